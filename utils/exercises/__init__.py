@@ -1,0 +1,1 @@
+"""Checks for the exercises, one module a chapter, and the known mistakes that they recognise."""
