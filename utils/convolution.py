@@ -1,0 +1,312 @@
+"""Day 1: the convolution, from a loop over pixels to GoogLeNet.
+
+Shapes: an image batch is (B, C, H, W). A kernel is (C_out, C, K, K): one weight for each output
+channel, input channel, row and column. Deep learning's "convolution" is a cross-correlation: the
+kernel is laid on the image as it is, not flipped.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+def conv_output_size(
+    size: int, kernel_size: int, stride: int = 1, padding: int = 0, dilation: int = 1
+) -> int:
+    """Return how many places a kernel can stand in along one side (Dumoulin & Visin, 2016, §4).
+
+    Raises: ValueError if the dilated kernel is larger than the padded image.
+    """
+    reach = dilation * (kernel_size - 1) + 1  # pixels from the kernel's first to its last weight
+    if reach > size + 2 * padding:
+        raise ValueError(
+            f"A kernel that reaches over {reach} pixels does not fit into {size} pixels with "
+            f"padding {padding}: use a smaller kernel or dilation, or more padding."
+        )
+    return (size + 2 * padding - reach) // stride + 1
+
+
+def _check_images_and_kernel(x: Tensor, weight: Tensor) -> None:
+    if x.dim() != 4 or weight.dim() != 4:
+        raise ValueError(
+            f"Expected images (B, C, H, W) and kernels (C_out, C, K, K), got {tuple(x.shape)} "
+            f"and {tuple(weight.shape)}."
+        )
+    if x.shape[1] != weight.shape[1]:
+        raise ValueError(
+            f"The images have {x.shape[1]} channels, the kernels expect {weight.shape[1]}."
+        )
+
+
+def conv2d_loop(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Cross-correlate by four nested loops: slow, and the definition (no stride, no padding).
+
+    Shapes: x (B, C, H, W), weight (C_out, C, K, K), bias (C_out,).
+    Returns: (B, C_out, H - K + 1, W - K + 1).
+    """
+    _check_images_and_kernel(x, weight)
+    batch_size, _, height, width = x.shape
+    out_channels, _, K, K_w = weight.shape
+    y = x.new_zeros(
+        batch_size, out_channels, conv_output_size(height, K), conv_output_size(width, K_w)
+    )
+    for b in range(batch_size):
+        for o in range(out_channels):
+            for i in range(y.shape[2]):
+                for j in range(y.shape[3]):
+                    y[b, o, i, j] = (x[b, :, i : i + K, j : j + K_w] * weight[o]).sum()
+    return y if bias is None else y + bias[:, None, None]
+
+
+def shifted_views(
+    x: Tensor, kernel_size: tuple[int, int], stride: int = 1, dilation: int = 1
+) -> Tensor:
+    """Collect what each kernel weight sees: for a weight (u, v), the image shifted by (u, v).
+
+    Shapes: x (A, B, H, W) with any two leading axes.
+    Returns: (A, K·K, B, H_out, W_out).
+    """
+    K_h, K_w = kernel_size
+    H_out = conv_output_size(x.shape[2], K_h, stride, dilation=dilation)
+    W_out = conv_output_size(x.shape[3], K_w, stride, dilation=dilation)
+    views = [
+        x[
+            :,
+            :,
+            u : u + stride * (H_out - 1) + 1 : stride,
+            v : v + stride * (W_out - 1) + 1 : stride,
+        ]
+        for u in range(0, dilation * K_h, dilation)
+        for v in range(0, dilation * K_w, dilation)
+    ]
+    return torch.stack(views, dim=1)
+
+
+def conv2d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int = 1,
+    padding: int = 0,
+    dilation: int = 1,
+) -> Tensor:
+    """Cross-correlate a batch of images with one matrix product (Chellapilla et al., 2006).
+
+    Shapes: x (B, C, H, W), weight (C_out, C, K, K), bias (C_out,).
+    Returns: (B, C_out, H_out, W_out), sizes by `conv_output_size`.
+    Raises: ValueError if the channels disagree or the kernel does not fit into the image.
+    """
+    _check_images_and_kernel(x, weight)
+    x = F.pad(x, (padding, padding, padding, padding))
+    windows = shifted_views(x.transpose(0, 1), weight.shape[2:], stride, dilation)
+    _, _, batch_size, H_out, W_out = windows.shape  # (C, K·K, B, H_out, W_out)
+    columns = windows.reshape(-1, batch_size * H_out * W_out)
+    y = weight.flatten(1) @ columns  # (C_out, C·K·K) @ (C·K·K, B·H_out·W_out)
+    if bias is not None:
+        y = y + bias[:, None]
+    return y.reshape(-1, batch_size, H_out, W_out).transpose(0, 1)
+
+
+class Conv2d(nn.Module):
+    """Convolution layer with He's initialisation (He et al., 2015, eq. 10).
+
+    Shapes: x (B, C, H, W) to (B, C_out, H_out, W_out). Loads the weights of `nn.Conv2d`.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int,
+        stride: int = 1,
+        padding: int = 0,
+        dilation: int = 1,
+        bias: bool = True,
+    ):
+        super().__init__()
+        self.stride, self.padding, self.dilation = stride, padding, dilation
+        fan_in = in_channels * kernel_size**2
+        weight = torch.randn(out_channels, in_channels, kernel_size, kernel_size)
+        self.weight = nn.Parameter(weight * math.sqrt(2 / fan_in))
+        self.bias = nn.Parameter(torch.zeros(out_channels)) if bias else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        return conv2d(x, self.weight, self.bias, self.stride, self.padding, self.dilation)
+
+
+def max_pool2d(x: Tensor, kernel_size: int, stride: int | None = None, padding: int = 0) -> Tensor:
+    """Keep the largest value of each window; what is padded never wins.
+
+    Shapes: x (B, C, H, W) to (B, C, H_out, W_out). The stride is the window's size unless given.
+    """
+    x = F.pad(x, (padding, padding, padding, padding), value=-math.inf)
+    return shifted_views(x, (kernel_size, kernel_size), stride or kernel_size).amax(dim=1)
+
+
+def avg_pool2d(x: Tensor, kernel_size: int, stride: int | None = None) -> Tensor:
+    """Average each window. Shapes: x (B, C, H, W) to (B, C, H_out, W_out)."""
+    return shifted_views(x, (kernel_size, kernel_size), stride or kernel_size).mean(dim=1)
+
+
+def receptive_field(layers: list[tuple[int, int, int]]) -> int:
+    """Return how many input pixels along one side a unit of the last layer can see.
+
+    A layer is (kernel size, stride, dilation). Each adds dilation · (kernel - 1) steps, and a step
+    is as wide as the product of all strides before it (Dumoulin & Visin, 2016).
+    """
+    field, step = 1, 1
+    for kernel_size, stride, dilation in layers:
+        field += dilation * (kernel_size - 1) * step
+        step *= stride
+    return field
+
+
+class BatchNorm2d(nn.Module):
+    """Normalise each channel over batch and image (Ioffe & Szegedy, 2015, Algorithms 1 and 2).
+
+    Shapes: x (B, C, H, W) to the same. Loads the weights of `nn.BatchNorm2d`.
+    Raises: ValueError if there is one value a channel only, whose variance says nothing.
+    """
+
+    def __init__(self, channels: int, momentum: float = 0.1, eps: float = 1e-5):
+        super().__init__()
+        self.momentum, self.eps = momentum, eps
+        self.weight = nn.Parameter(torch.ones(channels))  # γ
+        self.bias = nn.Parameter(torch.zeros(channels))  # β
+        self.register_buffer("running_mean", torch.zeros(channels))
+        self.register_buffer("running_var", torch.ones(channels))
+        self.register_buffer("num_batches_tracked", torch.tensor(0))  # the library stores it
+
+    def forward(self, x: Tensor) -> Tensor:
+        mean, var = self.running_mean, self.running_var
+        if self.training:
+            n = x.numel() // x.shape[1]
+            if n < 2:
+                raise ValueError("Batch normalisation needs more than one value a channel.")
+            mean = x.mean(dim=(0, 2, 3))
+            var = x.var(dim=(0, 2, 3), correction=0)
+            with torch.no_grad():
+                self.running_mean.lerp_(mean, self.momentum)
+                self.running_var.lerp_(var * n / (n - 1), self.momentum)
+                self.num_batches_tracked += 1
+        x_hat = (x - mean[:, None, None]) / torch.sqrt(var + self.eps)[:, None, None]
+        return self.weight[:, None, None] * x_hat + self.bias[:, None, None]
+
+
+class ResidualBlock(nn.Module):
+    """Two 3×3 convolutions and a road around them: y = ReLU(x + f(x)) (He et al., 2016, eq. 1).
+
+    Shapes: x (B, C, H, W) to the same.
+    """
+
+    def __init__(self, channels: int):
+        super().__init__()
+        self.f = nn.Sequential(
+            nn.Conv2d(channels, channels, 3, padding=1, bias=False),
+            nn.BatchNorm2d(channels),
+            nn.ReLU(),
+            nn.Conv2d(channels, channels, 3, padding=1, bias=False),
+            nn.BatchNorm2d(channels),
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.relu(x + self.f(x))
+
+
+class LeNet(nn.Sequential):
+    """LeNet-5 with full connections between its maps (after LeCun et al., 1998, fig. 2).
+
+    Shapes: x (B, 1, 32, 32) to logits (B, n_classes).
+    """
+
+    def __init__(self, n_classes: int = 10):
+        super().__init__(
+            *[nn.Conv2d(1, 6, 5), nn.Tanh(), nn.AvgPool2d(2)],
+            *[nn.Conv2d(6, 16, 5), nn.Tanh(), nn.AvgPool2d(2)],
+            *[nn.Conv2d(16, 120, 5), nn.Tanh(), nn.Flatten()],
+            *[nn.Linear(120, 84), nn.Tanh(), nn.Linear(84, n_classes)],
+        )
+
+
+class AlexNet(nn.Sequential):
+    """AlexNet in one stream (Krizhevsky, 2014); `widths` of 2012 are 96, 256, 384, 384, 256.
+
+    Shapes: x (B, 3, 224, 224) to logits (B, n_classes).
+    """
+
+    def __init__(
+        self,
+        widths: tuple[int, int, int, int, int] = (64, 192, 384, 256, 256),
+        n_classes: int = 1000,
+    ):
+        a, b, c, d, e = widths
+        super().__init__(
+            *[nn.Conv2d(3, a, 11, stride=4, padding=2), nn.ReLU(), nn.MaxPool2d(3, 2)],
+            *[nn.Conv2d(a, b, 5, padding=2), nn.ReLU(), nn.MaxPool2d(3, 2)],
+            *[nn.Conv2d(b, c, 3, padding=1), nn.ReLU()],
+            *[nn.Conv2d(c, d, 3, padding=1), nn.ReLU()],
+            *[nn.Conv2d(d, e, 3, padding=1), nn.ReLU(), nn.MaxPool2d(3, 2), nn.Flatten()],
+            *[nn.Dropout(), nn.Linear(e * 6 * 6, 4096), nn.ReLU()],
+            *[nn.Dropout(), nn.Linear(4096, 4096), nn.ReLU(), nn.Linear(4096, n_classes)],
+        )
+
+
+def conv_relu(in_channels: int, out_channels: int, kernel_size: int, stride: int = 1):
+    """Return a convolution that keeps the image's size at stride 1, and a ReLU."""
+    return nn.Sequential(
+        nn.Conv2d(in_channels, out_channels, kernel_size, stride, padding=kernel_size // 2),
+        nn.ReLU(),
+    )
+
+
+class Inception(nn.Module):
+    """Look at several scales side by side (Szegedy et al., 2015, fig. 2b).
+
+    `n1`, `n3`, `n5`, `n_pool` are the channels that the 1×1, 3×3, 5×5 and pooling branches give;
+    `r3`, `r5` those to which a 1×1 convolution first reduces the input of 3×3 and 5×5.
+    Shapes: x (B, C, H, W) to (B, n1 + n3 + n5 + n_pool, H, W).
+    """
+
+    def __init__(self, channels: int, n1: int, r3: int, n3: int, r5: int, n5: int, n_pool: int):
+        super().__init__()
+        self.branches = nn.ModuleList(
+            [
+                conv_relu(channels, n1, 1),
+                nn.Sequential(conv_relu(channels, r3, 1), conv_relu(r3, n3, 3)),
+                nn.Sequential(conv_relu(channels, r5, 1), conv_relu(r5, n5, 5)),
+                nn.Sequential(nn.MaxPool2d(3, 1, padding=1), conv_relu(channels, n_pool, 1)),
+            ]
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.cat([branch(x) for branch in self.branches], dim=1)
+
+
+class GoogLeNet(nn.Sequential):
+    """GoogLeNet without its auxiliary classifiers (Szegedy et al., 2015, table 1).
+
+    Shapes: x (B, 3, 224, 224) to logits (B, n_classes).
+    """
+
+    def __init__(self, n_classes: int = 1000):
+        def pool():
+            return nn.MaxPool2d(3, 2, ceil_mode=True)
+
+        super().__init__(
+            *[conv_relu(3, 64, 7, 2), pool(), nn.LocalResponseNorm(5)],
+            *[conv_relu(64, 64, 1), conv_relu(64, 192, 3), nn.LocalResponseNorm(5), pool()],
+            Inception(192, 64, 96, 128, 16, 32, 32),  # 3a
+            Inception(256, 128, 128, 192, 32, 96, 64),
+            pool(),
+            Inception(480, 192, 96, 208, 16, 48, 64),  # 4a
+            Inception(512, 160, 112, 224, 24, 64, 64),
+            Inception(512, 128, 128, 256, 24, 64, 64),
+            Inception(512, 112, 144, 288, 32, 64, 64),
+            Inception(528, 256, 160, 320, 32, 128, 128),
+            pool(),
+            Inception(832, 256, 160, 320, 32, 128, 128),  # 5a
+            Inception(832, 384, 192, 384, 48, 128, 128),
+            *[nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.4), nn.Linear(1024, n_classes)],
+        )
