@@ -1,0 +1,286 @@
+"""How an exercise checks itself and names the mistake."""
+
+import io
+import math
+import traceback
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from utils.exercises.progress import progress
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong answer that people are known to give, and the idea that it misses."""
+
+    says: str
+    wrong: Any  # a function for a code exercise, a value for a prediction
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A step of a check: what it looks at, and the inputs that isolate it."""
+
+    looks_at: str
+    inputs: Callable[[], Sequence[tuple]]  # draws from torch's generator, which the check seeds
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call gave: a value, or one sentence about what stopped it."""
+
+    value: Any = None
+    problem: str = ""
+    raised: bool = False
+    untouched: bool = False
+
+
+class _Mute(io.TextIOBase):
+    """Swallow what a learner's function prints, and count its lines."""
+
+    lines = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.lines += text.count("\n")
+        return len(text)
+
+
+def _copies(values: Iterable) -> tuple:
+    return tuple(v.clone() if isinstance(v, Tensor) else v for v in values)
+
+
+def _call(function: Callable, inputs: tuple) -> Outcome:
+    """Call a learner's function so that nothing it does can break the notebook."""
+    given = _copies(inputs)
+    mute = _Mute()
+    try:
+        with redirect_stdout(mute), redirect_stderr(mute):
+            value = function(*given)
+    except NotImplementedError:
+        return Outcome(untouched=True)
+    except KeyboardInterrupt:
+        return Outcome(problem="you stopped it while it ran: does a loop never end?")
+    except SystemExit:
+        return Outcome(problem="it called exit(): return the result instead.")
+    except Exception as error:
+        line = traceback.extract_tb(error.__traceback__)[-1]
+        for frame in traceback.extract_tb(error.__traceback__):
+            if frame.name == getattr(function, "__name__", ""):
+                line = frame  # the last line that is the learner's own
+        where = f" in `{line.line}`" if line.line else ""
+        problem = f"it raised {type(error).__name__}{where}: {error}"
+        return Outcome(problem=problem, raised=True)
+    changed = [i for i, (a, b) in enumerate(zip(inputs, given, strict=True)) if not _same(a, b)]
+    if changed:
+        return Outcome(problem=f"it changed its argument number {changed[0] + 1}: work on a copy.")
+    return Outcome(value)
+
+
+def _same(got: Any, expected: Any) -> bool:
+    """Say whether two values agree, numbers to the precision of the coarser type."""
+    if isinstance(expected, Tensor):
+        if not isinstance(got, Tensor) or got.shape != expected.shape:
+            return False
+        if not expected.is_floating_point():
+            return not got.is_floating_point() and torch.equal(got, expected.to(got.dtype))
+        coarse = not got.is_floating_point() or got.dtype.itemsize < 8
+        tolerance = 1e-4 if coarse else 1e-8
+        got, expected = got.detach().double(), expected.detach().double()
+        return torch.allclose(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
+    if isinstance(expected, tuple | list):
+        return (
+            isinstance(got, tuple | list)
+            and len(got) == len(expected)
+            and all(map(_same, got, expected))
+        )
+    if isinstance(expected, bool | str | int) or expected is None:
+        return type(got) is type(expected) and got == expected
+    if isinstance(expected, float):
+        try:
+            return math.isclose(float(got), expected, rel_tol=1e-4, abs_tol=1e-9)
+        except (TypeError, ValueError, RuntimeError):
+            return False
+    return got is expected
+
+
+def _type_problem(got: Any, expected: Any) -> str:
+    """Explain in a sentence why `got` cannot be compared with `expected`, or return nothing."""
+    if got is None:
+        return "it returned None: is a `return` missing?"
+    if isinstance(expected, Tensor) and not isinstance(got, Tensor):
+        return f"it returned {_article(got)}, not a tensor."
+    if isinstance(expected, Tensor) and got.shape != expected.shape:
+        return f"the result has shape {tuple(got.shape)}, it should be {tuple(expected.shape)}."
+    if isinstance(expected, Tensor) and got.is_floating_point() != expected.is_floating_point():
+        return f"the result has type {got.dtype}, it should be {expected.dtype}."
+    if type(expected) is int and type(got) is not int:
+        return f"it returned {_article(got)}, not a whole number (int)."
+    if isinstance(expected, bool) and not isinstance(got, bool):
+        return f"it returned {_article(got)}, not True or False."
+    if isinstance(expected, tuple | list) and not isinstance(got, tuple | list):
+        return f"it returned {_article(got)}, not {len(expected)} values."
+    return ""
+
+
+def _article(value: Any) -> str:
+    name = type(value).__name__
+    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return str([float(f"{v:.4g}") for v in value.detach().flatten().tolist()])
+    return str(value)
+
+
+def _difference(got: Any, expected: Any) -> str:
+    """Show two small results side by side, or say how far two large ones are apart."""
+    if isinstance(expected, Tensor):
+        if expected.numel() > 12:
+            distance = (got.detach().double() - expected.detach().double()).abs()
+            wrong = int((distance > 1e-6).sum())
+            return f"{wrong} of {distance.numel()} numbers are wrong."
+    return f"you got {_short(got)}, it should be {_short(expected)}."
+
+
+def _gradients(function: Callable, inputs: tuple) -> Outcome:
+    """Differentiate a fixed random weighting of the result by each floating-point input."""
+    given = _copies(inputs)
+    leaves = [x.requires_grad_() for x in given if isinstance(x, Tensor) and x.is_floating_point()]
+
+    def differentiate(*_) -> tuple[Tensor, ...]:
+        # a function may not change a leaf in place, so it gets a copy that autograd follows
+        y = function(*(x * 1 if isinstance(x, Tensor) and x.requires_grad else x for x in given))
+        if not y.requires_grad:
+            raise RuntimeError(
+                "the result is cut off from autograd; stay with tensors all the way, "
+                "without .item(), .detach(), .data or numpy"
+            )
+        torch.manual_seed(1)
+        weighting = torch.randn(y.shape, dtype=torch.float64).to(y.dtype)
+        gradients = torch.autograd.grad((y * weighting).sum(), leaves, allow_unused=True)
+        return tuple(torch.zeros_like(x) if g is None else g for x, g in zip(leaves, gradients))  # noqa: B905
+
+    differentiate.__name__ = getattr(function, "__name__", "")
+    return _call(differentiate, ())
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A function to write, checked in stages from simple to full.
+
+    A wrong answer is compared with the known mistakes on all inputs of all stages; a mistake is
+    named only if it is the only one that gives the learner's results everywhere.
+    """
+
+    id: str
+    reference: Callable
+    stages: tuple[Stage, ...]
+    mistakes: Mapping[str, Mistake]
+    gradient: bool = True
+
+    def trials(self) -> list[tuple[Stage, tuple]]:
+        """Draw the inputs of all stages: the same in each call, the caller's seed untouched."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(20120930)
+            return [(stage, inputs) for stage in self.stages for inputs in stage.inputs()]
+
+    def judge(self, attempt: Any) -> tuple[bool | None, str]:
+        """Return True, False or (untouched) None, and a sentence."""
+        if not callable(attempt):
+            return False, f"expected a function, got {_article(attempt)}."
+        with torch.random.fork_rng(devices=[]):
+            for stage, inputs in self.trials():
+                outcome, expected = _call(attempt, inputs), self.reference(*_copies(inputs))
+                if outcome.untouched:
+                    return None, "not started: write the function's body and run this cell again."
+                if outcome.problem:
+                    problem = outcome.problem
+                    return False, self.named(attempt, problem) if outcome.raised else problem
+                if not _same(outcome.value, expected):
+                    problem = _type_problem(outcome.value, expected) or _difference(
+                        outcome.value, expected
+                    )
+                    return False, self.named(attempt, f"looking at {stage.looks_at}: {problem}")
+            if self.gradient:
+                got, expected = (_gradients(f, inputs) for f in (attempt, self.reference))
+                if got.problem:
+                    return False, f"the values are right, but {got.problem}"
+                if not _same(got.value, expected.value):
+                    return False, "the values are right, but the gradient is not."
+        return True, "correct."
+
+    def named(self, attempt: Callable, otherwise: str) -> str:
+        """Name the one known mistake that gives the learner's results everywhere."""
+        trials = self.trials()
+        got = [_call(attempt, inputs) for _, inputs in trials]
+        if all(outcome.problem for outcome in got):
+            return otherwise
+        suspects = []
+        for mistake in self.mistakes.values():
+            gives = [_call(mistake.wrong, inputs) for _, inputs in trials]
+            if all(
+                a.raised == b.raised and (a.raised or _same(a.value, b.value))
+                for a, b in zip(got, gives, strict=True)
+            ):
+                suspects.append(mistake)
+        return suspects[0].says if len(suspects) == 1 else otherwise
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A number or a word to commit to before the experiment is run."""
+
+    id: str
+    answer: Callable[[], float | int | str | bool]
+    mistakes: Mapping[str, Mistake] = field(default_factory=dict)
+    tolerance: float = 0.0  # relative
+
+    def agrees(self, attempt: Any, value: Any) -> bool:
+        if isinstance(value, str):
+            return isinstance(attempt, str) and attempt.strip().lower() == value
+        if isinstance(value, bool) or isinstance(attempt, bool | str):
+            return attempt is value
+        return math.isclose(attempt, value, rel_tol=self.tolerance, abs_tol=1e-9)
+
+    def judge(self, attempt: Any) -> tuple[bool | None, str]:
+        """Return True, False or (untouched) None, and a sentence."""
+        if attempt is None:
+            return None, "not started: put your prediction in place of None."
+        expected = self.answer()
+        if isinstance(expected, str) != isinstance(attempt, str) or not isinstance(
+            attempt, bool | int | float | str
+        ):
+            return False, f"expected {_article(expected)}, got {_article(attempt)}."
+        if self.agrees(attempt, expected):
+            return True, "correct."
+        for mistake in self.mistakes.values():
+            if self.agrees(attempt, mistake.wrong):
+                return False, mistake.says
+        return False, "that is not it: think again, or run the experiment and ask why."
+
+
+class Checker:
+    """The exercises of a chapter: `check(id, attempt)` is the call under each of them."""
+
+    def __init__(self, *exercises: Exercise | Prediction):
+        self.exercises = {exercise.id: exercise for exercise in exercises}
+
+    def __call__(self, id: str, attempt: Any) -> None:
+        """Check a learner's attempt and print the verdict; never raise, never return early."""
+        if id not in self.exercises:
+            print(f"There is no exercise {id} here; there are {', '.join(self.exercises)}.")
+            return
+        passed, sentence = self.exercises[id].judge(attempt)
+        sign = {True: "✓", False: "✗", None: "○"}[passed]
+        print(f"{sign} {id}  {sentence}")
+        if passed:
+            progress.add(id)
