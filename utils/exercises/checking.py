@@ -159,14 +159,15 @@ def _gradients(function: Callable, inputs: tuple) -> Outcome:
     def differentiate(*_) -> tuple[Tensor, ...]:
         # a function may not change a leaf in place, so it gets a copy that autograd follows
         y = function(*(x * 1 if isinstance(x, Tensor) and x.requires_grad else x for x in given))
-        if not y.requires_grad:
+        results = y if isinstance(y, tuple | list) else (y,)
+        if not all(result.requires_grad for result in results):
             raise RuntimeError(
                 "the result is cut off from autograd; stay with tensors all the way, "
                 "without .item(), .detach(), .data or numpy"
             )
         torch.manual_seed(1)
-        weighting = torch.randn(y.shape, dtype=torch.float64).to(y.dtype)
-        gradients = torch.autograd.grad((y * weighting).sum(), leaves, allow_unused=True)
+        weighted = sum((torch.randn_like(result) * result).sum() for result in results)
+        gradients = torch.autograd.grad(weighted, leaves, allow_unused=True)
         return tuple(torch.zeros_like(x) if g is None else g for x, g in zip(leaves, gradients))  # noqa: B905
 
     differentiate.__name__ = getattr(function, "__name__", "")
