@@ -166,7 +166,9 @@ def _gradients(function: Callable, inputs: tuple) -> Outcome:
                 "without .item(), .detach(), .data or numpy"
             )
         torch.manual_seed(1)
-        weighted = sum((torch.randn_like(result) * result).sum() for result in results)
+        weighted = sum(
+            (torch.randn(result.shape, dtype=torch.float64) * result).sum() for result in results
+        )
         gradients = torch.autograd.grad(weighted, leaves, allow_unused=True)
         return tuple(torch.zeros_like(x) if g is None else g for x, g in zip(leaves, gradients))  # noqa: B905
 
