@@ -215,6 +215,17 @@ class ResidualBlock(nn.Module):
         return F.relu(x + self.f(x))
 
 
+class CausalConv1d(nn.Conv1d):
+    """Convolve over time so that no output sees what comes after it (van den Oord et al., 2016).
+
+    Shapes: x (B, C, T) to (B, C_out, T).
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        past = self.dilation[0] * (self.kernel_size[0] - 1)
+        return super().forward(F.pad(x, (past, 0)))
+
+
 class LeNet(nn.Sequential):
     """LeNet-5 with full connections between its maps (after LeCun et al., 1998, fig. 2).
 
