@@ -1,0 +1,67 @@
+# From Convolution to Attention. `make` lists what there is to do; without make, see the README.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+SUITABLE := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
+UNSUITABLE := The book needs Python 3.11, 3.12 or 3.13 with its venv module, and "$(PYTHON)" is not that: \
+install it (on Debian and Ubuntu with python3-venv), or name another one, as in "make lab PYTHON=python3.12".
+
+.DEFAULT_GOAL := help
+.PHONY: help lab fresh edit test book execute experiments bench lock
+
+help: ## list these commands
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
+
+lab: $(READY) ## read the lessons in JupyterLab, in copies of your own (in my/); LESSON=01_convolution opens that one
+	@$(BIN)/python -m utils.lab.jupyter lab $(LESSON) -- $(ARGS)
+
+fresh: $(READY) ## put a new copy of a lesson beside yours: LESSON=01_convolution
+	@$(BIN)/python -m utils.lab.jupyter fresh $(LESSON)
+
+test: $(READY) ## check everything: lessons, code, book
+	@$(BIN)/python -m pytest --nbval $(ARGS)
+
+book: $(READY) ## build the book and serve it on this machine; PORT=8000
+	@$(BIN)/jupyter-book build . --quiet -W -n --keep-going
+	@$(BIN)/python -m utils.lab.serving $(PORT)
+
+edit: $(READY) ## open the paired originals in JupyterLab, for authors
+	@$(BIN)/python -m utils.lab.jupyter edit $(LESSON) -- $(ARGS)
+
+execute: $(READY) ## run the lessons that have changed and store their outputs; LESSON=01_convolution or ALL=1 for others
+	@$(BIN)/python -m utils.lab.notebooks $(LESSON) $(if $(ALL),--all)
+
+experiments: $(READY) ## run the long experiments whose stored results are stale
+	@$(BIN)/python -m utils.lab.experiments
+
+bench: $(READY) ## measure time and memory of our layers beside the library's
+	@$(BIN)/python -m benchmarks
+
+lock: $(READY) ## write requirements.txt anew, from the ranges in pyproject.toml; ARGS=--upgrade for the newest versions
+	@$(BIN)/python -m pip install --quiet uv
+	@cp requirements.txt .venv/lock.txt
+	@UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 \
+	  --fork-strategy fewest --no-annotate --no-config --output-file .venv/lock.txt $(ARGS) pyproject.toml
+	@grep -Ev '^(nvidia-|cuda-|triton)' .venv/lock.txt > .venv/lock.new && mv .venv/lock.new requirements.txt
+
+# The set-up. `ready` is written last and names this folder: what was interrupted or moved is done again.
+ifneq "$(shell cat $(READY) 2>/dev/null)" "$(CURDIR)"
+.PHONY: $(READY)
+endif
+
+$(READY): requirements.txt pyproject.toml
+	@if [ -e .venv/unfinished ] || ! $(BIN)/python -c '$(SUITABLE)' 2>/dev/null \
+	  || { [ -e $(READY) ] && [ "$$(cat $(READY))" != "$$(pwd -P)" ]; }; then \
+	  $(PYTHON) -c '$(SUITABLE)' 2>/dev/null || { echo '$(UNSUITABLE)' >&2; exit 1; }; \
+	  echo 'Setting up the book in .venv: this happens once and takes a few minutes.'; \
+	  rm -rf .venv && mkdir .venv && touch .venv/unfinished && $(PYTHON) -m venv .venv; \
+	fi
+	@rm -f $(READY)
+	@$(BIN)/python -m pip install --requirement requirements.txt $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@rm -f .venv/unfinished
+	@pwd -P > $(READY)

@@ -1,0 +1,59 @@
+"""How pytest treats the book: what it compares in notebooks, where, and in which order."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent
+
+# The slowest files begin first, so that two workers end at about the same time; the rest follow.
+SLOWEST_FIRST = (
+    "chapters/01_convolution.ipynb",
+    "tests/test_book.py",
+    "chapters/solutions/01_convolution.ipynb",
+    "tests/test_jupyterlab.py",
+)
+
+# Not compared: progress bars, warnings, and the numbers behind a claim; nbval leaves out pictures.
+NOT_COMPARED = ("stderr", "text/markdown", "application/vnd.book+json")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Stop if the lessons would not find this book's `utils`; set their environment."""
+    if hasattr(config, "workerinput"):  # xdist: the process that started this one has done it
+        return
+    where = "import convolution_to_attention as book; print(book.__file__)"
+    found = subprocess.run(
+        [sys.executable, "-c", where], cwd=ROOT / "chapters", capture_output=True, text=True
+    )
+    if found.returncode or Path(found.stdout.strip()).parent != ROOT:
+        reason = found.stderr.strip().splitlines() or [f"Python finds {found.stdout.strip()}"]
+        pytest.exit(
+            f"The book in {ROOT} is not the one installed in {sys.prefix} ({reason[-1]}): "
+            "run `make test`, or `pip install --no-deps -e .` in the book's folder.",
+            returncode=pytest.ExitCode.USAGE_ERROR,
+        )
+    from utils.lab.notebooks import PERSONAL, REPRODUCIBLE
+
+    os.environ.update(REPRODUCIBLE)
+    for name in PERSONAL:
+        os.environ.pop(name, None)
+
+
+def pytest_collectstart(collector: pytest.Collector) -> None:
+    """Widen what nbval does not compare."""
+    if hasattr(collector, "skip_compare"):
+        collector.skip_compare += NOT_COMPARED
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Bring the slowest files to the front; the order within a file stays."""
+
+    def rank(item: pytest.Item) -> int:
+        file = item.nodeid.partition("::")[0]
+        return SLOWEST_FIRST.index(file) if file in SLOWEST_FIRST else len(SLOWEST_FIRST)
+
+    items.sort(key=rank)

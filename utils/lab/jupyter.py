@@ -1,0 +1,139 @@
+"""The readers' copies of the lessons, in my/, and JupyterLab on them.
+
+python -m utils.lab.jupyter lab [LESSON] [-- options of JupyterLab]     read and work, in copies
+python -m utils.lab.jupyter fresh LESSON                                a new copy beside the old
+python -m utils.lab.jupyter edit [LESSON] [-- options of JupyterLab]    the originals, for authors
+"""
+
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+
+from jupyterlab.labapp import LabApp
+from nbformat import NotebookNode
+
+from utils import ROOT
+from utils.lab.notebooks import CHAPTERS, KERNEL, LessonError, find, read, scripts, shown, write
+
+MINE = ROOT / "my"
+SETTINGS = Path(__file__).with_name("jupyterlab_settings")
+
+
+def fingerprint(notebook: NotebookNode) -> str:
+    """A hash of what the cells say; outputs and metadata don't count."""
+    cells = [(cell.cell_type, cell.source) for cell in notebook.cells]
+    return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
+
+
+def origin(copy: Path) -> str:
+    """The fingerprint of the lesson from which a copy was made.
+
+    Raises: LessonError if the copy is damaged, or doesn't say.
+    """
+    note = read(copy).metadata.get("book", {})
+    if "copied_from" not in note:
+        raise LessonError(f"{shown(copy)} doesn't say which version of the lesson it is a copy of.")
+    return note["copied_from"]
+
+
+def make_copy(original: Path, copy: Path) -> None:
+    """Write a lesson without outputs, with a note of what it was copied from.
+
+    Raises: LessonError if the lesson can't be read or the copy can't be written.
+    """
+    notebook = read(original)
+    note = NotebookNode(copied_from=fingerprint(notebook))
+    notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL), book=note)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    try:
+        write(notebook, copy)
+    except OSError as error:
+        raise LessonError(f"{shown(copy)} can't be written: {error.strerror}.") from error
+
+
+def provide_copies() -> list[str]:
+    """Make the readers' copies that are missing; one that is there is never touched.
+
+    Returns: a sentence on each copy that is damaged, or of which the lesson has changed meanwhile.
+    Raises: LessonError if a copy can't be made.
+    """
+    messages = []
+    for script in scripts():
+        original = script.with_suffix(".ipynb")
+        copy = MINE / original.relative_to(CHAPTERS)
+        if not os.path.lexists(copy):
+            make_copy(original, copy)
+            continue
+        name = script.relative_to(ROOT).with_suffix("").as_posix()
+        offer = f"`make fresh LESSON={name}` puts a new copy beside it"
+        present = fingerprint(read(original))
+        try:
+            if origin(copy) != present:
+                newer = [path for path in _beside(copy) if origin(path) == present]
+                offer = f"the present one is {shown(newer[-1])}" if newer else offer
+                messages.append(f"{shown(copy)}: the lesson has changed since you began; {offer}.")
+        except LessonError as error:
+            messages.append(f"{str(error).rstrip('.')}; it was left as it is, and {offer}.")
+    return messages
+
+
+def fresh_copy(name: str) -> Path:
+    """Put a new copy of a lesson beside the reader's, under a free name, and return its path.
+
+    Raises: LessonError if there is no such lesson, or the copy can't be made.
+    """
+    original = find(name)[0].with_suffix(".ipynb")
+    copy = MINE / original.relative_to(CHAPTERS)
+    number = 1
+    while os.path.lexists(fresh := copy.with_suffix(f".new{number}.ipynb")):
+        number += 1
+    make_copy(original, fresh)
+    return fresh
+
+
+def _beside(copy: Path) -> list[Path]:
+    return sorted(copy.parent.glob(f"{copy.stem}.new*.ipynb"))
+
+
+def open_lab(page: Path, options: list[str]) -> None:
+    """Run JupyterLab on one notebook until the reader ends it."""
+    own = [
+        f"--ServerApp.root_dir={ROOT}",
+        f"--LabApp.default_url=/lab/tree/{page.relative_to(ROOT).as_posix()}",
+        f"--LabApp.app_settings_dir={SETTINGS}",  # no question about news
+    ]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        own.append("--allow-root")
+    LabApp.launch_instance([*own, *options])
+
+
+def main(arguments: list[str]) -> None:
+    split = arguments.index("--") if "--" in arguments else len(arguments)
+    command, *names = arguments[:split] or [""]
+    options = arguments[split + 1 :]
+    if (
+        command not in ("lab", "fresh", "edit")
+        or len(names) > 1
+        or (command == "fresh" and not names)
+    ):
+        sys.exit(__doc__)
+    try:
+        if command == "fresh":
+            print(f"A new copy: {shown(fresh_copy(names[0]))}")
+            return
+        lesson = (find(names[0]) if names else scripts())[0].with_suffix(".ipynb")
+        if command == "lab":
+            print(*provide_copies(), sep="\n", flush=True)
+            os.environ["BOOK_PROGRESS"] = str(MINE / "progress.json")
+            lesson = MINE / lesson.relative_to(CHAPTERS)
+    except LessonError as error:
+        sys.exit(str(error))
+    open_lab(lesson, options)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
