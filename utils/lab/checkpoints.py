@@ -1,0 +1,111 @@
+"""Checkpoints: what a training run needs to go on as if it had never been stopped."""
+
+import io
+import os
+import re
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+
+import torch
+
+
+class CheckpointError(Exception):
+    """A checkpoint that can't be written, can't be read, or belongs to another run."""
+
+
+class Checkpoint:
+    """The file in which a run keeps its model, optimiser, schedule and history.
+
+    A run is known by its seed, what it measures and the settings of its model, optimiser and
+    schedule (not by its data); another run is refused. Reading the file runs no code from it.
+    """
+
+    def __init__(self, path, model, optimiser, schedule, seed: int, measures: list):
+        self.path = Path(path)
+        self.parts = {"model": model, "optimiser": optimiser}
+        if schedule is not None:
+            self.parts["schedule"] = schedule
+        self.run = describe(model, optimiser, schedule, seed, measures)
+
+    def save(self, history: dict) -> None:
+        """Write the file whole or not at all, whatever happens meanwhile.
+
+        Raises: CheckpointError if it can't be written; the one before it is then still there.
+        """
+        states = {name: part.state_dict() for name, part in self.parts.items()}
+        content = io.BytesIO()
+        torch.save({"run": self.run, "states": states, "history": history}, content)
+        beside = self.path.with_name(self.path.name + ".part")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with open(beside, "wb") as file:
+                file.write(content.getbuffer())
+                file.flush()
+                os.fsync(file.fileno())  # on the disk before it gets its name
+            os.replace(beside, self.path)
+        except OSError as error:
+            raise CheckpointError(
+                f"The checkpoint {self.path} could not be written ({error.strerror}): make room or "
+                "give another path; a checkpoint from an earlier epoch is still as it was."
+            ) from None
+        finally:
+            with suppress(OSError):
+                beside.unlink()
+
+    def load(self, epochs: int) -> dict:
+        """Put model, optimiser and schedule where the file left them; return its history.
+
+        Returns: an empty history if there is no file.
+        Raises: CheckpointError, before anything is changed, if the file is damaged, belongs to
+            another run, or has more than `epochs` epochs.
+        """
+        if not self.path.exists():
+            return {}
+        try:
+            content = io.BytesIO(self.path.read_bytes())
+            with zipfile.ZipFile(content) as archive:
+                intact = archive.testzip() is None  # torch.load does not look at the checksums
+            content.seek(0)
+            stored = torch.load(content, map_location="cpu", weights_only=True) if intact else {}
+            run, states, history = dict(stored["run"]), stored["states"], stored["history"]
+            done = len(history["seconds"])
+        except Exception:
+            raise CheckpointError(
+                f"The checkpoint {self.path} is damaged or was not written by `fit`: "
+                "delete it to start anew, or give another path."
+            ) from None
+        if other := [name for name in self.run if self.run[name] != run.get(name)]:
+            others = " and another ".join(other)
+            raise CheckpointError(
+                f"The checkpoint {self.path} was written with another {others}: "
+                "give another path, or delete it to start anew."
+            )
+        if done > epochs:
+            raise CheckpointError(
+                f"The checkpoint {self.path} is at epoch {done} already, beyond the {epochs} "
+                "wanted: ask for more epochs, give another path, or delete it to start anew."
+            )
+        for name, part in self.parts.items():
+            part.load_state_dict(states[name])
+        return history
+
+
+def describe(model, optimiser, schedule, seed: int, measures: list) -> dict[str, str]:
+    """By what a run is known: settings that stay the same while it trains."""
+    sizes = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    groups = [(len(g["params"]), g.get("initial_lr", g.get("lr"))) for g in optimiser.param_groups]
+    others = {"base_lrs", "last_epoch", "T_cur", "T_i"}  # the optimiser's, and where it stands
+    settings = {
+        name: value
+        for name, value in (schedule.state_dict() if schedule else {}).items()
+        if name not in others and not name.startswith("_")
+    }
+    run = {
+        "model": f"{model} {sizes}",
+        "optimiser": f"{type(optimiser).__name__} {optimiser.defaults} {groups}",
+        "schedule": f"{type(schedule).__name__} {settings}",
+        "seed": str(seed),
+        "set of metrics or validation data": str(measures),
+    }
+    return {name: re.sub(r" at 0x\w+", "", text) for name, text in run.items()}  # no addresses

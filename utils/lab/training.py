@@ -1,0 +1,319 @@
+"""The one training loop of the book: minibatches in, a trained model and its history out."""
+
+import math
+import signal
+import threading
+import time
+from collections import defaultdict
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from tqdm import tqdm
+
+from utils.lab.checkpoints import Checkpoint
+from utils.lab.divergence import likely_cause
+from utils.lab.plotting import curves
+
+
+def fit(
+    model,
+    batches,
+    loss,
+    optimiser,
+    *,
+    epochs: int,
+    seed: int = 0,
+    schedule=None,
+    metrics=None,
+    validation=None,
+    device=None,
+    checkpoint=None,
+) -> "History":
+    """Train `model` until it has seen all of `batches` `epochs` times.
+
+    batches, validation: iterables that start anew each epoch and give tuples (*inputs, target)
+        of tensors, with the examples along the first axis.
+    loss, metrics ({name: function}): functions of (outputs, target); each gives a batch's mean.
+    seed: shuffling, dropout and augmentation of epoch e hang on (seed, e) alone, as far as they
+        draw from torch's generators; the caller's generators stay as they were.
+    schedule: a learning-rate scheduler of torch, stepped once a batch.
+    device: "cpu", "cuda" or "mps", where the model is moved; None leaves it where it is.
+    checkpoint: a file, written after each epoch. If it is there already, the run goes on from
+        it and ends with the same weights as one that was never stopped.
+
+    The stop button ends training between two steps and keeps the history so far.
+    Raises: ValueError or TypeError for what can't be trained, FloatingPointError if the loss
+        becomes infinite or NaN, CheckpointError if the checkpoint can't be read or written, or
+        belongs to another run.
+    """
+    check(model, optimiser, schedule, metrics, epochs, seed)
+    device = place(model, device)
+    history = History()
+    try:
+        if checkpoint is not None:
+            measures = [*(metrics or {}), validation is not None]
+            checkpoint = Checkpoint(checkpoint, model, optimiser, schedule, seed, measures)
+            with uninterrupted():
+                history = History(**checkpoint.load(epochs))
+        done = len(history.seconds)
+        bar = tqdm(total=epochs, initial=done, desc="Training", unit="epoch", leave=False)
+        with bar, mode(model, training=True):
+            for epoch in range(done, epochs):
+                with seeded(seed, epoch):
+                    start = time.perf_counter()
+                    train = train_epoch(
+                        model, batches, loss, optimiser, schedule, metrics, device, history
+                    )
+                    seconds = time.perf_counter() - start
+                    held_out = {}
+                    if validation is not None:
+                        held_out = evaluate(model, validation, loss, metrics, device)
+                with uninterrupted():
+                    history.add_epoch(train, held_out, seconds)
+                if checkpoint is not None:
+                    checkpoint.save(asdict(history))
+                bar.set_postfix(loss=f"{train['loss']:.4f}", refresh=False)
+                bar.update()
+    except KeyboardInterrupt:
+        history.interrupted = True
+    return history
+
+
+def train_epoch(model, batches, loss, optimiser, schedule, metrics, device, history) -> dict:
+    """Take one step for each batch; return the means over the examples."""
+    means = Means()
+    for inputs, target in unpacked(batches, device):
+        outputs = model(*inputs)
+        batch_loss = scalar(loss(outputs, target))
+        value = batch_loss.item()
+        if not math.isfinite(value):
+            cause = likely_cause(model, inputs, target, outputs, history.step_loss)
+            step = len(history.step_loss) + 1
+            raise FloatingPointError(f"The loss became {value} at step {step}: {cause}")
+        optimiser.zero_grad()  # or this batch's gradients would be added to the last one's
+        batch_loss.backward()
+        with uninterrupted():
+            optimiser.step()
+            if schedule is not None:
+                schedule.step()
+            history.step_loss.append(value)
+        means.add(len(target), {"loss": value, **measured(metrics, outputs, target)})
+    return means.over_examples()
+
+
+def evaluate(model, batches, loss, metrics=None, device=None) -> dict[str, float]:
+    """Loss and metrics of `model`, means over all examples, without dropout and gradients.
+
+    Arguments as for `fit`. The model's training mode is afterwards as it was.
+    Raises: ValueError or TypeError for input that can't be evaluated.
+    """
+    device = place(model, device)
+    means = Means()
+    with mode(model, training=False), torch.no_grad():
+        for inputs, target in unpacked(batches, device):
+            outputs = model(*inputs)
+            value = scalar(loss(outputs, target)).item()
+            means.add(len(target), {"loss": value, **measured(metrics, outputs, target)})
+    return means.over_examples()
+
+
+class Batches:
+    """Minibatches of tensors that hold the same examples, to be iterated as often as one likes.
+
+    Shapes: tensors (n, …); a batch is a tuple of (B, …), the last one with what is left.
+    shuffle: a new order at each pass, drawn from torch's generator, which `fit` seeds.
+    transform: changes the first tensor of each batch, (B, …) to (B, …), such as augmentation.
+    Raises: ValueError if there is no example, the tensors differ in length, or batch_size < 1.
+    """
+
+    def __init__(self, *tensors, batch_size: int, shuffle: bool = False, transform=None):
+        if not tensors or any(not isinstance(t, torch.Tensor) or t.ndim == 0 for t in tensors):
+            raise ValueError(
+                "Batches takes one or more tensors, with the examples along the first axis."
+            )
+        lengths = [len(tensor) for tensor in tensors]
+        if len(set(lengths)) > 1:
+            raise ValueError(
+                f"The tensors have {', '.join(map(str, lengths))} examples: they need equally many."
+            )
+        if lengths[0] == 0:
+            raise ValueError("The tensors hold no example: there is nothing to make batches of.")
+        if batch_size < 1:
+            raise ValueError(f"batch_size is {batch_size}: a batch needs at least 1 example.")
+        self.tensors, self.batch_size = tensors, batch_size
+        self.shuffle, self.transform = shuffle, transform
+
+    def __len__(self) -> int:
+        return math.ceil(len(self.tensors[0]) / self.batch_size)
+
+    def __iter__(self):
+        n = len(self.tensors[0])
+        order = torch.randperm(n) if self.shuffle else torch.arange(n)
+        for rows in order.split(self.batch_size):
+            first, *others = (tensor[rows] for tensor in self.tensors)
+            yield (self.transform(first) if self.transform else first, *others)
+
+
+@dataclass
+class History:
+    """What `fit` saw: a list for "loss" and for each metric, one number an epoch.
+
+    Training numbers are means over an epoch in which the model changes, with dropout on;
+    validation numbers are taken at its end. `step_loss` has the loss of every batch, `seconds`
+    the time that each epoch's training took, without validation.
+    """
+
+    train: dict[str, list[float]] = field(default_factory=dict)
+    validation: dict[str, list[float]] = field(default_factory=dict)
+    step_loss: list[float] = field(default_factory=list, repr=False)
+    seconds: list[float] = field(default_factory=list, repr=False, compare=False)
+    interrupted: bool = False
+
+    def add_epoch(self, train: dict, validation: dict, seconds: float) -> None:
+        for history, new in ((self.train, train), (self.validation, validation)):
+            for name, value in new.items():
+                history.setdefault(name, []).append(value)
+        self.seconds.append(seconds)
+
+    def plot(self) -> Figure:
+        """Draw the loss and each metric by epoch, training and validation together.
+
+        Raises: ValueError if no epoch was finished.
+        """
+        if not self.seconds:
+            raise ValueError("There is nothing to plot: no epoch was finished.")
+        width, height = plt.rcParams["figure.figsize"]
+        size = (width * max(1, 0.7 * len(self.train)), height)
+        figure, axes = plt.subplots(1, len(self.train), figsize=size, squeeze=False)
+        for ax, name in zip(axes.flat, self.train, strict=True):
+            parts = {"training": self.train[name]}
+            if name in self.validation:
+                parts["validation"] = self.validation[name]
+            lines = {part: (range(1, len(y) + 1), y) for part, y in parts.items()}
+            curves(lines, "epoch", name, ax=ax)
+            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        return figure
+
+
+class Means:
+    """Means over examples, of means over batches: a smaller batch counts for less."""
+
+    def __init__(self):
+        self.sums, self.examples = defaultdict(float), 0
+
+    def add(self, batch_size: int, values: dict[str, float]) -> None:
+        self.examples += batch_size
+        for name, value in values.items():
+            self.sums[name] += batch_size * value
+
+    def over_examples(self) -> dict[str, float]:
+        return {name: total / self.examples for name, total in self.sums.items()}
+
+
+def check(model, optimiser, schedule, metrics, epochs: int, seed: int) -> None:
+    """Refuse what can't be trained, with a sentence that says why."""
+    if epochs < 0 or seed < 0:
+        raise ValueError(f"epochs is {epochs} and seed is {seed}: neither may be less than 0.")
+    if "loss" in (metrics or {}):
+        raise ValueError(
+            'The name "loss" is taken by the loss itself: call the metric something else.'
+        )
+    trained = {id(weight) for group in optimiser.param_groups for weight in group["params"]}
+    if trained.isdisjoint(id(weight) for weight in model.parameters()):
+        raise ValueError(
+            "The optimiser was made for another model: make it anew, from model.parameters()."
+        )
+    if schedule is not None and schedule.optimizer is not optimiser:
+        raise ValueError(
+            "The schedule was made for another optimiser: make it anew, from this one."
+        )
+
+
+def place(model, device) -> torch.device:
+    """Move the model to `device` and return that; None stands for where the model is."""
+    if device is None:
+        return next((weight.device for weight in model.parameters()), torch.device("cpu"))
+    there = {
+        "cpu": True,
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+    }
+    if not there.get(str(device).split(":")[0]):
+        usable = " or ".join(f'"{name}"' for name in there if there[name])
+        raise ValueError(f"There is no device {str(device)!r} here: use {usable}.")
+    model.to(device)
+    return torch.device(device)
+
+
+def unpacked(batches, device):
+    """Yield (inputs, target) of each batch, on `device`."""
+    count = 0
+    for batch in batches:
+        if not isinstance(batch, (tuple, list)) or len(batch) < 2:
+            raise TypeError(
+                "Each batch has to be a tuple (*inputs, target), of two or more tensors."
+            )
+        *inputs, target = (tensor.to(device) for tensor in batch)
+        yield inputs, target
+        count += 1
+    if count == 0:
+        raise ValueError(
+            "There was no batch: the data are empty, or a generator was used up by an earlier "
+            "pass. Use Batches(…), which can be iterated as often as one likes."
+        )
+
+
+def scalar(batch_loss):
+    if batch_loss.numel() != 1:
+        raise ValueError(
+            f"The loss has the shape {tuple(batch_loss.shape)}: "
+            "it has to be one number, the mean over the batch."
+        )
+    return batch_loss
+
+
+def measured(metrics, outputs, target) -> dict[str, float]:
+    with torch.no_grad():
+        return {name: float(metric(outputs, target)) for name, metric in (metrics or {}).items()}
+
+
+@contextmanager
+def mode(model, training: bool):
+    """Switch the model to training or evaluation, and each of its layers back afterwards."""
+    before = {module: module.training for module in model.modules()}
+    model.train(training)
+    try:
+        yield
+    finally:
+        for module, was_training in before.items():
+            module.training = was_training
+
+
+@contextmanager
+def seeded(seed: int, epoch: int):
+    """Let all chance within hang on (seed, epoch) alone; leave torch's generators as they were."""
+    with torch.random.fork_rng():
+        mixed = np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)
+        torch.manual_seed(int(mixed[0]))
+        yield
+
+
+@contextmanager
+def uninterrupted():
+    """Hold the stop button back until the end: half an update would leave a broken model."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # no interrupt reaches other threads
+        return
+    pressed = []
+    handler = signal.signal(signal.SIGINT, lambda *_: pressed.append(True))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    if pressed:
+        signal.raise_signal(signal.SIGINT)
