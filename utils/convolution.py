@@ -226,6 +226,27 @@ class CausalConv1d(nn.Conv1d):
         return super().forward(F.pad(x, (past, 0)))
 
 
+class RecallNet(nn.Module):
+    """A stack of causal convolutions of width 2 that answers from its last step.
+
+    doubling: dilations of 1, 2, 4, … instead of 1, so that it can see 2**n_layers steps.
+    Shapes: x (B, n_symbols, T) to logits (B, n_symbols).
+    """
+
+    def __init__(self, n_layers: int, doubling: bool, n_symbols: int = 4, width: int = 32):
+        super().__init__()
+        layers: list[nn.Module] = []
+        for layer in range(n_layers):
+            channels = width if layer else n_symbols
+            layers.append(CausalConv1d(channels, width, 2, dilation=2**layer if doubling else 1))
+            layers.append(nn.ReLU())
+        self.layers = nn.Sequential(*layers)
+        self.answer = nn.Linear(width, n_symbols)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.answer(self.layers(x)[:, :, -1])
+
+
 class LeNet(nn.Sequential):
     """LeNet-5 with full connections between its maps (after LeCun et al., 1998, fig. 2).
 
@@ -238,6 +259,29 @@ class LeNet(nn.Sequential):
             *[nn.Conv2d(6, 16, 5), nn.Tanh(), nn.AvgPool2d(2)],
             *[nn.Conv2d(16, 120, 5), nn.Tanh(), nn.Flatten()],
             *[nn.Linear(120, 84), nn.Tanh(), nn.Linear(84, n_classes)],
+        )
+
+
+def conv_norm_relu(in_channels: int, out_channels: int) -> nn.Sequential:
+    """Return a 3×3 convolution that keeps the image's size, batch normalisation and a ReLU."""
+    return nn.Sequential(
+        nn.Conv2d(in_channels, out_channels, 3, padding=1, bias=False),
+        nn.BatchNorm2d(out_channels),
+        nn.ReLU(),
+    )
+
+
+class DigitsNet(nn.Sequential):
+    """Read handwritten digits of 8×8 pixels: three convolutions and one dense layer.
+
+    Shapes: x (B, 1, 8, 8) to logits (B, n_classes).
+    """
+
+    def __init__(self, width: int = 24, n_classes: int = 10):
+        super().__init__(
+            *[conv_norm_relu(1, width), conv_norm_relu(width, width), nn.MaxPool2d(2)],
+            *[conv_norm_relu(width, 2 * width), nn.Flatten()],
+            *[nn.Dropout(0.3), nn.Linear(2 * width * 4 * 4, n_classes)],
         )
 
 
@@ -320,4 +364,35 @@ class GoogLeNet(nn.Sequential):
             Inception(832, 256, 160, 320, 32, 128, 128),  # 5a
             Inception(832, 384, 192, 384, 48, 128, 128),
             *[nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.4), nn.Linear(1024, n_classes)],
+        )
+
+
+class SmallAlexNet(nn.Sequential):
+    """AlexNet's five convolutions and three dense layers, for digits of 8×8 pixels.
+
+    Shapes: x (B, 1, 8, 8) to logits (B, n_classes).
+    """
+
+    def __init__(self, n_classes: int = 10):
+        super().__init__(
+            *[conv_relu(1, 16, 3), conv_relu(16, 48, 3), nn.MaxPool2d(2)],
+            *[conv_relu(48, 96, 3), conv_relu(96, 64, 3), conv_relu(64, 64, 3), nn.MaxPool2d(2)],
+            *[nn.Flatten(), nn.Dropout(), nn.Linear(64 * 2 * 2, 256), nn.ReLU()],
+            *[nn.Dropout(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, n_classes)],
+        )
+
+
+class SmallGoogLeNet(nn.Sequential):
+    """Three Inception blocks and the mean of each map, for digits of 8×8 pixels.
+
+    Shapes: x (B, 1, 8, 8) to logits (B, n_classes).
+    """
+
+    def __init__(self, n_classes: int = 10):
+        super().__init__(
+            conv_relu(1, 32, 3),
+            Inception(32, 16, 16, 32, 8, 16, 16),
+            *[nn.MaxPool2d(2), Inception(80, 32, 24, 48, 8, 16, 16)],
+            *[Inception(112, 32, 32, 64, 8, 16, 16)],
+            *[nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.4), nn.Linear(128, n_classes)],
         )
