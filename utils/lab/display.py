@@ -1,0 +1,82 @@
+"""What a cell shows besides figures: the source of what was built, and tables."""
+
+import inspect
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from IPython.display import display
+from tabulate import tabulate
+
+from utils import ROOT
+
+
+def show_source(thing) -> None:
+    """Show the source of a function or class of `utils` in the page.
+
+    The plain text names it and stays the same when the source changes; a test holds that the source
+    in a stored page is the present one.
+    Raises: TypeError if `thing` is anything else, for instance defined in a cell.
+    """
+    display(source_bundle(thing), raw=True)
+
+
+def source_bundle(thing) -> dict[str, str]:
+    """What `show_source` displays, by MIME type."""
+    thing = inspect.unwrap(thing)
+    try:
+        path = Path(inspect.getfile(thing)).resolve().relative_to(ROOT)
+        source = textwrap.dedent(inspect.getsource(thing)).rstrip()
+    except (TypeError, ValueError, OSError):
+        path = Path()
+    if path.parts[:1] != ("utils",) or inspect.ismodule(thing):
+        raise TypeError(f"show_source shows a function or a class of `utils`, not {thing!r}.")
+    name = f"{path.as_posix()}: {thing.__qualname__}"
+    return {"text/plain": name, "text/markdown": f"`{name}`\n\n````python\n{source}\n````"}
+
+
+def finding(sentence: str, seen: bool, numbers: Mapping[str, str | int]) -> None:
+    """Say what was measured in a sentence that is the same everywhere, with the numbers beside it.
+
+    numbers: {name: value}, formatted by the caller; they may differ a little between machines,
+        so they are shown but not compared.
+    Raises: AssertionError if the sentence is not true of what was measured.
+    """
+    measured = ", ".join(f"{name} {value}" for name, value in numbers.items())
+    if not seen:
+        raise AssertionError(f"{sentence!r} was not seen; measured: {measured}.")
+    bundle = {"text/plain": sentence, "text/markdown": f"{sentence} *Measured here:* {measured}."}
+    display(bundle, raw=True)
+
+
+def table(rows: Sequence[Sequence[str | int]], headers: Sequence[str]) -> None:
+    """Show rows of text and whole numbers; other numbers are formatted by the caller.
+
+    Raises: TypeError if a cell is neither; ValueError if a row has not one cell for each header.
+    """
+    rows = [list(row) for row in rows]
+    for row in rows:
+        if len(row) != len(headers):
+            raise ValueError(f"The row {row} has {len(row)} cells for {len(headers)} headers.")
+        for cell in row:
+            if not isinstance(cell, (str, int)):
+                raise TypeError(
+                    f"A table shows text and whole numbers: write {cell!r} as f'{{x:.3f}}' or so."
+                )
+    bundle = {
+        "text/plain": format_table(rows, headers),
+        "text/html": format_table(rows, headers, "html"),
+    }
+    display(bundle, raw=True)
+
+
+def format_table(rows: Sequence[Sequence], headers: Sequence[str], style: str = "simple") -> str:
+    """The table as text; columns of numbers are aligned to the right."""
+    number = re.compile(r"[-+−±≈<>≤≥]?\s*\d[\d,. ±×·–%eEkMG]*")
+    columns = zip(*rows, strict=True)
+    align = [
+        "right" if all(number.fullmatch(str(c)) for c in cells) else "left" for cells in columns
+    ]
+    text = tabulate(rows, headers, tablefmt=style, disable_numparse=True, colalign=align or None)
+    return str(text)

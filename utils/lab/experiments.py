@@ -1,0 +1,229 @@
+"""Long experiments: scripts in experiments/ measure what a lesson has no time for, and store it.
+
+A script defines the grid, `PARAMETERS`, {name: value or list of values}, and `measure(**member)`,
+which gets one value of each and returns {name: number or list of numbers}. Where it measures on
+data that does not come from the code, `data()` returns the arrays. A docstring says what it is for.
+
+`python -m utils.lab.experiments` runs what is stale: where the code that `measure` reaches
+(utils.lab.fingerprint), the parameters or the data are no longer those of the stored result.
+"""
+
+import argparse
+import importlib.util
+import itertools
+import json
+import math
+import os
+import platform
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from statistics import fmean
+from types import ModuleType
+
+import torch
+from tqdm import tqdm
+
+from utils import ROOT
+from utils.lab.fingerprint import fingerprint
+
+SCRIPTS = ROOT / "experiments"
+LIMIT = 15 * 60  # seconds an experiment may take on two cores
+
+
+class ExperimentError(Exception):
+    """An experiment that can't be run or read; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """A stored experiment: a row {parameter or measured name: value} for each of the grid."""
+
+    rows: list[dict]
+    parameters: dict
+    fingerprint: str
+    seconds: float
+    versions: dict[str, str]
+    machine: dict[str, str | int]
+
+    def select(self, **where) -> list[dict]:
+        """The rows whose columns have the values in `where`; at least one, else ValueError."""
+        rows = [r for r in self.rows if all(r.get(key) == value for key, value in where.items())]
+        if not rows:
+            raise ValueError(f"No row has {where}; the experiment ran over {self.parameters}.")
+        return rows
+
+    def spread(self, column: str, **where) -> tuple[float, float, float]:
+        """Mean, lowest and highest of a column over the selected rows, one for each seed."""
+        rows = self.select(**where)
+        if column not in rows[0]:
+            raise ValueError(f"There is no column {column!r}, only {', '.join(rows[0])}.")
+        values = [row[column] for row in rows]
+        return fmean(values), min(values), max(values)
+
+
+def names() -> list[str]:
+    """The experiments that there are."""
+    return sorted(path.stem for path in SCRIPTS.glob("*.py"))
+
+
+def load(name: str) -> Result:
+    """The stored result of an experiment, from its latest run.
+
+    Raises: ExperimentError if there is none or the file is damaged.
+    """
+    path = _stored(name)
+    try:
+        return Result(**json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        problem = f"The experiment {name!r} has no stored result"
+    except (ValueError, TypeError):
+        problem = f"The stored result {path.relative_to(SCRIPTS.parent)} is damaged"
+    raise ExperimentError(f"{problem}: run `python -m utils.lab.experiments {name}`.")
+
+
+def is_stale(name: str) -> bool:
+    """Whether code, parameters or data are no longer those of the stored result."""
+    try:
+        stored = load(name).fingerprint
+    except ExperimentError:
+        return True
+    return stored != _fingerprint(_script(name))
+
+
+def run(name: str) -> Result:
+    """Measure every member of the grid and store the result; go on where the last run stopped.
+
+    Raises: ExperimentError if there is no such script, or it measures what a table can't hold.
+    """
+    script = _script(name)
+    now = _fingerprint(script)
+    part = _stored(name).with_suffix(".json.part")
+    done = _finished(part, now)
+    members = list(grid(script.PARAMETERS))
+    for member in tqdm(members[len(done["rows"]) :], desc=name, leave=False):
+        start = time.perf_counter()
+        numbers = script.measure(**member)
+        done["seconds"] = round(done["seconds"] + time.perf_counter() - start, 1)
+        done["rows"].append(_row(name, member, numbers))
+        write_atomically(part, json.dumps(done))
+    if done["seconds"] > LIMIT:
+        message = (
+            f"{name} took {done['seconds']:.0f} s; the book allows {LIMIT} s: make it smaller."
+        )
+        print(message, file=sys.stderr)
+    result = {
+        "parameters": script.PARAMETERS,
+        "fingerprint": now,
+        "seconds": done["seconds"],
+        "versions": {"python": platform.python_version()}
+        | {package: version(package) for package in ("torch", "numpy")},
+        "machine": {
+            "processor": _processor(),
+            "cores": os.cpu_count(),
+            "threads": torch.get_num_threads(),
+        },
+        "rows": done["rows"],
+    }
+    write_atomically(_stored(name), json.dumps(result, indent=1) + "\n")
+    part.unlink(missing_ok=True)
+    return load(name)
+
+
+def grid(parameters: dict) -> Iterator[dict]:
+    """Every combination of one value of each parameter, the last one changing fastest."""
+    choices = [value if isinstance(value, list) else [value] for value in parameters.values()]
+    for values in itertools.product(*choices):
+        yield dict(zip(parameters, values, strict=True))
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a text file beside its place, then move it there: a reader never sees half of it."""
+    beside = path.with_name(path.name + ".new")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
+
+
+def _stored(name: str) -> Path:
+    return SCRIPTS / "results" / f"{name}.json"
+
+
+def _script(name: str) -> ModuleType:
+    """The script as a module; its `measure` is not yet called."""
+    path = SCRIPTS / f"{name}.py"
+    if not path.is_file():
+        raise ExperimentError(f"There is no experiment {name!r}, only: {', '.join(names())}.")
+    spec = importlib.util.spec_from_file_location(f"experiments.{name}", path)
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    if not isinstance(getattr(script, "PARAMETERS", None), dict) or not hasattr(script, "measure"):
+        raise ExperimentError(
+            f"experiments/{name}.py needs a dict PARAMETERS and a function measure."
+        )
+    return script
+
+
+def _fingerprint(script: ModuleType) -> str:
+    data = script.data() if hasattr(script, "data") else ()
+    return fingerprint(Path(script.__file__), ("measure", "data"), script.PARAMETERS, data)
+
+
+def _finished(part: Path, now: str) -> dict:
+    """What an interrupted run has measured with the present code, or nothing."""
+    try:
+        done = json.loads(part.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        done = {}
+    return (
+        done if done.get("fingerprint") == now else {"fingerprint": now, "seconds": 0, "rows": []}
+    )
+
+
+def _row(name: str, member: dict, numbers: dict) -> dict:
+    row = dict(member)
+    for column, value in numbers.items():
+        value = value.tolist() if hasattr(value, "tolist") else value
+        flat = value if isinstance(value, list) else [value]
+        if column in member or not all(
+            isinstance(x, (int, float)) and math.isfinite(x) for x in flat
+        ):
+            raise ExperimentError(
+                f"{name}: measure({member}) returned {column} = {value!r}; "
+                "a stored table holds finite numbers, under names that no parameter has."
+            )
+        row[column] = value
+    return row
+
+
+def _processor() -> str:
+    """The processor's model, where the system tells it."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or platform.machine()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description="Run the long experiments whose results are stale."
+    )
+    parser.add_argument("names", nargs="*", help="only these (default: all)")
+    parser.add_argument("--all", action="store_true", help="run what is not stale too")
+    parser.add_argument("--list", action="store_true", help="say what is stale, and run nothing")
+    options = parser.parse_args()
+    for name in options.names or names():
+        stale = is_stale(name)
+        if not options.list and (stale or options.all):
+            print(f"{name}: measured in {run(name).seconds} s")
+        else:
+            print(f"{name}: {'stale' if stale else 'up to date'}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ExperimentError as error:
+        sys.exit(str(error))
