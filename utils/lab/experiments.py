@@ -1,8 +1,8 @@
 """Long experiments: scripts in experiments/ measure what a lesson has no time for, and store it.
 
 A script defines the grid, `PARAMETERS`, {name: value or list of values}, and `measure(**member)`,
-which gets one value of each and returns {name: number or list of numbers}. Where it measures on
-data that does not come from the code, `data()` returns the arrays. A docstring says what it is for.
+which gets one value of each and returns {name: number, list of numbers, or None}. Where it measures
+on data that does not come from the code, `data()` returns the arrays. A docstring says what for.
 
 `python -m utils.lab.experiments` runs what is stale: where the code that `measure` reaches
 (utils.lab.fingerprint), the parameters or the data are no longer those of the stored result.
@@ -62,6 +62,10 @@ class Result:
         if column not in rows[0]:
             raise ValueError(f"There is no column {column!r}, only {', '.join(rows[0])}.")
         values = [row[column] for row in rows]
+        if None in values:
+            raise ValueError(
+                f"{column!r} did not happen in {values.count(None)} of {len(rows)} runs."
+            )
         return fmean(values), min(values), max(values)
 
 
@@ -128,7 +132,7 @@ def run(name: str) -> Result:
         },
         "rows": done["rows"],
     }
-    write_atomically(_stored(name), json.dumps(result, indent=1) + "\n")
+    write_atomically(_stored(name), _as_lines(result))
     part.unlink(missing_ok=True)
     return load(name)
 
@@ -183,19 +187,25 @@ def _finished(part: Path, now: str) -> dict:
 
 
 def _row(name: str, member: dict, numbers: dict) -> dict:
+    """The member with what was measured for it; None stands for "did not happen"."""
     row = dict(member)
     for column, value in numbers.items():
-        value = value.tolist() if hasattr(value, "tolist") else value
         flat = value if isinstance(value, list) else [value]
-        if column in member or not all(
-            isinstance(x, (int, float)) and math.isfinite(x) for x in flat
-        ):
+        finite = all(x is None or isinstance(x, (int, float)) and math.isfinite(x) for x in flat)
+        if column in member or not finite:
             raise ExperimentError(
                 f"{name}: measure({member}) returned {column} = {value!r}; "
                 "a stored table holds finite numbers, under names that no parameter has."
             )
         row[column] = value
     return row
+
+
+def _as_lines(result: dict) -> str:
+    """The result as JSON, each row on a line of its own."""
+    rows = ",\n  ".join(json.dumps(row) for row in result["rows"])
+    head = [f'"{key}": {json.dumps(value)}' for key, value in result.items() if key != "rows"]
+    return "{\n " + ",\n ".join([*head, f'"rows": [\n  {rows}\n ]']) + "\n}\n"
 
 
 def _processor() -> str:
@@ -227,3 +237,5 @@ if __name__ == "__main__":
         main()
     except ExperimentError as error:
         sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit("Stopped. What was measured is kept: the next run goes on from there.")

@@ -18,6 +18,7 @@ import numpy as np
 from utils import ROOT
 
 AT_IMPORT = "at import"  # a module's statements that define nothing: they run in any case
+SHOWING = {"utils.lab.plotting", "utils.lab.display"}  # how a result is shown doesn't change it
 WHOLE = "*"  # all of a module: it was used in a way that doesn't say which of its names
 
 
@@ -47,7 +48,7 @@ class Code:
         waiting = [("", root) for root in roots if root in self.modules[""].definitions]
         while waiting:
             where, name = waiting.pop()
-            if f"{where}: {name}" in found:
+            if where in SHOWING or f"{where}: {name}" in found:
                 continue
             module = self.modules[where]
             statements = module.definitions.get(name, [])
