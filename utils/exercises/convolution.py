@@ -136,12 +136,21 @@ def blur(x: Tensor, kernel: Tensor) -> Tensor:
 # 1.3, as the stored experiment has it
 
 
-def shuffled_pixels() -> str:
+def hurt_by_shuffling() -> str:
     stored = experiments.load("shuffled")
-    whole, shuffled = (
-        stored.spread("test", model="DigitsNet", shuffled=shuffled)[0] for shuffled in (False, True)
+
+    def errors(model: str, shuffled: bool) -> float:
+        return 1 - stored.spread("test", model=model, shuffled=shuffled)[0]
+
+    dense, convolutional = (
+        errors(model, True) > 1.25 * errors(model, False) for model in ("dense", "DigitsNet")
     )
-    return "falls" if shuffled < whole - 0.01 else "rises" if shuffled > whole + 0.01 else "stays"
+    return {
+        (True, True): "both",
+        (True, False): "dense",
+        (False, True): "convolutional",
+        (False, False): "neither",
+    }[dense, convolutional]
 
 
 check = Checker(
@@ -180,12 +189,11 @@ check = Checker(
     ),
     Prediction(
         "1.3",
-        shuffled_pixels,
+        hurt_by_shuffling,
         {
-            "stays": Mistake(
-                "a CNN looks at neighbours: what has the shuffle done to them?", "stays"
-            ),
-            "rises": Mistake("what would shuffled neighbours tell a 3×3 kernel?", "rises"),
+            "dense": Mistake("does a dense layer know which pixels are neighbours?", "dense"),
+            "both": Mistake("only one of the two looks at neighbours.", "both"),
+            "neither": Mistake("what is left, after the shuffle, of an edge?", "neither"),
         },
     ),
     Exercise(
