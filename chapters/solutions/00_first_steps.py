@@ -1,0 +1,275 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Day 0: Solutions
+#
+# One way to solve each exercise of [Day 0](../00_first_steps.ipynb), and why it is right. Yours may
+# look quite different, and be right as well: the check decides.
+
+# %%
+import convolution_to_attention  # is `utils` this book's?
+import torch
+from torch.nn import functional as F
+
+from utils.exercises.first_steps import check
+
+# %% [markdown]
+# (solution-0-1)=
+# ## 0.1 A shape that fits by accident
+#
+# Write the shapes above each other, aligned at the right end:
+#
+# | | axis 0 | axis 1 |
+# | --- | --- | --- |
+# | `prediction` | 32 | 1 |
+# | `target` | missing | 32 |
+# | difference | 32 | 32 |
+#
+# The column is stretched to 32 columns, the row to 32 rows. So *every* prediction is compared with
+# *every* target, and 32 · 32 = 1024 numbers are averaged.
+
+# %%
+prediction = 32 * 32
+check("0.1", prediction)
+
+# %% [markdown]
+# How bad is that? Take predictions that are all perfect. Their error should be 0.
+
+# %%
+target = torch.arange(32.0)
+column = target.unsqueeze(1)  # (32, 1): a perfect prediction of each target
+print("column minus row:   ", ((column - target) ** 2).mean().item())
+print("column minus column:", ((column - target.unsqueeze(1)) ** 2).mean().item())
+
+# %% [markdown]
+# The wrong line punishes perfect predictions with 170.5. What does training make of that? We let
+# the predictions go downhill on it.
+
+# %%
+column.requires_grad_()
+for _ in range(100):
+    (gradient,) = torch.autograd.grad(((column - target) ** 2).mean(), column)
+    column.data -= 5 * gradient
+print(f"smallest prediction {column.min():.1f}, largest {column.max():.1f}")
+print(f"mean of the targets {target.mean():.1f}")
+
+# %% [markdown]
+# It says the mean for every example, and nothing in the program complains. The cure is a habit:
+# before a subtraction, know both shapes, or assert them.
+
+# %% [markdown]
+# (solution-0-2)=
+# ## 0.2 Cross-entropy from logits
+#
+# If the same number $m$ is taken from all logits of a row, then $e^{z_k - m} = e^{z_k} e^{-m}$, and
+# the factor $e^{-m}$ stands above and below the line of the softmax: it cancels. So we may take
+# away the largest logit. Then the largest power is $e^0 = 1$. Nothing overflows, and the sum is at
+# least 1, so its logarithm is safe, too.
+#
+# The second idea is not to go through $p$ at all. A probability of $e^{-1000}$ is rounded to 0, and
+# $\log 0$ is $-\infty$. But
+#
+# $$
+# \log p_k = (z_k - m) - \log \sum_j e^{z_j - m}
+# $$
+#
+# never forms that tiny number.
+
+
+# %%
+def cross_entropy(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Return the mean over the batch of -log p of the right class, safe for large logits.
+
+    Shapes: logits (B, n_classes), labels (B,), int64. Returns: one number.
+    """
+    shifted = logits - logits.amax(dim=1, keepdim=True)  # (B, n_classes), the largest is 0
+    log_p = shifted - shifted.exp().sum(dim=1, keepdim=True).log()
+    return -log_p[torch.arange(len(labels)), labels].mean()
+
+
+check("0.2", cross_entropy)
+
+# %% [markdown]
+# `keepdim=True` keeps the axis that was summed, with size 1: (B, 1) is stretched over the classes,
+# as it should be. Without it the shape is (B,), and broadcasting would lay it along the classes,
+# which is exercise 0.1 again. The last line picks, from row $i$, column $y_i$.
+#
+# With a logit of 1000, here are the two ways in which the obvious formula breaks:
+
+# %%
+large = torch.tensor([[1000.0, 0.0]])
+p = large.exp() / large.exp().sum(dim=1, keepdim=True)
+print("log p through exp:    ", p.log().tolist())
+print("log p through softmax:", large.softmax(dim=1).log().tolist())
+print("our loss for class 1: ", cross_entropy(large, torch.tensor([1])).item())
+
+# %% [markdown]
+# The powers give a number that is none. The library's softmax, which takes the largest logit away,
+# gives minus infinity for class 1, where the truth is −1000. Ours is right. The library's
+# `F.cross_entropy` goes the third way. That is why it wants logits, and why a model in this book
+# has no softmax at its end.
+
+# %% [markdown]
+# (solution-0-3)=
+# ## 0.3 Two roads back
+#
+# Forwards: $z = wx + b$, then $h = \max(z, 0)$, $\hat y = wh$ and $L = (\hat y - y)^2$. Backwards,
+# from the right:
+#
+# - The square gives $\partial L / \partial \hat y = 2 (\hat y - y)$. Call it $e$.
+# - The product $\hat y = w h$ hands $e$ on, times the other factor: $e h$ goes to $w$, which is the
+#   **first road**, and $e w$ goes to $h$.
+# - The ReLU has slope 1 where $z$ is positive and 0 where it is negative. It works like a gate: it
+#   lets $e w$ through to $z$, or nothing.
+# - The product $w x$ hands what arrived at $z$ on to $w$, times $x$: the **second road**. The sum
+#   hands it on to $b$ as it is.
+
+
+# %%
+def backward(x: float, w: float, b: float, y: float) -> tuple[float, float]:
+    """Return dL/dw and dL/db, by the chain rule and without autograd."""
+    z = w * x + b
+    h = max(z, 0.0)
+    e = 2 * (w * h - y)  # dL/dŷ
+    dz = e * w if z > 0 else 0.0  # through the gate, or not
+    return e * h + dz * x, dz  # the two roads to w add up
+
+
+check("0.3", backward)
+
+# %% [markdown]
+# Autograd walks the same roads. A case with an open gate, and one with a closed one:
+
+# %%
+for x in (3.0, -3.0):
+    w, b = torch.tensor(1.0, requires_grad=True), torch.tensor(-1.0, requires_grad=True)
+    ((w * F.relu(w * x + b) + 4) ** 2).backward()  # the right answer is y = -4
+    print(f"x = {x}: by autograd {(w.grad.item(), b.grad.item())}", end=", ")
+    print(f"by hand {backward(x, 1.0, -1.0, -4.0)}")
+
+# %% [markdown]
+# With the gate closed nothing moves the loss, and so nothing is learned from this example. A ReLU
+# whose gate is closed for *every* example is called dead.
+
+# %% [markdown]
+# (solution-0-4)=
+# ## 0.4 An honest count
+#
+# Count what is right, count how many there are, and divide at the very end. The mean of the
+# batches' accuracies is something else: it gives the few examples of the last batch as much to say
+# as a whole full one.
+
+
+# %%
+def accuracy_over(batches: list[tuple[torch.Tensor, torch.Tensor]]) -> float:
+    """Return the share of all examples whose largest logit is at their label.
+
+    Shapes: each batch is logits (B, n_classes) and labels (B,), where B may differ.
+    """
+    right = sum(int((logits.argmax(dim=1) == labels).sum()) for logits, labels in batches)
+    return right / sum(len(labels) for _, labels in batches)
+
+
+check("0.4", accuracy_over)
+
+# %% [markdown]
+# How much does it matter? In the lesson there were 1221 digits in batches of 64, the last one with
+# 5. Say that a model errs on one of those five and on nothing else.
+
+# %%
+always_0 = torch.eye(10)[0]  # logits that say 0
+full = always_0.expand(64, 10), torch.zeros(64)
+last = always_0.expand(5, 10), torch.tensor([0, 0, 0, 0, 1])
+batches = [full] * 19 + [last]
+share = accuracy_over(batches)
+mean_of_shares = sum(accuracy_over([batch]) for batch in batches) / len(batches)
+print(f"of all examples:       {share:.2%}, that is {1221 * (1 - share):.0f} error")
+print(
+    f"mean over the batches: {mean_of_shares:.2%}, as if {1221 * (1 - mean_of_shares):.0f} errors"
+)
+
+# %% [markdown]
+# One error in 1221 looks like twelve. `fit` and `evaluate` count each example once.
+
+# %% [markdown]
+# (solution-0-5)=
+# ## 0.5 A ball, not a walker
+#
+# The four steps of the lesson's loop are all here. `torch.autograd.grad` returns the gradient
+# instead of adding it to `.grad`, so there is nothing to forget. The update stands under
+# `torch.no_grad()`: it changes a weight that autograd follows, and is no part of the model. And
+# `clone` makes a weight of our own, so that the one that was given stays as it is.
+
+
+# %%
+def train_with_momentum(
+    W: torch.Tensor,
+    x: torch.Tensor,
+    labels: torch.Tensor,
+    learning_rate: float,
+    momentum: float,
+    steps: int,
+) -> torch.Tensor:
+    """Return W after so many steps.
+
+    Shapes: W (n_classes, n_pixels), x (B, n_pixels), labels (B,).
+    """
+    W = W.clone().requires_grad_()
+    velocity = torch.zeros_like(W)
+    for _ in range(steps):
+        loss = F.cross_entropy(x @ W.T, labels)
+        (gradient,) = torch.autograd.grad(loss, W)
+        with torch.no_grad():
+            velocity = momentum * velocity + gradient
+            W -= learning_rate * velocity
+    return W.detach()
+
+
+check("0.5", train_with_momentum)
+
+# %% [markdown]
+# This is what `torch.optim.SGD(..., momentum=...)` does, so we compare.
+
+# %%
+torch.manual_seed(0)
+x, labels = torch.randn(6, 4), torch.randint(3, (6,))
+W = torch.zeros(3, 4, requires_grad=True)
+optimiser = torch.optim.SGD([W], lr=0.2, momentum=0.9)
+for _ in range(10):
+    optimiser.zero_grad()
+    F.cross_entropy(x @ W.T, labels).backward()
+    optimiser.step()
+ours = train_with_momentum(torch.zeros(3, 4), x, labels, 0.2, 0.9, 10)
+assert torch.allclose(ours, W, atol=1e-5)
+print("ten steps agree with the library's optimiser")
+
+# %% [markdown]
+# What is it good for? Take a valley that is narrow, 50 times steeper across than along: $L =
+# \tfrac12 (u^2 + 50 v^2)$. Both the walker and the ball start at (1, 1) with the same learning
+# rate.
+
+
+# %%
+def steps_down(momentum: float) -> int:
+    """Count the steps until the loss has fallen below a millionth."""
+    place, velocity = torch.ones(2, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
+    steepness, steps = torch.tensor([1.0, 50.0]), 0
+    while (steepness * place**2).sum() / 2 > 1e-6:
+        velocity = momentum * velocity + steepness * place  # the gradient of the loss
+        place = place - 0.03 * velocity
+        steps += 1
+    return steps
+
+
+print("walker:", steps_down(0.0), "steps;  ball:", steps_down(0.8), "steps")
+
+# %% [markdown]
+# Across the valley the slope turns back and forth, as in the right panel of the lesson's hill, and
+# the walker's learning rate has to be small for that. Along the valley it is then too small. The
+# ball's steps cancel across, and add up along.
