@@ -99,16 +99,26 @@ def _beside(copy: Path) -> list[Path]:
     return sorted(copy.parent.glob(f"{copy.stem}.new*.ipynb"))
 
 
-def open_lab(page: Path, options: list[str]) -> None:
-    """Run JupyterLab on one notebook until the reader ends it."""
+def open_lab(workspace: str, page: Path, options: list[str]) -> None:
+    """Run JupyterLab on one notebook, with tabs of its own, until the reader ends it."""
     own = [
         f"--ServerApp.root_dir={ROOT}",
-        f"--LabApp.default_url=/lab/tree/{page.relative_to(ROOT).as_posix()}",
+        f"--LabApp.default_url=/lab/workspaces/{workspace}/tree/{page.relative_to(ROOT).as_posix()}",
         f"--LabApp.app_settings_dir={SETTINGS}",  # no question about news
     ]
+    if workspace == "book-edit":
+        own.append("--FileContentsManager.pre_save_hook=utils.lab.jupyter.tidy")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         own.append("--allow-root")
     LabApp.launch_instance([*own, *options])
+
+
+def tidy(model: dict, **_: object) -> None:
+    """Leave out of a notebook to be saved what would differ on the next author's machine."""
+    if model["type"] == "notebook":
+        metadata = model["content"]["metadata"]
+        metadata.pop("jupytext", None)
+        metadata.get("language_info", {}).pop("version", None)
 
 
 def main(arguments: list[str]) -> None:
@@ -127,12 +137,13 @@ def main(arguments: list[str]) -> None:
             return
         lesson = (find(names[0]) if names else scripts())[0].with_suffix(".ipynb")
         if command == "lab":
-            print(*provide_copies(), sep="\n", flush=True)
+            for message in provide_copies():
+                print(message, flush=True)
             os.environ["BOOK_PROGRESS"] = str(MINE / "progress.json")
             lesson = MINE / lesson.relative_to(CHAPTERS)
     except LessonError as error:
         sys.exit(str(error))
-    open_lab(lesson, options)
+    open_lab(f"book-{command}", lesson, options)
 
 
 if __name__ == "__main__":

@@ -90,8 +90,6 @@ def from_script(script: Path) -> NotebookNode:
     """The notebook that a percent script stands for, without outputs."""
     notebook = jupytext.read(script, fmt="py:percent")
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL))
-    for cell in notebook.cells:
-        cell.metadata.pop("lines_to_next_cell", None)  # the layout of the script
     return notebook
 
 
