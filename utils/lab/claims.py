@@ -98,7 +98,7 @@ def card(record: dict) -> str:
     parts = [title, f"**It {record['verdict']}** ({how})."]
     parts.append("\n".join(f"- {line}" for line in _evidence(record)))
     if numbers := record.get("numbers"):
-        rows = [(name, f"{x:.6g}" if isinstance(x, float) else x) for name, x in numbers.items()]
+        rows = [(name, _written(value)) for name, value in numbers.items()]
         parts.append(format_table(rows, ("measured", "value"), "html"))
     return "\n\n".join(parts)
 
@@ -120,18 +120,15 @@ def page() -> str:
         found = [record for _, record in records(notebook)]
         if found:
             lines += ["", f"## {{doc}}`chapters/{notebook.stem}`", ""]
-            lines += [
-                "| claim | who says so | what was measured | how |",
-                "| --- | --- | --- | --- |",
-            ]
+            lines += ["| claim | what was measured |", "| --- | --- |"]
         for record in found:
             entry = registry()[record["claim"]]
             count[record["verdict"]] += 1
             by = f"{{cite:t}}`{','.join(entry['cite'])}`" if "cite" in entry else entry["made_by"]
             link = f"[{record['claim']}](#claim-{record['claim']})"
-            verdict = "<br>".join([f"**{record['verdict']}**", *_evidence(record)])
-            row = f"| {link} {entry['statement']} | {by} | {verdict} | {record['found']} |"
-            lines.append(row)
+            told = [f"**{record['verdict']}** ({record['found']})", *_evidence(record)]
+            cells = (f"{link}: {entry['statement']} ({by})", "<br>".join(told))
+            lines.append("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |")
     total = sum(count.values())
     summary = ", ".join(f"{number} {verdict}" for verdict, number in count.items())
     return HEAD.format(total=total, summary=summary) + "\n".join(lines) + "\n"
@@ -161,6 +158,12 @@ def _plain(value: object) -> object:
     """A number as JSON has it: out of its tensor or array, and finite."""
     value = value.item() if hasattr(value, "item") else value
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _written(value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _show(id: str, record: dict) -> None:

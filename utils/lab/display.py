@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from IPython.display import display
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
 from tabulate import tabulate
 
 from utils import ROOT
@@ -15,8 +18,7 @@ from utils import ROOT
 def show_source(thing) -> None:
     """Show the source of a function or class of `utils` in the page.
 
-    The plain text names it and stays the same when the source changes; a test holds that the source
-    in a stored page is the present one.
+    nbval compares it with the page that is stored: what is read is what is tested.
     Raises: TypeError if `thing` is anything else, for instance defined in a cell.
     """
     display(source_bundle(thing), raw=True)
@@ -33,7 +35,8 @@ def source_bundle(thing) -> dict[str, str]:
     if path.parts[:1] != ("utils",) or inspect.ismodule(thing):
         raise TypeError(f"show_source shows a function or a class of `utils`, not {thing!r}.")
     name = f"{path.as_posix()}: {thing.__qualname__}"
-    return {"text/plain": name, "text/markdown": f"`{name}`\n\n````python\n{source}\n````"}
+    coloured = highlight(f"# {path.as_posix()}\n{source}", PythonLexer(), HtmlFormatter())
+    return {"text/plain": name, "text/html": coloured}
 
 
 def finding(sentence: str, seen: bool, numbers: Mapping[str, str | int]) -> None:
@@ -79,4 +82,5 @@ def format_table(rows: Sequence[Sequence], headers: Sequence[str], style: str = 
         "right" if all(number.fullmatch(str(c)) for c in cells) else "left" for cells in columns
     ]
     text = tabulate(rows, headers, tablefmt=style, disable_numparse=True, colalign=align or None)
-    return str(text)
+    left = r'<\1 style="text-align: left;">'  # else JupyterLab aligns it to the right
+    return re.sub("<(t[hd])>", left, text).replace("<table>", '<table class="table dataframe">')
