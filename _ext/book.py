@@ -1,0 +1,114 @@
+"""What the book adds to Sphinx: its address, numbers by day, the picture of the first page."""
+
+import os
+from pathlib import Path
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from matplotlib import pyplot as plt
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+ADDRESS = "https://github.com/OWNER/NAME"  # stands in index.md where nobody knows the address
+
+
+def repository() -> str | None:
+    """Return where the book's repository lives, from the environment, or None."""
+    if address := os.environ.get("BOOK_REPOSITORY"):
+        return address.rstrip("/")
+    if name := os.environ.get("GITHUB_REPOSITORY"):
+        return f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{name}"
+    return None
+
+
+def add_repository_buttons(app: Sphinx, config) -> None:
+    """Offer Colab, Binder and "suggest an edit" where there is an address, and nowhere else."""
+    if address := repository():
+        config.html_theme_options |= {
+            "repository_url": address,
+            "repository_branch": os.environ.get("BOOK_BRANCH", "main"),
+            "use_repository_button": True,
+            "use_edit_page_button": True,
+            "use_issues_button": True,
+            "launch_buttons": {
+                "notebook_interface": "jupyterlab",
+                "binderhub_url": "https://mybinder.org",
+                "colab_url": "https://colab.research.google.com",
+            },
+        }
+
+
+def fill_in_address(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Write the repository's address, where there is one, into what a reader copies."""
+    if address := repository():
+        source[0] = source[0].replace(ADDRESS, address)
+
+
+def link_to_labels(app: Sphinx, doctree: nodes.document) -> None:
+    """Let `[text](page.ipynb#label)`, which JupyterLab knows, reach labels as well as headings."""
+    reachable = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
+    for label, explicit in doctree.nametypes.items():
+        if explicit and (target := doctree.nameids.get(label)):
+            reachable.setdefault(label, (None, target, ""))  # (line, id, text)
+
+
+def number_by_day(app: Sphinx, env) -> list[str]:
+    """Number figures, tables, equations and exercises of chapters/NN_… as day.count."""
+    for docname, kinds in env.toc_fignumbers.items():
+        day = Path(docname).name[:2]
+        if not docname.startswith("chapters/") or not day.isdigit():
+            continue
+        for numbers in kinds.values():
+            for count, name in enumerate(numbers, start=1):
+                numbers[name] = (int(day), count)
+    return []
+
+
+def leave_out_live_code(app: Sphinx, config) -> None:
+    """Keep sphinx-thebe, always loaded by jupyter-book, from naming another host in each page."""
+    for event in ("env-before-read-docs", "doctree-resolved"):
+        for listener in list(app.events.listeners[event]):
+            if listener.handler.__module__ == "sphinx_thebe":
+                app.disconnect(listener.id)
+
+
+def let_references_be_a_list(app: Sphinx, pagename, templatename, context, doctree) -> None:
+    """Give each entry of a bibliography the role that its list asks for; docutils' is another."""
+    if "body" in context:
+        context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
+
+
+class ArcOfDays(SphinxDirective):
+    """The arc of the days as a figure: the content is its caption, drawn wide and tall."""
+
+    has_content = True
+    option_spec = {"name": directives.unchanged, "alt": directives.unchanged_required}
+
+    def run(self) -> list[nodes.Node]:
+        import arc  # here, because it needs torch, and only the first page needs it
+
+        folder = Path(self.env.app.doctreedir) / "arc"
+        folder.mkdir(parents=True, exist_ok=True)
+        figure = nodes.figure(classes=["arc"])
+        for shape, columns in (("wide", 4), ("tall", 2)):
+            path = folder / f"arc-{shape}.png"
+            drawing = arc.draw(columns)
+            drawing.savefig(path, dpi=160)
+            plt.close(drawing)
+            uri = os.path.relpath(path, Path(self.env.doc2path(self.env.docname)).parent)
+            figure += nodes.image(uri=uri, alt=self.options["alt"], classes=[f"arc-{shape}"])
+        caption, _ = self.state.inline_text(" ".join(self.content), self.lineno)
+        figure += nodes.caption("", "", *caption)
+        self.add_name(figure)
+        return [figure]
+
+
+def setup(app: Sphinx) -> dict:
+    app.add_directive("arc-of-days", ArcOfDays)
+    app.connect("config-inited", add_repository_buttons)
+    app.connect("config-inited", leave_out_live_code)
+    app.connect("source-read", fill_in_address)
+    app.connect("doctree-read", link_to_labels)
+    app.connect("env-get-updated", number_by_day, priority=900)  # after Sphinx has counted
+    app.connect("html-page-context", let_references_be_a_list)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

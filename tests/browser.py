@@ -1,0 +1,53 @@
+"""Helpers for tests of the built book: the strict build, and where Chromium is."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+BOOK = Path(__file__).resolve().parents[1]
+ADDRESS_VARIABLES = ("BOOK_REPOSITORY", "BOOK_BRANCH", "GITHUB_REPOSITORY", "GITHUB_SERVER_URL")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+class Build(NamedTuple):
+    """A finished build: exit status, what was printed, seconds, and the folder of its pages."""
+
+    status: int
+    log: str
+    seconds: float
+    html: Path
+
+
+def build_book(source: Path, output: Path, **environment: str) -> Build:
+    """Build the book in `source` strictly; its repository's address is only in `environment`."""
+    inherited = {name: os.environ[name] for name in os.environ if name not in ADDRESS_VARIABLES}
+    strictly = ["-W", "-n", "--keep-going", "--all", "--path-output", output, source]
+    start = time.perf_counter()
+    done = subprocess.run(
+        [Path(sys.executable).with_name("jupyter-book"), "build", *strictly],
+        env=inherited | {"PYTHONUTF8": "1"} | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+    )
+    seconds = time.perf_counter() - start
+    return Build(done.returncode, done.stdout, seconds, output / "_build" / "html")
+
+
+def find_chromium(playwright) -> Path | None:
+    """Return the system's Chromium, or Playwright's own, or None."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = next(filter(None, map(shutil.which, names)), playwright.chromium.executable_path)
+    return Path(found) if Path(found).exists() else None

@@ -1,0 +1,38 @@
+"""Fixtures that several test files share: the strictly built book, and a Chromium."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from browser import BOOK, FLAGS, Build, build_book, find_chromium
+from filelock import FileLock
+from playwright.sync_api import sync_playwright
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory) -> Build:
+    """The whole book, built once: the first worker that asks builds it, the others wait."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    record = shared / "book.json"
+    with FileLock(shared / "book.lock"):
+        if not record.exists():
+            made = build_book(BOOK, shared / "book")
+            record.write_text(json.dumps([*made[:3], str(made.html)]), encoding="utf-8")
+    *results, html = json.loads(record.read_text(encoding="utf-8"))
+    return Build(*results, Path(html))
+
+
+@pytest.fixture(scope="module")  # not longer: another file may start a Playwright of its own
+def chromium():
+    """A headless Chromium; without one the test is skipped, or fails where REQUIRE_BROWSER=1."""
+    with sync_playwright() as playwright:
+        found = find_chromium(playwright)
+        if found is None:
+            missing = "no Chromium found, neither the system's nor Playwright's own"
+            (pytest.fail if os.environ.get("REQUIRE_BROWSER") == "1" else pytest.skip)(missing)
+        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        yield browser
+        browser.close()

@@ -1,0 +1,169 @@
+"""The book as files: it builds strictly, holds all pages, and asks no other host for anything."""
+
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+from browser import BOOK, build_book
+
+FETCHED = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "srcset"}
+ADDRESS = "https://github.com/someone/their-copy"
+
+
+class Tags(HTMLParser):
+    """The start tags of a page as (name, {attribute: value})."""
+
+    def __init__(self, page: Path):
+        super().__init__()
+        self.found: list[tuple[str, dict]] = []
+        self.feed(page.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+@pytest.fixture(scope="module")
+def small_book(tmp_path_factory):
+    """A function that builds a book of two pages with the settings of the whole one."""
+
+    def build_small(first_lines: str, **environment: str):
+        source = tmp_path_factory.mktemp("small")
+        for name in ("_config.yml", "references.bib"):
+            shutil.copy(BOOK / name, source)
+        for name in ("_ext", "_static"):
+            shutil.copytree(BOOK / name, source / name)
+        (source / "_toc.yml").write_text(
+            "{format: jb-book, root: index, chapters: [{file: chapters/07_lesson}]}",
+            encoding="utf-8",
+        )
+        (source / "index.md").write_text(first_lines, encoding="utf-8")
+        lesson = nbformat.v4.new_notebook()
+        lesson.cells = [
+            nbformat.v4.new_markdown_cell(
+                "# Day 7\n\n$$\ny = x\n$$ (eq-first)\n\nSee {eq}`eq-first`."
+            ),
+            nbformat.v4.new_markdown_cell(":::{exercise} Guess\n:label: exercise-7-1\nGuess.\n:::"),
+        ]
+        (source / "chapters").mkdir()
+        nbformat.write(lesson, source / "chapters" / "07_lesson.ipynb")
+        return build_book(source, source, **environment)
+
+    return build_small
+
+
+def pages(build) -> list[Path]:
+    return [path for path in build.html.rglob("*.html") if "_static" not in path.parts]
+
+
+def test_the_strict_build_is_clean_and_quick(build):
+    assert build.status == 0, build.log[-4000:]
+    assert build.seconds < 60
+
+
+def test_all_pages_are_there_and_no_others(build):
+    toc = yaml.safe_load((BOOK / "_toc.yml").read_text(encoding="utf-8"))
+    listed = {toc["root"]} | {page["file"] for part in toc["parts"] for page in part["chapters"]}
+    built = {path.relative_to(build.html).with_suffix("").as_posix() for path in pages(build)}
+    assert built - {"genindex", "search"} == listed
+
+
+def test_every_chapter_and_solution_is_in_the_book(build):
+    built = {path.stem for path in (build.html / "chapters").glob("*.html")}
+    solved = {path.stem for path in (build.html / "chapters" / "solutions").glob("*.html")}
+    assert built == solved == {path.stem for path in (BOOK / "chapters").glob("*.ipynb")}
+
+
+def test_pages_and_styles_name_no_other_host(build):
+    for page in pages(build):
+        for tag, attributes in Tags(page).found:
+            fetched = attributes.get(FETCHED.get(tag), "") or ""
+            if attributes.get("rel") not in ("canonical", "license"):
+                assert not re.match(r"(https?:)?//", fetched), f"{page.name}: <{tag} {attributes}>"
+        scripts = re.findall(r"<script[^>]*>(.*?)</script>", page.read_text("utf-8"), re.DOTALL)
+        assert not [body for body in scripts if re.search(r"https?://", body)], page.name
+    for style in build.html.rglob("*.css"):
+        assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", style.read_text("utf-8")), (
+            style
+        )
+
+
+def test_every_picture_has_a_description(build):
+    for page in pages(build):
+        for tag, attributes in Tags(page).found:
+            if tag == "img":
+                beside_its_name = "logo__image" in attributes.get("class", "")
+                assert attributes.get("alt") or beside_its_name, f"{page.name}: {attributes}"
+
+
+def test_without_an_address_nothing_points_to_a_repository(build):
+    for page in pages(build):
+        text = page.read_text(encoding="utf-8")
+        assert not re.search(r"mybinder|colab\.research|/edit/|/issues/new|launch-buttons", text), (
+            page
+        )
+
+
+def test_with_an_address_lessons_can_be_launched_and_edited(small_book):
+    first_page = "# Start\n\n```\n!git clone https://github.com/OWNER/NAME book\n```\n"
+    small = small_book(first_page, BOOK_REPOSITORY=ADDRESS)
+    assert small.status == 0, small.log[-4000:]
+    lesson = (small.html / "chapters" / "07_lesson.html").read_text(encoding="utf-8")
+    there = "someone/their-copy"
+    notebook = "chapters/07_lesson.ipynb"
+    for link in (
+        f"https://colab.research.google.com/github/{there}/blob/main/{notebook}",
+        f"https://mybinder.org/v2/gh/{there}/main?urlpath=lab/tree/{notebook}",
+        f"{ADDRESS}/edit/main/{notebook}",
+        f"{ADDRESS}/issues/new",
+    ):
+        assert link in lesson, link
+    start = (small.html / "index.html").read_text(encoding="utf-8")
+    assert ADDRESS in start and "OWNER/NAME" not in start
+
+
+def test_numbers_begin_with_the_day_and_broken_links_are_refused(small_book):
+    small = small_book("# Start\n\nSee {numref}`exercise-7-1` and {ref}`nothing-of-this-name`.\n")
+    assert small.status != 0 and "undefined label: 'nothing-of-this-name'" in small.log
+    lesson = (small.html / "chapters" / "07_lesson.html").read_text(encoding="utf-8")
+    assert "(7.1)" in lesson and "Exercise 7.1" in lesson
+    assert "Exercise 7.1" in (small.html / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_address_comes_from_github_in_a_workflow(monkeypatch):
+    monkeypatch.syspath_prepend(BOOK / "_ext")
+    from book import repository
+
+    for name in ("BOOK_REPOSITORY", "GITHUB_SERVER_URL", "GITHUB_REPOSITORY"):
+        monkeypatch.delenv(name, raising=False)
+    assert repository() is None
+    monkeypatch.setenv("GITHUB_REPOSITORY", "someone/their-copy")
+    assert repository() == ADDRESS
+    monkeypatch.setenv("BOOK_REPOSITORY", "https://example.org/a/b/")
+    assert repository() == "https://example.org/a/b"
+
+
+def test_the_glossary_is_sorted_and_bilingual():
+    text = (BOOK / "glossary.md").read_text(encoding="utf-8")
+    entries = text.split("```{glossary}\n")[1].removesuffix("```\n").strip().split("\n\n")
+    terms = []
+    for entry in entries:
+        english, chinese, definition = entry.split("\n")
+        terms.append(english.lower())
+        assert re.search(r"[\u4e00-\u9fff]", chinese), english
+        assert definition.startswith("  ") and definition.endswith("."), english
+    assert terms == sorted(set(terms)) and len(terms) >= 50
+
+
+def test_every_reference_has_what_a_reader_needs_to_find_it():
+    entries = (BOOK / "references.bib").read_text(encoding="utf-8").strip().split("\n\n")
+    keys = [re.match(r"@\w+\{([a-z]+\d{4}[a-z]+),", entry).group(1) for entry in entries]
+    assert keys == sorted(set(keys))
+    for key, entry in zip(keys, entries, strict=True):
+        fields = set(re.findall(r"^  (\w+)\s*= \{.+\}", entry, re.MULTILINE))
+        assert {"author", "title", "year"} <= fields, key
+        assert fields & {"journal", "booktitle", "publisher", "howpublished", "note"}, key
+        assert re.search(r"^  year\s*= \{(\d{4})\}", entry, re.MULTILINE).group(1) in key, key

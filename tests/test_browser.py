@@ -1,0 +1,187 @@
+"""The built book in a browser: quiet, self-contained, typeset, and readable for everybody."""
+
+import functools
+import http.server
+import threading
+
+import pytest
+import yaml
+from axe_playwright_python.sync_playwright import Axe
+from browser import BOOK
+
+TOC = yaml.safe_load((BOOK / "_toc.yml").read_text(encoding="utf-8"))
+PAGES = [TOC["root"], *(chapter["file"] for part in TOC["parts"] for chapter in part["chapters"])]
+# Axe measures the contrast of each coloured word of code. One of each colour will do, in a quarter
+# of the time.
+ONE_SPAN_OF_EACH_KIND = """() => {
+    const seen = new Set();
+    for (const span of document.querySelectorAll("pre span[class]")) {
+        if (seen.has(span.className)) span.replaceWith(...span.childNodes);
+        seen.add(span.className);
+    }
+}"""
+DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format, *args):
+        pass
+
+
+@pytest.fixture(scope="module")
+def address(build):
+    """Where the built pages are served, on this machine only."""
+    handler = functools.partial(QuietHandler, directory=build.html)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def tab(chromium, address):
+    """One browser tab; `tab.heard` gathers what its pages complain of and whom else they ask."""
+    tab = chromium.new_page(viewport=DESK)
+    tab.set_default_timeout(10_000)
+    tab.heard = []
+    tab.on("console", lambda said: tab.heard.append(said.text) if said.type == "error" else None)
+    tab.on("pageerror", lambda error: tab.heard.append(str(error)))
+    own = (address, "data:", "blob:")
+    tab.on("request", lambda sent: None if sent.url.startswith(own) else tab.heard.append(sent.url))
+    yield tab
+    tab.close()
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def page(tab, address, request):
+    """A page of the book, loaded once for all tests of it, with its mathematics typeset."""
+    tab.heard.clear()
+    show(tab, DESK, "light")
+    tab.goto(f"{address}{request.param}.html", wait_until="networkidle")
+    if tab.locator("script[src*=mathjax]").count():
+        tab.evaluate("MathJax.startup.promise")
+    return tab
+
+
+def show(tab, size: dict, theme: str) -> None:
+    """Set the window's size and the reader's wish for light or dark; wait for the page."""
+    tab.set_viewport_size(size)
+    tab.emulate_media(color_scheme=theme)
+    tab.wait_for_timeout(400)  # the theme answers to a new size after 300 ms
+
+
+def test_page_is_quiet_and_asks_no_other_host(page):
+    page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+    page.wait_for_load_state("networkidle")
+    assert page.heard == []
+
+
+def test_mathematics_is_typeset(page):
+    written = page.locator("article .math").count()
+    assert written > 0 or "notation" not in page.url  # else this test would compare nothing
+    typeset = page.locator("article .math mjx-container").count()
+    assert typeset >= written
+    assert page.locator("article mjx-merror").count() == 0
+    prose = page.evaluate(
+        """() => {
+            const article = document.querySelector("article").cloneNode(true);
+            article.querySelectorAll("pre, code, mjx-container").forEach((node) => node.remove());
+            return article.textContent;
+        }"""
+    )
+    assert not [sign for sign in (r"\(", r"\[", "$$", r"\begin{") if sign in prose]
+
+
+def test_page_fits_a_phone(page):
+    show(page, PHONE, "light")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    too_wide = page.evaluate(
+        """(width) => {
+            const scrolls = (node) => /auto|scroll/.test(getComputedStyle(node).overflowX);
+            const boxed = (node) =>
+                node.tagName != "ARTICLE" && (scrolls(node) || boxed(node.parentNode));
+            return [...document.querySelectorAll("article :is(img, mjx-container, table, pre)")]
+                .filter((node) => node.getBoundingClientRect().right > width + 1 && !boxed(node))
+                .map((node) => node.outerHTML.slice(0, 200));
+        }""",
+        PHONE["width"],
+    )
+    assert too_wide == []
+
+
+def test_figures_are_described_and_keep_light_paper_in_the_dark(page):
+    show(page, PHONE, "dark")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    figures = page.evaluate(
+        """() => [...document.querySelectorAll("article img")]
+            .filter((image) => image.offsetParent)
+            .map((image) => {
+                const style = getComputedStyle(image);
+                const colour = style.backgroundColor.match(/\\d+/g).slice(0, 3);
+                return {
+                    alt: image.alt,
+                    light: colour.every((part) => part > 230),
+                    filter: style.filter,
+                    right: image.getBoundingClientRect().right,
+                    loaded: image.naturalWidth,
+                };
+            })"""
+    )
+    for figure in figures:
+        assert len(figure["alt"]) >= 10, figure
+        assert figure["light"] and figure["filter"] == "none", figure
+        assert 0 < figure["right"] <= PHONE["width"] and figure["loaded"] > 0, figure
+
+
+@pytest.mark.parametrize(
+    ("size", "theme"), [(DESK, "light"), (PHONE, "dark")], ids=["desk", "phone"]
+)
+def test_page_is_accessible(page, size, theme):
+    show(page, size, theme)
+    page.evaluate(ONE_SPAN_OF_EACH_KIND)
+    faults = Axe().run(page).response["violations"]
+    serious = [fault for fault in faults if fault["impact"] in ("serious", "critical")]
+    assert not serious, "\n".join(
+        f"{fault['id']}: {fault['help']}\n  {node['html'][:200]}\n  {node['failureSummary'][:300]}"
+        for fault in serious
+        for node in fault["nodes"][:6]
+    )
+
+
+def test_a_page_has_one_search_box_and_no_empty_header(tab, address):
+    show(tab, DESK, "light")
+    tab.goto(f"{address}index.html")
+    assert tab.locator(".search-button-field:visible").count() == 1
+    assert tab.locator("#pst-header").bounding_box()["height"] <= 1
+
+
+def test_the_reader_can_choose_dark_mode(tab, address):
+    show(tab, DESK, "light")
+    tab.goto(f"{address}index.html", wait_until="networkidle")
+    seen = set()
+    for _ in range(3):
+        tab.locator(".theme-switch-button:visible").click()
+        seen.add(tab.evaluate("document.documentElement.dataset.theme"))
+    assert seen == {"light", "dark"}
+
+
+def test_search_finds_a_term(tab, address):
+    show(tab, DESK, "light")
+    tab.goto(f"{address}index.html", wait_until="networkidle")
+    tab.locator(".search-button-field:visible").click()
+    tab.keyboard.type("receptive field")
+    tab.keyboard.press("Enter")
+    tab.locator("#search-results li a", has_text="Day 1").first.wait_for()
+    assert tab.locator("#search-results li a", has_text="Glossary").count() >= 1
+
+
+@pytest.mark.parametrize("lesson", [name for name in PAGES if name.startswith("chapters/0")])
+def test_an_exercise_leads_to_its_solution(tab, address, lesson):
+    show(tab, PHONE, "light")
+    tab.goto(f"{address}{lesson}.html", wait_until="networkidle")
+    tab.locator(".exercise a[href*='solutions/']").first.click()
+    tab.wait_for_url(f"**/{lesson.replace('chapters/', 'chapters/solutions/')}.html#*")
+    solution = tab.locator(f"section:has(> [id='{tab.url.split('#')[1]}'])")
+    assert solution.bounding_box()["y"] < PHONE["height"] / 2
+    assert solution.locator(".cell_input").count() >= 1
