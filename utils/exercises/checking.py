@@ -13,6 +13,8 @@ from torch import Tensor
 
 from utils.exercises.progress import progress
 
+NOT_STARTED = "not started: write the function's body and run this cell again."
+
 
 @dataclass(frozen=True)
 class Mistake:
@@ -36,63 +38,73 @@ class Outcome:
 
     value: Any = None
     problem: str = ""
-    raised: bool = False
+    raised: str = ""  # the exception's type and message
     untouched: bool = False
 
 
 class _Mute(io.TextIOBase):
-    """Swallow what a learner's function prints, and count its lines."""
+    """Swallow what a learner's function prints."""
 
-    lines = 0
+    used = False
 
     def writable(self) -> bool:
         return True
 
     def write(self, text: str) -> int:
-        self.lines += text.count("\n")
+        self.used = True
         return len(text)
 
 
 def _copies(values: Iterable) -> tuple:
-    return tuple(v.clone() if isinstance(v, Tensor) else v for v in values)
+    return tuple(_copy(value) for value in values)
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.clone()
+    return type(value)(map(_copy, value)) if type(value) in (tuple, list) else value
 
 
 def _call(function: Callable, inputs: tuple) -> Outcome:
     """Call a learner's function so that nothing it does can break the notebook."""
     given = _copies(inputs)
-    mute = _Mute()
     try:
-        with redirect_stdout(mute), redirect_stderr(mute):
-            value = function(*given)
-    except NotImplementedError:
-        return Outcome(untouched=True)
+        value = function(*given)
     except KeyboardInterrupt:
         return Outcome(problem="you stopped it while it ran: does a loop never end?")
     except SystemExit:
         return Outcome(problem="it called exit(): return the result instead.")
-    except Exception as error:
-        line = traceback.extract_tb(error.__traceback__)[-1]
-        for frame in traceback.extract_tb(error.__traceback__):
-            if frame.name == getattr(function, "__name__", ""):
-                line = frame  # the last line that is the learner's own
-        where = f" in `{line.line}`" if line.line else ""
-        problem = f"it raised {type(error).__name__}{where}: {error}"
-        return Outcome(problem=problem, raised=True)
-    changed = [i for i, (a, b) in enumerate(zip(inputs, given, strict=True)) if not _same(a, b)]
+    except BaseException as error:
+        if type(error) is NotImplementedError and not error.args:  # PyTorch's have a message
+            return Outcome(untouched=True)
+        raised = f"{type(error).__name__}: {error}".partition("\n")[0]
+        return Outcome(problem=f"it raised {raised}{_where(function, error)}", raised=raised)
+    changed = [i for i, (a, b) in enumerate(zip(inputs, given, strict=True)) if not _same(b, a)]
     if changed:
         return Outcome(problem=f"it changed its argument number {changed[0] + 1}: work on a copy.")
     return Outcome(value)
 
 
+def _where(function: Callable, error: BaseException) -> str:
+    """Quote the innermost line of the function itself that an exception passed through."""
+    frames = zip(
+        traceback.walk_tb(error.__traceback__),
+        traceback.extract_tb(error.__traceback__),
+        strict=True,
+    )
+    code = getattr(function, "__code__", None)
+    lines = [line.line for (frame, _), line in frames if frame.f_code is code and line.line]
+    return f" (in the line `{lines[-1]}`)" if lines else ""
+
+
 def _same(got: Any, expected: Any) -> bool:
     """Say whether two values agree, numbers to the precision of the coarser type."""
     if isinstance(expected, Tensor):
-        if not isinstance(got, Tensor) or got.shape != expected.shape:
+        if not isinstance(got, Tensor) or _kind(got) != _kind(expected):
             return False
         if not expected.is_floating_point():
-            return not got.is_floating_point() and torch.equal(got, expected.to(got.dtype))
-        coarse = not got.is_floating_point() or got.dtype.itemsize < 8
-        tolerance = 1e-4 if coarse else 1e-8
+            return torch.equal(got, expected.to(got.dtype))
+        tolerance = 1e-8 if got.dtype == torch.float64 else 1e-4
         got, expected = got.detach().double(), expected.detach().double()
         return torch.allclose(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
     if isinstance(expected, tuple | list):
@@ -111,28 +123,38 @@ def _same(got: Any, expected: Any) -> bool:
     return got is expected
 
 
+def _kind(x: Tensor) -> tuple:
+    return x.shape, x.is_floating_point(), x.is_complex(), x.layout, x.device
+
+
 def _type_problem(got: Any, expected: Any) -> str:
     """Explain in a sentence why `got` cannot be compared with `expected`, or return nothing."""
     if got is None:
         return "it returned None: is a `return` missing?"
-    if isinstance(expected, Tensor) and not isinstance(got, Tensor):
-        return f"it returned {_article(got)}, not a tensor."
-    if isinstance(expected, Tensor) and got.shape != expected.shape:
-        return f"the result has shape {tuple(got.shape)}, it should be {tuple(expected.shape)}."
-    if isinstance(expected, Tensor) and got.is_floating_point() != expected.is_floating_point():
-        return f"the result has type {got.dtype}, it should be {expected.dtype}."
-    if type(expected) is int and type(got) is not int:
-        return f"it returned {_article(got)}, not a whole number (int)."
+    if isinstance(expected, Tensor):
+        if not isinstance(got, Tensor):
+            return f"it returned {_article(got)}, not a tensor."
+        if got.shape != expected.shape:
+            return f"the result has shape {tuple(got.shape)}, it should be {tuple(expected.shape)}."
+        if _kind(got) != _kind(expected):
+            return f"the result has type {got.dtype}, it should be {expected.dtype}."
     if isinstance(expected, bool) and not isinstance(got, bool):
         return f"it returned {_article(got)}, not True or False."
-    if isinstance(expected, tuple | list) and not isinstance(got, tuple | list):
-        return f"it returned {_article(got)}, not {len(expected)} values."
+    if type(expected) is int and type(got) is not int:
+        return f"it returned {_article(got)}, not a whole number (int)."
+    if isinstance(expected, float) and not isinstance(got, int | float | Tensor):
+        return f"it returned {_article(got)}, not a number."
+    if isinstance(expected, tuple | list):
+        if not isinstance(got, tuple | list):
+            return f"it returned {_article(got)}, not {len(expected)} values."
+        if len(got) != len(expected):
+            return f"it returned {len(got)} values, not {len(expected)}."
     return ""
 
 
 def _article(value: Any) -> str:
     name = type(value).__name__
-    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+    return f"an {name}" if name[0].lower() in "aeiou" else f"a {name}"
 
 
 def _short(value: Any) -> str:
@@ -142,37 +164,42 @@ def _short(value: Any) -> str:
 
 
 def _difference(got: Any, expected: Any) -> str:
-    """Show two small results side by side, or say how far two large ones are apart."""
-    if isinstance(expected, Tensor):
-        if expected.numel() > 12:
-            distance = (got.detach().double() - expected.detach().double()).abs()
-            wrong = int((distance > 1e-6).sum())
-            return f"{wrong} of {distance.numel()} numbers are wrong."
+    """Say what is wrong: the kind of result, a few numbers side by side, or how many differ."""
+    if problem := _type_problem(got, expected):
+        return problem
+    if isinstance(expected, tuple | list):
+        pairs = enumerate(zip(got, expected, strict=True), start=1)
+        return next(f"value {i}: {_difference(a, b)}" for i, (a, b) in pairs if not _same(a, b))
+    if isinstance(expected, Tensor) and expected.numel() > 12:
+        right = torch.isclose(got.double(), expected.double(), rtol=1e-4, atol=1e-4)
+        return f"{int((~right).sum()) or 'some'} of {right.numel()} numbers are wrong."
     return f"you got {_short(got)}, it should be {_short(expected)}."
 
 
 def _gradients(function: Callable, inputs: tuple) -> Outcome:
-    """Differentiate a fixed random weighting of the result by each floating-point input."""
+    """Differentiate a fixed random weighting of the results by each floating-point input."""
     given = _copies(inputs)
     leaves = [x.requires_grad_() for x in given if isinstance(x, Tensor) and x.is_floating_point()]
-
-    def differentiate(*_) -> tuple[Tensor, ...]:
-        # a function may not change a leaf in place, so it gets a copy that autograd follows
-        y = function(*(x * 1 if isinstance(x, Tensor) and x.requires_grad else x for x in given))
-        results = y if isinstance(y, tuple | list) else (y,)
-        if not all(result.requires_grad for result in results):
-            raise RuntimeError(
-                "the result is cut off from autograd; stay with tensors all the way, "
-                "without .item(), .detach(), .data or numpy"
-            )
-        torch.manual_seed(1)
-        weighted = sum(
-            (torch.randn(result.shape, dtype=torch.float64) * result).sum() for result in results
+    outcome = _call(function, given)
+    if outcome.problem:
+        return outcome
+    results = outcome.value if isinstance(outcome.value, tuple | list) else (outcome.value,)
+    if not all(result.requires_grad for result in results):
+        return Outcome(
+            problem="the result is cut off from autograd: stay with tensors all the way, "
+            "without .item(), .detach(), .data or numpy."
         )
-        gradients = torch.autograd.grad(weighted, leaves, allow_unused=True)
-        return tuple(torch.zeros_like(x) if g is None else g for x, g in zip(leaves, gradients))  # noqa: B905
+    generator = torch.Generator().manual_seed(1)
+    weighted = sum(
+        (torch.randn(result.shape, dtype=torch.float64, generator=generator) * result).sum()
+        for result in results
+    )
+    coarsest = min((result.dtype for result in results), key=lambda dtype: dtype.itemsize)
 
-    differentiate.__name__ = getattr(function, "__name__", "")
+    def differentiate() -> tuple[Tensor, ...]:
+        gradients = torch.autograd.grad(weighted, leaves, allow_unused=True, materialize_grads=True)
+        return tuple(gradient.to(coarsest) for gradient in gradients)
+
     return _call(differentiate, ())
 
 
@@ -198,34 +225,46 @@ class Exercise:
 
     def judge(self, attempt: Any) -> tuple[bool | None, str]:
         """Return True, False or (untouched) None, and a sentence."""
+        if attempt is None:
+            return None, NOT_STARTED
         if not callable(attempt):
             return False, f"expected a function, got {_article(attempt)}."
-        with torch.random.fork_rng(devices=[]):
-            for stage, inputs in self.trials():
-                outcome, expected = _call(attempt, inputs), self.reference(*_copies(inputs))
-                if outcome.untouched:
-                    return None, "not started: write the function's body and run this cell again."
-                if outcome.problem:
-                    problem = outcome.problem
-                    return False, self.named(attempt, problem) if outcome.raised else problem
-                if not _same(outcome.value, expected):
-                    problem = _type_problem(outcome.value, expected) or _difference(
-                        outcome.value, expected
-                    )
-                    return False, self.named(attempt, f"looking at {stage.looks_at}: {problem}")
-            if self.gradient:
-                got, expected = (_gradients(f, inputs) for f in (attempt, self.reference))
-                if got.problem:
-                    return False, f"the values are right, but {got.problem}"
-                if not _same(got.value, expected.value):
-                    return False, "the values are right, but the gradient is not."
+        mute = _Mute()
+        with torch.random.fork_rng(devices=[]), torch.enable_grad():
+            torch.manual_seed(0)
+            with redirect_stdout(mute), redirect_stderr(mute):
+                passed, sentence = self._verdict(attempt)
+        return passed, sentence + (" (What it printed is left out.)" if mute.used else "")
+
+    def _verdict(self, attempt: Callable) -> tuple[bool | None, str]:
+        for stage, inputs in self.trials():
+            outcome, expected = _call(attempt, inputs), self.reference(*_copies(inputs))
+            if outcome.untouched:
+                return None, NOT_STARTED
+            if outcome.raised:
+                return False, self.named(attempt, outcome.problem)
+            if outcome.problem:
+                return False, outcome.problem
+            if not _same(outcome.value, expected):
+                problem = _difference(outcome.value, expected)
+                return False, self.named(attempt, f"looking at {stage.looks_at}: {problem}")
+        if self.gradient:
+            got, expected = (_gradients(f, inputs) for f in (attempt, self.reference))
+            if got.problem:
+                return False, f"the values are right, but {got.problem}"
+            if not _same(got.value, expected.value):
+                return False, "the values are right, but the gradient is not."
         return True, "correct."
 
     def named(self, attempt: Callable, otherwise: str) -> str:
         """Name the one known mistake that gives the learner's results everywhere."""
         trials = self.trials()
-        got = [_call(attempt, inputs) for _, inputs in trials]
-        if all(outcome.problem for outcome in got):
+        got = []
+        for _, inputs in trials:
+            got.append(_call(attempt, inputs))
+            if got[-1].problem and not got[-1].raised:
+                return otherwise
+        if all(outcome.raised for outcome in got):
             return otherwise
         suspects = []
         for mistake in self.mistakes.values():
@@ -282,7 +321,10 @@ class Checker:
         if id not in self.exercises:
             print(f"There is no exercise {id} here; there are {', '.join(self.exercises)}.")
             return
-        passed, sentence = self.exercises[id].judge(attempt)
+        try:
+            passed, sentence = self.exercises[id].judge(attempt)
+        except KeyboardInterrupt:
+            passed, sentence = False, "you stopped the check."
         sign = {True: "✓", False: "✗", None: "○"}[passed]
         print(f"{sign} {id}  {sentence}")
         if passed:

@@ -14,31 +14,49 @@ class Progress:
 
     def passed(self) -> set[str]:
         """Return the ids passed in this session or stored before it."""
-        file = os.environ.get("BOOK_PROGRESS")
-        if not file or not Path(file).exists():
-            return self.session
         try:
-            stored = json.loads(Path(file).read_text())
-            return self.session | {str(id) for id in stored["passed"]}
-        except (OSError, ValueError, KeyError, TypeError):
-            print(f"Your progress in {file} cannot be read; ticks count for this session only.")
-            return self.session
+            return self.session | _stored()
+        except (OSError, ValueError) as error:
+            print(f"Your progress cannot be read ({error}): ticks count for this session only.")
+            return set(self.session)
 
     def add(self, id: str) -> None:
-        """Tick an exercise; the file is written beside and then renamed."""
-        before = self.passed()
-        self.session = self.session | {id}
-        file = os.environ.get("BOOK_PROGRESS")
-        if not file or id in before:
-            return
+        """Tick an exercise; the file is written beside and then renamed, a damaged one left."""
+        self.session.add(id)
         try:
-            if Path(file).exists():
-                json.loads(Path(file).read_text())["passed"]  # a damaged file is left as it is
-            beside = Path(f"{file}.{os.getpid()}")
-            beside.write_text(json.dumps({"passed": sorted(before | {id})}, indent=1))
-            beside.replace(file)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            print(f"Your progress could not be stored ({error}); the tick counts for this session.")
+            stored = _stored()
+            if _file() and not self.session <= stored:
+                _store(stored | self.session)
+        except (OSError, ValueError) as error:
+            print(f"Your progress cannot be stored ({error}): ticks count for this session only.")
+
+
+def _file() -> Path | None:
+    name = os.environ.get("BOOK_PROGRESS")
+    return Path(name) if name else None
+
+
+def _stored() -> set[str]:
+    file = _file()
+    if not file or not file.exists():
+        return set()
+    try:
+        passed = json.loads(file.read_text(encoding="utf-8"))["passed"]
+    except (ValueError, KeyError, TypeError):
+        passed = None
+    if not isinstance(passed, list):
+        raise ValueError(f"{file} is damaged: delete it to begin a new one")
+    return {str(id) for id in passed}
+
+
+def _store(passed: set[str]) -> None:
+    file = _file()
+    beside = file.with_name(f"{file.name}.{os.getpid()}")
+    try:
+        beside.write_text(json.dumps({"passed": sorted(passed)}, indent=1), encoding="utf-8")
+        beside.replace(file)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 progress = Progress()
