@@ -71,14 +71,13 @@ def shifted_views(
     K_h, K_w = kernel_size
     H_out = conv_output_size(x.shape[2], K_h, stride, dilation=dilation)
     W_out = conv_output_size(x.shape[3], K_w, stride, dilation=dilation)
-    views = [
-        x[
-            :,
-            :,
-            u : u + stride * (H_out - 1) + 1 : stride,
-            v : v + stride * (W_out - 1) + 1 : stride,
-        ]
+    rows = [
+        x[:, :, u : u + stride * (H_out - 1) + 1 : stride]
         for u in range(0, dilation * K_h, dilation)
+    ]
+    views = [
+        row[..., v : v + stride * (W_out - 1) + 1 : stride]
+        for row in rows
         for v in range(0, dilation * K_w, dilation)
     ]
     return torch.stack(views, dim=1)
@@ -92,7 +91,7 @@ def conv2d(
     padding: int = 0,
     dilation: int = 1,
 ) -> Tensor:
-    """Cross-correlate a batch of images with one matrix product (Chellapilla et al., 2006).
+    """Cross-correlate each image with one matrix product (Chellapilla et al., 2006).
 
     Shapes: x (B, C, H, W), weight (C_out, C, K, K), bias (C_out,).
     Returns: (B, C_out, H_out, W_out), sizes by `conv_output_size`.
@@ -100,13 +99,11 @@ def conv2d(
     """
     _check_images_and_kernel(x, weight)
     x = F.pad(x, (padding, padding, padding, padding))
-    windows = shifted_views(x.transpose(0, 1), weight.shape[2:], stride, dilation)
-    _, _, batch_size, H_out, W_out = windows.shape  # (C, K·K, B, H_out, W_out)
-    columns = windows.reshape(-1, batch_size * H_out * W_out)
-    y = weight.flatten(1) @ columns  # (C_out, C·K·K) @ (C·K·K, B·H_out·W_out)
-    if bias is not None:
-        y = y + bias[:, None]
-    return y.reshape(-1, batch_size, H_out, W_out).transpose(0, 1)
+    windows = shifted_views(x, weight.shape[2:], stride, dilation)  # (B, K·K, C, H_out, W_out)
+    columns = windows.flatten(3).flatten(1, 2)  # (B, K·K·C, H_out·W_out)
+    kernels = weight.permute(0, 2, 3, 1).flatten(1)  # (C_out, K·K·C)
+    y = kernels.expand(len(x), -1, -1).bmm(columns).unflatten(2, windows.shape[3:])
+    return y if bias is None else y + bias[:, None, None]
 
 
 class Conv2d(nn.Module):
