@@ -1,0 +1,231 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Solutions of Day 1
+#
+# To the exercises of [The convolutional network](../01_convolution.ipynb). There is more than one right way. What
+# counts is that the check passes and that you can say why.
+
+# %%
+import convolution_to_attention  # is `utils` this book's?
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from utils.convolution import DigitsNet, conv_norm_relu, conv_output_size, max_pool2d
+from utils.exercises.convolution import check
+from utils.lab import experiments
+from utils.lab.datasets import digits
+from utils.lab.display import finding, table
+from utils.lab.metrics import mean_and_spread
+from utils.lab.training import Batches, fit
+
+# %% [markdown]
+# (solution-1-1)=
+# ## 1.1 Keep the size
+#
+# A dilated kernel reaches over $d(K-1)+1$ pixels, so $d(K-1)$ places are missing. Half of them go to
+# each side.
+
+# %%
+def same_padding(kernel_size: int, dilation: int) -> int:
+    return dilation * (kernel_size - 1) // 2
+
+
+assert conv_output_size(17, 7, padding=same_padding(7, 3), dilation=3) == 17
+check("1.1", same_padding)
+
+# %% [markdown]
+# (solution-1-2)=
+# ## 1.2 Count before you build
+#
+# Each of the 16 kernels is 3 channels deep and 5×5 wide, and has one bias. The size of the picture does
+# not matter.
+
+# %%
+my_count = 16 * (3 * 5 * 5 + 1)
+print(my_count)
+check("1.2", my_count)
+
+# %% [markdown]
+# (solution-1-3)=
+# ## 1.3 Predict: shuffled pixels
+#
+# A dense layer doesn't know which pixels are neighbours, so a shuffle changes nothing for it. A kernel that
+# looks at neighbours sees unrelated pixels. The stored experiment `shuffled` has trained both kinds of
+# network on five seeds.
+
+# %%
+stored = experiments.load("shuffled")
+table(
+    [
+        [model, *(str(mean_and_spread([row["test"] for row in stored.select(model=model, shuffled=s)])) for s in (False, True))]
+        for model in ("dense", "DigitsNet")
+    ],
+    ["test accuracy", "pictures", "shuffled pictures"],
+)
+
+# %%
+check("1.3", "convolutional")
+
+# %% [markdown]
+# Look at the table again. Even on shuffled pictures the convolutional network is no worse than the dense one. It has a
+# dense layer too, three layers below it that can still mix pixels, and it starts from a better place. A wrong
+# assumption costs, but here it does not ruin. On 8×8 pixels the kernels of three layers nearly see the whole picture.
+
+# %%
+finding(
+    "Shuffled, DigitsNet still reads no fewer digits than the dense network.",
+    stored.spread("test", model="DigitsNet", shuffled=True)[0] >= stored.spread("test", model="dense", shuffled=True)[0],
+    {m: f"{stored.spread('test', model=m, shuffled=True)[0]:.1%}" for m in ("dense", "DigitsNet")},
+)
+
+# %% [markdown]
+# (solution-1-4)=
+# ## 1.4 Convolution over time
+#
+# `unfold` gives all windows as a view, and `einsum` says in letters which axes meet: the sum runs over channels `c` and places `k` in
+# the kernel.
+
+# %%
+def conv1d(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, stride: int) -> torch.Tensor:
+    windows = x.unfold(2, weight.shape[2], stride)  # (B, C, T_out, K)
+    return torch.einsum("bctk,ock->bot", windows, weight) + bias[:, None]
+
+
+check("1.4", conv1d)
+
+# %% [markdown]
+# (solution-1-5)=
+# ## 1.5 A kernel for each channel
+#
+# The same letters, but the channel `c` is on both sides of the arrow: it is not summed. The layer has $C K^2$ weights,
+# where an ordinary convolution from C to C channels has $C^2 K^2$.
+
+# %%
+def depthwise_conv2d(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    K = weight.shape[1]
+    windows = x.unfold(2, K, 1).unfold(3, K, 1)  # (B, C, H_out, W_out, K, K)
+    return torch.einsum("bchwuv,cuv->bchw", windows, weight)
+
+
+check("1.5", depthwise_conv2d)
+
+# %% [markdown]
+# (solution-1-6)=
+# ## 1.6 The smallest of each window
+#
+# The smallest of some numbers is minus the largest of their negatives. The padding comes out right by itself: $-\infty$ becomes
+# $+\infty$, which never wins a minimum.
+
+# %%
+def min_pool2d(x: torch.Tensor, kernel_size: int, stride: int, padding: int) -> torch.Tensor:
+    return -max_pool2d(-x, kernel_size, stride, padding)
+
+
+check("1.6", min_pool2d)
+
+# %% [markdown]
+# (solution-1-7)=
+# ## 1.7 How deep must it be?
+#
+# Each layer adds $d(K-1)$. Without dilation that takes $(n-1)/(K-1)$ layers, rounded up. With doubling dilations the sum is
+# $(2^L-1)(K-1)$, so $L$ grows with the logarithm. Adding up in a loop avoids all questions of rounding.
+
+# %%
+def layers_needed(length: int, kernel_size: int, doubling: bool) -> int:
+    field, layers = 1, 0
+    while field < length:
+        field += (2**layers if doubling else 1) * (kernel_size - 1)
+        layers += 1
+    return layers
+
+
+print(layers_needed(1000, 3, doubling=False), layers_needed(1000, 3, doubling=True))
+check("1.7", layers_needed)
+
+# %% [markdown]
+# (solution-1-8)=
+# ## 1.8 Fold the normalisation away
+#
+# In use, the layer gives $\gamma\,(y - \mu)/\sqrt{\sigma^2 + \varepsilon} + \beta$ with fixed numbers. Put $y = w * x + b$ in, and sort: the factor $\gamma/\sqrt{\sigma^2 + \varepsilon}$ goes to the
+# weights, all the rest to the bias.
+
+# %%
+def fold_batch_norm(weight, bias, mean, var, gamma, beta, eps):
+    scale = gamma / torch.sqrt(var + eps)  # (C_out,)
+    return weight * scale[:, None, None, None], (bias - mean) * scale + beta
+
+
+check("1.8", fold_batch_norm)
+
+# %% [markdown]
+# (solution-1-9)=
+# ## 1.9 The kernel's gradient
+#
+# The weight $w_{o,c,u,v}$ meets the pixel $x_{c,i+u,j+v}$ wherever the kernel stands, so by the chain rule
+#
+# $$
+# \frac{\partial \mathcal{L}}{\partial w_{o,c,u,v}} = \sum_{b,i,j} \frac{\partial \mathcal{L}}{\partial y_{b,o,i,j}}\; x_{b,c,i+u,j+v} .
+# $$
+#
+# That is a cross-correlation again, of the picture with the gradient as its kernel.
+
+# %%
+def weight_gradient(x: torch.Tensor, grad_y: torch.Tensor) -> torch.Tensor:
+    windows = x.unfold(2, grad_y.shape[2], 1).unfold(3, grad_y.shape[3], 1)  # (B, C, K, K, H', W')
+    return torch.einsum("bcuvij,boij->ocuv", windows, grad_y)
+
+
+check("1.9", weight_gradient)
+
+# %% [markdown]
+# (solution-1-10)=
+# ## 1.10 Blur before you jump
+
+# %%
+def blur_pool(x: torch.Tensor) -> torch.Tensor:
+    row = torch.tensor([1.0, 2.0, 1.0], dtype=x.dtype, device=x.device) / 4
+    kernel = torch.outer(row, row).expand(x.shape[1], 1, 3, 3)
+    padded = F.pad(x, (1, 1, 1, 1), mode="reflect")
+    return F.conv2d(padded, kernel, stride=2, groups=x.shape[1])
+
+
+check("1.10", blur_pool)
+
+# %% [markdown]
+# Now the measurement. Two networks are trained alike, without augmentation, over three seeds: one with max pooling
+# at stride 2, one with max pooling at stride 1 and a blur before the jump.
+
+# %%
+class BlurPool(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return blur_pool(F.max_pool2d(F.pad(x, (0, 1, 0, 1)), 2, stride=1))
+
+
+def changed_answers(pool: nn.Module, seed: int) -> float:
+    """Share of validation digits that are read differently after a move by one pixel."""
+    data = digits("random", seed)
+    torch.manual_seed(seed)
+    network = DigitsNet()
+    network[2] = pool
+    train = Batches(*data.train, batch_size=64, shuffle=True)
+    fit(network, train, F.cross_entropy, torch.optim.AdamW(network.parameters(), 3e-3), epochs=8, seed=seed)
+    network.eval()
+    with torch.no_grad():
+        here, moved = (network(x).argmax(1) for x in (data.validation.images, F.pad(data.validation.images, (1, -1))))
+    return (here != moved).float().mean().item()
+
+
+# %%
+changes = {
+    name: [changed_answers(pool(), seed) for seed in (0, 1, 2)]
+    for name, pool in (("max pooling", lambda: nn.MaxPool2d(2)), ("blurred", BlurPool))
+}
+changes
