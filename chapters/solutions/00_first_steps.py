@@ -60,8 +60,8 @@ print(f"smallest prediction {column.min():.1f}, largest {column.max():.1f}")
 print(f"mean of the targets {target.mean():.1f}")
 
 # %% [markdown]
-# It says the mean for every example, and nothing in the program complains. The cure is a habit:
-# before a subtraction, know both shapes, or assert them.
+# The model says the mean for every example, and nothing in the program complains. The cure is a
+# habit: before a subtraction, know both shapes, or assert them.
 
 # %% [markdown]
 # (solution-0-2)=
@@ -110,10 +110,10 @@ print("log p through softmax:", large.softmax(dim=1).log().tolist())
 print("our loss for class 1: ", cross_entropy(large, torch.tensor([1])).item())
 
 # %% [markdown]
-# The powers give a number that is none. The library's softmax, which takes the largest logit away,
-# gives minus infinity for class 1, where the truth is −1000. Ours is right. The library's
-# `F.cross_entropy` goes the third way. That is why it wants logits, and why a model in this book
-# has no softmax at its end.
+# Through the powers, class 0 gets `nan`, which is no number at all. The library's softmax takes the
+# largest logit away first, and still gives minus infinity for class 1, where the truth is −1000.
+# Ours is right. The library's `F.cross_entropy` goes the third way. That is why it wants logits,
+# and why a model in this book has no softmax at its end.
 
 # %% [markdown]
 # (solution-0-3)=
@@ -189,10 +189,8 @@ last = always_0.expand(5, 10), torch.tensor([0, 0, 0, 0, 1])
 batches = [full] * 19 + [last]
 share = accuracy_over(batches)
 mean_of_shares = sum(accuracy_over([batch]) for batch in batches) / len(batches)
-print(f"of all examples:       {share:.2%}, that is {1221 * (1 - share):.0f} error")
-print(
-    f"mean over the batches: {mean_of_shares:.2%}, as if {1221 * (1 - mean_of_shares):.0f} errors"
-)
+for name, result in [("of all examples", share), ("mean over the batches", mean_of_shares)]:
+    print(f"{name}: {result:.2%}, as with {1221 * (1 - result):.0f} wrong")
 
 # %% [markdown]
 # One error in 1221 looks like twelve. `fit` and `evaluate` count each example once.
@@ -251,14 +249,13 @@ print("ten steps agree with the library's optimiser")
 
 # %% [markdown]
 # What is it good for? Take a valley that is narrow, 50 times steeper across than along: $L =
-# \tfrac12 (u^2 + 50 v^2)$. Both the walker and the ball start at (1, 1) with the same learning
-# rate.
+# \tfrac12 (r^2 + 50 s^2)$. The walker and the ball start at (1, 1), with the same learning rate.
 
 
 # %%
 def steps_down(momentum: float) -> int:
     """Count the steps until the loss has fallen below a millionth."""
-    place, velocity = torch.ones(2, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
+    place, velocity = torch.ones(2), torch.zeros(2)
     steepness, steps = torch.tensor([1.0, 50.0]), 0
     while (steepness * place**2).sum() / 2 > 1e-6:
         velocity = momentum * velocity + steepness * place  # the gradient of the loss
@@ -270,6 +267,7 @@ def steps_down(momentum: float) -> int:
 print("walker:", steps_down(0.0), "steps;  ball:", steps_down(0.8), "steps")
 
 # %% [markdown]
-# Across the valley the slope turns back and forth, as in the right panel of the lesson's hill, and
-# the walker's learning rate has to be small for that. Along the valley it is then too small. The
+# Across the valley the slope turns back and forth, as in the right panel of
+# {numref}`fig-first-steps-hill`. That keeps the walker's learning rate below 2/50, or each step
+# would leap farther than the last, and along the valley so small a rate means many steps. The
 # ball's steps cancel across, and add up along.
