@@ -1,13 +1,15 @@
 """Checkpoints: what a training run needs to go on as if it had never been stopped."""
 
+import hashlib
 import io
 import os
 import re
-import zipfile
 from contextlib import suppress
 from pathlib import Path
 
 import torch
+
+DIGEST = hashlib.sha256().digest_size  # bytes of the checksum, at the start of the file
 
 
 class CheckpointError(Exception):
@@ -34,13 +36,14 @@ class Checkpoint:
         Raises: CheckpointError if it can't be written; the one before it is then still there.
         """
         states = {name: part.state_dict() for name, part in self.parts.items()}
-        content = io.BytesIO()
-        torch.save({"run": self.run, "states": states, "history": history}, content)
+        buffer = io.BytesIO()
+        torch.save({"run": self.run, "states": states, "history": history}, buffer)
+        content = buffer.getvalue()
         beside = self.path.with_name(self.path.name + ".part")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with open(beside, "wb") as file:
-                file.write(content.getbuffer())
+                file.write(checksum(content) + content)
                 file.flush()
                 os.fsync(file.fileno())  # on the disk before it gets its name
             os.replace(beside, self.path)
@@ -63,11 +66,11 @@ class Checkpoint:
         if not self.path.exists():
             return {}
         try:
-            content = io.BytesIO(self.path.read_bytes())
-            with zipfile.ZipFile(content) as archive:
-                intact = archive.testzip() is None  # torch.load does not look at the checksums
-            content.seek(0)
-            stored = torch.load(content, map_location="cpu", weights_only=True) if intact else {}
+            file = self.path.read_bytes()
+            written, content = file[:DIGEST], file[DIGEST:]
+            if written != checksum(content):  # torch.load would not notice a changed weight
+                raise ValueError
+            stored = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
             run, states, history = dict(stored["run"]), stored["states"], stored["history"]
             done = len(history["seconds"])
         except Exception:
@@ -89,6 +92,10 @@ class Checkpoint:
         for name, part in self.parts.items():
             part.load_state_dict(states[name])
         return history
+
+
+def checksum(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()
 
 
 def describe(model, optimiser, schedule, seed: int, measures: list) -> dict[str, str]:
