@@ -502,6 +502,21 @@ def test_after_the_stop_button_a_checkpoint_goes_on(tmp_path):
     assert bits(run(tmp_path / "run.pt", model=model)) == bits(run())
 
 
+def test_the_stop_button_waits_until_a_checkpoint_is_loaded_whole(tmp_path, monkeypatch):
+    stored = run(tmp_path / "run.pt", epochs=1)
+    load = nn.Sequential.load_state_dict
+
+    def pressed(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        return load(*arguments)
+
+    monkeypatch.setattr(nn.Sequential, "load_state_dict", pressed)
+    stopped = run(tmp_path / "run.pt", epochs=3, model=small_model(seed=8))
+    assert stopped["history"].pop() is True
+    stored["history"].pop()
+    assert bits(stopped) == bits(stored)
+
+
 # ---------------------------------------------------------------- checkpoints
 
 
