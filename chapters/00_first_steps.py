@@ -311,17 +311,17 @@ print(f"{by_library:.3f}")
 # %% tags=["hide-input"]
 def draw_graph(nodes: dict, roads: list[list[str]]) -> None:
     """Draw nodes {text: (column, row, gradient)} and arrows along the roads from node to node."""
-    _, ax = plt.subplots(figsize=(6.4, 3.6))
-    arrow = {"arrowstyle": "-|>", "color": INK, "shrinkA": 22, "shrinkB": 22}
+    _, ax = plt.subplots(figsize=(6.4, 4.6))
+    arrow = {"arrowstyle": "-|>", "color": INK, "shrinkA": 26, "shrinkB": 30}
     for road in roads:
         for start, end in zip(road[:-1], road[1:], strict=True):
             ax.annotate("", xytext=nodes[start][:2], xy=nodes[end][:2], arrowprops=arrow)
     for text, (column, row, gradient) in nodes.items():
         box = {"boxstyle": "round", "facecolor": PAPER, "edgecolor": COLOURS[0]}
-        ax.text(column, row, text, ha="center", va="center", bbox=box, size=11)
+        ax.text(column, row, text, ha="center", va="center", bbox=box, size=15)
         if gradient:
-            ax.text(column, row - 0.3, gradient, color="#b34700", ha="center", va="top")
-    ax.set(xlim=(-0.5, 5.5), ylim=(-0.6, 2.9))
+            ax.text(column, row - 0.25, gradient, color="#b34700", ha="center", va="top", size=15)
+    ax.set(xlim=(-0.6, 5.4), ylim=(-0.6, 2.9))
     ax.axis("off")
 
 
