@@ -64,7 +64,10 @@ def claim(
     verdict = VERDICTS[0] if not limits else VERDICTS[1] if supports else VERDICTS[2]
     record = {"verdict": verdict, "found": "long experiment" if experiment else "measured live"}
     record |= {"supports": list(supports), "limits": list(limits)}
-    record |= {"numbers": {name: _plain(value) for name, value in (numbers or {}).items()}}
+    record |= {"numbers": [(name, _plain(value)) for name, value in (numbers or {}).items()]}
+    for name, value in record["numbers"]:
+        if not isinstance(value, (int, float, str)):
+            raise ClaimError(f"{name!r} must be one number or a text, not {value!r}.")
     record |= {"experiment": experiment} if experiment else {}
     _show(id, record)
 
@@ -98,7 +101,7 @@ def card(record: dict) -> str:
     parts = [title, f"**It {record['verdict']}** ({how})."]
     parts.append("\n".join(f"- {line}" for line in _evidence(record)))
     if numbers := record.get("numbers"):
-        rows = [(name, _written(value)) for name, value in numbers.items()]
+        rows = [(name, _written(value)) for name, value in numbers]
         parts.append(format_table(rows, ("measured", "value"), "html"))
     return "\n\n".join(parts)
 
@@ -156,7 +159,7 @@ def _evidence(record: dict) -> list[str]:
 
 def _plain(value: object) -> object:
     """A number as JSON has it: out of its tensor or array, and finite."""
-    value = value.item() if hasattr(value, "item") else value
+    value = value.item() if getattr(value, "ndim", None) == 0 else value
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -76,7 +76,7 @@ def table(rows: Sequence[Sequence[str | int]], headers: Sequence[str]) -> None:
 
 def format_table(rows: Sequence[Sequence], headers: Sequence[str], style: str = "simple") -> str:
     """The table as text; columns of numbers are aligned to the right."""
-    number = re.compile(r"[-+−±≈<>≤≥]?\s*\d[\d,. ±×·–%eEkMG]*")
+    number = re.compile(r"[-+−±≈<>≤≥]?\s*\d[-+±×·–\d,. %eEkMG]*")
     columns = zip(*rows, strict=True)
     align = [
         "right" if all(number.fullmatch(str(c)) for c in cells) else "left" for cells in columns

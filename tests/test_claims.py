@@ -1,0 +1,193 @@
+"""A claim's verdict follows from what was measured, and the page from the executed notebooks."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from utils import ROOT
+from utils.lab import claims
+from utils.lab.claims import RECORD, ClaimError, cited_only, claim
+from utils.lab.experiments import ExperimentError
+
+NOTEBOOKS = sorted((ROOT / "chapters").glob("[0-9]*.ipynb"))
+needs_lessons = pytest.mark.skipif(not NOTEBOOKS, reason="no lesson has been executed yet")
+
+
+@pytest.fixture
+def shown(monkeypatch) -> list[dict]:
+    """The bundles that were displayed."""
+    bundles: list[dict] = []
+    monkeypatch.setattr(claims, "display", lambda bundle, raw: bundles.append(bundle))
+    return bundles
+
+
+@pytest.mark.parametrize(
+    ("supports", "limits", "verdict"),
+    [
+        ({"fewer": True}, {}, "holds"),
+        ({"fewer": True, "faster": True}, {"not smaller": True}, "holds within limits"),
+        ({}, {"not fewer": True}, "does not hold"),
+    ],
+)
+def test_the_verdict_follows_from_the_sentences(supports, limits, verdict, shown):
+    claim("cnn-1", supports=supports, limits=limits)
+    (bundle,) = shown
+    lines = [f"supports: {sentence}" for sentence in supports]
+    lines += [f"limits: {sentence}" for sentence in limits]
+    assert bundle["text/plain"].splitlines() == [f"cnn-1 {verdict} (measured live)", *lines]
+    record = bundle[RECORD]
+    assert (record["claim"], record["verdict"], record["found"]) == (
+        ("cnn-1", verdict, "measured live")
+    )
+    assert (record["supports"], record["limits"]) == (list(supports), list(limits))
+
+
+@pytest.mark.parametrize("false", [False, np.bool_(False), torch.tensor(False)])
+@pytest.mark.parametrize("side", ["supports", "limits"])
+def test_a_sentence_that_is_not_true_fails(side, false, shown):
+    evidence = {"supports": {"fewer": True}, "limits": {"slower": True}}
+    evidence[side]["it was measured"] = false
+    with pytest.raises(AssertionError, match="'cnn-1' says 'it was measured'"):
+        claim("cnn-1", **evidence)
+    assert not shown
+
+
+@pytest.mark.parametrize("true", [True, np.bool_(True), torch.tensor(True)])
+def test_any_truth_counts(true, shown):
+    claim("cnn-1", supports={"fewer": true})
+    assert shown[0][RECORD]["verdict"] == "holds"
+
+
+@pytest.mark.parametrize("seen", [1.0, 1, 0.0, None, "yes", torch.tensor(1.0), torch.ones(2)])
+def test_evidence_is_true_or_false_and_nothing_else(seen):
+    with pytest.raises(ClaimError, match="'fewer' must come with True or False"):
+        claim("cnn-1", supports={"fewer": seen})
+
+
+def test_what_cannot_be_a_claim_is_refused(shown):
+    with pytest.raises(ClaimError, match="at least one sentence"):
+        claim("cnn-1", numbers={"ratio": 3})
+    with pytest.raises(ClaimError, match="no claim 'cnn-99' in data/claims.toml"):
+        claim("cnn-99", supports={"fewer": True})
+    with pytest.raises(ClaimError, match="'perhaps' is none of: holds, holds within"):
+        cited_only("cnn-1", "perhaps", "too large")
+    with pytest.raises(ClaimError, match="why the claim 'cnn-1' can't be measured"):
+        cited_only("cnn-1", "holds", " ")
+    with pytest.raises(ClaimError, match="'weights' must be one number or a text"):
+        claim("cnn-1", supports={"fewer": True}, numbers={"weights": torch.ones(2)})
+    with pytest.raises(ExperimentError, match="'never_run' has no stored result"):
+        claim("cnn-1", supports={"fewer": True}, experiment="never_run")
+    assert not shown
+
+
+def test_numbers_are_shown_in_full_but_not_compared(shown):
+    for ratio in (torch.tensor(8.73050001, dtype=torch.float64), np.float64(8.8), float("nan")):
+        numbers = {"ratio": ratio, "parameters": 61_100_840, "which": "one stream"}
+        claim("cnn-5", limits={"nearer nine times": True}, numbers=numbers)
+    first, second, third = shown
+    assert first["text/plain"] == second["text/plain"] == third["text/plain"]
+    assert first[RECORD]["numbers"] == [
+        ("ratio", 8.73050001),
+        ("parameters", 61_100_840),
+        ("which", "one stream"),
+    ]
+    for text in ("8.7305", "61,100,840", "one stream", "twelve times fewer", "Szegedy", "nine"):
+        assert text in first["text/markdown"]
+    json.dumps([bundle[RECORD] for bundle in shown], allow_nan=False)
+
+
+def test_a_claim_from_a_stored_experiment_says_so(shown, monkeypatch):
+    asked = []
+    monkeypatch.setattr(claims.experiments, "load", asked.append)
+    claim("cnn-6", supports={"fewer steps": True}, experiment="activations")
+    assert asked == ["activations"]
+    assert shown[0]["text/plain"].startswith("cnn-6 holds (long experiment)")
+    assert "experiments/activations.py" in shown[0]["text/markdown"]
+
+
+def test_a_claim_that_cannot_be_measured_here_gives_the_reason(shown):
+    cited_only("cnn-4", "holds", "it needs ImageNet")
+    (bundle,) = shown
+    lines = ["cnn-4 holds (cited only)", "reason: it needs ImageNet"]
+    assert bundle["text/plain"].splitlines() == lines
+    assert "it needs ImageNet" in bundle["text/markdown"]
+
+
+def test_the_page_lists_what_the_notebooks_measured(shown, monkeypatch, tmp_path):
+    claim("cnn-5", supports={"fewer": True}, limits={"|x| is nine": True})
+    cited_only("cnn-9", "does not hold", "too long")
+    outputs = [[{"output_type": "display_data", "data": bundle}] for bundle in shown]
+    cells = [{"cell_type": "code", "outputs": output} for output in outputs]
+    (tmp_path / "chapters").mkdir()
+    notebook = tmp_path / "chapters" / "01_convolution.ipynb"
+    notebook.write_text(json.dumps({"cells": [{"cell_type": "markdown"}, *cells]}))
+    monkeypatch.setattr(claims, "ROOT", tmp_path)
+    page = claims.page()
+    assert "makes 2: 0 holds, 1 holds within limits, 1 does not hold" in page
+    first, second = page.splitlines()[-2:]
+    assert first == (
+        "| [cnn-5](#claim-cnn-5): GoogLeNet needs twelve times fewer parameters than AlexNet. "
+        "({cite:t}`szegedy2015going`) | **holds within limits** (measured live)<br>"
+        r"supports: fewer<br>limits: \|x\| is nine |"
+    )
+    assert "(commonly said) | **does not hold** (cited only)<br>reason: too long |" in second
+    assert [position for position, _ in claims.records(notebook)] == [1, 2]
+
+
+def test_the_registry_is_complete():
+    keys = set(re.findall(r"@\w+\{([^,\s]+)", (ROOT / "references.bib").read_text("utf-8")))
+    for id, entry in claims.registry().items():
+        assert (
+            {"statement", "made_by", "chapter"}
+            <= set(entry)
+            <= {*("statement", "made_by", "chapter", "cite")}
+        ), id
+        assert entry["statement"].endswith("."), id
+        assert set(entry.get("cite", ())) <= keys, f"{id} cites what references.bib lacks"
+        assert ("cite" in entry) == (entry["made_by"] != "commonly said"), id
+
+
+@needs_lessons
+def test_every_claim_is_measured_once_in_its_chapter():
+    measured = [
+        (record["claim"], path.stem) for path in NOTEBOOKS for _, record in claims.records(path)
+    ]
+    registered = [(id, entry["chapter"]) for id, entry in claims.registry().items()]
+    assert sorted(measured) == sorted(registered)
+
+
+@needs_lessons
+def test_stored_claims_say_the_same_in_every_form():
+    for path in NOTEBOOKS:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        for position, record in claims.records(path):
+            (data,) = (
+                output["data"]
+                for output in cells[position]["outputs"]
+                if output.get("data", {}).get(RECORD) == record
+            )
+            assert "".join(data["text/plain"]) == claims.plain_text(record), record["claim"]
+            assert "".join(data["text/markdown"]) == claims.card(record), record["claim"]
+
+
+@needs_lessons
+def test_a_link_leads_to_the_cell_of_each_claim():
+    for path in NOTEBOOKS:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        for position, record in claims.records(path):
+            before = cells[position - 1]
+            target = f"(claim-{record['claim']})="
+            lines = "".join(before["source"]).splitlines()
+            assert before["cell_type"] == "markdown" and target in lines, (
+                f"{path.name}: the Markdown cell before the claim needs a line {target}"
+            )
+
+
+@needs_lessons
+def test_the_page_is_what_the_notebooks_say():
+    assert (ROOT / "claims.md").read_text(encoding="utf-8") == claims.page(), (
+        "claims.md is not what the notebooks say: run `python -m utils.lab.claims`."
+    )

@@ -1,0 +1,120 @@
+"""What the page shows is the source that is tested, and tables say what they were given."""
+
+import html
+import importlib
+import json
+import operator
+import re
+from pathlib import Path
+
+import pytest
+
+from utils import ROOT
+from utils.lab import display, plotting
+from utils.lab.display import finding, show_source, source_bundle, table
+from utils.lab.experiments import Result
+
+NOTEBOOKS = sorted((ROOT / "chapters").rglob("[0-9]*.ipynb"))
+
+
+@pytest.fixture
+def shown(monkeypatch) -> list[dict]:
+    """The bundles that were displayed."""
+    bundles: list[dict] = []
+    monkeypatch.setattr(display, "display", lambda bundle, raw: bundles.append(bundle))
+    return bundles
+
+
+def text_of(markup: str) -> str:
+    return html.unescape(re.sub("<[^>]*>", "", markup))
+
+
+def stale_sources(notebook: dict) -> list[str]:
+    """What a stored notebook shows as the source of something in `utils`, and is no longer."""
+    stale = []
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            name = "".join(data.get("text/plain", ""))
+            if found := re.fullmatch(r"(utils/[\w/]+)\.py: ([\w.]+)", name):
+                module = importlib.import_module(found[1].replace("/", "."))
+                try:
+                    present = source_bundle(operator.attrgetter(found[2])(module))
+                except AttributeError:
+                    present = {}
+                if "".join(data.get("text/html", "")) != present.get("text/html"):
+                    stale.append(name)
+    return stale
+
+
+def as_notebook(bundle: dict) -> dict:
+    return {"cells": [{"cell_type": "code", "outputs": [{"data": bundle}]}]}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_source_on_the_page_is_the_source_that_is_tested(path: Path):
+    stale = stale_sources(json.loads(path.read_text(encoding="utf-8")))
+    assert not stale, f"{path.name} shows an old {', '.join(stale)}: run `make execute`."
+
+
+def test_changed_and_removed_source_is_noticed():
+    bundle = source_bundle(plotting.curves)
+    assert stale_sources(as_notebook(bundle)) == []
+    older = bundle | {"text/html": bundle["text/html"].replace("logx", "logz")}
+    assert stale_sources(as_notebook(older)) == ["utils/lab/plotting.py: curves"]
+    gone = bundle | {"text/plain": "utils/lab/plotting.py: spirals"}
+    assert stale_sources(as_notebook(gone)) == ["utils/lab/plotting.py: spirals"]
+
+
+@pytest.mark.parametrize("thing", [plotting.curves, Result, Result.spread])
+def test_source_is_shown_whole_and_in_colours(thing, shown):
+    show_source(thing)
+    (bundle,) = shown
+    source = Path(importlib.import_module(thing.__module__).__file__).read_text(encoding="utf-8")
+    first, *lines = text_of(bundle["text/html"]).splitlines()
+    file = f"{thing.__module__.replace('.', '/')}.py"
+    assert first == f"# {file}"
+    indented = source.replace("\n    ", "\n") if thing is Result.spread else source
+    assert "\n".join(lines).strip() in indented
+    assert len(lines) > 10 and not lines[0].startswith(" ")
+    assert '<span class="k">' in bundle["text/html"]
+    assert bundle["text/plain"] == f"{file}: {thing.__qualname__}"
+
+
+@pytest.mark.parametrize("thing", [print, json.dumps, plotting, 3, lambda x: x])
+def test_only_functions_and_classes_of_the_book_have_a_source_to_show(thing):
+    with pytest.raises(TypeError, match="a function or a class of `utils`"):
+        show_source(thing)
+
+
+def test_a_table_is_the_same_as_text_and_in_the_page(shown):
+    table([["AlexNet", "61,100,840", 5], ["<LeNet>", "98.5 %", 12]], ["network", "n", "layers"])
+    (bundle,) = shown
+    lines = bundle["text/plain"].splitlines()
+    assert lines[0].split() == ["network", "n", "layers"]
+    assert lines[2].split() == ["AlexNet", "61,100,840", "5"]
+    assert lines[3].index("98.5 %") > lines[2].index("61,100,840"), "numbers stand to the right"
+    assert lines[2].startswith("AlexNet") and lines[3].startswith("<LeNet>")
+    cells = re.findall(r'<t[hd] style="text-align: (\w+);">([^<]*)<', bundle["text/html"])
+    assert [text.strip() for _, text in cells] == (
+        ["network", "n", "layers", "AlexNet", "61,100,840", "5", "&lt;LeNet&gt;", "98.5 %", "12"]
+    )
+    assert [side for side, _ in cells] == ["left", "right", "right"] * 3
+    table([], ["network"])
+    assert "network" in shown[1]["text/plain"]
+
+
+def test_a_table_takes_no_number_that_may_differ_between_machines():
+    with pytest.raises(TypeError, match=r"write 0.1 as f'\{x:.3f\}'"):
+        table([["a", 0.1]], ["name", "n"])
+    with pytest.raises(ValueError, match="1 cells for 2 headers"):
+        table([["a"]], ["name", "n"])
+
+
+def test_a_finding_is_compared_as_a_sentence_and_shown_with_its_numbers(shown):
+    finding("Half of it is gone.", True, {"left": "0.49", "of": 3})
+    (bundle,) = shown
+    assert bundle["text/plain"] == "Half of it is gone."
+    assert "left 0.49, of 3" in bundle["text/markdown"]
+    with pytest.raises(AssertionError, match="'Half of it is gone.'.*left 0.9"):
+        finding("Half of it is gone.", False, {"left": "0.9"})
