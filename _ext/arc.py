@@ -58,7 +58,7 @@ def draw(columns: int) -> Figure:
     with plt.rc_context(STYLE | {"axes.spines.top": True, "axes.spines.right": True}):
         measured = panels()
         rows = -(-len(measured) // columns)
-        figure, grid = plt.subplots(rows, columns, figsize=(2.3 * columns, 2.65 * rows + 0.3))
+        figure, grid = plt.subplots(rows, columns, figsize=(2.3 * columns, 2.8 * rows + 0.3))
         for number, (ax, (day, does, strength)) in enumerate(zip(grid.flat, measured, strict=True)):
             written = number < WRITTEN
             ax.imshow(strength, cmap=MAGNITUDE, vmin=0, vmax=1)
@@ -66,7 +66,7 @@ def draw(columns: int) -> Figure:
             ax.set(xlabel=does, xticks=[], yticks=[])
             ax.grid(False)
             ax.spines[:].set(color=COLOURS[1] if written else INK, linewidth=4 if written else 0.8)
-        figure.get_layout_engine().set(h_pad=0.08)
+        figure.get_layout_engine().set(h_pad=0.14, w_pad=0.06)
         figure.supxlabel("input position →", size=12)
         figure.supylabel("← output position", size=12)
     return figure
