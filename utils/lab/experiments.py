@@ -51,7 +51,7 @@ class Result:
 
     def select(self, **where) -> list[dict]:
         """The rows whose columns have the values in `where`; at least one, else ValueError."""
-        rows = [r for r in self.rows if all(r.get(key) == value for key, value in where.items())]
+        rows = [row for row in self.rows if where.items() <= row.items()]
         if not rows:
             raise ValueError(f"No row has {where}; the experiment ran over {self.parameters}.")
         return rows
