@@ -1,0 +1,138 @@
+"""A lesson in JupyterLab, as `make lab` opens it: it renders, runs, and checks an exercise."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+from playwright.sync_api import expect
+
+from utils import ROOT
+from utils.lab import notebooks
+
+LESSON = "01_convolution"
+EXERCISE = "1.1"
+SIGNATURE = "def same_padding(kernel_size: int, dilation: int) -> int:"
+WRONG = f"{SIGNATURE} return dilation * (kernel_size - 1)"
+DIAGNOSIS = "padding counts one side"
+RIGHT = f"{SIGNATURE} return dilation * (kernel_size - 1) // 2"
+CALL = f'check("{EXERCISE}", same_padding)'
+
+# The same as `make lab`, with another folder in place of the book's.
+LAB = """
+import sys
+from pathlib import Path
+from utils.lab import jupyter
+jupyter.ROOT = Path(sys.argv[1])
+jupyter.MINE = jupyter.ROOT / "my"
+jupyter.main(["lab", *sys.argv[2:]])
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("book")
+
+
+@pytest.fixture(scope="module")
+def address(folder):
+    """Where JupyterLab shows the reader's copy of the lesson; it has settings of its own."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ["--no-browser", f"--port={port}", "--port-retries=0", "--IdentityProvider.token=t"]
+    own = {f"JUPYTER_{kind}_DIR": str(folder / kind) for kind in ("CONFIG", "DATA", "RUNTIME")}
+    with (folder / "log").open("w") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-c", LAB, folder, LESSON, "--", *options],
+            env=os.environ | own,
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        base, begin = f"http://127.0.0.1:{port}", time.monotonic()
+        while True:
+            try:
+                urlopen(f"{base}/api?token=t").close()
+                break
+            except URLError:
+                assert server.poll() is None, (folder / "log").read_text()
+                assert time.monotonic() < begin + 60, (folder / "log").read_text()
+                time.sleep(0.2)
+        yield f"{base}/?token=t"  # leads to the lesson by itself
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+@pytest.fixture(scope="module")
+def page(chromium, address):
+    page = chromium.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(address)
+    expect(page.locator(".jp-NotebookPanel")).to_be_visible(timeout=60_000)
+    wait_until_idle(page, seconds=60)
+    yield page
+    page.close()
+
+
+def wait_until_idle(page, seconds: float) -> None:
+    """Wait until the kernel is there and no cell waits for it."""
+    expect(page.locator("[data-status=idle].jp-Notebook-ExecutionIndicator")).to_be_visible(
+        timeout=1000 * seconds
+    )
+    expect(page.get_by_text("[*]:")).to_have_count(0, timeout=1000 * seconds)
+
+
+def saved(page, folder) -> list[dict]:
+    """The cells of the reader's copy, after saving it."""
+    page.keyboard.press("Control+s")
+    expect(page.locator(".jp-mod-dirty")).to_have_count(0)
+    return notebooks.read(folder / "my" / f"{LESSON}.ipynb").cells
+
+
+def test_the_lesson_opens_rendered_and_asks_nothing(page):
+    expect(page.locator("#jp-main-dock-panel .lm-TabBar-tabLabel").first).to_have_text(
+        f"{LESSON}.ipynb"
+    )
+    lesson = page.locator(".jp-Notebook")
+    expect(lesson.locator(".katex").nth(10)).to_be_attached(timeout=30_000)
+    assert lesson.locator(".katex-error").count() == 0
+    assert "{exercise}" not in lesson.inner_text() and ":label:" not in lesson.inner_text()
+    assert page.locator(".Toastify__toast, .jp-Dialog").count() == 0
+
+
+def test_the_lesson_runs_from_top_to_bottom(page, folder):
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    expect(page.locator(".jp-CodeCell .jp-InputPrompt").first).not_to_have_text("[ ]:")
+    wait_until_idle(page, seconds=120)
+    cells = [cell for cell in saved(page, folder) if cell["cell_type"] == "code"]
+    errors = [o for cell in cells for o in cell.outputs if o.output_type == "error"]
+    assert errors == []
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+
+
+@pytest.mark.parametrize("code, sign, says", [(WRONG, "✗", DIAGNOSIS), (RIGHT, "✓", "")])
+def test_an_exercise_is_diagnosed_and_then_gets_its_tick(page, folder, code, sign, says):
+    cell = page.locator(".jp-CodeCell").filter(has_text=CALL)
+    cell.locator(".cm-content").click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text(f"{code}\n\n\n{CALL}")
+    page.keyboard.press("Shift+Enter")
+    answer = cell.locator(".jp-OutputArea-output")
+    expect(answer).to_contain_text(f"{sign} {EXERCISE}", timeout=10_000)
+    expect(answer).to_contain_text(says)
+    progress = folder / "my" / "progress.json"
+    ticks = json.loads(progress.read_text())["passed"] if progress.exists() else []
+    assert (EXERCISE in ticks) == (sign == "✓")
+
+
+def test_what_the_reader_wrote_is_theirs_and_the_book_is_untouched(page, folder):
+    assert any(RIGHT in cell.source for cell in saved(page, folder))
+    original = notebooks.read(ROOT / "chapters" / f"{LESSON}.ipynb")
+    assert not any(RIGHT in cell.source for cell in original.cells)
