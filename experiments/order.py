@@ -13,7 +13,7 @@ LENGTH = 48
 
 
 def looks_nearby(layers: int) -> nn.Module:
-    """Return a network that can see 2 · layers + 1 steps, and then asks for the strongest answer."""
+    """Return a network that sees 2 · layers + 1 steps and then takes the strongest answer."""
     convolutions, channels = [], 2
     for _ in range(layers):
         convolutions += [nn.Conv1d(channels, 24, 3, padding=1), nn.ReLU()]

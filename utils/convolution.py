@@ -17,8 +17,13 @@ def conv_output_size(
 ) -> int:
     """Return how many places a kernel can stand in along one side (Dumoulin & Visin, 2016, §4).
 
-    Raises: ValueError if the dilated kernel is larger than the padded image.
+    Raises: ValueError if the dilated kernel is larger than the padded image, or a number too small.
     """
+    if min(kernel_size, stride, dilation) < 1 or padding < 0:
+        raise ValueError(
+            f"Kernel size, stride and dilation are at least 1 and padding at least 0, "
+            f"got {kernel_size}, {stride}, {dilation} and {padding}."
+        )
     reach = dilation * (kernel_size - 1) + 1  # pixels from the kernel's first to its last weight
     if reach > size + 2 * padding:
         raise ValueError(
@@ -28,7 +33,7 @@ def conv_output_size(
     return (size + 2 * padding - reach) // stride + 1
 
 
-def _check_images_and_kernel(x: Tensor, weight: Tensor) -> None:
+def _check(x: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     if x.dim() != 4 or weight.dim() != 4:
         raise ValueError(
             f"Expected images (B, C, H, W) and kernels (C_out, C, K, K), got {tuple(x.shape)} "
@@ -38,6 +43,11 @@ def _check_images_and_kernel(x: Tensor, weight: Tensor) -> None:
         raise ValueError(
             f"The images have {x.shape[1]} channels, the kernels expect {weight.shape[1]}."
         )
+    if bias is not None and bias.shape != weight.shape[:1]:  # it would broadcast in silence
+        raise ValueError(
+            f"Expected a bias of shape ({len(weight)},), one for each output channel, "
+            f"got {tuple(bias.shape)}."
+        )
 
 
 def conv2d_loop(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -46,7 +56,7 @@ def conv2d_loop(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
     Shapes: x (B, C, H, W), weight (C_out, C, K, K), bias (C_out,).
     Returns: (B, C_out, H - K + 1, W - K + 1).
     """
-    _check_images_and_kernel(x, weight)
+    _check(x, weight, bias)
     batch_size, _, height, width = x.shape
     out_channels, _, K, K_w = weight.shape
     y = x.new_zeros(
@@ -68,6 +78,8 @@ def shifted_views(
     Shapes: x (A, B, H, W) with any two leading axes.
     Returns: (A, K·K, B, H_out, W_out).
     """
+    if x.dim() != 4:
+        raise ValueError(f"Expected images (B, C, H, W), got {tuple(x.shape)}.")
     K_h, K_w = kernel_size
     H_out = conv_output_size(x.shape[2], K_h, stride, dilation=dilation)
     W_out = conv_output_size(x.shape[3], K_w, stride, dilation=dilation)
@@ -97,7 +109,7 @@ def conv2d(
     Returns: (B, C_out, H_out, W_out), sizes by `conv_output_size`.
     Raises: ValueError if the channels disagree or the kernel does not fit into the image.
     """
-    _check_images_and_kernel(x, weight)
+    _check(x, weight, bias)
     x = F.pad(x, (padding, padding, padding, padding))
     windows = shifted_views(x, weight.shape[2:], stride, dilation)  # (B, K·K, C, H_out, W_out)
     columns = windows.flatten(3).flatten(1, 2)  # (B, K·K·C, H_out·W_out)
@@ -137,14 +149,23 @@ def max_pool2d(x: Tensor, kernel_size: int, stride: int | None = None, padding: 
     """Keep the largest value of each window; what is padded never wins.
 
     Shapes: x (B, C, H, W) to (B, C, H_out, W_out). The stride is the window's size unless given.
+    Raises: ValueError if a window does not fit, or could lie in the padding alone.
     """
+    if padding > kernel_size // 2:
+        raise ValueError(f"Padding {padding} is more than half of the window's {kernel_size}.")
     x = F.pad(x, (padding, padding, padding, padding), value=-math.inf)
-    return shifted_views(x, (kernel_size, kernel_size), stride or kernel_size).amax(dim=1)
+    return (
+        shifted_views(x, (kernel_size, kernel_size), kernel_size if stride is None else stride)
+        .max(dim=1)
+        .values
+    )
 
 
 def avg_pool2d(x: Tensor, kernel_size: int, stride: int | None = None) -> Tensor:
     """Average each window. Shapes: x (B, C, H, W) to (B, C, H_out, W_out)."""
-    return shifted_views(x, (kernel_size, kernel_size), stride or kernel_size).mean(dim=1)
+    return shifted_views(
+        x, (kernel_size, kernel_size), kernel_size if stride is None else stride
+    ).mean(dim=1)
 
 
 def receptive_field(layers: list[tuple[int, int, int]]) -> int:
@@ -164,7 +185,7 @@ class BatchNorm2d(nn.Module):
     """Normalise each channel over batch and image (Ioffe & Szegedy, 2015, Algorithms 1 and 2).
 
     Shapes: x (B, C, H, W) to the same. Loads the weights of `nn.BatchNorm2d`.
-    Raises: ValueError if there is one value a channel only, whose variance says nothing.
+    Raises: ValueError if the channels disagree, or a single value has no variance.
     """
 
     def __init__(self, channels: int, momentum: float = 0.1, eps: float = 1e-5):
@@ -177,6 +198,10 @@ class BatchNorm2d(nn.Module):
         self.register_buffer("num_batches_tracked", torch.tensor(0))  # the library stores it
 
     def forward(self, x: Tensor) -> Tensor:
+        if x.dim() != 4 or x.shape[1] != len(self.weight):
+            raise ValueError(
+                f"Expected images (B, {len(self.weight)}, H, W), got {tuple(x.shape)}."
+            )
         mean, var = self.running_mean, self.running_var
         if self.training:
             n = x.numel() // x.shape[1]
@@ -259,13 +284,17 @@ class LeNet(nn.Sequential):
         )
 
 
-def conv_norm_relu(in_channels: int, out_channels: int) -> nn.Sequential:
-    """Return a 3×3 convolution that keeps the image's size, batch normalisation and a ReLU."""
-    return nn.Sequential(
-        nn.Conv2d(in_channels, out_channels, 3, padding=1, bias=False),
-        nn.BatchNorm2d(out_channels),
-        nn.ReLU(),
+def conv_relu(
+    in_channels: int, out_channels: int, kernel_size: int, stride: int = 1, normalise: bool = False
+) -> nn.Sequential:
+    """Return a convolution that keeps the image's size at stride 1, and a ReLU.
+
+    normalise: with batch normalisation in between, which makes the convolution's bias idle.
+    """
+    conv = nn.Conv2d(
+        in_channels, out_channels, kernel_size, stride, kernel_size // 2, bias=not normalise
     )
+    return nn.Sequential(conv, *([nn.BatchNorm2d(out_channels)] if normalise else []), nn.ReLU())
 
 
 class DigitsNet(nn.Sequential):
@@ -276,9 +305,11 @@ class DigitsNet(nn.Sequential):
 
     def __init__(self, width: int = 24, n_classes: int = 10):
         super().__init__(
-            *[conv_norm_relu(1, width), conv_norm_relu(width, width), nn.MaxPool2d(2)],
-            *[conv_norm_relu(width, 2 * width), nn.Flatten()],
-            *[nn.Dropout(0.3), nn.Linear(2 * width * 4 * 4, n_classes)],
+            conv_relu(1, width, 3, normalise=True),
+            conv_relu(width, width, 3, normalise=True),
+            nn.MaxPool2d(2),
+            conv_relu(width, 2 * width, 3, normalise=True),
+            *[nn.Flatten(), nn.Dropout(0.3), nn.Linear(2 * width * 4 * 4, n_classes)],
         )
 
 
@@ -305,14 +336,6 @@ class AlexNet(nn.Sequential):
         )
 
 
-def conv_relu(in_channels: int, out_channels: int, kernel_size: int, stride: int = 1):
-    """Return a convolution that keeps the image's size at stride 1, and a ReLU."""
-    return nn.Sequential(
-        nn.Conv2d(in_channels, out_channels, kernel_size, stride, padding=kernel_size // 2),
-        nn.ReLU(),
-    )
-
-
 class Inception(nn.Module):
     """Look at several scales side by side (Szegedy et al., 2015, fig. 2b).
 
@@ -321,14 +344,28 @@ class Inception(nn.Module):
     Shapes: x (B, C, H, W) to (B, n1 + n3 + n5 + n_pool, H, W).
     """
 
-    def __init__(self, channels: int, n1: int, r3: int, n3: int, r5: int, n5: int, n_pool: int):
+    def __init__(
+        self,
+        C: int,
+        n1: int,
+        r3: int,
+        n3: int,
+        r5: int,
+        n5: int,
+        n_pool: int,
+        normalise: bool = False,
+    ):
         super().__init__()
+
+        def conv(in_channels: int, out_channels: int, kernel_size: int) -> nn.Sequential:
+            return conv_relu(in_channels, out_channels, kernel_size, normalise=normalise)
+
         self.branches = nn.ModuleList(
             [
-                conv_relu(channels, n1, 1),
-                nn.Sequential(conv_relu(channels, r3, 1), conv_relu(r3, n3, 3)),
-                nn.Sequential(conv_relu(channels, r5, 1), conv_relu(r5, n5, 5)),
-                nn.Sequential(nn.MaxPool2d(3, 1, padding=1), conv_relu(channels, n_pool, 1)),
+                conv(C, n1, 1),
+                nn.Sequential(conv(C, r3, 1), conv(r3, n3, 3)),
+                nn.Sequential(conv(C, r5, 1), conv(r5, n5, 5)),
+                nn.Sequential(nn.MaxPool2d(3, 1, padding=1), conv(C, n_pool, 1)),
             ]
         )
 
@@ -365,31 +402,34 @@ class GoogLeNet(nn.Sequential):
 
 
 class SmallAlexNet(nn.Sequential):
-    """AlexNet's five convolutions and three dense layers, for digits of 8×8 pixels.
+    """AlexNet's five convolutions, normalised, and its dense layers, for digits of 8×8 pixels.
 
     Shapes: x (B, 1, 8, 8) to logits (B, n_classes).
     """
 
     def __init__(self, n_classes: int = 10):
         super().__init__(
-            *[conv_relu(1, 16, 3), conv_relu(16, 48, 3), nn.MaxPool2d(2)],
-            *[conv_relu(48, 96, 3), conv_relu(96, 64, 3), conv_relu(64, 64, 3), nn.MaxPool2d(2)],
-            *[nn.Flatten(), nn.Dropout(), nn.Linear(64 * 2 * 2, 256), nn.ReLU()],
-            *[nn.Dropout(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, n_classes)],
+            conv_relu(1, 16, 3, normalise=True),
+            *[conv_relu(16, 32, 3, normalise=True), nn.MaxPool2d(2)],
+            conv_relu(32, 48, 3, normalise=True),
+            conv_relu(48, 32, 3, normalise=True),
+            *[conv_relu(32, 32, 3, normalise=True), nn.MaxPool2d(2), nn.Flatten()],
+            *[nn.Dropout(0.3), nn.Linear(32 * 2 * 2, 128), nn.ReLU()],
+            *[nn.Dropout(0.3), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, n_classes)],
         )
 
 
 class SmallGoogLeNet(nn.Sequential):
-    """Three Inception blocks and the mean of each map, for digits of 8×8 pixels.
+    """Three normalised Inception blocks and the mean of each map, for digits of 8×8 pixels.
 
     Shapes: x (B, 1, 8, 8) to logits (B, n_classes).
     """
 
     def __init__(self, n_classes: int = 10):
         super().__init__(
-            conv_relu(1, 32, 3),
-            Inception(32, 16, 16, 32, 8, 16, 16),
-            *[nn.MaxPool2d(2), Inception(80, 32, 24, 48, 8, 16, 16)],
-            *[Inception(112, 32, 32, 64, 8, 16, 16)],
-            *[nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.4), nn.Linear(128, n_classes)],
+            conv_relu(1, 24, 3, normalise=True),
+            *[Inception(24, 12, 12, 24, 8, 12, 12, normalise=True), nn.MaxPool2d(2)],
+            Inception(60, 24, 24, 48, 8, 12, 12, normalise=True),
+            Inception(96, 32, 24, 64, 8, 16, 16, normalise=True),
+            *[nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.3), nn.Linear(128, n_classes)],
         )
