@@ -154,18 +154,14 @@ def max_pool2d(x: Tensor, kernel_size: int, stride: int | None = None, padding: 
     if padding > kernel_size // 2:
         raise ValueError(f"Padding {padding} is more than half of the window's {kernel_size}.")
     x = F.pad(x, (padding, padding, padding, padding), value=-math.inf)
-    return (
-        shifted_views(x, (kernel_size, kernel_size), kernel_size if stride is None else stride)
-        .max(dim=1)
-        .values
-    )
+    stride = kernel_size if stride is None else stride
+    return shifted_views(x, (kernel_size, kernel_size), stride).max(dim=1).values
 
 
 def avg_pool2d(x: Tensor, kernel_size: int, stride: int | None = None) -> Tensor:
     """Average each window. Shapes: x (B, C, H, W) to (B, C, H_out, W_out)."""
-    return shifted_views(
-        x, (kernel_size, kernel_size), kernel_size if stride is None else stride
-    ).mean(dim=1)
+    stride = kernel_size if stride is None else stride
+    return shifted_views(x, (kernel_size, kernel_size), stride).mean(dim=1)
 
 
 def receptive_field(layers: list[tuple[int, int, int]]) -> int:
