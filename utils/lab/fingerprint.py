@@ -46,6 +46,7 @@ class Code:
         """{"module: name": syntax tree} of every definition reached from `roots` of the script."""
         found: dict[str, str] = {}
         waiting = [("", root) for root in roots if root in self.modules[""].definitions]
+        waiting.append(("", AT_IMPORT))
         while waiting:
             where, name = waiting.pop()
             if where in SHOWING or f"{where}: {name}" in found:
@@ -53,7 +54,6 @@ class Code:
             module = self.modules[where]
             statements = module.definitions.get(name, [])
             code = [dump(statement) for statement in statements]
-            waiting.append((where, AT_IMPORT))
             if name == WHOLE:
                 waiting += [(where, each) for each in module.definitions]
             for chain in sorted(set(chains(statements))):
