@@ -255,8 +255,8 @@ def test_every_release_of_python_writes_a_syntax_tree_alike():
     assert dump(tree) == (
         "FunctionDef(name='f', args=arguments(args=[arg(arg='x')]), body=[Return(value=JoinedStr("
         "values=[FormattedValue(value=Name(id='x', ctx=Load()), conversion=-1, format_spec="
-        "JoinedStr(values=[Constant(value='.2f')])), Constant(value=' '), FormattedValue(value=Constant(), "
-        "conversion=-1)]))])"
+        "JoinedStr(values=[Constant(value='.2f')])), Constant(value=' '), "
+        "FormattedValue(value=Constant(), conversion=-1)]))])"
     )
 
 
