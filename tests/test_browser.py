@@ -47,8 +47,12 @@ def tab(chromium, address):
     tab.heard = []
     tab.on("console", lambda said: tab.heard.append(said.text) if said.type == "error" else None)
     tab.on("pageerror", lambda error: tab.heard.append(str(error)))
-    own = (address, "data:", "blob:")
-    tab.on("request", lambda sent: None if sent.url.startswith(own) else tab.heard.append(sent.url))
+
+    def refuse(route):
+        tab.heard.append(f"asks {route.request.url}")
+        route.abort()
+
+    tab.route(lambda url: not url.startswith((address, "data:", "blob:")), refuse)
     yield tab
     tab.close()
 
@@ -59,8 +63,7 @@ def page(tab, address, request):
     tab.heard.clear()
     show(tab, DESK, "light")
     tab.goto(f"{address}{request.param}.html", wait_until="networkidle")
-    if tab.locator("script[src*=mathjax]").count():
-        tab.evaluate("MathJax.startup.promise")
+    tab.evaluate("window.MathJax?.startup?.promise?.then(() => null)")
     return tab
 
 
