@@ -11,7 +11,7 @@ UNSUITABLE := The book needs Python 3.11, 3.12 or 3.13 with its venv module, and
 install it (on Debian and Ubuntu with python3-venv), or name another one, as in "make lab PYTHON=python3.12".
 
 .DEFAULT_GOAL := help
-.PHONY: help lab fresh edit test book execute experiments bench lock
+.PHONY: help lab fresh test book edit execute experiments bench lock
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -60,7 +60,6 @@ $(READY): requirements.txt pyproject.toml
 	  echo 'Setting up the book in .venv: this happens once and takes a few minutes.'; \
 	  rm -rf .venv && mkdir .venv && touch .venv/unfinished && $(PYTHON) -m venv .venv; \
 	fi
-	@rm -f $(READY)
 	@$(BIN)/python -m pip install --requirement requirements.txt $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@rm -f .venv/unfinished

@@ -1,0 +1,348 @@
+"""The set-up: make, the lock, readers' copies that nothing overwrites, the served book."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import threading
+import tomllib
+from importlib.metadata import requires
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from utils import ROOT
+from utils.lab import jupyter, notebooks, serving
+from utils.lab.notebooks import LessonError
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+LOCK = [
+    Requirement(line)
+    for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+]
+ACCELERATOR = ("nvidia-", "cuda-", "triton")  # pip brings them where they are of use
+
+# ------------------------------------------------------------------------------------------- make
+
+# Stands for Python and pip: notes what it is called with, and fails where FAIL matches.
+FAKE_PYTHON = """\
+#!/bin/sh
+echo "$*" | cut -c1-70 >> "$LOG"
+if [ -n "$FAIL" ] && echo "$*" | grep -q -e "$FAIL"; then exit 1; fi
+if [ "$*" = "-m venv .venv" ]; then mkdir -p .venv/bin && cp "$0" .venv/bin/python; fi
+"""
+CHECK = "-c import sys, venv, ensurepip"
+VENV = "-m venv .venv"
+INSTALL = "-m pip install --requirement requirements.txt"
+INSTALL_BOOK = "-m pip install --quiet --no-deps --no-build-isolation --editable"
+TEST = "-m pytest --nbval"
+
+
+@pytest.fixture
+def book(tmp_path):
+    """A folder with the Makefile, in which `make` finds a Python that only pretends."""
+    if os.name == "nt" or not shutil.which("make"):
+        pytest.skip("there is no make here")
+    folder = tmp_path / "a book, with (blanks)"
+    folder.mkdir()
+    shutil.copy(ROOT / "Makefile", folder)
+    for name in ("requirements.txt", "pyproject.toml"):
+        (folder / name).touch()
+    python = tmp_path / "python"
+    python.write_text(FAKE_PYTHON)
+    python.chmod(0o755)
+    return folder
+
+
+def make(book: Path, *arguments: str, fail: str = "") -> tuple[list[str], str]:
+    """What Python was asked for (shortened, without `CHECK`), and what make printed on stderr."""
+    log = book.parent / "log"
+    log.write_text("")
+    done = subprocess.run(
+        ["make", f"PYTHON={book.parent / 'python'}", *arguments],
+        cwd=book,
+        env={"PATH": os.environ["PATH"], "LOG": str(log), "FAIL": fail},
+        capture_output=True,
+        text=True,
+    )
+    assert bool(done.returncode) == bool(fail), done.stderr
+    calls = [line.strip() for line in log.read_text().splitlines()]
+    return [call for call in calls if not call.startswith(CHECK)], done.stderr
+
+
+def test_the_first_run_sets_everything_up_and_the_second_goes_straight_on(book):
+    assert make(book, "test")[0] == [VENV, INSTALL, f"{INSTALL_BOOK} .", TEST]
+    assert make(book, "test")[0] == [TEST]
+
+
+@pytest.mark.parametrize("fail", [VENV, INSTALL, INSTALL_BOOK])
+def test_an_interrupted_set_up_is_done_again_from_the_start(book, fail):
+    calls, _ = make(book, "test", fail=fail)
+    assert fail in calls[-1] and TEST not in calls
+    assert make(book, "test")[0] == [VENV, INSTALL, f"{INSTALL_BOOK} .", TEST]
+
+
+def test_a_changed_lock_is_installed_into_what_is_there(book):
+    make(book, "test")
+    later = (book / ".venv" / "ready").stat().st_mtime + 10
+    os.utime(book / "requirements.txt", (later, later))
+    calls, _ = make(book, "test", fail=INSTALL)
+    assert calls == [INSTALL]
+    assert make(book, "test")[0] == [INSTALL, f"{INSTALL_BOOK} .", TEST]
+
+
+def test_a_book_that_was_moved_is_set_up_again(book):
+    make(book, "test")
+    moved = book.rename(book.with_name("elsewhere"))
+    assert make(moved, "test")[0] == [VENV, INSTALL, f"{INSTALL_BOOK} .", TEST]
+
+
+def test_another_python_is_refused_in_one_sentence(book):
+    calls, said = make(book, "lab", fail=CHECK)
+    assert calls == [] and not (book / ".venv").exists()
+    (sentence, of_make) = said.splitlines()
+    assert re.match(r"The book needs Python 3.11, 3.12 or 3.13 .*PYTHON=python3", sentence)
+    assert of_make.startswith("make: ***")
+
+
+def test_the_cpu_build_of_torch_is_asked_for_by_its_address(book):
+    line = "--requirement requirements.txt --extra-index-url file:///wheels"
+    assert make(book, "test", "TORCH_INDEX=file:///wheels", fail=line)[0]
+
+
+def test_help_lists_every_command_and_is_what_make_alone_does(book):
+    listed = subprocess.run(["make"], cwd=book, capture_output=True, text=True).stdout
+    commands = re.findall(r"^  make (\w+) +\S", listed, re.MULTILINE)
+    assert commands == re.search(r"\.PHONY: (.*)", (ROOT / "Makefile").read_text())[1].split()
+
+
+# ------------------------------------------------------------------------------- lock and settings
+
+
+def test_the_lock_has_each_package_once_for_every_machine():
+    names = [canonicalize_name(package.name) for package in LOCK]
+    assert len(names) == len(set(names))
+    for package in LOCK:
+        assert re.fullmatch(r"==[\d.]+(post\d+)?", str(package.specifier)), package
+        assert not package.name.startswith(ACCELERATOR), package
+    assert "torch==2.13.0" in map(str, LOCK)
+
+
+def test_the_lock_fits_the_ranges_of_the_project():
+    locked = {canonicalize_name(package.name): package.specifier for package in LOCK}
+    for wanted in map(Requirement, PROJECT["dependencies"]):
+        version = str(locked[canonicalize_name(wanted.name)]).removeprefix("==")
+        assert wanted.specifier.contains(version), wanted
+
+
+def test_the_lock_is_complete():
+    locked = {canonicalize_name(package.name) for package in LOCK}
+    waiting, seen = [Requirement(line) for line in PROJECT["dependencies"]], set()
+    while waiting:
+        package = waiting.pop()
+        if package.name.startswith(ACCELERATOR) or str(package) in seen:
+            continue
+        seen.add(str(package))
+        assert canonicalize_name(package.name) in locked, package
+        for line in requires(package.name) or []:
+            needed, extras = Requirement(line), package.extras or {""}
+            if not needed.marker or any(needed.marker.evaluate({"extra": e}) for e in extras):
+                waiting.append(needed)
+
+
+def test_the_version_is_the_same_everywhere():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    assert citation["version"] == newest[1] == PROJECT["version"]
+
+
+def test_every_command_that_the_text_names_is_one_of_make():
+    phony = re.search(r"\.PHONY: (.*)", (ROOT / "Makefile").read_text())[1].split()
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("chapters/*.py"), *ROOT.glob("utils/**/*.py")]
+    named = [
+        (page.name, command)
+        for page in pages
+        for command in re.findall(r"(?:`|^)make (\w+)", page.read_text(encoding="utf-8"), re.M)
+    ]
+    assert {"lab", "test", "book"} <= {command for page, command in named if page == "README.md"}
+    assert [pair for pair in named if pair[1] not in phony] == []
+
+
+def test_every_push_runs_what_the_makefile_runs():
+    workflow = yaml.safe_load((ROOT / ".github/workflows/book.yml").read_text(encoding="utf-8"))
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    assert {"run": ".ci/run"} in steps and os.access(ROOT / ".ci" / "run", os.X_OK)
+    for step in steps:
+        assert re.fullmatch(r"[\w-]+/[\w-]+@v\d+", step.get("uses", "a/a@v1"))
+    matrix = workflow["jobs"]["test"]["strategy"]["matrix"]
+    assert matrix == {"os": ["ubuntu-latest", "macos-latest"], "python": ["3.11", "3.13"]}
+
+
+# --------------------------------------------------------------------------------- readers' copies
+
+LESSON = """\
+# %% [markdown]
+# # Day 1
+
+# %%
+print({})
+"""
+
+
+@pytest.fixture
+def lessons(tmp_path, monkeypatch):
+    """A book with one lesson and its solutions; `my` is where the reader's copies go."""
+    for module, name, folder in (
+        (notebooks, "CHAPTERS", "chapters"),
+        (jupyter, "CHAPTERS", "chapters"),
+        (jupyter, "MINE", "my"),
+        (notebooks, "ROOT", ""),
+        (jupyter, "ROOT", ""),
+    ):
+        monkeypatch.setattr(module, name, tmp_path / folder)
+    (tmp_path / "chapters" / "solutions").mkdir(parents=True)
+    change_lesson(tmp_path, 1, folder="chapters/solutions")
+    change_lesson(tmp_path, 1)
+    return tmp_path
+
+
+def change_lesson(book: Path, number: int, folder: str = "chapters", output: str = "1\n") -> None:
+    script = book / folder / "01_tiny.py"
+    script.write_text(LESSON.format(number))
+    notebook = notebooks.from_script(script)
+    notebook.cells[1].outputs = [notebooks.nbformat.v4.new_output("stream", text=output)]
+    notebook.cells[1].execution_count = 1
+    notebooks.write(notebook, script.with_suffix(".ipynb"))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*.ipynb")}
+
+
+def test_missing_copies_are_made_without_outputs(lessons):
+    assert jupyter.provide_copies() == []
+    assert set(contents(lessons / "my")) == {"01_tiny.ipynb", "solutions/01_tiny.ipynb"}
+    copy = notebooks.read(lessons / "my" / "01_tiny.ipynb")
+    original = notebooks.read(lessons / "chapters" / "01_tiny.ipynb")
+    assert [cell.source for cell in copy.cells] == [cell.source for cell in original.cells]
+    assert copy.cells[1].outputs == [] and copy.cells[1].execution_count is None
+    assert set(copy.metadata) == {"kernelspec", "book"}
+    assert [p.name for p in (lessons / "my").iterdir() if p.is_file()] == ["01_tiny.ipynb"]
+
+
+def test_a_copy_is_never_overwritten_and_other_outputs_are_no_change(lessons):
+    jupyter.provide_copies()
+    mine = lessons / "my" / "01_tiny.ipynb"
+    notebook = notebooks.read(mine)
+    notebook.cells[1].source = "print('my own')"
+    notebooks.write(notebook, mine)
+    before = contents(lessons / "my")
+    change_lesson(lessons, 1, output="2\n")
+    assert jupyter.provide_copies() == []
+    assert contents(lessons / "my") == before
+
+
+def test_a_changed_lesson_is_told_of_and_comes_beside_the_copy(lessons):
+    jupyter.provide_copies()
+    before = contents(lessons / "my")
+    change_lesson(lessons, 2)
+    (said,) = jupyter.provide_copies()
+    assert "my/01_tiny.ipynb: the lesson has changed" in said
+    assert "`make fresh LESSON=chapters/01_tiny` puts a new copy beside it" in said
+
+    assert jupyter.fresh_copy("chapters/01_tiny") == lessons / "my" / "01_tiny.new1.ipynb"
+    (said,) = jupyter.provide_copies()
+    assert "the present one is my/01_tiny.new1.ipynb" in said
+    assert jupyter.fresh_copy("01_tiny").name == "01_tiny.new2.ipynb"
+    (lessons / "my" / "01_tiny.new1.ipynb").unlink()
+    kept = contents(lessons / "my")
+    assert jupyter.fresh_copy("01_tiny").name == "01_tiny.new1.ipynb"
+    assert contents(lessons / "my").items() >= kept.items() >= before.items()
+    assert "print(2)" in (lessons / "my" / "01_tiny.new1.ipynb").read_text()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [b"", b"{", b"[]", b"{}", b"\xff\xfe\x00", b'{"cells": 1, "metadata": {}, "nbformat": 4}'],
+)
+def test_a_damaged_copy_is_told_of_and_left(lessons, damage):
+    jupyter.provide_copies()
+    (lessons / "my" / "01_tiny.ipynb").write_bytes(damage)
+    (said,) = jupyter.provide_copies()
+    assert re.fullmatch(r"my/01_tiny.ipynb is damaged: .*; it was left as it is, and .*\.", said)
+    assert (lessons / "my" / "01_tiny.ipynb").read_bytes() == damage
+
+
+def test_a_copy_without_its_note_is_told_of_and_left(lessons):
+    jupyter.provide_copies()
+    mine = lessons / "my" / "01_tiny.ipynb"
+    notebook = notebooks.read(mine)
+    notebook.metadata = {}
+    notebooks.write(notebook, mine)
+    before = mine.read_bytes()
+    (said,) = jupyter.provide_copies()
+    assert "doesn't say which version" in said and "left as it is" in said
+    assert mine.read_bytes() == before
+
+
+def test_copies_that_cannot_be_written_are_a_sentence(lessons, capsys):
+    (lessons / "my").write_text("a file")
+    with pytest.raises(SystemExit, match="my/01_tiny.ipynb can't be written: "):
+        jupyter.main(["lab"])
+
+
+def test_a_lesson_that_does_not_exist_is_a_sentence(lessons):
+    with pytest.raises(LessonError, match="There is no lesson '02'; there are: 01_tiny."):
+        jupyter.fresh_copy("02")
+    with pytest.raises(SystemExit, match="There is no lesson '02'"):
+        jupyter.main(["lab", "02"])
+
+
+@pytest.mark.parametrize("arguments", [[], ["fresh"], ["lap"], ["lab", "a", "b"]])
+def test_a_wrong_command_says_what_there_is(arguments):
+    with pytest.raises(SystemExit, match="python -m utils.lab.jupyter lab"):
+        jupyter.main(arguments)
+
+
+def test_links_between_lessons_lead_somewhere_from_a_copy_too():
+    copies = {jupyter.MINE / path.relative_to(notebooks.CHAPTERS) for path in notebooks.scripts()}
+    copies = {path.with_suffix(".ipynb") for path in copies}
+    for script in notebooks.scripts():
+        copy = jupyter.MINE / script.relative_to(notebooks.CHAPTERS)
+        for target in re.findall(r"\]\(([^)#\s:]+)[)#]", script.read_text(encoding="utf-8")):
+            path = Path(os.path.normpath(copy.parent / target))
+            assert path in copies or path.exists(), f"{script.name}: {target}"
+
+
+# --------------------------------------------------------------------------------- the served book
+
+
+def test_the_book_is_served_to_this_machine_alone_and_a_taken_port_is_no_obstacle(tmp_path):
+    with pytest.raises(FileNotFoundError, match="`make book` builds it"):
+        serving.server(tmp_path)
+    (tmp_path / "index.html").write_text("the book")
+    with serving.server(tmp_path, 0) as first:
+        taken = first.server_address[1]
+        with serving.server(tmp_path, taken) as second:
+            assert second.server_address[0] == "127.0.0.1"
+            assert second.server_address[1] != taken
+            threading.Thread(target=second.serve_forever, daemon=True).start()
+            with urlopen(f"http://127.0.0.1:{second.server_address[1]}/") as answer:
+                assert answer.read() == b"the book"
+            second.shutdown()
+
+
+def test_a_port_that_is_no_number_is_a_sentence():
+    with pytest.raises(SystemExit, match="A port is a number such as 8000, not 'x'."):
+        serving.main(["x"])
+
+
+def test_jupyterlab_is_told_not_to_ask_about_news():
+    settings = json.loads((jupyter.SETTINGS / "overrides.json").read_text())
+    assert settings["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
