@@ -647,7 +647,7 @@ splits = ["random", "file order"]
 names = [*baselines.parameters["model"], *networks.parameters["model"]]
 runs = {(name, split): test_runs(name, split) for name in names for split in splits}
 table(
-    [[name, *(str(mean_and_spread(runs[name, split])) for split in splits)] for name in names],
+    [[name, *(f"{mean_and_spread(runs[name, split]):.1%}" for split in splits)] for name in names],
     ["model", "random split", "file order"],
 )
 
@@ -773,8 +773,8 @@ best = max(small, key=lambda name: sum(runs[name, "file order"]))
 print(f"best of the four on the file's order: {best}")
 
 # %% [markdown]
-# On so small a task the famous designs gain nothing. They were made for a million photographs. A
-# design is good *for a task*.
+# On so small a task the larger designs do no better than three plain convolutions. They were made
+# for a million photographs. A design is good *for a task*.
 
 # %% [markdown]
 # ## Look inside
