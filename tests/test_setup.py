@@ -1,13 +1,15 @@
 """The set-up: make, the lock, readers' copies that nothing overwrites, the served book."""
 
+import ast
 import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 import threading
 import tomllib
-from importlib.metadata import requires
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -154,6 +156,31 @@ def test_the_lock_is_complete():
             needed, extras = Requirement(line), package.extras or {""}
             if not needed.marker or any(needed.marker.evaluate({"extra": e}) for e in extras):
                 waiting.append(needed)
+
+
+def test_the_project_declares_whatever_it_imports():
+    folders = ("utils", "tests", "experiments", "benchmarks", "chapters", "_ext")
+    files = [
+        ROOT / "conftest.py",
+        *(file for name in folders for file in ROOT.glob(f"{name}/**/*.py")),
+    ]
+    names = {
+        name.partition(".")[0]
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [node.module] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names]
+        )
+    }
+    declared = {canonicalize_name(Requirement(line).name) for line in PROJECT["dependencies"]}
+    declared.add(canonicalize_name(PROJECT["name"]))
+    homes = packages_distributions()
+    ours = {file.stem for file in files}
+    foreign = names - set(sys.stdlib_module_names) - ours
+    assert {"torch", "nbformat"} <= foreign
+    missing = {name for name in foreign if not declared & set(map(canonicalize_name, homes[name]))}
+    assert missing == set()
 
 
 def test_the_version_is_the_same_everywhere():
