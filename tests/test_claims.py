@@ -174,14 +174,15 @@ def test_stored_claims_say_the_same_in_every_form():
 
 
 @needs_lessons
-def test_a_link_leads_to_the_cell_of_each_claim():
+def test_a_link_leads_to_the_text_of_each_claim():
     for path in NOTEBOOKS:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         for position, record in claims.records(path):
             texts = [cell for cell in cells[:position] if cell["cell_type"] == "markdown"]
-            target = f"(claim-{record['claim']})="
-            assert target in "".join(texts[-1]["source"]).splitlines(), (
-                f"{path.name}: the last text before the claim needs a line {target}"
+            lines = "\n".join("".join(cell["source"]) for cell in texts).splitlines()
+            targets = [line for line in lines if line.startswith("(claim-")]
+            assert targets[-1:] == [f"(claim-{record['claim']})="], (
+                f"{path.name}: a line (claim-{record['claim']})= must open the text on that claim"
             )
 
 
