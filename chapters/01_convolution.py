@@ -119,7 +119,7 @@ finding(
 # Here is a sharper way to see the same thing. We shuffle the 64 pixels, all pictures in the same
 # way, and train again.
 
-# %%
+# %% mystnb={"figure": {"caption": "Eight digits, and the same digits with their pixels shuffled, all in the same way.", "name": "fig-shuffled"}, "image": {"alt": "Two rows of eight small pictures; the upper row shows the digits zero to seven, the lower row only noise."}}
 order = torch.randperm(64, generator=torch.Generator().manual_seed(1))
 shuffled = data.train.images.flatten(1)[:, order].view(-1, 1, 8, 8)
 image_grid(torch.cat([data.train.images[:8], shuffled[:8]]), columns=8)
@@ -412,7 +412,7 @@ print(convolution.max_pool2d(negative, 3, stride=2, padding=1)[0, 0].tolist())
 show_source(convolution.Conv2d)
 
 # %% [markdown]
-# Does that matter? We stack 4 to 32 layers, start them in several ways, and look at the gradient
+# Does that matter? We stack 5 to 33 layers, start them in several ways, and look at the gradient
 # that arrives at the first layer.
 
 
@@ -600,7 +600,7 @@ plt.show()
 # %%
 show_source(train_reader)
 
-# %%
+# %% mystnb={"figure": {"caption": "Loss and accuracy of DigitsNet over twenty epochs of training.", "name": "fig-training"}, "image": {"alt": "Two panels over epochs: the losses of training and validation fall, the accuracies rise towards one; validation is a little ahead."}}
 torch.manual_seed(0)
 model = convolution.DigitsNet()
 history = train_reader(model, data.train, validation=data.validation, seed=0)
@@ -1028,9 +1028,15 @@ finding("12 steps apart: chance, within 6 points.", abs(far - 0.5) < 0.06, {"rig
 
 # %% [markdown]
 # A long experiment drew the whole curve, for networks of one, two and three layers and three seeds.
+# The two runs above are members of it, and must agree with what is stored.
 
 # %%
 order = experiments.load("order")
+for distance, today in ((4, near), (12, far)):
+    (stored,) = order.select(layers=3, distance=distance, seed=0)
+    assert abs(today - stored["test"]) < 0.05
+
+# %%
 apart = order.parameters["distance"]
 means, ranges = {}, {}
 for n, name in ((1, "1 layer"), (2, "2 layers"), (3, "3 layers")):
@@ -1212,8 +1218,18 @@ table(
 )
 
 # %% [markdown]
-# `None` means that the loss never came down that far.
-#
+# `None` means that the loss never came down that far. One member of the grid is run again, here and
+# now, to see that the stored numbers are still true.
+
+# %%
+now, stored = experiments.live("activations", activation="ReLU", learning_rate=0.1, seed=0)
+finding(
+    "ReLU needs as many steps as the stored table says, within a quarter.",
+    abs(now["steps"] - stored["steps"]) <= 0.25 * stored["steps"],
+    {"steps now": now["steps"], "stored": stored["steps"]},
+)
+
+# %% [markdown]
 # (claim-cnn-6)=
 
 # %%
@@ -1239,6 +1255,14 @@ claim(
 
 # %% [markdown]
 # (claim-cnn-7)=
+
+# %%
+now, stored = experiments.live("dropout", network="dense", examples=50, dropout=0.5, seed=0)
+finding(
+    "With dropout and 50 examples, a dense network reads what the stored table says, within 5 points.",
+    abs(now["test"] - stored["test"]) < 0.05,
+    {"now": f"{now['test']:.1%}", "stored": f"{stored['test']:.1%}"},
+)
 
 # %%
 drop = experiments.load("dropout")
@@ -1299,6 +1323,11 @@ claim(
 
 # %%
 recall = experiments.load("recall")
+for doubling, today in recalled.items():
+    (stored,) = recall.select(doubling=doubling, length=64, seed=0)
+    assert abs(today - stored["test"]) < 0.05
+
+# %%
 lowest_256 = recall.spread("test", doubling=True, length=256)[1]
 claim(
     "cnn-9",

@@ -318,6 +318,16 @@ def test_a_run_stores_every_member_of_the_grid_and_how_it_was_measured(calm):
     assert [path.name for path in (calm / "results").iterdir()] == ["growth.json"]
 
 
+def test_one_member_is_measured_again_beside_its_stored_row(calm):
+    result = run("growth")
+    before = calls(calm)
+    now, stored = live("growth", activation="tanh", seed=1)
+    assert now == stored == result.select(activation="tanh", seed=1)[0]
+    assert calls(calm) == before + 1
+    with pytest.raises(ValueError):
+        live("growth", activation="tanh", seed=7)
+
+
 def test_an_interrupted_run_goes_on_where_it_stopped(scripts):
     with pytest.raises(KeyboardInterrupt):
         run("growth")

@@ -137,6 +137,15 @@ def run(name: str) -> Result:
     return load(name)
 
 
+def live(name: str, **member) -> tuple[dict, dict]:
+    """Measure one member of the grid now; return its row and the stored one.
+
+    Raises: ExperimentError if there is no such script; ValueError if the grid has no such member.
+    """
+    (stored,) = load(name).select(**member)
+    return _row(name, member, _script(name).measure(**member)), stored
+
+
 def grid(parameters: dict) -> Iterator[dict]:
     """Every combination of one value of each parameter, the last one changing fastest."""
     choices = [value if isinstance(value, list) else [value] for value in parameters.values()]
