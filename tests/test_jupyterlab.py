@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 
 from utils import ROOT
 from utils.lab import notebooks
+from utils.lab.readable import references
 
 LESSON = "01_convolution"
 EXERCISE = "1.1"
@@ -102,7 +103,10 @@ def test_the_lesson_opens_rendered_and_asks_nothing(page):
     lesson = page.locator(".jp-Notebook")
     expect(lesson.locator(".katex").nth(10)).to_be_attached(timeout=30_000)
     assert lesson.locator(".katex-error").count() == 0
-    assert "{exercise}" not in lesson.inner_text() and ":label:" not in lesson.inner_text()
+    text = lesson.inner_text()
+    assert "Figure 1.1." in text and "References" in text
+    assert "{exercise}" not in text and ":label:" not in text
+    assert [key for key in references() if key in text] == []
     assert page.locator(".Toastify__toast, .jp-Dialog").count() == 0
 
 

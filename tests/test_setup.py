@@ -19,7 +19,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from utils import ROOT
-from utils.lab import jupyter, notebooks, serving
+from utils.lab import jupyter, notebooks, readable, serving
 from utils.lab.notebooks import LessonError
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -261,6 +261,53 @@ def test_missing_copies_are_made_without_outputs(lessons):
     assert copy.cells[1].outputs == [] and copy.cells[1].execution_count is None
     assert set(copy.metadata) == {"kernelspec", "book"}
     assert [p.name for p in (lessons / "my").iterdir() if p.is_file()] == ["01_tiny.ipynb"]
+
+
+CITED = """\
+# %% [markdown]
+# See {cite:t}`two`, {cite}`one,three` and {numref}`fig-b`.
+
+# %% tags=["hide-input"] mystnb={"figure": {"caption": "First, {cite}`one`.", "name": "fig-a"}}
+1
+
+# %% mystnb={"figure": {"caption": "Second.", "name": "fig-b"}}
+2
+"""
+BIBLIOGRAPHY = """\
+@misc{one, author = {M{\\"u}ller, A.}, title = {One}, year = {2001}, note = {arXiv:1234.5678}}
+@misc{two, author = {Oord, A. van den and Li, B.}, title = {{T}wo}, year = {2002}, doi = {10.1/2}}
+@article{three, author = {A, A. and B, B. and C, C.}, title = {Three}, year = {2003}, journal = {J}}
+"""
+
+
+def test_a_copy_has_the_citations_and_captions_that_the_book_has(tmp_path, monkeypatch):
+    (tmp_path / "references.bib").write_text(BIBLIOGRAPHY, encoding="utf-8")
+    (tmp_path / "03_cited.py").write_text(CITED)
+    monkeypatch.setattr(readable, "ROOT", tmp_path)
+    readable.references.cache_clear()
+    notebook = notebooks.from_script(tmp_path / "03_cited.py")
+    readable.make_readable(notebook, "3")
+    readable.references.cache_clear()
+    text, first, caption, second, caption_too, references = notebook.cells
+    assert text.source == "See Oord and Li [2002], [Müller, 2001; A et al., 2003] and Figure 3.2."
+    assert first.metadata.jupyter == {"source_hidden": True} and "jupyter" not in second.metadata
+    assert caption.source == "*Figure 3.1.* First, [Müller, 2001]."
+    assert caption_too.source == "*Figure 3.2.* Second."
+    assert references.source.splitlines() == [
+        "**References**",
+        "",
+        "- Müller (2001). *One*. [arXiv:1234.5678](https://arxiv.org/abs/1234.5678)",
+        "- A, B, C (2003). *Three*. J.",
+        "- Oord, Li (2002). *Two*. [doi:10.1/2](https://doi.org/10.1/2)",
+    ]
+
+
+@pytest.mark.parametrize("script", notebooks.scripts(), ids=lambda path: path.stem)
+def test_every_lesson_can_be_made_readable(script):
+    notebook = notebooks.from_script(script)
+    readable.make_readable(notebook, "0")
+    left = [re.findall(r"\{(?:cite|numref)\S*", cell.source) for cell in notebook.cells]
+    assert sum(left, []) == []
 
 
 def test_a_copy_is_never_overwritten_and_other_outputs_are_no_change(lessons):

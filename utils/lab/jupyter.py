@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 
 from utils import ROOT
 from utils.lab.notebooks import CHAPTERS, KERNEL, LessonError, find, read, scripts, shown, write
+from utils.lab.readable import make_readable
 
 MINE = ROOT / "my"
 SETTINGS = Path(__file__).with_name("jupyterlab_settings")
@@ -39,7 +40,7 @@ def origin(copy: Path) -> str:
 
 
 def make_copy(original: Path, copy: Path) -> None:
-    """Write a lesson without outputs, with a note of what it was copied from.
+    """Write a lesson as a reader gets it: without outputs, with a note of what it was copied from.
 
     Raises: LessonError if the lesson can't be read or the copy can't be written.
     """
@@ -49,6 +50,7 @@ def make_copy(original: Path, copy: Path) -> None:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
+    make_readable(notebook, day=str(int(original.stem[:2])))
     try:
         write(notebook, copy)
     except OSError as error:

@@ -1,0 +1,77 @@
+"""What the book's pages have and JupyterLab lacks: citations, captions of computed figures."""
+
+import re
+from functools import cache
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
+from pybtex.database import Entry, parse_file
+from pybtex.richtext import Text
+
+from utils import ROOT
+
+
+def make_readable(notebook: NotebookNode, day: str) -> None:
+    """Change a lesson so that it reads in JupyterLab as it does in the book.
+
+    Citations become names and years, with a list of references at the end; a computed figure gets
+    its number and its caption in a cell below it; code that the book folds away is folded away.
+    """
+    cited: set[str] = set()
+    numbers: dict[str, str] = {}
+    cells = []
+    for cell in notebook.cells:
+        cells.append(cell)
+        if {"hide-input", "hide-cell"} & set(cell.metadata.get("tags", ())):
+            cell.metadata.jupyter = {"source_hidden": True}
+        if figure := cell.metadata.get("mystnb", {}).get("figure"):
+            numbers[figure.get("name", "")] = number = f"{day}.{len(numbers) + 1}"
+            cells.append(new_markdown_cell(f"*Figure {number}.* {figure['caption']}"))
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            cell.source = re.sub(
+                r"\{numref\}`([\w-]+)`",
+                lambda match: f"Figure {numbers[match[1]]}" if match[1] in numbers else match[0],
+                cell.source,
+            )
+            cell.source = re.sub(
+                r"\{cite(:t)?\}`([^`]+)`", lambda match: _citation(match, cited), cell.source
+            )
+    if cited:
+        entries = [_reference(references()[key]) for key in sorted(cited)]
+        cells.append(new_markdown_cell("\n".join(["**References**", "", *entries])))
+    notebook.cells = cells
+
+
+@cache
+def references() -> dict[str, Entry]:
+    """references.bib by key."""
+    return dict(parse_file(ROOT / "references.bib", bib_format="bibtex").entries)
+
+
+def _names(entry: Entry) -> list[str]:
+    return [" ".join(map(str, person.rich_last_names)) for person in entry.persons["author"]]
+
+
+def _citation(match: re.Match, cited: set[str]) -> str:
+    """`{cite:t}` in the manner of LeCun et al. [1998], `{cite}` of [LeCun et al., 1998]."""
+    keys = [key.strip() for key in match[2].split(",")]
+    cited.update(keys)
+    shown = []
+    for key in keys:
+        entry = references()[key]
+        names, year = _names(entry), entry.fields["year"]
+        who = " and ".join(names) if len(names) < 3 else f"{names[0]} et al."
+        shown.append(f"{who} [{year}]" if match[1] else f"{who}, {year}")
+    return ", ".join(shown) if match[1] else f"[{'; '.join(shown)}]"
+
+
+def _reference(entry: Entry) -> str:
+    field = {name: str(Text.from_latex(value)) for name, value in entry.fields.items()}
+    parts = [f"- {', '.join(_names(entry))} ({field['year']}). *{field['title']}*."]
+    parts += [f"{field[name]}." for name in ("journal", "booktitle", "publisher") if name in field]
+    if "doi" in field:
+        parts.append(f"[doi:{field['doi']}](https://doi.org/{field['doi']})")
+    elif "note" in field:
+        parts.append(re.sub(r"arXiv:(\S+)", r"[arXiv:\1](https://arxiv.org/abs/\1)", field["note"]))
+    return " ".join(parts)
