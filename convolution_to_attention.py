@@ -1,17 +1,18 @@
 """Importing this module makes sure that `utils` is this book's package: the name is common."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
-try:
-    import utils
-except ImportError as error:
+HERE = Path(__file__).resolve().parent
+SPEC = find_spec("utils")  # found, not run: another one's code is none of ours
+
+if SPEC is None:
     raise ImportError(
         "The book's package `utils` is not installed: start the lessons with `make lab`, "
         "or run `pip install --no-deps -e .` in the book's folder."
-    ) from error
+    )
 
-HERE = Path(__file__).resolve().parent
-FOUND = Path(next(iter(utils.__path__), "") if hasattr(utils, "__path__") else utils.__file__)
+FOUND = Path(next(iter(SPEC.submodule_search_locations or [SPEC.origin])))
 
 if FOUND.resolve() != HERE / "utils":
     raise ImportError(

@@ -154,7 +154,7 @@ def _type_problem(got: Any, expected: Any) -> str:
 
 def _article(value: Any) -> str:
     name = type(value).__name__
-    return f"an {name}" if name[0].lower() in "aeiou" else f"a {name}"
+    return f"an {name}" if name[0].lower() in "aeiou" or name == "ndarray" else f"a {name}"
 
 
 def _short(value: Any) -> str:
@@ -264,8 +264,6 @@ class Exercise:
             got.append(_call(attempt, inputs))
             if got[-1].problem and not got[-1].raised:
                 return otherwise
-        if all(outcome.raised for outcome in got):
-            return otherwise
         suspects = []
         for mistake in self.mistakes.values():
             gives = [_call(mistake.wrong, inputs) for _, inputs in trials]

@@ -1,0 +1,719 @@
+"""Every exercise of every chapter, and the machinery that checks them."""
+
+import _thread
+import contextlib
+import importlib
+import io
+import json
+import math
+import os
+import pkgutil
+import re
+import threading
+import time
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from utils import ROOT, exercises
+from utils.exercises import checking, progress
+from utils.exercises.checking import Checker, Exercise, Mistake, Prediction, Stage
+
+CHAPTERS = {"first_steps": "00_first_steps", "convolution": "01_convolution"}  # module: pages
+
+modules = [info.name for info in pkgutil.iter_modules(exercises.__path__)]
+checks = {
+    name: module.check
+    for name in modules
+    if hasattr(module := importlib.import_module(f"utils.exercises.{name}"), "check")
+}
+everything = {id: ex for check in checks.values() for id, ex in check.exercises.items()}
+code = {id: ex for id, ex in everything.items() if isinstance(ex, Exercise)}
+predictions = {id: ex for id, ex in everything.items() if isinstance(ex, Prediction)}
+
+each_code = pytest.mark.parametrize("exercise", code.values(), ids=code.keys())
+each_with_gradient = pytest.mark.parametrize(
+    "exercise", [ex for ex in code.values() if ex.gradient], ids=lambda exercise: exercise.id
+)
+each_prediction = pytest.mark.parametrize("exercise", predictions.values(), ids=predictions.keys())
+each_mistake = pytest.mark.parametrize(
+    ("exercise", "mistake"),
+    [(ex, mistake) for ex in everything.values() for mistake in ex.mistakes.values()],
+    ids=[f"{id}-{name}" for id, ex in everything.items() for name in ex.mistakes],
+)
+
+
+def says(exercise: Exercise | Prediction) -> set[str]:
+    return {mistake.says for mistake in exercise.mistakes.values()}
+
+
+def map_results(transform, value):
+    """Apply `transform` to every tensor and number in a result."""
+    if isinstance(value, tuple | list):
+        return type(value)(map_results(transform, v) for v in value)
+    return transform(value)
+
+
+# Every exercise -----------------------------------------------------------------------------------
+
+
+def test_every_chapter_has_its_checks():
+    assert set(checks) == set(CHAPTERS)
+    assert len(everything) == sum(len(check.exercises) for check in checks.values())
+
+
+@each_code
+def test_the_reference_passes(exercise):
+    assert exercise.judge(exercise.reference) == (True, "correct.")
+
+
+@each_prediction
+def test_the_answer_passes(exercise):
+    assert exercise.judge(exercise.answer()) == (True, "correct.")
+
+
+@each_mistake
+def test_a_known_mistake_fails_and_is_named(exercise, mistake):
+    assert exercise.judge(mistake.wrong) == (False, mistake.says)
+
+
+@each_code
+def test_a_code_exercise_knows_three_mistakes_or_more(exercise):
+    assert len(exercise.mistakes) >= 3
+    assert len(says(exercise)) == len(exercise.mistakes)
+
+
+@pytest.mark.parametrize("exercise", everything.values(), ids=everything.keys())
+def test_a_mistake_is_explained_in_words_of_its_own(exercise):
+    for sentence in says(exercise):
+        assert len(sentence) > 20 and sentence[-1] in ".?" and "\n" not in sentence
+
+
+@each_code
+def test_no_two_mistakes_give_equal_results(exercise):
+    results = {}
+    for name, mistake in exercise.mistakes.items():
+        results[name] = [checking._call(mistake.wrong, inputs) for _, inputs in exercise.trials()]
+    for first in results:
+        for second in results:
+            if first < second:
+                pairs = zip(results[first], results[second], strict=True)
+                assert any(
+                    a.raised != b.raised or not (a.raised or checking._same(a.value, b.value))
+                    for a, b in pairs
+                ), (first, second)
+
+
+def shuffled(value: Tensor) -> Tensor:
+    if not isinstance(value, Tensor):
+        return value + 1
+    order = torch.randperm(value.numel(), generator=torch.Generator().manual_seed(5))
+    return value.flatten()[order].reshape(value.shape) if value.numel() > 1 else value + 1
+
+
+OTHER_MISTAKES = {
+    "one more": lambda y: y + 1,
+    "a hundred more": lambda y: y + 100,
+    "too large": lambda y: y * 1.37,
+    "too large by a little": lambda y: y * 1.001 if not isinstance(y, int) else y + 17,
+    "in another order": shuffled,
+    "zeros": lambda y: 0 * y,
+    "a constant": lambda y: 0 * y + 7,
+    "the other sign, and more": lambda y: -1.1 * y,
+    "not a number": lambda y: y * math.nan,
+}
+
+
+@each_code
+@pytest.mark.parametrize("transform", OTHER_MISTAKES.values(), ids=OTHER_MISTAKES.keys())
+def test_another_wrong_answer_fails_without_a_name(exercise, transform):
+    passed, sentence = exercise.judge(
+        lambda *inputs: map_results(transform, exercise.reference(*inputs))
+    )
+    assert passed is False
+    assert sentence not in says(exercise)
+
+
+@each_code
+def test_an_answer_that_is_wrong_for_the_largest_inputs_only_fails_without_a_name(exercise):
+    trials = len(exercise.trials())
+    calls = iter(range(10**6))
+
+    def attempt(*inputs):
+        last = next(calls) % trials == trials - 1
+        result = exercise.reference(*inputs)
+        return map_results(lambda y: y * 1.5 + 1, result) if last else result
+
+    passed, sentence = exercise.judge(attempt)
+    assert passed is False and sentence not in says(exercise)
+
+
+@each_prediction
+def test_another_wrong_prediction_fails_without_a_name(exercise):
+    answer = exercise.answer()
+    if isinstance(answer, str):
+        others = ["nonsense", "", answer[::-1] + "x"]
+    else:
+        others = [answer + 1, answer * 1.37 + 0.1, -answer - 3, 123456.7, math.nan, math.inf]
+    known = [m.wrong for m in exercise.mistakes.values()]
+    for other in others:
+        if any(exercise.agrees(other, wrong) for wrong in known):
+            continue
+        passed, sentence = exercise.judge(other)
+        assert passed is False and sentence not in says(exercise)
+    assert not any(exercise.agrees(wrong, answer) for wrong in known)
+
+
+@pytest.mark.parametrize("exercise", everything.values(), ids=everything.keys())
+def test_an_untouched_exercise_says_so(exercise):
+    def untouched(*inputs):
+        raise NotImplementedError
+
+    for attempt in [None] + [untouched] * isinstance(exercise, Exercise):
+        passed, sentence = exercise.judge(attempt)
+        assert passed is None and sentence.startswith("not started: ")
+
+
+@pytest.mark.parametrize("exercise", everything.values(), ids=everything.keys())
+@pytest.mark.parametrize("attempt", ["nonsense", b"", (), torch.zeros(2), object(), 1j])
+def test_something_else_than_was_asked_for_is_refused(exercise, attempt):
+    passed, sentence = exercise.judge(attempt)
+    assert passed is False and sentence not in says(exercise)
+
+
+@pytest.mark.parametrize("value", [None, "a", (), [None], np.zeros(3), torch.zeros(0), {}, 1j])
+@each_code
+def test_a_result_of_another_type_is_explained(exercise, value):
+    passed, sentence = exercise.judge(lambda *inputs: value)
+    assert passed is False and sentence not in says(exercise)
+    assert (
+        ("None" in sentence) if value is None else re.search("returned|shape|it should", sentence)
+    )
+
+
+def tensors(values) -> list[Tensor]:
+    if isinstance(values, Tensor):
+        return [values]
+    if isinstance(values, tuple | list):
+        return [x for value in values for x in tensors(value)]
+    return []
+
+
+@each_code
+def test_no_trial_hides_a_mistake_behind_constant_or_symmetric_inputs(exercise):
+    for _, inputs in exercise.trials():
+        for x in tensors(inputs):
+            if x.is_floating_point() and x.numel() > 1:
+                assert x.isfinite().all()
+                assert x.flatten().unique().numel() > 1, "constant"
+                for axis in range(x.dim()):
+                    assert x.shape[axis] == 1 or not torch.equal(x, x.flip(axis)), "symmetric"
+                if x.dim() > 1 and x.shape[-1] == x.shape[-2] > 1:
+                    assert not torch.equal(x, x.mT), "symmetric"
+    results = [exercise.reference(*inputs) for _, inputs in exercise.trials()]
+    assert any(x.abs().max() > 0 for x in tensors(results)) or any(not tensors(r) for r in results)
+
+
+@each_code
+def test_the_trials_are_the_same_in_every_call(exercise):
+    torch.manual_seed(1)
+    first = exercise.trials()
+    torch.manual_seed(2)
+    second = exercise.trials()
+    assert all(a[0] is b[0] for a, b in zip(first, second, strict=True))
+    assert all(
+        torch.equal(x, y) for x, y in zip(tensors(first), tensors(second), strict=True)
+    ) and checking._same([i for _, i in first], [i for _, i in second])
+
+
+@each_with_gradient
+def test_the_gradient_counts_where_it_is_checked(exercise):
+    def cut(*inputs):
+        return map_results(Tensor.detach, exercise.reference(*inputs))
+
+    def half_cut(*inputs):
+        half = exercise.reference(*inputs)
+        return map_results(lambda y: y / 2 + y.detach() / 2, half)
+
+    passed, sentence = exercise.judge(cut)
+    assert passed is False and "cut off from autograd" in sentence
+    assert exercise.judge(half_cut) == (
+        False,
+        "the values are right, but the gradient is not.",
+    )
+
+
+@each_with_gradient
+def test_single_precision_passes(exercise):
+    def single(*inputs):
+        inputs = [
+            x.float() if isinstance(x, Tensor) and x.is_floating_point() else x for x in inputs
+        ]
+        return exercise.reference(*inputs)
+
+    assert exercise.judge(single) == (True, "correct.")
+
+
+# The machinery, on a small exercise ---------------------------------------------------------------
+
+ROWS = Exercise(
+    "t.1",
+    lambda x, w: x @ w,
+    (
+        Stage("one row", lambda: [(torch.randn(1, 3, dtype=torch.float64), WEIGHT)]),
+        Stage("several rows", lambda: [(torch.randn(4, 3, dtype=torch.float64), WEIGHT)]),
+    ),
+    {
+        "first row": Mistake("you used the first row for all of them.", lambda x, w: x[:1] @ w),
+        "sign": Mistake("the sign is reversed.", lambda x, w: -x @ w),
+        "size": Mistake("it raises for several rows alone.", lambda x, w: x.reshape(1, 3) @ w),
+    },
+)
+WEIGHT = torch.tensor([[1.0, 2.0], [3.0, 5.0], [-7.0, 11.0]], dtype=torch.float64)
+COUNT = Exercise(
+    "t.2", lambda n: n + 1, (Stage("numbers", lambda: [(1,), (5,)]),), {}, gradient=False
+)
+SHARE = Exercise("t.3", lambda n: n / 3, (Stage("numbers", lambda: [(1,)]),), {}, gradient=False)
+PAIR = Exercise(
+    "t.4",
+    lambda x: (x, 2 * x),
+    (Stage("two", lambda: [(torch.randn(3, 5, dtype=torch.float64),)]),),
+    {},
+)
+YES = Exercise("t.5", lambda n: n > 2, (Stage("yes", lambda: [(3,)]),), {}, gradient=False)
+LISTS = Exercise(
+    "t.6",
+    lambda pairs: sum(float(a.sum()) for a, _ in pairs),
+    (Stage("pairs", lambda: [([(torch.ones(2) + 1, 3)],)]),),
+    {},
+    gradient=False,
+)
+
+
+def verdict(exercise: Exercise, attempt) -> str:
+    """What the call under an exercise prints; it must print it, and one line of it."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        assert Checker(exercise)(exercise.id, attempt) is None
+    assert err.getvalue() == "" and out.getvalue().count("\n") == 1
+    return out.getvalue().strip()
+
+
+@pytest.fixture(autouse=True)
+def no_progress(monkeypatch):
+    monkeypatch.delenv("BOOK_PROGRESS", raising=False)
+    monkeypatch.setattr(progress.progress, "session", set())
+
+
+def in_place(x, w):
+    y = x.clone()
+    y.mul_(2)
+    y /= 2
+    return (y[:, None, :] * w.T).sum(-1)
+
+
+class Product(torch.nn.Module):
+    def forward(self, x, w):
+        return x @ w
+
+
+RIGHT = {
+    "the same": lambda x, w: x @ w,
+    "einsum": lambda x, w: torch.einsum("df,nd->nf", w, x),
+    "a loop": lambda x, w: torch.stack([sum(a * b for a, b in zip(r, w, strict=True)) for r in x]),
+    "in place on its own copy": in_place,
+    "single precision": lambda x, w: x.float() @ w.float(),
+    "a module": Product(),
+}
+
+
+@pytest.mark.parametrize("attempt", RIGHT.values(), ids=RIGHT.keys())
+def test_a_merely_different_right_answer_passes(attempt):
+    assert verdict(ROWS, attempt) == "✓ t.1  correct."
+
+
+def raises(x, w):
+    y = x @ w
+    return y + torch.zeros(7)
+
+
+def raises_deep_inside(x, w):
+    def helper(x):
+        return {}["missing"]
+
+    return helper(x @ w)
+
+
+def prints_and_is_wrong(x, w):
+    print("debugging", x)
+    return x @ w + 1
+
+
+def exits(x, w):
+    exit()
+
+
+def raises_of_another_kind(x, w):
+    raise GeneratorExit("strange")
+
+
+def changes_its_input(x, w):
+    x *= 2
+    return x @ w / 2
+
+
+def half_detached(x, w):
+    return x @ w.detach() / 2 + x @ w / 2
+
+
+def by_numpy(x, w):
+    return torch.from_numpy(x.detach().numpy() @ w.detach().numpy())
+
+
+def unfinished(x, w):
+    y = x @ w
+    y.softmax()
+    return y
+
+
+def not_implemented_by_the_library(x, w):
+    raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
+
+
+WRONG = {
+    raises: "✗ t.1  it raised RuntimeError: The size of tensor a (2) must match the size of "
+    "tensor b (7) at non-singleton dimension 1 (in the line `return y + torch.zeros(7)`)",
+    raises_deep_inside: "✗ t.1  it raised KeyError: 'missing' (in the line `return helper(x @ w)`)",
+    raises_of_another_kind: "✗ t.1  it raised GeneratorExit: strange (in the line `raise "
+    'GeneratorExit("strange")`)',
+    not_implemented_by_the_library: '✗ t.1  it raised NotImplementedError: "addmm_impl_cpu_" not',
+    unfinished: "✗ t.1  it raised TypeError: softmax() ",
+    prints_and_is_wrong: "✗ t.1  looking at one row: you got [",
+    exits: "✗ t.1  it called exit(): return the result instead.",
+    changes_its_input: "✗ t.1  it changed its argument number 1: work on a copy.",
+    half_detached: "✗ t.1  the values are right, but the gradient is not.",
+    by_numpy: "✗ t.1  the values are right, but the result is cut off from autograd: stay with "
+    "tensors all the way, without .item(), .detach(), .data or numpy.",
+    (lambda x, w: None): "✗ t.1  looking at one row: it returned None: is a `return` missing?",
+    (
+        lambda x, w: (x @ w).numpy()
+    ): "✗ t.1  looking at one row: it returned an ndarray, not a tensor.",
+    (lambda x, w: [1.0, 2.0]): "✗ t.1  looking at one row: it returned a list, not a tensor.",
+    (
+        lambda x, w: x
+    ): "✗ t.1  looking at one row: the result has shape (1, 3), it should be (1, 2).",
+    (lambda x, w: (x @ w).int()): "✗ t.1  looking at one row: the result has type torch.int32, it "
+    "should be torch.float64.",
+    (lambda x, w: (x @ w).to(torch.complex64)): "✗ t.1  looking at one row: the result has type "
+    "torch.complex64, it should be torch.float64.",
+    (lambda x, w: (x @ w).to_sparse()): "✗ t.1  looking at one row: the result has type",
+    (lambda x: x): "✗ t.1  it raised TypeError: <lambda>() takes 1 positional argument but 2 were",
+    (lambda x, w: x[:1] @ w): "✗ t.1  you used the first row for all of them.",
+    3: "✗ t.1  expected a function, got an int.",
+}
+
+
+@pytest.mark.parametrize("attempt", WRONG, ids=lambda attempt: getattr(attempt, "__name__", "3"))
+def test_what_went_wrong_is_said_in_a_sentence(attempt):
+    assert verdict(ROWS, attempt).startswith(WRONG[attempt])
+
+
+def test_a_mistake_that_raises_is_named_by_its_own_exception_only():
+    says = "✗ t.1  it raises for several rows alone."
+    assert verdict(ROWS, lambda x, w: x.reshape(1, 3) @ w) == says
+
+    def another(x, w):
+        if len(x) > 1:
+            raise ValueError("something else")
+        return x @ w
+
+    assert "it raised ValueError: something else" in verdict(ROWS, another)
+
+
+def test_a_mistake_that_fits_is_not_named_when_another_fits_too():
+    def twice(says):
+        return Mistake(says, lambda n: 2 * n + 1)
+
+    exercise = Exercise("t.0", COUNT.reference, COUNT.stages, {"a": twice("a"), "b": twice("b")})
+    assert verdict(exercise, lambda n: 2 * n + 1).endswith("you got 3, it should be 2.")
+
+
+def test_numbers_of_another_type_are_explained():
+    assert verdict(COUNT, lambda n: n + 1.0).endswith(
+        "looking at numbers: it returned a float, not a whole number (int)."
+    )
+    assert "an int64, not a whole number" in verdict(COUNT, lambda n: np.int64(n + 1))
+    assert "a bool, not a whole number" in verdict(COUNT, lambda n: True)
+    assert verdict(SHARE, lambda n: torch.tensor(n / 3)) == "✓ t.3  correct."
+    assert "it returned a str, not a number." in verdict(SHARE, lambda n: "third")
+    assert "you got 0.5, it should be 0.333" in verdict(SHARE, lambda n: 0.5)
+    assert "it returned an int, not True or False." in verdict(YES, lambda n: 1)
+    assert "it returned a Tensor, not 2 values." in verdict(PAIR, lambda x: x)
+    assert "it returned 1 values, not 2." in verdict(PAIR, lambda x: (x,))
+    assert "value 2: 15 of 15 numbers are wrong." in verdict(PAIR, lambda x: (x, 3 * x))
+    assert "value 2: it returned None" in verdict(PAIR, lambda x: [x * 1, None])
+    assert "value 1: the result has shape (5, 3)" in verdict(PAIR, lambda x: (x.T, 2 * x))
+
+
+def test_inputs_inside_of_lists_are_copies_too():
+    def empties(pairs):
+        total = sum(float(a.sum()) for a, _ in pairs)
+        pairs[0][0].zero_()
+        return total
+
+    assert "it changed its argument number 1" in verdict(LISTS, empties)
+    assert verdict(LISTS, LISTS.reference) == "✓ t.6  correct."
+
+
+def test_a_function_that_prints_a_lot_is_quick_and_silent():
+    def talks(x, w):
+        for i in range(100_000):
+            print("line", i)
+        return x @ w
+
+    start = time.process_time()
+    assert verdict(ROWS, talks) == "✓ t.1  correct. (What it printed is left out.)"
+    assert time.process_time() - start < 20
+
+
+def test_an_endless_loop_ends_with_the_stop_button():
+    started = threading.Event()
+
+    def stop():
+        started.wait()
+        time.sleep(0.1)
+        _thread.interrupt_main()
+
+    def endless(x, w):
+        started.set()
+        while True:
+            x = x + 1
+
+    threading.Thread(target=stop, daemon=True).start()
+    assert verdict(ROWS, endless) == "✗ t.1  you stopped it while it ran: does a loop never end?"
+
+
+def test_the_stop_button_ends_a_check_that_looks_for_a_name():
+    calls = []
+
+    def wrong_then_endless(x, w):
+        calls.append(len(x))
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return x @ w + 1
+
+    assert "looking at one row" in verdict(ROWS, wrong_then_endless)
+    assert len(calls) == 2
+
+
+def test_a_check_that_is_stopped_itself_says_so():
+    def interrupted():
+        raise KeyboardInterrupt
+
+    assert verdict(Prediction("t.7", interrupted), 3) == "✗ t.7  you stopped the check."
+
+
+def test_the_learners_random_numbers_are_left_alone():
+    torch.manual_seed(7)
+    expected = torch.rand(3)
+    torch.manual_seed(7)
+    verdict(ROWS, lambda x, w: torch.manual_seed(1) and torch.rand(4) and x @ w)
+    verdict(ROWS, ROWS.reference)
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_the_verdict_does_not_depend_on_the_callers_seed_or_autograd():
+    verdicts = set()
+    for seed in range(5):
+        torch.manual_seed(seed)
+        verdicts.add(verdict(ROWS, lambda x, w: x @ w + torch.rand(1).round() * 1e-3))
+    assert len(verdicts) == 1
+    with torch.no_grad():
+        assert verdict(ROWS, ROWS.reference) == "✓ t.1  correct."
+
+
+def test_a_prediction_takes_what_it_asks_for():
+    word = Prediction("t.8", lambda: "both", {"one": Mistake("only one of them is.", "neither")})
+    number = Prediction(
+        "t.9", lambda: 100.0, {"half": Mistake("you have half of it.", 50.0)}, tolerance=0.05
+    )
+    assert verdict(word, " Both ") == "✓ t.8  correct."
+    assert verdict(word, "neither") == "✗ t.8  only one of them is."
+    assert verdict(word, "all").startswith("✗ t.8  that is not it")
+    assert verdict(word, 3) == "✗ t.8  expected a str, got an int."
+    assert verdict(word, None).startswith("○ t.8  not started: put your prediction")
+    assert verdict(number, 97) == verdict(number, 104.9) == "✓ t.9  correct."
+    assert verdict(number, 51) == "✗ t.9  you have half of it."
+    assert verdict(number, 90).startswith("✗ t.9  that is not it")
+    assert verdict(number, "100") == "✗ t.9  expected a float, got a str."
+    assert verdict(number, torch.tensor(100.0)) == "✗ t.9  expected a float, got a Tensor."
+    assert verdict(Prediction("t.10", lambda: 1), True).startswith("✗ t.10  that is not it")
+
+
+def test_an_unknown_exercise_is_answered_with_those_that_exist():
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        Checker(ROWS, COUNT)("9.9", None)
+    assert out.getvalue() == "There is no exercise 9.9 here; there are t.1, t.2.\n"
+
+
+# Progress -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    file = tmp_path / "progress.json"
+    monkeypatch.setenv("BOOK_PROGRESS", str(file))
+    return file
+
+
+def begin_anew(monkeypatch) -> None:
+    monkeypatch.setattr(progress.progress, "session", set())
+
+
+def test_a_tick_is_stored_and_merged_with_those_of_other_sessions(file, monkeypatch):
+    verdict(ROWS, ROWS.reference)
+    assert json.loads(file.read_text()) == {"passed": ["t.1"]}
+    begin_anew(monkeypatch)
+    verdict(COUNT, COUNT.reference)
+    file.write_text(json.dumps({"passed": ["other", "t.2"]}))  # another notebook, meanwhile
+    begin_anew(monkeypatch)
+    verdict(SHARE, SHARE.reference)
+    verdict(YES, lambda n: False)
+    assert json.loads(file.read_text()) == {"passed": ["other", "t.2", "t.3"]}
+    assert progress.progress.passed() == {"other", "t.2", "t.3"}
+    assert [path.name for path in file.parent.iterdir()] == ["progress.json"]
+
+
+def test_a_tick_that_is_stored_already_writes_nothing(file):
+    verdict(ROWS, ROWS.reference)
+    os.utime(file, (0, 0))
+    verdict(ROWS, ROWS.reference)
+    assert file.stat().st_mtime == 0
+
+
+def test_without_a_file_ticks_count_for_the_session(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    verdict(ROWS, ROWS.reference)
+    assert progress.progress.passed() == {"t.1"}
+    assert not any(tmp_path.iterdir())
+
+
+DAMAGED = [
+    "",
+    "{",
+    "[]",
+    '{"passed": 3}',
+    '{"passed": "t.1"}',
+    "null",
+    '{"other": []}',
+    b"\xff\xfe",
+]
+
+
+@pytest.mark.parametrize("damaged", DAMAGED)
+def test_a_damaged_file_is_left_as_it_is_with_one_sentence(damaged, file, capsys):
+    damaged = damaged if isinstance(damaged, bytes) else damaged.encode()
+    file.write_bytes(damaged)
+    progress.progress.add("t.1")
+    assert capsys.readouterr().out == (
+        f"Your progress cannot be stored ({file} is damaged: delete it to begin a new one): "
+        "ticks count for this session only.\n"
+    )
+    assert file.read_bytes() == damaged
+    assert progress.progress.passed() == {"t.1"}
+    assert capsys.readouterr().out.startswith(f"Your progress cannot be read ({file} is damaged")
+    assert [path.name for path in file.parent.iterdir()] == ["progress.json"]
+
+
+def test_a_folder_that_cant_be_written_costs_one_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("BOOK_PROGRESS", str(tmp_path / "missing" / "progress.json"))
+    progress.progress.add("t.1")
+    out = capsys.readouterr().out
+    assert out.startswith("Your progress cannot be stored (") and out.count("\n") == 1
+    assert progress.progress.passed() == {"t.1"}
+
+
+def test_a_read_only_folder_costs_one_sentence(file, monkeypatch, capsys):
+    def refuse(*args, **kwargs):
+        raise PermissionError(13, "Permission denied", str(file))
+
+    monkeypatch.setattr(Path, "write_text", refuse)  # for root no folder is read-only
+    progress.progress.add("t.1")
+    out = capsys.readouterr().out
+    assert "Permission denied" in out and out.count("\n") == 1
+
+
+def test_a_write_that_breaks_off_leaves_the_old_file(file, monkeypatch, capsys):
+    progress.progress.add("t.1")
+    before = file.read_text()
+
+    def fail(self, target):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    progress.progress.add("t.2")
+    assert "No space left" in capsys.readouterr().out
+    assert file.read_text() == before
+    assert [path.name for path in file.parent.iterdir()] == ["progress.json"]
+
+
+def test_the_checklist_ticks_a_point_when_all_its_exercises_are_passed(capsys):
+    points = {"multiply": ["t.1"], "multiply and count": ["t.1", "t.2"]}
+    progress.progress.add("t.1")
+    progress.checklist(points)
+    assert capsys.readouterr().out == (
+        "☑ multiply (exercise t.1)\n☐ multiply and count (exercises t.1, t.2)\n"
+    )
+    progress.progress.add("t.2")
+    progress.checklist(points)
+    assert capsys.readouterr().out.count("☑") == 2
+
+
+# Chapters and solutions ---------------------------------------------------------------------------
+
+
+def checked(page: Path) -> list[str]:
+    """The ids that a page's cells check, in order."""
+    return re.findall(r'^check\("([\d.]+)",', page.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize(("module", "name"), CHAPTERS.items())
+def test_every_exercise_has_its_check_its_page_and_its_solution(module, name):
+    ids = list(checks[module].exercises)
+    text = (ROOT / "chapters" / f"{name}.py").read_text(encoding="utf-8")
+    assert checked(ROOT / "chapters" / f"{name}.py") == ids
+    assert checked(ROOT / "chapters/solutions" / f"{name}.py") == ids
+    for id in ids:
+        assert re.search(rf"\b{re.escape(id)}\b", text.partition("Exercises")[2]), id
+
+
+@pytest.mark.parametrize(("module", "name"), CHAPTERS.items())
+def test_an_exercise_is_untouched_in_the_chapter_and_passed_in_its_solution(module, name):
+    for folder, sign in (("chapters", "○"), ("chapters/solutions", "✓")):
+        notebook = nbformat.read(ROOT / folder / f"{name}.ipynb", as_version=4)
+        printed = {}
+        for cell in notebook.cells:
+            called = re.search(r'^check\("([\d.]+)",', cell.source, re.MULTILINE)
+            if cell.cell_type == "code" and called:
+                printed[called[1]] = "".join(output.get("text", "") for output in cell.outputs)
+        assert list(printed) == list(checks[module].exercises)
+        for id, text in printed.items():
+            assert text.startswith(f"{sign} {id}  "), (folder, id, text)
+
+
+@pytest.mark.parametrize(("module", "name"), CHAPTERS.items())
+def test_the_checklist_of_a_chapter_names_its_exercises(module, name):
+    notebook = nbformat.read(ROOT / "chapters" / f"{name}.ipynb", as_version=4)
+    printed = "".join(
+        output.get("text", "")
+        for cell in notebook.cells
+        if cell.cell_type == "code" and "checklist(" in cell.source
+        for output in cell.outputs
+    )
+    named = re.findall(r"\d+\.\d+", " ".join(re.findall(r"\(exercises? (.*)\)$", printed, re.M)))
+    assert named and set(named) <= set(checks[module].exercises)
