@@ -703,7 +703,7 @@ def test_an_exercise_is_untouched_in_the_chapter_and_passed_in_its_solution(modu
                 printed[called[1]] = "".join(output.get("text", "") for output in cell.outputs)
         assert list(printed) == list(checks[module].exercises)
         for id, text in printed.items():
-            assert text.startswith(f"{sign} {id}  "), (folder, id, text)
+            assert text.splitlines()[-1].startswith(f"{sign} {id}  "), (folder, id, text)
 
 
 @pytest.mark.parametrize(("module", "name"), CHAPTERS.items())
