@@ -17,7 +17,7 @@
 # - count what a layer costs, and say what sharing weights saves,
 # - say how far a unit sees, and choose depth and dilation for the reach that you want,
 # - say what happens to the output when the picture moves,
-# - train a convolutional network, and fold its normalisation away for use,
+# - say what batch normalisation does in training and in use, and fold it away,
 # - predict when a convolution is the wrong tool.
 #
 # Each point is tested by an exercise at the end. The day builds on
@@ -29,7 +29,6 @@ from time import perf_counter
 
 import matplotlib.pyplot as plt
 import torch
-from sklearn.linear_model import LogisticRegression
 from torch import nn
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
@@ -60,11 +59,11 @@ use_book_style()
 # %% [markdown]
 # ## Where we stand
 #
-# *5 minutes.* Yesterday's networks took a picture apart into a row of numbers. Every layer was
-# **dense**: each output looked at every pixel, with a weight of its own for each. Let us see what
-# that costs. The digits come in the order in which they were collected; the last fifth is the test
-# set, so its digits come mostly from people whose writing the network has never seen. We lock that
-# part away until the end.
+# *5 minutes.* Yesterday's model had one **dense** layer: each output looked at every pixel, with a
+# weight of its own for each. It failed on moved digits, and it did not notice a shuffle. Perhaps it
+# was too simple? We give it a hidden layer of 128 units with **ReLU** (negative numbers become 0), and
+# ask again. The digits come in the order of the file. Its last fifth is the test set, so it holds
+# forms that the network has never seen. We lock that part away until the end.
 
 # %%
 data = digits("file order")
@@ -138,8 +137,9 @@ finding(
 )
 
 # %% [markdown]
-# You can't read the lower row. The dense network can, as well as before: to it the two rows are
-# the same problem. Whatever it knows, it is not about pictures.
+# You can't read the lower row of {numref}`fig-shuffled`. The dense network can, as well as before: to
+# it the two rows are the same problem. Whatever it knows, it is not about pictures. The hidden layer
+# has not helped.
 #
 # It is also wasteful. Digits of 8×8 pixels hide that; a photograph does not. We count the weights
 # of one dense layer that turns a picture into 16 maps of the same size.
@@ -175,29 +175,29 @@ table(
 # - **locality**: an answer depends on a small neighbourhood alone,
 # - **weight sharing**: the question is the same everywhere.
 #
-# We draw what happens at one place. The kernel asks for "light on the left, dark on the right".
+# We draw what happens at one place. The kernel asks: "is it light on the left, and dark on the
+# right?"
 
-# %% mystnb={"figure": {"caption": "One step of a convolution: the window (left) is multiplied by the kernel (middle), and the sum is written to the map (right).", "name": "fig-one-step"}, "image": {"alt": "A handwritten zero with a three by three window marked, the kernel with minus one, zero and one in its columns, and the resulting map with one square marked."}}
+# %% mystnb={"figure": {"caption": "One step of a convolution. The nine pixels in the window (left) are multiplied by the kernel (middle); the sum is written to the map (right).", "name": "fig-one-step"}, "image": {"alt": "A handwritten zero with a three by three window marked on its right rim, the kernel with plus one, zero and minus one in its columns, and the resulting map with one square marked, in which the sum stands."}}
 digit = data.train.images[0, 0]  # (8, 8)
 kernel = torch.tensor([[1.0, 0.0, -1.0]] * 3)
-panels = {
-    "picture": digit,
-    "kernel": kernel,
-    "map": F.conv2d(digit[None, None], kernel[None, None])[0, 0],
-}
+answers = F.conv2d(digit[None, None], kernel[None, None])[0, 0]  # (6, 6)
+row, column = divmod(answers.argmax().item(), 6)  # where the answer is the clearest yes
 figure, axes = plt.subplots(1, 3, figsize=(7, 2.9))
-for ax, (title, panel) in zip(axes, panels.items()):
-    grey = title == "picture"
-    ax.imshow(panel, cmap="gray" if grey else "PuOr", vmin=0 if grey else -3, vmax=1 if grey else 3)
+axes[0].imshow(digit, cmap="gray")
+for ax, panel in zip(axes[1:], (kernel, answers)):
+    ax.imshow(panel, cmap="PuOr", vmin=-3, vmax=3)
+for ax, title, size in zip(axes, ("picture", "kernel", "map"), (3, 0, 1)):
     ax.set(title=title, xlabel="column", ylabel="row")
-for ax, size in ((axes[0], 3), (axes[2], 1)):  # the window stands in row 3, column 4
-    ax.add_patch(plt.Rectangle((3.5, 2.5), size, size, fill=False, color="#D55E00", lw=3))
+    ax.grid(False)
+    corner = (column - 0.5, row - 0.5)
+    ax.add_patch(plt.Rectangle(corner, size, size, fill=False, color="#D55E00", lw=3))
 plt.show()
 
 # %% [markdown]
-# The map in {numref}`fig-one-step` is purple where the picture gets darker from left to right, and
-# orange where it gets lighter. The kernel has nine weights, and nine are enough for a picture of
-# any size.
+# The map in {numref}`fig-one-step` is purple where the answer is yes: the picture gets darker from
+# left to right. Orange is the opposite, and white is no edge at all. The kernel has nine weights,
+# and nine are enough for a picture of any size.
 
 # %% [markdown]
 # ## The mathematics
@@ -221,8 +221,13 @@ plt.show()
 #
 # Three numbers say where the kernel stands. The **stride** $s$ is how far it jumps. **Padding** $p$
 # adds a frame of zeros, so that it can stand on the border. **Dilation** $d$ spreads its weights
-# apart, so that the kernel reaches over $d(K-1)+1$ pixels. Along one side of length $H$ it can
-# then stand in
+# apart, so that the kernel reaches over $d(K-1)+1$ pixels. With all three,
+#
+# $$
+# y_{o,i,j} = b_o + \sum_{c,u,v} w_{o,c,u,v}\; x_{c,\,si+du-p,\,sj+dv-p} \qquad (x = 0 \text{ outside the picture}).
+# $$ (eq-conv-full)
+#
+# Along one side of length $H$ the kernel can then stand in
 #
 # $$
 # H_\text{out} = \left\lfloor \frac{H + 2p - d(K-1) - 1}{s} \right\rfloor + 1
@@ -271,13 +276,13 @@ x, w
 
 # %%
 corner = x[0:2, 0:2]
-print((corner * w).tolist(), "sum", (corner * w).sum().item())
+print((corner * w + 0).tolist(), "sum", (corner * w).sum().item())
 
 # %% [markdown]
 # One step to the right, the same weights meet other pixels.
 
 # %%
-print((x[0:2, 1:3] * w).tolist(), "sum", (x[0:2, 1:3] * w).sum().item())
+print((x[0:2, 1:3] * w + 0).tolist(), "sum", (x[0:2, 1:3] * w).sum().item())
 
 # %% [markdown]
 # The kernel fits into 2 rows and 3 columns of places, as {eq}`eq-size` says.
@@ -286,6 +291,25 @@ print((x[0:2, 1:3] * w).tolist(), "sum", (x[0:2, 1:3] * w).sum().item())
 y = torch.tensor([[(x[i : i + 2, j : j + 2] * w).sum() for j in range(3)] for i in range(2)])
 assert y.shape == tuple(convolution.conv_output_size(size, 2) for size in x.shape)
 y
+
+# %% [markdown]
+# Now two channels and a bias: the products of both channels go into one sum. The second channel is
+# the first one upside down, and its kernel is all ones.
+
+# %%
+second = x.flip(0)
+ones, bias = torch.ones(2, 2), 0.5
+parts = (corner * w).sum(), (second[0:2, 0:2] * ones).sum()
+print("channels", [part.item() for part in parts], "with bias", (sum(parts) + bias).item())
+
+# %% [markdown]
+# Last, the three settings. Stride 2 leaves out every other place. Padding by 1 lays a frame of zeros
+# around the picture, and the kernel begins outside.
+
+# %%
+print("stride 2 ", y[::2, ::2].tolist())
+framed = F.pad(x, (1, 1, 1, 1))  # (5, 6)
+print("padding 1", (framed[0:2, 0:2] * w).sum().item(), "in the corner: 0·1 - 0·1 + 0·2 + 1·0")
 
 # %% [markdown]
 # With a flipped kernel, which is what mathematics calls a convolution, the numbers differ. An asymmetric
@@ -313,8 +337,10 @@ assert torch.equal(convolution.conv2d_loop(x[None, None], w[None, None])[0, 0], 
 # %% [markdown]
 # ### What kernels see
 #
-# Long before networks learned kernels, people designed them. Sobel's kernel takes a difference across and
-# smooths along. A blur takes an average. We lay both on a photograph.
+# Long before networks learned kernels, people designed them. Sobel's kernel takes the difference
+# between left and right, and a weighted mean over three rows. A blur takes the mean of a window. We
+# lay both on a photograph. (A photograph is numbers, too: three channels of them, for red, green and
+# blue. Here we take their mean.)
 
 # %%
 photo = photographs()["china"].mean(0)[None, None]  # (1, 1, H, W), grey
@@ -328,8 +354,9 @@ image_grid([photo[0, 0], *edges, maps["blur"]], titles=["photograph", *kernels],
 plt.show()
 
 # %% [markdown]
-# In {numref}`fig-sobel` the columns of the temple light up under the first kernel and vanish under
-# the second; the edges of the roof do the opposite. The same photograph, three questions, three maps.
+# In {numref}`fig-sobel` the posts are brighter under the first kernel, and the long rims of the roofs
+# under the second. The leaves answer to both: they have edges in every direction. One photograph,
+# three questions, three maps.
 
 # %% [markdown]
 # ### Channels, stride, padding, dilation
@@ -351,8 +378,8 @@ shapes = {
 table([[name, str(shape)] for name, shape in shapes.items()], ["3×3 kernel", "output (B, C, H, W)"])
 
 # %% [markdown]
-# Padding by one keeps the size of the picture under a 3×3 kernel. Stride 2 halves it. Dilation takes more from
-# the border, since the kernel reaches further.
+# Padding by one keeps the size of the picture under a 3×3 kernel. Stride 2 halves it. Dilation takes
+# more from the border, since the kernel reaches further.
 #
 # ### Faster: one matrix product
 #
@@ -386,27 +413,29 @@ finding(
 # %% [markdown]
 # ### Pooling
 #
-# Where exactly an edge lies matters little for reading a digit. **Pooling** keeps the strongest
-# answer of each window (max pooling) or the mean (average pooling), and the map gets smaller.
+# Whether an edge lies one pixel further left matters little for reading a digit. **Pooling** keeps the
+# strongest answer of each window (max pooling) or the mean (average pooling), and the map gets
+# smaller.
 
 # %%
 show_source(convolution.max_pool2d)
 
 # %%
 negative = -torch.arange(1.0, 17.0).view(1, 1, 4, 4)
-print(convolution.max_pool2d(negative, 2)[0, 0].tolist())
-print(convolution.max_pool2d(negative, 3, stride=2, padding=1)[0, 0].tolist())
+print("mean      ", convolution.avg_pool2d(negative, 2)[0, 0].tolist())
+print("max       ", convolution.max_pool2d(negative, 2)[0, 0].tolist())
+print("max, frame", convolution.max_pool2d(negative, 3, stride=2, padding=1)[0, 0].tolist())
 
 # %% [markdown]
-# The second line is the reason for the padding with $-\infty$: on a map that is negative everywhere,
+# The last line is the reason for the padding with $-\infty$: on a map that is negative everywhere,
 # a frame of zeros would win at every border.
 #
 # ### The layer, and how it starts
 #
 # A layer holds the kernels and draws them at random. How large should they be? A unit sums
-# $n = C K^2$ products. If the weights have variance $2/n$, then a ReLU network keeps the size of
-# its signal from layer to layer {cite}`he2015delving`: the sum multiplies the variance by 2, the
-# ReLU halves it.
+# $n = C K^2$ products. If the weights have variance $2/n$, then a ReLU network keeps the mean square
+# of its signal from layer to layer {cite}`he2015delving`: the sum doubles it, and the ReLU, which
+# drops half of the numbers, halves it.
 
 # %%
 show_source(convolution.Conv2d)
@@ -477,13 +506,22 @@ finding(
 )
 
 # %% [markdown]
-# {numref}`fig-gradient-depth` shows the whole story of deep networks before 2015 in one picture. Weights
-# that are too small kill the gradient within a few layers. Glorot's rule {cite}`glorot2010understanding` was made for
-# activations that pass both signs; under ReLUs it loses half of the variance in each layer. He's rule
-# keeps the gradient level.
+# {numref}`fig-gradient-depth` shows one reason why networks stayed shallow for so long. Weights that
+# are too small kill the gradient within a few layers. Glorot's rule {cite}`glorot2010understanding`
+# was made for activations that are close to a straight line at 0, such as **tanh**, a smooth step
+# from -1 to 1. Under ReLUs it loses half of the signal in each layer. He's rule loses little.
 #
-# **Batch normalisation** takes another way {cite}`ioffe2015batch`: it measures each channel's mean and
-# variance over the batch, and sets them right, whatever the weights are.
+# **Batch normalisation** takes another way {cite}`ioffe2015batch`. It measures the mean $\mu$ and
+# the variance $\sigma^2$ of each channel, and sets them right, whatever the weights are:
+#
+# $$
+# \hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}, \qquad y = \gamma\, \hat{x} + \beta .
+# $$ (eq-batch-norm)
+#
+# $\varepsilon$ is small and keeps the root away from 0. $\gamma$ and $\beta$ are learned, so that the
+# layer may choose another size. In training, $\mu$ and $\sigma^2$ are those of the batch. Along the way
+# the layer keeps a running average of both. In use (`model.eval()`) it takes those averages, so that
+# the answer to one picture does not hang on the others.
 
 # %%
 show_source(convolution.BatchNorm2d)
@@ -496,8 +534,9 @@ show_source(convolution.BatchNorm2d)
 show_source(convolution.ResidualBlock)
 
 # %% [markdown]
-# Since $y = x + f(x)$, the derivative of a block is $1 + f'(x)$. Whatever $f'$ does, the 1 remains.
-# On Day 3 the same idea will save a memory, and on Day 6 the Transformer.
+# Before its last ReLU, a block is $x + f(x)$, and its derivative is $1 + f'(x)$. So where the ReLU is
+# open, the gradient has a road that does not pass through $f$. Roads like this will come back on
+# several later days.
 
 # %% [markdown]
 # ## Is it right?
@@ -593,9 +632,11 @@ image_grid(torch.cat([one[:1], jitter(one)[1:]]), columns=8)
 plt.show()
 
 # %% [markdown]
-# The recipe is the same for all models of this lesson that train on augmented digits: AdamW, a
-# learning rate that rises and falls, soft labels. The number of epochs and the sizes were chosen on
-# validation data.
+# The recipe has four parts. **AdamW** takes steps whose size adapts to each weight
+# {cite}`loshchilov2019decoupled`. The learning rate rises and falls. The labels are **soft**: a tenth
+# of each is spread over all classes, so that the network need not become infinitely sure. And
+# **dropout**, in the network itself, sets a random share of its numbers to 0 in each training step, so
+# that no unit can rely on another {cite}`srivastava2014dropout`; in use it does nothing.
 
 # %%
 show_source(train_reader)
@@ -608,8 +649,9 @@ history.plot()
 plt.show()
 
 # %% [markdown]
-# Training accuracy stays below validation accuracy. That is no mistake: training sees the jittered
-# pictures, with dropout on.
+# For most of the training, accuracy is lower in training than in validation. That is no mistake:
+# training sees the jittered pictures, with dropout on. While the learning rate is high, the
+# validation loss jumps; as the rate falls, it settles.
 #
 # Everything is chosen, so we unlock the test set, once.
 
@@ -617,7 +659,7 @@ plt.show()
 test_images, test_labels = data.test
 right = reads(model, test_images, test_labels)
 finding(
-    "On test digits, mostly by writers it never saw, the network reads at least 97 %.",
+    "On the test digits, forms that it never saw, the network reads at least 97 %.",
     right >= 0.97,
     {"right": f"{right:.1%}", "seconds of training": f"{sum(history.seconds):.1f}"},
 )
@@ -652,9 +694,15 @@ table(
 )
 
 # %% [markdown]
-# The table gives mean and standard deviation over three seeds. The two columns differ. On a random
-# split, the same writers stand in training and test. The order of the file is nearer to what we
-# want to know: how does the network read a hand that it has never seen?
+# The table gives mean and standard deviation over three seeds. A spread of 0.0 is no certainty: on
+# 360 test digits, one digit is 0.3 points, and chance alone moves such a number by about half a
+# point. So the last three models can't be told apart. All networks were trained by the recipe of the
+# convolutional one. A dense network or LeNet (which sees the digits enlarged to 32×32, with tanh and
+# without normalisation) might do better with a recipe of its own.
+#
+# The two columns differ. On a random split, people whose writing was seen in training stand in the test
+# set too. The order of the file is nearer to what we want to know: how does the network read a hand
+# that it has never seen? There the convolutional networks leave the others behind.
 
 # %%
 for split, goal in (("random", 0.985), ("file order", 0.98)):
@@ -666,14 +714,14 @@ for split, goal in (("random", 0.985), ("file order", 0.98)):
     )
 
 # %% [markdown]
-# The run that you have just seen is the smallest member of that experiment. It has to fall among the
-# stored ones, and does.
+# The run that you have just seen is a member of that experiment. It has to fall near the stored
+# ones, and does.
 
 # %%
 low, high = min(runs["DigitsNet", "file order"]), max(runs["DigitsNet", "file order"])
 finding(
-    "Today's run lies within one point of the stored ones.",
-    low - 0.01 <= right <= high + 0.01,
+    "Today's run lies within one and a half points of the stored ones.",
+    low - 0.015 <= right <= high + 0.015,
     {"today": f"{right:.1%}", "stored": f"{low:.1%} to {high:.1%}"},
 )
 
@@ -714,19 +762,26 @@ counts = {
 table([[name, f"{count:,}"] for name, count in counts.items()], ["network", "parameters"])
 
 # %% [markdown]
-# The second AlexNet is counted with all connections, as if it had not been split. Where do AlexNet's
-# parameters sit? Not in its convolutions.
+# The second AlexNet is counted with all connections, as if it had not been split. Where do the
+# parameters sit?
 
 # %%
-alexnet = convolution.AlexNet()
-in_dense = sum(parameters(layer) for layer in alexnet if isinstance(layer, nn.Linear))
-print(f"{in_dense / parameters(alexnet):.0%} of AlexNet's parameters are in its dense layers")
+rows = []
+for name, network in (
+    ("AlexNet, one stream", convolution.AlexNet()),
+    ("GoogLeNet", convolution.GoogLeNet()),
+):
+    in_dense = sum(parameters(layer) for layer in network if isinstance(layer, nn.Linear))
+    rows.append([name, f"{parameters(network) - in_dense:,}", f"{in_dense:,}"])
+table(rows, ["network", "in convolutions", "in dense layers"])
 
 # %% [markdown]
-# GoogLeNet has no large dense layer at all. It takes the mean of each last map, an idea of Network
-# in Network {cite}`lin2014network`. That is most of its saving. The rest comes from the 1×1
-# convolutions, which mix channels and shrink their number before the expensive kernels. We count
-# multiplications and additions for the block 3a, on 28×28 places.
+# GoogLeNet has one dense layer of a million numbers, where AlexNet has three with 59 million. It can
+# afford that, because it takes the mean of each last map first, an idea of Network in Network
+# {cite}`lin2014network`. That is all of its saving and more: its convolutions have more parameters than
+# AlexNet's. The 1×1 convolutions keep them from growing further. They mix channels, and shrink their
+# number before the expensive kernels. We count operations (multiplications and additions) for the first
+# Inception block, which the paper calls 3a, on 28×28 places.
 
 
 # %%
@@ -764,17 +819,9 @@ table(
 
 # %% [markdown]
 # The block sees three scales for less than a seventh of what one large kernel costs. Scaled down to 8×8
-# pixels, AlexNet and GoogLeNet stand in the table further up, trained on the same digits with
-# the same recipe. Here is how they compare with three plain convolutions.
-
-# %%
-small = ["LeNet", "small AlexNet", "small GoogLeNet", "DigitsNet"]
-best = max(small, key=lambda name: sum(runs[name, "file order"]))
-print(f"best of the four on the file's order: {best}")
-
-# %% [markdown]
-# On so small a task the larger designs do no better than three plain convolutions. They were made
-# for a million photographs. A design is good *for a task*.
+# pixels, and with batch normalisation, AlexNet and GoogLeNet stand in the table further up. On so small
+# a task they do no better than three plain convolutions. They were made for a million photographs. A
+# design is good *for a task*.
 
 # %% [markdown]
 # ## Look inside
@@ -811,9 +858,31 @@ finding(
 )
 
 # %% [markdown]
-# So the eye was fooled. AlexNet's first kernels, learned from a million photographs, do show edges of
-# all directions {cite}`krizhevsky2012imagenet`. Ours, on digits of 8×8 pixels, hardly left the place
-# where chance had put them. The layers behind them learned to use what they found.
+# What the eye found there was chance. AlexNet's first kernels, learned from a million photographs, do
+# show edges of all directions {cite}`krizhevsky2012imagenet`. Ours, on digits of 8×8 pixels, stayed near
+# the place where chance had put them. Are they needed at all? We train once more, with the first layer
+# frozen as it was drawn.
+
+# %%
+torch.manual_seed(0)
+frozen = convolution.DigitsNet()
+start = frozen[0][0].weight.detach().clone()
+frozen[0][0].weight.requires_grad_(False)
+train_reader(frozen, data.train, seed=0)
+reads_frozen = reads(frozen, images, labels)
+finding(
+    "With random first kernels the network reads as many validation digits, within 2 points.",
+    reads_frozen > reads(model, images, labels) - 0.02,
+    {"frozen": f"{reads_frozen:.1%}", "trained": f"{reads(model, images, labels):.1%}"},
+)
+
+# %%
+cosine = F.cosine_similarity(learned.flatten(1), start.flatten(1)).mean().item()
+finding(
+    "Training turned the first kernels by little: their mean cosine with the start is over 0.8.",
+    cosine > 0.8,
+    {"cosine": f"{cosine:.2f}"},
+)
 
 # %% [markdown]
 # Deeper layers can't be drawn that way. But we can look at their maps for one digit.
@@ -834,49 +903,62 @@ image_grid(rows, columns=8)
 plt.show()
 
 # %% [markdown]
-# ### What each layer knows
+# The first maps still show the strokes. In the last ones, at 4×4 places, little is left that one
+# could call a picture.
 #
-# A **probe** is a linear classifier that reads a layer's output {cite}`alain2016understanding`. If it
-# does well, what it needs is there in plain form. To be fair to all layers, every map is averaged
-# down to 2×2 numbers, and every probe gets 24 maps.
+# ### What each layer is about
+#
+# If not edges, does anything grow with depth? The numbers in a layer vary from picture to picture. Part
+# of that variance lies *between* digits: a 3 differs from an 8. The rest lies *within* a digit: two
+# people write a 3 differently. We ask what share lies between, at each depth. Three untrained networks
+# stand beside the trained one, since random layers transform a picture too.
 
 
 # %%
-def probe(network: nn.Module, depth: int) -> float:
-    """Validation accuracy of a linear probe on the output of the first `depth` stages."""
-    seen, unseen = (
-        F.adaptive_avg_pool2d(maps_after(network, depth, part.images), 2)[:, :24].flatten(1)
-        for part in (data.train, data.validation)
-    )
-    reader = LogisticRegression(max_iter=5000).fit(seen, data.train.labels)
-    return reader.score(unseen, data.validation.labels)
+def digit_share(numbers: torch.Tensor, labels: torch.Tensor) -> float:
+    """Share of the variance of (n, ...) numbers that lies between the digits."""
+    numbers = numbers.flatten(1)
+    mean = numbers.mean(0)
+    of_digit = torch.stack([numbers[labels == d].mean(0) for d in range(10)])[labels]
+    return (((of_digit - mean) ** 2).sum() / ((numbers - mean) ** 2).sum()).item()
+
+
+def share_by_depth(network: nn.Module) -> list[float]:
+    """The share in the pixels and after each of the three convolutions."""
+    return [digit_share(maps_after(network, n, images), labels) for n in (0, 1, 2, 4)]
 
 
 # %%
-torch.manual_seed(1)
-networks_probed = {"trained": model, "untrained": convolution.DigitsNet()}
-knows = {name: [probe(net, n) for n in (1, 2, 4)] for name, net in networks_probed.items()}
-
-# %% mystnb={"figure": {"caption": "Validation accuracy of a linear probe on 24 maps, each averaged to 2×2 numbers, after each convolution.", "name": "fig-probes"}, "image": {"alt": "Two curves over depth: for the trained network the probe gets better with each layer, for the untrained one it does not."}}
-curves(
-    {name: (range(1, 4), scores) for name, scores in knows.items()},
-    "convolutions passed",
-    "accuracy of the probe",
+trained = share_by_depth(model)
+untrained = []
+for seed in (1, 2, 3):
+    torch.manual_seed(seed)
+    untrained.append(share_by_depth(convolution.DigitsNet()))
+lowest, mean, highest = (
+    [f(column) for column in zip(*untrained)] for f in (min, lambda c: sum(c) / 3, max)
 )
-plt.xticks([1, 2, 3])
+
+# %% mystnb={"figure": {"caption": "Share of the variance that lies between digits, in the pixels (0) and after each convolution. For the untrained networks: mean and range of three.", "name": "fig-digit-share"}, "image": {"alt": "Two curves over depth. The trained network starts below the pixels after the first convolution and rises well above them after the third; the untrained networks stay flat."}}
+curves(
+    {"trained": (range(4), trained), "untrained": (range(4), mean)},
+    "convolutions passed",
+    "share between digits",
+    spread={"untrained": (lowest, highest)},
+)
+plt.xticks(range(4))
 plt.show()
 
 # %%
-trained, untrained = knows["trained"], knows["untrained"]
 finding(
-    "Untrained layers lose the digit bit by bit; trained ones keep it plain to read.",
-    untrained[2] < untrained[0] - 0.03 and trained[2] > max(0.95, trained[0] - 0.02),
-    {name: ", ".join(f"{score:.1%}" for score in scores) for name, scores in knows.items()},
+    "After the third convolution the trained network is more about the digit than the pixels are, "
+    "by over 3 points, and than any untrained network is, by over 5.",
+    trained[3] > trained[0] + 0.03 and trained[3] > highest[3] + 0.05,
+    {"pixels": f"{trained[0]:.0%}", "trained": f"{trained[3]:.0%}", "untrained": f"{mean[3]:.0%}"},
 )
 
 # %% [markdown]
-# Even random features let a linear classifier read most digits. That is why every number about what a layer
-# "knows" needs an untrained network beside it.
+# Here is the hierarchy. The first layer is *less* about the digit than the pixels were: it
+# describes strokes. Deeper layers forget the handwriting and keep the digit.
 
 # %% [markdown]
 # ### How far a unit sees
@@ -932,38 +1014,71 @@ for side in (-1, 1):
 plt.show()
 
 # %% [markdown]
-# The **effective receptive field** is a bell in the middle of the theoretical one
-# {cite}`luo2016understanding`. Many paths lead through the centre, few to the rim.
+# Here all kernels are averages; in trained networks it depends on the weights. The **effective
+# receptive field** is a bell in the middle of the theoretical one {cite}`luo2016understanding`: many
+# paths lead through the centre, few to the rim.
 #
 # ### What it still gets wrong
 #
-# The errors that remain are worth a look.
+# The errors that remain are worth a look. We look at validation digits, since a look is the beginning of
+# a choice: the eight that the network was least willing to read as their label says.
 
-# %% mystnb={"figure": {"caption": "Test digits that the network misreads, with its answer and the label.", "name": "fig-errors"}, "image": {"alt": "A few badly written digits, with the wrong and the right reading above each."}}
+# %% mystnb={"figure": {"caption": "Eight validation digits on which the network is least sure: what it reads, and what the label says.", "name": "fig-errors"}, "image": {"alt": "Eight badly written digits, each with the network's reading and the label above it."}}
 with torch.no_grad():
-    answers = model(test_images).argmax(1)
-wrong = (answers != test_labels).nonzero().flatten()[:8].tolist()
-titles = [f"{answers[i]}, not {test_labels[i]}" for i in wrong]
-image_grid(test_images[wrong], titles=titles, columns=4)
+    odds = model.eval()(images).softmax(1)
+hardest = odds[range(len(labels)), labels].argsort()[:8].tolist()
+titles = [f"{odds[i].argmax()}, is {labels[i]}" for i in hardest]
+image_grid(images[hardest], titles=titles, columns=4)
 plt.show()
 
 # %% [markdown]
-# At 8×8 pixels, a person would not read all of these with certainty either.
+# Thin strokes, broken strokes, loops that do not close: at 8×8 pixels, one grey pixel decides.
 #
-# And the test that the dense network failed? We move the validation digits by one and by two pixels.
-# A second DigitsNet, trained without augmentation, shows what the architecture alone is worth.
+# ### Does the answer stay when the picture moves?
+#
+# The mathematics promised that maps move along. It did not promise that *answers* stay. We move the
+# validation digits, and compare six networks. Two of them are variants of DigitsNet: without
+# pooling, and with the mean of each map in place of the dense layer's many numbers.
+
+
+# %%
+def digits_net(variant: str) -> nn.Sequential:
+    """DigitsNet, without its pooling or with the mean of each map at the end."""
+    first, second, pool, third, *_ = convolution.DigitsNet()
+    if variant == "no pooling":
+        return nn.Sequential(first, second, third, nn.Flatten(), nn.Linear(48 * 8 * 8, 10))
+    head = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(48, 10)]
+    return nn.Sequential(first, second, pool, third, *head)
+
+
+def plainly_trained(network: nn.Module) -> nn.Module:
+    """Train on the digits as they are, without jitter."""
+    optimiser = torch.optim.AdamW(network.parameters(), lr=3e-3)
+    fit(network, train, F.cross_entropy, optimiser, epochs=10)
+    return network
+
 
 # %%
 torch.manual_seed(0)
-plain = convolution.DigitsNet()
-fit(plain, train, F.cross_entropy, torch.optim.AdamW(plain.parameters(), lr=3e-3), epochs=10)
-readers = {"dense": dense, "DigitsNet": plain, "DigitsNet, jittered": model}
+readers = {
+    "dense": dense,
+    "no pooling": plainly_trained(digits_net("no pooling")),
+    "DigitsNet": plainly_trained(convolution.DigitsNet()),
+    "mean of each map": plainly_trained(digits_net("mean")),
+    "dense, jittered": nn.Sequential(
+        nn.Flatten(), nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10)
+    ),
+    "DigitsNet, jittered": model,
+}
+train_reader(readers["dense, jittered"], data.train)
+
+# %%
 after = {
     name: [reads(reader, F.pad(images, (move, -move)), labels) for move in (0, 1, 2)]
     for name, reader in readers.items()
 }
 
-# %% mystnb={"figure": {"caption": "Share of validation digits read right after a move to the right.", "name": "fig-moved"}, "image": {"alt": "Three curves over a move of zero, one and two pixels: the dense network falls steeply, the convolutional network less, the one trained on jittered digits least."}}
+# %% mystnb={"figure": {"caption": "Share of validation digits read right after a move to the right. (A move by two pixels cuts off a part of most digits.)", "name": "fig-moved"}, "image": {"alt": "Six curves over a move of zero, one and two pixels: the dense network falls steeply, the convolutional network without pooling nearly so, with pooling less; the one that takes the mean of each map and the jittered networks fall least."}}
 curves(
     {name: ([0, 1, 2], scores) for name, scores in after.items()},
     "moved by (pixels)",
@@ -973,17 +1088,21 @@ plt.xticks([0, 1, 2])
 plt.show()
 
 # %%
-lost = {name: scores[0] - scores[1] for name, scores in after.items()}
+one = {name: scores[1] for name, scores in after.items()}
 finding(
-    "Moved by a pixel, DigitsNet loses less than dense, but over 10 points; jittered, under 5.",
-    0.1 < lost["DigitsNet"] < lost["dense"] - 0.05 and lost["DigitsNet, jittered"] < 0.05,
-    {name: ", ".join(f"{score:.1%}" for score in scores) for name, scores in after.items()},
+    "Moved by one pixel, max pooling is worth over 5 points, the mean of each map 10 more, and jitter "
+    "over 15 for DigitsNet and for the dense network.",
+    one["DigitsNet"] > one["no pooling"] + 0.05
+    and one["mean of each map"] > one["DigitsNet"] + 0.1
+    and one["DigitsNet, jittered"] > one["DigitsNet"] + 0.15
+    and one["dense, jittered"] > one["dense"] + 0.15,
+    {name: f"{score:.0%}" for name, score in one.items()},
 )
 
 # %% [markdown]
-# Convolution alone does not make a network invariant. Its maps move with the picture, and the
-# dense layer at the end still knows places. Most of the cure is in the data: a network
-# that has seen moved digits reads moved digits.
+# Convolution alone makes no invariance. Max pooling buys a little. Taking the mean of each map buys
+# most, since then the network no longer knows places. Jitter helps every network, the dense one
+# too, but only as far as it was jittered: by one pixel.
 
 # %% [markdown]
 # ## Where it breaks
@@ -991,8 +1110,8 @@ finding(
 # *5 minutes.* A kernel sees its neighbours. What if the answer hangs on things that are far apart?
 # Here is a task for a child. Two marks stand on a line. Which comes first?
 
-# %% mystnb={"figure": {"caption": "Four sequences of the task. The answer is the mark on the left.", "name": "fig-two-marks"}, "image": {"alt": "Four lines, each with a circle and a square at some distance; sometimes the circle comes first, sometimes the square."}}
-lines, first = two_marks(4, length=48, distance=10, seed=0)
+# %% mystnb={"figure": {"caption": "Four sequences of the task. The answer is the mark further left.", "name": "fig-two-marks"}, "image": {"alt": "Four lines, each with a circle and a square at some distance; sometimes the circle comes first, sometimes the square."}}
+lines, first = two_marks(4, length=48, distance=10, seed=2)
 figure, ax = plt.subplots(figsize=(6.4, 2.4))
 for mark, (shape, name) in enumerate((("o", "circle"), ("s", "square"))):
     row, place = lines[:, mark].nonzero(as_tuple=True)
@@ -1055,21 +1174,26 @@ for n in (1, 2, 3):
     print(f"{n} layers, {2 * n + 1} steps: solved at distances below {2 * n}, guessed above")
 
 # %% [markdown]
-# It is a cliff. While both marks fit well into the receptive field, the network is as good as
-# perfect. Once they don't, it guesses. (On the rim, where one single path joins the two, it depends
-# on the seed whether training finds that path.) No training moves the cliff, since beyond it the
-# two marks never meet in one unit.
+# It is a cliff. While both marks fit into the receptive field, the network is perfect, but for the
+# very rim of the deepest one: there a single path joins the two marks, and it depends on the seed
+# whether training finds it. Once the marks don't fit, the network guesses. No training moves the
+# cliff, since beyond it the two marks never meet in one unit.
 #
 # So a convolutional network can't handle long range? That is often said, and it is too much. With
 # **dilations** that double from layer to layer, as in WaveNet {cite}`oord2016wavenet`, the reach
-# doubles too.
+# doubles too. WaveNet's convolutions are also **causal**: each output sees only the past, as it must
+# when a sequence is still being read.
 
 # %%
 show_source(convolution.CausalConv1d)
 
 # %% [markdown]
-# The task is now to remember the first symbol of 64, and to name it at the end. Six layers, all else
-# equal: once with dilations 1, 2, 4, …, 32, once without.
+# The task is now to remember the first symbol of 64, and to name it at the end. Six layers with kernels
+# of width 2: with dilations 1, 2, 4, …, 32 they see 1 + (1 + 2 + 4 + … + 32) = 64 steps, and without
+# they see 7. All else is equal.
+
+# %%
+show_source(convolution.RecallNet)
 
 
 # %%
@@ -1119,23 +1243,19 @@ claim(
 # (claim-cnn-2)=
 
 # %%
-with torch.no_grad():
-    told, told_moved = (model(x).argmax(1) for x in (images, F.pad(images, (2, -2))))
-changed = (told != told_moved).sum().item()
-
-# %%
 claim(
     "cnn-2",
     supports={
-        "at stride 1 the map moves with the picture": max(mismatch(1, s) for s in (1, 2, 3, 4))
+        "at stride 1 the map moves with the picture": max(mismatch(1, m) for m in (1, 2, 3, 4))
         < 1e-6,
-        "at stride 2 it does for even shifts": max(mismatch(2, s) for s in (2, 4)) < 1e-6,
+        "at stride 2 it does for even moves": max(mismatch(2, m) for m in (2, 4)) < 1e-6,
+        "pooling saves over 5 points when digits move": one["DigitsNet"] > one["no pooling"] + 0.05,
     },
     limits={
-        "at stride 2 it does not for odd shifts": min(mismatch(2, s) for s in (1, 3)) > 1e-3,
-        "some answers change when digits move by two pixels, pooling or not": changed > 0,
+        "at stride 2 it does not for odd moves": min(mismatch(2, m) for m in (1, 3)) > 1e-3,
+        "with pooling, over a tenth is misread after one pixel": one["DigitsNet"] < 0.9,
     },
-    numbers={"answers changed": changed, "of": len(images)},
+    numbers={f"read after one pixel, {name}": score for name, score in one.items()},
 )
 
 # %% [markdown]
@@ -1164,14 +1284,15 @@ no_nearer = abs(shares["learned"] - shares["random"]) < 0.1
 claim(
     "cnn-4",
     supports={
-        "untrained layers lose the digit with depth": untrained[2] < untrained[0] - 0.03,
-        "trained ones do not": trained[2] > trained[0] - 0.02,
+        "from the first to the third convolution the digit's share grows": trained[3]
+        > trained[1] + 0.05,
+        "in untrained networks it does not": highest[3] < highest[1] + 0.03,
     },
     limits={
         "first kernels are no nearer to edges than random ones": no_nearer,
-        "after the first layer a probe already reads over 90 % of the digits": trained[0] > 0.9,
+        "frozen at random they serve as well": reads_frozen > reads(model, images, labels) - 0.02,
     },
-    numbers={f"edges in {name} kernels": share for name, share in shares.items()},
+    numbers={"digit's share, pixels": trained[0], "1st": trained[1], "3rd": trained[3]},
 )
 
 # %% [markdown]
@@ -1198,8 +1319,8 @@ claim(
 # Nearer nine than twelve, whichever AlexNet one takes.
 #
 # The next two claims need many runs. A stored experiment trained one small network with ReLU and with
-# tanh, as AlexNet's authors did, and gave each four learning rates to choose from. How many steps
-# does it take until the training loss is down to 0.1?
+# tanh, in the manner of AlexNet's authors, but at four learning rates each. How many steps does it
+# take until the training loss is down to 0.1, in at most 30 epochs?
 
 # %%
 race = experiments.load("activations")
@@ -1250,8 +1371,8 @@ claim(
 )
 
 # %% [markdown]
-# On a network of four layers, that is. The gradient that ReLU saves is saved once a layer, so deeper
-# networks have more to gain.
+# 0.03 and 0.1 are the rates at which all runs arrive. So the verdict hangs on who chose the rate. All
+# this is for four convolutions on digits; the claim was made for photographs.
 
 # %% [markdown]
 # (claim-cnn-7)=
@@ -1281,7 +1402,12 @@ table(
 )
 
 # %% [markdown]
-# Points of test accuracy that dropout adds, over five seeds. The seeds differ by more than that.
+# Points of test accuracy that dropout adds, over five seeds. In the dense network all three means
+# fall a little. How far do the seeds of one setting lie apart?
+
+# %%
+ranges = [drop.spread("test", network=net, examples=n, dropout=0.5) for net, n in kinds]
+print(f"at least {100 * min(high - low for _, low, high in ranges):.1f} points between seeds")
 
 # %%
 claim(
@@ -1351,8 +1477,8 @@ claim(
 # ```{exercise} Keep the size
 # :label: exercise-1-1
 #
-# *Warm-up, 5 minutes.* At stride 1, which padding on each side keeps a picture's size under an odd
-# kernel, or under an even kernel whose dilation is even? Use {eq}`eq-size`.
+# *Warm-up, 5 minutes.* At stride 1, how many zeros on *each* side keep a picture's size? Use
+# {eq}`eq-size`, and take $d(K-1)$ as even; otherwise no number does.
 # ([Solution](solutions/01_convolution.ipynb#solution-1-1))
 # ```
 
@@ -1384,9 +1510,9 @@ check("1.2", my_count)
 # :label: exercise-1-3
 #
 # *Core, 5 minutes.* At the top of this page, one fixed shuffle of the pixels did nothing to a dense
-# network. Suppose DigitsNet and a dense network are each trained and tested on shuffled
-# pictures, over five seeds. Whose share of errors grows by more than a quarter? Commit yourself to
-# "dense", "convolutional", "both" or "neither", and say to yourself why.
+# network. Suppose that DigitsNet and a dense network are each trained and tested on shuffled pictures,
+# over five seeds. Whose mean share of errors grows by more than a quarter? Commit yourself to one of
+# `"dense"`, `"convolutional"`, `"both"` and `"neither"`, and say to yourself why.
 # ([Solution](solutions/01_convolution.ipynb#solution-1-3))
 # ```
 
@@ -1400,8 +1526,8 @@ check("1.3", my_prediction)
 # :label: exercise-1-4
 #
 # *Core, 15 minutes.* Sound and text have one axis, not two. Write the convolution (that is, the
-# cross-correlation) over sequences, with channels, biases and a stride, out of tensor
-# operations. Loops are fine. ([Solution](solutions/01_convolution.ipynb#solution-1-4))
+# cross-correlation) over sequences, with channels, biases and a stride, but without padding, out of
+# tensor operations. Loops are fine. ([Solution](solutions/01_convolution.ipynb#solution-1-4))
 # ```
 
 
@@ -1470,9 +1596,10 @@ check("1.7", layers_needed)
 # ```{exercise} Fold the normalisation away
 # :label: exercise-1-8
 #
-# *Stretch, 15 minutes.* In use, batch normalisation is one multiplication and one addition a channel, and
-# so it can be folded into the convolution before it. Find weights and biases such that the
-# convolution alone gives what both gave together. Phones do this.
+# *Stretch, 15 minutes.* In use, batch normalisation is one multiplication and one addition a channel.
+# So it can be folded into the convolution before it. Find weights and biases with which the
+# convolution alone gives what both gave together. `mean` and `var` are the running ones, the other
+# names are those of {eq}`eq-batch-norm`.
 # ([Solution](solutions/01_convolution.ipynb#solution-1-8))
 # ```
 
@@ -1493,7 +1620,8 @@ check("1.8", fold_batch_norm)
 # :label: exercise-1-9
 #
 # *Stretch, 20 minutes.* Derive from {eq}`eq-conv-channels` what the loss's gradient by the weights is, given
-# the gradient by the outputs, and write it without autograd. You will meet an old acquaintance.
+# the gradient by the outputs, at stride 1 and without padding. Write it as sums of products, without
+# autograd. You will meet an old acquaintance.
 # ([Solution](solutions/01_convolution.ipynb#solution-1-9))
 # ```
 
@@ -1510,12 +1638,13 @@ check("1.9", weight_gradient)
 # ```{exercise} Blur before you jump
 # :label: exercise-1-10
 #
-# *Research, 40 minutes.* A stride of 2 breaks equivariance, since fine detail falls between the places. Signal
-# processing has a cure, and it works in networks too {cite}`zhang2019making`: blur first. Write
-# `blur_pool`: each channel is blurred with the binomial kernel (1 2 1 by 1 2 1, normalised to sum 1, the
-# border reflected by `F.pad(…, mode="reflect")`), then every other row and column is kept. Then
-# measure: put it into DigitsNet instead of max pooling, or after max pooling at stride 1. How
-# many answers change now when the digits move by one pixel?
+# *Research, 40 minutes.* A stride of 2 breaks equivariance, since fine detail falls between the places.
+# Signal processing has a cure, and it works in networks too {cite}`zhang2019making`: blur first. Write
+# `blur_pool`. Each channel is blurred with the kernel of rows 1 2 1, 2 4 2, 1 2 1, divided by its
+# sum; the border is reflected by `F.pad(…, mode="reflect")`. Then every other row and column is kept,
+# beginning with row 0 and column 0. Then measure: in DigitsNet, replace the pooling by max pooling at
+# stride 1 and a blur pool. Train both for 8 epochs with AdamW at 3e-3, over three seeds. How many
+# answers change when the digits move by one pixel?
 # ([Solution](solutions/01_convolution.ipynb#solution-1-10))
 # ```
 
@@ -1529,17 +1658,32 @@ def blur_pool(x: torch.Tensor) -> torch.Tensor:
 check("1.10", blur_pool)
 
 # %% [markdown]
+# ```{exercise} Predict: what moves along
+# :label: exercise-1-11
+#
+# *Core, 5 minutes.* Two convolutions of stride 2 stand one on the other. By how many pixels must a picture
+# move at least, so that the map of the second moves with it exactly, away from the borders? Write the
+# number down, then try it with `F.conv2d`.
+# ([Solution](solutions/01_convolution.ipynb#solution-1-11))
+# ```
+
+# %%
+my_move = None
+
+check("1.11", my_move)
+
+# %% [markdown]
 # ## Checklist and tomorrow
 #
 # The points from the top of the page, ticked when you have passed the exercises that test them.
 
 # %%
 points = {
-    "compute a convolution by hand: its numbers, its output size and its gradient": "1.4 1.9",
+    "compute a convolution by hand: its numbers, its output size and its gradient": "1.4 1.6 1.9",
     "count what a layer costs, and say what sharing weights saves": "1.2 1.5",
     "say how far a unit sees, and choose depth and dilation for the reach that you want": "1.1 1.7",
-    "say what happens to the output when the picture moves": "1.6 1.10",
-    "train a convolutional network, and fold its normalisation away for use": "1.8",
+    "say what happens to the output when the picture moves": "1.10 1.11",
+    "say what batch normalisation does in training and in use, and fold it away": "1.8",
     "predict when a convolution is the wrong tool": "1.3",
 }
 checklist({point: ids.split() for point, ids in points.items()})

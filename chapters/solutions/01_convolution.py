@@ -82,7 +82,7 @@ table(
 check("1.3", "convolutional")
 
 # %% [markdown]
-# Look at the table again. Even on shuffled pictures the convolutional network reads no fewer digits
+# The effect is small beside the spread of the seeds, so look at the table again. Even on shuffled pictures the convolutional network reads no fewer digits
 # than the dense one. A wrong assumption costs, but here it does not ruin: at 8×8 pixels, three
 # layers see most of the picture anyway, and the dense layer behind them can sort things out.
 
@@ -261,3 +261,30 @@ finding(
 # Why does it help? A kernel that jumps sees every other place, so an edge between two places can come
 # and go as the picture moves. A blur spreads each edge over its neighbours before any are
 # dropped. The price is sharpness, and a little time.
+
+# %% [markdown]
+# (solution-1-11)=
+# ## 1.11 Predict: what moves along
+#
+# One step of the second map is as wide as the product of the strides. A picture that moves by less
+# falls between its places.
+
+
+# %%
+def moves_along(move: int) -> bool:
+    """Whether the map of two layers of stride 2 moves exactly with the picture."""
+    torch.manual_seed(0)
+    first, second = torch.randn(2, 1, 1, 3, 3, dtype=torch.float64)
+    picture = torch.randn(1, 1, 64, 64, dtype=torch.float64)
+    maps = [
+        F.conv2d(F.conv2d(x, first, stride=2, padding=1), second, stride=2, padding=1)
+        for x in (picture, torch.roll(picture, move, dims=3))
+    ]
+    back = torch.roll(maps[1], -(move // 4), dims=3)
+    return torch.allclose(maps[0][..., 4:-4], back[..., 4:-4])
+
+
+[move for move in range(1, 9) if moves_along(move)]
+
+# %%
+check("1.11", 4)

@@ -283,6 +283,7 @@ class Prediction:
     answer: Callable[[], float | int | str | bool]
     mistakes: Mapping[str, Mistake] = field(default_factory=dict)
     tolerance: float = 0.0  # relative
+    choices: tuple[str, ...] = ()  # the words to choose from
 
     def agrees(self, attempt: Any, value: Any) -> bool:
         if isinstance(value, str):
@@ -300,6 +301,8 @@ class Prediction:
             attempt, bool | int | float | str
         ):
             return False, f"expected {_article(expected)}, got {_article(attempt)}."
+        if self.choices and not any(self.agrees(attempt, choice) for choice in self.choices):
+            return False, f"say one of: {', '.join(self.choices)}."
         if self.agrees(attempt, expected):
             return True, "correct."
         for mistake in self.mistakes.values():

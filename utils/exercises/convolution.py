@@ -77,6 +77,14 @@ def layers_needed(length: int, kernel_size: int, doubling: bool) -> int:
     return len(layers)
 
 
+def layers_that_add(length: int, gain: int, field: int, doubling: bool) -> int:
+    layers = 0
+    while field < length:
+        field += gain * (2**layers if doubling else 1)
+        layers += 1
+    return layers
+
+
 # 1.8 ------------------------------------------------------------------------------------------
 
 
@@ -153,13 +161,32 @@ def hurt_by_shuffling() -> str:
     }[dense, convolutional]
 
 
+# 1.11 -----------------------------------------------------------------------------------------
+
+
+def smallest_move() -> int:
+    generator = torch.Generator().manual_seed(0)
+    first, second = torch.randn(2, 1, 1, 3, 3, dtype=torch.float64, generator=generator)
+    picture = torch.randn(1, 1, 64, 64, dtype=torch.float64, generator=generator)
+
+    def inner_map(x: Tensor, move: int) -> Tensor:
+        y = F.conv2d(F.conv2d(torch.roll(x, move, dims=3), first, stride=2), second, stride=2)
+        return torch.roll(y, -round(move / 4), dims=3)[..., 4:-4]
+
+    still = inner_map(picture, 0)
+    return next(move for move in range(1, 64) if torch.allclose(still, inner_map(picture, move)))
+
+
 check = Checker(
     Exercise(
         "1.1",
         same_padding,
         (
             Stage("a 3-wide kernel, undilated", lambda: [(3, 1)]),
-            Stage("odd kernels and several dilations", lambda: [(5, 1), (3, 2), (7, 3), (1, 4)]),
+            Stage(
+                "odd kernels and several dilations",
+                lambda: [(5, 1), (3, 2), (7, 3), (1, 4), (4, 2), (2, 6)],
+            ),
         ),
         {
             "dilation forgotten": Mistake(
@@ -169,6 +196,14 @@ check = Checker(
             "both sides": Mistake(
                 "that is what both sides need together; padding counts one side.",
                 lambda kernel_size, dilation: dilation * (kernel_size - 1),
+            ),
+            "whole reach": Mistake(
+                "you counted the pixels that the kernel covers; how many of its places are missing?",
+                lambda kernel_size, dilation: dilation * (kernel_size - 1) + 1,
+            ),
+            "halved first": Mistake(
+                "halve after multiplying: an even kernel has an odd number of gaps.",
+                lambda kernel_size, dilation: (kernel_size - 1) // 2 * dilation,
             ),
             "kernel not kernel - 1": Mistake(
                 "count the gaps between a dilated kernel's weights: K weights have K - 1 gaps.",
@@ -183,6 +218,12 @@ check = Checker(
         {
             "bias": Mistake("each output channel also has a bias.", 1200),
             "input channels": Mistake("a kernel is as deep as the image has channels.", 416),
+            "neither bias nor channels": Mistake(
+                "two things are missing: the depth of a kernel, and the biases.", 400
+            ),
+            "one kernel, no bias": Mistake(
+                "that is one kernel without its bias; how many kernels are there?", 75
+            ),
             "one kernel": Mistake("each output channel has a kernel of its own.", 76),
             "bias per weight": Mistake("there is one bias an output channel, not more.", 2400),
         },
@@ -195,6 +236,7 @@ check = Checker(
             "both": Mistake("only one of the two looks at neighbours.", "both"),
             "neither": Mistake("what is left, after the shuffle, of an edge?", "neither"),
         },
+        choices=("dense", "convolutional", "both", "neither"),
     ),
     Exercise(
         "1.4",
@@ -234,6 +276,10 @@ check = Checker(
             "stride ignored": Mistake(
                 "the stride is ignored: the kernel should jump, not walk.",
                 lambda x, weight, bias, stride: conv1d(x, weight, bias, 1),
+            ),
+            "every other window": Mistake(
+                "windows overlap: the stride says how far to jump, whatever the kernel's width.",
+                lambda x, weight, bias, stride: conv1d(x, weight, bias, weight.shape[2]),
             ),
             "one short": Mistake(
                 "the last place where the kernel fits is missing: count the places once more.",
@@ -286,7 +332,7 @@ check = Checker(
             Stage("no padding", lambda: [(random(1, 1, 4, 4), 2, 2, 0)]),
             Stage(
                 "maps with positive values only, padded",
-                lambda: [(random(1, 1, 4, 4).exp(), 3, 2, 1)],
+                lambda: [(random(1, 1, 4, 4).exp() + 5, 3, 2, 1)],
             ),
             Stage(
                 "several channels, odd sizes, windows that overlap",
@@ -311,6 +357,12 @@ check = Checker(
                 min_pool2d_over_channels,
             ),
             "maximum": Mistake("that is the largest value of each window.", max_pool2d),
+            "sign": Mistake(
+                "the smallest is minus the largest of the negatives; one minus is missing.",
+                lambda x, kernel_size, stride, padding: max_pool2d(
+                    -x, kernel_size, stride, padding
+                ),
+            ),
             "stride": Mistake(
                 "windows are `stride` apart, whatever their size.",
                 lambda x, kernel_size, stride, padding: min_pool2d(
@@ -344,6 +396,18 @@ check = Checker(
                     else (length - 1) // (kernel_size - 1)
                 ),
             ),
+            "adds the kernel": Mistake(
+                "a layer adds K - 1 steps, not K: one of its weights lies on what was seen before.",
+                lambda length, kernel_size, doubling: layers_that_add(
+                    length, kernel_size, 1, doubling
+                ),
+            ),
+            "starts at 0": Mistake(
+                "before the first layer an output already sees one step: its own.",
+                lambda length, kernel_size, doubling: layers_that_add(
+                    length, kernel_size - 1, 0, doubling
+                ),
+            ),
             "no doubling": Mistake(
                 "with doubling dilations each layer adds twice what the one before added.",
                 lambda length, kernel_size, doubling: layers_needed(length, kernel_size, False),
@@ -368,6 +432,30 @@ check = Checker(
             "old bias": Mistake(
                 "the convolution had a bias before it was normalised; where did it go?",
                 fold_without_old_bias,
+            ),
+            "eps forgotten": Mistake(
+                "ε is missing: what if a channel never varied?",
+                lambda weight, bias, mean, var, gamma, beta, eps: fold_batch_norm(
+                    weight, bias, mean, var, gamma, beta, 0.0
+                ),
+            ),
+            "gamma forgotten": Mistake(
+                "the layer scales what it has normalised; where is γ?",
+                lambda weight, bias, mean, var, gamma, beta, eps: fold_batch_norm(
+                    weight, bias, mean, var, torch.ones_like(gamma), beta, eps
+                ),
+            ),
+            "beta forgotten": Mistake(
+                "the layer adds something last; where is β?",
+                lambda weight, bias, mean, var, gamma, beta, eps: fold_batch_norm(
+                    weight, bias, mean, var, gamma, 0 * beta, eps
+                ),
+            ),
+            "mean forgotten": Mistake(
+                "normalising begins by taking something away; where is μ?",
+                lambda weight, bias, mean, var, gamma, beta, eps: fold_batch_norm(
+                    weight, bias, 0 * mean, var, gamma, beta, eps
+                ),
             ),
             "bias unscaled": Mistake(
                 "the old bias is normalised and scaled like everything that the convolution gives.",
@@ -396,6 +484,10 @@ check = Checker(
             "flipped": Mistake(
                 "the result is flipped: which pixel did the weight (u, v) meet at place (i, j)?",
                 lambda x, grad_y: weight_gradient(x, grad_y).flip(2, 3),
+            ),
+            "last image": Mistake(
+                "only one image counts; the kernel was used for all of the batch.",
+                lambda x, grad_y: weight_gradient(x[-1:], grad_y[-1:]),
             ),
             "axes": Mistake(
                 "input and output channels are exchanged; the gradient is shaped like the weight.",
@@ -426,6 +518,16 @@ check = Checker(
                 "once every other pixel is gone, blurring can't bring it back: which comes first?",
                 lambda x: blur(x[:, :, ::2, ::2], BINOMIAL / 16),
             ),
+            "odd rows": Mistake(
+                "row 0 and column 0 stay; you kept the odd ones.",
+                lambda x: blur(x, BINOMIAL / 16)[:, :, 1::2, 1::2],
+            ),
+            "zero border": Mistake(
+                "the border gets darker: it is to be reflected, not filled with zeros.",
+                lambda x: depthwise_conv2d(
+                    F.pad(x, [1] * 4), (BINOMIAL / 16).to(x.dtype).expand(x.shape[1], 3, 3)
+                )[:, :, ::2, ::2],
+            ),
             "not subsampled": Mistake(
                 "blurred, but still of full size: every other row and column should go.",
                 lambda x: blur(x, BINOMIAL / 16),
@@ -434,6 +536,18 @@ check = Checker(
                 "that is the mean of nine pixels; the middle should weigh four times a corner.",
                 lambda x: blur(x, torch.ones(3, 3) / 9)[:, :, ::2, ::2],
             ),
+        },
+    ),
+    Prediction(
+        "1.11",
+        smallest_move,
+        {
+            "one layer": Mistake("that is enough for the first layer alone.", 2),
+            "sum": Mistake(
+                "strides do not add up: what is a step of the second map, in pixels?", 3
+            ),
+            "any": Mistake("a picture that moves by one pixel falls between the places.", 1),
+            "another layer": Mistake("there are two layers of stride 2, not three.", 8),
         },
     ),
 )
