@@ -24,6 +24,8 @@ DIAGNOSIS = "padding counts one side"
 RIGHT = f"{SIGNATURE} return dilation * (kernel_size - 1) // 2"
 CALL = f'check("{EXERCISE}", same_padding)'
 
+TABS = "#jp-main-dock-panel .lm-TabBar-tabLabel"
+
 # The same as `make lab`, with another folder in place of the book's.
 LAB = """
 import sys
@@ -97,14 +99,14 @@ def saved(page, folder) -> list[dict]:
 
 
 def test_the_lesson_opens_rendered_and_asks_nothing(page):
-    expect(page.locator("#jp-main-dock-panel .lm-TabBar-tabLabel").first).to_have_text(
-        f"{LESSON}.ipynb"
-    )
+    expect(page.locator(TABS)).to_have_text([f"{LESSON}.ipynb"])
     lesson = page.locator(".jp-Notebook")
     expect(lesson.locator(".katex").nth(10)).to_be_attached(timeout=30_000)
     assert lesson.locator(".katex-error").count() == 0
-    text = lesson.inner_text()
-    assert "Figure 1.1." in text and "References" in text
+    rendered = lesson.locator(".myst")
+    expect(rendered.last).to_contain_text("References", timeout=30_000)
+    text = "".join(rendered.all_text_contents())
+    assert "Figure 1.1." in text
     assert "{exercise}" not in text and ":label:" not in text
     assert [key for key in references() if key in text] == []
     assert page.locator(".Toastify__toast, .jp-Dialog").count() == 0
@@ -140,3 +142,9 @@ def test_what_the_reader_wrote_is_theirs_and_the_book_is_untouched(page, folder)
     assert any(RIGHT in cell.source for cell in saved(page, folder))
     original = notebooks.read(ROOT / "chapters" / f"{LESSON}.ipynb")
     assert not any(RIGHT in cell.source for cell in original.cells)
+
+
+def test_a_link_opens_the_solutions_in_a_tab_beside_the_lesson(page):
+    page.locator(".myst a").filter(has_text="Solution").first.click()
+    expect(page.locator(TABS)).to_have_text([f"{LESSON}.ipynb"] * 2)
+    expect(page.locator(".myst h1").last).to_contain_text("Solutions", timeout=30_000)

@@ -16,7 +16,7 @@ from nbformat import NotebookNode
 
 from utils import ROOT
 from utils.lab.notebooks import CHAPTERS, KERNEL, LessonError, find, read, scripts, shown, write
-from utils.lab.readable import make_readable
+from utils.lab.readable import figure_numbers, make_readable
 
 MINE = ROOT / "my"
 SETTINGS = Path(__file__).with_name("jupyterlab_settings")
@@ -50,7 +50,9 @@ def make_copy(original: Path, copy: Path) -> None:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-    make_readable(notebook, day=str(int(original.stem[:2])))
+    day = int(original.stem[:2])
+    lesson = read(CHAPTERS / original.name)  # solutions speak of its figures
+    make_readable(notebook, figure_numbers(lesson, day) | figure_numbers(notebook, day))
     try:
         write(notebook, copy)
     except OSError as error:

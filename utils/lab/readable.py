@@ -11,27 +11,34 @@ from pybtex.richtext import Text
 from utils import ROOT
 
 
-def make_readable(notebook: NotebookNode, day: str) -> None:
+def figure_numbers(notebook: NotebookNode, day: int) -> dict[str, str]:
+    """The numbers that the book gives to the computed figures of a lesson, by their names."""
+    figures = [cell.metadata.get("mystnb", {}).get("figure") for cell in notebook.cells]
+    names = [figure["name"] for figure in figures if figure]
+    return {name: f"{day}.{count}" for count, name in enumerate(names, start=1)}
+
+
+def make_readable(notebook: NotebookNode, numbers: dict[str, str]) -> None:
     """Change a lesson so that it reads in JupyterLab as it does in the book.
 
     Citations become names and years, with a list of references at the end; a computed figure gets
     its number and its caption in a cell below it; code that the book folds away is folded away.
+    numbers: the numbers of figures by their names.
     """
     cited: set[str] = set()
-    numbers: dict[str, str] = {}
     cells = []
     for cell in notebook.cells:
         cells.append(cell)
         if {"hide-input", "hide-cell"} & set(cell.metadata.get("tags", ())):
             cell.metadata.jupyter = {"source_hidden": True}
         if figure := cell.metadata.get("mystnb", {}).get("figure"):
-            numbers[figure.get("name", "")] = number = f"{day}.{len(numbers) + 1}"
-            cells.append(new_markdown_cell(f"*Figure {number}.* {figure['caption']}"))
+            caption = f"*Figure {numbers[figure['name']]}.* {figure['caption']}"
+            cells.append(new_markdown_cell(caption))
     for cell in cells:
         if cell.cell_type == "markdown":
             cell.source = re.sub(
                 r"\{numref\}`([\w-]+)`",
-                lambda match: f"Figure {numbers[match[1]]}" if match[1] in numbers else match[0],
+                lambda match: f"Figure {numbers[match[1]]}",
                 cell.source,
             )
             cell.source = re.sub(
