@@ -1032,7 +1032,8 @@ image_grid(images[hardest], titles=titles, columns=4)
 plt.show()
 
 # %% [markdown]
-# Thin strokes, broken strokes, loops that do not close: at 8×8 pixels, one grey pixel decides.
+# A one with a flag looks like a seven, a crooked one like an eight. At 8×8 pixels, one grey pixel
+# decides.
 #
 # ### Does the answer stay when the picture moves?
 #
@@ -1070,7 +1071,7 @@ readers = {
     ),
     "DigitsNet, jittered": model,
 }
-train_reader(readers["dense, jittered"], data.train)
+_ = train_reader(readers["dense, jittered"], data.train)
 
 # %%
 after = {
@@ -1117,7 +1118,7 @@ for mark, (shape, name) in enumerate((("o", "circle"), ("s", "square"))):
     row, place = lines[:, mark].nonzero(as_tuple=True)
     ax.scatter(place, row + 1, marker=shape, s=90, label=name)
 ax.set(xlabel="position", ylabel="sequence", xlim=(0, 47), yticks=range(1, 5), ylim=(0.4, 4.6))
-ax.legend(loc="center left")
+ax.legend(loc="center right")
 plt.show()
 
 # %% [markdown]

@@ -10,7 +10,15 @@ import pytest
 import torch
 
 from utils.lab import experiments
-from utils.lab.experiments import ExperimentError, grid, is_stale, load, names, run
+from utils.lab.experiments import (
+    ExperimentError,
+    grid,
+    is_stale,
+    live,
+    load,
+    names,
+    run,
+)
 from utils.lab.fingerprint import Code, dump, fingerprint
 
 BOOK = {

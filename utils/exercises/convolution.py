@@ -198,7 +198,7 @@ check = Checker(
                 lambda kernel_size, dilation: dilation * (kernel_size - 1),
             ),
             "whole reach": Mistake(
-                "you counted the pixels that the kernel covers; how many of its places are missing?",
+                "you counted the pixels that the kernel covers; how many places are lost?",
                 lambda kernel_size, dilation: dilation * (kernel_size - 1) + 1,
             ),
             "halved first": Mistake(
