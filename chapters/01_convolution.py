@@ -105,8 +105,8 @@ finding(
 moved = F.pad(images, (1, -1))  # an empty column comes in on the left, the last one goes
 shifted = reads(dense, moved, labels)
 finding(
-    "Moved by one pixel, fewer than 70 % are read.",
-    shifted < 0.7,
+    "Moved by one pixel, fewer than 60 % are read.",
+    shifted < 0.6,
     {"in place": f"{whole:.1%}", "moved": f"{shifted:.1%}"},
 )
 
@@ -348,7 +348,7 @@ sobel_x = torch.tensor([[1.0, 0.0, -1.0], [2.0, 0.0, -2.0], [1.0, 0.0, -1.0]]) /
 kernels = {"Sobel across": sobel_x, "Sobel down": sobel_x.T, "blur": torch.full((9, 9), 1 / 81)}
 maps = {name: convolution.conv2d(photo, k[None, None])[0, 0] for name, k in kernels.items()}
 
-# %% mystnb={"figure": {"caption": "A photograph, and what three designed kernels make of it. Sobel's two kernels answer to edges that stand and to edges that lie; the blur keeps what is smooth.", "name": "fig-sobel"}, "image": {"alt": "Four grey pictures of a Chinese temple: the photograph, its vertical edges, its horizontal edges, and a blurred version."}}
+# %% mystnb={"figure": {"caption": "A photograph (by Daniel Büchele, CC BY 2.0), and what three designed kernels make of it. Sobel's two kernels answer to edges that stand and to edges that lie; the blur keeps what is smooth.", "name": "fig-sobel"}, "image": {"alt": "Four grey pictures of a Chinese temple: the photograph, its vertical edges, its horizontal edges, and a blurred version."}}
 edges = [(3 * maps[name].abs()).clamp(max=1) for name in ("Sobel across", "Sobel down")]
 image_grid([photo[0, 0], *edges, maps["blur"]], titles=["photograph", *kernels], columns=2)
 plt.show()
@@ -467,11 +467,14 @@ def tower(depth: int, start: str, normalise: bool = False, residual: bool = Fals
 
 # %%
 def first_gradient(**how) -> float:
-    """Norm of the loss's gradient at the first layer's kernels, before any training."""
-    torch.manual_seed(0)
-    model = tower(**how)
-    F.cross_entropy(model(data.train.images[:64]), data.train.labels[:64]).backward()
-    return model[0].weight.grad.norm().item()
+    """Norm of the gradient at the first layer before any training, geometric mean of four draws."""
+    norms = torch.zeros(4)
+    for seed in range(4):
+        torch.manual_seed(seed)
+        model = tower(**how)
+        F.cross_entropy(model(data.train.images[:64]), data.train.labels[:64]).backward()
+        norms[seed] = model[0].weight.grad.norm()
+    return norms.log().mean().exp().item()
 
 
 # %%
@@ -485,7 +488,7 @@ ways = {
 }
 arrives = {way: [first_gradient(depth=d, **how) for d in depths] for way, how in ways.items()}
 
-# %% mystnb={"figure": {"caption": "Gradient that arrives at the first layer of an untrained stack, by its depth. Where a line ends, single precision has no number small enough.", "name": "fig-gradient-depth"}, "image": {"alt": "Curves over depth on a logarithmic scale: with small weights the gradient vanishes within a few layers, with Glorot it falls steadily, with He it stays about level, with batch normalisation it grows, and with residual connections it stays level."}}
+# %% mystnb={"figure": {"caption": "Gradient that arrives at the first layer of an untrained stack, by its depth, mean of four draws. Where a line ends, single precision has no number small enough.", "name": "fig-gradient-depth"}, "image": {"alt": "Curves over depth on a logarithmic scale: with small weights the gradient vanishes within a few layers, with Glorot it falls steadily, with He it falls a little, with batch normalisation it grows, and with residual connections it grows a little."}}
 shown = {
     way: ([d for d, g in zip(depths, norms) if g > 1e-30], [g for g in norms if g > 1e-30])
     for way, norms in arrives.items()
@@ -497,11 +500,10 @@ plt.show()
 change = {way: norms[-1] / norms[0] for way, norms in arrives.items()}  # from 5 to 33 layers
 residual = "He, batch norm, residual"
 finding(
-    "From 5 to 33 layers Glorot's gradient falls over 1000 times; He's stays within 100 times; "
-    "batch norm alone lets it grow over 3 times; with residuals it stays within 10 times.",
-    change["Glorot"] < 1e-3 < 1e-2 < change["He"] < 100
-    and change["He, batch norm"] > 3
-    and 0.1 < change[residual] < 10,
+    "From 5 to 33 layers Glorot's gradient falls over 1000 times and He's under 50 times; with "
+    "batch norm it grows over 10 times, and with residuals it changes by less than that.",
+    change["Glorot"] < 1e-3 < 1 / 50 < change["He"] < 1
+    and change["He, batch norm"] > 10 > change[residual] > 0.1,
     {way: f"×{factor:.1e}" for way, factor in change.items()},
 )
 
@@ -509,7 +511,7 @@ finding(
 # {numref}`fig-gradient-depth` shows one reason why networks stayed shallow for so long. Weights that
 # are too small kill the gradient within a few layers. Glorot's rule {cite}`glorot2010understanding`
 # was made for activations that are close to a straight line at 0, such as **tanh**, a smooth step
-# from -1 to 1. Under ReLUs it loses half of the signal in each layer. He's rule loses little.
+# from -1 to 1. Under ReLUs it loses half of the signal in each layer. He's rule loses far less.
 #
 # **Batch normalisation** takes another way {cite}`ioffe2015batch`. It measures the mean $\mu$ and
 # the variance $\sigma^2$ of each channel, and sets them right, whatever the weights are:
@@ -633,8 +635,10 @@ plt.show()
 
 # %% [markdown]
 # The recipe has four parts. **AdamW** takes steps whose size adapts to each weight
-# {cite}`loshchilov2019decoupled`. The learning rate rises and falls. The labels are **soft**: a tenth
-# of each is spread over all classes, so that the network need not become infinitely sure. And
+# {cite}`loshchilov2019decoupled`. The learning rate rises and falls
+# {cite}`smith2018superconvergence`. The labels are **soft**: a tenth
+# of each is spread over all classes, so that the network need not become infinitely sure
+# {cite}`szegedy2016rethinking`. And
 # **dropout**, in the network itself, sets a random share of its numbers to 0 in each training step, so
 # that no unit can rely on another {cite}`srivastava2014dropout`; in use it does nothing.
 
@@ -702,7 +706,17 @@ table(
 #
 # The two columns differ. On a random split, people whose writing was seen in training stand in the test
 # set too. The order of the file is nearer to what we want to know: how does the network read a hand
-# that it has never seen? There the convolutional networks leave the others behind.
+# that it has never seen?
+
+# %%
+file_order = {name: sum(runs[name, "file order"]) / 3 for name in names}
+normalised = ["small AlexNet", "small GoogLeNet", "DigitsNet"]
+finding(
+    "In file order the three normalised convolutional networks read over 98 %, all others under 96 %.",
+    min(file_order[name] for name in normalised) > 0.98
+    and max(share for name, share in file_order.items() if name not in normalised) < 0.96,
+    {name: f"{share:.1%}" for name, share in file_order.items()},
+)
 
 # %%
 for split, goal in (("random", 0.985), ("file order", 0.98)):
@@ -737,8 +751,8 @@ show_source(convolution.AlexNet)
 
 # %% [markdown]
 # AlexNet exists in two widths. The network of 2012 was split over two graphics cards, which cut
-# some of its connections. Later its author described a version in one stream, with fewer channels
-# {cite}`krizhevsky2014one`; that is the one in most libraries.
+# some of its connections. Later its author described a version in one stream
+# {cite}`krizhevsky2014one`; with slightly fewer channels, that is the one in most libraries.
 #
 # GoogLeNet asks several questions at once {cite}`szegedy2015going`. An **Inception block** looks at
 # its input with kernels of 1×1, 3×3 and 5×5 and with a pooling window, and stacks the answers.
@@ -761,7 +775,15 @@ counts = {
 }
 table([[name, f"{count:,}"] for name, count in counts.items()], ["network", "parameters"])
 
+# %%
+# thousands of parameters, as the paper's table 1 lists them, from the first convolution to the last
+listed = [2.7, 112, 159, 380, 364, 437, 463, 580, 840, 1072, 1388, 1000]
+print(f"the table in GoogLeNet's paper adds up to {sum(listed) / 1000:.1f} million")
+
 # %% [markdown]
+# The papers themselves say 60 million for AlexNet. For GoogLeNet the text says twelve times fewer, which
+# would be 5 million; the paper's own table has more.
+#
 # The second AlexNet is counted with all connections, as if it had not been split. Where do the
 # parameters sit?
 
@@ -820,7 +842,7 @@ table(
 # %% [markdown]
 # The block sees three scales for less than a seventh of what one large kernel costs. Scaled down to 8×8
 # pixels, and with batch normalisation, AlexNet and GoogLeNet stand in the table further up. On so small
-# a task they do no better than three plain convolutions. They were made for a million photographs. A
+# a task they do not measurably better than three plain convolutions. They were made for a million photographs. A
 # design is good *for a task*.
 
 # %% [markdown]
@@ -951,14 +973,15 @@ plt.show()
 # %%
 finding(
     "After the third convolution the trained network is more about the digit than the pixels are, "
-    "by over 3 points, and than any untrained network is, by over 5.",
-    trained[3] > trained[0] + 0.03 and trained[3] > highest[3] + 0.05,
+    "by over 3 points, and than any untrained network is, by over 5; after the first it is less.",
+    trained[1] < trained[0] < trained[3] - 0.03 and trained[3] > highest[3] + 0.05,
     {"pixels": f"{trained[0]:.0%}", "trained": f"{trained[3]:.0%}", "untrained": f"{mean[3]:.0%}"},
 )
 
 # %% [markdown]
-# Here is the hierarchy. The first layer is *less* about the digit than the pixels were: it
-# describes strokes. Deeper layers forget the handwriting and keep the digit.
+# Here is a hierarchy. The first layer is *less* about the digit than the pixels were. The last one forgets
+# some of the handwriting and keeps the digit. That is a statement about variance, and no more: a
+# linear classifier can read most digits from every one of these layers, trained or not.
 
 # %% [markdown]
 # ### How far a unit sees
@@ -1091,19 +1114,17 @@ plt.show()
 # %%
 one = {name: scores[1] for name, scores in after.items()}
 finding(
-    "Moved by one pixel, max pooling is worth over 5 points, the mean of each map 10 more, and jitter "
-    "over 15 for DigitsNet and for the dense network.",
-    one["DigitsNet"] > one["no pooling"] + 0.05
-    and one["mean of each map"] > one["DigitsNet"] + 0.1
+    "Moved by one pixel: pooling helps, the mean of each map helps more, and jitter is worth over 15 "
+    "points to DigitsNet and to the dense network.",
+    one["no pooling"] < one["DigitsNet"] < one["mean of each map"]
     and one["DigitsNet, jittered"] > one["DigitsNet"] + 0.15
     and one["dense, jittered"] > one["dense"] + 0.15,
     {name: f"{score:.0%}" for name, score in one.items()},
 )
 
 # %% [markdown]
-# Convolution alone makes no invariance. Max pooling buys a little. Taking the mean of each map buys
-# most, since then the network no longer knows places. Jitter helps every network, the dense one
-# too, but only as far as it was jittered: by one pixel.
+# Convolution alone makes no invariance. Max pooling buys some. Taking the mean of each map buys
+# more, since then the network no longer knows places. Jitter helps every network, the dense one too.
 
 # %% [markdown]
 # ## Where it breaks
@@ -1250,11 +1271,11 @@ claim(
         "at stride 1 the map moves with the picture": max(mismatch(1, m) for m in (1, 2, 3, 4))
         < 1e-6,
         "at stride 2 it does for even moves": max(mismatch(2, m) for m in (2, 4)) < 1e-6,
-        "pooling saves over 5 points when digits move": one["DigitsNet"] > one["no pooling"] + 0.05,
+        "with pooling more moved digits are read": one["DigitsNet"] > one["no pooling"],
     },
     limits={
         "at stride 2 it does not for odd moves": min(mismatch(2, m) for m in (1, 3)) > 1e-3,
-        "with pooling, over a tenth is misread after one pixel": one["DigitsNet"] < 0.9,
+        "with pooling, over a tenth is still misread after one pixel": one["DigitsNet"] < 0.9,
     },
     numbers={f"read after one pixel, {name}": score for name, score in one.items()},
 )
@@ -1266,8 +1287,9 @@ claim(
 added = {name: [b - a for a, b in zip(f, f[1:])] for name, f in fields.items()}
 claim(
     "cnn-3",
-    supports={"each plain 3×3 layer adds two pixels": added["plain"] == [2, 2, 2, 2]},
+    supports={"each plain 3×3 layer adds the same number of pixels": len(set(added["plain"])) == 1},
     limits={
+        "it adds K - 1 = 2 pixels, not K": set(added["plain"]) == {2},
         "with stride 2 each layer adds twice as much as the last": added["stride 2"]
         == [4, 8, 16, 32],
         "so it does with doubling dilations": added["dilation doubling"] == [4, 8, 16, 32],
@@ -1291,7 +1313,6 @@ claim(
     },
     limits={
         "first kernels are no nearer to edges than random ones": no_nearer,
-        "frozen at random they serve as well": reads_frozen > reads(model, images, labels) - 0.02,
     },
     numbers={"digit's share, pixels": trained[0], "1st": trained[1], "3rd": trained[3]},
 )
@@ -1359,23 +1380,22 @@ reached = {key: sum(steps) for key, steps in took.items() if None not in steps}
 fastest = {
     name: min(reached[key] for key in reached if key[0] == name) for name in ("ReLU", "tanh")
 }
-slower = reached["tanh", 0.03] / reached["ReLU", 0.03]
+ratio = {rate: reached["tanh", rate] / reached["ReLU", rate] for rate in (0.03, 0.1)}
 claim(
     "cnn-6",
-    supports={"at a learning rate of 0.03 tanh needs over 1.5 times the steps": slower > 1.5},
     limits={
-        "it is less than twice, not several times": slower < 2,
         "with the best rate for each, ReLU is no faster": fastest["ReLU"] >= fastest["tanh"],
+        "where all runs arrive, ReLU is never twice as fast": max(ratio.values()) < 2,
     },
-    numbers={f"steps, {name}, mean at its best rate": total / 3 for name, total in fastest.items()},
+    numbers={f"tanh's steps over ReLU's at {rate}": times for rate, times in ratio.items()},
     experiment="activations",
 )
 
 # %% [markdown]
-# 0.03 and 0.1 are the rates at which all runs arrive. So the verdict hangs on who chose the rate. All
+# 0.03 and 0.1 are the rates at which all runs arrive. At 0.03 ReLU is ahead, at 0.1 tanh is; at 0.3 ReLU
+# still learns and tanh does not. So ReLU forgives a badly chosen rate, which is worth something. All
 # this is for four convolutions on digits; the claim was made for photographs.
-
-# %% [markdown]
+#
 # (claim-cnn-7)=
 
 # %%
@@ -1397,8 +1417,9 @@ def mean_of(column: str, network: str, examples: int, dropout: float) -> float:
 
 kinds = [(net, n) for net in ("dense", "DigitsNet") for n in drop.parameters["examples"]]
 gains = {k: mean_of("test", *k, 0.5) - mean_of("test", *k, 0.0) for k in kinds}
+lowers = [mean_of("test loss", *k, 0.5) < mean_of("test loss", *k, 0.0) for k in kinds]
 table(
-    [[net, n, f"{100 * g:+.1f}"] for (net, n), g in gains.items()],
+    [[net, n, f"{100 * gains[net, n]:+.1f}"] for net, n in kinds],
     ["network", "examples", "points"],
 )
 
@@ -1413,19 +1434,21 @@ print(f"at least {100 * min(high - low for _, low, high in ranges):.1f} points b
 # %%
 claim(
     "cnn-7",
-    supports={
-        "it lowers the test loss of a dense network on 50 examples by over a tenth": mean_of(
-            "test loss", "dense", 50, 0.5
-        )
-        < 0.9 * mean_of("test loss", "dense", 50, 0.0)
-    },
     limits={
         "in none of six settings does it raise the mean accuracy by a point": max(gains.values())
-        < 0.01
+        < 0.01,
+        "it lowers the mean test loss in some settings and raises it in others": 0
+        < sum(lowers)
+        < 6,
     },
-    numbers={f"{net}, {n} examples: gain": gain for (net, n), gain in gains.items()},
+    numbers={f"{net}, {n} examples: gain": gain for (net, n), gain in gains.items()}
+    | {"settings with a lower loss": sum(lowers)},
     experiment="dropout",
 )
+
+# %% [markdown]
+# Half of the units were dropped, for 400 steps, in networks this small. AlexNet had 60 million
+# parameters; that dropout does not help here does not say that it did not help there.
 
 # %% [markdown]
 # (claim-cnn-8)=
@@ -1455,18 +1478,22 @@ for doubling, today in recalled.items():
     assert abs(today - stored["test"]) < 0.05
 
 # %%
-lowest_256 = recall.spread("test", doubling=True, length=256)[1]
+doubling = [recall.spread("test", doubling=True, length=n) for n in (16, 64, 256)]
+undilated = [recall.spread("test", doubling=False, length=n) for n in (16, 64, 256)]
 claim(
     "cnn-9",
     supports={
-        "beyond its receptive field a network guesses which of two marks came first": far < 0.56,
-        "6 undilated layers guess the first of 64 symbols": recalled[False] < 0.31,
+        "without dilation, 4 to 8 layers guess the first of 16 to 256 symbols, one in four": all(
+            0.19 < low and high < 0.31 for _, low, high in undilated
+        ),
     },
     limits={
-        "6 layers with doubling dilations recall it": recalled[True] > 0.95,
-        "8 such layers recall the first of 256 (stored, all three seeds)": lowest_256 > 0.95,
+        "with doubling dilations they recall it, at every length and seed": all(
+            low > 0.95 for _, low, _ in doubling
+        ),
     },
-    numbers={"12 steps apart": far, "recall after 64": recalled[True], "after 256": lowest_256},
+    numbers={"256 symbols, doubling": doubling[2][0], "256 symbols, undilated": undilated[2][0]},
+    experiment="recall",
 )
 
 # %% [markdown]
@@ -1699,7 +1726,8 @@ checklist({point: ids.split() for point, ids in points.items()})
 #
 # - {cite:t}`lecun1998gradient`, the paper to read first: LeNet, and why it was built that way.
 # - {cite:t}`krizhevsky2012imagenet` and {cite:t}`szegedy2015going`, the two networks that we counted.
-# - {cite:t}`dumoulin2016guide`, all of this arithmetic in pictures.
+# - {cite:t}`dumoulin2016guide`, all of this arithmetic in pictures;
+#   {cite:t}`araujo2019computing`, receptive fields in full.
 # - {cite:t}`he2015delving`, {cite:t}`ioffe2015batch` and {cite:t}`he2016deep`, the three cures of deep networks.
 # - {cite:t}`zeiler2014visualizing`, what the layers of AlexNet see; {cite:t}`luo2016understanding`, how far.
 # - {cite:t}`bai2018empirical`, convolutions over time against recurrent networks, on many tasks.

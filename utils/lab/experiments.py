@@ -142,7 +142,9 @@ def live(name: str, **member) -> tuple[dict, dict]:
 
     Raises: ExperimentError if there is no such script; ValueError if the grid has no such member.
     """
-    (stored,) = load(name).select(**member)
+    result = load(name)
+    (stored,) = result.select(**member)
+    member = {parameter: stored[parameter] for parameter in result.parameters}
     return _row(name, member, _script(name).measure(**member)), stored
 
 
