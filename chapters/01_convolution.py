@@ -1480,6 +1480,8 @@ for doubling, today in recalled.items():
 # %%
 doubling = [recall.spread("test", doubling=True, length=n) for n in (16, 64, 256)]
 undilated = [recall.spread("test", doubling=False, length=n) for n in (16, 64, 256)]
+
+# %%
 claim(
     "cnn-9",
     supports={

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 def conv_output_size(
     size: int, kernel_size: int, stride: int = 1, padding: int = 0, dilation: int = 1
 ) -> int:
-    """Return how many places a kernel can stand in along one side (Dumoulin & Visin, 2016, §4).
+    """Return how many places a kernel can stand in along one side (Dumoulin & Visin, 2016, §5.1).
 
     Raises: ValueError if the dilated kernel is larger than the padded image, or a number too small.
     """
@@ -168,7 +168,7 @@ def receptive_field(layers: list[tuple[int, int, int]]) -> int:
     """Return how many input pixels along one side a unit of the last layer can see.
 
     A layer is (kernel size, stride, dilation). Each adds dilation · (kernel - 1) steps, and a step
-    is as wide as the product of all strides before it (Dumoulin & Visin, 2016).
+    is as wide as the product of all strides before it (Araujo et al., 2019, eq. 2).
     """
     field, step = 1, 1
     for kernel_size, stride, dilation in layers:

@@ -54,7 +54,10 @@ class DigitsNet(nn.Sequential):
 
 
 class AlexNet(nn.Sequential):
-    """AlexNet in one stream (Krizhevsky, 2014); `widths` of 2012 are 96, 256, 384, 384, 256.
+    """AlexNet in one stream, with the widths that libraries use (after Krizhevsky, 2014).
+
+    The paper of 2014 has 384 channels in the fourth layer; `widths` of 2012 are 96, 256, 384, 384,
+    256.
 
     Shapes: x (B, 3, 224, 224) to logits (B, n_classes).
     """

@@ -184,7 +184,7 @@ check = Checker(
         (
             Stage("a 3-wide kernel, undilated", lambda: [(3, 1)]),
             Stage(
-                "odd kernels and several dilations",
+                "several kernels and dilations",
                 lambda: [(5, 1), (3, 2), (7, 3), (1, 4), (4, 2), (2, 6)],
             ),
         ),
@@ -204,6 +204,10 @@ check = Checker(
             "halved first": Mistake(
                 "halve after multiplying: an even kernel has an odd number of gaps.",
                 lambda kernel_size, dilation: (kernel_size - 1) // 2 * dilation,
+            ),
+            "kernel halved": Mistake(
+                "an even kernel has an odd number of gaps: multiply by the gaps before you halve.",
+                lambda kernel_size, dilation: dilation * (kernel_size // 2),
             ),
             "kernel not kernel - 1": Mistake(
                 "count the gaps between a dilated kernel's weights: K weights have K - 1 gaps.",
@@ -334,6 +338,7 @@ check = Checker(
                 "maps with positive values only, padded",
                 lambda: [(random(1, 1, 4, 4).exp() + 5, 3, 2, 1)],
             ),
+            Stage("values beyond any constant", lambda: [(random(1, 2, 4, 4) + 1e9, 3, 2, 1)]),
             Stage(
                 "several channels, odd sizes, windows that overlap",
                 lambda: [
@@ -351,6 +356,10 @@ check = Checker(
             "padding of max": Mistake(
                 "-∞ never wins a maximum, but here the smallest wins.",
                 min_pool2d_padded_with(-math.inf),
+            ),
+            "large constant": Mistake(
+                "a large number is not larger than every number: what is?",
+                min_pool2d_padded_with(1e6),
             ),
             "channels": Mistake(
                 "the window runs over rows and columns; the channels stay apart.",

@@ -20,8 +20,8 @@ def train_reader(
 ) -> History:
     """Train a model to read digits, from pictures that differ a little in each epoch.
 
-    AdamW with a learning rate that rises and falls (Loshchilov and Hutter, 2019; Smith and Topin, 2018), and
-    a tenth of each label spread over all classes (Szegedy et al., 2016).
+    AdamW (Loshchilov and Hutter, 2019) with a learning rate that rises and falls (Smith and Topin,
+    2018), and a tenth of each label spread over all classes (Szegedy et al., 2016).
     """
     batches = Batches(*train, batch_size=128, shuffle=True, transform=jitter)
     optimiser = torch.optim.AdamW(model.parameters(), lr=learning_rate)
