@@ -10,6 +10,7 @@ from utils.convolution.layers import (
     conv2d_loop,
     conv_output_size,
     max_pool2d,
+    pixels_met,
     receptive_field,
     shifted_views,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "conv_output_size",
     "conv_relu",
     "max_pool2d",
+    "pixels_met",
     "receptive_field",
     "shifted_views",
 ]

@@ -70,29 +70,11 @@ def conv2d_loop(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
     return y if bias is None else y + bias[:, None, None]
 
 
-def shifted_views(
-    x: Tensor, kernel_size: tuple[int, int], stride: int = 1, dilation: int = 1
-) -> Tensor:
-    """Collect what each kernel weight sees: for a weight (u, v), the image shifted by (u, v).
-
-    Shapes: x (A, B, H, W) with any two leading axes.
-    Returns: (A, K·K, B, H_out, W_out).
-    """
-    if x.dim() != 4:
-        raise ValueError(f"Expected images (B, C, H, W), got {tuple(x.shape)}.")
-    K_h, K_w = kernel_size
-    H_out = conv_output_size(x.shape[2], K_h, stride, dilation=dilation)
-    W_out = conv_output_size(x.shape[3], K_w, stride, dilation=dilation)
-    rows = [
-        x[:, :, u : u + stride * (H_out - 1) + 1 : stride]
-        for u in range(0, dilation * K_h, dilation)
-    ]
-    views = [
-        row[..., v : v + stride * (W_out - 1) + 1 : stride]
-        for row in rows
-        for v in range(0, dilation * K_w, dilation)
-    ]
-    return torch.stack(views, dim=1)
+def pixels_met(size: int, kernel_size: int, stride: int = 1, dilation: int = 1) -> list[slice]:
+    """Return, for each weight along one side of the kernel, the pixels that it meets."""
+    places = conv_output_size(size, kernel_size, stride, dilation=dilation)
+    starts = range(0, dilation * kernel_size, dilation)
+    return [slice(start, start + stride * (places - 1) + 1, stride) for start in starts]
 
 
 def conv2d(
@@ -103,7 +85,7 @@ def conv2d(
     padding: int = 0,
     dilation: int = 1,
 ) -> Tensor:
-    """Cross-correlate each image with one matrix product (Chellapilla et al., 2006).
+    """Cross-correlate with one matrix product a kernel row (after Chellapilla et al., 2006).
 
     Shapes: x (B, C, H, W), weight (C_out, C, K, K), bias (C_out,).
     Returns: (B, C_out, H_out, W_out), sizes by `conv_output_size`.
@@ -111,11 +93,15 @@ def conv2d(
     """
     _check(x, weight, bias)
     x = F.pad(x, (padding, padding, padding, padding))
-    windows = shifted_views(x, weight.shape[2:], stride, dilation)  # (B, K·K, C, H_out, W_out)
-    columns = windows.flatten(3).flatten(1, 2)  # (B, K·K·C, H_out·W_out)
-    kernels = weight.permute(0, 2, 3, 1).flatten(1)  # (C_out, K·K·C)
-    y = kernels.expand(len(x), -1, -1).bmm(columns).unflatten(2, windows.shape[3:])
-    return y if bias is None else y + bias[:, None, None]
+    rows = pixels_met(x.shape[2], weight.shape[2], stride, dilation)
+    columns = pixels_met(x.shape[3], weight.shape[3], stride, dilation)
+    shifted = torch.cat([x[..., v] for v in columns], dim=1)  # (B, K·C, H, W_out)
+    y = (x.new_zeros(len(weight)) if bias is None else bias)[:, None]
+    for u, row in enumerate(rows):
+        kernel_row = weight[:, :, u].transpose(1, 2).flatten(1)  # (C_out, K·C)
+        met = shifted[:, :, row].flatten(2)  # (B, K·C, H_out·W_out)
+        y = torch.baddbmm(y, kernel_row.expand(len(x), -1, -1), met)  # y + kernel_row @ met
+    return y.unflatten(2, (-1, shifted.shape[3]))
 
 
 class Conv2d(nn.Module):
@@ -145,6 +131,17 @@ class Conv2d(nn.Module):
         return conv2d(x, self.weight, self.bias, self.stride, self.padding, self.dilation)
 
 
+def shifted_views(x: Tensor, kernel_size: int, stride: int) -> Tensor:
+    """Collect what each place (u, v) in a window sees: the image shifted by (u, v).
+
+    Shapes: x (B, C, H, W). Returns: (K·K, B, C, H_out, W_out).
+    """
+    if x.dim() != 4:
+        raise ValueError(f"Expected images (B, C, H, W), got {tuple(x.shape)}.")
+    rows, columns = (pixels_met(size, kernel_size, stride) for size in x.shape[2:])
+    return torch.stack([x[:, :, u, v] for u in rows for v in columns])
+
+
 def max_pool2d(x: Tensor, kernel_size: int, stride: int | None = None, padding: int = 0) -> Tensor:
     """Keep the largest value of each window; what is padded never wins.
 
@@ -155,13 +152,13 @@ def max_pool2d(x: Tensor, kernel_size: int, stride: int | None = None, padding: 
         raise ValueError(f"Padding {padding} is more than half of the window's {kernel_size}.")
     x = F.pad(x, (padding, padding, padding, padding), value=-math.inf)
     stride = kernel_size if stride is None else stride
-    return shifted_views(x, (kernel_size, kernel_size), stride).max(dim=1).values
+    return shifted_views(x, kernel_size, stride).max(dim=0).values
 
 
 def avg_pool2d(x: Tensor, kernel_size: int, stride: int | None = None) -> Tensor:
     """Average each window. Shapes: x (B, C, H, W) to (B, C, H_out, W_out)."""
     stride = kernel_size if stride is None else stride
-    return shifted_views(x, (kernel_size, kernel_size), stride).mean(dim=1)
+    return shifted_views(x, kernel_size, stride).mean(dim=0)
 
 
 def receptive_field(layers: list[tuple[int, int, int]]) -> int:
