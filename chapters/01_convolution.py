@@ -381,21 +381,25 @@ table([[name, str(shape)] for name, shape in shapes.items()], ["3×3 kernel", "o
 # Padding by one keeps the size of the picture under a 3×3 kernel. Stride 2 halves it. Dilation takes
 # more from the border, since the kernel reaches further.
 #
-# ### Faster: one matrix product
+# ### Faster: matrix products
 #
-# The loops are slow, because Python does every step. The arithmetic itself is a great many equal
-# sums of products, and that is a matrix product. For each kernel weight $(u, v)$ we take the picture
-# shifted by $(u, v)$, stack these views, and multiply once {cite}`chellapilla2006high`.
+# The loops are slow, because Python does every step. The arithmetic itself is a great many equal sums
+# of products, and that is what a matrix product is {cite}`chellapilla2006high`. Look at one weight of
+# the kernel: over all places, the pixels that it meets are the picture again, shifted.
 
 # %%
-show_source(convolution.shifted_views)
+show_source(convolution.pixels_met)
+
+# %% [markdown]
+# So we lay the pictures, shifted by each column of the kernel, one on the other. Then each row of the
+# kernel is one matrix product with these, and the products add up.
 
 # %%
 show_source(convolution.conv2d)
 
 # %% [markdown]
-# The price is memory: each pixel is stored once for each weight that meets it. We time the loops and
-# the product on one small batch, and say no more than is safe to say on any machine.
+# The price is memory: each pixel is stored once for each column of the kernel. We time the loops and the
+# products on one small batch, and say no more than is safe to say on any machine.
 
 # %%
 small = torch.randn(4, 3, 12, 12, generator=torch.Generator().manual_seed(0))
@@ -405,7 +409,7 @@ for function in (convolution.conv2d_loop, convolution.conv2d):
     function(small, weight)
     seconds[function.__name__] = perf_counter() - start
 finding(
-    "One matrix product is more than 10 times faster than the loops.",
+    "The matrix products are more than 10 times faster than the loops.",
     seconds["conv2d_loop"] > 10 * seconds["conv2d"],
     {name: f"{1000 * s:.1f} ms" for name, s in seconds.items()},
 )
@@ -416,6 +420,9 @@ finding(
 # Whether an edge lies one pixel further left matters little for reading a digit. **Pooling** keeps the
 # strongest answer of each window (max pooling) or the mean (average pooling), and the map gets
 # smaller.
+
+# %%
+show_source(convolution.shifted_views)
 
 # %%
 show_source(convolution.max_pool2d)
