@@ -9,6 +9,7 @@ import math
 import os
 import pkgutil
 import re
+import signal
 import threading
 import time
 from pathlib import Path
@@ -493,8 +494,13 @@ def test_an_endless_loop_ends_with_the_stop_button():
         while True:
             x = x + 1
 
-    threading.Thread(target=stop, daemon=True).start()
-    assert verdict(ROWS, endless) == "✗ t.1  you stopped it while it ran: does a loop never end?"
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # xdist's workers ignore it
+    try:
+        threading.Thread(target=stop, daemon=True).start()
+        sentence = verdict(ROWS, endless)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert sentence == "✗ t.1  you stopped it while it ran: does a loop never end?"
 
 
 def test_the_stop_button_ends_a_check_that_looks_for_a_name():
