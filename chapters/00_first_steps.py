@@ -763,6 +763,8 @@ plt.show()
 falls = all(double[k] > 5 * double[k + 1] for k in range(1, 6))
 lost = all(single[k] == 1 for k in range(7, 17))  # the difference is 0
 turns = max(double[k] for k in range(9, 16)) > 1000 * double[8]
+
+# %%
 claim(
     "start-1",
     supports={

@@ -25,6 +25,8 @@
 # The core path takes about 80 minutes. The exercises take as long again; choose some.
 
 # %%
+import convolution_to_attention  # is `utils` this book's?
+
 from time import perf_counter
 
 import matplotlib.pyplot as plt
@@ -32,8 +34,6 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
-
-import convolution_to_attention  # is `utils` this book's?
 
 # %% [markdown]
 # The second cell takes from the book's own package: the concept module of today, the exercises, and

@@ -13,11 +13,11 @@
 # counts is that the check passes and that you can say why.
 
 # %%
+import convolution_to_attention  # is `utils` this book's?
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-import convolution_to_attention  # is `utils` this book's?
 from utils.convolution import DigitsNet, conv_output_size, max_pool2d
 from utils.exercises.convolution import check
 from utils.lab import experiments
