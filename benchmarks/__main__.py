@@ -10,7 +10,7 @@ import torch
 from benchmarks import convolution
 from benchmarks.runner import Case, Comparison, compare
 from utils.lab.display import format_table
-from utils.lab.experiments import _processor
+from utils.lab.experiments import processor
 
 CHAPTERS = [convolution]
 HEADERS = [
@@ -43,7 +43,7 @@ def report(cases: Iterable[Case], rounds: int) -> list[Comparison]:
         f"Ours over the library's, run in turn {rounds} times. Time: the median of the rounds' "
         "ratios (and quartiles).\nMemory: the most that PyTorch had given out at once beside the "
         "inputs, the same in every round.\n\n"
-        f"{_processor()}, threads: {torch.get_num_threads()}, {platform.system()}, "
+        f"{processor()}, threads: {torch.get_num_threads()}, {platform.system()}, "
         f"Python {platform.python_version()}, PyTorch {torch.__version__}\n"
         "Images of 32×16×28×28 where nothing else is said.\n"
     )

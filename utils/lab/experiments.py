@@ -126,7 +126,7 @@ def run(name: str) -> Result:
         "versions": {"python": platform.python_version()}
         | {package: version(package) for package in ("torch", "numpy")},
         "machine": {
-            "processor": _processor(),
+            "processor": processor(),
             "cores": os.cpu_count(),
             "threads": torch.get_num_threads(),
         },
@@ -219,7 +219,7 @@ def _as_lines(result: dict) -> str:
     return "{\n " + ",\n ".join([*head, f'"rows": [\n  {rows}\n ]']) + "\n}\n"
 
 
-def _processor() -> str:
+def processor() -> str:
     """The processor's model, where the system tells it."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
