@@ -176,7 +176,7 @@ def test_the_project_declares_whatever_it_imports():
     declared = {canonicalize_name(Requirement(line).name) for line in PROJECT["dependencies"]}
     declared.add(canonicalize_name(PROJECT["name"]))
     homes = packages_distributions()
-    ours = {file.stem for file in files}
+    ours = {file.stem for file in files} | set(folders)
     foreign = names - set(sys.stdlib_module_names) - ours
     assert {"torch", "nbformat"} <= foreign
     missing = {name for name in foreign if not declared & set(map(canonicalize_name, homes[name]))}

@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
 from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean
@@ -166,12 +167,20 @@ def _stored(name: str) -> Path:
     return SCRIPTS / "results" / f"{name}.json"
 
 
+class Uncached(SourceFileLoader):
+    """Loads a script and leaves no bytecode, which a change in the same second would not renew."""
+
+    def set_data(self, *_, **__) -> None:
+        pass
+
+
 def _script(name: str) -> ModuleType:
     """The script as a module; its `measure` is not yet called."""
     path = SCRIPTS / f"{name}.py"
     if not path.is_file():
         raise ExperimentError(f"There is no experiment {name!r}, only: {', '.join(names())}.")
-    spec = importlib.util.spec_from_file_location(f"experiments.{name}", path)
+    loader = Uncached(f"experiments.{name}", str(path))
+    spec = importlib.util.spec_from_file_location(loader.name, path, loader=loader)
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     if not isinstance(getattr(script, "PARAMETERS", None), dict) or not hasattr(script, "measure"):
