@@ -11,10 +11,11 @@ ROOT = Path(__file__).resolve().parent
 
 # The slowest files begin first, so that two workers end at about the same time; the rest follow.
 SLOWEST_FIRST = (
-    "chapters/01_convolution.ipynb",
-    "tests/test_book.py",
-    "chapters/solutions/01_convolution.ipynb",
     "tests/test_jupyterlab.py",
+    "chapters/01_convolution.ipynb",
+    "tests/test_browser.py",
+    "chapters/solutions/01_convolution.ipynb",
+    "tests/test_notebooks.py",
 )
 
 # Not compared: progress bars, warnings, and the numbers behind a claim; nbval leaves out pictures.
