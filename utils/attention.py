@@ -1,0 +1,253 @@
+"""Day 4: attention, a soft look-up: score each key, make the scores weights, average the values.
+
+Shapes: query (B, T, d_q), keys (B, S, d_k), values (B, S, d_v), scores and weights (B, T, S),
+context (B, T, d_v). A mask is boolean, True = may be attended to, and broadcasts to (B, T, S).
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+def padding_mask(lengths: Tensor, size: int) -> Tensor:
+    """Return (B, 1, S): True where a source of these lengths (B,) has a symbol, not padding."""
+    return (torch.arange(size, device=lengths.device) < lengths[:, None])[:, None]
+
+
+def _check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        raise ValueError(
+            f"A mask is a boolean tensor, True where attention is allowed, got {kind}: compare "
+            "first, as in `ids != PAD`."
+        )
+    sizes = zip(reversed(mask.shape), reversed(shape), strict=False)
+    if mask.dim() > len(shape) or any(ours not in (1, theirs) for ours, theirs in sizes):
+        raise ValueError(
+            f"A mask of shape {tuple(mask.shape)} does not broadcast to the scores "
+            f"{tuple(shape)}: one for each source is (B, 1, S)."
+        )
+
+
+def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Make weights of scores, over the last axis; what is masked gets exactly 0.
+
+    Shapes: scores (..., S), mask broadcastable to them.
+    Returns: weights (..., S); a row sums to 1, or is 0 where nothing may be attended to.
+    Raises: ValueError if the mask is not boolean or does not broadcast.
+    """
+    if mask is None:
+        return scores.softmax(dim=-1)
+    _check_mask(mask, scores.shape)
+    blocked = ~mask
+    nothing = blocked.all(dim=-1, keepdim=True)  # only -inf in a row would make it NaN
+    scores = scores.masked_fill(blocked, -math.inf).masked_fill(nothing, 0)
+    return scores.softmax(dim=-1).masked_fill(nothing, 0)
+
+
+class Score(nn.Module):
+    """How well each key fits each query.
+
+    `prepare` does what concerns the keys alone: once for a source, however many steps look at it.
+    `compare` does the rest. Calling the score does both.
+    """
+
+    def prepare(self, keys: Tensor) -> Tensor:
+        return keys
+
+    def compare(self, query: Tensor, prepared: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def forward(self, query: Tensor, keys: Tensor) -> Tensor:
+        return self.compare(query, self.prepare(keys))
+
+
+class AdditiveScore(Score):
+    """v·tanh(W_a s + U_a h): a small network with one hidden layer (Bahdanau et al., 2015, A.1.2).
+
+    Shapes: query (B, T, d_query), keys (B, S, d_key) to scores (B, T, S).
+    """
+
+    def __init__(self, d_query: int, d_key: int, d_attention: int):
+        super().__init__()
+        self.W_a = nn.Linear(d_query, d_attention, bias=False)
+        self.U_a = nn.Linear(d_key, d_attention, bias=False)
+        self.v = nn.Parameter(torch.randn(d_attention) / math.sqrt(d_attention))
+
+    def prepare(self, keys: Tensor) -> Tensor:
+        return self.U_a(keys)  # (B, S, d_attention)
+
+    def compare(self, query: Tensor, prepared: Tensor) -> Tensor:
+        pairs = self.W_a(query)[:, :, None] + prepared[:, None]  # (B, T, S, d_attention)
+        return pairs.tanh_() @ self.v  # in place: the largest tensor is held once
+
+
+class ConcatScore(Score):
+    """v·tanh(W [s; h]) as Luong et al. (2015, §3.1) write it: slow, and the definition.
+
+    It is `AdditiveScore` with W = [W_a U_a], which multiplies each state once, not once a pair.
+    """
+
+    def __init__(self, d_query: int, d_key: int, d_attention: int):
+        super().__init__()
+        self.W = nn.Linear(d_query + d_key, d_attention, bias=False)
+        self.v = nn.Parameter(torch.randn(d_attention) / math.sqrt(d_attention))
+
+    def compare(self, query: Tensor, prepared: Tensor) -> Tensor:
+        T, S = query.shape[1], prepared.shape[1]
+        s = query[:, :, None].expand(-1, -1, S, -1)
+        h = prepared[:, None].expand(-1, T, -1, -1)
+        return self.W(torch.cat([s, h], dim=-1)).tanh() @ self.v
+
+
+class DotScore(Score):
+    """s·h: no weights, but query and key must have one width (Luong et al., 2015, §3.1)."""
+
+    def scale(self, d_k: int) -> float:
+        return 1.0
+
+    def compare(self, query: Tensor, prepared: Tensor) -> Tensor:
+        self.check_widths(query, prepared)
+        return (query * self.scale(query.shape[-1])) @ prepared.mT
+
+    def check_widths(self, query: Tensor, prepared: Tensor) -> None:
+        if query.shape[-1] != prepared.shape[-1]:
+            raise ValueError(
+                f"A dot product needs queries and keys of one width, got {query.shape[-1]} and "
+                f"{prepared.shape[-1]}: use GeneralScore or AdditiveScore."
+            )
+
+
+class ScaledDotScore(DotScore):
+    """s·h / √d_k, which keeps the scores' variance at 1 (Vaswani et al., 2017, §3.2.1)."""
+
+    def scale(self, d_k: int) -> float:
+        return 1 / math.sqrt(d_k)
+
+
+class GeneralScore(DotScore):
+    """s·(W_a h): a matrix between query and key (Luong et al., 2015, §3.1)."""
+
+    def __init__(self, d_query: int, d_key: int):
+        super().__init__()
+        self.W_a = nn.Linear(d_key, d_query, bias=False)
+
+    def prepare(self, keys: Tensor) -> Tensor:
+        return self.W_a(keys)  # (B, S, d_query)
+
+
+class Memory(NamedTuple):
+    """A source, prepared to be looked at."""
+
+    keys: Tensor  # what the score makes of them: (B, S, …)
+    values: Tensor  # (B, S, d_v)
+    mask: Tensor | None  # broadcastable to (B, T, S)
+
+
+class Attention(nn.Module):
+    """Average the values, each weighted by how well its key fits the query. The score is given.
+
+    Shapes: query (B, T, d_q), keys (B, S, d_k), values (B, S, d_v), mask broadcastable to
+    (B, T, S). Returns: context (B, T, d_v) and weights (B, T, S), or None unless they are needed;
+    a query that may attend to nothing gets a context of zeros.
+    Raises: ValueError if sizes disagree, or the mask is not boolean or does not broadcast.
+    """
+
+    def __init__(self, score: Score):
+        super().__init__()
+        self.score = score
+
+    def remember(self, keys: Tensor, values: Tensor, mask: Tensor | None = None) -> Memory:
+        """Prepare a source once; `read` then looks at it as often as there are steps."""
+        if keys.shape[:2] != values.shape[:2]:
+            raise ValueError(
+                f"Each key has one value, got keys {tuple(keys.shape)} and values "
+                f"{tuple(values.shape)}."
+            )
+        return Memory(self.score.prepare(keys), values, mask)
+
+    def read(
+        self, query: Tensor, memory: Memory, need_weights: bool = True
+    ) -> tuple[Tensor, Tensor | None]:
+        _check_query(query, memory)
+        if isinstance(self.score, DotScore) and not need_weights:
+            return self._fused(query, memory), None
+        weights = masked_softmax(self.score.compare(query, memory.keys), memory.mask)
+        return weights @ memory.values, weights if need_weights else None
+
+    def _fused(self, query: Tensor, memory: Memory) -> Tensor:
+        """Compute the same in the library's kernel, which never stores all the weights."""
+        self.score.check_widths(query, memory.keys)
+        scale = self.score.scale(query.shape[-1])
+        mask = memory.mask
+        if mask is not None:
+            shape = (*query.shape[:2], memory.keys.shape[1])  # (B, T, S)
+            _check_mask(mask, shape)
+            mask = mask.expand(shape)[:, None]
+        one_head = (x[:, None] for x in (query, memory.keys, memory.values))  # (B, 1, T or S, …)
+        return F.scaled_dot_product_attention(*one_head, attn_mask=mask, scale=scale)[:, 0]
+
+    def forward(
+        self,
+        query: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor | None = None,
+        need_weights: bool = True,
+    ) -> tuple[Tensor, Tensor | None]:
+        return self.read(query, self.remember(keys, values, mask), need_weights)
+
+
+def _check_query(query: Tensor, memory: Memory) -> None:
+    if query.dim() != 3 or query.shape[0] != memory.values.shape[0]:
+        raise ValueError(
+            f"Expected queries (B, T, d_q) for {memory.values.shape[0]} sources, got "
+            f"{tuple(query.shape)}."
+        )
+
+
+class LocalAttention(Attention):
+    """Look only at the 2·window + 1 source positions around p_t (Luong et al., 2015, §3.2).
+
+    Positions count from 0. Without `d_query` p_t = t (local-m, "monotonic"). With it, the query
+    predicts p_t = S·σ(v·tanh(W_p s)), where S is the number of positions that the mask lets
+    through, and a Gaussian around p_t with σ = window / 2 scales the weights (local-p), which then
+    sum to less than 1. A window that lies behind the source's end gives a context of zeros.
+    """
+
+    def __init__(self, score: Score, window: int, d_query: int | None = None):
+        super().__init__(score)
+        if window < 1:
+            raise ValueError(f"A window reaches at least 1 position to each side, got {window}.")
+        self.window = window
+        self.position = None
+        if d_query is not None:
+            self.position = nn.Sequential(
+                nn.Linear(d_query, d_query, bias=False),  # W_p
+                nn.Tanh(),
+                nn.Linear(d_query, 1, bias=False),  # v
+                nn.Sigmoid(),
+            )
+
+    def read(
+        self, query: Tensor, memory: Memory, need_weights: bool = True, start: int = 0
+    ) -> tuple[Tensor, Tensor | None]:
+        """start: the target position of the first query."""
+        _check_query(query, memory)
+        scores = self.score.compare(query, memory.keys)  # (B, T, S)
+        mask = torch.ones_like(scores, dtype=torch.bool)
+        if memory.mask is not None:
+            _check_mask(memory.mask, scores.shape)
+            mask = mask & memory.mask
+        if self.position is None:
+            p = torch.arange(start, start + query.shape[1], device=query.device)[:, None]  # (T, 1)
+        else:
+            p = mask.sum(dim=-1, keepdim=True) * self.position(query)  # (B, T, 1)
+        distance = torch.arange(scores.shape[2], device=query.device) - p  # s - p_t
+        weights = masked_softmax(scores, mask & (distance.abs() <= self.window))
+        if self.position is not None:
+            weights = weights * torch.exp(-(distance**2) / (2 * (self.window / 2) ** 2))
+        return weights @ memory.values, weights if need_weights else None
