@@ -19,7 +19,7 @@ from utils.attention import (
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 B, T, S, D_Q, D_K, D_V, N = 3, 4, 6, 5, 7, 2, 8
-SIZES = [(B, T, S), (4, 4, 6), (2, 5, 5), (1, 1, 3), (3, 3, 3)]  # B = T, T = S, one query, all
+SIZES = [(B, T, S), (4, 4, 6), (2, 5, 5), (1, 1, 9), (3, 3, 3)]  # B = T, T = S, one query, all
 
 
 def draw(*shape: int, seed: int = 0) -> torch.Tensor:
