@@ -53,11 +53,14 @@ def sentences(n: int, seed: int, structures: Sequence[str] = STRUCTURES) -> list
 def endless(random: Random, structures: Sequence[str]) -> Iterator[Pair]:
     """Sentences without end, each one once."""
     grammar, seen = Sentences(random), set()
+    drawn = dict.fromkeys(range(SHORTEST, LONGEST + 1), 0)
     while True:
-        phrase, structure = grammar.sentence(random.randint(SHORTEST, LONGEST), structures)
+        rarest = min(drawn, key=drawn.get)
+        phrase, structure = grammar.sentence(rarest, structures)
         english = phrase.english
         if SHORTEST <= len(english) <= LONGEST and english not in seen:
             seen.add(english)
+            drawn[len(english)] += 1
             sure = frozenset(phrase.sure)
             yield Pair(english, phrase.chinese, sure, sure.union(phrase.maybe), structure)
 
@@ -70,7 +73,7 @@ HELD_OUT = (  # parts of one clause that train never has together
 
 def held_out(structure: str) -> bool:
     """Whether a clause of this structure combines what is kept from training."""
-    clauses = structure.partition("(")[2].rstrip(")").split(", ")
+    clauses = structure.rpartition("(")[2].rstrip(")").split(", ")
     return any(parts <= set(clause.split()) for clause in clauses for parts in HELD_OUT)
 
 

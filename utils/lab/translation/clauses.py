@@ -21,7 +21,7 @@ TENSES = {
     "motion": ("past", "past", "future", "habit"),
     "placing": ("past", "past", "future"),
     "giving": ("past", "past", "future"),
-    "state": ("state",),
+    "state": ("present",),
     "weather": ("past",),
 }
 ADJUNCTS = {  # what each kind of clause has room for
@@ -35,7 +35,7 @@ ADJUNCTS = {  # what each kind of clause has room for
 }
 ENGLISH_ORDER = {
     "statement": ("early", "subject", "auxiliary", "adverb", "manner"),
-    "question": ("what", "auxiliary", "subject", "adverb", "manner"),
+    "question": ("auxiliary", "subject", "adverb", "manner"),
     "command": ("auxiliary", "adverb", "manner"),
 }
 CHINESE_ORDER = (
@@ -63,29 +63,29 @@ class Clauses(Phrases):
 
     # Who does what --------------------------------------------------------------------------------
 
-    def action(
-        self, kind: str, spare: int, tense="", mood="statement", subject=None, plain=False
-    ) -> Clause:
-        """Someone does something; plain: in the past, without 了 and 没有, as before 的 时候."""
+    def action(self, kind: str, spare: int, tense="", mood="statement", subject=None) -> Clause:
+        """Someone does something, perhaps somewhere, at some time, with someone."""
         verb = self.pick(VERBS[kind])
         tense = tense or self.pick(TENSES[kind])
         if verb in lexicon.MOMENTS and tense in ("habit", "progressive"):
             tense = "past"
         if verb.base == "work" and tense == "past":
             verb = lexicon.ACTIVITIES[0]
+        if verb.base == "leave":  # 忘 is what has happened, not what one plans
+            verb = verb if tense == "past" and mood != "command" else lexicon.PLACING[0]
         if kind == "weather":
             subject = Subject(rule("it", "")(), "singular")
         subject = subject or self.subject(spare)
-        firm = plain or subject.every or tense == "progressive" or mood == "question"
+        firm = subject.every or tense == "progressive" or mood in ("question", "when", "after")
         negative = not firm and kind != "weather" and spare > 1 and self.chance(0.25)
         spare -= len(subject.phrase.english) - 1 + 2 * negative + (tense == "future")
         slots = {"subject": subject.phrase}
         slots["auxiliary"] = self.auxiliary(tense, mood, subject.agreement, negative)
-        base = negative or tense == "future" or mood != "statement"
+        base = negative or tense == "future" or mood in ("question", "command")
         slots["verb"] = form(verb, "base" if base else FORMS[tense](subject.agreement))
         if tense == "progressive":
             slots["verb"] = form(verb, "progressive")
-        done = " 了~verb" if tense == "past" and not (negative or plain) else ""
+        done = " 了~verb" if tense == "past" and not negative and mood != "when" else ""
         core, spare = self.complement(kind, verb, tense, spare, slots, done, firm or negative)
         self.circumstances(kind, tense, mood, spare, slots)
         if not (firm or negative) and kind != "weather":
@@ -125,9 +125,7 @@ class Clauses(Phrases):
         noun = self.pick(OBJECTS[verb])
         moves = kind in ("placing", "giving")
         spare -= 3 * moves
-        if "what" in slots:
-            name = ""
-        elif spare > 3 and tense in ("past", "state") and self.chance(0.45):
+        if spare > 3 and tense in ("past", "present") and self.chance(0.45):
             slots["that"] = self.that(noun, spare)
         elif moves:
             slots["object"] = self.moved(noun, spare - 1)
@@ -149,11 +147,11 @@ class Clauses(Phrases):
 
     def circumstances(self, kind: str, tense: str, mood: str, spare: int, slots: dict) -> None:
         """Add time, place and company while there is room. After a clause, time comes early."""
-        if tense in ("progressive", "state"):
+        if tense in ("progressive", "present"):
             return
         options = list(ADJUNCTS[kind])
         if "that" in slots:
-            options = ["early"] if mood == "statement" and ADJUNCTS[kind] else []
+            options = ["early"] if mood not in ("question", "command") and ADJUNCTS[kind] else []
         self.random.shuffle(options)
         for name in options:
             if spare < ROOM[name] or self.chance(0.1):
@@ -163,7 +161,7 @@ class Clauses(Phrases):
             spare -= len(slots[name].english)
 
     def adverbs(self, kind: str, tense: str, slots: dict) -> None:
-        if self.chance(0.8) or tense in ("state", "condition"):
+        if self.chance(0.8) or tense in ("present", "condition"):
             return
         if tense == "habit" and "time" not in slots:
             slots["adverb"] = self.entry(lexicon.FREQUENCIES)
@@ -258,30 +256,28 @@ class Clauses(Phrases):
         kind = self.pick(("event", "event", "activity", "motion", "state", "placing", "giving"))
         asked = self.action(kind, spare - 1, mood="question")
         made = rule("{asked} ?=1", "{asked} 吗~1 ？=1")
-        return Clause(made(asked=asked.phrase), ("question", *asked.parts))
+        return Clause(made(asked=asked.phrase), asked.parts)
 
     def who_question(self, spare: int) -> Clause:
         """谁 昨天 买 了 那 本 书 ？"""
         kind = self.pick(("event", "motion", "placing", "giving"))
         subject = Subject(words("who", "谁"), "singular", every=False)
         asked = self.action(kind, spare, "past", subject=subject)
-        return Clause(
-            rule("{asked} ?=1", "{asked} ？=1")(asked=asked.phrase), ("who ?", *asked.parts)
-        )
+        return Clause(rule("{asked} ?=1", "{asked} ？=1")(asked=asked.phrase), asked.parts)
 
     def command(self, spare: int) -> Clause:
         """请 把 书 放 在 桌子 上."""
         kind = self.pick(("event", "placing", "placing", "giving"))
         nobody = Subject(NOTHING, "plural")
         told = self.action(kind, spare, "command", mood="command", subject=nobody)
-        return Clause(told.phrase, ("command", *told.parts))
+        return Clause(told.phrase, told.parts)
 
 
 FORMS = {
     "past": lambda agreement: "past",
     "progressive": lambda agreement: "progressive",
     **dict.fromkeys(
-        ("habit", "state", "condition"),
+        ("habit", "present", "condition"),
         lambda agreement: "third" if agreement == "singular" else "base",
     ),
 }
@@ -297,7 +293,11 @@ DEGREES = (
 
 def assembled(mood: str, slots: dict, english: str, chinese: str) -> Phrase:
     """English has company, place and time at the end, Chinese before the verb."""
-    ours = [f"{{{name}}}" for name in ENGLISH_ORDER[mood] if name in slots]
+    ours = [
+        f"{{{name}}}"
+        for name in ENGLISH_ORDER.get(mood, ENGLISH_ORDER["statement"])
+        if name in slots
+    ]
     end = [f"{{{name}}}" for name in ("company", "place", "time") if name in slots]
     theirs = [f"{{{name}}}" for name in CHINESE_ORDER if name in slots]
     if mood == "command":

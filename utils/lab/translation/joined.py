@@ -16,6 +16,7 @@ STATEMENTS = {  # how often
     "comparison": 2,
     "identity": 1,
     "existence": 1,
+    "weather": 1,
 }
 OTHERS = {"question": 2, "who_question": 1, "command": 2}
 JOINED = {
@@ -31,7 +32,13 @@ JOINED = {
 SAYING = {"say": 2}
 FREQUENCY = STATEMENTS | OTHERS | JOINED | SAYING
 STRUCTURES = tuple(FREQUENCY)
-ACTIONS = ("event", "event", "activity", "motion", "placing", "giving")
+ACTIONS = ("event", "activity", "motion", "placing", "giving", "weather")
+MOODS = {  # tense and mood of both clauses, where what joins them asks for some
+    "if": (("condition", "statement"), ("future", "statement")),
+    "when": (("past", "when"), ("past", "statement")),
+    "before": (("past", "when"), ("past", "statement")),
+    "after": (("past", "after"), ("past", "statement")),
+}
 TEMPLATES = {  # with what joins first, and in between; either way Chinese has the cause first
     "because": (
         ("because=1 {a} ,=2 {b}", "因为=1 {a} ，=2 所以~1 {b}"),
@@ -59,58 +66,55 @@ TEMPLATES = {  # with what joins first, and in between; either way Chinese has t
 }
 
 
+# English words that each kind of sentence is good for, if not all of them
+FROM = dict.fromkeys(JOINED, 9) | dict.fromkeys(("placing", "giving", "passive", "existence"), 6)
+FROM |= dict.fromkeys(("comparison", "question", "who_question"), 5)
+FROM |= dict.fromkeys(("motion", "command", "identity"), 4) | {"say": 7}
+UP_TO = dict.fromkeys(("state", "description", "existence", "identity"), 12)
+UP_TO |= dict.fromkeys(("activity", "motion", "comparison", "passive", "command"), 14)
+UP_TO |= dict.fromkeys(("placing", "giving", "question", "who_question"), 17)
+UP_TO |= {"event": 19, "say": 21, "weather": 4}
+
+
 class Sentences(Clauses):
     """Draws sentences of about a wanted length."""
 
     def sentence(self, length: int, structures) -> tuple[Phrase, str]:
         """A phrase for the whole sentence and the name of what it is made of."""
-        fitting = [name for name in structures if length >= LEAST.get(name, 3)]
-        fitting = [name for name in fitting if length <= MOST.get(name, 25)] or list(structures)
-        weights = [FREQUENCY[name] for name in fitting]
-        name = self.random.choices(fitting, weights)[0]
+        name = self.kind(structures, length)
         if name in JOINED:
             return self.joined(name, length)
         if name == "say":
             return self.say(length)
         clause = self.clause(name, length - 4)
-        return clause.phrase, f"{name}({' '.join(clause.parts)})"
+        parts = " ".join(clause.parts)
+        return clause.phrase, parts if name in STATEMENTS else f"{name}({parts})"
 
-    def statement(self, spare: int) -> Clause:
-        return self.clause(self.random.choices(*zip(*STATEMENTS.items()))[0], spare)
+    def kind(self, names, length: int) -> str:
+        """One of the names, as often as it should be, that is good for this length."""
+        fitting = [name for name in names if FROM.get(name, 3) <= length <= UP_TO.get(name, length)]
+        names = fitting or list(names)
+        return self.random.choices(names, [FREQUENCY[name] for name in names])[0]
 
     def joined(self, name: str, length: int) -> tuple[Phrase, str]:
-        spare = length - 9
-        first = self.random.randint(0, max(spare, 0))
-        kind = self.pick(ACTIONS)
-        if name in ("because", "if", "when", "so", "although") and self.chance(0.15):
-            kind = "weather"
-        if name == "if":
-            a = self.action(kind, first, "condition")
-            b = self.action(self.pick(ACTIONS), spare - first, "future")
-        elif name in ("when", "before"):
-            a = self.action(kind, first, "past", plain=True)
-            b = self.action(self.pick(ACTIONS), spare - first, "past")
-        elif name == "after":
-            a = self.action(kind, first, "past")
-            b = self.action(self.pick(ACTIONS), spare - first, "past")
-        else:
-            a = self.action(kind, first) if kind == "weather" else self.statement(first)
-            b = self.statement(spare - first)
+        """Two clauses, and what joins them."""
+        length -= 2
+        first, second = MOODS.get(name, (None, None))
+        a = self.part(first, self.random.randint(4, max(4, length - 4)))
+        b = self.part(second, length - len(a.phrase.english))
         made = rule(*self.pick(TEMPLATES[name]))
         return made(a=a.phrase, b=b.phrase), f"{name}({' '.join(a.parts)}, {' '.join(b.parts)})"
 
+    def part(self, mood: tuple[str, str] | None, length: int) -> Clause:
+        if mood is None:
+            return self.clause(self.kind(STATEMENTS, length), length - 4)
+        kinds = ACTIONS[:-1] if "future" in mood else ACTIONS
+        return self.action(self.kind(kinds, length), length - 4, *mood)
+
     def say(self, length: int) -> tuple[Phrase, str]:
         """Someone says that something is so: 汤姆 说 他 昨天 买 了 一 本 书."""
-        said = self.statement(length - 8)
-        slots = {"who": self.person(), "verb": self.entry(lexicon.SAYING), "said": said.phrase}
+        slots = {"who": self.person(), "verb": self.entry(lexicon.SAYING)}
+        length -= len(slots["who"].english) + 2
+        said = self.clause(self.kind(STATEMENTS, length), length - 4)
         made = rule("{who} {verb} that~verb {said}", "{who} {verb} {said}")
-        return made(**slots), f"say({' '.join(said.parts)})"
-
-
-LEAST = dict.fromkeys(JOINED, 9) | {"say": 7, "question": 5, "placing": 6, "giving": 6}
-LEAST |= {"passive": 6, "comparison": 5, "existence": 6, "who_question": 5, "identity": 4}
-LEAST |= {"motion": 4, "command": 4}
-MOST = dict.fromkeys(("existence", "identity"), 12) | dict.fromkeys(("state", "command"), 14)
-MOST |= dict.fromkeys(("question", "who_question", "activity", "comparison", "motion"), 16)
-MOST |= dict.fromkeys(("description",), 15) | {"event": 19, "placing": 17, "giving": 17}
-MOST |= {"passive": 17}
+        return made(said=said.phrase, **slots), f"say({' '.join(said.parts)})"

@@ -76,16 +76,16 @@ NOUNS = [
     letter letters | 封 信 | text written movable
     newspaper newspapers | 份 报纸 | text goods movable
     story stories | 个 故事 | text written
-    apple apples | 个 苹果 | food goods
-    egg eggs | 个 鸡蛋 | food cooked goods
-    cake cakes | 块 蛋糕 | food goods
-    fish fish | 条 鱼 | food cooked
-    tea tea cup cups | 杯 茶 | drink
-    coffee coffee cup cups | 杯 咖啡 | drink
+    apple apples | 个 苹果 | food piece goods
+    egg eggs | 个 鸡蛋 | food piece cooked goods
+    cake cakes | 块 蛋糕 | food piece goods
+    potato potatoes | 个 土豆 | food piece cooked
+    tea tea cup cups | 杯 茶 | drink warm
+    coffee coffee cup cups | 杯 咖啡 | drink warm
     milk milk bottle bottles | 瓶 牛奶 | drink goods
-    water water glass glasses | 杯 水 | drink
-    rice rice bowl bowls | 碗 米饭 | food cooked
-    soup soup bowl bowls | 碗 汤 | food cooked
+    water water glass glasses | 杯 水 | drink warm
+    rice rice bowl bowls | 碗 米饭 | food cooked warm
+    soup soup bowl bowls | 碗 汤 | food cooked warm
     car cars | 辆 汽车 | machine goods vehicle
     bicycle bicycles | 辆 自行车 | machine goods vehicle
     computer computers | 台 电脑 | machine goods
@@ -162,9 +162,9 @@ ADJECTIVES = [
     for english, comparative, chinese, kinds in table("""
     new | newer | 新 | goods
     old | older | 旧 | goods
-    old | older | 老 | person
-    big | bigger | 大 | animal food vehicle room opening
-    small | smaller | 小 | animal food room opening
+    old | older | 老 | job predicate
+    big | bigger | 大 | animal piece vehicle room opening
+    small | smaller | 小 | animal piece room opening
     good | better | 好 | job text show
     tall | taller | 高 | person
     young | younger | 年轻 | person
@@ -179,7 +179,7 @@ ADJECTIVES = [
     cheap | cheaper | 便宜 | goods
     beautiful | more beautiful | 漂亮 | animal clothes building
     important | more important | 重要 | text
-    hot | hotter | 热 | drink
+    hot | hotter | 热 | warm
     red | | 红色 | clothes vehicle
     white | | 白色 | clothes animal vehicle
     black | | 黑色 | clothes animal

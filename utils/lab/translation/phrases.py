@@ -59,7 +59,7 @@ class Phrases:
         adjective = self.pick(QUALITIES[noun])
         if adjective.comparative and self.chance(0.2):
             return words(f"very=2 {adjective.english}=1", f"非常=2 {adjective.chinese}=1 的~1")
-        particle = " 的~1" if len(adjective.chinese) > 1 else ""
+        particle = "" if adjective.chinese in "新旧老大小好热" else " 的~1"
         return words(f"{adjective.english}=1", f"{adjective.chinese}=1{particle}")
 
     def thing(self, noun: Noun, determiner: str, adjective: bool = False) -> Phrase:

@@ -32,9 +32,9 @@ class Rule:
         self.chinese, chinese_labels = parse(chinese)
         self.links = [
             (t, s, t_sure and s_sure)
-            for t, s_label, t_sure in chinese_labels
-            for s, t_label, s_sure in english_labels
-            if s_label == t_label
+            for t, t_label, t_sure in chinese_labels
+            for s, s_label, s_sure in english_labels
+            if t_label == s_label and t != s_label  # a slot brings its own links along
         ]
 
     def __call__(self, **slots: Phrase) -> Phrase:
