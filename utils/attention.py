@@ -179,7 +179,7 @@ class Attention(nn.Module):
         return weights @ memory.values, weights if need_weights else None
 
     def _fused(self, query: Tensor, memory: Memory) -> Tensor:
-        """Compute the same in the library's kernel, which never stores all the weights."""
+        """Compute the same in the library's kernel, which need not store the weights."""
         self.score.check_widths(query, memory.keys)
         scale = self.score.scale(query.shape[-1])
         mask = memory.mask
