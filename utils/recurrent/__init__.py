@@ -1,0 +1,29 @@
+"""Days 2 and 3: recurrent networks. Read `rnn` first, then `gated`, then `networks`."""
+
+from utils.recurrent.gated import GRU, LSTM, LSTMThroughTime, lstm_step
+from utils.recurrent.networks import (
+    Bidirectional,
+    LanguageModel,
+    SequenceClassifier,
+    Stacked,
+    reverse,
+)
+from utils.recurrent.rnn import RNN, Recurrent, State, check_sequences, detach, each
+
+__all__ = [
+    "GRU",
+    "LSTM",
+    "RNN",
+    "Bidirectional",
+    "LSTMThroughTime",
+    "LanguageModel",
+    "Recurrent",
+    "SequenceClassifier",
+    "Stacked",
+    "State",
+    "check_sequences",
+    "detach",
+    "each",
+    "lstm_step",
+    "reverse",
+]

@@ -1,0 +1,148 @@
+"""Day 3: recurrent layers with gates, which decide what is kept, written and shown.
+
+A gate is a number between 0 and 1 for each unit. The blocks of W_x, W_h and b stand in the
+library's order: i, f, g, o for the LSTM, and r, z, n for the GRU.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from utils.recurrent.rnn import Recurrent
+
+
+def lstm_step(
+    projected: Tensor, h: Tensor, c: Tensor, W_h: Tensor
+) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
+    """Take one step (Gers et al., 2000). Shapes: projected (B, 4N), h and c (B, N), W_h (4N, N).
+
+    Returns: the next h and c; the gates i, f, o and the new value g in the order i, f, g, o.
+    """
+    i, f, g, o = torch.addmm(projected, h, W_h.T).chunk(4, dim=1)
+    i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+    c = torch.addcmul(f * c, i, g)  # f ⊙ c + i ⊙ g
+    return o * c.tanh(), c, (i, f, g, o)
+
+
+class LSTMThroughTime(torch.autograd.Function):
+    """All steps of an LSTM, and backpropagation through time by hand: no second derivatives.
+
+    Autograd would multiply and add up the gradient of W_h step by step. Here, whatever does not
+    depend on the walk back is computed for all steps at once.
+    Shapes: projected (T, B, 4N), h and c (B, N), W_h (4N, N). Returns: all h and all c (T, B, N).
+    """
+
+    @staticmethod
+    def forward(ctx, projected, h, c, W_h):
+        hs, cs, gates = [h], [c], []
+        for projected_t in projected.unbind():
+            h, c, gates_t = lstm_step(projected_t, h, c, W_h)
+            hs.append(h)
+            cs.append(c)
+            gates.append(gates_t)
+        h, c = torch.stack(hs), torch.stack(cs)  # (T + 1, B, N): the initial state comes first
+        ctx.save_for_backward(W_h, h, c, *map(torch.stack, zip(*gates, strict=True)))
+        return h[1:], c[1:]
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, dh_shown, dc_shown):
+        W_h, h, c, i, f, g, o = ctx.saved_tensors
+        tanh_c = c[1:].tanh()
+        dc_dh = o * (1 - tanh_c**2)  # how much of the gradient of h_t enters c_t
+        do = tanh_c * o * (1 - o)
+        difg = torch.cat([g * i * (1 - i), c[:-1] * f * (1 - f), i * (1 - g**2)], dim=-1)
+        d_projected = torch.empty_like(do).repeat(1, 1, 4)
+        dh, dc = torch.zeros_like(h[0]), torch.zeros_like(c[0])
+        for t in reversed(range(len(do))):
+            dh = dh + dh_shown[t]
+            dc = dc + dc_shown[t] + dh * dc_dh[t]
+            d_projected[t] = torch.cat([dc.repeat(1, 3) * difg[t], dh * do[t]], dim=1)
+            dh = d_projected[t] @ W_h
+            dc = dc * f[t]  # the direct path: ∂c_t/∂c_{t-1} = f_t
+        dW_h = d_projected.flatten(0, 1).T @ h[:-1].flatten(0, 1)  # one product for all steps
+        return d_projected, dh, dc, dW_h
+
+
+class LSTM(Recurrent):
+    """Long short-term memory (Hochreiter & Schmidhuber, 1997; forget gate: Gers et al., 2000).
+
+    i, f, o = σ(W_x x_t + W_h h_{t-1} + b), each with its own rows, and g = tanh of its rows;
+    c_t = f ⊙ c_{t-1} + i ⊙ g, and h_t = o ⊙ tanh(c_t). The forget gate's bias begins at
+    `forget_bias`: with 1, the cell begins by keeping (Jozefowicz et al., 2015).
+    Shapes: x (B, T, D), state (h, c), each (B, N), to outputs (B, T, N) and the last state.
+    Loads the weights of `nn.LSTM`. Has no second derivatives; steps taken with `cell` have.
+    """
+
+    n_blocks = 4
+    LIBRARY = nn.LSTM
+
+    def __init__(self, input_size: int, hidden_size: int, forget_bias: float = 1.0):
+        super().__init__(input_size, hidden_size)
+        with torch.no_grad():
+            self.b[hidden_size : 2 * hidden_size] += forget_bias
+
+    def initial_state(self, batch_size: int) -> tuple[Tensor, Tensor]:
+        zeros = super().initial_state(batch_size)
+        return zeros, zeros
+
+    def hidden(self, state: tuple[Tensor, Tensor]) -> Tensor:
+        return state[0]
+
+    def step(self, projected: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+        return lstm_step(projected, *state, self.W_h)[:2]
+
+    def gates(self, x_t: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, ...]:
+        """Return i, f, g, o of the step that reads x_t (B, D), each (B, N)."""
+        return lstm_step(self.project(x_t), *state, self.W_h)[2]
+
+    def unroll(self, projected: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+        h, c = LSTMThroughTime.apply(projected, *state, self.W_h)
+        return h.transpose(0, 1), c.transpose(0, 1)
+
+
+class GRU(Recurrent):
+    """Gated recurrent unit (Cho et al., 2014, eq. 5 to 8). Loads the weights of `nn.GRU`.
+
+    r, z = σ(W_x x_t + W_h h_{t-1} + b), each with its own rows; n is the new value, and
+    h_t = z ⊙ h_{t-1} + (1 - z) ⊙ n: the gate z keeps. Two conventions for n are in use:
+
+    - `reset="before"` the product, as in the paper: n = tanh(W_x x_t + W_h (r ⊙ h_{t-1}) + b);
+    - `reset="after"`, as in the library: n = tanh(W_x x_t + b + r ⊙ (W_h h_{t-1} + b_n)).
+
+    Shapes: x (B, T, D), state h (B, N), to outputs (B, T, N) and the last state (B, N).
+    """
+
+    n_blocks = 3
+    LIBRARY = nn.GRU
+
+    def __init__(self, input_size: int, hidden_size: int, reset: str = "after"):
+        super().__init__(input_size, hidden_size)
+        if reset not in ("before", "after"):
+            raise ValueError(f'The reset is "before" or "after" the product, got {reset!r}.')
+        self.b_n = nn.Parameter(torch.zeros(hidden_size)) if reset == "after" else None
+
+    def _gates(self, projected: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        N = self.hidden_size
+        if self.b_n is None:
+            rz = torch.addmm(projected[:, : 2 * N], h, self.W_h[: 2 * N].T)
+            r, z = rz.sigmoid().chunk(2, dim=1)
+            return r, z, torch.addmm(projected[:, 2 * N :], r * h, self.W_h[2 * N :].T).tanh()
+        from_h = h @ self.W_h.T
+        r, z = (projected + from_h)[:, : 2 * N].sigmoid().chunk(2, dim=1)
+        return r, z, torch.addcmul(projected[:, 2 * N :], r, from_h[:, 2 * N :] + self.b_n).tanh()
+
+    def step(self, projected: Tensor, h: Tensor) -> Tensor:
+        _, z, n = self._gates(projected, h)
+        return torch.lerp(n, h, z)  # n + z ⊙ (h - n)
+
+    def gates(self, x_t: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return r, z, n of the step that reads x_t (B, D), each (B, N)."""
+        return self._gates(self.project(x_t), h)
+
+    def _copy(self, W_x: Tensor, W_h: Tensor, b_x: Tensor, b_h: Tensor) -> None:
+        super()._copy(W_x, W_h, b_x, b_h)
+        if self.b_n is not None:  # what r multiplies can't be added to b
+            N = self.hidden_size
+            self.b[2 * N :].copy_(b_x[2 * N :])
+            self.b_n.copy_(b_h[2 * N :])

@@ -1,0 +1,157 @@
+"""Days 2 and 3: what is built of recurrent layers: stacks, two directions, and whole models."""
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor, nn
+
+from utils.recurrent.rnn import Recurrent, State
+
+
+def reverse(x: Tensor, lengths: Tensor | None = None) -> Tensor:
+    """Turn each sequence's real steps around; padding stays at the end.
+
+    Shapes: x (B, T, ...) and lengths (B,) to (B, T, ...).
+    """
+    if lengths is None:
+        return x.flip(1)
+    T = x.shape[1]
+    t = torch.arange(T, device=x.device)
+    source = (lengths.to(x.device)[:, None] - 1 - t) % T  # (B, T)
+    return x[torch.arange(len(x), device=x.device)[:, None], source]
+
+
+class Bidirectional(nn.Module):
+    """Read a sequence from both ends; each step sees past and future (Schuster & Paliwal, 1997).
+
+    Shapes: x (B, T, D) to outputs (B, T, 2N), forward's beside backward's, and the final state
+    (B, 2N): forward's after the last real step beside backward's after step 0.
+    """
+
+    def __init__(self, forward: Recurrent, backward: Recurrent):
+        super().__init__()
+        self.ahead, self.back = forward, backward
+        self.input_size = forward.input_size
+        self.output_size = forward.output_size + backward.output_size
+
+    def hidden(self, state: State) -> Tensor:
+        """Return the part of a state that the layer shows to others: h (B, 2N)."""
+        return self.ahead.hidden(state)
+
+    def forward(
+        self, x: Tensor, state: None = None, lengths: Tensor | None = None
+    ) -> tuple[Tensor, State]:
+        """Read the sequences x (B, T, D).
+
+        Raises: ValueError if a state is given, or if x and lengths disagree.
+        """
+        if state is not None:
+            raise ValueError(
+                "A bidirectional layer needs the whole sequence at once: it can't go on from a "
+                "state, so leave the state out."
+            )
+        ahead, ahead_state = self.ahead(x, None, lengths)
+        back, back_state = self.back(reverse(x, lengths), None, lengths)
+        outputs = torch.cat([ahead, reverse(back, lengths)], dim=2)
+        if isinstance(ahead_state, tuple):
+            pairs = zip(ahead_state, back_state, strict=True)
+            return outputs, tuple(torch.cat(pair, dim=1) for pair in pairs)
+        return outputs, torch.cat([ahead_state, back_state], dim=1)
+
+    def load_library(self, library: nn.RNNBase, layer: int = 0) -> None:
+        """Take the weights of a bidirectional layer of the library."""
+        self.ahead.load_library(library, layer)
+        self.back.load_library(library, layer, reverse=True)
+
+
+class Stacked(nn.Module):
+    """Recurrent layers one above the other: each reads the outputs of the one below.
+
+    Shapes: x (B, T, D) to the uppermost outputs (B, T, N) and a tuple of all layers' states.
+    Raises: ValueError if a layer does not fit onto the one below.
+    """
+
+    def __init__(self, layers: Iterable[nn.Module]):
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+        for below, above in zip(self.layers, self.layers[1:], strict=False):
+            if below.output_size != above.input_size:
+                raise ValueError(
+                    f"A layer with {above.input_size} inputs does not fit onto one with "
+                    f"{below.output_size} outputs."
+                )
+        self.input_size, self.output_size = self.layers[0].input_size, self.layers[-1].output_size
+
+    def hidden(self, state: tuple) -> Tensor:
+        """Return what the uppermost layer shows: h (B, N)."""
+        return self.layers[-1].hidden(state[-1])
+
+    def forward(
+        self, x: Tensor, state: tuple | None = None, lengths: Tensor | None = None
+    ) -> tuple[Tensor, tuple]:
+        """Read the sequences x (B, T, D), from a tuple of states on or from zeros.
+
+        Raises: ValueError as the layers do, or if there is not one state for each layer.
+        """
+        state = (None,) * len(self.layers) if state is None else state
+        if len(state) != len(self.layers):
+            raise ValueError(f"Expected {len(self.layers)} layers' states, got {len(state)}.")
+        last = []
+        for layer, layer_state in zip(self.layers, state, strict=True):
+            x, layer_state = layer(x, layer_state, lengths)
+            last.append(layer_state)
+        return x, tuple(last)
+
+    def cell(self, x_t: Tensor, state: tuple) -> tuple:
+        """Return the states after one more input. Shapes: x_t (B, D)."""
+        new = []
+        for layer, layer_state in zip(self.layers, state, strict=True):
+            new.append(layer.cell(x_t, layer_state))
+            x_t = layer.hidden(new[-1])
+        return tuple(new)
+
+    def initial_state(self, batch_size: int) -> tuple:
+        """Return the states before the first step, one for each layer."""
+        return tuple(layer.initial_state(batch_size) for layer in self.layers)
+
+    def load_library(self, library: nn.RNNBase) -> None:
+        """Take the weights of all layers of the library's stack."""
+        for index, layer in enumerate(self.layers):
+            layer.load_library(library, index)
+
+
+class LanguageModel(nn.Module):
+    """Predict each next symbol from those before it (Mikolov et al., 2010).
+
+    Shapes: ids (B, T) to logits (B, T, V) and the layer's state. The logits at step t are about the
+    symbol at t + 1.
+    """
+
+    def __init__(self, vocab_size: int, d_model: int, layer: nn.Module):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.layer = layer
+        self.output = nn.Linear(layer.output_size, vocab_size)
+
+    def forward(
+        self, ids: Tensor, state: State | None = None, lengths: Tensor | None = None
+    ) -> tuple[Tensor, State]:
+        h, state = self.layer(self.embedding(ids), state, lengths)
+        return self.output(h), state
+
+
+class SequenceClassifier(nn.Module):
+    """Read a sequence to its end, then say which class it belongs to.
+
+    Shapes: ids (B, T) and lengths (B,) to logits (B, n_classes).
+    """
+
+    def __init__(self, vocab_size: int, d_model: int, layer: nn.Module, n_classes: int):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.layer = layer
+        self.output = nn.Linear(layer.output_size, n_classes)
+
+    def forward(self, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
+        _, state = self.layer(self.embedding(ids), lengths=lengths)
+        return self.output(self.layer.hidden(state))

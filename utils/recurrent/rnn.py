@@ -1,0 +1,162 @@
+"""Day 2: the recurrent network. One set of weights reads a sequence, one step after the other.
+
+Shapes: a batch of sequences is (B, T, D), a state (B, N). `lengths` (B,) says how many steps of
+each sequence are real; what follows them is padding.
+"""
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+State = Tensor | tuple  # h (B, N); of an LSTM (h, c); of a stack a tuple of its layers' states
+
+
+def each(function: Callable[[Tensor], object], state: State) -> object:
+    """Apply a function to each tensor of a state; return what it gives in the state's form."""
+    if isinstance(state, tuple):
+        return tuple(each(function, part) for part in state)
+    return function(state)
+
+
+def detach(state: State) -> State:
+    """Return a state with the same numbers and no memory of where they came from.
+
+    Between the chunks of a long text it cuts the graph: gradients end here, and what the earlier
+    chunks held is freed (truncated backpropagation through time).
+    """
+    return each(Tensor.detach, state)
+
+
+def check_sequences(x: Tensor, input_size: int, lengths: Tensor | None) -> None:
+    """Raise a ValueError if there is nothing to read, or if sequences and lengths disagree."""
+    if x.dim() != 3 or x.shape[2] != input_size:
+        raise ValueError(f"Expected sequences (B, T, {input_size}), got {tuple(x.shape)}.")
+    batch_size, T, _ = x.shape
+    if batch_size == 0 or T == 0:
+        raise ValueError(f"There is no step to read in an input of shape {tuple(x.shape)}.")
+    if lengths is None:
+        return
+    if lengths.shape != (batch_size,) or lengths.is_floating_point():
+        raise ValueError(
+            f"Expected whole lengths of shape ({batch_size},), one for each sequence, "
+            f"got {tuple(lengths.shape)} of {lengths.dtype}."
+        )
+    shortest, longest = int(lengths.min()), int(lengths.max())
+    if shortest < 1:
+        raise ValueError(
+            f"A length is {shortest}, and a sequence without a step has no last state: "
+            "leave empty sequences out of the batch."
+        )
+    if longest > T:
+        raise ValueError(f"A length is {longest}, but the sequences have only {T} steps.")
+
+
+class Recurrent(nn.Module):
+    """The walk over the steps that all recurrent layers share; each kind has its own `step`.
+
+    W_x (n_blocks·N, D), W_h (n_blocks·N, N) and b (n_blocks·N,) hold a block of N rows for the new
+    value and one for each gate. W_x and W_h begin as in the library, b at 0.
+    """
+
+    n_blocks: int
+    LIBRARY: type[nn.RNNBase]
+
+    def __init__(self, input_size: int, hidden_size: int):
+        super().__init__()
+        self.input_size, self.hidden_size, self.output_size = input_size, hidden_size, hidden_size
+        rows, bound = self.n_blocks * hidden_size, 1 / math.sqrt(hidden_size)
+        self.W_x = nn.Parameter(torch.empty(rows, input_size).uniform_(-bound, bound))
+        self.W_h = nn.Parameter(torch.empty(rows, hidden_size).uniform_(-bound, bound))
+        self.b = nn.Parameter(torch.zeros(rows))
+
+    def project(self, x: Tensor) -> Tensor:
+        """Return W_x x + b, which needs no state. Shapes: (..., D) to (..., n_blocks·N)."""
+        return F.linear(x, self.W_x, self.b)
+
+    def step(self, projected: Tensor, state: State) -> State:
+        """Return the next state. Shapes: projected (B, n_blocks·N), one step of `project`."""
+        raise NotImplementedError
+
+    def cell(self, x_t: Tensor, state: State) -> State:
+        """Return the state after one more input. Shapes: x_t (B, D)."""
+        return self.step(self.project(x_t), state)
+
+    def initial_state(self, batch_size: int) -> State:
+        """Return the state before the first step: zeros (B, N)."""
+        return self.b.new_zeros(batch_size, self.hidden_size)
+
+    def hidden(self, state: State) -> Tensor:
+        """Return the part of a state that the layer shows to others: h (B, N)."""
+        return state
+
+    def unroll(self, projected: Tensor, state: State) -> State:
+        """Return the states after all steps (B, T, N). Shapes: projected (T, B, n_blocks·N)."""
+        states = []
+        for projected_t in projected.unbind():
+            state = self.step(projected_t, state)
+            states.append(state)
+        return torch.stack(states, dim=1)
+
+    def forward(
+        self, x: Tensor, state: State | None = None, lengths: Tensor | None = None
+    ) -> tuple[Tensor, State]:
+        """Read the sequences x (B, T, D), from a state on or from zeros.
+
+        Returns: h after each step (B, T, N), 0 at padding; the state after each last real step.
+        Raises: ValueError if there is nothing to read, or if x, state and lengths disagree.
+        """
+        check_sequences(x, self.input_size, lengths)
+        zeros = self.initial_state(len(x))
+        state = zeros if state is None else state
+        given, expected = (each(lambda s: tuple(s.shape), s) for s in (state, zeros))
+        if given != expected:
+            raise ValueError(f"Expected a state of shape {expected} for this batch, got {given}.")
+        projected = self.project(x.transpose(0, 1))  # one product for all steps
+        states = self.unroll(projected, state)
+        outputs = self.hidden(states)
+        if lengths is None:
+            return outputs, each(lambda s: s[:, -1], states)
+        # No state depends on a later input: up to its length, a sequence never meets its padding.
+        lengths = lengths.to(x.device)
+        rows = torch.arange(len(x), device=x.device)
+        real = torch.arange(x.shape[1], device=x.device) < lengths[:, None]  # (B, T)
+        last = each(lambda s: s[rows, lengths - 1], states)
+        return torch.where(real[:, :, None], outputs, 0), last
+
+    def load_library(self, library: nn.RNNBase, layer: int = 0, reverse: bool = False) -> None:
+        """Take the weights of one layer and direction of nn.RNN, nn.LSTM or nn.GRU.
+
+        Raises: ValueError if it is of another kind or size.
+        """
+        suffix = f"_l{layer}" + "_reverse" * reverse
+        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        weights = [getattr(library, name + suffix, torch.empty(0)) for name in names]
+        sizes = [self.W_x.shape, self.W_h.shape, self.b.shape, self.b.shape]
+        if not isinstance(library, self.LIBRARY) or [w.shape for w in weights] != sizes:
+            raise ValueError(
+                f"Expected layer {layer} of {self.LIBRARY.__name__} with {self.input_size} inputs, "
+                f"a state of {self.hidden_size} and biases, got {library}."
+            )
+        with torch.no_grad():
+            self._copy(*weights)
+
+    def _copy(self, W_x: Tensor, W_h: Tensor, b_x: Tensor, b_h: Tensor) -> None:
+        self.W_x.copy_(W_x)
+        self.W_h.copy_(W_h)
+        self.b.copy_(b_x + b_h)  # the library keeps two biases where only their sum counts
+
+
+class RNN(Recurrent):
+    """h_t = tanh(W_x x_t + W_h h_{t-1} + b) (Elman, 1990). Loads the weights of `nn.RNN`.
+
+    Shapes: x (B, T, D), state h (B, N), to outputs (B, T, N) and the last state (B, N).
+    """
+
+    n_blocks = 1
+    LIBRARY = nn.RNN
+
+    def step(self, projected: Tensor, h: Tensor) -> Tensor:
+        return torch.tanh(torch.addmm(projected, h, self.W_h.T))  # tanh(projected + h W_hᵀ)
