@@ -1,7 +1,8 @@
 """Sentences: one clause, or two that are joined."""
 
 from utils.lab.translation import lexicon
-from utils.lab.translation.clauses import Clause, Clauses
+from utils.lab.translation.actions import Clause
+from utils.lab.translation.clauses import Clauses
 from utils.lab.translation.rules import Phrase, rule
 
 STATEMENTS = {  # how often
@@ -17,6 +18,7 @@ STATEMENTS = {  # how often
     "identity": 1,
     "existence": 1,
     "weather": 1,
+    "study": 1,
 }
 OTHERS = {"question": 2, "who_question": 1, "command": 2}
 JOINED = {
@@ -71,7 +73,7 @@ FROM = dict.fromkeys(JOINED, 9) | dict.fromkeys(("placing", "giving", "passive",
 FROM |= dict.fromkeys(("comparison", "question", "who_question"), 5)
 FROM |= dict.fromkeys(("motion", "command", "identity"), 4) | {"say": 7}
 UP_TO = dict.fromkeys(("state", "description", "existence", "identity"), 12)
-UP_TO |= dict.fromkeys(("activity", "motion", "comparison", "passive", "command"), 14)
+UP_TO |= dict.fromkeys(("activity", "motion", "study", "comparison", "passive", "command"), 14)
 UP_TO |= dict.fromkeys(("placing", "giving", "question", "who_question"), 17)
 UP_TO |= {"event": 19, "say": 21, "weather": 4}
 

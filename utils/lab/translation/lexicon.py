@@ -160,8 +160,8 @@ NUMBERS = table("""
 ADJECTIVES = [
     Adjective(english, comparative, chinese, frozenset(kinds.split()))
     for english, comparative, chinese, kinds in table("""
-    new | newer | 新 | goods
-    old | older | 旧 | goods
+    new | newer | 新 | machine clothes movable
+    old | older | 旧 | machine clothes movable
     old | older | 老 | job predicate
     big | bigger | 大 | animal piece vehicle room opening
     small | smaller | 小 | animal piece room opening
@@ -248,6 +248,8 @@ ACTIVITIES = [
     listen=1 listens=1 listened=1 listening=1 to~1 music=2 | 听=1 音乐=2
     """)
 ]
+
+STUDYING = [verb("study studies studied studying", "学习")]
 
 # put something somewhere: 把 … 放 在 …
 PLACING = [
