@@ -1,9 +1,23 @@
-"""Accuracy, confusions and the spread over seeds, on numbers counted by hand."""
+"""The measures, on numbers counted by hand and against the library's."""
+
+import math
 
 import pytest
+import sacrebleu
 import torch
+from torch.nn import functional as F
 
-from utils.lab.metrics import accuracy, confusion_matrix, mean_and_spread
+from utils.lab.metrics import (
+    accuracy,
+    alignment,
+    alignment_error_rate,
+    bleu,
+    by_length,
+    confusion_matrix,
+    exact_match,
+    mean_and_spread,
+    perplexity,
+)
 
 LOGITS = torch.tensor([[9.0, 0, 0], [0, 9, 0], [0, 9, 0], [2, 1, 0], [0, 1, 2]])
 TARGETS = torch.tensor([0, 1, 2, 1, 2])
@@ -46,3 +60,167 @@ def test_spread_is_the_sample_standard_deviation():
 def test_a_single_run_has_no_spread(values):
     with pytest.raises(ValueError, match="two or more"):
         mean_and_spread(values)
+
+
+# Language models and translators ------------------------------------------------------------------
+
+PAD, EOS = 0, 2
+
+
+@pytest.mark.parametrize("n", [2, 7, 291])
+def test_perplexity_of_a_uniform_guess_is_the_number_of_symbols(n):
+    loss = F.cross_entropy(torch.zeros(5, n, dtype=torch.float64), torch.arange(5) % n)
+    assert perplexity(loss) == pytest.approx(n, rel=1e-12)
+
+
+def test_perplexity_at_its_ends():
+    assert perplexity(0) == 1
+    assert perplexity(1e6) == math.inf
+
+
+@pytest.mark.parametrize("nats", [-0.1, math.nan])
+def test_a_loss_that_can_not_be_has_no_perplexity(nats):
+    with pytest.raises(ValueError, match="at least 0"):
+        perplexity(nats)
+
+
+PREDICTED = torch.tensor(
+    [
+        [5, 6, EOS, PAD, PAD],  # right
+        [5, 6, EOS, 9, 9],  # right: what follows the end does not count
+        [5, EOS, 6, EOS, PAD],  # ends too early
+        [5, 6, 7, 5, 6],  # never ends
+        [6, 5, EOS, PAD, PAD],  # in another order
+    ]
+)
+WANTED = torch.tensor([[5, 6, EOS], [5, 6, EOS], [5, 6, EOS], [5, 6, EOS], [5, 6, EOS]])
+
+
+def test_exact_match_counts_whole_sequences_and_their_end():
+    assert exact_match(PREDICTED, WANTED, EOS) == 2 / 5
+    assert exact_match(PREDICTED.tolist(), WANTED.tolist(), EOS) == 2 / 5
+    assert exact_match([[5, 6]], [[5, 6, EOS]], EOS) == 0
+
+
+def test_exact_match_does_not_see_padding():
+    padded = F.pad(WANTED, (0, 4), value=PAD)
+    assert exact_match(PREDICTED, padded, EOS) == 2 / 5
+    assert exact_match(F.pad(PREDICTED, (0, 3), value=PAD), WANTED, EOS) == 2 / 5
+
+
+def test_exact_match_needs_targets_that_end():
+    with pytest.raises(ValueError, match="Target 1 has no end"):
+        exact_match([[5, EOS], [5, EOS]], [[5, EOS], [5, PAD]], EOS)
+    with pytest.raises(ValueError, match="Target 0 has no end"):
+        exact_match([[EOS]], [[]], EOS)
+
+
+@pytest.mark.parametrize("measure", [lambda a, b: exact_match(a, b, EOS), bleu])
+@pytest.mark.parametrize("predicted, targets", [([], []), ([["a"]], []), ([["a"]], [["a"]] * 2)])
+def test_sequences_come_in_pairs(measure, predicted, targets):
+    with pytest.raises(ValueError, match="each needs one"):
+        measure(predicted, targets)
+
+
+def test_bleu_by_hand():
+    # 4 of 5 words, 3 of 4 pairs, 2 of 3 triples, 1 of 2 quadruples; as long as the reference
+    expected = 100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** (1 / 4)
+    assert bleu(["a b c d x".split()], ["a b c d e".split()]) == pytest.approx(expected, rel=1e-12)
+    # right as far as it goes, but 4 words instead of 5: the brevity penalty
+    expected = 100 * math.exp(1 - 5 / 4)
+    assert bleu(["a b c d".split()], ["a b c d e".split()]) == pytest.approx(expected, rel=1e-12)
+
+
+def test_bleu_counts_over_the_corpus_and_takes_words_as_they_are():
+    ours = ["他 , 昨天 读 了 一 本 书".split(), "我 don't 喜欢 猫 。".split()]
+    theirs = ["他 昨天 读 了 一 本 书".split(), "我 不 喜欢 猫 。".split()]
+    library = sacrebleu.corpus_bleu(
+        [" ".join(words) for words in ours],
+        [[" ".join(words) for words in theirs]],
+        tokenize="none",
+    )
+    assert bleu(ours, theirs) == pytest.approx(library.score, rel=1e-12)
+    separate = [bleu([a], [b]) for a, b in zip(ours, theirs, strict=True)]
+    assert bleu(ours, theirs) != pytest.approx(sum(separate) / 2)
+
+
+def test_bleu_of_sentences_too_short_for_four_words_in_a_row():
+    assert bleu(["我 爱 你".split()], ["我 爱 你".split()]) == pytest.approx(100)
+    assert bleu(["我".split(), []], ["我".split(), "你".split()]) < 100
+
+
+def test_by_length_measures_each_length_apart():
+    lengths = [4, 3, 4, 3, 3]
+    result = by_length(lambda a, b: exact_match(a, b, EOS), lengths, PREDICTED, WANTED)
+    assert list(result.items()) == [(3, 1 / 3), (4, 1 / 2)]
+    assert by_length(len, torch.tensor(lengths), PREDICTED) == {3: 3, 4: 2}
+    assert by_length(len, ["short", "long", "short"], "abc") == {"long": 1, "short": 2}
+    with pytest.raises(ValueError, match="5 sequences and 4"):
+        by_length(len, lengths[:-1], PREDICTED)
+
+
+# Alignments ---------------------------------------------------------------------------------------
+
+SURE = {(0, 0), (1, 2)}
+POSSIBLE = SURE | {(1, 1), (2, 1)}
+
+
+@pytest.mark.parametrize(
+    "predicted, expected",
+    [
+        (SURE, 0),
+        (POSSIBLE, 0),
+        ({(0, 0)}, 1 - (1 + 1) / (1 + 2)),
+        ({(0, 0), (1, 1)}, 1 - (1 + 2) / (2 + 2)),
+        ({(0, 1), (1, 0)}, 1),
+        ({(0, 0), (2, 1), (2, 2)}, 1 - (1 + 2) / (3 + 2)),
+        (set(), 1),
+    ],
+)
+def test_alignment_error_rate_by_hand(predicted, expected):
+    assert alignment_error_rate([predicted], [SURE], [POSSIBLE]) == pytest.approx(expected)
+
+
+def test_alignment_error_rate_counts_links_not_sentences():
+    predicted = [SURE, {(0, 1)}]
+    rate = alignment_error_rate(predicted, [SURE, {(0, 0)}], [POSSIBLE, {(0, 0)}])
+    assert rate == pytest.approx(1 - (2 + 2) / (3 + 3))
+
+
+def test_alignment_error_rate_refuses_what_can_not_be_compared():
+    with pytest.raises(ValueError, match="each needs one"):
+        alignment_error_rate([SURE], [SURE], [])
+    with pytest.raises(ValueError, match=r"but \[\(1, 2\)\] are not"):
+        alignment_error_rate([SURE], [SURE], [{(0, 0)}])
+    with pytest.raises(ValueError, match="neither"):
+        alignment_error_rate([set()], [set()], [set()])
+
+
+WEIGHTS = torch.tensor(  # three target words and EOS, two source words, EOS and padding
+    [
+        [0.60, 0.40, 0.00, 0],
+        [0.10, 0.20, 0.70, 0],  # looks at EOS most
+        [0.45, 0.55, 0.00, 0],
+        [0.00, 0.10, 0.90, 0],
+    ]
+)
+
+
+def test_alignment_takes_the_largest_weight_among_the_words():
+    assert alignment(WEIGHTS, 3, 2) == {(0, 0), (1, 1), (2, 1)}
+    assert alignment(WEIGHTS[:3, :2], 3, 2) == alignment(F.pad(WEIGHTS, (0, 3, 0, 2)), 3, 2)
+
+
+def test_alignment_by_a_threshold_may_link_several_words_or_none():
+    assert alignment(WEIGHTS, 3, 2, threshold=0.4) == {(0, 0), (0, 1), (2, 0), (2, 1)}
+    assert alignment(WEIGHTS, 3, 2, threshold=0.55) == {(0, 0), (2, 1)}
+    assert alignment(WEIGHTS, 3, 2, threshold=0.9) == frozenset()
+
+
+@pytest.mark.parametrize(
+    "weights, target_len, source_len",
+    [(WEIGHTS, 5, 2), (WEIGHTS, 3, 5), (WEIGHTS, 0, 2), (WEIGHTS, 3, 0), (WEIGHTS[None], 1, 2)],
+)
+def test_alignment_refuses_weights_that_do_not_cover_the_words(weights, target_len, source_len):
+    with pytest.raises(ValueError, match="do not cover"):
+        alignment(weights, target_len, source_len)
