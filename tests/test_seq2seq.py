@@ -88,8 +88,8 @@ def batch(seed: int = 0) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
 def library_weights(layer: nn.Module) -> tuple[torch.Tensor, ...]:
     """Return weight_ih, weight_hh, bias_ih and bias_hh of the library's layer like ours."""
     bias_hh = torch.zeros_like(layer.b)
-    if hasattr(layer, "b_h"):
-        bias_hh = torch.cat([bias_hh[: -len(layer.b_h)], layer.b_h])
+    if hasattr(layer, "b_n"):
+        bias_hh = torch.cat([bias_hh[: -len(layer.b_n)], layer.b_n])
     return layer.W_x, layer.W_h, layer.b, bias_hh
 
 

@@ -70,7 +70,7 @@ def _check_max_len(max_len: int) -> None:
 
 def _choose(state: State, rows: Tensor) -> State:
     """Return the state that consists of these rows."""
-    return each(state, lambda part: part[rows])
+    return each(lambda part: part[rows], state)
 
 
 def beam_search(

@@ -174,7 +174,7 @@ class BahdanauDecoder(LuongDecoder):
     def __init__(self, config: Seq2SeqConfig):
         super().__init__(config)
         N = config.hidden_size
-        self.C = nn.Linear(N, self.layer.blocks * N, bias=False)  # the context's share in a step
+        self.C = nn.Linear(N, self.layer.n_blocks * N, bias=False)  # the context's share in a step
 
     def run(
         self, x: Tensor, state: State, memory: Memory, need_weights: bool
