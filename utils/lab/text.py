@@ -167,8 +167,8 @@ def manual_text(part: str | None = None) -> str:
     It is what `help()` shows: about eighty topics, printed as plain text. Several quote each
     other, so a paragraph that was there before, in a longer topic, is left out: otherwise
     the held-out parts would have been read in training. Of ten topics, ordered by what is left
-    of them, eight are for training, one for validation, one for the test. Each release of Python has a slightly
-    different text: compare nothing that hangs on its exact letters.
+    of them, eight are for training, one for validation, one for the test. Each release of Python
+    has a slightly different text: compare nothing that hangs on its exact letters.
 
     Raises: ValueError if there is no such part.
     """
