@@ -1,0 +1,448 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Solutions of Day 2
+#
+# To the exercises of [The recurrent network](../02_recurrent.ipynb). There is more than one right way. What
+# counts is that the check passes and that you can say why.
+
+# %%
+import convolution_to_attention  # is `utils` this book's?
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from utils.exercises.recurrent import check
+from utils.lab.display import finding, table
+from utils.recurrent import RNN, LanguageModel
+
+# %% [markdown]
+# (solution-2-1)=
+# ## 2.1 Count before you build
+#
+# The embedding is a table of 50 rows of 16. The layer has $W_x$, $W_h$ and one bias. The output layer has
+# $W_y$ and a bias for each character.
+
+# %%
+my_count = 50 * 16 + (32 * 16 + 32 * 32 + 32) + (50 * 32 + 50)
+model = LanguageModel(vocab_size=50, d_model=16, layer=RNN(16, 32))
+assert my_count == sum(p.numel() for p in model.parameters())
+print(my_count)
+check("2.1", my_count)
+
+# %% [markdown]
+# For a text of twice the length it is as many: the weights are shared over time. PyTorch's own `nn.RNN` has 32 numbers more.
+# It adds two biases where one would do.
+
+# %% [markdown]
+# (solution-2-2)=
+# ## 2.2 Predict: half sure, half lost
+#
+# Perplexity averages the logarithms. The mean of $\log 2$ and $\log 8$ is $\log 4$: the geometric mean of
+# 2 and 8, not the arithmetic one. So the model hesitates, on average, between 4 characters.
+
+# %%
+log_p = torch.tensor([1 / 2, 1 / 8]).log()
+print(f"{torch.exp(-log_p.mean()).item():.3f}")
+check("2.2", 4)
+
+# %% [markdown]
+# (solution-2-3)=
+# ## 2.3 A card that is rewritten slowly
+#
+# The same loop as ever, over the axis of time. `start` has no axis for the batch; the first addition gives it one.
+
+
+# %%
+def leaky_rnn(x, start, W_x, W_h, b, leak: float) -> torch.Tensor:
+    h, states = start, []
+    for x_t in x.unbind(1):  # (B, D)
+        h = (1 - leak) * h + leak * torch.tanh(x_t @ W_x.T + h @ W_h.T + b)
+        states.append(h)
+    return torch.stack(states, dim=1)
+
+
+check("2.3", leaky_rnn)
+
+# %% [markdown]
+# Without the second term, the old state would be multiplied by $1 - \alpha$ at every step, whatever the weights are. So a
+# small leak keeps things longer, and it is the same for all that is kept. Tomorrow's network learns when to keep and when to
+# rewrite.
+
+# %% [markdown]
+# (solution-2-4)=
+# ## 2.4 Predict: out of reach
+#
+# $0.8^k$ falls below 1/1000 where $k > \log 1000 / \log 1.25$, and $k$ is a whole number.
+
+# %%
+print(f"{math.log(1000) / math.log(1.25):.2f}", f"{0.8**30:.6f}", f"{0.8**31:.6f}")
+check("2.4", 31)
+
+# %% [markdown]
+# At 64 steps the bound is below a millionth. Such a network, as long as its $W_h$ is like this, gets next to
+# no hint that it should keep the first symbol. It can only find that out if training first makes $\lVert W_h \rVert$ larger, and
+# that must come from elsewhere.
+
+# %%
+assert 0.8**64 < 1e-6
+
+# %% [markdown]
+# (solution-2-5)=
+# ## 2.5 Predict: which one explodes?
+#
+# In the end the eigenvalues decide, not the entries. $a$ has 0.9 twice. $b$ is a rotation: its eigenvalues are complex,
+# of magnitude 1. $c$ has $0.5 + 0.6$ and $0.5 - 0.6$. And $d$, multiplied by itself, is 0.8 times the
+# identity.
+
+# %%
+matrices = {
+    "a": [[0.9, 5.0], [0.0, 0.9]],
+    "b": [[0.6, -0.8], [0.8, 0.6]],
+    "c": [[0.5, 0.6], [0.6, 0.5]],
+    "d": [[0.0, 4.0], [0.2, 0.0]],
+}
+rows = []
+for name, matrix in matrices.items():
+    W = torch.tensor(matrix, dtype=torch.float64)
+    stretch = [torch.linalg.matrix_norm(W.matrix_power(n), 2).item() for n in (1, 10, 100)]
+    radius = torch.linalg.eigvals(W).abs().max().item()
+    rows.append([name, f"{radius:.3f}", *(f"{s:.3g}" for s in stretch)])
+table(rows, ["matrix", "spectral radius", "stretch in 1 step", "in 10", "in 100"])
+
+# %%
+check("2.5", "c")
+
+# %% [markdown]
+# Look at $a$: after ten steps it stretches most of all, and after a hundred it has nearly vanished. A matrix
+# may stretch a vector and turn it into directions that shrink. So the largest singular value says what can happen in one step,
+# and the spectral radius what must happen in the end.
+
+# %% [markdown]
+# (solution-2-6)=
+# ## 2.6 Where does a sentence end?
+#
+# The forward layer ends at the last real token, the backward layer at position 0. Only the first hangs on
+# the lengths.
+
+
+# %%
+def both_ends(outputs: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    N = outputs.shape[2] // 2
+    rows = torch.arange(len(outputs))
+    return torch.cat([outputs[rows, lengths - 1, :N], outputs[:, 0, N:]], dim=1)
+
+
+check("2.6", both_ends)
+
+# %% [markdown]
+# PyTorch's bidirectional layer has the same two states to offer, if it is told the lengths.
+
+# %%
+torch.manual_seed(0)
+library = nn.RNN(3, 4, batch_first=True, bidirectional=True)
+x, lengths = torch.randn(3, 6, 3), torch.tensor([4, 6, 1])
+packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+outputs, h_n = library(packed)
+outputs, _ = nn.utils.rnn.pad_packed_sequence(outputs, batch_first=True)
+assert torch.equal(both_ends(outputs, lengths), torch.cat([h_n[0], h_n[1]], dim=1))
+
+# %% [markdown]
+# (solution-2-7)=
+# ## 2.7 Several texts in one row
+#
+# The reset comes before the step, and in the rows where a text starts. `masked_fill` leaves the others as
+# they are.
+
+
+# %%
+def packed_rnn(x, starts, W_x, W_h, b) -> torch.Tensor:
+    h, states = x.new_zeros(len(x), len(b)), []
+    for x_t, new in zip(x.unbind(1), starts.unbind(1), strict=True):
+        h = h.masked_fill(new[:, None], 0)
+        h = torch.tanh(x_t @ W_x.T + h @ W_h.T + b)
+        states.append(h)
+    return torch.stack(states, dim=1)
+
+
+check("2.7", packed_rnn)
+
+# %% [markdown]
+# Two texts in one row give what they give in rows of their own.
+
+# %%
+layer, text = RNN(3, 4), torch.randn(1, 9, 3)
+starts = torch.tensor([[t in (0, 5) for t in range(9)]])
+together = packed_rnn(text, starts, layer.W_x, layer.W_h, layer.b)
+apart = torch.cat([layer(text[:, :5])[0], layer(text[:, 5:])[0]], dim=1)
+assert torch.allclose(together, apart, atol=1e-6)
+
+# %% [markdown]
+# (solution-2-8)=
+# ## 2.8 Back through time
+#
+# A state is a row here, so $W_h^\top \delta$ of a column becomes $\delta\, W_h$ of a row. The product of
+# $\delta^\top$ with the states before the step sums over the batch.
+
+
+# %%
+def recurrent_gradient(states, grad_h, W_h) -> torch.Tensor:
+    total, carried = torch.zeros_like(W_h), torch.zeros_like(grad_h[:, 0])
+    for t in reversed(range(grad_h.shape[1])):
+        delta = (grad_h[:, t] + carried) * (1 - states[:, t + 1] ** 2)  # (B, N)
+        total = total + delta.T @ states[:, t]
+        carried = delta @ W_h
+    return total
+
+
+check("2.8", recurrent_gradient)
+
+# %% [markdown]
+# Autograd finds the same for the layer in `utils`.
+
+# %%
+layer, x, grad_h = RNN(3, 5).double(), torch.randn(2, 7, 3).double(), torch.randn(2, 7, 5).double()
+outputs, _ = layer(x)
+(outputs * grad_h).sum().backward()
+states = F.pad(outputs.detach(), (0, 0, 1, 0))  # the state before the first step is 0
+ours = recurrent_gradient(states, grad_h, layer.W_h.detach())
+print("largest difference below 1e-12:", (ours - layer.W_h.grad).abs().max().item() < 1e-12)
+
+# %% [markdown]
+# (solution-2-9)=
+# ## 2.9 Where to cut
+#
+# `detach` keeps the value and forgets how it came about. It stands where a chunk begins. As the chunks share no graph, the
+# gradient of the sum is the sum of the gradients.
+
+
+# %%
+def truncated_gradient(x, y, start, W_x, W_h, b, k: int) -> torch.Tensor:
+    W_h = W_h.clone().requires_grad_()
+    h, loss = start, 0.0
+    for t in range(x.shape[1]):
+        if t % k == 0:
+            h = h.detach()
+        h = torch.tanh(x[:, t] @ W_x.T + h @ W_h.T + b)
+        loss = loss + ((h - y[:, t]) ** 2).sum() / 2
+    return torch.autograd.grad(loss, W_h)[0]
+
+
+check("2.9", truncated_gradient)
+
+# %% [markdown]
+# Here the graphs of all chunks are alive until the end. In training one calls `backward` after each chunk, and the graph is
+# freed: this is why the memory no longer grows with the text.
+#
+# How far is the truncated gradient from the whole one? We take random sequences of 64 steps, and measure the
+# length of the difference against the length of the whole.
+
+
+# %%
+def error_of_chunks(k: int, seed: int) -> float:
+    """Relative error of the gradient truncated to k steps, on random sequences of 64."""
+    torch.manual_seed(seed)
+    x, y, start = torch.randn(4, 64, 3), torch.randn(4, 64, 8), torch.zeros(4, 8)
+    weights = torch.randn(8, 3) / 2, torch.randn(8, 8) / 8**0.5, torch.zeros(8)
+    whole, cut = (truncated_gradient(x, y, start, *weights, length) for length in (64, k))
+    return ((cut - whole).norm() / whole.norm()).item()
+
+
+# %%
+errors = {k: [error_of_chunks(k, seed) for seed in range(3)] for k in (1, 4, 16)}
+finding(
+    "Each time the chunks are four times as long, the error falls, for each of three seeds.",
+    all(a > b > c for a, b, c in zip(*errors.values(), strict=True)),
+    {f"chunks of {k}": f"{min(e):.0%} to {max(e):.0%}" for k, e in errors.items()},
+)
+
+# %% [markdown]
+# Short chunks do well here, because nothing in these sequences hangs on long ago, and because the gradients fade anyway.
+# In a task that needs 30 steps of memory, chunks of 16 would lose the very term that counts.
+
+# %% [markdown]
+# (solution-2-10)=
+# ## 2.10 Clip the whole
+#
+# Squares add up over all tensors; then comes one root, and one factor for all. A gradient of zero makes the quotient infinite,
+# and the minimum with 1 takes care of that.
+
+
+# %%
+def clip(gradients: list[torch.Tensor], max_norm: float) -> list[torch.Tensor]:
+    norm = torch.sqrt(sum((g**2).sum() for g in gradients))
+    factor = (max_norm / norm).clamp(max=1)
+    return [g * factor for g in gradients]
+
+
+check("2.10", clip)
+
+# %% [markdown]
+# PyTorch's own function does the same in place, but for a millionth that it adds to the length.
+
+# %%
+layer = RNN(3, 5)
+layer(torch.randn(2, 7, 3))[0].sum().backward()
+ours = clip([p.grad.clone() for p in layer.parameters()], max_norm=0.5)
+nn.utils.clip_grad_norm_(layer.parameters(), max_norm=0.5)
+assert all(torch.allclose(g, p.grad, rtol=1e-4) for g, p in zip(ours, layer.parameters()))
+
+# %% [markdown]
+# (solution-2-11)=
+# ## 2.11 What the padding says
+#
+# First choose, then average: then the padding is missing above and below the line. It is not enough to set its
+# nats to zero.
+
+
+# %%
+def perplexity(nats: torch.Tensor, lengths: torch.Tensor) -> float:
+    real = torch.arange(nats.shape[1]) < lengths[:, None]  # (B, T)
+    return math.exp(nats[real].mean())
+
+
+check("2.11", perplexity)
+
+# %% [markdown]
+# (solution-2-12)=
+# ## 2.12 How many may speak?
+#
+# A character belongs to the set if those before it do not yet reach p. So the one that crosses the line is in, and the
+# first is in always.
+
+
+# %%
+def nucleus_size(logits: torch.Tensor, temperature: float, p: float) -> torch.Tensor:
+    likely = torch.softmax(logits / temperature, dim=1).sort(dim=1, descending=True).values
+    before = likely.cumsum(dim=1) - likely
+    return (before < p).sum(dim=1)
+
+
+check("2.12", nucleus_size)
+
+# %% [markdown]
+# (solution-2-13)=
+# ## 2.13 A threshold that moves
+#
+# The threshold is one comparison with the largest probability of each row. What is left is divided by its sum.
+
+
+# %%
+def min_p(logits: torch.Tensor, temperature: float, share: float) -> torch.Tensor:
+    probabilities = torch.softmax(logits / temperature, dim=1)
+    enough = probabilities >= share * probabilities.amax(dim=1, keepdim=True)
+    left = probabilities.masked_fill(~enough, 0)
+    return left / left.sum(dim=1, keepdim=True)
+
+
+check("2.13", min_p)
+
+# %% [markdown]
+# A model that is sure, and one that wavers between 40 characters of 100: how many does each rule leave?
+
+# %%
+sure, wavering = torch.full((2, 100), -6.0)
+sure[0] = 3.0
+wavering[:40] = 0.0
+for name, logits in (("sure", sure[None]), ("wavering", wavering[None])):
+    kept = (min_p(logits, 1.0, 0.1) > 0).sum().item()
+    print(f"{name}: top-p 0.95 keeps {nucleus_size(logits, 1.0, 0.95).item()}, min-p 0.1 {kept}")
+
+# %% [markdown]
+# The tails are long and thin in both cases. Top-p cuts off 5 % of all probability, even where the characters at the edge are
+# as good as the others. Min-p asks each character by itself, so it keeps all 40.
+
+# %% [markdown]
+# (solution-2-14)=
+# ## 2.14 A memory that nobody trained
+#
+# Eigenvalues scale with the matrix, so one division is enough. They may be complex, and what
+# counts is their magnitude.
+
+
+# %%
+def with_radius(W_h: torch.Tensor, radius: float) -> torch.Tensor:
+    return W_h * (radius / torch.linalg.eigvals(W_h).abs().max())
+
+
+check("2.14", with_radius)
+
+
+# %% [markdown]
+# Now the measurement. First the states, then one linear layer for each delay, all fitted at once.
+
+
+# %%
+def states_of(W_h: torch.Tensor, u: torch.Tensor, seed: int) -> torch.Tensor:
+    """The states (T, N) of an untrained network that reads the numbers u (T,)."""
+    torch.manual_seed(seed)
+    W_x, h, states = 0.1 * (2 * torch.rand(len(W_h)).double() - 1), 0.0 * W_h[0], []
+    for u_t in u:
+        h = torch.tanh(W_x * u_t + W_h @ h)
+        states.append(h)
+    return torch.stack(states)
+
+
+# %%
+def memory(W_h: torch.Tensor, seed: int, longest: int = 120) -> int:
+    """The largest delay at which over half of the variance is explained, on steps held back."""
+    u = 2 * torch.rand(3200, generator=torch.Generator().manual_seed(seed)).double() - 1
+    states = F.pad(states_of(W_h, u, seed), (0, 1), value=1.0)[200:]  # the 1 is for a bias
+    past = torch.stack([u[200 - k : len(u) - k] for k in range(1, longest + 1)], dim=1)
+    X, X_new, Y, Y_new = *states.split(2000), *past.split(2000)
+    ridge = 1e-6 * torch.eye(X.shape[1]).double()
+    read_off = torch.linalg.solve(X.T @ X + ridge, X.T @ Y)
+    explained = 1 - ((X_new @ read_off - Y_new) ** 2).mean(0) / Y_new.var(0)
+    return max((k for k in range(1, longest + 1) if explained[k - 1] > 0.5), default=0)
+
+
+# %%
+def random_matrix(seed: int) -> torch.Tensor:
+    return torch.randn(100, 100, generator=torch.Generator().manual_seed(seed)).double()
+
+
+reach = {
+    radius: [memory(with_radius(random_matrix(seed), radius), seed) for seed in range(3)]
+    for radius in (0.5, 0.95, 1.5)
+}
+shown = {f"radius {radius}": f"{min(k)} to {max(k)} steps" for radius, k in reach.items()}
+finding(
+    "A radius of 0.95 remembers more than twice as long as 0.5 or 1.5, for each of three seeds.",
+    min(reach[0.95]) > 2 * max(reach[0.5] + reach[1.5]),
+    shown,
+)
+
+# %% [markdown]
+# With a small radius, the past fades. With a large one, the network makes noise of its own: two states that
+# differ a little drift apart, and the old inputs drown. In between lies the edge, and it is
+# narrow.
+#
+# Can we do better at the same radius? Most eigenvalues of a random matrix are well below the largest, so most
+# directions forget quickly. In an **orthogonal** matrix all eigenvalues have the magnitude 1: no direction forgets
+# faster than another. The decomposition $W = QR$ gives one.
+
+# %%
+reach["orthogonal"] = [
+    memory(0.99 * torch.linalg.qr(random_matrix(seed)).Q, seed) for seed in range(3)
+]
+finding(
+    "An orthogonal matrix, times 0.99, remembers more than twice as long again.",
+    min(reach["orthogonal"]) > 2 * max(reach[0.95]),
+    shown | {"orthogonal": f"{min(reach['orthogonal'])} to {max(reach['orthogonal'])} steps"},
+)
+
+# %% [markdown]
+# There is a limit that no matrix can beat: 100 units can't hold more than 100 independent numbers
+# {cite}`jaeger2001short`. The orthogonal network comes close to it. This is a good reason to begin the training of a recurrent
+# network with an orthogonal matrix.
+
+# %%
+assert max(reach["orthogonal"]) <= 100
