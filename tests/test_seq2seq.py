@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 
+from utils.lab import text
 from utils.seq2seq import (
     BOS,
     EOS,
@@ -115,7 +116,7 @@ def naive_encode(encoder: Encoder, sentence: torch.Tensor):
     """Read one unpadded sentence; return its annotations (S, N) and the last states together."""
     x = encoder.embedding.weight[sentence]
     sides = []
-    for layer, order in zip(directions(encoder), (1, -1), strict=True):
+    for layer, order in ((encoder.layer.ahead, 1), (encoder.layer.back, -1)):
         zero = torch.zeros(N // 2, dtype=x.dtype)
         state = (zero, zero) if type(layer).__name__ == "LSTM" else zero
         states = []
@@ -129,10 +130,6 @@ def naive_encode(encoder: Encoder, sentence: torch.Tensor):
     else:
         final = torch.cat([last, first])
     return torch.cat([forward, backward], dim=1), final
-
-
-def directions(encoder: Encoder) -> list[nn.Module]:
-    return [m for m in encoder.layer.children() if hasattr(m, "W_x")]
 
 
 def naive_look(attention: nn.Module, s: torch.Tensor, annotations: torch.Tensor):
@@ -230,11 +227,7 @@ def test_the_model_equals_single_unpadded_sentences(choices):
 def test_the_encoder_equals_the_librarys_layer_on_packed_sentences(layer, lengths):
     encoder, lengths = build({"layer": layer}).encoder, torch.tensor(lengths)
     library = getattr(nn, layer)(D, N // 2, batch_first=True, bidirectional=True).double()
-    with torch.no_grad():
-        for ours, suffix in zip(directions(encoder), ("", "_reverse"), strict=True):
-            names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-            for name, weight in zip(names, library_weights(ours), strict=True):
-                getattr(library, f"{name}_l0{suffix}").copy_(weight)
+    encoder.layer.load_library(library)
     source = ids(lengths, V_SOURCE, 6)
     annotations, final = encoder(source, lengths)
     x = encoder.embedding(source)
@@ -417,7 +410,7 @@ def naive_beam_search(model, sentence, width, max_len, length_penalty):
     return max(best)
 
 
-@pytest.mark.parametrize("length_penalty", [0.0, 0.6, 1.0, 2.0])
+@pytest.mark.parametrize("length_penalty", [0.0, 0.6, 2.0])
 @pytest.mark.parametrize("width", [1, 2, 3, 11])
 def test_beam_search_equals_a_search_over_lists(width, length_penalty):
     for seed, choices in enumerate([CONFIGS["GRU additive Bahdanau None"], *CONFIGS.values()][:4]):
@@ -434,7 +427,7 @@ def test_beam_search_equals_a_search_over_lists(width, length_penalty):
 @each_model
 @pytest.mark.parametrize("length_penalty", [0.0, 1.0])
 def test_a_beam_of_one_is_greedy_decoding(choices, length_penalty):
-    for seed in range(4):
+    for seed in range(3):
         model = build(choices, seed=seed, peak=2)
         source, lengths, _ = batch(seed)
         greedy = greedy_decode(model, source, lengths, 7)
@@ -453,7 +446,7 @@ def test_a_beam_as_wide_as_all_sequences_finds_the_best_of_them(length_penalty):
     ]
     assert len(targets) == 2**4 - 1
     beaten = set()
-    for seed in range(6):
+    for seed in range(3):
         model = build(seed=seed, peak=1, target_vocab_size=vocab_size)
         source, lengths, _ = batch(seed)
         decoded, scores = beam_search(
@@ -543,11 +536,11 @@ def test_a_small_model_learns_to_reverse(style):
     torch.manual_seed(0)
     model = Seq2Seq(Seq2SeqConfig(8, 8, 16, 32, style=style))
     generator = torch.Generator().manual_seed(0)
-    source = torch.randint(3, 8, (200, 5), generator=generator)
-    lengths = torch.full((200,), 5)
+    source = torch.randint(3, 8, (100, 5), generator=generator)
+    lengths = torch.full((100,), 5)
     target = nn.functional.pad(source.flip(1), (0, 1), value=EOS)
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
-    for _ in range(80):
+    optimizer = torch.optim.Adam(model.parameters(), lr=2e-2)
+    for _ in range(40):
         loss = sequence_loss(model(source, lengths, shift(target)), target)
         optimizer.zero_grad()
         loss.backward()
@@ -619,6 +612,10 @@ def test_decoding_needs_a_width_and_a_length():
         greedy_decode(model, source, lengths, 0)
     decoded, _ = beam_search(model, source, lengths, V_TARGET + 5, 3)
     assert decoded.shape[0] == 3
+
+
+def test_the_special_symbols_have_the_vocabularys_numbers():
+    assert (PAD, BOS, EOS) == (text.PAD, text.BOS, text.EOS)
 
 
 def test_a_loss_of_nothing_is_refused():
