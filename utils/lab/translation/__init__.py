@@ -5,12 +5,14 @@ guessed afterwards. There are sure links, and links that are only possible (Och 
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from random import Random
 from typing import NamedTuple
 
 from utils.lab.translation.joined import STRUCTURES, Sentences
 
 SHORTEST, LONGEST = 3, 25
+PATIENCE = 2_000  # sentences in a row that are nothing new
 __all__ = ["STRUCTURES", "Corpus", "Pair", "corpus", "held_out", "sentences"]
 
 
@@ -37,59 +39,72 @@ class Corpus(NamedTuple):
 
 
 def sentences(n: int, seed: int, structures: Sequence[str] = STRUCTURES) -> list[Pair]:
-    """Draw n different sentences of 3 to 25 English words; lengths are about equally frequent.
+    """Draw n different sentences of 3 to 25 English words; all lengths are about as frequent.
 
-    Raises: ValueError if there is no such structure.
+    structures: names out of STRUCTURES, for sentences of these kinds only. Some have no long or
+        short sentences, and some only a few dozen at all.
+    Raises: ValueError if there is no such structure, or there are not n sentences of it.
     """
-    unknown = set(structures) - set(STRUCTURES)
+    unknown = sorted(set(structures) - set(STRUCTURES))
     if unknown or not structures:
+        raise ValueError(f"No structure {unknown or ''}: choose from {', '.join(STRUCTURES)}.")
+    pairs = list(islice(endless(Random(seed), structures), n))
+    if len(pairs) < n:
         raise ValueError(
-            f"There is no structure {sorted(unknown)}: choose from {', '.join(STRUCTURES)}."
+            f"Only {len(pairs)} different sentences were found, not {n}: ask for fewer."
         )
-    stream = endless(Random(seed), structures)
-    return [next(stream) for _ in range(n)]
+    return pairs
 
 
 def endless(random: Random, structures: Sequence[str]) -> Iterator[Pair]:
-    """Sentences without end, each one once."""
+    """Sentences as long as new ones come up, each of about the length that is rarest so far."""
     grammar, seen = Sentences(random), set()
-    drawn = dict.fromkeys(range(SHORTEST, LONGEST + 1), 0)
-    while True:
-        rarest = min(drawn, key=drawn.get)
-        phrase, structure = grammar.sentence(rarest, structures)
-        english = phrase.english
-        if SHORTEST <= len(english) <= LONGEST and english not in seen:
-            seen.add(english)
-            drawn[len(english)] += 1
+    drawn = dict.fromkeys(range(SHORTEST, LONGEST + 1), 0.0)
+    misses = 0
+    while misses < PATIENCE:
+        aim = min(drawn, key=drawn.get)
+        phrase, structure = grammar.sentence(aim, structures)
+        length = len(phrase.english)
+        drawn[aim] += 0.1  # so that nobody waits for a length that there is not
+        misses += 1
+        if length in drawn and phrase.english not in seen:
+            misses = 0
+            drawn[length] += 1
+            seen.add(phrase.english)
             sure = frozenset(phrase.sure)
-            yield Pair(english, phrase.chinese, sure, sure.union(phrase.maybe), structure)
+            possible = sure.union(phrase.maybe)
+            yield Pair(phrase.english, phrase.chinese, sure, possible, structure)
 
 
-HELD_OUT = (  # parts of one clause that train never has together
-    {"placing", "that"},
-    {"who", "place", "time"},
+HELD_OUT = (  # a clause with all of these is kept from training; with some of them it is not
+    frozenset({"placing", "that"}),  # he put the book that Tom bought on the table
+    frozenset({"who", "place", "time"}),  # the man who sang worked in the park yesterday
 )
 
 
 def held_out(structure: str) -> bool:
-    """Whether a clause of this structure combines what is kept from training."""
-    clauses = structure.rpartition("(")[2].rstrip(")").split(", ")
-    return any(parts <= set(clause.split()) for clause in clauses for parts in HELD_OUT)
+    """Whether a clause of this structure combines what training shows only apart."""
+    return any(parts <= set(clause) for clause in clauses(structure) for parts in HELD_OUT)
+
+
+def clauses(structure: str) -> list[list[str]]:
+    """The parts of each clause: [["event", "past"], ["state", "present"]] in "so(...)"."""
+    return [clause.split() for clause in structure.rpartition("(")[2].rstrip(")").split(", ")]
 
 
 def corpus(
     seed: int, n_train: int = 16_000, n_validation: int = 1_000, n_test: int = 2_300
 ) -> Corpus:
-    """Draw a corpus to train on, to choose with, and to judge with: of both kinds of sentences."""
+    """Draw a corpus to train on, to choose with, and to judge with: once on the same kinds of
+    sentences, and once on the combinations in HELD_OUT, of which there are about 600."""
     parts = Corpus([], [], [], [])
-    wanted = (n_train, n_validation, n_test)
+    wanted = n_train + n_validation + n_test
+    drawn = []
     for pair in endless(Random(seed), STRUCTURES):
-        if held_out(pair.structure):
-            parts.unseen_structures.append(pair)
-            continue
-        for part, size in zip(parts, wanted, strict=False):
-            if len(part) < size:
-                part.append(pair)
-                break
-        else:
-            return parts
+        (parts.unseen_structures if held_out(pair.structure) else drawn).append(pair)
+        if len(drawn) == wanted:
+            break
+    parts.train.extend(drawn[:n_train])
+    parts.validation.extend(drawn[n_train : n_train + n_validation])
+    parts.test.extend(drawn[n_train + n_validation :])
+    return parts

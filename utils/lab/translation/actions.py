@@ -71,9 +71,11 @@ class Actions(Phrases):
         if verb in lexicon.MOMENTS and tense in ("habit", "progressive"):
             tense = "past"
         if verb.base == "work" and tense == "past":  # 工作 了 asks for how long
-            tense = "progressive" if mood == "statement" else tense
+            verb = lexicon.ACTIVITIES[0]
         if verb.base == "leave" and (tense != "past" or mood == "command"):
             verb = lexicon.PLACING[0]  # 忘 is what has happened, not what one plans
+        if verb in lexicon.MOMENTS and mood == "command":
+            verb = self.pick(lexicon.OPENING)  # nobody can be told to see or to lose
         subject = subject or (IT if kind == "weather" else self.subject(spare))
         firm = subject.every or tense == "progressive" or mood in ("question", "when", "after")
         negative = not firm and kind != "weather" and spare > 1 and self.chance(0.25)
@@ -139,7 +141,7 @@ class Actions(Phrases):
             chinese = f"把~verb {{{name}}} {{verb}} 在~verb~spot{done} {{spot}}"
             return (f"{{verb}} {{{name}}} {{spot}}", chinese), spare
         if kind == "giving":
-            slots["receiver"] = self.person()
+            slots["receiver"] = self.other(slots["subject"])
             chinese = f"把~verb {{{name}}} {{verb}} 给~1{done} {{receiver}}"
             return (f"{{verb}} {{{name}}} to~1 {{receiver}}", chinese), spare
         return (f"{{verb}} {{{name}}}", f"{{verb}}{done} {{{name}}}"), spare
@@ -150,13 +152,19 @@ class Actions(Phrases):
             return
         options = list(ADJUNCTS[kind])
         if "that" in slots:
-            options = ["early"] if mood not in ("question", "command") and ADJUNCTS[kind] else []
+            options = (
+                ["early"] if mood not in ("question", "who", "command") and ADJUNCTS[kind] else []
+            )
         self.random.shuffle(options)
         for name in options:
             if spare < ROOM[name] or self.chance(0.1):
                 continue
-            draw = {"place": self.place, "company": self.companion}.get(name)
-            slots[name] = draw() if draw else self.time(tense)
+            if name == "place":
+                slots[name] = self.place()
+            elif name == "company":
+                slots[name] = self.companion(self.other(slots["subject"]))
+            else:
+                slots[name] = self.time(tense)
             spare -= len(slots[name].english)
 
     def adverbs(self, kind: str, tense: str, slots: dict) -> None:

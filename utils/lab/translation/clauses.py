@@ -114,8 +114,8 @@ class Clauses(Actions):
     def who_question(self, spare: int) -> Clause:
         """谁 昨天 买 了 那 本 书 ？"""
         kind = self.pick(("event", "motion", "placing", "giving"))
-        subject = Subject(words("who", "谁"), "singular", every=False)
-        asked = self.action(kind, spare, "past", subject=subject)
+        subject = Subject(words("who", "谁"), "singular")
+        asked = self.action(kind, spare, "past", mood="who", subject=subject)
         return Clause(rule("{asked} ?=1", "{asked} ？=1")(asked=asked.phrase), asked.parts)
 
     def command(self, spare: int) -> Clause:

@@ -166,7 +166,7 @@ ADJECTIVES = [
     big | bigger | 大 | animal piece vehicle room opening
     small | smaller | 小 | animal piece room opening
     good | better | 好 | job text show
-    tall | taller | 高 | person
+    tall | taller | 高 | predicate
     young | younger | 年轻 | person
     clever | cleverer | 聪明 | person animal
     tired | | 累 | predicate
@@ -219,6 +219,8 @@ MOMENTS = [
     close closes closed closing | 关上 | opening
     """)
 ]
+
+OPENING = [verb for verb in MOMENTS if "opening" in verb.kinds]
 
 STATES = [
     verb(*row)
@@ -412,9 +414,3 @@ SAYING = table("""
     knows | 知道
     heard | 听说
     """)
-
-# what only grammar asks for: these words need no counterpart
-FUNCTION_WORDS = frozenset(
-    "the a an of did does do am is are was were it that who to for in on at than and , "
-    "的 把 了 一 在 里 那 那些 们 都 很 正在 吗 地 所以 就 但是 被 给 一起 ， 个".split()
-)

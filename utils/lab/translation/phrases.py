@@ -108,8 +108,8 @@ class Phrases:
             return self.person()
         if known or self.chance(0.4):
             return self.definite(noun, spare)
-        new = ("a", "a", "number", "number") + ("some",)
-        return self.thing(noun, self.pick(new), spare > 0 and self.chance(0.5))
+        new = self.pick(("a", "a", "number", "number", "some"))
+        return self.thing(noun, new, spare > 0 and self.chance(0.5))
 
     def moved(self, noun: Noun, spare: int) -> Phrase:
         """What 把 takes before the verb: something known, of which "the book" is just 书."""
@@ -143,6 +143,13 @@ class Phrases:
             kin = self.entry(lexicon.KIN)
             return rule(f"{english}=1 {{kin}}", f"{chinese}=1 {{kin}}")(kin=kin)
         return self.thing(self.pick(PEOPLE), self.pick(("plain the", "plain the", "this")))
+
+    def other(self, someone: Phrase) -> Phrase:
+        """One person who is not someone."""
+        person = self.person()
+        while person.english[-1] in someone.english:
+            person = self.person()
+        return person
 
     def subject(self, spare: int) -> Subject:
         """Whoever does something, at most as long as there is room for."""
@@ -204,8 +211,8 @@ class Phrases:
         english, chinese = self.pick(lexicon.PLACES)
         return words(english, "在~1~2~3 " + chinese)
 
-    def companion(self) -> Phrase:
-        return rule("with=1 {who}", "和=1 {who} 一起~1")(who=self.person())
+    def companion(self, who: Phrase) -> Phrase:
+        return rule("with=1 {who}", "和=1 {who} 一起~1")(who=who)
 
     def time(self, tense: str) -> Phrase:
         if tense == "habit":
