@@ -45,6 +45,7 @@ class Seq2SeqConfig:
         decoder, and the decoder sees nothing else of the source (Sutskever et al., 2014).
     style: what looks at the source, the state before the step ("Bahdanau") or after it ("Luong").
     window: reach of local attention around a predicted position, or None for the whole source.
+        Without attention, style and window have no say.
     """
 
     source_vocab_size: int
