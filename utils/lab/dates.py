@@ -79,17 +79,20 @@ def days(years: Iterable[int] = YEARS) -> list[date]:
 def split_days(seed: int = 0) -> tuple[list[date], list[date], list[date]]:
     """Divide the days of a century at random: 80 % to train, 10 % to validate, 10 % to test.
 
-    No day is in two parts, so a model that learns texts by heart reads no new one.
+    No day is in two parts: a model that learnt texts by heart would know none of the test.
     """
-    every = days()
-    order = np.random.default_rng(seed).permutation(len(every))
-    cuts = [8 * len(every) // 10, 9 * len(every) // 10]
-    return tuple([every[i] for i in part] for part in np.split(order, cuts))
+    return _three_parts(days(), seed)
+
+
+def _three_parts(items: Sequence, seed: int) -> tuple[list, list, list]:
+    order = np.random.default_rng(seed).permutation(len(items))
+    train, validation, test = np.split(order, [8 * len(items) // 10, 9 * len(items) // 10])
+    return [items[i] for i in train], [items[i] for i in validation], [items[i] for i in test]
 
 
 def examples(
     n: int,
-    seed: int,
+    seed: int | Sequence[int],
     dates: Sequence[date],
     locales: Sequence[str] = LOCALES,
     formats: Sequence[str] = FORMATS,
@@ -128,10 +131,10 @@ def corpus(n_train: int, n_held_out: int = 2000, seed: int = 0) -> Corpus:
     """
     train, validation, test = split_days(seed)
     return Corpus(
-        examples(n_train, seed, train),
-        examples(n_held_out, seed, validation),
-        examples(n_held_out, seed, test),
-        examples(n_held_out, seed, test, formats=UNSEEN_FORMATS),
+        examples(n_train, [seed, 0], train),
+        examples(n_held_out, [seed, 1], validation),
+        examples(n_held_out, [seed, 2], test),
+        examples(n_held_out, [seed, 3], test, formats=UNSEEN_FORMATS),
     )
 
 
@@ -208,3 +211,41 @@ def _rules(locales: tuple[str, ...]) -> parser.parserinfo:
             return year + (1900 if year >= YEARS[0] % 100 else 2000)
 
     return Rules(dayfirst=2 * sum(day_first) > len(locales))
+
+
+# Words whose language is to be told
+
+LANGUAGES = tuple("cs de en es fi fr it nl pl pt sv tr".split())  # all in Latin letters
+
+
+class Word(NamedTuple):
+    """A word and the language that it is from."""
+
+    text: str
+    language: str
+
+
+def language_words(seed: int = 0) -> tuple[list[Word], list[Word], list[Word]]:
+    """Words of twelve languages: 80 % to train, 10 % to validate, 10 % to test.
+
+    They are names of months, weekdays, languages and countries, cut at spaces and hyphens, in
+    small letters, three or more of them. A word that several of the languages have ("april") is
+    left out, so no word is in two parts, and none has two answers; related words ("island",
+    "islands") may be in different parts.
+    """
+    languages_of = defaultdict(set)
+    for language in LANGUAGES:
+        for word in _words(language):
+            languages_of[word].add(language)
+    words = [Word(word, *of) for word, of in sorted(languages_of.items()) if len(of) == 1]
+    return _three_parts(words, seed)
+
+
+def _words(language: str) -> set[str]:
+    """The words that CLDR has in a language."""
+    known = Locale.parse(language)
+    tables = [known.languages, known.territories]
+    tables += [kind["format"]["wide"] for kind in (known.months, known.days)]
+    names = " ".join(name for table in tables for name in table.values())
+    small = normalised(names.replace("İ", "i").lower())  # Turkish: İ would become i and a dot
+    return {word for word in re.findall(r"[^\W\d_]+", small) if len(word) > 2}
