@@ -518,6 +518,17 @@ def test_dropout_works_in_training_alone():
     torch.testing.assert_close(model(source, lengths, shift(target)), kept, **EXACT)
 
 
+@each_model
+def test_dropout_falls_on_what_is_read_and_on_what_the_logits_are_made_of(choices):
+    model, shapes = build(choices, dropout=0.5), []
+    for dropout in (model.encoder.dropout, model.decoder.dropout):
+        assert dropout.p == 0.5
+        dropout.register_forward_hook(lambda _, x, y: shapes.append(tuple(y.shape)))
+    source, lengths, target = batch()
+    model(source, lengths, shift(target))
+    assert shapes == [(3, 6, D), (3, 5, D), (3, 5, N)]
+
+
 def test_searching_keeps_no_graph_and_draws_nothing():
     model = build(dropout=0.5)
     source, lengths, _ = batch()
