@@ -396,7 +396,7 @@ check = Checker(
                 lambda *inputs: lstm_step(*inputs, order="ifgo"),
             ),
             "forget and input": Mistake(
-                "the forget gate holds the old, the input gate lets in the new: yours are exchanged.",
+                "the forget gate holds the old, the input gate lets in the new, not the other way.",
                 lambda *inputs: lstm_step(*inputs, order="foig"),
             ),
             "forget and output": Mistake(

@@ -1,0 +1,394 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Solutions of Day 3
+#
+# To the exercises of [Gates](../03_gates.ipynb). There is more than one right way. What counts is that the check
+# passes and that you can say why.
+
+# %%
+import convolution_to_attention  # is `utils` this book's?
+
+import math
+
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from utils.exercises.gates import check
+from utils.lab.display import finding, table
+from utils.lab.recipes import train_recall
+from utils.recurrent import LSTM, SequenceClassifier
+
+# %% [markdown]
+# (solution-3-1)=
+# ## 3.1 Count before you build
+#
+# Three gates and the candidate make four blocks. Each has 16 rows: 8 weights for the input, 16 for the old state, and
+# two biases.
+
+# %%
+my_count = 4 * 16 * (8 + 16 + 2)
+print(my_count)
+check("3.1", my_count)
+
+# %% [markdown]
+# (solution-3-2)=
+# ## 3.2 A fair width
+#
+# A block has $ND + N^2 + N$ parameters. That is a quadratic equation in N, but counting up needs no thought about
+# rounding.
+
+
+# %%
+def hidden_size_for(budget: int, n_blocks: int, input_size: int) -> int:
+    N = 0
+    while n_blocks * (N + 1) * (input_size + N + 2) <= budget:
+        N += 1
+    return N
+
+
+check("3.2", hidden_size_for)
+
+# %% [markdown]
+# Four times the blocks cost half of the width, not three quarters, since most of a block is $N^2$.
+
+# %%
+blocks = {"RNN": 1, "GRU": 3, "LSTM": 4}
+table(
+    [[name, hidden_size_for(20_000, n, input_size=16)] for name, n in blocks.items()],
+    ["layer", "width for 20,000 parameters"],
+)
+
+# %% [markdown]
+# (solution-3-3)=
+# ## 3.3 An LSTM from elsewhere
+#
+# Only the names that the four blocks get are new. Each gate is a sigmoid; the candidate, which has a sign, is a tanh.
+
+
+# %%
+def lstm_step(x, h, c, W_x, W_h, b) -> tuple[torch.Tensor, torch.Tensor]:
+    i, o, f, g = (x @ W_x.T + h @ W_h.T + b).chunk(4, dim=1)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+check("3.3", lstm_step)
+
+# %% [markdown]
+# With its blocks in the new order, the library's own layer gives the same. Its order is i, f, g, o.
+
+
+# %%
+def onnx_order(weight: torch.Tensor) -> torch.Tensor:
+    i, f, g, o = weight.chunk(4)
+    return torch.cat([i, o, f, g])
+
+
+cell = nn.LSTMCell(3, 5)
+x, h, c = torch.randn(2, 3), torch.randn(2, 5), torch.randn(2, 5)
+W_x, W_h, b_x, b_h = map(onnx_order, cell.parameters())
+theirs = cell(x, (h, c))
+torch.testing.assert_close(lstm_step(x, h, c, W_x, W_h, b_x + b_h), theirs)
+
+# %% [markdown]
+# (solution-3-4)=
+# ## 3.4 The GRU of tomorrow's paper
+#
+# The reset gate is applied to the old state *before* the product. The product mixes units, so it makes a
+# difference whether a unit is silenced before it or after it.
+
+
+# %%
+def gru_step(x, h, W_x, W_h) -> torch.Tensor:
+    x_r, x_z, x_n = (x @ W_x.T).chunk(3, dim=1)
+    W_hr, W_hz, W_hn = W_h.chunk(3)
+    r = (x_r + h @ W_hr.T).sigmoid()
+    z = (x_z + h @ W_hz.T).sigmoid()
+    n = (x_n + (r * h) @ W_hn.T).tanh()
+    return (1 - z) * h + z * n
+
+
+check("3.4", gru_step)
+
+# %% [markdown]
+# (solution-3-5)=
+# ## 3.5 Predict: an update gate that stands open
+#
+# In the library, as in {cite:t}`cho2014learning`, $h_t = z \odot h_{t-1} + (1 - z) \odot n$: the gate named *update* is
+# the share of the old. Open, it keeps.
+
+# %%
+gru = nn.GRU(4, 8, batch_first=True)
+with torch.no_grad():
+    gru.bias_ih_l0[8:16] += 30  # the second block is z
+start = torch.rand(1, 1, 8)
+_, h = gru(torch.randn(1, 5, 4), start)
+torch.testing.assert_close(h, start)
+check("3.5", "keep")
+
+# %% [markdown]
+# (solution-3-6)=
+# ## 3.6 From one convention to the other
+#
+# The other program needs $1 - z$ where the first has $z$. Since $1 - \sigma(a) = \sigma(-a)$, it is enough to
+# turn round the sign of all that goes into the update gate: the rows of both matrices, and of the bias.
+
+
+# %%
+def other_convention(W_x, W_h, b) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def turned(weight: torch.Tensor) -> torch.Tensor:
+        r, z, n = weight.chunk(3)
+        return torch.cat([r, -z, n])
+
+    return turned(W_x), turned(W_h), turned(b)
+
+
+check("3.6", other_convention)
+
+# %% [markdown]
+# So neither convention can do more than the other. They begin differently, though: a bias that
+# makes one of them keep makes the other forget.
+
+# %% [markdown]
+# (solution-3-7)=
+# ## 3.7 Predict: twenty steps at a bias of 1
+#
+# The gate is $\sigma(1) \approx 0.73$, and the gradient is multiplied by it in each of the twenty steps.
+
+# %%
+my_gradient = torch.sigmoid(torch.tensor(1.0)).item() ** 20
+print(f"{my_gradient:.4f}")
+check("3.7", my_gradient)
+
+# %% [markdown]
+# About two thousandths. A bias of 1 helps over ten steps, and hardly over a hundred.
+
+# %% [markdown]
+# (solution-3-8)=
+# ## 3.8 A bias for a distance
+#
+# After $d$ steps $f^d$ is left, so the gate must be the $d$-th root of the share. The bias is what the sigmoid makes
+# this gate of: its logit, $\log(f / (1 - f))$.
+
+
+# %%
+def forget_bias(distance: int, share: float) -> float:
+    f = share ** (1 / distance)
+    return math.log(f / (1 - f))
+
+
+check("3.8", forget_bias)
+
+# %% [markdown]
+# What does it take to keep half?
+
+# %%
+distances = (1, 10, 100, 1000)
+table(
+    [[d, f"{0.5 ** (1 / d):.4f}", f"{forget_bias(d, 0.5):.2f}"] for d in distances],
+    ["steps", "gate", "bias"],
+)
+
+# %% [markdown]
+# Ten times the distance needs about 2.3 more, the logarithm of 10. That is why a few units of bias are enough for
+# hundreds of steps.
+
+# %% [markdown]
+# (solution-3-9)=
+# ## 3.9 The direct path
+#
+# From $c_t$ to $c_T$ the path leads through $f_{t+1}, \dots, f_T$. All the products at once are a
+# running product from the end, which `cumprod` makes if it is given the gates in reverse.
+
+
+# %%
+def direct_path(f: torch.Tensor) -> torch.Tensor:
+    later = f.flip(1).cumprod(1).flip(1)  # row t: f_{t+1} · … · f_T
+    return torch.cat([later, torch.ones_like(f[:, :1])], dim=1)
+
+
+check("3.9", direct_path)
+
+# %% [markdown]
+# (solution-3-10)=
+# ## 3.10 Where does each direction end?
+#
+# The forward direction ends at a sequence's last real step, `lengths - 1`. The backward direction *begins* there and
+# ends at position 0, whatever the length.
+
+
+# %%
+def final_states(outputs: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    forward, backward = outputs.chunk(2, dim=2)
+    last = forward[lengths - 1, torch.arange(len(lengths))]
+    return torch.cat([last, backward[0]], dim=1)
+
+
+check("3.10", final_states)
+
+# %% [markdown]
+# The library says the same, if it is told the lengths: they are in `pack_padded_sequence`.
+
+# %%
+gru, lengths = nn.GRU(3, 4, bidirectional=True), torch.tensor([5, 2, 4])
+packed = pack_padded_sequence(torch.randn(5, 3, 3), lengths, enforce_sorted=False)
+outputs, h = gru(packed)
+outputs, _ = pad_packed_sequence(outputs)
+torch.testing.assert_close(final_states(outputs, lengths), torch.cat([h[0], h[1]], dim=1))
+
+# %% [markdown]
+# (solution-3-11)=
+# ## 3.11 Gates that see the cell
+#
+# The order is the point. Two gates look before the cell changes, the third after it.
+
+
+# %%
+def peephole_step(a, c, p_i, p_f, p_o) -> tuple[torch.Tensor, torch.Tensor]:
+    a_i, a_f, a_g, a_o = a.chunk(4, dim=1)
+    i, f = (a_i + p_i * c).sigmoid(), (a_f + p_f * c).sigmoid()
+    c = f * c + i * a_g.tanh()
+    o = (a_o + p_o * c).sigmoid()
+    return o * c.tanh(), c
+
+
+check("3.11", peephole_step)
+
+# %% [markdown]
+# (solution-3-12)=
+# ## 3.12 What must fit into one vector
+#
+# There are $V^T$ sequences. To tell them apart takes $\log_2 V^T = T \log_2 V$ bits, and a unit that is left over in
+# part still is a unit.
+
+
+# %%
+def units_needed(length: int, vocab_size: int, bits: float) -> int:
+    return math.ceil(length * math.log2(vocab_size) / bits)
+
+
+check("3.12", units_needed)
+
+# %% [markdown]
+# The need grows with the length, and the vector does not.
+
+# %%
+lengths = (5, 10, 20, 40)
+table(
+    [[length, units_needed(length, vocab_size=1000, bits=1)] for length in lengths],
+    ["symbols out of 1000", "units, at one bit each"],
+)
+
+# %% [markdown]
+# Language is kinder than this count: most sequences of words are never said. But a network also has to *learn* to
+# store them, and that fails long before the units run out.
+
+# %% [markdown]
+# (solution-3-13)=
+# ## 3.13 Which one, then?
+#
+# The models whose means lie within the best one's standard error can't be told apart by these runs. Among them the price
+# decides.
+
+
+# %%
+def choose(scores: torch.Tensor, costs: torch.Tensor) -> int:
+    means = scores.mean(dim=1)
+    best = means.argmax()
+    error = scores[best].std() / math.sqrt(scores.shape[1])
+    good_enough = means >= means[best] - error
+    return int(costs.masked_fill(~good_enough, math.inf).argmin())
+
+
+check("3.13", choose)
+
+# %% [markdown]
+# With three seeds a standard error is itself a rough guess. The rule protects from paying for luck, and not from
+# measuring too little.
+
+# %% [markdown]
+# (solution-3-14)=
+# ## 3.14 Memories of many lengths
+#
+# A gate with the bias $\log t$ is $t / (t + 1)$, so that it forgets in about $t$ steps. The input gate of the same
+# unit gets $1 / (t + 1)$: what is to be kept for long is written in small portions.
+
+
+# %%
+def chrono_biases(u: torch.Tensor, longest: int) -> tuple[torch.Tensor, torch.Tensor]:
+    b_f = torch.log(1 + u * (longest - 2))
+    return -b_f, b_f
+
+
+check("3.14", chrono_biases)
+
+# %% [markdown]
+# Now the measurement, with three ways to begin.
+
+
+# %%
+def build(start: str, longest: int, seed: int) -> LSTM:
+    torch.manual_seed(seed)
+    layer = LSTM(8, 32, forget_bias=1.0 if start == "bias 1" else 0.0)
+    if start == "chrono":
+        with torch.no_grad():
+            layer.b[:32], layer.b[32:64] = chrono_biases(torch.rand(32), longest)
+    return layer
+
+
+# %% [markdown]
+# In an untrained layer, how many of the 32 units still feel their $c_0$ after 100 steps? The gradient is the full one,
+# with all of its paths.
+
+
+# %%
+def units_that_remember(start: str, seed: int) -> int:
+    layer = build(start, 100, seed)
+    c_0 = torch.zeros(1, 32, requires_grad=True)
+    state = torch.zeros(1, 32), c_0
+    for x_t in torch.randn(100, 1, 8):
+        state = layer.cell(x_t, state)
+    rows = [torch.autograd.grad(c, c_0, retain_graph=True)[0] for c in state[1][0]]
+    return int((torch.cat(rows).diagonal().abs() >= 0.1).sum())
+
+
+counts = {
+    start: [units_that_remember(start, seed) for seed in range(3)]
+    for start in ("bias 0", "bias 1", "chrono")
+}
+finding(
+    "After 100 steps a tenth of the gradient is left in a quarter of chrono's units or more, and "
+    "with one bias for all in none.",
+    min(counts["chrono"]) >= 8 and max(counts["bias 0"] + counts["bias 1"]) == 0,
+    {start: f"{min(units)} to {max(units)} of 32 units" for start, units in counts.items()},
+)
+
+# %% [markdown]
+# And does it help to learn? The task is to name the first of 30 symbols, with at most 250 steps of training.
+
+
+# %%
+def recall(start: str, seed: int) -> float:
+    """Share of new sequences that are recalled after training."""
+    model = SequenceClassifier(4, 8, build(start, 30, seed), 4)
+    return train_recall(model, length=30, seed=seed, rounds=5)[1]
+
+
+right = {start: [recall(start, seed) for seed in range(3)] for start in ("bias 1", "chrono")}
+finding(
+    "Chrono recalls more than nine of ten on each of three seeds, a bias of 1 on none.",
+    min(right["chrono"]) > 0.9 > max(right["bias 1"]),
+    {start: f"{min(shares):.0%} to {max(shares):.0%}" for start, shares in right.items()},
+)
+
+# %% [markdown]
+# The recipe has to be told the distance. If you don't know it, take the longest sequence that you have. The memories
+# in between come along by themselves.
