@@ -6,6 +6,7 @@ from utils.recurrent.networks import (
     LanguageModel,
     SequenceClassifier,
     Stacked,
+    Streaming,
     reverse,
 )
 from utils.recurrent.rnn import RNN, Recurrent, State, check_sequences, detach, each
@@ -21,6 +22,7 @@ __all__ = [
     "SequenceClassifier",
     "Stacked",
     "State",
+    "Streaming",
     "check_sequences",
     "detach",
     "each",

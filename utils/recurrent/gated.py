@@ -6,7 +6,6 @@ library's order: i, f, g, o for the LSTM, and r, z, n for the GRU.
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from utils.recurrent.rnn import Recurrent
 
@@ -16,52 +15,55 @@ def lstm_step(
 ) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
     """Take one step (Gers et al., 2000). Shapes: projected (B, 4N), h and c (B, N), W_h (4N, N).
 
-    Returns: the next h and c; the gates i, f, o and the new value g in the order i, f, g, o.
+    Returns: the next h and c; and what they were made of, i, f, g, o and tanh(c).
     """
     i, f, g, o = torch.addmm(projected, h, W_h.T).chunk(4, dim=1)
     i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
     c = torch.addcmul(f * c, i, g)  # f ⊙ c + i ⊙ g
-    return o * c.tanh(), c, (i, f, g, o)
+    tanh_c = c.tanh()
+    return o * tanh_c, c, (i, f, g, o, tanh_c)
 
 
 class LSTMThroughTime(torch.autograd.Function):
-    """All steps of an LSTM, and backpropagation through time by hand: no second derivatives.
+    """All steps of an LSTM, with backpropagation through time by hand: no second derivatives.
 
-    Autograd would multiply and add up the gradient of W_h step by step. Here, whatever does not
-    depend on the walk back is computed for all steps at once.
+    Autograd would work out each step's part of every gradient on its own. Here only what has to
+    wait for the step after is done step by step, and the rest for all steps at once.
     Shapes: projected (T, B, 4N), h and c (B, N), W_h (4N, N). Returns: all h and all c (T, B, N).
     """
 
     @staticmethod
     def forward(ctx, projected, h, c, W_h):
-        hs, cs, gates = [h], [c], []
+        all_h, all_c, parts = [h], [c], []
         for projected_t in projected.unbind():
-            h, c, gates_t = lstm_step(projected_t, h, c, W_h)
-            hs.append(h)
-            cs.append(c)
-            gates.append(gates_t)
-        h, c = torch.stack(hs), torch.stack(cs)  # (T + 1, B, N): the initial state comes first
-        ctx.save_for_backward(W_h, h, c, *map(torch.stack, zip(*gates, strict=True)))
+            h, c, parts_t = lstm_step(projected_t, h, c, W_h)
+            all_h.append(h)
+            all_c.append(c)
+            parts.append(parts_t)
+        h, c = torch.stack(all_h), torch.stack(all_c)  # (T + 1, B, N), the initial state first
+        ctx.save_for_backward(W_h, h, c, *map(torch.stack, zip(*parts, strict=True)))
         return h[1:], c[1:]
 
     @staticmethod
-    @once_differentiable
-    def backward(ctx, dh_shown, dc_shown):
-        W_h, h, c, i, f, g, o = ctx.saved_tensors
-        tanh_c = c[1:].tanh()
-        dc_dh = o * (1 - tanh_c**2)  # how much of the gradient of h_t enters c_t
-        do = tanh_c * o * (1 - o)
-        difg = torch.cat([g * i * (1 - i), c[:-1] * f * (1 - f), i * (1 - g**2)], dim=-1)
-        d_projected = torch.empty_like(do).repeat(1, 1, 4)
-        dh, dc = torch.zeros_like(h[0]), torch.zeros_like(c[0])
-        for t in reversed(range(len(do))):
-            dh = dh + dh_shown[t]
-            dc = dc + dc_shown[t] + dh * dc_dh[t]
-            d_projected[t] = torch.cat([dc.repeat(1, 3) * difg[t], dh * do[t]], dim=1)
-            dh = d_projected[t] @ W_h
-            dc = dc * f[t]  # the direct path: ∂c_t/∂c_{t-1} = f_t
-        dW_h = d_projected.flatten(0, 1).T @ h[:-1].flatten(0, 1)  # one product for all steps
-        return d_projected, dh, dc, dW_h
+    def backward(ctx, dh_shown, dc_shown):  # dh stands for ∂loss/∂h, and so on
+        if torch.is_grad_enabled():  # create_graph=True
+            raise RuntimeError(
+                "An LSTM's walk through time has no second derivatives: take its steps with `cell`."
+            )
+        W_h, h, c, i, f, g, o, tanh_c = ctx.saved_tensors
+        di_dc, df_dc, dg_dc = g * i * (1 - i), c[:-1] * f * (1 - f), i * (1 - g**2)
+        do_dh, dc_dh = tanh_c * o * (1 - o), o * (1 - tanh_c**2)
+        dh, dc, d_projected = torch.zeros_like(h[0]), torch.zeros_like(c[0]), []
+        per_step = (dh_shown, dc_shown, dc_dh, di_dc, df_dc, dg_dc, do_dh, f)
+        walk = zip(*map(torch.unbind, per_step), strict=True)
+        for dh_t, dc_t, c_h, i_c, f_c, g_c, o_h, f_t in reversed(list(walk)):
+            dh = dh + dh_t
+            dc = torch.addcmul(dc + dc_t, dh, c_h)
+            d_projected.append(torch.cat([dc * i_c, dc * f_c, dc * g_c, dh * o_h], dim=1))
+            dh = d_projected[-1] @ W_h
+            dc = dc * f_t  # the direct path: ∂c_t/∂c_{t-1} = f_t
+        d_projected = torch.stack(d_projected[::-1])
+        return d_projected, dh, dc, d_projected.flatten(0, 1).T @ h[:-1].flatten(0, 1)
 
 
 class LSTM(Recurrent):
@@ -75,7 +77,7 @@ class LSTM(Recurrent):
     """
 
     n_blocks = 4
-    LIBRARY = nn.LSTM
+    library_mode = "LSTM"
 
     def __init__(self, input_size: int, hidden_size: int, forget_bias: float = 1.0):
         super().__init__(input_size, hidden_size)
@@ -94,7 +96,7 @@ class LSTM(Recurrent):
 
     def gates(self, x_t: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, ...]:
         """Return i, f, g, o of the step that reads x_t (B, D), each (B, N)."""
-        return lstm_step(self.project(x_t), *state, self.W_h)[2]
+        return lstm_step(self.project(x_t), *state, self.W_h)[2][:4]
 
     def unroll(self, projected: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
         h, c = LSTMThroughTime.apply(projected, *state, self.W_h)
@@ -114,7 +116,7 @@ class GRU(Recurrent):
     """
 
     n_blocks = 3
-    LIBRARY = nn.GRU
+    library_mode = "GRU"
 
     def __init__(self, input_size: int, hidden_size: int, reset: str = "after"):
         super().__init__(input_size, hidden_size)
@@ -123,14 +125,15 @@ class GRU(Recurrent):
         self.b_n = nn.Parameter(torch.zeros(hidden_size)) if reset == "after" else None
 
     def _gates(self, projected: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        N = self.hidden_size
+        r_x, z_x, n_x = projected.chunk(3, dim=1)
         if self.b_n is None:
-            rz = torch.addmm(projected[:, : 2 * N], h, self.W_h[: 2 * N].T)
-            r, z = rz.sigmoid().chunk(2, dim=1)
-            return r, z, torch.addmm(projected[:, 2 * N :], r * h, self.W_h[2 * N :].T).tanh()
-        from_h = h @ self.W_h.T
-        r, z = (projected + from_h)[:, : 2 * N].sigmoid().chunk(2, dim=1)
-        return r, z, torch.addcmul(projected[:, 2 * N :], r, from_h[:, 2 * N :] + self.b_n).tanh()
+            W_rz, W_n = self.W_h.split((2 * self.hidden_size, self.hidden_size))
+            r_h, z_h = (h @ W_rz.T).chunk(2, dim=1)
+            r, z = (r_x + r_h).sigmoid(), (z_x + z_h).sigmoid()
+            return r, z, torch.addmm(n_x, r * h, W_n.T).tanh()  # n_x + (r ⊙ h) W_nᵀ
+        r_h, z_h, n_h = (h @ self.W_h.T).chunk(3, dim=1)
+        r, z = (r_x + r_h).sigmoid(), (z_x + z_h).sigmoid()
+        return r, z, torch.addcmul(n_x, r, n_h + self.b_n).tanh()  # n_x + r ⊙ (n_h + b_n)
 
     def step(self, projected: Tensor, h: Tensor) -> Tensor:
         _, z, n = self._gates(projected, h)

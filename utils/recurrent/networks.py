@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-from utils.recurrent.rnn import Recurrent, State
+from utils.recurrent.rnn import Recurrent, State, detach
 
 
 def reverse(x: Tensor, lengths: Tensor | None = None) -> Tensor:
@@ -26,10 +26,17 @@ class Bidirectional(nn.Module):
 
     Shapes: x (B, T, D) to outputs (B, T, 2N), forward's beside backward's, and the final state
     (B, 2N): forward's after the last real step beside backward's after step 0.
+    Raises: ValueError if the two layers are of different kinds or read different widths.
     """
 
     def __init__(self, forward: Recurrent, backward: Recurrent):
         super().__init__()
+        kinds = [(type(layer).__name__, layer.input_size) for layer in (forward, backward)]
+        if kinds[0] != kinds[1]:
+            described = " and ".join(f"{kind} of {width} inputs" for kind, width in kinds)
+            raise ValueError(
+                f"Both directions need layers of the same kind and input size, got {described}."
+            )
         self.ahead, self.back = forward, backward
         self.input_size = forward.input_size
         self.output_size = forward.output_size + backward.output_size
@@ -68,12 +75,14 @@ class Stacked(nn.Module):
     """Recurrent layers one above the other: each reads the outputs of the one below.
 
     Shapes: x (B, T, D) to the uppermost outputs (B, T, N) and a tuple of all layers' states.
-    Raises: ValueError if a layer does not fit onto the one below.
+    Raises: ValueError if there is no layer, or one does not fit onto the one below.
     """
 
     def __init__(self, layers: Iterable[nn.Module]):
         super().__init__()
         self.layers = nn.ModuleList(layers)
+        if not self.layers:
+            raise ValueError("A stack needs at least one layer.")
         for below, above in zip(self.layers, self.layers[1:], strict=False):
             if below.output_size != above.input_size:
                 raise ValueError(
@@ -138,6 +147,26 @@ class LanguageModel(nn.Module):
     ) -> tuple[Tensor, State]:
         h, state = self.layer(self.embedding(ids), state, lengths)
         return self.output(h), state
+
+
+class Streaming(nn.Module):
+    """Read long texts chunk by chunk: the state goes on, its gradient stops where a chunk begins.
+
+    This is backpropagation through time, truncated (Williams & Peng, 1990).
+    Shapes: ids (B, T), the next chunk of B texts, to logits (B, V, T), with the classes where
+    a cross-entropy looks for them. `begins`, one boolean, says that these are first chunks.
+    Raises: ValueError if the texts become more or fewer without a new beginning.
+    """
+
+    def __init__(self, model: LanguageModel):
+        super().__init__()
+        self.model = model
+        self.state = None
+
+    def forward(self, ids: Tensor, begins: Tensor) -> Tensor:
+        logits, state = self.model(ids, None if begins else self.state)
+        self.state = detach(state)
+        return logits.transpose(1, 2)
 
 
 class SequenceClassifier(nn.Module):

@@ -62,7 +62,7 @@ class Recurrent(nn.Module):
     """
 
     n_blocks: int
-    LIBRARY: type[nn.RNNBase]
+    library_mode: str  # how the library calls it
 
     def __init__(self, input_size: int, hidden_size: int):
         super().__init__()
@@ -135,10 +135,12 @@ class Recurrent(nn.Module):
         names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         weights = [getattr(library, name + suffix, torch.empty(0)) for name in names]
         sizes = [self.W_x.shape, self.W_h.shape, self.b.shape, self.b.shape]
-        if not isinstance(library, self.LIBRARY) or [w.shape for w in weights] != sizes:
+        mode = getattr(library, "mode", None)
+        if mode != self.library_mode or [w.shape for w in weights] != sizes:
             raise ValueError(
-                f"Expected layer {layer} of {self.LIBRARY.__name__} with {self.input_size} inputs, "
-                f"a state of {self.hidden_size} and biases, got {library}."
+                f"Expected layer {layer} of the library's {self.library_mode} with "
+                f"{self.input_size} inputs, a state of {self.hidden_size} and biases, "
+                f"got {library} of mode {mode}."
             )
         with torch.no_grad():
             self._copy(*weights)
@@ -156,7 +158,7 @@ class RNN(Recurrent):
     """
 
     n_blocks = 1
-    LIBRARY = nn.RNN
+    library_mode = "RNN_TANH"
 
     def step(self, projected: Tensor, h: Tensor) -> Tensor:
         return torch.tanh(torch.addmm(projected, h, self.W_h.T))  # tanh(projected + h W_hᵀ)
