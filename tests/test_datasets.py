@@ -446,6 +446,7 @@ def fashion(wardrobe, monkeypatch):
             checksum="md5:" + hashlib.md5((wardrobe / name).read_bytes()).hexdigest()
         )
         for name, source in datasets.SOURCES.items()
+        if name.endswith("-ubyte.gz")
     }
     monkeypatch.setattr(datasets, "SOURCES", known)
     monkeypatch.setenv("BOOK_DATA", str(wardrobe))
@@ -481,11 +482,113 @@ def test_fashion_mnist_refuses_files_that_are_not_the_originals(wardrobe, monkey
         datasets.fashion_mnist()
 
 
-def test_fashion_mnist_is_pinned():
+def test_what_is_fetched_is_pinned():
     sums = {name: source.checksum for name, source in datasets.SOURCES.items()}
     assert sums == {
         "train-images-idx3-ubyte.gz": "md5:8d4fb7e6c68d591d4c3dfef9ec88bf0d",
         "train-labels-idx1-ubyte.gz": "md5:25c81989df183df01b3e8a0aad5dffbe",
         "t10k-images-idx3-ubyte.gz": "md5:bef4ecab320f06d8554ea6380940ec79",
         "t10k-labels-idx1-ubyte.gz": "md5:bb300cfdad3c16e7a12a480ee83cd310",
+        "tinyshakespeare.txt": (
+            "sha256:86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed"
+        ),
     }
+
+
+# Texts
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """The reader's own folder and an empty cache."""
+    for variable in ("BOOK_DATA", "BOOK_CACHE"):
+        (tmp_path / variable).mkdir()
+        monkeypatch.setenv(variable, str(tmp_path / variable))
+    return tmp_path / "BOOK_DATA"
+
+
+PLAY = "".join(f"{name}:\nI speak line {i}.\n\n" for i in range(300) for name in ("ALL", "ROMEO"))
+
+
+@pytest.fixture
+def play(mine, monkeypatch):
+    (mine / "tinyshakespeare.txt").write_bytes(PLAY.encode())
+    checksum = f"sha256:{hashlib.sha256(PLAY.encode()).hexdigest()}"
+    source = datasets.SOURCES["tinyshakespeare.txt"]._replace(checksum=checksum)
+    monkeypatch.setattr(datasets, "SOURCES", {"tinyshakespeare.txt": source})
+
+
+def test_tiny_shakespeare_is_cut_between_speeches(play):
+    assert datasets.tiny_shakespeare() == PLAY
+    parts = [datasets.tiny_shakespeare(part) for part in PARTS]
+    assert "".join(parts) == PLAY
+    for part, share in zip(parts, (0.9, 0.05, 0.05), strict=True):
+        assert part.startswith(("ALL:", "ROMEO:")) and part.endswith(".\n\n")
+        assert len(part) / len(PLAY) == pytest.approx(share, abs=0.005)
+    with pytest.raises(ValueError, match="No part is called 'all': say"):
+        datasets.tiny_shakespeare("all")
+
+
+def test_tiny_shakespeare_refuses_another_text(mine):
+    (mine / "tinyshakespeare.txt").write_text("To be, or not to be\n")
+    with pytest.raises(datasets.DatasetError, match="is cut short") as caught:
+        datasets.tiny_shakespeare()
+    is_one_sentence(caught.value)
+
+
+def sentence_pairs(n):
+    """n English sentences, the first with three translations; two lines have the authors."""
+    lines = ["Hi.\t嗨。\tCC-BY: A & B", "Hi.\t你好。\tCC-BY: A & C", "Hi.\t你\u2028好！"]
+    return lines + [f"I see {i} cats.\t我看见{i}只猫。" for i in range(n - 1)]
+
+
+@pytest.mark.parametrize("place", ["BOOK_DATA", "BOOK_CACHE"])
+def test_tatoeba_keeps_a_sentence_with_all_its_translations_in_one_part(mine, place):
+    text = "\n".join(sentence_pairs(200)) + "\n"
+    (mine.parent / place / datasets.TATOEBA).write_text(text, encoding="utf-8")
+    pairs = datasets.tatoeba()
+    sentences = [{english for english, _ in part} for part in pairs]
+    assert [len(part) for part in sentences] == [160, 20, 20]
+    assert len(set.union(*sentences)) == 200
+    everything = sorted(pair for part in pairs for pair in part)
+    assert everything == sorted(tuple(line.split("\t")[:2]) for line in sentence_pairs(200))
+    assert datasets.tatoeba() == pairs
+    assert datasets.tatoeba(seed=1).test != pairs.test
+
+
+def test_tatoeba_says_where_it_can_be_had(mine, monkeypatch):
+    with pytest.raises(datasets.DatasetError, match="www.manythings.org/anki") as caught:
+        datasets.tatoeba()
+    is_one_sentence(caught.value)
+    assert str(mine / datasets.TATOEBA) in str(caught.value)
+    monkeypatch.delenv("BOOK_DATA")
+    with pytest.raises(datasets.DatasetError, match="BOOK_CACHE"):
+        datasets.tatoeba()
+
+
+DAMAGED_PAIRS = {
+    "empty": (b"", "is empty"),
+    "cut": ("Hi.\t嗨。\nRun".encode(), "is cut short in line 2"),
+    "cut in a letter": ("Hi.\t嗨。\nRun.\t你".encode()[:-1], "is not text in UTF-8"),
+    "no tab": ("Hi. 嗨。\n".encode(), "has no pair of sentences in line 1"),
+    "no translation": ("Hi.\t嗨。\nRun.\t\n".encode(), "has no pair of sentences in line 2"),
+    "four columns": (b"a\tb\tc\td\n", "has no pair of sentences in line 1"),
+    "an error page": (b"<html>\nNot found\n", "has no pair of sentences in line 1"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED_PAIRS)
+def test_damaged_pairs_are_described(mine, damage):
+    content, says = DAMAGED_PAIRS[damage]
+    (mine / datasets.TATOEBA).write_bytes(content)
+    with pytest.raises(datasets.DatasetError) as caught:
+        datasets.tatoeba()
+    is_one_sentence(caught.value)
+    assert f"{mine / datasets.TATOEBA} {says}" in str(caught.value)
+
+
+def test_pairs_that_cannot_be_read(mine):
+    (mine / datasets.TATOEBA).mkdir()
+    with pytest.raises(datasets.DatasetError, match="cannot be read") as caught:
+        datasets.tatoeba()
+    is_one_sentence(caught.value)
