@@ -113,14 +113,14 @@ class Actions(Phrases):
     def complement(self, kind, verb, tense, spare, slots, done, known):
         """Fill in what follows the English verb; give both templates, and the room left."""
         if kind in ("activity", "weather"):
-            return ("{verb}", "{verb}" + done), spare + 1
+            return ("{verb}", "{verb}" + done), spare + (2 if kind == "weather" else 1)
         if kind == "motion":
             slots["goal"], slots["by"] = self.entry(lexicon.DESTINATIONS), NOTHING
             if spare > 1 and self.chance(0.6):
                 slots["by"] = self.entry(lexicon.VEHICLES)
             spare -= len(slots["goal"].english) + len(slots["by"].english)
             return ("{verb} to~verb~goal {goal} {by}", "{by} {verb}" + done + " {goal}"), spare
-        if kind == "study" or verb.base in ("like", "love") and self.chance(0.2):
+        if kind == "study" or verb.base in ("like", "love") and self.chance(0.3):
             slots["object"] = self.entry(lexicon.SUBJECTS)
             return ("{verb} {object}", "{verb}" + done + " {object}"), spare
         noun = self.pick(OBJECTS[verb])
