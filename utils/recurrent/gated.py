@@ -126,7 +126,7 @@ class GRU(Recurrent):
 
     def _gates(self, projected: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         r_x, z_x, n_x = projected.chunk(3, dim=1)
-        if self.b_n is None:
+        if self.b_n is None:  # reset before the product
             W_rz, W_n = self.W_h.split((2 * self.hidden_size, self.hidden_size))
             r_h, z_h = (h @ W_rz.T).chunk(2, dim=1)
             r, z = (r_x + r_h).sigmoid(), (z_x + z_h).sigmoid()
