@@ -136,6 +136,8 @@ def test_ceiling_by_hand():
     assert ceiling([date(2004, 3, 5)], both, ["short"]) == 1  # 3/5/04 and 5/3/04
     assert ceiling([date(2004, 3, 5), date(2004, 5, 3)], both, ["short"]) == 2 / 4
     assert ceiling([date(2004, 3, 5), date(2004, 5, 3)], ["en_US"], ["short"]) == 1
+    twice = ("es", "en_US", "es")  # now May is meant more often
+    assert ceiling([date(2004, 3, 5), date(2004, 5, 3)], twice, ["short"]) == 4 / 6
     three = [date(2004, 3, 5), date(2004, 5, 3), date(2004, 5, 5), date(2004, 5, 13)]
     assert ceiling(three, both, ["short"]) == 6 / 8
     with pytest.raises(ValueError, match="There is no text"):
