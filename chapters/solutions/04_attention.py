@@ -1,0 +1,366 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Solutions of Day 4
+#
+# To the exercises of [Sequence to sequence, and attention](../04_attention.ipynb). There is more than one right
+# way. What counts is that the check passes and that you can say why.
+
+# %%
+import convolution_to_attention  # is `utils` this book's?
+
+import math
+from statistics import mean
+
+import torch
+from torch.nn import functional as F
+
+from utils.attention import AdditiveScore, masked_softmax, padding_mask
+from utils.exercises.alignment import check
+from utils.lab.display import finding, table
+from utils.seq2seq import BOS, EOS, PAD, Seq2Seq, Seq2SeqConfig
+
+# %% [markdown]
+# (solution-4-1)=
+# ## 4.1 Count the score's weights
+#
+# One matrix for the query, one for the keys, and a vector that makes a number of the 32. There are no biases.
+
+# %%
+my_count = 64 * 32 + 128 * 32 + 32
+print(my_count)
+assert my_count == sum(p.numel() for p in AdditiveScore(64, 128, 32).parameters())
+check("4.1", my_count)
+
+# %% [markdown]
+# (solution-4-2)=
+# ## 4.2 Predict: nowhere to look
+#
+# All eight scores are the same large negative number, and the softmax looks only at their differences. So the query
+# averages over all that it should not see, and nobody is told.
+
+# %%
+weights = torch.full((8,), -1e9).softmax(dim=0)
+check("4.2", weights[0].item())
+
+# %% [markdown]
+# (solution-4-3)=
+# ## 4.3 What goes in, what should come out
+#
+# The input has BOS in front. The target has EOS at the position `lengths`, the first one behind the sentence.
+
+
+# %%
+def teacher_pairs(ids: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    target = F.pad(ids, (0, 1), value=PAD)
+    target[torch.arange(len(ids)), lengths] = EOS
+    return F.pad(ids, (1, 0), value=BOS), target
+
+
+check("4.3", teacher_pairs)
+
+# %% [markdown]
+# (solution-4-4)=
+# ## 4.4 Perplexity without padding
+#
+# Choose the real symbols first. Then one mean over all of them can't go wrong.
+
+
+# %%
+def perplexity(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    log_p = logits.log_softmax(dim=-1).gather(-1, targets[..., None])[..., 0]  # (B, T)
+    return (-log_p[targets != PAD].mean()).exp()
+
+
+check("4.4", perplexity)
+
+# %% [markdown]
+# (solution-4-5)=
+# ## 4.5 The library's masks
+#
+# Only $-\infty$ is below every score. A row of nothing else would be NaN, also in the gradient, so such a row gets other
+# scores before the softmax and zeros after it.
+
+
+# %%
+def weights_where_not(scores: torch.Tensor, blocked: torch.Tensor) -> torch.Tensor:
+    blocked = blocked[:, None]  # (B, 1, S): the same for all queries
+    nothing = blocked.all(dim=-1, keepdim=True)
+    scores = scores.masked_fill(blocked, -math.inf).masked_fill(nothing, 0.0)
+    return scores.softmax(dim=-1).masked_fill(nothing, 0.0)
+
+
+check("4.5", weights_where_not)
+
+# %% [markdown]
+# (solution-4-6)=
+# ## 4.6 Look for a direction
+#
+# Divide each vector by its length, and the dot product is the cosine.
+
+
+# %%
+def cosine_weights(query: torch.Tensor, keys: torch.Tensor, beta: float) -> torch.Tensor:
+    cosine = F.normalize(query, dim=-1) @ F.normalize(keys, dim=-1).mT
+    return (beta * cosine).softmax(dim=-1)
+
+
+check("4.6", cosine_weights)
+
+# %% [markdown]
+# The cosine finds a small key that points the right way; with a dot product a long one beside it can win. The
+# dot product, in turn, lets a key say by its length how much it matters, and lets a query be undecided.
+
+# %% [markdown]
+# (solution-4-7)=
+# ## 4.7 Predict: who asks?
+#
+# Bahdanau's query is $s_{t-1}$, the state *before* the symbol is read. What is fed at step 3 is in $s_3$, which asks at step 4. Luong's query
+# is $s_t$, which has just read it.
+
+
+# %%
+def first_changed(style: str) -> int:
+    """The first step whose weights change if another symbol is fed at step 3."""
+    torch.manual_seed(0)
+    model = Seq2Seq(Seq2SeqConfig(8, 8, d_model=6, hidden_size=4, style=style))
+    source, lengths = torch.tensor([[3, 4, 5, 6, 7]]), torch.tensor([5])
+    target_in = torch.full((2, 8), 3)
+    target_in[1, 3] = 5
+    _, weights = model(source.expand(2, -1), lengths.expand(2), target_in, need_weights=True)
+    return (weights[0] - weights[1]).abs().amax(dim=1).gt(1e-6).nonzero()[0].item()
+
+
+table([[style, first_changed(style)] for style in ("Bahdanau", "Luong")], ["style", "first step"])
+
+# %%
+check("4.7", 4)
+
+# %% [markdown]
+# (solution-4-8)=
+# ## 4.8 Feed the attention back
+#
+# Since $\tilde h_{t-1}$ goes into step $t$, the steps can no longer run in one go, as they can in Luong's
+# model without input feeding.
+
+
+# %%
+def input_feeding(x, s_0, annotations, lengths, W_s, W_c) -> torch.Tensor:
+    mask = padding_mask(lengths, annotations.shape[1])
+    s, fed, steps = s_0, torch.zeros_like(s_0), []
+    for x_t in x.unbind(dim=1):
+        s = torch.tanh(torch.cat([x_t, fed, s], dim=1) @ W_s.T)
+        weights = masked_softmax(s[:, None] @ annotations.mT, mask)  # (B, 1, S)
+        context = (weights @ annotations)[:, 0]
+        fed = torch.tanh(torch.cat([context, s], dim=1) @ W_c.T)
+        steps.append(fed)
+    return torch.stack(steps, dim=1)
+
+
+check("4.8", input_feeding)
+
+# %% [markdown]
+# (solution-4-9)=
+# ## 4.9 Not before you have said something
+#
+# What may not be chosen gets $-\infty$ before the maximum is taken. The row that is looked at is that of the symbol chosen last.
+
+
+# %%
+def greedy(log_p: torch.Tensor, min_len: int, max_len: int) -> list[int]:
+    ids, last = [], BOS
+    while len(ids) < max_len and last != EOS:
+        choices = log_p[last].clone()
+        if len(ids) < min_len:
+            choices[EOS] = -math.inf
+        last = int(choices.argmax())
+        ids.append(last)
+    return ids
+
+
+check("4.9", greedy)
+
+# %% [markdown]
+# (solution-4-10)=
+# ## 4.10 Score an alignment
+#
+# Sure links should be found, so they stand below the line. Possible ones may be found, so they are only
+# counted where a link was made.
+
+
+# %%
+def alignment_error(weights, sure, possible, threshold: float) -> float:
+    links = weights >= threshold
+    hits = (links & sure).sum().item() + (links & possible).sum().item()
+    return 1 - hits / (links.sum().item() + sure.sum().item())
+
+
+check("4.10", alignment_error)
+
+# %% [markdown]
+# (solution-4-11)=
+# ## 4.11 Right as a whole
+#
+# As lists, sentences can be cut where they end, and lists of different lengths can be compared.
+
+
+# %%
+def exact_match(predicted: torch.Tensor, target: torch.Tensor) -> float:
+    right = 0
+    for ours, theirs in zip(predicted.tolist(), target.tolist(), strict=True):
+        end = theirs.index(EOS) + 1
+        right += ours[:end] == theirs[:end]
+    return right / len(target)
+
+
+check("4.11", exact_match)
+
+# %% [markdown]
+# (solution-4-12)=
+# ## 4.12 What the fixed vector costs
+#
+# Both models have read the same sentences, so the difference of the shares is the mean of the differences. `clamp` keeps an empty
+# bucket from dividing by 0.
+
+
+# %%
+def cost_by_length(attention, fixed, lengths, edges: list[int]) -> torch.Tensor:
+    difference = attention.double() - fixed.double()
+    costs = []
+    for low, high in zip(edges[:-1], edges[1:], strict=True):
+        inside = (lengths >= low) & (lengths < high)
+        costs.append(difference[inside].sum() / inside.sum().clamp(min=1))
+    return torch.stack(costs)
+
+
+check("4.12", cost_by_length)
+
+# %% [markdown]
+# If each symbol were wrong by chance and alike in all places, a share $p$ of right symbols would give $p^T$ right sentences of
+# length $T$. So some loss with the length is no news. The bottleneck shows in what the fixed vector loses *beyond* that,
+# in the same bucket and on the same sentences.
+
+# %% [markdown]
+# (solution-4-13)=
+# ## 4.13 Remember where you looked
+#
+# The coverage is what it was at the step before, and that step's weights. It goes through the tanh with the rest.
+
+
+# %%
+def coverage_weights(queries, keys, W, U, w, v) -> torch.Tensor:
+    covered, steps = keys.new_zeros(keys.shape[:2]), []  # (B, S)
+    for s in queries.unbind(dim=1):
+        hidden = torch.tanh((s @ W.T)[:, None] + keys @ U.T + covered[..., None] * w)
+        weights = (hidden @ v).softmax(dim=-1)
+        covered = covered + weights
+        steps.append(weights)
+    return torch.stack(steps, dim=1)
+
+
+check("4.13", coverage_weights)
+
+# %% [markdown]
+# A query that stays the same would look at the same place for ever. With a coverage that counts against a position, it moves on: here
+# are four steps of one query over three keys.
+
+# %%
+query, keys = torch.ones(1, 4, 1), torch.tensor([[[1.0], [0.5], [0.0]]])
+one = torch.ones(1)
+rows = coverage_weights(query, keys, torch.zeros(1, 1), torch.ones(1, 1), -2 * one, 4 * one)[0]
+table(
+    [[t, *(f"{weight:.2f}" for weight in row)] for t, row in enumerate(rows.tolist())],
+    ["step", "first key", "second key", "third key"],
+)
+
+# %% [markdown]
+# (solution-4-14)=
+# ## 4.14 The beam search curse
+#
+# A beam is a list of pairs, the sum of $\log p$ so far and the symbols. `sorted` compares the sums first.
+
+
+# %%
+def n_best(log_p: torch.Tensor, width: int, max_len: int, penalty: float) -> list[list[int]]:
+    rows, alive, ended = log_p.tolist(), [(0.0, [])], []
+    for _ in range(max_len):
+        candidates = [
+            (score + added, [*ids, symbol])
+            for score, ids in alive
+            for symbol, added in enumerate(rows[ids[-1] if ids else BOS])
+        ]
+        best = sorted(candidates, reverse=True)[:width]
+        ended += [(score, ids) for score, ids in best if ids[-1] == EOS]
+        alive = [(score, ids) for score, ids in best if ids[-1] != EOS]
+    ended.sort(key=lambda beam: beam[0] / len(beam[1]) ** penalty, reverse=True)
+    return [ids for _, ids in ended]
+
+
+check("4.14", n_best)
+
+# %% [markdown]
+# The languages of the measurement are those of the lesson's page.
+
+
+# %%
+def random_language(seed: int) -> torch.Tensor:
+    """Draw log p (12, 12) of the next symbol, given the last."""
+    generator = torch.Generator().manual_seed(seed)
+    logits = 1.5 * torch.randn(12, 12, dtype=torch.float64, generator=generator)
+    logits[:, :2] = -20  # PAD and BOS are never said
+    logits[:, 2] = 1.0  # EOS
+    return logits.log_softmax(dim=-1)
+
+
+# %%
+def best_length(width: int, penalty: float) -> float:
+    """Mean length of the best sentence over twenty languages; what never ended counts 20."""
+    found = [n_best(random_language(seed), width, 20, penalty) for seed in range(20)]
+    return mean(len(sentences[0]) if sentences else 20 for sentences in found)
+
+
+widths = (1, 2, 4, 8, 16, 32, 64)
+lengths = {penalty: [best_length(width, penalty) for width in widths] for penalty in (0.0, 1.0)}
+table(
+    [
+        [width, *(f"{lengths[penalty][i]:.1f}" for penalty in lengths)]
+        for i, width in enumerate(widths)
+    ],
+    ["width", "mean length, penalty 0", "penalty 1"],
+)
+
+
+# %% [markdown]
+# And this is how long sentences are that the languages say by themselves.
+
+
+# %%
+def drawn_length(seed: int) -> int:
+    """Length of a sentence that is drawn symbol by symbol, at most 20."""
+    p, generator = random_language(seed).exp(), torch.Generator().manual_seed(seed)
+    last, length = BOS, 0
+    while last != EOS and length < 20:
+        last = torch.multinomial(p[last], 1, generator=generator).item()
+        length += 1
+    return length
+
+
+drawn = mean(drawn_length(seed) for seed in range(200))
+finding(
+    "With raw scores, the widest beam's best sentence has fewer than two symbols, where sentences "
+    "drawn by chance have more than five.",
+    lengths[0.0][-1] < 2 and drawn > 5,
+    {"widest beam": f"{lengths[0.0][-1]:.1f}", "drawn": f"{drawn:.1f}"},
+)
+
+# %% [markdown]
+# So the better the search, the worse its result: each further symbol multiplies the probability by something
+# below 1, and the most probable sentence of all says next to nothing. A typical sentence is one of a
+# great many long ones, each of them less probable. {cite:t}`stahlberg2019nmt` found the same in real translation systems: for more than half of the sentences
+# the exact maximum was the empty one. A narrow beam hides this, and a length penalty repairs the ranking.
