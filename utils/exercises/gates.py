@@ -110,16 +110,13 @@ def gru_inputs(B: int, D: int, N: int) -> tuple:
 # 3.5 ------------------------------------------------------------------------------------------
 
 
-def what_an_open_update_gate_does() -> str:
-    generator = torch.Generator().manual_seed(0)
-    gru = nn.GRU(4, 8, batch_first=True)
-    with torch.no_grad():
-        for parameter in gru.parameters():
-            parameter.copy_(torch.randn(parameter.shape, generator=generator))
-        gru.bias_ih_l0[8:16] = 30
-        start = torch.rand(1, 1, 8, generator=generator)
-        h = gru(torch.randn(1, 5, 4, generator=generator), start)[1]
-    return "keep" if torch.allclose(h, start, atol=1e-3) else "replace"
+def share_of_the_old(steps: int = 5) -> float:
+    """What is left of a state of 1 in the paper's GRU, with an update gate of 0.6."""
+    x, h = torch.ones(2, 1, 1, dtype=torch.float64)
+    W_x = torch.tensor([[0.0], [logit(0.6)], [0.0]], dtype=torch.float64)
+    for _ in range(steps):
+        h = gru_step(x, h, W_x, torch.zeros_like(W_x))
+    return h.item()
 
 
 # 3.6 ------------------------------------------------------------------------------------------
@@ -321,16 +318,20 @@ def chrono_biases(u: Tensor, longest: int) -> tuple[Tensor, Tensor]:
 check = Checker(
     Prediction(
         "3.1",
-        lambda: sum(p.numel() for p in nn.LSTM(8, 16).parameters()),
+        lambda: sum(p.numel() for p in nn.LSTM(10, 16, bidirectional=True).parameters()),
         {
-            "one block": Mistake("that is one of its blocks; how many gates has it?", 416),
-            "three gates": Mistake("beside three gates there is what they let in.", 1248),
-            "no bias": Mistake("each block also has biases.", 1536),
+            "one direction": Mistake("that is one direction; each has weights of its own.", 1792),
+            "one block": Mistake("that is one of the blocks of each direction.", 896),
+            "three gates": Mistake("beside three gates there is what they let in.", 2688),
+            "no bias": Mistake("each block also has biases.", 3328),
             "one bias": Mistake(
-                "the library keeps two biases a block, one for each product.", 1600
+                "the library keeps two biases a block, one for each product.", 3456
             ),
-            "no state": Mistake("the old state too is multiplied by weights.", 640),
-            "no input": Mistake("the input too is multiplied by weights.", 1152),
+            "no state": Mistake("the old state too is multiplied by weights.", 1536),
+            "no input": Mistake("the input too is multiplied by weights.", 2304),
+            "wide state": Mistake(
+                "a direction reads its own old state, of 16 numbers, not that of both.", 5632
+            ),
         },
     ),
     Exercise(
@@ -459,15 +460,22 @@ check = Checker(
     ),
     Prediction(
         "3.5",
-        what_an_open_update_gate_does,
+        share_of_the_old,
         {
-            "replace": Mistake(
-                "that is what Bahdanau's convention would do; which one is the library's?",
-                "replace",
+            "library": Mistake(
+                "that is what PyTorch keeps; what does an update gate of 0.6 mean in the paper?",
+                0.6**5,
             ),
-            "zero": Mistake("nothing multiplies both parts of the mixture by 0.", "zero"),
+            "one step": Mistake("that is left after one step; there are five.", 0.4),
+            "one step of the library": Mistake(
+                "that is what PyTorch keeps in one step: another convention, and more steps.", 0.6
+            ),
+            "replaced": Mistake("that is the share which is gone in PyTorch.", 1 - 0.6**5),
+            "gone": Mistake(
+                "that is the share which is gone; asked for is what is left.", 1 - 0.4**5
+            ),
         },
-        choices=("keep", "replace", "zero"),
+        tolerance=0.05,
     ),
     Exercise(
         "3.6",
