@@ -7,12 +7,12 @@ from collections.abc import Iterable
 
 import torch
 
-from benchmarks import convolution, recurrent
+from benchmarks import attention, convolution, recurrent
 from benchmarks.runner import Case, Comparison, compare
 from utils.lab.display import format_table
 from utils.lab.experiments import processor
 
-CHAPTERS = [convolution, recurrent]
+CHAPTERS = [convolution, recurrent, attention]
 HEADERS = [
     *["\nlayer", "time:\nforward", "\nbackward", "\nboth"],
     *["memory:\nforward", "\nboth", "the library's\nboth"],

@@ -24,7 +24,13 @@ from utils import ROOT, exercises
 from utils.exercises import checking, progress
 from utils.exercises.checking import Checker, Exercise, Mistake, Prediction, Stage
 
-CHAPTERS = {"first_steps": "00_first_steps", "convolution": "01_convolution"}  # module: pages
+CHAPTERS = {  # module: pages
+    "first_steps": "00_first_steps",
+    "convolution": "01_convolution",
+    "recurrent": "02_recurrent",
+    "gates": "03_gates",
+    "alignment": "04_attention",
+}
 
 modules = [info.name for info in pkgutil.iter_modules(exercises.__path__)]
 checks = {

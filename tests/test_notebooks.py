@@ -17,7 +17,7 @@ from utils import ROOT
 from utils.lab import notebooks
 from utils.lab.notebooks import CHAPTERS, LessonError, differences, scripts
 
-LESSONS = ("00_first_steps", "01_convolution")
+LESSONS = ("00_first_steps", "01_convolution", "02_recurrent", "03_gates", "04_attention")
 SECTIONS = (
     "Where we stand",
     "The idea",

@@ -1,12 +1,16 @@
 """How the book trains the models of a lesson that are compared with each other."""
 
+from collections.abc import Callable
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from utils.lab.augmentation import jitter
 from utils.lab.datasets import Split
 from utils.lab.metrics import accuracy
-from utils.lab.training import Batches, History, fit
+from utils.lab.sequences import delayed_recall
+from utils.lab.text import BucketedBatches, chunks
+from utils.lab.training import Batches, History, evaluate, fit
 
 
 def train_reader(
@@ -38,3 +42,114 @@ def train_reader(
         metrics={"accuracy": accuracy},
         validation=validation and Batches(*validation, batch_size=256),
     )
+
+
+def train_recall(
+    model: nn.Module, length: int, *, shorter_first: bool = False, seed: int = 0, rounds: int = 20
+) -> tuple[int, float]:
+    """Train a model on ids (B, T) to say at the end of a sequence which symbol was its first.
+
+    Adam (Kingma and Ba, 2015), gradients clipped to a norm of 1; validated after each round of 50
+    batches, and stopped once 99.5 % are right.
+
+    shorter_first: each batch has a length of its own, between 2 and `length`, the short ones being
+        as frequent as the long ones (uniform in the logarithm); otherwise all have `length`.
+    Returns: the steps that were taken, and the accuracy on new sequences of `length`.
+    """
+    optimiser = torch.optim.Adam(model.parameters(), lr=3e-3)
+    clip_gradients(optimiser, 1.0)
+    generator = torch.Generator().manual_seed(seed)
+    validation = [recall_ids(500, length, seed + 1_000_000)]
+    for done in range(1, rounds + 1):  # noqa: B007, it says when the loop was left
+        lengths = torch.full((50,), length)
+        if shorter_first:
+            lengths = (2 * (length / 2) ** torch.rand(50, generator=generator)).round().int()
+        seeds = torch.randint(1_000_000, (50,), generator=generator)
+        batches = [
+            recall_ids(64, *drawn) for drawn in zip(lengths.tolist(), seeds.tolist(), strict=True)
+        ]
+        fit(model, batches, nn.CrossEntropyLoss(), optimiser, epochs=1, seed=seed)
+        reached = evaluate(model, validation, nn.CrossEntropyLoss(), {"accuracy": accuracy})
+        if reached["accuracy"] >= 0.995:
+            break
+    test = [recall_ids(1000, length, seed + 2_000_000)]
+    means = evaluate(model, test, nn.CrossEntropyLoss(), {"accuracy": accuracy})
+    return 50 * done, means["accuracy"]
+
+
+def train_characters(
+    model: nn.Module,
+    train: Tensor,
+    validation: Tensor,
+    *,
+    epochs: int = 6,
+    batch_size: int = 32,
+    length: int = 64,
+    learning_rate: float = 4e-3,
+    seed: int = 0,
+) -> History:
+    """Train a model on a text's ids (n,), chunk by chunk, to say the next one of each.
+
+    model: of (ids (B, T), begins) to logits (B, V, T), such as `Streaming`.
+    Adam with a learning rate that rises and falls, and gradients clipped to a norm of 1.
+    """
+    batches = stream(train, batch_size, length)
+    optimiser = torch.optim.Adam(model.parameters(), lr=learning_rate)
+    clip_gradients(optimiser, 1.0)
+    steps = epochs * len(batches)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, learning_rate, total_steps=steps)
+    return fit(
+        model,
+        batches,
+        nn.CrossEntropyLoss(),
+        optimiser,
+        epochs=epochs,
+        seed=seed,
+        schedule=schedule,
+        validation=stream(validation, 16, len(validation)),
+    )
+
+
+def train_translator(
+    model: nn.Module,
+    loss: Callable,
+    sources: list[list[int]],
+    targets: list[list[int]],
+    *,
+    epochs: int,
+    batch_size: int = 64,
+    learning_rate: float = 4e-3,
+    seed: int = 0,
+) -> History:
+    """Train an encoder and decoder on pairs of ids, which are to follow the truth so far.
+
+    Adam with a learning rate that rises and falls, and gradients clipped to a norm of 1.
+    """
+    batches = BucketedBatches(sources, targets, batch_size, shuffle=True)
+    optimiser = torch.optim.Adam(model.parameters(), lr=learning_rate)
+    clip_gradients(optimiser, 1.0)
+    steps = epochs * len(batches)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, learning_rate, total_steps=steps)
+    return fit(model, batches, loss, optimiser, epochs=epochs, seed=seed, schedule=schedule)
+
+
+def stream(ids: Tensor, batch_size: int, length: int) -> list[tuple[Tensor, Tensor, Tensor]]:
+    """`chunks` with a sign between ids and targets: True where the streams begin."""
+    pieces = chunks(ids, batch_size, length)
+    return [(ids, torch.tensor(k == 0), target) for k, (ids, target) in enumerate(pieces)]
+
+
+def clip_gradients(optimiser: torch.optim.Optimizer, max_norm: float) -> None:
+    """Before each step, shorten the gradient of all parameters together to at most `max_norm`."""
+
+    def clip(optimiser, *_) -> None:
+        parameters = [p for group in optimiser.param_groups for p in group["params"]]
+        nn.utils.clip_grad_norm_(parameters, max_norm)
+
+    optimiser.register_step_pre_hook(clip)
+
+
+def recall_ids(n: int, length: int, seed: int) -> tuple[Tensor, Tensor]:
+    """`delayed_recall` as ids (n, length), for a model that embeds its symbols."""
+    sequences, first = delayed_recall(n, length, seed)
+    return sequences.argmax(1), first

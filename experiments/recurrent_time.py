@@ -1,0 +1,40 @@
+"""What a recurrent layer costs when the same work is cut into more, smaller steps.
+
+B·T stays at 12,800 symbols, so the work does; only the number of steps that wait for each other
+grows. Milliseconds for forward and backward pass, the quickest of several rounds, on one thread.
+"""
+
+import time
+
+import torch
+
+from utils.recurrent import GRU, LSTM, RNN
+
+PARAMETERS = {
+    "layer": ["RNN", "GRU", "LSTM"],
+    "length": [10, 25, 50, 100, 200, 400, 800],
+    "hidden_size": 64,
+    "symbols": 12_800,
+}
+LAYERS = {"RNN": RNN, "GRU": GRU, "LSTM": LSTM}
+ROUNDS = 7
+
+
+def measure(layer: str, length: int, hidden_size: int, symbols: int) -> dict:
+    torch.manual_seed(0)
+    model = LAYERS[layer](hidden_size, hidden_size)
+    x = torch.randn(symbols // length, length, hidden_size)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        quickest = min(seconds(model, x) for _ in range(ROUNDS))
+    finally:
+        torch.set_num_threads(threads)
+    return {"milliseconds": 1000 * quickest}
+
+
+def seconds(model: torch.nn.Module, x: torch.Tensor) -> float:
+    start = time.perf_counter()
+    outputs, _ = model(x)
+    outputs.sum().backward()
+    return time.perf_counter() - start

@@ -1,0 +1,72 @@
+"""RNN, GRU and LSTM with about as many parameters tell the language of a word, among twelve.
+
+The words are CLDR's, so they change a little with each release of Babel, and the numbers with them.
+"""
+
+import numpy as np
+import torch
+from torch import nn
+
+from utils.lab.dates import language_words
+from utils.lab.metrics import accuracy
+from utils.lab.recipes import clip_gradients
+from utils.lab.text import BucketedBatches, Vocabulary
+from utils.lab.training import evaluate, fit
+from utils.recurrent import GRU, LSTM, RNN, SequenceClassifier
+
+PARAMETERS = {"layer": ["RNN", "GRU", "LSTM"], "seed": [0, 1, 2]}
+LAYERS = {"RNN": (RNN, 128), "GRU": (GRU, 68), "LSTM": (LSTM, 58)}
+EPOCHS = 12
+
+
+def parts() -> tuple[int, int, list[tuple[list[list[int]], torch.Tensor]]]:
+    """Size of the vocabulary, number of languages, and (ids, languages) of the three parts."""
+    words = language_words()
+    vocabulary = Vocabulary(letter for word in words[0] for letter in word.text)
+    languages = sorted({word.language for word in words[0]})
+    encoded = [
+        (
+            [vocabulary.encode(word.text) for word in part],
+            torch.tensor([languages.index(word.language) for word in part]),
+        )
+        for part in words
+    ]
+    return len(vocabulary), len(languages), encoded
+
+
+def data() -> list[np.ndarray]:
+    _, _, encoded = parts()
+    return [np.array(sum(ids, [])) for ids, _ in encoded] + [y.numpy() for _, y in encoded]
+
+
+def measure(layer: str, seed: int) -> dict:
+    vocab_size, n_languages, (train, validation, test) = parts()
+    torch.manual_seed(seed)
+    kind, hidden_size = LAYERS[layer]
+    model = SequenceClassifier(vocab_size, 32, kind(32, hidden_size), n_languages)
+    batches = BucketedBatches(*train, batch_size=64, shuffle=True)
+    optimiser = torch.optim.Adam(model.parameters(), lr=4e-3)
+    clip_gradients(optimiser, 1.0)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimiser, 4e-3, total_steps=EPOCHS * len(batches)
+    )
+    history = fit(
+        model,
+        batches,
+        nn.CrossEntropyLoss(),
+        optimiser,
+        epochs=EPOCHS,
+        seed=seed,
+        schedule=schedule,
+        metrics={"accuracy": accuracy},
+        validation=BucketedBatches(*validation, batch_size=256),
+    )
+    held_out = BucketedBatches(*test, batch_size=256)
+    return {
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "validation": history.validation["accuracy"],
+        "test": evaluate(model, held_out, nn.CrossEntropyLoss(), {"accuracy": accuracy})[
+            "accuracy"
+        ],
+        "seconds": sum(history.seconds),
+    }
