@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from benchmarks import __main__ as table
 from benchmarks import recurrent
+from benchmarks.attention import ADDITIVE
 from benchmarks.convolution import RECOMMENDED
 from benchmarks.runner import Case, Comparison, Cost, compare, peak_bytes
 from utils import ROOT
@@ -52,6 +53,16 @@ def test_the_recurrent_layers_stay_near_the_librarys_time(case):
         if ratios[-1] <= case.bound:
             break
     assert min(ratios) <= 1.25 * case.bound, ratios  # beside other programs; the table holds it
+
+
+def test_additive_attention_stays_near_the_best_plain_form():
+    assert ADDITIVE.bound == 1.2
+    ratios = []
+    for _ in range(3):
+        ratios.append(compare(ADDITIVE, rounds=8).best("step"))
+        if ratios[-1] <= ADDITIVE.bound:
+            break
+    assert min(ratios) <= ADDITIVE.bound, ratios
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
