@@ -1,5 +1,8 @@
 """Sentences: one clause, or two that are joined."""
 
+from functools import cache
+from itertools import accumulate
+
 from utils.lab.translation import lexicon
 from utils.lab.translation.actions import Clause
 from utils.lab.translation.clauses import Clauses
@@ -94,9 +97,8 @@ class Sentences(Clauses):
 
     def kind(self, names, length: int) -> str:
         """One of the names, as often as it should be, that is good for this length."""
-        fitting = [name for name in names if FROM.get(name, 3) <= length <= UP_TO.get(name, length)]
-        names = fitting or list(names)
-        return self.random.choices(names, [FREQUENCY[name] for name in names])[0]
+        names, weights = fitting(tuple(names), length)
+        return self.random.choices(names, cum_weights=weights)[0]
 
     def joined(self, name: str, length: int) -> tuple[Phrase, str]:
         """Two clauses, and what joins them."""
@@ -120,3 +122,11 @@ class Sentences(Clauses):
         said = self.clause(self.kind(STATEMENTS, length), length - 4)
         made = rule("{who} {verb} that~verb {said}", "{who} {verb} {said}")
         return made(said=said.phrase, **slots), f"say({' '.join(said.parts)})"
+
+
+@cache
+def fitting(names: tuple[str, ...], length: int) -> tuple[list[str], list[int]]:
+    """Those of the names that are good for this length, or else all; their weights, added up."""
+    good = [name for name in names if FROM.get(name, 3) <= length <= UP_TO.get(name, length)]
+    good = good or list(names)
+    return good, list(accumulate(FREQUENCY[name] for name in good))

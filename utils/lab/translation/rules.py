@@ -30,23 +30,30 @@ class Rule:
     def __init__(self, english: str, chinese: str):
         self.english, english_labels = parse(english)
         self.chinese, chinese_labels = parse(chinese)
-        self.links = [
+        links = [
             (t, s, t_sure and s_sure)
             for t, t_label, t_sure in chinese_labels
             for s, s_label, s_sure in english_labels
             if t_label == s_label and t != s_label  # a slot brings its own links along
         ]
+        self.links = [
+            link for link in links if isinstance(link[0], int) and isinstance(link[1], int)
+        ]
+        self.slot_links = [link[:2] for link in links if link not in self.links]
 
     def __call__(self, **slots: Phrase) -> Phrase:
         english, english_at = fill(self.english, slots, side=0)
         chinese, chinese_at = fill(self.chinese, slots, side=1)
         sure, maybe = [], []
         for t, s, is_sure in self.links:
-            links = sure if is_sure else maybe
-            links += [(i, j) for i in chinese_at[t] for j in english_at[s]]
+            (sure if is_sure else maybe).append((chinese_at[t], english_at[s]))
+        for t, s in self.slot_links:
+            ours = range(chinese_at[t], chinese_at[t] + (len(slots[t][1]) if t in slots else 1))
+            theirs = range(english_at[s], english_at[s] + (len(slots[s][0]) if s in slots else 1))
+            maybe += [(i, j) for i in ours for j in theirs]
         for name, phrase in slots.items():
             if phrase.sure or phrase.maybe:
-                t, s = chinese_at[name].start, english_at[name].start
+                t, s = chinese_at[name], english_at[name]
                 sure += [(i + t, j + s) for i, j in phrase.sure]
                 maybe += [(i + t, j + s) for i, j in phrase.maybe]
         return Phrase(tuple(english), tuple(chinese), tuple(sure), tuple(maybe))
@@ -68,16 +75,15 @@ def parse(template: str):
 
 
 def fill(items, slots: dict, side: int) -> tuple[list[str], dict]:
-    """Write one side's words; say which positions each item, by place, and each slot has."""
+    """Write one side's words; say where each item, known by its place, and each slot begins."""
     words, at = [], {}
     for place, (name, is_slot) in enumerate(items):
-        start = len(words)
         if is_slot:
+            at[name] = len(words)
             words += slots[name][side]
-            at[name] = range(start, len(words))
         else:
+            at[place] = len(words)
             words.append(name)
-            at[place] = range(start, start + 1)
     return words, at
 
 
