@@ -470,4 +470,4 @@ def test_every_stored_result_has_its_experiment():
 def test_no_experiment_takes_too_long():
     seconds = {name: load(name).seconds for name in names()}
     assert max(seconds.values()) <= experiments.LIMIT
-    assert sum(seconds.values()) <= 2 * 60 * 60
+    assert sum(seconds.values()) <= 2 * 2 * 60 * 60  # two hours of two cores
