@@ -12,8 +12,14 @@ ROOT = Path(__file__).resolve().parent
 # The slowest files begin first, so that two workers end at about the same time; the rest follow.
 SLOWEST_FIRST = (
     "tests/test_jupyterlab.py",
+    "chapters/02_recurrent.ipynb",
+    "chapters/03_gates.ipynb",
+    "chapters/04_attention.ipynb",
     "chapters/01_convolution.ipynb",
     "tests/test_browser.py",
+    "tests/test_benchmarks.py",
+    "chapters/solutions/03_gates.ipynb",
+    "chapters/solutions/02_recurrent.ipynb",
     "chapters/solutions/01_convolution.ipynb",
     "tests/test_notebooks.py",
 )
