@@ -162,23 +162,23 @@ finding(
 #
 # We draw it with the numbers that we will compute by hand below.
 
+
+# %%
+def boxed(ax, place: tuple[float, float], text: str) -> None:
+    """Write a text in a box."""
+    box = {"boxstyle": "round,pad=0.5", "facecolor": "white", "edgecolor": "black"}
+    ax.text(*place, text, ha="center", va="center", bbox=box)
+
+
 # %% mystnb={"figure": {"caption": "One look at the source. The query is compared with three annotations; lines are as thick as the weights that result; the context is the average with these weights.", "name": "fig-one-look"}, "image": {"alt": "Three boxes in a row stand for annotations. Lines lead from each of them up to a box called context, the first one thick, the second thin, the third of medium width; beside it stands a box called query, from which dashed lines lead to the annotations."}}
 figure, ax = plt.subplots(figsize=(6.4, 3.2))
-box = {"boxstyle": "round,pad=0.5", "facecolor": "white", "edgecolor": "black"}
 for i, weight in enumerate((0.60, 0.12, 0.28)):
     ax.plot([i, 1.0], [0.15, 1.85], color=COLOURS[0], lw=14 * weight, ls="-", zorder=0)
     ax.plot([i, 3.0], [0, 1.0], color=COLOURS[1], lw=1, ls="--", zorder=0)
-    ax.text(i, 0, f"$h_{i + 1}$", ha="center", va="center", bbox=box)
-    ax.text(
-        0.55 * i + 0.16 + 0.26 * (i == 2),
-        0.95,
-        f"{weight:.2f}",
-        ha="center",
-        va="center",
-        color=COLOURS[0],
-    )
-ax.text(1.0, 2.0, "context $c$", ha="center", va="center", bbox=box)
-ax.text(3.0, 1.0, "query $s$", ha="center", va="center", bbox=box)
+    boxed(ax, (i, 0), f"$h_{i + 1}$")
+    ax.text(i + 0.2, 0.45, f"{weight:.2f}", color=COLOURS[0])
+boxed(ax, (1.0, 2.0), "context $c$")
+boxed(ax, (3.0, 1.0), "query $s$")
 ax.set(xlim=(-0.5, 3.7), ylim=(-0.4, 2.4))
 ax.axis("off")
 plt.show()
@@ -516,7 +516,7 @@ def draw_step(ax, title: str, arrows: str) -> None:
         style = {"arrowstyle": "-|>", "lw": 2, "color": colour, "shrinkA": 16, "shrinkB": 16}
         ax.annotate("", places[end], places[start], arrowprops=style)
     for name, place in places.items():
-        ax.text(*place, names[name], ha="center", va="center", bbox=box)
+        boxed(ax, place, names[name])
     ax.set(title=title, xlim=(-0.5, 2.6), ylim=(-0.5, 2.7))
     ax.axis("off")
 
@@ -806,7 +806,34 @@ finding(
 )
 
 # %% [markdown]
-# TODO-dates
+# The rules were written by people who know dates, and are told the locale. The model was told nothing but examples, and few of them. A stored
+# experiment gave a model of this size four times as many, over three seeds, with the locale and without.
+
+# %%
+read_dates = experiments.load("dates")
+of_dates = {
+    locale: {name: read_dates.spread(name, locale=locale) for name in ("exact", "unseen")}
+    for locale in (True, False)
+}
+table(
+    [
+        [told, *(f"{low:.1%} to {high:.1%}" for _, low, high in of_dates[locale].values())]
+        for locale, told in ((True, "is told the locale"), (False, "is not"))
+    ],
+    ["the model", "formats seen in training", "formats never seen"],
+)
+
+# %%
+told, untold = (of_dates[locale]["exact"] for locale in (True, False))
+finding(
+    "Told the locale, all three models read over 99.5 % of new dates; not told, they stay below the "
+    "ceiling, by less than two points.",
+    told[1] > 0.995 and ceiling - 0.02 < untold[1] and untold[2] < ceiling,
+    {"told": f"{told[0]:.2%}", "not told": f"{untold[0]:.2%}", "ceiling": f"{ceiling:.2%}"},
+)
+
+# %% [markdown]
+# So it comes up to the rules where it has seen the format. Where it has not, the rules win: they know what a date is.
 
 # %% [markdown]
 # ### From English into Chinese
@@ -1211,9 +1238,7 @@ finding(
 claim(
     "s2s-3",
     supports={
-        "five scores give their weights and contexts through the same softmax and the same average": all(
-            one_mechanism.values()
-        ),
+        "five scores go through one softmax and one average": all(one_mechanism.values()),
         "Luong's concat score is Bahdanau's additive one": same_function,
     },
     numbers={f"parameters, {name}": count for name, count in n_weights.items()},
@@ -1236,6 +1261,7 @@ def operations(name: str, T: int, S: int, d: int) -> int:
     return matrices + T * S * (a_pair + 2 * d)
 
 
+# %%
 def counted(name: str, T: int, S: int, d: int) -> int:
     """The same by PyTorch's counter, which sees the products of matrices with matrices."""
     look = attention.Attention(seq2seq.models.SCORES[name](d))
@@ -1261,7 +1287,11 @@ def bytes_kept(name: str, n: int, d: int) -> int:
     kept = []
     look = attention.Attention(seq2seq.models.SCORES[name](d))
     x = torch.randn(1, n, d, requires_grad=True)
-    keep = lambda tensor: kept.append(4 * tensor.numel()) or tensor  # noqa: E731
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        kept.append(4 * tensor.numel())
+        return tensor
+
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
         look(x, x, x)
     return sum(kept)
@@ -1302,55 +1332,47 @@ in_d_sentence = {name: power(cost, sentence, d=1024) for name, cost in of.items(
 # (claim-s2s-4)=
 
 # %%
+matrices_too = min(in_d_sentence["additive"], in_d_sentence["general"]) > 1.9
+almost_linear = max(in_n_sentence["additive"], in_n_sentence["general"]) < 1.1
 memory = bytes_kept("additive", 256, 64) / bytes_kept("dot", 256, 64)
 claim(
     "s2s-4",
     limits={
-        "for long sequences both grow with the square of n": min(in_n.values()) > 1.95,
-        "d² stands in the matrices, which the dot product with a matrix has as well": in_d_sentence[
-            "general"
-        ]
-        > 1.9
-        and in_d_sentence["additive"] > 1.9,
-        "for sentences of 16 and a width of 512, additive and general both grow almost linearly in n": in_n_sentence[
-            "additive"
-        ]
-        < 1.1
-        and in_n_sentence["general"] < 1.1,
-        "the additive score keeps over 10 times as much memory, since it has d numbers a pair": memory
-        > 10,
+        "in long sequences both grow with the square of n": min(in_n.values()) > 1.95,
+        "d² comes from matrices, which a dot product with a matrix has as well": matrices_too,
+        "in 16 symbols of width 512 both of these grow almost linearly in n": almost_linear,
+        "the additive score keeps over 10 times the memory: d numbers a pair": memory > 10,
     },
-    numbers={f"power of n, {name}": p for name, p in in_n.items()}
-    | {"memory, additive over dot": memory},
+    numbers={f"power of n, {name}": p for name, p in in_n.items()} | {"memory": memory},
 )
 
 # %% [markdown]
 # Where the sentence comes from is easy to see: one counted the additive score's matrices and the dot product's pairs. Both have
 # pairs. What differs is that the additive score makes $d$ numbers of each pair, where the dot product makes one. On a
 # processor that moves data more slowly than it multiplies, that decides.
-#
+
+# %%
+doubled = {"T": {"T": 8192}, "S": {"S": 8192}, "d": {"d": 64}}
+powers = {name: power(of["dot"], large, **twice) for name, twice in doubled.items()}
+powers["d, additive"] = power(of["additive"], sentence, d=1024)
+
+# %% [markdown]
 # (claim-s2s-8)=
 
 # %%
-powers = {
-    "T": power(of["dot"], large, T=8192),
-    "S": power(of["dot"], large, S=8192),
-    "d": power(of["dot"], large, d=64),
-}
-with_matrices = power(of["additive"], {"T": 16, "S": 16, "d": 512}, d=1024)
 claim(
     "s2s-8",
     supports={
-        "operations of the dot product grow with T, with S and with d, each to the power 1": all(
-            abs(p - 1) < 1e-9 for p in powers.values()
+        "with the dot score, operations grow as T, as S and as d": all(
+            powers[size] == 1 for size in "TSd"
         ),
     },
     limits={
-        "the additive score's matrices cost (T + S)·d² besides; in short sentences they are most of it": with_matrices
-        > 1.8,
+        "the additive score's matrices cost (T + S)·d² besides: most of it, in short sentences": (
+            powers["d, additive"] > 1.8
+        ),
     },
-    numbers={f"power of {name}, dot": p for name, p in powers.items()}
-    | {"power of d, additive, T = S = 16": with_matrices},
+    numbers={f"power of {name}": p for name, p in powers.items()},
 )
 
 # %% [markdown]
@@ -1377,6 +1399,7 @@ class Pointer(nn.Module):
         return self.output(x if self.look is None else self.look(x, x, x)[0])
 
 
+# %%
 def marked(n: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Sequences (n, 12, 5), and what each position is to say (n, 12)."""
     generator = torch.Generator().manual_seed(seed)
@@ -1387,15 +1410,21 @@ def marked(n: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 # %%
+def per_position(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """Mean cross-entropy over all positions. Shapes: logits (B, T, n), target (B, T)."""
+    return F.cross_entropy(logits.mT, target)
+
+
+# %%
 def pointed(looks: bool, seed: int) -> float:
     """Share of right answers on new sequences, after training."""
     torch.manual_seed(seed)
     model = Pointer(looks)
-    loss = lambda logits, target: F.cross_entropy(logits.mT, target)  # noqa: E731
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-2)
-    fit(model, Batches(*marked(2000, seed), batch_size=50, shuffle=True), loss, optimiser, epochs=5)
+    batches = Batches(*marked(2000, seed), batch_size=50, shuffle=True)
+    fit(model, batches, per_position, optimiser, epochs=5)
     test = [marked(1000, seed + 1000)]
-    return evaluate(model, test, loss, {"accuracy": metrics.accuracy})["accuracy"]
+    return evaluate(model, test, per_position, {"accuracy": metrics.accuracy})["accuracy"]
 
 
 points_at = {looks: [pointed(looks, seed) for seed in (0, 1, 2)] for looks in (True, False)}
@@ -1407,11 +1436,10 @@ points_at = {looks: [pointed(looks, seed) for seed in (0, 1, 2)] for looks in (T
 claim(
     "s2s-6",
     limits={
-        "with additive attention to itself, a sequence finds its marked symbol in over 95 %, in three seeds": min(
-            points_at[True]
-        )
-        > 0.95,
-        "without, it finds under 45 %": max(points_at[False]) < 0.45,
+        "with additive attention to themselves, sequences find the marked symbol in over 95 %": (
+            min(points_at[True]) > 0.95
+        ),
+        "without, they find it in under 45 %": max(points_at[False]) < 0.45,
     },
     numbers={f"right, seed {seed}": right for seed, right in enumerate(points_at[True])}
     | {"right without": max(points_at[False])},
@@ -1432,6 +1460,7 @@ def unprojected(query: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
     return (query[:, :, None] + keys[:, None]).tanh().sum(dim=-1)
 
 
+# %%
 def larger_wins(score, seed: int) -> float:
     """How often the key that is larger in all its numbers gets more weight, of ten queries."""
     generator = torch.Generator().manual_seed(seed)
@@ -1442,6 +1471,7 @@ def larger_wins(score, seed: int) -> float:
     return (larger > smaller).double().mean().item()
 
 
+# %%
 torch.manual_seed(0)
 wins = {
     "simplified": [larger_wins(unprojected, seed) for seed in range(100)],
