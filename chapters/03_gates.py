@@ -20,9 +20,9 @@
 # - choose between RNN, LSTM and GRU at equal parameters, from measurements,
 # - say what one vector for a sentence can't hold.
 #
-# Each point is tested by an exercise at the end. The day builds on
-# [Day 2](02_recurrent.ipynb): the recurrence, its gradient through time, padded batches, perplexity.
-# The core path takes about 90 minutes. The exercises take as long again; choose some.
+# Each point is tested by an exercise at the end. The day builds on [Day 2](02_recurrent.ipynb): the
+# recurrence, its gradient through time, padded batches, perplexity. The core path takes about 90
+# minutes. The exercises take as long again; choose some.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -47,8 +47,8 @@ from utils.exercises.progress import checklist
 from utils.lab import experiments
 from utils.lab.claims import cited_only, claim
 from utils.lab.display import finding, show_source, table
-from utils.lab.metrics import accuracy
-from utils.lab.plotting import COLOURS, bars, curves, heat_map, use_book_style
+from utils.lab.metrics import accuracy, mean_and_spread
+from utils.lab.plotting import COLOURS, bars, curves, use_book_style
 from utils.lab.recipes import clip_gradients, recall_ids, train_recall
 from utils.lab.text import manual_text, pad
 from utils.lab.training import Batches, evaluate, fit
@@ -58,9 +58,10 @@ use_book_style()
 # %% [markdown]
 # ## Where we stand
 #
-# *6 minutes.* Yesterday's network reads a sequence of any length, and keeps what it has read in a state. Here
-# is the task on which Day 1 ended, once more: name the first of many symbols, at the end. There are four
-# symbols, so a guess is right in one case of four. We train the RNN on sequences of 50, for 150 steps.
+# *6 minutes.* Yesterday's network reads a sequence of any length, and keeps what it has read in a
+# state. Here is the task on which Day 1 ended, once more: name the first of many symbols, at the end.
+# There are four symbols, so a guess is right in one case of four. We train the RNN on sequences of
+# 50, for 150 steps.
 
 # %%
 torch.manual_seed(0)
@@ -73,8 +74,9 @@ finding(
 )
 
 # %% [markdown]
-# Would it help to train longer? Look at what training has to go by. We let a layer read 100 random inputs, and
-# ask how strongly its last state depends on what it held $k$ steps earlier.
+# Would it help to train longer? Sometimes, as a table further down will tell: it is a matter of luck.
+# Look at what training has to go by when it begins. We let an untrained layer read 100 random inputs,
+# and ask how strongly its last state depends on what it held $k$ steps earlier.
 
 
 # %%
@@ -113,26 +115,29 @@ finding(
 )
 
 # %% [markdown]
-# Half of the gradient is lost at each step. What the first symbol should have changed can't be heard any more, 50
-# steps later. And the reason lies in the design: the state is *made anew* at every step. A matrix and a tanh
-# stand between yesterday's knowledge and today's, always, also when nothing happens.
+# Half of the gradient is lost at each step. What the first symbol should have changed can't be heard
+# 50 steps later, until chance has made the weights such that something arrives. And the reason lies
+# in the design: the state is *made anew* at every step. A matrix and a tanh stand between yesterday's
+# knowledge and today's, always, also when nothing happens.
 #
-# Could we make the weights large enough that nothing gets lost? Yesterday's answer was that the gradient then explodes,
-# or the tanh saturates. The way out is another one: **don't rewrite what you want to keep.**
+# Could we make the weights large enough that nothing gets lost? Yesterday's answer was that the
+# gradient then explodes, or the tanh saturates. The way out is another one: **don't rewrite what you
+# want to keep.**
 
 # %% [markdown]
 # ## The idea
 #
-# *6 minutes.* Think of a road that runs through all time steps, straight on. What drives on it stays what it is.
-# Three gates stand at the road, at each step:
+# *6 minutes.* Think of a road that runs through all time steps, straight on. What drives on it stays
+# what it is. Three gates stand at the road, at each step:
 #
 # - the **forget gate** stands across it, and says how much of the traffic may go on,
 # - the **input gate** stands at the ramp that leads onto it,
 # - the **output gate** stands at the exit, and says how much of it is shown to the world.
 #
-# A gate is not open or shut. It is a number between 0 and 1, one for each lane, and the network learns from the
-# traffic itself when to move it. This is **long short-term memory**, the LSTM
-# {cite}`hochreiter1997long`. The road is the **cell state** $c_t$. What is shown is the state $h_t$ that we know from yesterday.
+# A gate is not open or shut. It is a number between 0 and 1, one for each lane, and the network
+# learns from the traffic itself when to move it. This is **long short-term memory**, the LSTM
+# {cite}`hochreiter1997long`. The road is the **cell state** $c_t$. What is shown is the state $h_t$
+# that we know from yesterday.
 
 
 # %% mystnb={"figure": {"caption": "One step of an LSTM. The cell state c runs along the top, past the forget gate f and the ramp behind the input gate i; the output gate o decides what of it is shown as h. All four letters below are computed from the input and from the last h.", "name": "fig-road"}, "image": {"alt": "A horizontal arrow from c at t minus 1 to c at t passes a multiplication sign and a plus sign. From below, f leads to the multiplication sign; i and g meet in a second multiplication sign that leads to the plus sign. Behind the plus sign an arrow branches off downwards through a tanh, meets o in a third multiplication sign, and leads to h at t. Below, an arrow from h at t minus 1 and x at t leads to f, i, g and o."}}
@@ -145,7 +150,10 @@ def draw_road(ax) -> None:
     arrows += [((6.2, 1.7), (8, 1.7)), ((0, 0), (5.4, 0))]
     for start, end in arrows:
         ax.annotate(
-            "", end, start, arrowprops={"arrowstyle": "->", "lw": 4 if start[1] == 3 else 2}
+            "",
+            end,
+            start,
+            arrowprops={"arrowstyle": "->", "lw": 4 if end[1] == 3 == start[1] else 2},
         )
     signs = [(1.5, 3, "×"), (3.5, 3, "+"), (3.5, 1.7, "×"), (6.0, 1.7, "×")]
     for x, y, sign in signs:
@@ -166,15 +174,16 @@ draw_road(plt.subplots(figsize=(7.4, 3.2))[1])
 plt.show()
 
 # %% [markdown]
-# In {numref}`fig-road` no matrix and no tanh lies on the road itself. There is one multiplication, by a number that may be
-# 1, and one addition. You have met an addition like this: the residual connections of Day 1 were a road
-# around the layers. Here the road leads through time, and it has gates.
+# In {numref}`fig-road` no matrix and no tanh lies on the road itself. There is one multiplication, by
+# a number that may be 1, and one addition. You have met an addition like this: the residual
+# connections of Day 1 were a road around the layers. Here the road leads through time, and it has
+# gates.
 
 # %% [markdown]
 # ## The mathematics
 #
-# *15 minutes.* The gates are computed as yesterday's state was, each with weights of its own, but with the
-# **logistic function** $\sigma(a) = 1 / (1 + e^{-a})$, which lies between 0 and 1:
+# *15 minutes.* The gates are computed as yesterday's state was, each with weights of its own, but
+# with the **logistic function** $\sigma(a) = 1 / (1 + e^{-a})$, which lies between 0 and 1:
 #
 # $$
 # \begin{aligned}
@@ -191,8 +200,8 @@ plt.show()
 # c_t = f_t \odot c_{t-1} + i_t \odot g_t, \qquad h_t = o_t \odot \tanh(c_t) .
 # $$ (eq-lstm-cell)
 #
-# The LSTM of 1997 had no forget gate: $f_t$ was 1, and cells filled up on long texts. The gate came three
-# years later {cite}`gers2000learning`, and it is what everybody calls an LSTM today.
+# The LSTM of 1997 had no forget gate: $f_t$ was 1, and cells filled up on long texts. The gate came
+# three years later {cite}`gers2000learning`, and it is what everybody calls an LSTM today.
 #
 # ### What the forget gate does to the gradient
 #
@@ -203,20 +212,20 @@ plt.show()
 # \frac{\partial c_t}{\partial c_{t-k}} = \operatorname{diag}(f_t \odot f_{t-1} \odot \cdots \odot f_{t-k+1}) .
 # $$ (eq-road)
 #
-# But they are not fixed. They depend on $h_{t-1}$, and $h_{t-1} = o_{t-1} \odot \tanh(c_{t-1})$. So there is a second way from
-# cell to cell, through the gates:
+# But they are not fixed. They depend on $h_{t-1}$, and $h_{t-1} = o_{t-1} \odot \tanh(c_{t-1})$. So
+# there is a second way from cell to cell, through the gates:
 #
 # $$
 # \frac{d c_t}{d c_{t-1}} = \operatorname{diag}(f_t) + \frac{\partial c_t}{\partial h_{t-1}}\, \frac{\partial h_{t-1}}{\partial c_{t-1}} .
 # $$ (eq-both-ways)
 #
-# {eq}`eq-road` is the **direct path** alone. It is often given as the whole truth, and we will measure how much is missing. The authors
-# of 1997 knew that well: they cut the second way off in training, on purpose. Only since 2005 is the full gradient
-# in use {cite}`graves2005framewise`.
+# {eq}`eq-road` is the **direct path** alone. It is often given as the whole truth, and we will
+# measure how much is missing. The authors of 1997 knew that well: they cut the second way off in
+# training, on purpose. Only since 2005 is the full gradient in use {cite}`graves2005framewise`.
 #
-# On the direct path, a gate that stays at $f$ leaves $f^k$ after $k$ steps. A gate of one half loses the gradient as
-# fast as yesterday's RNN. So it matters where the gates start. With weights near 0, $f \approx \sigma(b_f)$. If
-# $b_f = \log T$, then
+# On the direct path, a gate that stays at $f$ leaves $f^k$ after $k$ steps. A gate of one half loses
+# the gradient as fast as yesterday's RNN. So it matters where the gates start. With weights near 0,
+# $f \approx \sigma(b_f)$. If $b_f = \log T$, then
 #
 # $$
 # f = \frac{T}{T+1}, \qquad f^{\,T} \approx \frac{1}{e} ,
@@ -226,7 +235,8 @@ plt.show()
 #
 # ### The GRU
 #
-# Can it be done with less? The **gated recurrent unit** {cite}`cho2014learning` has no cell beside its state, and two gates:
+# Can it be done with less? The **gated recurrent unit** {cite}`cho2014learning` has no cell beside
+# its state, and two gates:
 #
 # $$
 # \begin{aligned}
@@ -237,24 +247,25 @@ plt.show()
 # \end{aligned}
 # $$ (eq-gru)
 #
-# The **update gate** $z$ is forget gate and input gate in one: what is let in, has to make room. The **reset gate** $r$ says
-# how much of the old state the candidate may look at. Two conventions differ from source to source, and you
-# have to ask which one you have before you:
+# The **update gate** $z$ is forget gate and input gate in one: what is let in, has to make room. The
+# **reset gate** $r$ says how much of the old state the candidate may look at. Two conventions differ
+# from source to source, and you have to ask which one you have before you:
 #
-# - *What $z$ stands for.* In {eq}`eq-gru`, as in the paper of 2014 and in PyTorch, $z = 1$ keeps. Others exchange $z$ and $1 - z$
-#   {cite}`chung2014empirical`. That is a matter of names.
-# - *Where the reset stands.* In {eq}`eq-gru` it acts *before* the product with $W_{hn}$. PyTorch's acts *after* it,
+# - *What $z$ stands for.* In {eq}`eq-gru`, as in the paper of 2014 and in PyTorch, $z = 1$ keeps.
+#   Others exchange $z$ and $1 - z$ {cite}`chung2014empirical`. That is a matter of names.
+# - *Where the reset stands.* In {eq}`eq-gru` it acts *before* the product with $W_{hn}$. PyTorch's
+#   acts *after* it, so that one product serves all three blocks. That is no matter of names. It is
+#   another function:
 #
-#   $$
-#   n_t = \tanh(W_{xn}\, x_t + b_n + r_t \odot (W_{hn}\, h_{t-1} + b_{hn})) ,
-#   $$ (eq-gru-after)
-#
-#   so that one product serves all three blocks. That is no matter of names: it is another function.
+# $$
+# n_t = \tanh(W_{xn}\, x_t + b_n + r_t \odot (W_{hn}\, h_{t-1} + b_{hn})) .
+# $$ (eq-gru-after)
 #
 # ### Both directions
 #
-# A tag for a word may hang on what comes after it. If the whole sequence is there, one layer can read it forwards and
-# another one backwards, each with weights of its own {cite}`schuster1997bidirectional`:
+# A tag for a word may hang on what comes after it. If the whole sequence is there, one layer can read
+# it forwards and another one backwards, each with weights of its own
+# {cite}`schuster1997bidirectional`:
 #
 # $$
 # y_t = [\overrightarrow{h}_t ;\ \overleftarrow{h}_t], \qquad
@@ -274,8 +285,9 @@ plt.show()
 # %% [markdown]
 # ## By hand
 #
-# *12 minutes.* One unit, one input. The weights are chosen so that each gate gets a round number to work on. The input
-# is 1, the unit showed $h = 0.5$ last time, and its cell holds 2. Do the four sums before you run on.
+# *12 minutes.* One unit, one input. The weights are chosen so that each gate gets a round number to
+# work on. The input is 1, the unit showed $h = 0.5$ last time, and its cell holds 2. Do the four sums
+# before you run on.
 
 # %%
 x, h, c = 1.0, 0.5, 2.0
@@ -286,8 +298,8 @@ inside = {name: w_x[name] * x + w_h[name] * h + b[name] for name in "ifgo"}
 inside
 
 # %% [markdown]
-# The forget gate gets 2, so it stands wide open. The input gate gets -1, the candidate 1, and the output gate 0,
-# which is half open.
+# The forget gate gets 2, so it stands wide open. The input gate gets -1, the candidate 1, and the
+# output gate 0, which is half open.
 
 
 # %%
@@ -301,7 +313,8 @@ g = math.tanh(inside["g"])
 print("  ".join(f"{name} = {value:.3f}" for name, value in gate.items()), f" g = {g:.3f}")
 
 # %% [markdown]
-# The cell keeps most of its 2, and a little is let in. It stays large. What is shown is squashed, and halved.
+# The cell keeps most of its 2, and a little is let in. It stays large. What is shown is squashed, and
+# halved.
 
 # %%
 kept, written = gate["f"] * c, gate["i"] * g
@@ -310,8 +323,9 @@ h_new = gate["o"] * math.tanh(c_new)
 print(f"kept {kept:.3f} + written {written:.3f} = cell {c_new:.3f}, shown {h_new:.3f}")
 
 # %% [markdown]
-# Now the two derivatives. We nudge the old cell and leave the old $h$ as it was: {eq}`eq-road`. Then we let $h$ move along with
-# the cell it was computed from, as it does in the network: {eq}`eq-both-ways`. Let the last output gate have been one half.
+# Now the two derivatives. We nudge the old cell and leave the old $h$ as it was: {eq}`eq-road`. Then
+# we let $h$ move along with the cell it was computed from, as it does in the network:
+# {eq}`eq-both-ways`. Let the last output gate have been one half.
 
 
 # %%
@@ -328,25 +342,27 @@ both = (next_cell(c + tiny, shown_then) - next_cell(c, shown)) / tiny
 print(f"direct path {direct:.3f}, both ways {both:.3f}")
 
 # %% [markdown]
-# The first is the forget gate, to the last digit. The second is not far from it, since a full cell saturates its
-# tanh and so hardly moves $h$.
+# The first is the forget gate, to the last digit. The second is not far from it, since a full cell
+# saturates its tanh and so hardly moves $h$.
 #
 # ### The GRU, and its two resets
 #
-# One unit can't tell the two conventions apart. Why not? With a single number, $w (r h)$ and $r (w h)$ are the same. So
-# we take two units, and a $W_{hn}$ that exchanges them. The reset gate is open for the first and shut for the second.
+# One unit can't tell the two conventions apart. Why not? With a single number, $w (r h)$ and
+# $r (w h)$ are the same. So we take two units, and a $W_{hn}$ that exchanges them. The reset gate is
+# open for the first and shut for the second.
 
 # %%
 old = torch.tensor([0.8, -0.4])
 exchange = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
 r, z = torch.tensor([1.0, 0.0]), torch.tensor([0.5, 0.5])
 before, after = exchange @ (r * old), r * (exchange @ old)
-print("before the product", before.tolist(), " after it", after.tolist())
+for name, recalled in (("before", before), ("after", after)):
+    print(f"reset {name} the product:", [round(value, 1) for value in recalled.tolist()])
 
 # %% [markdown]
-# Before the product, $r$ chooses which *old* numbers may be looked at: the first, which is then passed to the second unit. After
-# it, $r$ chooses which *new* unit may look: the first, which looks at the second. With the update gate half open, and nothing
-# from the input, the new states differ.
+# Before the product, $r$ chooses which *old* numbers may be looked at: the first, which is then
+# passed to the second unit. After it, $r$ chooses which *new* unit may look: the first, which looks
+# at the second. With the update gate half open, and nothing from the input, the new states differ.
 
 # %%
 for name, recalled in (("before", before), ("after", after)):
@@ -356,8 +372,8 @@ for name, recalled in (("before", before), ("after", after)):
 # %% [markdown]
 # ## Build it
 #
-# *15 minutes.* First one step, as {eq}`eq-lstm-gates` and {eq}`eq-lstm-cell` say. The four blocks stand in one matrix, so one product
-# serves them all.
+# *15 minutes.* First one step, as {eq}`eq-lstm-gates` and {eq}`eq-lstm-cell` say. The four blocks
+# stand in one matrix, so one product serves them all.
 
 # %%
 show_source(recurrent.lstm_step)
@@ -372,14 +388,16 @@ h_t, c_t, _ = recurrent.lstm_step(projected, torch.tensor([[h]]), torch.tensor([
 assert abs(h_t.item() - h_new) < 1e-6 and abs(c_t.item() - c_new) < 1e-6
 
 # %% [markdown]
-# The layer holds the weights, and starts its forget gate at a bias of its own. The walk over the steps is yesterday's.
+# The layer holds the weights, and starts its forget gate at a bias of its own. The walk over the
+# steps is yesterday's.
 
 # %%
 show_source(recurrent.LSTM)
 
 # %% [markdown]
-# Autograd could walk back through all these steps. The layer does it by hand, which is faster, and worth reading: look for
-# the line where the gradient of the cell is multiplied by $f_t$. It is the only thing that happens to it on the direct path.
+# Autograd could walk back through all these steps. The layer does it by hand, which is faster, and
+# worth reading: look for the line where the gradient of the cell is multiplied by $f_t$. It is the
+# only thing that happens to it on the direct path.
 
 # %%
 show_source(recurrent.LSTMThroughTime.backward)
@@ -413,20 +431,20 @@ table(
 )
 
 # %% [markdown]
-# The library keeps two biases for each block, where only their sum counts; we keep one. Our GRU has one more, inside the
-# reset, because the library's has it.
+# The library keeps two biases for each block, where only their sum counts; we keep one. Our GRU has
+# one more, inside the reset, because the library's has it.
 #
 # ### Both directions, and padding
 #
-# A bidirectional layer is two layers. The second one reads the reversed sequence, and its outputs are turned round
-# again, so that both sides of an output speak about the same step.
+# A bidirectional layer is two layers. The second one reads the reversed sequence, and its outputs are
+# turned round again, so that both sides of an output speak about the same step.
 
 # %%
 show_source(recurrent.Bidirectional)
 
 # %% [markdown]
-# In a padded batch, "reversed" needs care. Turn the whole row round, and the backward layer reads the padding first. So each
-# sequence is turned round within its own length.
+# In a padded batch, "reversed" needs care. Turn the whole row round, and the backward layer reads the
+# padding first. So each sequence is turned round within its own length.
 
 # %%
 show_source(recurrent.reverse)
@@ -434,8 +452,8 @@ show_source(recurrent.reverse)
 # %% [markdown]
 # ## Is it right?
 #
-# *8 minutes.* Against the library, with its weights, in double precision: values, and gradients by the input and by the weights of
-# the state.
+# *8 minutes.* Against the library, with its weights, in double precision: values, and gradients by
+# the input and by the weights of the state.
 
 # %%
 x = torch.randn(3, 7, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
@@ -452,8 +470,9 @@ for kind in ("LSTM", "GRU"):
     print(f"{kind}: the same values and gradients")
 
 # %% [markdown]
-# So the library's GRU resets *after* the product, as its documentation says. With the paper's convention and the same weights, the
-# outputs are others. And with one unit they are the same, as we saw by hand, if the bias inside the reset is 0: whoever tests a GRU on a single unit can't see which
+# So the library's GRU resets *after* the product, as its documentation says. With the paper's
+# convention and the same weights, the outputs are others. And with one unit they are the same, as we
+# saw by hand, if the bias inside the reset is 0: whoever tests a GRU on a single unit can't see which
 # one it is.
 
 
@@ -476,9 +495,9 @@ finding(
 # %% [markdown]
 # ### Padded batches
 #
-# Three sequences of 7, 4 and 2 steps lie in one batch. In both directions, each must come out as if it were alone. We put
-# large numbers where the padding is, so that reading any of it would show. The library's way of doing the same is a **packed**
-# sequence.
+# Three sequences of 7, 4 and 2 steps lie in one batch. In both directions, each must come out as if
+# it were alone. We put large numbers where the padding is, so that reading any of it would show. The
+# library's way of doing the same is a **packed** sequence.
 
 # %%
 lengths = torch.tensor([7, 4, 2])
@@ -499,9 +518,10 @@ h_packed = library(packed)[1][0]  # (2, B, N), a row for each direction
 torch.testing.assert_close(h_last, torch.cat(list(h_packed), dim=1), rtol=1e-10, atol=1e-10)
 
 # %% [markdown]
-# All three agree. Two mistakes are common here, and neither gives an error. One is to reverse the whole row, padding and
-# all: then the short sequences come out wrong. The other is to take `outputs[:, -1]` as the final state of both
-# directions. At the last step the backward layer has read one symbol only; it has read everything at step 0.
+# All three agree. Two mistakes are common here, and neither gives an error. One is to reverse the
+# whole row, padding and all: then the short sequences come out wrong. The other is to take
+# `outputs[:, -1]` as the final state of both directions. At the last step the backward layer has read
+# one symbol only; it has read everything at step 0.
 
 # %%
 naive, _ = both_ways(padded)
@@ -511,8 +531,9 @@ moves = (both_ways(first_changed)[0] - both_ways(x)[0])[:, :, 4:].abs().amax((0,
 print("backward outputs that hear of the first input:", (moves > 0).nonzero().flatten().tolist())
 
 # %% [markdown]
-# What does padding cost? Each padded step is computed and thrown away. We take the lines of the manual that you know from
-# yesterday, in batches of 64: in random order, and with lines of similar length together.
+# What does padding cost? Each padded step is computed and thrown away. We take the lines of the
+# manual that you know from yesterday, in batches of 64: in random order, and with lines of similar
+# length together.
 
 
 # %%
@@ -534,13 +555,14 @@ finding(
 )
 
 # %% [markdown]
-# For training, one does not want all short lines first. So the book's `BucketedBatches` sort within pools, and shuffle the
-# batches. A packed sequence saves the padded steps too, in another way: at each step it computes only the rows that still go on.
+# For training, one does not want all short lines first. So the book's `BucketedBatches` sort within
+# pools, and shuffle the batches. A packed sequence saves the padded steps too, in another way: at
+# each step it computes only the rows that still go on.
 #
 # ## Train it
 #
-# *15 minutes.* Back to the task at which the RNN failed. Our LSTM gets fewer units, so that it has about as many
-# parameters, and its forget gate starts at $\log 50$, by {eq}`eq-chrono`.
+# *15 minutes.* Back to the task at which the RNN failed. Our LSTM gets fewer units, so that it has
+# about as many parameters, and its forget gate starts at $\log 50$, by {eq}`eq-chrono`.
 
 # %%
 torch.manual_seed(0)
@@ -556,14 +578,14 @@ finding(
 # %% [markdown]
 # ### Future context
 #
-# Chinese is written without spaces, and so was Latin. We take the manual's spaces away and ask for each letter: does a word
-# end here? After `the` it may, but not if `m` follows. A reader who goes from left to right has to decide before
-# she sees it.
+# Chinese is written without spaces, and so was Latin. We take the manual's spaces away and ask for
+# each letter: does a word end here? After `the` it may, but not if `m` follows. A reader who goes
+# from left to right has to decide before she sees it.
 
 
 # %%
 def unspaced(part: str, length: int = 32) -> tuple[torch.Tensor, torch.Tensor]:
-    """Letters of a part of the manual without spaces, 0 to 25, and 1 where a word ends; both (n, T)."""
+    """Letters of the manual without spaces, 0 to 25, and 1 where a word ends; both (n, T)."""
     words = re.findall("[a-z]+", manual_text(part).lower())
     letters = torch.tensor([ord(letter) - ord("a") for letter in "".join(words)])
     ends = torch.zeros_like(letters)
@@ -573,7 +595,13 @@ def unspaced(part: str, length: int = 32) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 letters, ends = unspaced("test")
-print("".join(chr(97 + letter) for letter in letters[1]), f"{1 - ends.double().mean():.0%}")
+print("nowhereisnowhere  the letters")
+print("--|---|-|------|  the ends, if it reads: now here is nowhere")
+finding(
+    "In the test text between three and five letters of six end no word.",
+    1 / 2 < 1 - ends.double().mean() < 5 / 6,
+    {"no end": f"{1 - ends.double().mean():.1%}", "letters": f"{ends.numel():,}"},
+)
 
 
 # %%
@@ -639,16 +667,17 @@ finding(
 )
 
 # %% [markdown]
-# So the future is worth more than the past here: where a word ends, one sees best from the next word's beginning. The past still adds to
-# it. All of this holds if the future is there. Who predicts the next letter, or listens to somebody who is still
-# speaking, can't use it.
+# So the future is worth more than the past here: where a word ends, one sees best from the next
+# word's beginning. The past still adds to it. All of this holds if the future is there. Who predicts
+# the next letter, or listens to somebody who is still speaking, can't use it.
 
 # %% [markdown]
 # ## Look inside
 #
-# *15 minutes.* What do gates do to the gradient? We measure as we did at the top, for untrained layers whose gates start in different
-# places. Beside it stands depth in place of time: a stack of 100 layers, $\tanh(W x + b)$ alone, with a residual road around each
-# layer, and with a road that lets only $\sigma(1) = 0.73$ of its traffic through.
+# *15 minutes.* What do gates do to the gradient? We measure as we did at the top, for untrained
+# layers whose gates start in different places. Beside it stands depth in place of time: a stack of
+# 100 layers, $\tanh(W x + b)$ alone, with a residual road around each layer, and with a road that
+# lets only $\sigma(1) = 0.73$ of its traffic through.
 
 
 # %%
@@ -709,15 +738,17 @@ finding(
 )
 
 # %% [markdown]
-# Left and right are the same picture. And look at the bias of 0: an LSTM whose gates start half open is no better than the RNN. It is
-# not the *having* of a forget gate that helps, it is the gate *being open*. A bias of 1, which is our default and a common one
-# {cite}`jozefowicz2015empirical`, suffices for a dozen steps. Depth has learned this lesson
-# too: highway networks put the LSTM's gates on their roads {cite}`srivastava2015highway`, residual networks removed them, and a road that is
+# Left and right are the same picture. And look at the bias of 0: an LSTM whose gates start half open
+# is hardly better than the RNN. It is not the *having* of a forget gate that helps, it is the gate
+# *being open*. A bias of 1, which is our default and a common one {cite}`jozefowicz2015empirical`,
+# suffices for a dozen steps. Depth has learned this lesson too: highway networks put the LSTM's gates
+# on their roads {cite}`srivastava2015highway`, residual networks removed them, and a road that is
 # scaled down makes a deep network worse {cite}`he2016identity`.
 #
 # ### How much of the gradient drives on the road?
 #
-# {eq}`eq-both-ways` has two ways. With autograd we can follow both, or cut the second by detaching $h$. What is the share of the second?
+# {eq}`eq-both-ways` has two ways. With autograd we can follow both, or cut the second by detaching
+# $h$. What is the share of the second?
 
 
 # %%
@@ -770,14 +801,14 @@ finding(
 )
 
 # %% [markdown]
-# For one step the forget gate tells nearly all. Over many steps it does not: there are many ways that leave the road and come back, and where the
-# road itself leaks, they carry more than it does.
+# For one step the forget gate tells nearly all. Over many steps it does not: there are many ways that
+# leave the road and come back, and where the road itself leaks, they carry more than it does.
 #
 # ### Does the road carry the memory?
 #
-# So a trained LSTM keeps what it has read on the road, with gates near 1? We train three of them to recall the first
-# of 20 symbols, and then let them read 1000 symbols, far more than they have ever seen. We follow the forget gates: what would be left on the road alone,
-# in the best of 53 lanes?
+# So a trained LSTM keeps what it has read on the road, with gates near 1? We train three of them to
+# recall the first of 20 symbols, and then let them read 1000 symbols, far more than they have ever
+# seen. We follow the forget gates: what would be left on the road alone, in the best of 53 lanes?
 
 
 # %%
@@ -812,24 +843,92 @@ finding(
 )
 
 # %% [markdown]
-# What the gates leave on the road would hardly do, and yet nothing is lost. So the road does not carry the memory alone. The network *writes it
-# again*, at each step: $h$ tells the candidate and the input gate what to put back into the cell, and whatever has leaked is refilled. Engineers call this
-# a **latch**. A plain RNN can hold a bit that way too {cite}`bengio1994learning`. We will see in a moment that it can learn to, if it is shown short
-# sequences first. The road is what lets the network *learn* over a long distance; for the mere keeping it is not needed.
+# What the gates leave on the road would hardly do, and yet nothing is lost. So the road does not
+# carry the memory alone. The network *writes it again*, at each step: $h$ tells the candidate and the
+# input gate what to put back into the cell, and whatever has leaked is refilled. Engineers call this
+# a **latch**. A plain RNN can hold a bit that way too {cite}`bengio1994learning`. We will see in a
+# moment that it can learn to, if it is shown short sequences first. The road is what lets the network
+# *learn* over a long distance; for the mere keeping it is not needed.
 #
 # ### Gates over a text
 #
-# In a model of text, one can find units that mean something. A famous one knows whether the text is inside quotation
-# marks {cite}`karpathy2015visualizing`. Such findings are easy to make by looking long enough, so a stored experiment fixed the rules in advance. It trained an LSTM
-# of 120 units on the manual, three times. It picked the unit whose cell correlates most with "inside quotation marks", on validation
-# text, and judged it on the test's. Then it cut that unit out, and looked at the loss of the closing marks.
+# In a model of text, one can find units that mean something. A famous one knows whether the text is
+# inside quotation marks {cite}`karpathy2015visualizing`. Such findings are easy to make by looking
+# long enough, so a stored experiment fixed the rules in advance. It trained an LSTM of 120 units on
+# the manual, three times. It picked the unit whose cell correlates most with "inside quotation
+# marks", on validation text, and judged it on the test's. Then it cut that unit out, and looked at
+# the loss of the closing marks.
+
+# %%
+quotes = experiments.load("quotes")
+
+
+def judged(row: dict) -> list[str]:
+    """Correlations of the picked unit; losses at closing marks whole, without it, without another."""
+    correlations = [row[f"correlation, {part}"] for part in ("validation", "test")]
+    losses = [row["loss"], row["loss, unit cut"], max(row["loss, another cut"])]
+    return [f"{abs(r):.2f}" for r in correlations] + [f"{loss:.2f}" for loss in losses]
+
+
+table(
+    [["trained" if row["epochs"] else "untrained", *judged(row)] for row in quotes.rows],
+    ["LSTM", "validation", "test", "loss (nats)", "unit cut", "worst other unit cut"],
+)
+
+# %% [markdown]
+# Two columns are correlations of the picked unit, the last three are losses at the test's closing
+# marks. Look at the untrained networks first. With 120 units to choose from, some unit always
+# correlates a little, and on other text much of that is gone. After training the correlations are
+# higher, and remain on text on which nothing was picked. But a correlation does not say that the
+# network *uses* the unit. The cut does.
+
+# %%
+trained = quotes.select(epochs=6)
+used = [row["loss, unit cut"] > max(row["loss, another cut"]) for row in trained]
+finding(
+    "In two of three trained networks, cutting the picked unit costs more at closing marks than cutting any "
+    "other; in the third it changes the loss by less than a twentieth.",
+    sum(used) == 2
+    and all(
+        use or abs(r["loss, unit cut"] / r["loss"] - 1) < 0.05 for use, r in zip(used, trained)
+    ),
+    {"closing marks in the test": trained[0]["closing marks"]},
+)
+
+# %% [markdown]
+# So two networks have such a unit, and one has not, though it correlates there as well. We draw the
+# unit whose cut costs most, over the longest quotation in the test's excerpt, with its gates.
+
+# %% mystnb={"figure": {"caption": "One unit of a trained LSTM over a passage of the test text (the arrow stands for a new line): its cell through the tanh, its forget gate and its input gate. Shaded: inside quotation marks. From the stored experiment.", "name": "fig-quotes"}, "image": {"alt": "Three curves over 48 letters. At the opening quotation mark the cell swings to the other sign, stays there through the quotation and swings back after it, while the forget gate stays near one within it."}}
+shown = max(quotes.rows, key=lambda row: row["loss, unit cut"] - row["loss"])
+text = "".join(map(chr, shown["letters"])).replace("\n", "↵")
+lines = {"tanh(cell)": "cell", "forget gate": "forget", "input gate": "input"}
+ax = plt.subplots(figsize=(9.6, 3.6))[1]
+curves(
+    {name: (range(len(text)), shown[column]) for name, column in lines.items()},
+    "letter read",
+    "value",
+    ax=ax,
+)
+ax.set_xticks(range(len(text)), list(text), fontsize=9, family="monospace")
+ax.axvspan(text.index('"'), text.index('"', text.index('"') + 1), color=COLOURS[4], alpha=0.2)
+plt.show()
+
+
+# %% [markdown]
+# {numref}`fig-quotes` shows a gate at work. At the opening mark the forget gate shuts for one step:
+# what was on the road is dropped. In the same step the cell is written anew, with the other sign.
+# Inside the quotation the gate is near 1 most of the time, and the cell keeps its new sign nearly
+# throughout. At the closing mark the gate shuts once more. Nobody told the network what a quotation
+# mark is for. Guessing the next letter was enough.
 
 # %% [markdown]
 # ## Where it breaks
 #
-# *7 minutes.* A gated network keeps one symbol for a thousand steps. Can it keep a sentence? The task is a child's: say after me. The network reads
-# some symbols out of eight, then a sign, and then it has to repeat them. At the sign all that it knows is its
-# state, one vector. While it repeats, it gets the right last symbol each time, so no mistake pulls others after it.
+# *7 minutes.* A gated network keeps one symbol for a thousand steps. Can it keep a sentence? The task
+# is a child's: say after me. The network reads some symbols out of eight, then a sign, and then it
+# has to repeat them. At the sign all that it knows is its state, one vector. While it repeats, it
+# gets the right last symbol each time, so no mistake pulls others after it.
 
 
 # %%
@@ -895,7 +994,8 @@ finding(
 )
 
 # %% [markdown]
-# The sentences that were lost are no longer than those of the training: twelve symbols were seen as often as one. Which part is lost?
+# The sentences that were lost are no longer than those of the training: twelve symbols were seen as
+# often as one. Which part is lost?
 
 # %%
 by_place = said[64, 12].double().mean(0)  # (T,)
@@ -910,12 +1010,15 @@ finding(
 )
 
 # %% [markdown]
-# A wider state moves the cliff and does not remove it. Is the vector too small, then? Twelve symbols of eight kinds are 36 bits, and 64 numbers of 32 bits hold
-# far more. What fails is the *use* of it: each symbol must be written into the state so that none of the later ones
-# disturbs it, and must be found there again when its turn comes. A longer sentence needs more such places, and their number is fixed before the first word.
+# A wider state moves the cliff and does not remove it. Is the vector too small, then? Twelve symbols
+# of eight kinds are 36 bits, and 64 numbers of 32 bits hold far more. What fails is the *use* of it:
+# each symbol must be written into the state so that none of the later ones disturbs it, and must be
+# found there again when its turn comes. A longer sentence needs more such places, and their number is
+# fixed before the first word.
 #
-# In Day 1 somebody had to say in advance *how far* to look. Here somebody has to say in advance *how much* fits in. What we
-# would like is a network that keeps all that it has read, step by step, and looks up what it needs.
+# In Day 1 somebody had to say in advance *how far* to look. Here somebody has to say in advance *how
+# much* fits in. What we would like is a network that keeps all that it has read, step by step, and
+# looks up what it needs.
 
 # %% [markdown]
 # ## Claims, measured
@@ -928,11 +1031,14 @@ finding(
 first = recall_ids(1, 20, seed=1)[0]  # one sequence
 of_trained = [second_way(m.layer, m.embedding(first)[0].detach()) for m in holders]
 numbers = {"1 step": shares[1], "20 steps": shares[20], "20 steps, trained": of_trained}
+x = holders[0].embedding(first)[0].detach().double()
+jacobian, product = cell_jacobians(holders[0].layer, x, direct_only=True)
+is_product = torch.allclose(jacobian, product.diag(), rtol=1e-10, atol=1e-12)
 
 # %%
 claim(
     "lstm-1",
-    supports={"with h held fixed, the gradient is the product of the forget gates": True},
+    supports={"with h held fixed, the gradient is the product of the forget gates": is_product},
     limits={
         "after one step, what comes through h is over a twentieth of it": min(shares[1]) > 0.05,
         "after 20 steps of an untrained layer it is the larger part": min(shares[20]) > 1,
@@ -942,8 +1048,6 @@ claim(
 )
 
 # %% [markdown]
-# The first sentence was asserted, to ten digits, each time that a share was measured.
-#
 # (claim-lstm-2)=
 
 # %%
@@ -963,8 +1067,8 @@ claim(
 )
 
 # %% [markdown]
-# That is at equal width, and for the layer alone. In all comparisons of this page the *parameters* are equal, and
-# so the LSTM is narrower.
+# That is at equal width, and for the layer alone. In all comparisons of this page the *parameters*
+# are equal, and so the LSTM is narrower.
 # %% [markdown]
 # (claim-lstm-5)=
 
@@ -989,8 +1093,8 @@ claim(
 )
 
 # %% [markdown]
-# A residual road has no gate. The LSTM's is like it as long as the gate is open, and the gate is free to close. That is its
-# purpose.
+# A residual road has no gate. The LSTM's is like it as long as the gate is open, and the gate is free
+# to close. That is its purpose.
 #
 # (claim-lstm-6)=
 
@@ -1003,7 +1107,8 @@ cited_only(
 )
 
 # %% [markdown]
-# The word *bidirectional* is what the two have in common. BERT {cite}`devlin2019bert` gets it in another way, which is a matter for a later day.
+# The word *bidirectional* is what the two have in common. BERT {cite}`devlin2019bert` gets it in
+# another way, which is a matter for a later day.
 #
 # (claim-lstm-7)=
 
@@ -1308,18 +1413,22 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **Tomorrow** the two halves of the repeating network come apart: one network reads a sentence, another one writes its translation.
-# Between them stands one vector, and we will measure what that costs. Then we let the second network look back at *all* states of the first, and choose.
+# **Tomorrow** the two halves of the repeating network come apart: one network reads a sentence,
+# another one writes its translation. Between them stands one vector, and we will measure what that
+# costs. Then we let the second network look back at *all* states of the first, and choose.
 
 # %% [markdown]
 # ## Further reading
 #
-# - {cite:t}`hochreiter1997long`, the paper of the LSTM: hard to read, and right in most things; {cite:t}`gers2000learning`, its forget gate.
+# - {cite:t}`hochreiter1997long`, the paper of the LSTM: hard to read, and right in most things;
+#   {cite:t}`gers2000learning`, its forget gate.
 # - {cite:t}`cho2014learning`, the GRU; {cite:t}`chung2014empirical`, the first comparison of the two.
-# - {cite:t}`greff2017lstm` removed each part of the LSTM in turn, in thousands of runs: forget gate and output activation are needed most,
-#   and **peepholes**, which let the gates see the cell {cite}`gers2000recurrent`, or **coupled gates** with $i = 1 - f$ change little.
-# - {cite:t}`jozefowicz2015empirical` searched ten thousand architectures. None was better than both LSTM and GRU on all tasks, and a forget
-#   bias of 1 closed most of the gap between the two.
-# - {cite:t}`tallec2018can`, why gates are what one gets when a network shall not mind how fast time runs, and how to start them.
+# - {cite:t}`greff2017lstm` removed each part of the LSTM in turn, in thousands of runs: forget gate
+#   and output activation are needed most, and **peepholes**, which let the gates see the cell
+#   {cite}`gers2000recurrent`, or **coupled gates** with $i = 1 - f$ change little.
+# - {cite:t}`jozefowicz2015empirical` searched ten thousand architectures. None was better than both
+#   LSTM and GRU on all tasks, and a forget bias of 1 closed most of the gap between the two.
+# - {cite:t}`tallec2018can`, why gates are what one gets when a network shall not mind how fast time
+#   runs, and how to start them.
 # - {cite:t}`graves2005framewise`, bidirectional LSTMs, and the full gradient.
 # - {cite:t}`karpathy2015visualizing`, what units of a text model stand for.
