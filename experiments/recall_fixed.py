@@ -13,7 +13,8 @@ from utils.recurrent import GRU, LSTM, RNN, SequenceClassifier
 
 PARAMETERS = {
     "layer": ["RNN", "GRU", "GRU, keeping", "LSTM, bias 0", "LSTM, bias 1", "LSTM, keeping"],
-    "length": [5, 10, 20, 50, 100],
+    "length": [10, 20, 50, 100],
+    "rounds": 12,  # of 50 steps
     "seed": [0, 1, 2],
 }
 
@@ -31,10 +32,10 @@ def build(layer: str, length: int) -> torch.nn.Module:
     return LSTM(8, 53, forget_bias=bias)
 
 
-def measure(layer: str, length: int, seed: int) -> dict:
+def measure(layer: str, length: int, rounds: int, seed: int) -> dict:
     torch.manual_seed(seed)
     model = SequenceClassifier(4, 8, build(layer, length), 4)
-    steps, right = train_recall(model, length, seed=seed)
+    steps, right = train_recall(model, length, seed=seed, rounds=rounds)
     return {
         "parameters": sum(p.numel() for p in model.parameters()),
         "steps": steps,
