@@ -23,7 +23,8 @@
 #
 # Each point is tested by an exercise at the end. The day builds on
 # [Day 1](01_convolution.ipynb): causal convolutions, shared weights, and gradients that vanish with depth.
-# The core path takes about 90 minutes. The exercises take as long again; choose some.
+# The core path takes about 90 minutes; what lies beyond it is marked. The exercises of warm-up and core take as long again;
+# choose some.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -48,24 +49,20 @@ from utils.exercises.progress import checklist
 from utils.exercises.recurrent import check
 from utils.lab import decoding, experiments
 from utils.lab.claims import claim
-from utils.lab.datasets import digits
-from utils.lab.dates import LANGUAGES, language_words
 from utils.lab.display import finding, show_source, table
 from utils.lab.metrics import accuracy, perplexity
-from utils.lab.plotting import COLOURS, curves, heat_map, use_book_style
+from utils.lab.plotting import COLOURS, curves, use_book_style
 from utils.lab.recipes import clip_gradients, recall_ids, train_characters, train_recall
-from utils.lab.text import (
-    BOS,
-    EOS,
-    PAD,
-    PARTS,
-    BucketedBatches,
-    KneserNey,
-    Vocabulary,
-    manual_text,
-    pad,
-)
 from utils.lab.training import Batches, evaluate, fit
+
+# %% [markdown]
+# The third cell takes what we read: pictures of digits, words of many languages, and text.
+
+# %%
+from utils.lab.datasets import digits
+from utils.lab.dates import LANGUAGES, language_words
+from utils.lab.text import BOS, EOS, PAD, PARTS, BucketedBatches
+from utils.lab.text import KneserNey, Vocabulary, manual_text, pad
 
 use_book_style()
 
@@ -131,14 +128,15 @@ for steps in (4, 8, 16, 1000):
 # where it could be kept.
 #
 # Could we look at everything at once, without any reach? We could add up all inputs, as if throwing the
-# words of a sentence into a bag. A bag takes any length. But it loses what a sequence is about.
+# words of a sentence into a bag. A bag takes any length. But it loses who did what.
 
 # %%
 bags = CountVectorizer().fit_transform(["dog bites man", "man bites dog", "dog bites dog"])
+print("bites dog man")
 print(bags.toarray())
 
 # %% [markdown]
-# So there are three wishes. Order should count. The length should be free. And what matters should be kept for
+# The first two rows are equal: who bit whom is lost. So there are three wishes. Order should count. The length should be free. And what matters should be kept for
 # as long as it matters.
 
 # %% [markdown]
@@ -150,7 +148,7 @@ print(bags.toarray())
 #
 # The card is the **state**. It is a vector of fixed size, whatever the length of the report. The rule by which she
 # rewrites it is the same at every step: this is weight sharing again, over time in place of space. A network that
-# works like this is called **recurrent**, because its output comes back as its own input. We draw it
+# works like this is called **recurrent**, because its state comes back as its own input. We draw it
 # twice: as it is built, and **unrolled**, with a copy for each step.
 
 
@@ -183,7 +181,7 @@ plt.show()
 # deep networks. All layers have the same weights, and each gets an input of its own. Everything that we know
 # about depth applies, and that will matter: on Day 1, gradients vanished in deep stacks.
 #
-# There is a children's game about it. A row of people sit in a circle; the first whispers a sentence to the
+# There is a children's game. People sit in a circle; the first whispers a sentence to the
 # second, she whispers it on, and what the last one says is nothing like the first. If each person
 # passes on nine tenths of what she hears, then after 20 people there is about an eighth left. One rule, applied
 # many times, makes small losses large. The game is a good picture of an *untrained* network. A network can learn to whisper
@@ -195,7 +193,7 @@ print(f"{0.9**20:.2f} of the message after 20 people, {0.9**50:.3f} after 50")
 # %% [markdown]
 # ## The mathematics
 #
-# *15 minutes.* At step $t$ the layer gets the input $x_t$ and its own last state $h_{t-1}$. It makes a new state
+# *12 minutes.* At step $t$ the layer gets the input $x_t$ and its own last state $h_{t-1}$. It makes a new state
 # {cite}`elman1990finding`:
 #
 # $$
@@ -209,7 +207,7 @@ print(f"{0.9**20:.2f} of the message after 20 people, {0.9**50:.3f} after 50")
 # $$ (eq-rnn-output)
 #
 # The hyperbolic tangent keeps each number of the state between -1 and 1. Without such a bound, repeated
-# products would soon overflow. No weight has an index $t$: the same $W_x$, $W_h$ and $b$ serve at every step.
+# products could overflow. No weight has an index $t$: the same $W_x$, $W_h$ and $b$ serve at every step.
 #
 # **Symbols come in as vectors.** A letter or word is a number $i$ in a vocabulary of $V$. It is looked up in a table of
 # $V$ vectors, which are learned like all other weights. This is an **embedding**. With the one-hot vector
@@ -224,8 +222,9 @@ print(f"{0.9**20:.2f} of the message after 20 people, {0.9**50:.3f} after 50")
 # The loss is a sum over steps, $\mathcal{L} = \sum_t \ell_t$. Unrolled, the network is an ordinary one, so ordinary
 # backpropagation works {cite}`rumelhart1986learning,werbos1990backpropagation`. Let $a_t$ be what stands
 # inside the tanh in {eq}`eq-rnn`, and $\delta_t = \partial \mathcal{L} / \partial a_t$. The state $h_t$ has two
-# consumers: the output of its own step, and the next step. So two terms arrive, and pass through the slope of the
-# tanh, which is $1 - h_t^2$:
+# consumers: the output of its own step, and the next step. Unit $j$ of $h_t$ reaches each unit $i$ of $a_{t+1}$ through the weight
+# $W_h[i, j]$. These ways add up to $\sum_i W_h[i, j]\, \delta_{t+1, i}$, which is $W_h^\top \delta_{t+1}$. So two terms arrive, and pass
+# through the slope of the tanh, which is $1 - h_t^2$ ($\odot$ multiplies number by number, and $T$ is the number of steps):
 #
 # $$
 # \delta_t = (1 - h_t^2) \odot \Big( W_y^\top \frac{\partial \ell_t}{\partial y_t} + W_h^\top \delta_{t+1} \Big),
@@ -240,9 +239,9 @@ print(f"{0.9**20:.2f} of the message after 20 people, {0.9**50:.3f} after 50")
 # \frac{\partial \mathcal{L}}{\partial b} = \sum_t \delta_t .
 # $$ (eq-bptt-weights)
 #
-# Going back needs all states of the way there, so memory grows with the length. A long text doesn't fit. **Truncated**
+# The way back needs all states of the way forward, so memory grows with the length. A long text doesn't fit. **Truncated**
 # backpropagation {cite}`williams1990efficient` cuts the text into chunks. The *state* is carried over from chunk to chunk, the *gradient*
-# is not: at the end of each chunk, $\delta$ starts from 0 again. What is forgotten is how a
+# is not: at the end of each chunk, $\delta$ starts from 0 again. In PyTorch, `detach` does it: it gives the same numbers, cut off from the graph. What is forgotten is how a
 # step changes losses beyond the end of its chunk.
 #
 # ### Does the gradient arrive?
@@ -254,7 +253,7 @@ print(f"{0.9**20:.2f} of the message after 20 people, {0.9**50:.3f} after 50")
 # \frac{\partial h_t}{\partial h_{t-k}} = J_t\, J_{t-1} \cdots J_{t-k+1} .
 # $$ (eq-jacobians)
 #
-# Let $\lVert W_h \rVert$ be the largest singular value: the most by which $W_h$ can stretch a vector. As the slope of the tanh is
+# Let the norm $\lVert W_h \rVert$ be the most by which $W_h$ can stretch a vector, its largest **singular value**. As the slope of the tanh is
 # never above 1,
 #
 # $$
@@ -262,27 +261,31 @@ print(f"{0.9**20:.2f} of the message after 20 people, {0.9**50:.3f} after 50")
 # $$ (eq-bound)
 #
 # So if $\lVert W_h \rVert < 1$, the gradient vanishes exponentially {cite}`hochreiter1991untersuchungen,bengio1994learning,pascanu2013difficulty`. The
-# converse does not follow. The bound is an upper one, and says nothing if $\lVert W_h \rVert > 1$. Another number that is often
-# named is the **spectral radius** $\rho(W_h)$, the largest magnitude of an eigenvalue. It is at most $\lVert W_h \rVert$. It decides what
-# becomes of the powers $W_h^k$ in the end, but in a network the slopes stand between the factors. What decides is the rate at
-# which the product itself grows,
+# converse does not follow. The bound is an upper one, and says nothing if $\lVert W_h \rVert > 1$.
+#
+# Another number is often named. Some vectors are only stretched: $W_h v = \mu v$. Then $\mu$ is an **eigenvalue**, and $k$ steps of a
+# linear recurrence multiply $v$ by $\mu^k$. The **spectral radius** $\rho(W_h)$ is the largest magnitude of an eigenvalue. It is at most
+# $\lVert W_h \rVert$, and it decides what becomes of the powers $W_h^k$ in the end.
+#
+# But in a network the slopes stand between the factors. So we measure how much the product of many Jacobians grows, and take the
+# mean factor per step. The logarithm of that is
 #
 # $$
-# \lambda = \lim_{k \to \infty} \frac{1}{k} \log \lVert J_t\, J_{t-1} \cdots J_{t-k+1} \rVert ,
+# \lambda = \lim_{T \to \infty} \frac{1}{T} \log \lVert J_T\, J_{T-1} \cdots J_1 \rVert ,
 # $$ (eq-lyapunov)
 #
-# called the largest **Lyapunov exponent**. $e^\lambda$ is the factor per step: below 1 the gradient vanishes, above 1
-# it explodes. We will measure all three numbers and see where they part.
+# called the largest **Lyapunov exponent**. Where the factor $e^\lambda$ is below 1 the gradient vanishes, above 1
+# it explodes. We will measure norm, radius and factor, and see where they part.
 #
 # Against exploding there is a plain remedy. If the gradient $g$ of all weights together is longer than $c$, it is shortened to that
-# length {cite}`mikolov2012statistical,pascanu2013difficulty`:
+# length {cite}`pascanu2013difficulty`; others cut each number by itself {cite}`mikolov2012statistical`:
 #
 # $$
 # g \leftarrow g \cdot \min\!\Big(1, \frac{c}{\lVert g \rVert}\Big) .
 # $$ (eq-clip)
 #
 # This is **gradient clipping**. The direction stays, only the length is bounded. Nothing of the kind helps a gradient
-# that has vanished: it can't be told apart from noise.
+# that has vanished: what comes from far away is drowned by what comes from near.
 #
 # ### A model of text
 #
@@ -299,6 +302,7 @@ print(f"{0.9**20:.2f} of the message after 20 people, {0.9**50:.3f} after 50")
 #
 # | symbol | shape | meaning |
 # | --- | --- | --- |
+# | B, T, D, N, V | | sequences in a batch, steps, numbers of an input, of a state, symbols of the vocabulary |
 # | $x_t$ | (B, D) | input at step $t$; all of them are (B, T, D) |
 # | $h_t$ | (B, N) | state after step $t$ |
 # | $y_t$ | (B, V) | output at step $t$, such as logits |
@@ -307,12 +311,14 @@ print(f"{0.9**20:.2f} of the message after 20 people, {0.9**50:.3f} after 50")
 # | $W_y$ | (V, N) | from state to output |
 # | $E$ | (V, D) | embedding, a row for each symbol |
 # | $\delta_t$ | (B, N) | gradient of the loss by $a_t$, the inside of the tanh |
-# | $J_t$ | (N, N) | Jacobian of step $t$, one for each example |
+# | $J_t$ | (N, N) | Jacobian of step $t$, one for each example; $\operatorname{diag}$ puts a vector on a diagonal |
+#
+# The equations speak of one example, a column. In a batch the examples are rows, and each matrix stands transposed on the right.
 
 # %% [markdown]
 # ## By hand
 #
-# *8 minutes.* A state of two numbers, inputs of one. Compute the first state yourself before you run on.
+# *8 minutes.* A state of two numbers, inputs of one, no bias. Compute the first state yourself before you run on.
 
 # %%
 W_x = torch.tensor([[1.0], [0.5]])  # (N, D)
@@ -353,7 +359,7 @@ by_hand = sum(delta[t] * states[t - 1] for t in (1, 2))  # h_{-1} = 0 adds nothi
 print("deltas", *(f"{delta[t]:.3f}" for t in range(3)), f" gradient of w_h {by_hand:.3f}")
 
 # %% [markdown]
-# Three steps, and the first $\delta$ is already a tenth of the last. Autograd finds the same number for $w_h$.
+# Three steps, and the first $\delta$ is already a tenth of the last: two factors of $w_h$, and two slopes below 1. Autograd finds the same number for $w_h$.
 
 # %%
 weight, state = torch.tensor(0.5, requires_grad=True), torch.tensor(0.0)
@@ -363,7 +369,8 @@ state.backward()
 assert abs(weight.grad.item() - by_hand) < 1e-6
 
 # %% [markdown]
-# Truncated after each step, only the last term is left: the state of step 1 counts as if it had fallen from the sky.
+# Only the last step has a loss. So, truncated after each step, only the last term is left: the state of step 1 counts as if it had
+# fallen from the sky.
 
 # %%
 truncated = delta[2] * states[1]
@@ -397,7 +404,7 @@ states[0].numpy().round(3)
 # %% [markdown]
 # The loop over time can't be avoided, since each step needs the one before. But $W_x x_t$ needs no state. So
 # the layer computes it for all steps in one product, and only the rest in the loop. Here is one step of it, and
-# the loop.
+# the loop. (`n_blocks`, `each` and `hidden` are there for tomorrow's layers.)
 
 # %%
 show_source(recurrent.RNN)
@@ -563,7 +570,7 @@ def as_ids(part: str) -> tuple[list[list[int]], torch.Tensor]:
 
 
 finding(
-    "Twelve languages share more than 3000 words for training, with more than 300 held out twice.",
+    "There are more than 3000 words to train on, and more than 300 each to validate and to test.",
     len(words["train"]) > 3000 and min(len(words[part]) for part in ("validation", "test")) > 300,
     {part: len(words[part]) for part in words},
 )
@@ -613,7 +620,7 @@ finding(
 )
 
 # %% [markdown]
-# So order helps, but on four thousand words an old method is better. It knows at once that "sch" is a thing. The network
+# So order helps, but on a few thousand words an old method is better. It knows at once that "sch" is a thing. The network
 # has to find out from letters alone. A baseline is there to say so. Now that all is chosen, the test, once.
 
 # %%
@@ -628,7 +635,7 @@ finding(
 # ### Many to many, in step: what comes next?
 #
 # The second model writes. It reads Python's own manual, in the words of `help()`, and is to say each next character. Some
-# topics are held out. A text of 300,000 characters is one long sequence, so it is cut into chunks, and the state goes on
+# topics are held out. The text is one very long sequence, so it is cut into chunks, and the state goes on
 # from chunk to chunk while the gradient does not.
 
 # %%
@@ -651,7 +658,7 @@ held_out_nats = history.validation["loss"][-1]
 # characters before, and looks up what has followed them. Where it has seen too little, it falls back on a shorter
 # context, by the rules of Kneser and Ney {cite}`kneser1995improved`.
 
-# %% mystnb={"figure": {"caption": "Perplexity on held-out text of models that count, by the number of characters that they look at, and of the recurrent network after two epochs.", "name": "fig-perplexity"}, "image": {"alt": "A falling curve that is flat from order six on; a dashed horizontal line for the network lies between orders three and five."}}
+# %% mystnb={"figure": {"caption": "Perplexity on held-out text of models that count, by their order (they look at one character fewer), and of the recurrent network after two epochs.", "name": "fig-perplexity"}, "image": {"alt": "A falling curve that is flat from order six on; a dashed horizontal line for the network crosses it after order three."}}
 orders = range(1, 8)
 counting = {n: KneserNey(manual["train"], n, len(symbols)) for n in orders}
 perplexities = {
@@ -672,10 +679,9 @@ finding(
 )
 
 # %% [markdown]
-# A dozen seconds of training are not much. We will come back to this table tomorrow. Until then, a network that can say what comes next can
-# also write.
-
-# %% [markdown]
+# The network has no table of what follows what. It has to get along with 128 numbers, and it was trained for seconds. What a longer training
+# gives, and what gates add, is tomorrow's matter.
+#
 # ### Let it write
 #
 # A language model gives a probability to each next character. To write, one draws a character, feeds it back in, and so
@@ -753,7 +759,7 @@ written["the manual itself"] = manual["validation"][: 400 * rows].view(rows, 400
 surprise = {name: judged(ids) for name, ids in written.items()}
 varied = {name: variety(ids) for name, ids in written.items()}
 
-# %% mystnb={"figure": {"caption": "Eight texts of 400 characters written in each way. Right: more varied. Up: more surprising to a model that counts.", "name": "fig-sampling"}, "image": {"alt": "Points over variety from zero to one: greedy far to the left, low; low temperatures in the middle, low; temperatures of one and above at the right, high; top-k and top-p and the manual at the right, in between."}}
+# %% mystnb={"figure": {"caption": "Eight texts of 400 characters written in each way. Right: more varied. Up: more surprising to a model that counts.", "name": "fig-sampling"}, "image": {"alt": "Points over variety from zero to one. Greedy writing stands far to the left and low, a temperature of 0.3 in the middle and low, temperatures of 1 and above to the right and high. The others and the manual itself stand to the right, in between."}}
 figure, ax = plt.subplots(figsize=(7, 4.2))
 for (name, value), marker in zip(surprise.items(), "osD^vPX*", strict=True):
     ax.scatter(varied[name], value, marker=marker, s=90, label=name)
@@ -765,18 +771,18 @@ plt.show()
 finding(
     "Greedy writing goes in circles: under half of its pieces differ. At temperature 1 over 90 % differ, "
     "but the text surprises over twice as much as the manual. Top-p at 0.9 is under two thirds of that, "
-    "with over 80 % of the pieces different.",
+    "with over 60 % of the pieces different.",
     varied["greedy"] < 0.5
     and varied["temperature 1"] > 0.9
     and surprise["temperature 1"] > 2 * surprise["the manual itself"]
     and surprise["top-p, 0.9"] < surprise["temperature 1"] * 2 / 3
-    and varied["top-p, 0.9"] > 0.8,
+    and varied["top-p, 0.9"] > 0.6,
     {name: f"{surprise[name]:.1f} at {varied[name]:.0%}" for name in surprise},
 )
 
 # %% [markdown]
-# The single mistakes of a small model lie in the tail of its distribution, where a great many unlikely characters have
-# together a good share. Cutting the tail off helps more than making everything likelier.
+# By these two numbers a temperature of 0.7 and top-k come nearest to the manual. Top-p is more varied, and more surprising. No way is
+# best in both: each buys likeness with variety.
 #
 # ### One to many: a picture becomes a word
 #
@@ -927,7 +933,7 @@ finding(
 #
 # ### When training breaks
 #
-# All networks above were trained with clipped gradients, {eq}`eq-clip`. Is that needed? Here is a case where it is. The task is
+# Most networks above were trained with clipped gradients, {eq}`eq-clip`. Is that needed? Here is a case where it is. The task is
 # yesterday's: to say which of four symbols was the first, of ten. We use plain gradient descent with a high
 # learning rate, since AdamW divides by the gradient's size and so hides much of the trouble.
 
@@ -946,6 +952,7 @@ def descend(clipped: bool, rate: float, seed: int) -> tuple[float, nn.Module]:
     return history.train["loss"][-1], network
 
 
+# %%
 def recalled(network: nn.Module, length: int) -> float:
     """Share of new sequences of a length whose first symbol the network names."""
     ids, first = recall_ids(1000, length, 1000)
@@ -956,7 +963,7 @@ def recalled(network: nn.Module, length: int) -> float:
 # %%
 descents = {
     (clipped, rate): [descend(clipped, rate, seed) for seed in range(3)]
-    for rate in (0.1, 1.0)
+    for rate in (0.1, 2.0)
     for clipped in (True, False)
 }
 right = {how: [recalled(network, 10) for _, network in runs] for how, runs in descents.items()}
@@ -970,22 +977,21 @@ table(
 
 # %%
 finding(
-    "At a rate of 1 all clipped networks learn it, and no other does; at 0.1 it makes no difference.",
-    min(right[True, 1.0]) > 0.95
-    and max(right[False, 1.0]) < 0.5
+    "At a rate of 2 all clipped networks learn it, and at most one of the others; at 0.1 all learn it.",
+    min(right[True, 2.0]) > 0.95
+    and sum(share > 0.5 for share in right[False, 2.0]) <= 1
     and min(right[True, 0.1] + right[False, 0.1]) > 0.95,
-    {"largest final loss, unclipped": f"{max(loss for loss, _ in descents[False, 1.0]):.1f}"},
+    {"largest final loss, unclipped": f"{max(loss for loss, _ in descents[False, 2.0]):.1f}"},
 )
 
 # %% [markdown]
-# One step over a cliff of the loss is enough: it throws the weights so far that every unit is saturated, and from there no
-# gradient leads back. Clipping bounds the step. With a low rate the same cliffs do no harm; clipping is what makes higher
-# rates safe.
+# We suspect the large steps: one of them can throw the weights so far that training does not find the way back, though by chance it
+# may. Clipping bounds the step. With a low rate it isn't needed here; clipping is what makes higher rates safe.
 
 # %% [markdown]
 # ## Look inside
 #
-# *18 minutes.* How far back does a gradient reach? Here is the picture that stands in many courses: a factor a little below
+# *14 minutes.* How far back does a gradient reach? Here is the picture that stands in many courses: a factor a little below
 # 1 vanishes, one a little above explodes. Beside it we put what happens in networks. $W_h$ is a random matrix of 64 units, scaled to a given
 # spectral radius; the inputs are random numbers of variance 1. The network in the middle is linear, the one on the right has its tanh.
 
@@ -1007,7 +1013,7 @@ def noise(steps: int, size: float, seed: int, units: int = 64) -> torch.Tensor:
 def log_product(W: torch.Tensor, inputs: torch.Tensor, linear: bool = False) -> list[float]:
     """log₁₀ of the norm of the product of 0, 1, …, T Jacobians, along a run over inputs (T, N).
 
-    The norm is Frobenius', divided by √N: that of the identity is 1.
+    The norm is the root of the mean square of a row: that of the identity is 1.
     """
     h, total, logs = torch.zeros(len(W)), 0.0, [0.0]
     product = torch.eye(len(W)) / len(W) ** 0.5
@@ -1033,31 +1039,29 @@ for ax, (title, path) in zip(axes, kinds.items()):
     ax.set_title(title)
 plt.show()
 
+
 # %%
-arrived = {
-    (r, linear): [
-        log_product(random_matrix(r, s), noise(100, 1.0, s), linear)[-1] for s in range(5)
-    ]
-    for r in radii
-    for linear in (True, False)
-}
-for r in radii:
-    print(f"one number: {r} to the power of 100 is {r**100:.1e}")
+def arrives(radius: float, linear: bool) -> list[float]:
+    """log₁₀ of what arrives after 100 steps, for five seeds."""
+    return [log_product(random_matrix(radius, s), noise(100, 1.0, s), linear)[-1] for s in range(5)]
+
+
+arrived = {(r, linear): arrives(r, linear) for r in radii for linear in (True, False)}
+print("one number:", *(f"{r} to the power of 100 is {r**100:.1e}" for r in radii), sep="\n  ")
+
+# %%
 finding(
-    "Over 100 steps and five seeds, the linear network shrinks a gradient below 1e-5 at 0.85 and lets it "
-    "grow over 10 times at 1.05; with tanh and inputs it shrinks below 1e-12 at all three radii.",
+    "Over 100 steps the linear network shrinks a gradient below 1e-5 at 0.85, and lets it grow over "
+    "10 times at 1.05. With tanh and inputs it shrinks below 1e-12 at all three radii.",
     max(arrived[0.85, True]) < -5
     and min(arrived[1.05, True]) > 1
     and all(max(arrived[r, False]) < -12 for r in radii),
-    {
-        f"1.05, {'linear' if lin else 'tanh'}": f"1e{arrived[1.05, lin][0]:.0f}"
-        for lin in (True, False)
-    },
+    {"1.05, linear": f"1e{arrived[1.05, True][0]:.0f}", "tanh": f"1e{arrived[1.05, False][0]:.0f}"},
 )
 
 # %% [markdown]
 # So the picture is right about numbers and about linear recurrences, and wrong about the network that we use. Inputs push the
-# units away from 0, where the tanh is flat, and each step multiplies by slopes well below 1.
+# units away from 0, to where the tanh is flat, and each step multiplies by slopes well below 1.
 #
 # When does a tanh network explode then? We measure the factor per step, $e^\lambda$ of {eq}`eq-lyapunov`, over spectral radii up to 5
 # and inputs of several sizes.
@@ -1090,22 +1094,23 @@ ax.axhline(1, color="black", linewidth=1)
 plt.show()
 
 # %%
+turned = max(factors[2.0, 3.0]) < 0.9 and sum(factors[2.0, 0.1]) / 3 > 1.03
 finding(
-    "At radius 1.05 the factor is below 1 for inputs of every size. At 1.5 inputs of size 1 keep it below 1; "
-    "at 5 it is above 1 for all.",
+    "At radius 1.05 the factor is below 1 for inputs of every size. At 2 it is below 0.9 for inputs of size "
+    "3, and above 1 in the mean for size 0.1. At 5 it is above 1 for all.",
     all(max(factors[1.05, size]) < 1 for size in sizes)
-    and max(factors[1.5, 1.0]) < 0.95
+    and turned
     and all(min(factors[5.0, size]) > 1.1 for size in sizes),
-    {f"radius {r}, size 1": f"{sum(factors[r, 1.0]) / 3:.2f}" for r in (1.05, 1.5, 5.0)},
+    {f"radius {r}, size 1": f"{sum(factors[r, 1.0]) / 3:.2f}" for r in (1.05, 2.0, 5.0)},
 )
 
 # %% [markdown]
-# No number of $W_h$ alone decides. The same weights make a gradient vanish under large inputs and explode under small ones. Large random
+# Above a norm of 1, no number of $W_h$ alone decides. The same weights make a gradient vanish under large inputs and explode under small ones. Large random
 # networks without inputs become chaotic above a radius of 1 {cite}`sompolinsky1988chaos`; inputs calm them.
 #
 # ### Singular values and eigenvalues
 #
-# The bound {eq}`eq-bound` speaks of the norm, the figure of the spectral radius. How far can the two lie apart? Five matrices:
+# *Beyond the core path.* The bound {eq}`eq-bound` speaks of the norm, the figure of the spectral radius. How far can the two lie apart? Five matrices:
 
 
 # %%
@@ -1153,8 +1158,8 @@ table(
 
 # %% [markdown]
 # The shear is the instructive one. Its norm is above 4, and yet its powers vanish in the end, since its spectral radius is 0.8. On
-# the way they grow first. The orthogonal matrix keeps every gradient as long as it is, for ever; but put a tanh behind it, and that
-# is over.
+# the way they grow first. The orthogonal matrix keeps every gradient as long as it is, for ever; but with a tanh and inputs it no
+# longer does.
 
 # %%
 shear = measured["shear"]
@@ -1194,7 +1199,7 @@ def inner(model: nn.Module) -> dict[str, float]:
 before, after = inner(fresh), inner(trained)
 finding(
     "Training raised the spectral radius from under 1 to over 2 and saturated over half of the units, and "
-    "the gradient still shrinks at each step, to less than 0.9 of its size.",
+    "the gradient still shrinks, to less than 0.9 of its size at a mean step.",
     before["radius"] < 1 < 2 < after["radius"]
     and before["saturated"] < 0.05 < 0.5 < after["saturated"]
     and max(before["factor"], after["factor"]) < 0.9,
@@ -1207,7 +1212,7 @@ finding(
 )
 
 # %% [markdown]
-# Here is what the rule of the thumb, above 1 explodes, misses. The spectral radius is far above 1, and the gradient vanishes, because most
+# Here is what the rule of thumb "above 1 it explodes" misses. The spectral radius is far above 1, and the gradient vanishes, because most
 # units sit at -1 or 1, where the tanh is flat. We draw it: the gradient of one step's loss by each state before.
 
 
@@ -1223,7 +1228,7 @@ def gradient_back(model: nn.Module, steps: int = 60) -> list[float]:
     return [norm / norms[0] for norm in norms[:steps]]
 
 
-# %% mystnb={"figure": {"caption": "Gradient of the loss at one step by the state k steps earlier, relative to its own, in the network that writes.", "name": "fig-gradient-back"}, "image": {"alt": "Two falling lines on a logarithmic axis; the one of the trained network falls more slowly, to about one hundred-millionth after sixty steps, the untrained one further."}}
+# %% mystnb={"figure": {"caption": "Gradient of the loss at one step by the state k steps earlier, relative to its own, in the network that writes.", "name": "fig-gradient-back"}, "image": {"alt": "Two falling lines on a logarithmic axis; the one of the trained network falls more slowly, to below one millionth after sixty steps, the untrained one further."}}
 back = {name: gradient_back(model) for name, model in (("untrained", fresh), ("trained", trained))}
 curves(
     {name: (range(60), norms) for name, norms in back.items()},
@@ -1270,11 +1275,11 @@ finding(
 )
 
 # %% [markdown]
-# Little is lost by cutting, because little was left.
+# Cutting after 16 loses little. But this network was trained on chunks of 32, so it never had reason to look further.
 #
 # ### What the state knows
 #
-# What does the card hold, in the end? A **linear probe** {cite}`alain2016understanding` asks: can the character of $k$ steps ago be read off the
+# *Beyond the core path, as is the rest of this section.* What does the card hold, in the end? A **linear probe** {cite}`alain2016understanding` asks: can the character of $k$ steps ago be read off the
 # state, by a linear map that is fitted to half of the texts and tested on the other half?
 
 
@@ -1305,12 +1310,13 @@ ax = curves(
 )
 guess = (text == text.flatten().mode().values).float().mean().item()  # always the same character
 ax.axhline(guess, color="black", linewidth=1)
+ax.set_xticks(range(0, 21, 5))
 plt.show()
 
 # %%
 finding(
-    "Of characters three steps ago the untrained state knows over 70 %, the trained one over 10 points "
-    "less; of those 15 steps ago both know what a guess would, within 5 points.",
+    "Of characters three steps ago over 70 % can be read off the untrained state, and over 10 points less "
+    "off the trained one; of those 15 steps ago what a guess would give, within 5 points.",
     probed["untrained"][3] > 0.7
     and probed["trained"][3] < probed["untrained"][3] - 0.1
     and max(abs(shares[9] - guess) for shares in probed.values()) < 0.05,
@@ -1318,15 +1324,15 @@ finding(
 )
 
 # %% [markdown]
-# A surprise: the untrained network remembers *more* of the last characters. Random weights mix everything in. The trained
-# network has to say what comes next, and for that it need not know each letter of the last word. It keeps something else with the same
-# 128 numbers, and forgets the rest. What is on the card is what the training asked for.
+# A surprise: a linear map finds *more* of the last characters in the untrained network. Random weights mix everything in. The trained
+# network has to say what comes next, and for that it need not know each letter of the last word. Of these it keeps less in a form that
+# is easy to read; what a cleverer reader would find, this probe can't tell. Both are one network from one seed.
 #
 # ### A reader at work
 #
 # Last, the network that names languages. After each letter we can ask what it would say now.
 
-# %% mystnb={"figure": {"caption": "What the language reader would answer after each letter of a word from the validation set, for the four likeliest languages at the end.", "name": "fig-reading"}, "image": {"alt": "Curves over the letters of a word; the languages are nearly level after the first letters, and one of them rises above the others towards the end."}}
+# %% mystnb={"figure": {"caption": "What the language reader would answer after each letter of a word from the validation set, for the four likeliest languages at the end.", "name": "fig-reading"}, "image": {"alt": "Curves over the letters of a word; the lead changes several times before the end."}}
 chosen = max(words["validation"], key=lambda word: (word.language == "fi") * len(word.text))
 ids = torch.tensor([letters.encode(chosen.text)])
 with torch.no_grad():
@@ -1338,32 +1344,106 @@ ax.set_xticks(places, list(chosen.text))
 plt.show()
 
 # %% [markdown]
-# It changes its mind every few letters: what stood five letters back hardly counts any more. For the language of a word that is
-# often enough. For the meaning of a sentence it would not be.
+# It changes its mind every few letters. Is that so for all long words? We give it the last five letters alone, and the first five alone, and compare
+# with what it says of the whole word.
+
+# %%
+long = [letters.encode(w.text) for w in words["validation"] if len(w.text) >= 10]
+with torch.no_grad():
+    whole = reader(*pad(long)).argmax(1)
+    same = {
+        part: (reader(*pad([ids[cut] for ids in long])).argmax(1) == whole).float().mean().item()
+        for part, cut in (("last", slice(-5, None)), ("first", slice(5)))
+    }
+finding(
+    "Of words with ten letters or more, the last five give the answer of the whole in over 75 %, the "
+    "first five in under 40 %.",
+    same["last"] > 0.75 and same["first"] < 0.4,
+    {f"{part} five": f"{share:.0%}" for part, share in same.items()},
+)
+
+# %% [markdown]
+# What stood five letters back hardly counts any more. For the language of a word that is often enough. For the meaning of a sentence it would not be.
 
 # %% [markdown]
 # ## Where it breaks
 #
 # *8 minutes.* In theory, a recurrent network with rational weights can compute whatever a computer can {cite}`siegelmann1995computational`,
 # given numbers of unlimited precision and as much time as it wants. That says that weights exist. Does training find
-# them? We come back to yesterday's question: what was the first of many symbols? Three networks of 112 units are trained on
-# sequences of 10, and three on sequences of 50.
+# them? We come back to yesterday's question: what was the first of many symbols? A long experiment trained networks of 112
+# units. It stopped once 99.5 % of validation sequences were right, or after a thousand steps.
 
 # %%
 show_source(train_recall)
 
+# %% [markdown]
+# One half of it saw sequences of the full length only. The other half saw shorter ones among them. One member is run again, here
+# and now.
+
 # %%
-recalled_live = {10: [], 50: []}
-for length, shares in recalled_live.items():
-    for seed in range(3):
-        torch.manual_seed(seed)
-        network = recurrent.SequenceClassifier(4, 8, recurrent.RNN(8, 112), 4)
-        shares.append(train_recall(network, length, seed=seed, rounds=5)[1])
+now, stored = experiments.live("recall_fixed", layer="RNN", length=10, seed=0)
 finding(
-    "Of 10 symbols the first is recalled in over 99 %, of 50 in under 90 %, by all three.",
-    min(recalled_live[10]) > 0.99 and max(recalled_live[50]) < 0.9,
-    {f"of {n}": ", ".join(f"{r:.0%}" for r in shares) for n, shares in recalled_live.items()},
+    "The first of 10 symbols is recalled as the stored table says, within 3 points.",
+    abs(now["test"] - stored["test"]) < 0.03,
+    {"now": f"{now['test']:.1%}", "stored": f"{stored['test']:.1%}"},
 )
+
+# %%
+halves = {
+    "full length only": experiments.load("recall_fixed"),
+    "shorter ones, too": experiments.load("recall_mixed"),
+}
+lines, bands, learned = {}, {}, {}
+for name, result in halves.items():
+    lengths = result.parameters["length"]
+    mean, low, high = zip(*(result.spread("test", layer="RNN", length=n) for n in lengths))
+    lines[name], bands[name] = (lengths, mean), (low, high)
+    for n in lengths:
+        rows = result.select(layer="RNN", length=n)
+        learned[name, n] = sum(row["test"] > 0.9 for row in rows)
+
+# %% mystnb={"figure": {"caption": "Share of first symbols that a plain recurrent network recalls, by the length of the sequence: mean and range over three seeds (stored experiments `recall_fixed` and `recall_mixed`). The line at the bottom is chance.", "name": "fig-recall"}, "image": {"alt": "Two curves over the length. Trained on the full length only, recall is complete up to 10 symbols, and between 10 and 100 it falls, with a wide range between seeds. With shorter sequences among them it stays complete up to 400."}}
+ax = curves(lines, "length (symbols)", "recalled", spread=bands, logx=True)
+ax.axhline(0.25, color="black", linewidth=1)
+plt.show()
+
+# %%
+table(
+    [[name, n, f"{count} of 3"] for (name, n), count in learned.items()],
+    ["trained on", "length", "seeds over 90 %"],
+)
+
+# %% [markdown]
+# This is not what one usually reads. A plain recurrent network *can* remember the first of 400 symbols, at all three seeds, and it learns it in a few
+# hundred steps, if it meets short sequences among the long ones. From long ones alone it learns nothing reliably beyond
+# ten. So the trouble is not in the memory. It is in the learning: what does the gradient say about the first symbol, before training?
+
+
+# %%
+def reaches_first(length: int, seed: int) -> float:
+    """Gradient of an untrained network's loss by its first input, over that by its last."""
+    torch.manual_seed(seed)
+    network = recurrent.SequenceClassifier(4, 8, recurrent.RNN(8, 112), 4)
+    ids, first = recall_ids(100, length, seed)
+    x = network.embedding(ids).detach().requires_grad_()
+    F.cross_entropy(network.output(network.layer(x)[1]), first).backward()
+    norms = x.grad.norm(dim=(0, 2))  # (T,)
+    return (norms[0] / norms[-1]).item()
+
+
+reach = {n: [reaches_first(n, seed) for seed in range(3)] for n in (10, 20, 50)}
+finding(
+    "Of 10 symbols the first gets over a thousandth of the last one's gradient, of 20 less than a "
+    "thousandth, of 50 less than a billionth.",
+    min(reach[10]) > 1e-3 > max(reach[20]) and max(reach[50]) < 1e-9,
+    {f"of {n}": f"{max(shares):.0e}" for n, shares in reach.items()},
+)
+
+# %% [markdown]
+# From a billionth, learning is a matter of luck: the table tells for how many seeds of three. Short sequences build the road that long ones
+# then use. We did not even sort them; to go from easy to hard would be a **curriculum** {cite}`bengio2009curriculum`. It is a cure where
+# the same thing can be asked of short sequences. Where what has to be kept always lies far back, there are none to mix in. We would like a network in
+# which the road is there from the beginning. Whether there is one, tomorrow's lesson measures.
 
 # %% [markdown]
 # ## Claims, measured
@@ -1380,7 +1460,7 @@ x = torch.randn(2, 1000, 3, generator=torch.Generator().manual_seed(0))
 with torch.no_grad():
     whole = layer(x)[0]
     prefixes = {n: (layer(x[:, :n])[0] - whole[:, :n]).abs().max().item() for n in (1, 10, 999)}
-other = {n: [recalled(network, n) for _, network in descents[True, 1.0]] for n in (9, 10, 11)}
+other = {n: [recalled(network, n) for _, network in descents[True, 2.0]] for n in (9, 10, 11)}
 finding(
     "Of ten symbols the first is recalled by all three; of nine and of eleven, by none in over 80 %.",
     min(other[10]) > 0.95 and max(other[9] + other[11]) < 0.8,
@@ -1388,28 +1468,25 @@ finding(
 )
 
 # %% [markdown]
-# Some are right less often than a guess would be. They didn't learn "the first". They learned a state that turns from step to step, and
-# stands in the right place after ten.
+# So they didn't learn "the first". They learned something that comes out right after ten steps, and we may not count on it after another number.
 #
 # (claim-rnn-1)=
 
 # %%
 with torch.no_grad():
     kept = [net(then_wait(1000))[0][:, -1].argmax(1).tolist() == [0, 1] for net in keepers]
+same_beginning = max(prefixes.values()) < 1e-5
+neither = max(other[9] + other[11]) < 0.8
+
+# %%
 claim(
     "rnn-1",
     supports={
-        "one layer reads 1, 10, 999 and 1000 steps, and the beginning of a sequence gives the same states": max(
-            prefixes.values()
-        )
-        < 1e-5,
-        "trained on 16 commands, three of three networks keep a light switched for 1000": all(kept),
+        "one layer reads 1, 10, 999 and 1000 steps; a beginning gives the same states": same_beginning,
+        "trained on 16 commands, all three networks keep a light for 1000": all(kept),
     },
     limits={
-        "trained to recall the first of exactly 10 symbols, none does so for 9 or 11 in over 80 %": max(
-            other[9] + other[11]
-        )
-        < 0.8,
+        "trained on exactly 10 symbols, none recalls the first of 9 or 11 in over 80 %": neither
     },
     numbers={f"recalled of {n}, lowest": min(shares) for n, shares in other.items()},
 )
@@ -1418,24 +1495,16 @@ claim(
 # (claim-rnn-2)=
 
 # %%
+linear_too = max(arrived[0.85, True]) < -5 and min(arrived[1.05, True]) > 1
+not_so = max(arrived[1.05, False]) < -12
 claim(
     "rnn-2",
     supports={
-        "over 100 steps, 0.85 leaves less than a millionth, and 1.05 makes over 130 of 1": 0.85**100
-        < 1e-6
-        and 1.05**100 > 130,
-        "so it is in linear networks with these spectral radii, at five seeds": max(
-            arrived[0.85, True]
-        )
-        < -5
-        and min(arrived[1.05, True]) > 1,
+        "over 100 steps 0.85 leaves under a millionth of a number": 0.85**100 < 1e-6,
+        "over 100 steps 1.05 makes over a hundred times as much of it": 1.05**100 > 100,
+        "linear networks with these spectral radii do so too, at five seeds": linear_too,
     },
-    limits={
-        "with tanh and inputs a radius of 1.05 vanishes too, below 1e-12 at five seeds": max(
-            arrived[1.05, False]
-        )
-        < -12,
-    },
+    limits={"with tanh and inputs a radius of 1.05 vanishes, below 1e-12, at five seeds": not_so},
     numbers={"tanh, radius 1.05, log10 after 100 steps": sum(arrived[1.05, False]) / 5},
 )
 
@@ -1443,64 +1512,58 @@ claim(
 # (claim-rnn-3)=
 
 # %%
-small, keeping = measured["0.95 × orthogonal"], measured["orthogonal"]
+small, shear = measured["0.95 × orthogonal"], measured["shear"]
+holds_below = small["last"] < 0.01 and small["tanh"] < 1
+shear_ends = shear["norm"] > 4 and shear["largest"] > 8 and shear["last"] < 1e-6
+norms = {
+    r: [torch.linalg.matrix_norm(random_matrix(r, s), 2).item() for s in range(3)] for r in radii
+}
+above_one = min(norms[1.05]) > 1.5 and all(max(factors[1.05, size]) < 1 for size in sizes)
+far_above = min(norms[5.0]) > 5 and min(factors[5.0, 1.0]) > 1.1
+writer_vanishes = after["norm"] > 2 and after["factor"] < 0.9
+
+# %%
 claim(
     "rnn-3",
     supports={
-        "with a norm of 0.95 a gradient vanishes, with tanh and without": small["last"] < 0.01
-        and small["tanh"] < 1,
-        "with a spectral radius of 5 it explodes, with tanh too": measured["random, radius 5"][
-            "tanh"
-        ]
-        > 1.1,
+        "with a norm of 0.95 a gradient vanishes, with tanh and without": holds_below,
+        "three random matrices of norms over 5 make it explode, with tanh and inputs": far_above,
     },
     limits={
-        "a shear of norm 4 grows to over 8 times and then vanishes: its radius is 0.8": shear[
-            "norm"
-        ]
-        > 4
-        and shear["largest"] > 8
-        and shear["last"] < 1e-6,
-        "a radius of 1.5 vanishes in tanh networks with inputs of size 1": max(factors[1.5, 1.0])
-        < 0.95,
-        "an orthogonal matrix, of norm 1, keeps a gradient, and vanishes behind a tanh": abs(
-            keeping["last"] - 1
-        )
-        < 1e-3
-        and keeping["tanh"] < 0.9,
-        "in the trained writer the radius is over 2, and it vanishes: units are saturated": after[
-            "radius"
-        ]
-        > 2
-        and after["factor"] < 0.9,
+        "three of norms over 1.5 make it vanish, with inputs of four sizes": above_one,
+        "the same three, of radius 2, let it grow with small inputs and shrink with large ones": turned,
+        "a shear of norm over 4 lets it grow over 8 times, and then it vanishes": shear_ends,
+        "in the trained writer the norm is over 2, and it vanishes": writer_vanishes,
     },
-    numbers={"factor per step in the writer": after["factor"], "its radius": after["radius"]},
+    numbers={"factor per step in the writer": after["factor"], "its norm": after["norm"]},
 )
 
 # %% [markdown]
-# What decides is the growth of the whole product of Jacobians along a run, and not a number of $W_h$.
+# Above a norm of 1, what decides is the growth of the whole product of Jacobians along a run, and not a number of $W_h$.
 #
 # (claim-rnn-4)=
 
 # %%
+at = {n: learned["full length only", n] for n in (10, 20, 50, 100)}
+some_fail = 0 < at[20] + at[50] < 6
 claim(
     "rnn-4",
     supports={
-        "of 50 symbols no seed of three recalls the first in over 90 %, after 250 steps of training": max(
-            recalled_live[50]
-        )
-        < 0.9,
+        "from sequences of 100 alone no seed of three learns it": at[100] == 0,
     },
     limits={
-        "of 10 symbols all three do": min(recalled_live[10]) > 0.9,
-        "a light that is asked for at each step is kept for 1000 steps": all(kept),
+        "from 20 or 50 alone some seeds do and some don't": some_fail,
+        "from 10 alone all three do": at[10] == 3,
+        "with shorter ones on the way all three do at 400": learned["shorter ones, too", 400] == 3,
+        "a light that is asked for at each step is kept for 1000": all(kept),
     },
-    numbers={
-        f"of {n}, seed {s}": r for n, runs in recalled_live.items() for s, r in enumerate(runs)
-    },
+    experiment="recall_fixed",
 )
 
 # %% [markdown]
+# One reads of 10 steps, of 20, of 50. From the full length alone, 10 was always learned here, 20 and 50 sometimes, and 100 never. What
+# is said of 400 comes from the second experiment, `recall_mixed`.
+#
 # For the next claim we count. A step can't begin before the one that it needs. How long is the longest chain of operations that wait for
 # each other? The graph that autograd keeps for the way back tells.
 
@@ -1552,26 +1615,60 @@ torch.testing.assert_close(at_once, torch.stack(one_by_one), rtol=1e-10, atol=1e
 print(f"{len(x)} steps in {rounds} rounds")
 
 # %% [markdown]
+# With a tanh between them, two steps can't be joined like this. But one can guess all states at once, and take one step from all guesses
+# at once, again and again {cite}`song2021accelerating`. Each round makes one more state exact. If the network forgets fast, all of them
+# are right long before.
+
+
+# %%
+def rounds_to_settle(W: torch.Tensor, inputs: torch.Tensor) -> int:
+    """Rounds until no state (T, N) changes by more than 1e-10, all steps at once in each."""
+    h, rounds, change = torch.zeros_like(inputs), 0, 1.0
+    while change > 1e-10:
+        before = F.pad(h[:-1], (0, 0, 1, 0))
+        new = torch.tanh(before @ W.T + inputs)
+        h, rounds, change = new, rounds + 1, (new - h).abs().max().item()
+    return rounds
+
+
+settled = [
+    rounds_to_settle(random_matrix(1.05, s).double(), noise(1000, 1.0, s).double())
+    for s in range(3)
+]
+print("all 1000 states are found in under 100 rounds:", max(settled) < 100)
+
+# %% [markdown]
+# And does waiting cost anything? A stored experiment read 12,800 symbols, forwards and backwards, cut into sequences of 10 to 800 steps. The work is the
+# same each time; only how many steps wait for each other differs.
+#
 # (claim-rnn-5)=
 
 # %%
-per_step = (chains["recurrent layer"][2] - chains["recurrent layer"][1]) // (256 - 128)
+timed = experiments.load("recurrent_time")
+took = {row["length"]: row["milliseconds"] for row in timed.select(layer="RNN")}
+waits = chains["recurrent layer"]
+longer_by_two = waits[2] - waits[1] == 2 * (256 - 128)
+flat = len(set(chains["8 dilated convolutions"])) == 1
+
+# %%
 claim(
     "rnn-5",
     supports={
-        "each step of the recurrent layer makes the chain of waiting operations longer, by two": per_step
-        == 2,
-        "eight dilated convolutions have the same chain for 64 and for 256 steps": len(
-            set(chains["8 dilated convolutions"])
-        )
-        == 1,
+        "each step makes the chain of a recurrent layer longer by two": longer_by_two,
+        "dilated convolutions have the same chain for 64 and for 256 steps": flat,
+        "800 steps take over 5 times as long as 10, at the same work": took[800] > 5 * took[10],
     },
-    limits={"a linear recurrence over 64 steps needs 6 rounds, not 64": rounds == 6},
-    numbers=dict(zip(("chain of 64 steps", "of 128", "of 256"), chains["recurrent layer"])),
+    limits={
+        "a linear recurrence over 64 steps needs 6 rounds, not 64": rounds == 6,
+        "1000 steps with a tanh, of three networks that forget, need under 100": max(settled) < 100,
+    },
+    numbers={f"ms for {n} steps": milliseconds for n, milliseconds in took.items()},
+    experiment="recurrent_time",
 )
 
 # %% [markdown]
-# A tanh stands in the way of joining steps. Recurrences without one between the steps come on a later day.
+# Rounds cost work: each computes all steps again. And a network that remembers needs many. Recurrences without a tanh between the steps come on a later day. And the timing is that of many
+# small products after each other, on one thread: a part of it is the cost of each call.
 #
 # (claim-rnn-6)=
 
@@ -1582,8 +1679,7 @@ claim(
         "many to one: the language of a word, over 60 % of test words, one of twelve": tested > 0.6,
         "one to many: a picture of a digit spells its name, over 85 % of new ones": named > 0.85,
         "many to many: a number in words, over 70 % of new ones without a mistake": exact > 0.7,
-        "many to many in step: the next character, better than counting triples": ours
-        < perplexities[3],
+        "in step: the next character, better than counting triples": ours < perplexities[3],
     },
     numbers={"language": tested, "digits": named, "numbers": exact, "perplexity": ours},
 )
@@ -1812,12 +1908,12 @@ check("2.10", clip)
 
 
 # %%
-def perplexity(nats: torch.Tensor, lengths: torch.Tensor) -> float:
+def perplexity_of_lines(nats: torch.Tensor, lengths: torch.Tensor) -> float:
     """Shapes: nats (B, T), lengths (B,) whole numbers."""
     raise NotImplementedError
 
 
-check("2.11", perplexity)
+check("2.11", perplexity_of_lines)
 
 # %% [markdown]
 # ```{exercise} How many may speak?

@@ -27,7 +27,7 @@ def temperature(logits: Tensor, tau: float) -> Tensor:
 
 
 def top_k(logits: Tensor, k: int) -> Tensor:
-    """Keep the k largest logits, the others become -inf (Fan et al., 2018, §5.1).
+    """Keep the k largest logits, the others become -inf (Fan et al., 2018, §5.4).
 
     Of equal ones, those with the lower number are kept, so that exactly min(k, V) are left.
     Raises: ValueError if k < 1, or there is nothing to choose from.
