@@ -93,10 +93,10 @@ def clauses(structure: str) -> list[list[str]]:
 
 
 def corpus(
-    seed: int, n_train: int = 16_000, n_validation: int = 1_000, n_test: int = 2_300
+    seed: int, n_train: int = 24_000, n_validation: int = 1_000, n_test: int = 2_300
 ) -> Corpus:
     """Draw a corpus to train on, to choose with, and to judge with: once on the same kinds of
-    sentences, and once on the combinations in HELD_OUT, of which there are about 600."""
+    sentences, and once on the combinations in HELD_OUT, of which there are about 850."""
     parts = Corpus([], [], [], [])
     wanted = n_train + n_validation + n_test
     drawn = []

@@ -92,14 +92,15 @@ class Clauses(Actions):
         options = ("the", "this", "my") if noun.unit else ("the", "this", "my", "these", "the many")
         determiner = self.pick(options)
         be = "were" if determiner in ("these", "the many") else "was"
-        time = self.time("past") if spare > 3 and self.chance(0.7) else NOTHING
+        timed = 3 < spare <= 8 and self.chance(0.7)  # after a clause, it would belong to that
+        time = self.time("past") if timed else NOTHING
         made = rule(
             f"{{thing}} {be}~1~2 {english}=1 by=2 {{doer}} {{time}}",
             f"{{thing}} {{time}} 被=2 {{doer}} {chinese}=1 了~1",
         )
         thing = self.thing(noun, determiner, spare > 4 and self.chance(0.6))
         doer = self.who(spare) if spare > 8 else self.person()
-        parts = ("passive", *["time"] * (time is not NOTHING), *["who"] * (spare > 8))
+        parts = ("passive", *["time"] * timed, *["who"] * (spare > 8))
         return Clause(made(thing=thing, doer=doer, time=time), parts)
 
     # Questions and commands -----------------------------------------------------------------------

@@ -64,15 +64,18 @@ class Phrases:
 
     def thing(self, noun: Noun, determiner: str, adjective: bool = False) -> Phrase:
         """A noun with its determiner, of which ONE and MANY list the kinds."""
-        quality = self.quality(noun) if adjective and determiner != "my" else NOTHING
-        number = self.entry(lexicon.NUMBERS) if "number" in determiner else NOTHING
+        slots = {"quality": NOTHING}
+        if adjective and determiner != "my":
+            slots["quality"] = self.quality(noun)
+        if "number" in determiner:
+            slots["number"] = self.entry(lexicon.NUMBERS)
         single = determiner in ONE
-        name = words(noun.singular if single else noun.plural, noun.chinese)
+        slots["noun"] = words(noun.singular if single else noun.plural, noun.chinese)
         measure, unit = f"{noun.measure}~noun~number", ""
-        if noun.unit and (determiner == "a" or number):
+        if noun.unit and (determiner == "a" or "number" in slots):
             measure, unit = f"{noun.measure}=2", f"{noun.unit[not single]}=2 of~2 "
         if determiner == "a":
-            first = unit or (quality.english or name.english)[0]
+            first = unit or (slots["quality"].english or slots["noun"].english)[0]
             article = "an" if first[0] in "aeiou" else "a"
             templates = f"{article}~1~noun {unit}", f"一~1 {measure} "
         elif determiner == "my":
@@ -82,11 +85,8 @@ class Phrases:
             english, chinese = self.pick({**ONE, **MANY}[determiner])
             templates = english.replace("UNIT ", unit), chinese.replace("MEASURE", measure)
         english, chinese = (side + "{quality} {noun}" for side in templates)
-        if determiner == "the people":
-            chinese += " 们~noun"
-        if number:
-            return rule(english, chinese)(number=number, quality=quality, noun=name)
-        return rule(english, chinese)(quality=quality, noun=name)
+        people = " 们~noun" if determiner == "the people" else ""
+        return rule(english, chinese + people)(**slots)
 
     def definite(self, noun: Noun, spare: int = 0) -> Phrase:
         """Something known: the, this, those two, my."""
