@@ -188,10 +188,10 @@ for i, weight in enumerate((0.60, 0.12, 0.28)):
     ax.plot([i, 1.0], [0.15, 1.85], color=COLOURS[0], lw=14 * weight, ls="-", zorder=0)
     ax.plot([i, 3.0], [0, 1.0], color=COLOURS[1], lw=1, ls="--", zorder=0)
     boxed(ax, (i, 0), f"$h_{i + 1}$")
-    ax.text(i + 0.2, 0.45, f"{weight:.2f}", color=COLOURS[0])
+    ax.text(i, -0.45, f"{weight:.2f}", color=COLOURS[0], ha="center")
 boxed(ax, (1.0, 2.0), "context $c$")
 boxed(ax, (3.0, 1.0), "query $s$")
-ax.set(xlim=(-0.5, 3.7), ylim=(-0.4, 2.4))
+ax.set(xlim=(-0.5, 3.7), ylim=(-0.6, 2.4))
 ax.axis("off")
 plt.show()
 
