@@ -1,0 +1,126 @@
+"""The recipes that lessons and experiments share, on models small enough to look into."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from utils.lab.metrics import exact_match
+from utils.lab.recipes import (
+    clip_gradients,
+    recall_ids,
+    stream,
+    train_characters,
+    train_recall,
+    train_translator,
+)
+from utils.lab.sequences import delayed_recall
+from utils.lab.text import EOS
+from utils.recurrent import LSTM, RNN, LanguageModel, SequenceClassifier, Streaming
+from utils.seq2seq import Seq2Seq, Seq2SeqConfig, greedy_decode, sequence_loss
+
+
+def gradient_after(max_norm: float, *gradients: list[float]) -> torch.Tensor:
+    """The step that plain descent takes after clipping, all tensors in one row."""
+    tensors = [nn.Parameter(torch.zeros(len(g))) for g in gradients]
+    optimiser = torch.optim.SGD(tensors, lr=1.0)
+    clip_gradients(optimiser, max_norm)
+    for tensor, gradient in zip(tensors, gradients, strict=True):
+        tensor.grad = torch.tensor(gradient)
+    optimiser.step()
+    return -torch.cat([tensor.detach() for tensor in tensors])
+
+
+def test_clipping_shortens_all_gradients_together_and_leaves_short_ones():
+    torch.testing.assert_close(gradient_after(1.0, [3.0], [0.0, 4.0]), torch.tensor([0.6, 0, 0.8]))
+    torch.testing.assert_close(gradient_after(9.0, [3.0], [0.0, 4.0]), torch.tensor([3.0, 0, 4]))
+
+
+@pytest.mark.parametrize("kind", [RNN, LSTM])
+def test_streaming_carries_the_state_on_and_cuts_its_gradient(kind):
+    torch.manual_seed(0)
+    model = LanguageModel(7, 3, kind(3, 5)).double()
+    streaming = Streaming(model)
+    ids = torch.randint(7, (2, 9))
+    whole = model(ids)[0].transpose(1, 2)  # (B, V, T)
+    first = streaming(ids[:, :4], torch.tensor(True))
+    second = streaming(ids[:, 4:], torch.tensor(False))
+    torch.testing.assert_close(torch.cat([first, second], dim=2), whole, rtol=1e-10, atol=1e-10)
+    rows = torch.autograd.grad(second.sum(), model.embedding.weight)[0].abs().sum(1) > 0
+    assert rows.nonzero().flatten().tolist() == sorted(set(ids[:, 4:].flatten().tolist()))
+
+
+def test_streaming_begins_anew_where_a_text_begins():
+    torch.manual_seed(0)
+    streaming = Streaming(LanguageModel(7, 3, RNN(3, 5)))
+    ids = torch.randint(7, (2, 4))
+    fresh = streaming(ids, torch.tensor(True))
+    assert not torch.equal(streaming(ids, torch.tensor(False)), fresh)
+    assert torch.equal(streaming(ids, torch.tensor(True)), fresh)
+    assert streaming(ids[:1], torch.tensor(True)).shape == (1, 7, 4)  # a smaller batch, a new text
+
+
+def test_a_stream_says_where_it_begins_and_asks_for_the_next_symbol():
+    pieces = stream(torch.arange(21), batch_size=2, length=4)
+    assert [bool(begins) for _, begins, _ in pieces] == [True, False, False]
+    for ids, _, target in pieces:
+        assert torch.equal(target, ids + 1)
+
+
+def test_recall_asks_for_the_first_symbol_by_its_id():
+    sequences, first = delayed_recall(6, 5, seed=3)
+    ids, asked = recall_ids(6, 5, seed=3)
+    assert torch.equal(F.one_hot(ids, 4).float().transpose(1, 2), sequences)
+    assert torch.equal(asked, first) and torch.equal(ids[:, 0], first)
+
+
+def test_recall_of_three_symbols_is_learned_and_training_stops():
+    torch.manual_seed(0)
+    model = SequenceClassifier(4, 4, RNN(4, 16), 4)
+    steps, right = train_recall(model, 3, seed=0)
+    assert steps <= 300 and right > 0.95
+
+
+class Lengths(nn.Module):
+    """Guesses, and remembers how long the sequences were that it was trained on."""
+
+    def __init__(self):
+        super().__init__()
+        self.logits = nn.Parameter(torch.zeros(4))
+        self.seen = []
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        if self.training:
+            self.seen.append(ids.shape[1])
+        return self.logits.expand(len(ids), 4)
+
+
+def test_recall_shows_shorter_sequences_only_if_asked_to():
+    fixed, mixed = Lengths(), Lengths()
+    assert train_recall(fixed, 30, rounds=2)[0] == 100
+    train_recall(mixed, 30, shorter_first=True, rounds=2)
+    assert set(fixed.seen) == {30} and len(fixed.seen) == 100
+    assert min(mixed.seen) < 5 and 25 < max(mixed.seen) <= 30
+    middle = sorted(mixed.seen)[50]
+    assert 5 <= middle <= 11  # uniform in the logarithm: the geometric mean of 2 and 30 is 7.7
+
+
+def test_a_model_of_text_learns_a_text_that_repeats():
+    torch.manual_seed(0)
+    text = torch.tensor([4, 5, 6] * 400)
+    model = Streaming(LanguageModel(7, 4, RNN(4, 8)))
+    how = {"epochs": 5, "batch_size": 4, "length": 10, "learning_rate": 2e-2}
+    history = train_characters(model, text, text[:100], **how)
+    assert history.validation["loss"][-1] < 0.2 < history.train["loss"][0]
+
+
+def test_a_translator_learns_to_copy_two_symbols():
+    torch.manual_seed(0)
+    sources = torch.randint(3, 6, (600, 2)).tolist()
+    model = Seq2Seq(Seq2SeqConfig(6, 6, 8, 16, attention="dot", style="Luong"))
+    ended = [[*source, EOS] for source in sources]
+    train_translator(model, sequence_loss, ended, sources, epochs=6, batch_size=20, seed=0)
+    source = torch.tensor(ended[:50])
+    written = greedy_decode(model, source, torch.full((50,), 3), max_len=4)
+    right = exact_match(written, ended[:50], EOS)
+    assert right > 0.9
