@@ -19,9 +19,9 @@ from utils.seq2seq import Seq2Seq, Seq2SeqConfig, greedy_decode, sequence_loss
 
 PARAMETERS = {
     "score": ["none", "dot", "general", "additive", "no weights"],
-    "pairs": 32_000,
-    "longest": 14,
-    "epochs": 3,
+    "pairs": 24_000,
+    "longest": 12,
+    "epochs": 4,
     "seed": [0, 1, 2],
 }
 MAX_LEN = 30  # target words, a few more than the longest translation has
