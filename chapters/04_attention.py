@@ -48,6 +48,7 @@ from utils.exercises.progress import checklist
 from utils.lab import dates, experiments, metrics, translation
 from utils.lab.claims import claim
 from utils.lab.display import finding, show_source, table
+from utils.lab.graphs import longest_chain
 from utils.lab.plotting import COLOURS, curves, heat_map, use_book_style
 from utils.lab.recipes import train_translator
 from utils.lab.text import Vocabulary, pad
@@ -1164,22 +1165,7 @@ finding(
 #
 # *5 minutes.* Attention has taken the burden of memory from the recurrence. It has not taken the recurrence away. Encoder and decoder still go
 # step by step, and a step can't begin before the last one has ended. How long is the longest chain of operations that wait for each other?
-# Autograd knows. It keeps a graph of all that was computed, so we can count.
-
-
-# %%
-def longest_chain(result: torch.Tensor) -> int:
-    """Number of operations on the longest path from the inputs to a result."""
-    length, stack = {}, [(result.grad_fn, False)]
-    while stack:
-        node, inputs_done = stack.pop()
-        before = [one for one, _ in node.next_functions if one is not None]
-        if inputs_done:
-            length[node] = 1 + max((length[one] for one in before), default=0)
-        elif node not in length:
-            stack.append((node, True))
-            stack += [(one, False) for one in before if one not in length]
-    return length[result.grad_fn]
+# Autograd knows, as on Day 2: it keeps a graph of all that was computed, so we can count.
 
 
 # %%
@@ -1424,7 +1410,8 @@ def operations(name: str, T: int, S: int, d: int) -> int:
 # %%
 def counted(name: str, T: int, S: int, d: int) -> int:
     """The same by PyTorch's counter, which sees the products of matrices with matrices."""
-    look = attention.Attention(seq2seq.models.SCORES[name](d))
+    score = seq2seq.models.SCORES[name]
+    look = attention.Attention(score(d))
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         look(torch.randn(1, T, d), torch.randn(1, S, d), torch.randn(1, S, d))
     return counter.get_total_flops()
@@ -1445,7 +1432,8 @@ for T, S, d in ((32, 48, 16), (20, 70, 64)):
 def bytes_kept(name: str, n: int, d: int) -> int:
     """Bytes that autograd keeps of n queries and n keys of width d, in single precision."""
     kept = []
-    look = attention.Attention(seq2seq.models.SCORES[name](d))
+    score = seq2seq.models.SCORES[name]
+    look = attention.Attention(score(d))
     x = torch.randn(1, n, d, requires_grad=True)
 
     def keep(tensor: torch.Tensor) -> torch.Tensor:
