@@ -576,6 +576,94 @@ finding(
 )
 
 # %% [markdown]
+# ### RNN, GRU and LSTM at equal parameters
+#
+# One run proves little. Stored experiments compare the three kinds, over three seeds each, with widths chosen so that the numbers of
+# parameters are alike. First recall, trained at the full length only, for at most 600 steps. One member is run again, here and now.
+
+# %%
+recall = experiments.load("recall_fixed")
+now, stored = experiments.live("recall_fixed", layer="LSTM, keeping", length=10, seed=0)
+finding(
+    "The LSTM that keeps recalls the first of 10 symbols as the stored table says, within 3 points.",
+    abs(now["test"] - stored["test"]) < 0.03,
+    {"now": f"{now['test']:.1%}", "stored": f"{stored['test']:.1%}"},
+)
+
+# %%
+kinds, recall_lengths = recall.parameters["layer"], recall.parameters["length"]
+passed = {
+    (kind, n): sum(row["test"] > 0.9 for row in recall.select(layer=kind, length=n))
+    for kind in kinds
+    for n in recall_lengths
+}
+table(
+    [
+        [kind, f"{recall.select(layer=kind)[0]['parameters']:,}"]
+        + [f"{passed[kind, n]} of 3" for n in recall_lengths]
+        for kind in kinds
+    ],
+    ["seeds over 90 %", "parameters", *(f"{n} symbols" for n in recall_lengths)],
+)
+
+# %% [markdown]
+# *Keeping* means that the forget gate, or the GRU's update gate, starts with a bias of the logarithm of the length. That decides all. An
+# LSTM with a bias of 0 and a GRU without one learn less than the plain RNN; with the bias both learn 100 symbols at every seed. And
+# yesterday's other experiment must not be forgotten: where training shows shorter sequences too, all three kinds learn 400.
+
+# %%
+mixed = experiments.load("recall_mixed")
+all_at_400 = min(row["test"] for row in mixed.select(length=400))
+finding(
+    "With shorter sequences among them, RNN, GRU and LSTM all recall the first of 400 in over 95 %.",
+    all_at_400 > 0.95,
+    {"lowest of nine runs": f"{all_at_400:.1%}"},
+)
+
+# %% [markdown]
+# Then the two tasks of yesterday: the language of a word, and the next character of the manual.
+
+# %%
+of_words, of_characters = experiments.load("words"), experiments.load("characters")
+tasks = {
+    "language, wrong": lambda kind: [1 - row["test"] for row in of_words.select(layer=kind)],
+    "characters, nats": lambda kind: [row["test"] for row in of_characters.select(layer=kind)],
+}
+judged_kinds = {
+    (kind, task): values(kind) for kind in ("RNN", "GRU", "LSTM") for task, values in tasks.items()
+}
+table(
+    [
+        [kind, f"{of_characters.select(layer=kind)[0]['parameters']:,}"]
+        + [
+            f"{min(judged_kinds[kind, task]):.2f} to {max(judged_kinds[kind, task]):.2f}"
+            for task in tasks
+        ]
+        for kind in ("RNN", "GRU", "LSTM")
+    ],
+    ["layer", "parameters (characters)", *tasks],
+)
+
+# %%
+best_words = max(judged_kinds["GRU", "language, wrong"]) < min(
+    judged_kinds["RNN", "language, wrong"]
+)
+finding(
+    "At every seed the GRU tells languages better than the RNN; at characters the LSTM is behind both.",
+    best_words
+    and min(judged_kinds["LSTM", "characters, nats"])
+    > max(judged_kinds["RNN", "characters, nats"] + judged_kinds["GRU", "characters, nats"]),
+    {
+        kind: f"{min(judged_kinds[kind, 'characters, nats']):.2f} nats"
+        for kind in ("RNN", "GRU", "LSTM")
+    },
+)
+
+# %% [markdown]
+# So a gate is no gain by itself. The LSTM spends four blocks of weights where the RNN spends one. At the same number of parameters it
+# has less than half of the width, and in six passes over a short text, all with one learning rate, that costs more than the gates
+# bring. A learning rate of its own for each kind may change the order; this table does not tell.
+#
 # ### Future context
 #
 # Chinese is written without spaces, and so was Latin. We take the manual's spaces away and ask for
@@ -1070,6 +1158,57 @@ claim(
 # That is at equal width, and for the layer alone. In all comparisons of this page the *parameters*
 # are equal, and so the LSTM is narrower.
 # %% [markdown]
+# (claim-lstm-3)=
+
+# %%
+seconds = experiments.load("recurrent_time")
+took = {
+    kind: {row["length"]: row["milliseconds"] for row in seconds.select(layer=kind)}
+    for kind in ("GRU", "LSTM")
+}
+nats = {kind: judged_kinds[kind, "characters, nats"] for kind in ("GRU", "LSTM")}
+claim(
+    "lstm-3",
+    supports={
+        "10 steps of 64 units take the GRU less time than the LSTM": took["GRU"][10]
+        < took["LSTM"][10],
+        "in as many passes over the text, every GRU predicts it better": max(nats["GRU"])
+        < min(nats["LSTM"]),
+    },
+    limits={"800 steps take our GRU longer": took["GRU"][800] > took["LSTM"][800]},
+    numbers={f"ms, {kind}, {n} steps": took[kind][n] for kind in took for n in (10, 100, 800)},
+    experiment="recurrent_time",
+)
+
+# %% [markdown]
+# Time is a matter of who wrote the layer. Our LSTM walks back by hand, our GRU does not.
+#
+# (claim-lstm-4)=
+
+# %%
+claim(
+    "lstm-4",
+    supports={
+        "with a bias of log 100 all three learn 100 symbols from the full length": passed[
+            "LSTM, keeping", 100
+        ]
+        == 3,
+        "trained on 20, all three still recall after 1000": min(right) > 0.9,
+    },
+    limits={
+        "with a bias of 1 none of three learns 50, with 0 none learns 20": passed[
+            "LSTM, bias 1", 50
+        ]
+        == passed["LSTM, bias 0", 20]
+        == 0,
+        "with shorter sequences among them the plain RNN learns 400 as well": all_at_400 > 0.95,
+    },
+    experiment="recall_fixed",
+)
+
+# %% [markdown]
+# What the LSTM is praised for hangs on a number that is easily overlooked.
+#
 # (claim-lstm-5)=
 
 # %%
