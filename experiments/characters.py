@@ -12,6 +12,7 @@ from utils.lab.text import Vocabulary, manual_text
 from utils.lab.training import evaluate
 from utils.recurrent import GRU, LSTM, RNN, LanguageModel, Streaming
 
+VARIES_WITH_PYTHON = True  # the manual
 PARAMETERS = {"layer": ["RNN", "GRU", "LSTM"], "epochs": 6, "seed": [0, 1, 2]}
 LAYERS = {"RNN": (RNN, 256), "GRU": (GRU, 140), "LSTM": (LSTM, 120)}
 

@@ -16,6 +16,7 @@ from utils.lab.text import Vocabulary, manual_text
 from utils.lab.training import evaluate
 from utils.recurrent import GRU, LSTM, RNN, LanguageModel, Streaming
 
+VARIES_WITH_PYTHON = True  # the manual
 PARAMETERS = {
     "layer": ["RNN", "GRU", "LSTM"],
     "learning_rate": [0.003, 0.01, 0.03],

@@ -15,6 +15,7 @@ from utils.lab.recipes import train_characters
 from utils.lab.text import Vocabulary, manual_text
 from utils.recurrent import LSTM, LanguageModel, Streaming
 
+VARIES_WITH_PYTHON = True  # the manual
 PARAMETERS = {"epochs": [0, 6], "seed": [0, 1, 2]}
 HIDDEN_SIZE, LETTERS, SHOWN = 120, 10_000, 48
 

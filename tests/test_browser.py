@@ -115,7 +115,7 @@ def test_page_fits_a_phone(page):
 
 def test_figures_are_described_and_keep_light_paper_in_the_dark(page):
     show(page, PHONE, "dark")
-    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.wait_for_function("document.documentElement.dataset.theme == 'dark'")
     figures = page.evaluate(
         """() => [...document.querySelectorAll("article img")]
             .filter((image) => image.offsetParent)

@@ -94,12 +94,20 @@ def load(name: str) -> Result:
 
 
 def is_stale(name: str) -> bool:
-    """Whether code, parameters or data are no longer those of the stored result."""
+    """Whether code, parameters or data are no longer those of the stored result.
+
+    Where a script says VARIES_WITH_PYTHON = True, its data come with Python, each release has its
+    own, and only the release that measured can tell: another one calls the result up to date.
+    """
     try:
-        stored = load(name).fingerprint
+        stored = load(name)
     except ExperimentError:
         return True
-    return stored != _fingerprint(_script(name))
+    script = _script(name)
+    other_data = stored.versions["python"] != platform.python_version()
+    if getattr(script, "VARIES_WITH_PYTHON", False) and other_data:
+        return False
+    return stored.fingerprint != _fingerprint(script)
 
 
 def run(name: str) -> Result:
