@@ -422,6 +422,18 @@ def test_the_grid_is_every_combination():
     ]
 
 
+def test_only_the_python_that_measured_tells_whether_its_own_text_has_changed(calm, monkeypatch):
+    change(calm, "growth.py", "PARAMETERS = ", "VARIES_WITH_PYTHON = True\nPARAMETERS = ")
+    assert is_stale("growth")  # without a stored result, in any release
+    run("growth")
+    change(calm, "growth.py", "FACTOR = 10", "FACTOR = 11")
+    assert is_stale("growth")
+    monkeypatch.setattr(experiments.platform, "python_version", lambda: "3.0.0")
+    assert not is_stale("growth")
+    change(calm, "growth.py", "VARIES_WITH_PYTHON = True\n", "")
+    assert is_stale("growth")
+
+
 def test_a_run_that_takes_too_long_is_noted(calm, monkeypatch, capsys):
     monkeypatch.setattr(experiments, "LIMIT", -1)
     run("growth")
