@@ -13,7 +13,7 @@ from utils.lab.recipes import train_translator
 from utils.lab.text import EOS, Vocabulary, pad
 from utils.seq2seq import Seq2Seq, Seq2SeqConfig, greedy_decode, sequence_loss
 
-PARAMETERS = {"locale": [True, False], "pairs": 24_000, "epochs": 2, "seed": [0, 1, 2]}
+PARAMETERS = {"locale": [True, False], "pairs": 24_000, "epochs": 3, "seed": [0, 1, 2]}
 
 
 def written(example: Example, locale: bool) -> list[str]:

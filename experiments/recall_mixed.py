@@ -22,6 +22,6 @@ def measure(layer: str, length: int, seed: int) -> dict:
     torch.manual_seed(seed)
     kind, hidden_size = LAYERS[layer]
     model = SequenceClassifier(4, 8, kind(8, hidden_size), 4)
-    steps, right = train_recall(model, length, shorter_first=True, seed=seed)
+    steps, right = train_recall(model, length, mixed_lengths=True, seed=seed)
     parameters = sum(p.numel() for p in model.parameters())
     return {"parameters": parameters, "steps": steps, "test": right}

@@ -9,7 +9,7 @@ from torch import nn
 
 from utils.lab.dates import language_words
 from utils.lab.metrics import accuracy
-from utils.lab.recipes import clip_gradients
+from utils.lab.recipes import rise_and_fall
 from utils.lab.text import BucketedBatches, Vocabulary
 from utils.lab.training import evaluate, fit
 from utils.recurrent import GRU, LSTM, RNN, SequenceClassifier
@@ -45,11 +45,7 @@ def measure(layer: str, seed: int) -> dict:
     kind, hidden_size = LAYERS[layer]
     model = SequenceClassifier(vocab_size, 32, kind(32, hidden_size), n_languages)
     batches = BucketedBatches(*train, batch_size=64, shuffle=True)
-    optimiser = torch.optim.Adam(model.parameters(), lr=4e-3)
-    clip_gradients(optimiser, 1.0)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimiser, 4e-3, total_steps=EPOCHS * len(batches)
-    )
+    optimiser, schedule = rise_and_fall(model, 4e-3, EPOCHS * len(batches))
     history = fit(
         model,
         batches,

@@ -98,7 +98,7 @@ class Lengths(nn.Module):
 def test_recall_shows_shorter_sequences_only_if_asked_to():
     fixed, mixed = Lengths(), Lengths()
     assert train_recall(fixed, 30, rounds=2)[0] == 100
-    train_recall(mixed, 30, shorter_first=True, rounds=2)
+    train_recall(mixed, 30, mixed_lengths=True, rounds=2)
     assert set(fixed.seen) == {30} and len(fixed.seen) == 100
     assert min(mixed.seen) < 5 and 25 < max(mixed.seen) <= 30
     middle = sorted(mixed.seen)[50]

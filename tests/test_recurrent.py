@@ -18,6 +18,7 @@ from utils.recurrent import (
     LSTM,
     RNN,
     Bidirectional,
+    Embedding,
     LanguageModel,
     SequenceClassifier,
     Stacked,
@@ -373,7 +374,7 @@ def test_padding_is_unseen_and_the_last_state_is_that_of_the_unpadded_sequence(m
     for b, length in enumerate(lengths):
         assert (gradient[b, :length] != 0).all() and (gradient[b, length:] == 0).all()
         moved[b, length:] = 50 * draw(7 - length, 3, seed=9)
-    z, moved_last = layer(moved, lengths=lengths.to(torch.int32))
+    z, moved_last = layer(moved, lengths=lengths.to(torch.uint8))
     pairs = zip([y, *flat(last)], [z, *flat(moved_last)], strict=True)
     assert all(torch.equal(a, b) for a, b in pairs)
     unread = layer(x)[1]  # without lengths, the padding is read like any other input
@@ -562,12 +563,15 @@ BAD = {
     ),
     "negative": (lambda layer: layer(X, lengths=-FULL), "A length is -5"),
     "too long": (lambda layer: layer(X, lengths=FULL + 1), "length is 6, but .* only 5 steps"),
-    "lengths' batch": (lambda layer: layer(X, lengths=FULL[:1]), r"shape \(2,\), .*got \(1,\)"),
-    "lengths' axes": (lambda layer: layer(X, lengths=FULL[None]), r"shape \(2,\), .*got \(1, 2\)"),
+    "lengths' batch": (lambda layer: layer(X, lengths=FULL[:1]), r"of 2 whole lengths, .*got \(1,\) of torch.int64"),
+    "lengths' axes": (lambda layer: layer(X, lengths=FULL[None]), r"of 2 whole lengths, .*got \(1, 2\)"),
     "half steps": (
         lambda layer: layer(X, lengths=FULL.float()),
-        r"whole lengths .* torch.float32",
+        r"whole lengths.* torch.float32",
     ),
+    "listed lengths": (lambda layer: layer(X, lengths=[5, 3]), r"2 whole lengths, .* got a list"),
+    "a mask": (lambda layer: layer(X, lengths=FULL > 1), r"2 whole lengths, .* of torch.bool"),
+    "a list": (lambda layer: layer(X.tolist()), r"sequences \(B, T, 3\), got a list"),
 }
 STATES = {
     "last batch's state": (RNN, H[:1], r"shape \(2, 4\) for this batch, got \(1, 4\)"),
@@ -607,6 +611,10 @@ BUILDS = {
     "stack's states": (lambda: Stacked([RNN(3, 4)])(X, (H, H)), "Expected 1 .* states, got 2"),
     "kinds": (lambda: Bidirectional(RNN(3, 4), GRU(3, 4)), "same kind .* got RNN .* and GRU"),
     "widths": (lambda: Bidirectional(RNN(3, 4), RNN(2, 4)), "of 3 inputs and RNN of 2 inputs"),
+    "no unit": (lambda: LSTM(3, 0), "hidden_size is a whole number of at least 1, got 0"),
+    "no input": (lambda: GRU(-1, 4), "input_size is a whole number of at least 1, got -1"),
+    "half a unit": (lambda: RNN(3, 2.5), "hidden_size is a whole number .* got 2.5"),
+    "no class": (lambda: SequenceClassifier(5, 3, RNN(3, 4), 0), "n_classes is .* got 0"),
     "state": (lambda: Bidirectional(RNN(3, 4), RNN(3, 4))(X, H), "whole sequence at once"),
 }
 
@@ -616,6 +624,39 @@ def test_what_does_not_fit_together_gets_one_sentence(call, sentence):
     with pytest.raises(ValueError, match=sentence) as caught:
         call()
     assert_one_sentence(str(caught.value))
+
+
+IDS = {
+    "beyond": (torch.tensor([[0, 6], [7, 1]]), "Ids run from 0 to 6 in this vocabulary, got 7"),
+    "below": (torch.tensor([[0, -1], [9, 1]]), "Ids run from 0 to 6 in this vocabulary, got -1"),
+    "half": (torch.ones(2, 3), r"whole ids \(B, T\), got \(2, 3\) of torch.float32"),
+    "a mask": (torch.ones(2, 3, dtype=torch.bool), r"whole ids \(B, T\), got .* of torch.bool"),
+    "one text": (torch.tensor([1, 2]), r"whole ids \(B, T\), got \(2,\) of torch.int64"),
+    "a list": ([[1, 2]], r"whole ids \(B, T\), got a list"),
+}
+
+
+@pytest.mark.parametrize(("ids", "sentence"), IDS.values(), ids=IDS.keys())
+def test_bad_ids_get_one_sentence(ids, sentence):
+    for model in (LanguageModel(7, 3, RNN(3, 4)), SequenceClassifier(7, 3, GRU(3, 4), 2)):
+        with pytest.raises(ValueError, match=sentence) as caught:
+            model(ids)
+        assert_one_sentence(str(caught.value))
+
+
+@pytest.mark.parametrize("sizes", [(0, 3), (-2, 3), (7, 0)])
+def test_a_vocabulary_without_a_symbol_or_a_width_is_refused(sizes):
+    with pytest.raises(ValueError, match="is a whole number of at least 1") as caught:
+        LanguageModel(*sizes, RNN(3, 4))
+    assert_one_sentence(str(caught.value))
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.uint8, torch.int64])
+def test_an_embedding_is_a_row_of_its_table_for_each_id(dtype):
+    embedding = Embedding(7, 3)
+    ids = torch.tensor([[0, 6, 2], [5, 5, 1]])
+    assert torch.equal(embedding(ids.to(dtype)), embedding.weight[ids])
+    assert embedding(ids[:, :0]).shape == (2, 0, 3)  # an empty text is refused by the layer
 
 
 def test_every_public_class_and_function_says_what_it_does():

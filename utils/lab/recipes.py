@@ -45,14 +45,14 @@ def train_reader(
 
 
 def train_recall(
-    model: nn.Module, length: int, *, shorter_first: bool = False, seed: int = 0, rounds: int = 20
+    model: nn.Module, length: int, *, mixed_lengths: bool = False, seed: int = 0, rounds: int = 20
 ) -> tuple[int, float]:
     """Train a model on ids (B, T) to say at the end of a sequence which symbol was its first.
 
     Adam (Kingma and Ba, 2015), gradients clipped to a norm of 1; validated after each round of 50
     batches, and stopped once 99.5 % are right.
 
-    shorter_first: each batch has a length of its own, between 2 and `length`, the short ones being
+    mixed_lengths: each batch has a length of its own, between 2 and `length`, the short ones being
         as frequent as the long ones (uniform in the logarithm); otherwise all have `length`.
     Returns: the steps that were taken, and the accuracy on new sequences of `length`.
     """
@@ -62,7 +62,7 @@ def train_recall(
     validation = [recall_ids(500, length, seed + 1_000_000)]
     for done in range(1, rounds + 1):  # noqa: B007, it says when the loop was left
         lengths = torch.full((50,), length)
-        if shorter_first:
+        if mixed_lengths:
             lengths = (2 * (length / 2) ** torch.rand(50, generator=generator)).round().int()
         seeds = torch.randint(1_000_000, (50,), generator=generator)
         batches = [
@@ -91,13 +91,10 @@ def train_characters(
     """Train a model on a text's ids (n,), chunk by chunk, to say the next one of each.
 
     model: of (ids (B, T), begins) to logits (B, V, T), such as `Streaming`.
-    Adam with a learning rate that rises and falls, and gradients clipped to a norm of 1.
+    Trained with `rise_and_fall`.
     """
     batches = stream(train, batch_size, length)
-    optimiser = torch.optim.Adam(model.parameters(), lr=learning_rate)
-    clip_gradients(optimiser, 1.0)
-    steps = epochs * len(batches)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, learning_rate, total_steps=steps)
+    optimiser, schedule = rise_and_fall(model, learning_rate, epochs * len(batches))
     return fit(
         model,
         batches,
@@ -123,14 +120,25 @@ def train_translator(
 ) -> History:
     """Train an encoder and decoder on pairs of ids, which are to follow the truth so far.
 
-    Adam with a learning rate that rises and falls, and gradients clipped to a norm of 1.
+    Trained with `rise_and_fall`.
     """
     batches = BucketedBatches(sources, targets, batch_size, shuffle=True)
+    optimiser, schedule = rise_and_fall(model, learning_rate, epochs * len(batches))
+    return fit(model, batches, loss, optimiser, epochs=epochs, seed=seed, schedule=schedule)
+
+
+def rise_and_fall(
+    model: nn.Module, learning_rate: float, steps: int
+) -> tuple[torch.optim.Adam, torch.optim.lr_scheduler.OneCycleLR]:
+    """Adam whose learning rate rises to `learning_rate` and falls again within `steps`.
+
+    Gradients are clipped to a norm of 1.
+    """
     optimiser = torch.optim.Adam(model.parameters(), lr=learning_rate)
     clip_gradients(optimiser, 1.0)
-    steps = epochs * len(batches)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, learning_rate, total_steps=steps)
-    return fit(model, batches, loss, optimiser, epochs=epochs, seed=seed, schedule=schedule)
+    return optimiser, torch.optim.lr_scheduler.OneCycleLR(
+        optimiser, learning_rate, total_steps=steps
+    )
 
 
 def stream(ids: Tensor, batch_size: int, length: int) -> list[tuple[Tensor, Tensor, Tensor]]:

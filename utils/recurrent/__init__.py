@@ -3,6 +3,7 @@
 from utils.recurrent.gated import GRU, LSTM, LSTMThroughTime, lstm_step
 from utils.recurrent.networks import (
     Bidirectional,
+    Embedding,
     LanguageModel,
     SequenceClassifier,
     Stacked,
@@ -16,6 +17,7 @@ __all__ = [
     "LSTM",
     "RNN",
     "Bidirectional",
+    "Embedding",
     "LSTMThroughTime",
     "LanguageModel",
     "Recurrent",

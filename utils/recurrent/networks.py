@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-from utils.recurrent.rnn import Recurrent, State, detach
+from utils.recurrent.rnn import Recurrent, State, check_sizes, described, detach, is_whole
 
 
 def reverse(x: Tensor, lengths: Tensor | None = None) -> Tensor:
@@ -129,6 +129,30 @@ class Stacked(nn.Module):
             layer.load_library(library, index)
 
 
+class Embedding(nn.Embedding):
+    """A row of d_model learned numbers for each symbol of the vocabulary.
+
+    Shapes: ids (B, T) to rows (B, T, d_model).
+    Raises: ValueError if a size is below 1, or ids are not whole numbers from 0 to vocab_size - 1.
+    """
+
+    def __init__(self, vocab_size: int, d_model: int):
+        check_sizes(vocab_size=vocab_size, d_model=d_model)
+        super().__init__(vocab_size, d_model)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        if not is_whole(ids) or ids.dim() != 2:
+            raise ValueError(f"Expected a tensor of whole ids (B, T), got {described(ids)}.")
+        if ids.numel():
+            smallest, largest = (int(end) for end in ids.aminmax())
+            if smallest < 0 or largest >= self.num_embeddings:
+                raise ValueError(
+                    f"Ids run from 0 to {self.num_embeddings - 1} in this vocabulary, got "
+                    f"{smallest if smallest < 0 else largest}."
+                )
+        return super().forward(ids.long())
+
+
 class LanguageModel(nn.Module):
     """Predict each next symbol from those before it (Mikolov et al., 2010).
 
@@ -138,7 +162,7 @@ class LanguageModel(nn.Module):
 
     def __init__(self, vocab_size: int, d_model: int, layer: nn.Module):
         super().__init__()
-        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.embedding = Embedding(vocab_size, d_model)
         self.layer = layer
         self.output = nn.Linear(layer.output_size, vocab_size)
 
@@ -177,7 +201,8 @@ class SequenceClassifier(nn.Module):
 
     def __init__(self, vocab_size: int, d_model: int, layer: nn.Module, n_classes: int):
         super().__init__()
-        self.embedding = nn.Embedding(vocab_size, d_model)
+        check_sizes(n_classes=n_classes)
+        self.embedding = Embedding(vocab_size, d_model)
         self.layer = layer
         self.output = nn.Linear(layer.output_size, n_classes)
 

@@ -6,6 +6,7 @@ each sequence are real; what follows them is padding.
 
 import math
 from collections.abc import Callable
+from numbers import Integral
 
 import torch
 from torch import Tensor, nn
@@ -30,19 +31,37 @@ def detach(state: State) -> State:
     return each(Tensor.detach, state)
 
 
+def is_whole(x: object) -> bool:
+    """Return whether this is a tensor of whole numbers."""
+    kinds = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+    return isinstance(x, Tensor) and x.dtype in kinds
+
+
+def described(x: object) -> str:
+    """Return what to call a wrong argument in a message: a tensor's shape and numbers, or a type."""
+    return f"{tuple(x.shape)} of {x.dtype}" if isinstance(x, Tensor) else f"a {type(x).__name__}"
+
+
+def check_sizes(**sizes: int) -> None:
+    """Raise a ValueError if a size is not a whole number of at least 1."""
+    for name, size in sizes.items():
+        if not isinstance(size, Integral) or size < 1:
+            raise ValueError(f"{name} is a whole number of at least 1, got {size!r}.")
+
+
 def check_sequences(x: Tensor, input_size: int, lengths: Tensor | None) -> None:
     """Raise a ValueError if there is nothing to read, or if sequences and lengths disagree."""
-    if x.dim() != 3 or x.shape[2] != input_size:
-        raise ValueError(f"Expected sequences (B, T, {input_size}), got {tuple(x.shape)}.")
+    if not isinstance(x, Tensor) or x.dim() != 3 or x.shape[2] != input_size:
+        raise ValueError(f"Expected sequences (B, T, {input_size}), got {described(x)}.")
     batch_size, T, _ = x.shape
     if batch_size == 0 or T == 0:
         raise ValueError(f"There is no step to read in an input of shape {tuple(x.shape)}.")
     if lengths is None:
         return
-    if lengths.shape != (batch_size,) or lengths.is_floating_point():
+    if not is_whole(lengths) or lengths.shape != (batch_size,):
         raise ValueError(
-            f"Expected whole lengths of shape ({batch_size},), one for each sequence, "
-            f"got {tuple(lengths.shape)} of {lengths.dtype}."
+            f"Expected a tensor of {batch_size} whole lengths, one for each sequence, "
+            f"got {described(lengths)}."
         )
     shortest, longest = int(lengths.min()), int(lengths.max())
     if shortest < 1:
@@ -66,6 +85,7 @@ class Recurrent(nn.Module):
 
     def __init__(self, input_size: int, hidden_size: int):
         super().__init__()
+        check_sizes(input_size=input_size, hidden_size=hidden_size)
         self.input_size, self.hidden_size, self.output_size = input_size, hidden_size, hidden_size
         rows, bound = self.n_blocks * hidden_size, 1 / math.sqrt(hidden_size)
         self.W_x = nn.Parameter(torch.empty(rows, input_size).uniform_(-bound, bound))
@@ -120,7 +140,7 @@ class Recurrent(nn.Module):
         if lengths is None:
             return outputs, each(lambda s: s[:, -1], states)
         # No state depends on a later input: up to its length, a sequence never meets its padding.
-        lengths = lengths.to(x.device)
+        lengths = lengths.to(x.device, torch.int64)
         rows = torch.arange(len(x), device=x.device)
         real = torch.arange(x.shape[1], device=x.device) < lengths[:, None]  # (B, T)
         last = each(lambda s: s[rows, lengths - 1], states)

@@ -21,7 +21,7 @@ from utils.attention import (
     ScaledDotScore,
     padding_mask,
 )
-from utils.recurrent import GRU, LSTM, RNN, Bidirectional, State
+from utils.recurrent import GRU, LSTM, RNN, Bidirectional, Embedding, State
 
 PAD, BOS, EOS = 0, 1, 2
 
@@ -85,7 +85,7 @@ class Encoder(nn.Module):
     def __init__(self, config: Seq2SeqConfig):
         super().__init__()
         layer, half = LAYERS[config.layer], config.hidden_size // 2
-        self.embedding = nn.Embedding(config.source_vocab_size, config.d_model)
+        self.embedding = Embedding(config.source_vocab_size, config.d_model)
         self.dropout = nn.Dropout(config.dropout)
         self.layer = Bidirectional(layer(config.d_model, half), layer(config.d_model, half))
 
@@ -106,7 +106,7 @@ class Decoder(nn.Module):
         N = config.hidden_size
         n_parts = 2 if config.layer == "LSTM" else 1
         self.bridge = nn.ModuleList([nn.Linear(N, N) for _ in range(n_parts)])
-        self.embedding = nn.Embedding(config.target_vocab_size, config.d_model)
+        self.embedding = Embedding(config.target_vocab_size, config.d_model)
         self.dropout = nn.Dropout(config.dropout)
         self.layer = LAYERS[config.layer](config.d_model, N)
         self.output = nn.Linear(N, config.target_vocab_size)
