@@ -53,7 +53,13 @@ from utils.lab.display import finding, show_source, table
 from utils.lab.graphs import longest_chain
 from utils.lab.metrics import accuracy, perplexity
 from utils.lab.plotting import COLOURS, curves, use_book_style
-from utils.lab.recipes import clip_gradients, recall_ids, train_characters, train_recall
+from utils.lab.recipes import (
+    clip_gradients,
+    recall_ids,
+    rise_and_fall,
+    train_characters,
+    train_recall,
+)
 from utils.lab.training import Batches, evaluate, fit
 
 # %% [markdown]
@@ -597,11 +603,9 @@ for n, name in ((1, "letters"), (2, "and pairs"), (3, "and triples")):
 # %% mystnb={"figure": {"caption": "Loss and accuracy of the language reader over eight epochs.", "name": "fig-language-training"}, "image": {"alt": "Two panels over epochs: the losses of training and validation fall, the accuracies rise; from the fourth epoch on training is ahead of validation."}}
 torch.manual_seed(0)
 reader = recurrent.SequenceClassifier(len(letters), 32, recurrent.RNN(32, 96), len(LANGUAGES))
-optimiser = torch.optim.AdamW(reader.parameters(), lr=5e-3)
-clip_gradients(optimiser, 1.0)
 batches = BucketedBatches(*as_ids("train"), batch_size=64, shuffle=True)
 held_out = {part: BucketedBatches(*as_ids(part), batch_size=256) for part in ("validation", "test")}
-schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 5e-3, total_steps=8 * len(batches))
+optimiser, schedule = rise_and_fall(reader, 5e-3, 8 * len(batches))
 how = {"schedule": schedule, "metrics": {"accuracy": accuracy}}
 history = fit(
     reader, batches, F.cross_entropy, optimiser, epochs=8, validation=held_out["validation"], **how

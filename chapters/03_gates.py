@@ -49,7 +49,7 @@ from utils.lab.claims import cited_only, claim
 from utils.lab.display import finding, show_source, table
 from utils.lab.metrics import accuracy, mean_and_spread
 from utils.lab.plotting import COLOURS, bars, curves, use_book_style
-from utils.lab.recipes import clip_gradients, recall_ids, train_recall
+from utils.lab.recipes import clip_gradients, recall_ids, rise_and_fall, train_recall
 from utils.lab.text import manual_text, pad
 from utils.lab.training import Batches, evaluate, fit
 
@@ -1108,9 +1108,7 @@ def trained_repeater(hidden_size: int, steps: int = 450) -> Repeater:
     """Train on sentences of 1 to 12 symbols."""
     torch.manual_seed(0)
     model = Repeater(hidden_size)
-    optimiser = torch.optim.Adam(model.parameters(), lr=1e-2)
-    clip_gradients(optimiser, 1.0)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 1e-2, total_steps=steps)
+    optimiser, schedule = rise_and_fall(model, 1e-2, steps)
     batches = [say_after_me(64, 1 + 7 * k % 12, seed=k) for k in range(steps)]
     fit(model, batches, per_step, optimiser, epochs=1, schedule=schedule)
     return model

@@ -43,7 +43,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 # %%
 from utils import attention, seq2seq
-from utils.exercises.alignment import check
+from utils.exercises.alignment import check, random_language
 from utils.exercises.progress import checklist
 from utils.lab import dates, experiments, metrics, translation
 from utils.lab.claims import claim
@@ -1924,7 +1924,8 @@ check("4.13", coverage_weights)
 # *Research, 45 minutes.* Write a beam search that returns **all** sentences that have ended, best first. The model is a table, as
 # for greedy decoding above. At each step, of all continuations of all beginnings, the `width` best stay. Those that end with EOS leave; their
 # places stay empty. The search goes on for `max_len` steps. The ended ones are ranked by
-# $\log p$ divided by $\text{length}^\text{penalty}$, where the length counts EOS. Then measure on twenty languages of the next cell, with `max_len=20`:
+# $\log p$ divided by $\text{length}^\text{penalty}$, where the length counts EOS. Then measure on twenty languages, with `max_len=20`
+# (`random_language(seed)` gives the $\log p$ of one, in which a sentence may end after any symbol):
 # how long is the best sentence, by the width of the beam, with a penalty of 0 and of 1? How long are sentences that
 # are drawn by chance? What does this say about the most probable sentence?
 # ([Solution](solutions/04_attention.ipynb#solution-4-14))
@@ -1938,20 +1939,6 @@ def n_best(log_p: torch.Tensor, width: int, max_len: int, penalty: float) -> lis
 
 
 check("4.14", n_best)
-
-# %% [markdown]
-# This draws a language in which, after any symbol, the sentence ends with a chance of about one in eight.
-
-
-# %%
-def random_language(seed: int) -> torch.Tensor:
-    """Draw log p (12, 12) of the next symbol, given the last."""
-    generator = torch.Generator().manual_seed(seed)
-    logits = 1.5 * torch.randn(12, 12, dtype=torch.float64, generator=generator)
-    logits[:, :2] = -20  # PAD and BOS are never said
-    logits[:, 2] = 1.0  # EOS
-    return logits.log_softmax(dim=-1)
-
 
 # %% [markdown]
 # ## Checklist and tomorrow

@@ -563,8 +563,14 @@ BAD = {
     ),
     "negative": (lambda layer: layer(X, lengths=-FULL), "A length is -5"),
     "too long": (lambda layer: layer(X, lengths=FULL + 1), "length is 6, but .* only 5 steps"),
-    "lengths' batch": (lambda layer: layer(X, lengths=FULL[:1]), r"of 2 whole lengths, .*got \(1,\) of torch.int64"),
-    "lengths' axes": (lambda layer: layer(X, lengths=FULL[None]), r"of 2 whole lengths, .*got \(1, 2\)"),
+    "lengths' batch": (
+        lambda layer: layer(X, lengths=FULL[:1]),
+        r"of 2 whole lengths, .*got \(1,\) of torch.int64",
+    ),
+    "lengths' axes": (
+        lambda layer: layer(X, lengths=FULL[None]),
+        r"of 2 whole lengths, .*got \(1, 2\)",
+    ),
     "half steps": (
         lambda layer: layer(X, lengths=FULL.float()),
         r"whole lengths.* torch.float32",

@@ -28,41 +28,41 @@ KNOWN = """
 they also met them in Shanghai last week
 他们=0 上周=6,7 也=1 在~4,5 上海=5 遇到=2 了~2 他们=3
 yesterday these good doctors read the letter that you wrote
-昨天=0 这些=1 好=2 医生=3 读=4 了~4 你=8 写=9 的~7,9 信=6
+昨天=0 这些=1 好=2 医生=3 读=4 了~4 你=8 写=9 的~7,9 信=6~5
 the man who repaired the phone finally saw that friend
-修理=3 手机=5 的~2,3 男人=1 终于=6 看见=7 了~7 那=8 个~8,9 朋友=9
+修理=3 手机=5~4 的~2,3 男人=1~0 终于=6 看见=7 了~7 那=8 个~8,9 朋友=9
 the child put the box under the table
-孩子=1 把~2 箱子=4 放=2 在~2,5,6,7 了~2 桌子=7~6 下=5
+孩子=1~0 把~2 箱子=4~3 放=2 在~2,5,6,7 了~2 桌子=7~6 下=5
 these three women did not leave those letters in the box
 这=0 三=1 个~1,2 女人=2 没有=4~3 把~5 那些=6 信=7 忘=5 在~5,8,9,10 箱子=10~9 里=8
 David lent this phone to the girl
-大卫=0 把~1 这=2 部~2,3 手机=3 借=1 给~4 了~1 女孩=6
+大卫=0 把~1 这=2 部~2,3 手机=3 借=1 给~4 了~1 女孩=6~5
 the apple was eaten by my mother last year
-那~0 个~0,1 苹果=1 去年=7,8 被=4~2 我=5 妈妈=6 吃掉=3~2 了~2,3
+那~0 个~0,1 苹果=1~0 去年=7,8 被=4~2 我=5 妈妈=6 吃掉=3~2 了~2,3
 he knows men
 他=0 认识=1 男人=2
 the house that they cleaned is smaller than that door
-他们=3 打扫=4 的~2,4 房子=1 比=7 那=8 扇~8,9 门=9 小=6~5
+他们=3 打扫=4 的~2,4 房子=1~0 比=7 那=8 扇~8,9 门=9 小=6~5
 there is an old key under the tree
-树=7~6 下=5 有=0,1 一~2 把~2,4 旧=3 钥匙=4
+树=7~6 下=5 有=0,1 一~2 把~2,4 旧=3 钥匙=4~2
 did every woman write the story ?
-每=1 个~1,2 女人=2 都~1,2 写=3 了~3 那~4 个~4,5 故事=5 吗~6 ？=6
+每=1 个~1,2 女人=2 都~1,2 写=3 了~3 那~4 个~4,5 故事=5~4 吗~6 ？=6
 who went to Beijing last year ?
-谁=0 去年=4,5 去=1 了~1,2 北京=3 ？=6
+谁=0 去年=4,5 去=1~2 了~1,2 北京=3~2 ？=6
 please put the hats in the bag tomorrow
-请=0 明天=7 把~1 那些~2 帽子=3 放=1 在~1,4,5,6 书包=6~5 里=4
+请=0 明天=7 把~1 那些~2 帽子=3~2 放=1 在~1,4,5,6 书包=6~5 里=4
 you are drinking the soup because we bought three phones
-因为=5 我们=6 买=7 了~7 三=8 部~8,9 手机=9 ， 所以~5 你=0 正在~1 喝=2 那~3 碗~3,4 汤=4
+因为=5 我们=6 买=7 了~7 三=8 部~8,9 手机=9 ，~5 所以~5 你=0 正在~1 喝=2 那~3 碗~3,4 汤=4~3
 if it snows tomorrow , every teacher will meet the student
-如果=0 明天=3 下雪=2 的话~0 ，=4 每=5 位~5,6 老师=6 都~5,6 会=7 遇到=8 学生=10
+如果=0 明天=3 下雪=2 的话~0 ，=4 每=5 位~5,6 老师=6 都~5,6 会=7 遇到=8 学生=10~9
 she ran last week when they drank the soup
-他们=5 喝=6 那~7 碗~7,8 汤=8 的~4 时候=4 ， 她=0 上周=2,3 跑步=1 了~1
+他们=5 喝=6 那~7 碗~7,8 汤=8~7 的~4 时候=4 ，~4 她=0 上周=2,3 跑步=1 了~1
 Mary went to the library by bicycle with their father this morning
-玛丽=0 今天=10 早上=11 和=7 他们=8 爸爸=9 一起~7 骑=5 自行车=6 去=1 了~1,2 图书馆=4~3
+玛丽=0 今天=10 早上=11 和=7 他们=8 爸爸=9 一起~7 骑=5 自行车=6 去=1~2 了~1,2 图书馆=4~2,3
 all the girls are helping them
 所有=0~1 的~0,1 女孩=2 都~0,1,2 正在~3 帮助=4 他们=5
 her sister said that we should also repair six bicycles
-她=0 姐姐=1 说=2 我们=4 也=6 应该=5 修理=7 六=8 辆~8,9 自行车=9
+她=0 姐姐=1 说=2~3 我们=4 也=6 应该=5 修理=7 六=8 辆~8,9 自行车=9
 I can study deep learning
 我=0 能=1 学习=2 深度=3 学习=4
 """.strip().splitlines()
@@ -99,6 +99,12 @@ def test_a_rule_moves_its_slots_with_their_links():
     assert phrase.chinese == ("汤姆", "上周", "读", "旧", "书")
     assert set(phrase.sure) == {(0, 0), (1, 4), (1, 5), (3, 2), (4, 3)}
     assert set(phrase.maybe) == {(2, 2), (2, 3)}  # 读 may stand for the words of the slot it names
+
+
+def test_a_word_of_either_side_may_stand_for_the_words_of_the_slot_that_it_names():
+    phrase = Rule("the~what {what}", "{what} 们~what")(what=words("old books", "旧 书"))
+    assert set(phrase.sure) == {(0, 1), (1, 2)}
+    assert set(phrase.maybe) == {(0, 0), (1, 0), (2, 0), (2, 1), (2, 2)}
 
 
 def test_an_empty_slot_leaves_no_trace():
@@ -172,6 +178,18 @@ def test_every_content_word_is_surely_linked(pool):
             linked = {link[side] for link in pair.sure}
             alone = {word for i, word in enumerate(sentence) if i not in linked}
             assert alone <= FUNCTION_WORDS[language]
+
+
+def test_words_without_a_counterpart_may_stand_for_what_calls_for_them(pool):
+    possible = defaultdict(set)
+    for pair in pool:
+        linked = {t for t, _ in pair.possible}
+        assert all(t in linked for t, word in enumerate(pair.target) if word in "，的把")
+        for t, s in pair.possible:
+            possible[pair.target[t]].add(pair.source[s])
+    assert {"go", "goes", "went", "to"} <= possible["去"]  # to go to the station
+    assert {"because", "when", ","} <= possible["，"]
+    assert {"the", "book", "books"} <= possible["书"]
 
 
 def test_a_word_is_surely_linked_to_few_others(pool):

@@ -22,7 +22,7 @@ import torch
 from torch.nn import functional as F
 
 from utils.attention import AdditiveScore, masked_softmax, padding_mask
-from utils.exercises.alignment import check
+from utils.exercises.alignment import check, random_language
 from utils.lab.display import finding, table
 from utils.seq2seq import BOS, EOS, PAD, Seq2Seq, Seq2SeqConfig
 
@@ -306,16 +306,6 @@ check("4.14", n_best)
 
 # %% [markdown]
 # The languages of the measurement are those of the lesson's page.
-
-
-# %%
-def random_language(seed: int) -> torch.Tensor:
-    """Draw log p (12, 12) of the next symbol, given the last."""
-    generator = torch.Generator().manual_seed(seed)
-    logits = 1.5 * torch.randn(12, 12, dtype=torch.float64, generator=generator)
-    logits[:, :2] = -20  # PAD and BOS are never said
-    logits[:, 2] = 1.0  # EOS
-    return logits.log_softmax(dim=-1)
 
 
 # %%

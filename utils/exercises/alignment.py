@@ -376,6 +376,15 @@ def coverage_inputs(B: int, T: int, S: int, N: int) -> tuple:
 # 4.14 -----------------------------------------------------------------------------------------
 
 
+def random_language(seed: int) -> Tensor:
+    """Draw log p (12, 12) of the next symbol, given the last; any symbol may be followed by EOS."""
+    generator = torch.Generator().manual_seed(seed)
+    logits = 1.5 * torch.randn(12, 12, dtype=torch.float64, generator=generator)
+    logits[:, [PAD, BOS]] = -20  # are never said
+    logits[:, EOS] = 1.0
+    return logits.log_softmax(dim=-1)
+
+
 def n_best(log_p: Tensor, width: int, max_len: int, penalty: float) -> list[list[int]]:
     alive, ended = [(0.0, [])], []
     for _ in range(max_len):

@@ -38,7 +38,7 @@ def is_whole(x: object) -> bool:
 
 
 def described(x: object) -> str:
-    """Return what to call a wrong argument in a message: a tensor's shape and numbers, or a type."""
+    """Return what to call a wrong argument: a tensor by shape and numbers, the rest by type."""
     return f"{tuple(x.shape)} of {x.dtype}" if isinstance(x, Tensor) else f"a {type(x).__name__}"
 
 

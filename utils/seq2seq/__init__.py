@@ -1,6 +1,6 @@
 """Day 4: sequence to sequence. Read `models` first, then `decoding`."""
 
-from utils.seq2seq.decoding import beam_search, greedy_decode
+from utils.seq2seq.decoding import beam_search, forced_weights, greedy_decode
 from utils.seq2seq.models import (
     BOS,
     EOS,
@@ -26,6 +26,7 @@ __all__ = [
     "Seq2Seq",
     "Seq2SeqConfig",
     "beam_search",
+    "forced_weights",
     "greedy_decode",
     "sequence_loss",
     "shift",

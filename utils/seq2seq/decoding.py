@@ -11,7 +11,7 @@ from torch import Tensor
 
 from utils.attention import Memory
 from utils.recurrent import State, each
-from utils.seq2seq.models import BOS, EOS, PAD, Seq2Seq
+from utils.seq2seq.models import BOS, EOS, PAD, Seq2Seq, shift
 
 
 @contextmanager
@@ -61,6 +61,12 @@ def greedy_decode(
             ended = ended | (token == EOS)
         ids = torch.stack(ids, dim=1)
         return (ids, torch.cat(alignment, dim=1)) if need_weights else ids
+
+
+def forced_weights(model: Seq2Seq, source: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
+    """Return the weights (B, T, S) with which a model writes a target (B, T) that is given."""
+    with _inference(model):
+        return model(source, lengths, shift(target), need_weights=True)[1]
 
 
 def _check_max_len(max_len: int) -> None:

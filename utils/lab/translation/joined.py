@@ -44,26 +44,27 @@ MOODS = {  # tense and mood of both clauses, where what joins them asks for some
     "before": (("past", "when"), ("past", "statement")),
     "after": (("past", "after"), ("past", "statement")),
 }
-TEMPLATES = {  # with what joins first, and in between; either way Chinese has the cause first
+TEMPLATES = {  # with what joins first, and in between; either way Chinese has the cause first,
+    # and a comma, which stands for an English one, or may stand for what joins
     "because": (
         ("because=1 {a} ,=2 {b}", "因为=1 {a} ，=2 所以~1 {b}"),
-        ("{b} because=1 {a}", "因为=1 {a} ， 所以~1 {b}"),
+        ("{b} because=1 {a}", "因为=1 {a} ，~1 所以~1 {b}"),
     ),
     "if": (
         ("if=1 {a} ,=2 {b}", "如果=1 {a} 的话~1 ，=2 {b}"),
-        ("{b} if=1 {a}", "如果=1 {a} 的话~1 ， {b}"),
+        ("{b} if=1 {a}", "如果=1 {a} 的话~1 ，~1 {b}"),
     ),
     "when": (
         ("when=1 {a} ,=2 {b}", "{a} 的~1 时候=1 ，=2 {b}"),
-        ("{b} when=1 {a}", "{a} 的~1 时候=1 ， {b}"),
+        ("{b} when=1 {a}", "{a} 的~1 时候=1 ，~1 {b}"),
     ),
     "after": (
         ("after=1 {a} ,=2 {b}", "{a} 以后=1 ，=2 {b}"),
-        ("{b} after=1 {a}", "{a} 以后=1 ， {b}"),
+        ("{b} after=1 {a}", "{a} 以后=1 ，~1 {b}"),
     ),
     "before": (
         ("before=1 {a} ,=2 {b}", "{a} 以前=1 ，=2 {b}"),
-        ("{b} before=1 {a}", "{a} 以前=1 ， {b}"),
+        ("{b} before=1 {a}", "{a} 以前=1 ，~1 {b}"),
     ),
     "although": (("although=1 {a} ,=2 {b}", "虽然=1 {a} ，=2 但是~1 {b}"),),
     "but": (("{a} ,=2 but=1 {b}", "{a} ，=2 但是=1 {b}"),),

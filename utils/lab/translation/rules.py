@@ -34,7 +34,7 @@ class Rule:
             (t, s, t_sure and s_sure)
             for t, t_label, t_sure in chinese_labels
             for s, s_label, s_sure in english_labels
-            if t_label == s_label and t != s_label  # a slot brings its own links along
+            if t_label == s_label and not t == s == t_label  # a slot brings its own links along
         ]
         self.links = [
             link for link in links if isinstance(link[0], int) and isinstance(link[1], int)
