@@ -857,8 +857,8 @@ finding(
 # ### From English into Chinese
 #
 # Next, sentences. A grammar of ours writes them in both languages at once, so that it is known which word stands for which. We take
-# short ones of four kinds, with at most eight English words. One sentence is kept aside: it is the one with which a source of this book
-# explains alignment.
+# short ones of four kinds, with at most eight English words. One sentence is kept aside. We come back to
+# it when we look inside.
 
 # %%
 asked = "I love deep learning".split()
@@ -985,12 +985,9 @@ finding(
 
 
 # %%
-@torch.no_grad()
 def weights_for(model: Seq2Seq, source: list[int], target: list[int]) -> torch.Tensor:
     """Weights (T, S) while the model is fed this target, EOS included in both."""
-    source, lengths = pad([source])
-    model.eval()
-    return model(source, lengths, seq2seq.shift(torch.tensor([target])), need_weights=True)[1][0]
+    return seq2seq.forced_weights(model, *pad([source]), torch.tensor([target]))[0]
 
 
 # %% mystnb={"figure": {"caption": "Where the speller looks while it writes a word of eight letters backwards.", "name": "fig-backwards"}, "image": {"alt": "A square map with bright cells from the upper right to the lower left, that is, along the antidiagonal."}}
@@ -1108,8 +1105,7 @@ def error_rate(links: list) -> float:
     return metrics.alignment_error_rate([frozenset(link) for link in links], must, may)
 
 
-with torch.no_grad():
-    _, weights = translator(source, lengths, seq2seq.shift(target), need_weights=True)
+weights = seq2seq.forced_weights(translator, source, lengths, target)
 sizes = [(len(pair.target), len(pair.source)) for pair in test_pairs]
 chance = torch.Generator().manual_seed(0)
 aer = {
@@ -1150,15 +1146,33 @@ finding(
 # ### Real sentences
 #
 # Our grammar is clean; people are not. The volunteers of Tatoeba have translated tens of thousands of sentences into Chinese. The collection
-# is not part of this book, but you can fetch it: save the file that `tatoeba` asks for in a folder, and let `BOOK_DATA` name that folder. Then this
-# goes on where we stand, with words cut at spaces in English, and each Chinese character a word:
+# is not part of this book, but you can fetch it: save the file that `tatoeba` asks for in a folder, and let `BOOK_DATA` name that folder. Then put
+# this into a new cell. English is cut at spaces, and each Chinese character is a word; it trains for some minutes.
 #
 # ```python
 # from utils.lab.datasets import tatoeba
 #
 # real = tatoeba()  # without the file, it says in one sentence where to get it
-# split = [(english.lower().split(), list(chinese)) for english, chinese in real.train]
+# parts = {
+#     "train": [(english.lower().split(), list(chinese)) for english, chinese in real.train],
+#     "test": [(english.lower().split(), list(chinese)) for english, chinese in real.test[:1000]],
+# }
+# theirs = [Vocabulary(w for pair in parts["train"] for w in pair[side]) for side in (0, 1)]
+# sources, targets = {}, {}
+# for part, pairs_of in parts.items():
+#     sources[part] = [[*theirs[0].encode(source), EOS] for source, _ in pairs_of]
+#     targets[part] = [theirs[1].encode(target) for _, target in pairs_of]
+# torch.manual_seed(0)
+# config = Seq2SeqConfig(*map(len, theirs), 128, 256, style="Luong", dropout=0.2)
+# model = Seq2Seq(config)
+# train_translator(model, seq2seq.sequence_loss, sources["train"], targets["train"], epochs=5)
+# written = seq2seq.greedy_decode(model, *pad(sources["test"]), max_len=30)
+# words = [theirs[1].decode(row) or ["<nothing>"] for row in written]
+# print(f"BLEU, characters: {metrics.bleu(words, [target for _, target in parts['test']]):.1f}")
 # ```
+#
+# The words are those of people, and many stand there once only. What does the model make of them? Print some, and see which kind of sentence
+# it gets right.
 
 # %% [markdown]
 # ## Where it breaks
@@ -1596,7 +1610,7 @@ claim(
 # %% [markdown]
 # ### A simplified score
 #
-# One of the texts that this book grew from gives "additive attention" in a few lines, without $W_a$, $U_a$ and $v$: the score is the sum of
+# One also finds "additive attention" in a few lines, without $W_a$, $U_a$ and $v$: the score is the sum of
 # $\tanh(q + h)$ over the width. It has nothing to learn. Worse, it can't want anything. The tanh rises, so if one key
 # is larger than another in *all* its numbers, then it gets the larger weight, whatever the query is. We let queries
 # choose between two such keys, a hundred times.

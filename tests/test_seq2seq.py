@@ -17,6 +17,7 @@ from utils.seq2seq import (
     Seq2Seq,
     Seq2SeqConfig,
     beam_search,
+    forced_weights,
     greedy_decode,
     sequence_loss,
     shift,
@@ -380,6 +381,16 @@ def test_greedy_decoding_equals_a_loop_over_sentences(choices, max_len):
 
 
 @each_attending
+def test_forced_weights_are_those_of_teacher_forcing_without_dropout(choices):
+    source, lengths, target = batch()
+    _, expected = build(choices)(source, lengths, shift(target), need_weights=True)
+    model = build(choices, dropout=0.5)
+    weights = forced_weights(model, source, lengths, target)
+    torch.testing.assert_close(weights, expected, **EXACT)
+    assert model.training and not weights.requires_grad
+
+
+@each_attending
 def test_the_alignment_of_greedy_decoding_is_that_of_teacher_forcing(choices):
     model = build(choices, seed=1, peak=3)
     source, lengths, _ = batch(1)
@@ -609,6 +620,15 @@ def test_bad_input_is_refused(choices):
     for bad_target in (target_in[:, :0], target_in[:2], target_in[0]):
         with pytest.raises(ValueError, match="Expected a target of at least one symbol for each"):
             model(source, lengths, bad_target)
+
+
+def test_ids_that_a_vocabulary_does_not_have_are_refused():
+    model = build()
+    source, lengths, target = batch()
+    with pytest.raises(ValueError, match=f"Ids run from 0 to {V_SOURCE - 1} .* got {V_SOURCE}"):
+        model(source.masked_fill(source == source.max(), V_SOURCE), lengths, shift(target))
+    with pytest.raises(ValueError, match=f"Ids run from 0 to {V_TARGET - 1} .* got {V_TARGET}"):
+        model(source, lengths, shift(target).masked_fill(shift(target) == BOS, V_TARGET))
 
 
 def test_decoding_needs_a_width_and_a_length():
