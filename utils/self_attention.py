@@ -1,0 +1,304 @@
+"""Day 5: self-attention. Each position asks the whole sequence, in several heads at once.
+
+Shapes: with heads, queries (B, h, T, d_k), keys (B, h, S, d_k), values (B, h, S, d_v), scores and
+weights (B, h, T, S). A mask is boolean, True = may be attended to, and broadcasts to (B, h, T, S).
+"""
+
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from utils.attention import ScaledDotScore, masked_softmax
+from utils.recurrent import check_sequences
+from utils.recurrent.rnn import check_sizes
+
+SCORE = ScaledDotScore()  # Day 4's, in every head
+
+# Masks --------------------------------------------------------------------------------------------
+
+
+def causal_mask(T: int, S: int | None = None, device: torch.device | None = None) -> Tensor:
+    """Return (T, S): True where a query may look, at the keys up to its own position.
+
+    The last query sees the last key. So with S > T the queries are the last T of S positions, as
+    in cached generation. Without S, there are as many keys as queries.
+    Raises: ValueError if there is no query, or there are fewer keys than queries.
+    """
+    S = T if S is None else S
+    if not 1 <= T <= S:
+        raise ValueError(
+            f"A causal mask needs at least one query and a key for each, got {T} queries and "
+            f"{S} keys."
+        )
+    return torch.ones(T, S, dtype=torch.bool, device=device).tril(S - T)
+
+
+def _with_four_axes(mask: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Check that a mask fits the scores (B, h, T, S), and give it their four axes."""
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        raise ValueError(
+            f"A mask is a boolean tensor, True where attention is allowed, got {kind}: compare "
+            "first, as in `ids != PAD`."
+        )
+    if mask.dim() == 3 and mask.shape[0] > 1:  # with B = h it would broadcast in silence
+        raise ValueError(
+            f"A mask of three axes, {tuple(mask.shape)}, leaves open whether the first counts "
+            "sequences or heads: write mask[:, None] for sequences, mask[None] for heads."
+        )
+    try:
+        mask.expand(shape)
+    except RuntimeError:
+        raise ValueError(
+            f"A mask of shape {tuple(mask.shape)} does not broadcast to the scores {shape}: "
+            "one for each sequence is (B, 1, 1, S)."
+        ) from None
+    return mask[(None,) * (4 - mask.dim())]
+
+
+# One mechanism, all heads at once -----------------------------------------------------------------
+
+
+def dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    need_weights: bool = False,
+    dropout: float = 0.0,
+    is_causal: bool = False,
+) -> tuple[Tensor, Tensor | None]:
+    """Average values, weighted by softmax(q·k / √d_k) (Vaswani et al., 2017, eq. 1).
+
+    Shapes: query (B, h, T, d_k), key (B, h, S, d_k), value (B, h, S, d_v), mask broadcastable to
+    (B, h, T, S). There may be fewer heads of keys and values, n_kv, if n_kv divides h: h / n_kv
+    neighbouring heads of queries then share one (Ainslie et al., 2023, §2.2).
+    dropout: the share of weights that is set to 0, the rest growing to make up for it.
+    is_causal: mask the future too; the last query sees the last key.
+    Returns: context (B, h, T, d_v) and the weights before dropout (B, h, T, S), or None unless they
+    are needed: the library's fused kernel then need not store them. A query that may attend to
+    nothing gets zeros, with finite gradients.
+    Raises: ValueError if sizes disagree or there is no key, if the mask is not boolean or does not
+    broadcast, or if a causal query has no key of its own.
+    """
+    _check_heads(query, key, value)
+    T, S = query.shape[2], key.shape[2]
+    if mask is not None:
+        mask = _with_four_axes(mask, (*query.shape[:3], S))
+    is_causal = is_causal and T > 1  # a single query is the last, and sees every key
+    if is_causal and (need_weights or mask is not None or T != S):  # the kernel aligns to the first
+        causal = causal_mask(T, S, query.device)[None, None]
+        mask, is_causal = causal if mask is None else mask & causal, False
+    if need_weights:
+        return _with_weights(query, key, value, mask, dropout)
+    shared = query.shape[1] != key.shape[1]
+    context = F.scaled_dot_product_attention(
+        query, key, value, mask, dropout, is_causal, enable_gqa=shared
+    )
+    return context, None
+
+
+def _with_weights(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout: float
+) -> tuple[Tensor, Tensor]:
+    (B, h, T, d_k), (_, n_kv, S, d_v) = query.shape, value.shape
+    together = query.reshape(B, n_kv, -1, d_k)  # heads that share keys: one longer row of queries
+    scores = SCORE.compare(together, key).view(B, h, T, S)
+    weights = masked_softmax(scores, mask)
+    kept = F.dropout(weights, dropout) if dropout else weights
+    context = kept.view(B, n_kv, -1, S) @ value
+    return context.view(B, h, T, d_v), weights
+
+
+def _check_heads(query: Tensor, key: Tensor, value: Tensor) -> None:
+    fitting = (
+        query.dim() == key.dim() == value.dim() == 4
+        and query.numel()
+        and key.numel()
+        and query.shape[0] == key.shape[0]
+        and query.shape[1] % key.shape[1] == 0
+        and query.shape[3] == key.shape[3]
+        and key.shape[:3] == value.shape[:3]
+    )
+    if not fitting:
+        shapes = ", ".join(str(tuple(x.shape)) for x in (query, key, value))
+        raise ValueError(
+            "Expected queries (B, h, T, d_k), keys (B, n_kv, S, d_k) and values (B, n_kv, S, d_v), "
+            f"none of them empty and h a multiple of n_kv, got {shapes}."
+        )
+
+
+# Several heads ------------------------------------------------------------------------------------
+
+
+def split_heads(x: Tensor, n_heads: int) -> Tensor:
+    """Cut the width into heads. Shapes: (B, T, h·d) to (B, h, T, d).
+
+    Raises: ValueError if the heads do not divide the width.
+    """
+    if n_heads < 1 or x.shape[-1] % n_heads:
+        raise ValueError(f"{n_heads} heads do not divide a width of {x.shape[-1]}.")
+    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)  # a view: no number moves
+
+
+def merge_heads(x: Tensor) -> Tensor:
+    """Lay the heads side by side again. Shapes: (B, h, T, d) to (B, T, h·d)."""
+    return x.transpose(1, 2).flatten(2)
+
+
+def _xavier(rows: int, columns: int) -> Tensor:
+    return nn.init.xavier_uniform_(torch.empty(rows, columns))
+
+
+class Cache(Protocol):
+    """Keys and values of the positions so far, (B, n_kv_heads, length, d_k) each."""
+
+    length: int
+
+    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Add those of the next positions; return all that are now held."""
+        ...
+
+
+class MultiHeadAttention(nn.Module):
+    """Attend in n_heads ways at once, each in d_k = d_model / n_heads numbers of its own.
+
+    Vaswani et al. (2017, §3.2.2): concat(head_1, …, head_h) W_o, where head_i attends with queries
+    x W_q,i, keys m W_k,i and values m W_v,i. The memory m is x itself (self-attention) or another
+    sequence, d_memory wide. W_in holds W_q, W_k and W_v, one below the other, so that
+    self-attention is a single product; where d_memory differs from d_model, W_q and W_kv are apart.
+    Weights begin as the library's.
+
+    n_kv_heads: heads of keys and values, each shared by n_heads / n_kv_heads heads of queries: 1 is
+        multi-query (Shazeer, 2019), more is grouped-query attention (Ainslie et al., 2023).
+    dropout: share of the weights that is dropped in training.
+    rotary: turns queries and keys by position, as `positions.Rotary(d_k)` does.
+
+    Shapes: x (B, T, d_model), memory (B, S, d_memory), mask broadcastable to (B, h, T, S), to
+    outputs (B, T, d_model) and weights (B, h, T, S), or None unless they are needed.
+    is_causal: mask the future; the last query sees the last key.
+    cache: holds what earlier calls have seen, so that x is only what follows. S counts all of it.
+    Raises: ValueError if heads do not divide the width or each other, if x or the memory has
+    another width or is empty, if a cache or rotary positions meet a memory, or for the mask as
+    `dot_product_attention` does.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        *,
+        n_kv_heads: int | None = None,
+        d_memory: int | None = None,
+        bias: bool = True,
+        dropout: float = 0.0,
+        rotary: nn.Module | None = None,
+    ):
+        super().__init__()
+        n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
+        d_memory = d_model if d_memory is None else d_memory
+        check_sizes(d_model=d_model, n_heads=n_heads, n_kv_heads=n_kv_heads, d_memory=d_memory)
+        if d_model % n_heads:
+            raise ValueError(f"{n_heads} heads do not divide a width of {d_model}.")
+        if n_heads % n_kv_heads:
+            raise ValueError(f"{n_kv_heads} heads of keys do not divide {n_heads} of queries.")
+        if not 0 <= dropout < 1:
+            raise ValueError(f"dropout is a share from 0 to below 1, got {dropout}.")
+        self.d_model, self.n_heads, self.n_kv_heads = d_model, n_heads, n_kv_heads
+        self.d_memory, self.dropout, self.rotary = d_memory, dropout, rotary
+        d_kv = d_model // n_heads * n_kv_heads
+        self.rows = d_model, d_kv, d_kv  # of W_q, W_k and W_v
+        self.W_o = nn.Linear(d_model, d_model, bias=bias)
+        if d_memory == d_model:
+            self.W_in = nn.Parameter(_xavier(sum(self.rows), d_model))
+        else:
+            self.W_q = nn.Parameter(_xavier(d_model, d_model))
+            self.W_kv = nn.Parameter(torch.cat([_xavier(d_kv, d_memory) for _ in range(2)]))
+        self.b_in = None
+        if bias:
+            self.b_in = nn.Parameter(torch.zeros(sum(self.rows)))
+            nn.init.zeros_(self.W_o.bias)
+
+    def project(self, x: Tensor, memory: Tensor | None) -> tuple[Tensor, ...]:
+        """Return queries (B, h, T, d_k), keys and values (B, n_kv_heads, T or S, d_k)."""
+        if memory is None:
+            q, k, v = F.linear(x, self.W_in, self.b_in).split(self.rows, dim=-1)
+        else:
+            apart = self.rows[0], 2 * self.rows[1]
+            same = self.d_memory == self.d_model
+            W_q, W_kv = self.W_in.split(apart) if same else (self.W_q, self.W_kv)
+            b_q, b_kv = (None, None) if self.b_in is None else self.b_in.split(apart)
+            q = F.linear(x, W_q, b_q)
+            k, v = F.linear(memory, W_kv, b_kv).chunk(2, dim=-1)
+        heads = self.n_heads, self.n_kv_heads, self.n_kv_heads
+        return tuple(split_heads(y, n) for y, n in zip((q, k, v), heads, strict=True))
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor | None = None,
+        mask: Tensor | None = None,
+        *,
+        is_causal: bool = False,
+        need_weights: bool = False,
+        cache: Cache | None = None,
+    ) -> tuple[Tensor, Tensor | None]:
+        self._check(x, memory, cache)
+        q, k, v = self.project(x, memory)
+        if self.rotary is not None:
+            start = 0 if cache is None else cache.length
+            q, k = self.rotary(q, start), self.rotary(k, start)
+        if cache is not None:
+            k, v = cache.append(k, v)
+        dropout = self.dropout if self.training else 0.0
+        context, weights = dot_product_attention(q, k, v, mask, need_weights, dropout, is_causal)
+        return self.W_o(merge_heads(context)), weights
+
+    def _check(self, x: Tensor, memory: Tensor | None, cache: Cache | None) -> None:
+        check_sequences(x, self.d_model, None)
+        if memory is None:
+            if self.d_memory != self.d_model:
+                raise ValueError(
+                    f"This layer reads a memory (B, S, {self.d_memory}): hand it in after x."
+                )
+            return
+        check_sequences(memory, self.d_memory, None)
+        if len(memory) != len(x):
+            raise ValueError(f"{len(x)} sequences need as many memories, got {len(memory)}.")
+        if cache is not None or self.rotary is not None:
+            raise ValueError(
+                "A cache and rotary positions count one sequence's own positions: leave them out "
+                "where there is a memory."
+            )
+
+    def load_library(self, library: nn.MultiheadAttention) -> None:
+        """Take the weights of nn.MultiheadAttention.
+
+        Raises: ValueError if it is of another kind or size, or has what this layer has not: keys
+        and values of two widths, add_bias_kv, add_zero_attn.
+        """
+        D, h, bias, width = self.d_model, self.n_heads, self.b_in is not None, self.d_memory
+        twin = nn.MultiheadAttention(D, h, bias=bias, kdim=width, vdim=width, device="meta")
+        wanted, found = (
+            {name: tuple(weight.shape) for name, weight in layer.state_dict().items()}
+            for layer in (twin, library)
+        )
+        settings = [getattr(library, name, None) for name in ("num_heads", "add_zero_attn")]
+        if found != wanted or settings != [h, False]:
+            raise ValueError(
+                f"Expected the weights of nn.MultiheadAttention({D}, {h}, {bias=}, kdim={width}, "
+                f"vdim={width}), got {type(library).__name__} with {settings[0]} heads and {found}."
+            )
+        if self.n_kv_heads != h:
+            raise ValueError("The library's heads share no keys: leave n_kv_heads out to load it.")
+        with torch.no_grad():
+            if self.d_memory == self.d_model:
+                self.W_in.copy_(library.in_proj_weight)
+            else:
+                self.W_q.copy_(library.q_proj_weight)
+                self.W_kv.copy_(torch.cat([library.k_proj_weight, library.v_proj_weight]))
+            if self.b_in is not None:
+                self.b_in.copy_(library.in_proj_bias)
+            self.W_o.load_state_dict(library.out_proj.state_dict())
