@@ -39,6 +39,7 @@ CONCEPTS = (
     "attention",
     "seq2seq",
     "positions",
+    "self_attention",
     "transformer",
     "efficient",
 )
