@@ -186,6 +186,10 @@ def with_one_in_front(x: Tensor) -> Tensor:
     return torch.cat([torch.ones_like(x[:, :1]), x], dim=1)
 
 
+def closed_at(T: int, t: int) -> Tensor:
+    return (torch.arange(T) != t).double()[:, None]  # (T, 1)
+
+
 def direct_path_one_gate_short(f: Tensor) -> Tensor:
     return with_one_behind(with_one_behind(f.flip(1).cumprod(1).flip(1)[:, 1:]))
 
@@ -227,9 +231,7 @@ def final_states_of_the_other_half(outputs, lengths):
 
 
 def padded_outputs(T: int, N: int, *lengths: int) -> tuple[Tensor, Tensor]:
-    lengths = torch.tensor(lengths)
-    real = torch.arange(T)[:, None] < lengths  # (T, B)
-    return random(T, len(lengths), 2 * N) * real[:, :, None], lengths
+    return random(T, len(lengths), 2 * N), torch.tensor(lengths)  # anything stands in the padding
 
 
 # 3.11 -----------------------------------------------------------------------------------------
@@ -585,6 +587,8 @@ check = Checker(
                 "batches and several units",
                 lambda: [(gates(3, 5, 2),), (gates(4, 4, 3),), (gates(2, 7, 5),)],
             ),
+            Stage("a gate that is shut", lambda: [(gates(2, 6, 3) * closed_at(6, 2),)]),
+            Stage("a path too long for its product", lambda: [(gates(1, 3000, 2),)]),
         ),
         {
             "from the start": Mistake(
@@ -764,6 +768,13 @@ check = Checker(
                 ],
             ),
             Stage(
+                "two seeds each",
+                lambda: [
+                    (torch.tensor([[0.77, 0.79], [0.8, 1.0]]), torch.tensor([1.0, 4.0])),
+                    (torch.tensor([[0.81, 0.82], [0.8, 1.0]]), torch.tensor([1.0, 4.0])),
+                ],
+            ),
+            Stage(
                 "several models",
                 lambda: [measurements(n, seeds) for n, seeds in 4 * [(3, 5), (6, 3), (5, 4)]],
             ),
@@ -786,6 +797,12 @@ check = Checker(
                 "dividing by n makes the spread of a few runs too small: the sample's has n - 1.",
                 lambda scores, costs: choose(
                     scores, costs, lambda runs: runs.std(correction=0) / math.sqrt(len(runs))
+                ),
+            ),
+            "twice": Mistake(
+                "the sample's deviation has its n - 1 already; divide it by the root of n.",
+                lambda scores, costs: choose(
+                    scores, costs, lambda runs: runs.std() / math.sqrt(len(runs) - 1)
                 ),
             ),
             "own error": Mistake(
