@@ -354,3 +354,13 @@ finding(
 # below 1, and the most probable sentence of all says next to nothing. A typical sentence is one of a
 # great many long ones, each of them less probable. {cite:t}`stahlberg2019nmt` found the same in real translation systems: for more than half of the sentences
 # the exact maximum was the empty one. A narrow beam hides this, and a length penalty repairs the ranking.
+
+# %% [markdown]
+# (solution-4-15)=
+# ## 4.15 Predict: what a beam finds
+#
+# Greedy decoding takes *a*, and then *c*: 0.6 · 0.4. A beam of 2 keeps both beginnings, and *b c* is the better whole: 0.4 · 0.9. The beam's
+# sentence begins with the less probable symbol. No search that looks one step ahead can find it.
+
+# %%
+check("4.15", 0.4 * 0.9)

@@ -470,6 +470,17 @@ def language(vocab_size: int, ending: float) -> Tensor:
     return logits.log_softmax(-1)
 
 
+# 4.15 -----------------------------------------------------------------------------------------
+
+SMALL_LANGUAGE = {"a": {"c": 0.4, "d": 0.35, "e": 0.25}, "b": {"c": 0.9, "d": 0.1}}
+
+
+def best_of_beam(width: int) -> float:
+    """Probability of the sentence that a beam of this width finds in the small language."""
+    begun = sorted((("a", 0.6), ("b", 0.4)), key=lambda beam: -beam[1])[:width]
+    return max(p * q for first, p in begun for q in SMALL_LANGUAGE[first].values())
+
+
 check = Checker(
     Prediction(
         "4.1",
@@ -1026,5 +1037,20 @@ check = Checker(
             ),
         },
         gradient=False,
+    ),
+    Prediction(
+        "4.15",
+        lambda: best_of_beam(2),
+        {
+            "greedy": Mistake(
+                "that is greedy decoding's: a beam of 2 keeps the second-best beginning, too.",
+                best_of_beam(1),
+            ),
+            "beginning": Mistake("that is the beginning's; its continuation is to come.", 0.4),
+            "best beginning": Mistake(
+                "that is the best beginning's; the best whole begins differently.", 0.6
+            ),
+            "sum": Mistake("along a sentence probabilities multiply.", 1.3),
+        },
     ),
 )
