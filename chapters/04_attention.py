@@ -1369,7 +1369,7 @@ def between(found: dict, first: int, last: int) -> float:
 
 
 short_ones = {label: between(found, 3, 5) for label, found in lengths_of.items()}
-long_ones = {label: between(found, 12, 25) for label, found in lengths_of.items()}
+long_ones = {label: between(found, 20, 25) for label, found in lengths_of.items()}
 width_helps = share(through_wide, range(9, 13)) - long
 
 # %% [markdown]
@@ -1384,14 +1384,14 @@ claim(
         > 0.15
         > long,
         "twice the width is less help than attention, at 9 to 12 letters": width_helps < gain,
-        "translation: from 12 words on under 2 % are exact, at each of three widths": max(
-            long_ones["none"], *(between(found, 12, 25) for found in fixed.values())
+        "translation: from 20 words on under 1 % are exact, at each of three widths": max(
+            long_ones["none"], *(between(found, 20, 25) for found in fixed.values())
         )
-        < 0.02,
+        < 0.01,
         "with additive attention over 95 % are, at every length": worst["additive"] > 0.95,
     },
     numbers={f"exact, 3 to 5 words, {name}": short_ones[name] for name in ("none", "additive")}
-    | {f"exact, 12 to 25 words, {name}": long_ones[name] for name in ("none", "additive")},
+    | {f"exact, 20 to 25 words, {name}": long_ones[name] for name in ("none", "additive")},
     experiment="translation",
 )
 
@@ -1414,19 +1414,18 @@ claim(
         "the additive score's error rate is under 10 %, in the mean of three seeds": (
             aers["additive", "aer, threshold"][0] < 0.1
         ),
-        "with four scores and three seeds each, it is under 35 %": max(
+        "with four scores and three seeds each, it is under 30 %": max(
             aers[name, "aer"][2] for name in learned
         )
-        < 0.35,
+        < 0.3,
         "in short sentences it is under two thirds of the diagonal's": (
             aer["largest weight"] < 2 / 3 * aer["diagonal"]
         ),
     },
     limits={
-        "every product makes more mistakes than the additive score, at all seeds": min(
-            aers[name, "aer"][1] for name in products.parameters["score"]
-        )
-        > aers["additive", "aer"][2],
+        "with the score that has no weights it is over 25 %, and sentences are right all the same": (
+            aers["no weights", "aer"][1] > 0.25 and over_seeds("exact", "no weights")[1] > 0.85
+        ),
     },
     numbers={f"{name}, {column}": mean for (name, column), (mean, *_) in aers.items()},
     experiment="translation",
@@ -1450,14 +1449,20 @@ claim(
         "all seeds of the additive score are better than all of the three products": additive_leads,
         "the dot score adds over 60 points to the fixed vector": dot_adds > 0.6,
     },
-    limits={"the best product is PLACEHOLDER points behind the additive score": behind > 0.01},
+    limits={
+        "the best product is over a point behind the additive score": behind > 0.01,
+        "without its scale, the dot product is three points worse than with it, or more": (
+            exact["dot"][2] < exact["scaled dot"][1] - 0.03
+        ),
+    },
     numbers={f"exact, {name}": mean for name, (mean, *_) in exact.items()},
     experiment="translation_products",
 )
 
 # %% [markdown]
-# So the dot product is enough to win nearly all that attention has to give, and it is not quite as good here. All models were trained by one
-# recipe, at one learning rate and one width; with others the order may change. The matrix of *general* did not help.
+# So the dot product is enough to win most of what attention has to give, and with its scale nearly all. The scale
+# comes from the Transformer's paper; tomorrow we look at what it does. All models were trained by one recipe, at one learning rate and
+# one width; with others the order may change.
 
 # %% [markdown]
 # (claim-s2s-3)=
@@ -1725,15 +1730,18 @@ claim(
     limits={
         "a key that is larger in all its numbers wins, for any query": often["simplified"] == 1,
         "under random additive scores it wins 30 to 70 %": 0.3 < often["additive"] < 0.7,
-        "all its seeds are over 30 points behind all of the additive score's": behind > 0.3,
-        "its alignment error rate is over 70 %": unaligned > 0.7,
+        "trained, all its seeds are over 4 points behind all of the additive score's": behind
+        > 0.04,
+        "and over a quarter of its alignment is wrong": unaligned > 0.25,
     },
     numbers={f"exact, {name}": exact[name][0] for name in ("additive", "no weights", "none")},
     experiment="translation",
 )
 
 # %% [markdown]
-# And still it is far better than no attention at all. An average over the source is worth something even where its score can't learn what to want.
+# And still it translates most sentences exactly, far more than no attention at all. The score can't learn what to want, but encoder and
+# decoder can: they learn keys and queries of which the plain sum does most of what is needed. A missing matrix need not show in the
+# result. It shows in the equations, in the alignment, and in how far behind the model stays.
 
 # %% [markdown]
 # ## Exercises
