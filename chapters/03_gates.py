@@ -735,8 +735,8 @@ table(
 )
 
 # %% [markdown]
-# By its arithmetic a GRU should take three quarters of an LSTM's time. In few large steps it takes even
-# less, in ours and in the library's; in many small steps it takes more, in both. Then another thing
+# By its arithmetic a GRU should take three quarters of an LSTM's time. In few large steps it takes
+# about as little or less, in ours and in the library's; in many small steps it takes more, in both. Then another thing
 # decides: how many single operations have to be started, and how they are written. Our LSTM's way back
 # is written by hand, our GRU's is left to autograd. Which one is faster is a question about software,
 # too.
@@ -1329,10 +1329,10 @@ seconds = {
 claim(
     "lstm-3",
     supports={
-        "at equal width, over 10 or 25 steps, it takes under 0.8 of the time, ours and the library's": max(
-            ratios[10] + ratios[25]
+        "at equal width, over 10 to 50 steps, it takes under 0.9 of the time, ours and the library's": max(
+            ratios[10] + ratios[25] + ratios[50]
         )
-        < 0.8,
+        < 0.9,
         "at equal parameters, each at its best rate, perplexities lie within 10 %": alike,
     },
     limits={

@@ -68,7 +68,7 @@ def watch(model: LanguageModel, ids: torch.Tensor) -> tuple[torch.Tensor, ...]:
     kept = torch.cat([torch.ones(1, HIDDEN_SIZE), 1 - torch.eye(HIDDEN_SIZE)])
     state, seen = model.layer.initial_state(len(kept)), []
     with torch.no_grad():
-        for x_t in model.embedding(ids)[:, None].expand(-1, len(kept), -1):
+        for x_t in model.embedding(ids[:, None]).expand(-1, len(kept), -1):
             i, f, *_ = model.layer.gates(x_t, state)
             h, c = (part * kept for part in model.layer.cell(x_t, state))
             state = h, c

@@ -215,6 +215,14 @@ def alignment_error(weights: Tensor, sure: Tensor, possible: Tensor, threshold: 
     return error_of_links(weights >= threshold, sure, possible)
 
 
+ON_THE_THRESHOLD = (
+    torch.tensor([[0.5, 0.25, 0.25], [0.125, 0.75, 0.125]], dtype=torch.float64),
+    torch.tensor([[1, 0, 0], [0, 1, 0]]).bool(),
+    torch.tensor([[1, 1, 0], [0, 1, 0]]).bool(),
+    0.25,
+)
+
+
 def error_of_links(links: Tensor, sure: Tensor, possible: Tensor) -> float:
     hits = (links & sure).sum().item() + (links & possible).sum().item()
     return 1 - hits / (links.sum().item() + sure.sum().item())
@@ -289,6 +297,10 @@ GUESSES = [
     (
         [[3, 4, 5], [6, EOS, 4], [7, 5, EOS], [4, 4, 4]],
         [[3, 4, 5, EOS], [6, EOS, PAD, PAD], [7, 5, EOS, PAD], [4, EOS, PAD, PAD]],
+    ),
+    (  # the right symbols in another order, or behind another one
+        [[5, 4, EOS, PAD], [7, 5, EOS, PAD], [6, 4, 5, EOS], [4, 4, EOS, 7]],
+        [[4, 5, EOS], [6, 5, EOS], [4, 5, EOS], [4, 4, EOS]],
     ),
 ]
 
@@ -560,6 +572,10 @@ check = Checker(
             Stage("one sentence without padding", lambda: [predictions(5, 3, 3)]),
             Stage("one sentence with padding", lambda: [predictions(5, 4, 2)]),
             Stage(
+                "logits of any size",
+                lambda: [(1000 + random(2, 4, 7), sentences(7, 4, 4, 2))],
+            ),
+            Stage(
                 "several sentences",
                 lambda: [predictions(7, 5, 2, 5, 3), predictions(11, 4, 4, 1, 2, 4)],
             ),
@@ -823,12 +839,19 @@ check = Checker(
         alignment_error,
         (
             Stage("a small alignment", lambda: [(*aligned(3, 4), 0.3)]),
+            Stage("a weight on the threshold", lambda: [ON_THE_THRESHOLD]),
             Stage(
                 "several alignments and thresholds",
                 lambda: [(*aligned(6, 5), 0.2), (*aligned(5, 7), 0.4), (*aligned(6, 6), 0.15)],
             ),
         ),
         {
+            "strict": Mistake(
+                "a weight that is the threshold reaches it.",
+                lambda weights, sure, possible, threshold: error_of_links(
+                    weights > threshold, sure, possible
+                ),
+            ),
             "possible below": Mistake(
                 "possible links need not be found: below the line stand the sure ones.",
                 lambda weights, sure, possible, threshold: alignment_error(
