@@ -53,6 +53,8 @@ from utils.lab.display import finding, show_source, table
 from utils.lab.graphs import longest_chain
 from utils.lab.metrics import accuracy, perplexity
 from utils.lab.plotting import COLOURS, curves, use_book_style
+
+# %%
 from utils.lab.recipes import (
     clip_gradients,
     recall_ids,

@@ -1325,27 +1325,26 @@ seconds = {
     for kind in kinds
 }
 
+few_steps, many_steps = max(ratios[10] + ratios[25] + ratios[50]), min(ratios[400] + ratios[800])
+slower = seconds["GRU"].mean > 0.95 * seconds["LSTM"].mean
+measured = {f"GRU's time over LSTM's, {T} steps": ours for T, (ours, _) in ratios.items()}
+measured |= {f"the library's, {T} steps": theirs for T, (_, theirs) in ratios.items()}
+measured |= {f"seconds of training, {kind}": took.mean for kind, took in seconds.items()}
+
 # %%
 claim(
     "lstm-3",
     supports={
-        "at equal width, over 10 to 50 steps, it takes under 0.9 of the time, ours and the library's": max(
-            ratios[10] + ratios[25] + ratios[50]
-        )
-        < 0.9,
+        "at equal width, over 10 to 50 steps, it takes under 0.9 of the time, ours and the library's": (
+            few_steps < 0.9
+        ),
         "at equal parameters, each at its best rate, perplexities lie within 10 %": alike,
     },
     limits={
-        "over 400 or 800 steps it takes longer, ours and the library's": min(
-            ratios[400] + ratios[800]
-        )
-        > 1,
-        "at equal parameters, ours over 64 steps, its training is not shorter": seconds["GRU"].mean
-        > 0.95 * seconds["LSTM"].mean,
+        "over 400 or 800 steps it takes longer, ours and the library's": many_steps > 1,
+        "at equal parameters, ours over 64 steps, its training is not shorter": slower,
     },
-    numbers={f"GRU's time over LSTM's, {T} steps": ours for T, (ours, _) in ratios.items()}
-    | {f"the library's, {T} steps": theirs for T, (_, theirs) in ratios.items()}
-    | {f"seconds of training, {kind}": took.mean for kind, took in seconds.items()},
+    numbers=measured,
     experiment="recurrent_time",
 )
 
@@ -1384,24 +1383,21 @@ claim(
 # %%
 open_gates, bare = far["GRU, bias log 100"], max(far["RNN"], far["no road"])
 half_open, at_one = far["LSTM, bias 0"], far["LSTM, bias 1"]
+growing, orthogonal = far["LSTM, bias log 100"], far["no road, orthogonal"]
 
 # %%
 claim(
     "lstm-5",
     supports={
-        "with an open gate a third of the gradient is left after 99 steps, in a GRU": open_gates
-        > 0.3,
+        "with an open gate a third of a GRU's is left after 99 steps": open_gates > 0.3,
         "after 99 residual layers it is all there": far["residual"] > 1,
         "with the usual weights and no road, less than 1e-18, in time or depth": bare < 1e-18,
     },
     limits={
         "with a forget bias of 1 less than a ten-thousandth of it is left": at_one < 1e-4,
         "with a forget bias of 0 less than 1e-18, as in the RNN": half_open < 1e-18,
-        "an LSTM's grows over tenfold, which its road alone can't do": far["LSTM, bias log 100"]
-        > 10,
-        "orthogonal weights keep a thousandth over 99 layers without a road": (
-            far["no road, orthogonal"] > 1e-3
-        ),
+        "an LSTM's grows over tenfold, which its road alone can't do": growing > 10,
+        "orthogonal weights keep a thousandth over 99 layers without a road": orthogonal > 1e-3,
     },
     numbers={f"left after 99, {name}": left for name, left in far.items()},
 )
