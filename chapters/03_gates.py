@@ -1206,7 +1206,7 @@ exact_longer = shares_exact(longer)
 # %% mystnb={"figure": {"caption": "Share of sentences repeated without a mistake, by their length, for states of three widths after 450 steps of training, and for the widest after 1350.", "name": "fig-bottleneck"}, "image": {"alt": "Four curves that start at one and fall; with 16 units the fall begins at two symbols, with 32 at four, with 64 at five, and with 64 and three times the steps at seven."}}
 lines = {f"N = {N}": (sentence_lengths, shares) for N, shares in exact.items()}
 curves(
-    lines | {"N = 64, three times the steps": (sentence_lengths, exact_longer)},
+    lines | {"N = 64, longer": (sentence_lengths, exact_longer)},
     "length of the sentence (symbols)",
     "share repeated exactly",
 )
