@@ -1,0 +1,191 @@
+"""Day 6: what a Transformer's blocks are made of, besides self-attention.
+
+Shapes: sequences are (B, T, D), a source to attend to (B, S, D), heads (B, h, T, d_k).
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from utils.attention import Memory
+from utils.positions import LearnedPositions, SinusoidalPositions
+from utils.recurrent import Embedding, check_sequences
+from utils.recurrent.rnn import check_sizes
+from utils.self_attention import (
+    MultiHeadAttention,
+    dot_product_attention,
+    merge_heads,
+    split_heads,
+)
+
+ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
+NORMS = ("post", "pre")
+POSITIONS = ("sinusoidal", "learned", "rotary", None)
+
+
+def check_choice(name: str, value: object, known: object) -> None:
+    """Raise a ValueError if a choice is not among those that are known."""
+    if value not in known:
+        raise ValueError(f"Unknown {name} {value!r}: choose one of {', '.join(map(repr, known))}.")
+
+
+def check_share(name: str, value: float) -> None:
+    """Raise a ValueError if a share is not from 0 to below 1."""
+    if not 0 <= value < 1:
+        raise ValueError(f"{name} is a share from 0 to below 1, got {value}.")
+
+
+# From ids to vectors ------------------------------------------------------------------------------
+
+
+class ScaledEmbedding(Embedding):
+    """An embedding multiplied by √d_model (Vaswani et al., 2017, §3.4).
+
+    The table begins with a deviation of 1/√d_model, as suits the output that may share it. The
+    factor brings its rows to the size of the positions, which are added next.
+    Shapes: ids (B, T) to (B, T, d_model).
+    Raises: ValueError if a size is below 1, or ids are not whole numbers from 0 to vocab_size - 1.
+    """
+
+    def __init__(self, vocab_size: int, d_model: int):
+        super().__init__(vocab_size, d_model)
+        nn.init.normal_(self.weight, std=d_model**-0.5)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return math.sqrt(self.embedding_dim) * super().forward(ids)
+
+
+class InputEmbedding(nn.Module):
+    """What enters the first block: symbols and their positions, and dropout (ibid., §3.4, §5.4).
+
+    positions: "sinusoidal", "learned" for max_len of them, or "rotary" or None, which add nothing
+        here: rotary ones turn the queries and keys of each block.
+    Shapes: ids (B, T), which stand at the positions from `start` on, to (B, T, d_model).
+    Raises: ValueError if there is no symbol, for ids as the embedding does, or beyond max_len.
+    """
+
+    def __init__(
+        self, vocab_size: int, d_model: int, positions: str | None, max_len: int, dropout: float
+    ):
+        super().__init__()
+        check_choice("positions", positions, POSITIONS)
+        self.symbols = ScaledEmbedding(vocab_size, d_model)
+        self.positions = None
+        if positions == "sinusoidal":
+            self.positions = SinusoidalPositions(d_model)
+        elif positions == "learned":
+            self.positions = LearnedPositions(max_len, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, ids: Tensor, start: int = 0) -> Tensor:
+        x = self.symbols(ids)
+        check_sequences(x, x.shape[2], None)
+        return self.dropout(x if self.positions is None else self.positions(x, start))
+
+
+# Between the layers -------------------------------------------------------------------------------
+
+
+class LayerNorm(nn.Module):
+    """Give each position mean 0 and variance 1 over its width, then a gain and a bias (Ba, 2016).
+
+    g ⊙ (x - μ) / √(σ² + ε) + b, where σ² is the mean squared deviation, divided by D, not D - 1.
+    nn.LayerNorm gives the same numbers from one kernel, so the blocks use that.
+    Shapes: x (..., d_model) to the same.
+    Raises: ValueError if d_model is below 1, or x has another width.
+    """
+
+    def __init__(self, d_model: int, eps: float = 1e-5):
+        super().__init__()
+        check_sizes(d_model=d_model)
+        self.eps = eps
+        self.gain = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.shape[-1] != len(self.gain):
+            raise ValueError(f"Expected (..., {len(self.gain)}), got {tuple(x.shape)}.")
+        deviation = x - x.mean(dim=-1, keepdim=True)
+        variance = deviation.square().mean(dim=-1, keepdim=True)
+        return self.gain * deviation / (variance + self.eps).sqrt() + self.bias
+
+
+class Residual(nn.Module):
+    """What a sublayer adds to its input, and where the sum is normalised.
+
+    "post": LayerNorm(x + f(x)), the Transformer as published (Vaswani et al., 2017, §3.1).
+    "pre": x + f(LayerNorm(x)), which leaves a path from end to end free (Xiong et al., 2020, §3).
+    `enter` gives what f reads, `leave` puts what f made of it, after dropout, to x.
+    Shapes: (B, T, d_model) to the same.
+    Raises: ValueError if the norm is unknown.
+    """
+
+    def __init__(self, d_model: int, norm: str, dropout: float):
+        super().__init__()
+        check_choice("norm", norm, NORMS)
+        self.pre = norm == "pre"
+        self.norm = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def enter(self, x: Tensor) -> Tensor:
+        return self.norm(x) if self.pre else x
+
+    def leave(self, x: Tensor, y: Tensor) -> Tensor:
+        x = x + self.dropout(y)
+        return x if self.pre else self.norm(x)
+
+
+# Sublayers ----------------------------------------------------------------------------------------
+
+
+class FeedForward(nn.Module):
+    """The same small network at each position: W_2 f(W_1 x + b_1) + b_2 (ibid., eq. 2).
+
+    f is the activation: "relu" in the paper, "gelu" in GPT and BERT.
+    Shapes: x (B, T, d_model) to the same, d_ff wide in between.
+    Raises: ValueError if a size is below 1, or the activation is unknown.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, activation: str = "relu", dropout: float = 0.0):
+        super().__init__()
+        check_sizes(d_model=d_model, d_ff=d_ff)
+        check_choice("activation", activation, ACTIVATIONS)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.activation = ACTIVATIONS[activation]
+        self.dropout = nn.Dropout(dropout)
+        self.W_2 = nn.Linear(d_ff, d_model)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.W_2(self.dropout(self.activation(self.W_1(x))))
+
+
+class CrossAttention(MultiHeadAttention):
+    """Multi-head attention to another sequence, which is projected once for all that look at it.
+
+    `read` of what `remember` returns equals `forward` with that sequence as memory.
+    Shapes: memory (B, S, d_model) to keys and values (B, n_kv_heads, S, d_k); x (B, T, d_model) to
+    outputs of the same shape and weights (B, h, T, S), or None unless they are needed.
+    Raises: ValueError if the memory is empty or has another width, or sizes disagree.
+    """
+
+    def remember(self, memory: Tensor, mask: Tensor | None = None) -> Memory:
+        """Prepare a source. Shapes: mask broadcastable to (B, h, T, S)."""
+        check_sequences(memory, self.d_model, None)
+        D = self.d_model  # of W_in, the first D rows are W_q
+        bias = None if self.b_in is None else self.b_in[D:]
+        k, v = F.linear(memory, self.W_in[D:], bias).chunk(2, dim=-1)
+        return Memory(split_heads(k, self.n_kv_heads), split_heads(v, self.n_kv_heads), mask)
+
+    def read(
+        self, x: Tensor, memory: Memory, need_weights: bool = False
+    ) -> tuple[Tensor, Tensor | None]:
+        check_sequences(x, self.d_model, None)
+        D = self.d_model
+        q = F.linear(x, self.W_in[:D], None if self.b_in is None else self.b_in[:D])
+        dropout = self.dropout if self.training else 0.0
+        context, weights = dot_product_attention(
+            split_heads(q, self.n_heads), *memory, need_weights, dropout
+        )
+        return self.W_o(merge_heads(context)), weights

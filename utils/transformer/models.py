@@ -1,0 +1,159 @@
+"""Day 6: whole models of the same blocks: encoder-decoder, encoder-only, decoder-only.
+
+Shapes: ids (B, T), of a source (B, S), padded with PAD behind their ends; lengths (B,) count what
+is real. Inside, sequences are (B, T, D). Weights of attention are (B, L, h, T, S), for L blocks.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from torch import Tensor, nn
+
+from utils.attention import Memory, padding_mask
+from utils.recurrent import State
+from utils.recurrent.rnn import check_sizes
+from utils.self_attention import Cache
+from utils.transformer.blocks import TransformerConfig
+from utils.transformer.stacks import (
+    Decoder,
+    Encoder,
+    as_caches,
+    as_state,
+    empty_state,
+    output_layer,
+)
+
+# Encoder and decoder ------------------------------------------------------------------------------
+
+
+class Looks(NamedTuple):
+    """Who looked at what, in all heads of all blocks."""
+
+    source: Tensor  # the encoder at itself: (B, L, h, S, S)
+    target: Tensor  # the decoder at itself: (B, L, h, T, T)
+    cross: Tensor  # the decoder at the source: (B, L, h, T, S)
+
+
+class Transformer(nn.Module):
+    """Encoder and decoder: a model of p(target | source) (Vaswani et al., 2017).
+
+    It is called as Day 4's `Seq2Seq` is: `greedy_decode` and `beam_search` work on it too.
+    Shapes: source (B, S), lengths (B,), target_in (B, T) to logits (B, T, V), and the alignment
+    (B, T, S), the mean over all heads, if weights are needed.
+    Raises: ValueError if a source or the target is empty, the lengths do not fit, or a sequence
+    goes beyond learned positions.
+    """
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        self.encoder = Encoder(config)
+        self.decoder = Decoder(config)
+        if config.tied and config.target_vocab_size is None:
+            self.encoder.embedding.symbols.weight = self.decoder.embedding.symbols.weight
+
+    def encode(self, source: Tensor, lengths: Tensor) -> tuple[State, Memory]:
+        """Return the decoder's first state, and the source prepared to be looked at."""
+        annotations, _ = self.encoder(source, lengths)
+        mask = padding_mask(lengths, source.shape[1])[:, None]  # (B, 1, 1, S)
+        return self.decoder.start(len(source)), self.decoder.remember(annotations, mask)
+
+    def forward(
+        self, source: Tensor, lengths: Tensor, target_in: Tensor, need_weights: bool = False
+    ) -> Tensor | tuple[Tensor, Tensor]:
+        _check_target(source, target_in)
+        state, memory = self.encode(source, lengths)
+        logits, _, weights = self.decoder(target_in, state, memory, need_weights)
+        return (logits, weights) if need_weights else logits
+
+    def looks(self, source: Tensor, lengths: Tensor, target_in: Tensor) -> Looks:
+        """Return all weights of attention, head by head."""
+        _check_target(source, target_in)
+        annotations, of_source = self.encoder(source, lengths, need_weights=True)
+        memory = self.decoder.remember(annotations, padding_mask(lengths, source.shape[1])[:, None])
+        x = self.decoder.embedding(target_in)
+        _, of_target, cross = self.decoder.run(x, memory, need_weights=True)
+        return Looks(of_source, of_target, cross)
+
+    def load_library(self, library: nn.Transformer) -> None:
+        """Take the weights of nn.Transformer, which has neither embeddings nor an output.
+
+        Raises: ValueError as `Encoder.load_library` does; with `norm="post"` it takes last_norm.
+        """
+        self.encoder.load_library(library.encoder)
+        self.decoder.load_library(library.decoder)
+
+
+def _check_target(source: Tensor, target_in: Tensor) -> None:
+    if target_in.dim() != 2 or len(target_in) != len(source) or not target_in.shape[1]:
+        raise ValueError(
+            f"Expected a target of at least one symbol for each of {len(source)} sources, got "
+            f"{tuple(target_in.shape)}."
+        )
+
+
+# One of the two ---------------------------------------------------------------------------------
+
+
+class EncoderOnly(nn.Module):
+    """Read a sequence in both directions, then say which class it belongs to.
+
+    The model is BERT's (Devlin et al., 2019), with the mean over the annotations in place of a
+    symbol that is put before the sequence for the purpose.
+    Shapes: ids (B, T) and lengths (B,) to logits (B, n_classes), and all weights (B, L, h, T, T) if
+    they are needed.
+    Raises: ValueError as `Encoder` does.
+    """
+
+    def __init__(self, config: TransformerConfig, n_classes: int):
+        super().__init__()
+        check_sizes(n_classes=n_classes)
+        self.encoder = Encoder(config)
+        self.output = nn.Linear(config.d_model, n_classes)
+
+    def forward(
+        self, ids: Tensor, lengths: Tensor | None = None, need_weights: bool = False
+    ) -> Tensor | tuple[Tensor, Tensor]:
+        x, weights = self.encoder(ids, lengths, need_weights)
+        if lengths is None:
+            mean = x.mean(dim=1)
+        else:
+            real = padding_mask(lengths, ids.shape[1])  # (B, 1, T)
+            mean = (real.to(x) @ x)[:, 0] / lengths[:, None]
+        logits = self.output(mean)
+        return (logits, weights) if need_weights else logits
+
+
+class DecoderOnly(nn.Module):
+    """Predict each next symbol from those before it: a language model (Radford et al., 2018).
+
+    A causal mask makes of the encoder's blocks a decoder without a source. It is called as Day 2's
+    `LanguageModel` is: the state lets a text go on where it was left.
+    Shapes: ids (B, T) to logits (B, T, V) and the state, and all weights (B, L, h, T, T so far) if
+    they are needed. The logits at step t are about the symbol at t + 1.
+    Raises: ValueError if there is no symbol, if learned positions end, or if the state belongs to
+    another batch.
+    """
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        self.config = config
+        self.stack = Encoder(config)
+        self.output = output_layer(config, config.vocab_size, self.stack.embedding)
+
+    def forward(
+        self, ids: Tensor, state: State | None = None, need_weights: bool = False
+    ) -> tuple[Tensor, State] | tuple[Tensor, State, Tensor]:
+        if state is None:
+            state = empty_state(self.config, len(ids), self.output.weight)
+        caches = as_caches(state, self.config.n_layers)
+        logits, weights = self.read(ids, caches, need_weights)
+        state = as_state(caches)
+        return (logits, state, weights) if need_weights else (logits, state)
+
+    def read(
+        self, ids: Tensor, caches: Sequence[Cache], need_weights: bool = False
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return the logits of what follows what the caches hold, one cache for each block."""
+        x = self.stack.embedding(ids, start=caches[0].length)
+        x, weights = self.stack.run(x, is_causal=True, need_weights=need_weights, caches=caches)
+        return self.output(x), weights
