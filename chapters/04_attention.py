@@ -210,8 +210,10 @@ plt.show()
 # before $y_t$. The model gives the target's probability as a product, with one factor for each symbol:
 #
 # $$
-# p(y \mid x) = \prod_{t=1}^{T} p(y_t \mid y_{<t}, x), \qquad s_t = f(s_{t-1}, y_{t-1}), \qquad
-# p(\cdot \mid y_{<t}, x) = \operatorname{softmax}(W_o s_t + b_o) .
+# \begin{aligned}
+# p(y \mid x) &= \prod_{t=1}^{T} p(y_t \mid y_{<t}, x), \\
+# p(\cdot \mid y_{<t}, x) &= \operatorname{softmax}(W_o s_t + b_o), \qquad s_t = f(s_{t-1}, y_{t-1}) .
+# \end{aligned}
 # $$ (eq-seq2seq)
 #
 # Here $f$ is one step of a recurrent layer, $y_0$ is BOS, and $s_0$ is made of the encoder's last state. That is all the decoder gets

@@ -382,11 +382,10 @@ def recall(start: str, seed: int) -> float:
     return train_recall(model, length=30, seed=seed, rounds=5)[1]
 
 
-right = {
-    start: [recall(start, seed) for seed in range(3)] for start in ("bias 0", "bias 1", "chrono")
-}
+starts = ("bias 0", "bias 1", "chrono")
+right = {start: [recall(start, seed) for seed in range(2)] for start in starts}
 finding(
-    "Chrono recalls more than nine of ten on each of three seeds, a bias of 0 or 1 on none.",
+    "Chrono recalls more than nine of ten on each of two seeds, a bias of 0 or 1 on none.",
     min(right["chrono"]) > 0.9 > max(right["bias 0"] + right["bias 1"]),
     {start: f"{min(shares):.0%} to {max(shares):.0%}" for start, shares in right.items()},
 )
