@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,7 +21,10 @@ FLAGS = [
 
 
 class Build(NamedTuple):
-    """A finished build: exit status, what was printed, seconds, and the folder of its pages."""
+    """A finished build: exit status, what was printed, seconds of work, the folder of its pages.
+
+    The seconds are of processor time, which no other program makes longer (0 on Windows).
+    """
 
     status: int
     log: str
@@ -34,7 +36,7 @@ def build_book(source: Path, output: Path, **environment: str) -> Build:
     """Build the book in `source` strictly; its repository's address is only in `environment`."""
     inherited = {name: os.environ[name] for name in os.environ if name not in ADDRESS_VARIABLES}
     strictly = ["-W", "-n", "--keep-going", "--all", "--path-output", output, source]
-    start = time.perf_counter()
+    before = os.times()
     done = subprocess.run(
         [Path(sys.executable).with_name("jupyter-book"), "build", *strictly],
         env=inherited | {"PYTHONUTF8": "1"} | environment,
@@ -42,7 +44,8 @@ def build_book(source: Path, output: Path, **environment: str) -> Build:
         stderr=subprocess.STDOUT,
         encoding="utf-8",
     )
-    seconds = time.perf_counter() - start
+    after = os.times()
+    seconds = sum(after[2:4]) - sum(before[2:4])  # of child processes, user and system
     return Build(done.returncode, done.stdout, seconds, output / "_build" / "html")
 
 
