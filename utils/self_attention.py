@@ -148,6 +148,12 @@ def merge_heads(x: Tensor) -> Tensor:
     return x.transpose(1, 2).flatten(2)
 
 
+def check_share(name: str, value: float) -> None:
+    """Raise a ValueError if a share is not from 0 to below 1."""
+    if not 0 <= value < 1:
+        raise ValueError(f"{name} is a share from 0 to below 1, got {value}.")
+
+
 def _xavier(rows: int, columns: int) -> Tensor:
     return nn.init.xavier_uniform_(torch.empty(rows, columns))
 
@@ -204,8 +210,7 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(f"{n_heads} heads do not divide a width of {d_model}.")
         if n_heads % n_kv_heads:
             raise ValueError(f"{n_kv_heads} heads of keys do not divide {n_heads} of queries.")
-        if not 0 <= dropout < 1:
-            raise ValueError(f"dropout is a share from 0 to below 1, got {dropout}.")
+        check_share("dropout", dropout)
         self.d_model, self.n_heads, self.n_kv_heads = d_model, n_heads, n_kv_heads
         self.d_memory, self.dropout, self.rotary = d_memory, dropout, rotary
         d_kv = d_model // n_heads * n_kv_heads
@@ -225,15 +230,24 @@ class MultiHeadAttention(nn.Module):
         """Return queries (B, h, T, d_k), keys and values (B, n_kv_heads, T or S, d_k)."""
         if memory is None:
             q, k, v = F.linear(x, self.W_in, self.b_in).split(self.rows, dim=-1)
-        else:
-            apart = self.rows[0], 2 * self.rows[1]
-            same = self.d_memory == self.d_model
-            W_q, W_kv = self.W_in.split(apart) if same else (self.W_q, self.W_kv)
-            b_q, b_kv = (None, None) if self.b_in is None else self.b_in.split(apart)
-            q = F.linear(x, W_q, b_q)
-            k, v = F.linear(memory, W_kv, b_kv).chunk(2, dim=-1)
-        heads = self.n_heads, self.n_kv_heads, self.n_kv_heads
-        return tuple(split_heads(y, n) for y, n in zip((q, k, v), heads, strict=True))
+            heads = self.n_heads, self.n_kv_heads, self.n_kv_heads
+            return tuple(split_heads(y, n) for y, n in zip((q, k, v), heads, strict=True))
+        return self.queries(x), *self.keys_and_values(memory)
+
+    def queries(self, x: Tensor) -> Tensor:
+        """Return queries (B, h, T, d_k) to a memory."""
+        D = self.d_model  # of W_in, the first D rows are W_q
+        W_q = self.W_in[:D] if self.d_memory == D else self.W_q
+        bias = None if self.b_in is None else self.b_in[:D]
+        return split_heads(F.linear(x, W_q, bias), self.n_heads)
+
+    def keys_and_values(self, memory: Tensor) -> tuple[Tensor, ...]:
+        """Return a memory's keys and values (B, n_kv_heads, S, d_k)."""
+        D = self.d_model
+        W_kv = self.W_in[D:] if self.d_memory == D else self.W_kv
+        bias = None if self.b_in is None else self.b_in[D:]
+        both = F.linear(memory, W_kv, bias).chunk(2, dim=-1)
+        return tuple(split_heads(y, self.n_kv_heads) for y in both)
 
     def forward(
         self,

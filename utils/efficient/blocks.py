@@ -4,13 +4,12 @@ A block is a run of neighbours that are computed together. Work that is done blo
 no tensor (T, S).
 """
 
-import math
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from utils.attention import masked_softmax
+from utils.self_attention import SCORE
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -19,8 +18,7 @@ def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
     Shapes, after any leading axes: query (T, d_k), key (S, d_k), value (S, d_v), mask
     broadcastable to (T, S). Returns: context (T, d_v), 0 for a query that may attend to nothing.
     """
-    scores = (query / math.sqrt(query.shape[-1])) @ key.mT
-    return masked_softmax(scores, mask) @ value
+    return masked_softmax(SCORE.compare(query, key), mask) @ value
 
 
 def at_least_float32(x: Tensor) -> Tensor:

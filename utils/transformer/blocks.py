@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from utils.attention import Memory
 from utils.positions import Rotary
 from utils.recurrent.rnn import check_sizes
-from utils.self_attention import Cache, MultiHeadAttention
+from utils.self_attention import Cache, MultiHeadAttention, check_share
 from utils.transformer.layers import (
     ACTIVATIONS,
     NORMS,
@@ -20,7 +20,6 @@ from utils.transformer.layers import (
     FeedForward,
     Residual,
     check_choice,
-    check_share,
 )
 
 

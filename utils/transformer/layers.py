@@ -17,7 +17,6 @@ from utils.self_attention import (
     MultiHeadAttention,
     dot_product_attention,
     merge_heads,
-    split_heads,
 )
 
 ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
@@ -29,12 +28,6 @@ def check_choice(name: str, value: object, known: object) -> None:
     """Raise a ValueError if a choice is not among those that are known."""
     if value not in known:
         raise ValueError(f"Unknown {name} {value!r}: choose one of {', '.join(map(repr, known))}.")
-
-
-def check_share(name: str, value: float) -> None:
-    """Raise a ValueError if a share is not from 0 to below 1."""
-    if not 0 <= value < 1:
-        raise ValueError(f"{name} is a share from 0 to below 1, got {value}.")
 
 
 # From ids to vectors ------------------------------------------------------------------------------
@@ -173,19 +166,12 @@ class CrossAttention(MultiHeadAttention):
     def remember(self, memory: Tensor, mask: Tensor | None = None) -> Memory:
         """Prepare a source. Shapes: mask broadcastable to (B, h, T, S)."""
         check_sequences(memory, self.d_model, None)
-        D = self.d_model  # of W_in, the first D rows are W_q
-        bias = None if self.b_in is None else self.b_in[D:]
-        k, v = F.linear(memory, self.W_in[D:], bias).chunk(2, dim=-1)
-        return Memory(split_heads(k, self.n_kv_heads), split_heads(v, self.n_kv_heads), mask)
+        return Memory(*self.keys_and_values(memory), mask)
 
     def read(
         self, x: Tensor, memory: Memory, need_weights: bool = False
     ) -> tuple[Tensor, Tensor | None]:
         check_sequences(x, self.d_model, None)
-        D = self.d_model
-        q = F.linear(x, self.W_in[:D], None if self.b_in is None else self.b_in[:D])
         dropout = self.dropout if self.training else 0.0
-        context, weights = dot_product_attention(
-            split_heads(q, self.n_heads), *memory, need_weights, dropout
-        )
+        context, weights = dot_product_attention(self.queries(x), *memory, need_weights, dropout)
         return self.W_o(merge_heads(context)), weights

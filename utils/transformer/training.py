@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from utils.recurrent.rnn import check_sizes
+from utils.self_attention import check_share
 from utils.seq2seq import PAD, sequence_loss
-from utils.transformer.layers import check_share
 
 
 def label_smoothing_loss(logits: Tensor, target: Tensor, smoothing: float = 0.1) -> Tensor:
