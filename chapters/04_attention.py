@@ -1179,7 +1179,7 @@ finding(
 #
 # Our grammar is clean; people are not. The volunteers of Tatoeba have translated tens of thousands of sentences into Chinese. The collection
 # is not part of this book, but you can fetch it: save the file that `tatoeba` asks for in a folder, and let `BOOK_DATA` name that folder. Then put
-# this into a new cell. English is cut at spaces, and each Chinese character is a word; it trains for about a quarter of an hour.
+# this into a new cell. English is cut at spaces, and each Chinese character is a word. It trains far longer than anything else on this page.
 #
 # ```python
 # from utils.lab.datasets import tatoeba
