@@ -1,5 +1,5 @@
 """Day 7: attention for long sequences, in order: `blocks`, `window`, `sparse`, `low_rank`,
-`kernelised`, `tiled`, `cached`."""
+`kernelised`, `tiled`, `cached`, `layers`."""
 
 from utils.efficient.cached import KVCache
 from utils.efficient.kernelised import (
@@ -14,6 +14,7 @@ from utils.efficient.kernelised import (
     recurrent_form,
     recurrent_step,
 )
+from utils.efficient.layers import FormAttention, Tagger, use_form
 from utils.efficient.low_rank import Linformer
 from utils.efficient.sparse import (
     bigbird_attention,
@@ -28,9 +29,11 @@ from utils.efficient.tiled import TiledAttention, tiled_attention
 from utils.efficient.window import window_attention, window_mask
 
 __all__ = [
+    "FormAttention",
     "KVCache",
     "Linformer",
     "Performer",
+    "Tagger",
     "TiledAttention",
     "bigbird_attention",
     "bigbird_mask",
@@ -49,6 +52,7 @@ __all__ = [
     "strided_attention",
     "strided_mask",
     "tiled_attention",
+    "use_form",
     "window_attention",
     "window_mask",
 ]

@@ -127,6 +127,24 @@ def train_translator(
     return fit(model, batches, loss, optimiser, epochs=epochs, seed=seed, schedule=schedule)
 
 
+def train_tagger(
+    model: nn.Module, ids: Tensor, target: Tensor, *, learning_rate: float = 5e-3, seed: int = 0
+) -> History:
+    """Train a model to name classes (B, T), once through all ids, in batches of 16.
+
+    model: of ids (B, T, …) to logits (B, T, n_classes). Where the target is -100, nothing is asked.
+    Trained with `rise_and_fall`.
+    """
+    batches = Batches(ids, target, batch_size=16)
+    optimiser, schedule = rise_and_fall(model, learning_rate, len(batches))
+    return fit(model, batches, tag_loss, optimiser, epochs=1, seed=seed, schedule=schedule)
+
+
+def tag_loss(logits: Tensor, target: Tensor) -> Tensor:
+    """Mean cross-entropy where something is asked. Shapes: logits (B, T, C), target (B, T)."""
+    return nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten())
+
+
 def rise_and_fall(
     model: nn.Module, learning_rate: float, steps: int
 ) -> tuple[torch.optim.Adam, torch.optim.lr_scheduler.OneCycleLR]:

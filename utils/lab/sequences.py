@@ -32,3 +32,48 @@ def delayed_recall(n: int, length: int, seed: int, n_symbols: int = 4) -> tuple[
     generator = torch.Generator().manual_seed(seed)
     symbols = torch.randint(n_symbols, (n, length), generator=generator)
     return F.one_hot(symbols, n_symbols).float().transpose(1, 2), symbols[:, 0]
+
+
+def associative_recall(n: int, length: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Draw sequences that say what belongs to each key, and ask for it elsewhere.
+
+    Half of the positions hold a pair: a key, each of them once, and one of 8 values. The other half
+    hold a key and a blank: which value goes with it? Pairs and questions stand in random order.
+    Returns: ids (n, length, 2) of keys, from 0, and above them values, the blank last; the values
+    that are asked for, from 0, and -100 where nothing is asked, (n, length); and how far away the
+    answer stands, 0 where nothing is asked, (n, length).
+    Raises: ValueError if the length is odd or below 2.
+    """
+    if length < 2 or length % 2:
+        raise ValueError(f"Half of the positions are pairs, so the length is even, got {length}.")
+    generator = torch.Generator().manual_seed(seed)
+    n_keys, n_values = length // 2, 8
+    place = torch.rand(n, length, generator=generator).argsort(dim=1)  # pairs first, then questions
+    values = torch.randint(n_values, (n, n_keys), generator=generator)
+    asked = torch.randint(n_keys, (n, n_keys), generator=generator)
+    blank = torch.full_like(values, n_keys + n_values)
+    keys = torch.cat([torch.arange(n_keys).expand(n, -1), asked], dim=1)
+    said = torch.cat([n_keys + values, blank], dim=1)
+    target = torch.cat([torch.full_like(values, -100), values.gather(1, asked)], dim=1)
+    apart = (place.gather(1, asked) - place[:, n_keys:]).abs()
+    apart = torch.cat([torch.zeros_like(apart), apart], dim=1)
+    keys, said, target, apart = (
+        torch.empty_like(x).scatter_(1, place, x) for x in (keys, said, target, apart)
+    )
+    return torch.stack([keys, said], dim=2), target, apart
+
+
+def blanks(ids: Tensor, n: int, length: int, blank: int, seed: int) -> tuple[Tensor, Tensor]:
+    """Cut pieces out of a text, and put a blank in the place of 15 % of their symbols.
+
+    Shapes: ids (N,) of the text. Returns: pieces (n, length), and the symbols that were there,
+    -100 where nothing is missing, (n, length).
+    Raises: ValueError if the text is shorter than a piece.
+    """
+    if len(ids) < length:
+        raise ValueError(f"A text of {len(ids)} symbols has no piece of {length}.")
+    generator = torch.Generator().manual_seed(seed)
+    starts = torch.randint(len(ids) - length + 1, (n, 1), generator=generator)
+    pieces = ids[starts + torch.arange(length)]
+    missing = torch.rand(n, length, generator=generator) < 0.15
+    return pieces.masked_fill(missing, blank), pieces.masked_fill(~missing, -100)

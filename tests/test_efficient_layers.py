@@ -1,0 +1,139 @@
+"""Day 7's forms within blocks: the same layer, another form between its projections."""
+
+from functools import partial
+
+import pytest
+import torch
+from torch import nn
+
+from utils.attention import padding_mask
+from utils.efficient import (
+    FormAttention,
+    Linformer,
+    Tagger,
+    tiled_attention,
+    use_form,
+    window_attention,
+    window_mask,
+)
+from utils.self_attention import MultiHeadAttention
+from utils.transformer import DecoderOnly, Encoder, EncoderOnly, TransformerConfig
+
+EXACT = {"rtol": 1e-10, "atol": 1e-10}
+B, T, D, HEADS = 3, 11, 12, 2
+SIZES = {"d_model": D, "n_heads": HEADS, "d_ff": 7, "n_layers": 2, "dropout": 0.0}
+
+
+def config(**choices) -> TransformerConfig:
+    return TransformerConfig(9, **(SIZES | choices))
+
+
+def exact(_: int):
+    return partial(tiled_attention, tile=4)
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "rotary"])
+def test_an_exact_form_changes_nothing(positions):
+    torch.manual_seed(0)
+    model = EncoderOnly(config(positions=positions), 4).double()
+    ids, lengths = torch.randint(4, 9, (B, T)), torch.tensor([11, 3, 7])
+    before, padded = model(ids), model(ids, lengths)
+    use_form(model, exact)
+    torch.testing.assert_close(model(ids), before, **EXACT)
+    torch.testing.assert_close(model(ids, lengths), padded, **EXACT)
+
+
+def test_an_exact_causal_form_changes_nothing():
+    torch.manual_seed(1)
+    stack = Encoder(config()).double()
+    x = torch.randn(B, T, D, dtype=torch.float64)
+    before, _ = stack.run(x, is_causal=True)
+    use_form(stack, exact)
+    torch.testing.assert_close(stack.run(x, is_causal=True)[0], before, **EXACT)
+
+
+def test_a_window_in_a_layer_is_the_layer_under_the_windows_mask():
+    torch.manual_seed(2)
+    layer = MultiHeadAttention(D, HEADS).double()
+    x = torch.randn(B, T, D, dtype=torch.float64, requires_grad=True)
+    form = FormAttention(layer, partial(window_attention, window=2))
+    found, weights = form(x)
+    expected, _ = layer(x, mask=window_mask(T, 2))
+    torch.testing.assert_close(found, expected, **EXACT)
+    assert weights is None
+    parts = [x, *layer.parameters()]
+    gradients = (torch.autograd.grad(y.pow(2).sum(), parts) for y in (found, expected))
+    for ours, theirs in zip(*gradients, strict=True):
+        torch.testing.assert_close(ours, theirs, **EXACT)
+
+
+def test_each_block_gets_its_own_form_and_another_one_later():
+    model = Tagger(config(), 5)
+    use_form(model, lambda number: Linformer(T, 3 + number))
+    forms = [block.self_attention.form for block in model.encoder.blocks]
+    assert [len(form.E) for form in forms] == [3, 4]
+    assert {id(form.E) for form in forms} <= {id(weight) for weight in model.parameters()}
+    layers = [block.self_attention.layer for block in model.encoder.blocks]
+    use_form(model, exact)
+    assert [block.self_attention.layer for block in model.encoder.blocks] == layers
+
+
+def test_a_tagger_sums_what_stands_at_a_position():
+    torch.manual_seed(3)
+    model = Tagger(config(positions=None), 5).double()
+    ids = torch.randint(9, (B, T, 2))
+    logits, weights = model(ids, need_weights=True)
+    assert logits.shape == (B, T, 5) and weights.shape == (B, 2, HEADS, T, T)
+    torch.testing.assert_close(model(ids.flip(2)), logits, **EXACT)
+    summed = sum(model.encoder.embedding.symbols(ids[:, :, i]) for i in (0, 1))
+    expected = model.output(model.encoder.run(summed)[0])
+    torch.testing.assert_close(logits, expected, **EXACT)
+
+
+def test_a_tagger_of_single_symbols_reads_them_as_the_encoder_does():
+    torch.manual_seed(4)
+    model = Tagger(config(), 5).double()
+    ids = torch.randint(9, (B, T))
+    torch.testing.assert_close(model(ids), model.output(model.encoder(ids)[0]), **EXACT)
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        (lambda form, x: form(x, need_weights=True), "neither weights to show"),
+        (lambda form, x: form(x, x), "nor a memory"),
+        (lambda form, x: form(x, mask=torch.ones(T, T, dtype=torch.bool)), "mask of padding"),
+        (lambda form, x: form(x, is_causal=True), "no causal variant"),
+    ],
+)
+def test_what_a_form_can_not_do_is_said(wrong, message):
+    form = FormAttention(MultiHeadAttention(D, HEADS), Linformer(T, 4))
+    with pytest.raises(ValueError, match=message):
+        wrong(form, torch.randn(B, T, D))
+
+
+def test_a_cache_is_refused():
+    model = DecoderOnly(config())
+    use_form(model, exact)
+    with pytest.raises(ValueError, match="nor a cache"):
+        model(torch.randint(9, (B, T)))
+
+
+def test_padding_reaches_the_form():
+    form = FormAttention(MultiHeadAttention(D, HEADS), Linformer(T, 4))
+    x, mask = torch.randn(B, T, D), padding_mask(torch.tensor([11, 5, 8]), T)[:, None]
+    changed = x.clone()
+    changed[1, 5:] += 1
+    found, other = form(x, mask=mask)[0], form(changed, mask=mask)[0]
+    torch.testing.assert_close(found[1, :5], other[1, :5])
+
+
+@pytest.mark.parametrize("ids", [torch.zeros(3), torch.zeros(2, 0, dtype=torch.long)])
+def test_a_tagger_names_ids_it_can_not_read(ids):
+    with pytest.raises(ValueError, match=r"Expected ids \(B, T\) or \(B, T, n\)"):
+        Tagger(config(), 5)(ids)
+
+
+def test_a_model_without_blocks_is_named():
+    with pytest.raises(ValueError, match="no EncoderBlock"):
+        use_form(nn.Linear(2, 3), exact)

@@ -1,0 +1,82 @@
+"""The small tasks: what is asked can be answered from what is there."""
+
+import pytest
+import torch
+from torch import nn
+
+from utils.lab.recipes import tag_loss, train_tagger
+from utils.lab.sequences import associative_recall, blanks
+
+N, LENGTH = 7, 20
+KEYS, VALUES = LENGTH // 2, 8
+BLANK = KEYS + VALUES
+
+
+def test_each_question_has_its_answer_where_it_is_said_to_be():
+    ids, target, apart = associative_recall(N, LENGTH, seed=3)
+    assert ids.shape == (N, LENGTH, 2) and target.shape == apart.shape == (N, LENGTH)
+    for b in range(N):
+        keys, said = ids[b].unbind(-1)
+        pairs = {int(key): t for t, key in enumerate(keys) if said[t] != BLANK}
+        assert sorted(pairs) == list(range(KEYS))
+        for t in range(LENGTH):
+            where = pairs[int(keys[t])]
+            if where == t:
+                assert target[b, t] == -100 and apart[b, t] == 0 and KEYS <= said[t] < BLANK
+            else:
+                assert target[b, t] == said[where] - KEYS and apart[b, t] == abs(where - t)
+
+
+def test_recall_hangs_on_the_seed_alone():
+    torch.manual_seed(0)
+    first = associative_recall(N, LENGTH, seed=3)
+    torch.manual_seed(1)
+    again, other = associative_recall(N, LENGTH, seed=3), associative_recall(N, LENGTH, seed=4)
+    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
+    assert not torch.equal(first[0], other[0])
+
+
+@pytest.mark.parametrize("length", [0, 1, 7])
+def test_a_length_without_halves_is_named(length):
+    with pytest.raises(ValueError, match="the length is even"):
+        associative_recall(N, length, seed=0)
+
+
+def test_blanks_hide_a_share_of_a_text():
+    text = torch.arange(5000) % 90
+    pieces, target = blanks(text, 300, LENGTH, blank=90, seed=0)
+    missing = pieces == 90
+    assert torch.equal(missing, target != -100)
+    assert 0.13 < missing.double().mean() < 0.17
+    whole = torch.where(missing, target, pieces)
+    assert torch.equal((whole[:, 1:] - whole[:, :-1]) % 90, torch.ones(300, LENGTH - 1).long())
+
+
+def test_a_text_of_one_piece_is_long_enough_and_a_shorter_one_is_named():
+    pieces, target = blanks(torch.arange(LENGTH), 3, LENGTH, blank=90, seed=1)
+    assert torch.equal(pieces.where(target == -100, target), torch.arange(LENGTH).expand(3, -1))
+    with pytest.raises(ValueError, match="19 symbols has no piece of 20"):
+        blanks(torch.arange(LENGTH - 1), 3, LENGTH, blank=90, seed=1)
+
+
+class Table(nn.Module):
+    """Names a class for each symbol by itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(6, 4)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        return self.table(ids)
+
+
+def test_a_tagger_learns_what_is_asked_and_nothing_else():
+    torch.manual_seed(0)
+    ids = torch.randint(6, (800, 10))
+    target = (ids % 4).masked_fill(ids == 5, -100)
+    model = Table()
+    before = model.table.weight[5].clone()
+    train_tagger(model, ids, target, learning_rate=1e-1)
+    assert torch.equal(model(ids).argmax(-1)[ids != 5], target[ids != 5])
+    assert torch.equal(model.table.weight[5], before)
+    assert tag_loss(model(ids), target) < 0.5
