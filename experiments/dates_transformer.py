@@ -1,0 +1,32 @@
+"""The dates of `dates`, read by Day 6's Transformer."""
+
+import numpy as np
+import torch
+
+from utils.lab.date_task import DateTask, sample
+from utils.seq2seq import greedy_decode
+from utils.transformer import Transformer, TransformerConfig, label_smoothing_loss
+
+PARAMETERS = {"locale": [True, False], "pairs": 24_000, "epochs": 3, "seed": [0, 1, 2]}
+
+
+def data() -> list[np.ndarray]:
+    return sample()
+
+
+def measure(locale: bool, pairs: int, epochs: int, seed: int) -> dict:
+    task = DateTask(pairs, locale=locale, seed=seed)
+    torch.manual_seed(seed)
+    config = TransformerConfig(
+        len(task.texts),
+        len(task.dates),
+        d_model=64,
+        n_heads=4,
+        d_ff=128,
+        n_layers=2,
+        norm="pre",
+        positions="rotary",
+        dropout=0.0,
+    )
+    how = {"epochs": epochs, "seed": seed}
+    return task.measure(Transformer(config), label_smoothing_loss, greedy_decode, **how)

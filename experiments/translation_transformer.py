@@ -1,0 +1,40 @@
+"""Day 4's translations, by Day 6's Transformer: how much is exactly right, and after how long?
+
+Each number of epochs is a training of its own, whose learning rate rises and falls within it.
+`aer` is the alignment error rate of the decoder's looks at the source, the mean over heads.
+"""
+
+from functools import cache
+
+import torch
+
+from utils.lab.translation.task import Task
+from utils.seq2seq import forced_weights, greedy_decode
+from utils.transformer import Transformer, TransformerConfig, label_smoothing_loss
+
+PARAMETERS = {
+    "positions": ["sinusoidal", "rotary"],
+    "pairs": 24_000,
+    "epochs": [4, 8],
+    "seed": [0, 1, 2],
+}
+task = cache(Task)
+
+
+def measure(positions: str, pairs: int, epochs: int, seed: int) -> dict:
+    given = task(pairs)
+    torch.manual_seed(seed)
+    config = TransformerConfig(
+        len(given.english),
+        len(given.chinese),
+        d_model=64,
+        n_heads=4,
+        d_ff=256,
+        n_layers=2,
+        norm="pre",
+        positions=positions,
+        dropout=0.0,
+    )
+    how = {"epochs": epochs, "seed": seed}
+    model = Transformer(config)
+    return given.measure(model, label_smoothing_loss, greedy_decode, forced_weights, **how)
