@@ -4,18 +4,15 @@ Seconds depend on the machine and on what else it is doing. A ratio of two runs 
 other depends on them less, and its spread over many rounds tells how much.
 """
 
-import itertools
-import json
-import tempfile
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.profiler import ProfilerActivity, profile
+
+from utils.lab.costs import peak_bytes
 
 
 @dataclass(frozen=True)
@@ -110,20 +107,3 @@ def _peak(function: Callable[..., Tensor], inputs: tuple[Tensor, ...]) -> Cost:
         torch.autograd.grad(y, inputs, torch.ones_like(y))
 
     return Cost(peak_bytes(lambda: function(*inputs)), peak_bytes(step))
-
-
-def peak_bytes(action: Callable[[], object]) -> int:
-    """Return the most bytes that PyTorch's allocator had given out at once during an action.
-
-    A library's own scratch space, which it doesn't ask PyTorch for, is not seen.
-    """
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
-        action()
-    with tempfile.TemporaryDirectory() as folder:
-        trace = Path(folder) / "trace.json"
-        profiler.export_chrome_trace(str(trace))
-        events = json.loads(trace.read_text(encoding="utf-8"))["traceEvents"]
-    changes = [event for event in events if event.get("name") == "[memory]"]
-    changes.sort(key=lambda event: event["ts"])
-    given_out = itertools.accumulate((event["args"]["Bytes"] for event in changes), initial=0)
-    return max(given_out)

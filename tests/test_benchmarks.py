@@ -14,7 +14,7 @@ from benchmarks import __main__ as table
 from benchmarks import recurrent
 from benchmarks.attention import ADDITIVE
 from benchmarks.convolution import RECOMMENDED
-from benchmarks.runner import Case, Comparison, Cost, compare, peak_bytes
+from benchmarks.runner import Case, Comparison, Cost, compare
 from utils import ROOT
 
 CASES = [case for chapter in table.CHAPTERS for case in chapter.CASES]
@@ -137,16 +137,6 @@ def test_both_are_run_in_turn_and_each_first_in_every_other_round():
 def test_what_differs_is_not_compared():
     with pytest.raises(ValueError, match="wrong: ours and the library's differ"):
         compare(Case("wrong", lambda x: x + 1, lambda x: x + 2, (MEGABYTE,)), rounds=1)
-
-
-def test_peak_memory_counts_what_is_held_at_once():
-    def one_after_the_other():
-        for _ in range(5):
-            torch.zeros(1000, 250)
-
-    assert peak_bytes(lambda: [torch.zeros(1000, 250) for _ in range(5)]) == 5 * 10**6
-    assert peak_bytes(one_after_the_other) == 10**6
-    assert peak_bytes(lambda: MEGABYTE[:10].mT) == 0
 
 
 def test_peak_memory_of_a_step_holds_what_the_backward_pass_needs():

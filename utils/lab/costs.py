@@ -1,0 +1,163 @@
+"""What a computation costs, counted: bytes and operations, which no busy machine changes."""
+
+import itertools
+import math
+import os
+from collections.abc import Callable, Sequence
+from statistics import linear_regression
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd.profiler import profile
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+aten = torch.ops.aten
+os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # or the profiler announces each start
+
+# Bytes --------------------------------------------------------------------------------------------
+
+
+def peak_bytes(action: Callable[[], object]) -> int:
+    """Return the most bytes that PyTorch's allocator had given out at once during an action.
+
+    What was given out before is not counted. A library's own scratch space, which it doesn't ask
+    PyTorch for, is not seen; what autograd keeps, and what a fused kernel asks for, is.
+    """
+    with profile(profile_memory=True) as profiler:
+        action()
+    events = profiler.kineto_results.events()
+    changes = [(e.start_ns(), e.nbytes()) for e in events if e.name() == "[memory]"]
+    changes.sort(key=lambda change: change[0])
+    return max(itertools.accumulate((n for _, n in changes), initial=0))
+
+
+# Operations ---------------------------------------------------------------------------------------
+
+
+class Work(NamedTuple):
+    """Operations: of matrix products and convolutions 2 for each multiply–add, else 1 an element.
+
+    An addition, an exponential and a copy count alike. Views and memory that is taken without being
+    filled count nothing, nor does what a product is added to (a bias).
+    """
+
+    products: int
+    elementwise: int
+
+    @property
+    def total(self) -> int:
+        return self.products + self.elementwise
+
+
+def work(action: Callable[[], object]) -> Work:
+    """Count the operations of an action, forward and backward alike.
+
+    Reductions count what they read, look-ups what they find. The library's fused attention is
+    counted by formula: its products and one operation for each pair (query, key) that may be seen;
+    in the backward pass, which makes the weights again, five products and two for each pair.
+    Raises: ValueError if a kernel of the library hides products that are not known.
+    """
+    with _Counter() as counter:
+        action()
+    return Work(counter.products, counter.elementwise)
+
+
+class _Counter(TorchDispatchMode):
+    """Sees each operation that PyTorch carries out, also those of a backward pass."""
+
+    def __init__(self):
+        super().__init__()
+        self.products = self.elementwise = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        with self:  # in inference mode, what consists of operations comes as one
+            parts = function.decompose(*args, **kwargs)
+        if parts is not NotImplemented:
+            return parts
+        result = function(*args, **kwargs)
+        products, elementwise = _work(function, args, kwargs, result)
+        self.products += products
+        self.elementwise += elementwise
+        return result
+
+
+def _work(function: torch._ops.OpOverload, args: tuple, kwargs: dict, result: object) -> Work:
+    kind = function.overloadpacket
+    if kind in PRODUCTS:
+        return Work(PRODUCTS[kind](*args), 0)
+    if kind in FUSED:
+        return FUSED[kind](*args, **kwargs)
+    if any(part in str(kind) for part in OPAQUE):
+        raise ValueError(
+            f"{kind} does products in one kernel, which are not counted here: turn it off (oneDNN's"
+            " with torch.backends.mkldnn.flags(enabled=False)), or count a layer of the book."
+        )
+    if function.is_view or kind in FREE:
+        return Work(0, 0)
+    touched = result if kind in LOOK_UPS else (args, kwargs, result)
+    sizes = [x.numel() for x in tree_leaves(touched) if isinstance(x, Tensor)]
+    return Work(0, max(sizes, default=0))
+
+
+def _convolution(x: Tensor, kernels: Tensor, bias: Tensor | None, *how) -> int:
+    transposed = how[3]  # then each input meets a whole kernel, not each output
+    one = x if transposed else aten.convolution(x.to("meta"), kernels.to("meta"), None, *how)
+    return 2 * one.numel() * kernels[0].numel()
+
+
+def _convolution_backward(_, x: Tensor, kernels: Tensor, __, *how) -> int:
+    *how, needed = how  # needed: whether the gradients by x, the kernels and the bias are
+    return sum(needed[:2]) * _convolution(x, kernels, None, *how)
+
+
+def _pairs(query: Tensor, key: Tensor, is_causal: bool) -> int:
+    (B, h, T, _), S = query.shape, key.shape[2]
+    return B * h * (sum(min(t + 1, S) for t in range(T)) if is_causal else T * S)
+
+
+def _fused(query: Tensor, key: Tensor, value: Tensor, _=0.0, is_causal=False, **__) -> Work:
+    pairs, d_k, d_v = _pairs(query, key, is_causal), key.shape[3], value.shape[3]
+    return Work(2 * pairs * (d_k + d_v), pairs)
+
+
+def _fused_backward(_, query, key, value, context, log_sum, dropout, is_causal, **__) -> Work:
+    pairs, d_k, d_v = _pairs(query, key, is_causal), key.shape[3], value.shape[3]
+    return Work(2 * pairs * (3 * d_k + 2 * d_v), 2 * pairs)
+
+
+PRODUCTS = {
+    aten.mm: lambda a, b: 2 * a.numel() * b.shape[-1],
+    aten.bmm: lambda a, b: 2 * a.numel() * b.shape[-1],
+    aten.addmm: lambda _, a, b: 2 * a.numel() * b.shape[-1],
+    aten.baddbmm: lambda _, a, b: 2 * a.numel() * b.shape[-1],
+    aten.mv: lambda a, b: 2 * a.numel(),
+    aten.addmv: lambda _, a, b: 2 * a.numel(),
+    aten.dot: lambda a, b: 2 * a.numel(),
+    aten.convolution: _convolution,
+    aten.convolution_backward: _convolution_backward,
+}
+FUSED = {
+    aten._scaled_dot_product_flash_attention_for_cpu: _fused,
+    aten._scaled_dot_product_flash_attention_for_cpu_backward: _fused_backward,
+}
+OPAQUE = ("rnn", "scaled_dot_product", "native_multi_head", "encoder_layer", "linear_backward")
+FREE = {aten.empty, aten.empty_like, aten.empty_strided, aten.new_empty, aten._unsafe_view}
+LOOK_UPS = {aten.embedding, aten.index, aten.index_select, aten.gather}
+
+# Growth -------------------------------------------------------------------------------------------
+
+
+def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
+    """Fit values ∝ sizes^p by least squares over their logarithms; return p.
+
+    Raises: ValueError if there are not two different sizes and a value for each, all above 0.
+    """
+    if len(sizes) != len(values) or len(set(sizes)) < 2 or min(*sizes, *values) <= 0:
+        raise ValueError(
+            "An exponent needs at least two different sizes, and a value for each, all above 0, "
+            f"got {list(sizes)} and {list(values)}."
+        )
+    return linear_regression([math.log(x) for x in sizes], [math.log(y) for y in values]).slope
