@@ -31,6 +31,7 @@ CHAPTERS = {  # module: pages
     "gates": "03_gates",
     "alignment": "04_attention",
     "self_attention": "05_self_attention",
+    "transformer": "06_transformer",
     "efficient": "07_efficient_attention",
 }
 
