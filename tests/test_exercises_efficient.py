@@ -1,0 +1,317 @@
+"""The reference solutions of Day 7, held to the page's forms and to definitions as loops."""
+
+import math
+from itertools import accumulate, permutations
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from utils.efficient import (
+    KVCache,
+    elu_features,
+    linear_attention,
+    orthogonal_directions,
+    quadratic_form,
+    window_attention,
+    window_mask,
+)
+from utils.efficient.blocks import attend
+from utils.exercises import efficient as day
+
+EXACT = {"rtol": 1e-10, "atol": 1e-10}
+
+
+def draw(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def heads(T: int, S: int, d_k: int = 5, d_v: int = 4) -> list[torch.Tensor]:
+    return [draw(2, 3, T, d_k), draw(2, 3, S, d_k, seed=1), draw(2, 3, S, d_v, seed=2)]
+
+
+@pytest.mark.parametrize(("window", "dilation"), [(1, 1), (3, 2), (2, 5), (9, 4)])
+def test_a_dilated_window_is_that_of_a_loop(window, dilation):
+    mask = day.dilated_mask(12, window, dilation)
+    for t in range(12):
+        seen = {t - j * dilation for j in range(window + 1)}
+        assert mask[t].nonzero()[:, 0].tolist() == sorted(s for s in seen if s >= 0)
+
+
+def test_a_dilated_window_without_holes_is_the_pages():
+    assert torch.equal(day.dilated_mask(11, 3, 1), window_mask(11, 3, is_causal=True))
+
+
+def test_a_band_holds_the_weights_of_the_pages_window():
+    T, window = 9, 3
+    query, key, value = heads(T, T)
+    weights = day.band_weights(query, key, window)
+    context = torch.zeros_like(value)
+    for t in range(T):
+        for j in range(window + 1):
+            if (s := t - window + j) >= 0:
+                context[:, :, t] += weights[:, :, t, j, None] * value[:, :, s]
+    expected = window_attention(query, key, value, window, is_causal=True)
+    torch.testing.assert_close(context, expected, **EXACT)
+
+
+def test_blocks_of_one_position_are_full_attention():
+    query, key, value = heads(4, 7)
+    key_mask = torch.arange(7) < torch.tensor([[7], [4]])
+    got = day.pooled_attention(query, key, value, key_mask, 1)
+    expected = attend(query, key, value, key_mask[:, None, None])
+    torch.testing.assert_close(got, expected, **EXACT)
+
+
+def test_pooled_keys_are_means_over_the_real_ones():
+    query, key, value = heads(2, 6)
+    got = day.pooled_attention(query, key, value, torch.arange(6).expand(2, 6) < 5, 3)
+    k, v = (torch.stack([x[:, :, :3].mean(2), x[:, :, 3:5].mean(2)], dim=2) for x in (key, value))
+    torch.testing.assert_close(got, attend(query, k, v), **EXACT)
+
+
+def test_a_state_that_forgets_nothing_is_linear_attention():
+    query, key, value = heads(8, 8)
+    ones = torch.ones(3, dtype=torch.float64)
+    phi = [elu_features(x) for x in (query, key)]
+    got = day.forgetting_attention(*phi, value, ones)
+    torch.testing.assert_close(
+        got, linear_attention(query, key, value, is_causal=True), rtol=1e-10, atol=1e-10
+    )
+    torch.testing.assert_close(got, quadratic_form(*phi, value, is_causal=True), **EXACT)
+
+
+def test_a_state_that_forgets_is_a_loop():
+    phi_q, phi_k, value = (x.abs() for x in heads(6, 6))
+    gamma = torch.tensor([0.5, 0.8, 0.95], dtype=torch.float64)
+    state = torch.zeros(2, 3, 5, 4, dtype=torch.float64)
+    total = torch.zeros(2, 3, 5, dtype=torch.float64)
+    got = day.forgetting_attention(phi_q, phi_k, value, gamma)
+    for t in range(6):
+        state = gamma[:, None, None] * state + phi_k[:, :, t, :, None] * value[:, :, t, None]
+        total = gamma[:, None] * total + phi_k[:, :, t]
+        weighted = torch.einsum("bhm,bhmd->bhd", phi_q[:, :, t], state)
+        context = weighted / (phi_q[:, :, t] * total).sum(-1, keepdim=True)
+        torch.testing.assert_close(got[:, :, t], context, **EXACT)
+
+
+def test_features_on_both_sides_come_close_to_softmax():
+    query, key, value = (0.5 * x for x in heads(4, 6))
+    omega = orthogonal_directions(20_000, 5, seed=0)
+    got = day.two_sided_attention(query, key, value, omega)
+    torch.testing.assert_close(got, attend(query, key, value), rtol=0, atol=0.01)
+
+
+def test_features_on_both_sides_are_their_definition():
+    query, key, value = heads(4, 6)
+    omega = draw(7, 5, seed=3)
+    phi = []
+    for x in (query, key):
+        x = x / 5**0.25
+        both = torch.cat([(x @ omega.T).exp(), (-x @ omega.T).exp()], dim=-1)
+        phi.append(both * (-x.square().sum(-1, keepdim=True) / 2).exp() / math.sqrt(14))
+    expected = quadratic_form(*phi, value)
+    torch.testing.assert_close(day.two_sided_attention(query, key, value, omega), expected, **EXACT)
+
+
+def test_large_keys_round_to_0_without_their_maximum_and_not_with_it():
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        query, key, value, omega = day.long_keys(1, 2, 3, 5, 4, 6)
+    assert (day.plain_features(query, key, omega)[1] == 0).all()
+    assert day.two_sided_attention(query, key, value, omega).isfinite().all()
+
+
+@pytest.mark.parametrize("offset", [0.0, 2000.0, -2000.0])
+def test_merged_halves_are_the_whole(offset):
+    query, key, value = heads(3, 9)
+    scores = query @ key.mT + offset
+
+    def look(columns: slice) -> tuple[torch.Tensor, torch.Tensor]:
+        part = scores[..., columns]
+        return part.softmax(-1) @ value[:, :, columns], part.logsumexp(-1)
+
+    got = day.merge(*look(slice(0, 4)), *look(slice(4, 9)))
+    for ours, expected in zip(got, look(slice(0, 9)), strict=True):
+        torch.testing.assert_close(ours, expected, **EXACT)
+
+
+def test_the_maximum_moves_as_often_as_counted_over_all_orders():
+    moves = [len(set(accumulate(order, max))) for order in permutations(range(6))]
+    assert day.mean_number_of_maxima(6) == pytest.approx(sum(moves) / len(moves))
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 8])
+def test_the_online_entropy_is_the_librarys(chunk):
+    scores = 4 * draw(5, 8)
+    expected = torch.distributions.Categorical(logits=scores).entropy()
+    for got in (day.entropy(scores, chunk), day.online_entropy(scores, chunk)):
+        torch.testing.assert_close(got, expected, **EXACT)
+
+
+@pytest.mark.parametrize("cuts", [(7,), (3, 4), (1,) * 7, (2, 1, 4)])
+def test_going_on_from_a_cache_equals_the_uncached(cuts):
+    x, positions = draw(2, 7, 4), draw(9, 4, seed=1)
+    W = [draw(4, 4, seed=seed) for seed in (2, 3, 4)]
+    placed = x + positions[:7]
+    q, k, v = (placed @ w.T for w in W)
+    expected = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    keys = values = x[:, :0]
+    contexts = []
+    for piece in x.split(cuts, dim=1):
+        context, keys, values = day.continue_with(piece, keys, values, *W, positions)
+        contexts.append(context)
+    torch.testing.assert_close(torch.cat(contexts, 1), expected, **EXACT)
+    torch.testing.assert_close((keys, values), (k, v), **EXACT)
+
+
+@pytest.mark.parametrize("cuts", [(13,), (4, 9), (1,) * 13, (2, 5, 6)])
+def test_a_ring_holds_the_last_of_a_cache(cuts):
+    key, slots = draw(2, 3, 13, 4), 5
+    ring, cache, length = draw(2, 3, slots, 4, seed=9), KVCache(13), 0
+    for piece in key.split(cuts, dim=2):
+        ring, held = day.put(ring, length, piece)
+        everything, _ = cache.append(piece, piece)
+        length += piece.shape[2]
+        last = range(max(0, length - slots), length)
+        assert sorted(held[held >= 0].tolist()) == list(last)
+        assert all(p % slots == slot for slot, p in enumerate(held.tolist()) if p >= 0)
+        for slot, p in enumerate(held.tolist()):
+            if p >= 0:
+                assert torch.equal(ring[:, :, slot], everything[:, :, p])
+
+
+def test_the_delta_rule_finds_what_was_stored_last_under_orthogonal_keys():
+    key = torch.linalg.qr(draw(4, 4)).Q[None, None]
+    key = torch.cat([key, key, key], dim=2)  # written, written again, asked for
+    value = torch.cat([draw(1, 1, 8, 3, seed=1), torch.zeros(1, 1, 4, 3)], dim=2)
+    beta = (torch.arange(12) < 8).double()[None, None]
+    found = day.delta_rule(key, key, value, beta)[:, :, 8:]
+    torch.testing.assert_close(found, value[:, :, 4:8], **EXACT)
+
+
+def test_the_delta_rule_is_a_step_down_the_squared_error():
+    query, key, value = heads(5, 5)
+    key, beta = F.normalize(key, dim=-1), draw(2, 3, 5).sigmoid()
+    outputs = day.delta_rule(query, key, value, beta)
+    state = torch.zeros(2, 3, 5, 4, dtype=torch.float64, requires_grad=True)
+    for t in range(5):
+        error = torch.einsum("bhk,bhkd->bhd", key[:, :, t], state) - value[:, :, t]
+        (gradient,) = torch.autograd.grad(error.square().sum() / 2, state)
+        state = (state - beta[:, :, t, None, None] * gradient).detach().requires_grad_()
+        got = torch.einsum("bhk,bhkd->bhd", query[:, :, t], state)
+        torch.testing.assert_close(outputs[:, :, t], got, **EXACT)
+
+
+# Answers as people write them ---------------------------------------------------------------------
+
+
+def band_by_dense_scores(query, key, window):
+    """Right, though not the way that was asked for."""
+    T = query.shape[2]
+    mask = window_mask(T, window, is_causal=True)
+    scores = query @ key.mT / math.sqrt(query.shape[3])
+    weights = F.pad(scores.masked_fill(~mask, -math.inf).softmax(-1), (window, 0))
+    return torch.stack([weights[:, :, t, t : t + window + 1] for t in range(T)], dim=2)
+
+
+def merge_by_the_larger(context_1, log_sum_1, context_2, log_sum_2):
+    m = torch.maximum(log_sum_1, log_sum_2)
+    a, b = (log_sum_1 - m).exp()[..., None], (log_sum_2 - m).exp()[..., None]
+    return (a * context_1 + b * context_2) / (a + b), m + (a + b).log()[..., 0]
+
+
+def features_with_one_maximum(query, key, value, omega):
+    """Right: the paper's one maximum over all keys and features of a head."""
+    phi = []
+    for x, axes in ((query, 3), (key, (2, 3))):
+        x = x / x.shape[3] ** 0.25
+        half = x.square().sum(-1, keepdim=True) / 2
+        log_phi = torch.cat([x @ omega.T, -x @ omega.T], dim=-1) - half
+        phi.append((log_phi - log_phi.amax(axes, keepdim=True)).exp())
+    sums = phi[0] @ (phi[1].mT @ value)
+    return sums / (phi[0] @ phi[1].sum(2)[..., None])
+
+
+def ring_by_index(buffer, length, new):
+    slots, T = buffer.shape[2], new.shape[2]
+    buffer, last = buffer.clone(), torch.arange(max(0, T - slots), T)
+    buffer[:, :, (length + last) % slots] = new[:, :, last]
+    held = torch.full((slots,), -1)
+    every = torch.arange(max(0, length + T - slots), length + T)
+    held[every % slots] = every
+    return buffer, held
+
+
+@pytest.mark.parametrize(
+    ("id", "answer"),
+    [
+        ("7.5", band_by_dense_scores),
+        ("7.8", features_with_one_maximum),
+        ("7.9", merge_by_the_larger),
+        ("7.13", ring_by_index),
+    ],
+)
+def test_another_right_answer_passes(id, answer):
+    assert day.check.exercises[id].judge(answer) == (True, "correct.")
+
+
+def mask_as_a_loop(count, first=0):
+    def mask(T, window, dilation):
+        seen = torch.zeros(T, T, dtype=torch.bool)
+        for t in range(T):
+            for j in range(first, count(window)):
+                if t - j * dilation >= 0:
+                    seen[t, t - j * dilation] = True
+        return seen
+
+    return mask
+
+
+def pairs_as_formula(T, window, n_global):
+    """Count the rows of the global positions, and forget their columns."""
+    return n_global * T + sum(
+        min(T - 1, t + window) - max(0, t - window) + 1 for t in range(n_global, T)
+    )
+
+
+def retention_step_by_step(phi_q, phi_k, value, gamma, fade_total=True, divide=True):
+    sums, total, steps = 0, 0, []
+    for q, k, v in zip(phi_q.unbind(2), phi_k.unbind(2), value.unbind(2), strict=True):
+        sums = gamma[:, None, None] * sums + k[..., None] * v[..., None, :]
+        total = (gamma[:, None] if fade_total else 1) * total + k
+        context = (q[..., None] * sums).sum(-2)
+        steps.append(context / (q * total).sum(-1, keepdim=True) if divide else context)
+    return torch.stack(steps, dim=2)
+
+
+def continue_from(x, keys, values, W_q, W_k, W_v, positions, start=None, diagonal=None):
+    T, S = x.shape[1], keys.shape[1]
+    begin = S if start is None else start
+    x = x + positions[begin : begin + T]
+    keys = torch.cat([keys, x @ W_k.T], 1)
+    values = torch.cat([values, x @ W_v.T], 1)
+    scores = (x @ W_q.T) @ keys.mT / math.sqrt(x.shape[-1])
+    future = torch.ones(T, S + T).triu(1 + (S if diagonal is None else diagonal)).bool()
+    return scores.masked_fill(future, -math.inf).softmax(-1) @ values, keys, values
+
+
+@pytest.mark.parametrize(
+    ("id", "mistake", "answer"),
+    [
+        ("7.3", "off by one", mask_as_a_loop(lambda window: window)),
+        ("7.3", "itself", mask_as_a_loop(lambda window: window + 1, first=1)),
+        ("7.4", "one way", pairs_as_formula),
+        (
+            "7.7",
+            "normaliser kept",
+            lambda *inputs: retention_step_by_step(*inputs, fade_total=False),
+        ),
+        ("7.7", "no normaliser", lambda *inputs: retention_step_by_step(*inputs, divide=False)),
+        ("7.12", "offset", lambda *inputs: continue_from(*inputs, start=0)),
+        ("7.12", "corner", lambda *inputs: continue_from(*inputs, diagonal=0)),
+    ],
+)
+def test_a_mistake_made_in_another_way_is_named_too(id, mistake, answer):
+    exercise = day.check.exercises[id]
+    assert exercise.judge(answer) == (False, exercise.mistakes[mistake].says)
