@@ -97,6 +97,19 @@ def test_a_tagger_of_single_symbols_reads_them_as_the_encoder_does():
     torch.testing.assert_close(model(ids), model.output(model.encoder(ids)[0]), **EXACT)
 
 
+def test_a_causal_tagger_does_not_see_what_comes():
+    torch.manual_seed(5)
+    model = Tagger(config(), 5, is_causal=True).double()
+    ids = torch.randint(9, (B, T))
+    other = ids.clone()
+    other[:, 6:] = (other[:, 6:] + 1) % 9
+    before, after = model(ids), model(other)
+    assert torch.equal(before[:, :6], after[:, :6])
+    assert not torch.allclose(before[:, 6:], after[:, 6:])
+    use_form(model, exact)
+    torch.testing.assert_close(model(ids), before, **EXACT)
+
+
 @pytest.mark.parametrize(
     "wrong, message",
     [
