@@ -4,14 +4,15 @@ import itertools
 import math
 import os
 from collections.abc import Callable, Sequence
+from functools import cache
 from statistics import linear_regression
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch._ops import OpOverload
 from torch.autograd.profiler import profile
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 aten = torch.ops.aten
 os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # or the profiler announces each start
@@ -73,33 +74,43 @@ class _Counter(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        with self:  # in inference mode, what consists of operations comes as one
-            parts = function.decompose(*args, **kwargs)
-        if parts is not NotImplemented:
-            return parts
+        count = _how_to_count(function)
+        if count is None:  # in inference mode, what consists of operations comes as one
+            with self:
+                return function.decompose(*args, **kwargs)
         result = function(*args, **kwargs)
-        products, elementwise = _work(function, args, kwargs, result)
+        products, elementwise = count(args, kwargs, result)
         self.products += products
         self.elementwise += elementwise
         return result
 
 
-def _work(function: torch._ops.OpOverload, args: tuple, kwargs: dict, result: object) -> Work:
+@cache
+def _how_to_count(function: OpOverload) -> Callable[[tuple, dict, object], Work] | None:
+    """Return what tells an operation's work from (args, kwargs, result), None if it has parts."""
     kind = function.overloadpacket
+    if torch._C._dispatch_has_kernel_for_dispatch_key(function.name(), "CompositeImplicitAutograd"):
+        return None
     if kind in PRODUCTS:
-        return Work(PRODUCTS[kind](*args), 0)
+        return lambda args, kwargs, result: Work(PRODUCTS[kind](*args), 0)
     if kind in FUSED:
-        return FUSED[kind](*args, **kwargs)
+        return lambda args, kwargs, result: FUSED[kind](*args, **kwargs)
     if any(part in str(kind) for part in OPAQUE):
         raise ValueError(
             f"{kind} does products in one kernel, which are not counted here: turn it off (oneDNN's"
             " with torch.backends.mkldnn.flags(enabled=False)), or count a layer of the book."
         )
     if function.is_view or kind in FREE:
-        return Work(0, 0)
-    touched = result if kind in LOOK_UPS else (args, kwargs, result)
-    sizes = [x.numel() for x in tree_leaves(touched) if isinstance(x, Tensor)]
-    return Work(0, max(sizes, default=0))
+        return lambda args, kwargs, result: Work(0, 0)
+    if kind in LOOK_UPS:
+        return lambda args, kwargs, result: Work(0, _largest(result))
+    return lambda args, kwargs, result: Work(0, _largest((*args, *kwargs.values(), result)))
+
+
+def _largest(touched: object) -> int:
+    if isinstance(touched, (tuple, list)):
+        return max(map(_largest, touched), default=0)
+    return touched.numel() if isinstance(touched, Tensor) else 0
 
 
 def _convolution(x: Tensor, kernels: Tensor, bias: Tensor | None, *how) -> int:
