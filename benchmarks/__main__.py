@@ -7,12 +7,19 @@ from collections.abc import Iterable
 
 import torch
 
-from benchmarks import attention, convolution, recurrent
+from benchmarks import attention, convolution, efficient, recurrent, self_attention, transformer
 from benchmarks.runner import Case, Comparison, compare
 from utils.lab.display import format_table
 from utils.lab.experiments import processor
 
-CHAPTERS = [convolution, recurrent, attention]
+CASES = [
+    *convolution.CASES,
+    *recurrent.CASES,
+    *attention.CASES,
+    *self_attention.CASES,
+    *transformer.CASES,
+    *efficient.CASES.values(),
+]
 HEADERS = [
     *["\nlayer", "time:\nforward", "\nbackward", "\nboth"],
     *["memory:\nforward", "\nboth", "the library's\nboth"],
@@ -68,7 +75,8 @@ def main() -> None:
     )
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    report([case for chapter in CHAPTERS for case in chapter.CASES], options.rounds)
+    for sentence in efficient.crossings(report(CASES, options.rounds)):
+        print(f"\n{sentence}")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,12 @@
 """Day 4: scores and the mechanism, for 32 sources of 50 symbols and as many queries."""
 
-from collections.abc import Callable
 from functools import partial
 
 import torch
-from torch import Tensor, nn
-from torch.func import functional_call
+from torch import Tensor
 from torch.nn import functional as F
 
-from benchmarks.runner import Case
+from benchmarks.runner import Case, with_parameters
 from utils.attention import AdditiveScore, Attention, ConcatScore, ScaledDotScore, padding_mask
 
 GENERATOR = torch.Generator().manual_seed(0)
@@ -19,13 +17,6 @@ SIZES = f"{B}×{T}×{S}, {N} wide"
 QUERY, KEYS, VALUES = draw(B, T, N), draw(B, S, N), draw(B, S, N)
 MASK = padding_mask(torch.arange(B) + S - B + 1, S)
 W_A, U_A, V_A = draw(N, N) / N**0.5, draw(N, N) / N**0.5, draw(N) / N**0.5
-
-
-def with_parameters(score: nn.Module, names: list[str]) -> Callable[..., Tensor]:
-    """Call a score with parameters from outside, so that they are differentiated like states."""
-    return lambda query, keys, *parameters: functional_call(
-        score, dict(zip(names, parameters, strict=True)), (query, keys)
-    )
 
 
 def broadcast(query: Tensor, keys: Tensor, W_a: Tensor, U_a: Tensor, v: Tensor) -> Tensor:
@@ -44,7 +35,7 @@ def fused(query: Tensor, keys: Tensor, values: Tensor) -> Tensor:
 
 ADDITIVE = Case(
     f"AdditiveScore beside plain PyTorch, {SIZES}",
-    with_parameters(AdditiveScore(N, N, N), ["W_a.weight", "U_a.weight", "v"]),
+    with_parameters(AdditiveScore(N, N, N), ["W_a.weight", "U_a.weight", "v"], n_inputs=2),
     broadcast,
     (QUERY, KEYS, W_A, U_A, V_A),
     bound=1.2,
@@ -54,7 +45,7 @@ CASES = [
     ADDITIVE,
     Case(
         f"ConcatScore beside additive (the definition, to read), {SIZES}",
-        with_parameters(ConcatScore(N, N, N), ["W.weight", "v"]),
+        with_parameters(ConcatScore(N, N, N), ["W.weight", "v"], n_inputs=2),
         lambda query, keys, W, v: broadcast(query, keys, W[:, :N], W[:, N:], v),
         (QUERY, KEYS, torch.cat([W_A, U_A], dim=1), V_A),
     ),

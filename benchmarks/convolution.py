@@ -1,14 +1,12 @@
 """Day 1: the convolution in the setting of the lesson, pooling and batch normalisation."""
 
-from collections.abc import Callable
 from functools import partial
 
 import torch
-from torch import Tensor, nn
-from torch.func import functional_call
+from torch import nn
 from torch.nn import functional as F
 
-from benchmarks.runner import Case
+from benchmarks.runner import Case, with_parameters
 from utils.convolution import BatchNorm2d, avg_pool2d, conv2d, conv2d_loop, max_pool2d
 
 GENERATOR = torch.Generator().manual_seed(0)
@@ -27,11 +25,6 @@ RECOMMENDED = Case(
 def convolution(name: str, kernel_size: int, **how: int) -> Case:
     inputs = (IMAGES, draw(16, 16, kernel_size, kernel_size), draw(16))
     return Case(name, partial(conv2d, **how), partial(F.conv2d, **how), inputs)
-
-
-def with_parameters(layer: nn.Module) -> Callable[..., Tensor]:
-    """Call a layer with parameters from outside, so that they are differentiated like the image."""
-    return lambda x, weight, bias: functional_call(layer, {"weight": weight, "bias": bias}, x)
 
 
 CASES = [
@@ -59,8 +52,8 @@ CASES = [
     ),
     Case(
         "BatchNorm2d, training",
-        with_parameters(BatchNorm2d(16)),
-        with_parameters(nn.BatchNorm2d(16)),
+        with_parameters(BatchNorm2d(16), ["weight", "bias"]),
+        with_parameters(nn.BatchNorm2d(16), ["weight", "bias"]),
         (IMAGES, draw(16), draw(16)),
     ),
 ]

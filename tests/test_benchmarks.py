@@ -5,19 +5,20 @@ import re
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 import torch
 from torch.nn import functional as F
 
 from benchmarks import __main__ as table
-from benchmarks import recurrent
+from benchmarks import efficient, recurrent, self_attention, transformer
 from benchmarks.attention import ADDITIVE
 from benchmarks.convolution import RECOMMENDED
 from benchmarks.runner import Case, Comparison, Cost, compare
 from utils import ROOT
 
-CASES = [case for chapter in table.CHAPTERS for case in chapter.CASES]
+CASES = table.CASES
 MEGABYTE = torch.zeros(1000, 250)  # 10⁶ bytes in single precision
 
 
@@ -65,7 +66,47 @@ def test_additive_attention_stays_near_the_best_plain_form():
     assert min(ratios) <= ADDITIVE.bound, ratios
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case", [*self_attention.CASES, *transformer.CASES[:2]], ids=lambda case: case.name
+)
+def test_attention_and_the_blocks_stay_near_the_librarys_time(case):
+    assert case.bound == (1.0 if "without weights" in case.name else 1.1)
+    assert case.inputs[0].shape[2] == 256  # width
+    ratios = []
+    for _ in range(5):
+        ratios.append(compare(case, rounds=8).best("step"))
+        if ratios[-1] <= case.bound:
+            break
+    assert min(ratios) <= 1.15 * case.bound, ratios  # beside other programs; the table holds it
+
+
+@pytest.mark.parametrize("form", efficient.FORMS)
+def test_linear_and_window_attention_are_faster_than_full_attention_from_1024_on(form):
+    assert efficient.WINDOW == efficient.D_K == 64
+    case = efficient.CASES[form, 1024]
+    assert compare(case, rounds=3).best("step") < 1
+
+
+def test_the_crossing_is_the_length_from_which_on_a_form_is_always_faster():
+    def comparisons(*ratios):
+        for form in efficient.FORMS:
+            for T, ratio in zip(efficient.LENGTHS, ratios, strict=True):
+                seconds = [(Cost(ratio, ratio), Cost(1.0, 1.0))]
+                yield Comparison(efficient.CASES[form, T], seconds, (Cost(1, 1), Cost(1, 1)))
+
+    for ratios, where in (
+        ((2, 1, 0.9, 0.5), "from T = 512 on"),
+        ((0.9, 1.1, 0.9, 0.5), "from T = 512 on"),
+        ((0.9, 0.9, 0.9, 0.5), "from T = 128 on"),
+        ((0.9, 0.9, 0.9, 1.5), "at no length"),
+    ):
+        sentences = list(efficient.crossings(comparisons(*ratios)))
+        assert len(sentences) == len(efficient.FORMS) == 2
+        for form, sentence in zip(efficient.FORMS, sentences, strict=True):
+            assert form in sentence and where in sentence
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.same], ids=lambda case: case.name)
 def test_every_case_computes_what_the_library_does_with_gradients(case):
     results = []
     for function in (case.ours, case.library):
@@ -135,8 +176,10 @@ def test_both_are_run_in_turn_and_each_first_in_every_other_round():
 
 
 def test_what_differs_is_not_compared():
+    case = Case("wrong", lambda x: x + 1, lambda x: x + 2, (MEGABYTE,))
     with pytest.raises(ValueError, match="wrong: ours and the library's differ"):
-        compare(Case("wrong", lambda x: x + 1, lambda x: x + 2, (MEGABYTE,)), rounds=1)
+        compare(case, rounds=1)
+    assert len(compare(replace(case, same=False), rounds=1).seconds) == 1
 
 
 def test_peak_memory_of_a_step_holds_what_the_backward_pass_needs():
