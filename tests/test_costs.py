@@ -1,5 +1,7 @@
 """Bytes and operations are counted as the formulas say, forward and backward."""
 
+import time
+
 import pytest
 import torch
 from torch import nn
@@ -7,7 +9,7 @@ from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
 from utils.efficient import elu_features, recurrent_form, tiled_attention
-from utils.lab.costs import Work, exponent, peak_bytes, work
+from utils.lab.costs import Work, exponent, peak_bytes, seconds, work
 from utils.recurrent import GRU
 from utils.transformer import DecoderBlock, EncoderBlock, TransformerConfig
 
@@ -260,6 +262,34 @@ def test_counting_changes_no_result():
     peak_bytes(lambda: results.append(F.scaled_dot_product_attention(q, k, v)))
     assert torch.equal(results[0], results[1])
     assert torch.equal(results[0], F.scaled_dot_product_attention(q, k, v))
+
+
+# Seconds ------------------------------------------------------------------------------------------
+
+
+def test_seconds_are_the_least_of_a_few_repeats_on_one_thread():
+    threads, calls = torch.get_num_threads(), []
+
+    def slow_at_first():
+        calls.append(torch.get_num_threads())
+        end = time.process_time() + (0.05 if len(calls) == 1 else 0.005)
+        while time.process_time() < end:
+            pass
+
+    torch.set_num_threads(2)
+    try:
+        assert 0.005 <= seconds(slow_at_first) < 0.05
+        assert calls == [1] * 5 and torch.get_num_threads() == 2
+        calls.clear()
+        assert seconds(slow_at_first, enough=0.04) >= 0.05 and len(calls) == 1
+        calls.clear()
+        seconds(slow_at_first, repeats=3)
+        assert len(calls) == 3
+        with pytest.raises(RuntimeError):
+            seconds(lambda: torch.ones(2) @ torch.ones(3))
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(threads)
 
 
 # Growth -------------------------------------------------------------------------------------------

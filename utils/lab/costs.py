@@ -1,8 +1,9 @@
-"""What a computation costs, counted: bytes and operations, which no busy machine changes."""
+"""What a computation costs: bytes and operations, which no busy machine changes, and seconds."""
 
 import itertools
 import math
 import os
+import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from statistics import linear_regression
@@ -157,6 +158,26 @@ FUSED = {
 OPAQUE = ("rnn", "scaled_dot_product", "native_multi_head", "encoder_layer", "linear_backward")
 FREE = {aten.empty, aten.empty_like, aten.empty_strided, aten.new_empty, aten._unsafe_view}
 LOOK_UPS = {aten.embedding, aten.index, aten.index_select, aten.gather}
+
+# Seconds ------------------------------------------------------------------------------------------
+
+
+def seconds(action: Callable[[], object], repeats: int = 5, enough: float = 0.3) -> float:
+    """Return the least processor time of an action, on one thread; other programs don't count.
+
+    repeats: how often it is run at most; no more after `enough` seconds, so a long one is run once.
+    """
+    threads, taken = torch.get_num_threads(), []
+    torch.set_num_threads(1)
+    try:
+        while len(taken) < repeats and sum(taken) < enough:
+            start = time.process_time()
+            action()
+            taken.append(time.process_time() - start)
+    finally:
+        torch.set_num_threads(threads)
+    return min(taken)
+
 
 # Growth -------------------------------------------------------------------------------------------
 
