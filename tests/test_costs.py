@@ -71,6 +71,13 @@ def test_peak_memory_sees_into_the_fused_kernel_and_no_scores():
     fused = peak_bytes(lambda: F.scaled_dot_product_attention(q, k, v))
     context_and_sums = 4 * T * (d + 1)
     assert context_and_sums < fused < 4 * T * T  # and the kernel's own tiles
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        assert peak_bytes(lambda: F.scaled_dot_product_attention(q, k, v)) == fused
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
     assert peak_bytes(lambda: (q @ k.mT).softmax(-1) @ v) >= 2 * 4 * T * T
 
 

@@ -4,7 +4,8 @@ import itertools
 import math
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from statistics import linear_regression
 from typing import NamedTuple
@@ -18,6 +19,18 @@ from torch.utils._python_dispatch import TorchDispatchMode
 aten = torch.ops.aten
 os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # or the profiler announces each start
 
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let PyTorch compute on one thread meanwhile."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
 # Bytes --------------------------------------------------------------------------------------------
 
 
@@ -25,9 +38,10 @@ def peak_bytes(action: Callable[[], object]) -> int:
     """Return the most bytes that PyTorch's allocator had given out at once during an action.
 
     What was given out before is not counted. A library's own scratch space, which it doesn't ask
-    PyTorch for, is not seen; what autograd keeps, and what a fused kernel asks for, is.
+    PyTorch for, is not seen; what autograd keeps, and what a fused kernel asks for, is. It runs on
+    one thread, since such a kernel asks for more on more of them.
     """
-    with profile(profile_memory=True) as profiler:
+    with one_thread(), profile(profile_memory=True) as profiler:
         action()
     events = profiler.kineto_results.events()
     changes = [(e.start_ns(), e.nbytes()) for e in events if e.name() == "[memory]"]
@@ -167,15 +181,12 @@ def seconds(action: Callable[[], object], repeats: int = 5, enough: float = 0.3)
 
     repeats: how often it is run at most; no more after `enough` seconds, so a long one is run once.
     """
-    threads, taken = torch.get_num_threads(), []
-    torch.set_num_threads(1)
-    try:
+    taken = []
+    with one_thread():
         while len(taken) < repeats and sum(taken) < enough:
             start = time.process_time()
             action()
             taken.append(time.process_time() - start)
-    finally:
-        torch.set_num_threads(threads)
     return min(taken)
 
 
