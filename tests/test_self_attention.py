@@ -12,9 +12,10 @@ from torch.nn import functional as F
 
 from utils import self_attention
 from utils.attention import padding_mask
-from utils.positions import Rotary, SinusoidalPositions
+from utils.positions import LearnedPositions, Rotary, SinusoidalPositions
 from utils.self_attention import (
     MultiHeadAttention,
+    SelfAttentionTagger,
     causal_mask,
     dot_product_attention,
     merge_heads,
@@ -944,3 +945,69 @@ X = draw(B, T_SELF, D)
 def test_bad_input_is_named(options, inputs, message, need_weights):
     with pytest.raises(ValueError, match=message):
         build(**options)(**{"x": X} | inputs, need_weights=need_weights)
+
+
+# Layers of it, and nothing else -------------------------------------------------------------------
+
+
+def tagger(residual: bool = True, **options) -> SelfAttentionTagger:
+    torch.manual_seed(5)
+    return SelfAttentionTagger(11, 7, 12, 3, 2, residual=residual, **options).double()
+
+
+@pytest.mark.parametrize("residual", [True, False])
+def test_a_tagger_is_layers_of_the_library(residual):
+    model, ids = tagger(residual, positions=LearnedPositions(6, 12)), torch.randint(1, 11, (4, 5))
+    layers = [nn.MultiheadAttention(12, 3, batch_first=True).double() for _ in range(2)]
+    for ours, theirs in zip(model.layers, layers, strict=True):
+        ours.load_library(theirs)
+    x = model.embedding.weight[ids] + model.positions.table[:5]
+    for layer in layers:
+        found, _ = layer(x, x, x)
+        x = x + found if residual else found
+    logits, expected = model(ids), model.output(x)
+    torch.testing.assert_close(logits, expected, rtol=1e-10, atol=1e-10)
+    by = [
+        torch.autograd.grad(out.pow(2).sum(), model.embedding.weight, retain_graph=True)[0]
+        for out in (logits, expected)
+    ]
+    torch.testing.assert_close(*by, rtol=1e-10, atol=1e-10)
+
+
+def test_a_tagger_does_not_read_padding():
+    model, ids = tagger(rotary=Rotary(4)), torch.randint(1, 11, (1, 5))
+    padded = model(nn.functional.pad(ids, (0, 3)))
+    torch.testing.assert_close(padded[:, :5], model(ids), rtol=1e-10, atol=1e-10)
+
+
+def test_a_taggers_mask_hides_a_link_in_one_layer_and_head():
+    model, ids = tagger(), torch.randint(1, 11, (4, 5))
+    mask = torch.ones(4, 2, 3, 5, 5, dtype=torch.bool)
+    mask[1, 1, 2, 3, 0] = False
+    logits, weights = model(ids, mask, need_weights=True)
+    whole, all_weights = model(ids, need_weights=True)
+    assert weights.shape == (4, 2, 3, 5, 5)
+    assert weights[1, 1, 2, 3, 0] == 0 and all_weights[1, 1, 2, 3, 0] > 0
+    differs = (logits - whole).abs().amax(-1) > 1e-12
+    assert differs.nonzero().tolist() == [[1, 3]]
+    torch.testing.assert_close(model(ids, mask), logits, rtol=1e-10, atol=1e-10)
+
+
+def test_a_causal_tagger_keeps_the_future_out():
+    model, ids = tagger(), torch.randint(1, 10, (4, 5))
+    other = ids.clone()
+    other[:, 3:] = 10
+    before, after = (model(x, causal_mask(5)) for x in (ids, other))
+    assert torch.equal(before[:, :3], after[:, :3]) and not torch.equal(before, after)
+
+
+def test_a_tagger_refuses_what_does_not_fit():
+    model, ids = tagger(), torch.randint(1, 11, (4, 5))
+    with pytest.raises(ValueError, match="does not broadcast to .4, 2, 3, 5, 5."):
+        model(ids, torch.ones(4, 3, 5, 5, dtype=torch.bool))
+    with pytest.raises(ValueError, match="boolean"):
+        model(ids, torch.ones(5, 5))
+    with pytest.raises(ValueError, match="n_layers"):
+        SelfAttentionTagger(11, 7, 12, 3, 0)
+    with pytest.raises(ValueError, match="do not divide"):
+        SelfAttentionTagger(11, 7, 12, 5, 1)

@@ -1,0 +1,66 @@
+"""Two relations at once: how many heads does a look need, and must keys and values be two?
+
+Eight children, each with a name, a game, a friend and a rival. Each is to say which game its friend
+plays, and which its rival: one layer of attention, and a small network at each position. If keys
+and values are shared, one matrix makes both, and everything is a third wider: equal parameters.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from utils.lab.metrics import accuracy
+from utils.lab.recipes import rise_and_fall
+from utils.lab.training import Batches, evaluate, fit
+from utils.self_attention import dot_product_attention, merge_heads, split_heads
+
+PARAMETERS = {
+    "heads": [1, 2, 4],
+    "width": [12, 24, 48],
+    "shared": [False, True],
+    "seed": [0, 1, 2],
+}
+T = 8  # children, and games
+
+
+class Children(nn.Module):
+    """Attention d_inner wide, all heads together; x (B, T, 4T) to logits (B, T, 2, T)."""
+
+    def __init__(self, n_heads: int, d_inner: int, shared: bool):
+        super().__init__()
+        self.n_heads = n_heads
+        self.W_q, self.W_k = (nn.Linear(4 * T, d_inner, bias=False) for _ in range(2))
+        self.W_v = self.W_k if shared else nn.Linear(4 * T, d_inner, bias=False)
+        self.W_o = nn.Linear(d_inner, 4 * T, bias=False)
+        self.output = nn.Sequential(nn.ReLU(), nn.Linear(4 * T, 2 * T))
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = (split_heads(W(x), self.n_heads) for W in (self.W_q, self.W_k, self.W_v))
+        context, _ = dot_product_attention(q, k, v)
+        return self.output(self.W_o(merge_heads(context))).unflatten(-1, (2, T))
+
+
+def draw(n: int, seed: int) -> tuple[Tensor, Tensor]:
+    """Name, game, friend and rival (n, T, 4T), and the games of friend and rival (n, T, 2)."""
+    generator = torch.Generator().manual_seed(seed)
+    names = torch.rand(n, T, generator=generator).argsort(dim=1)
+    games = torch.randint(T, (n, T), generator=generator)
+    where = torch.rand(n, T, T, generator=generator).argsort(dim=2)[..., :2]  # friend and rival
+    called, wanted = (row[:, None].expand(-1, T, -1).gather(2, where) for row in (names, games))
+    parts = (names, games, *called.unbind(-1))
+    return torch.cat([F.one_hot(part, T) for part in parts], dim=-1).float(), wanted
+
+
+def loss(logits: Tensor, wanted: Tensor) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, 2), wanted.flatten())
+
+
+def measure(heads: int, width: int, shared: bool, seed: int) -> dict:
+    torch.manual_seed(seed)
+    model = Children(heads, width * 4 // 3 if shared else width, shared)
+    batches = Batches(*draw(4000, seed), batch_size=50, shuffle=True)
+    optimiser, schedule = rise_and_fall(model, 1e-2, 4 * len(batches))
+    fit(model, batches, loss, optimiser, epochs=4, seed=seed, schedule=schedule)
+    found = evaluate(model, [draw(1000, seed + 1000)], loss, {"accuracy": accuracy})
+    attention = sum(p.numel() for name, p in model.named_parameters() if "output" not in name)
+    return {"parameters": attention, "right": found["accuracy"]}

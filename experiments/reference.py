@@ -1,0 +1,99 @@
+"""What does "it" look at, and does the network use what it sees there?
+
+Self-attention fills the gap with the form that the subject wants, and says which noun a pronoun
+means. Then links are cut: the pronoun may no longer look at its antecedent, or at another word.
+"""
+
+import random
+
+import torch
+from torch import Tensor
+
+from utils.lab import reference
+from utils.positions import LearnedPositions
+from utils.self_attention import SelfAttentionTagger
+from utils.seq2seq import sequence_loss
+
+PARAMETERS = {"layers": [1, 2], "heads": [1, 4], "epochs": 6, "seed": [0, 1, 2, 3, 4]}
+MAX_LEN, V = 24, len(reference.VOCABULARY)
+EVERY = slice(None)
+
+
+def measure(layers: int, heads: int, epochs: int, seed: int) -> dict:
+    corpus = reference.corpus(seed=0)
+    torch.manual_seed(seed)
+    model = SelfAttentionTagger(V, V, 32, heads, layers, positions=LearnedPositions(MAX_LEN, 32))
+    reference.train(model, sequence_loss, corpus, epochs=epochs, seed=seed)
+    model.eval()
+    return {
+        "parameters": sum(p.numel() for p in model.parameters()),
+        **shares(model, corpus),
+        **looks(model, corpus.test),
+        **cuts(model, corpus.test),
+    }
+
+
+@torch.no_grad()
+def shares(model: SelfAttentionTagger, corpus: reference.Corpus) -> dict:
+    """How much is right, of new sentences and of those whose pairs are new."""
+    right = {}
+    for name, part in (("", corpus.test), (", unseen pairs", corpus.unseen_pairs)):
+        said = model(reference.as_ids(part)[0]).argmax(-1)
+        found = reference.shares_right(said, part)
+        right |= {f"{what}{name}": share for what, share in found.items()}
+    return right
+
+
+@torch.no_grad()
+def looks(model: SelfAttentionTagger, part: list[reference.Sentence]) -> dict:
+    """Mean weight of each link, in each layer and head."""
+    _, weights = model(reference.as_ids(part)[0], need_weights=True)  # (B, L, h, T, T)
+    links = {
+        f"{query} to {key}": weights[range(len(part)), :, :, queries, keys].mean(0)
+        for query, key, queries, keys in linked(part)
+    }
+    return {name: link.flatten().tolist() for name, link in links.items()}
+
+
+def linked(part: list[reference.Sentence]) -> list[tuple]:
+    """Who looks at whom: names, and the places of both in each sentence."""
+    gap, subject, pronoun, antecedent, said = (
+        [getattr(sentence, name) for sentence in part]
+        for name in ("gap", "subject", "pronoun", "antecedent", "said")
+    )
+    chance = random.Random(0)
+    other = [chance.choice([n for n in s.nouns if n != s.antecedent]) for s in part]
+    rest = [
+        chance.choice(sorted({*range(len(s.words))} - {*s.nouns, s.pronoun, s.said})) for s in part
+    ]
+    return [
+        ("pronoun", "antecedent", pronoun, antecedent),
+        ("pronoun", "other noun", pronoun, other),
+        ("pronoun", "what is said", pronoun, said),
+        ("pronoun", "no noun", pronoun, rest),
+        ("gap", "subject", gap, subject),
+    ]
+
+
+@torch.no_grad()
+def cuts(model: SelfAttentionTagger, part: list[reference.Sentence]) -> dict:
+    """How much is still right when one link is cut: in one layer, in all, in one head."""
+    ids, _ = reference.as_ids(part)
+    L, h = len(model.layers), model.layers[0].n_heads
+
+    def right(query: str, link: Tensor, layers: slice, heads: slice = EVERY) -> float:
+        mask = torch.ones(len(part), L, h, *link.shape[1:], dtype=torch.bool)
+        mask[:, layers, heads] = link[:, None, None]
+        return reference.shares_right(model(ids, mask).argmax(-1), part)[query]
+
+    found, only = {}, [slice(i, i + 1) for i in range(max(L, h))]
+    for query, key, *places in linked(part):
+        link, name = reference.without_link(part, *places), f"cut {query} to {key}"
+        found[name] = right(query, link, EVERY)
+        for layer in range(L):
+            found[f"{name}, layer {layer + 1}"] = right(query, link, only[layer])
+        if key in ("antecedent", "subject"):
+            found[f"{name}, by head"] = [
+                right(query, link, only[i], only[j]) for i in range(L) for j in range(h)
+            ]
+    return found

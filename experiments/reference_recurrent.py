@@ -1,0 +1,41 @@
+"""The task of `reference`, for a recurrent network that reads in both directions."""
+
+import torch
+from torch import Tensor, nn
+
+from utils.lab import reference
+from utils.recurrent import GRU, Bidirectional, Embedding
+from utils.seq2seq import PAD, sequence_loss
+
+PARAMETERS = {"epochs": 6, "seed": [0, 1, 2]}
+V = len(reference.VOCABULARY)
+
+
+class RecurrentTagger(nn.Module):
+    """Read in both directions, then say something about each symbol: ids (B, T) to (B, T, V)."""
+
+    def __init__(self, d_model: int, hidden_size: int):
+        super().__init__()
+        self.embedding = Embedding(V, d_model)
+        directions = (GRU(d_model, hidden_size) for _ in range(2))
+        self.layer = Bidirectional(*directions)
+        self.output = nn.Linear(2 * hidden_size, V)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        states, _ = self.layer(self.embedding(ids), lengths=(ids != PAD).sum(dim=1))
+        return self.output(states)
+
+
+def measure(epochs: int, seed: int) -> dict:
+    corpus = reference.corpus(seed=0)
+    torch.manual_seed(seed)
+    model = RecurrentTagger(32, 24)
+    reference.train(model, sequence_loss, corpus, epochs=epochs, seed=seed)
+    model.eval()
+    right = {"parameters": sum(p.numel() for p in model.parameters())}
+    for name, part in (("", corpus.test), (", unseen pairs", corpus.unseen_pairs)):
+        with torch.no_grad():
+            said = model(reference.as_ids(part)[0]).argmax(-1)
+        found = reference.shares_right(said, part)
+        right |= {f"{what}{name}": share for what, share in found.items()}
+    return right

@@ -1,0 +1,142 @@
+"""Sentences with a gap and a pronoun: one antecedent each, parts that share nothing, links."""
+
+import pytest
+import torch
+from torch import nn
+
+from utils.lab import reference
+from utils.lab.reference import NOUNS, PLURAL, SAID_OF, SINGULAR, VOCABULARY, Sentence
+from utils.lab.text import PAD
+
+SENTENCE = Sentence(
+    tuple("the animals near the gates _ not cross the street because it is too wide".split()),
+    gap=5,
+    subject=1,
+    pronoun=11,
+    antecedent=9,
+    said=14,
+)
+
+
+@pytest.fixture(scope="module")
+def parts() -> reference.Corpus:
+    return reference.corpus(seed=3, n_train=300, n_held_out=60)
+
+
+def everything(parts: reference.Corpus) -> list[Sentence]:
+    return [sentence for part in parts for sentence in part]
+
+
+def test_one_noun_and_no_other_fits_the_pronoun(parts):
+    for s in everything(parts):
+        number = {"it": set(PLURAL), "they": set(SINGULAR)}[s.words[s.pronoun]]
+        (nouns,) = [set(nouns) for nouns, said in SAID_OF.values() if s.words[s.said] in said]
+        nouns |= {PLURAL[noun] for noun in nouns}
+        assert [n for n, word in enumerate(s.words) if word in number & nouns] == [s.antecedent]
+
+
+def test_the_places_are_those_of_what_they_are_called(parts):
+    for s in everything(parts):
+        assert s.words[s.gap] == "_" and s.words[s.pronoun] in ("it", "they")
+        assert s.words[s.pronoun - 1] == "because" and s.words[s.said - 1] == "too"
+        assert s.subject == min(s.nouns) and {s.subject, s.antecedent} <= set(s.nouns)
+        assert [s.words[n] in NOUNS for n in s.nouns] == [True] * len(s.nouns)
+        assert s.form == ("do" if s.words[s.subject].endswith("s") else "does")
+
+
+def test_no_place_and_no_clue_alone_is_always_right(parts):
+    ranks = [s.nouns.index(s.antecedent) for s in parts.train]
+    assert all(ranks.count(rank) > 0.1 * len(ranks) for rank in (0, 1, 2))
+    assert 0.3 < sum(s.pronoun < s.antecedent for s in parts.train) / len(ranks) < 0.7
+    before = [max(n for n in s.nouns if n < s.gap) for s in parts.train]
+    agree = [
+        (s.words[n] in SINGULAR) == (s.words[s.subject] in SINGULAR)
+        for s, n in zip(parts.train, before, strict=True)
+    ]
+    assert sum(agree) < 0.8 * len(agree)
+
+
+def test_the_parts_have_their_sizes_and_share_no_sentence(parts):
+    assert [len(part) for part in parts] == [300, 60, 60, 60]
+    assert len({s.words for s in everything(parts)}) == 480
+
+
+def test_what_is_unseen_is_not_in_the_other_parts(parts):
+    def pairs(part):
+        nouns = (s.words[s.antecedent] for s in part)
+        return {(SINGULAR.get(n, n), s.words[s.said]) for n, s in zip(nouns, part, strict=True)}
+
+    known = pairs(parts.train) | pairs(parts.validation) | pairs(parts.test)
+    assert not known & pairs(parts.unseen_pairs)
+
+
+def test_a_seed_gives_the_same_sentences_and_another_gives_others(parts):
+    assert reference.corpus(seed=3, n_train=300, n_held_out=60) == parts
+    assert reference.corpus(seed=4, n_train=300, n_held_out=60).train != parts.train
+
+
+def test_ids_and_what_is_wanted_where():
+    ids, wanted = reference.as_ids([SENTENCE, SENTENCE._replace(words=SENTENCE.words[:-1])])
+    assert ids.shape == wanted.shape == (2, 15)
+    assert VOCABULARY.decode(ids[0]) == list(SENTENCE.words)
+    assert ids[1, -1] == PAD
+    assert (wanted != PAD).nonzero().tolist() == [[0, 5], [0, 11], [1, 5], [1, 11]]
+    assert VOCABULARY.decode(wanted[0, [5, 11]]) == ["do", "street"]
+
+
+def test_a_twin_differs_in_one_word_and_means_another_noun(parts):
+    twin = reference.twin(SENTENCE)
+    assert twin is None  # there are animals, but "it" is one
+    one = SENTENCE._replace(words=("the", "animal", *SENTENCE.words[2:]))
+    twin = reference.twin(one)
+    differ = [
+        n for n, both in enumerate(zip(one.words, twin.words, strict=True)) if len({*both}) > 1
+    ]
+    assert differ == [14] and twin.antecedent == 1
+    assert reference.twin(twin).words == one.words
+    found = [(s, reference.twin(s)) for s in parts.test]
+    assert any(twin is None for _, twin in found)
+    assert all(twin.antecedent != s.antecedent for s, twin in found if twin is not None)
+
+
+def test_shares_of_right_answers(parts):
+    part = parts.test[:10]
+    _, wanted = reference.as_ids(part)
+    assert reference.shares_right(wanted, part) == {"gap": 1.0, "pronoun": 1.0}
+    said = nn.functional.pad(wanted, (0, 3))  # wider than needed
+    said[4, part[4].pronoun] += 1
+    assert reference.shares_right(said, part) == {"gap": 1.0, "pronoun": 0.9}
+    with pytest.raises(ValueError, match="10 sentences need answers"):
+        reference.shares_right(wanted[:9], part)
+    with pytest.raises(ValueError, match="10 sentences need answers"):
+        reference.shares_right(wanted[:, :-1], part)
+
+
+def test_a_link_is_taken_away_and_nothing_else(parts):
+    part = parts.test[:7]
+    queries, keys = ([getattr(s, name) for s in part] for name in ("pronoun", "said"))
+    mask = reference.without_link(part, queries, keys)
+    T = max(len(s.words) for s in part)
+    assert mask.shape == (7, T, T) and mask.dtype == torch.bool
+    hidden = [[i, *link] for i, link in enumerate(zip(queries, keys, strict=True))]
+    assert (~mask).nonzero().tolist() == hidden
+    with pytest.raises(ValueError, match="7 sentences need as many queries and keys, got 6 and 7"):
+        reference.without_link(part, queries[:6], keys)
+
+
+def test_training_makes_a_model_better(parts):
+    class Bag(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = nn.Embedding(len(VOCABULARY), len(VOCABULARY))
+
+        def forward(self, ids):
+            return self.table(ids) + self.table(ids).mean(dim=1, keepdim=True)
+
+    def loss(logits, wanted):
+        return nn.functional.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD)
+
+    torch.manual_seed(0)
+    history = reference.train(Bag(), loss, parts, epochs=3, learning_rate=0.1)
+    assert history.train["loss"][-1] < 0.8 * history.train["loss"][0]
+    assert len(history.validation["loss"]) == 3

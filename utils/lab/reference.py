@@ -1,0 +1,230 @@
+"""Sentences of a small grammar: a verb has a subject, and a pronoun has an antecedent.
+
+"the animals near the gates _ not cross the street because it is too wide": the gap wants *do*,
+because of *animals*, and *it* means *street*, because streets are wide and animals are not. One
+noun of a sentence, and only one, agrees with the pronoun in number and can be what is said of it.
+Nouns near the verb may disagree with it, and no place in the sentence is always the right one.
+"""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from utils.lab.recipes import rise_and_fall
+from utils.lab.text import PAD, Vocabulary, pad
+from utils.lab.training import Batches, History, fit
+
+SAID_OF = {  # the nouns of a kind, and what is said of no other kind
+    "animal": (
+        "animal dog cat horse bird cow fox goat".split(),
+        "tired hungry scared young lazy ill".split(),
+    ),
+    "place": (
+        "street road river bridge field wall hill gate".split(),
+        "wide icy muddy long narrow steep".split(),
+    ),
+}
+KIND = {noun: kind for kind, (nouns, _) in SAID_OF.items() for noun in nouns}
+PLURAL = {noun: "foxes" if noun == "fox" else f"{noun}s" for noun in KIND}
+SINGULAR = {plural: noun for noun, plural in PLURAL.items()}
+NOUNS = {*KIND, *SINGULAR}
+GAP, FORMS, PRONOUNS = "_", ("does", "do"), ("it", "they")  # singular, plural
+VERBS = "cross reach leave see hear follow pass like".split()
+FILLERS = "small brown old big".split()  # said of every kind
+
+
+class Sentence(NamedTuple):
+    """Words, and the places of those that belong together, counted from 0."""
+
+    words: tuple[str, ...]
+    gap: int
+    subject: int
+    pronoun: int
+    antecedent: int
+    said: int  # of the antecedent
+
+    @property
+    def form(self) -> str:
+        """What the gap wants."""
+        return FORMS[self.words[self.subject] in SINGULAR]
+
+    @property
+    def nouns(self) -> list[int]:
+        """The places of all nouns."""
+        return [place for place, word in enumerate(self.words) if word in NOUNS]
+
+
+class Corpus(NamedTuple):
+    """No sentence stands in two parts; in `unseen_pairs`, noun and what is said of it are new."""
+
+    train: list[Sentence]
+    validation: list[Sentence]
+    test: list[Sentence]
+    unseen_pairs: list[Sentence]
+
+
+def corpus(seed: int, n_train: int = 4000, n_held_out: int = 500) -> Corpus:
+    """Draw the parts. A sixth of what can be said of each noun is kept for `unseen_pairs`."""
+    common, unseen = [], []
+    drawn, ends = sentences(seed), n_train + n_held_out
+    while len(common) < ends + n_held_out or len(unseen) < n_held_out:
+        sentence = next(drawn)
+        (unseen if _kept_apart(sentence) else common).append(sentence)
+    test = common[ends : ends + n_held_out]
+    return Corpus(common[:n_train], common[n_train:ends], test, unseen[:n_held_out])
+
+
+def sentences(seed: int) -> Iterator[Sentence]:
+    """Draw sentences without end, none of them twice."""
+    chance, seen = random.Random(seed), set()
+    while True:
+        sentence = _sentence(_draw(chance))
+        if sentence is not None and sentence.words not in seen:
+            seen.add(sentence.words)
+            yield sentence
+
+
+def twin(sentence: Sentence) -> Sentence | None:
+    """The sentence in which another kind is spoken of, one word apart, so that "it" turns over.
+
+    Returns: None if there is no noun, or more than one, that the pronoun could then mean.
+    """
+    words = list(sentence.words)
+    animals, places = (said for _, said in SAID_OF.values())
+    here, there = (animals, places) if words[sentence.said] in animals else (places, animals)
+    words[sentence.said] = there[here.index(words[sentence.said])]
+    return _sentence(tuple(words))
+
+
+def _draw(chance: random.Random) -> tuple[str, ...]:
+    """Words at random; the pronoun may mean a noun, several, or none."""
+    plural = chance.random() < 0.5
+    said = chance.choice(SAID_OF[chance.choice(list(SAID_OF))][1])
+    reason = ["because", PRONOUNS[plural], ("is", "are")[plural], "too", said]
+    subject = ["the", *_noun(chance, "animal")]
+    beside = ["near", "the", *_noun(chance, chance.choice(list(SAID_OF)))]
+    subject += beside if chance.random() < 0.5 else []
+    thing = ["the", *_noun(chance, chance.choice(list(SAID_OF)))]
+    clause = [*subject, GAP, "not", chance.choice(VERBS), *thing]
+    return tuple(clause + reason if chance.random() < 0.5 else reason + clause)
+
+
+def _sentence(words: tuple[str, ...]) -> Sentence | None:
+    """Find what belongs together; None if not just one noun is meant, or a noun stands twice."""
+    nouns = [place for place, word in enumerate(words) if word in NOUNS]
+    pronoun = next(place for place, word in enumerate(words) if word in PRONOUNS)
+    said = pronoun + 3  # "it is too wide"
+    meant = [
+        place
+        for place in nouns
+        if (words[place] in SINGULAR) == (words[pronoun] == PRONOUNS[1])
+        and words[said] in SAID_OF[kind(words[place])][1]
+    ]
+    if len(meant) != 1 or len({words[place] for place in nouns}) < len(nouns):
+        return None
+    return Sentence(words, words.index(GAP), nouns[0], pronoun, meant[0], said)
+
+
+def _noun(chance: random.Random, of: str) -> list[str]:
+    noun = chance.choice(SAID_OF[of][0])
+    noun = PLURAL[noun] if chance.random() < 0.5 else noun
+    return [chance.choice(FILLERS), noun] if chance.random() < 0.3 else [noun]
+
+
+def kind(noun: str) -> str:
+    """Of what kind a noun is, singular or plural: one of `SAID_OF`."""
+    return KIND[SINGULAR.get(noun, noun)]
+
+
+def _kept_apart(sentence: Sentence) -> bool:
+    """Whether this is said of this noun only where training does not see it."""
+    noun = sentence.words[sentence.antecedent]
+    nouns, said = SAID_OF[kind(noun)]
+    number = nouns.index(SINGULAR.get(noun, noun))
+    return (number + 1) % len(said) == said.index(sentence.words[sentence.said])
+
+
+# What a network reads and is to say ---------------------------------------------------------------
+
+
+VOCABULARY = Vocabulary(
+    [*KIND, *SINGULAR, GAP, *FORMS, *PRONOUNS, *VERBS, *FILLERS]
+    + "the near not because is are too".split()
+    + [word for _, said in SAID_OF.values() for word in said]
+)
+
+
+def as_ids(part: Sequence[Sentence]) -> tuple[Tensor, Tensor]:
+    """Sentences as ids (B, T), and what is to be said where (B, T): PAD where nothing is.
+
+    At the gap that is the verb's form, at the pronoun the noun that it means.
+    """
+    ids, _ = pad([VOCABULARY.encode(sentence.words, strict=True) for sentence in part])
+    wanted = torch.full_like(ids, PAD)
+    for row, sentence in zip(wanted, part, strict=True):
+        noun = sentence.words[sentence.antecedent]
+        row[sentence.gap], row[sentence.pronoun] = VOCABULARY.encode((sentence.form, noun))
+    return ids, wanted
+
+
+def shares_right(said: Tensor, part: Sequence[Sentence]) -> dict[str, float]:
+    """How many gaps have the right form, and how many pronouns the right noun.
+
+    Shapes: said (B, T), ids. Raises: ValueError if there are more or fewer rows than sentences.
+    """
+    _, wanted = as_ids(part)
+    if len(said) != len(part) or said.shape[1] < wanted.shape[1]:
+        raise ValueError(
+            f"{len(part)} sentences need answers {tuple(wanted.shape)}, got {tuple(said.shape)}."
+        )
+    rows = torch.arange(len(part))
+    right = said[:, : wanted.shape[1]] == wanted
+    places = {name: torch.tensor([getattr(s, name) for s in part]) for name in ("gap", "pronoun")}
+    return {name: right[rows, place].double().mean().item() for name, place in places.items()}
+
+
+def without_link(part: Sequence[Sentence], queries: Sequence[int], keys: Sequence[int]) -> Tensor:
+    """A mask (B, T, T), False where a sentence's word at `queries` would look at that at `keys`.
+
+    Raises: ValueError if there is not one place of each for each sentence.
+    """
+    if not len(part) == len(queries) == len(keys):
+        raise ValueError(
+            f"{len(part)} sentences need as many queries and keys, got {len(queries)} and "
+            f"{len(keys)}."
+        )
+    T = max(len(sentence.words) for sentence in part)
+    mask = torch.ones(len(part), T, T, dtype=torch.bool)
+    mask[range(len(part)), list(queries), list(keys)] = False
+    return mask
+
+
+def train(
+    model: nn.Module,
+    loss: Callable,
+    corpus: Corpus,
+    *,
+    epochs: int = 6,
+    learning_rate: float = 1e-2,
+    seed: int = 0,
+) -> History:
+    """Train a model of ids (B, T) to say what is wanted: logits (B, T, V), V the vocabulary's.
+
+    loss: of logits and targets (B, T), which leaves out where the target is PAD.
+    Trained with `rise_and_fall`, in batches of 64.
+    """
+    batches = Batches(*as_ids(corpus.train), batch_size=64, shuffle=True)
+    optimiser, schedule = rise_and_fall(model, learning_rate, epochs * len(batches))
+    return fit(
+        model,
+        batches,
+        loss,
+        optimiser,
+        epochs=epochs,
+        seed=seed,
+        schedule=schedule,
+        validation=Batches(*as_ids(corpus.validation), batch_size=500),
+    )
