@@ -326,6 +326,22 @@ def normed_inputs(B: int, T: int, D: int, eps: float) -> tuple:
 # 6.15 -----------------------------------------------------------------------------------------
 
 
+def echo_texts(n: int, T: int, language: int, seed: int) -> tuple[Tensor, float]:
+    """Draw n texts (n, T) in which each symbol hangs on the last but one, and on nothing else.
+
+    language: a seed of what follows what, the same in all texts; seed: that of these texts.
+    Returns: ids from 0 to 5, and the mean surprise -log p of all symbols but the first two.
+    """
+    generator = torch.Generator().manual_seed(language)
+    p = (1.5 * torch.randn(6, 6, generator=generator)).softmax(-1)
+    generator.manual_seed(1_000_000 + seed)
+    ids = list(torch.randint(6, (2, n), generator=generator))
+    for _ in range(T - 2):
+        ids.append(torch.multinomial(p[ids[-2]], 1, generator=generator)[:, 0])
+    ids = torch.stack(ids, dim=1)
+    return ids, -p.log()[ids[:, :-2], ids[:, 2:]].mean().item()
+
+
 def average(checkpoints: list[list[Tensor]], last: int) -> list[Tensor]:
     return [torch.stack(of_all).mean(0) for of_all in zip(*checkpoints[-last:], strict=True)]
 
