@@ -7,14 +7,17 @@ from torch.nn import functional as F
 
 from utils.lab.metrics import exact_match
 from utils.lab.recipes import (
+    Sorter,
     clip_gradients,
     recall_ids,
     stream,
     train_characters,
+    train_once,
     train_recall,
+    train_sorter,
     train_translator,
 )
-from utils.lab.sequences import delayed_recall
+from utils.lab.sequences import NOT_ASKED, copying, delayed_recall, echo, sorting
 from utils.lab.text import EOS
 from utils.recurrent import LSTM, RNN, LanguageModel, SequenceClassifier, Streaming
 from utils.seq2seq import Seq2Seq, Seq2SeqConfig, greedy_decode, sequence_loss
@@ -124,3 +127,77 @@ def test_a_translator_learns_to_copy_two_symbols():
     written = greedy_decode(model, source, torch.full((50,), 3), max_len=4)
     right = exact_match(written, ended[:50], EOS)
     assert right > 0.9
+
+
+class Ranks(nn.Module):
+    """Annotates each place with every symbol's share of the sequence, and with the place."""
+
+    def forward(self, ids: torch.Tensor) -> tuple[torch.Tensor, None]:
+        T = ids.shape[1]
+        shares = F.one_hot(ids, 3).float().mean(dim=1, keepdim=True).expand(-1, T, -1)
+        place = torch.linspace(0, 1, T)[None, :, None].expand(len(ids), -1, -1)
+        return torch.cat([shares, place, place.square()], dim=-1), None
+
+
+def test_a_sorter_learns_from_what_its_encoder_says():
+    torch.manual_seed(0)
+    sorter = Sorter(Ranks(), d_model=5, n_symbols=3)
+    assert sorter(torch.zeros(2, 7, dtype=torch.long)).shape == (2, 3, 7)
+    learned = train_sorter(sorter, lambda step: 0.3, length=6, steps=100, seed=0)
+    assert learned["accuracy"] > 0.8 and len(learned["losses"]) == 10
+    assert learned["loss"] < 0.5 < learned["losses"][0]
+
+
+def test_a_sorters_rate_and_adam_are_those_that_are_given():
+    """Adam's first step moves each weight by the rate, whatever the gradient: g/√g² is 1."""
+    asked = []
+
+    def rate(step: int) -> float:
+        asked.append(step)
+        return 0.25 if step == 1 else 0.0
+
+    for beta_2, epsilon, moved in ((0.98, 1e-9, 0.25), (0.98, 1e9, 0.0)):
+        torch.manual_seed(0)
+        sorter, asked[:] = Sorter(Ranks(), 5, 3), []
+        before = sorter.output.bias.clone()
+        train_sorter(sorter, rate, beta_2=beta_2, epsilon=epsilon, length=4, steps=10)
+        step = (sorter.output.bias - before).abs()
+        torch.testing.assert_close(step, torch.full_like(step, moved), atol=1e-6, rtol=0)
+        assert asked == list(range(1, 12))
+
+
+def test_each_batch_is_seen_once():
+    torch.manual_seed(0)
+    model = nn.Linear(1, 1, bias=False)
+    seen = []
+    model.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0].item()))
+    batches = [(torch.tensor([[float(k)]]), torch.zeros(1, 1)) for k in range(1, 5)]
+    history = train_once(model, F.mse_loss, batches, learning_rate=0.1)
+    assert seen == [1, 2, 3, 4] == list(range(1, 1 + len(history.step_loss)))
+
+
+def test_sorting_puts_the_same_symbols_in_order():
+    ids, ordered = sorting(7, 5, seed=3, n_symbols=4)
+    assert ids.shape == ordered.shape == (7, 5) and set(ids.flatten().tolist()) <= set(range(4))
+    assert ordered.tolist() == [sorted(row) for row in ids.tolist()]
+    assert torch.equal(sorting(7, 5, seed=3, n_symbols=4)[0], ids)
+    assert not torch.equal(sorting(7, 5, seed=4, n_symbols=4)[0], ids)
+
+
+def test_an_echo_asks_for_what_stood_before():
+    ids, targets = echo(6, 5, seed=3, distance=2)
+    assert (targets[:, :2] == NOT_ASKED).all()
+    assert torch.equal(targets[:, 2:], ids[:, :3])
+    with pytest.raises(ValueError, match="none stands 5 before"):
+        echo(6, 5, seed=3, distance=5)
+
+
+def test_a_copy_is_asked_for_from_the_sign_on():
+    ids, targets = copying(6, 4, seed=3, n_symbols=7)
+    assert ids.shape == targets.shape == (6, 8)
+    assert (ids[:, 4] == 7).all() and ids[:, :4].max() < 7
+    assert (targets[:, :4] == NOT_ASKED).all() and torch.equal(targets[:, 4:], ids[:, :4])
+    assert torch.equal(ids[:, 5:], targets[:, 4:-1])  # the truth so far
+    assert F.cross_entropy(torch.zeros(6, 8, 8).transpose(1, 2), targets).item() == pytest.approx(
+        torch.tensor(8.0).log().item()
+    )

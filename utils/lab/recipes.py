@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from utils.lab.augmentation import jitter
 from utils.lab.datasets import Split
 from utils.lab.metrics import accuracy
-from utils.lab.sequences import delayed_recall
+from utils.lab.sequences import delayed_recall, sorting
 from utils.lab.text import BucketedBatches, chunks
 from utils.lab.training import Batches, History, evaluate, fit
 
@@ -143,6 +143,60 @@ def train_tagger(
 def tag_loss(logits: Tensor, target: Tensor) -> Tensor:
     """Mean cross-entropy where something is asked. Shapes: logits (B, T, C), target (B, T)."""
     return nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten())
+
+
+class Sorter(nn.Module):
+    """Read ids with an encoder, and say of each place which symbol belongs there.
+
+    encoder: of ids (B, T) to annotations (B, T, d_model) and something more.
+    Shapes: ids (B, T) to logits (B, n_symbols, T).
+    """
+
+    def __init__(self, encoder: nn.Module, d_model: int, n_symbols: int = 10):
+        super().__init__()
+        self.encoder, self.n_symbols = encoder, n_symbols
+        self.output = nn.Linear(d_model, n_symbols)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        annotations, _ = self.encoder(ids)
+        return self.output(annotations).transpose(1, 2)
+
+
+def train_sorter(
+    model: Sorter,
+    rate: Callable[[int], float],
+    *,
+    beta_2: float = 0.98,
+    epsilon: float = 1e-9,
+    length: int = 16,
+    steps: int = 150,
+    seed: int = 0,
+) -> dict[str, float | list[float]]:
+    """Train a model to sort symbols, at the learning rate that `rate` gives for each step from 1.
+
+    Adam as the Transformer's paper has it (Vaswani et al., 2017, §5.3), gradients not clipped, 32
+    new sequences at each step.
+    Returns: cross-entropy in nats and accuracy on 500 new sequences, and the mean training loss of
+        each ten steps.
+    """
+    optimiser = torch.optim.Adam(model.parameters(), lr=1.0, betas=(0.9, beta_2), eps=epsilon)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda done: rate(done + 1))
+    ids, ordered = sorting(32 * steps, length, seed, model.n_symbols)
+    batches = list(zip(ids.split(32), ordered.split(32), strict=True))
+    loss = nn.CrossEntropyLoss()
+    history = fit(model, batches, loss, optimiser, epochs=1, seed=seed, schedule=schedule)
+    test = [sorting(500, length, seed + 1_000_000, model.n_symbols)]
+    right = {"accuracy": lambda logits, target: accuracy(logits.transpose(1, 2), target)}
+    means = evaluate(model, test, loss, right)
+    return means | {"losses": torch.tensor(history.step_loss).view(-1, 10).mean(dim=1).tolist()}
+
+
+def train_once(
+    model: nn.Module, loss: Callable, batches: list, *, learning_rate: float, seed: int = 0
+) -> History:
+    """Train a model on batches that it sees once each, with `rise_and_fall`."""
+    optimiser, schedule = rise_and_fall(model, learning_rate, len(batches))
+    return fit(model, batches, loss, optimiser, epochs=1, seed=seed, schedule=schedule)
 
 
 def rise_and_fall(

@@ -4,6 +4,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+NOT_ASKED = -100  # a target that `cross_entropy` leaves out
+
 
 def two_marks(n: int, length: int, distance: int, seed: int) -> tuple[Tensor, Tensor]:
     """Draw sequences with two marks: which comes first? The marks keep away from the borders.
@@ -77,3 +79,43 @@ def blanks(ids: Tensor, n: int, length: int, blank: int, seed: int) -> tuple[Ten
     pieces = ids[starts + torch.arange(length)]
     missing = torch.rand(n, length, generator=generator) < 0.15
     return pieces.masked_fill(missing, blank), pieces.masked_fill(~missing, -100)
+
+
+def sorting(n: int, length: int, seed: int, n_symbols: int = 10) -> tuple[Tensor, Tensor]:
+    """Draw sequences of symbols: which are they, from the lowest to the highest?
+
+    Returns: ids and the same ids sorted, (n, length) each.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    ids = torch.randint(n_symbols, (n, length), generator=generator)
+    return ids, ids.sort(dim=1).values
+
+
+def echo(
+    n: int, length: int, seed: int, distance: int = 3, n_symbols: int = 10
+) -> tuple[Tensor, Tensor]:
+    """Draw sequences of symbols: which one stood `distance` steps before each?
+
+    Returns: ids (n, length) and targets (n, length), the first of them NOT_ASKED.
+    Raises: ValueError if no step is so far from the first.
+    """
+    if not 0 < distance < length:
+        raise ValueError(f"Of {length} symbols, none stands {distance} before another.")
+    generator = torch.Generator().manual_seed(seed)
+    ids = torch.randint(n_symbols, (n, length), generator=generator)
+    targets = torch.full_like(ids, NOT_ASKED)
+    targets[:, distance:] = ids[:, :-distance]
+    return ids, targets
+
+
+def copying(n: int, length: int, seed: int, n_symbols: int = 10) -> tuple[Tensor, Tensor]:
+    """Draw `length` symbols and a sign, the id n_symbols: which were they, from the first on?
+
+    The copy is written as a language model does it, with the truth so far as input.
+    Returns: ids (n, 2 · length) and targets (n, 2 · length), NOT_ASKED before the sign.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    symbols = torch.randint(n_symbols, (n, length), generator=generator)
+    sign = torch.full((n, 1), n_symbols)
+    targets = torch.cat([torch.full_like(symbols, NOT_ASKED), symbols], dim=1)
+    return torch.cat([symbols, sign, symbols[:, :-1]], dim=1), targets
