@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from utils.lab.recipes import tag_loss, train_tagger
-from utils.lab.sequences import associative_recall, blanks
+from utils.lab.sequences import associative_recall, most_frequent
 
 N, LENGTH = 7, 20
 KEYS, VALUES = LENGTH // 2, 8
@@ -42,21 +42,13 @@ def test_a_length_without_halves_is_named(length):
         associative_recall(N, length, seed=0)
 
 
-def test_blanks_hide_a_share_of_a_text():
-    text = torch.arange(5000) % 90
-    pieces, target = blanks(text, 300, LENGTH, blank=90, seed=0)
-    missing = pieces == 90
-    assert torch.equal(missing, target != -100)
-    assert 0.13 < missing.double().mean() < 0.17
-    whole = torch.where(missing, target, pieces)
-    assert torch.equal((whole[:, 1:] - whole[:, :-1]) % 90, torch.ones(300, LENGTH - 1).long())
-
-
-def test_a_text_of_one_piece_is_long_enough_and_a_shorter_one_is_named():
-    pieces, target = blanks(torch.arange(LENGTH), 3, LENGTH, blank=90, seed=1)
-    assert torch.equal(pieces.where(target == -100, target), torch.arange(LENGTH).expand(3, -1))
-    with pytest.raises(ValueError, match="19 symbols has no piece of 20"):
-        blanks(torch.arange(LENGTH - 1), 3, LENGTH, blank=90, seed=1)
+def test_the_answer_is_the_most_frequent_symbol():
+    ids, answer = most_frequent(50, LENGTH, seed=0)
+    assert ids.shape == answer.shape == (50, LENGTH)
+    for sequence, found in zip(ids.tolist(), answer.tolist(), strict=True):
+        assert set(found) == {max(range(8), key=sequence.count)}
+    assert len(set(answer[:, 0].tolist())) > 4
+    assert not torch.equal(ids, most_frequent(50, LENGTH, seed=1)[0])
 
 
 class Table(nn.Module):

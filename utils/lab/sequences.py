@@ -65,20 +65,17 @@ def associative_recall(n: int, length: int, seed: int) -> tuple[Tensor, Tensor, 
     return torch.stack([keys, said], dim=2), target, apart
 
 
-def blanks(ids: Tensor, n: int, length: int, blank: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Cut pieces out of a text, and put a blank in the place of 15 % of their symbols.
+def most_frequent(n: int, length: int, seed: int) -> tuple[Tensor, Tensor]:
+    """Draw sequences of 8 symbols, some of them more probable: which one occurs most often?
 
-    Shapes: ids (N,) of the text. Returns: pieces (n, length), and the symbols that were there,
-    -100 where nothing is missing, (n, length).
-    Raises: ValueError if the text is shorter than a piece.
+    Returns: ids (n, length), and at each position the answer, (n, length); of several that occur
+    equally often, it is the first.
     """
-    if len(ids) < length:
-        raise ValueError(f"A text of {len(ids)} symbols has no piece of {length}.")
     generator = torch.Generator().manual_seed(seed)
-    starts = torch.randint(len(ids) - length + 1, (n, 1), generator=generator)
-    pieces = ids[starts + torch.arange(length)]
-    missing = torch.rand(n, length, generator=generator) < 0.15
-    return pieces.masked_fill(missing, blank), pieces.masked_fill(~missing, -100)
+    chances = (3 * torch.rand(n, 8, generator=generator)).softmax(dim=1)
+    ids = torch.multinomial(chances, length, replacement=True, generator=generator)
+    answer = F.one_hot(ids, 8).sum(dim=1).argmax(dim=1, keepdim=True)
+    return ids, answer.expand(-1, length)
 
 
 def sorting(n: int, length: int, seed: int, n_symbols: int = 10) -> tuple[Tensor, Tensor]:
