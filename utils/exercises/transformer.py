@@ -66,6 +66,24 @@ def add_waves_along_the_batch(x, start):
     return x.double() + waves(x.shape[0], x.shape[2], start)[:, None]
 
 
+def add_the_papers_waves(x, start):
+    return x.double() + sinusoidal(x.shape[1], x.shape[2], start, dtype=torch.float64)
+
+
+def add_waves_in_even_widths_only(x, start):
+    right = sinusoidal(x.shape[1], x.shape[2], start, dtype=torch.float64)
+    papers = torch.zeros_like(right)
+    papers[:, 0::2] = right[:, 0::2]
+    papers[:, 1::2] = waves_by_angle(x, start).cos()  # one too many, if the width is odd
+    return x.double() + papers
+
+
+def waves_by_angle(x: Tensor, start: int) -> Tensor:
+    T, d_model = x.shape[1:]
+    exponents = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model
+    return (start + torch.arange(T, dtype=torch.float64))[:, None] / 10_000**exponents
+
+
 def add_waves_with_one_more_sine(x, start):
     B, T, d_model = x.shape
     right = waves(T, d_model + d_model % 2, start)
@@ -140,14 +158,14 @@ def sandwich(x: Tensor, sublayers: list, norm=norm, last=True) -> Tensor:
     return norm(x) if last else x
 
 
-def sublayers_joined_by(step):
+def sublayers_joined_by(step, last=True):
     """Return a run of all sublayers in which `step(x, f, start)` joins one to what comes in."""
 
     def wrong(x: Tensor, sublayers: list) -> Tensor:
         start = x
         for f in sublayers:
             x = step(x, f, start)
-        return norm(x)
+        return norm(x) if last else x
 
     return wrong
 
@@ -262,6 +280,17 @@ def cosine_rate_from_the_floor(step, peak, warmup, total, floor):
     return cosine_rate(step, peak, warmup, total, floor)
 
 
+def cosine_rate_late(step, peak, warmup, total, floor):
+    if step <= warmup:
+        return peak * (step - 1) / warmup
+    return cosine_rate(step, peak, warmup, total, floor)
+
+
+def cosine_rate_cut_off(step, peak, warmup, total, floor):
+    whole = cosine_rate(step, peak, warmup, total, 0.0)
+    return whole if step <= warmup else max(floor, whole)
+
+
 def cosine_rate_of_the_whole(step, peak, warmup, total, floor):
     if step <= warmup:
         return peak * step / warmup
@@ -309,14 +338,18 @@ def layer_norm_gradient_of_means(x, gain, eps, grad_y):
     return grad_x, *(grad / positions for grad in others)
 
 
-def layer_norm_gradient_with_one_less(x, gain, eps, grad_y):
-    ratio = (x.shape[-1] - 1) / x.shape[-1]  # what n - 1 does, as if x were that much smaller
-    deviation = (x.var(-1, keepdim=True) + eps).sqrt()
-    normed = (x - x.mean(-1, keepdim=True)) / deviation
-    h = grad_y * gain
-    pulled = normed * (h * normed).mean(-1, keepdim=True) / ratio
-    grad_x = (h - h.mean(-1, keepdim=True) - pulled) / deviation
-    return grad_x, (grad_y * normed).sum((0, 1)), grad_y.sum((0, 1))
+def layer_norm_gradient_by(deviation_of):
+    """Return the gradients, by the right formula, of a norm that divides by another deviation."""
+
+    def wrong(x, gain, eps, grad_y):
+        deviation = deviation_of(x, eps)
+        normed = (x - x.mean(-1, keepdim=True)) / deviation
+        h = grad_y * gain
+        pulled = normed * (h * normed).mean(-1, keepdim=True)
+        grad_x = (h - h.mean(-1, keepdim=True) - pulled) / deviation
+        return grad_x, (grad_y * normed).sum((0, 1)), grad_y.sum((0, 1))
+
+    return wrong
 
 
 def normed_inputs(B: int, T: int, D: int, eps: float) -> tuple:
@@ -430,6 +463,15 @@ check = Checker(
             "paper's": Mistake(
                 "those are the paper's wavelengths, which stop short of 10 000 · 2π.",
                 lambda x, start: add_waves(x, start, lambda n: steps_to_the_end(n) * (n - 1) / n),
+            ),
+            "all of the paper": Mistake(
+                "those are the paper's positions, their order and their wavelengths; what is asked "
+                "for differs in both.",
+                add_the_papers_waves,
+            ),
+            "even only": Mistake(
+                "those are the paper's positions, and an odd width has one cosine less than sines.",
+                add_waves_in_even_widths_only,
             ),
             "in turns": Mistake(
                 "sine and cosine take turns, as in the paper: here each has a block of its own.",
@@ -601,6 +643,14 @@ check = Checker(
             "pre": Mistake(
                 "that is pre-norm: what a sublayer adds should be normalised, too.",
                 sublayers_joined_by(lambda x, f, start: x + f(norm(x))),
+            ),
+            "post alone": Mistake(
+                "that is a post-norm model: you normalise the sums, and so leave no path free.",
+                sublayers_joined_by(lambda x, f, start: norm(x + f(x)), last=False),
+            ),
+            "pre alone": Mistake(
+                "that is pre-norm, with one norm missing behind each sublayer and one at the end.",
+                sublayers_joined_by(lambda x, f, start: x + f(norm(x)), last=False),
             ),
             "behind": Mistake(
                 "the sublayer reads what was not normalised.",
@@ -881,6 +931,14 @@ check = Checker(
                 "you are one step ahead: after how many steps should the peak be reached?",
                 lambda step, *others: cosine_rate(step + 1, *others),
             ),
+            "late": Mistake(
+                "your line begins at the first step with 0, and jumps behind `warmup`.",
+                cosine_rate_late,
+            ),
+            "cut": Mistake(
+                "your wave goes down to 0 and is cut off: it should be flat where it ends.",
+                cosine_rate_cut_off,
+            ),
             "from the floor": Mistake(
                 "the warm-up rises from 0: the floor holds only for the fall.",
                 cosine_rate_from_the_floor,
@@ -964,7 +1022,13 @@ check = Checker(
             ),
             "one less": Mistake(
                 "your deviation divides by D - 1; layer norm's divides by D.",
-                layer_norm_gradient_with_one_less,
+                layer_norm_gradient_by(lambda x, eps: (x.var(-1, keepdim=True) + eps).sqrt()),
+            ),
+            "ε outside": Mistake(
+                "ε is added to the deviation; it belongs to the variance, under the root.",
+                layer_norm_gradient_by(
+                    lambda x, eps: x.var(-1, correction=0, keepdim=True).sqrt() + eps
+                ),
             ),
         },
         gradient=False,

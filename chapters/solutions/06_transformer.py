@@ -1,0 +1,434 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Solutions of Day 6
+#
+# To the exercises of [The Transformer](../06_transformer.ipynb). There is more than one right way. What counts is
+# that the check passes and that you can say why.
+
+# %%
+import convolution_to_attention  # is `utils` this book's?
+
+import math
+from functools import partial
+from statistics import mean
+
+import torch
+from torch.nn import functional as F
+from torch.utils.flop_counter import FlopCounterMode
+
+# %%
+from utils.exercises.transformer import check, echo_texts
+from utils.lab.display import finding, table
+from utils.positions import sinusoidal
+from utils.self_attention import dot_product_attention
+from utils.seq2seq import PAD
+from utils.transformer import (
+    DecoderBlock,
+    DecoderOnly,
+    FeedForward,
+    ScaledEmbedding,
+    TransformerConfig,
+)
+
+# %% [markdown]
+# (solution-6-1)=
+# ## 6.1 Count a decoder block
+#
+# Two attentions of four square matrices each, however many the heads are. One feed-forward layer. Three norms with a gain and a bias. And a
+# bias for every matrix.
+
+# %%
+D, D_ff = 64, 256
+attention = 4 * (D * D + D)
+feed_forward = (D * D_ff + D_ff) + (D_ff * D + D)
+my_count = 2 * attention + feed_forward + 3 * (D + D)
+block = DecoderBlock(TransformerConfig(vocab_size=1, d_model=D, n_heads=4, d_ff=D_ff))
+assert my_count == sum(p.numel() for p in block.parameters())
+check("6.1", my_count)
+
+# %% [markdown]
+# (solution-6-2)=
+# ## 6.2 Predict: what you say, and where
+#
+# Of 512 numbers with a variance of 1/512 the squares sum to about 1. Of a position, the squares of each sine and its
+# cosine sum to 1, and there are 256 pairs. So the ratio is $\sqrt{256} = 16$: the symbol is a whisper beside its position.
+
+# %%
+torch.manual_seed(0)
+symbols = ScaledEmbedding(1000, 512).weight.detach()
+ratio = (sinusoidal(1000, 512).norm(dim=1) / symbols.norm(dim=1)).mean().item()
+print(f"{ratio:.0f} times as long")
+check("6.2", 16)
+
+# %% [markdown]
+# With the factor, a symbol is about $\sqrt 2$ times as long as its position.
+
+# %% [markdown]
+# (solution-6-3)=
+# ## 6.3 Positions as they were run
+#
+# Both ends are included, so the exponent grows from 0 to 1 in $n - 1$ equal steps. Angles are worth double precision:
+# of a large one, single precision keeps few decimals.
+
+
+# %%
+def add_waves(x: torch.Tensor, start: int) -> torch.Tensor:
+    _, T, d_model = x.shape
+    n = d_model // 2
+    exponents = torch.arange(n, dtype=torch.float64) / (n - 1)
+    places = torch.arange(start, start + T, dtype=torch.float64)
+    angles = places[:, None] / 10_000**exponents  # (T, n)
+    waves = torch.cat([angles.sin(), angles.cos()], dim=1)
+    return x + F.pad(waves, (0, d_model % 2))
+
+
+check("6.3", add_waves)
+
+# %% [markdown]
+# For the model, the blocks are the paper's columns in another order, and the matrix that reads them can be put in that order, too. The wavelengths are
+# really others, but nothing hangs on them.
+
+# %% [markdown]
+# (solution-6-4)=
+# ## 6.4 Padded on the left
+#
+# Count what is real up to each place. The first real symbol is the first one counted, and has position 0.
+
+
+# %%
+def embed(ids: torch.Tensor, symbols: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+    real = ids != PAD
+    places = (real.cumsum(dim=1) - 1).clamp(min=0)
+    x = math.sqrt(symbols.shape[1]) * symbols[ids] + positions[places]
+    return x * real[..., None]
+
+
+check("6.4", embed)
+
+# %% [markdown]
+# (solution-6-5)=
+# ## 6.5 Norm without a mean
+#
+# There is nothing to subtract. The two norms agree where there is nothing to subtract anyway: for $x$ whose mean is 0. So a layer before the norm
+# whose outputs always sum to 0 would make layer norm of it.
+
+
+# %%
+def rms_norm(x: torch.Tensor, gain: torch.Tensor, eps: float) -> torch.Tensor:
+    return gain * x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
+
+
+check("6.5", rms_norm)
+
+# %% [markdown]
+# (solution-6-6)=
+# ## 6.6 A norm on either side
+#
+# The norms stand on the sublayer's way. The other way, from $x$ to the sum, has nothing on it.
+
+
+# %%
+def sandwich(x: torch.Tensor, sublayers: list) -> torch.Tensor:
+    def norm(x: torch.Tensor) -> torch.Tensor:
+        return F.layer_norm(x, x.shape[-1:])
+
+    for f in sublayers:
+        x = x + norm(f(norm(x)))
+    return norm(x)
+
+
+check("6.6", sandwich)
+
+# %% [markdown]
+# (solution-6-7)=
+# ## 6.7 Predict: what leaves a tall stack
+#
+# The variances of independent numbers add up: 1 of the input, and 1 of each of 24 sublayers. The deviation is $\sqrt{25} = 5$, and the last sublayer
+# has made one part in 25 of the variance. The taller a pre-norm stack, the less each further block changes.
+
+# %%
+torch.manual_seed(0)
+x = torch.randn(10_000)
+for _ in range(2 * 12):
+    x = x + torch.randn(10_000)
+print(f"deviation {x.std().item():.1f}")
+check("6.7", 5)
+
+# %% [markdown]
+# In a real stack the sublayers all read the same growing sum, so what they add is not independent. The sandwich of the exercise before makes
+# the other half of the assumption true: whatever a sublayer gives, the norm behind it brings to a deviation of 1.
+
+# %% [markdown]
+# (solution-6-8)=
+# ## 6.8 A gate in the feed-forward layer
+#
+# One product is squashed, the other is not.
+
+
+# %%
+def swiglu(x, W_gate, W_up, W_down) -> torch.Tensor:
+    return (F.silu(x @ W_gate.T) * (x @ W_up.T)) @ W_down.T
+
+
+check("6.8", swiglu)
+
+# %% [markdown]
+# Two matrices of $D \cdot 3072$ weights are as many as three of $D \cdot 2048$: two thirds of the width, whatever $D$ is.
+
+# %%
+assert 2 * 3072 == 3 * 2048
+
+# %% [markdown]
+# (solution-6-9)=
+# ## 6.9 Predict: when all pairs cost most
+#
+# Each of the two products with all pairs takes $T \cdot T \cdot D$ multiplications, and each matrix of the feed-forward layer $T \cdot D \cdot F$. So they cost the
+# same at $T = F$, and the width of the model has no part in it. The counter of PyTorch says so too; on the device "meta" it counts without computing.
+
+
+# %%
+def operations(T: int, D: int = 512, d_ff: int = 2048, h: int = 8) -> tuple[int, int]:
+    """Count those of the products with all pairs, and those of the feed-forward layer."""
+    heads = torch.empty(1, h, T, D // h, device="meta")
+    with FlopCounterMode(display=False) as pairs:
+        dot_product_attention(heads, heads, heads, need_weights=True)
+    with torch.device("meta"), FlopCounterMode(display=False) as positions:
+        FeedForward(D, d_ff)(torch.empty(1, T, D))
+    return pairs.get_total_flops(), positions.get_total_flops()
+
+
+# %%
+rows = [(T, *operations(T)) for T in (512, 1024, 2048, 4096)]
+table(
+    [[T, f"{pairs / 1e9:.1f}", f"{positions / 1e9:.1f}"] for T, pairs, positions in rows],
+    ["T", "all pairs, billions of operations", "feed-forward layer"],
+)
+
+# %%
+assert [pairs == positions for _, pairs, positions in rows] == [False, False, True, False]
+check("6.9", 2048)
+
+# %% [markdown]
+# (solution-6-10)=
+# ## 6.10 An encoder and a decoder in one mask
+#
+# A key can be seen if it is not later than the query, *or* if it is in the prefix. In both cases it must be real.
+
+
+# %%
+def prefix_mask(prefixes: torch.Tensor, lengths: torch.Tensor, T: int) -> torch.Tensor:
+    at = torch.arange(T)
+    earlier = at[None, :] <= at[:, None]  # (T, T): key, query
+    given = at < prefixes[:, None, None]  # (B, 1, T)
+    real = at < lengths[:, None, None]
+    return (earlier | given) & real
+
+
+check("6.10", prefix_mask)
+
+# %% [markdown]
+# With prefixes of 0 it is a decoder's mask, and with prefixes as long as the sequences an encoder's.
+
+# %% [markdown]
+# (solution-6-11)=
+# ## 6.11 Predict: a mask forgotten
+#
+# Without the mask, the answer stands in the input, one place further on. The model learns to look there. Nothing ever taught it
+# what to do without an answer, so with the mask it looks elsewhere and is sure of what it finds.
+
+
+# %%
+def loss_on_digits(model: DecoderOnly, is_causal: bool, seed: int) -> torch.Tensor:
+    """Predict each next digit of 32 random texts of 17, with the mask or without."""
+    generator = torch.Generator().manual_seed(seed)
+    ids = torch.randint(10, (32, 17), generator=generator)
+    x, _ = model.stack.run(model.stack.embedding(ids[:, :-1]), is_causal=is_causal)
+    return F.cross_entropy(model.output(x)[:, :-1].flatten(0, 1), ids[:, 1:-1].flatten())
+
+
+# %%
+torch.manual_seed(0)
+model = DecoderOnly(
+    TransformerConfig(10, d_model=32, n_heads=2, d_ff=64, n_layers=1, norm="pre", dropout=0)
+)
+optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+for step in range(200):
+    loss = loss_on_digits(model, is_causal=False, seed=step)
+    optimiser.zero_grad()
+    loss.backward()
+    optimiser.step()
+
+# %%
+with torch.no_grad():
+    without, with_mask = (
+        loss_on_digits(model, is_causal, seed=1000).item() for is_causal in (False, True)
+    )
+finding(
+    "Without the mask the loss is near 0; with the mask it is more than twice ln 10.",
+    without < 0.1 and with_mask > 2 * math.log(10),
+    {"without": f"{without:.3f}", "with": f"{with_mask:.1f}", "ln 10": f"{math.log(10):.1f}"},
+)
+check("6.11", "far above ln 10")
+
+# %% [markdown]
+# A training loss that is too good to be true is the sign. On digits that nobody can foresee, everything below $\ln 10$ is.
+
+# %% [markdown]
+# (solution-6-12)=
+# ## 6.12 A loss that can reach 0
+#
+# `torch.xlogy(q, q)` is $q \log q$, and 0 where $q$ is 0.
+
+
+# %%
+def smoothed_divergence(logits, target, real, prior, smoothing: float) -> torch.Tensor:
+    right = F.one_hot(target, len(prior)).to(prior)
+    q = (1 - smoothing) * right + smoothing * prior  # (B, T, V)
+    terms = torch.xlogy(q, q) - q * logits.log_softmax(dim=-1)
+    return terms.sum(dim=-1)[real].mean()
+
+
+check("6.12", smoothed_divergence)
+
+# %% [markdown]
+# The entropy that is subtracted doesn't hang on the model. So the gradient is that of the cross-entropy, and both
+# train alike. Only the number that is printed can be read: what is left above 0 is the model's.
+
+# %% [markdown]
+# (solution-6-13)=
+# ## 6.13 Up in a line, down in a wave
+#
+# After the peak, ask how much of the fall is behind: a share from 0 to 1, and no more than 1.
+
+
+# %%
+def rate(step: int, peak: float, warmup: int, total: int, floor: float) -> float:
+    if step <= warmup:
+        return peak * step / warmup
+    progress = min(1, (step - warmup) / (total - warmup))
+    return floor + (peak - floor) * (1 + math.cos(math.pi * progress)) / 2
+
+
+check("6.13", rate)
+
+# %% [markdown]
+# (solution-6-14)=
+# ## 6.14 Backwards through a norm
+#
+# Write $h = g \odot \partial L / \partial y$, the gradient by $\hat x$, and $s = \sqrt{\sigma^2 + \varepsilon}$. By itself, $x$ gets $h / s$. Through $\mu$, which is
+# subtracted from all, each number of $x$ gets the mean of $-h/s$. Through $s$, which divides all, it gets $-\hat x / s$ times the mean of $h \odot \hat x$. Together:
+#
+# $$
+# \frac{\partial L}{\partial x} = \frac{1}{s}\Big( h - \overline{h} - \hat x\, \overline{h \odot \hat x} \Big).
+# $$
+
+
+# %%
+def layer_norm_gradient(x, gain, eps: float, grad_y) -> tuple:
+    s = (x.var(dim=-1, correction=0, keepdim=True) + eps).sqrt()
+    normed = (x - x.mean(dim=-1, keepdim=True)) / s
+    h = grad_y * gain
+    pull = normed * (h * normed).mean(dim=-1, keepdim=True)
+    grad_x = (h - h.mean(dim=-1, keepdim=True) - pull) / s
+    return grad_x, (grad_y * normed).sum(dim=(0, 1)), grad_y.sum(dim=(0, 1))
+
+
+check("6.14", layer_norm_gradient)
+
+# %% [markdown]
+# If the same number is added to all of $x$, the mean takes it away again and $y$ stays. So the loss can't change in that direction, which is to
+# say that the gradient sums to 0. Nearly the same holds for stretching $x$; there, $\varepsilon$ keeps it from being exact.
+
+# %% [markdown]
+# (solution-6-15)=
+# ## 6.15 Average over time
+#
+# `zip` goes through all checkpoints at once, one parameter at a time.
+
+
+# %%
+def average(checkpoints: list[list[torch.Tensor]], last: int) -> list[torch.Tensor]:
+    return [torch.stack(versions).mean(dim=0) for versions in zip(*checkpoints[-last:])]
+
+
+check("6.15", average)
+
+# %% [markdown]
+# The loss leaves out the first two symbols, which nothing foretells.
+
+
+# %%
+def excess(model: DecoderOnly, texts: torch.Tensor, surprise: float) -> torch.Tensor:
+    """Return how far the model's loss is above the least that is possible."""
+    logits, _ = model(texts[:, :-1])
+    return F.cross_entropy(logits[:, 1:].flatten(0, 1), texts[:, 2:].flatten()) - surprise
+
+
+# %% [markdown]
+# Training is as the exercise says: its texts are new at each step.
+
+
+# %%
+def train(language: int) -> tuple[DecoderOnly, list[list[torch.Tensor]]]:
+    torch.manual_seed(language)
+    sizes = dict(d_model=32, n_heads=2, d_ff=64, n_layers=1)
+    model = DecoderOnly(TransformerConfig(6, norm="pre", dropout=0, **sizes))
+    optimiser, checkpoints = torch.optim.Adam(model.parameters(), lr=0.01), []
+    for step in range(1, 401):
+        loss = excess(model, *echo_texts(16, 24, language, seed=step))
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        if step % 10 == 0:
+            checkpoints.append([p.detach().clone() for p in model.parameters()])
+    return model, checkpoints
+
+
+# %% [markdown]
+# A set of parameters is judged on a thousand further texts.
+
+
+# %%
+@torch.no_grad()
+def judge(model: DecoderOnly, weights: list[torch.Tensor], language: int) -> float:
+    for parameter, weight in zip(model.parameters(), weights):
+        parameter.copy_(weight)
+    return excess(model, *echo_texts(1000, 24, language, seed=0)).item()
+
+
+# %%
+found = {}
+for language in range(3):
+    model, checkpoints = train(language)
+    of = partial(judge, model, language=language)
+    found[language] = {
+        "newest": of(checkpoints[-1]),
+        "mean loss of the last five": mean(map(of, checkpoints[-5:])),
+        "loss of the mean of five": of(average(checkpoints, 5)),
+        "loss of the mean of all": of(average(checkpoints, len(checkpoints))),
+    }
+
+# %%
+seen = found.values()
+nearer = [
+    5 * row["loss of the mean of five"] < 4 * row["mean loss of the last five"] for row in seen
+]
+too_far = [row["loss of the mean of all"] > row["mean loss of the last five"] for row in seen]
+finding(
+    "For each of three languages, the mean of the last five checkpoints has a loss at least a fifth "
+    "nearer to the least possible than the five have on average. The mean of all is further away.",
+    all(nearer) and all(too_far),
+    {name: ", ".join(f"{row[name]:.4f}" for row in seen) for name in found[0]},
+)
+
+# %% [markdown]
+# At a constant rate the parameters never come to rest. They go round a good place, each checkpoint on another side of it, and the mean of a few lies nearer to the middle than they do.
+# It is not the mean of their losses: near a minimum the loss is curved upwards, so the loss of a mean is below the mean of losses. It doesn't help when the checkpoints are still on their way, all on one side. That is
+# why the mean of all, with its long way from the beginning, is far from good. And where the rate falls to 0, there is little left to average.
