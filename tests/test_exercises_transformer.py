@@ -135,3 +135,18 @@ def test_the_mean_of_the_last_checkpoints_is_the_librarys():
     expected = list(averaged.module.parameters())
     for ours, theirs in zip(day.average(checkpoints, 3), expected, strict=True):
         torch.testing.assert_close(ours, theirs.detach())
+
+
+def test_in_the_texts_a_symbol_hangs_on_the_last_but_one():
+    ids, surprise = day.echo_texts(4000, 12, language=3, seed=0)
+    counts = torch.zeros(2, 6, 6)  # what follows two places on, and one
+    for places in (2, 1):
+        pairs = torch.stack([ids[:, 2 - places : -places], ids[:, 2:]]).flatten(1)
+        counts[2 - places].index_put_(tuple(pairs), torch.tensor(1.0), accumulate=True)
+    p = counts / counts.sum(2, keepdim=True)
+    of_two, of_one = (-(counts * p.log()).sum((1, 2)) / counts.sum((1, 2))).tolist()
+    assert of_two == pytest.approx(surprise, abs=0.01) and of_one > surprise + 0.1
+    again, _ = day.echo_texts(4000, 12, language=3, seed=0)
+    other, near = day.echo_texts(4000, 12, language=3, seed=1)
+    assert torch.equal(ids, again) and not torch.equal(ids, other)
+    assert near == pytest.approx(surprise, abs=0.02)
