@@ -7,7 +7,6 @@ several rounds, in turn. The models are those of `translation` (additive) and of
 
 import time
 
-import torch
 from torch import nn
 
 from utils.lab.costs import one_thread
