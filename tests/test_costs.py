@@ -10,6 +10,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from utils.efficient import elu_features, recurrent_form, tiled_attention
 from utils.lab.costs import Work, exponent, peak_bytes, seconds, work
+from utils.lab.experiments import live, load
 from utils.recurrent import GRU
 from utils.transformer import DecoderBlock, EncoderBlock, TransformerConfig
 
@@ -319,3 +320,120 @@ def test_an_exponent_is_the_slope_between_logarithms():
 def test_what_has_no_exponent_is_refused(sizes, values):
     with pytest.raises(ValueError, match="at least two different sizes"):
         exponent(sizes, values)
+
+
+# What the stored tables say -----------------------------------------------------------------------
+
+
+def column(method: str, name: str) -> dict[int, float]:
+    """Return {T: value} of one form of attention."""
+    return {row["T"]: row[name] for row in load("attention_costs").select(method=method)}
+
+
+def fitted(values: dict[int, float]) -> float:
+    return exponent(list(values), list(values.values()))
+
+
+FORWARD_AND_STEP = ("work", "bytes", "step_work", "step_bytes")
+
+
+@pytest.mark.parametrize(
+    ("method", "names", "power"),
+    [
+        ("full", FORWARD_AND_STEP, 2),
+        ("window", FORWARD_AND_STEP, 1),
+        ("bigbird", FORWARD_AND_STEP, 1),
+        ("linformer", FORWARD_AND_STEP, 1),
+        ("performer", FORWARD_AND_STEP, 1),
+        ("linear", FORWARD_AND_STEP, 1),
+        ("linear, chunked", FORWARD_AND_STEP, 1),
+        ("linear, recurrent", FORWARD_AND_STEP, 1),
+        ("strided", ("work", "step_work"), 1.5),
+        ("fixed", ("work", "step_work"), 1.5),
+        ("tiled", ("work", "step_work"), 2),
+        ("tiled", ("step_bytes",), 1),
+        ("fused", ("work", "step_work"), 2),
+    ],
+)
+def test_what_attention_costs_grows_with_this_power_of_the_length(method, names, power):
+    sizes = load("attention_costs").parameters
+    assert sizes["T"] == [256, 512, 1024, 2048, 4096, 8192]
+    assert sizes["d_k"] == sizes["window"] == 64
+    for name in names:
+        assert fitted(column(method, name)) == pytest.approx(power, abs=0.1), name
+
+
+@pytest.mark.parametrize("name", ["bytes", "step_bytes"])
+def test_the_tiles_memory_is_linear_beside_one_tile_of_constant_size(name):
+    """Forward alone that tile is as large as a context of several hundred positions."""
+    held = column("tiled", name)
+    further = {T: held[2 * T] - held[T] for T in held if 2 * T in held}
+    assert fitted(further) == pytest.approx(1, abs=0.01)
+    constant = 2 * held[256] - held[512]
+    assert 64 * 64 * 4 <= constant <= 8 * 64 * 64 * 4  # a few tiles (64, 64) at once
+
+
+@pytest.mark.parametrize("method", ["strided", "fixed"])
+def test_the_sparse_patterns_memory_is_a_linear_part_and_one_with_the_power_of_1_5(method):
+    """Copies of keys and values, d_k wide, outweigh √T weights: the sum grows more slowly."""
+    held = column(method, "bytes")
+    beyond = {T: held[4 * T] - 4 * held[T] for T in held if 4 * T in held}
+    assert fitted(beyond) == pytest.approx(1.5, abs=0.1)
+    assert 1.1 < fitted(held) < 1.35
+
+
+def test_sparse_forms_never_hold_all_pairs():
+    for method in ("window", "bigbird", "strided", "fixed"):
+        for T, held in column(method, "step_bytes").items():
+            if T >= 4096:
+                assert held < 0.75 * 4 * T * T, (method, T)  # not even the scores alone
+    for method in ("window", "bigbird", "fixed"):
+        assert column(method, "bytes")[8192] < 8192**2, method  # nor a boolean for each
+    for T, held in column("full", "bytes").items():
+        assert held >= 2 * 4 * T * T  # scores and weights
+
+
+@pytest.mark.parametrize("method", load("attention_costs").parameters["method"])
+def test_what_is_counted_is_the_same_on_every_machine(method):
+    now, stored = live("attention_costs", method=method, T=256)
+    for name in FORWARD_AND_STEP:
+        assert now[name] == stored[name]
+        assert isinstance(now[name], int)
+
+
+def test_generation_with_a_cache_is_many_times_as_fast_and_linear_in_each_symbol():
+    table = load("generation_time")
+    lengths = table.parameters["tokens"]
+    assert lengths[-1] == 512
+    rows = {method: table.select(method=method) for method in ("uncached", "state", "cached")}
+    assert rows["uncached"][-1]["seconds"] > 5 * rows["cached"][-1]["seconds"]
+    last = {method: [row["last_work"] for row in rows[method]] for method in rows}
+    assert exponent(lengths, last["uncached"]) > 1  # each symbol reads all
+    further = [b - a for a, b in zip(last["cached"], last["cached"][1:], strict=False)]
+    assert exponent(lengths[:-1], further) == pytest.approx(1, abs=0.01)  # and a constant
+    assert last["cached"][-1] < last["uncached"][-1] / 300
+
+
+def test_layers_cost_what_the_formulas_say():
+    table = load("sequence_time")
+    D, B = table.parameters["width"], table.parameters["batch_size"]
+    for T in table.parameters["T"]:
+        products = {row["layer"]: row["products"] for row in table.select(T=T)}
+        step = 3 * 2 * B * D * D  # a product (D, D) at one position, and twice that backward
+        assert products["convolution"] == 3 * T * step
+        # the first state is zeros, which need no gradient
+        assert products["RNN"] == pytest.approx(2 * T * step, rel=1 / T)
+        assert products["GRU"] == pytest.approx(6 * T * step, rel=1 / T)
+        pairs = 2 * (2 + 5) * B * T * T * D  # the fused kernel makes the weights twice
+        assert products["attention"] == 4 * T * step + pairs
+        assert products["encoder block"] == 12 * T * step + pairs
+
+
+def test_a_recurrence_is_a_chain_as_long_as_the_sequence_and_attention_is_not():
+    table = load("sequence_time")
+    chains = {layer: {} for layer in table.parameters["layer"]}
+    for row in table.rows:
+        chains[row["layer"]][row["T"]] = row["chain"]
+    assert fitted(chains["RNN"]) == pytest.approx(1, abs=0.1)
+    for layer in ("convolution", "attention", "encoder block"):
+        assert len(set(chains[layer].values())) == 1
