@@ -17,7 +17,14 @@ from utils import ROOT
 from utils.lab import notebooks
 from utils.lab.notebooks import CHAPTERS, LessonError, differences, scripts
 
-LESSONS = ("00_first_steps", "01_convolution", "02_recurrent", "03_gates", "04_attention")
+LESSONS = (
+    "00_first_steps",
+    "01_convolution",
+    "02_recurrent",
+    "03_gates",
+    "04_attention",
+    "05_self_attention",
+)
 SECTIONS = (
     "Where we stand",
     "The idea",
