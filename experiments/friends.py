@@ -34,9 +34,13 @@ class Children(nn.Module):
         self.W_o = nn.Linear(d_inner, 4 * T, bias=False)
         self.output = nn.Sequential(nn.ReLU(), nn.Linear(4 * T, 2 * T))
 
-    def forward(self, x: Tensor) -> Tensor:
+    def look(self, x: Tensor, need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
+        """Return what is found (B, h, T, d) and, if they are needed, the weights (B, h, T, T)."""
         q, k, v = (split_heads(W(x), self.n_heads) for W in (self.W_q, self.W_k, self.W_v))
-        context, _ = dot_product_attention(q, k, v)
+        return dot_product_attention(q, k, v, need_weights=need_weights)
+
+    def forward(self, x: Tensor) -> Tensor:
+        context, _ = self.look(x)
         return self.output(self.W_o(merge_heads(context))).unflatten(-1, (2, T))
 
 
@@ -61,6 +65,19 @@ def measure(heads: int, width: int, shared: bool, seed: int) -> dict:
     batches = Batches(*draw(4000, seed), batch_size=50, shuffle=True)
     optimiser, schedule = rise_and_fall(model, 1e-2, 4 * len(batches))
     fit(model, batches, loss, optimiser, epochs=4, seed=seed, schedule=schedule)
-    found = evaluate(model, [draw(1000, seed + 1000)], loss, {"accuracy": accuracy})
+    test = draw(1000, seed + 1000)
+    found = evaluate(model, [test], loss, {"accuracy": accuracy})
     attention = sum(p.numel() for name, p in model.named_parameters() if "output" not in name)
-    return {"parameters": attention, "right": found["accuracy"]}
+    return {"parameters": attention, "right": found["accuracy"], **weights_on(model, test[0])}
+
+
+@torch.no_grad()
+def weights_on(model: Children, x: Tensor) -> dict[str, list[float]]:
+    """Mean weight of each head on the friend and on the rival."""
+    _, weights = model.look(x, need_weights=True)
+    names, _, friend, rival = x.split(T, dim=-1)
+    places = {"on friend": friend @ names.mT, "on rival": rival @ names.mT}  # (B, T, T)
+    return {
+        name: (weights * place[:, None]).sum(-1).mean((0, 2)).tolist()
+        for name, place in places.items()
+    }
