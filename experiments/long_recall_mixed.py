@@ -1,0 +1,29 @@
+"""The first of 512 or 1024 symbols, if training shows shorter distances too, as in recall_mixed.
+
+The encoder is that of long_recall; the RNN has about as many parameters.
+"""
+
+import torch
+
+from utils.lab.recipes import train_recall
+from utils.recurrent import RNN, SequenceClassifier
+from utils.transformer import EncoderOnly, TransformerConfig
+
+PARAMETERS = {"model": ["RNN", "Transformer"], "length": [512, 1024], "seed": [0, 1, 2]}
+
+
+def build(model: str) -> torch.nn.Module:
+    if model == "RNN":
+        return SequenceClassifier(4, 8, RNN(8, 112), 4)
+    config = TransformerConfig(
+        4, d_model=32, n_heads=1, d_ff=144, n_layers=1, norm="pre", dropout=0.0
+    )
+    return EncoderOnly(config, 4)
+
+
+def measure(model: str, length: int, seed: int) -> dict:
+    torch.manual_seed(seed)
+    built = build(model)
+    steps, right = train_recall(built, length, mixed_lengths=True, seed=seed)
+    parameters = sum(p.numel() for p in built.parameters())
+    return {"parameters": parameters, "steps": steps, "test": right}
