@@ -24,6 +24,7 @@ LESSONS = (
     "03_gates",
     "04_attention",
     "05_self_attention",
+    "06_transformer",
     "07_efficient_attention",
 )
 SECTIONS = (
