@@ -158,3 +158,59 @@ def test_what_followed_is_what_a_loop_finds():
             next_ones = [row[s + 1] for s in range(t) if row[s] == now]
             expected = [next_ones.count(v) / max(len(next_ones), 1) for v in range(4)]
             assert shares[t] == pytest.approx(expected)
+
+
+def verdict(exercise: str, attempt) -> tuple[bool | None, str]:
+    return day.check.exercises[exercise].judge(attempt)
+
+
+def test_a_mask_from_lengths_is_wrong_where_padding_stands_in_front():
+    def from_lengths(target, source, n_heads):
+        behind = torch.arange(source.shape[1]) >= (source != 0).sum(1, keepdim=True)
+        wide = behind[:, None].expand(-1, target.shape[1], -1)
+        return wide.repeat_interleave(n_heads, dim=0)
+
+    passed, says = verdict("5.5", from_lengths)
+    assert not passed and "in front" in says
+
+
+@pytest.mark.parametrize("filled", [-1e4, -65504.0])
+def test_no_number_of_half_precision_is_below_all_scores(filled):
+    def top_k(scores, mask, k):
+        allowed = scores.masked_fill(~mask, filled)
+        kept = allowed >= allowed.topk(k, dim=-1).values[..., -1:]
+        return allowed.masked_fill(~kept, filled).softmax(-1)
+
+    passed, says = verdict("5.6", top_k)
+    assert not passed and "not below every score" in says
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_slopes_of_any_precision_pass_and_those_of_whole_exponents_do_not(dtype):
+    def biased(scores, exponents):
+        _, h, T, S = scores.shape
+        slopes = 2.0 ** exponents(h, torch.arange(1, h + 1, dtype=dtype))
+        distance = torch.arange(S - T, S)[:, None] - torch.arange(S)
+        return (
+            (scores - slopes[:, None, None] * distance)
+            .masked_fill(distance < 0, -math.inf)
+            .softmax(-1)
+        )
+
+    assert verdict("5.10", lambda scores: biased(scores, lambda h, i: -8 * i / h))[0]
+    passed, says = verdict("5.10", lambda scores: biased(scores, lambda h, i: -(8 // h) * i))
+    assert not passed and "whole" in says
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_halves_may_be_turned_by_angles_of_any_precision(dtype):
+    def turn(x, start, base):
+        d = x.shape[-1]
+        m, i = torch.arange(start, start + x.shape[-2]), torch.arange(d // 2, dtype=dtype)
+        angles = m[:, None] * base ** (-2 * i / d)
+        a, b = x[..., : d // 2], x[..., d // 2 :]
+        cos, sin = angles.cos(), angles.sin()
+        return torch.cat((a * cos - b * sin, a * sin + b * cos), dim=-1)
+
+    assert verdict("5.11", turn) == (True, "correct.")
+    assert not verdict("5.11", lambda x, start, base: turn(x, start, 1.01 * base))[0]

@@ -104,7 +104,7 @@ def _same(got: Any, expected: Any) -> bool:
             return False
         if not expected.is_floating_point():
             return torch.equal(got, expected.to(got.dtype))
-        tolerance = 1e-8 if got.dtype == torch.float64 else 1e-4
+        tolerance = 1e-8 if got.dtype == expected.dtype == torch.float64 else 1e-4
         got, expected = got.detach().double(), expected.detach().double()
         return torch.allclose(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
     if isinstance(expected, tuple | list):

@@ -139,7 +139,7 @@ def top_k_of_the_queries(scores, mask, k):
 def far_below(B: int, h: int, T: int, S: int) -> Tensor:
     """Draw scores below any small constant, on a grid that single precision holds."""
     order = torch.rand(B, h, T, S).argsort(-1)  # no two of a query are equal
-    return 0.25 * order.double() - 2.0**15
+    return 0.25 * order.double() - 2.0**20
 
 
 def lengths_mask(S: int, *lengths: int) -> Tensor:
@@ -573,6 +573,7 @@ check = Checker(
         (
             Stage("one sequence and one head", lambda: [(padded(2, 2), padded(4, 3), 1)]),
             Stage("a padded target", lambda: [(padded(3, 2), padded(4, 3), 1)]),
+            Stage("a source padded in front", lambda: [(padded(3, 2), padded(4, 3).flip(1), 1)]),
             Stage(
                 "several sequences and heads",
                 lambda: [
@@ -596,6 +597,12 @@ check = Checker(
                 "two things at once: the library's True blocks, and its rows come sequence by "
                 "sequence.",
                 lambda target, source, n_heads: ~blocked(target, source).repeat(n_heads, 1, 1),
+            ),
+            "lengths": Mistake(
+                "padding may stand in front, too: how many symbols there are does not tell where.",
+                lambda target, source, n_heads: library_mask(
+                    target, source.sort(descending=True).values, n_heads
+                ),
             ),
             "target": Mistake(
                 "that is the padding of the target; the keys are the source's.",
@@ -664,9 +671,10 @@ check = Checker(
                 "a score of 0 is a score like any other: its exponential is 1.",
                 top_k_filled(0.0),
             ),
-            "ten thousand": Mistake(
-                "minus ten thousand is not below every score.",
-                top_k_filled(-1e4),
+            "not low enough": Mistake(
+                "minus ten thousand, or the lowest number of half precision, is not below every "
+                "score.",
+                top_k_filled(-65504.0),
             ),
             "a billion": Mistake(
                 "minus a billion is no number in half precision.",
@@ -861,7 +869,12 @@ check = Checker(
             Stage("as many queries as keys", lambda: [(random(1, 2, 3, 3),)]),
             Stage(
                 "several heads, queries and sequences",
-                lambda: [(random(2, 4, 3, 7),), (random(3, 2, 5, 6),), (random(4, 4, 4, 4),)],
+                lambda: [
+                    (random(2, 3, 4, 5).float(),),  # slopes in single precision are fine, too
+                    (random(2, 4, 3, 7),),
+                    (random(3, 2, 5, 6),),
+                    (random(4, 4, 4, 4),),
+                ],
             ),
         ),
         {
@@ -876,6 +889,10 @@ check = Checker(
             "eight heads": Mistake(
                 "those are the slopes of eight heads; the number of heads is in the formula.",
                 lambda scores: alibi_weights(scores, slopes=lambda i, h: 2.0**-i),
+            ),
+            "whole exponents": Mistake(
+                "with three heads your slopes are off: 8/h is no whole number then.",
+                lambda scores: alibi_weights(scores, slopes=lambda i, h: 2.0 ** -(8 // h * i)),
             ),
             "one slope": Mistake(
                 "all heads have the first one's slope; each should have another horizon.",
@@ -913,16 +930,17 @@ check = Checker(
         "5.11",
         rotary_halves,
         (
-            Stage("one pair", lambda: [(random(1, 1, 3, 2), 0, 100.0)]),
-            Stage("several pairs", lambda: [(random(1, 1, 4, 6), 0, 100.0)]),
+            Stage("one pair", lambda: [(random(1, 1, 3, 2).float(), 0, 100.0)]),
+            Stage("several pairs", lambda: [(random(1, 1, 4, 6).float(), 0, 100.0)]),
             Stage(
                 "heads, other bases and a later start",
                 lambda: [
-                    (random(2, 3, 5, 4), 7, 10_000.0),
-                    (random(3, 2, 4, 8), 3, 50.0),
-                    (random(3, 3, 3, 6), 1, 1000.0),
+                    (random(2, 3, 5, 4).float(), 7, 10_000.0),  # angles may be in any precision
+                    (random(3, 2, 4, 8).float(), 3, 50.0),
+                    (random(3, 3, 3, 6).float(), 1, 1000.0),
                 ],
             ),
+            Stage("position 0, where nothing turns", lambda: [(random(2, 3, 1, 4), 0, 100.0)]),
         ),
         {
             "neighbours": Mistake(

@@ -58,7 +58,10 @@ class Sentence(NamedTuple):
 
 
 class Corpus(NamedTuple):
-    """No sentence stands in two parts; in `unseen_pairs`, noun and what is said of it are new."""
+    """No sentence stands in two parts; what `unseen_pairs` say of a noun, no other part says of it.
+
+    Both may stand in one sentence elsewhere: there it is said of another noun.
+    """
 
     train: list[Sentence]
     validation: list[Sentence]
