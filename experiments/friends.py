@@ -1,8 +1,9 @@
-"""Two relations at once: how many heads does a look need, and must keys and values be two?
+"""Two relations at once: how many heads does a look need, are keys and values two, and how fast?
 
 Eight children, each with a name, a game, a friend and a rival. Each is to say which game its friend
 plays, and which its rival: one layer of attention, and a small network at each position. If keys
 and values are shared, one matrix makes both, and everything is a third wider: equal parameters.
+Each is trained shortly, and four times as long: what is learned slowly is learned all the same.
 """
 
 import torch
@@ -14,10 +15,15 @@ from utils.lab.recipes import rise_and_fall
 from utils.lab.training import Batches, evaluate, fit
 from utils.self_attention import dot_product_attention, merge_heads, split_heads
 
+NETWORKS = {  # heads, and whether keys and values are shared
+    "one head": (1, False),
+    "two heads": (2, False),
+    "two heads, shared": (2, True),
+}
 PARAMETERS = {
-    "heads": [1, 2, 4],
+    "network": list(NETWORKS),
     "width": [12, 24, 48],
-    "shared": [False, True],
+    "epochs": [4, 16],
     "seed": [0, 1, 2],
 }
 T = 8  # children, and games
@@ -59,12 +65,13 @@ def loss(logits: Tensor, wanted: Tensor) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 2), wanted.flatten())
 
 
-def measure(heads: int, width: int, shared: bool, seed: int) -> dict:
+def measure(network: str, width: int, epochs: int, seed: int) -> dict:
+    heads, shared = NETWORKS[network]
     torch.manual_seed(seed)
     model = Children(heads, width * 4 // 3 if shared else width, shared)
     batches = Batches(*draw(4000, seed), batch_size=50, shuffle=True)
-    optimiser, schedule = rise_and_fall(model, 1e-2, 4 * len(batches))
-    fit(model, batches, loss, optimiser, epochs=4, seed=seed, schedule=schedule)
+    optimiser, schedule = rise_and_fall(model, 1e-2, epochs * len(batches))
+    fit(model, batches, loss, optimiser, epochs=epochs, seed=seed, schedule=schedule)
     test = draw(1000, seed + 1000)
     found = evaluate(model, [test], loss, {"accuracy": accuracy})
     attention = sum(p.numel() for name, p in model.named_parameters() if "output" not in name)
