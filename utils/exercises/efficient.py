@@ -212,9 +212,23 @@ def forgetting_before_taking_in(phi_q, phi_k, value, gamma):
     return averaged(decayed(phi_q, phi_k, gamma).tril(-1), value)
 
 
-def features(B: int, h: int, T: int, m: int, d_v: int) -> tuple[Tensor, ...]:
+def forgetting_split_in_two(phi_q, phi_k, value, gamma):
+    """Let queries weigh γ^t and keys γ^-s, which outgrows all numbers and has none for γ = 0."""
+    t = torch.arange(phi_k.shape[2])[:, None]
+    gamma = gamma[:, None, None]
+    return averaged(((gamma**t * phi_q) @ (gamma**-t * phi_k).mT).tril(), value)
+
+
+def features(B: int, h: int, T: int, m: int, d_v: int, gamma: Tensor | None = None) -> tuple:
     q, k, v = heads(B, h, T, T, m, d_v)
-    return q.abs() + 0.1, k.abs() + 0.1, v, 0.4 + 0.5 * torch.rand(h).double()
+    gamma = 0.4 + 0.5 * torch.rand(h).double() if gamma is None else gamma
+    return q.abs() + 0.1, k.abs() + 0.1, v, gamma
+
+
+def features_at_the_ends() -> list[tuple]:
+    """Draw for heads that forget all and nothing, and for a text too long for γ^-s."""
+    ends, half = (torch.tensor(x, dtype=torch.float64) for x in ([0.0, 1.0], [0.5]))
+    return [features(1, 2, 4, 3, 2, ends), features(1, 1, 1200, 2, 1, half)]
 
 
 # 7.8 ------------------------------------------------------------------------------------------
@@ -256,6 +270,12 @@ def two_sided_with_each_keys_maximum(query, key, value, omega):
     return averaged(phi_q @ phi_k.mT, value)
 
 
+def two_sided_with_one_maximum(query, key, value, omega):
+    log_q, log_k = (two_sided(x * x.shape[3] ** -0.25, omega) for x in (query, key))
+    phi_q = (log_q - log_q.amax(3, keepdim=True)).exp()
+    return averaged(phi_q @ (log_k - log_k.amax()).exp().mT, value)
+
+
 def one_sided(query, key, value, omega):
     log_q, log_k = (two_sided(x * x.shape[3] ** -0.25, omega) for x in (query, key))
     log_q, log_k = (x[..., : len(omega)] for x in (log_q, log_k))
@@ -280,6 +300,12 @@ def long_keys(B: int, h: int, T: int, S: int, d_v: int, m: int) -> tuple[Tensor,
     return query, key, random(B, h, S, d_v), omega
 
 
+def unlike_heads(B: int, h: int, T: int, S: int, d_v: int, m: int) -> tuple[Tensor, ...]:
+    """Draw as in `long_keys`, but with short keys in the first head."""
+    query, key, value, omega = long_keys(B, h, T, S, d_v, m)
+    return query, torch.cat([key[:, :1] / 16, key[:, 1:]], dim=1), value, omega
+
+
 # 7.9 ------------------------------------------------------------------------------------------
 
 
@@ -301,9 +327,17 @@ def merge_by_log_sums(context_1, log_sum_1, context_2, log_sum_2):
     return context, torch.logaddexp(log_sum_1, log_sum_2)
 
 
-def halves(B: int, h: int, T: int, d: int, offset: float = 0.0) -> tuple[Tensor, ...]:
+def merge_beside_the_second(context_1, log_sum_1, context_2, log_sum_2):
+    """Rescale by the second log-sum, be it the larger one or not."""
+    ratio = (log_sum_1 - log_sum_2).exp()
+    context = (ratio[..., None] * context_1 + context_2) / (ratio[..., None] + 1)
+    return context, log_sum_2 + (ratio + 1).log()
+
+
+def halves(B: int, h: int, T: int, d: int, offset: float = 0.0, apart: float = 0.0) -> tuple:
+    """Draw two halves whose log-sums lie around `offset`, the first `apart` above the second."""
     contexts = random(B, h, T, d), random(B, h, T, d)
-    log_sums = offset + on_grid(B, h, T), offset + on_grid(B, h, T)
+    log_sums = offset + apart + on_grid(B, h, T), offset + on_grid(B, h, T)
     return contexts[0], log_sums[0], contexts[1], log_sums[1]
 
 
@@ -337,6 +371,11 @@ def online_entropy(scores, chunk, of_sum=True, of_mean=True) -> Tensor:
     return (total.log() + largest - summed / total)[:, 0]
 
 
+def entropy_with_one_maximum(scores, chunk):
+    """Take off the largest score of all rows: right where the rows are alike."""
+    return entropy_without_maximum(scores - scores.max(), chunk)
+
+
 def entropy_without_maximum(scores, chunk):
     weights = scores.exp()
     total = weights.sum(1)
@@ -349,6 +388,11 @@ def mean_entropy_of_chunks(scores, chunk):
 
 def entropy_of_the_last_chunk(scores, chunk):
     return entropy(scores.split(chunk, 1)[-1], chunk)
+
+
+def scores_by_level(S: int) -> Tensor:
+    """Draw three rows (3, S) that lie a thousand apart."""
+    return torch.tensor([[-1024.0], [0.0], [1024.0]], dtype=torch.float64) + on_grid(3, S)
 
 
 def sorted_scores(T: int, S: int, descending: bool = False) -> Tensor:
@@ -744,6 +788,7 @@ check = Checker(
         (
             Stage("one position", lambda: [features(1, 2, 1, 3, 4)]),
             Stage("two positions", lambda: [features(1, 2, 2, 3, 2)]),
+            Stage("γ = 0, γ = 1, and a long text", features_at_the_ends),
             Stage("several", lambda: [features(3, 2, 7, 4, 5), features(2, 4, 5, 6, 3)]),
         ),
         {
@@ -773,6 +818,11 @@ check = Checker(
                     phi_q, phi_k, value, torch.ones_like(gamma)
                 ),
             ),
+            "split": Mistake(
+                "right as algebra; but on a long text γ^-s outgrows all numbers, and for γ = 0 "
+                "there is none: raise γ to the power t - s.",
+                forgetting_split_in_two,
+            ),
             "one decay": Mistake(
                 "all heads forget alike: each has a γ of its own.",
                 lambda phi_q, phi_k, value, gamma: forgetting_attention(
@@ -787,6 +837,7 @@ check = Checker(
         (
             Stage("one feature", lambda: [to_estimate(1, 1, 1, 2, 3, 2, 1)]),
             Stage("large keys", lambda: [long_keys(1, 2, 3, 5, 4, 6)]),
+            Stage("large keys in one head only", lambda: [unlike_heads(1, 2, 3, 5, 4, 6)]),
             Stage(
                 "several heads and sequences",
                 lambda: [to_estimate(2, 3, 4, 5, 6, 2, 7), to_estimate(3, 2, 6, 4, 5, 3, 8)],
@@ -797,6 +848,10 @@ check = Checker(
                 "where keys are large, all features round to 0, and 0 / 0 is NaN: bring the "
                 "exponents near 0 before you take the exponential.",
                 two_sided_unstable,
+            ),
+            "one maximum": Mistake(
+                "one maximum for all heads: a head with larger keys rounds to 0 beside the others.",
+                two_sided_with_one_maximum,
             ),
             "each key's": Mistake(
                 "each key is brought to the same size by a maximum of its own, and that does not "
@@ -834,6 +889,13 @@ check = Checker(
                 "sums that no number holds",
                 lambda: [halves(1, 2, 3, 4, 1024.0), halves(2, 1, 3, 5, -1024.0)],
             ),
+            Stage(
+                "halves far apart",
+                lambda: [
+                    halves(1, 3, 4, 2, -1024.0, apart=2048.0),
+                    halves(2, 3, 4, 3, 1024.0, apart=-2048.0),
+                ],
+            ),
             Stage("several heads", lambda: [halves(2, 3, 4, 5), halves(3, 2, 5, 4)]),
         ),
         {
@@ -855,6 +917,11 @@ check = Checker(
                 "right as algebra; but the exponential of 1000 is no number any more: rescale by "
                 "the larger one first.",
                 merge_with_overflow,
+            ),
+            "second": Mistake(
+                "right as algebra; but where the first half is larger by a thousand, its ratio to "
+                "the second is no number: rescale by the larger one of the two.",
+                merge_beside_the_second,
             ),
             "logarithms": Mistake(
                 "you weigh by the logarithms of the sums.",
@@ -909,6 +976,7 @@ check = Checker(
                 "scores whose exponential is no number",
                 lambda: [(1024 + on_grid(3, 5), 2), (-1024 + on_grid(2, 7), 3)],
             ),
+            Stage("rows that lie far apart", lambda: [(scores_by_level(7), 3)]),
             Stage("several chunks", lambda: [(2 * random(4, 11), 3), (3 * random(5, 9), 4)]),
         ),
         {
@@ -927,6 +995,10 @@ check = Checker(
             "no maximum": Mistake(
                 "right as algebra; but the exponential of 1000 is no number any more.",
                 entropy_without_maximum,
+            ),
+            "one maximum": Mistake(
+                "one maximum for all rows: each query has a softmax, and a maximum, of its own.",
+                entropy_with_one_maximum,
             ),
             "last": Mistake(
                 "that is the last chunk's: what came before is forgotten.",
