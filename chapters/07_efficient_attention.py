@@ -71,7 +71,8 @@ show_source(blocks.attend)
 # %% [markdown]
 # What does it cost? A clock would answer for this machine, and for what else it is doing now. So we **count**. `work` counts the
 # operations: two for each multiply–add in a matrix product, one for each element elsewhere. `peak_bytes` asks PyTorch's allocator how much
-# it had given out at once. Neither hangs on the machine. One head is 64 wide.
+# it had given out at once. Neither depends on the machine. (A fused function
+# hides its operations; there `work` uses a formula.) One head is 64 wide.
 
 
 # %%
@@ -138,9 +139,9 @@ finding(
 )
 
 # %% [markdown]
-# In {numref}`fig-pairs` the lines cross at a few hundred positions. Left of that the square hardly matters, whatever is said about it. A
-# wider block crosses later (exercise 7.1 asks where). But texts are long: a page has some 3,000 characters, a book a million, and a picture
-# of $256 \times 256$ pixels has 65,536. There the pairs are all that counts.
+# In {numref}`fig-pairs` the lines cross at a few hundred positions, where half of the work is in pairs; at 64 it is a seventh. A
+# wider block crosses later (exercise 7.1 asks where). But texts are long: a book has a million characters, and a picture
+# of $256 \times 256$ pixels has 65,536 positions. There nearly all of the work is in pairs.
 #
 # ### Beside the RNN
 #
@@ -195,9 +196,9 @@ finding(
 )
 
 # %% [markdown]
-# So there is no *one* crossing. It hangs on what is compared with what, on the width and on the machine; both recurrences step in Python
-# here. In {numref}`fig-crossing` only the form of the sketches is certain: the recurrence is a straight line, and the Transformer bends up
-# and away from it.
+# So there is no *one* crossing. It depends on what is compared with what, on the width and on the machine. Both recurrences step in Python
+# here, while attention runs in the library: with a compiled GRU the seconds may cross elsewhere, or not at all. Sure in
+# {numref}`fig-crossing` is only what is counted: the recurrence's work has a slope of 1, and the Transformer's rises from near 1 towards 2.
 
 # %% [markdown]
 # ## The idea
@@ -208,8 +209,8 @@ finding(
 #    rounds (layers). The pattern may also have longer steps, or a few partners by chance. This is **sparse attention**.
 # 2. **Fewer keys.** Some delegates sum up the others, and everyone hears the delegates: **low rank**.
 # 3. **Another order.** There is one notice board, everyone adds to it, and everyone reads it once. Nobody meets anybody. Whether this can
-#    replace a talk hangs on what fits onto the board: **linear attention**, and with a board that estimates the softmax, the **Performer**.
-# 4. **All pairs, but no minutes.** Everyone talks to everyone, in small groups, and keeps one running note instead of a record of all
+#    replace a talk depends on what fits onto the board: **linear attention**, and with a board that estimates the softmax, the **Performer**.
+# 4. **All pairs, but no record.** Everyone talks to everyone, in small groups, and keeps one running note instead of a record of all
 #    talks: **tiles**, known as FlashAttention. That loses nothing.
 # 5. **Nothing twice.** When a new person comes in, the others don't introduce themselves again: a **cache**, for generation.
 # 6. **Shared notes.** Several heads use one set of keys and values, so that the cache is smaller.
@@ -229,7 +230,7 @@ patterns = {
     ),
 }
 
-# %% mystnb={"figure": {"caption": "Which keys (across) each of 32 queries (down) is compared with: bright. In the last picture all pairs are computed, but at any time there is only one tile of them.", "name": "fig-patterns"}, "image": {"alt": "Six square maps. Full: all bright. Window: a band along the diagonal, with a bright first row and first column. Strided: a band and parallel lines beside it. Fixed: squares along the diagonal, and vertical lines. BigBird: blocks along the diagonal, a broad first row and column, and single blocks elsewhere. Tiles: all half bright, with one bright square."}}
+# %% mystnb={"figure": {"caption": "Which keys (across) each of 32 queries (down) is compared with: bright. All are drawn for both directions, though strided and fixed are causal in their paper. In the last picture all pairs are computed, but at any time there is only one tile of them.", "name": "fig-patterns"}, "image": {"alt": "Six square maps. Full: all bright. Window: a band along the diagonal, with a bright first row and first column. Strided: a band and parallel lines beside it. Fixed: squares along the diagonal, and vertical lines. BigBird: blocks along the diagonal, a broad first row and column, and single blocks elsewhere. Tiles: all half bright, with one bright square."}}
 figure, axes = plt.subplots(2, 3, figsize=(6.4, 4.6), sharex=True, sharey=True)
 for ax, (name, pattern) in zip(axes.flat, patterns.items()):
     ax.imshow(pattern, vmin=0, vmax=1)
@@ -265,8 +266,9 @@ plt.show()
 # C = \operatorname{softmax}\left( \frac{Q\,(E K)^\top}{\sqrt{d_k}} \right) F V , \qquad E, F : (m, S) .
 # $$ (eq-linformer)
 #
-# **Kernels.** Suppose $\exp(q^\top k)$ were a product $\phi(q)^\top \phi(k)$ of **features**, $m$ numbers each. Then $\phi(q_t)$ could be
-# taken out of the sum {cite}`katharopoulos2020transformers`:
+# **Kernels.** A kernel, here, is a function of two vectors, as $\exp(q^\top k)$ is. ($q$ and $k$ stand for $q / \sqrt[4]{d_k}$ and $k /
+# \sqrt[4]{d_k}$ from here on, so that the scale is in them. Linear attention drops it.) Suppose this kernel were a product $\phi(q)^\top
+# \phi(k)$ of **features**, $m$ numbers each. Then $\phi(q_t)$ could be taken out of the sum {cite}`katharopoulos2020transformers`:
 #
 # $$
 # c_t = \frac{\sum_s \phi(q_t)^\top \phi(k_s)\, v_s}{\sum_s \phi(q_t)^\top \phi(k_s)}
@@ -287,13 +289,14 @@ plt.show()
 # \exp(x^\top y) = \mathbb E_\omega \left[ e^{\omega^\top x - |x|^2/2} \; e^{\omega^\top y - |y|^2/2} \right] ,
 # $$ (eq-favor)
 #
-# so with $m$ of them, $\phi(x)_i = e^{\omega_i^\top x - |x|^2/2} / \sqrt m$ gives products that are right on average. These features are
-# positive, and the directions are drawn **orthogonal** to each other; hence the name FAVOR+, for fast attention via positive orthogonal
-# random features.
+# for $\mathbb E\, e^{\omega^\top z} = e^{|z|^2 / 2}$; put $z = x + y$, and $|x + y|^2 = |x|^2 + |y|^2 + 2 x^\top y$. So with $m$ of them,
+# $\phi(x)_i = e^{\omega_i^\top x - |x|^2/2} / \sqrt m$ gives products that are right on average. These features are positive, and the
+# directions are drawn **orthogonal** to each other; hence the name FAVOR+, for fast attention via positive orthogonal random features.
 #
 # **Tiles.** A softmax needs the sum of a whole row. But the sum can be found while the scores pass by, a tile $x$ of them at a time
-# {cite}`milakov2018online`. Keep the maximum $m$ so far, the sum $\ell$ of the exponentials below it, and the sum $a$ of the values so
-# weighted. A new tile of scores $x$ with values $v$ gives
+# {cite}`milakov2018online`. Keep three things: the maximum $m$ so far (no number of features here), the sum $\ell = \sum_j e^{x_j - m}$,
+# and $a = \sum_j e^{x_j - m} v_j$. The maximum is taken off so that no exponential overflows. A new tile of scores $x$ with values $v$
+# gives
 #
 # $$
 # m' = \max(m, \max_j x_j), \qquad
@@ -301,10 +304,11 @@ plt.show()
 # a' = e^{m - m'} a + \sum_j e^{x_j - m'} v_j ,
 # $$ (eq-online-softmax)
 #
-# and at the end $c = a / \ell$. Nothing is approximated. FlashAttention {cite}`dao2022flashattention` does this in one kernel, within a
+# and at the end $c = a / \ell$. Nothing is approximated. FlashAttention {cite}`dao2022flashattention` does this in one fused function, within a
 # GPU's fast memory. On the way back it computes the scores anew, so that the weights need not be stored.
 #
-# What we expect, for a head of width $d$, with $w$, $m$ and $\sqrt T$ small beside $T$:
+# What we expect, for a head of width $d$, where $w$, $m$ and $\sqrt T$ are small beside $T$. (Where they are not, a form may cost more than
+# full attention, as a window of 64 will at 128 positions.)
 #
 # | form | work | memory | exact? |
 # | --- | --- | --- | --- |
@@ -324,6 +328,8 @@ plt.show()
 # | $\phi(q)$, $\phi(k)$ | (B, h, T, m), (B, h, S, m) | features |
 # | $S_t$, $z_t$ | (B, h, m, $d_v$), (B, h, m) | the state of linear attention |
 # | $\omega$ | (m, $d_k$) | random directions |
+# | $m$ | | mixtures (Linformer), features (kernels); with tiles, the running maximum |
+# | $\ell$, $a$ | (B, h, T), (B, h, T, $d_v$) | sums of an online softmax |
 
 # %% [markdown]
 # ## By hand
@@ -485,8 +491,8 @@ key = torch.arange(12.0).view(6, 2)  # (S, d_k)
 print(key.tolist(), "→", (E @ key).tolist())
 
 # %% [markdown]
-# In the layer $E$ and $F$ are learned, and are as long as the longest sequence. Each mixture holds all positions, the future among them. So
-# there is no causal form, and no way to generate text with it.
+# In the layer $E$ and $F$ are learned, and have a column for each position of the longest sequence. Each mixture holds all positions, the
+# future among them. So there is no causal form, and no way to generate text with it.
 
 # %%
 show_source(efficient.Linformer)
@@ -507,7 +513,7 @@ show_source(kernelised.parallel_form)
 
 # %% [markdown]
 # With the future masked, each query needs sums of its own. The second form steps along, as an RNN does. Its state is of one size, however
-# long the text is: one layer of such a model can generate forever, in the same memory.
+# long the text is: such a model can generate forever, in the same memory.
 
 # %%
 show_source(kernelised.recurrent_step)
@@ -569,16 +575,18 @@ show_source(efficient.Performer)
 #
 # The last form changes nothing but the order of the work. For each block of queries it walks along the keys, with {eq}`eq-online-softmax`.
 # What autograd would keep for the way back is every tile. So the gradient is written by hand, and makes the tiles anew. It needs one number
-# for each row, $\lambda = \log \sum_s e^{x_s}$, from which any weight follows: $p_s = e^{x_s - \lambda}$. And since a softmax's gradient
-# is $p_s (g_s - \sum_r p_r g_r)$, it needs that sum, too. It is the product of the context with its gradient.
+# for each row, $\lambda = \log \sum_s e^{x_s}$, from which any weight follows: $p_s = e^{x_s - \lambda}$. If $\dot c$ arrives at the
+# context, $g_s = \dot c^\top v_s$ arrives at weight $s$, and a softmax hands on $p_s (g_s - \sum_r p_r g_r)$. That sum needs no tile:
+# $\sum_r p_r\, \dot c^\top v_r = \dot c^\top c$. (`torch.autograd.Function` is how PyTorch takes a gradient that is written by hand: `ctx`
+# carries from `forward` to `backward` what is to be kept. It is enough to read `forward`.)
 
 # %%
 show_source(efficient.TiledAttention)
 
 # %% [markdown]
 # In plain PyTorch this is a model of FlashAttention, not its speed. Each tile makes a round trip through main memory here; the point of the
-# original is that it does not. The library has such a kernel, for processors too: since Day 5 our layers have used
-# `F.scaled_dot_product_attention` whenever nobody asks for the weights.
+# original is that it does not. The library has such a fused function (people say *kernel* for this, too), for processors as well: since Day
+# 5 our layers have used `F.scaled_dot_product_attention` whenever nobody asks for the weights.
 
 # %%
 with_tiles = partial(efficient.tiled_attention, tile=64)
@@ -612,11 +620,11 @@ show_source(efficient.KVCache)
 
 # %%
 @torch.no_grad()
-def cache_bytes(n_kv_heads: int) -> int:
-    """Bytes of keys and values that one layer's cache holds for 1,000 positions."""
+def cache_bytes(n_kv_heads: int, T: int = 1000) -> int:
+    """Bytes of keys and values that one layer's cache holds for T positions."""
     layer = MultiHeadAttention(512, 8, n_kv_heads=n_kv_heads)
-    cache = efficient.KVCache(1000)
-    layer(torch.zeros(1, 1000, 512), is_causal=True, cache=cache)
+    cache = efficient.KVCache(T)
+    layer(torch.zeros(1, T, 512), is_causal=True, cache=cache)
     held = cache.append(*torch.zeros(2, 1, n_kv_heads, 0, 64))
     return sum(x.untyped_storage().nbytes() for x in held)
 
@@ -778,7 +786,8 @@ print("cached and uncached logits agree at all", len(splits), "splits:", cache_i
 # %% [markdown]
 # ### No pairs in hiding
 #
-# Does a form really not make a tensor $(T, T)$ somewhere? At 4096 positions such a tensor has 67 MB. None of the forms comes near it.
+# Does a form really not make a tensor $(T, T)$ somewhere? At 4096 positions such a tensor has 67 MB. All forms stay below
+# half of it.
 
 # %%
 thrifty = {
@@ -815,10 +824,13 @@ finding(
 ids, target, apart = associative_recall(2, 8, seed=0)
 for (key, said), value, distance in zip(ids[0].tolist(), target[0].tolist(), apart[0].tolist()):
     asked = said == 4 + 8  # four keys, eight values, and the blank
-    answer = f"{value}, {distance} positions away" if asked else ""
-    print(f"key {key}", f"is asked for: {answer}" if asked else f"has the value {said - 4}")
+    answer = f"it is {value}, told {distance} positions away" if asked else ""
+    print(f"key {key}", f"is asked for ({answer})" if asked else f"has the value {said - 4}")
 
 # %% [markdown]
+# The model sees both directions, so the answer may come after the question. (In the paper's task it comes before, and key and value stand
+# at positions of their own.) In the real task there are 64 keys and 8 values.
+#
 # The model sums the embeddings of what stands at a position, adds sinusoidal positions, and sends it through two of yesterday's blocks.
 
 # %%
@@ -857,7 +869,7 @@ finding(
 )
 
 # %% [markdown]
-# Now the same with a window of 16, so that each query sees 33 keys, of 128. This is the smallest member of a stored experiment; we train it
+# Now the same with a window of 16, so that each query sees 33 keys, of 128. This is one member of a stored experiment; we train it
 # here, and compare.
 
 # %%
@@ -913,22 +925,25 @@ table(
 best = {task: over_seeds("right", "full", task)[0] for task in ("recall", "count")}
 others = [name for name in METHODS if name != "full"]
 recalls = {name: over_seeds("right", name, "recall")[2] for name in others}
-counts = {name: over_seeds("right", name, "count")[0] for name in others}
-bits = {name: over_seeds("bits", name, "text")[0] for name in ("full", "window", "performer")}
+counts = {name: over_seeds("right", name, "count")[1] for name in others}  # the worst seed
+sparse_forms = ("window", "strided", "fixed")
+bits = {name: over_seeds("bits", name, "text") for name in ("full", *sparse_forms)}
 finding(
-    "No cheap form recalls half of what full attention does. But the Linformer counts as well as it, within 5 points, and the "
-    "window reads text at least as well, within 0.02 bits.",
+    "No cheap form recalls half of what full attention does, in its best seed. Linear attention counts as well, within 5 "
+    "points in its worst seed. The causal patterns read text better after so short a training, in all seeds.",
     max(recalls.values()) < 0.5 * best["recall"]
-    and abs(counts["linformer"] - best["count"]) < 0.05
-    and bits["window"] < bits["full"] + 0.02,
+    and counts["linear"] > best["count"] - 0.05
+    and max(bits[name][2] for name in sparse_forms) < bits["full"][1],
     {f"recall, {name}": f"{right:.0%}" for name, right in recalls.items()}
-    | {"count, full": f"{best['count']:.0%}", "count, Linformer": f"{counts['linformer']:.0%}"},
+    | {"count, full": f"{best['count']:.0%}", "count, linear": f"{counts['linear']:.0%}"},
 )
 
 # %% [markdown]
-# So the question is not whether a form is good, but at what. These models are small and their training is short; two hundred steps of text
-# are a beginning, in which it even helps not to see what is far. With longer training the gaps may close, or open. But the order in recall
-# has a reason for each form.
+# So the question is not whether a form is good, but at what. Mind what these numbers are. The models are small, their training is short,
+# with one learning rate for all forms, chosen for full attention; another seed draws other weights *and* other data. Count is not learned
+# to the end by any form. Two hundred steps of text bring a model about as far as a table of pairs of letters would: in such a beginning it
+# helps not to see what is far, so *text* says little about what a form costs a trained reader. With longer training the gaps may close, or
+# open.
 #
 # Where is the answer, when a form misses it? The share of right answers in recall by the distance between question and answer:
 
@@ -948,7 +963,7 @@ def by_distance(method: str) -> tuple[list, tuple[list, list]]:
 shown = ("full", "window", "strided", "bigbird", "performer", "linear")
 rings = {name: by_distance(name) for name in shown}
 
-# %% mystnb={"figure": {"caption": "Share of right answers in recall, by the distance between question and answer: mean and range over three seeds (stored experiment `efficient_quality`). One in eight is chance.", "name": "fig-distance"}, "image": {"alt": "Six lines over the distance, from about 10 to 110 positions. Full attention stays at one. The window begins at one and drops to chance beyond its reach. Strided and BigBird begin high and fall to between 0.2 and 0.5. The Performer is flat near 0.4, linear attention flat just above chance."}}
+# %% mystnb={"figure": {"caption": "Share of right answers in recall, by the distance between question and answer: mean and range over three seeds (stored experiment `efficient_quality`). One in eight is chance.", "name": "fig-distance"}, "image": {"alt": "Six lines over the distance, from about 10 to 110 positions. Full attention stays at one. The window begins at one and drops to chance beyond its reach. Strided and BigBird begin at 0.8; strided falls to about 0.2, BigBird to 0.3 and rises to one half at the end. The Performer is flat near 0.4, linear attention flat just above chance."}}
 lines = {name: (middles, mean) for name, (mean, _) in rings.items()}
 ax = curves(
     lines,
@@ -972,11 +987,11 @@ finding(
 )
 
 # %% [markdown]
-# In {numref}`fig-distance` each form fails in its own way. A window is perfect within its reach, and blind beyond it. (Two layers could
-# carry news twice as far, but not a thousand possible answers at once.) Strided attention and BigBird see some pairs of every distance and
-# miss the others. (BigBird's global block is the first, so it helps most where question and answer are at the two ends.) The Performer and
-# linear attention see everything, and nothing sharply: they don't care how far it is. The Linformer has mixed the keys before anyone has
-# asked.
+# In {numref}`fig-distance` each form fails in its own way. A window is right within its reach, and blind beyond it. (Two layers could carry
+# news twice as far, but hardly everything that might be asked for.) Strided attention sees some distances always, up to 12 and the
+# multiples of 12, and the others never; BigBird sees some pairs of each distance. (Its global block is the first, so it helps most where
+# question and answer are at the two ends.) The Performer and linear attention see everything, and don't care how far it is. We think that
+# they see nothing sharply enough; with more features or longer training they might do better, which we did not try.
 
 # %% [markdown]
 # ## Look inside
@@ -1035,11 +1050,16 @@ finding(
 )
 
 # %% [markdown]
+# An untrained head looks at everything nearly alike, and that is a map of rank one, plus noise: the first value has a third of the sum. To
+# count, nothing more is needed. To recall, each position has to look at another one, and in the first block the rank *rises* in training;
+# in the second it falls. So a low rank is no sign of learning, nor a high one of failure: it depends on the task and the block. (The maps
+# of text are triangular, since the future is masked, which has a share in their rank.)
+#
 # ### When the estimate is good
 #
-# *Beyond the core path, up to the next section.* First the kernel alone. Fifty pairs of vectors in 16 dimensions have random directions,
-# and all the same norm. For each pair, the estimate is divided by the true $\exp(x^\top y)$, so that 1 is right. We draw the directions a
-# hundred times.
+# *Beyond the core path, up to the next section.* First the kernel $\exp(x^\top y)$ alone. Fifty pairs of vectors in 16 dimensions have
+# random directions, and all the same norm. For each pair, the estimate is divided by the true $\exp(x^\top y)$, so that 1 is right. We draw
+# the directions a hundred times.
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -1084,9 +1104,10 @@ finding(
 )
 
 # %% [markdown]
-# At a norm of 3 the mean is still right, but only in the way in which a lottery pays back its stakes: nearly all estimates are far too
-# small, and a rare one is huge. The variance of a single feature says why; it is $e^{|x + y|^2} - 1$ times the square of what is estimated.
-# And how large are queries? With 64 numbers of variance 1, and after the division by $\sqrt[4]{d_k}$, their norm is about $8 / 2.8 = 2.8$.
+# At a norm of 3 the mean is still right by {eq}`eq-favor`, but only in the way in which a lottery pays back its stakes: nearly all
+# estimates are far too small, and a rare one is huge. The variance of a single feature says why; with $z = 2(x + y)$ in the same line of
+# proof, it is $e^{|x + y|^2} - 1$ times the square of what is estimated. And how large are queries? With 64 numbers of variance 1, and
+# after the division by $\sqrt[4]{d_k}$, their norm is about $8 / 2.8 = 2.8$.
 #
 # What a layer needs is the quotient in {eq}`eq-full-attention`, not the kernel. We compare contexts: 64 positions, all queries and keys of
 # one norm (after the scale), and the error relative to the size of the exact contexts ({numref}`fig-performer`).
@@ -1112,10 +1133,12 @@ def context_error(norm: float, m: int, draws: int = 30) -> tuple[float, float]:
 norms = [0.5, 1.0, 2.0, 4.0]
 errors = {norm: [context_error(norm, m) for m in features] for norm in norms}
 
-# %% mystnb={"figure": {"caption": "Relative error of the Performer's contexts, by the number of features, for queries and keys of four norms. Both axes are logarithmic; the grey line falls as one over the root of the number.", "name": "fig-performer"}, "image": {"alt": "Four lines. Those for norms 0.5 and 1 fall straight, parallel to the grey line. That for norm 2 falls slowly, that for norm 4 hardly at all, both near one."}}
+# %% mystnb={"figure": {"caption": "Relative error of the Performer's contexts, by the number of features, for queries and keys of four norms. Both axes are logarithmic; the grey line falls as one over the root of the number.", "name": "fig-performer"}, "image": {"alt": "Four lines. That for norm 0.5 falls straight, parallel to the grey line, that for norm 1 a little less steeply. That for norm 2 falls slowly, that for norm 4 hardly at all, both near one."}}
 lines = {f"norm {norm}": (features, [one for one, _ in errors[norm]]) for norm in norms}
 ax = curves(lines, "features m", "relative error of the context", logx=True, logy=True)
-ax.plot(features, [0.4 * (16 / m) ** 0.5 for m in features], color="#777777", lw=1, ls="-")
+root = [0.4 * (16 / m) ** 0.5 for m in features]
+ax.plot(features, root, color="#777777", lw=1, ls="-", label="1/√m")
+ax.legend()
 ax.set_xticks(features, features)
 plt.show()
 
@@ -1127,6 +1150,11 @@ finding(
     abs(slopes[0.5] + 0.5) < 0.05 and errors[4.0][-1][0] > 0.8 and slopes[4.0] > -0.1,
     {f"power at norm {norm}": f"{power:.2f}" for norm, power in slopes.items()},
 )
+
+# %% [markdown]
+# An error of 1 is that of an answer of 0. So at a norm of 4, and over it at few features, the estimate is no better than none, and more
+# features hardly help. The quotient of two unbiased estimates is not unbiased. And whether the error falls as promised depends on how long
+# queries and keys are, which the network decides, not we: to look at one key sharply, they have to be long.
 
 # %% [markdown]
 # ## Where it breaks
@@ -1149,22 +1177,26 @@ efficient.use_form(full, lambda number: efficient.tiled_attention)
 
 # %%
 cheap = ("window", "strided", "performer", "linear")
+from_the_start = {name: as_range(over_seeds("right", name, "recall")) for name in cheap}
+table(
+    [[name, f"{exchanged[name]:.0%}", from_the_start[name]] for name in cheap],
+    ["form", "exchanged after training", "trained with it, % (stored)"],
+)
 finding(
-    "Tiles in place of full attention change nothing. All forms that compute something else lose over 40 points.",
+    "Tiles in place of full attention change nothing. The four forms that compute something else lose over 40 points.",
     abs(exchanged["tiles"] - exchanged["full"]) < 1e-3
     and max(exchanged[name] for name in cheap) < exchanged["full"] - 0.4,
     {name: f"{right:.0%}" for name, right in exchanged.items()},
 )
 
 # %% [markdown]
-# That is no more than they reach when they are trained as such, and mostly it is no less. Here the forms seem to be bounded by what they
-# can see, not by their training.
-
-# %% [markdown]
-# So a form is chosen before training. And what does each of them cost, and give? Here is everything at once. The work and the bytes are
+# But in recall they reach hardly more when they are trained as such from the start. So this says what a form can't do, not *when* it should be
+# chosen: that could be seen only in a task that a form learns as well as full attention, and we did not try it.
+#
+# What does each form cost, and give? Here is everything at once, from two worlds. The work and the bytes are
 # those of one head, forward and backward, as a share of full attention's at 4096 positions (stored experiment `attention_costs`; `fixed`
 # and `strided` have a stride of 64, everything else is 64 wide). How far the contexts are from full attention's is measured here, on the
-# same random heads of 1024 positions.
+# same random heads of 1024 positions. The last three columns are the small models' from above, which read 128 positions.
 
 # %%
 costs = experiments.load("attention_costs")
@@ -1228,83 +1260,92 @@ table(
 
 # %% [markdown]
 # The seconds are processor time on one thread of the machine that ran the experiment; other machines have others. "Off by" is relative to
-# the size of the contexts: on random heads, where all keys fit about equally well, each form gives something else. That is no verdict. What
-# a network makes of a form after training is in the last columns.
+# the size of the contexts: on random heads each form gives something else. (The Linformer's matrices are untrained here, and the
+# Performer's queries have a norm of 2.8, where its estimate fails.) That is no verdict. What a network makes of a form after training is in
+# the last columns. Tiles and the fused function do some more work than full attention, since they compute the scores twice.
 #
-# Now the decision: which form, when? What has to be kept decides which forms come into question; then the cheapest is chosen. For each need
-# and each length {numref}`fig-decision` names the form whose training step took the fewest seconds, among those that keep at least what is
-# needed in all three seeds.
+# Which form would one choose, then? What has to be kept decides which forms come into question; of these the quickest is chosen. For two
+# needs and each length {numref}`fig-decision` names the form whose training step took the fewest seconds, among those that keep what is
+# needed in the worst of three seeds. It is an example of how to decide, not a rule, for it joins what was not measured together: the
+# quality is that of 128 positions, the seconds are those of the length below. Whether a form that counts among 128 positions counts among
+# 8192 with a state of the same size, we don't know. (*Text* is left out: where full attention has learned so little, to keep up with it is
+# no test.)
 
 
 # %%
-def keeps(method: str, need: str) -> bool:
-    """Whether a form keeps what is needed, in the worst of its seeds."""
-    task, column = ("text", "bits") if "near" in need else (need.split(":")[1].split()[0], "right")
-    found, best = (over_seeds(column, name, task) for name in (as_trained(method), "full"))
-    if found is None:
-        return False
-    return found[2] < best[0] + 0.05 if column == "bits" else found[1] > best[0] - 0.05
+def keeps(method: str, task: str, points: int = 5) -> bool:
+    """Whether the worst seed of a form is within so many points of full attention's mean."""
+    worst, mean = over_seeds("right", as_trained(method), task)[1], best[task]
+    return worst > mean - points / 100
 
 
-NEEDS = [
-    "anything may matter: recall within 5 points of full attention's",
-    "an overall impression: count within 5 points",
-    "mostly what is near: text within 0.05 bits",
-]
+NEEDS = {
+    "recall": "anything may matter: recall within 5 points of full attention's",
+    "count": "an overall impression: count within 5 points",
+}
 
 
 # %%
-def quickest(need: str, T: int) -> tuple[str, float]:
+def quickest(task: str, T: int, points: int = 5) -> tuple[str, float]:
     """The quickest form that keeps what is needed, and its seconds as a share of full attention's."""
-    shares = {n: relative("step_seconds", n, T) for n in two_sided if keeps(n, need)}
+    kept = [name for name in two_sided if keeps(name, task, points)]
+    shares = {name: relative("step_seconds", name, T) for name in kept}
     name = min(shares, key=shares.get)
     return name, shares[name]
 
 
-decision = {need: [quickest(need, T) for T in LENGTHS] for need in NEEDS}
+decision = {task: [quickest(task, T) for T in LENGTHS] for task in NEEDS}
 
-# %% mystnb={"figure": {"caption": "Which form to choose: the quickest of those that keep what is needed, by the length of the sequence; the number is its share of full attention's seconds in a training step (stored experiments `attention_costs` and `efficient_quality`).", "name": "fig-decision"}, "image": {"alt": "A table of three needs and six lengths. Each cell has the name of a form and a number below one that falls from left to right."}}
-figure, axes = plt.subplots(3, 1, figsize=(6.4, 4.2), sharex=True)
-for ax, (need, chosen) in zip(axes, decision.items()):
+# %% mystnb={"figure": {"caption": "Which form one would choose if the quality that was measured at 128 positions held at all lengths: the quickest of those that keep what is needed, by the length of the sequence; the number is its share of full attention's seconds in a training step (stored experiments `attention_costs` and `efficient_quality`).", "name": "fig-decision"}, "image": {"alt": "A table of two needs and six lengths. Each cell has the name of a form and a number that is one or smaller, and falls from left to right."}}
+figure, axes = plt.subplots(2, 1, figsize=(6.4, 3.0), sharex=True)
+for ax, (task, chosen) in zip(axes, decision.items()):
     ax.imshow([[share for _, share in chosen]], vmin=0, vmax=1, aspect="auto")
     for i, (name, share) in enumerate(chosen):
         colour = "white" if share < 0.5 else "black"
         ax.text(i, 0, f"{name}\n{share:.2g}", ha="center", va="center", color=colour)
-    ax.set_title(need, loc="left")
+    ax.set_title(NEEDS[task], loc="left")
     ax.set(yticks=[], xticks=range(len(LENGTHS)), xticklabels=LENGTHS)
     ax.grid(False)
 axes[-1].set_xlabel("positions")
 plt.show()
 
 # %%
-exactly, impression, nearby = ([name for name, _ in chosen] for chosen in decision.values())
-at_1024 = LENGTHS.index(1024)
+POINTS = (3, 5, 10)
+kept_by = {(task, n): [m for m in two_sided if keeps(m, task, n)] for task in NEEDS for n in POINTS}
+rows = [[task, n, ", ".join(names)] for (task, n), names in kept_by.items()]
+table(rows, ["task", "points that may be lost", "forms that lose no more"])
+
+# %%
+long_ones = [T for T in LENGTHS if T >= 1024]
+for_recall = {quickest("recall", T, n)[0] for T in LENGTHS for n in POINTS}
+for_count = {quickest("count", T, n)[0] for T in long_ones for n in POINTS}
+at_8192 = max(quickest("count", 8192, n)[1] for n in POINTS)
 finding(
-    "If anything may matter, full attention or the library's kernel is the quickest at every length. For the other two "
-    "needs, cheaper forms are the quickest from 1024 positions on, and at 8192 take under a tenth of the seconds.",
-    {*exactly} <= {"full", "fused"}
-    and not {"full", "fused"} & {*impression[at_1024:], *nearby[at_1024:]}
-    and max(decision[need][-1][1] for need in NEEDS[1:]) < 0.1,
-    {"impression, at 8192": impression[-1], "nearby, at 8192": nearby[-1]},
+    "Recall is kept by exact forms only, whether 3, 5 or 10 points may be lost. For count a cheaper form is the quickest "
+    "from 1024 positions on each time, and at 8192 takes under a tenth of the seconds.",
+    for_recall <= {"full", "fused"} and not {"full", "fused"} & for_count and at_8192 < 0.1,
+    {"for recall": ", ".join(sorted(for_recall)), "for count": ", ".join(sorted(for_count))},
 )
 
 # %% [markdown]
-# Read it by rows. If anything may matter, there is no choice. If an overall impression will do, it is a form that sums everything up. If
-# mostly the neighbours matter, it is a pattern. And on the left, where sequences are short, plain attention is the quickest, whatever is
-# needed.
+# Read it by rows, and treat seconds within a quarter of each other as equal; they were measured once, and are rough. If anything may
+# matter, there is no choice but between two ways to compute the same. If an overall impression will do, a form that sums everything up
+# saves much, on long sequences. Which one it is depends on how many points may be lost. At 256 positions plain attention is the quickest
+# whatever is needed, and at 512 a cheaper form saves a third at most.
 #
-# That is what the cheap forms give up: *exact recall from far*. No theorem is needed to see why. A window does not look there; a pattern
-# looks at some places only; a mixture has forgotten which position was which; a state of one size can't hold more than it has room for. So
-# long texts are still read with full attention, in tiles and with a cache; or with windows, where it will do: one well-known language model
-# looks back 4096 positions in each of its layers {cite}`jiang2023mistral`, and lets news travel from layer to layer.
+# What the cheap forms give up, in our small models, is *exact recall from far*. For some the reason is plain: a window does not look there,
+# and a pattern looks at some places only. A mixture can't tell which position was which, and a state of one size has only so much room; how
+# much of the loss is due to that we did not separate from our short training. So long texts are still read with full attention, in tiles
+# and with a cache; or with windows, where it will do: one well-known language model looks back 4096 positions in each of its layers
+# {cite}`jiang2023mistral`, and lets news travel from layer to layer.
 #
-# The lessons that follow are applications: texts sorted into classes, models that read and write, pictures. Their sequences have some
-# hundred positions. For these the picture has an answer, too: none of today's savings is worth its loss, and we will use what Day 6 built.
+# The lessons that follow are applications, with sequences of some hundred positions. There little is to be saved, and we will use what Day
+# 6 built.
 
 # %% [markdown]
 # ## Claims, measured
 #
-# *6 minutes.* Nine sentences about long sequences, and what we found. First the growth, by the stored counts of a training step: the power
+# *10 minutes.* Nine sentences about long sequences, and what we found. First the growth, by the stored counts of a training step: the power
 # of the length, from 1024 positions on.
 
 # %%
@@ -1317,7 +1358,7 @@ growth = {
 rows = [[name, *(f"{growth[name, what]:.2f}" for what in ("work", "bytes"))] for name in FORMS]
 table(rows, ["form", "power of work", "power of bytes"])
 
-# %% mystnb={"figure": {"caption": "Operations, bytes and seconds of one head's training step, by the number of positions (stored experiment `attention_costs`). All axes are logarithmic.", "name": "fig-cost-growth"}, "image": {"alt": "Three panels, each with lines that rise to the right. In the first, full attention and tiles rise steeply together, the others flatter. In the second, full attention alone rises steeply. In the third, full attention rises most steeply, then tiles, and the others are flatter."}}
+# %% mystnb={"figure": {"caption": "Operations, bytes and seconds of one head's training step, by the number of positions (stored experiment `attention_costs`). All axes are logarithmic.", "name": "fig-cost-growth"}, "image": {"alt": "Three panels, each with lines that rise to the right. In the first, full attention and tiles rise steeply together, the others flatter. In the second, full attention alone rises steeply, and the fused function and tiles lie lowest. In the third, tiles in plain PyTorch lie far above all others, full attention and the fused function rise as steeply below them, and the others are flatter."}}
 figure, axes = plt.subplots(1, 3, figsize=(6.4, 4.2), sharex=True)
 drawn_forms = ("full", "fused", "tiled", "window", "strided", "performer", "linear")
 for ax, what in zip(axes, ("work", "bytes", "seconds")):
@@ -1332,7 +1373,8 @@ plt.show()
 
 # %% [markdown]
 # In {numref}`fig-cost-growth` the line of full attention in the middle stands alone: the square of memory. (The bytes of strided and fixed
-# patterns have a power below 1.5 as yet, since queries, keys and values, which are linear, still weigh more than the scores.)
+# patterns have a power below 1.5 as yet, since queries, keys and values, which are linear, still weigh more than the scores. And the fused
+# function has one below 1, since it also takes memory that does not grow.)
 
 
 # %%
@@ -1353,7 +1395,7 @@ claim(
     "eff-2",
     supports={
         "full attention's bytes grow with a power of 2.0 ± 0.1": near(bytes_of["full"], 2),
-        "those of linear attention, stepping as an RNN or not, with 1.0 ± 0.1": all(in_steps),
+        "those of linear attention, which can step as a recurrence, with 1.0 ± 0.1": all(in_steps),
     },
     limits={
         "full attention in tiles, ours or the library's, has a power under 1.1": all(in_tiles),
@@ -1363,7 +1405,8 @@ claim(
 )
 
 # %% [markdown]
-# So the square of memory was never a property of attention, only of the way in which it was computed. The square of work is.
+# (An RNN's own bytes were not counted.) So the square of memory was never a property of attention, only of the way in which it was
+# computed. The square of work is.
 
 
 # %%
@@ -1376,8 +1419,8 @@ def linear_work(d: int) -> int:
 by_width = exponent([64, 256], [linear_work(d) for d in (64, 256)])
 linear_in_T = ("window", "bigbird", "linformer", "performer", "linear")
 root_in_T = ("strided", "fixed")
-best_of_them = max(over_seeds("right", name, "recall")[2] for name in (*linear_in_T, *root_in_T))
-lose = best_of_them < over_seeds("right", "full", "recall")[1] - 0.4
+windows = [cost(partial(efficient.window_attention, window=w), 2048)[0] for w in (64, 128)]
+by_window = exponent([64, 128], windows)
 as_said = all(near(work_of[name], 1) for name in linear_in_T)
 as_said_too = all(near(work_of[name], 1.5) for name in root_in_T)
 
@@ -1390,17 +1433,17 @@ claim(
     supports={
         "window, BigBird, Linformer, Performer, linear: work has the power 1.0 ± 0.1": as_said,
         "strided and fixed, with a stride of √n: 1.5 ± 0.1": as_said_too,
+        "a window's work has a power of w of 1.0 ± 0.1": near(by_window, 1),
     },
     limits={
         "linear attention's work has a power of d over 1.8": by_width > 1.8,
-        "trained alike, all of them recall over 40 points less than full attention": lose,
     },
-    numbers=work_of | {"power of d, linear": by_width},
+    numbers=work_of | {"power of d, linear": by_width, "power of w, window": by_window},
     experiment="attention_costs",
 )
 
 # %% [markdown]
-# One finds $O(n\,d)$ for linear attention. But its state is a matrix, $d$ by $d$, and every position adds to all of it: $O(n\,d^2)$. And
+# One reads $O(n\,d)$ for linear attention. But its state is a matrix, $d$ by $d$, and every position adds to all of it: $O(n\,d^2)$. And
 # from which length on does a form pay, beside the library's kernel?
 
 
@@ -1477,15 +1520,14 @@ claim(
 # *Beyond the core path, up to the exercises.* What the library's kernel gains, and what our tiles don't:
 
 # %%
-T = LENGTHS[-1]
 (of_all,), (of_kernel,), (of_pieces,) = (
-    costs.select(method=name, T=T) for name in ("full", "fused", "tiled")
+    costs.select(method=name, T=LENGTHS[-1]) for name in ("full", "fused", "tiled")
 )
 took = {row["method"]: row["step_seconds"] for row in (of_all, of_kernel, of_pieces)}
 not_yet = min(relative("step_seconds", "fused", n) for n in (256, 512, 1024)) > 1
 same_work = near(work_of["tiled"], 2) and abs(of_pieces["work"] / of_all["work"] - 1) < 0.1
 faster = took["fused"] < 0.8 * took["full"]
-a_model = took["tiled"] > 3 * took["fused"]
+more_work = 1.1 < of_pieces["step_work"] / of_all["step_work"] < 1.25
 
 # %% [markdown]
 # (claim-eff-5)=
@@ -1500,18 +1542,23 @@ claim(
         "at 8192 positions the library's kernel takes under 80 % of the seconds": faster,
     },
     limits={
-        "up to 1024 positions, on one thread, it is not quicker than plain attention": not_yet,
-        "tiles in plain PyTorch take over 3 times its seconds": a_model,
+        "up to 1024 positions, on one thread, its training step is not quicker": not_yet,
+        "with the way back the tiles' work is 10 to 25 % more: scores are made twice": more_work,
     },
     numbers=took,
     experiment="attention_costs",
 )
+
+# %% [markdown]
+# (All this is one thread of a processor. The paper's claim is about GPUs, where fast and slow memory lie further apart; and our tiles, in
+# plain PyTorch, are several times slower than plain attention.)
 
 # %%
 small_bias = all(abs(b) < 0.05 for b in bias.values())
 as_root = abs(slopes[0.5] + 0.5) < 0.05
 left_in_mean = errors[4.0][0][1] / errors[4.0][0][0]
 kept = errors[4.0][-1][0] / errors[4.0][0][0]
+by_angle = spread_of[1.0][0] / independent
 
 # %% [markdown]
 # (claim-eff-6)=
@@ -1522,22 +1569,25 @@ claim(
     supports={
         "the kernel's estimate has the right mean, within 5 %, at norms of 0.5 and 1": small_bias,
         "at a norm of 0.5 the contexts' error has a power of m of −0.5 ± 0.05": as_root,
-        "orthogonal directions err less than independent ones": spread_of[1.0][0] < independent,
+        "16 orthogonal directions err less than 16 independent ones, at norm 1": by_angle < 1,
     },
     limits={
+        "at a norm of 1 the power is above −0.45 already": slopes[1.0] > -0.45,
         "at a norm of 4 over 40 % of the error stays in the mean of 30 draws": left_in_mean > 0.4,
         "there, 64 times as many features leave over 80 % of it": kept > 0.8,
     },
     numbers={f"power at norm {norm}": power for norm, power in slopes.items()}
-    | {"stays in the mean": left_in_mean, "stays with 1024 features": kept},
+    | {"stays in the mean": left_in_mean, "stays with 1024 features": kept}
+    | {"orthogonal by independent": by_angle},
 )
 
 # %% [markdown]
-# The quotient of two unbiased estimates is not unbiased. And whether the error falls as promised hangs on how long queries and keys are,
-# which the network decides, not we: to look at one key sharply, they have to be long.
+# Pure chance would leave $1 / \sqrt{30}$, under a fifth, of the error in the mean of 30 draws; the rest is bias.
 
 # %%
-as_full = abs(counts["linformer"] - best["count"]) < 0.05
+nearly = counts["linformer"] > best["count"] - 0.1
+missed = counts["linformer"] < best["count"] - 0.05
+of_text = needed["text, block 1"]
 few, raw, linformers = at_32["count, block 1"] > 0.9, at_32["untrained"], recalls["linformer"]
 
 # %% [markdown]
@@ -1548,21 +1598,22 @@ claim(
     "eff-7",
     supports={
         "count: the 32 largest of 128 singular values have over 90 % of the sum": few,
-        "there the Linformer with 32 mixtures is within 5 points of full attention": as_full,
+        "there the Linformer with 32 mixtures is within 10 points of full attention": nearly,
     },
     limits={
+        "there its worst of three seeds is over 5 points below": missed,
+        "text: in the first block 90 % of the sum take over 40 values": of_text > 40,
         "recall: in the first block they have under 70 %": at_32["recall, block 1"] < 0.7,
-        "there the Linformer answers under 20 %": linformers < 0.2,
-        "before training they have over 80 %: low rank need not be learned": raw > 0.8,
+        "in recall the Linformer answers under 20 %": linformers < 0.2,
+        "recall: before training they have over 80 %": raw > 0.8,
     },
     numbers={f"share of the 32 largest, {name}": share for name, share in at_32.items()},
     experiment="efficient_quality",
 )
 
 # %% [markdown]
-# An untrained head looks at everything nearly alike, and that is a map of rank one, and noise. To count, nothing more is needed. To recall,
-# each position has to look at another one, and the rank *rises* in training. (The maps of text are triangular, since the future is masked,
-# which has a share in their rank.)
+# That the Linformer fails in recall need not be the rank's fault: its mixtures are the same for all sequences, and the keys stand elsewhere in
+# each. And it has 16,384 weights more than the others, in its two blocks.
 #
 # ### Generation
 
@@ -1591,6 +1642,19 @@ table(rows, ["symbols", "billion operations", "with a cache", "times quicker (st
 saved = in_all["uncached"][-1] / in_all["cached"][-1]
 of_one = {method: exponent(tokens[-3:], counts[-3:]) for method, counts in of_last.items()}
 
+
+# %%
+def growing(method: str) -> list[int]:
+    """By how much the last symbol's work grows, from each number of symbols to its double."""
+    return [b - a for a, b in zip(of_last[method], of_last[method][1:])]
+
+
+by_length_only = exponent(tokens[1:], growing("cached"))
+one, two = growing("uncached")[-2:]  # of b T + c T², twice the length adds b T + 3 c T²
+square = (two - 2 * one) / 6 * 16 / of_last["uncached"][-1]  # c T² at the last length
+square_is_small = 0.05 < square < 0.25
+cache_grows = near(exponent([500, 1000], [cache_bytes(8, T) for T in (500, 1000)]), 1)
+
 # %% [markdown]
 # (claim-eff-8)=
 
@@ -1599,46 +1663,62 @@ claim(
     "eff-8",
     supports={
         "cached and uncached logits agree to 1e-10, at all 23 splits of a text": cache_is_exact,
-        "512 symbols cost under a fiftieth of the work": saved > 50,
+        "512 symbols cost under a hundredth of the work": saved > 100,
         "and under a fifth of the seconds": quicker[-1] > 5,
-        "the last symbol's work grows no faster than the length": of_one["cached"] < 1,
+        "what grows in the last symbol's work has the power 1.0 ± 0.1": near(by_length_only, 1),
     },
-    numbers={"work saved": saved, "times quicker": quicker[-1]}
+    limits={
+        "the cache's bytes grow with the length, power 1.0 ± 0.1": cache_grows,
+        "without it, the square is under a quarter of the 512th symbol's work": square_is_small,
+    },
+    numbers={"work saved": saved, "times quicker": quicker[-1], "share of the square": square}
     | {f"power of the last symbol's work, {method}": power for method, power in of_one.items()},
     experiment="generation_time",
 )
 
 # %% [markdown]
-# A symbol's work has a part that does not grow (projections, feed-forward layer) and one that grows with the length (its pairs). The memory
-# of the cache grows with the length, too; a window, or the state of linear attention, stops that.
+# A symbol's work has a part that does not grow (projections, feed-forward layer) and one that grows with the length (its pairs). At these
+# lengths the first is the larger: what a cache saves here is mostly that all earlier symbols go through the layers again. And something
+# else does change: the memory of the cache grows with the length. A window, or the state of linear attention, stops that. (The seconds were
+# measured once; they are rough.)
 #
 # ### The longest sequence
 #
-# How long a sequence fits into 1 GiB, in the training step of one head? Between 4096 and 8192 positions each form's bytes grow with some
-# power; we follow it on.
+# How long a sequence fits into 1 GiB, in the training step of one head? Beside the queries, keys and values, a step holds at least the
+# context and four gradients, of 64 numbers each: 1280 bytes a position, so that nothing longer than 838,860 positions can fit. For each
+# form we draw a curve through the stored bytes and follow it on: a constant and a line; full attention also has a square, and strides of
+# $\sqrt T$ a term with $T^{1.5}$.
 
 
 # %%
 def longest(method: str) -> int:
-    """Positions of which a training step of one head fits into 1 GiB, to two digits."""
-    held = column("step_bytes", method)
-    power = exponent(LENGTHS[-2:], held[-2:])
-    return int(float(f"{LENGTHS[-1] * (2**30 / held[-1]) ** (1 / power):.2g}"))
+    """Positions of which a training step of one head fits into 1 GiB, rounded down to 2 digits."""
+    powers = {"full": (0, 1, 2), "strided": (0, 1, 1.5), "fixed": (0, 1, 1.5)}.get(method, (0, 1))
+    powers = torch.tensor(powers, dtype=torch.float64)
+    T = torch.tensor(LENGTHS[long_enough], dtype=torch.float64)[:, None]
+    held = torch.tensor(column("step_bytes", method)[long_enough], dtype=torch.float64)[:, None]
+    factors = torch.linalg.lstsq(T**powers / held, torch.ones_like(held)).solution
+    tried = torch.arange(1000.0, 1e6, 10, dtype=torch.float64)[:, None]
+    found = int(tried[tried**powers @ factors <= 2**30].max())
+    return found // 10 ** (len(str(found)) - 2) * 10 ** (len(str(found)) - 2)
 
 
 fits = {name: longest(name) for name in two_sided}
+assert max(fits.values()) <= 2**30 / 1280  # no more than what must be held allows
 
-# %% mystnb={"figure": {"caption": "Longest sequence whose training step fits into 1 GiB, for one head 64 wide: followed on from counted bytes (stored experiment `attention_costs`). The axis is logarithmic.", "name": "fig-longest"}, "image": {"alt": "Lying bars, one for each form. Full attention has by far the shortest, at some ten thousand positions; strided and fixed attention reach about a hundred thousand; all others several hundred thousand or a million."}}
+# %% mystnb={"figure": {"caption": "Longest sequence whose training step fits into 1 GiB, for one head 64 wide: followed on from counted bytes (stored experiment `attention_costs`). The axis is logarithmic.", "name": "fig-longest"}, "image": {"alt": "Lying bars, one for each form. Full attention has by far the shortest, at some ten thousand positions; strided and fixed attention about 55,000 and 100,000, BigBird 110,000, a window 190,000, linear attention, Performer and Linformer 300,000 to 520,000; the fused function and tiles are longest, at about 830,000."}}
 bars(fits, "positions in 1 GiB", logx=True)
 plt.show()
 
 # %% [markdown]
-# In {numref}`fig-longest` the exact forms in tiles stand beside the cheap ones. What they don't save is work:
+# In {numref}`fig-longest` the exact forms in tiles hold the longest sequences of all: if memory is what is short, no cheap form is needed.
+# What tiles don't save is work:
 
 # %%
 squared = [name for name in two_sided if near(bytes_of[name], 2)]
 gained = min(fits["tiled"], fits["fused"]) / fits["full"]
-work_left = relative("step_work", "fused", T) / relative("step_work", "window", T)
+longest_cheap = max(fits[name] for name in (*linear_in_T, *root_in_T))
+work_left = of_all["step_work"] / costs.select(method="window", T=LENGTHS[-1])[0]["step_work"]
 
 # %% [markdown]
 # (claim-eff-9)=
@@ -1651,8 +1731,9 @@ claim(
         "it is the only form whose bytes grow with the square": squared == ["full"],
     },
     limits={
-        "in tiles, ours or the library's, it fits over 20 times as many": gained > 20,
-        "its work stays over 10 times a window's, at 8192 positions": work_left > 10,
+        "in tiles, ours or the library's, it holds 70 to 110 times as many": 70 < gained < 110,
+        "that is more than any other form": fits["tiled"] > longest_cheap < fits["fused"],
+        "its work stays over 30 times a window's, at 8192 positions": work_left > 30,
     },
     numbers={f"positions, {name}": length for name, length in fits.items()},
     experiment="attention_costs",
@@ -1678,7 +1759,7 @@ claim(
     "eff-3",
     supports={
         "from 512 positions on, the GRU's work has a power of 1.0 ± 0.1": near(slope["GRU"], 1),
-        "and the encoder block's has one over 1.3": slope["encoder block"] > 1.3,
+        "and the encoder block's has one over 1.5": slope["encoder block"] > 1.5,
         "it takes less time than the GRU up to 1024 positions, and more at 4096": ahead,
     },
     limits={"on one thread, it takes more time than a plain RNN at every length": min(by_rnn) > 1},
@@ -1688,7 +1769,7 @@ claim(
 )
 
 # %% [markdown]
-# These seconds are of one thread. With more cores, only the block's part can be shared out; we did not measure it here.
+# These seconds are of one thread, with recurrences that step in Python; so the support from seconds is weak. The work is not.
 
 # %% [markdown]
 # ## Exercises
@@ -1716,7 +1797,7 @@ check("7.1", my_length)
 # :label: exercise-7-2
 #
 # *Warm-up, 5 minutes.* A large language model has 80 layers. Each has 64 heads of queries, which share 8 heads of keys and values, 128 wide.
-# How many GiB ($2^{30}$ bytes) does its cache need for one sequence of 4096 positions, in half precision?
+# How many GiB ($2^{30}$ bytes) does its cache need for one sequence of 4096 positions, in half precision (2 bytes a number)?
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-7-2))
 # ```
 
@@ -1729,9 +1810,9 @@ check("7.2", my_gib)
 # ```{exercise} A window with holes
 # :label: exercise-7-3
 #
-# *Core, 10 minutes.* A **dilated** window reaches farther for the same number of pairs {cite}`beltagy2020longformer`. In its causal form, query $t$
-# sees itself, and `window` positions before it, each of them `dilation` before the next. Draw the mask. Then ask
-# yourself: three layers lie above each other, with a window of 3 and dilations 1, 4 and 16. How far back does the last position hear?
+# *Core, 10 minutes.* A **dilated** window reaches farther for the same number of pairs {cite}`beltagy2020longformer`. In its causal form,
+# query $t$ sees itself, and `window` positions before it, each of them `dilation` before the next. Draw the mask. Then ask yourself: three
+# layers lie above each other, with a window of 3 and dilations 1, 4 and 16. How far back does the last position hear?
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-7-3))
 # ```
 
@@ -1748,11 +1829,10 @@ check("7.3", dilated_mask)
 # ```{exercise} Count the pairs
 # :label: exercise-7-4
 #
-# *Core, 15 minutes.* How many scores does a window with global positions need? The window reaches `window` positions to both sides; the first
-# `n_global` positions are global. Count the pairs (query, key) as `window_mask` draws them, without drawing it: at
-# a million positions, it would not fit into memory. A loop over the positions is fine. Which share of all pairs is it at
-# $T = 65536$ with a window of 256 and 4 global positions?
-# ([Solution](solutions/07_efficient_attention.ipynb#solution-7-4))
+# *Core, 15 minutes.* How many scores does a window with global positions need? The window reaches `window` positions to both sides; the
+# first `n_global` positions are global. A global position sees all, and is seen by all; nothing is causal. Count the pairs (query, key)
+# without drawing the mask: at a million positions, it would not fit into memory. A loop over the positions is fine. Which share of all
+# pairs is it at $T = 65536$ with a window of 256 and 4 global positions? ([Solution](solutions/07_efficient_attention.ipynb#solution-7-4))
 # ```
 
 
@@ -1771,7 +1851,7 @@ check("7.4", count_pairs)
 # *Core, 20 minutes.* The page computes its window in blocks. There is another way: a causal window's weights are a
 # **band**, one row of `window + 1` numbers for each query, and it can be stored as one. Column $j$ belongs to key
 # $t - \text{window} + j$, so that the last column is the position itself. Where there is no such key, the weight is 0.
-# `F.pad` and `Tensor.unfold` give each query its keys, without a tensor (T, T).
+# `F.pad` and `Tensor.unfold` give each query its keys, without a tensor (T, T). (The check sees only your numbers.)
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-7-5))
 # ```
 
@@ -1790,7 +1870,7 @@ check("7.5", band_weights)
 #
 # *Core, 15 minutes.* The Linformer learns how to mix positions. The plainest mixture is learned by nobody: the **mean** of each block of `size`
 # neighbours, of its keys and of its values. Attend to these means, each of which counts as one key, with scores scaled as always.
-# Padding belongs to no mean, and a block of nothing but padding to no softmax.
+# Leave padding out of the means; a block that is all padding gets the weight 0.
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-7-6))
 # ```
 
@@ -1818,8 +1898,8 @@ check("7.6", pooled_attention)
 # c_t = \frac{\sum_{s \le t} \gamma^{t-s}\, \phi(q_t)^\top \phi(k_s)\, v_s}{\sum_{s \le t} \gamma^{t-s}\, \phi(q_t)^\top \phi(k_s)} .
 # $$
 #
-# Write it in the form that you like: step by step, or all pairs at once. Then say how the other one goes.
-# ([Solution](solutions/07_efficient_attention.ipynb#solution-7-7))
+# Write it in the form that you like: step by step, or all pairs at once. $\gamma$ may be 0 or 1 ($0^0 = 1$), and a text long. Then say how
+# the other one goes. ([Solution](solutions/07_efficient_attention.ipynb#solution-7-7))
 # ```
 
 
@@ -1838,16 +1918,16 @@ check("7.7", forgetting_attention)
 # ```{exercise} Features on both sides
 # :label: exercise-7-8
 #
-# *Stretch, 25 minutes.* The Performer's paper has a second kind of positive features {cite}`choromanski2021rethinking`, which look along each direction and
-# against it:
+# *Stretch, 25 minutes.* The Performer's paper has a second kind of positive features {cite}`choromanski2021rethinking`, which look along
+# each direction and against it:
 #
 # $$
 # \phi(x) = \frac{e^{-|x|^2 / 2}}{\sqrt{2m}} \left[ e^{\omega_1 \cdot x}, \dots, e^{\omega_m \cdot x}, e^{-\omega_1 \cdot x}, \dots, e^{-\omega_m \cdot x} \right] .
 # $$
 #
-# Estimate softmax attention with them, for given directions, not causal: $\phi(q)^\top \phi(k)$ stands for $\exp(q^\top k / \sqrt{d_k})$. It should also
-# be right for keys so large that each feature, taken as it stands here, rounds to 0.
-# ([Solution](solutions/07_efficient_attention.ipynb#solution-7-8))
+# Estimate softmax attention with them, for given directions, not causal: $\phi(q)^\top \phi(k)$ stands for $\exp(q^\top k / \sqrt{d_k})$.
+# It should also be right for keys so large that each feature, taken as it stands here, rounds to 0, and where one head has such keys and
+# another has not. ([Solution](solutions/07_efficient_attention.ipynb#solution-7-8))
 # ```
 
 
@@ -1866,10 +1946,10 @@ check("7.8", two_sided_attention)
 # ```{exercise} Two halves, one softmax
 # :label: exercise-7-9
 #
-# *Core, 15 minutes.* The keys of a long text lie on two machines. Each has attended to its own half {cite}`liu2024ring`. It sends the context, which is an average
-# over its half, and for each query the logarithm of the sum of the exponentials, $\log \sum_s e^{\text{score}_s}$. Make of these the context over the
-# whole text, and its log-sum. Scores may be in the thousands.
-# ([Solution](solutions/07_efficient_attention.ipynb#solution-7-9))
+# *Core, 15 minutes.* The keys of a long text lie on two machines. Each has attended to its own half {cite}`liu2024ring`. It sends the
+# context, which is an average over its half, and for each query the logarithm of the sum of the exponentials, $\log \sum_s
+# e^{\text{score}_s}$. Make of these the context over the whole text, and its log-sum. Scores may be in the thousands, and the halves far
+# apart. ([Solution](solutions/07_efficient_attention.ipynb#solution-7-9))
 # ```
 
 
@@ -1886,8 +1966,8 @@ check("7.9", merge)
 # :label: exercise-7-10
 #
 # *Core, 5 minutes.* An online softmax takes in the scores one by one, and rescales whatever it has summed when the running maximum moves. A
-# thousand scores, no two of them equal, come in an order drawn by chance. How often does the maximum move, on average? The first score counts as one move.
-# Within a tenth is good enough. Predict first; then let the computer draw.
+# thousand scores, no two of them equal, come in an order drawn by chance. How often does the maximum move, on average? The first score
+# counts as one move. Within a tenth is good enough. Predict first; then let the computer draw.
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-7-10))
 # ```
 
@@ -1900,15 +1980,16 @@ check("7.10", my_moves)
 # ```{exercise} How sharp, without the weights
 # :label: exercise-7-11
 #
-# *Stretch, 20 minutes.* The entropy of a query's weights tells how widely it looks: $-\sum_s p_s \log p_s$ with $p_s = e^{x_s - m} / \ell$. With tiles the
-# weights are never there at once. But
+# *Stretch, 20 minutes.* The entropy of a query's weights tells how widely it looks: $-\sum_s p_s \log p_s$ with $p_s = e^{x_s - m} / \ell$.
+# With tiles the weights are never there at once. But
 #
 # $$
 # -\sum_s p_s \log p_s = m + \log \ell - \frac{r}{\ell}, \qquad \ell = \sum_s e^{x_s - m}, \quad r = \sum_s e^{x_s - m} x_s ,
 # $$
 #
-# where $m$ is the largest of the scores $x_s$. Walk along the scores in chunks, with $m$, $\ell$ and $r$ as running numbers.
-# ([Solution](solutions/07_efficient_attention.ipynb#solution-7-11))
+# where $m$ is the largest of the scores $x_s$, since $\log p_s = x_s - m - \log \ell$. Walk along the scores in chunks, with $m$, $\ell$
+# and $r$ as running numbers, one of each for every row. Rows may lie a thousand apart. (The check sees your numbers, not your way: that no
+# row of weights is ever whole is up to you.) ([Solution](solutions/07_efficient_attention.ipynb#solution-7-11))
 # ```
 
 
@@ -1946,11 +2027,11 @@ check("7.12", continue_with)
 # ```{exercise} A ring
 # :label: exercise-7-13
 #
-# *Stretch, 25 minutes.* A causal window needs no longer memory than itself. So the cache can be a **ring** {cite}`jiang2023mistral`: position $p$ stands in slot
-# $p \bmod \text{slots}$, and takes the place of the one that was there. Put $T$ new keys into it, behind `length` positions that this sequence has already had; $T$
-# may be more than there are slots. Say also which position each slot now holds, and $-1$ where it holds none of this sequence, whatever
-# the last sequence has left there. Return new tensors, and leave the old ones as they are.
-# ([Solution](solutions/07_efficient_attention.ipynb#solution-7-13))
+# *Stretch, 25 minutes.* A causal window needs no longer memory than itself. So the cache can be a **ring** {cite}`jiang2023mistral`:
+# position $p$ stands in slot $p \bmod \text{slots}$, and takes the place of the one that was there. Put $T$ new keys into it, behind
+# `length` positions that this sequence has already had; $T$ may be more than there are slots. Say also which position each slot now holds,
+# and $-1$ where it holds none of this sequence, whatever the last sequence has left there. Return new tensors, and leave the old ones as
+# they are. ([Solution](solutions/07_efficient_attention.ipynb#solution-7-13))
 # ```
 
 
@@ -1969,17 +2050,17 @@ check("7.13", put)
 # ```{exercise} Correct what is stored
 # :label: exercise-7-14
 #
-# *Research, 45 minutes.* The state of linear attention is a memory to which each position adds. What was stored under a key before stays in the sum. The **delta rule**
-# {cite}`schlag2021linear` looks it up first, and adds only the difference:
+# *Research, 45 minutes.* The state of linear attention is a memory to which each position adds. What was stored under a key before stays in
+# the sum. The **delta rule** {cite}`schlag2021linear` looks it up first, and adds only the difference:
 #
 # $$
 # S_t = S_{t-1} + \beta_t\, k_t \left( v_t - S_{t-1}^\top k_t \right)^\top, \qquad o_t = S_t^\top q_t,
 # $$
 #
-# with $S_0 = 0$, keys of length 1, and no normaliser. Write it. Then measure what a state of $32 \times 32$ can hold. Store $n$ random keys (of length 1)
-# with random values, and ask for each of them: how often is the value that was stored the one that is nearest to what comes back, by $n$? With the plain sum, the delta rule
-# ($\beta = 1$), and softmax attention with sharp scores? Then store a *new* value under each of the keys, and ask again.
-# ([Solution](solutions/07_efficient_attention.ipynb#solution-7-14))
+# with $S_0 = 0$, keys of length 1, and no normaliser. Write it. Then measure what a state of $32 \times 32$ can hold. Store $n$ random keys
+# (of length 1) with random values, and ask for each of them: how often is the value that was stored the one that is nearest to what comes
+# back, by $n$? With the plain sum, the delta rule ($\beta = 1$), and softmax attention with sharp scores (32 times the dot product)? Then
+# store a *new* value under each of the keys, and ask again. ([Solution](solutions/07_efficient_attention.ipynb#solution-7-14))
 # ```
 
 
@@ -2001,17 +2082,17 @@ check("7.14", delta_rule)
 
 # %%
 points = {
-    "say what attention costs by length, in work and in bytes, and when it matters": "7.1 7.2",
+    "say what attention costs by length, in work and in bytes, and when it matters": "7.1",
     "draw a sparse pattern, count its pairs, and compute no others": "7.3 7.4 7.5",
     "attend to fewer keys than there are positions": "7.6",
     "put features in the softmax's place, and step along with a state of one size": "7.7 7.8 7.14",
     "find an exact softmax piece by piece": "7.9 7.10 7.11",
-    "generate with a cache, and keep no more of it than is needed": "7.12 7.13",
+    "generate with a cache, and keep no more of it than is needed": "7.2 7.12 7.13",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **From here on** attention is put to use. Everything that the coming lessons need is there: they choose a form of it, and train it on what people write, say and photograph. First comes text, sorted into classes;
+# **From here on** attention is put to use. Everything that the coming lessons need is there. First comes text, sorted into classes;
 # then models that read (BERT), that write (GPT), and that see.
 
 # %% [markdown]
