@@ -29,6 +29,7 @@ import convolution_to_attention  # is `utils` this book's?
 
 import math
 from functools import partial
+from statistics import fmean
 
 import matplotlib.pyplot as plt
 import torch
@@ -44,7 +45,7 @@ from utils import attention, positions, self_attention
 from utils.attention import masked_softmax, padding_mask
 from utils.exercises.progress import checklist
 from utils.exercises.self_attention import check
-from utils.lab import costs, experiments, metrics, reference
+from utils.lab import experiments, metrics, reference
 from utils.lab.claims import claim
 from utils.lab.display import finding, show_source, table
 from utils.lab.graphs import longest_chain
@@ -92,14 +93,15 @@ plt.show()
 
 # %%
 finding(
-    "At a distance of 16 positions less than a hundredth of the gradient is left; at 32, less than a ten-thousandth.",
-    max(heard[16], heard[48]) < 1e-2 * heard.max()
-    and max(heard[0], heard[64]) < 1e-4 * heard.max(),
+    "At a distance of 16 positions less than two thousandths of the gradient are left; at 32, less than a "
+    "hundred-thousandth.",
+    max(heard[16], heard[48]) < 2e-3 * heard.max()
+    and max(heard[0], heard[64]) < 1e-5 * heard.max(),
     {f"{d} positions away": f"{heard[32 - d] / heard.max():.0e}" for d in (1, 16, 32)},
 )
 
 # %% [markdown]
-# {numref}`fig-heard` falls along a straight line on a logarithmic axis, so it falls exponentially, as on [Day 2](02_recurrent.ipynb).
+# {numref}`fig-heard` falls roughly along straight lines on a logarithmic axis: exponentially, as on [Day 2](02_recurrent.ipynb).
 # Training and gates can make the slope flatter. They don't make the way shorter.
 #
 # One more thing was left open. Yesterday's dot product did worse than the same product divided by $\sqrt{d_k}$. In the stored
@@ -109,7 +111,7 @@ finding(
 translated = experiments.load("translation_products")
 exact = {score: translated.spread("exact", score=score) for score in ("dot", "scaled dot")}
 finding(
-    "Exact translations, three seeds each: all with the scale beat all without it.",
+    "Exact translations, three seeds each, at the same learning rate: all with the scale beat all without it.",
     exact["scaled dot"][1] > exact["dot"][2],
     {score: f"{low:.1%} to {high:.1%}" for score, (_, low, high) in exact.items()},
 )
@@ -126,7 +128,7 @@ finding(
 # > The animal did not cross the street because it was too **tired**.
 # > The animal did not cross the street because it was too **wide**.
 #
-# What does *it* mean? The first time the animal, the second time the street. You found out by looking from *it* to *tired*, and from there
+# (They are made after two by {cite:t}`uszkoreit2017transformer`.) What does *it* mean? The first time the animal, the second time the street. You found out by looking from *it* to *tired*, and from there
 # to what can be tired. Nobody handed you the sentence word by word through a narrow door. Yesterday a decoder aligned itself with
 # **another** sequence. Here a sequence is aligned with **itself**: each of its words asks, and each of its words may answer. That is
 # **self-attention** {cite}`cheng2016long,lin2017structured,vaswani2017attention`.
@@ -179,7 +181,7 @@ plt.show()
 # %% [markdown]
 # ## The mathematics
 #
-# *12 minutes.* A sequence $x_1 \dots x_T$ is given. Each position makes a query, a key and a value, and looks:
+# *12 minutes.* A sequence $x_1 \dots x_T$ is given, each of $D$ numbers. Each position makes a query, a key and a value, and looks:
 #
 # $$
 # q_t = W_q x_t, \qquad k_s = W_k x_s, \qquad v_s = W_v x_s,
@@ -196,6 +198,9 @@ plt.show()
 # $$
 # Y = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .
 # $$ (eq-scaled-dot-product)
+#
+# This has a price. A recurrence takes $T$ steps; here each position compares itself with all, which makes $T^2$ scores. Twice the length, four
+# times the scores. Day 7 is about that.
 #
 # **Why the root?** Let the numbers of $q$ and $k$ be independent, with mean 0 and variance 1. The product is a sum of $d_k$ terms
 # $q_i k_i$, each of variance 1, so
@@ -220,15 +225,16 @@ plt.show()
 # $d_k = d_v = D / h$ wide. What they find is laid side by side, and $W_o$ mixes it:
 #
 # $$
-# \operatorname{MultiHead}(x) = \left[y^{(1)}; \dots; y^{(h)}\right] W_o^\top .
+# \operatorname{MultiHead}(x_t) = W_o \left[y^{(1)}; \dots; y^{(h)}\right] .
 # $$ (eq-heads)
 #
-# **Order.** Put the positions into another order, by a permutation matrix $P$. Queries, keys and values change places, and so do the rows
-# of the output, and that is all:
+# **Order.** Put the positions into another order, by a permutation matrix $P$. Queries, keys and values change places. The scores become
+# $P Q K^\top P^\top$; the softmax goes by rows, so the weights change places in the same way; and with the values, $P^\top P = I$. What is left is a
+# change of places in the output:
 #
 # $$
 # \operatorname{SA}(P X) = P \operatorname{SA}(X) .
-# $$ (eq-equivariance)
+# $$ (eq-permutation)
 #
 # To self-attention a sentence is a bag of words. Whoever wants order has to write it in. The Transformer's paper adds **waves**, from fast
 # to slow: at position $m$, for the pair $i$ of numbers,
@@ -237,7 +243,8 @@ plt.show()
 # p_{m, 2i} = \sin(m\,\omega_i), \qquad p_{m, 2i+1} = \cos(m\,\omega_i), \qquad \omega_i = 10000^{-2i/D} .
 # $$ (eq-sinusoidal)
 #
-# A step of $k$ positions turns each pair by a fixed angle, wherever it starts. That is a **rotation**, which is linear:
+# A step of $k$ positions turns each pair by a fixed angle, wherever it starts. That is a **rotation**, which is linear, and no more than the sum
+# formulas for $\sin(a + b)$ and $\cos(a + b)$. (The sine stands first, hence the signs.)
 #
 # $$
 # \begin{pmatrix} p_{m+k,2i} \\ p_{m+k,2i+1} \end{pmatrix} =
@@ -245,14 +252,15 @@ plt.show()
 # \begin{pmatrix} p_{m,2i} \\ p_{m,2i+1} \end{pmatrix} .
 # $$ (eq-rotation)
 #
-# Two other ways are in use. **Learned** positions are a table with a row for each position. **Rotary** positions {cite}`su2021roformer` add
+# Three other ways are in use. **Learned** positions are a table with a row for each position. **Rotary** positions {cite}`su2021roformer` add
 # nothing: they turn queries and keys themselves, by an angle that grows with the position. Let $R_m$ turn by $m\omega_i$ in pair $i$. Then
 #
 # $$
 # \langle R_m q, R_n k \rangle = \langle q, R_{n-m}\, k \rangle,
 # $$ (eq-rotary)
 #
-# so that a score knows how far apart two positions are, and nothing else of where they stand.
+# since to turn back by $m$ and on by $n$ is to turn by $n - m$. So a score knows how far apart two positions are, and nothing else of where they
+# stand. Last, a **bias** takes from each score a price for the distance {cite}`press2022train`; you build it in exercise 5.10.
 #
 # | symbol | shape | meaning |
 # | --- | --- | --- |
@@ -345,17 +353,6 @@ for beta in (1, 3, 10, 30, 100, 300):
     wrong_by[beta] = (fetched - values).abs().max().item()
 exact_at_last = wrong_by[300] < 1e-6
 
-# %% mystnb={"figure": {"caption": "Largest error of what a soft dictionary of ten entries fetches, by the sharpness β of its softmax. Keys are random, of length 1. Both axes are logarithmic; errors below a billionth are drawn as one.", "name": "fig-dictionary"}, "image": {"alt": "A curve that is flat near one for small β and falls ever more steeply from β = 10 on, to a rounding error."}}
-shown = {beta: max(wrong, 1e-9) for beta, wrong in wrong_by.items()}
-curves(
-    {"": (list(shown), list(shown.values()))},
-    "sharpness β",
-    "largest error of a value",
-    logx=True,
-    logy=True,
-)
-plt.show()
-
 # %%
 finding(
     "At β = 1 what is fetched is a mixture, wrong by over 0.5; at β = 300 it is the entry, to six decimals.",
@@ -370,34 +367,31 @@ finding(
 
 
 # %%
-def stolen(n: int, d: int) -> tuple[float, bool]:
-    """Share of look-ups that fetch another entry, over ten dictionaries; is every thief longer?"""
-    share, longer = 0.0, True
+def stolen(n: int, d: int) -> float:
+    """Share of look-ups that fetch another entry, mean of ten dictionaries."""
+    share = 0.0
     for seed in range(10):
         keys = torch.randn(n, d, generator=torch.Generator().manual_seed(seed))
-        length, best = keys.norm(dim=1), (keys @ keys.T).argmax(dim=1)
-        wrong = best != torch.arange(n)
+        wrong = (keys @ keys.T).argmax(dim=1) != torch.arange(n)
         share += wrong.double().mean().item() / 10
-        longer &= bool((length[best] > length)[wrong].all())
-    return share, longer
+    return share
 
 
 thefts = {(n, d): stolen(n, d) for n in (10, 100, 1000) for d in (4, 8, 16, 32, 64)}
+rows = [[d, *(f"{thefts[n, d]:.1%}" for n in (10, 100, 1000))] for d in (4, 8, 16, 32, 64)]
+table(rows, ["numbers a key", "10 keys", "100 keys", "1000 keys"])
 
 # %%
-rows = [[d, *(f"{thefts[n, d][0]:.1%}" for n in (10, 100, 1000))] for d in (4, 8, 16, 32, 64)]
 finding(
-    "Among 100 keys of 8 numbers over a fifth of the look-ups fetch another entry; among 100 of 64 none does. "
-    "The thief is always longer.",
-    thefts[100, 8][0] > 0.2
-    and thefts[100, 64][0] == 0
-    and all(longer for _, longer in thefts.values()),
-    {f"{n} keys of {d} numbers": f"{share:.1%}" for (n, d), (share, _) in thefts.items()},
+    "Among 100 keys of 8 numbers over a fifth of the look-ups fetch another entry; among 100 of 64 none does.",
+    thefts[100, 8] > 0.2 and thefts[100, 64] == 0,
+    {f"100 keys of {d} numbers": f"{thefts[100, d]:.1%}" for d in (8, 64)},
 )
 
 # %% [markdown]
-# In many dimensions random keys are nearly as long as each other, and nearly at right angles. There is room. In few dimensions one
-# has to look at lengths.
+# The thief is always longer: $\langle k, k' \rangle \le \lVert k \rVert \lVert k' \rVert$, which exceeds $\lVert k \rVert^2$ only if $k'$ is longer than $k$. In
+# many dimensions random keys are nearly as long as each other, and nearly at right angles. There is room. In few dimensions, give all keys the
+# same length, or expect thefts.
 #
 # ### Why the scale
 #
@@ -412,7 +406,7 @@ for d_k in widths:
     variance[d_k] = (q * k).sum(dim=1).var().item()
 ratio = {d_k: variance[d_k] / d_k for d_k in widths}
 finding(
-    "The variance is d_k, within 6 %; divided by √d_k, that of the scores is 1.",
+    "The variance is d_k, within 6 %.",
     all(0.94 < share < 1.06 for share in ratio.values()),
     {f"d_k = {d_k}": f"{variance[d_k]:.1f}" for d_k in widths},
 )
@@ -449,45 +443,65 @@ def quantiles(name: str, scaled: bool) -> tuple[torch.Tensor, ...]:
     return torch.stack([looked[d_k, scaled][name].quantile(points) for d_k in widths]).unbind(1)
 
 
-# %% mystnb={"figure": {"caption": "What the width of queries and keys does to a softmax over 64 keys, with the scale and without. Left: entropy of the weights. Right: size of the gradient that arrives at the query. Lines are medians of 500 queries; bands hold nine tenths of them.", "name": "fig-scale"}, "image": {"alt": "Two panels over the width, from 4 to 1024. Left: with the scale the entropy stays above five bits, without it falls to zero. Right: with the scale the gradient stays near one; without it the median falls slowly at large widths while the band opens to both sides, from a billionth to a hundred."}}
-figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.4))
-for ax, name, label in zip(axes, ("entropy", "query"), ("entropy (bits)", "size of gradient")):
+# %% mystnb={"figure": {"caption": "What the width of queries and keys does to a softmax over 64 keys, with the scale and without: entropy of the weights, and sizes of the gradients that arrive at the scores and, one step further, at the query. Lines are medians of 500 queries; bands hold nine tenths of them.", "name": "fig-scale"}, "image": {"alt": "Three panels over the width, from 4 to 1024. With the scale all three lines are flat: entropy above five bits, both gradients near one. Without it the entropy falls to zero; the gradient at the scores falls from a width of 64 on, to a thousandth; that at the query lies above the flat line up to 256 and falls below it at 1024, and its band opens to both sides."}}
+figure, axes = plt.subplots(1, 3, figsize=(9, 3.2))
+labels = {"entropy": "entropy (bits)", "scores": "gradient, scores", "query": "gradient, query"}
+for ax, (name, label) in zip(axes, labels.items()):
     lines, bands = {}, {}
     for scaled, told in ((True, "with scale"), (False, "without")):
         low, middle, high = quantiles(name, scaled)
         lines[told], bands[told] = (widths, middle), (low, high)
-    curves(lines, "width $d_k$", label, spread=bands, logx=True, logy=name == "query", ax=ax)
+    curves(lines, "width $d_k$", label, spread=bands, logx=True, logy=name != "entropy", ax=ax)
     ax.set_xticks(widths, widths)
 plt.show()
 
 # %%
 entropy = {case: numbers["entropy"].mean().item() for case, numbers in looked.items()}
-typical, large = (
-    {case: numbers["query"].quantile(point).item() for case, numbers in looked.items()}
-    for point in (0.5, 0.95)
+
+
+def gradient_ratio(name: str, d_k: int, quantile: float = 0.5) -> float:
+    """A quantile of gradients without the scale, over the median with it."""
+    return (looked[d_k, False][name].quantile(quantile) / looked[d_k, True][name].median()).item()
+
+
+finding(
+    "At the scores, the typical gradient without the scale is over a half of that with it at d_k = 64, under a "
+    "fifth at 256, and under a hundredth at 1024.",
+    gradient_ratio("scores", 64) > 0.5
+    and gradient_ratio("scores", 256) < 0.2
+    and gradient_ratio("scores", 1024) < 0.01,
+    {f"d_k = {d_k}": f"×{gradient_ratio('scores', d_k):.2g}" for d_k in widths},
 )
 
 # %%
-wide, unscaled = (1024, True), (1024, False)
+large = looked[1024, False]["query"].quantile(0.95) / looked[1024, True]["query"].quantile(0.95)
 finding(
-    "At d_k = 1024 the entropy is over 5 bits with the scale, and under half a bit without. Half of the "
-    "queries then get less than a third of the gradient, but one in twenty gets over ten times as much.",
-    entropy[wide] > 5
-    and entropy[unscaled] < 0.5
-    and typical[unscaled] < typical[wide] / 3
-    and large[unscaled] > 10 * large[wide],
-    {"bits": f"{entropy[wide]:.1f} and {entropy[unscaled]:.2f}"}
-    | {"median": f"{typical[wide]:.1f} and {typical[unscaled]:.2f}"}
-    | {"95 %": f"{large[wide]:.0f} and {large[unscaled]:.0f}"},
+    "At the query, the typical gradient at d_k = 64 is over four times as large without the scale, but one "
+    "query in twenty gets under a twentieth of what is typical with it. At 1024 the typical one gets under a "
+    "tenth, and one in twenty over ten times as much as with the scale.",
+    gradient_ratio("query", 64) > 4
+    and gradient_ratio("query", 64, 0.05) < 0.05
+    and gradient_ratio("query", 1024) < 0.1
+    and large > 10,
+    {f"typical, d_k = {d_k}": f"×{gradient_ratio('query', d_k):.2g}" for d_k in widths}
+    | {
+        "5 %, d_k = 64": f"×{gradient_ratio('query', 64, 0.05):.2g}",
+        "95 %, d_k = 1024": f"×{large:.0f}",
+    },
 )
 
 # %% [markdown]
-# In {numref}`fig-scale` the scale keeps both the same at all widths. Without it two things happen. Most queries have settled on one key,
-# and learn next to nothing: {eq}`eq-softmax-gradient` is nearly 0. Those few that waver between two keys get a gradient that is far too
-# large, since a key without the scale is $\sqrt{d_k}$ times as long. So some say that the scale keeps gradients from vanishing, others that
-# it keeps them from exploding, and both have seen something. It does the first for the many and the second for the few.
+# In {numref}`fig-scale` the scale keeps all three the same at all widths. Without it the softmax settles, and the gradient at the scores fades, as
+# {eq}`eq-softmax-gradient` says. At the width of the Transformer's heads, 64, the typical gradient shows little of that yet; from 256 on it is grave.
+#
+# One step further, at the query, we had believed the same, and the numbers said no. A query's gradient is a sum of keys, with a factor
+# $1/\sqrt{d_k}$ each. Without the scale that factor is missing, so up to a width of 256 the typical query gets *more*. Only at 1024 has saturation
+# caught most of them, while a few that waver between two keys are shaken. So some say that the scale keeps gradients from vanishing, others
+# that it keeps them from exploding. Both have seen something: at other widths, and for other queries.
 #
 # ### Masks
+#
+# (If you read this in two sittings, this is a good place to stop.)
 #
 # The causal mask is a triangle. With fewer queries than keys, the queries are the last ones; that will be of use when a sequence is written
 # symbol by symbol.
@@ -496,8 +510,8 @@ finding(
 show_source(causal_mask)
 
 # %% [markdown]
-# The padding mask we have from yesterday. Masks are boolean, so both at once is `&`. Here are two sentences of six and of four words, in a
-# batch that is six wide.
+# The padding mask we have from yesterday. Masks are boolean, so both at once is `&`. {numref}`fig-masks` shows them for two sentences of
+# six and of four words, in a batch that is six wide.
 
 # %%
 lengths = torch.tensor([6, 4])
@@ -505,7 +519,7 @@ real = padding_mask(lengths, 6)[:, None]  # (B, 1, 1, S), for all heads and quer
 both = real & causal_mask(6)  # (B, 1, T, S)
 shown = {"causal": causal_mask(6), "padding": real[1, 0].expand(6, 6), "both": both[1, 0]}
 
-# %% mystnb={"figure": {"caption": "Three masks for a sentence of four words in a batch that is six wide: where a query (down) may look (light).", "name": "fig-masks"}, "image": {"alt": "Three square maps of six by six cells. Causal: the lower left triangle with the diagonal is light. Padding: the first four columns are light. Both: the triangle without its last two columns."}}
+# %% mystnb={"figure": {"caption": "Three masks for a sentence of four words in a batch that is six wide: where a query (down) may look (light). Queries 4 and 5 are padding: they get rows, which nobody reads.", "name": "fig-masks"}, "image": {"alt": "Three square maps of six by six cells. Causal: the lower left triangle with the diagonal is light. Padding: the first four columns are light. Both: the triangle without its last two columns."}}
 figure, axes = plt.subplots(1, 3, figsize=(6.4, 2.5), sharey=True)
 for ax, (name, mask) in zip(axes, shown.items()):
     ax.imshow(mask, vmin=0, vmax=1)
@@ -515,8 +529,8 @@ axes[0].set_ylabel("query")
 plt.show()
 
 # %% [markdown]
-# What if a query may look nowhere at all? That happens: when a batch is padded in *front*, its first positions have only padding behind
-# them. Three ways to mask give three answers.
+# What if a query may look nowhere at all? That happens with a **causal** mask, when a batch is padded in *front*: its first positions could see
+# nothing but padding. Three ways to mask give three answers.
 
 # %%
 nowhere = torch.zeros(4, dtype=torch.bool)
@@ -534,7 +548,7 @@ table(
 # %% [markdown]
 # NaN spreads through the whole network with the next step. The second way looks harmless, and averages just those values that were
 # forbidden. (A score of 1 or 4 is lost in rounding beside a billion, so they weigh the same.) Zeros are the honest answer: nothing was
-# found. And the gradient is finite.
+# found.
 #
 # ### One mechanism
 #
@@ -548,8 +562,8 @@ show_source(self_attention.dot_product_attention)
 show_source(self_attention._with_weights)
 
 # %% [markdown]
-# `SCORE` is yesterday's `ScaledDotScore`, and `masked_softmax` is yesterday's too. (`n_kv`, fewer heads of keys than of queries, is for Day
-# 7. Here it is equal to $h$.)
+# Read `_with_weights`; the rest is bookkeeping. `SCORE` is yesterday's `ScaledDotScore`, and `masked_softmax` is yesterday's too. `dropout` drops
+# some weights in training (exercise 5.7). `n_kv`, fewer heads of keys than of queries, is for Day 7; here it is equal to $h$.
 #
 # ### Heads
 #
@@ -588,6 +602,8 @@ show_source(MultiHeadAttention.project)
 show_source(MultiHeadAttention.forward)
 
 # %% [markdown]
+# Read the lines from `project` to `W_o`: project, look, merge, mix. (`memory` is tomorrow's; `cache`, `start` and `rotary` come later.)
+#
 # How many parameters has it? Four matrices of $D^2$, with biases, however many heads.
 
 # %%
@@ -606,13 +622,14 @@ with torch.no_grad():
 found, weights = layer(x[None], need_weights=True)
 torch.testing.assert_close(found[0], y)
 torch.testing.assert_close(weights[0, 0], alpha)
+print("outputs", rounded(found[0]))
 
 # %% [markdown]
 # It does.
 #
 # ### Order is invisible
 #
-# We shuffle seven symbols, and ask a layer for both orders. {eq}`eq-equivariance` says: the same rows, shuffled.
+# We shuffle seven symbols, and ask a layer for both orders. {eq}`eq-permutation` says: the same rows, shuffled.
 
 # %%
 torch.manual_seed(0)
@@ -629,7 +646,7 @@ print("shuffled in, shuffled out, and nothing else:", shuffle.tolist())
 # %%
 show_source(positions.sinusoidal)
 
-# %% mystnb={"figure": {"caption": "Sinusoidal positions. Left: the 64 numbers of each of 100 positions. Right: dot products of the waves of position 50 with those of all positions.", "name": "fig-waves"}, "image": {"alt": "Left: a map of 100 positions down and 64 columns across; the left columns flicker fast, to the right the stripes become ever longer until they are constant. Right: a curve with a sharp peak at position 50, falling with ripples to both sides, symmetric."}}
+# %% mystnb={"figure": {"caption": "Sinusoidal positions. Left: the 64 numbers of each of 100 positions. Right: dot products of the waves of position 50 with those of all positions. The slow waves on the right of the map have hardly begun to move: their sines are still near 0 (columns in white), their cosines near 1.", "name": "fig-waves"}, "image": {"alt": "Left: a map of 100 positions down and 64 columns across; the left columns flicker fast, further right the stripes become longer, and the right half is a pattern of vertical stripes. Right: a curve with a sharp peak at position 50, falling with ripples to both sides, symmetric."}}
 waves = positions.sinusoidal(100, 64)
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.2))
 heat_map(waves, xlabel="column", ylabel="position", signed=True, value_label="value", ax=axes[0])
@@ -637,8 +654,8 @@ curves({"": (range(100), waves @ waves[50])}, "position", "product with position
 plt.show()
 
 # %% [markdown]
-# The right half of {numref}`fig-waves` is the point of it: nearby positions have similar waves, and how similar they are depends on the
-# distance alone. The rotation {eq}`eq-rotation`, for one pair and a step of five positions, from every position:
+# The right half of {numref}`fig-waves` is the point of it: close by, waves are similar; farther off the similarity only ripples. By
+# {eq}`eq-rotation` it depends on the distance alone, so that the curve of any other position is the same, moved. The rotation {eq}`eq-rotation`, for one pair and a step of five positions, from every position:
 
 # %%
 waves = positions.sinusoidal(60, 64, dtype=torch.float64)
@@ -668,7 +685,7 @@ turned = positions.Rotary(8)
 scores = turned(q.expand(20, 8)) @ turned(k.expand(20, 8)).T  # (20, 20)
 by_distance = [scores.diagonal(n) for n in range(-19, 20)]
 assert all(torch.allclose(d, d[0].expand_as(d), rtol=1e-10, atol=1e-10) for d in by_distance)
-print("39 distances, 39 scores:", len({round(d[0].item(), 6) for d in by_distance}))
+print("different scores:", len({round(d[0].item(), 6) for d in by_distance}), "for 39 distances")
 
 # %% [markdown]
 # ### The whole reader
@@ -706,11 +723,14 @@ def look_of(b: int, head: int, t: int) -> torch.Tensor:
 
 rows = [[torch.cat([look_of(b, h, t) for h in range(3)]) for t in range(6)] for b in range(2)]
 looped = torch.stack([torch.stack(sentence) for sentence in rows]) @ layer.W_o.weight.T
-torch.testing.assert_close(y, looped, rtol=1e-10, atol=1e-10)
-loop_agrees = torch.allclose(y, looped, rtol=1e-10, atol=1e-10)
+finding(
+    "One batched product gives what the loop over heads gives, to ten digits.",
+    torch.allclose(y, looped, rtol=1e-10, atol=1e-10),
+    {"largest difference": f"{(y - looped).abs().max():.0e}"},
+)
 
 # %% [markdown]
-# One batched product gives what the loop over heads gives. Now both of our ways, with and without weights; the gradient too.
+# Now both of our ways, with and without weights; the gradient too.
 
 # %%
 fused, nothing = layer(x, mask=both)
@@ -735,7 +755,7 @@ by_theirs, by_ours = (torch.autograd.grad(out.pow(2).sum(), x)[0] for out in (ex
 torch.testing.assert_close(by_ours, by_theirs, rtol=1e-10, atol=1e-10)
 
 # %% [markdown]
-# All agree, forwards and backwards. Does the future stay out? We change the last three of nine symbols, and compare the first six outputs,
+# All agree to ten digits, forwards and backwards. Does the future stay out? We change the last three of nine symbols, and compare the first six outputs,
 # bit by bit.
 
 # %%
@@ -748,17 +768,13 @@ for need_weights in (True, False):
     was, now = (ours(x, is_causal=True, need_weights=need_weights)[0] for x in (before, after))
     kept_out[need_weights] = torch.equal(was[:, :6], now[:, :6]) and not torch.equal(was, now)
 free, freed = (ours(x)[0] for x in (before, after))
-print(
-    "bit by bit:",
-    all(kept_out.values()),
-    "; without the mask:",
-    torch.equal(free[:, :6], freed[:, :6]),
-)
+print("the first six are the same, bit by bit:", all(kept_out.values()))
+print("and without the mask:", torch.equal(free[:, :6], freed[:, :6]))
 
 # %% [markdown]
 # ## Train it
 #
-# *9 minutes.* Back to *it*. A small grammar writes sentences in which something stands in one place because of a word in another. Each has
+# *9 minutes.* (A second good place to stop is before this line.) Back to *it*. A small grammar writes sentences in which something stands in one place because of a word in another. Each has
 # a gap `_`, to be filled with *does* or *do*; that is decided by the subject. And each has a pronoun, *it* or *they*, and we ask which noun
 # it means.
 
@@ -768,17 +784,20 @@ rows = [[" ".join(s.words), s.form, s.words[s.antecedent]] for s in corpus.test[
 table(rows, ["sentence", "the gap wants", "the pronoun means"])
 
 # %% [markdown]
-# Exactly one noun agrees in number and can be what is said of it: animals are tired, streets are wide, and not the other way round. Nobody
-# tells the network which words are animals. It sees 4,000 sentences, and 500 more are for choices, 500 for the test. In another 500, the
-# noun and what is said of it were never seen together.
+# The noun that a pronoun stands for is its **antecedent**. Exactly one noun of each sentence agrees with the pronoun in number *and* can be
+# what the **adjective** says: animals are tired, streets are wide, and not the other way round. Nobody tells the network which words are
+# animals. It sees 4,000 sentences, and 500 more are for choices, 500 for the test. In another 500, the adjective was never said of this
+# noun in training, though both may have stood in one sentence.
 #
-# What do simple rules achieve? The gap agrees with the nearest noun before it. The pronoun means the nearest noun; or the subject.
+# What do simple rules achieve? The gap agrees with the nearest noun before it. The pronoun means the nearest noun, or the subject; or the
+# first noun that agrees in number, or the first of a kind that the adjective fits.
 
 
 # %%
 def by_rules(part: list[reference.Sentence]) -> dict[str, float]:
     """How often simple rules are right."""
-    hits = {"gap, nearest noun before": 0, "pronoun, nearest noun": 0, "pronoun, subject": 0}
+    rules = "nearest noun", "subject", "first noun of its number", "first noun of its kind"
+    hits = {"gap, nearest noun before": 0} | {f"pronoun, {rule}": 0 for rule in rules}
     for s in part:
         before = max(place for place in s.nouns if place < s.gap)
         nearest = min(s.nouns, key=lambda place: abs(place - s.pronoun))
@@ -786,19 +805,31 @@ def by_rules(part: list[reference.Sentence]) -> dict[str, float]:
         hits["gap, nearest noun before"] += plural[before] == plural[s.subject]
         hits["pronoun, nearest noun"] += nearest == s.antecedent
         hits["pronoun, subject"] += s.subject == s.antecedent
+        number, kind = plural[s.antecedent], reference.kind(s.words[s.antecedent])
+        agrees = [place for place in s.nouns if plural[place] == number]
+        fits = [place for place in s.nouns if reference.kind(s.words[place]) == kind]
+        hits["pronoun, first noun of its number"] += agrees[0] == s.antecedent
+        hits["pronoun, first noun of its kind"] += fits[0] == s.antecedent
     return {rule: hit / len(part) for rule, hit in hits.items()}
 
 
 rules = by_rules(corpus.validation)
 finding(
-    "The rules fill under 75 % of the gaps, and find under 50 % of the nouns.",
-    rules.pop("gap, nearest noun before") < 0.75 and max(rules.values()) < 0.5,
-    {rule: f"{share:.0%}" for rule, share in by_rules(corpus.validation).items()},
+    "The rule for the gap is right in under 75 %. Of the pronouns, place alone finds under 50 %; number alone, or "
+    "kind alone, 65 to 85 %.",
+    rules["gap, nearest noun before"] < 0.75
+    and max(rules["pronoun, nearest noun"], rules["pronoun, subject"]) < 0.5
+    and 0.65 < rules["pronoun, first noun of its number"] < 0.85
+    and 0.65 < rules["pronoun, first noun of its kind"] < 0.85,
+    {rule: f"{share:.0%}" for rule, share in rules.items()},
 )
 
 # %% [markdown]
-# Now the network: 32 numbers a word, four heads, learned positions. How many layers does it take? We train one and two, and let the
-# validation data choose.
+# So one clue alone carries a reader far: often it is enough. Whoever wants over 85 % needs both.
+
+# %% [markdown]
+# Now the network: 32 numbers a word, four heads, learned positions. How many layers does it take? We train one and two
+# ({numref}`fig-reader-loss`), and let the validation data choose.
 
 
 # %%
@@ -844,9 +875,9 @@ finding(
 )
 
 # %% [markdown]
-# One layer gets far: one head can bring what is said, others the nouns that agree in number, and the output adds up the evidence. But a
-# word can only ask with what it is itself, not with what it is about to find. With a second layer it can. So the choice is two. Now, once,
-# the test.
+# One layer gets far. One can imagine how: one head brings the adjective, others the nouns that agree in number, and the output adds up the
+# evidence. But a word can only ask with what it is itself, not with what it is about to find. With a second layer it can. (Why one layer
+# has more trouble with the gaps than with the pronouns, we have not found out.) So the choice is two. Now, once, the test.
 
 # %%
 reader = models[2]
@@ -857,11 +888,11 @@ tested = {
 
 # %%
 finding(
-    "Of the test's gaps over 97 % are right, and of its pronouns over 95 %; where noun and what is said of it "
-    "are new together, over 88 % of the pronouns.",
+    "Of the test's gaps over 97 % are right, and of its pronouns over 95 %; where the adjective was never said of "
+    "this noun before, over 92 % of the pronouns.",
     tested["test"]["gap"] > 0.97
     and tested["test"]["pronoun"] > 0.95
-    and tested["unseen pairs"]["pronoun"] > 0.88,
+    and tested["unseen pairs"]["pronoun"] > 0.92,
     {
         name: f"gap {found['gap']:.1%}, pronoun {found['pronoun']:.1%}"
         for name, found in tested.items()
@@ -870,8 +901,8 @@ finding(
 
 # %% [markdown]
 # How would yesterday's way of reading have done? A stored experiment gave the same sentences to a recurrent network of as many parameters,
-# which reads in both directions. It was trained three times as long, with three seeds, at two learning rates between which the validation
-# data chose. At the end it was still learning.
+# which reads in both directions. It was trained three times as long, 18 epochs, with three seeds, at two learning rates between which the
+# validation data chose: the higher one.
 
 # %%
 recurrent = experiments.load("reference_recurrent")
@@ -882,12 +913,20 @@ sizes = {
     "GRU": recurrent.rows[0]["parameters"],
     "reader": sum(p.numel() for p in reader.parameters()),
 }
+# %%
 finding(
-    "The recurrent reader fills over 97 % of the gaps, and understands over 15 points fewer pronouns than ours.",
-    beside["gap"][1] > 0.97 and beside["pronoun"][2] < tested["test"]["pronoun"] - 0.15,
+    "The recurrent reader fills over 99 % of the gaps, and understands under 80 % of the pronouns, over 15 points "
+    "fewer than ours.",
+    rate == max(rates)
+    and beside["gap"][1] > 0.99
+    and beside["pronoun"][2] < min(0.8, tested["test"]["pronoun"] - 0.15),
     {query: f"{low:.1%} to {high:.1%}" for query, (_, low, high) in beside.items()}
     | {f"parameters, {name}": f"{size:,}" for name, size in sizes.items()},
 )
+
+# %% [markdown]
+# On the gaps it is as good. With the pronouns it gets no further, on this budget, than a rule that looks at number alone. Since the better of
+# two rates was the highest that was tried, we don't say that it could not: only that ours learns it in a third of the epochs.
 
 # %% [markdown]
 # ## Look inside
@@ -906,7 +945,7 @@ with torch.no_grad():
     logits, weights = reader(ids, need_weights=True)  # (2, T, V), (2, L, h, T, T)
 meant = reference.VOCABULARY.decode(logits[:, asked["tired"].index("it")].argmax(-1))
 
-# %% mystnb={"figure": {"caption": "Where *it* looks, in the two sentences and both layers: mean weights of four heads.", "name": "fig-it"}, "image": {"alt": "A map of four rows and twelve columns. Rows are tired in layer 1 and 2, wide in layer 1 and 2; columns are the words of the sentence. With tired, the row of layer 2 is brightest at animal; with wide, at street. In layer 1, the last word is bright."}}
+# %% mystnb={"figure": {"caption": "Where *it* looks, in the two sentences and both layers: mean weights of four heads.", "name": "fig-it"}, "image": {"alt": "A map of four rows and twelve columns. Rows are tired in layer 1 and 2, wide in layer 1 and 2; columns are the words of the sentence. With tired, the row of layer 2 is brightest at animal; with wide, at street. In layer 1, the last word is bright with tired, and dimmer with wide; street and the gap are dim in both."}}
 looks = weights[:, :, :, asked["tired"].index("it")].mean(dim=2).flatten(0, 1)  # (2 · L, T)
 ax = plt.subplots(figsize=(7.2, 2.9))[1]
 rows = [f"{said}, layer {layer}" for said in asked for layer in (1, 2)]
@@ -916,8 +955,12 @@ ax.tick_params(axis="x", labelrotation=60)
 plt.show()
 
 # %% [markdown]
-# Does the network turn *it* over when one word changes? Of 500 sentences of the validation data, some 200 have such a twin: another word is said, and so
-# another noun is meant. We count the pairs of which both are right.
+# Read the rows of {numref}`fig-it` in pairs. In layer 2 *it* looks most at *animal* in the one sentence, and at *street* in the other. Layer 1
+# looks at *street* both times, and at *tired* more than at *wide*. Both layers spend some weight on words that decide nothing, the gap and
+# *cross*; we don't know why.
+#
+# Does the network turn *it* over when one word changes? Many of the 500 sentences of the validation data have such a twin: another adjective,
+# and so another noun is meant. We count the pairs of which both are right.
 
 
 # %%
@@ -934,14 +977,16 @@ pairs = [(s, reference.twin(s)) for s in corpus.validation if reference.twin(s) 
 one, other = (understood_by(list(side)) for side in zip(*pairs))
 both_right = (one & other).double().mean().item()
 finding(
-    "In over 85 % of the pairs of twins both pronouns are understood.",
-    both_right > 0.85,
+    "In over 90 % of the pairs of twins both pronouns are understood.",
+    both_right > 0.9,
     {"pairs": len(pairs), "both right": f"{both_right:.1%}"}
     | {f"animal and street, {said}": f"it is the {noun}" for said, noun in zip(asked, meant)},
 )
 
 # %% [markdown]
-# Now all heads, on the sentence with *tired*. Look for those in which a circle is bright.
+# Now all heads, on the sentence with *tired*. Look for those in which a circle is bright. The lower one leads from *it* to *animal*: heads 2.3
+# and 2.4. The upper one leads from the gap to its subject: head 1.2. Heads 1.3, 1.4 and 2.2 send several words to *tired*. What 1.1 is
+# doing is anyone's guess.
 
 # %% mystnb={"figure": {"caption": "All weights of both layers and four heads for one sentence: each word (down) looks at each word (across). Light is much. Circles: the gap and its subject, the pronoun and its antecedent.", "name": "fig-heads"}, "image": {"alt": "Eight square maps in two rows. In each of them some columns or single cells are bright, in other places from head to head; two circles mark cells in each map, and in some heads the circled cells are bright."}}
 figure, axes = plt.subplots(2, 4, figsize=(7.2, 4.2), sharex=True, sharey=True)
@@ -951,9 +996,9 @@ for (layer, head), ax in zip([(i, j) for i in range(2) for j in range(4)], axes.
     ax.grid(False)
     for t, s in marks:
         ax.plot(s, t, "o", ms=9, mfc="none", mec=COLOURS[1], mew=2)
-    ax.set(title=f"{layer + 1}.{head + 1}", xticks=[1, 6, 11], yticks=[1, 6, 11])
+    ax.set(title=f"{layer + 1}.{head + 1}", xticks=[1, 6, 11], yticks=[2, 8])
     ax.set_xticklabels(["animal", "street", "tired"], rotation=60)
-    ax.set_yticklabels(["animal", "street", "tired"])
+    ax.set_yticklabels(["_", "it"])
 figure.supylabel("query")
 figure.supxlabel("key")
 plt.show()
@@ -962,15 +1007,15 @@ plt.show()
 # ### How much weight lies on the true antecedent?
 #
 # A picture can be chosen. So we average over the 500 sentences of the validation data; the test had its turn. Beside the antecedent stand
-# another noun of the sentence, the word that is said of the antecedent, and the word *because*, which decides nothing.
+# another noun of the sentence, the adjective, and the word *because*, which decides nothing.
 
 # %%
 part = corpus.validation
 ids, _ = reference.as_ids(part)
 at = {
-    name: [getattr(s, name) for s in part]
-    for name in ("gap", "subject", "pronoun", "antecedent", "said")
+    name: [getattr(s, name) for s in part] for name in ("gap", "subject", "pronoun", "antecedent")
 }
+at["adjective"] = [s.said for s in part]
 at["other noun"] = [next(n for n in s.nouns if n != s.antecedent) for s in part]
 at["because"] = [s.words.index("because") for s in part]
 with torch.no_grad():
@@ -983,7 +1028,7 @@ def weight_on(query: str, key: str) -> torch.Tensor:
     return weights[range(len(part)), :, :, at[query], at[key]].mean(dim=0)
 
 
-keys_of_it = ("antecedent", "other noun", "said", "because")
+keys_of_it = ("antecedent", "other noun", "adjective", "because")
 on = {key: weight_on("pronoun", key) for key in keys_of_it}
 chance = (1 / (ids != 0).sum(dim=1)).mean().item()  # if all words weighed the same
 
@@ -1004,7 +1049,8 @@ finding(
 # A weight says what goes into an average. It does not say whether anyone makes use of it: the value may hold nothing of interest, or the
 # output may ignore it, or the same may arrive on another way. Whether attention explains anything has been disputed for years
 # {cite}`jain2019attention,wiegreffe2019attention`. There is an honest test: **take the look away**, and see whether the answer gets worse.
-# And take away another look of the same word, to see that it is not the taking away as such.
+# And take away other looks of the same word, to see that it is not the taking away as such. The look at the adjective is the fair comparison:
+# it has nearly as much weight.
 #
 # A mask can do that: for each sentence one query may no longer look at one key. The remaining weights share what is left.
 
@@ -1028,7 +1074,7 @@ cut = {
     for key in keys_of_it
 }
 
-# %% mystnb={"figure": {"caption": "Left: mean weight of a pronoun's look at four other words, both layers and all heads. Right: how many points of right answers are lost when that look is taken away in both layers.", "name": "fig-cuts"}, "image": {"alt": "Two bar charts with four bars each: antecedent, other noun, said, because. Left: antecedent and said are both long, the other two short. Right: only the bar of the antecedent is long, over fifty points; that of said is short, the others are nearly zero."}}
+# %% mystnb={"figure": {"caption": "Left: mean weight of a pronoun's look at four other words, both layers and all heads. Right: how many points of right answers are lost when that look is taken away in both layers.", "name": "fig-cuts"}, "image": {"alt": "Two bar charts with four bars each: antecedent, other noun, adjective, because. Left: antecedent and adjective are both long, the other two short. Right: only the bar of the antecedent is long, over fifty points; that of the adjective is short, the others are nearly zero."}}
 lost = {key: 100 * (whole["pronoun"] - cut[key]["both"]) for key in keys_of_it}
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.8))
 bars({key: weight.mean().item() for key, weight in on.items()}, "mean weight", ax=axes[0])
@@ -1049,50 +1095,74 @@ finding(
 )
 
 # %% [markdown]
-# So the look at the antecedent is used. But {numref}`fig-cuts` has a second message. The pronoun looks a lot at what is *said*, and that
-# seems to be the first of its two steps: from *it* to *wide*. Take this look away, and most of the answers stay right. How can that be?
-# There is another way to go: the *street* itself can look at *wide*, in the first layer, and mark itself as meant. Then *it* needs only
-# find the noun that is marked. If that is so, the reader with one layer, which has no time for it, must need the look more.
+# So the look at the antecedent is used. In one layer or the other it can be spared in part: what layer 1 does not bring, layer 2 still can. And
+# it was to be expected that *some* look is used, since we had asked for the noun at this very place.
+#
+# {numref}`fig-cuts` has a second message. The pronoun looks a lot at the *adjective*, and that seems to be the first of its two steps: from
+# *it* to *wide*. Take this look away, and most of the answers stay right. How can that be? One answer is dull: in many sentences number
+# decides alone, and nobody needs the adjective. Another is that there are other ways to go. The *street* itself can look at *wide*, in the
+# first layer, and mark itself as meant; then *it* needs only find the noun that is marked. If that is so, the reader with one layer, which
+# has no time for it, must need the look more.
 
 # %%
 alone = 100 * (
-    right(models[1], part)["pronoun"] - right_without("pronoun", "said", model=models[1])
+    right(models[1], part)["pronoun"] - right_without("pronoun", "adjective", model=models[1])
 )
 finding(
-    "Without the look at what is said, the reader with one layer loses over 15 points, and more than that with two.",
-    alone > 15 and alone > lost["said"],
-    {"one layer": f"{alone:.0f} points", "two layers": f"{lost['said']:.0f} points"},
+    "Without the look at the adjective, the reader with one layer loses over 15 points, and more than that with two.",
+    alone > 15 and alone > lost["adjective"],
+    {"one layer": f"{alone:.0f} points", "two layers": f"{lost['adjective']:.0f} points"},
 )
 
 # %% [markdown]
-# It does. And how much is the word worth at all? We hide it from everyone but itself, and then from one kind of words at a time.
+# It needs it more. That fits, and proves little. So we hide the adjective from one kind of words at a time, in all layers, and look only at
+# those sentences in which number does not decide.
 
 
 # %%
+def number_decides(s: reference.Sentence) -> bool:
+    """Whether the antecedent is the only noun of its number."""
+    plural = [s.words[place] in reference.SINGULAR for place in s.nouns]
+    return plural.count(s.words[s.antecedent] in reference.SINGULAR) == 1
+
+
+needy = [s for s in part if not number_decides(s)]
+
+
+# %%
+
+
 def right_if_hidden(*from_whom: str) -> float:
-    """Pronouns that are right when these words may not look at what is said."""
-    mask = torch.ones(len(part), *ids.shape[1:] * 2, dtype=torch.bool)  # (B, T, T)
-    for i, s in enumerate(part):
+    """Pronouns of `needy` that are right when these words may not look at the adjective."""
+    T = max(len(s.words) for s in needy)
+    mask = torch.ones(len(needy), T, T, dtype=torch.bool)
+    for i, s in enumerate(needy):
         blind = {"pronoun": [s.pronoun], "nouns": s.nouns, "all": range(len(s.words))}
         for name in from_whom:
             mask[i, blind[name], s.said] = False
         mask[i, s.said, s.said] = True
-    return right(reader, part, mask[:, None, None])["pronoun"]
+    return right(reader, needy, mask[:, None, None])["pronoun"]
 
 
+# %%
 hidden_from = {
-    name: 100 * (whole["pronoun"] - right_if_hidden(*name.split(" and ")))
+    name: 100 * (right(reader, needy)["pronoun"] - right_if_hidden(*name.split(" and ")))
     for name in ("pronoun", "nouns", "pronoun and nouns", "all")
 }
 finding(
-    "Hidden from all, what is said costs over 20 points; hidden from the pronoun alone, under two thirds of that.",
-    hidden_from["all"] > 20 and hidden_from["pronoun"] < 2 / 3 * hidden_from["all"],
-    {f"hidden from {name}": f"{points:.1f} points" for name, points in hidden_from.items()},
+    "Where number does not decide, hiding the adjective from all costs over 30 points; hiding it from the pronoun "
+    "alone under three quarters of that. From pronoun and nouns together it costs more than the sum of the two.",
+    hidden_from["all"] > 30
+    and hidden_from["pronoun"] < 0.75 * hidden_from["all"]
+    and hidden_from["pronoun and nouns"] > hidden_from["pronoun"] + hidden_from["nouns"],
+    {"sentences": len(needy)}
+    | {f"hidden from {name}": f"{points:.1f} points" for name, points in hidden_from.items()},
 )
 
 # %% [markdown]
-# So the word matters, and much of it reaches the pronoun through others. A large weight is a look, and a look may be idle, because what it
-# would bring comes anyway.
+# That is the proof. Neither way alone costs much; both together cost more than their sum, since each stands in for the other. And what is
+# left between *pronoun and nouns* and *all* came by still other words. So the adjective matters, and much of it reaches the pronoun through
+# others. A weight shows a look. It does not show whether what it brings would have come anyway.
 #
 # Weights and use can be compared head by head, for the pronoun and for the gap. We cut each of the eight heads' looks alone.
 
@@ -1101,50 +1171,21 @@ of_heads = {}
 for query, key in (("pronoun", "antecedent"), ("gap", "subject")):
     base, weight = whole[query], weight_on(query, key)
     for i, j in [(i, j) for i in range(2) for j in range(4)]:
-        alone = right_without(query, key, slice(i, i + 1), slice(j, j + 1))
-        of_heads[query, i, j] = weight[i, j].item(), 100 * (base - alone)
+        without = right_without(query, key, slice(i, i + 1), slice(j, j + 1))
+        of_heads[query, i, j] = weight[i, j].item(), 100 * (base - without)
 
-# %% mystnb={"figure": {"caption": "Eight heads: the weight on what belongs to the query, and what is lost when this head alone may not look there.", "name": "fig-weight-use"}, "image": {"alt": "A scatter plot of two kinds of points, for pronouns and for gaps. Weights run from zero to about a half; most points lie near zero loss, some with weights of a quarter and more."}}
+# %% mystnb={"figure": {"caption": "Eight heads: the weight on what belongs to the query, and what is lost when this head alone may not look there.", "name": "fig-weight-use"}, "image": {"alt": "A scatter plot of two kinds of points, for pronouns and for gaps. Weights run from zero to over a half. The points form a cloud that rises to the right, and those with the largest weights are highest."}}
 ax = plt.subplots(figsize=(6.4, 3.2))[1]
 for colour, marker, query in zip(COLOURS, MARKERS, ("pronoun", "gap")):
-    points = [point for (asked_by, *_), point in of_heads.items() if asked_by == query]
-    ax.plot(*zip(*points), marker, color=colour, ls="", label=f"{query}s")
+    shown = [point for (asked_by, *_), point in of_heads.items() if asked_by == query]
+    ax.plot(*zip(*shown), marker, color=colour, ls="", label=f"{query}s")
 ax.set(xlabel="mean weight on antecedent or subject", ylabel="points lost without")
 ax.legend()
 plt.show()
 
 # %% [markdown]
-# In {numref}`fig-weight-use` look for points far to the right and low down. These are heads that look, and are not needed for it: others do
-# the same, or nobody listens. The stored experiment asks whether that is so for other seeds; see claim att-7.
-#
-# ### What it still gets wrong
-#
-# *Beyond the core path, up to the next heading.* A pronoun can be understood by its number alone, if all other nouns have the other number;
-# by what is said alone; or only by both. Where are the mistakes?
-
-
-# %%
-def clues(s: reference.Sentence) -> str:
-    """What it takes to tell the antecedent from the other nouns."""
-    noun = s.words[s.antecedent]
-    others = [s.words[n] for n in s.nouns if n != s.antecedent]
-    number = all((word in reference.SINGULAR) != (noun in reference.SINGULAR) for word in others)
-    kind = all(reference.kind(word) != reference.kind(noun) for word in others)
-    names = {(1, 1): "either clue", (1, 0): "number", (0, 1): "what is said", (0, 0): "both clues"}
-    return names[number, kind]
-
-
-wrong = [s for s, fine in zip(part, understood_by(part)) if not fine]
-of_clue = {name: [clues(s) for s in part] for name, part in (("wrong", wrong), ("all", part))}
-finding(
-    "Under 5 % of the pronouns are misunderstood.",
-    len(wrong) < 0.05 * len(part),
-    {
-        name: f"{of_clue['wrong'].count(name)} of {of_clue['all'].count(name)}"
-        for name in sorted({*of_clue["all"]})
-    }
-    | {f"“{' '.join(s.words)}”": f"means {s.words[s.antecedent]}" for s in wrong[:3]},
-)
+# In this network weight and use go together, roughly: the heads that look most are missed most. Among the others the weight does not give
+# the order. Is that a law? The stored experiment has four more networks; see claim att-7.
 
 # %% [markdown]
 # ## Where it breaks
@@ -1199,8 +1240,8 @@ finding(
 
 # %% [markdown]
 # Averages of averages: soon all positions hold the same, and no word knows any more which one it is. {cite:t}`dong2021attention` prove that
-# it goes doubly exponentially, and in {numref}`fig-collapse` each layer indeed loses more than the one before. Training can resist, up to a
-# point. A stored experiment trained our reader with six layers, three seeds, two learning rates; the validation data chose between them.
+# it goes doubly exponentially, and the line in {numref}`fig-collapse` indeed bends downwards, until rounding stops it. Training may resist. A
+# stored experiment trained our reader with six layers, three seeds, two learning rates; the validation data chose between them.
 
 # %%
 stacked = experiments.load("reference_depth")
@@ -1216,25 +1257,39 @@ def chosen(residual: bool, layers: int) -> list[dict]:
     return stacked.select(**of_rate[best])
 
 
-understood = {
-    (residual, layers): [row["pronoun"] for row in chosen(residual, layers)]
-    for residual in (True, False)
-    for layers in (2, 6)
+cases = [(residual, layers) for residual in (True, False) for layers in (2, 6)]
+understood, filled = (
+    {case: [row[what] for row in chosen(*case)] for case in cases} for what in ("pronoun", "gap")
+)
+
+
+# %%
+def span(shares: list[float]) -> str:
+    """The lowest and the highest share."""
+    return f"{min(shares):.1%} to {max(shares):.1%}"
+
+
+shown = {
+    f"{n} layers {'with the sum' if residual else 'without'}": f"pronoun "
+    f"{span(understood[residual, n])}, gap {span(filled[residual, n])}"
+    for residual, n in cases
 }
 
 # %%
-names = {True: "with the sum", False: "without"}
 finding(
-    "With the sum, six layers understand over 95 % of the pronouns, in each of three seeds; without, under 30 %. "
-    "Two layers lose less.",
-    min(understood[True, 6]) > 0.95
-    and max(understood[False, 6]) < 0.3
-    and min(understood[False, 2]) > max(understood[False, 6]),
-    {
-        f"{n} layers {names[residual]}": f"{min(shares):.1%} to {max(shares):.1%}"
-        for (residual, n), shares in understood.items()
-    },
+    "With the sum, six layers understand over 99 % of the pronouns, in each of three seeds; without it, after "
+    "the same six epochs, under 20 %, and under 60 % of the gaps. Two layers without it lose less.",
+    min(understood[True, 6]) > 0.99
+    and max(understood[False, 6]) < 0.2
+    and max(filled[False, 6]) < 0.6
+    and min(understood[False, 2]) > 0.9
+    and min(filled[False, 2]) > 0.7,
+    shown,
 )
+
+# %% [markdown]
+# That is worse than the simple rules. Whether these networks have collapsed, or only learn so much more slowly, these numbers do not tell:
+# both rates were tried for six epochs, and the higher was the better.
 
 # %% [markdown]
 # The second thing that is missing is thought. What attention hands on is an **average**. For given weights it is linear in the values: it
@@ -1249,8 +1304,9 @@ mixed, (first, _), (second, _) = mix(2 * one + 3 * other)[0], mix(one), mix(othe
 torch.testing.assert_close(mixed, 2 * first + 3 * second)
 
 # %% [markdown]
-# A position that sees itself only can't even say whether exactly one of two bits is set: all that lies between its bits and its answer is
-# linear, and a line through the plane gets at most three of the four cases right. One nonlinear function in between is enough.
+# A position that sees itself only can't even say whether exactly one of two bits is set: its one weight is 1, and all that lies between its bits
+# and its answer is two matrices in a row. A line through the plane gets at most three of the four cases right. (Trained by cross-entropy it
+# may settle at one half for all four, and get two.) One nonlinear function in between is enough.
 
 
 # %%
@@ -1288,9 +1344,14 @@ told = {
 }
 
 # %%
+torch.manual_seed(0)
+with torch.no_grad():
+    neither, second, first, both_set = OneLook(nn.Identity())(bits)
 finding(
-    "Alone, at most three of the four cases are right, whatever the seed; with a ReLU in between all are.",
-    max(told["attention alone"]) <= 0.75 and min(told["a ReLU in between"]) == 1,
+    "Alone, what is said of two bits is the sum of what each of them adds, to five digits; with a ReLU in between all four "
+    "cases are right, whatever the seed.",
+    torch.allclose(first + second - neither, both_set, atol=1e-5)
+    and min(told["a ReLU in between"]) == 1,
     {name: " ".join(f"{share:.0%}" for share in shares) for name, shares in told.items()},
 )
 
@@ -1306,25 +1367,54 @@ finding(
 # (claim-att-1)=
 
 # %%
+with torch.no_grad():
+    fresh, x = MultiHeadAttention(64, 4), torch.randn(16, 32, 64)
+    entering = {"a fresh layer": (fresh, x)}
+    x = reader.positions(reader.embedding(reference.as_ids(corpus.validation)[0]))
+    for i, layer in enumerate(reader.layers):
+        entering[f"the trained reader, layer {i + 1}"] = layer, x
+        x = x + layer(x)[0]
+    in_layers = {}
+    for name, (layer, x) in entering.items():
+        q, k, _ = layer.project(x, None)
+        in_layers[name] = (q @ k.mT).var().item() / q.shape[-1]
+
+# %%
+in_training = min(in_layers[f"the trained reader, layer {i}"] for i in (1, 2))
 claim(
     "att-1",
     supports={
-        "at widths of 4 to 1024 the variance of q·k is d_k, within 6 %": all(
+        "with independent numbers of variance 1, at widths of 4 to 1024, it is d_k, within 6 %": all(
             0.94 < share < 1.06 for share in ratio.values()
         ),
     },
-    numbers={f"variance / d_k, d_k = {d_k}": share for d_k, share in ratio.items()},
+    limits={
+        "in a fresh layer of ours it is under half of that": in_layers["a fresh layer"] < 0.5,
+        "in both layers of the trained reader it is over twice that": in_training > 2,
+    },
+    numbers={f"variance / d_k, d_k = {d_k}": share for d_k, share in ratio.items()}
+    | {f"variance / d_k, {name}": share for name, share in in_layers.items()},
 )
 
 # %% [markdown]
-# That is for numbers that are independent and of variance 1, as they are before training. Afterwards nothing keeps them so.
+# The sum is right; its condition does not hold in these layers. The initialisation makes smaller queries and keys, and training made them larger.
+# So the scale is a good place to start from, and nothing keeps the variance there.
 #
 # (claim-att-2)=
 
 # %%
-flat, saturated = min(entropy[d_k, True] for d_k in widths) > 5, entropy[unscaled] < 0.5
-most_learn_less = typical[wide] > 3 * typical[unscaled]
-few_are_shaken = large[unscaled] > 10 * large[wide]
+flat, saturated = min(entropy[d_k, True] for d_k in widths) > 5, entropy[1024, False] < 0.5
+faded = max(gradient_ratio("scores", d_k) for d_k in (256, 1024)) < 0.2
+more_at_64, few_are_shaken = gradient_ratio("query", 64) > 4, (large > 10).item()
+numbers = {
+    f"bits, d_k = {d_k}, {'with' if scaled else 'without'} scale": left
+    for (d_k, scaled), left in entropy.items()
+}
+numbers |= {
+    f"gradient without / with, {name}, d_k = {d_k}": gradient_ratio(name, d_k)
+    for name in ("scores", "query")
+    for d_k in widths
+}
 
 # %%
 claim(
@@ -1332,48 +1422,27 @@ claim(
     supports={
         "without the scale, the entropy over 64 keys is under half a bit at d_k = 1024": saturated,
         "with it, it is over 5 bits at all widths": flat,
-        "and the typical query gets over three times the gradient": most_learn_less,
+        "at d_k = 256 and 1024 the typical gradient at the scores is under a fifth without it": faded,
     },
     limits={
-        "without it, one query in twenty gets over ten times more than with it": few_are_shaken,
+        "at d_k = 64 the typical query gets over four times as much gradient without it": more_at_64,
+        "at d_k = 1024 one query in twenty gets over ten times as much without it": few_are_shaken,
     },
-    numbers={f"bits, {case}": bits_left for case, bits_left in entropy.items()}
-    | {f"median gradient, {case}": size for case, size in typical.items()},
+    numbers=numbers,
 )
 
 # %% [markdown]
-# One also reads that the scale keeps gradients from exploding. Both are seen: saturation silences most queries, and those that waver are
-# shaken.
-#
-# Next, the way from one position to another. We look for places that can interrupt it. Between two positions lie others; we cut the graph
-# at each of them, one at a time, and see whether a gradient still arrives.
-
+# Next, the way from one position to another: the longest chain of operations, by the number of symbols, and how much of a gradient arrives. All
+# layers are untrained.
 
 # %%
-def interrupted(distance: int) -> dict[str, int]:
-    """How many of the places between two positions can stop the gradient, by layer."""
-    torch.manual_seed(0)
-    rnn, look = RNN(16, 16), MultiHeadAttention(16, 4)
-    x, stops = torch.randn(1, distance + 1, 16), {"RNN": 0, "self-attention": 0}
-    for place in range(1, distance):
-        first = x[:, :1].clone().requires_grad_()
-        row, state = torch.cat([first, x[:, 1:]], dim=1), rnn.initial_state(1)
-        for t in range(distance + 1):
-            state = rnn.cell(row[:, t], state)
-            state = state.detach().requires_grad_() if t == place else state
-        hidden = torch.arange(distance + 1) != place  # nobody may look at this place
-        last = look(row, mask=hidden)[0][:, -1]
-        for name, end in (("RNN", state), ("self-attention", last)):
-            (gradient,) = torch.autograd.grad(end.sum(), first, allow_unused=True)
-            stops[name] += gradient is None or not gradient.any()
-    return stops
-
-
-stops = {distance: interrupted(distance) for distance in (2, 8, 32)}
-table(
-    [[distance, *found.values()] for distance, found in stops.items()],
-    ["positions apart", "places that can interrupt an RNN", "self-attention"],
-)
+torch.manual_seed(0)
+rnn, look, filters = RNN(16, 16), MultiHeadAttention(16, 4), nn.Conv1d(16, 16, 3, padding=1)
+chains = {
+    name: [longest_chain(layer(torch.randn(1, n, 16))[0].sum()) for n in (8, 32)]
+    for name, layer in (("RNN", rnn), ("self-attention", look))
+}
+table([[name, *row] for name, row in chains.items()], ["longest chain", "8 symbols", "32 symbols"])
 
 
 # %%
@@ -1384,8 +1453,6 @@ def reach(layer, T: int = 33) -> torch.Tensor:
     return torch.autograd.grad(layer(x)[0, -1].pow(2).sum(), x)[0][0].norm(dim=1)
 
 
-torch.manual_seed(0)
-rnn, look, filters = RNN(16, 16), MultiHeadAttention(16, 4), nn.Conv1d(16, 16, 3, padding=1)
 hears = {
     "self-attention": reach(lambda x: look(x)[0]),
     "RNN": reach(lambda x: rnn(x)[0]),
@@ -1397,14 +1464,15 @@ far = {name: (heard[0] / heard[-2]).item() for name, heard in hears.items()}  # 
 # (claim-att-3)=
 
 # %%
-as_said = all(found == {"RNN": n - 1, "self-attention": 0} for n, found in stops.items())
+as_said = chains["RNN"][1] > 3 * chains["RNN"][0]
+as_said &= chains["self-attention"][0] == chains["self-attention"][1]
 stays, fades = far["self-attention"] > 0.1, far["RNN"] < 1e-6 and far["convolution"] == 0
 claim(
     "att-3",
     supports={
-        "each place between two positions can interrupt an RNN, none self-attention": as_said,
-        "after one layer of self-attention, 32 positions away counts over a tenth of 1 away": stays,
-        "in an RNN it counts less than a millionth, after a convolution nothing": fades,
+        "at 32 symbols an RNN's chain is over three times that at 8; that of self-attention the same": as_said,
+        "after a fresh layer of self-attention, 32 positions away counts over a tenth of 1 away": stays,
+        "in a fresh RNN it counts less than a millionth, after a convolution nothing": fades,
     },
     numbers={f"32 apart against 1, {name}": share for name, share in far.items()},
 )
@@ -1427,16 +1495,11 @@ knows = {
 
 
 # %%
-def in_words(low: float, high: float) -> str:
-    """What three seeds have in common."""
-    return "all know" if low > 0.95 else "all guess" if high < 0.55 else "some know"
-
-
 rows = [
-    [n, "causal" if causal else "none", "waves" if given else "none", in_words(low, high)]
+    [n, "causal" if causal else "none", "waves" if given else "none", f"{low:.0%} to {high:.0%}"]
     for (n, causal, given), (_, low, high) in knows.items()
 ]
-table(rows, ["layers", "mask", "positions", "three networks"])
+table(rows, ["layers", "mask", "positions", "right, three networks"])
 
 # %% [markdown]
 # (claim-att-4)=
@@ -1456,15 +1519,18 @@ claim(
     limits={
         "with a causal mask two layers know it in over 95 %, without any positions": leaks,
     },
-    numbers={f"right, layers, mask, positions {case}": found[0] for case, found in knows.items()},
+    numbers={
+        f"right, layers: {n}, mask: {causal}, positions: {given}": found[0]
+        for (n, causal, given), found in knows.items()
+    },
     experiment="order_leak",
 )
 
 # %% [markdown]
 # The mask itself lets order leak in: in the first layer each mark sees what came before it, so the second mark knows of the first, and the
 # first does not know of the second. The last position asks for that in the second layer. With one layer it can't, since it sees all symbols
-# at once, as without a mask. Language models without positions have been found to do quite well for this reason
-# {cite}`haviv2022transformer`.
+# at once, as without a mask. Language models without positions do quite well, and {cite:t}`haviv2022transformer`, who found that, suppose that
+# this is why.
 #
 # (claim-att-5)=
 
@@ -1472,97 +1538,130 @@ claim(
 was = before.clone().requires_grad_()
 (gradient,) = torch.autograd.grad(ours(was, is_causal=True)[0][:, :6].sum(), was)
 same = all(kept_out.values())  # with weights, and without
+after[:, 6:] = torch.inf
+spoilt = ours(after, is_causal=True, need_weights=True)[0][:, :6].isnan().any().item()
 claim(
     "att-5",
     supports={
-        "the first six outputs are the same, bit by bit, whatever the last three symbols are": same,
+        "with other finite numbers in the last three, the first six are the same, bit by bit": same,
         "and their gradient with respect to the last three is exactly 0": not gradient[:, 6:].any(),
     },
-    numbers={"largest gradient by the first six": gradient[:, :6].abs().max().item()},
+    limits={"with infinite numbers in the last three, the first six are NaN": spoilt},
 )
+
+# %% [markdown]
+# A weight of 0 times infinity is not 0. That bites where numbers overflow, in half precision.
 
 # %% [markdown]
 # ### Two relations at once
 #
 # Is one head enough? Here is a task that needs two looks from one place. Eight children have a name and play a game; each has a friend and
 # a rival. Each child is to say which game its friend plays, and which its rival. There is one layer of attention, and a small network at
-# each position. A stored experiment varies the heads at equal width; we run two of its members again.
+# each position.
+#
+# One head averages. It can look at both, but then what it brings back is a mixture, and the network behind it does not know which part came
+# from the friend. Who knows both games and guesses which is whose is right in half of the answers; and in one of eight of the others, since
+# friend and rival may happen to play the same game: 1/2 + 1/2 · 1/8 = 9/16, or 56 %. A stored experiment trained one head and two, at equal
+# width, for four epochs, and we run two of its members again.
 
 # %%
 friends = experiments.load("friends")
-for heads in (1, 2):
-    now, stored = experiments.live("friends", heads=heads, width=12, shared=False, seed=0)
+for network in ("one head", "two heads"):
+    now, stored = experiments.live("friends", network=network, width=12, epochs=4, seed=0)
     assert abs(now["right"] - stored["right"]) < 0.1
 widths_of = friends.parameters["width"]
 
 
-def answered(heads: int, shared: bool) -> list[tuple[float, float, float]]:
+# %%
+def answered(network: str, epochs: int) -> list[tuple[float, float, float]]:
     """Mean, lowest and highest share of right answers at each width."""
-    return [friends.spread("right", heads=heads, width=w, shared=shared) for w in widths_of]
+    return [friends.spread("right", network=network, width=w, epochs=epochs) for w in widths_of]
 
 
-# %% mystnb={"figure": {"caption": "Right answers about friends and rivals, by the width of queries, keys and values together: one head, two, four. Mean and range over three seeds (stored experiment `friends`).", "name": "fig-friends"}, "image": {"alt": "Three lines over the width, 12, 24 and 48. Those of two and of four heads are at or near one; that of one head stays below 0.6 up to width 24, and its range opens from 0.57 to nearly one at 48."}}
-lines, bands = {}, {}
-for heads in (1, 2, 4):
-    mean, low, high = zip(*answered(heads, False))
-    label = f"{heads} head{'s' * (heads > 1)}"
-    lines[label], bands[label] = (widths_of, mean), (low, high)
-curves(lines, "width", "share right", spread=bands)
-plt.xticks(widths_of)
-plt.show()
+# %%
+def answers(networks: tuple[str, ...], lengths: tuple[int, ...]) -> None:
+    """Show the range of right answers of three seeds."""
+    rows = [
+        [name, epochs, *(f"{low:.0%} to {high:.0%}" for _, low, high in answered(name, epochs))]
+        for name in networks
+        for epochs in lengths
+    ]
+    table(rows, ["network", "epochs", *(f"width {w}" for w in widths_of)])
+
+
+answers(("one head", "two heads"), (4,))
 
 # %% [markdown]
+# That fits so well that we had written it down: one head guesses, at 56 %, and only much width helps one or the other out. It was wrong. The
+# same networks, trained four times as long:
+
+# %%
+answers(("one head", "two heads"), (16,))
+
+# %% [markdown]
+# The single head had not been unable, it had not been done. How does it tell friend from rival? By unequal parts:
+
+# %%
+alone = {
+    epochs: [
+        abs(row["on friend"][0] - row["on rival"][0])
+        for row in friends.select(network="one head", epochs=epochs)
+        if epochs == 16 or row["width"] < 48
+    ]
+    for epochs in (4, 16)
+}
+unequal = min(alone[16]) > 0.3
+finding(
+    "After 16 epochs the weights of each single head on friend and rival differ by over 0.3; after 4 epochs, at "
+    "widths of 12 and 24, by less than 0.1.",
+    unequal and max(alone[4]) < 0.1,
+    {f"{epochs} epochs": f"up to {max(difference):.2f}" for epochs, difference in alone.items()},
+)
+
+# %% [markdown]
+# One of the two gets some two thirds of the weight, and the network behind reads both games out of the mixture. So what two heads buy is not
+# that it can be done, but that it is learned soon.
+#
 # (claim-att-6)=
 
 # %%
 readers = experiments.load("reference")
 read_with = {h: readers.spread("pronoun", layers=2, heads=h) for h in (1, 4)}
-two_manage = min(low for _, low, _ in answered(2, False)) > 0.95
+gaps_with = {h: readers.spread("gap", layers=2, heads=h) for h in (1, 4)}
+two_manage = min(low for _, low, _ in answered("two heads", 4)) > 0.95
+assert gaps_with[1][1] < 2 / 3 and gaps_with[4][1] > 0.99
 part_work = all(
     min(max(row["on friend"]), max(row["on rival"])) > 0.65
     and row["on friend"].index(max(row["on friend"])) != row["on rival"].index(max(row["on rival"]))
-    for row in friends.select(heads=2, shared=False)
+    for row in friends.select(network="two heads")
 )
-at_48 = answered(1, False)[-1][2]  # the best of three seeds
-narrow_fails = max(high for *_, high in answered(1, False)[:2]) < 0.65
+narrow_is_slow = max(high for *_, high in answered("one head", 4)[:2]) < 0.65
+longer_helps = min(low for _, low, _ in answered("one head", 16)) > 0.99
+
+# %%
+numbers = {f"pronouns, heads: {h}": mean for h, (mean, *_) in read_with.items()}
+numbers |= {f"gaps, heads: {h}, worst of five": low for h, (_, low, _) in gaps_with.items()}
 
 # %%
 claim(
     "att-6",
     supports={
-        "two relations at one place: two heads answer over 95 %, at three widths": two_manage,
+        "two relations at one place: two heads answer over 95 % after 4 epochs, at three widths": two_manage,
         "one of them has over 65 % of its weight on the friend, the other on the rival": part_work,
-        "one head answers under 65 % at widths of 12 and 24": narrow_fails,
+        "one head answers under 65 % after 4 epochs, at widths of 12 and 24": narrow_is_slow,
     },
     limits={
-        "at a width of 48 one head answers over 90 % in one network of three": at_48 > 0.9,
+        "after 16 epochs one head answers over 99 %, at three widths, in three seeds": longer_helps,
+        "its weights on friend and rival then differ by over 0.3: it does not average evenly": unequal,
         "one head in two layers understands over 85 % of the pronouns": read_with[1][1] > 0.85,
     },
-    numbers={f"pronouns, {h} heads": mean for h, (mean, *_) in read_with.items()},
+    numbers=numbers,
     experiment="friends",
 )
 
 # %% [markdown]
-# One head averages: it can look at both, but then what it brings back is a mixture, and the network behind it does not know which part came
-# from the friend. Who knows both games and guesses which is whose is right in 9 of 16 answers, or 56 %, and that is what the narrow heads
-# reach. With more width some networks find a way out:
-
-# %%
-alone = {
-    row["right"]: (row["on friend"][0], row["on rival"][0])
-    for row in friends.select(heads=1, width=48, shared=False)
-}
-worst, *others = (abs(friend - rival) for _, (friend, rival) in sorted(alone.items()))
-finding(
-    "Of three networks with one head and a width of 48, the two that are right in over 80 % weigh friend and "
-    "rival unequally, by over 0.15; the third, right in under 60 %, equally, within 0.1.",
-    sorted(alone)[0] < 0.6 < 0.8 < sorted(alone)[1] and worst < 0.1 and min(others) > 0.15,
-    {f"{part:.0%} right": f"{a:.2f} and {b:.2f}" for part, (a, b) in sorted(alone.items())},
-)
-
-# %% [markdown]
-# One of the two gets the larger part, and the network behind tells them apart by that. It works, but two heads need a quarter of the width. And
-# one head with two layers can follow two relations one after the other.
+# In readers of the grammar, too, one head in two layers does most of the work; but in one of five networks it leaves over a third of the
+# gaps wrong, where four heads fill all.
 #
 # ### Keys and values, apart or one
 #
@@ -1570,48 +1669,52 @@ finding(
 # the same task, one matrix made keys and values, and everything was a third wider: the same number of parameters.
 
 # %%
-separate, tied = answered(2, False), answered(2, True)
-parameters = {
-    w: {friends.select(width=w, shared=s)[0]["parameters"] for s in (False, True)}
-    for w in widths_of
-}
-assert all(len(counts) == 1 for counts in parameters.values())
-
-# %% mystnb={"figure": {"caption": "Right answers about friends and rivals with two heads, by the number of parameters: keys and values apart, or made by one matrix and everything a third wider. Mean and range over three seeds (stored experiment `friends`).", "name": "fig-shared"}, "image": {"alt": "Two lines over the number of parameters. Apart it is at one everywhere; with shared keys and values it begins near 0.6 and reaches one at the largest number."}}
-sizes = [counts.copy().pop() for counts in parameters.values()]
-lines, bands = {}, {}
-for label, row in (("keys and values apart", separate), ("shared", tied)):
-    mean, low, high = zip(*row)
-    lines[label], bands[label] = (sizes, mean), (low, high)
-curves(lines, "parameters of the attention", "share right", spread=bands)
-plt.show()
+answers(("two heads", "two heads, shared"), (4, 16))
+for w in widths_of:
+    kinds = ("two heads", "two heads, shared")
+    assert len({friends.select(width=w, network=kind)[0]["parameters"] for kind in kinds}) == 1
 
 # %% [markdown]
 # (claim-att-8)=
 
 # %%
-better_when_narrow = separate[0][1] > 0.95 and tied[0][2] < 0.75
+separate, tied = (
+    {epochs: answered(network, epochs) for epochs in (4, 16)}
+    for network in ("two heads", "two heads, shared")
+)
+better_when_narrow = separate[4][0][1] > 0.95 and tied[4][0][2] < 0.75
+longer_helps_both = min(low for row in (separate[16], tied[16]) for _, low, _ in row) > 0.99
+width_helps_both = min(separate[4][-1][1], tied[4][-1][1]) > 0.95
+numbers = {
+    f"{name}, width {w}, {epochs} epochs": mean
+    for name, found in (("apart", separate), ("shared", tied))
+    for epochs in (4, 16)
+    for w, (mean, *_) in zip(widths_of, found[epochs])
+}
+
+# %%
 claim(
     "att-8",
     supports={
-        "at 1,536 parameters, apart they answer over 95 %, shared under 75 %": better_when_narrow,
+        "where a thing is found by its name and asked for its game: with 1,536 parameters, after 4 "
+        "epochs, apart they answer over 95 %, shared under 75 %": better_when_narrow,
     },
     limits={
-        "at four times as many, both answer over 95 %": min(separate[-1][1], tied[-1][1]) > 0.95,
+        "after 16 epochs both answer over 99 %, at all widths": longer_helps_both,
+        "with four times as many parameters both answer over 95 % after 4": width_helps_both,
     },
-    numbers={f"apart, {size} parameters": mean for size, (mean, *_) in zip(sizes, separate)}
-    | {f"shared, {size} parameters": mean for size, (mean, *_) in zip(sizes, tied)},
+    numbers=numbers,
     experiment="friends",
 )
 
 # %% [markdown]
-# That can be understood. What one is found by (the name) is not what one has to tell (the game). If one vector has to do both, it needs
-# room for both, and the query has to ignore the one half, the output the other. With enough room they get along.
+# Again it is a matter of how soon. What one is found by (the name) is not what one has to tell (the game), and a vector that does both has to
+# sort them out first. Given time it does. (Daniluk et al. measured it in a language model, which we have not tried.)
 #
 # ### It, and the animal
 #
 # Now the claim that everybody has seen a picture of. The stored experiment trained readers with one and two layers, one head and four, five
-# seeds each. The one of this page is among them.
+# seeds each, on one corpus. The one of this page is among them.
 
 # %%
 (of_page,) = readers.select(layers=2, heads=4, seed=0)
@@ -1621,13 +1724,15 @@ rows = readers.select(layers=2, heads=4)
 
 def mean_weight(row: dict, link: str) -> float:
     """Mean weight of a link over all layers and heads."""
-    return sum(row[link]) / len(row[link])
+    return fmean(row[link])
 
 
 loss_of = {
     key: [100 * (row["pronoun"] - row[f"cut pronoun to {key}"]) for row in rows]
     for key in ("antecedent", "other noun", "what is said", "no noun")
 }
+names_of = {"antecedent": "antecedent", "other noun": "other noun"}
+names_of |= {"what is said": "adjective", "no noun": "some other word"}
 weight_of = {key: [mean_weight(row, f"pronoun to {key}") for row in rows] for key in loss_of}
 
 # %%
@@ -1635,12 +1740,20 @@ of_it, of_other = weight_of["antecedent"], weight_of["other noun"]
 prefers = all(one > 2 * other for one, other in zip(of_it, of_other))
 matters = min(loss_of["antecedent"]) > 50
 no_other_does = max(*loss_of["other noun"], *loss_of["no noun"]) < 5
-looks_at_said = all(3 * said > one for one, said in zip(of_it, weight_of["what is said"]))
-needs_it_less = looks_at_said and max(loss_of["what is said"]) < 25
-idle = any(
-    max(row["gap to subject"]) > 0.5 and row["gap"] - row["cut gap to subject"] < 0.1
-    for row in rows
+adjective = zip(weight_of["what is said"], of_it, loss_of["what is said"], loss_of["antecedent"])
+more_looks_than_use = all(
+    said > it / 3 and lost_said < lost_it / 3 for said, it, lost_said, lost_it in adjective
 )
+looking = [
+    row["gap"] - row["cut gap to subject"] for row in rows if max(row["gap to subject"]) > 0.5
+]
+idle = [lost_points for lost_points in looking if lost_points < 0.1]
+
+# %%
+four_look_two_need_not = (len(looking), len(idle)) == (4, 2)
+numbers = {f"points lost without {names_of[key]}": fmean(row) for key, row in loss_of.items()}
+numbers |= {f"weight on {names_of[key]}": fmean(row) for key, row in weight_of.items()}
+numbers |= {f"points lost at the gap, network {i}": 100 * row for i, row in enumerate(looking, 1)}
 
 # %% [markdown]
 # (claim-att-7)=
@@ -1651,26 +1764,29 @@ claim(
     supports={
         "in five networks the antecedent has over twice the weight of another noun": prefers,
         "without this look over 50 points are lost": matters,
-        "without a look at another noun, or at no noun, under 5": no_other_does,
+        "without a look at another noun, or at some other word, under 5": no_other_does,
     },
     limits={
-        "what is said has over a third as much; without it under 25 are lost": needs_it_less,
-        "a head gives a gap's subject over half, and under 10 are lost without": idle,
+        "the adjective has over a third as much weight, its loss costs under a third": more_looks_than_use,
+        "four networks have a head with over half its weight on a gap's subject; without any look "
+        "there, two of the four lose under 10 points": four_look_two_need_not,
     },
-    numbers={f"lost without {key}": sum(points) / 5 for key, points in loss_of.items()}
-    | {f"weight on {key}": sum(weights) / 5 for key, weights in weight_of.items()},
+    numbers=numbers,
     experiment="reference",
 )
 
 # %% [markdown]
-# "It" does attend to the animal, and the network uses it. So the picture told the truth this time. But the same network looks with as much
-# weight where nothing hangs on it, and no picture shows the difference. Whoever wants to know what a look does has to take it away.
+# "It" does attend to the animal, and the networks use it. So the picture told the truth this time, about networks that were asked for the noun
+# at this very place; nobody asks a translator that. For the gap it depends: in this page's network the head that looks at the subject is
+# missed, in two of the five such a head is hardly missed at all. No picture of weights tells these apart. Whoever wants to know what a look
+# does has to take it away.
 
 # %% [markdown]
+# Last, the dictionary from the beginning of *Build it*.
+#
 # (claim-att-9)=
 
 # %%
-share, longer = thefts[100, 8]
 claim(
     "att-9",
     supports={
@@ -1678,84 +1794,49 @@ claim(
     },
     limits={
         "at β = 1 it fetches a mixture, wrong by over 0.5": wrong_by[1] > 0.5,
-        "with 100 random keys of 8 numbers a longer key steals over a fifth": share > 0.2
-        and longer,
+        "with 100 random keys of 8 numbers longer keys steal over a fifth": thefts[100, 8] > 0.2,
     },
-    numbers={f"stolen, {n} keys of {d}": share for (n, d), (share, _) in thefts.items()},
+    numbers={f"stolen, {n} keys of {d}": share for (n, d), share in thefts.items()},
 )
 
 # %% [markdown]
 # ### What the two scores cost
 #
 # *Beyond the core path, up to the exercises.* Yesterday's additive score makes $d$ numbers of each pair of positions, today's product makes
-# one. We count the operations of one look of $n$ positions of 64 numbers at themselves, and the most bytes that are held at once, forwards.
-
-
-# %%
-def look_costs(score: nn.Module, n: int) -> tuple[int, int]:
-    """Operations, and bytes at the peak, of one look of n positions at themselves."""
-    look, x = attention.Attention(score), torch.randn(1, n, 64)
-
-    def action() -> None:
-        with torch.no_grad():
-            look(x, x, x)
-
-    return costs.work(action).total, costs.peak_bytes(action)
-
-
-spent = {
-    (name, n): look_costs(score, n)
-    for name, score in (
-        ("additive", attention.AdditiveScore(64, 64, 64)),
-        ("dot product", attention.ScaledDotScore()),
-    )
-    for n in (64, 256, 1024)
-}
-rows = [
-    [name, n, f"{work / 1e6:,.1f}", f"{peak / 1e6:,.1f}"]
-    for (name, n), (work, peak) in spent.items()
-]
-table(rows, ["score", "n", "million operations", "MB at the peak"])
-
-# %% [markdown]
-# Seconds belong to a machine, so they stand in a stored table: processor time of a step of training, forwards and backwards, on one core.
+# one. A stored experiment took one look of $n$ positions of 64 numbers at themselves, forwards and backwards: operations (a tanh counts as
+# one), bytes at the peak, and processor time on one core.
 
 # %%
 timed = experiments.load("scores")
-sizes = timed.parameters["n"]
-seconds = {
-    name: [timed.select(score=score, n=n)[0]["step_seconds"] for n in sizes]
-    for name, score in (("additive", "additive"), ("dot product", "dot"))
-}
-
-# %% mystnb={"figure": {"caption": "Processor time of a training step of one look, by the number of positions of 64 numbers (stored experiment `scores`, one core). Both axes are logarithmic.", "name": "fig-score-seconds"}, "image": {"alt": "Two rising lines over the number of positions, from 64 to 1024. That of the additive score is far above that of the dot product and the gap widens to more than tenfold."}}
-curves(
-    {name: (sizes, row) for name, row in seconds.items()},
-    "positions",
-    "seconds a step",
-    logx=True,
-    logy=True,
-)
-plt.xticks(sizes, sizes)
-plt.show()
+kinds = {"additive": "additive", "dot": "dot product"}
+rows = [
+    [
+        kinds[row["score"]],
+        row["n"],
+        f"{row['step_work'] / 1e6:,.1f}",
+        f"{row['step_bytes'] / 1e6:,.2f}",
+        f"{1e3 * row['step_seconds']:,.1f}",
+    ]
+    for row in timed.rows
+    if row["n"] in (64, 256, 1024)
+]
+table(rows, ["score", "n", "million operations", "MB at the peak", "milliseconds"])
 
 # %%
-more = [spent["additive", 1024][i] / spent["dot product", 1024][i] for i in (0, 1)]
-slower = seconds["additive"][-1] / seconds["dot product"][-1]
+additive, dot = (timed.select(score=score, n=1024)[0] for score in kinds)
+more = {
+    what: additive[f"step_{what}"] / dot[f"step_{what}"] for what in ("work", "bytes", "seconds")
+}
 finding(
-    "At 1,024 positions the additive score takes 1.4 to 2 times the operations, over 20 times the memory, and "
+    "At 1,024 positions the additive score takes 1.2 to 2 times the operations, over 40 times the memory, and "
     "over 20 times the seconds.",
-    1.4 < more[0] < 2 and more[1] > 20 and slower > 20,
-    {
-        "operations": f"×{more[0]:.1f}",
-        "bytes": f"×{more[1]:.0f}",
-        "seconds": f"×{slower:.0f}",
-    },
+    1.2 < more["work"] < 2 and more["bytes"] > 40 and more["seconds"] > 20,
+    {what: f"×{times:.1f}" for what, times in more.items()},
 )
 
 # %% [markdown]
 # The operations differ little, the memory a lot, and the clock is with the memory. Matrix products are what processors do best, and the dot
-# product is one; a tanh for each of $n^2 d$ numbers is not. That is why the Transformer took it, and mended its one weakness by a division.
+# product is one; a tanh for each of $n^2 d$ numbers is not. That is why the Transformer took it, and divided by $\sqrt{d_k}$.
 
 # %% [markdown]
 # ## Exercises
@@ -1834,9 +1915,9 @@ check("5.4", unit_scores)
 # ```{exercise} A mask for the library
 # :label: exercise-5-5
 #
-# *Core, 10 minutes.* A target looks at a source; both are padded with 0. `nn.MultiheadAttention` takes an `attn_mask` of three axes, (B·h, T, S). In it
+# *Core, 10 minutes.* A target looks at a source; both are padded with 0, some of them in front. `nn.MultiheadAttention` takes an `attn_mask` of three axes, (B·h, T, S). In it
 # **True blocks**, and all heads of the first sequence come first, then those of the second. Block the keys that are padding, and nothing
-# else: a query behind the end of its target may look, since nobody reads its row.
+# else: a query that is padding may look, since nobody reads its row.
 # ([Solution](solutions/05_self_attention.ipynb#solution-5-5))
 # ```
 
@@ -1913,7 +1994,8 @@ check("5.8", silenced)
 # :label: exercise-5-9
 #
 # *Core, 5 minutes.* A sequence is one BOS and then nine times the same symbol. A single layer of **causal** self-attention reads it, without any positions. How many
-# *different* rows are there among the ten that come out? And how many would there be without the mask?
+# *different* rows are there among the ten that come out? Put that number in. (And how many would there be without the mask? Say that to
+# yourself; the solution tells.)
 # ([Solution](solutions/05_self_attention.ipynb#solution-5-9))
 # ```
 
@@ -1977,14 +2059,15 @@ check("5.11", rotary_halves)
 # p_{m+k} = M_k\, p_m ,
 # $$
 #
-# where $p_m$ is row $m$ of `sinusoidal`: column $2i$ is $\sin(m\,\text{base}^{-2i/d})$, column $2i + 1$ the cosine. Then build a head that looks one position back.
+# where $p_m$ is row $m$ of `sinusoidal`: column $2i$ is $\sin(m\,\text{base}^{-2i/d})$, column $2i + 1$ the cosine. That is {eq}`eq-rotation`, assembled from all
+# pairs. (Not checked: with $M_{-1}$, choose queries and keys made of the waves, so that position $t$ looks at $t - 1$. How sharp must the softmax be?)
 # ([Solution](solutions/05_self_attention.ipynb#solution-5-12))
 # ```
 
 
 # %%
 def shift_matrix(k: int, d: int, base: float) -> torch.Tensor:
-    """Return M_k (d, d), in float64; d is even, k may be negative."""
+    """Return M_k (d, d), all of it computed in float64; d is even, k may be negative."""
     raise NotImplementedError
 
 
@@ -2030,16 +2113,16 @@ def without_edge(weights, value, t: int, s: int) -> torch.Tensor:
 check("5.14", without_edge)
 
 # %% [markdown]
-# ```{exercise} What came next, the last time?
+# ```{exercise} What has come next so far?
 # :label: exercise-5-15
 #
 # *Research, 45 minutes.* Two layers of attention can learn in passing from what they read: the first notes at each position which symbol came before, the second looks
-# for positions where that was the present symbol. Such a pair is called an **induction head** {cite}`olsson2022context`. Build the perfect one by hand. For
-# each $t$, over all earlier places where the symbol $x_t$ stood: which symbols came next, and with what shares? The symbol that came next may be $x_t$ itself, at position $t$. Where $x_t$ is new, the row is 0. A
+# for positions where that was the present symbol. The head that does so is called an **induction head** {cite}`olsson2022context`. Build the perfect one by hand. For
+# each $t$, over all earlier places where the symbol $x_t$ stood: which symbols came next, and with what shares? In `a a`, the second `a` already counts as what followed the first. Where $x_t$ is new, the row is 0. A
 # mask and `masked_softmax` are enough, without a loop.
 #
 # Then make it soft. Scores of $\beta$ where it matches and 0 elsewhere, in place of the mask: how large must $\beta$ be for a single match to get half of the weight, by the length of the sequence?
-# With dot products of width 64, scaled: how long would the one-hot queries and keys have to be?
+# Let query and key both be a one-hot vector of width 64 times $\ell$, and the score be scaled: which $\ell$ gives that $\beta$? (Not checked.)
 # ([Solution](solutions/05_self_attention.ipynb#solution-5-15))
 # ```
 
@@ -2061,9 +2144,9 @@ check("5.15", what_followed)
 points = {
     "say why scores are scaled, and what a saturated softmax does to the gradient": "5.4 5.13",
     "mask the future, padding and whatever else, and say what is left": "5.2 5.3 5.5 5.6",
-    "split attention into heads, merge them again, and do without one": "5.1 5.7 5.8",
+    "split attention into heads, merge them again, and do without one": "5.1 5.8",
     "tell attention the order: by waves, rotations or a bias": "5.9 5.10 5.11 5.12",
-    "find out whether a look matters, by taking it away": "5.8 5.14",
+    "find out whether a look matters, by taking it away": "5.7 5.8 5.14",
     "build a look-up by hand": "5.6 5.15",
 }
 checklist({point: ids.split() for point, ids in points.items()})

@@ -194,7 +194,7 @@ assert torch.allclose(alone, everything)
 #
 # Row $t$ averages over BOS and $t$ equal values. The more of them there are, the less weight is left for BOS, so **all ten** rows differ. Without a mask all nine
 # average over the same, and there are two. So a causal mask tells a network where it is, as long as something marks the beginning.
-# {cite:t}`haviv2022transformer` found that language models without positions learn to count in this way.
+# {cite:t}`haviv2022transformer`, who found that language models without positions know where they are, suppose that this is how.
 
 # %%
 table(
@@ -351,7 +351,7 @@ check("5.14", without_edge)
 
 # %% [markdown]
 # (solution-5-15)=
-# ## 5.15 What came next, the last time?
+# ## 5.15 What has come next so far?
 #
 # The first layer's work is the shift by one: each position knows which symbol stood before it. Nothing stands before the first. The query is the present symbol, the value the
 # symbol at the key's own position, and all matches count alike.
