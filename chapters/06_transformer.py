@@ -225,7 +225,7 @@ plt.show()
 # \begin{pmatrix} \sin \omega_i(p + k) \\ \cos \omega_i(p + k) \end{pmatrix} =
 # \begin{pmatrix} \cos \omega_i k & \sin \omega_i k \\ -\sin \omega_i k & \cos \omega_i k \end{pmatrix}
 # \begin{pmatrix} \sin \omega_i p \\ \cos \omega_i p \end{pmatrix} .
-# $$ (eq-rotation)
+# $$ (eq-shift-matrix)
 #
 # Behind the last block, the same table $E$ makes logits of vectors: $z = E x$. (With separate vocabularies that is the target's table.) Three things are special about training.
 # **Label smoothing** {cite}`szegedy2016rethinking` does not ask for probability 1. Of each label $y$ a share $\epsilon$ is spread evenly over all symbols but PAD:
@@ -242,7 +242,7 @@ plt.show()
 # \eta(s) = D^{-1/2} \min\left(s^{-1/2},\; s\, w^{-3/2}\right) .
 # $$ (eq-warmup)
 #
-# It begins near 0 since Adam, at its start, knows little of the gradients' size, and takes large steps all the same.
+# Why it begins near 0, the paper doesn't say. One reason that has been given: Adam, at its start, has seen few gradients, and takes full steps all the same {cite}`liu2020variance`.
 #
 # | symbol | shape | meaning |
 # | --- | --- | --- |
@@ -288,7 +288,7 @@ hidden = (bits @ W_1.T + b_1).relu()
 print("hidden", hidden.tolist(), "; out", (hidden @ W_2.T)[:, 0].tolist())
 
 # %% [markdown]
-# **Positions.** One pair with the speed $\omega = 1$ stands at position 2. The turn of {eq}`eq-rotation` for $k = 3$ must bring it to position 5.
+# **Positions.** One pair with the speed $\omega = 1$ stands at position 2. The turn of {eq}`eq-shift-matrix` for $k = 3$ must bring it to position 5.
 
 # %%
 at_2, at_5, k = (torch.tensor(number, dtype=torch.float64) for number in (2.0, 5.0, 3.0))
@@ -561,7 +561,7 @@ finding(
 )
 
 # %% [markdown]
-# Large gradients at the start have been named as the reason why deep post-norm models need a warm-up. It can't be the whole of it, since Adam divides by the gradient's size. Whether they need it, we measure among the claims.
+# Large gradients at the start have been named as the reason why deep post-norm models need a warm-up. It can't be the whole of it, since Adam divides by the gradient's size; {cite:t}`liu2020understanding` hold that unequal gradients are not the root of it. Whether these models need a warm-up, we measure among the claims.
 #
 # ### What goes in
 #
@@ -574,7 +574,7 @@ show_source(transformer.ScaledEmbedding)
 show_source(transformer.InputEmbedding)
 
 # %% [markdown]
-# The positions are yesterday's waves. Today we test what the paper says of them: that $\mathrm{PE}_{p+k}$ is a linear function of $\mathrm{PE}_p$. {eq}`eq-rotation` gives the matrix: a turn for each pair.
+# The positions are yesterday's waves. Today we test what the paper says of them: that $\mathrm{PE}_{p+k}$ is a linear function of $\mathrm{PE}_p$. {eq}`eq-shift-matrix` gives the matrix: a turn for each pair.
 
 
 # %%
@@ -597,7 +597,7 @@ finding(
     {"largest difference": f"{off:.0e}"},
 )
 
-# %% mystnb={"figure": {"caption": "Left: the waves of 64 positions, 32 numbers each. Right: the inner product of the waves at positions 12, 32 and 52 with those at all others, 128 numbers each.", "name": "fig-waves"}, "image": {"alt": "Left a map with stripes that change fast in the first columns and ever more slowly to the right. Right three curves of the same shape, each with a peak at its own position and small ripples around it."}}
+# %% mystnb={"figure": {"caption": "Left: the waves of 64 positions, 32 numbers each. Right: the inner product of the waves at positions 12, 32 and 52 with those at all others, 128 numbers each.", "name": "fig-sinusoids"}, "image": {"alt": "Left a map with stripes that change fast in the first columns and ever more slowly to the right. Right three curves of the same shape, each with a peak at its own position and small ripples around it."}}
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.4))
 heat_map(sinusoidal(64, 32), xlabel="number", ylabel="position", signed=True, ax=axes[0])
 many = sinusoidal(64, 128)
@@ -608,7 +608,7 @@ axes[1].legend(ncol=3, fontsize=10, handlelength=1.2, columnspacing=0.8, loc="up
 plt.show()
 
 # %% [markdown]
-# On the right of {numref}`fig-waves` the same curve stands three times: two positions' product hangs on their distance alone. But mind the word "linear function": the matrix is another one for each $k$,
+# On the right of {numref}`fig-sinusoids` the same curve stands three times: two positions' product hangs on their distance alone. But mind the word "linear function": the matrix is another one for each $k$,
 # and a model has to find it in $W_q$ and $W_k$.
 #
 # ### Blocks
@@ -819,7 +819,7 @@ table(rows, ["change", "embedding, times", "blocks, times"])
 # %% [markdown]
 # ## Train it
 #
-# *18 minutes.*
+# *18 minutes.* First a toy, then Day 4's two tasks, then the two halves on their own.
 #
 # ### As the paper does
 #
@@ -918,7 +918,7 @@ finding(
 )
 
 # %% [markdown]
-# For a while {numref}`fig-copy-loss` shows nothing at all: no symbol helps to guess another. Then the model finds out that it may look at the same position of the source.
+# For a while the loss in {numref}`fig-copy-loss` stands still, near what guessing costs: no symbol helps to guess another. Then the model finds out, bit by bit, that it may look at the same position of the source.
 #
 # ### From English into Chinese
 #
@@ -1259,7 +1259,7 @@ one_source = [*english.encode(asked), EOS]
 one_target = [*chinese.encode(words, strict=True), EOS]
 looks = all_looks(translator, *pad([one_source]), torch.tensor([one_target]))
 
-# %% mystnb={"figure": {"caption": "Where the four heads of the translator look while it writes the translation of *I love deep learning*. Circles: the true alignment.", "name": "fig-heads"}, "image": {"alt": "Four maps with five Chinese words down and five English words across. The heads differ: in some the bright cells lie on or near the circles of the diagonal, others look at one place for all words."}}
+# %% mystnb={"figure": {"caption": "Where the four heads of the translator look while it writes the translation of *I love deep learning*. Circles: the true alignment.", "name": "fig-translator-heads"}, "image": {"alt": "Four maps with five Chinese words down and five English words across. The heads differ: in some the bright cells lie on or near the circles of the diagonal, others look at one place for all words."}}
 pinyin = ["wǒ", "ài", "shēndù", "xuéxí", "EOS"]
 figure, axes = plt.subplots(2, 2, figsize=(6.4, 6.0), sharex=True, sharey=True)
 for i, (ax, weights) in enumerate(zip(axes.flat, looks.cross[0, 0])):
@@ -1346,7 +1346,7 @@ finding(
 )
 
 # %% [markdown]
-# In large models some heads do look at the word before, and at nothing else {cite}`voita2019analyzing,clark2019what`. In this small one none does: the work is spread over all of them. What of the encoder that tells languages? We ask how much weight the last letters of
+# In large models some heads look at the word before, and at little else {cite}`voita2019analyzing,clark2019what`. In this small one none does: the work is spread over all of them. What of the encoder that tells languages? We ask how much weight the last letters of
 # a word get, in words of eight letters and more.
 
 # %%
@@ -1368,7 +1368,7 @@ finding(
 )
 
 # %% [markdown]
-# Nobody told it that either, but whoever learns languages knows it: the endings give a language away.
+# Nobody told it that either. Whoever guesses at a word's language would look there, too: at *-ung*, *-ción*, *-nen*.
 #
 # ### Positions that were learned
 #
@@ -1907,7 +1907,7 @@ check("6.2", my_ratio)
 # ```{exercise} Positions as they were run
 # :label: exercise-6-3
 #
-# *Core, 15 minutes.* The code that the paper's authors ran {cite}`vaswani2018tensor2tensor` does not do what the paper says. There are
+# *Core, 15 minutes.* The code that the paper's authors ran {cite}`vaswani2018tensor` does not do what the paper says. There are
 # $n = \lfloor d_\text{model} / 2 \rfloor$ wavelengths, from $2\pi$ to $10\,000 \cdot 2\pi$, **both ends included**, each one the same factor above the last. **All
 # sines come first, then all cosines**. Of an odd width, the last column of the input stays as it is. Add these positions to a
 # sequence whose first symbol stands at `start`. The width is at least 4.
