@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from utils.lab.plotting import COLOURS, INK, MAGNITUDE, STYLE
 
 T, D = 12, 16  # positions, width
-WRITTEN = 6  # days 0 to 5 can be read; the rest is to come
+WRITTEN = 8  # days 0 to 7 can be read; the rest is to come
 SEE_LEFT = torch.ones(T, T, dtype=torch.bool).tril()  # True = may be attended to
 
 
