@@ -1160,7 +1160,7 @@ finding(
 )
 
 # %% [markdown]
-# That is the proof. Neither way alone costs much; both together cost more than their sum, since each stands in for the other. And what is
+# That is the evidence. Both ways closed cost more than the sum of each closed alone: each stands in for the other. And what is
 # left between *pronoun and nouns* and *all* came by still other words. So the adjective matters, and much of it reaches the pronoun through
 # others. A weight shows a look. It does not show whether what it brings would have come anyway.
 #
@@ -1367,6 +1367,7 @@ finding(
 # (claim-att-1)=
 
 # %%
+torch.manual_seed(0)
 with torch.no_grad():
     fresh, x = MultiHeadAttention(64, 4), torch.randn(16, 32, 64)
     entering = {"a fresh layer": (fresh, x)}
@@ -1422,7 +1423,7 @@ claim(
     supports={
         "without the scale, the entropy over 64 keys is under half a bit at d_k = 1024": saturated,
         "with it, it is over 5 bits at all widths": flat,
-        "at d_k = 256 and 1024 the typical gradient at the scores is under a fifth without it": faded,
+        "and at d_k = 256 and 1024 the typical gradient at the scores is over five times as large": faded,
     },
     limits={
         "at d_k = 64 the typical query gets over four times as much gradient without it": more_at_64,
@@ -1611,16 +1612,21 @@ alone = {
     for epochs in (4, 16)
 }
 unequal = min(alone[16]) > 0.3
+
+# %%
 finding(
     "After 16 epochs the weights of each single head on friend and rival differ by over 0.3; after 4 epochs, at "
     "widths of 12 and 24, by less than 0.1.",
     unequal and max(alone[4]) < 0.1,
-    {f"{epochs} epochs": f"up to {max(difference):.2f}" for epochs, difference in alone.items()},
+    {
+        f"{epochs} epochs": f"{min(difference):.2f} to {max(difference):.2f}"
+        for epochs, difference in alone.items()
+    },
 )
 
 # %% [markdown]
 # One of the two gets some two thirds of the weight, and the network behind reads both games out of the mixture. So what two heads buy is not
-# that it can be done, but that it is learned soon.
+# that it can be done, but that it is learned soon. (At one learning rate, that is; another might change how soon.)
 #
 # (claim-att-6)=
 
@@ -1714,7 +1720,7 @@ claim(
 # ### It, and the animal
 #
 # Now the claim that everybody has seen a picture of. The stored experiment trained readers with one and two layers, one head and four, five
-# seeds each, on one corpus. The one of this page is among them.
+# seeds each, on one corpus. (Its *other noun* is one drawn at random; above it was the first.) The one of this page is among them.
 
 # %%
 (of_page,) = readers.select(layers=2, heads=4, seed=0)
@@ -2060,7 +2066,7 @@ check("5.11", rotary_halves)
 # $$
 #
 # where $p_m$ is row $m$ of `sinusoidal`: column $2i$ is $\sin(m\,\text{base}^{-2i/d})$, column $2i + 1$ the cosine. That is {eq}`eq-rotation`, assembled from all
-# pairs. (Not checked: with $M_{-1}$, choose queries and keys made of the waves, so that position $t$ looks at $t - 1$. How sharp must the softmax be?)
+# pairs. (Not checked: with such a matrix, choose queries and keys made of the waves, so that position $t$ looks at $t - 1$. How sharp must the softmax be?)
 # ([Solution](solutions/05_self_attention.ipynb#solution-5-12))
 # ```
 
