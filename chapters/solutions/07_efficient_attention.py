@@ -112,7 +112,7 @@ assert (paths[1] > 0).sum() == 10
 # (solution-7-4)=
 # ## 7.4 Count the pairs
 #
-# A global position sees all. Each other one sees its window, cut off at the ends, and those global positions that lie before it.
+# A global position sees all. Each other one sees its window, cut off at the ends, and those global positions that lie before that window.
 
 
 # %%
@@ -193,7 +193,8 @@ check("7.7", forgetting_attention)
 
 
 # %% [markdown]
-# All pairs at once, it is a mask with shades of grey: $\gamma^{t-s}$ where a causal mask has True.
+# All pairs at once, it is a mask with shades of grey: $\gamma^{t-s}$ where a causal mask has True. It is tempting to give $\gamma^t$ to the queries and
+# $\gamma^{-s}$ to the keys, so that no matrix of shades is needed. But $\gamma^{-s}$ outgrows all numbers: for $\gamma = 0.5$, those of double precision after 1023 positions.
 
 
 # %%
