@@ -10,7 +10,13 @@ from utils.attention import padding_mask
 from utils.efficient import (
     FormAttention,
     Linformer,
+    Performer,
     Tagger,
+    fixed_attention,
+    fixed_mask,
+    linear_attention,
+    strided_attention,
+    strided_mask,
     tiled_attention,
     use_form,
     window_attention,
@@ -108,6 +114,44 @@ def test_a_causal_tagger_does_not_see_what_comes():
     assert not torch.allclose(before[:, 6:], after[:, 6:])
     use_form(model, exact)
     torch.testing.assert_close(model(ids), before, **EXACT)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        partial(window_attention, window=3),
+        partial(window_attention, window=2, global_positions=[0]),
+        partial(strided_attention, stride=4),
+        partial(fixed_attention, stride=4),
+        linear_attention,
+        Performer(D // HEADS, 8).double(),
+    ],
+)
+def test_a_causal_tagger_does_not_see_what_comes_in_any_form(form):
+    torch.manual_seed(6)
+    model = Tagger(config(), 5, is_causal=True).double()
+    use_form(model, lambda _: form)
+    ids = torch.randint(9, (B, T))
+    other = ids.clone()
+    other[:, 6:] = (other[:, 6:] + 1) % 9
+    before, after = model(ids), model(other)
+    torch.testing.assert_close(before[:, :6], after[:, :6], **EXACT)
+    assert not torch.allclose(before[:, 6:], after[:, 6:])
+
+
+@pytest.mark.parametrize(
+    "form, mask",
+    [
+        (partial(window_attention, window=3), window_mask(T, 3, is_causal=True)),
+        (partial(strided_attention, stride=4), strided_mask(T, 4, is_causal=True)),
+        (partial(fixed_attention, stride=4), fixed_mask(T, 4, is_causal=True)),
+    ],
+)
+def test_a_layer_with_a_causal_pattern_is_the_layer_under_its_mask(form, mask):
+    torch.manual_seed(7)
+    layer, x = MultiHeadAttention(D, HEADS).double(), torch.randn(B, T, D, dtype=torch.float64)
+    got, _ = FormAttention(layer, form)(x, is_causal=True)
+    torch.testing.assert_close(got, layer(x, mask=mask)[0], **EXACT)
 
 
 @pytest.mark.parametrize(
