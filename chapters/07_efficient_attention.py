@@ -147,7 +147,7 @@ finding(
 #
 # ### Beside the RNN
 #
-# The RNN has no pairs, but a chain. One often sees two sketches: work by length, and training time by length, with the RNN as a line and
+# *Beyond the core path, up to the next section.* The RNN has no pairs, but a chain. One often sees two sketches: work by length, and training time by length, with the RNN as a line and
 # the Transformer as a parabola. Here they are, measured: one layer each, 128 wide, four sequences at once, forward and backward.
 
 # %%
@@ -489,7 +489,7 @@ rows = [[name, *(f"{share:.0%}" for share in shares)] for name, shares in reach.
 table(rows, ["pattern, 256 positions", "pairs in one layer", "connected in two"])
 
 # %% [markdown]
-# A window connects its neighbourhood only, which grows by $w$ with each layer. The other three connect every pair within two layers. That
+# A window connects its neighbourhood only, which grows by $w$ with each layer. The other three connect every pair within two layers, BigBird by its global block alone. That
 # news *can* travel does not mean that a network learns to send it; we will measure that.
 #
 # ### Fewer keys
@@ -1224,8 +1224,9 @@ finding(
 )
 
 # %% [markdown]
-# But in recall they reach hardly more when they are trained as such from the start. So this says what a form can't do, not *when* it should be
-# chosen: that could be seen only in a task that a form learns as well as full attention, and we did not try it.
+# But trained as such from the start, three of the four recall no more either, and the Performer a few points more on average. So this says
+# what these forms miss in recall, not *when* a form should be chosen: that could be seen only in a task that it learns as well as full
+# attention does, and we did not try it.
 #
 # What does each form cost, and give? Here is everything at once, from two worlds. The work and the bytes are
 # those of one head, forward and backward, as a share of full attention's at 4096 positions (stored experiment `attention_costs`; `fixed`
