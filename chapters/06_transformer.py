@@ -112,16 +112,19 @@ plt.show()
 
 # %%
 finding(
-    "Through 16 pairs over a third of a sequence still tells its positions apart. But after 64 it is over 50 times as large "
-    "as at the start, and the gradient over a million times as large as with one pair.",
-    min(left[16]) > 1 / 3 and min(size[64]) > 50 and min(down[64]) > 1e6 * max(down[1]),
-    {"apart after 16": f"{min(left[16]):.0%}", "size after 64": f"×{min(size[64]):.0f}"}
+    "After 16 pairs over a third of a sequence tells its positions apart, after 64 under a tenth. By then it is over "
+    "50 times as large as at the start, and the gradient over a million times as large as with one pair.",
+    min(left[16]) > 1 / 3 > 0.1 > max(left[64])
+    and min(size[64]) > 50
+    and min(down[64]) > 1e6 * max(down[1]),
+    {f"apart after {n}": f"{min(left[n]):.0%} to {max(left[n]):.0%}" for n in (16, 32, 64)}
+    | {"size after 64": f"×{min(size[64]):.0f}"}
     | {"gradient of 64": f"×{min(down[64]) / max(down[1]):.0e}"},
 )
 
 # %% [markdown]
-# The sum keeps positions apart, as it should. But every layer adds something, and nobody takes anything away: {numref}`fig-sums-alone` goes up, faster and faster. A gradient that is a million times too large is no better than one that has vanished. What is missing is something that
-# keeps the page from filling up.
+# So the sum alone delays the trouble, and doesn't end it: at 64 pairs 3 to 4 % of the sequence still tell positions apart. And every layer adds something, and nobody takes anything away: {numref}`fig-sums-alone` goes up, faster and faster. With eight pairs, or sixteen, there is
+# little to see of it yet; it is a trouble of tall stacks. What they miss is something that keeps what is handed on at one size.
 
 # %% [markdown]
 # ## The idea
@@ -132,7 +135,7 @@ finding(
 # Why do they not all end with the same opinion? Because nobody tears up their notes. Whatever a meeting or an hour at the desk brings, is *added* to the page that each has:
 # $x + f(x)$ instead of $f(x)$. That is a **residual connection** {cite}`he2016deep`. The page runs through all the layers, and each layer writes a little on it.
 #
-# A page on which everybody writes gets full. So now and then it is copied out at one size. That is **layer norm** {cite}`ba2016layer`: each position's vector is brought to mean 0 and
+# A page on which everybody writes gets full. So now and then it is rewritten to one size. That is **layer norm** {cite}`ba2016layer`: each position's vector is brought to mean 0 and
 # variance 1.
 #
 # Attention, feed-forward layer, and around each of them a residual connection and a norm: that is a **block**. Some blocks one above the other are an encoder. The decoder's blocks have a third part: a look
@@ -398,17 +401,17 @@ def stack(around: type[transformer.Residual], depth: int, D: int = 64) -> list[E
 
 
 # %% [markdown]
-# Now blocks of four kinds are stacked, up to 32 of them. How large is the gradient at the input? We ask twice: for the output as it is, and for that part of it which tells positions apart.
+# Now blocks of four kinds are stacked, up to 32 of them. How large is the gradient at the input? We ask twice: for the output as it is, and for that part of it which tells positions apart. All of it in double precision, since some of it gets very small.
 
 
 # %%
 def gradients(around: type[transformer.Residual], depth: int, seed: int) -> tuple[float, float]:
     """Norms of both gradients at the input."""
     torch.manual_seed(seed)
-    x = torch.randn(4, 16, 64, requires_grad=True)
+    x = torch.randn(4, 16, 64, dtype=torch.float64, requires_grad=True)
     y = x
     for block in stack(around, depth):
-        y, _ = block(y)
+        y, _ = block.double()(y)
     wanted = torch.randn_like(y)
     by_all, by_apart = (
         torch.autograd.grad((part * wanted).sum(), x, retain_graph=True)[0]
@@ -426,7 +429,7 @@ at_input = {
 }
 
 
-# %% mystnb={"figure": {"caption": "Size of the gradient at the input, by the number of blocks: mean over three random starts. Left of the whole output, right of the part that tells positions apart. Both axes are logarithmic; what is below 1e-12 is drawn there.", "name": "fig-gradients"}, "image": {"alt": "Two diagrams with four lines each. In the left one, the line for blocks with neither sum nor norm falls to the lower edge by sixteen blocks, that for the sum alone rises from sixteen on, the other two stay level. In the right one only the line for sum and norm stays level; that for norm alone falls by six orders of magnitude within four blocks."}}
+# %% mystnb={"figure": {"caption": "Size of the gradient at the input, by the number of blocks: mean over three random starts. Left of the whole output, right of the part that tells positions apart. Both axes are logarithmic; what is below 1e-12 is drawn there.", "name": "fig-gradients"}, "image": {"alt": "Two diagrams with four lines each. In the left one, the line for blocks with neither sum nor norm falls to the lower edge by sixteen blocks, that for the sum alone rises from sixteen on, the other two stay level. In the right one the lines for sum and norm and for the sum alone go on much as before; the other two fall by more than ten orders of magnitude within four blocks."}}
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.6), sharey=True)
 for which, ax in enumerate(axes):
     lines = {
@@ -463,13 +466,13 @@ finding(
 
 # %% [markdown]
 # The left side of {numref}`fig-gradients` holds a surprise. A norm alone keeps the gradient large, without any residual connection. Is the sum not needed, then? The right side tells: what is kept is the
-# same for all positions. The norm blows up whatever is left, and what is left is the mean. The gradient lives, but it says nothing about one word or another. (That pure attention comes to this, doubly exponentially with the depth, is proved {cite}`dong2021attention`.)
+# same for all positions. The norm blows up whatever is left, and what is left is the mean. The gradient lives, but it says nothing about one word or another. (That pure attention comes to this, doubly exponentially with the depth, is proved {cite}`dong2021attention`. From four blocks on, what is drawn there is only the rounding of double precision: there is nothing left to measure.)
 
 # %%
 finding(
-    "Through eight blocks with a norm alone, the gradient of what tells positions apart is under a thousandth of "
+    "Through eight blocks with a norm alone, the gradient of what tells positions apart is under a billionth of "
     "the whole.",
-    same_for_all < 1e-3,
+    same_for_all < 1e-9,
     {"share": f"{same_for_all:.0e}"},
 )
 
@@ -513,24 +516,26 @@ def learns(around: type[transformer.Residual], seed: int) -> float:
     return evaluate(model, [(new, new)], per_position, measures)["right"]
 
 
-tried = ("neither", "norm alone", "sum and norm")
+tried = ("neither", "norm alone", "sum alone", "sum and norm")
 named = {name: [learns(kinds[name], seed) for seed in seeds] for name in tried}
 
 # %%
 finding(
-    "Eight blocks with sum and norm name over 95 % of the symbols, each of three times; without the sum, "
-    "under 40 %, where one in eight is chance.",
-    min(named["sum and norm"]) > 0.95 and max(named["neither"] + named["norm alone"]) < 0.4,
+    "Eight blocks with sum and norm name over 95 % of the symbols, each of three times, and with the sum alone over "
+    "80 %; without the sum, under 40 %, where one in eight is chance.",
+    min(named["sum and norm"]) > 0.95
+    and min(named["sum alone"]) > 0.8
+    and max(named["neither"] + named["norm alone"]) < 0.4,
     {name: f"{min(right):.0%} to {max(right):.0%}" for name, right in named.items()},
 )
 
 # %% [markdown]
-# Without the sum the blocks have learned hardly anything: what tells positions apart is gone before the output can see it.
+# Without the sum the blocks have learned hardly anything in these 25 steps: what tells positions apart is gone before the output can see it. With the sum alone they learn it, too. Eight blocks don't need the norm for this task; it is for taller stacks, where the gradient grows.
 #
 # ### Before the sublayer, or after it?
 #
-# *Beyond the core path, up to the next heading.* Pre-norm leaves the sum alone: from the last block to the first there is a path on which nothing stands but additions. What does that change? In a post-norm model the last blocks get as large a gradient
-# as in a shallow one, however deep it is. With pre-norm it falls with the depth {cite}`xiong2020layer`. We look at $W_2$ of the last block, while the model is asked for random classes.
+# *Beyond the core path, up to the next heading.* Pre-norm leaves the sum alone: from the last block to the first there is a path on which nothing stands but additions. What does that change? By the theory of {cite:t}`xiong2020layer`, the last blocks of a post-norm model get as large a gradient
+# as in a shallow one, however deep it is, and with pre-norm it falls with the depth. We look at $W_2$ of the last block, while the model is asked for random classes.
 
 
 # %%
@@ -548,10 +553,13 @@ of_last = {
     norm: {n: sum(last_gradient(norm, n, seed) for seed in seeds) / 3 for n in (2, 8, 32)}
     for norm in ("post", "pre")
 }
+
+# %%
 finding(
-    "With 2 blocks the last gradients of post-norm and pre-norm are alike, within 20 %; with 32, post-norm's is over "
-    "1.3 times as large.",
+    "With 2 blocks the last gradients of post-norm and pre-norm are alike, within 20 %; with 32, pre-norm's has "
+    "fallen by over a tenth, and post-norm's is over 1.3 times as large.",
     abs(of_last["post"][2] / of_last["pre"][2] - 1) < 0.2
+    and of_last["pre"][32] < 0.9 * of_last["pre"][2]
     and of_last["post"][32] > 1.3 * of_last["pre"][32],
     {
         f"{norm}, {n} blocks": f"{size:.2f}"
@@ -561,11 +569,11 @@ finding(
 )
 
 # %% [markdown]
-# Large gradients at the start have been named as the reason why deep post-norm models need a warm-up. It can't be the whole of it, since Adam divides by the gradient's size; {cite:t}`liu2020understanding` hold that unequal gradients are not the root of it. Whether these models need a warm-up, we measure among the claims.
+# So there is a difference, in the direction of the theory, but a small one: post-norm's gradient rises somewhat with the first blocks, pre-norm's falls between 8 and 32, and not before. Large gradients at the start have been named as the reason why deep post-norm models need a warm-up. It can't be the whole of it, since Adam divides by the gradient's size; {cite:t}`liu2020understanding` hold that unequal gradients are not the root of it. Whether these models need a warm-up, we measure among the claims.
 #
 # ### What goes in
 #
-# The embedding is Day 2's, times $\sqrt D$. Its table begins small, as suits the output that shares it; the factor makes the symbols as large as the positions that are added.
+# The embedding is Day 2's, times $\sqrt D$. Its table begins small, as suits the output that shares it; the factor brings the symbols to a size like that of the positions that are added.
 
 # %%
 show_source(transformer.ScaledEmbedding)
@@ -608,7 +616,7 @@ axes[1].legend(ncol=3, fontsize=10, handlelength=1.2, columnspacing=0.8, loc="up
 plt.show()
 
 # %% [markdown]
-# On the right of {numref}`fig-sinusoids` the same curve stands three times: two positions' product hangs on their distance alone. But mind the word "linear function": the matrix is another one for each $k$,
+# On the right of {numref}`fig-sinusoids` the same curve stands three times: two positions' product depends on their distance alone. But mind the word "linear function": the matrix is another one for each $k$,
 # and a model has to find it in $W_q$ and $W_k$.
 #
 # ### Blocks
@@ -796,7 +804,7 @@ table(
 
 # %% [markdown]
 # The base model has nearly two million fewer than the paper says, and the big one over a million more. The vocabulary can't explain both: a larger one would bring the one nearer and the other further away. We come back to it among the claims.
-# What does the number hang on?
+# What does the number depend on?
 
 # %%
 base = counted["base, one table"]
@@ -821,9 +829,9 @@ table(rows, ["change", "embedding, times", "blocks, times"])
 #
 # *18 minutes.* First a toy, then Day 4's two tasks, then the two halves on their own.
 #
-# ### As the paper does
+# ### What the paper does
 #
-# First the loss. The right symbol gets most of the label, and all others but PAD get a little.
+# The paper's loss and its learning rate come first, looked at by themselves. Then the first toy is trained with both; the other small models of this page have plain labels and the rate of all our trainings. First the loss. The right symbol gets most of the label, and all others but PAD get a little.
 
 # %%
 show_source(transformer.label_smoothing_loss)
@@ -857,7 +865,7 @@ finding(
 )
 
 # %% [markdown]
-# A model that is sure is punished, even if it is right. That has to cost perplexity. Whether it helps to choose the right symbol more often is a question for the claims.
+# A model that is sure is punished, even if it is right. That should cost perplexity. Whether it helps to choose the right symbol more often is a question for the claims.
 #
 # Next the learning rate.
 
@@ -876,8 +884,8 @@ curves(lines, "step", "learning rate")
 plt.show()
 
 # %% [markdown]
-# Twice the warm-up gives a lower top, a narrower model gets larger steps. All is set, so we train. The first task is the one with which *The Annotated Transformer* begins {cite}`rush2018annotated`: copy ten symbols out of ten. The model is the paper's, only small: post-norm, sinusoids, one table. The smoothing is
-# left out, as there. The learning rate rises and falls as in all our trainings; unlike {eq}`eq-warmup` it ends at 0, and so a short training ends well.
+# Twice the warm-up gives a lower top, a narrower model gets larger steps. All is set, so we train. The first task is the one with which *The Annotated Transformer* begins {cite}`rush2018annotated`: copy ten symbols out of ten. The model is the paper's, only small: post-norm, sinusoids, one table. So is its training: a share of 0.1
+# is smoothed, Adam has the paper's settings, and the learning rate is {eq}`eq-warmup` with $w = 100$. (The rate of Adam itself is 1, and the schedule its factor. `LambdaLR` counts the steps that are done, so one is added.)
 
 
 # %%
@@ -900,10 +908,13 @@ sequences = random_sequences(320 * 64, seed=0)
 tens = torch.full((len(sequences),), 10)
 target = with_end(sequences)
 batches = Batches(sequences, tens, seq2seq.shift(target), target, batch_size=64)
-optimiser, schedule = rise_and_fall(copier, 6e-3, len(batches))
-history = fit(copier, batches, seq2seq.sequence_loss, optimiser, epochs=1, schedule=schedule)
+optimiser = torch.optim.Adam(copier.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-9)
+rate = partial(transformer.warmup_rate, d_model=32, warmup=100)
+schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda done: rate(done + 1))
+loss = transformer.label_smoothing_loss
+history = fit(copier, batches, loss, optimiser, epochs=1, schedule=schedule)
 
-# %% mystnb={"figure": {"caption": "Loss of each batch while the model learns to copy.", "name": "fig-copy-loss"}, "image": {"alt": "A curve that falls to about two and a half at once, stays there for a while, falls to near zero by step two hundred, and stays there."}}
+# %% mystnb={"figure": {"caption": "Loss of each batch while the model learns to copy.", "name": "fig-copy-loss"}, "image": {"alt": "A curve that falls to about two and a half within some tens of steps, stays there for a while, falls with halts and spikes to about a half by step two hundred, and stays there."}}
 curves({"": (range(1, 321), history.step_loss)}, "step", "loss (nats a symbol)")
 plt.show()
 
@@ -912,13 +923,13 @@ new = random_sequences(2000, seed=1000)
 copied = seq2seq.greedy_decode(copier, new, torch.full((2000,), 10), max_len=12)
 right = metrics.exact_match(copied, with_end(new), EOS)
 finding(
-    "All of 2,000 new sequences are copied without a mistake.",
-    right == 1,
+    "Of 2,000 new sequences over 99 % are copied without a mistake.",
+    right > 0.99,
     {"right": f"{right:.2%}", "loss at the end": f"{sum(history.step_loss[-20:]) / 20:.4f}"},
 )
 
 # %% [markdown]
-# For a while the loss in {numref}`fig-copy-loss` stands still, near what guessing costs: no symbol helps to guess another. Then the model finds out, bit by bit, that it may look at the same position of the source.
+# At first the model learns only which symbols there are: for some thirty steps the loss in {numref}`fig-copy-loss` stands near 2.4, which is about what it costs to guess among ten symbols and EOS alike. Then it finds out, bit by bit, with halts and setbacks, that it may look at the same position of the source. Below 0.526 the loss can't fall: that is the entropy of the smoothed labels.
 #
 # ### From English into Chinese
 #
@@ -966,7 +977,7 @@ finding(
 
 # %% [markdown]
 # So few sentences, and so little training, say little about the two models. Stored experiments gave larger ones Day 4's whole task: 24,000 sentences of all kinds with 3 to 25 words, three seeds. The Transformer has two blocks on each side,
-# and about as many parameters as Day 4's best model, the one with the additive score. Its positions are yesterday's rotary ones, its labels are smoothed by 0.1. It was trained twice, for 5 and for 8 passes over the sentences.
+# and about as many parameters as Day 4's best model, the one with the additive score. Its positions are yesterday's rotary ones, its labels are smoothed by 0.1, and it has no dropout; Day 4's has plain labels and a dropout of 0.1. So more differs than the architecture. It was trained twice, for 5 and for 8 passes over the sentences.
 
 # %%
 trained = experiments.load("translation_transformer")
@@ -1013,20 +1024,20 @@ means = {name: sum(row["exact"] for row in rows) / len(rows) for name, rows in s
 day_4s, five, eight = stored
 finding(
     "After 5 passes the Transformer is as good as Day 4's model after 6, within half a point; after 8 it is better, and "
-    "at least 98 % are right at every length.",
+    "at least 97 % are right at every length.",
     abs(means[five] - means[day_4s]) < 0.005
     and means[eight] > means[day_4s] + 0.002
-    and worst[eight] >= 0.98,
+    and worst[eight] >= 0.97,
     {f"exact, {name}": f"{mean:.2%}" for name, mean in means.items()}
     | {f"worst length, {name}": f"{share:.1%}" for name, share in worst.items()},
 )
 
 # %% [markdown]
-# Nothing is left of the fall with the length that made us look back at the source, two days ago. In sentences put together in ways that training never showed, the seeds differ more than the models.
+# Of the fall with the length one to three points are left, for all three models: it was attention that took the rest away, two days ago. In sentences put together in ways that training never showed, the Transformer's seeds lie seven points apart and more, further than its means from Day 4's.
 #
 # ### How long does it take?
 #
-# A model that learns in fewer steps is no faster if its steps are longer. So we look at single layers first: a GRU and an encoder block, both 128 wide, in a training step on four sequences. The table is stored; two of its rows
+# A model that learns in fewer steps is no faster if its steps are longer. So we look at single layers first: a GRU and an encoder block, both 128 wide, in a training step on four sequences. The GRU is the book's own, a loop in Python; the block calls the library's kernels. The table is stored; two of its rows
 # are measured here once more, and must come out as they stand there: the operations to the last one, and which of the two is quicker.
 
 # %%
@@ -1038,7 +1049,7 @@ again = {
 assert all(now["work"] == before["work"] for now, before in again.values())
 assert again["GRU"][0]["seconds"] > again["encoder block"][0]["seconds"]
 
-# %% mystnb={"figure": {"caption": "Processor time of a training step of one layer of width 128, four sequences at once, by their length, on one thread (stored experiment `sequence_time`). Both axes are logarithmic.", "name": "fig-step-seconds"}, "image": {"alt": "Two rising lines. That of the GRU begins higher and rises evenly. That of the encoder block begins at less than half of it, bends upwards from some hundred symbols on, and crosses the other line near two thousand."}}
+# %% mystnb={"figure": {"caption": "Processor time of a training step of one layer of width 128, four sequences at once, by their length, on one thread (stored experiment `sequence_time`). Both axes are logarithmic.", "name": "fig-step-seconds"}, "image": {"alt": "Two rising lines. That of the GRU begins higher and rises steadily, with a kink at 64 symbols. That of the encoder block begins at less than half of it, bends upwards from some hundred symbols on, and crosses the other line near two thousand."}}
 times = {
     layer: {row["T"]: row["seconds"] for row in by_length.select(layer=layer)} for layer in again
 }
@@ -1052,17 +1063,17 @@ plt.show()
 quicker = {T: times["GRU"][T] / taken for T, taken in times["encoder block"].items()}
 crossing = min(T for T, factor in quicker.items() if factor < 1)
 finding(
-    "With 64 symbols the encoder block is over 3 times as quick as the GRU, though it does more than twice as many "
-    "operations; with 4,096 it is slower.",
-    quicker[64] > 3
+    "From 16 to 1,024 symbols the encoder block is over 1.5 times as quick as the book's GRU, though at 64 it does more "
+    "than twice as many operations; with 4,096 it is slower.",
+    min(factor for T, factor in quicker.items() if T <= 1024) > 1.5
     and again["encoder block"][0]["work"] > 2 * again["GRU"][0]["work"]
     and quicker[4096] < 1,
-    {f"{T} symbols": f"×{quicker[T]:.1f}" for T in (16, 64, 256, 1024, 4096)},
+    {f"{T} symbols": f"×{factor:.1f}" for T, factor in quicker.items()},
 )
 
 # %% [markdown]
-# {numref}`fig-step-seconds` has both halves of the truth. A recurrent layer does little work in many small steps, one after the other; an encoder block does much work in few large ones, which a processor likes better. That is on one core. Where
-# thousands stand ready, the large steps shrink, and the small ones don't. But with the length the pairs grow, and there is a length from which on the GRU is quicker.
+# {numref}`fig-step-seconds` has both halves of the truth. A recurrent layer does little work in many small steps, one after the other; an encoder block does much work in few large ones, which a processor likes better. Part of the difference is Python's: each small step of our loop costs a call or two, and a GRU that the library runs in one call would come nearer. All that is on one core. Where
+# thousands stand ready, the large steps should shrink, and the small ones not; that we could not measure. With the length the pairs grow, and there is a length from which on the GRU is quicker.
 #
 # Now the whole models of the table above. How long is a pass over the 24,000 sentences, again in processor time?
 
@@ -1075,18 +1086,19 @@ table(
     ["model", "seconds a pass", "seconds in all"],
 )
 finding(
-    "Equal quality takes the Transformer under three quarters of the time; in equal time, within a twentieth, it gets "
-    "further.",
-    needed[five] < 0.75 * needed[day_4s] and abs(needed[eight] / needed[day_4s] - 1) < 0.05,
-    {name: f"{total:.0f} s for {means[name]:.2%}" for name, total in needed.items()},
+    "A pass takes the Transformer under nine tenths of the time of Day 4's model; in equal time, within a twentieth, it "
+    "gets further.",
+    a_pass[five] < 0.9 * a_pass[day_4s] and abs(needed[eight] / needed[day_4s] - 1) < 0.05,
+    {"a pass": f"×{a_pass[day_4s] / a_pass[five]:.2f}"}
+    | {name: f"{total:.0f} s for {means[name]:.2%}" for name, total in needed.items()},
 )
 
 # %% [markdown]
-# So on one core the Transformer is the faster learner, though by no large factor. Where it is far ahead is the chain of operations that wait for each other: that is as long for a book as for a sentence.
+# So on one core the Transformer is the quicker one, though by no large factor, and beside a recurrent loop in Python. (Whether Day 4's model would have been as good after 5 passes, nobody measured.) Where the Transformer is far ahead is the chain of operations that wait for each other; we count it among the claims.
 #
 # ### Dates
 #
-# *Beyond the core path, up to the next heading.* The dates of Day 4, in twelve locales and six formats. A stored experiment gave a Transformer as many of them as Day 4's model had, 24,000, over three seeds. It has half as many parameters again.
+# *Beyond the core path, up to the next heading.* The dates of Day 4, in twelve locales and six formats. A stored experiment gave a Transformer as many of them as Day 4's model had, 24,000, over three seeds. It has half as many parameters again, smoothed labels and no dropout, so here, too, more differs than the architecture.
 
 # %%
 readers = {name: experiments.load(name) for name in ("dates", "dates_transformer")}
@@ -1105,15 +1117,15 @@ table(rows, ["model", "the locale", "formats seen in training", "formats never s
 # %%
 told = {name: of_dates[name, True] for name in readers}
 finding(
-    "Told the locale, both read over 99 % of new dates in formats that they have seen. Of formats never seen, the "
-    "Transformer reads fewer.",
+    "Told the locale, both read over 99 % of new dates in formats that they have seen. Of formats never seen, each "
+    "Transformer reads fewer than each of Day 4's models.",
     min(found["exact"][1] for found in told.values()) > 0.99
-    and told["dates_transformer"]["unseen"][0] < told["dates"]["unseen"][0],
+    and told["dates_transformer"]["unseen"][2] < told["dates"]["unseen"][1],
     {name: f"{f['exact'][0]:.2%}, never seen {f['unseen'][0]:.1%}" for name, f in told.items()},
 )
 
 # %% [markdown]
-# Both are as good as it gets where they know the format. With formats that it never saw the Transformer has more trouble. Why, we have not measured.
+# Both are as good as it gets where they know the format. Told the locale, the Transformer has more trouble with formats that it never saw; not told, the seeds of the two overlap. Why, and whether it is the architecture at all, we have not measured.
 #
 # ### Three models of the same blocks
 #
@@ -1149,7 +1161,7 @@ optimiser, schedule = rise_and_fall(linguist, 6e-3, 5 * len(batches))
 _ = fit(linguist, batches, F.cross_entropy, optimiser, epochs=5, schedule=schedule)
 
 # %% [markdown]
-# The decoder's task: to go on in English. It learns from the grammar's English sentences. What it should beat is counting: the best Kneser–Ney model of Day 2, which looks at up to four words.
+# The decoder's task: to go on in English. It learns from the grammar's English sentences. What it should beat is counting: the best of Day 2's Kneser–Ney models, which look at up to three words.
 
 # %%
 rows, _ = pad([[*english.encode(pair.source), EOS] for pair in train_pairs])
@@ -1220,10 +1232,13 @@ written = generate(one_step, None, begin, 12, partial(sample, generator=chance),
 invented = {" ".join(english.decode(row)) for row in written}
 known = {" ".join(pair.source) for pair in train_pairs}
 finding(
-    "Of 200 sentences that it draws, over a third stand nowhere in its training.",
-    len(invented - known) > 67,
+    "Of 200 texts that it draws, over half stand nowhere in its training.",
+    len(invented - known) > 100,
     {"new": len(invented - known), "such as": "; ".join(sorted(invented - known)[:4])},
 )
+
+# %% [markdown]
+# New is not yet good: among them are some that are no sentences. A model that draws words by chance would be new each time.
 
 # %% [markdown]
 # ## Look inside
@@ -1259,7 +1274,7 @@ one_source = [*english.encode(asked), EOS]
 one_target = [*chinese.encode(words, strict=True), EOS]
 looks = all_looks(translator, *pad([one_source]), torch.tensor([one_target]))
 
-# %% mystnb={"figure": {"caption": "Where the four heads of the translator look while it writes the translation of *I love deep learning*. Circles: the true alignment.", "name": "fig-translator-heads"}, "image": {"alt": "Four maps with five Chinese words down and five English words across. The heads differ: in some the bright cells lie on or near the circles of the diagonal, others look at one place for all words."}}
+# %% mystnb={"figure": {"caption": "Where the four heads of the translator look while it is fed the right translation of *I love deep learning*. Circles: the true alignment.", "name": "fig-translator-heads"}, "image": {"alt": "Four maps with five Chinese words down and five English words across. The heads differ: for the first words the bright cells lie on or near the circles of the diagonal; for the last two most heads look at a place beside the circle."}}
 pinyin = ["wǒ", "ài", "shēndù", "xuéxí", "EOS"]
 figure, axes = plt.subplots(2, 2, figsize=(6.4, 6.0), sharex=True, sharey=True)
 for i, (ax, weights) in enumerate(zip(axes.flat, looks.cross[0, 0])):
@@ -1291,16 +1306,34 @@ aer = {f"head {i + 1}": error_rate(cross[:, i]) for i in range(4)} | {
 }
 by_head = [aer[f"head {i + 1}"] for i in range(4)]
 
+# %% [markdown]
+# Is that much? A rule that reads no word at all can be right, too: it links each word to that at the same part of the sentence, along the diagonal.
+
+
+# %%
+def along_the_diagonal(pair: translation.Pair) -> set[tuple[int, int]]:
+    """Links by the place alone."""
+    T, S = len(pair.target), len(pair.source)
+    return {(t, round(t * (S - 1) / max(T - 1, 1))) for t in range(T)}
+
+
+by_place = metrics.alignment_error_rate(
+    [along_the_diagonal(pair) for pair in test_pairs],
+    [pair.sure for pair in test_pairs],
+    [pair.possible for pair in test_pairs],
+)
+
 # %%
 finding(
-    "Each of the four heads errs in less than 40 % of its links, their mean in less than 30 %, and in less than the "
+    "The heads err less, on average, than the diagonal; their mean by over five points less than it, and less than the "
     "heads do on average.",
-    max(by_head) < 0.4 and aer["mean of the heads"] < min(0.3, sum(by_head) / 4),
-    {name: f"{rate:.0%}" for name, rate in aer.items()},
+    sum(by_head) / 4 < by_place
+    and aer["mean of the heads"] < min(by_place - 0.05, sum(by_head) / 4),
+    {name: f"{rate:.0%}" for name, rate in (aer | {"diagonal": by_place}).items()},
 )
 
 # %% [markdown]
-# Nobody told a head what to do. All four have found the alignment, and where one looks beside the word, another does not: the mean is better. So a picture of *the* attention of a model that is drawn from one head is a choice.
+# Nobody told a head what to do. Each has found something of the alignment, but not all of it: in {numref}`fig-translator-heads`, on each of the last two words only one head looks at the right place. Where one looks beside the word, another does not, and the mean is better. So a picture of *the* attention of a model that is drawn from one head is a choice.
 #
 # ### At itself
 #
@@ -1362,13 +1395,13 @@ evenly = (3 / sizes).mean().item()
 
 # %%
 finding(
-    "The last three letters of a word get over 1.2 times what they would if all letters got the same.",
-    on_end > 1.2 * evenly,
+    "The last three letters of a word get over 1.4 times what they would if all letters got the same.",
+    on_end > 1.4 * evenly,
     {"the last three": f"{on_end:.0%}", "evenly": f"{evenly:.0%}"},
 )
 
 # %% [markdown]
-# Nobody told it that either. Whoever guesses at a word's language would look there, too: at *-ung*, *-ción*, *-nen*.
+# Nobody told it that either. Perhaps it is the endings that give a language away. But weight is not yet use, as yesterday's heads showed: what is lost without these letters, we did not ask.
 #
 # ### Positions that were learned
 #
@@ -1378,7 +1411,7 @@ finding(
 learned = writer.model.stack.embedding.positions.table.detach()[:9]  # no sentence is longer
 alike = F.cosine_similarity(learned[:, None], learned[None], dim=-1)
 
-# %% mystnb={"figure": {"caption": "Cosine between the vectors that were learned for the first nine positions.", "name": "fig-learned-positions"}, "image": {"alt": "A square map of nine by nine cells with ones on the diagonal. Cells beside the diagonal are brighter than those in the corners far away from it."}}
+# %% mystnb={"figure": {"caption": "Cosine between the vectors that were learned for the first nine positions.", "name": "fig-learned-positions"}, "image": {"alt": "A square map of nine by nine cells with ones on the diagonal. From position five on, the cells beside the diagonal are high; nearer the beginning they are near zero. The corners far from the diagonal are low."}}
 heat_map(alike, xlabel="position", ylabel="position", annotate=True, signed=True)
 plt.show()
 
@@ -1391,7 +1424,7 @@ finding(
 )
 
 # %% [markdown]
-# (Position 0 is left out of the means: there always stands BOS.) Nothing in the table says that its rows are in an order. The sentences said it: what may stand fourth may often stand fifth.
+# (Position 0 is left out of the means: there always stands BOS.) Nothing in the table says that its rows are in an order. From position 5 on, the sentences said it; but 3 and 4, of which we asked, are no more alike than chance. Perhaps near the beginning each place has its own part of speech, and further back they can change places.
 
 # %% [markdown]
 # ## Where it breaks
@@ -1470,7 +1503,7 @@ finding(
 # %% [markdown]
 # ## Claims, measured
 #
-# *8 minutes.* Eleven sentences about the Transformer, and what we found. Six of them were measured by stored experiments, over three seeds or five; what they need is said where it stands.
+# *8 minutes.* Eleven sentences about the Transformer, and what we found. Six of them were measured by stored experiments, most of them over three seeds or five.
 #
 # (claim-tr-1)=
 
@@ -1510,7 +1543,7 @@ far = {
     for n in tested
 }
 
-# %% mystnb={"figure": {"caption": "Share of right answers by the length of the sequence, for four kinds of positions: mean of three seeds (stored experiment `positions_length`). Left of the dashed line are the lengths of training.", "name": "fig-extrapolation"}, "image": {"alt": "Two diagrams with four lines each. In both, sinusoidal and learned positions are near one up to 20 symbols and fall steeply to chance right behind it. Rotary positions keep near one up to 40 symbols in the echo task, and fall steeply in the copy task. Without positions the lines are low throughout."}}
+# %% mystnb={"figure": {"caption": "Share of right answers by the length of the sequence, for four kinds of positions: mean of three seeds (stored experiment `positions_length`). Left of the dashed line are the lengths of training.", "name": "fig-extrapolation"}, "image": {"alt": "Two diagrams with four lines each. In the echo task sinusoidal and learned positions are at one up to 20 symbols and fall steeply behind it, rotary ones stay above 0.9 up to 40, and the line without positions is low throughout. In the copy task the three lines with positions fall from between 0.8 and 1 at 20 symbols to near chance at 40; the line without falls more slowly, from 0.9 at ten to 0.3 at 40."}}
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.8), sharey=True)
 for ax, task in zip(axes, ("echo", "copy")):
     lines = {kind: (tested, [far[task, kind, n][0] for n in tested]) for kind in kinds_of}
@@ -1529,15 +1562,24 @@ a_fifth = max(far[task, "sinusoidal", 24][2] for task in both)
 double = max(far[task, "sinusoidal", 40][2] for task in both)
 learned_too = max(far[task, "learned", 40][2] for task in both)
 rotary = far["echo", "rotary", 40][1] > 0.9 and far["copy", "rotary", 40][2] < 0.2
-shown = [(task, kind, n) for task, kind, n in far if n in (20, 24, 40) and kind != "none"]
+ahead = min(far[task, "sinusoidal", 24][0] - far[task, "learned", 24][0] for task in both)
+without = far["copy", "none", 40][1] > far["copy", "sinusoidal", 40][2] + 0.1
+shown = [(task, kind, n) for task, kind, n in far if n in (20, 24, 40)]
+
+# %% [markdown]
+# At 24 symbols the first of the last five answers stands at a place that training had. So whoever knows that one, and guesses at the others, has $0.2 + 0.8 \cdot 0.1 = 28\,\%$ there, not one in ten.
 
 # %%
 claim(
     "tr-2",
+    supports={
+        "a fifth longer, waves answer over a tenth more than learned positions do": ahead > 0.1,
+    },
     limits={
         "a fifth longer than in training, under 70 % of the last answers are right": a_fifth < 0.7,
         "twice as long, under 35 %, where one in ten is chance": double < 0.35,
-        "learned positions do no better": learned_too < 0.35,
+        "twice as long, learned ones are under 35 %, too": learned_too < 0.35,
+        "twice as long, a model without positions copies over a tenth more than with waves": without,
         "rotary ones, twice as long, still echo over 90 %, but copy under 20 %": rotary,
     },
     numbers={f"{task}, {kind}, {n} symbols": far[task, kind, n][0] for task, kind, n in shown},
@@ -1545,52 +1587,65 @@ claim(
 )
 
 # %% [markdown]
-# The waves go on for ever, but a model has seen only some of them. It may know what position 40 is; what to do there, nobody has taught it.
+# The waves go on for ever, but a model has seen only some of them. A little further it finds its way more often than with learned positions; twice as far it doesn't. And where a causal mask alone tells some of the order, no positions at all are the better ones here.
+#
+# ### How much faster?
+#
+# Beside the chain of operations that wait for each other, the times: they are measured against the book's own recurrent loop, which is in Python.
 #
 # (claim-tr-3)=
 
 # %%
-chain = {layer: by_length.select(layer=layer, T=512)[0]["chain"] for layer in again}
-shorter = chain["GRU"] / chain["encoder block"]
-equal = needed[five] / needed[day_4s]
+chain = {
+    (layer, T): by_length.select(layer=layer, T=T)[0]["chain"] for layer in again for T in (64, 512)
+}
+shorter = chain["GRU", 512] / chain["encoder block", 512]
+faster_pass = a_pass[day_4s] / a_pass[five]
 most = max(quicker.values())
 
 # %%
 claim(
     "tr-3",
     supports={
-        "it reaches Day 4's quality in under three quarters of Day 4's time": equal < 0.75,
-        "with 64 symbols an encoder block is over 3 times as quick as a GRU": quicker[64] > 3,
-        "with 512, its chain of waiting operations is over 100 times shorter": shorter > 100,
+        "with 512, a block's chain of waiting operations is over 100 times shorter": shorter > 100,
     },
     limits={
+        "a pass with the whole model is under 2 times as quick as with Day 4's": faster_pass < 2,
         "on one core it is 8 times as quick at no length from 16 to 4,096": most < 8,
         "with 4,096 symbols the encoder block is the slower of the two": quicker[4096] < 1,
     },
-    numbers={f"times as quick, {T} symbols": factor for T, factor in quicker.items()},
+    numbers={"times as quick, a pass": faster_pass}
+    | {f"times as quick, {T} symbols": factor for T, factor in quicker.items()}
+    | {f"chain, {layer}, {T} symbols": length for (layer, T), length in chain.items()},
     experiment="translation_time",
 )
 
 # %% [markdown]
-# How much of the shorter chain becomes speed depends on how many cores there are to fill it. The numbers that are claimed come from such machines, and from sentences, not from books. We had one core to measure with, and say so.
+# How much of the shorter chain becomes speed depends on how many cores there are to fill it. The numbers that are claimed come from such machines, and from sentences, not from books. We had one core to measure with, and say so. On it, we found nothing like 8 times.
+#
+# ### Gradients
 #
 # (claim-tr-4)=
 
 # %%
 learned = min(named["sum and norm"]) > 0.95
-not_learned = same_for_all < 1e-3 and max(named["norm alone"]) < 0.4
+not_learned = same_for_all < 1e-9 and max(named["norm alone"]) < 0.4
+
+# %%
 claim(
     "tr-4",
     supports={
+        "with neither sum nor norm, 16 blocks leave less than a billionth": lost < 1e-9,
+        "with the sum alone, 32 blocks leave no less than one does": swollen > 1,
         "with sum and norm it keeps over a tenth of its size through 32 blocks": kept > 0.1,
-        "with neither, 16 blocks leave less than a billionth": lost < 1e-9,
         "eight blocks with sum and norm learn to name over 95 % of the symbols": learned,
     },
     limits={
-        "a norm alone keeps the gradient's size, too, but under a thousandth of it tells positions "
+        "with the sum alone it grows, over tenfold by 32 blocks": swollen > 10,
+        "a norm alone keeps the gradient's size, too, but under a billionth of it tells positions "
         "apart, and little is learned": not_learned,
     },
-    numbers={"kept": kept, "with neither": lost, "apart, norm alone": same_for_all},
+    numbers={"kept": kept, "neither": lost, "sum alone": swollen, "norm alone": same_for_all},
 )
 
 # %% [markdown]
@@ -1611,7 +1666,7 @@ def sorted_right(norm: str, blocks: int, rate: float, warmup: bool) -> tuple[flo
     return warmed.spread("accuracy", norm=norm, blocks=blocks, rate=rate, warmup=warmup)
 
 
-# %% mystnb={"figure": {"caption": "Share of digits sorted into their place, by the number of blocks: mean and range of three seeds (stored experiment `warmup`). Rows: two highest learning rates. Columns: where the norm stands.", "name": "fig-warmup-grid"}, "image": {"alt": "Four diagrams. With post-norm and a rate of 0.01 the line without warm-up falls to chance at twelve blocks, that with warm-up stays above 0.8; at 0.03 both fall. With pre-norm at 0.01 both lines stay high; at 0.03 the one without warm-up falls to about a half at twelve blocks."}}
+# %% mystnb={"figure": {"caption": "Share of digits sorted into their place, by the number of blocks: mean and range of three seeds (stored experiment `warmup`). Rows: the two higher of three learning rates. Columns: where the norm stands.", "name": "fig-warmup-grid"}, "image": {"alt": "Four diagrams. With post-norm and a rate of 0.01 the line without warm-up falls to chance at twelve blocks, that with warm-up stays above 0.8; at 0.03 both fall. With pre-norm at 0.01 both lines stay high; at 0.03 the one without warm-up falls to about a half at twelve blocks."}}
 figure, axes = plt.subplots(2, 2, figsize=(6.4, 5.4), sharex=True, sharey=True)
 for row, rate in zip(axes, (0.01, 0.03)):
     for ax, norm in zip(row, ("post", "pre")):
@@ -1638,7 +1693,14 @@ shallow = [sorted_right("post", 2, rate, False) for rate in (0.003, 0.01, 0.03)]
 needs = deep_post[0][1] > 0.75 and deep_post[1][2] < 0.2
 does_not = min(low for _, low, _ in deep_pre) > 0.85
 shallow_without = min(low for _, low, _ in shallow) > 0.8
+slow_deep = sorted_right("post", 12, 0.003, False)[1] > 0.85
+both_lost = max(sorted_right("post", 12, 0.03, warmup)[2] for warmup in (True, False)) < 0.2
 pre_needs = fast_pre[0][1] > fast_pre[1][2] + 0.3
+of_twelve = {
+    f"{name}, 12 blocks, {n}": mean
+    for name, pair in (("post", deep_post), ("pre", deep_pre), ("pre, rate 0.03", fast_pre))
+    for n, (mean, *_) in zip(("warm-up", "none"), pair)
+}
 
 # %%
 claim(
@@ -1649,16 +1711,16 @@ claim(
     },
     limits={
         "2 blocks, post-norm: over 80 % without, at each of three rates": shallow_without,
+        "12 blocks, post-norm, rate 0.003: over 85 %, without": slow_deep,
+        "12 blocks, post-norm, rate 0.03: under 20 %, with and without": both_lost,
         "12 blocks, pre-norm, rate 0.03: over 30 points less without": pre_needs,
     },
-    numbers={f"post, 12 blocks, {n}": x[0] for n, x in zip(("warm-up", "none"), deep_post)}
-    | {f"pre, 12 blocks, {n}": x[0] for n, x in zip(("warm-up", "none"), deep_pre)}
-    | {f"pre, 12 blocks, rate 0.03, {n}": x[0] for n, x in zip(("warm-up", "none"), fast_pre)},
+    numbers=of_twelve,
     experiment="warmup",
 )
 
 # %% [markdown]
-# So the warm-up is no ritual. It is what a deep post-norm model at a high rate needs, and at a higher one still, a pre-norm model needs it too. Shallow models at a modest rate do without.
+# So the warm-up is no ritual. Twelve blocks with post-norm need it at 0.01; at 0.03 not even a warm-up saves them, and there pre-norm needs it, too. At 0.003 they do without, and two blocks do without at every rate.
 #
 # ### Sure, or nearly sure?
 #
@@ -1717,7 +1779,11 @@ claim(
 )
 
 # %% [markdown]
-# The first half is as the paper says. Of the second half nothing is to be seen here. There is a difference in the tasks: a date has one right answer, and a German sentence has many translations.
+# The first half is as the paper says. The second half could not be judged here: right answers change by less, on average, than they differ between seeds, so a small gain would be hidden, and BLEU was not measured. The models are small, and far from having learned the dates. And the tasks differ: a date has one right answer; the paper's sentences had many translations.
+#
+# ### Adam's settings
+#
+# *Beyond the core path.* The sorters of the warm-up once more, with six blocks, post-norm, in 150 steps: with the paper's settings of Adam, with the library's, and with the paper's but $\beta_2 = 0.9$.
 #
 # (claim-tr-7)=
 
@@ -1738,46 +1804,51 @@ good = min(low for _, low, _ in modest["paper"]) > 0.8
 alike = max(abs(a[0] - b[0]) for a, b in zip(*modest.values())) < 0.05
 fast = {adam: with_adam(adam, 0.03) for adam in settings.parameters["adam"]}
 both_fail = max(fast["paper"][1], fast["library"][1]) < 0.2
+short_works = fast["short memory"][1] > 0.6
 needs_warmup = max(with_adam(adam, 0.03, False)[2] for adam in fast) < 0.2
 
 # %%
 claim(
     "tr-7",
     supports={
-        "with the paper's settings six blocks sort over 80 %, at rates of 0.003 and 0.01": good,
         "at 0.03 nothing is learned without a warm-up, whatever Adam's settings": needs_warmup,
     },
     limits={
+        "at 0.003 and 0.01 six blocks sort over 80 %, with a warm-up and without": good,
         "PyTorch's own β₂ and ε, 0.999 and 1e-8, are within five points of them": alike,
-        "at 0.03, with warm-up, both fail at least once of three times": both_fail,
-        "β₂ = 0.9 does not: over 60 % each time": fast["short memory"][1] > 0.6,
+        "at 0.03, with warm-up, both settings fail at least once of three times": both_fail,
+        "at 0.03, with warm-up, β₂ = 0.9 never fails: over 60 % each time": short_works,
     },
     numbers={f"rate 0.03, {adam}": mean for adam, (mean, *_) in fast.items()},
     experiment="adam",
 )
 
 # %% [markdown]
-# Here it makes no difference which of the two one takes. The paper's numbers were found for its own task and its own size, and they are no law.
+# At modest rates it makes no difference which of them one takes, nor whether there is a warm-up. At a high one the shorter memory is the best here, of a training of 150 steps; 4000 steps of warm-up were not tried. The paper's numbers were found for its own task and its own size, and they are no law.
+#
+# ### Counted
 #
 # (claim-tr-8)=
 
 # %%
 millions = {name: count / 1e6 for name, count in counted.items()}
-missing = (65e6 - base) / 512
+missing = [rounded - base / 1e6 for rounded in (64.5, 65.5)]
 claim(
     "tr-8",
     supports={
         "with one table of 37,000 it has 65 million, within 3 %": abs(base / 65e6 - 1) < 0.03,
     },
     limits={
-        "it is 1.9 million short: 3,500 to 4,000 symbols would make that up": 3500 < missing < 4000,
+        "it is 1.4 to 2.4 million short of what rounds to 65": (
+            round(missing[0], 1) == 1.4 and round(missing[1], 1) == 2.4
+        ),
         "but the big model has over 213 million already": counted["big, one table"] > 213e6,
     },
     numbers={f"millions, {name}": count for name, count in millions.items()},
 )
 
 # %% [markdown]
-# The paper says "about 37,000", and does not say which biases its layers have. Nobody can tell from it where the rest is. The sum of what it describes is what stands here.
+# The paper says "about 37,000", and does not say which biases its layers have. The sum of what it describes is what stands here.
 #
 # (claim-tr-9)=
 
@@ -1816,7 +1887,12 @@ at_100 = {
     layer: on_day_3.spread("test", layer=layer, length=100)
     for layer in ("RNN", "GRU", "LSTM, keeping")
 }
-rnn_mixed = mixed.spread("test", model="RNN", length=512)
+
+# %%
+mixed_low = {
+    model: min(mixed.spread("test", model=model, length=n)[1] for n in (512, 1024))
+    for model in ("RNN", "Transformer")
+}
 copied_well = {
     (model, n): copying.spread("accuracy", model=model, length=n)
     for model in ("GRU", "Transformer")
@@ -1829,6 +1905,8 @@ copied_well = {
 # %%
 plain = max(at_100["RNN"][2], at_100["GRU"][2]) < 0.65
 recalls = far_back[512][1] > 0.99
+further = mixed_low["Transformer"] > 0.99
+open_gates, taught = at_100["LSTM, keeping"][1] > 0.99, mixed_low["RNN"] > 0.99
 copies = copied_well["Transformer", 40][1] > 0.99 and copied_well["GRU", 40][2] < 0.3
 
 # %%
@@ -1836,37 +1914,47 @@ claim(
     "tr-10",
     supports={
         "an encoder of one block recalls the first of 512 symbols, over 99 %": recalls,
-        "trained alike, RNN and GRU recall under 65 % of the first of 100": plain,
-        "a decoder copies 40 symbols, over 99 %; a GRU of its size gets under 30 %": copies,
+        "shown shorter distances too, also of 1,024, over 99 %": further,
+        "as trained on Day 3, RNN and GRU recall under 65 % of the first of 100": plain,
+        "within 400 steps a decoder copies 40 symbols, over 99 %; a GRU gets under 30 %": copies,
     },
     limits={
-        "an LSTM whose gates begin open recalls the first of 100": at_100["LSTM, keeping"][1]
-        > 0.99,
-        "shown shorter distances too, a plain RNN recalls the first of 512": rnn_mixed[1] > 0.99,
+        "an LSTM whose gates begin open recalls the first of 100": open_gates,
+        "shown shorter distances too, a plain RNN recalls the first of 1,024": taught,
     },
     numbers={f"{model} copies {n}": mean for (model, n), (mean, *_) in copied_well.items()},
     experiment="long_recall",
 )
 
 # %% [markdown]
-# So 100 symbols are no wall for a recurrent network: it was badly begun, or badly taught, and with care it remembers *one* thing for long. Where it has to hold forty at once, it has no room, and the Transformer need not hold them: it looks.
+# So 100 symbols are no wall for a recurrent network: it was badly begun, or badly taught, and with care it remembers *one* thing for long. Where it has to hold forty at once, it has not learned it within 400 steps, in which it doesn't copy five without a mistake either; with more steps it may well get further. The Transformer need not hold them: it looks, and learns that quickly.
+#
+# ### One set of blocks
 #
 # (claim-tr-11)=
 
 # %%
 blocks = [*linguist.encoder.blocks, *writer.model.stack.blocks, *translator.encoder.blocks]
 same_class = {type(block) for block in blocks} == {EncoderBlock}
+with_source = {type(block) for block in translator.decoder.blocks} == {transformer.DecoderBlock}
+sublayers = [len(model.blocks[0].residuals) for model in (translator.encoder, translator.decoder)]
+
+# %%
 claim(
     "tr-11",
     supports={
-        "an encoder alone tells over half of new words' languages, of twelve": languages > 0.5,
-        "a decoder alone is over a tenth of a nat a word better than counting": writing
-        < counting - 0.1,
-        "both together translate over half of new sentences exactly": exact > 0.5,
-        "the blocks of the first two are of one class, the encoder's": same_class,
+        "encoder alone, decoder alone, encoder before a decoder: blocks of one class": same_class,
     },
-    numbers={"languages": languages, "nats": writing, "nats, counting": counting, "exact": exact},
+    limits={
+        "the block of a decoder that looks at a source has one sublayer more: three, not two": (
+            with_source and sublayers == [2, 3]
+        ),
+    },
+    numbers={"sublayers, encoder": sublayers[0], "sublayers, decoder": sublayers[1]},
 )
+
+# %% [markdown]
+# A decoder without a source is an encoder with a causal mask. One with a source has a part that neither of the others has.
 
 # %% [markdown]
 # ## Exercises
@@ -2160,7 +2248,7 @@ check("6.14", layer_norm_gradient)
 # :label: exercise-6-15
 #
 # *Research, 45 minutes.* The paper's models are the mean of their last checkpoints {cite}`vaswani2017attention`. Write this mean, parameter by parameter, of the
-# last few in a list that begins with the oldest. Then train a small `DecoderOnly` on the texts of the next cell, at a constant rate of 0.01 and with fresh texts at each
+# last few in a list that begins with the oldest. Then train a small `DecoderOnly` on the texts of the next cell (here 0 is a symbol like the others, no PAD: take `F.cross_entropy`, and leave out what can't be known, the first two symbols; 16 texts of 24 symbols a step, 400 steps), at a constant rate of 0.01 and with fresh texts at each
 # step. Save its parameters every 10 steps. How far above the texts' own surprise is the loss of the newest, of the mean of the last five, of the mean of all? Is the mean's loss the mean of the losses? Say why it helps, and when it
 # does not. ([Solution](solutions/06_transformer.ipynb#solution-6-15))
 # ```
@@ -2175,7 +2263,7 @@ def average(checkpoints: list[list[torch.Tensor]], last: int) -> list[torch.Tens
 check("6.15", average)
 
 # %% [markdown]
-# These are the texts. Nothing is known about a symbol but the last one but one, so no model can do better than their surprise.
+# These are the texts. Each symbol depends on the one two places before it, and on nothing else, so no model can do better than their surprise.
 
 # %%
 show_source(echo_texts)
@@ -2190,7 +2278,7 @@ points = {
     "say what enters the first block: symbols, scaled, and their positions": "6.2 6.3 6.4",
     "build blocks of sublayers, residual connections and norms": "6.5 6.6 6.7 6.8 6.14",
     "make an encoder, a decoder or both of the same blocks, by their masks": "6.10 6.11",
-    "train with smoothed labels and a learning rate that warms up": "6.12 6.13 6.15",
+    "train with smoothed labels and a learning rate that warms up": "6.12 6.13",
     "count a Transformer's parameters and operations": "6.1 6.9",
 }
 checklist({point: ids.split() for point, ids in points.items()})
