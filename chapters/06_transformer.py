@@ -466,7 +466,7 @@ finding(
 
 # %% [markdown]
 # The left side of {numref}`fig-gradients` holds a surprise. A norm alone keeps the gradient large, without any residual connection. Is the sum not needed, then? The right side tells: what is kept is the
-# same for all positions. The norm blows up whatever is left, and what is left is the mean. The gradient lives, but it says nothing about one word or another. (That pure attention comes to this, doubly exponentially with the depth, is proved {cite}`dong2021attention`. From four blocks on, what is drawn there is only the rounding of double precision: there is nothing left to measure.)
+# same for all positions. The norm blows up whatever is left, and what is left is the mean. The gradient lives, but it says nothing about one word or another. (That pure attention comes to this, doubly exponentially with the depth, is proved {cite}`dong2021attention`. From four blocks on, double precision has nothing left there but rounding.)
 
 # %%
 finding(
@@ -663,14 +663,24 @@ show_source(transformer.Transformer)
 # %% [markdown]
 # ## Is it right?
 #
-# *6 minutes.* First against the equations, in a loop: one encoder block with post-norm, position by position and head by head. All sizes differ.
+# *6 minutes.* First against the equations, in a loop: one encoder block with post-norm, position by position and head by head. All sizes differ, and every weight is a random number: a gain of 1 or a bias of 0 would hide mistakes.
+
 
 # %%
+def randomised(layer: nn.Module) -> nn.Module:
+    """Give every weight a random number."""
+    for parameter in layer.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    return layer.double()
+
+
 torch.manual_seed(0)
 config = TransformerConfig(11, d_model=12, n_heads=4, d_ff=20, n_layers=2, dropout=0.0)
-block = EncoderBlock(config).double()
+block = randomised(EncoderBlock(config))
 x = torch.randn(1, 7, 12, dtype=torch.float64)
 W_q, W_k, W_v = block.self_attention.W_in.split(12)
+b_q, b_k, b_v = block.self_attention.b_in.split(12)
+norm_1, norm_2 = (residual.norm for residual in block.residuals)
 F1, F2 = block.feed_forward.W_1, block.feed_forward.W_2
 
 
@@ -680,12 +690,13 @@ def row_by_row(t: int) -> torch.Tensor:
     heads = []
     for i in range(4):
         part = slice(3 * i, 3 * i + 3)  # d_k = 3
-        q, k, v = W_q[part] @ x[0, t], x[0] @ W_k[part].T, x[0] @ W_v[part].T
+        q = W_q[part] @ x[0, t] + b_q[part]
+        k, v = x[0] @ W_k[part].T + b_k[part], x[0] @ W_v[part].T + b_v[part]
         heads.append((k @ q / 3**0.5).softmax(0) @ v)
     y = x[0, t] + block.self_attention.W_o(torch.cat(heads))
-    y = (y - y.mean()) / (y.var(correction=0) + 1e-5).sqrt()
+    y = norm_1.weight * (y - y.mean()) / (y.var(correction=0) + 1e-5).sqrt() + norm_1.bias
     z = y + F2.weight @ (F1.weight @ y + F1.bias).relu() + F2.bias
-    return (z - z.mean()) / (z.var(correction=0) + 1e-5).sqrt()
+    return norm_2.weight * (z - z.mean()) / (z.var(correction=0) + 1e-5).sqrt() + norm_2.bias
 
 
 looped = torch.stack([row_by_row(t) for t in range(7)])
@@ -710,13 +721,6 @@ def same(ours: torch.Tensor, theirs: torch.Tensor, *by: torch.Tensor) -> None:
     weigh = torch.randn_like(ours)
     grads = [torch.autograd.grad((z * weigh).sum(), by) for z in (ours, theirs)]
     torch.testing.assert_close(*grads, rtol=1e-10, atol=1e-10)
-
-
-def randomised(layer: nn.Module) -> nn.Module:
-    """Give every weight a random number: a gain of 1 or a bias of 0 would hide mistakes."""
-    for parameter in layer.parameters():
-        nn.init.normal_(parameter, std=0.3)
-    return layer.double()
 
 
 # %%
