@@ -184,13 +184,19 @@ plt.show()
 # *12 minutes.* A sequence $x_1 \dots x_T$ is given, each of $D$ numbers. Each position makes a query, a key and a value, and looks:
 #
 # $$
-# q_t = W_q x_t, \qquad k_s = W_k x_s, \qquad v_s = W_v x_s,
+# \begin{aligned}
+# q_t &= W_q x_t, \\
+# k_s &= W_k x_s, \\
+# v_s &= W_v x_s,
+# \end{aligned}
 # $$ (eq-roles)
 #
 # $$
-# e_{ts} = \frac{\langle q_t, k_s \rangle}{\sqrt{d_k}}, \qquad
-# \alpha_{ts} = \frac{\exp e_{ts}}{\sum_{r} \exp e_{tr}}, \qquad
-# y_t = \sum_s \alpha_{ts}\, v_s .
+# \begin{aligned}
+# e_{ts} &= \frac{\langle q_t, k_s \rangle}{\sqrt{d_k}}, \\
+# \alpha_{ts} &= \frac{\exp e_{ts}}{\sum_{r} \exp e_{tr}}, \\
+# y_t &= \sum_s \alpha_{ts}\, v_s .
+# \end{aligned}
 # $$ (eq-self-attention)
 #
 # With all queries, keys and values as the rows of matrices $Q$, $K$, $V$, this is one line {cite}`vaswani2017attention`:
@@ -206,7 +212,10 @@ plt.show()
 # $q_i k_i$, each of variance 1, so
 #
 # $$
-# \operatorname{Var}[\langle q, k \rangle] = d_k, \qquad \operatorname{Var}\left[\langle q, k \rangle / \sqrt{d_k}\right] = 1 .
+# \begin{aligned}
+# \operatorname{Var}[\langle q, k \rangle] &= d_k, \\
+# \operatorname{Var}\left[\langle q, k \rangle / \sqrt{d_k}\right] &= 1 .
+# \end{aligned}
 # $$ (eq-variance)
 #
 # A softmax of numbers that are far apart puts all weight on one of them: it **saturates**. Then it hardly has a derivative, since
@@ -240,7 +249,11 @@ plt.show()
 # to slow: at position $m$, for the pair $i$ of numbers,
 #
 # $$
-# p_{m, 2i} = \sin(m\,\omega_i), \qquad p_{m, 2i+1} = \cos(m\,\omega_i), \qquad \omega_i = 10000^{-2i/D} .
+# \begin{aligned}
+# p_{m, 2i} &= \sin(m\,\omega_i), \\
+# p_{m, 2i+1} &= \cos(m\,\omega_i), \\
+# \omega_i &= 10000^{-2i/D} .
+# \end{aligned}
 # $$ (eq-sinusoidal)
 #
 # A step of $k$ positions turns each pair by a fixed angle, wherever it starts. That is a **rotation**, which is linear, and no more than the sum
@@ -2018,8 +2031,10 @@ check("5.9", my_different_rows)
 # distance between query and key, in positions, times a slope that is fixed for each head:
 #
 # $$
-# \operatorname{softmax}_j\bigl(e_{ij} - m\,(i - j)\bigr), \quad j \le i, \qquad m = 2^{-8/h},\, 2^{-16/h},\, \dots,\, 2^{-8}
-# \text{ for heads } 1, 2, \dots, h .
+# \begin{aligned}
+# &\operatorname{softmax}_j\bigl(e_{ij} - m\,(i - j)\bigr), \quad j \le i, \\
+# m &= 2^{-8/h},\, 2^{-16/h},\, \dots,\, 2^{-8} \text{ for heads } 1, 2, \dots, h .
+# \end{aligned}
 # $$
 #
 # Write the weights. There may be fewer queries than keys, as in generation: then the queries are the **last** T of the S positions.

@@ -265,7 +265,10 @@ plt.show()
 # **Low rank.** Matrices $E$ and $F$ mix the $S$ positions to $m$, before anything is compared {cite}`wang2020linformer`:
 #
 # $$
-# C = \operatorname{softmax}\left( \frac{Q\,(E K)^\top}{\sqrt{d_k}} \right) F V , \qquad E, F : (m, S) .
+# \begin{aligned}
+# C &= \operatorname{softmax}\left( \frac{Q\,(E K)^\top}{\sqrt{d_k}} \right) F V , \\
+# &E, F : (m, S) .
+# \end{aligned}
 # $$ (eq-linformer)
 #
 # **Kernels.** A kernel, here, is a function of two vectors, as $\exp(q^\top k)$ is. ($q$ and $k$ stand for $q / \sqrt[4]{d_k}$ and $k /
@@ -281,7 +284,11 @@ plt.show()
 # one summand a step. Then they are the state of a recurrent network,
 #
 # $$
-# S_t = S_{t-1} + \phi(k_t)\, v_t^\top, \qquad z_t = z_{t-1} + \phi(k_t), \qquad c_t = \frac{S_t^\top \phi(q_t)}{z_t^\top \phi(q_t)} .
+# \begin{aligned}
+# S_t &= S_{t-1} + \phi(k_t)\, v_t^\top, \\
+# z_t &= z_{t-1} + \phi(k_t), \\
+# c_t &= \frac{S_t^\top \phi(q_t)}{z_t^\top \phi(q_t)} .
+# \end{aligned}
 # $$ (eq-recurrent-attention)
 #
 # **Linear attention** chooses some positive $\phi$, such as $\operatorname{elu}(x) + 1$, and gives up the exponential. The **Performer**
@@ -301,9 +308,11 @@ plt.show()
 # gives
 #
 # $$
-# m' = \max(m, \max_j x_j), \qquad
-# \ell' = e^{m - m'} \ell + \sum_j e^{x_j - m'}, \qquad
-# a' = e^{m - m'} a + \sum_j e^{x_j - m'} v_j ,
+# \begin{aligned}
+# m' &= \max(m, \max_j x_j), \\
+# \ell' &= e^{m - m'} \ell + \sum_j e^{x_j - m'}, \\
+# a' &= e^{m - m'} a + \sum_j e^{x_j - m'} v_j ,
+# \end{aligned}
 # $$ (eq-online-softmax)
 #
 # and at the end $c = a / \ell$. Nothing is approximated. FlashAttention {cite}`dao2022flashattention` does this in one fused function, within a
@@ -2021,7 +2030,10 @@ check("7.10", my_moves)
 # With tiles the weights are never there at once. But
 #
 # $$
-# -\sum_s p_s \log p_s = m + \log \ell - \frac{r}{\ell}, \qquad \ell = \sum_s e^{x_s - m}, \quad r = \sum_s e^{x_s - m} x_s ,
+# \begin{aligned}
+# -\sum_s p_s \log p_s &= m + \log \ell - \frac{r}{\ell}, \\
+# \ell &= \sum_s e^{x_s - m}, \quad r = \sum_s e^{x_s - m} x_s ,
+# \end{aligned}
 # $$
 #
 # where $m$ is the largest of the scores $x_s$, since $\log p_s = x_s - m - \log \ell$. Walk along the scores in chunks, with $m$, $\ell$
@@ -2091,7 +2103,10 @@ check("7.13", put)
 # the sum. The **delta rule** {cite}`schlag2021linear` looks it up first, and adds only the difference:
 #
 # $$
-# S_t = S_{t-1} + \beta_t\, k_t \left( v_t - S_{t-1}^\top k_t \right)^\top, \qquad o_t = S_t^\top q_t,
+# \begin{aligned}
+# S_t &= S_{t-1} + \beta_t\, k_t \left( v_t - S_{t-1}^\top k_t \right)^\top, \\
+# o_t &= S_t^\top q_t,
+# \end{aligned}
 # $$
 #
 # with $S_0 = 0$, keys of length 1, and no normaliser. Write it. Then measure what a state of $32 \times 32$ can hold. Store $n$ random keys
