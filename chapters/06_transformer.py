@@ -201,25 +201,32 @@ plt.show()
 # $D$ numbers,
 #
 # $$
-# \operatorname{LN}(x) = g \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b, \qquad
-# \mu = \frac1D \sum_i x_i, \qquad \sigma^2 = \frac1D \sum_i (x_i - \mu)^2 .
+# \begin{aligned}
+# \operatorname{LN}(x) &= g \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b, \\
+# \mu &= \frac1D \sum_i x_i, \\
+# \sigma^2 &= \frac1D \sum_i (x_i - \mu)^2 .
+# \end{aligned}
 # $$ (eq-layer-norm)
 #
 # $g$ and $b$ are learned, and begin at 1 and 0. There is nothing of the batch in it, and nothing of other positions: that is the difference from batch norm. Let $f$ be a sublayer: attention or
 # feed-forward. There are two ways to put residual and norm around it:
 #
 # $$
-# \text{post-norm: } x \leftarrow \operatorname{LN}(x + f(x)), \qquad
-# \text{pre-norm: } x \leftarrow x + f(\operatorname{LN}(x)) .
+# \begin{aligned}
+# \text{post-norm: } x &\leftarrow \operatorname{LN}(x + f(x)), \\
+# \text{pre-norm: } x &\leftarrow x + f(\operatorname{LN}(x)) .
+# \end{aligned}
 # $$ (eq-residual)
 #
 # The paper has the first. Most models since have the second, and then one more norm behind the last block. We will see why. Before the first block, symbols become vectors, and positions are added:
 #
 # $$
-# x_p = \sqrt{D}\, E_{\text{symbol}} + \mathrm{PE}_p, \qquad
-# \mathrm{PE}_{p,2i} = \sin(\omega_i p), \quad
-# \mathrm{PE}_{p,2i+1} = \cos(\omega_i p), \quad
-# \omega_i = 10000^{-2i/D} .
+# \begin{aligned}
+# x_p &= \sqrt{D}\, E_{\text{symbol}} + \mathrm{PE}_p, \\
+# \mathrm{PE}_{p,2i} &= \sin(\omega_i p), \\
+# \mathrm{PE}_{p,2i+1} &= \cos(\omega_i p), \\
+# \omega_i &= 10000^{-2i/D} .
+# \end{aligned}
 # $$ (eq-input)
 #
 # Pair $i$ of the positions is a point on a circle, which goes round with speed $\omega_i$. So $k$ steps further is a turn by $k\omega_i$, wherever one starts:
@@ -234,8 +241,10 @@ plt.show()
 # **Label smoothing** {cite}`szegedy2016rethinking` does not ask for probability 1. Of each label $y$ a share $\epsilon$ is spread evenly over all symbols but PAD:
 #
 # $$
-# q(k) = (1 - \epsilon)\,[k = y] + \frac{\epsilon}{V - 1}, \qquad
-# \text{loss} = -\sum_{k \ne \text{PAD}} q(k) \log p(k) .
+# \begin{aligned}
+# q(k) &= (1 - \epsilon)\,[k = y] + \frac{\epsilon}{V - 1}, \\
+# \text{loss} &= -\sum_{k \ne \text{PAD}} q(k) \log p(k) .
+# \end{aligned}
 # $$ (eq-smoothing)
 #
 # **Adam** {cite}`kingma2015adam` gets $\beta_1 = 0.9$, $\beta_2 = 0.98$ and $\varepsilon = 10^{-9}$. And its **learning rate** rises in a line for
