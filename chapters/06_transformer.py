@@ -149,38 +149,43 @@ def boxed(ax, x: float, y: float, text: str, colour: str = "white") -> None:
     ax.text(x, y, text, ha="center", va="center", bbox=box, fontsize=11)
 
 
-def arrow(ax, start: tuple[float, float], end: tuple[float, float]) -> None:
-    """Draw an arrow from place to place."""
-    ax.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "lw": 1.5, "color": INK})
+def arrow(ax, path: list[tuple[float, float]], **style) -> None:
+    """Draw a line along a path, and an arrow's head at its end."""
+    style = {"lw": 1.5, "color": INK, "ls": "-"} | style
+    ax.plot(*zip(*path[:-1], strict=True), **style)
+    ax.annotate("", path[-1], path[-2], arrowprops={"arrowstyle": "-|>"} | style)
 
 
 # %%
-def draw_block(ax, x: float, sublayers: list[str]) -> float:
-    """Draw sublayers upwards, a path around each of them; return the height of the last norm."""
+def draw_block(ax, x: float, side: int, sublayers: list[str]) -> float:
+    """Draw sublayers upwards in a frame, with a path around each on one side; return its top."""
+    top = 2.2 * len(sublayers) - 0.2
+    frame = (min(x - 1.55, x + 2 * side), -0.3), 3.55, top + 0.3
+    ax.add_patch(plt.Rectangle(*frame, facecolor="none", edgecolor=INK, lw=0.8, ls=":"))
+    ax.text(x + 2.35 * side, top / 2, "× L", ha="center", va="center")
     for i, name in enumerate(sublayers):
-        y = 2.2 * i
-        ax.plot([x, x - 1.5, x - 1.5, x - 1], [y, y, y + 1.5, y + 1.5], color=COLOURS[1], ls="--")
-        arrow(ax, (x, y - 0.45), (x, y + 0.42))
-        arrow(ax, (x, y + 0.7), (x, y + 1.22))
+        y, way = 2.2 * i, x + 1.75 * side
+        arrow(ax, [(x, y - 0.45), (x, y + 0.42)])
+        arrow(ax, [(x, y + 0.9), (x, y + 1.22)])
+        around = [(x, y), (way, y), (way, y + 1.5), (x + 0.92 * side, y + 1.5)]
+        arrow(ax, around, color=COLOURS[1], ls="--")
         boxed(ax, x, y + 0.7, name, "#cfe4f2")
         boxed(ax, x, y + 1.5, "add and norm")
-    return 2.2 * len(sublayers) - 0.7
+    return top
 
 
-# %% mystnb={"figure": {"caption": "The Transformer. Left a block of the encoder, right a block of the decoder; there are L of each, one above the other. Dashed: the residual connections.", "name": "fig-transformer"}, "image": {"alt": "Two towers of boxes. Left, from the bottom: source plus positions, self-attention, add and norm, feed-forward, add and norm. Right: target plus positions, causal self-attention, add and norm, attention to the source, add and norm, feed-forward, add and norm, linear and softmax. A dashed line leads around each layer to the norm above it, and an arrow leads from the top of the left tower to the attention to the source."}}
-figure, ax = plt.subplots(figsize=(6.4, 6.6))
-for x, name, sublayers in (
-    (0, "source", ["self-attention", "feed-forward"]),
-    (4.6, "target so far", ["causal self-attention", "attention to the source", "feed-forward"]),
+# %% mystnb={"figure": {"caption": "The Transformer, with post-norm as in the paper. Dotted frames: a block of the encoder, left, and of the decoder, right; there are L of each, one above the other. Dashed: the residual connections. Each of the decoder's blocks looks at what the last block of the encoder has made.", "name": "fig-transformer"}, "image": {"alt": "Two towers of boxes. Left, from the bottom: source plus positions, self-attention, add and norm, feed-forward, add and norm. Right: target plus positions, causal self-attention, add and norm, attention to the source, add and norm, feed-forward, add and norm, linear and softmax. A dotted frame marked × L stands around each tower's layers. A dashed line leads around each layer to the norm above it, and an arrow leads from the top of the left tower to the attention to the source."}}
+figure, ax = plt.subplots(figsize=(6.6, 6.6))
+for x, side, name, sublayers in (
+    (0, -1, "source", ["self-attention", "feed-forward"]),
+    (4.6, 1, "target so far", ["causal self-attention", "attention to the source", "feed-forward"]),
 ):
-    boxed(ax, x, -0.7, f"{name}: symbols + positions")
-    top = draw_block(ax, x, sublayers)
-    ax.text(x + 1.1, top, "× L", va="center")
-ax.plot([0, 0, 2.35, 2.35], [3.93, 4.5, 4.5, 2.9], color=INK, ls="-", lw=1.5)
-arrow(ax, (2.33, 2.9), (3.37, 2.9))
-arrow(ax, (4.6, top + 0.22), (4.6, top + 0.75))
-boxed(ax, 4.6, top + 1, "linear, softmax")
-ax.set(xlim=(-2.2, 6.6), ylim=(-1.2, top + 1.5))
+    boxed(ax, x, -0.75, f"{name}: symbols + positions")
+    top = draw_block(ax, x, side, sublayers)
+arrow(ax, [(0, 3.93), (0, 4.7), (2.3, 4.7), (2.3, 2.9), (3.25, 2.9)])
+arrow(ax, [(4.6, top - 0.27), (4.6, top + 0.5)])
+boxed(ax, 4.6, top + 0.75, "linear, softmax")
+ax.set(xlim=(-2.6, 7.2), ylim=(-1.2, top + 1.2))
 ax.axis("off")
 plt.show()
 
