@@ -17,6 +17,7 @@ from benchmarks.attention import ADDITIVE
 from benchmarks.convolution import RECOMMENDED
 from benchmarks.runner import Case, Comparison, Cost, compare
 from utils import ROOT
+from utils.lab import costs
 
 CASES = table.CASES
 MEGABYTE = torch.zeros(1000, 250)  # 10⁶ bytes in single precision
@@ -25,21 +26,26 @@ MEGABYTE = torch.zeros(1000, 250)  # 10⁶ bytes in single precision
 @pytest.fixture(autouse=True)
 def one_thread():
     """Measure with one thread: the other core may be busy with other tests."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+    with costs.one_thread():
+        yield
+
+
+def until_within(case: Case, attempts: int, rounds: int = 8) -> list[float]:
+    """Ratios of the quickest rounds, up to the first that keeps the bound.
+
+    Another program may slow down a whole measurement, so there are a few attempts.
+    """
+    ratios = []
+    while len(ratios) < attempts and (not ratios or ratios[-1] > case.bound):
+        ratios.append(compare(case, rounds).best("step"))
+    return ratios
 
 
 def test_the_recommended_convolution_stays_within_three_times_the_librarys_time():
     images, kernels, bias = RECOMMENDED.inputs
     assert images.shape == (32, 16, 28, 28) and kernels.shape[2:] == (3, 3)
     assert RECOMMENDED.bound == 3
-    ratios = []
-    for _ in range(3):  # another program may slow down a whole measurement
-        ratios.append(compare(RECOMMENDED, rounds=30).best("step"))
-        if ratios[-1] <= RECOMMENDED.bound:
-            break
+    ratios = until_within(RECOMMENDED, attempts=3, rounds=30)
     assert min(ratios) <= RECOMMENDED.bound, ratios
 
 
@@ -48,21 +54,13 @@ def test_the_recurrent_layers_stay_near_the_librarys_time(case):
     bounds = {"RNN": 1.1, "LSTM": 1.5, "GRU": 1.2}
     assert case.bound == bounds[case.name.partition(",")[0]]
     assert case.inputs[0].shape == (32, 100, 128) and case.inputs[2].shape[1] == 128
-    ratios = []
-    for _ in range(5):
-        ratios.append(compare(case, rounds=8).best("step"))
-        if ratios[-1] <= case.bound:
-            break
+    ratios = until_within(case, attempts=5)
     assert min(ratios) <= 1.25 * case.bound, ratios  # beside other programs; the table holds it
 
 
 def test_additive_attention_stays_near_the_best_plain_form():
     assert ADDITIVE.bound == 1.2
-    ratios = []
-    for _ in range(3):
-        ratios.append(compare(ADDITIVE, rounds=8).best("step"))
-        if ratios[-1] <= ADDITIVE.bound:
-            break
+    ratios = until_within(ADDITIVE, attempts=3)
     assert min(ratios) <= ADDITIVE.bound, ratios
 
 
@@ -72,11 +70,7 @@ def test_additive_attention_stays_near_the_best_plain_form():
 def test_attention_and_the_blocks_stay_near_the_librarys_time(case):
     assert case.bound == (1.0 if "without weights" in case.name else 1.1)
     assert case.inputs[0].shape[2] == 256  # width
-    ratios = []
-    for _ in range(5):
-        ratios.append(compare(case, rounds=8).best("step"))
-        if ratios[-1] <= case.bound:
-            break
+    ratios = until_within(case, attempts=5)
     assert min(ratios) <= 1.15 * case.bound, ratios  # beside other programs; the table holds it
 
 
