@@ -572,7 +572,7 @@ table(
 show_source(self_attention.dot_product_attention)
 
 # %%
-show_source(self_attention._with_weights)
+show_source(self_attention.dot_product._with_weights)
 
 # %% [markdown]
 # Read `_with_weights`; the rest is bookkeeping. `SCORE` is yesterday's `ScaledDotScore`, and `masked_softmax` is yesterday's too. `dropout` drops

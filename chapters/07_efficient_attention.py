@@ -51,11 +51,11 @@ from utils.lab.costs import exponent, peak_bytes, work
 from utils.lab.display import finding, show_source, table
 from utils.lab.plotting import INK, bars, curves, use_book_style
 from utils.lab.recipes import train_tagger
-from utils.lab.sequences import associative_recall
+from utils.lab.sequences import NOT_ASKED, associative_recall
 from utils.lab.text import Vocabulary, manual_text
 from utils.recurrent import RNN
 from utils.self_attention import MultiHeadAttention, causal_mask
-from utils.transformer import DecoderOnly, EncoderBlock, TransformerConfig
+from utils.transformer import DecoderOnly, EncoderBlock, Tagger, TransformerConfig
 
 # %%
 use_book_style()
@@ -855,18 +855,18 @@ for (key, said), value, distance in zip(ids[0].tolist(), target[0].tolist(), apa
 # The model sums the embeddings of what stands at a position, adds sinusoidal positions, and sends it through two of yesterday's blocks.
 
 # %%
-show_source(efficient.Tagger)
+show_source(Tagger)
 
 # %% [markdown]
 # It is trained on 2,400 sequences, each of which it sees once. Then it answers in new ones.
 
 
 # %%
-def recaller(seed: int) -> efficient.Tagger:
+def recaller(seed: int) -> Tagger:
     """A small Transformer with full attention, trained to recall, from among 128 positions."""
     torch.manual_seed(seed)
     sizes = {"d_model": 64, "n_heads": 2, "d_ff": 128, "n_layers": 2, "norm": "pre"}
-    model = efficient.Tagger(TransformerConfig(64 + 9, dropout=0.0, **sizes), n_classes=8)
+    model = Tagger(TransformerConfig(64 + 9, dropout=0.0, **sizes), n_classes=8)
     train_tagger(model, *associative_recall(2400, 128, seed)[:2], seed=seed)
     return model.eval()
 
@@ -880,7 +880,7 @@ test = associative_recall(256, 128, seed=1000)
 def recalled(model) -> float:
     """Share of the questions in the test sequences that a model answers right."""
     ids, target, _ = test
-    return (model(ids).argmax(-1) == target)[target != -100].double().mean().item()
+    return (model(ids).argmax(-1) == target)[target != NOT_ASKED].double().mean().item()
 
 
 finding(
@@ -1053,7 +1053,7 @@ def largest_values(weights: torch.Tensor) -> list[float]:
 
 
 torch.manual_seed(0)
-fresh = efficient.Tagger(full.encoder.blocks[0].config, n_classes=8).eval()
+fresh = Tagger(full.encoder.blocks[0].config, n_classes=8).eval()
 with torch.no_grad():
     untrained, trained = (model(test[0][:16], need_weights=True)[1] for model in (fresh, full))
 drawn_maps = (4 * torch.randn(16, 128, 128)).softmax(-1)

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from utils.efficient import (
     Linformer,
     Performer,
-    Tagger,
     bigbird_attention,
     fixed_attention,
     linear_attention,
@@ -24,9 +23,9 @@ from utils.efficient import (
     window_attention,
 )
 from utils.lab.recipes import tag_loss, train_tagger
-from utils.lab.sequences import associative_recall, most_frequent
+from utils.lab.sequences import NOT_ASKED, associative_recall, most_frequent
 from utils.lab.text import Vocabulary, manual_text
-from utils.transformer import TransformerConfig
+from utils.transformer import Tagger, TransformerConfig
 
 PARAMETERS = {
     "method": [
@@ -115,7 +114,7 @@ COLUMNS = ("right", "bits", "right by distance", "largest values, 1", "largest v
 def judged(model: nn.Module, ids: Tensor, target: Tensor, apart: Tensor | None = None) -> dict:
     """Share of right answers, bits an answer, and the share by distance, if there is one."""
     logits = model(ids)
-    right, asked = logits.argmax(-1) == target, target != -100
+    right, asked = logits.argmax(-1) == target, target != NOT_ASKED
     found = {
         "right": right[asked].double().mean().item(),
         "bits": tag_loss(logits, target).item() / math.log(2),

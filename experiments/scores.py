@@ -1,11 +1,9 @@
 """What additive and dot-product scores cost: operations, bytes, seconds, forward and backward."""
 
-import time
-
 import torch
 
 from utils.attention import AdditiveScore, Attention, ScaledDotScore
-from utils.lab.costs import peak_bytes, work
+from utils.lab.costs import peak_bytes, seconds, work
 
 PARAMETERS = {"score": ["additive", "dot"], "n": [64, 128, 256, 512, 1024]}
 D = 64
@@ -23,15 +21,10 @@ def measure(score: str, n: int) -> dict:
     def step() -> None:
         look(x, x, x)[0].sum().backward()
 
-    seconds = []
-    for _ in range(10):
-        start = time.process_time()
-        step()
-        seconds.append(time.process_time() - start)
     return {
         "work": work(forward).total,
         "step_work": work(step).total,
         "bytes": peak_bytes(forward),
         "step_bytes": peak_bytes(step),
-        "step_seconds": min(seconds),
+        "step_seconds": seconds(step, repeats=10),
     }

@@ -11,7 +11,7 @@ from torch import nn
 
 from utils.lab.costs import one_thread
 from utils.lab.recipes import train_translator
-from utils.lab.translation.task import Task
+from utils.lab.translation.task import TRANSFORMER, Task
 from utils.seq2seq import Seq2Seq, Seq2SeqConfig, sequence_loss
 from utils.transformer import Transformer, TransformerConfig, label_smoothing_loss
 
@@ -22,17 +22,7 @@ def measure(pairs: int, sentences: int, rounds: int) -> dict:
     given = Task(pairs)
     V, W = len(given.english), len(given.chinese)
     recurrent = Seq2SeqConfig(V, W, attention="additive", style="Luong", dropout=0.1)
-    transformer = TransformerConfig(
-        V,
-        W,
-        d_model=64,
-        n_heads=4,
-        d_ff=256,
-        n_layers=2,
-        norm="pre",
-        positions="rotary",
-        dropout=0.0,
-    )
+    transformer = TransformerConfig(V, W, **TRANSFORMER)
     models = {
         "additive": (Seq2Seq(recurrent), sequence_loss),
         "transformer": (Transformer(transformer), label_smoothing_loss),

@@ -8,7 +8,7 @@ from functools import cache
 
 import torch
 
-from utils.lab.translation.task import Task
+from utils.lab.translation.task import TRANSFORMER, Task
 from utils.seq2seq import forced_weights, greedy_decode
 from utils.transformer import Transformer, TransformerConfig, label_smoothing_loss
 
@@ -19,17 +19,7 @@ task = cache(Task)
 def measure(pairs: int, epochs: int, seed: int) -> dict:
     given = task(pairs)
     torch.manual_seed(seed)
-    config = TransformerConfig(
-        len(given.english),
-        len(given.chinese),
-        d_model=64,
-        n_heads=4,
-        d_ff=256,
-        n_layers=2,
-        norm="pre",
-        positions="rotary",
-        dropout=0.0,
-    )
+    config = TransformerConfig(len(given.english), len(given.chinese), **TRANSFORMER)
     how = {"epochs": epochs, "seed": seed}
     model = Transformer(config)
     return given.measure(model, label_smoothing_loss, greedy_decode, forced_weights, **how)

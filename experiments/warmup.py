@@ -9,11 +9,10 @@ the first block to the last.
 """
 
 import torch
-from torch.nn import functional as F
 
-from utils.lab.recipes import Sorter, train_sorter
+from utils.lab.recipes import tag_loss, train_sorter
 from utils.lab.sequences import sorting
-from utils.transformer import Encoder, TransformerConfig, warmup_rate
+from utils.transformer import Tagger, TransformerConfig
 
 PARAMETERS = {
     "norm": ["post", "pre"],
@@ -22,26 +21,18 @@ PARAMETERS = {
     "warmup": [True, False],
     "seed": [0, 1, 2],
 }
-D, WARMUP = 32, 50
 
 
-def first_gradients(model: Sorter, seed: int) -> list[float]:
+def first_gradients(model: Tagger, seed: int) -> list[float]:
     ids, ordered = sorting(128, 16, seed)
     weights = [block.feed_forward.W_2.weight for block in model.encoder.blocks]
-    gradients = torch.autograd.grad(F.cross_entropy(model(ids), ordered), weights)
+    gradients = torch.autograd.grad(tag_loss(model(ids), ordered), weights)
     return [gradient.norm().item() for gradient in gradients]
 
 
 def measure(norm: str, blocks: int, rate: float, warmup: bool, seed: int) -> dict:
     torch.manual_seed(seed)
-    config = TransformerConfig(
-        10, d_model=D, n_heads=2, d_ff=64, n_layers=blocks, norm=norm, dropout=0.0
-    )
-    model = Sorter(Encoder(config), D)
+    sizes = {"d_model": 32, "n_heads": 2, "d_ff": 64, "n_layers": blocks}
+    model = Tagger(TransformerConfig(10, **sizes, norm=norm, dropout=0.0), 10)
     gradients = first_gradients(model, seed)
-
-    def at(step: int) -> float:
-        reached = step if warmup else max(step, WARMUP)
-        return rate * warmup_rate(reached, D, WARMUP) / warmup_rate(WARMUP, D, WARMUP)
-
-    return train_sorter(model, at, seed=seed) | {"gradients": gradients}
+    return train_sorter(model, rate, warm_up=warmup, seed=seed) | {"gradients": gradients}

@@ -11,7 +11,6 @@ from utils.efficient import (
     FormAttention,
     Linformer,
     Performer,
-    Tagger,
     fixed_attention,
     fixed_mask,
     linear_attention,
@@ -23,7 +22,7 @@ from utils.efficient import (
     window_mask,
 )
 from utils.self_attention import MultiHeadAttention
-from utils.transformer import DecoderOnly, Encoder, EncoderOnly, TransformerConfig
+from utils.transformer import DecoderOnly, Encoder, EncoderOnly, Tagger, TransformerConfig
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 B, T, D, HEADS = 3, 11, 12, 2

@@ -7,7 +7,6 @@ from torch.nn import functional as F
 
 from utils.lab.metrics import exact_match
 from utils.lab.recipes import (
-    Sorter,
     clip_gradients,
     recall_ids,
     stream,
@@ -129,41 +128,56 @@ def test_a_translator_learns_to_copy_two_symbols():
     assert right > 0.9
 
 
-class Ranks(nn.Module):
-    """Annotates each place with every symbol's share of the sequence, and with the place."""
+class Ranks(nn.Linear):
+    """Judges by every symbol's share of the sequence, and by the place."""
 
-    def forward(self, ids: torch.Tensor) -> tuple[torch.Tensor, None]:
+    def __init__(self):
+        super().__init__(5, 3)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
         T = ids.shape[1]
         shares = F.one_hot(ids, 3).float().mean(dim=1, keepdim=True).expand(-1, T, -1)
         place = torch.linspace(0, 1, T)[None, :, None].expand(len(ids), -1, -1)
-        return torch.cat([shares, place, place.square()], dim=-1), None
+        return super().forward(torch.cat([shares, place, place.square()], dim=-1))
 
 
-def test_a_sorter_learns_from_what_its_encoder_says():
+def test_a_sorter_learns_to_sort():
     torch.manual_seed(0)
-    sorter = Sorter(Ranks(), d_model=5, n_symbols=3)
-    assert sorter(torch.zeros(2, 7, dtype=torch.long)).shape == (2, 3, 7)
-    learned = train_sorter(sorter, lambda step: 0.3, length=6, steps=100, seed=0)
+    how = {"warm_up": True, "length": 6, "n_symbols": 3, "steps": 100, "seed": 0}
+    learned = train_sorter(Ranks(), 0.3, **how)
     assert learned["accuracy"] > 0.8 and len(learned["losses"]) == 10
     assert learned["loss"] < 0.5 < learned["losses"][0]
 
 
-def test_a_sorters_rate_and_adam_are_those_that_are_given():
-    """Adam's first step moves each weight by the rate, whatever the gradient: g/√g² is 1."""
-    asked = []
+def settings(monkeypatch, **how) -> list[tuple[float, float, float]]:
+    """Learning rate, β₂ and ε of each of Adam's steps while a sorter is trained."""
+    taken = []
 
-    def rate(step: int) -> float:
-        asked.append(step)
-        return 0.25 if step == 1 else 0.0
+    def step(self, *given, **options):
+        group = self.param_groups[0]
+        taken.append((group["lr"], group["betas"][1], group["eps"]))
+        return adam(self, *given, **options)
 
-    for beta_2, epsilon, moved in ((0.98, 1e-9, 0.25), (0.98, 1e9, 0.0)):
-        torch.manual_seed(0)
-        sorter, asked[:] = Sorter(Ranks(), 5, 3), []
-        before = sorter.output.bias.clone()
-        train_sorter(sorter, rate, beta_2=beta_2, epsilon=epsilon, length=4, steps=10)
-        step = (sorter.output.bias - before).abs()
-        torch.testing.assert_close(step, torch.full_like(step, moved), atol=1e-6, rtol=0)
-        assert asked == list(range(1, 12))
+    adam = torch.optim.Adam.step
+    with monkeypatch.context() as patch:
+        patch.setattr(torch.optim.Adam, "step", step)
+        train_sorter(Ranks(), 0.25, length=4, n_symbols=3, steps=30, **how)
+    return taken
+
+
+def test_a_sorters_rate_rises_or_not_and_falls_as_the_root(monkeypatch):
+    rising = [rate for rate, _, _ in settings(monkeypatch, warm_up=True)]
+    at_once = [rate for rate, _, _ in settings(monkeypatch, warm_up=False)]
+    assert rising[:10] == pytest.approx([0.025 * k for k in range(1, 11)])
+    assert at_once[:10] == [0.25] * 10
+    assert rising[10:] == pytest.approx([0.25 * (10 / k) ** 0.5 for k in range(11, 31)])
+    assert at_once[10:] == rising[10:]
+
+
+def test_a_sorters_adam_is_the_papers_or_another(monkeypatch):
+    assert settings(monkeypatch, warm_up=False)[0][1:] == (0.98, 1e-9)
+    other = settings(monkeypatch, warm_up=False, beta_2=0.9, epsilon=1e-3)
+    assert other[0][1:] == other[-1][1:] == (0.9, 1e-3)
 
 
 def test_each_batch_is_seen_once():

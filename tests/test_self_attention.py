@@ -10,15 +10,16 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from utils import self_attention
 from utils.attention import padding_mask
 from utils.positions import LearnedPositions, Rotary, SinusoidalPositions
 from utils.self_attention import (
     MultiHeadAttention,
     SelfAttentionTagger,
     causal_mask,
+    dot_product,
     dot_product_attention,
     merge_heads,
+    multi_head,
     split_heads,
 )
 
@@ -491,7 +492,7 @@ def test_mistaken_heads_are_found(name, mistake, monkeypatch):
     correct = {"split_heads": split_heads, "merge_heads": merge_heads}
     with pytest.raises(AssertionError):
         assert_heads(*(correct | {name: mistake}).values())
-    monkeypatch.setattr(self_attention, name, mistake)
+    monkeypatch.setattr(multi_head, name, mistake)
     with pytest.raises(AssertionError):
         assert_same_as_library(*pair(), memory=None)
 
@@ -636,7 +637,7 @@ MISTAKEN_LAYERS = {
 def test_mistaken_layers_are_found(mistake, need_weights, monkeypatch):
     layers, mask = pair(), padding(2, T_SELF)
     assert_same_as_library(*layers, None, mask, need_weights=need_weights)
-    monkeypatch.setattr(self_attention, "dot_product_attention", mistake)
+    monkeypatch.setattr(multi_head, "dot_product_attention", mistake)
     with pytest.raises(AssertionError):
         assert_same_as_library(*layers, None, mask, need_weights=need_weights)
 
@@ -885,7 +886,7 @@ def test_mistaken_pieces_are_found(mistake, need_weights, monkeypatch):
     layer = build(rotary=(StartForgotten if mistake == "start" else Rotary)(6))
     if mistake == "corner":
         mistaken = MISTAKEN_MASKS["aligned to the first key"]
-        monkeypatch.setattr(self_attention, "causal_mask", lambda T, S, _: mistaken(T, S))
+        monkeypatch.setattr(dot_product, "causal_mask", lambda T, S, _: mistaken(T, S))
     with pytest.raises(AssertionError):
         assert_same_in_pieces(layer, need_weights)
 

@@ -14,7 +14,7 @@ from utils.efficient.kernelised import (
     recurrent_form,
     recurrent_step,
 )
-from utils.efficient.layers import FormAttention, Tagger, use_form
+from utils.efficient.layers import FormAttention, use_form
 from utils.efficient.low_rank import Linformer
 from utils.efficient.sparse import (
     bigbird_attention,
@@ -33,7 +33,6 @@ __all__ = [
     "KVCache",
     "Linformer",
     "Performer",
-    "Tagger",
     "TiledAttention",
     "bigbird_attention",
     "bigbird_mask",

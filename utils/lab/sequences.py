@@ -42,8 +42,8 @@ def associative_recall(n: int, length: int, seed: int) -> tuple[Tensor, Tensor, 
     Half of the positions hold a pair: a key, each of them once, and one of 8 values. The other half
     hold a key and a blank: which value goes with it? Pairs and questions stand in random order.
     Returns: ids (n, length, 2) of keys, from 0, and above them values, the blank last; the values
-    that are asked for, from 0, and -100 where nothing is asked, (n, length); and how far away the
-    answer stands, 0 where nothing is asked, (n, length).
+    that are asked for, from 0, elsewhere NOT_ASKED, (n, length); and how far away the answer
+    stands, 0 where nothing is asked, (n, length).
     Raises: ValueError if the length is odd or below 2.
     """
     if length < 2 or length % 2:
@@ -56,7 +56,7 @@ def associative_recall(n: int, length: int, seed: int) -> tuple[Tensor, Tensor, 
     blank = torch.full_like(values, n_keys + n_values)
     keys = torch.cat([torch.arange(n_keys).expand(n, -1), asked], dim=1)
     said = torch.cat([n_keys + values, blank], dim=1)
-    target = torch.cat([torch.full_like(values, -100), values.gather(1, asked)], dim=1)
+    target = torch.cat([torch.full_like(values, NOT_ASKED), values.gather(1, asked)], dim=1)
     apart = (place.gather(1, asked) - place[:, n_keys:]).abs()
     apart = torch.cat([torch.zeros_like(apart), apart], dim=1)
     keys, said, target, apart = (

@@ -9,7 +9,7 @@ from utils.transformer.layers import (
     Residual,
     ScaledEmbedding,
 )
-from utils.transformer.models import DecoderOnly, EncoderOnly, Looks, Transformer
+from utils.transformer.models import DecoderOnly, EncoderOnly, Looks, Tagger, Transformer
 from utils.transformer.stacks import Decoder, Encoder
 from utils.transformer.training import label_smoothing_loss, warmup_rate
 
@@ -27,6 +27,7 @@ __all__ = [
     "Looks",
     "Residual",
     "ScaledEmbedding",
+    "Tagger",
     "Transformer",
     "TransformerConfig",
     "label_smoothing_loss",

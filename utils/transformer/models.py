@@ -123,6 +123,35 @@ class EncoderOnly(nn.Module):
         return (logits, weights) if need_weights else logits
 
 
+class Tagger(nn.Module):
+    """Name each position's class, after looking in both directions, or at the past if causal.
+
+    Where a position holds several symbols, their embeddings are summed up.
+    Shapes: ids (B, T) or (B, T, n) to logits (B, T, n_classes), and all weights (B, L, h, T, T) if
+    they are needed.
+    Raises: ValueError as `Encoder` does, or if ids have another number of axes.
+    """
+
+    def __init__(self, config: TransformerConfig, n_classes: int, is_causal: bool = False):
+        super().__init__()
+        check_sizes(n_classes=n_classes)
+        self.is_causal = is_causal
+        self.encoder = Encoder(config)
+        self.output = nn.Linear(config.d_model, n_classes)
+
+    def forward(self, ids: Tensor, need_weights: bool = False) -> Tensor | tuple[Tensor, Tensor]:
+        if ids.dim() not in (2, 3) or ids.numel() == 0:
+            raise ValueError(f"Expected ids (B, T) or (B, T, n), got {tuple(ids.shape)}.")
+        embedding = self.encoder.embedding
+        x = embedding.symbols(ids.flatten(1)).unflatten(1, (ids.shape[1], -1)).sum(dim=2)
+        x = x if embedding.positions is None else embedding.positions(x)
+        x, weights = self.encoder.run(
+            embedding.dropout(x), is_causal=self.is_causal, need_weights=need_weights
+        )
+        logits = self.output(x)
+        return (logits, weights) if need_weights else logits
+
+
 class DecoderOnly(nn.Module):
     """Predict each next symbol from those before it: a language model (Radford et al., 2018).
 

@@ -12,6 +12,15 @@ from utils.lab.translation import Pair, corpus
 
 MAX_LEN = 40  # target words, some more than the longest translation has
 THRESHOLDS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
+TRANSFORMER = {  # what its config needs for about as many parameters as Day 4's model has
+    "d_model": 64,
+    "n_heads": 4,
+    "d_ff": 256,
+    "n_layers": 2,
+    "norm": "pre",
+    "positions": "rotary",
+    "dropout": 0.0,
+}
 
 
 class Task:

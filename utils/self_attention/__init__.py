@@ -1,0 +1,26 @@
+"""Day 5: self-attention. Read `dot_product` first, then `multi_head` and `tagger`.
+
+Each position asks the whole sequence, in several heads at once.
+"""
+
+from utils.self_attention.dot_product import SCORE, causal_mask, dot_product_attention
+from utils.self_attention.multi_head import (
+    Cache,
+    MultiHeadAttention,
+    check_share,
+    merge_heads,
+    split_heads,
+)
+from utils.self_attention.tagger import SelfAttentionTagger
+
+__all__ = [
+    "SCORE",
+    "Cache",
+    "MultiHeadAttention",
+    "SelfAttentionTagger",
+    "causal_mask",
+    "check_share",
+    "dot_product_attention",
+    "merge_heads",
+    "split_heads",
+]
