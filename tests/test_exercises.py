@@ -469,6 +469,22 @@ def test_numbers_of_another_type_are_explained():
     assert "value 1: the result has shape (5, 3)" in verdict(PAIR, lambda x: (x.T, 2 * x))
 
 
+def test_a_mask_of_integers_is_not_one():
+    stage = Stage("two numbers", lambda: [(torch.tensor([1, -1]),)])
+    exercise = Exercise("t.9", lambda x: x > 0, (stage,), {}, gradient=False)
+    assert verdict(exercise, lambda x: x > 0) == "✓ t.9  correct."
+    problem = "the result has type torch.int64, it should be torch.bool."
+    assert verdict(exercise, lambda x: (x > 0).long()).endswith(problem)
+
+
+@pytest.mark.parametrize("n", [3, 30])
+def test_what_is_nearly_right_is_not_shown_as_two_equal_rows(n):
+    stage = Stage("numbers", lambda: [(torch.arange(1.0, n + 1, dtype=torch.float64),)])
+    exercise = Exercise("t.9", torch.sqrt, (stage,), {})
+    says = "the first four digits are right, and the next are not: is a part in single precision?"
+    assert verdict(exercise, lambda x: x.float().sqrt().double()).endswith(says)
+
+
 def test_inputs_inside_of_lists_are_copies_too():
     def empties(pairs):
         total = sum(float(a.sum()) for a, _ in pairs)

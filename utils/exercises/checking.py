@@ -124,7 +124,8 @@ def _same(got: Any, expected: Any) -> bool:
 
 
 def _kind(x: Tensor) -> tuple:
-    return x.shape, x.is_floating_point(), x.is_complex(), x.layout, x.device
+    number = x.dtype is torch.bool, x.is_floating_point(), x.is_complex()
+    return x.shape, number, x.layout, x.device
 
 
 def _type_problem(got: Any, expected: Any) -> str:
@@ -172,8 +173,11 @@ def _difference(got: Any, expected: Any) -> str:
         return next(f"value {i}: {_difference(a, b)}" for i, (a, b) in pairs if not _same(a, b))
     if isinstance(expected, Tensor) and expected.numel() > 12:
         right = torch.isclose(got.double(), expected.double(), rtol=1e-4, atol=1e-4)
-        return f"{int((~right).sum()) or 'some'} of {right.numel()} numbers are wrong."
-    return f"you got {_short(got)}, it should be {_short(expected)}."
+        if not right.all():
+            return f"{int((~right).sum())} of {right.numel()} numbers are wrong."
+    elif _short(got) != _short(expected):
+        return f"you got {_short(got)}, it should be {_short(expected)}."
+    return "the first four digits are right, and the next are not: is a part in single precision?"
 
 
 def _gradients(function: Callable, inputs: tuple) -> Outcome:
