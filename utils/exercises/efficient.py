@@ -88,6 +88,11 @@ def count_pairs_with_overlap(T, window, n_global):
     return count_pairs(T, window, 0) + 2 * T * n_global - n_global**2
 
 
+def count_pairs_with_overlap_in_rows(T, window, n_global):
+    local = sum(int(row.sum()) for row in window_mask(T, window)[n_global:])
+    return n_global * T + local + (T - n_global) * n_global
+
+
 def count_pairs_of_any_width(T, window, n_global):
     if window < T:
         return count_pairs(T, window, n_global)
@@ -164,6 +169,23 @@ def pooled_to_nan(query, key, value, key_mask, size):
     return scores.softmax(-1) @ v
 
 
+def pooled_by_weight(query, key, value, key_mask, size):
+    """Let each mean count as many times as it has positions."""
+    counts = key_mask.unflatten(1, (-1, size)).sum(2)
+    k, v = (
+        sums_of_blocks(x, key_mask, size) / counts.clamp(min=1)[:, None, :, None]
+        for x in (key, value)
+    )
+    scores = query @ k.mT / math.sqrt(query.shape[3]) + counts[:, None, None].to(query).log()
+    return scores.softmax(-1) @ v
+
+
+def pooled_whole_blocks(query, key, value, key_mask, size):
+    whole = key_mask.unflatten(1, (-1, size)).all(2)[:, None, None]
+    k, v = (x.unflatten(2, (-1, size)).mean(3) for x in (key, value))
+    return attend(query, k, v, whole)
+
+
 def pooled_interleaved(query, key, value, key_mask, size):
     key, value = (x.unflatten(2, (size, -1)).transpose(2, 3).flatten(2, 3) for x in (key, value))
     key_mask = key_mask.unflatten(1, (size, -1)).mT.flatten(1)
@@ -210,6 +232,12 @@ def forgetting_what_comes(phi_q, phi_k, value, gamma):
 
 def forgetting_before_taking_in(phi_q, phi_k, value, gamma):
     return averaged(decayed(phi_q, phi_k, gamma).tril(-1), value)
+
+
+def forgetting_at_once(phi_q, phi_k, value, gamma):
+    """Decay what has just come in, too: γ^(t - s + 1), whose first γ cancels unless it is 0."""
+    gammas = gamma[:, None, None]
+    return averaged(gammas * decayed(phi_q, phi_k, gamma), value)
 
 
 def forgetting_split_in_two(phi_q, phi_k, value, gamma):
@@ -332,6 +360,34 @@ def merge_beside_the_second(context_1, log_sum_1, context_2, log_sum_2):
     ratio = (log_sum_1 - log_sum_2).exp()
     context = (ratio[..., None] * context_1 + context_2) / (ratio[..., None] + 1)
     return context, log_sum_2 + (ratio + 1).log()
+
+
+def merge_with_one_maximum(context_1, log_sum_1, context_2, log_sum_2):
+    """Take off the largest log-sum of all queries: right where the queries are alike."""
+    largest = torch.maximum(log_sum_1.max(), log_sum_2.max())
+    context, log_sum = merge_with_overflow(
+        context_1, log_sum_1 - largest, context_2, log_sum_2 - largest
+    )
+    return context, log_sum + largest
+
+
+def merge_undivided(context_1, log_sum_1, context_2, log_sum_2):
+    larger = torch.maximum(log_sum_1, log_sum_2)
+    context = (log_sum_1 - larger).exp()[..., None] * context_1
+    context = context + (log_sum_2 - larger).exp()[..., None] * context_2
+    return context, torch.logaddexp(log_sum_1, log_sum_2)
+
+
+def merge_without_the_larger(context_1, log_sum_1, context_2, log_sum_2):
+    context, log_sum = merge(context_1, log_sum_1, context_2, log_sum_2)
+    return context, log_sum - torch.maximum(log_sum_1, log_sum_2)
+
+
+def unlike_queries(B: int, h: int, d: int) -> tuple:
+    """Draw halves for three queries whose log-sums lie a thousand apart."""
+    levels = torch.tensor([-1024.0, 0.0, 1024.0], dtype=torch.float64)
+    log_sums = levels + on_grid(B, h, 3), levels + on_grid(B, h, 3)
+    return random(B, h, 3, d), log_sums[0], random(B, h, 3, d), log_sums[1]
 
 
 def halves(B: int, h: int, T: int, d: int, offset: float = 0.0, apart: float = 0.0) -> tuple:
@@ -628,6 +684,11 @@ check = Checker(
                 "the span is right, and it has no holes.",
                 lambda T, window, dilation: dilated_mask(T, window * dilation, 1),
             ),
+            "holes": Mistake(
+                "you leave `dilation` holes between two keys: the next is `dilation` before, so "
+                "that 1 leaves none.",
+                lambda T, window, dilation: dilated_mask(T, window, dilation + 1),
+            ),
             "inverted": Mistake(
                 "True is for what may be attended to.",
                 lambda T, window, dilation: ~dilated_mask(T, window, dilation),
@@ -656,6 +717,21 @@ check = Checker(
             "overlap": Mistake(
                 "what is global and within the window, you count twice.",
                 count_pairs_with_overlap,
+            ),
+            "overlap in rows": Mistake(
+                "near the beginning, a global position also lies in the window: it is seen once.",
+                count_pairs_with_overlap_in_rows,
+            ),
+            "both sides": Mistake(
+                "`window` is how far it reaches to one side, not to both together.",
+                lambda T, window, n_global: count_pairs(T, window // 2, n_global),
+            ),
+            "causal": Mistake(
+                "nothing is causal here: a window reaches forward, too.",
+                lambda T, window, n_global: (
+                    count_pairs(T, window, n_global)
+                    - int(window_mask(T, window)[n_global:].triu(n_global + 1).sum())
+                ),
             ),
             "edges": Mistake(
                 "near the ends of the sequence, a window has fewer positions.",
@@ -766,6 +842,14 @@ check = Checker(
                 "weight of 0.",
                 pooled_to_nan,
             ),
+            "by weight": Mistake(
+                "a block counts by its number of positions: here each mean counts as one key.",
+                pooled_by_weight,
+            ),
+            "whole blocks": Mistake(
+                "a block with some padding is left out whole: only its padding should be.",
+                pooled_whole_blocks,
+            ),
             "interleaved": Mistake(
                 "your blocks are not of neighbours: each takes positions from all over.",
                 pooled_interleaved,
@@ -822,6 +906,11 @@ check = Checker(
                 "right as algebra; but on a long text γ^-s outgrows all numbers, and for γ = 0 "
                 "there is none: raise γ to the power t - s.",
                 forgetting_split_in_two,
+            ),
+            "at once": Mistake(
+                "right as algebra; but a position's own key decays, too, before it is read: for "
+                "γ = 0 nothing is left.",
+                forgetting_at_once,
             ),
             "one decay": Mistake(
                 "all heads forget alike: each has a γ of its own.",
@@ -896,9 +985,22 @@ check = Checker(
                     halves(2, 3, 4, 3, 1024.0, apart=-2048.0),
                 ],
             ),
+            Stage("queries far apart", lambda: [unlike_queries(2, 3, 4)]),
             Stage("several heads", lambda: [halves(2, 3, 4, 5), halves(3, 2, 5, 4)]),
         ),
         {
+            "one maximum": Mistake(
+                "one maximum for all queries: each query has a softmax, and a maximum, of its own.",
+                merge_with_one_maximum,
+            ),
+            "undivided": Mistake(
+                "rescaled, and not divided: the two halves' weights should sum to 1.",
+                merge_undivided,
+            ),
+            "not put back": Mistake(
+                "what you took off the log-sums for the exponential is not put back.",
+                merge_without_the_larger,
+            ),
             "mean": Mistake(
                 "both halves count alike: a half with larger scores has more of the weight.",
                 lambda context_1, log_sum_1, context_2, log_sum_2: (
@@ -1058,6 +1160,18 @@ check = Checker(
             "in front": Mistake(
                 "the new keys stand before the old ones.",
                 continue_in_front,
+            ),
+            "not scaled": Mistake(
+                "the scores are not scaled.",
+                lambda x, keys, values, W_q, *rest: continue_with(
+                    x, keys, values, W_q * math.sqrt(x.shape[2]), *rest
+                ),
+            ),
+            "transposed": Mistake(
+                "your matrices stand the wrong way round: W x, for x a row, is x Wᵀ.",
+                lambda x, keys, values, W_q, W_k, W_v, positions: continue_with(
+                    x, keys, values, W_q.T, W_k.T, W_v.T, positions
+                ),
             ),
             "values": Mistake(
                 "the values are made without positions; here all three read the same input.",
