@@ -2,6 +2,7 @@
 
 Self-attention fills the gap with the form that the subject wants, and says which noun a pronoun
 means. Then links are cut: the pronoun may no longer look at its antecedent, or at another word.
+And where number does not decide what a pronoun means, the adjective is hidden from some words.
 """
 
 import random
@@ -30,6 +31,7 @@ def measure(layers: int, heads: int, epochs: int, seed: int) -> dict:
         **shares(model, corpus),
         **looks(model, corpus.test),
         **cuts(model, corpus.test),
+        **hidden(model, corpus.test),
     }
 
 
@@ -97,3 +99,31 @@ def cuts(model: SelfAttentionTagger, part: list[reference.Sentence]) -> dict:
                 right(query, link, only[i], only[j]) for i in range(L) for j in range(h)
             ]
     return found
+
+
+@torch.no_grad()
+def hidden(model: SelfAttentionTagger, part: list[reference.Sentence]) -> dict:
+    """Pronouns right where number does not decide and some words do not see the adjective."""
+    needy = [sentence for sentence in part if not number_decides(sentence)]
+    ids, _ = reference.as_ids(needy)
+    blind = {
+        "nobody": [[] for _ in needy],
+        "pronoun": [[s.pronoun] for s in needy],
+        "nouns": [s.nouns for s in needy],
+        "pronoun and nouns": [[s.pronoun, *s.nouns] for s in needy],
+        "all": [[n for n in range(len(s.words)) if n != s.said] for s in needy],
+    }
+    right = {}
+    for name, places in blind.items():
+        mask = torch.ones(len(needy), 1, 1, ids.shape[1], ids.shape[1], dtype=torch.bool)
+        for i, s in enumerate(needy):
+            mask[i, :, :, places[i], s.said] = False
+        said = model(ids, mask).argmax(-1)
+        right[f"hidden from {name}"] = reference.shares_right(said, needy)["pronoun"]
+    return right | {"number does not decide": len(needy)}
+
+
+def number_decides(sentence: reference.Sentence) -> bool:
+    """Whether the antecedent is the only noun of its number."""
+    plural = [sentence.words[place] in reference.SINGULAR for place in sentence.nouns]
+    return plural.count(sentence.words[sentence.antecedent] in reference.SINGULAR) == 1
