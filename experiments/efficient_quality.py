@@ -1,12 +1,16 @@
 """What do the cheap forms of attention give up? The same small Transformer with each of them.
 
-Three tasks, each at 128 positions. "recall": what belongs to a key, wherever it stands. "count":
-the most frequent symbol. "text": the next letter, from those before it; a form that is not causal
-can't do it, and has None. Each query of a sparse or low-rank form is compared with about 33 keys
-instead of 128.
+Two tasks, each at 128 positions. "recall": what belongs to a key, wherever it stands. "count": the
+most frequent symbol. For most queries the sparse and low-rank forms leave 30 to 33 keys to compare
+with, BigBird 40.
+
+One rate and one budget were chosen with full attention and given to all forms: 150 steps, in which
+it learns recall. In trials with seed 0, linear attention had 17 % of the answers then, but 92 %
+after 450 steps, and the Performer 41 and 61 %; so the forms that see all positions get 450. A
+pattern can't answer what it doesn't see, whatever the steps. Count is stopped at 180 steps; with
+240, full attention and linear attention were at 93 and 92 %, seed 0. No rate was tuned by form.
 """
 
-import math
 from functools import partial
 
 import torch
@@ -22,16 +26,14 @@ from utils.efficient import (
     use_form,
     window_attention,
 )
-from utils.lab.recipes import tag_loss, train_tagger
+from utils.lab.recipes import train_tagger
 from utils.lab.sequences import NOT_ASKED, associative_recall, most_frequent
-from utils.lab.text import Vocabulary, manual_text
 from utils.transformer import Tagger, TransformerConfig
 
 PARAMETERS = {
     "method": [
         "full",
         "window",
-        "window, global",
         "strided",
         "fixed",
         "bigbird",
@@ -39,16 +41,14 @@ PARAMETERS = {
         "performer",
         "linear",
     ],
-    "task": ["recall", "count", "text"],
+    "task": ["recall", "count"],
     "seed": [0, 1, 2],
 }
-VARIES_WITH_PYTHON = True
 T = 128
-STEPS, RATES = (
-    {"recall": 150, "count": 80, "text": 200},
-    {"recall": 5e-3, "count": 5e-3, "text": 1e-2},
-)
-NOT_CAUSAL = ("bigbird", "linformer")
+RATE = 5e-3
+STEPS = {"recall": 150, "count": 180}
+LATER = {"linformer": 450, "performer": 450, "linear": 450}  # steps of recall
+EXCHANGED = ("window", "strided", "performer", "linear")
 EDGES = (1, 17, 33, 49, 65, 97, 128)  # distances of question and answer
 
 
@@ -56,7 +56,6 @@ def form(method: str, d_k: int, seed: int):
     """Return one block's form of attention."""
     forms = {
         "window": partial(window_attention, window=16),
-        "window, global": partial(window_attention, window=14, global_positions=(0, 42, 85, 127)),
         "strided": partial(strided_attention, stride=12),
         "fixed": partial(fixed_attention, stride=16, n_summary=2),
         "bigbird": partial(bigbird_attention, block=8, seed=seed),
@@ -68,19 +67,18 @@ def form(method: str, d_k: int, seed: int):
 
 
 def measure(method: str, task: str, seed: int) -> dict:
-    if task == "text" and method in NOT_CAUSAL:
-        return dict.fromkeys(COLUMNS)
     torch.manual_seed(seed)
-    train, test, n_symbols, n_classes = TASKS[task](16 * STEPS[task], seed)
+    steps = LATER.get(method, STEPS[task]) if task == "recall" else STEPS[task]
+    train, test, n_symbols, n_classes = TASKS[task](16 * steps, seed)
     sizes = {"d_model": 64, "n_heads": 2, "d_ff": 128, "n_layers": 2}
     config = TransformerConfig(n_symbols, **sizes, norm="pre", dropout=0.0)
-    model = Tagger(config, n_classes, is_causal=task == "text")
+    model = Tagger(config, n_classes)
     if method != "full":
         use_form(model, lambda number: form(method, 32, 10 * seed + number))
-    train_tagger(model, *train, learning_rate=RATES[task], seed=seed)
-    found = dict.fromkeys(COLUMNS) | judged(model.eval(), *test)
+    train_tagger(model, *train, learning_rate=RATE, seed=seed)
+    found = dict.fromkeys(COLUMNS) | {"steps": steps} | judged(model.eval(), *test)
     if method == "full":
-        found |= spectrum(model, test[0])
+        found |= spectrum(model, test[0]) | exchanged(model, seed, *test)
     return found
 
 
@@ -93,32 +91,20 @@ def count(n: int, seed: int) -> tuple:
     return most_frequent(n, T, seed), most_frequent(256, T, seed + 1000), 8, 8
 
 
-def text(n: int, seed: int) -> tuple:
-    letters = Vocabulary(manual_text())
-    train, test = (pieces(letters.encode(manual_text(p)), n, seed) for p in ("train", "test"))
-    return train, tuple(part[:256] for part in test), len(letters), len(letters)
-
-
-def pieces(ids: list[int], n: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Cut n pieces out of a text: what is read, and the next letters, (n, T) each."""
-    starts = torch.randint(len(ids) - T, (n, 1), generator=torch.Generator().manual_seed(seed))
-    cut = torch.tensor(ids)[starts + torch.arange(T + 1)]
-    return cut[:, :-1], cut[:, 1:]
-
-
-TASKS = {"recall": recall, "count": count, "text": text}
-COLUMNS = ("right", "bits", "right by distance", "largest values, 1", "largest values, 2")
+TASKS = {"recall": recall, "count": count}
+COLUMNS = (
+    "right by distance",
+    "largest values, 1",
+    "largest values, 2",
+    *(f"exchanged for {name}" for name in EXCHANGED),
+)
 
 
 @torch.no_grad()
 def judged(model: nn.Module, ids: Tensor, target: Tensor, apart: Tensor | None = None) -> dict:
-    """Share of right answers, bits an answer, and the share by distance, if there is one."""
-    logits = model(ids)
-    right, asked = logits.argmax(-1) == target, target != NOT_ASKED
-    found = {
-        "right": right[asked].double().mean().item(),
-        "bits": tag_loss(logits, target).item() / math.log(2),
-    }
+    """Share of right answers, and the share by distance, if there is one."""
+    right, asked = model(ids).argmax(-1) == target, target != NOT_ASKED
+    found = {"right": right[asked].double().mean().item()}
     if apart is not None:
         rings = [asked & (apart >= a) & (apart < b) for a, b in zip(EDGES, EDGES[1:], strict=False)]
         found["right by distance"] = [right[ring].double().mean().item() for ring in rings]
@@ -132,3 +118,12 @@ def spectrum(model: nn.Module, ids: Tensor) -> dict[str, list[float]]:
     values = torch.linalg.svdvals(weights)
     curves = (values.cumsum(-1) / values.sum(-1, keepdim=True)).mean(dim=(0, 2))  # (L, T)
     return {f"largest values, {block}": curve.tolist() for block, curve in enumerate(curves, 1)}
+
+
+def exchanged(model: nn.Module, seed: int, *test: Tensor) -> dict[str, float]:
+    """Share of right answers with other forms in place of full attention, after training."""
+    found = {}
+    for name in EXCHANGED:
+        use_form(model, lambda number, name=name: form(name, 32, 10 * seed + number))
+        found[f"exchanged for {name}"] = judged(model, *test[:2])["right"]
+    return found
