@@ -7,7 +7,7 @@ from utils.lab import reference
 from utils.recurrent import GRU, Bidirectional, Embedding
 from utils.seq2seq import PAD, sequence_loss
 
-PARAMETERS = {"epochs": 18, "learning_rate": [4e-3, 1e-2], "seed": [0, 1, 2]}
+PARAMETERS = {"epochs": 18, "learning_rate": [2e-2, 3e-2, 6e-2], "seed": [0, 1, 2]}
 V = len(reference.VOCABULARY)
 
 
