@@ -1,6 +1,7 @@
 """Checks of Day 6, and the mistakes that they know."""
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -144,6 +145,15 @@ def rms_norm_with_one_less(x, gain, eps):
     return gain * x / (x.square().sum(-1, keepdim=True) / (x.shape[-1] - 1) + eps).sqrt()
 
 
+def rms_norm_by_deviation(correction: int):
+    """Return a norm that divides by a deviation, though nothing was subtracted above."""
+
+    def wrong(x, gain, eps):
+        return gain * x / (x.var(-1, correction=correction, keepdim=True) + eps).sqrt()
+
+    return wrong
+
+
 # 6.6 ------------------------------------------------------------------------------------------
 
 
@@ -203,6 +213,22 @@ def prefix_mask_of_queries(prefixes, lengths, T):
     causal, key = causal_and_key(T)
     seen = causal | (key.T < prefixes[:, None, None])
     return seen & (key < lengths[:, None, None])
+
+
+def prefix_mask_without_padded_queries(prefixes, lengths, T):
+    _, key = causal_and_key(T)
+    return prefix_mask(prefixes, lengths, T) & (key.T < lengths[:, None, None])
+
+
+def prefix_mask_without_itself(prefixes, lengths, T):
+    causal, key = causal_and_key(T)
+    seen = causal.tril(-1) | (key < prefixes[:, None, None])
+    return seen & (key < lengths[:, None, None])
+
+
+def prefix_mask_for_both_reasons(prefixes, lengths, T):
+    causal, key = causal_and_key(T)
+    return causal & (key < prefixes[:, None, None]) & (key < lengths[:, None, None])
 
 
 def prefix_mask_of_the_future(prefixes, lengths, T):
@@ -297,6 +323,12 @@ def cosine_rate_of_the_whole(step, peak, warmup, total, floor):
     return floor + (peak - floor) * half_a_wave(min(step / total, 1.0))
 
 
+def cosine_rate_by_all_steps(step, peak, warmup, total, floor):
+    if step <= warmup:
+        return peak * step / warmup
+    return floor + (peak - floor) * half_a_wave(min((step - warmup) / total, 1.0))
+
+
 def cosine_rate_above_the_floor(step, peak, warmup, total, floor):
     if step <= warmup:
         return peak * step / warmup
@@ -352,6 +384,21 @@ def layer_norm_gradient_by(deviation_of):
     return wrong
 
 
+def layer_norm_gradient_by_autograd(x, gain, eps, grad_y):
+    bias = torch.zeros_like(gain)
+    leaves = [leaf.detach().requires_grad_() for leaf in (x, gain, bias)]
+    y = F.layer_norm(leaves[0], gain.shape, *leaves[1:], eps)
+    return torch.autograd.grad(y, leaves, grad_y)
+
+
+class ByHand(Exercise):
+    """An exercise in which autograd records nothing."""
+
+    def judge(self, attempt: Any) -> tuple[bool | None, str]:
+        with torch.inference_mode():
+            return super().judge(attempt)
+
+
 def normed_inputs(B: int, T: int, D: int, eps: float) -> tuple:
     return 1 + 2 * random(B, T, D), random(D), eps, random(B, T, D)
 
@@ -360,7 +407,7 @@ def normed_inputs(B: int, T: int, D: int, eps: float) -> tuple:
 
 
 def echo_texts(n: int, T: int, language: int, seed: int) -> tuple[Tensor, float]:
-    """Draw n texts (n, T) in which each symbol hangs on the last but one, and on nothing else.
+    """Draw n texts (n, T) in which each symbol depends on the one two places before it alone.
 
     language: a seed of what follows what, the same in all texts; seed: that of these texts.
     Returns: ids from 0 to 5, and the mean surprise -log p of all symbols but the first two.
@@ -610,6 +657,20 @@ check = Checker(
                 "a whole sequence gets one size: a symbol would feel what comes after it.",
                 lambda x, gain, eps: rms_norm(x, gain, eps, axis=(1, 2)),
             ),
+            "batch": Mistake(
+                "all sequences of the batch share one size: each position has its own.",
+                lambda x, gain, eps: rms_norm(x, gain, eps, axis=(0, 1, 2)),
+            ),
+            "deviation": Mistake(
+                "a variance takes the mean away first: here nothing is subtracted, not in the "
+                "divisor either.",
+                rms_norm_by_deviation(0),
+            ),
+            "deviation, one less": Mistake(
+                "a variance takes the mean away first, and divides by D - 1: here nothing is "
+                "subtracted, and nothing corrected.",
+                rms_norm_by_deviation(1),
+            ),
             "no ε": Mistake(
                 "where is ε? A vector of zeros would give 0 divided by 0.",
                 lambda x, gain, eps: rms_norm(x, gain, 0.0),
@@ -659,6 +720,14 @@ check = Checker(
             "no last norm": Mistake(
                 "what leaves the last sublayer is as large as all that was added: what follows it?",
                 lambda *inputs: sandwich(*inputs, last=False),
+            ),
+            "sum too": Mistake(
+                "you normalise the sum as well: then no path is left free.",
+                sublayers_joined_by(lambda x, f, start: norm(x + norm(f(norm(x))))),
+            ),
+            "sum too, alone": Mistake(
+                "you normalise each sum: no path is left free, and one norm at the end is enough.",
+                sublayers_joined_by(lambda x, f, start: norm(x + norm(f(norm(x)))), last=False),
             ),
             "normed path": Mistake(
                 "what goes past a sublayer should go past its norms as well.",
@@ -815,6 +884,19 @@ check = Checker(
                 "the padding can be seen: which keys are real?",
                 lambda prefixes, lengths, T: prefix_mask(prefixes, torch.full_like(lengths, T), T),
             ),
+            "padded queries": Mistake(
+                "you took away what padded queries see: padding is hidden as a key; its own rows "
+                "follow the rule.",
+                prefix_mask_without_padded_queries,
+            ),
+            "itself": Mistake(
+                "behind the prefix, a position should see itself, too.",
+                prefix_mask_without_itself,
+            ),
+            "and": Mistake(
+                "you ask for both: one reason to be seen is enough.",
+                prefix_mask_for_both_reasons,
+            ),
             "inverted": Mistake(
                 "your mask says what is hidden; the book's say what may be seen.",
                 lambda *inputs: ~prefix_mask(*inputs),
@@ -891,6 +973,16 @@ check = Checker(
                 "you average over the vocabulary: along it, a divergence is a sum.",
                 lambda *inputs: smoothed_divergence(*inputs) / len(inputs[3]),
             ),
+            "sum": Mistake(
+                "that is the sum over the symbols; asked for is their mean.",
+                lambda *inputs: smoothed_divergence(*inputs, over=lambda x, real: x[real].sum()),
+            ),
+            "shares": Mistake(
+                "the shares are exchanged: most of the label is the right symbol's.",
+                lambda logits, target, real, prior, smoothing: smoothed_divergence(
+                    logits, target, real, prior, 1 - smoothing
+                ),
+            ),
             "padding": Mistake(
                 "padding is counted among the symbols.",
                 lambda *inputs: smoothed_divergence(*inputs, over=lambda x, real: x.mean()),
@@ -959,6 +1051,22 @@ check = Checker(
                     *inputs, shape=lambda progress: half_a_wave(2 * progress)
                 ),
             ),
+            "by total": Mistake(
+                "how long is the fall? You divide by all steps, and the warm-up is not part of it.",
+                cosine_rate_by_all_steps,
+            ),
+            "upside down": Mistake(
+                "your wave rises: where does it begin?",
+                lambda *inputs: cosine_rate(
+                    *inputs, shape=lambda progress: 1 - half_a_wave(progress)
+                ),
+            ),
+            "quarter": Mistake(
+                "a quarter of a wave arrives steeply: it should be flat at both ends.",
+                lambda *inputs: cosine_rate(
+                    *inputs, shape=lambda progress: math.cos(math.pi / 2 * progress)
+                ),
+            ),
             "line": Mistake(
                 "yours falls in a line: the wave is flat at both ends.",
                 lambda *inputs: cosine_rate(*inputs, shape=lambda progress: 1 - progress),
@@ -980,7 +1088,7 @@ check = Checker(
         },
         gradient=False,
     ),
-    Exercise(
+    ByHand(
         "6.14",
         layer_norm_gradient,
         (
@@ -992,6 +1100,10 @@ check = Checker(
             ),
         ),
         {
+            "autograd": Mistake(
+                "autograd is switched off here: work the gradients out, and write the formulas.",
+                layer_norm_gradient_by_autograd,
+            ),
             "constants": Mistake(
                 "you treat mean and deviation as constants: x moves both of them.",
                 lambda *inputs: layer_norm_gradient(*inputs, centre=False, stretch=False),
