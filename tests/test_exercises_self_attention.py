@@ -214,3 +214,40 @@ def test_halves_may_be_turned_by_angles_of_any_precision(dtype):
 
     assert verdict("5.11", turn) == (True, "correct.")
     assert not verdict("5.11", lambda x, start, base: turn(x, start, 1.01 * base))[0]
+
+
+def test_a_rotation_whose_gradient_is_cut_does_not_pass():
+    def turn(x, start, base):
+        with torch.no_grad():
+            change = day.turned(x, start, base) - x
+        return x + change  # the gradient of a map that turns nothing
+
+    passed, says = verdict("5.11", turn)
+    assert not passed and says == "the values are right, but the gradient is not."
+
+
+@pytest.mark.parametrize(
+    "choose",
+    [
+        lambda allowed, k: allowed >= allowed.topk(k, dim=-1).values[..., -1:],
+        lambda allowed, k: torch.zeros_like(allowed).scatter(-1, allowed.topk(k).indices, 1) > 0,
+    ],
+)
+def test_whoever_forgets_the_mask_at_last_is_told_so(choose):
+    def top_k(scores, mask, k):
+        allowed = scores.masked_fill(~mask, -math.inf)
+        return day.masked_softmax(scores, choose(allowed, k))
+
+    passed, says = verdict("5.6", top_k)
+    assert not passed and "fewer than k" in says
+
+
+def test_a_cut_edge_may_be_taken_out_of_the_context():
+    def without(weights, value, t, s):
+        context, weight = weights @ value, weights[:, :, t, s, None]
+        rest = 1 - weight
+        cut = (context[:, :, t] - weight * value[:, :, s]) / rest.masked_fill(rest == 0, 1)
+        context[:, :, t] = cut
+        return context
+
+    assert verdict("5.14", without) == (True, "correct.")

@@ -63,6 +63,11 @@ def packed_by_either(document):
     return ((same_document(document) | causal) & real_keys(document))[:, None]
 
 
+def packed_without_documents(document):
+    real = real_keys(document)
+    return (causal_mask(document.shape[1]) & real & real.mT)[:, None]
+
+
 # 5.4 ------------------------------------------------------------------------------------------
 
 
@@ -124,6 +129,17 @@ def top_k_filled_with_the_lowest(scores, mask, k):
 def top_k_after(scores, mask, k):
     allowed = scores.masked_fill(~mask, -math.inf)
     return masked_softmax(scores, mask) * largest(allowed, k)
+
+
+def top_k_and_masked(scores, mask, k):
+    allowed = scores.masked_fill(~mask, -math.inf)
+    return masked_softmax(scores, largest(allowed, k))
+
+
+def top_k_scattered(scores, mask, k):
+    best = scores.masked_fill(~mask, -math.inf).topk(k, dim=-1).indices
+    kept = torch.zeros_like(scores, dtype=torch.bool).scatter(-1, best, True)
+    return masked_softmax(scores, kept)
 
 
 def top_k_smallest(scores, mask, k):
@@ -457,6 +473,7 @@ check = Checker(
             "no window": Mistake("no query reaches further back than its window, twice.", 8),
             "added": Mistake("two windows overlap: the row between them counts once.", 6),
             "both sides": Mistake("nothing reaches the rows before the change.", 9),
+            "not itself": Mistake("the row that you changed counts, too.", 4),
             "own row": Mistake("that would be a network that looks at one position at a time.", 1),
         },
     ),
@@ -496,6 +513,10 @@ check = Checker(
             "documents": Mistake(
                 "a document looks into the one before it in the row.",
                 lambda document: (causal_mask(document.shape[1]) & real_keys(document))[:, None],
+            ),
+            "documents, padding closed": Mistake(
+                "padding is closed, but a document still looks into the one before it.",
+                packed_without_documents,
             ),
             "padding": Mistake(
                 "padding looks at padding, as if it were one more document.",
@@ -650,6 +671,14 @@ check = Checker(
             "chosen first": Mistake(
                 "a masked key takes one of the k places.",
                 lambda scores, mask, k: masked_softmax(scores, mask & largest(scores, k)),
+            ),
+            "filled up": Mistake(
+                "where fewer than k keys are allowed, masked ones fill the places that are left.",
+                top_k_and_masked,
+            ),
+            "filled up by topk": Mistake(
+                "topk fills k places even where fewer than k keys are allowed: with masked ones.",
+                top_k_scattered,
             ),
             "inverted": Mistake(
                 "you choose among the keys that may not be attended to: True lets through.",
@@ -837,6 +866,12 @@ check = Checker(
                     )
                 ),
             ),
+            "not transposed": Mistake(
+                "a map makes x Wᵀ of x: here its matrix is not transposed.",
+                lambda x, W_q, W_k, W_v, W_o, *heads: silenced(
+                    x, W_q.mT, W_k.mT, W_v.mT, W_o.mT, *heads
+                ),
+            ),
             "outputs": Mistake(
                 "you blank a stretch of the outputs, in which W_o has mixed all heads already.",
                 silenced_in_the_outputs,
@@ -916,6 +951,13 @@ check = Checker(
                 "the future is open, and even gains.",
                 lambda scores: (scores - steep(scores) * behind(scores)).softmax(-1),
             ),
+            "future behind": Mistake(
+                "you close the future behind the softmax: what it took is lost, and a row sums to "
+                "less than 1.",
+                lambda scores: (
+                    (scores - steep(scores) * behind(scores)).softmax(-1) * (behind(scores) >= 0)
+                ),
+            ),
             "axis": Mistake(
                 "your softmax runs over the queries: the weights of one query should sum to 1.",
                 alibi_over_the_queries,
@@ -931,6 +973,7 @@ check = Checker(
         rotary_halves,
         (
             Stage("one pair", lambda: [(random(1, 1, 3, 2).float(), 0, 100.0)]),
+            Stage("position 0, where nothing turns", lambda: [(random(2, 3, 1, 4), 0, 100.0)]),
             Stage("several pairs", lambda: [(random(1, 1, 4, 6).float(), 0, 100.0)]),
             Stage(
                 "heads, other bases and a later start",
@@ -940,7 +983,6 @@ check = Checker(
                     (random(3, 3, 3, 6).float(), 1, 1000.0),
                 ],
             ),
-            Stage("position 0, where nothing turns", lambda: [(random(2, 3, 1, 4), 0, 100.0)]),
         ),
         {
             "neighbours": Mistake(
@@ -951,6 +993,10 @@ check = Checker(
                 "you turn the other way. The scores would not notice; a cache of the other "
                 "library's keys would.",
                 lambda x, start, base: turned(x, start, base, sign=-1),
+            ),
+            "order": Mistake(
+                "the right numbers in another order: each half keeps its own here.",
+                lambda x, start, base: turned(x, start, base).unflatten(-1, (2, -1)).mT.flatten(-2),
             ),
             "sum": Mistake(
                 "that is no rotation, it changes lengths: one of four products is taken away.",
@@ -1052,6 +1098,12 @@ check = Checker(
                 "the sign is reversed.",
                 lambda *inputs: -score_gradient(*inputs),
             ),
+            "weight": Mistake(
+                "what is left has to be multiplied by the weight itself.",
+                lambda weights, value, grad_context: (
+                    (g := grad_context @ value.mT) - (weights * g).sum(-1, keepdim=True)
+                ),
+            ),
             "weights": Mistake(
                 "that is the gradient of the weights; the softmax is still to come.",
                 lambda weights, value, grad_context: grad_context @ value.mT,
@@ -1103,6 +1155,7 @@ check = Checker(
                 lambda weights, value, t, s: weights @ value,
             ),
         },
+        gradient=False,  # off the simplex right ways differ
     ),
     Exercise(
         "5.15",
