@@ -129,6 +129,18 @@ def band_around_the_end(query, key, window):
     return (near @ query[..., None])[..., 0].softmax(-1)
 
 
+def band_without_zeros(query, key, window):
+    """Take a score of 0 for filling: right as long as no key is 0."""
+    near = F.pad(key, (0, 0, window, 0)).unfold(2, window + 1, 1)  # (B, h, T, d_k, w + 1)
+    scores = (query[..., None, :] @ near)[..., 0, :] / math.sqrt(query.shape[3])
+    return scores.masked_fill(scores == 0, -math.inf).softmax(-1)
+
+
+def with_a_key_of_zeros(T: int, d_k: int) -> tuple[Tensor, Tensor]:
+    """Draw query and key (1, 1, T, d_k); the second key is all zeros."""
+    return random(1, 1, T, d_k), random(1, 1, T, d_k) * (torch.arange(T) != 1)[:, None]
+
+
 # 7.6 ------------------------------------------------------------------------------------------
 
 
@@ -192,9 +204,20 @@ def pooled_interleaved(query, key, value, key_mask, size):
     return pooled_attention(query, key, value, key_mask, size)
 
 
+def pooled_by_length(query, key, value, key_mask, size):
+    """Take the mask for a length, as if all padding stood at the end."""
+    key_mask = torch.arange(key_mask.shape[1]) < key_mask.sum(1, keepdim=True)
+    return pooled_attention(query, key, value, key_mask, size)
+
+
 def to_pool(B: int, h: int, T: int, S: int, d_k: int, d_v: int, size: int, *lengths: int) -> tuple:
     key_mask = torch.arange(S) < torch.tensor(lengths)[:, None]
     return *heads(B, h, T, S, d_k, d_v), key_mask, size
+
+
+def padded_in_front(*sizes: int) -> tuple:
+    *inputs, key_mask, size = to_pool(*sizes)
+    return *inputs, key_mask.flip(1), size
 
 
 # 7.7 ------------------------------------------------------------------------------------------
@@ -362,6 +385,10 @@ def merge_beside_the_second(context_1, log_sum_1, context_2, log_sum_2):
     return context, log_sum_2 + (ratio + 1).log()
 
 
+def merge_beside_the_first(context_1, log_sum_1, context_2, log_sum_2):
+    return merge_beside_the_second(context_2, log_sum_2, context_1, log_sum_1)
+
+
 def merge_with_one_maximum(context_1, log_sum_1, context_2, log_sum_2):
     """Take off the largest log-sum of all queries: right where the queries are alike."""
     largest = torch.maximum(log_sum_1.max(), log_sum_2.max())
@@ -432,6 +459,11 @@ def entropy_with_one_maximum(scores, chunk):
     return entropy_without_maximum(scores - scores.max(), chunk)
 
 
+def entropy_with_the_first_maximum(scores, chunk):
+    """Take off the first chunk's maximum: right as long as no score is much larger."""
+    return entropy_without_maximum(scores - scores[:, :chunk].amax(1, keepdim=True), chunk)
+
+
 def entropy_without_maximum(scores, chunk):
     weights = scores.exp()
     total = weights.sum(1)
@@ -449,6 +481,12 @@ def entropy_of_the_last_chunk(scores, chunk):
 def scores_by_level(S: int) -> Tensor:
     """Draw three rows (3, S) that lie a thousand apart."""
     return torch.tensor([[-1024.0], [0.0], [1024.0]], dtype=torch.float64) + on_grid(3, S)
+
+
+def scores_that_climb(T: int, chunk: int) -> Tensor:
+    """Draw rows (T, 3 · chunk), each chunk of which lies a thousand above the one before."""
+    levels = torch.tensor([-1024.0, 0.0, 1024.0], dtype=torch.float64).repeat_interleave(chunk)
+    return levels + on_grid(T, 3 * chunk)
 
 
 def sorted_scores(T: int, S: int, descending: bool = False) -> Tensor:
@@ -766,6 +804,7 @@ check = Checker(
                 "a window wider than the sequence",
                 lambda: [(random(1, 2, 3, 5), random(1, 2, 3, 5), 4)],
             ),
+            Stage("a key of zeros", lambda: [(*with_a_key_of_zeros(4, 3), 2)]),
             Stage(
                 "several heads and sequences",
                 lambda: [
@@ -790,6 +829,11 @@ check = Checker(
             "filling": Mistake(
                 "what stands before the beginning gets weight: its score is 0, not -∞.",
                 lambda query, key, window: band_weights(query, key, window, hidden=False),
+            ),
+            "zero": Mistake(
+                "a key may be all zeros: where there is none is said by the place, not by a score "
+                "of 0.",
+                band_without_zeros,
             ),
             "around": Mistake(
                 "before the beginning, the end comes in again: position 0 sees the future.",
@@ -816,6 +860,7 @@ check = Checker(
             Stage("no padding", lambda: [to_pool(1, 1, 2, 6, 3, 2, 3, 6)]),
             Stage("padding within a block", lambda: [to_pool(1, 2, 3, 6, 3, 4, 3, 5)]),
             Stage("blocks of nothing but padding", lambda: [to_pool(2, 1, 3, 8, 4, 3, 2, 3, 6)]),
+            Stage("padding in front", lambda: [padded_in_front(2, 1, 3, 8, 4, 3, 2, 3, 6)]),
             Stage(
                 "several sequences",
                 lambda: [
@@ -845,6 +890,10 @@ check = Checker(
             "by weight": Mistake(
                 "a block counts by its number of positions: here each mean counts as one key.",
                 pooled_by_weight,
+            ),
+            "length": Mistake(
+                "you take the mask for a length: padding may stand in front, too.",
+                pooled_by_length,
             ),
             "whole blocks": Mistake(
                 "a block with some padding is left out whole: only its padding should be.",
@@ -908,8 +957,9 @@ check = Checker(
                 forgetting_split_in_two,
             ),
             "at once": Mistake(
-                "right as algebra; but a position's own key decays, too, before it is read: for "
-                "γ = 0 nothing is left.",
+                "right as algebra; but for γ = 0 nothing is left of a position's own key, which "
+                "should count γ⁰ = 1 times: it must not decay before it is read, and 0 times the "
+                "logarithm of 0 is NaN.",
                 forgetting_at_once,
             ),
             "one decay": Mistake(
@@ -1025,6 +1075,11 @@ check = Checker(
                 "the second is no number: rescale by the larger one of the two.",
                 merge_beside_the_second,
             ),
+            "first": Mistake(
+                "right as algebra; but where the second half is larger by a thousand, its ratio to "
+                "the first is no number: rescale by the larger one of the two.",
+                merge_beside_the_first,
+            ),
             "logarithms": Mistake(
                 "you weigh by the logarithms of the sums.",
                 merge_by_log_sums,
@@ -1079,6 +1134,7 @@ check = Checker(
                 lambda: [(1024 + on_grid(3, 5), 2), (-1024 + on_grid(2, 7), 3)],
             ),
             Stage("rows that lie far apart", lambda: [(scores_by_level(7), 3)]),
+            Stage("chunks that lie far apart", lambda: [(scores_that_climb(2, 3), 3)]),
             Stage("several chunks", lambda: [(2 * random(4, 11), 3), (3 * random(5, 9), 4)]),
         ),
         {
@@ -1101,6 +1157,11 @@ check = Checker(
             "one maximum": Mistake(
                 "one maximum for all rows: each query has a softmax, and a maximum, of its own.",
                 entropy_with_one_maximum,
+            ),
+            "first maximum": Mistake(
+                "right as algebra; but a later chunk may lie a thousand above the first one's "
+                "maximum: let the maximum move.",
+                entropy_with_the_first_maximum,
             ),
             "last": Mistake(
                 "that is the last chunk's: what came before is forgotten.",
