@@ -93,7 +93,7 @@ check("6.3", add_waves)
 
 # %% [markdown]
 # For the model, the blocks are the paper's columns in another order, and the matrix that reads them can be put in that order, too. The wavelengths are
-# really others, but nothing hangs on them.
+# really others; that this matters little is our guess, and not tested here.
 
 # %% [markdown]
 # (solution-6-4)=
@@ -225,7 +225,7 @@ check("6.9", 2048)
 # %%
 def prefix_mask(prefixes: torch.Tensor, lengths: torch.Tensor, T: int) -> torch.Tensor:
     at = torch.arange(T)
-    earlier = at[None, :] <= at[:, None]  # (T, T): key, query
+    earlier = at[None, :] <= at[:, None]  # (T, T): query, key
     given = at < prefixes[:, None, None]  # (B, 1, T)
     real = at < lengths[:, None, None]
     return (earlier | given) & real
@@ -252,6 +252,9 @@ def loss_on_digits(model: DecoderOnly, is_causal: bool, seed: int) -> torch.Tens
     x, _ = model.stack.run(model.stack.embedding(ids[:, :-1]), is_causal=is_causal)
     return F.cross_entropy(model.output(x)[:, :-1].flatten(0, 1), ids[:, 1:-1].flatten())
 
+
+# %% [markdown]
+# The last place is left out: the digit that it asks for is not in the input, so it could not be read off.
 
 # %%
 torch.manual_seed(0)
@@ -298,7 +301,7 @@ def smoothed_divergence(logits, target, real, prior, smoothing: float) -> torch.
 check("6.12", smoothed_divergence)
 
 # %% [markdown]
-# The entropy that is subtracted doesn't hang on the model. So the gradient is that of the cross-entropy, and both
+# The entropy that is subtracted doesn't depend on the model. So the gradient is that of the cross-entropy, and both
 # train alike. Only the number that is printed can be read: what is left above 0 is the model's.
 
 # %% [markdown]
