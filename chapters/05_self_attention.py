@@ -21,7 +21,7 @@
 # - build a look-up by hand.
 #
 # Each point is tested by an exercise at the end. The day builds on [Day 4](04_attention.ipynb): scores, masks, weights.
-# The core path takes about 90 minutes; what lies beyond it is marked. The exercises of warm-up and core take as long again;
+# The core path takes about 100 minutes; what lies beyond it is marked. The exercises of warm-up and core take as long again;
 # choose some.
 
 # %%
@@ -97,7 +97,7 @@ finding(
     "hundred-thousandth.",
     max(heard[16], heard[48]) < 2e-3 * heard.max()
     and max(heard[0], heard[64]) < 1e-5 * heard.max(),
-    {f"{d} positions away": f"{heard[32 - d] / heard.max():.0e}" for d in (1, 16, 32)},
+    {f"{d} away": f"{heard[32 - d] / heard.max():.0e}" for d in (1, 16, 32)},
 )
 
 # %% [markdown]
@@ -139,7 +139,7 @@ finding(
 #
 # | role | the library | the word *it* says |
 # | --- | --- | --- |
-# | query | what you ask at the desk | "I stand for a noun, one of a thing that can be tired. Who is that?" |
+# | query | what you ask at the desk | "I stand for one thing. Who is that, and what is said of it?" |
 # | key | what stands on the spine | "I am a pronoun." |
 # | value | what stands in the book | whatever others should know, once they have found me |
 #
@@ -332,7 +332,8 @@ y = alpha @ v
 print("outputs", rounded(y))
 
 # %% [markdown]
-# *cat* has become mostly what *sat* has to say. Last, the causal mask: *cat* may see itself only, *sat* the first two, *there* all.
+# By weight, more than half of what *cat* takes home comes from *sat*. Its first number is the larger all the same: $W_v$ has tripled it. Last,
+# the causal mask: *cat* may see itself only, *sat* the first two, *there* all.
 
 # %%
 future = torch.tensor([[0, 1, 1], [0, 0, 1], [0, 0, 0]]).bool()
@@ -346,13 +347,13 @@ print("weights", rounded(causal))
 # ## Build it
 #
 # *22 minutes.* We build up to the layer that all later days use: a soft dictionary, its scale, its masks, its heads, its positions. In the
-# code that is shown, what begins with `_check` only raises errors.
+# code that is shown, what begins with `check` or `_check` only raises errors.
 #
 # ### A dictionary that is soft
 #
 # A dictionary finds the value of the key that equals the query, and nothing if there is none. Attention compares the query with all keys.
-# If the scores are multiplied by a large $\beta$, the softmax puts all weight on the best key. (One over $\beta$ is called the
-# **temperature**, and it goes to zero.) Is it a dictionary then? We store ten random values under ten random keys of length 1, and ask for
+# If the scores are multiplied by a large $\beta$, the softmax puts all weight on the best key. ($1/\beta$ is Day 2's temperature, and it
+# goes to zero.) Is it a dictionary then? We store ten random values under ten random keys of length 1, and ask for
 # each key.
 
 # %%
@@ -360,11 +361,15 @@ generator = torch.Generator().manual_seed(0)
 raw = torch.randn(10, 8, generator=generator)
 keys = raw / raw.norm(dim=1, keepdim=True)  # all of length 1
 values = torch.randn(10, 3, generator=generator)
+absent = torch.randn(100, 8, generator=generator)  # keys that are not there
+absent = absent / absent.norm(dim=1, keepdim=True)
 wrong_by = {}
 for beta in (1, 3, 10, 30, 100, 300):
     fetched = (beta * keys @ keys.T).softmax(dim=1) @ values
     wrong_by[beta] = (fetched - values).abs().max().item()
 exact_at_last = wrong_by[300] < 1e-6
+best = (300 * absent @ keys.T).softmax(dim=1).amax(dim=1)
+sure = (best > 0.9).double().mean().item()
 
 # %%
 finding(
@@ -374,7 +379,18 @@ finding(
 )
 
 # %% [markdown]
-# So the soft dictionary becomes an exact one. That is half of the story. The dot product grows with the length of a key too, and a long key
+# So the soft dictionary becomes an exact one, for what it holds. And if it is asked for what it does not hold? A dictionary gives nothing.
+
+# %%
+finding(
+    "Asked for a random key of length 1 that is not there, at β = 300, it hands out one entry all the same: with over "
+    "nine tenths of the weight, in over 80 % of the cases.",
+    sure > 0.8,
+    {"over nine tenths on one entry": f"{sure:.0%}"},
+)
+
+# %% [markdown]
+# It always gives something. And the right key can lose, too. The dot product grows with the length of a key too, and a long key
 # that points nearly the right way can beat the right one. Then someone else's entry is fetched. How often, with keys as they come, of
 # random length? A key is asked for by itself.
 
@@ -509,12 +525,12 @@ finding(
 #
 # One step further, at the query, we had believed the same, and the numbers said no. A query's gradient is a sum of keys, with a factor
 # $1/\sqrt{d_k}$ each. Without the scale that factor is missing, so up to a width of 256 the typical query gets *more*. Only at 1024 has saturation
-# caught most of them, while a few that waver between two keys are shaken. So some say that the scale keeps gradients from vanishing, others
-# that it keeps them from exploding. Both have seen something: at other widths, and for other queries.
+# caught most of them, while a few that waver between two keys are shaken. So the scale keeps gradients from vanishing, as the paper suspects,
+# and, at other widths and for other queries, from growing.
+#
+# (If you read this in two sittings, here is a good place to stop.)
 #
 # ### Masks
-#
-# (If you read this in two sittings, this is a good place to stop.)
 #
 # The causal mask is a triangle. With fewer queries than keys, the queries are the last ones; that will be of use when a sequence is written
 # symbol by symbol.
@@ -566,7 +582,8 @@ table(
 # ### One mechanism
 #
 # All heads go through one function. It checks, makes one mask of all that hides something, and leaves the rest to the library's fused
-# kernel, which never writes the weights down. When they are asked for, it takes the second path, in the open.
+# kernel, which never writes the weights down. When they are asked for, it takes the second path, in the open. Read that one, `_with_weights`,
+# the second of the two listings; the first is bookkeeping.
 
 # %%
 show_source(self_attention.dot_product_attention)
@@ -575,7 +592,7 @@ show_source(self_attention.dot_product_attention)
 show_source(self_attention.dot_product._with_weights)
 
 # %% [markdown]
-# Read `_with_weights`; the rest is bookkeeping. `SCORE` is yesterday's `ScaledDotScore`, and `masked_softmax` is yesterday's too. `dropout` drops
+# `SCORE` is yesterday's `ScaledDotScore`, and `masked_softmax` is yesterday's too. `dropout` drops
 # some weights in training (exercise 5.7). `n_kv`, fewer heads of keys than of queries, is for Day 7; here it is equal to $h$.
 #
 # ### Heads
@@ -654,7 +671,8 @@ torch.testing.assert_close(shuffled, straight[:, shuffle], rtol=1e-10, atol=1e-1
 print("shuffled in, shuffled out, and nothing else:", shuffle.tolist())
 
 # %% [markdown]
-# "Dog bites man" and "man bites dog" are one and the same to it. So the position has to be written in. The waves of {eq}`eq-sinusoidal`:
+# "Dog bites man" and "man bites dog" are one and the same to it. So the position has to be written in. The waves of {eq}`eq-sinusoidal`
+# (`_angles` gives $m\,\omega_i$):
 
 # %%
 show_source(positions.sinusoidal)
@@ -705,6 +723,7 @@ print("different scores:", len({round(d[0].item(), 6) for d in by_distance}), "f
 #
 # Layers of self-attention, one above the other, make a network that says something about each symbol. A layer's finding is **added** to
 # what was there, so that a word stays itself while it learns about others. (What happens without that sum, we see at the end of the day.)
+# Of the class, read `forward`.
 
 # %%
 show_source(SelfAttentionTagger)
@@ -785,14 +804,17 @@ print("the first six are the same, bit by bit:", all(kept_out.values()))
 print("and without the mask:", torch.equal(free[:, :6], freed[:, :6]))
 
 # %% [markdown]
+# (Here is a second good place to stop.)
+#
 # ## Train it
 #
-# *9 minutes.* (A second good place to stop is before this line.) Back to *it*. A small grammar writes sentences in which something stands in one place because of a word in another. Each has
+# *10 minutes.* Back to *it*. A small grammar writes sentences in which something stands in one place because of a word in another. Each has
 # a gap `_`, to be filled with *does* or *do*; that is decided by the subject. And each has a pronoun, *it* or *they*, and we ask which noun
 # it means.
 
 # %%
 corpus = reference.corpus(seed=0)
+assert [len(part) for part in corpus] == [4000, 500, 500, 500]
 rows = [[" ".join(s.words), s.form, s.words[s.antecedent]] for s in corpus.test[:5]]
 table(rows, ["sentence", "the gap wants", "the pronoun means"])
 
@@ -839,6 +861,9 @@ finding(
 
 # %% [markdown]
 # So one clue alone carries a reader far: often it is enough. Whoever wants over 85 % needs both.
+#
+# What is the reader to put out? One word at each place. At the gap that should be *does* or *do*, at the pronoun the noun that it means. All
+# other places have PAD as their target, and the loss leaves them out.
 
 # %% [markdown]
 # Now the network: 32 numbers a word, four heads, learned positions. How many layers does it take? We train one and two
@@ -846,11 +871,11 @@ finding(
 
 
 # %%
-def tagger(layers: int, residual: bool = True) -> SelfAttentionTagger:
+def tagger(layers: int, seed: int = 0) -> SelfAttentionTagger:
     """An untrained reader of the grammar's words."""
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     V, where = len(reference.VOCABULARY), positions.LearnedPositions(24, 32)
-    return SelfAttentionTagger(V, V, 32, 4, layers, positions=where, residual=residual)
+    return SelfAttentionTagger(V, V, 32, 4, layers, positions=where)
 
 
 models = {layers: tagger(layers) for layers in (1, 2)}
@@ -858,7 +883,7 @@ histories = {
     layers: reference.train(model, sequence_loss, corpus) for layers, model in models.items()
 }
 
-# %% mystnb={"figure": {"caption": "Loss of readers with one and with two layers, on training and validation data.", "name": "fig-reader-loss"}, "image": {"alt": "Four falling curves over six epochs. Those of two layers fall to nearly zero; those of one layer level off a little above."}}
+# %% mystnb={"figure": {"caption": "Loss of readers with one and with two layers, on training and validation data.", "name": "fig-reader-loss"}, "image": {"alt": "Four falling curves over six epochs. Those of two layers fall to nearly zero; those of one layer are a little above at the end."}}
 lines = {}
 for layers, history in histories.items():
     for part, losses in (("training", history.train), ("validation", history.validation)):
@@ -879,7 +904,8 @@ def right(model: nn.Module, part: list[reference.Sentence], mask=None) -> dict[s
 validated = {layers: right(model, corpus.validation) for layers, model in models.items()}
 mistakes = {n: 2 - found["gap"] - found["pronoun"] for n, found in validated.items()}
 finding(
-    "On validation data two layers make under half of the mistakes of one, gaps and pronouns together.",
+    "After six epochs two layers make under half of the mistakes of one, gaps and pronouns of the validation data "
+    "together.",
     mistakes[2] < 0.5 * mistakes[1],
     {
         f"layers: {n}": f"gap {found['gap']:.1%}, pronoun {found['pronoun']:.1%}"
@@ -888,9 +914,28 @@ finding(
 )
 
 # %% [markdown]
-# One layer gets far. One can imagine how: one head brings the adjective, others the nouns that agree in number, and the output adds up the
-# evidence. But a word can only ask with what it is itself, not with what it is about to find. With a second layer it can. (Why one layer
-# has more trouble with the gaps than with the pronouns, we have not found out.) So the choice is two. Now, once, the test.
+# Is that what one layer can do, or what this training made of it? We train it again, at twice the learning rate, with three seeds.
+
+# %%
+faster = []
+for seed in (0, 1, 2):
+    model = tagger(1, seed)
+    reference.train(model, sequence_loss, corpus, learning_rate=2e-2, seed=seed)
+    faster.append(right(model, corpus.validation))
+finding(
+    "At twice the rate one layer fills over 95 % of the gaps, and understands over 90 % of the pronouns, with each of "
+    "three seeds.",
+    all(found["gap"] > 0.95 and found["pronoun"] > 0.9 for found in faster),
+    {
+        f"seed {seed}": f"gap {found['gap']:.1%}, pronoun {found['pronoun']:.1%}"
+        for seed, found in enumerate(faster)
+    },
+)
+
+# %% [markdown]
+# So the gaps were a matter of the rate. One can imagine how one layer understands a pronoun: one head brings the adjective, others the nouns that
+# agree in number, and the output adds up the evidence. We don't say that one layer can't do it all. But two leave hardly a mistake, so the
+# choice is two. Now, once, the test.
 
 # %%
 reader = models[2]
@@ -914,32 +959,35 @@ finding(
 
 # %% [markdown]
 # How would yesterday's way of reading have done? A stored experiment gave the same sentences to a recurrent network of as many parameters,
-# which reads in both directions. It was trained three times as long, 18 epochs, with three seeds, at two learning rates between which the
-# validation data chose: the higher one.
+# which reads in both directions. It was trained three times as long, 18 epochs, with three seeds, at three learning rates, among which the
+# validation data chose: the middle one.
 
 # %%
 recurrent = experiments.load("reference_recurrent")
 rates = recurrent.parameters["learning_rate"]
 rate = min(rates, key=lambda rate: recurrent.spread("validation", learning_rate=rate)[0])
-beside = {query: recurrent.spread(query, learning_rate=rate) for query in ("gap", "pronoun")}
+assert rate == sorted(rates)[1] and recurrent.parameters["epochs"] == 3 * 6
+asked_for = ("gap", "pronoun", "pronoun, unseen pairs")
+beside = {query: recurrent.spread(query, learning_rate=rate) for query in asked_for}
 sizes = {
     "GRU": recurrent.rows[0]["parameters"],
     "reader": sum(p.numel() for p in reader.parameters()),
 }
 # %%
 finding(
-    "The recurrent reader fills over 99 % of the gaps, and understands under 80 % of the pronouns, over 15 points "
-    "fewer than ours.",
-    rate == max(rates)
-    and beside["gap"][1] > 0.99
-    and beside["pronoun"][2] < min(0.8, tested["test"]["pronoun"] - 0.15),
+    "The recurrent reader fills over 99 % of the gaps, and understands over 80 % of the pronouns, over 5 points fewer "
+    "than ours; where the adjective was never said of this noun before, under 80 %, over 15 points fewer.",
+    beside["gap"][1] > 0.99
+    and beside["pronoun"][1] > max(0.8, rules["pronoun, first noun of its number"])
+    and beside["pronoun"][2] < tested["test"]["pronoun"] - 0.05
+    and beside["pronoun, unseen pairs"][2] < min(0.8, tested["unseen pairs"]["pronoun"] - 0.15),
     {query: f"{low:.1%} to {high:.1%}" for query, (_, low, high) in beside.items()}
     | {f"parameters, {name}": f"{size:,}" for name, size in sizes.items()},
 )
 
 # %% [markdown]
-# On the gaps it is as good. With the pronouns it gets no further, on this budget, than a rule that looks at number alone. Since the better of
-# two rates was the highest that was tried, we don't say that it could not: only that ours learns it in a third of the epochs.
+# On the gaps it is as good. With the pronouns it gets further than a rule that looks at number alone, and not as far as ours in a third of the
+# epochs. The distance is largest where a pair is new. We don't say that it could not learn it: only that ours learns it sooner.
 
 # %% [markdown]
 # ## Look inside
@@ -969,8 +1017,8 @@ plt.show()
 
 # %% [markdown]
 # Read the rows of {numref}`fig-it` in pairs. In layer 2 *it* looks most at *animal* in the one sentence, and at *street* in the other. Layer 1
-# looks at *street* both times, and at *tired* more than at *wide*. Both layers spend some weight on words that decide nothing, the gap and
-# *cross*; we don't know why.
+# looks at *street* both times, and at *tired* more than at *wide*. Both layers spend some weight on the gap and *cross*. In layer 2 these may
+# carry what they fetched in layer 1; we have not tested it.
 #
 # Does the network turn *it* over when one word changes? Many of the 500 sentences of the validation data have such a twin: another adjective,
 # and so another noun is meant. We count the pairs of which both are right.
@@ -998,8 +1046,8 @@ finding(
 
 # %% [markdown]
 # Now all heads, on the sentence with *tired*. Look for those in which a circle is bright. The lower one leads from *it* to *animal*: heads 2.3
-# and 2.4. The upper one leads from the gap to its subject: head 1.2. Heads 1.3, 1.4 and 2.2 send several words to *tired*. What 1.1 is
-# doing is anyone's guess.
+# and 2.4. The upper one leads from the gap to its subject: head 1.2, and less so 2.2. Heads 1.3, 1.4 and 2.2 send several words to *tired*,
+# and 2.1 sends several to the gap. What 1.1 is doing is anyone's guess.
 
 # %% mystnb={"figure": {"caption": "All weights of both layers and four heads for one sentence: each word (down) looks at each word (across). Light is much. Circles: the gap and its subject, the pronoun and its antecedent.", "name": "fig-heads"}, "image": {"alt": "Eight square maps in two rows. In each of them some columns or single cells are bright, in other places from head to head; two circles mark cells in each map, and in some heads the circled cells are bright."}}
 figure, axes = plt.subplots(2, 4, figsize=(7.2, 4.2), sharex=True, sharey=True)
@@ -1164,18 +1212,46 @@ hidden_from = {
 }
 finding(
     "Where number does not decide, hiding the adjective from all costs over 30 points; hiding it from the pronoun "
-    "alone under three quarters of that. From pronoun and nouns together it costs more than the sum of the two.",
+    "alone under half of that. From pronoun and nouns together it costs more than the sum of the two.",
     hidden_from["all"] > 30
-    and hidden_from["pronoun"] < 0.75 * hidden_from["all"]
+    and hidden_from["pronoun"] < 0.5 * hidden_from["all"]
     and hidden_from["pronoun and nouns"] > hidden_from["pronoun"] + hidden_from["nouns"],
     {"sentences": len(needy)}
     | {f"hidden from {name}": f"{points:.1f} points" for name, points in hidden_from.items()},
 )
 
 # %% [markdown]
-# That is the evidence. Both ways closed cost more than the sum of each closed alone: each stands in for the other. And what is
-# left between *pronoun and nouns* and *all* came by still other words. So the adjective matters, and much of it reaches the pronoun through
-# others. A weight shows a look. It does not show whether what it brings would have come anyway.
+# Both ways closed cost more than the sum of each closed alone: each stands in for the other. And what is left between *pronoun and nouns*
+# and *all* came by still other words. Is that so in this network only? A stored experiment trained five readers like this one, and measured
+# them on the test sentences. How many points are lost when the adjective is hidden?
+
+# %%
+readers = experiments.load("reference")
+five = readers.select(layers=2, heads=4)
+ways = ("pronoun", "nouns", "pronoun and nouns", "all")
+costs = [
+    {name: 100 * (row["hidden from nobody"] - row[f"hidden from {name}"]) for name in ways}
+    for row in five
+]
+matters_to_all = min(cost["all"] for cost in costs) > 35
+spared = all(cost["pronoun"] < cost["all"] * 2 / 3 for cost in costs)
+more_than_sum = [cost["pronoun and nouns"] > cost["pronoun"] + cost["nouns"] + 1 for cost in costs]
+table(
+    [[i, *(f"{cost[name]:.1f}" for name in ways)] for i, cost in enumerate(costs, start=1)],
+    ["network", "from pronoun", "from nouns", "from both", "from all"],
+)
+
+# %%
+finding(
+    "In all five, hiding the adjective from all costs over 35 points, and hiding it from the pronoun alone under two "
+    "thirds of that. In four of them pronoun and nouns together cost more than the sum of the two.",
+    matters_to_all and spared and sum(more_than_sum) == 4,
+    {"networks": len(five), "sentences": five[0]["number does not decide"]},
+)
+
+# %% [markdown]
+# So the adjective matters, and much of it reaches the pronoun through others: in four networks through the nouns, among others, and in the fifth
+# through words that are neither. A weight shows a look. It does not show whether what it brings would have come anyway.
 #
 # Weights and use can be compared head by head, for the pronoun and for the gap. We cut each of the eight heads' looks alone.
 
@@ -1187,7 +1263,7 @@ for query, key in (("pronoun", "antecedent"), ("gap", "subject")):
         without = right_without(query, key, slice(i, i + 1), slice(j, j + 1))
         of_heads[query, i, j] = weight[i, j].item(), 100 * (base - without)
 
-# %% mystnb={"figure": {"caption": "Eight heads: the weight on what belongs to the query, and what is lost when this head alone may not look there.", "name": "fig-weight-use"}, "image": {"alt": "A scatter plot of two kinds of points, for pronouns and for gaps. Weights run from zero to over a half. The points form a cloud that rises to the right, and those with the largest weights are highest."}}
+# %% mystnb={"figure": {"caption": "Eight heads: the weight on what belongs to the query, and what is lost when this head alone may not look there.", "name": "fig-weight-use"}, "image": {"alt": "A scatter plot of two kinds of points, for pronouns and for gaps. Weights run from zero to over a half. Among the pronouns, and among the gaps, the point with the largest weight is the highest; the others don't rise steadily."}}
 ax = plt.subplots(figsize=(6.4, 3.2))[1]
 for colour, marker, query in zip(COLOURS, MARKERS, ("pronoun", "gap")):
     shown = [point for (asked_by, *_), point in of_heads.items() if asked_by == query]
@@ -1197,13 +1273,31 @@ ax.legend()
 plt.show()
 
 # %% [markdown]
-# In this network weight and use go together, roughly: the heads that look most are missed most. Among the others the weight does not give
-# the order. Is that a law? The stored experiment has four more networks; see claim att-7.
+# In this network the head that looks most is missed most, for the pronoun and for the gap. Among the others the weight does not give the order.
+# Is at least that a law? In the five stored networks, for the pronoun:
+
+
+# %%
+def heads_agree(row: dict) -> bool:
+    """Whether the head of 8 that looks most is the one without which least is right."""
+    looks, left = row["pronoun to antecedent"], row["cut pronoun to antecedent, by head"]
+    return looks.index(max(looks)) == left.index(min(left))
+
+
+agreeing = [row["seed"] for row in five if heads_agree(row)]
+finding(
+    "In one of five networks the head that looks most at the antecedent is the one that is missed most.",
+    agreeing == [0],  # this page's
+    {"networks": f"{len(agreeing)} of {len(five)}"},
+)
+
+# %% [markdown]
+# It is none: the one network is this page's.
 
 # %% [markdown]
 # ## Where it breaks
 #
-# *6 minutes.* If two layers do more than one, what do twelve do? First the layers alone: what a layer finds is put **in the place** of what
+# *9 minutes.* If two layers do more than one, what do twelve do? First the layers alone: what a layer finds is put **in the place** of what
 # was there. We stack twelve untrained layers, and measure how much the positions still differ: the part of $X$ that is left when the mean
 # of all positions is taken away, as a share of the whole.
 
@@ -1233,7 +1327,7 @@ depths = {
     for name, residual in (("with the sum", True), ("attention alone", False))
 }
 
-# %% mystnb={"figure": {"caption": "How much 32 random symbols still differ after so many layers of untrained self-attention: what each layer finds is added, or put in the place of what was there. Three seeds each; the vertical axis is logarithmic.", "name": "fig-collapse"}, "image": {"alt": "Two curves over the number of layers. With the sum it stays near one. For attention alone it falls ever faster, to about one part in ten thousand after two layers, and to nothing but rounding after a few more."}}
+# %% mystnb={"figure": {"caption": "How much 32 random symbols still differ after so many layers of untrained self-attention: what each layer finds is added, or put in the place of what was there. Three seeds each; the vertical axis is logarithmic.", "name": "fig-collapse"}, "image": {"alt": "Two curves over the number of layers. With the sum it stays near one. For attention alone it falls ever faster, to about one part in ten thousand after two layers, and to nothing but rounding after two more."}}
 lines = {name: (range(13), differ.mean(0)) for name, differ in depths.items()}
 bands = {name: (differ.amin(0), differ.amax(0)) for name, differ in depths.items()}
 curves(lines, "layers", "share that differs", spread=bands, logy=True)
@@ -1318,7 +1412,7 @@ torch.testing.assert_close(mixed, 2 * first + 3 * second)
 
 # %% [markdown]
 # A position that sees itself only can't even say whether exactly one of two bits is set: its one weight is 1, and all that lies between its bits
-# and its answer is two matrices in a row. A line through the plane gets at most three of the four cases right. (Trained by cross-entropy it
+# and its answer is matrices in a row. A line through the plane gets at most three of the four cases right. (Trained by cross-entropy it
 # may settle at one half for all four, and get two.) One nonlinear function in between is enough.
 
 
@@ -1361,9 +1455,9 @@ torch.manual_seed(0)
 with torch.no_grad():
     neither, second, first, both_set = OneLook(nn.Identity())(bits)
 finding(
-    "Alone, what is said of two bits is the sum of what each of them adds, to five digits; with a ReLU in between all four "
-    "cases are right, whatever the seed.",
-    torch.allclose(first + second - neither, both_set, atol=1e-5)
+    "Without anything in between, the second bit changes the answer by the same amount whether the first is set or "
+    "not, to five digits; with a ReLU in between all four cases are right, whatever the seed.",
+    torch.allclose(both_set - first, second - neither, atol=1e-5)
     and min(told["a ReLU in between"]) == 1,
     {name: " ".join(f"{share:.0%}" for share in shares) for name, shares in told.items()},
 )
@@ -1380,21 +1474,6 @@ finding(
 # (claim-att-1)=
 
 # %%
-torch.manual_seed(0)
-with torch.no_grad():
-    fresh, x = MultiHeadAttention(64, 4), torch.randn(16, 32, 64)
-    entering = {"a fresh layer": (fresh, x)}
-    x = reader.positions(reader.embedding(reference.as_ids(corpus.validation)[0]))
-    for i, layer in enumerate(reader.layers):
-        entering[f"the trained reader, layer {i + 1}"] = layer, x
-        x = x + layer(x)[0]
-    in_layers = {}
-    for name, (layer, x) in entering.items():
-        q, k, _ = layer.project(x, None)
-        in_layers[name] = (q @ k.mT).var().item() / q.shape[-1]
-
-# %%
-in_training = min(in_layers[f"the trained reader, layer {i}"] for i in (1, 2))
 claim(
     "att-1",
     supports={
@@ -1402,17 +1481,46 @@ claim(
             0.94 < share < 1.06 for share in ratio.values()
         ),
     },
-    limits={
-        "in a fresh layer of ours it is under half of that": in_layers["a fresh layer"] < 0.5,
-        "in both layers of the trained reader it is over twice that": in_training > 2,
-    },
-    numbers={f"variance / d_k, d_k = {d_k}": share for d_k, share in ratio.items()}
-    | {f"variance / d_k, {name}": share for name, share in in_layers.items()},
+    numbers={f"variance / d_k, d_k = {d_k}": share for d_k, share in ratio.items()},
 )
 
 # %% [markdown]
-# The sum is right; its condition does not hold in these layers. The initialisation makes smaller queries and keys, and training made them larger.
-# So the scale is a good place to start from, and nothing keeps the variance there.
+# The sum is right. Is its condition met in a layer?
+
+
+# %%
+def products(layer: MultiHeadAttention, x: torch.Tensor) -> torch.Tensor:
+    """All dot products of queries and keys, not scaled, (B, h, T, T)."""
+    q, k, _ = layer.project(x, None)
+    return q @ k.mT
+
+
+# %%
+torch.manual_seed(0)
+with torch.no_grad():
+    fresh, x = MultiHeadAttention(64, 4), torch.randn(16, 32, 64)
+    in_layers = {"a fresh layer": products(fresh, x).var().item() / 16}
+    for name, model in (("untrained", tagger(2)), ("trained", reader.eval())):
+        ids, _ = reference.as_ids(corpus.validation)
+        real = (ids != 0)[:, None, None]  # (B, 1, 1, T)
+        x = model.positions(model.embedding(ids))
+        for i, layer in enumerate(model.layers):
+            words = products(layer, x).masked_select(real & real.mT)  # no padding
+            in_layers[f"the {name} reader, layer {i + 1}"] = words.var().item() / 8
+            x = x + layer(x, mask=real)[0]
+
+# %%
+finding(
+    "In a fresh layer, and in both layers of the untrained reader, the variance is under half of d_k; in both layers "
+    "of the trained one it is over twice d_k.",
+    max(share for name, share in in_layers.items() if "the trained" not in name) < 0.5
+    and min(share for name, share in in_layers.items() if "the trained" in name) > 2,
+    {f"variance / d_k, {name}": f"{share:.2f}" for name, share in in_layers.items()},
+)
+
+# %% [markdown]
+# It is not. The initialisation makes smaller queries and keys, and training made them larger. So the scale is a good place to start from, and
+# nothing keeps the variance there.
 #
 # (claim-att-2)=
 
@@ -1451,12 +1559,12 @@ claim(
 
 # %%
 torch.manual_seed(0)
-rnn, look, filters = RNN(16, 16), MultiHeadAttention(16, 4), nn.Conv1d(16, 16, 3, padding=1)
+rnn, look = RNN(16, 16), MultiHeadAttention(16, 4)
 chains = {
-    name: [longest_chain(layer(torch.randn(1, n, 16))[0].sum()) for n in (8, 32)]
+    name: [longest_chain(layer(torch.randn(1, n, 16))[0].sum()) for n in (8, 128)]
     for name, layer in (("RNN", rnn), ("self-attention", look))
 }
-table([[name, *row] for name, row in chains.items()], ["longest chain", "8 symbols", "32 symbols"])
+table([[name, *row] for name, row in chains.items()], ["longest chain", "8 symbols", "128 symbols"])
 
 
 # %%
@@ -1470,7 +1578,6 @@ def reach(layer, T: int = 33) -> torch.Tensor:
 hears = {
     "self-attention": reach(lambda x: look(x)[0]),
     "RNN": reach(lambda x: rnn(x)[0]),
-    "convolution": reach(lambda x: filters(x.mT).mT),
 }
 far = {name: (heard[0] / heard[-2]).item() for name, heard in hears.items()}  # 32 against 1 apart
 
@@ -1478,15 +1585,15 @@ far = {name: (heard[0] / heard[-2]).item() for name, heard in hears.items()}  # 
 # (claim-att-3)=
 
 # %%
-as_said = chains["RNN"][1] > 3 * chains["RNN"][0]
+as_said = chains["RNN"][1] > 5 * chains["RNN"][0]
 as_said &= chains["self-attention"][0] == chains["self-attention"][1]
-stays, fades = far["self-attention"] > 0.1, far["RNN"] < 1e-6 and far["convolution"] == 0
+stays, fades = far["self-attention"] > 0.1, far["RNN"] < 1e-6
 claim(
     "att-3",
     supports={
-        "at 32 symbols an RNN's chain is over three times that at 8; that of self-attention the same": as_said,
+        "at 128 symbols an RNN's chain is over five times that at 8; that of self-attention is the same": as_said,
         "after a fresh layer of self-attention, 32 positions away counts over a tenth of 1 away": stays,
-        "in a fresh RNN it counts less than a millionth, after a convolution nothing": fades,
+        "in a fresh RNN it counts less than a millionth": fades,
     },
     numbers={f"32 apart against 1, {name}": share for name, share in far.items()},
 )
@@ -1543,8 +1650,8 @@ claim(
 # %% [markdown]
 # The mask itself lets order leak in: in the first layer each mark sees what came before it, so the second mark knows of the first, and the
 # first does not know of the second. The last position asks for that in the second layer. With one layer it can't, since it sees all symbols
-# at once, as without a mask. Language models without positions do quite well, and {cite:t}`haviv2022transformer`, who found that, suppose that
-# this is why.
+# at once, as without a mask. Language models without positions do quite well, and {cite:t}`haviv2022transformer`, who found that, suppose
+# that this is why: a position can infer how many stand before it.
 #
 # (claim-att-5)=
 
@@ -1562,14 +1669,16 @@ claim(
     },
     limits={"with infinite numbers in the last three, the first six are NaN": spoilt},
 )
+assert torch.finfo(torch.float16).max == 65504
 
 # %% [markdown]
-# A weight of 0 times infinity is not 0. That bites where numbers overflow, in half precision.
+# A weight of 0 times infinity, or times NaN, is NaN. That bites where numbers overflow: half precision (`torch.float16`) spends 16 bits on a
+# number, and its largest is 65,504.
 
 # %% [markdown]
 # ### Two relations at once
 #
-# Is one head enough? Here is a task that needs two looks from one place. Eight children have a name and play a game; each has a friend and
+# *Beyond the core path, up to “It, and the animal”.* Is one head enough? Here is a task that needs two looks from one place. Eight children have a name and play a game; each has a friend and
 # a rival. Each child is to say which game its friend plays, and which its rival. There is one layer of attention, and a small network at
 # each position.
 #
@@ -1580,97 +1689,106 @@ claim(
 
 # %%
 friends = experiments.load("friends")
+low, high = friends.parameters["learning_rate"]
 for network in ("one head", "two heads"):
-    now, stored = experiments.live("friends", network=network, width=12, epochs=4, seed=0)
+    now, stored = experiments.live("friends", network=network, width=12, learning_rate=low, seed=0)
     assert abs(now["right"] - stored["right"]) < 0.1
 widths_of = friends.parameters["width"]
+assert friends.parameters["epochs"] == 4
 
 
 # %%
-def answered(network: str, epochs: int) -> list[tuple[float, float, float]]:
+def answered(network: str, rate: float) -> list[tuple[float, float, float]]:
     """Mean, lowest and highest share of right answers at each width."""
-    return [friends.spread("right", network=network, width=w, epochs=epochs) for w in widths_of]
+    return [
+        friends.spread("right", network=network, width=w, learning_rate=rate) for w in widths_of
+    ]
 
 
 # %%
-def answers(networks: tuple[str, ...], lengths: tuple[int, ...]) -> None:
+def answers(networks: tuple[str, ...], rates: tuple[float, ...]) -> None:
     """Show the range of right answers of three seeds."""
     rows = [
-        [name, epochs, *(f"{low:.0%} to {high:.0%}" for _, low, high in answered(name, epochs))]
+        [
+            name,
+            f"{rate}",
+            *(f"{worst:.0%} to {best:.0%}" for _, worst, best in answered(name, rate)),
+        ]
         for name in networks
-        for epochs in lengths
+        for rate in rates
     ]
-    table(rows, ["network", "epochs", *(f"width {w}" for w in widths_of)])
+    table(rows, ["network", "learning rate", *(f"width {w}" for w in widths_of)])
 
 
-answers(("one head", "two heads"), (4,))
+answers(("one head", "two heads"), (low,))
 
 # %% [markdown]
 # That fits so well that we had written it down: one head guesses, at 56 %, and only much width helps one or the other out. It was wrong. The
-# same networks, trained four times as long:
+# same networks, at three times the learning rate:
 
 # %%
-answers(("one head", "two heads"), (16,))
+answers(("one head", "two heads"), (high,))
 
 # %% [markdown]
-# The single head had not been unable, it had not been done. How does it tell friend from rival? By unequal parts:
+# The single head had not been unable, it had been trained too timidly. How does it tell friend from rival? By unequal parts:
 
 # %%
 alone = {
-    epochs: [
+    rate: [
         abs(row["on friend"][0] - row["on rival"][0])
-        for row in friends.select(network="one head", epochs=epochs)
-        if epochs == 16 or row["width"] < 48
+        for row in friends.select(network="one head", learning_rate=rate)
+        if rate == high or row["width"] < 48
     ]
-    for epochs in (4, 16)
+    for rate in (low, high)
 }
-unequal = min(alone[16]) > 0.3
+unequal = min(alone[high]) > 0.3
 
 # %%
 finding(
-    "After 16 epochs the weights of each single head on friend and rival differ by over 0.3; after 4 epochs, at "
+    "At the higher rate the weights of each single head on friend and rival differ by over 0.3; at the lower, at "
     "widths of 12 and 24, by less than 0.1.",
-    unequal and max(alone[4]) < 0.1,
+    unequal and max(alone[low]) < 0.1,
     {
-        f"{epochs} epochs": f"{min(difference):.2f} to {max(difference):.2f}"
-        for epochs, difference in alone.items()
+        f"learning rate {rate}": f"{min(difference):.2f} to {max(difference):.2f}"
+        for rate, difference in alone.items()
     },
 )
 
 # %% [markdown]
-# One of the two gets some two thirds of the weight, and the network behind reads both games out of the mixture. So what two heads buy is not
-# that it can be done, but that it is learned soon. (At one learning rate, that is; another might change how soon.)
+# One of the two gets much more weight than the other, and the network behind reads both games out of the mixture. So what two heads buy is not
+# that it can be done. They learn it at either rate, the single head at the higher alone. It is a matter of how one trains.
 #
 # (claim-att-6)=
 
 # %%
-readers = experiments.load("reference")
 read_with = {h: readers.spread("pronoun", layers=2, heads=h) for h in (1, 4)}
 gaps_with = {h: readers.spread("gap", layers=2, heads=h) for h in (1, 4)}
-two_manage = min(low for _, low, _ in answered("two heads", 4)) > 0.95
+two_manage = (
+    min(worst for rate in (low, high) for _, worst, _ in answered("two heads", rate)) > 0.95
+)
 assert gaps_with[1][1] < 2 / 3 and gaps_with[4][1] > 0.99
 part_work = all(
     min(max(row["on friend"]), max(row["on rival"])) > 0.65
     and row["on friend"].index(max(row["on friend"])) != row["on rival"].index(max(row["on rival"]))
     for row in friends.select(network="two heads")
 )
-narrow_is_slow = max(high for *_, high in answered("one head", 4)[:2]) < 0.65
-longer_helps = min(low for _, low, _ in answered("one head", 16)) > 0.99
+narrow_is_hard = max(best for *_, best in answered("one head", low)[:2]) < 0.65
+rate_helps = min(worst for _, worst, _ in answered("one head", high)) > 0.9
 
 # %%
 numbers = {f"pronouns, heads: {h}": mean for h, (mean, *_) in read_with.items()}
-numbers |= {f"gaps, heads: {h}, worst of five": low for h, (_, low, _) in gaps_with.items()}
+numbers |= {f"gaps, heads: {h}, worst of five": worst for h, (_, worst, _) in gaps_with.items()}
 
 # %%
 claim(
     "att-6",
     supports={
-        "two relations at one place: two heads answer over 95 % after 4 epochs, at three widths": two_manage,
+        "two heads tell both in over 95 % after 4 epochs, at rates of 1e-2 and 3e-2, three widths": two_manage,
         "one of them has over 65 % of its weight on the friend, the other on the rival": part_work,
-        "one head answers under 65 % after 4 epochs, at widths of 12 and 24": narrow_is_slow,
+        "at 1e-2 one head answers under 65 %, at widths of 12 and 24": narrow_is_hard,
     },
     limits={
-        "after 16 epochs one head answers over 99 %, at three widths, in three seeds": longer_helps,
+        "at 3e-2 one head answers over 90 %, too, at three widths, in three seeds": rate_helps,
         "its weights on friend and rival then differ by over 0.3: it does not average evenly": unequal,
         "one head in two layers understands over 85 % of the pronouns": read_with[1][1] > 0.85,
     },
@@ -1680,15 +1798,15 @@ claim(
 
 # %% [markdown]
 # In readers of the grammar, too, one head in two layers does most of the work; but in one of five networks it leaves over a third of the
-# gaps wrong, where four heads fill all.
+# gaps wrong, where four heads fill all (at the one learning rate that was tried).
 #
 # ### Keys and values, apart or one
 #
-# *Beyond the core path, up to the next heading.* Yesterday an annotation was both. Today they are apart. Is that worth the third matrix? In
-# the same task, one matrix made keys and values, and everything was a third wider: the same number of parameters.
+# Yesterday an annotation was both. Today they are apart. Is that worth the third matrix? In the same task, one matrix made keys and values, and
+# everything was a third wider: the same number of parameters. (The table names the width of those apart.)
 
 # %%
-answers(("two heads", "two heads, shared"), (4, 16))
+answers(("two heads", "two heads, shared"), (low, high))
 for w in widths_of:
     kinds = ("two heads", "two heads, shared")
     assert len({friends.select(width=w, network=kind)[0]["parameters"] for kind in kinds}) == 1
@@ -1698,17 +1816,17 @@ for w in widths_of:
 
 # %%
 separate, tied = (
-    {epochs: answered(network, epochs) for epochs in (4, 16)}
+    {rate: answered(network, rate) for rate in (low, high)}
     for network in ("two heads", "two heads, shared")
 )
-better_when_narrow = separate[4][0][1] > 0.95 and tied[4][0][2] < 0.75
-longer_helps_both = min(low for row in (separate[16], tied[16]) for _, low, _ in row) > 0.99
-width_helps_both = min(separate[4][-1][1], tied[4][-1][1]) > 0.95
+better_when_narrow = separate[low][0][1] > 0.95 and tied[low][0][2] < 0.75
+rate_helps_both = min(worst for row in (separate, tied) for _, worst, _ in row[high]) > 0.9
+width_helps_both = min(separate[low][-1][1], tied[low][-1][1]) > 0.95
 numbers = {
-    f"{name}, width {w}, {epochs} epochs": mean
+    f"{name}, width {w}, rate {rate}": mean
     for name, found in (("apart", separate), ("shared", tied))
-    for epochs in (4, 16)
-    for w, (mean, *_) in zip(widths_of, found[epochs])
+    for rate in (low, high)
+    for w, (mean, *_) in zip(widths_of, found[rate])
 }
 
 # %%
@@ -1716,29 +1834,30 @@ claim(
     "att-8",
     supports={
         "where a thing is found by its name and asked for its game: with 1,536 parameters, after 4 "
-        "epochs, apart they answer over 95 %, shared under 75 %": better_when_narrow,
+        "epochs at a learning rate of 1e-2, apart they answer over 95 %, shared under 75 %": better_when_narrow,
     },
     limits={
-        "after 16 epochs both answer over 99 %, at all widths": longer_helps_both,
-        "with four times as many parameters both answer over 95 % after 4": width_helps_both,
+        "at three times the rate both answer over 90 %, at all widths": rate_helps_both,
+        "with four times as many parameters both answer over 95 % at 1e-2, too": width_helps_both,
     },
     numbers=numbers,
     experiment="friends",
 )
 
 # %% [markdown]
-# Again it is a matter of how soon. What one is found by (the name) is not what one has to tell (the game), and a vector that does both has to
-# sort them out first. Given time it does. (Daniluk et al. measured it in a language model, which we have not tried.)
+# Again it is a matter of how one trains. What one is found by (the name) is not what one has to tell (the game), and a vector that does both
+# has to sort them out first. (Daniluk et al. measured it in a language model, which we have not tried.)
 #
 # ### It, and the animal
 #
 # Now the claim that everybody has seen a picture of. The stored experiment trained readers with one and two layers, one head and four, five
-# seeds each, on one corpus. (Its *other noun* is one drawn at random; above it was the first.) The one of this page is among them.
+# seeds each, on one corpus. (It looked at the test sentences, above we took those for validation; and its *other noun* is one drawn at random,
+# above it was the first.) The one of this page is among them.
 
 # %%
 (of_page,) = readers.select(layers=2, heads=4, seed=0)
 assert abs(of_page["pronoun"] - tested["test"]["pronoun"]) < 0.05
-rows = readers.select(layers=2, heads=4)
+rows = five
 
 
 def mean_weight(row: dict, link: str) -> float:
@@ -1759,10 +1878,6 @@ of_it, of_other = weight_of["antecedent"], weight_of["other noun"]
 prefers = all(one > 2 * other for one, other in zip(of_it, of_other))
 matters = min(loss_of["antecedent"]) > 50
 no_other_does = max(*loss_of["other noun"], *loss_of["no noun"]) < 5
-adjective = zip(weight_of["what is said"], of_it, loss_of["what is said"], loss_of["antecedent"])
-more_looks_than_use = all(
-    said > it / 3 and lost_said < lost_it / 3 for said, it, lost_said, lost_it in adjective
-)
 looking = [
     row["gap"] - row["cut gap to subject"] for row in rows if max(row["gap to subject"]) > 0.5
 ]
@@ -1773,6 +1888,18 @@ four_look_two_need_not = (len(looking), len(idle)) == (4, 2)
 numbers = {f"points lost without {names_of[key]}": fmean(row) for key, row in loss_of.items()}
 numbers |= {f"weight on {names_of[key]}": fmean(row) for key, row in weight_of.items()}
 numbers |= {f"points lost at the gap, network {i}": 100 * row for i, row in enumerate(looking, 1)}
+numbers |= {
+    f"points lost, adjective hidden from {name}": fmean(c[name] for c in costs) for name in ways
+}
+
+# %%
+limits = {
+    "where number does not decide, hiding the adjective from all words costs over 35 points, "
+    "taking the pronoun's look at it away costs under two thirds of that": matters_to_all
+    and spared,
+    "four networks have a head with over half its weight on a gap's subject; without any look "
+    "there, two of the four lose under 10 points": four_look_two_need_not,
+}
 
 # %% [markdown]
 # (claim-att-7)=
@@ -1785,20 +1912,16 @@ claim(
         "without this look over 50 points are lost": matters,
         "without a look at another noun, or at some other word, under 5": no_other_does,
     },
-    limits={
-        "the adjective has over a third as much weight, its loss costs under a third": more_looks_than_use,
-        "four networks have a head with over half its weight on a gap's subject; without any look "
-        "there, two of the four lose under 10 points": four_look_two_need_not,
-    },
+    limits=limits,
     numbers=numbers,
     experiment="reference",
 )
 
 # %% [markdown]
 # "It" does attend to the animal, and the networks use it. So the picture told the truth this time, about networks that were asked for the noun
-# at this very place; nobody asks a translator that. For the gap it depends: in this page's network the head that looks at the subject is
-# missed, in two of the five such a head is hardly missed at all. No picture of weights tells these apart. Whoever wants to know what a look
-# does has to take it away.
+# at this very place; nobody asks a translator that. For the gap it depends. Four of the networks have a head that looks at the subject. Two of
+# them, this page's among them, miss the look; the other two hardly, though all their heads were cut. No picture of weights tells these apart.
+# Whoever wants to know what a look does has to take it away.
 
 # %% [markdown]
 # Last, the dictionary from the beginning of *Build it*.
@@ -1813,6 +1936,8 @@ claim(
     },
     limits={
         "at β = 1 it fetches a mixture, wrong by over 0.5": wrong_by[1] > 0.5,
+        "asked for what is not there, it hands out one entry all the same, with over nine tenths "
+        "of the weight, in over 80 % of the cases": sure > 0.8,
         "with 100 random keys of 8 numbers longer keys steal over a fifth": thefts[100, 8] > 0.2,
     },
     numbers={f"stolen, {n} keys of {d}": share for (n, d), share in thefts.items()},
@@ -2165,9 +2290,9 @@ check("5.15", what_followed)
 points = {
     "say why scores are scaled, and what a saturated softmax does to the gradient": "5.4 5.13",
     "mask the future, padding and whatever else, and say what is left": "5.2 5.3 5.5 5.6",
-    "split attention into heads, merge them again, and do without one": "5.1 5.8",
+    "split attention into heads, merge them again, and do without one": "5.1 5.7 5.8",
     "tell attention the order: by waves, rotations or a bias": "5.9 5.10 5.11 5.12",
-    "find out whether a look matters, by taking it away": "5.7 5.8 5.14",
+    "find out whether a look matters, by taking it away": "5.8 5.14",
     "build a look-up by hand": "5.6 5.15",
 }
 checklist({point: ids.split() for point, ids in points.items()})
