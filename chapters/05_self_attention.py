@@ -1850,8 +1850,8 @@ claim(
 #
 # ### It, and the animal
 #
-# Now the claim that everybody has seen a picture of. The stored experiment trained readers with one and two layers, one head and four, five
-# seeds each, on one corpus. (It looked at the test sentences, above we took those for validation; and its *other noun* is one drawn at random,
+# Now the claim that everybody has seen a picture of. The stored experiment trained readers with two layers, with one head and with
+# four, five seeds each, on one corpus. (It looked at the test sentences, above we took those for validation; and its *other noun* is one drawn at random,
 # above it was the first.) The one of this page is among them.
 
 # %%
