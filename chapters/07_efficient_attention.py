@@ -142,7 +142,7 @@ def crossing(layer: str, other: str, what: str) -> float:
     return STEPS[i] * (STEPS[i + 1] / STEPS[i]) ** (more[i] / (more[i] - more[i + 1]))
 
 
-# %% mystnb={"figure": {"caption": "A training step of one layer, 128 wide, by the length of the sequences: operations (left) and seconds of processor time on one thread (right). Dashed: from here on the encoder block takes longer than our GRU. Stored experiment `sequence_time`; axes are logarithmic.", "name": "fig-crossing"}, "image": {"alt": "Two panels with rising lines. Left, RNN and GRU are straight lines; attention starts between the two, the encoder block above both, and they bend upwards. Right, our GRU and the library's are highest at short lengths, and close to each other; attention and the encoder block start near the RNN and rise more steeply, and the encoder block crosses our GRU at about two thousand positions."}}
+# %% mystnb={"figure": {"caption": "A training step of one layer, 128 wide, by the length of the sequences: operations (left) and seconds of processor time on one thread (right). Dashed: from here on the encoder block takes longer than our GRU. Stored experiment `sequence_time`; axes are logarithmic.", "name": "fig-crossing"}, "image": {"alt": "Two panels with rising lines. Left, RNN and GRU are straight lines; attention starts between the two, the encoder block above both, and they bend upwards. Right, our GRU and the library's are highest at short lengths, and close to each other; attention and the encoder block start near the RNN or below it and rise more steeply, and the encoder block crosses our GRU at about two thousand positions."}}
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.8), sharex=True)
 panels = (("work", "operations", LAYERS), ("seconds", "seconds", TIMED))
 for ax, (what, label, layers) in zip(axes, panels):
@@ -957,14 +957,16 @@ masks = {
 }
 others = ~torch.eye(128, dtype=torch.bool)  # no question is its own answer
 seen = {name: mask[others].double().mean().item() for name, mask in masks.items()}
+rows = [[name, mask.sum(1).median().item(), f"{seen[name]:.0%}"] for name, mask in masks.items()]
+table(rows, ["pattern, 128 positions", "keys of most queries", "other positions seen, on average"])
+
+# %%
 bound = {name: share + (1 - share) / 8 for name, share in seen.items()}
 finding(
     "Each pattern answers what it sees, and guesses the rest: its best seed is within 2 points of that.",
     all(abs(recalls[name][2] - bound[name]) < 0.02 for name in masks),
     {name: f"{recalls[name][2]:.1%}, expected {bound[name]:.1%}" for name in masks},
 )
-rows = [[name, mask.sum(1).median().item(), f"{seen[name]:.0%}"] for name, mask in masks.items()]
-table(rows, ["pattern, 128 positions", "keys of most queries", "other positions seen, on average"])
 
 # %% [markdown]
 # So a pattern is not good or bad at recall. It sees a quarter of the pairs, or a third (BigBird), and no second layer made up for the others.
@@ -1208,13 +1210,14 @@ after = {
     for name in cheap
     for task in ("recall", "count")
 }
+
+# %%
 rows = []
 for name in cheap:
-    swapped, own = f"exchanged for {name}", "right"
-    columns = [(column, task) for task in ("recall", "count") for column in (swapped, own)]
-    rows.append(
-        [name, *(as_range(c, "full" if c == swapped else name, task) for c, task in columns)]
-    )
+    row = [name]
+    for task in ("recall", "count"):
+        row += [as_range(f"exchanged for {name}", "full", task), as_range("right", name, task)]
+    rows.append(row)
 table(
     rows,
     ["form", "recall: exchanged, %", "trained with it", "count: exchanged, %", "trained with it"],
@@ -1232,10 +1235,9 @@ finding(
 )
 
 # %% [markdown]
-# So it depends on what the trained heads need. To count, they look at everything nearly alike, and there one positive weight is as good as
-# another. To recall, a head puts nearly all its weight on one key by means of the exponential; without the exponential it does not find the key
-# any more. Linear attention has to learn a way of its own, and the last table shows that it can. A window and strides answer what they see,
-# exchanged or trained.
+# So it depends on the task. A window and strides answer what they see, exchanged or trained. For the others we think it is this: to count, heads
+# look at everything nearly alike, and there one positive weight is as good as another. To recall, a head puts nearly all its weight on one key
+# by means of the exponential, and without the exponential it does not find that key any more. Linear attention has to learn a way of its own.
 #
 # What does each form cost, and give? Here is everything at once, from two worlds. The work and the bytes are
 # those of one head, forward and backward, as a share of full attention's at 4096 positions (stored experiment `attention_costs`; `fixed`
@@ -1373,11 +1375,11 @@ finding(
 # impression will do, a form that sums everything up saves much, on long sequences. Whether that is linear attention or the Linformer, in count,
 # neither our seconds nor our seeds decide.
 #
-# What do the cheap forms give up, in our small models? A pattern gives up what it does not look at, which is most of what is far; in recall
-# that was lost. The Linformer hardly learned to recall at all, and the Performer half. Linear attention gave up little that we could measure, and paid with steps of
-# training. But its state does not grow with the text. It holds nearly all of 64 pairs; from how many on it no longer would, we did not ask. Long
-# texts are mostly read with full attention, in tiles and with a cache; or with windows, where they will do: one well-known language model looks back
-# 4096 positions in each of its layers {cite}`jiang2023mistral`, and lets news travel from layer to layer.
+# What do the cheap forms give up, in our small models? A pattern gives up what it does not look at, which is most of what is far; in recall that
+# was lost. The Linformer hardly learned to recall at all, and the Performer half. Linear attention gave up little that we could measure, and paid
+# with steps of training. But its state does not grow with the text. It holds nearly all of 64 pairs; from how many on it no longer would, we did
+# not ask. Long texts are mostly read with full attention, in tiles and with a cache; or with windows, where they will do: one well-known language
+# model looks back 4096 positions in each of its layers {cite}`jiang2023mistral`, and lets news travel from layer to layer.
 #
 # The lessons that follow are applications, with sequences of some hundred positions. There little is to be saved, and we will use what Day
 # 6 built.
@@ -1802,12 +1804,15 @@ slope = {
 of_block = of_layer["encoder block", "work"]
 early, late = (exponent(STEPS[i : i + 2], of_block[i : i + 2]) for i in (5, len(STEPS) - 2))
 rising = slope["encoder block"] > 1.5 and late > early
+
+# %%
 by_gru, by_library, by_rnn = (
     times_more("encoder block", other, "seconds") for other in ("GRU", "library's GRU", "RNN")
 )
 at_256, at_1024 = STEPS.index(256), STEPS.index(1024)
 ahead = max(by_gru[: at_1024 + 1]) < 1 and max(by_library[: at_256 + 1]) < 1
 behind = min(by_gru[-1], by_library[-1]) > 1
+of_slopes = {f"power of work, {layer}": power for layer, power in slope.items()}
 behind_rnn, not_square = min(by_rnn[at_1024:]) > 1.25, slope["encoder block"] < 1.8
 
 # %% [markdown]
@@ -1826,8 +1831,7 @@ claim(
         "on one thread, from 1024 on it takes longer than a plain RNN": behind_rnn,
         "the square is not reached: from 512 to 4096 the power is under 1.8": not_square,
     },
-    numbers={"seconds meet at about": round(ours, -2)}
-    | {f"power of work, {layer}": power for layer, power in slope.items()},
+    numbers={"seconds meet at about": round(ours, -2)} | of_slopes,
     experiment="sequence_time",
 )
 
