@@ -21,7 +21,7 @@
 #
 # Each point is tested by an exercise at the end. The day builds on [Day 4](04_attention.ipynb), whose two tasks come back, and on
 # [Day 5](05_self_attention.ipynb): heads, masks, positions.
-# The core path takes about 90 minutes; what lies beyond it is marked. The exercises of warm-up and core take as long again;
+# The core path takes about 100 minutes; what lies beyond it is marked. The exercises of warm-up and core take over two hours;
 # choose some.
 
 # %%
@@ -243,20 +243,21 @@ plt.show()
 # $$ (eq-shift-matrix)
 #
 # Behind the last block, the same table $E$ makes logits of vectors: $z = E x$. (With separate vocabularies that is the target's table.) Three things are special about training.
-# **Label smoothing** {cite}`szegedy2016rethinking` does not ask for probability 1. Of each label $y$ a share $\epsilon$ is spread evenly over all symbols but PAD:
+# **Label smoothing** {cite}`szegedy2016rethinking` does not ask for probability 1. Of each label $y$ a share $s$ is spread evenly over all symbols but PAD. (You know it from Day 1: there the labels were soft. New is that PAD gets nothing.)
 #
 # $$
 # \begin{aligned}
-# q(k) &= (1 - \epsilon)\,[k = y] + \frac{\epsilon}{V - 1}, \\
+# q(k) &= (1 - s)\,[k = y] + \frac{s}{V - 1}, \\
 # \text{loss} &= -\sum_{k \ne \text{PAD}} q(k) \log p(k) .
 # \end{aligned}
 # $$ (eq-smoothing)
 #
-# **Adam** {cite}`kingma2015adam` gets $\beta_1 = 0.9$, $\beta_2 = 0.98$ and $\varepsilon = 10^{-9}$. And its **learning rate** rises in a line for
-# $w = 4000$ steps, and then falls:
+# **Adam** {cite}`kingma2015adam` keeps two running means for each weight: of its gradient, and of the gradient's square. $\beta_1$ and $\beta_2$ are the shares of the old means that are kept at each step:
+# the nearer to 1, the longer the memory. A step is $\eta$ times the first mean, divided by the root of the second plus a small $\varepsilon$. So gradients ten times as large make no larger steps.
+# The paper has $\beta_1 = 0.9$, $\beta_2 = 0.98$ and $\varepsilon = 10^{-9}$. And its **learning rate** rises in a line for $w = 4000$ steps, and then falls. At step $n$ it is
 #
 # $$
-# \eta(s) = D^{-1/2} \min\left(s^{-1/2},\; s\, w^{-3/2}\right) .
+# \eta(n) = D^{-1/2} \min\left(n^{-1/2},\; n\, w^{-3/2}\right) .
 # $$ (eq-warmup)
 #
 # Why it begins near 0, the paper doesn't say. One reason that has been given: Adam, at its start, has seen few gradients, and takes full steps all the same {cite}`liu2020variance`.
@@ -270,6 +271,7 @@ plt.show()
 # | $\mathrm{PE}$ | (T, D) | positions |
 # | $z$ | (B, T, V) | logits |
 # | $q$ | (V,) | a smoothed label |
+# | $s$ | () | the share of it that is spread |
 
 # %% [markdown]
 # ## By hand
@@ -284,7 +286,7 @@ print("normed", ((x - mu) / variance.sqrt()).tolist())
 
 # %% [markdown]
 # The variance divides by $D = 4$. A statistician's divides by 3, and would be wrong here. Next, the same numbers in a **residual** connection, with a sublayer that
-# gives $(4, 0, 0, 4)$ for all there is. Post-norm norms the sum. Pre-norm leaves the sum as it is.
+# gives $(4, 0, 0, 4)$, whatever it reads. Post-norm norms the sum. Pre-norm leaves the sum as it is.
 
 # %%
 f = torch.tensor([4.0, 0.0, 0.0, 4.0])
@@ -315,7 +317,7 @@ for name, place in (("at 2  ", at_2), ("turned", turn @ at_2), ("at 5  ", at_5))
     print(name, [round(number, 3) for number in place.tolist()])
 
 # %% [markdown]
-# A **smoothed label**, of five symbols with PAD in front, where the third is right and $\epsilon = 0.1$.
+# A **smoothed label** over five symbols, the ids 0 to 4: PAD is 0, the symbol 2 is right, and $s = 0.1$.
 
 # %%
 label = 0.9 * F.one_hot(torch.tensor(2), 5) + 0.1 / 4
@@ -335,7 +337,7 @@ for step in (1, 4000, 16000):
 # %% [markdown]
 # ## Build it
 #
-# *18 minutes.* In each class read `forward` first. What begins with `_check` or `check_` only raises errors.
+# *20 minutes.* In each class read `forward` first. What begins with `_check` or `check_` only raises errors. Of the larger classes we show the methods that compute; the rest is in the file that each listing names.
 #
 # ### What stands at each position alone
 #
@@ -564,26 +566,26 @@ def last_gradient(norm: str, depth: int, seed: int) -> float:
 
 
 of_last = {
-    norm: {n: sum(last_gradient(norm, n, seed) for seed in seeds) / 3 for n in (2, 8, 32)}
+    (norm, n): [last_gradient(norm, n, seed) for seed in range(10)]
     for norm in ("post", "pre")
+    for n in (2, 8, 32)
 }
+of_ten = {key: sum(found) / 10 for key, found in of_last.items()}
 
 # %%
 finding(
-    "With 2 blocks the last gradients of post-norm and pre-norm are alike, within 20 %; with 32, pre-norm's has "
-    "fallen by over a tenth, and post-norm's is over 1.3 times as large.",
-    abs(of_last["post"][2] / of_last["pre"][2] - 1) < 0.2
-    and of_last["pre"][32] < 0.9 * of_last["pre"][2]
-    and of_last["post"][32] > 1.3 * of_last["pre"][32],
+    "With 2 blocks the last gradients of post-norm and pre-norm are alike, their means within a tenth. With 32 blocks "
+    "each of ten with pre-norm is smaller than any with 2 blocks, and than any with post-norm.",
+    abs(of_ten["post", 2] / of_ten["pre", 2] - 1) < 0.1
+    and max(of_last["pre", 32]) < min(of_last["pre", 2] + of_last["post", 32]),
     {
-        f"{norm}, {n} blocks": f"{size:.2f}"
-        for norm, sizes in of_last.items()
-        for n, size in sizes.items()
+        f"{norm}, {n} blocks": f"{of_ten[norm, n]:.2f}, from {min(found):.2f} to {max(found):.2f}"
+        for (norm, n), found in of_last.items()
     },
 )
 
 # %% [markdown]
-# So there is a difference, in the direction of the theory, but a small one: post-norm's gradient rises somewhat with the first blocks, pre-norm's falls between 8 and 32, and not before. Large gradients at the start have been named as the reason why deep post-norm models need a warm-up. It can't be the whole of it, since Adam divides by the gradient's size; {cite:t}`liu2020understanding` hold that unequal gradients are not the root of it. Whether these models need a warm-up, we measure among the claims.
+# So there is a difference, in the direction of the theory: with pre-norm the last gradient falls with the depth. With post-norm it doesn't stay the same, either; it differs much from one start to the next. Large gradients at the start have been named as the reason why deep post-norm models need a warm-up. It can't be the whole of it, since Adam divides by the gradient's size; {cite:t}`liu2020understanding` hold that unequal gradients are not the root of it. Whether these models need a warm-up, we measure among the claims.
 #
 # ### What goes in
 #
@@ -619,9 +621,9 @@ finding(
     {"largest difference": f"{off:.0e}"},
 )
 
-# %% mystnb={"figure": {"caption": "Left: the waves of 64 positions, 32 numbers each. Right: the inner product of the waves at positions 12, 32 and 52 with those at all others, 128 numbers each.", "name": "fig-sinusoids"}, "image": {"alt": "Left a map with stripes that change fast in the first columns and ever more slowly to the right. Right three curves of the same shape, each with a peak at its own position and small ripples around it."}}
+# %% mystnb={"figure": {"caption": "Left: the waves of 64 positions, 32 numbers each. Right: the inner product of the waves at positions 12, 32 and 52 (so the legend) with those at all others, 128 numbers each.", "name": "fig-sinusoids"}, "image": {"alt": "Left a map with stripes that change fast in the first columns and ever more slowly to the right. Right three curves of the same shape, each with a peak at its own position and small ripples around it."}}
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.4))
-heat_map(sinusoidal(64, 32), xlabel="number", ylabel="position", signed=True, ax=axes[0])
+heat_map(sinusoidal(64, 32), xlabel="column", ylabel="position", signed=True, ax=axes[0])
 many = sinusoidal(64, 128)
 products = {f"{p}": (range(64), many[p] @ many.T) for p in (12, 32, 52)}
 curves(products, "position", "inner product", ax=axes[1])
@@ -657,22 +659,37 @@ show_source(transformer.DecoderBlock)
 #
 # ### The whole model
 #
-# All choices stand in one place. The defaults are the paper's base model.
+# All choices stand in one place. The defaults are the paper's base model. (Skip `__post_init__`: it refuses sizes that don't fit.)
 
 # %%
 show_source(transformer.TransformerConfig)
 
+# %% [markdown]
+# The encoder embeds, hides the padding, and goes from block to block. That last part has a name of its own, `run`: a decoder without a source will use it, too.
+
 # %%
-show_source(transformer.Encoder)
+show_source(transformer.Encoder.forward)
+
+# %%
+show_source(transformer.Encoder.run)
 
 # %% [markdown]
-# The decoder is called as Day 4's was, with a state: here that is the keys and values of what it has written so far. So Day 4's `greedy_decode` and `beam_search` work on it as they are. (How such a **cache** pays, we measure tomorrow.)
+# The decoder is called as Day 4's was, with a state: here that is the keys and values of what it has written so far. So Day 4's `greedy_decode` and `beam_search` work on it as they are. (How such a **cache** pays, we measure tomorrow.) It, too, has a `run`, which gives each block its part of the source.
 
 # %%
-show_source(transformer.Decoder)
+show_source(transformer.Decoder.remember)
 
 # %%
-show_source(transformer.Transformer)
+show_source(transformer.Decoder.forward)
+
+# %% [markdown]
+# Encoder and decoder are two attributes of the whole, and this is how they are joined.
+
+# %%
+show_source(transformer.Transformer.encode)
+
+# %%
+show_source(transformer.Transformer.forward)
 
 # %% [markdown]
 # ## Is it right?
@@ -849,7 +866,7 @@ table(rows, ["change", "embedding, times", "blocks, times"])
 #
 # ### What the paper does
 #
-# The paper's loss and its learning rate come first, looked at by themselves. Then the first toy is trained with both; the other small models of this page have plain labels and the rate of all our trainings. First the loss. The right symbol gets most of the label, and all others but PAD get a little.
+# The paper's loss and its learning rate come first, looked at by themselves. Then the first toy is trained with both; the other small models of this page have plain labels and Day 2's `rise_and_fall`. First the loss. The right symbol gets most of the label, and all others but PAD get a little. (The code's comment calls the share ε.)
 
 # %%
 show_source(transformer.label_smoothing_loss)
@@ -863,23 +880,23 @@ probabilities = torch.stack([torch.zeros_like(p), *3 * [(1 - p) / 3], p], dim=-1
 logits = probabilities.clamp_min(1e-9).log()
 target = torch.full((1, 1), 4)
 loss_at = {
-    epsilon: torch.stack(
-        [transformer.label_smoothing_loss(row[None, None], target, epsilon) for row in logits]
+    share: torch.stack(
+        [transformer.label_smoothing_loss(row[None, None], target, share) for row in logits]
     )
-    for epsilon in (0.0, 0.1, 0.2)
+    for share in (0.0, 0.1, 0.2)
 }
 
-# %% mystnb={"figure": {"caption": "Loss by the probability that the right one of five symbols is given, for three shares of smoothing.", "name": "fig-smoothing"}, "image": {"alt": "Three curves. Without smoothing the loss falls towards zero at probability one. With smoothing the curves have a minimum, and rise steeply near probability one."}}
-lines = {f"ε = {epsilon}": (p, loss) for epsilon, loss in loss_at.items()}
+# %% mystnb={"figure": {"caption": "Loss by the probability that the right one of five symbols is given, for three shares s that are spread.", "name": "fig-smoothing"}, "image": {"alt": "Three curves. Without smoothing the loss falls towards zero at probability one. With smoothing the curves have a minimum, and rise steeply near probability one."}}
+lines = {f"s = {share}": (p, loss) for share, loss in loss_at.items()}
 curves(lines, "probability of the right symbol", "loss (nats)")
 plt.show()
 
 # %%
-lowest = {epsilon: p[loss.argmin()].item() for epsilon, loss in loss_at.items()}
+lowest = {share: p[loss.argmin()].item() for share, loss in loss_at.items()}
 finding(
     "With a share of 0.1 the loss is lowest at probability 0.925, the label's own, and not at 1.",
     abs(lowest[0.1] - 0.925) < 0.005 and lowest[0.0] > 0.99,
-    {f"ε = {epsilon}": f"{place:.3f}" for epsilon, place in lowest.items()},
+    {f"s = {share}": f"{place:.3f}" for share, place in lowest.items()},
 )
 
 # %% [markdown]
@@ -902,7 +919,7 @@ curves(lines, "step", "learning rate")
 plt.show()
 
 # %% [markdown]
-# Twice the warm-up gives a lower top, a narrower model gets larger steps. All is set, so we train. The first task is the one with which *The Annotated Transformer* begins {cite}`rush2018annotated`: copy ten symbols out of ten. The model is the paper's, only small: post-norm, sinusoids, one table. So is its training: a share of 0.1
+# Twice the warm-up gives a lower top, a narrower model gets larger steps. All is set, so we train. The first task is the one with which *The Annotated Transformer* begins {cite}`rush2018annotated`: copy sequences of ten symbols, of ten kinds. The model is the paper's, only small: post-norm, sinusoids, one table. So is its training: a share of 0.1
 # is smoothed, Adam has the paper's settings, and the learning rate is {eq}`eq-warmup` with $w = 100$. (The rate of Adam itself is 1, and the schedule its factor. `LambdaLR` counts the steps that are done, so one is added.)
 
 
@@ -940,14 +957,17 @@ plt.show()
 new = random_sequences(2000, seed=1000)
 copied = seq2seq.greedy_decode(copier, new, torch.full((2000,), 10), max_len=12)
 right = metrics.exact_match(copied, with_end(new), EOS)
+q = torch.tensor([0.9 + 0.1 / 12, *11 * [0.1 / 12]])  # a smoothed label, without PAD
+least, at_end = -(q * q.log()).sum().item(), sum(history.step_loss[-20:]) / 20
 finding(
-    "Of 2,000 new sequences over 99 % are copied without a mistake.",
-    right > 0.99,
-    {"right": f"{right:.2%}", "loss at the end": f"{sum(history.step_loss[-20:]) / 20:.4f}"},
+    "Of 2,000 new sequences over 99 % are copied without a mistake. The loss ends within a hundredth of a nat of the least "
+    "possible, the entropy of the smoothed labels.",
+    right > 0.99 and 0 < at_end - least < 0.01,
+    {"right": f"{right:.2%}", "loss at the end": f"{at_end:.4f}", "least possible": f"{least:.4f}"},
 )
 
 # %% [markdown]
-# At first the model learns only which symbols there are: for some thirty steps the loss in {numref}`fig-copy-loss` stands near 2.4, which is about what it costs to guess among ten symbols and EOS alike. Then it finds out, bit by bit, with halts and setbacks, that it may look at the same position of the source. Below 0.526 the loss can't fall: that is the entropy of the smoothed labels.
+# At first the model learns only which symbols there are: for some thirty steps the loss in {numref}`fig-copy-loss` stands near 2.4, which is about what it costs to guess among ten symbols and EOS alike. Then it finds out, bit by bit, with halts and setbacks, that it may look at the same position of the source. Lower than the entropy of the smoothed labels, printed above, no loss can fall.
 #
 # ### From English into Chinese
 #
@@ -982,7 +1002,10 @@ sources, targets = in_ids(test_pairs)
 source, lengths = pad(sources)
 target, _ = pad([[*ids, EOS] for ids in targets])
 greedy = seq2seq.greedy_decode(translator, source, lengths, max_len=20)
+unseen = seq2seq.greedy_decode(translator, *pad([[*english.encode(asked), EOS]]), max_len=20)[0]
 exact = metrics.exact_match(greedy, target, EOS)
+
+# %%
 words = [chinese.decode(row) or ["<nothing>"] for row in greedy]
 day_4 = Seq2Seq(Seq2SeqConfig(len(english), len(chinese), 48, 64, attention="dot", style="Luong"))
 n_weights = [sum(p.numel() for p in model.parameters()) for model in (translator, day_4)]
@@ -990,10 +1013,13 @@ finding(
     "Between 50 and 90 % of 400 new sentences are exactly right, with fewer parameters than Day 4's model.",
     0.5 < exact < 0.9 and n_weights[0] < n_weights[1],
     {"exact": f"{exact:.0%}", "BLEU": f"{metrics.bleu(words, [p.target for p in test_pairs]):.0f}"}
-    | {"parameters": f"{n_weights[0]:,} and {n_weights[1]:,}"},
+    | {"parameters": f"{n_weights[0]:,} and {n_weights[1]:,}"}
+    | {" ".join(asked): " ".join(chinese.decode(unseen))},
 )
 
 # %% [markdown]
+# What it makes of *I love deep learning*, which it has never seen, stands at the end of that line.
+#
 # So few sentences, and so little training, say little about the two models. Stored experiments gave larger ones Day 4's whole task: 24,000 sentences of all kinds with 3 to 25 words, three seeds. The Transformer has two blocks on each side,
 # and about as many parameters as Day 4's best model, the one with the additive score. Its positions are yesterday's rotary ones, its labels are smoothed by 0.1, and it has no dropout; Day 4's has plain labels and a dropout of 0.1. So more differs than the architecture. It was trained twice, for 5 and for 8 passes over the sentences.
 
@@ -1030,7 +1056,7 @@ def mean_by_length(rows: list[dict]) -> dict[int, float]:
 
 exact_by_length = {name: mean_by_length(rows) for name, rows in stored.items()}
 
-# %% mystnb={"figure": {"caption": "Share of sentences translated exactly, by their number of English words: mean of three seeds (stored experiments `translation` and `translation_transformer`). The vertical axis begins at 0.9.", "name": "fig-by-length"}, "image": {"alt": "Three lines that run at or just below one for all lengths from 3 to 25 words. Towards the longest sentences they fall by one to three hundredths, that of the Transformer with eight passes least."}}
+# %% mystnb={"figure": {"caption": "Share of sentences translated exactly, by their number of English words: mean of three seeds (stored experiments `translation` and `translation_transformer`). The vertical axis begins at 0.9.", "name": "fig-by-length"}, "image": {"alt": "Three lines that run at or just below one for all lengths from 3 to 25 words. Towards the longest sentences they dip by two to three hundredths."}}
 lines = {name: (list(found), list(found.values())) for name, found in exact_by_length.items()}
 ax = curves(lines, "English words", "share exactly right")
 ax.set_ylim(0.9, 1.005)
@@ -1040,22 +1066,24 @@ plt.show()
 worst = {name: min(found.values()) for name, found in exact_by_length.items()}
 means = {name: sum(row["exact"] for row in rows) / len(rows) for name, rows in stored.items()}
 day_4s, five, eight = stored
+by_seed = [[row["unseen structures"] for row in stored[name]] for name in (five, eight)]
 finding(
-    "After 5 passes the Transformer is as good as Day 4's model after 6, within half a point; after 8 it is better, and "
-    "at least 97 % are right at every length.",
-    abs(means[five] - means[day_4s]) < 0.005
+    "After 5 passes the Transformer is as good as Day 4's model after 6, within a fifth of a point; after 8 it is better, "
+    "and at least 97 % are right at every length. On unseen structures its seeds lie over six points apart.",
+    abs(means[five] - means[day_4s]) < 0.002
     and means[eight] > means[day_4s] + 0.002
-    and worst[eight] >= 0.97,
+    and worst[eight] >= 0.97
+    and min(max(shares) - min(shares) for shares in by_seed) > 0.06,
     {f"exact, {name}": f"{mean:.2%}" for name, mean in means.items()}
     | {f"worst length, {name}": f"{share:.1%}" for name, share in worst.items()},
 )
 
 # %% [markdown]
-# Of the fall with the length one to three points are left, for all three models: it was attention that took the rest away, two days ago. In sentences put together in ways that training never showed, the Transformer's seeds lie seven points apart and more, further than its means from Day 4's.
+# Of the fall with the length two to three points are left, at the worst length of each model; it was attention that took the rest away, two days ago. In sentences put together in ways that training never showed, one seed of the Transformer is much better than another, so we compare nothing there.
 #
 # ### How long does it take?
 #
-# A model that learns in fewer steps is no faster if its steps are longer. So we look at single layers first: a GRU and an encoder block, both 128 wide, in a training step on four sequences. The GRU is the book's own, a loop in Python; the block calls the library's kernels. The table is stored; two of its rows
+# A model that learns in fewer steps is no faster if its steps are longer. So we look at single layers first: a GRU and an encoder block, both 128 wide, in a training step on four sequences. One GRU is the book's own, a loop in Python; one is the library's; the block calls the library's kernels. The table is stored; two of its rows
 # are measured here once more, and must come out as they stand there: the operations to the last one, and which of the two is quicker.
 
 # %%
@@ -1067,9 +1095,10 @@ again = {
 assert all(now["work"] == before["work"] for now, before in again.values())
 assert again["GRU"][0]["seconds"] > again["encoder block"][0]["seconds"]
 
-# %% mystnb={"figure": {"caption": "Processor time of a training step of one layer of width 128, four sequences at once, by their length, on one thread (stored experiment `sequence_time`). Both axes are logarithmic.", "name": "fig-step-seconds"}, "image": {"alt": "Two rising lines. That of the GRU begins higher and rises steadily, with a kink at 64 symbols. That of the encoder block begins at less than half of it, bends upwards from some hundred symbols on, and crosses the other line near two thousand."}}
+# %% mystnb={"figure": {"caption": "Processor time of a training step of one layer of width 128, four sequences at once, by their length, on one thread (stored experiment `sequence_time`). Both axes are logarithmic.", "name": "fig-step-seconds"}, "image": {"alt": "Three rising lines. Those of the two GRUs lie near each other. That of the encoder block begins below both, rises more steeply from some hundred symbols on, and crosses both between one and two thousand."}}
 times = {
-    layer: {row["T"]: row["seconds"] for row in by_length.select(layer=layer)} for layer in again
+    layer: {row["T"]: row["seconds"] for row in by_length.select(layer=layer)}
+    for layer in (*again, "library's GRU")
 }
 lines = {layer: (list(taken), list(taken.values())) for layer, taken in times.items()}
 ax = curves(lines, "symbols", "seconds", logx=True, logy=True)
@@ -1079,18 +1108,20 @@ plt.show()
 
 # %%
 quicker = {T: times["GRU"][T] / taken for T, taken in times["encoder block"].items()}
-crossing = min(T for T, factor in quicker.items() if factor < 1)
+by_library = {T: times["library's GRU"][T] / taken for T, taken in times["encoder block"].items()}
 finding(
-    "From 16 to 1,024 symbols the encoder block is over 1.5 times as quick as the book's GRU, though at 64 it does more "
-    "than twice as many operations; with 4,096 it is slower.",
-    min(factor for T, factor in quicker.items() if T <= 1024) > 1.5
+    "From 16 to 512 symbols the encoder block is over 1.4 times as quick as the book's GRU, though at 64 it does more "
+    "than twice as many operations; with 4,096 it is slower. The library's GRU is slower than the block from 16 to "
+    "512 symbols, too.",
+    min(factor for T, factor in quicker.items() if T <= 512) > 1.4
     and again["encoder block"][0]["work"] > 2 * again["GRU"][0]["work"]
-    and quicker[4096] < 1,
-    {f"{T} symbols": f"×{factor:.1f}" for T, factor in quicker.items()},
+    and quicker[4096] < 1
+    and min(factor for T, factor in by_library.items() if T <= 512) > 1,
+    {f"{T} symbols": f"×{quicker[T]:.1f}, library's ×{by_library[T]:.1f}" for T in quicker},
 )
 
 # %% [markdown]
-# {numref}`fig-step-seconds` has both halves of the truth. A recurrent layer does little work in many small steps, one after the other; an encoder block does much work in few large ones, which a processor likes better. Part of the difference is Python's: each small step of our loop costs a call or two, and a GRU that the library runs in one call would come nearer. All that is on one core. Where
+# {numref}`fig-step-seconds` has both halves of the truth. A recurrent layer does little work in many small steps, one after the other; an encoder block does much work in few large ones, which a processor likes better. Only part of the difference is Python's: the library's GRU, which is called once for all steps, is slower than the block as well. All that is on one core. Where
 # thousands stand ready, the large steps should shrink, and the small ones not; that we could not measure. With the length the pairs grow, and there is a length from which on the GRU is quicker.
 #
 # Now the whole models of the table above. How long is a pass over the 24,000 sentences, again in processor time?
@@ -1103,10 +1134,14 @@ table(
     [[name, f"{a_pass[name]:.0f}", f"{needed[name]:.0f}"] for name in stored],
     ["model", "seconds a pass", "seconds in all"],
 )
+
+# %%
 finding(
-    "A pass takes the Transformer under nine tenths of the time of Day 4's model; in equal time, within a twentieth, it "
-    "gets further.",
-    a_pass[five] < 0.9 * a_pass[day_4s] and abs(needed[eight] / needed[day_4s] - 1) < 0.05,
+    "A pass takes the Transformer less time than Day 4's model. With eight passes, in less than one and a half times the "
+    "time, it gets further than Day 4's with six.",
+    a_pass[five] < a_pass[day_4s]
+    and needed[eight] < 1.5 * needed[day_4s]
+    and means[eight] > means[day_4s],
     {"a pass": f"×{a_pass[day_4s] / a_pass[five]:.2f}"}
     | {name: f"{total:.0f} s for {means[name]:.2%}" for name, total in needed.items()},
 )
@@ -1126,11 +1161,12 @@ of_dates = {
     for locale in (True, False)
 }
 rows = [
-    ["Day 4's" if name == "dates" else "Transformer", "is told" if locale else "is not"]
+    ["Day 4's" if name == "dates" else "Transformer", readers[name].rows[0]["parameters"]]
+    + ["is told" if locale else "is not"]
     + [f"{low:.1%} to {high:.1%}" for _, low, high in found.values()]
     for (name, locale), found in of_dates.items()
 ]
-table(rows, ["model", "the locale", "formats seen in training", "formats never seen"])
+table(rows, ["model", "parameters", "the locale", "formats seen in training", "formats never seen"])
 
 # %%
 told = {name: of_dates[name, True] for name in readers}
@@ -1179,7 +1215,7 @@ optimiser, schedule = rise_and_fall(linguist, 6e-3, 5 * len(batches))
 _ = fit(linguist, batches, F.cross_entropy, optimiser, epochs=5, schedule=schedule)
 
 # %% [markdown]
-# The decoder's task: to go on in English. It learns from the grammar's English sentences. What it should beat is counting: the best of Day 2's Kneser–Ney models, which look at up to three words.
+# The decoder's task: to go on in English. It learns from the grammar's English sentences. What it should beat is counting: the best of Day 2's Kneser–Ney models of the orders 2 to 4.
 
 # %%
 rows, _ = pad([[*english.encode(pair.source), EOS] for pair in train_pairs])
@@ -1217,7 +1253,7 @@ def nats_by_counting(order: int) -> float:
     return -torch.cat(said).mean().item()
 
 
-counting = min(nats_by_counting(order) for order in (2, 3, 4))
+counting, order = min((nats_by_counting(order), order) for order in (2, 3, 4))
 
 # %%
 test = BucketedBatches(*spelt(test_words), batch_size=256)
@@ -1225,11 +1261,14 @@ languages = evaluate(linguist, test, F.cross_entropy, {"right": metrics.accuracy
 writing = evaluate(writer, [(seq2seq.shift(new_rows), new_rows)], seq2seq.sequence_loss)["loss"]
 finding(
     "Encoder alone: over half of new words get their language, of twelve. Decoder alone: over a tenth of a nat "
-    "a word better than the best that counts. Both together: over half of the translations.",
-    languages > 0.5 and writing < counting - 0.1 and exact > 0.5,
+    "a word better than the best that counts, which looks at one word. Both together: over half of the translations.",
+    languages > 0.5 and writing < counting - 0.1 and order == 2 and exact > 0.5,
     {"languages": f"{languages:.0%}", "nats": f"{writing:.2f} and {counting:.2f}"}
     | {"translations": f"{exact:.0%}"},
 )
+
+# %% [markdown]
+# That the counting models with a longer memory are no better may be for want of sentences.
 
 # %% [markdown]
 # And what does the writer write, if we draw each next word from its probabilities? The state holds keys and values of what stands there, so each step costs one symbol.
@@ -1343,15 +1382,15 @@ by_place = metrics.alignment_error_rate(
 
 # %%
 finding(
-    "The heads err less, on average, than the diagonal; their mean by over five points less than it, and less than the "
-    "heads do on average.",
+    "On average a head errs less than the diagonal. The mean of the four errs less than a head on average, and over five "
+    "points less than the diagonal.",
     sum(by_head) / 4 < by_place
     and aer["mean of the heads"] < min(by_place - 0.05, sum(by_head) / 4),
     {name: f"{rate:.0%}" for name, rate in (aer | {"diagonal": by_place}).items()},
 )
 
 # %% [markdown]
-# Nobody told a head what to do. Each has found something of the alignment, but not all of it: in {numref}`fig-translator-heads`, on each of the last two words only one head looks at the right place. Where one looks beside the word, another does not, and the mean is better. So a picture of *the* attention of a model that is drawn from one head is a choice.
+# Nobody told a head what to do. Each has found something of the alignment, but not all of it, and their mean is better. In {numref}`fig-translator-heads`, as it is stored here, most heads look beside the last two words, and the model wrote the sentence all the same. So a picture of *the* attention of a model that is drawn from one head is a choice.
 #
 # ### At itself
 #
@@ -1376,7 +1415,7 @@ def mean_weight(back: int) -> torch.Tensor:
 on_first = (weights[..., 0] * late[:, None]).sum(dim=(0, 2)) / late.sum()
 places = torch.stack([*(mean_weight(back) for back in range(4)), on_first], dim=1)  # (heads, 5)
 
-# %% mystnb={"figure": {"caption": "Mean weight of each of the writer's eight heads, by where it looks. The rest goes to words further back.", "name": "fig-writer-heads"}, "image": {"alt": "A table of colours with eight rows for the heads and five columns: itself, one back, two back, three back, BOS. Some rows have one bright cell at one back or at itself, others are spread out."}}
+# %% mystnb={"figure": {"caption": "Mean weight of each of the writer's eight heads, by where it looks. The rest goes to words further back.", "name": "fig-writer-heads"}, "image": {"alt": "A table of colours with eight rows for the heads and five columns: itself, one back, two back, three back, BOS. Two cells are bright, 0.29 at itself and 0.30 at BOS; the other rows are spread out."}}
 heat_map(
     places,
     xlabel="looks at",
@@ -1429,7 +1468,7 @@ finding(
 learned = writer.model.stack.embedding.positions.table.detach()[:9]  # no sentence is longer
 alike = F.cosine_similarity(learned[:, None], learned[None], dim=-1)
 
-# %% mystnb={"figure": {"caption": "Cosine between the vectors that were learned for the first nine positions.", "name": "fig-learned-positions"}, "image": {"alt": "A square map of nine by nine cells with ones on the diagonal. From position five on, the cells beside the diagonal are high; nearer the beginning they are near zero. The corners far from the diagonal are low."}}
+# %% mystnb={"figure": {"caption": "Cosine between the vectors that were learned for the first nine positions.", "name": "fig-learned-positions"}, "image": {"alt": "A square map of nine by nine cells with ones on the diagonal. From position five on, the cells beside the diagonal are high; nearer the beginning they are mixed, from -0.57 for 0 and 1 to 0.30 for 2 and 3. The corners far from the diagonal are low."}}
 heat_map(alike, xlabel="position", ylabel="position", annotate=True, signed=True)
 plt.show()
 
@@ -1442,7 +1481,7 @@ finding(
 )
 
 # %% [markdown]
-# (Position 0 is left out of the means: there always stands BOS.) Nothing in the table says that its rows are in an order. From position 5 on, the sentences said it; but 3 and 4, of which we asked, are no more alike than chance. Perhaps near the beginning each place has its own part of speech, and further back they can change places.
+# (Position 0 is left out of the means: there always stands BOS.) Nothing in the table says that its rows are in an order: the sentences said it. In the picture as it is stored here they did so from position 5 on; 3 and 4, of which we asked, are no more alike than chance. Perhaps near the beginning each place has its own part of speech, and further back they can change places.
 
 # %% [markdown]
 # ## Where it breaks
@@ -1473,7 +1512,7 @@ def of_attention(T: int) -> float:
 block_64 = EncoderBlock(TransformerConfig(8, d_model=64, n_heads=4, d_ff=256, dropout=0.0))
 sizes = [128, 256, 512, 1024, 2048]
 fused = {T: of_block(T, need_weights=False) for T in sizes}
-stored = {T: of_block(T, need_weights=True) for T in sizes}
+cost_kept = {T: of_block(T, need_weights=True) for T in sizes}
 attending = {T: of_attention(T) for T in sizes}
 rest = {T: fused[T][0] - attending[T] for T in sizes}
 
@@ -1485,7 +1524,7 @@ lines = {
 }
 curves(lines, "symbols", "million operations", logx=True, logy=True, ax=axes[0])
 lines = {
-    "weights kept": (sizes, [stored[T][1] for T in sizes]),
+    "weights kept": (sizes, [cost_kept[T][1] for T in sizes]),
     "fused kernel": (sizes, [fused[T][1] for T in sizes]),
 }
 curves(lines, "symbols", "million bytes", logx=True, logy=True, ax=axes[1])
@@ -1498,7 +1537,7 @@ plt.show()
 growth = {
     "attention, operations": costs.exponent(sizes, list(attending.values())),
     "the rest, operations": costs.exponent(sizes, list(rest.values())),
-    "weights kept, bytes": costs.exponent(sizes[-2:], [stored[T][1] for T in sizes[-2:]]),
+    "weights kept, bytes": costs.exponent(sizes[-2:], [cost_kept[T][1] for T in sizes[-2:]]),
 }
 half = min(T for T in sizes if attending[T] > rest[T])
 
@@ -1554,62 +1593,75 @@ def right_at(task: str, positions: str, n: int) -> tuple[float, float, float]:
     return sum(found) / len(found), min(found), max(found)
 
 
-far = {
+extrapolated = {
     (task, kind, n): right_at(task, kind, n)
     for task in ("echo", "copy")
     for kind in kinds_of
     for n in tested
 }
 
-# %% mystnb={"figure": {"caption": "Share of right answers by the length of the sequence, for four kinds of positions: mean of three seeds (stored experiment `positions_length`). Left of the dashed line are the lengths of training.", "name": "fig-extrapolation"}, "image": {"alt": "Two diagrams with four lines each. In the echo task sinusoidal and learned positions are at one up to 20 symbols and fall steeply behind it, rotary ones stay above 0.9 up to 40, and the line without positions is low throughout. In the copy task the three lines with positions fall from between 0.8 and 1 at 20 symbols to near chance at 40; the line without falls more slowly, from 0.9 at ten to 0.3 at 40."}}
+# %% mystnb={"figure": {"caption": "Share of right answers by the length of the sequence, for four kinds of positions: mean of three seeds (stored experiment `positions_length`). Left of the dashed line are the lengths of training.", "name": "fig-extrapolation"}, "image": {"alt": "Two diagrams with four lines each. In the echo task sinusoidal and learned positions are at one up to 20 symbols and fall steeply behind it, rotary ones stay above 0.9 up to 40, and the line without positions is low throughout. In the copy task the three lines with positions fall from one at 20 symbols to 0.2 and less at 40, and the rotary one rises once more at 60; the line without falls more slowly, from one at ten over 0.85 at 20 to 0.3 at 40."}}
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.8), sharey=True)
 for ax, task in zip(axes, ("echo", "copy")):
-    lines = {kind: (tested, [far[task, kind, n][0] for n in tested]) for kind in kinds_of}
+    lines = {kind: (tested, [extrapolated[task, kind, n][0] for n in tested]) for kind in kinds_of}
     curves(lines, "symbols", "share right" if task == "echo" else "", ax=ax)
     ax.axvline(20, color=INK, linestyle="--", lw=1)
     ax.set_title(task)
 axes[0].get_legend().remove()
 plt.show()
 
-# %% [markdown]
-# (claim-tr-2)=
+# %%
+both, others = ("echo", "copy"), [kind for kind in kinds_of if kind != "none"]
+a_fifth = max(extrapolated[task, "sinusoidal", 24][2] for task in both)
+double = max(extrapolated[task, kind, 40][2] for task in both for kind in ("sinusoidal", "learned"))
+rotary = extrapolated["echo", "rotary", 40][1] > 0.8 and extrapolated["copy", "rotary", 40][2] < 0.2
+ahead = min(
+    extrapolated[task, "sinusoidal", 24][0] - extrapolated[task, "learned", 24][0] for task in both
+)
 
 # %%
-both = ("echo", "copy")
-a_fifth = max(far[task, "sinusoidal", 24][2] for task in both)
-double = max(far[task, "sinusoidal", 40][2] for task in both)
-learned_too = max(far[task, "learned", 40][2] for task in both)
-rotary = far["echo", "rotary", 40][1] > 0.9 and far["copy", "rotary", 40][2] < 0.2
-ahead = min(far[task, "sinusoidal", 24][0] - far[task, "learned", 24][0] for task in both)
-without = far["copy", "none", 40][1] > far["copy", "sinusoidal", 40][2] + 0.1
-shown = [(task, kind, n) for task, kind, n in far if n in (20, 24, 40)]
+best_with = max(extrapolated["copy", kind, 30][0] for kind in others)
+without = extrapolated["copy", "none", 30][0] > best_with + 0.1
+worst_within = all(
+    extrapolated[task, "none", 20][2] < extrapolated[task, kind, 20][1] - 0.05
+    for task in both
+    for kind in others
+)
+assert worst_within
+by_kind = {
+    f"{task}, {kind}, {n} symbols": f"{mean:.2f}, from {low:.2f} to {high:.2f}"
+    for (task, kind, n), (mean, low, high) in extrapolated.items()
+    if n in (20, 24, 30, 40)
+}
 
 # %% [markdown]
-# At 24 symbols the first of the last five answers stands at a place that training had. So whoever knows that one, and guesses at the others, has $0.2 + 0.8 \cdot 0.1 = 28\,\%$ there, not one in ten.
+# What is chance, a fifth longer, at 24 symbols? In the echo task the first of the last five answers stands at a position that training had. Whoever knows that one, and guesses at the others, has $0.2 + 0.8 \cdot 0.1 = 28\,\%$. In the copy task every answer looks twelve places back, and training had ten at most: there chance is one in ten. Learned positions get hardly more than that in the table below; waves do.
+#
+# (claim-tr-2)=
 
 # %%
 claim(
     "tr-2",
     supports={
-        "a fifth longer, waves answer over a tenth more than learned positions do": ahead > 0.1,
+        "a fifth longer, waves answer over a tenth more than learned positions, on average": ahead
+        > 0.1,
     },
     limits={
         "a fifth longer than in training, under 70 % of the last answers are right": a_fifth < 0.7,
-        "twice as long, under 35 %, where one in ten is chance": double < 0.35,
-        "twice as long, learned ones are under 35 %, too": learned_too < 0.35,
-        "twice as long, a model without positions copies over a tenth more than with waves": without,
-        "rotary ones, twice as long, still echo over 90 %, but copy under 20 %": rotary,
+        "twice as long, under half, with learned ones, too; one in ten is chance": double < 0.5,
+        "half as long again, those without positions copy over a tenth more than with any": without,
+        "rotary ones, twice as long, still echo over 80 %, but copy under 20 %": rotary,
     },
-    numbers={f"{task}, {kind}, {n} symbols": far[task, kind, n][0] for task, kind, n in shown},
+    numbers=by_kind,
     experiment="positions_length",
 )
 
 # %% [markdown]
-# The waves go on for ever, but a model has seen only some of them. A little further it finds its way more often than with learned positions; twice as far it doesn't. And where a causal mask alone tells some of the order, no positions at all are the better ones here.
+# The waves go on for ever, but a model has seen only some of them. A little further it finds its way more often than with learned positions; twice as far it doesn't. In copying, half as far again, no positions at all do better than any, though within training they are the worst. Perhaps such a model asks which symbol came after this one in the source: for that it needs no places.
 #
 # ### How much faster?
 #
-# Beside the chain of operations that wait for each other, the times: they are measured against the book's own recurrent loop, which is in Python.
+# Beside the chain of operations that wait for each other, the times: a whole pass is measured against Day 4's model, with the book's own recurrent loop in Python, and a layer against that loop and the library's.
 #
 # (claim-tr-3)=
 
@@ -1619,34 +1671,38 @@ chain = {
 }
 shorter = chain["GRU", 512] / chain["encoder block", 512]
 faster_pass = a_pass[day_4s] / a_pass[five]
-most = max(quicker.values())
+most = max(*quicker.values(), *by_library.values())
+speeds = (
+    {"times as quick, a pass": faster_pass}
+    | {f"times as quick, {T} symbols": factor for T, factor in quicker.items()}
+    | {f"as the library's GRU, {T} symbols": factor for T, factor in by_library.items()}
+    | {f"chain, {layer}, {T} symbols": length for (layer, T), length in chain.items()}
+)
 
 # %%
 claim(
     "tr-3",
-    supports={
-        "with 512, a block's chain of waiting operations is over 100 times shorter": shorter > 100,
-    },
     limits={
         "a pass with the whole model is under 2 times as quick as with Day 4's": faster_pass < 2,
-        "on one core it is 8 times as quick at no length from 16 to 4,096": most < 8,
+        "an encoder block is 8 times as quick as a GRU at no length from 16 to 4,096": most < 8,
         "with 4,096 symbols the encoder block is the slower of the two": quicker[4096] < 1,
+        "with 512, over 100 times shorter is the chain of waiting operations, not the time": (
+            shorter > 100 and most < 8
+        ),
     },
-    numbers={"times as quick, a pass": faster_pass}
-    | {f"times as quick, {T} symbols": factor for T, factor in quicker.items()}
-    | {f"chain, {layer}, {T} symbols": length for (layer, T), length in chain.items()},
+    numbers=speeds,
     experiment="translation_time",
 )
 
 # %% [markdown]
-# How much of the shorter chain becomes speed depends on how many cores there are to fill it. The numbers that are claimed come from such machines, and from sentences, not from books. We had one core to measure with, and say so. On it, we found nothing like 8 times.
+# We had one core to measure with, and on it the claim does not hold. What is far shorter is the chain; how much of that becomes speed depends on how many cores there are to fill it.
 #
 # ### Gradients
 #
 # (claim-tr-4)=
 
 # %%
-learned = min(named["sum and norm"]) > 0.95
+it_learns = min(named["sum and norm"]) > 0.95 and min(named["sum alone"]) > 0.8
 not_learned = same_for_all < 1e-9 and max(named["norm alone"]) < 0.4
 
 # %%
@@ -1656,12 +1712,11 @@ claim(
         "with neither sum nor norm, 16 blocks leave less than a billionth": lost < 1e-9,
         "with the sum alone, 32 blocks leave no less than one does": swollen > 1,
         "with sum and norm it keeps over a tenth of its size through 32 blocks": kept > 0.1,
-        "eight blocks with sum and norm learn to name over 95 % of the symbols": learned,
+        "eight blocks with sum and norm learn to name over 95 %, with the sum alone over 80 %": it_learns,
     },
     limits={
         "with the sum alone it grows, over tenfold by 32 blocks": swollen > 10,
-        "a norm alone keeps the gradient's size, too, but under a billionth of it tells positions "
-        "apart, and little is learned": not_learned,
+        "a norm alone keeps its size, too, but under a billionth tells positions apart": not_learned,
     },
     numbers={"kept": kept, "neither": lost, "sum alone": swollen, "norm alone": same_for_all},
 )
@@ -1710,11 +1765,15 @@ fast_pre = [sorted_right("pre", 12, 0.03, warmup) for warmup in (True, False)]
 shallow = [sorted_right("post", 2, rate, False) for rate in (0.003, 0.01, 0.03)]
 needs = deep_post[0][1] > 0.75 and deep_post[1][2] < 0.2
 does_not = min(low for _, low, _ in deep_pre) > 0.85
-shallow_without = min(low for _, low, _ in shallow) > 0.8
-slow_deep = sorted_right("post", 12, 0.003, False)[1] > 0.85
+shallow_without = min(low for _, low, _ in shallow) > 0.7
 both_lost = max(sorted_right("post", 12, 0.03, warmup)[2] for warmup in (True, False)) < 0.2
 pre_needs = fast_pre[0][1] > fast_pre[1][2] + 0.3
-of_twelve = {
+
+# %%
+best_warmed = max(sorted_right("post", 12, rate, True)[0] for rate in (0.003, 0.01, 0.03))
+slow_deep = sorted_right("post", 12, 0.003, False)[0]
+no_worse = slow_deep > best_warmed - 0.01
+of_twelve = {"post, 12 blocks, none, rate 0.003": slow_deep} | {
     f"{name}, 12 blocks, {n}": mean
     for name, pair in (("post", deep_post), ("pre", deep_pre), ("pre, rate 0.03", fast_pre))
     for n, (mean, *_) in zip(("warm-up", "none"), pair)
@@ -1728,8 +1787,8 @@ claim(
         "12 blocks, pre-norm, rate 0.01: over 85 %, with warm-up and without": does_not,
     },
     limits={
-        "2 blocks, post-norm: over 80 % without, at each of three rates": shallow_without,
-        "12 blocks, post-norm, rate 0.003: over 85 %, without": slow_deep,
+        "2 blocks, post-norm: over 70 % without, at each of three rates": shallow_without,
+        "12, post-norm, 0.003, without: as good as with one at any rate, within a point": no_worse,
         "12 blocks, post-norm, rate 0.03: under 20 %, with and without": both_lost,
         "12 blocks, pre-norm, rate 0.03: over 30 points less without": pre_needs,
     },
@@ -1738,11 +1797,22 @@ claim(
 )
 
 # %% [markdown]
-# So the warm-up is no ritual. Twelve blocks with post-norm need it at 0.01; at 0.03 not even a warm-up saves them, and there pre-norm needs it, too. At 0.003 they do without, and two blocks do without at every rate.
+# What a warm-up buys is room for the rate. Twelve blocks with post-norm need it at 0.01; at 0.03 not even a warm-up saves them, and there pre-norm needs it, too. At 0.003 they do without, and nothing is better than that. Two blocks do without at every rate.
 #
+# All this is of 150 steps, in which gradients are not clipped. Those that fail have learned next to nothing:
+
+# %%
+failed = [row["loss"] for row in warmed.rows if row["accuracy"] < 0.2]
+finding(
+    "All trainings with under 20 % in place end at a loss above 2 nats; to guess among ten digits costs 2.30.",
+    min(failed) > 2,
+    {"trainings": len(failed), "losses": f"{min(failed):.2f} to {max(failed):.2f}"},
+)
+
+# %% [markdown]
 # ### Sure, or nearly sure?
 #
-# *Beyond the core path.* A stored experiment trained small Transformers on Day 4's dates with a share of 0.1 and with none, five seeds each, in two ways: on few dates, shown often, and on many, shown seldom. Of new dates it took the cross-entropy by the true labels, and the share of right symbols.
+# *Beyond the core path.* A stored experiment trained small Transformers on Day 4's dates with a share of 0.1 and with none, five seeds each, with a dropout of 0.1, in two ways: on few dates, shown often, and on many, shown seldom. Of new dates it took the cross-entropy by the true labels, and the share of right symbols.
 
 # %%
 smoothed = experiments.load("smoothing")
@@ -1778,6 +1848,10 @@ unsure = max(max(added["confidence", n]) for n in sizes) < 0
 mostly = min(added["nats", few]) < 0 < sum(added["nats", few])
 both_ways = all(min(added["accuracy", n]) < 0 < max(added["accuracy", n]) for n in sizes)
 on_average = max(abs(sum(added["accuracy", n]) / len(added["accuracy", n])) for n in sizes)
+mean_and_error = {
+    f"{column}, {n} dates": f"{of.mean().item():+.4f} ± {of.std().item() / len(of) ** 0.5:.4f}"
+    for (column, n), of in ((key, torch.tensor(gains)) for key, gains in added.items())
+}
 
 # %%
 claim(
@@ -1792,57 +1866,65 @@ claim(
         "the share of right symbols rises with some seeds and falls with others": both_ways,
         "on average it changes by under a point": on_average < 0.01,
     },
-    numbers={f"{c}, {n} dates": sum(x) / len(x) for (c, n), x in added.items()},
+    numbers=mean_and_error,
     experiment="smoothing",
 )
 
 # %% [markdown]
-# The first half is as the paper says. The second half could not be judged here: right answers change by less, on average, than they differ between seeds, so a small gain would be hidden, and BLEU was not measured. The models are small, and far from having learned the dates. And the tasks differ: a date has one right answer; the paper's sentences had many translations.
+# (The numbers are means, with their standard errors.) The first half is as the paper says. The second half could not be judged here: right answers change by less, on average, than they differ between seeds, so a small gain would be hidden, and BLEU was not measured. The models are small, and far from having learned the dates. And the tasks differ: a date has one right answer; the paper's sentences had many translations.
 #
 # ### Adam's settings
 #
-# *Beyond the core path.* The sorters of the warm-up once more, with six blocks, post-norm, in 150 steps: with the paper's settings of Adam, with the library's, and with the paper's but $\beta_2 = 0.9$.
-#
-# (claim-tr-7)=
+# *Beyond the core path.* The sorters of the warm-up once more, with six blocks and post-norm, in 150 steps. The paper's settings of Adam stand there already. A stored experiment changed one number at a time: $\beta_2 = 0.999$, which is the library's; $\varepsilon = 10^{-8}$, the library's as well; and $\beta_2 = 0.9$, a shorter memory.
 
 # %%
 settings = experiments.load("adam")
+adams = ["paper", *settings.parameters["adam"]]
 
 
 def with_adam(adam: str, rate: float, warmup: bool = True) -> tuple[float, float, float]:
     """Mean, lowest and highest share of digits in their place, six blocks, post-norm."""
+    if adam == "paper":
+        return sorted_right("post", 6, rate, warmup)
     return settings.spread("accuracy", adam=adam, rate=rate, warmup=warmup)
 
 
-modest = {
-    adam: [with_adam(adam, rate, warmup) for rate in (0.003, 0.01) for warmup in (True, False)]
-    for adam in ("paper", "library")
+# %%
+modest = [with_adam(adam, 0.01, warmup) for adam in adams for warmup in (True, False)]
+good = min(low for _, low, _ in modest) > 0.8
+within_five = max(mean for mean, *_ in modest) - min(mean for mean, *_ in modest) < 0.05
+fast = {adam: with_adam(adam, 0.03) for adam in adams}
+long_memory_fails = fast["paper"][0] > fast["library's β₂"][0] + 0.2
+short_works = fast["short memory"][0] > fast["library's β₂"][0] + 0.2
+needs_warmup = max(with_adam(adam, 0.03, False)[2] for adam in adams) < 0.2
+at_the_high_rate = {
+    f"rate 0.03, {adam}": f"{mean:.2f}, from {low:.2f} to {high:.2f}"
+    for adam, (mean, low, high) in fast.items()
 }
-good = min(low for _, low, _ in modest["paper"]) > 0.8
-alike = max(abs(a[0] - b[0]) for a, b in zip(*modest.values())) < 0.05
-fast = {adam: with_adam(adam, 0.03) for adam in settings.parameters["adam"]}
-both_fail = max(fast["paper"][1], fast["library"][1]) < 0.2
-short_works = fast["short memory"][1] > 0.6
-needs_warmup = max(with_adam(adam, 0.03, False)[2] for adam in fast) < 0.2
+
+# %% [markdown]
+# (claim-tr-7)=
 
 # %%
 claim(
     "tr-7",
     supports={
         "at 0.03 nothing is learned without a warm-up, whatever Adam's settings": needs_warmup,
+        "at 0.03, with one, the paper's sort over 20 points more than β₂ = 0.999 does": long_memory_fails,
     },
     limits={
-        "at 0.003 and 0.01 six blocks sort over 80 %, with a warm-up and without": good,
-        "PyTorch's own β₂ and ε, 0.999 and 1e-8, are within five points of them": alike,
-        "at 0.03, with warm-up, both settings fail at least once of three times": both_fail,
-        "at 0.03, with warm-up, β₂ = 0.9 never fails: over 60 % each time": short_works,
+        "at 0.01 six blocks sort over 80 % with each setting, with a warm-up and without": good,
+        "the means of all these are within five points of each other": within_five,
+        "at 0.03, with a warm-up, β₂ = 0.9 also sorts over 20 points more than 0.999": short_works,
     },
-    numbers={f"rate 0.03, {adam}": mean for adam, (mean, *_) in fast.items()},
+    numbers=at_the_high_rate,
     experiment="adam",
 )
 
 # %% [markdown]
-# At modest rates it makes no difference which of them one takes, nor whether there is a warm-up. At a high one the shorter memory is the best here, of a training of 150 steps; 4000 steps of warm-up were not tried. The paper's numbers were found for its own task and its own size, and they are no law.
+# At a modest rate it makes little difference which settings one takes, with a warm-up or without. At a high one the sentence is half true: a warm-up is needed, and a shorter memory than the library's. But 0.98 is no special number; 0.9 does as well. What $\varepsilon$ does can't be told: with the library's a training failed, with the paper's none, and of three that may be chance.
+#
+# All this is of 150 steps; 4000 steps of warm-up were not tried. The paper's numbers were found for its own task and its own size, and they are no law.
 #
 # ### Counted
 #
@@ -1866,7 +1948,7 @@ claim(
 )
 
 # %% [markdown]
-# The paper says "about 37,000", and does not say which biases its layers have. The sum of what it describes is what stands here.
+# The paper says "about 37,000", and gives no sum. What else it counted, we don't know; biases are not it, since ours has them all.
 #
 # (claim-tr-9)=
 
@@ -1893,28 +1975,26 @@ claim(
 # %% [markdown]
 # ### As far as five hundred symbols
 #
-# *Beyond the core path.* On Day 3 the question was how far back a network can remember: which was the first of many symbols? Stored experiments asked an encoder of one block the same, with about as many parameters and the same training. Others had small models copy sequences within 400 steps.
+# *Beyond the core path.* On Day 3 the question was how far back a network can remember: which was the first of many symbols? Stored experiments asked an encoder of one block the same, with about as many parameters and the same training. Others had small models copy sequences within 400 steps. (`long_recall`, `long_recall_mixed` and `long_copy`; Day 3's is `recall_fixed`.)
 
 # %%
 recalled = experiments.load("long_recall")
 on_day_3 = experiments.load("recall_fixed")
 mixed = experiments.load("long_recall_mixed")
 copying = experiments.load("long_copy")
-far_back = {n: recalled.spread("test", length=n) for n in recalled.parameters["length"]}
 at_100 = {
     layer: on_day_3.spread("test", layer=layer, length=100)
-    for layer in ("RNN", "GRU", "LSTM, keeping")
+    for layer in ("RNN", "GRU", "GRU, keeping", "LSTM, keeping")
 }
 
 # %%
 mixed_low = {
-    model: min(mixed.spread("test", model=model, length=n)[1] for n in (512, 1024))
-    for model in ("RNN", "Transformer")
+    model: mixed.spread("test", model=model, length=1024)[1] for model in ("RNN", "Transformer")
 }
 copied_well = {
     (model, n): copying.spread("accuracy", model=model, length=n)
     for model in ("GRU", "Transformer")
-    for n in copying.parameters["length"]
+    for n in (5, 40)
 }
 
 # %% [markdown]
@@ -1922,22 +2002,23 @@ copied_well = {
 
 # %%
 plain = max(at_100["RNN"][2], at_100["GRU"][2]) < 0.65
-recalls = far_back[512][1] > 0.99
-further = mixed_low["Transformer"] > 0.99
-open_gates, taught = at_100["LSTM, keeping"][1] > 0.99, mixed_low["RNN"] > 0.99
+recalls = min(recalled.spread("test", length=512)[1], mixed_low["Transformer"]) > 0.99
+open_gates = min(at_100["GRU, keeping"][1], at_100["LSTM, keeping"][1]) > 0.98
+sooner = on_day_3.spread("test", layer="GRU", length=20)[2] < 0.35
+taught = mixed_low["RNN"] > 0.99
 copies = copied_well["Transformer", 40][1] > 0.99 and copied_well["GRU", 40][2] < 0.3
 
 # %%
 claim(
     "tr-10",
     supports={
-        "an encoder of one block recalls the first of 512 symbols, over 99 %": recalls,
-        "shown shorter distances too, also of 1,024, over 99 %": further,
+        "one encoder block recalls the first of 512, shown shorter distances of 1,024: over 99 %": recalls,
         "as trained on Day 3, RNN and GRU recall under 65 % of the first of 100": plain,
         "within 400 steps a decoder copies 40 symbols, over 99 %; a GRU gets under 30 %": copies,
     },
     limits={
-        "an LSTM whose gates begin open recalls the first of 100": open_gates,
+        "as trained on Day 3, a GRU guesses at 20 already: under 35 %, of four symbols": sooner,
+        "GRU and LSTM whose gates begin open recall the first of 100, over 98 %": open_gates,
         "shown shorter distances too, a plain RNN recalls the first of 1,024": taught,
     },
     numbers={f"{model} copies {n}": mean for (model, n), (mean, *_) in copied_well.items()},
@@ -2181,7 +2262,7 @@ check("6.10", prefix_mask)
 # :label: exercise-6-11
 #
 # *Core, 5 minutes.* Someone trains a language model on random digits, each one as likely as any other whatever came before, and forgets the causal
-# mask. The training loss falls to 0. Now the mask is put back. Which loss has the trained model on new digits:
+# mask. The training loss falls nearly to 0, wherever the next digit stands in the input. Now the mask is put back. Which loss has the trained model on new digits:
 # `"near 0"`, `"near ln 10"`, or `"far above ln 10"`?
 # ([Solution](solutions/06_transformer.ipynb#solution-6-11))
 # ```
@@ -2196,11 +2277,11 @@ check("6.11", my_loss)
 # :label: exercise-6-12
 #
 # *Core, 20 minutes.* With smoothed labels, the cross-entropy of a perfect model is not 0. The Kullback–Leibler divergence
-# $\sum_k q(k) \log \frac{q(k)}{p(k)}$ is: it is what is left when the label's own entropy is subtracted. And the share $\varepsilon$ need not be spread
+# $\sum_k q(k) \log \frac{q(k)}{p(k)}$ is: it is what is left when the label's own entropy is subtracted. And the share $s$ need not be spread
 # evenly. {cite:t}`szegedy2016rethinking` let any distribution $u$ receive it:
 #
 # $$
-# q(k) = (1 - \varepsilon)\,[k = y] + \varepsilon\, u(k).
+# q(k) = (1 - s)\,[k = y] + s\, u(k).
 # $$
 #
 # Let $u$ be how often each symbol stands in the training text. Return the mean divergence of all symbols that are real. In the formula, $0 \log 0 = 0$.
@@ -2244,7 +2325,7 @@ check("6.13", rate)
 # :label: exercise-6-14
 #
 # *Stretch, 25 minutes.* Layer norm is $y = g \odot \hat x + b$, with $\hat x = (x - \mu)/\sqrt{\sigma^2 + \varepsilon}$. Given the gradient of the loss by $y$,
-# work out those by $x$, $g$ and $b$, with a pencil first, then without autograd. Each number of $x$ acts in three ways: by itself, through $\mu$, and through $\sigma$. Then say why the gradient by
+# work out those by $x$, $g$ and $b$, with a pencil first, then as formulas: the check switches autograd off. Each number of $x$ acts in three ways: by itself, through $\mu$, and through $\sigma$. Then say why the gradient by
 # $x$ sums to 0 over the width.
 # ([Solution](solutions/06_transformer.ipynb#solution-6-14))
 # ```
