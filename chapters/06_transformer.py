@@ -2012,7 +2012,7 @@ copies = copied_well["Transformer", 40][1] > 0.99 and copied_well["GRU", 40][2] 
 claim(
     "tr-10",
     supports={
-        "one encoder block recalls the first of 512, shown shorter distances of 1,024: over 99 %": recalls,
+        "one encoder block recalls the first of 512, and shown shorter ones, too, of 1,024: over 99 %": recalls,
         "as trained on Day 3, RNN and GRU recall under 65 % of the first of 100": plain,
         "within 400 steps a decoder copies 40 symbols, over 99 %; a GRU gets under 30 %": copies,
     },
