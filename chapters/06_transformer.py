@@ -866,7 +866,7 @@ table(rows, ["change", "embedding, times", "blocks, times"])
 #
 # ### What the paper does
 #
-# The paper's loss and its learning rate come first, looked at by themselves. Then the first toy is trained with both; the other small models of this page have plain labels and Day 2's `rise_and_fall`. First the loss. The right symbol gets most of the label, and all others but PAD get a little. (The code's comment calls the share ε.)
+# The paper's loss and its learning rate come first, looked at by themselves. Then the first toy is trained with both; the other small models of this page have plain labels and Day 2's `rise_and_fall`. First the loss. The right symbol gets most of the label, and all others but PAD get a little.
 
 # %%
 show_source(transformer.label_smoothing_loss)

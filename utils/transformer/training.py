@@ -12,11 +12,11 @@ from utils.seq2seq import PAD, sequence_loss
 
 
 def label_smoothing_loss(logits: Tensor, target: Tensor, smoothing: float = 0.1) -> Tensor:
-    """Return the cross-entropy with labels of which a share is spread over the vocabulary.
+    """Return the cross-entropy with labels of which a share s is spread over the vocabulary.
 
-    The label is q(k) = (1 - ε)·[k = y] + ε/(V - 1), and 0 for PAD, which no target is (after
+    The label is q(k) = (1 - s)·[k = y] + s/(V - 1), and 0 for PAD, which no target is (after
     Szegedy et al., 2016, §7; Vaswani et al., 2017, §5.4). The mean is over what is not padding.
-    With ε = 0 it is `sequence_loss`.
+    With s = 0 it is `sequence_loss`.
     Raises: ValueError if the share is not from 0 to below 1, or as `sequence_loss` does.
     """
     check_share("smoothing", smoothing)
