@@ -1095,7 +1095,7 @@ again = {
 assert all(now["work"] == before["work"] for now, before in again.values())
 assert again["GRU"][0]["seconds"] > again["encoder block"][0]["seconds"]
 
-# %% mystnb={"figure": {"caption": "Processor time of a training step of one layer of width 128, four sequences at once, by their length, on one thread (stored experiment `sequence_time`). Both axes are logarithmic.", "name": "fig-step-seconds"}, "image": {"alt": "Three rising lines. Those of the two GRUs lie near each other. That of the encoder block begins below both, rises more steeply from some hundred symbols on, and crosses both between one and two thousand."}}
+# %% mystnb={"figure": {"caption": "Processor time of a training step of one layer of width 128, four sequences at once, by their length, on one thread (stored experiment `sequence_time`). Both axes are logarithmic.", "name": "fig-step-seconds"}, "image": {"alt": "Three rising lines. Those of the two GRUs lie near each other. That of the encoder block begins below both, rises more steeply from some hundred symbols on, and crosses both beyond one thousand."}}
 times = {
     layer: {row["T"]: row["seconds"] for row in by_length.select(layer=layer)}
     for layer in (*again, "library's GRU")
