@@ -1,4 +1,4 @@
-"""The dates of `dates`, read by Day 6's Transformer."""
+"""The dates of `dates`, with the locale told, read by Day 6's Transformer."""
 
 import numpy as np
 import torch
@@ -7,7 +7,7 @@ from utils.lab.date_task import DateTask, sample
 from utils.seq2seq import greedy_decode
 from utils.transformer import Transformer, TransformerConfig, label_smoothing_loss
 
-PARAMETERS = {"locale": [True, False], "pairs": 24_000, "epochs": 3, "seed": [0, 1, 2]}
+PARAMETERS = {"locale": True, "pairs": 24_000, "epochs": 3, "seed": [0, 1, 2]}
 
 
 def data() -> list[np.ndarray]:
