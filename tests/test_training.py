@@ -27,6 +27,14 @@ from utils.lab.metrics import accuracy
 from utils.lab.training import Batches, History, evaluate, fit
 
 
+@pytest.fixture(autouse=True)
+def stop_button():
+    """Connect it: what a shell starts in the background is deaf to it, and its tests would fail."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def data(n=23, seed=0):
     """Inputs (n, 5) and classes (n,) that can be learnt from them."""
     x = torch.randn(n, 5, generator=torch.Generator().manual_seed(seed))
