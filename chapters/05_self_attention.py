@@ -923,9 +923,10 @@ for seed in (0, 1, 2):
     reference.train(model, sequence_loss, corpus, learning_rate=2e-2, seed=seed)
     faster.append(right(model, corpus.validation))
 finding(
-    "At twice the rate one layer fills over 95 % of the gaps, and understands over 90 % of the pronouns, with each of "
-    "three seeds.",
-    all(found["gap"] > 0.95 and found["pronoun"] > 0.9 for found in faster),
+    "At twice the rate one layer fills over 85 % of the gaps, and understands over 90 % of the pronouns, with each of "
+    "three seeds; with at least one of them it fills over 97 % of the gaps.",
+    all(found["gap"] > 0.85 and found["pronoun"] > 0.9 for found in faster)
+    and max(found["gap"] for found in faster) > 0.97,
     {
         f"seed {seed}": f"gap {found['gap']:.1%}, pronoun {found['pronoun']:.1%}"
         for seed, found in enumerate(faster)
@@ -933,7 +934,7 @@ finding(
 )
 
 # %% [markdown]
-# So the gaps were a matter of the rate. One can imagine how one layer understands a pronoun: one head brings the adjective, others the nouns that
+# So one layer can fill the gaps, at this rate, though not every start need get there. One can imagine how one layer understands a pronoun: one head brings the adjective, others the nouns that
 # agree in number, and the output adds up the evidence. We don't say that one layer can't do it all. But two leave hardly a mistake, so the
 # choice is two. Now, once, the test.
 
