@@ -268,8 +268,16 @@ assert torch.allclose(rotary(q[..., order]) @ rotary(k[..., order]).mT, theirs)
 # (solution-5-12)=
 # ## 5.12 A matrix that walks
 #
-# The sum formulas, with $\omega_i = \text{base}^{-2i/d}$: $\sin(m\omega_i + k\omega_i) = \cos(k\omega_i) \sin(m\omega_i) + \sin(k\omega_i) \cos(m\omega_i)$, and
-# likewise for the cosine. So each pair of columns has a 2 × 2 block of its own, which turns it by $k\omega_i$.
+# The sum formulas, with $\omega_i = \text{base}^{-2i/d}$:
+#
+# $$
+# \begin{aligned}
+# \sin(m\omega_i + k\omega_i) &= \cos(k\omega_i) \sin(m\omega_i) \\
+# &\quad + \sin(k\omega_i) \cos(m\omega_i) ,
+# \end{aligned}
+# $$
+#
+# and likewise for the cosine. So each pair of columns has a 2 × 2 block of its own, which turns it by $k\omega_i$.
 
 
 # %%
