@@ -1182,13 +1182,7 @@ finding(
 
 
 # %%
-def number_decides(s: reference.Sentence) -> bool:
-    """Whether the antecedent is the only noun of its number."""
-    plural = [s.words[place] in reference.SINGULAR for place in s.nouns]
-    return plural.count(s.words[s.antecedent] in reference.SINGULAR) == 1
-
-
-needy = [s for s in part if not number_decides(s)]
+needy = [s for s in part if not reference.number_decides(s)]
 
 
 # %%

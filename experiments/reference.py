@@ -104,7 +104,7 @@ def cuts(model: SelfAttentionTagger, part: list[reference.Sentence]) -> dict:
 @torch.no_grad()
 def hidden(model: SelfAttentionTagger, part: list[reference.Sentence]) -> dict:
     """Pronouns right where number does not decide and some words do not see the adjective."""
-    needy = [sentence for sentence in part if not number_decides(sentence)]
+    needy = [sentence for sentence in part if not reference.number_decides(sentence)]
     ids, _ = reference.as_ids(needy)
     blind = {
         "nobody": [[] for _ in needy],
@@ -121,9 +121,3 @@ def hidden(model: SelfAttentionTagger, part: list[reference.Sentence]) -> dict:
         said = model(ids, mask).argmax(-1)
         right[f"hidden from {name}"] = reference.shares_right(said, needy)["pronoun"]
     return right | {"number does not decide": len(needy)}
-
-
-def number_decides(sentence: reference.Sentence) -> bool:
-    """Whether the antecedent is the only noun of its number."""
-    plural = [sentence.words[place] in reference.SINGULAR for place in sentence.nouns]
-    return plural.count(sentence.words[sentence.antecedent] in reference.SINGULAR) == 1

@@ -141,3 +141,9 @@ def test_training_makes_a_model_better(parts):
     history = reference.train(Bag(), loss, parts, epochs=3, learning_rate=0.1)
     assert history.train["loss"][-1] < 0.8 * history.train["loss"][0]
     assert len(history.validation["loss"]) == 3
+
+
+def test_number_decides_where_no_other_noun_has_the_antecedents():
+    for s in reference.corpus(seed=0).test[:50]:
+        same = [n for n in s.nouns if (s.words[n] in PLURAL) == (s.words[s.antecedent] in PLURAL)]
+        assert reference.number_decides(s) == (same == [s.antecedent])

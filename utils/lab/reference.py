@@ -173,6 +173,12 @@ def as_ids(part: Sequence[Sentence]) -> tuple[Tensor, Tensor]:
     return ids, wanted
 
 
+def number_decides(sentence: Sentence) -> bool:
+    """Whether the antecedent is the only noun of its number."""
+    plural = [sentence.words[place] in SINGULAR for place in sentence.nouns]
+    return plural.count(sentence.words[sentence.antecedent] in SINGULAR) == 1
+
+
 def shares_right(said: Tensor, part: Sequence[Sentence]) -> dict[str, float]:
     """How many gaps have the right form, and how many pronouns the right noun.
 
