@@ -17,26 +17,26 @@ help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
 
 lab: $(READY) ## read the lessons in JupyterLab, in copies of your own (in my/); LESSON=01_convolution opens that one
-	@$(BIN)/python -m utils.lab.jupyter lab $(LESSON) -- $(ARGS)
+	@$(BIN)/python -m utils.press.jupyter lab $(LESSON) -- $(ARGS)
 
 fresh: $(READY) ## put a new copy of a lesson beside yours: LESSON=01_convolution
-	@$(BIN)/python -m utils.lab.jupyter fresh $(LESSON)
+	@$(BIN)/python -m utils.press.jupyter fresh $(LESSON)
 
 test: $(READY) ## check everything: lessons, code, book
 	@$(BIN)/python -m pytest --nbval $(ARGS)
 
 book: $(READY) ## build the book and serve it on this machine; PORT=8000
 	@$(BIN)/jupyter-book build . --quiet -W -n --keep-going
-	@$(BIN)/python -m utils.lab.serving $(PORT)
+	@$(BIN)/python -m utils.press.serving $(PORT)
 
 edit: $(READY) ## open the paired originals in JupyterLab, for authors
-	@$(BIN)/python -m utils.lab.jupyter edit $(LESSON) -- $(ARGS)
+	@$(BIN)/python -m utils.press.jupyter edit $(LESSON) -- $(ARGS)
 
 execute: $(READY) ## run the lessons that have changed and store their outputs; LESSON=01_convolution or ALL=1 for others
-	@$(BIN)/python -m utils.lab.notebooks $(LESSON) $(if $(ALL),--all)
+	@$(BIN)/python -m utils.press.notebooks $(LESSON) $(if $(ALL),--all)
 
 experiments: $(READY) ## run the long experiments whose stored results are stale
-	@$(BIN)/python -m utils.lab.experiments
+	@$(BIN)/python -m utils.measure.experiments
 
 bench: $(READY) ## measure time and memory of our layers beside the library's
 	@$(BIN)/python -m benchmarks

@@ -48,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
             "run `make test`, or `pip install --no-deps -e .` in the book's folder.",
             returncode=pytest.ExitCode.USAGE_ERROR,
         )
-    from utils.lab.notebooks import PERSONAL, REPRODUCIBLE
+    from utils.press.notebooks import PERSONAL, REPRODUCIBLE
 
     os.environ.update(REPRODUCIBLE)
     for name in PERSONAL:

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.lab.plotting import COLOURS, INK, MAGNITUDE, STYLE
+from utils.show.plotting import COLOURS, INK, MAGNITUDE, STYLE
 
 T, D = 12, 16  # positions, width
 WRITTEN = 8  # days 0 to 7 can be read; the rest is to come

@@ -9,8 +9,8 @@ import torch
 
 from benchmarks import attention, convolution, efficient, recurrent, self_attention, transformer
 from benchmarks.runner import Case, Comparison, compare
-from utils.lab.display import format_table
-from utils.lab.experiments import processor
+from utils.measure.experiments import processor
+from utils.show.display import format_table
 
 CASES = [
     *convolution.CASES,

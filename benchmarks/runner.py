@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from utils.lab.costs import peak_bytes
+from utils.measure.costs import peak_bytes
 
 
 @dataclass(frozen=True)

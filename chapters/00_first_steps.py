@@ -51,14 +51,14 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from utils.data.datasets import digits
 from utils.exercises.first_steps import check
 from utils.exercises.progress import checklist
-from utils.lab.claims import claim
-from utils.lab.datasets import digits
-from utils.lab.display import show_source, table
-from utils.lab.metrics import accuracy
-from utils.lab.plotting import COLOURS, INK, PAPER, curves, image_grid, use_book_style
-from utils.lab.training import Batches, fit, train_epoch
+from utils.measure.claims import claim
+from utils.show.display import show_source, table
+from utils.show.plotting import COLOURS, INK, PAPER, curves, image_grid, use_book_style
+from utils.training.loop import Batches, fit, train_epoch
+from utils.training.metrics import accuracy
 
 use_book_style()
 
@@ -541,7 +541,7 @@ table(results, ("", "loss", "of 1221", "of 216"))
 #
 # ### The same with `fit`
 #
-# From here on, the loop comes from the book's bench: `fit` in `utils/lab/training.py`. This is what
+# From here on, the loop comes from the book's bench: `fit` in `utils/training/loop.py`. This is what
 # it does in an epoch:
 
 # %%

@@ -41,18 +41,18 @@ from torch.utils.flop_counter import FlopCounterMode
 
 # %%
 from utils import convolution
+from utils.data.augmentation import jitter
+from utils.data.datasets import digits, photographs
+from utils.data.sequences import delayed_recall, two_marks
 from utils.exercises.convolution import check
 from utils.exercises.progress import checklist
-from utils.lab import experiments
-from utils.lab.augmentation import jitter
-from utils.lab.claims import claim
-from utils.lab.datasets import digits, photographs
-from utils.lab.display import finding, show_source, table
-from utils.lab.metrics import accuracy, mean_and_spread
-from utils.lab.plotting import curves, image_grid, use_book_style
-from utils.lab.recipes import train_reader
-from utils.lab.sequences import delayed_recall, two_marks
-from utils.lab.training import Batches, evaluate, fit
+from utils.measure import experiments
+from utils.measure.claims import claim
+from utils.show.display import finding, show_source, table
+from utils.show.plotting import curves, image_grid, use_book_style
+from utils.training.loop import Batches, evaluate, fit
+from utils.training.metrics import accuracy, mean_and_spread
+from utils.training.recipes import train_reader
 
 use_book_style()
 

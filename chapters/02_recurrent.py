@@ -47,15 +47,16 @@ from torch.nn import functional as F
 from utils import convolution, recurrent
 from utils.exercises.progress import checklist
 from utils.exercises.recurrent import check
-from utils.lab import decoding, experiments
-from utils.lab.claims import claim
-from utils.lab.display import finding, show_source, table
-from utils.lab.graphs import longest_chain
-from utils.lab.metrics import accuracy, perplexity
-from utils.lab.plotting import COLOURS, curves, use_book_style
+from utils.measure import experiments
+from utils.measure.claims import claim
+from utils.measure.graphs import longest_chain
+from utils.show.display import finding, show_source, table
+from utils.show.plotting import COLOURS, curves, use_book_style
+from utils.training import sampling
+from utils.training.metrics import accuracy, perplexity
 
 # %%
-from utils.lab.recipes import (
+from utils.training.recipes import (
     clip_gradients,
     recall_ids,
     rise_and_fall,
@@ -63,16 +64,15 @@ from utils.lab.recipes import (
     train_characters,
     train_recall,
 )
-from utils.lab.training import Batches, evaluate, fit
+from utils.training.loop import Batches, evaluate, fit
 
 # %% [markdown]
 # The third cell takes what we read: pictures of digits, words of many languages, and text.
 
 # %%
-from utils.lab.datasets import digits
-from utils.lab.dates import LANGUAGES, language_words
-from utils.lab.text import BOS, EOS, PAD, PARTS, BucketedBatches
-from utils.lab.text import KneserNey, Vocabulary, manual_text, pad
+from utils.data.datasets import digits
+from utils.data.dates import LANGUAGES, language_words
+from utils.data.text import BOS, EOS, PAD, PARTS, BucketedBatches, KneserNey, Vocabulary, manual_text, pad
 
 use_book_style()
 
@@ -705,7 +705,7 @@ finding(
 # - **top-p** {cite}`holtzman2020curious` among the fewest that together have the probability $p$.
 
 # %%
-show_source(decoding.top_p)
+show_source(sampling.top_p)
 
 
 # %%
@@ -720,17 +720,17 @@ def write(choose, start: str = "The ") -> torch.Tensor:
     ids = torch.tensor([symbols.encode(start)] * 8)
     with torch.no_grad():
         _, state = writer.model(ids[:, :-1])
-    return decoding.generate(step, state, ids[:, -1], 400, choose)
+    return sampling.generate(step, state, ids[:, -1], 400, choose)
 
 
 # %%
 filters = {
-    "temperature 0.3": lambda logits: decoding.temperature(logits, 0.3),
-    "temperature 0.7": lambda logits: decoding.temperature(logits, 0.7),
+    "temperature 0.3": lambda logits: sampling.temperature(logits, 0.3),
+    "temperature 0.7": lambda logits: sampling.temperature(logits, 0.7),
     "temperature 1": lambda logits: logits,
-    "temperature 1.5": lambda logits: decoding.temperature(logits, 1.5),
-    "top-k, 5": lambda logits: decoding.top_k(logits, 5),
-    "top-p, 0.9": lambda logits: decoding.top_p(logits, 0.9),
+    "temperature 1.5": lambda logits: sampling.temperature(logits, 1.5),
+    "top-k, 5": lambda logits: sampling.top_k(logits, 5),
+    "top-p, 0.9": lambda logits: sampling.top_p(logits, 0.9),
 }
 
 
@@ -738,7 +738,7 @@ filters = {
 def drawn_from(keep):
     """A way of choosing: filter the logits, then draw."""
     chance = torch.Generator().manual_seed(0)
-    return lambda logits: decoding.sample(keep(logits), chance)
+    return lambda logits: sampling.sample(keep(logits), chance)
 
 
 written = {"greedy": write(lambda logits: logits.argmax(-1))}
@@ -857,7 +857,7 @@ def say(model: nn.Module, state: torch.Tensor, length: int) -> torch.Tensor:
         return logits[:, 0], state
 
     first = torch.full((len(state),), BOS)
-    return decoding.generate(step, state, first, length, lambda logits: logits.argmax(-1), end=EOS)
+    return sampling.generate(step, state, first, length, lambda logits: logits.argmax(-1), end=EOS)
 
 
 # %%

@@ -43,16 +43,16 @@ from torch.nn.utils.rnn import pack_padded_sequence
 
 # %%
 from utils import recurrent
+from utils.data.text import manual_text, pad
 from utils.exercises.gates import check
 from utils.exercises.progress import checklist
-from utils.lab import experiments
-from utils.lab.claims import cited_only, claim
-from utils.lab.display import finding, show_source, table
-from utils.lab.metrics import accuracy, mean_and_spread
-from utils.lab.plotting import COLOURS, bars, curves, use_book_style
-from utils.lab.recipes import clip_gradients, recall_ids, rise_and_fall, train_recall
-from utils.lab.text import manual_text, pad
-from utils.lab.training import Batches, evaluate, fit
+from utils.measure import experiments
+from utils.measure.claims import cited_only, claim
+from utils.show.display import finding, show_source, table
+from utils.show.plotting import COLOURS, bars, curves, use_book_style
+from utils.training.loop import Batches, evaluate, fit
+from utils.training.metrics import accuracy, mean_and_spread
+from utils.training.recipes import clip_gradients, recall_ids, rise_and_fall, train_recall
 
 use_book_style()
 

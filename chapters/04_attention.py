@@ -44,17 +44,19 @@ from torch.utils.flop_counter import FlopCounterMode
 
 # %%
 from utils import attention, seq2seq
+from utils.data import dates, translation
+from utils.data.text import Vocabulary, pad
 from utils.exercises.alignment import check, random_language
 from utils.exercises.progress import checklist
-from utils.lab import dates, experiments, metrics, translation
-from utils.lab.claims import claim
-from utils.lab.display import finding, show_source, table
-from utils.lab.graphs import longest_chain
-from utils.lab.plotting import COLOURS, curves, heat_map, use_book_style
-from utils.lab.recipes import train_translator
-from utils.lab.text import Vocabulary, pad
-from utils.lab.training import Batches, evaluate, fit
+from utils.measure import experiments
+from utils.measure.claims import claim
+from utils.measure.graphs import longest_chain
 from utils.seq2seq import BOS, EOS, PAD, Seq2Seq, Seq2SeqConfig
+from utils.show.display import finding, show_source, table
+from utils.show.plotting import COLOURS, curves, heat_map, use_book_style
+from utils.training import metrics
+from utils.training.loop import Batches, evaluate, fit
+from utils.training.recipes import train_translator
 
 use_book_style()
 
@@ -1182,7 +1184,7 @@ finding(
 # this into a new cell. English is cut at spaces, and each Chinese character is a word. It trains far longer than anything else on this page.
 #
 # ```python
-# from utils.lab.datasets import tatoeba
+# from utils.data.datasets import tatoeba
 #
 # real = tatoeba()  # without the file, it says in one sentence where to get it
 # parts = {

@@ -45,15 +45,20 @@ from utils import attention, positions, self_attention
 from utils.attention import masked_softmax, padding_mask
 from utils.exercises.progress import checklist
 from utils.exercises.self_attention import check
-from utils.lab import experiments, metrics, reference
-from utils.lab.claims import claim
-from utils.lab.display import finding, show_source, table
-from utils.lab.graphs import longest_chain
-from utils.lab.plotting import COLOURS, MARKERS, bars, curves, heat_map, use_book_style
-from utils.lab.training import Batches, evaluate, fit
 from utils.recurrent import RNN
 from utils.self_attention import MultiHeadAttention, SelfAttentionTagger, causal_mask
 from utils.seq2seq import Encoder, Seq2SeqConfig, sequence_loss
+
+# %%
+from utils.data import pronouns
+from utils.measure import experiments
+from utils.measure.claims import claim
+from utils.measure.graphs import longest_chain
+from utils.show.display import finding, show_source, table
+from utils.show.plotting import COLOURS, MARKERS, bars, curves, heat_map, use_book_style
+from utils.tasks.pronouns import VOCABULARY, as_ids, shares_right, train_pronouns, without_link
+from utils.training import metrics
+from utils.training.loop import Batches, evaluate, fit
 
 use_book_style()
 
@@ -813,7 +818,7 @@ print("and without the mask:", torch.equal(free[:, :6], freed[:, :6]))
 # it means.
 
 # %%
-corpus = reference.corpus(seed=0)
+corpus = pronouns.corpus(seed=0)
 assert [len(part) for part in corpus] == [4000, 500, 500, 500]
 rows = [[" ".join(s.words), s.form, s.words[s.antecedent]] for s in corpus.test[:5]]
 table(rows, ["sentence", "the gap wants", "the pronoun means"])
@@ -829,20 +834,20 @@ table(rows, ["sentence", "the gap wants", "the pronoun means"])
 
 
 # %%
-def by_rules(part: list[reference.Sentence]) -> dict[str, float]:
+def by_rules(part: list[pronouns.Sentence]) -> dict[str, float]:
     """How often simple rules are right."""
     rules = "nearest noun", "subject", "first noun of its number", "first noun of its kind"
     hits = {"gap, nearest noun before": 0} | {f"pronoun, {rule}": 0 for rule in rules}
     for s in part:
         before = max(place for place in s.nouns if place < s.gap)
         nearest = min(s.nouns, key=lambda place: abs(place - s.pronoun))
-        plural = {place: s.words[place] in reference.SINGULAR for place in s.nouns}
+        plural = {place: s.words[place] in pronouns.SINGULAR for place in s.nouns}
         hits["gap, nearest noun before"] += plural[before] == plural[s.subject]
         hits["pronoun, nearest noun"] += nearest == s.antecedent
         hits["pronoun, subject"] += s.subject == s.antecedent
-        number, kind = plural[s.antecedent], reference.kind(s.words[s.antecedent])
+        number, kind = plural[s.antecedent], pronouns.kind(s.words[s.antecedent])
         agrees = [place for place in s.nouns if plural[place] == number]
-        fits = [place for place in s.nouns if reference.kind(s.words[place]) == kind]
+        fits = [place for place in s.nouns if pronouns.kind(s.words[place]) == kind]
         hits["pronoun, first noun of its number"] += agrees[0] == s.antecedent
         hits["pronoun, first noun of its kind"] += fits[0] == s.antecedent
     return {rule: hit / len(part) for rule, hit in hits.items()}
@@ -874,13 +879,13 @@ finding(
 def tagger(layers: int, seed: int = 0) -> SelfAttentionTagger:
     """An untrained reader of the grammar's words."""
     torch.manual_seed(seed)
-    V, where = len(reference.VOCABULARY), positions.LearnedPositions(24, 32)
+    V, where = len(VOCABULARY), positions.LearnedPositions(24, 32)
     return SelfAttentionTagger(V, V, 32, 4, layers, positions=where)
 
 
 models = {layers: tagger(layers) for layers in (1, 2)}
 histories = {
-    layers: reference.train(model, sequence_loss, corpus) for layers, model in models.items()
+    layers: train_pronouns(model, sequence_loss, corpus) for layers, model in models.items()
 }
 
 # %% mystnb={"figure": {"caption": "Loss of readers with one and with two layers, on training and validation data.", "name": "fig-reader-loss"}, "image": {"alt": "Four falling curves over six epochs. Those of two layers fall to nearly zero; those of one layer are a little above at the end."}}
@@ -895,10 +900,10 @@ plt.show()
 
 # %%
 @torch.no_grad()
-def right(model: nn.Module, part: list[reference.Sentence], mask=None) -> dict[str, float]:
+def right(model: nn.Module, part: list[pronouns.Sentence], mask=None) -> dict[str, float]:
     """Share of gaps and of pronouns that are right; links may be masked (B, L, h, T, T)."""
-    ids, _ = reference.as_ids(part)
-    return reference.shares_right(model.eval()(ids, mask).argmax(-1), part)
+    ids, _ = as_ids(part)
+    return shares_right(model.eval()(ids, mask).argmax(-1), part)
 
 
 validated = {layers: right(model, corpus.validation) for layers, model in models.items()}
@@ -920,7 +925,7 @@ finding(
 faster = []
 for seed in (0, 1, 2):
     model = tagger(1, seed)
-    reference.train(model, sequence_loss, corpus, learning_rate=2e-2, seed=seed)
+    train_pronouns(model, sequence_loss, corpus, learning_rate=2e-2, seed=seed)
     faster.append(right(model, corpus.validation))
 finding(
     "At twice the rate one layer fills over 85 % of the gaps, and understands over 90 % of the pronouns, with each of "
@@ -964,7 +969,7 @@ finding(
 # validation data chose: the middle one.
 
 # %%
-recurrent = experiments.load("reference_recurrent")
+recurrent = experiments.load("pronouns_recurrent")
 rates = recurrent.parameters["learning_rate"]
 rate = min(rates, key=lambda rate: recurrent.spread("validation", learning_rate=rate)[0])
 assert rate == sorted(rates)[1] and recurrent.parameters["epochs"] == 3 * 6
@@ -1002,10 +1007,10 @@ asked = {
     for said in ("tired", "wide")
 }
 assert not {tuple(words) for words in asked.values()} & {s.words for s in corpus.train}
-ids = torch.tensor([reference.VOCABULARY.encode(words, strict=True) for words in asked.values()])
+ids = torch.tensor([VOCABULARY.encode(words, strict=True) for words in asked.values()])
 with torch.no_grad():
     logits, weights = reader(ids, need_weights=True)  # (2, T, V), (2, L, h, T, T)
-meant = reference.VOCABULARY.decode(logits[:, asked["tired"].index("it")].argmax(-1))
+meant = VOCABULARY.decode(logits[:, asked["tired"].index("it")].argmax(-1))
 
 # %% mystnb={"figure": {"caption": "Where *it* looks, in the two sentences and both layers: mean weights of four heads.", "name": "fig-it"}, "image": {"alt": "A map of four rows and twelve columns. Rows are tired in layer 1 and 2, wide in layer 1 and 2; columns are the words of the sentence. With tired, the row of layer 2 is brightest at animal; with wide, at street. In layer 1, the last word is bright with tired, and dimmer with wide; street and the gap are dim in both."}}
 looks = weights[:, :, :, asked["tired"].index("it")].mean(dim=2).flatten(0, 1)  # (2 · L, T)
@@ -1026,16 +1031,16 @@ plt.show()
 
 
 # %%
-def understood_by(sentences: list[reference.Sentence]) -> torch.Tensor:
+def understood_by(sentences: list[pronouns.Sentence]) -> torch.Tensor:
     """Whether each pronoun is understood, (B,)."""
-    ids, wanted = reference.as_ids(sentences)
+    ids, wanted = as_ids(sentences)
     with torch.no_grad():
         said = reader(ids).argmax(-1)
     rows, places = torch.arange(len(ids)), torch.tensor([s.pronoun for s in sentences])
     return (said == wanted)[rows, places]
 
 
-pairs = [(s, reference.twin(s)) for s in corpus.validation if reference.twin(s) is not None]
+pairs = [(s, pronouns.twin(s)) for s in corpus.validation if pronouns.twin(s) is not None]
 one, other = (understood_by(list(side)) for side in zip(*pairs))
 both_right = (one & other).double().mean().item()
 finding(
@@ -1073,7 +1078,7 @@ plt.show()
 
 # %%
 part = corpus.validation
-ids, _ = reference.as_ids(part)
+ids, _ = as_ids(part)
 at = {
     name: [getattr(s, name) for s in part] for name in ("gap", "subject", "pronoun", "antecedent")
 }
@@ -1123,7 +1128,7 @@ EVERY = slice(None)
 
 def right_without(query: str, key: str, layers=EVERY, heads=EVERY, model=reader) -> float:
     """Share of right answers at the query, when it may not look at the key in these heads."""
-    link = reference.without_link(part, at[query], at[key])  # (B, T, T)
+    link = without_link(part, at[query], at[key])  # (B, T, T)
     mask = torch.ones(len(part), len(model.layers), 4, *link.shape[1:], dtype=torch.bool)
     mask[:, layers, heads] = link[:, None, None]
     return right(model, part, mask)[query]
@@ -1182,7 +1187,7 @@ finding(
 
 
 # %%
-needy = [s for s in part if not reference.number_decides(s)]
+needy = [s for s in part if not pronouns.number_decides(s)]
 
 
 # %%
@@ -1221,7 +1226,7 @@ finding(
 # them on the test sentences. How many points are lost when the adjective is hidden?
 
 # %%
-readers = experiments.load("reference")
+readers = experiments.load("pronouns")
 five = readers.select(layers=2, heads=4)
 ways = ("pronoun", "nouns", "pronoun and nouns", "all")
 costs = [
@@ -1346,7 +1351,7 @@ finding(
 # stored experiment trained our reader with six layers, three seeds, two learning rates; the validation data chose between them.
 
 # %%
-stacked = experiments.load("reference_depth")
+stacked = experiments.load("pronouns_depth")
 
 
 def chosen(residual: bool, layers: int) -> list[dict]:
@@ -1496,7 +1501,7 @@ with torch.no_grad():
     fresh, x = MultiHeadAttention(64, 4), torch.randn(16, 32, 64)
     in_layers = {"a fresh layer": products(fresh, x).var().item() / 16}
     for name, model in (("untrained", tagger(2)), ("trained", reader.eval())):
-        ids, _ = reference.as_ids(corpus.validation)
+        ids, _ = as_ids(corpus.validation)
         real = (ids != 0)[:, None, None]  # (B, 1, 1, T)
         x = model.positions(model.embedding(ids))
         for i, layer in enumerate(model.layers):
@@ -1909,7 +1914,7 @@ claim(
     },
     limits=limits,
     numbers=numbers,
-    experiment="reference",
+    experiment="pronouns",
 )
 
 # %% [markdown]

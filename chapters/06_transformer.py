@@ -47,14 +47,16 @@ from utils.seq2seq import BOS, EOS, PAD, Seq2Seq, Seq2SeqConfig
 from utils.transformer import EncoderBlock, Transformer, TransformerConfig
 
 # %%
-from utils.lab import costs, dates, experiments, metrics, translation
-from utils.lab.claims import claim
-from utils.lab.decoding import generate, sample
-from utils.lab.display import finding, show_source, table
-from utils.lab.plotting import COLOURS, INK, curves, heat_map, use_book_style
-from utils.lab.recipes import rise_and_fall, train_translator
-from utils.lab.text import BucketedBatches, KneserNey, Vocabulary, pad
-from utils.lab.training import Batches, evaluate, fit
+from utils.data import dates, translation
+from utils.data.text import BucketedBatches, KneserNey, Vocabulary, pad
+from utils.measure import costs, experiments
+from utils.measure.claims import claim
+from utils.show.display import finding, show_source, table
+from utils.show.plotting import COLOURS, INK, curves, heat_map, use_book_style
+from utils.training import metrics
+from utils.training.loop import Batches, evaluate, fit
+from utils.training.recipes import rise_and_fall, train_translator
+from utils.training.sampling import generate, sample
 
 use_book_style()
 

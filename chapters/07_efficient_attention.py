@@ -42,18 +42,18 @@ from torch.nn import functional as F
 
 # %%
 from utils import efficient
+from utils.data.sequences import NOT_ASKED, associative_recall
 from utils.efficient import blocks, kernelised
 from utils.exercises.efficient import check
 from utils.exercises.progress import checklist
-from utils.lab import experiments
-from utils.lab.claims import claim
-from utils.lab.costs import exponent, peak_bytes, work
-from utils.lab.display import finding, show_source, table
-from utils.lab.plotting import INK, bars, curves, use_book_style
-from utils.lab.recipes import train_tagger
-from utils.lab.sequences import NOT_ASKED, associative_recall
+from utils.measure import experiments
+from utils.measure.claims import claim
+from utils.measure.costs import exponent, peak_bytes, work
 from utils.recurrent import RNN
 from utils.self_attention import MultiHeadAttention, causal_mask
+from utils.show.display import finding, show_source, table
+from utils.show.plotting import INK, bars, curves, use_book_style
+from utils.training.recipes import train_tagger
 from utils.transformer import DecoderOnly, Tagger, TransformerConfig
 
 # %%

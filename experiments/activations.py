@@ -8,8 +8,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from utils.lab.datasets import digits
-from utils.lab.training import Batches, fit
+from utils.data.datasets import digits
+from utils.training.loop import Batches, fit
 
 PARAMETERS = {
     "activation": ["ReLU", "tanh"],

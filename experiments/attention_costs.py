@@ -32,7 +32,7 @@ from utils.efficient import (
     window_attention,
 )
 from utils.efficient.blocks import attend
-from utils.lab.costs import peak_bytes, seconds, work
+from utils.measure.costs import peak_bytes, seconds, work
 
 METHODS = {
     "full": lambda T, d_k, window, n_features: attend,

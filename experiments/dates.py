@@ -7,8 +7,8 @@ with each release of Babel, and the numbers with it.
 import numpy as np
 import torch
 
-from utils.lab.date_task import DateTask, sample
 from utils.seq2seq import Seq2Seq, Seq2SeqConfig, greedy_decode, sequence_loss
+from utils.tasks.dates import DateTask, sample
 
 PARAMETERS = {"locale": [True, False], "pairs": 24_000, "epochs": 3, "seed": [0, 1, 2]}
 

@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from utils.lab.date_task import DateTask, sample
 from utils.seq2seq import greedy_decode
+from utils.tasks.dates import DateTask, sample
 from utils.transformer import Transformer, TransformerConfig, label_smoothing_loss
 
 PARAMETERS = {"locale": True, "pairs": 24_000, "epochs": 3, "seed": [0, 1, 2]}

@@ -7,10 +7,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils.convolution import DigitsNet, LeNet, SmallAlexNet, SmallGoogLeNet
-from utils.lab.datasets import digits
-from utils.lab.metrics import accuracy
-from utils.lab.recipes import train_reader
-from utils.lab.training import evaluate
+from utils.data.datasets import digits
+from utils.training.loop import evaluate
+from utils.training.metrics import accuracy
+from utils.training.recipes import train_reader
 
 PARAMETERS = {
     "model": ["dense network", "LeNet", "small AlexNet", "small GoogLeNet", "DigitsNet"],

@@ -5,9 +5,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils.convolution import DigitsNet
-from utils.lab.datasets import digits
-from utils.lab.metrics import accuracy
-from utils.lab.training import Batches, evaluate, fit
+from utils.data.datasets import digits
+from utils.training.loop import Batches, evaluate, fit
+from utils.training.metrics import accuracy
 
 PARAMETERS = {
     "network": ["dense", "DigitsNet"],

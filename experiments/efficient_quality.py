@@ -15,6 +15,7 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
+from utils.data.sequences import NOT_ASKED, associative_recall, most_frequent
 from utils.efficient import (
     Linformer,
     Performer,
@@ -25,8 +26,7 @@ from utils.efficient import (
     use_form,
     window_attention,
 )
-from utils.lab.recipes import train_tagger
-from utils.lab.sequences import NOT_ASKED, associative_recall, most_frequent
+from utils.training.recipes import train_tagger
 from utils.transformer import Tagger, TransformerConfig
 
 PARAMETERS = {

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.lab.metrics import accuracy
-from utils.lab.recipes import rise_and_fall
-from utils.lab.training import Batches, evaluate, fit
 from utils.self_attention import dot_product_attention, merge_heads, split_heads
+from utils.training.loop import Batches, evaluate, fit
+from utils.training.metrics import accuracy
+from utils.training.recipes import rise_and_fall
 
 NETWORKS = {  # heads, and whether keys and values are shared
     "one head": (1, False),

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from utils.efficient import KVCache
-from utils.lab.costs import seconds, work
+from utils.measure.costs import seconds, work
 from utils.transformer import DecoderOnly, TransformerConfig
 
 PARAMETERS = {

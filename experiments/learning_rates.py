@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from utils.lab.recipes import stream, train_characters
-from utils.lab.text import Vocabulary, manual_text
-from utils.lab.training import evaluate
+from utils.data.text import Vocabulary, manual_text
 from utils.recurrent import GRU, LSTM, RNN, LanguageModel, Streaming
+from utils.training.loop import evaluate
+from utils.training.recipes import stream, train_characters
 
 VARIES_WITH_PYTHON = True  # the manual
 PARAMETERS = {

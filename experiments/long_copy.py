@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from utils.lab.metrics import accuracy
-from utils.lab.recipes import train_once
-from utils.lab.sequences import copying
+from utils.data.sequences import copying
 from utils.recurrent import GRU, LanguageModel
+from utils.training.metrics import accuracy
+from utils.training.recipes import train_once
 from utils.transformer import DecoderOnly, TransformerConfig
 
 PARAMETERS = {"model": ["GRU", "Transformer"], "length": [5, 40], "seed": [0, 1, 2]}

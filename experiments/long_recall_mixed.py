@@ -5,8 +5,8 @@ The encoder is that of long_recall; the RNN has about as many parameters.
 
 import torch
 
-from utils.lab.recipes import train_recall
 from utils.recurrent import RNN, SequenceClassifier
+from utils.training.recipes import train_recall
 from utils.transformer import EncoderOnly, TransformerConfig
 
 PARAMETERS = {"model": ["RNN", "Transformer"], "length": 1024, "seed": [0, 1, 2]}

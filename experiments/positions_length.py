@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from utils.lab.recipes import train_once
-from utils.lab.sequences import copying, echo
+from utils.data.sequences import copying, echo
+from utils.training.recipes import train_once
 from utils.transformer import DecoderOnly, TransformerConfig
 
 PARAMETERS = {

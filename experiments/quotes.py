@@ -11,9 +11,9 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from utils.lab.recipes import train_characters
-from utils.lab.text import Vocabulary, manual_text
+from utils.data.text import Vocabulary, manual_text
 from utils.recurrent import LSTM, LanguageModel, Streaming
+from utils.training.recipes import train_characters
 
 VARIES_WITH_PYTHON = True  # the manual
 PARAMETERS = {"epochs": [0, 6], "seed": [0, 1, 2]}

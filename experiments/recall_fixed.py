@@ -8,8 +8,8 @@ import math
 
 import torch
 
-from utils.lab.recipes import train_recall
 from utils.recurrent import GRU, LSTM, RNN, SequenceClassifier
+from utils.training.recipes import train_recall
 
 PARAMETERS = {
     "layer": ["RNN", "GRU", "GRU, keeping", "LSTM, bias 0", "LSTM, bias 1", "LSTM, keeping"],

@@ -3,7 +3,7 @@
 import torch
 
 from utils.attention import AdditiveScore, Attention, ScaledDotScore
-from utils.lab.costs import peak_bytes, seconds, work
+from utils.measure.costs import peak_bytes, seconds, work
 
 PARAMETERS = {"score": ["additive", "dot"], "n": [64, 128, 256, 512, 1024]}
 D = 64

@@ -10,8 +10,8 @@ nn.GRU. Seconds are of processor time on one thread, the least of a few repeats.
 import torch
 from torch import Tensor, nn
 
-from utils.lab.costs import seconds, work
-from utils.lab.graphs import longest_chain
+from utils.measure.costs import seconds, work
+from utils.measure.graphs import longest_chain
 from utils.recurrent import GRU, RNN
 from utils.self_attention import MultiHeadAttention
 from utils.transformer import EncoderBlock, TransformerConfig

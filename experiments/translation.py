@@ -8,7 +8,6 @@ from functools import cache
 
 import torch
 
-from utils.lab.translation.task import Task
 from utils.seq2seq import (
     Seq2Seq,
     Seq2SeqConfig,
@@ -16,6 +15,7 @@ from utils.seq2seq import (
     greedy_decode,
     sequence_loss,
 )
+from utils.tasks.translation import Task
 
 PARAMETERS = {"score": ["none", "additive"], "pairs": 24_000, "epochs": 6, "seed": [0, 1, 2]}
 task = cache(Task)

@@ -4,7 +4,6 @@ from functools import cache
 
 import torch
 
-from utils.lab.translation.task import Task
 from utils.seq2seq import (
     Seq2Seq,
     Seq2SeqConfig,
@@ -12,6 +11,7 @@ from utils.seq2seq import (
     greedy_decode,
     sequence_loss,
 )
+from utils.tasks.translation import Task
 
 PARAMETERS = {
     "score": ["dot", "scaled dot", "general"],

@@ -9,10 +9,10 @@ import time
 
 from torch import nn
 
-from utils.lab.costs import one_thread
-from utils.lab.recipes import train_translator
-from utils.lab.translation.task import TRANSFORMER, Task
+from utils.measure.costs import one_thread
 from utils.seq2seq import Seq2Seq, Seq2SeqConfig, sequence_loss
+from utils.tasks.translation import TRANSFORMER, Task
+from utils.training.recipes import train_translator
 from utils.transformer import Transformer, TransformerConfig, label_smoothing_loss
 
 PARAMETERS = {"pairs": 24_000, "sentences": 1_280, "rounds": 5}

@@ -8,8 +8,8 @@ from functools import cache
 
 import torch
 
-from utils.lab.translation.task import TRANSFORMER, Task
 from utils.seq2seq import forced_weights, greedy_decode
+from utils.tasks.translation import TRANSFORMER, Task
 from utils.transformer import Transformer, TransformerConfig, label_smoothing_loss
 
 PARAMETERS = {"pairs": 24_000, "epochs": [5, 8], "seed": [0, 1, 2]}

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from utils.attention import Attention, Score
-from utils.lab.translation.task import Task
 from utils.seq2seq import (
     Seq2Seq,
     Seq2SeqConfig,
@@ -17,6 +16,7 @@ from utils.seq2seq import (
     greedy_decode,
     sequence_loss,
 )
+from utils.tasks.translation import Task
 
 PARAMETERS = {"pairs": 24_000, "epochs": 6, "seed": [0, 1, 2]}
 task = cache(Task)

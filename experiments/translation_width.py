@@ -4,13 +4,13 @@ from functools import cache
 
 import torch
 
-from utils.lab.translation.task import Task
 from utils.seq2seq import (
     Seq2Seq,
     Seq2SeqConfig,
     greedy_decode,
     sequence_loss,
 )
+from utils.tasks.translation import Task
 
 PARAMETERS = {"hidden_size": [64, 256], "pairs": 24_000, "epochs": 6, "seed": [0, 1, 2]}
 task = cache(Task)

@@ -10,8 +10,8 @@ the first block to the last.
 
 import torch
 
-from utils.lab.recipes import tag_loss, train_sorter
-from utils.lab.sequences import sorting
+from utils.data.sequences import sorting
+from utils.training.recipes import tag_loss, train_sorter
 from utils.transformer import Tagger, TransformerConfig
 
 PARAMETERS = {

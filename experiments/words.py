@@ -7,12 +7,12 @@ import numpy as np
 import torch
 from torch import nn
 
-from utils.lab.dates import language_words
-from utils.lab.metrics import accuracy
-from utils.lab.recipes import rise_and_fall
-from utils.lab.text import BucketedBatches, Vocabulary
-from utils.lab.training import evaluate, fit
+from utils.data.dates import language_words
+from utils.data.text import BucketedBatches, Vocabulary
 from utils.recurrent import GRU, LSTM, RNN, SequenceClassifier
+from utils.training.loop import evaluate, fit
+from utils.training.metrics import accuracy
+from utils.training.recipes import rise_and_fall
 
 PARAMETERS = {"layer": ["RNN", "GRU", "LSTM"], "seed": [0, 1, 2]}
 LAYERS = {"RNN": (RNN, 128), "GRU": (GRU, 68), "LSTM": (LSTM, 58)}

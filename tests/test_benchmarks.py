@@ -17,7 +17,7 @@ from benchmarks.attention import ADDITIVE
 from benchmarks.convolution import RECOMMENDED
 from benchmarks.runner import Case, Comparison, Cost, compare
 from utils import ROOT
-from utils.lab import costs
+from utils.measure import costs
 
 CASES = table.CASES
 MEGABYTE = torch.zeros(1000, 250)  # 10⁶ bytes in single precision

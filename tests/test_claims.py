@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from utils import ROOT
-from utils.lab import claims
-from utils.lab.claims import RECORD, ClaimError, cited_only, claim
-from utils.lab.experiments import ExperimentError
+from utils.measure import claims
+from utils.measure.claims import RECORD, ClaimError, cited_only, claim
+from utils.measure.experiments import ExperimentError
 
 NOTEBOOKS = sorted((ROOT / "chapters").glob("[0-9]*.ipynb"))
 needs_lessons = pytest.mark.skipif(not NOTEBOOKS, reason="no lesson has been executed yet")
@@ -189,5 +189,5 @@ def test_a_link_leads_to_the_text_of_each_claim():
 @needs_lessons
 def test_the_page_is_what_the_notebooks_say():
     assert (ROOT / "claims.md").read_text(encoding="utf-8") == claims.page(), (
-        "claims.md is not what the notebooks say: run `python -m utils.lab.claims`."
+        "claims.md is not what the notebooks say: run `python -m utils.measure.claims`."
     )

@@ -9,8 +9,8 @@ from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
 from utils.efficient import elu_features, recurrent_form, tiled_attention
-from utils.lab.costs import Work, exponent, peak_bytes, seconds, work
-from utils.lab.experiments import live, load
+from utils.measure.costs import Work, exponent, peak_bytes, seconds, work
+from utils.measure.experiments import live, load
 from utils.recurrent import GRU
 from utils.transformer import DecoderBlock, EncoderBlock, TransformerConfig
 

@@ -20,7 +20,7 @@ import sklearn.datasets
 import torch
 
 from utils import ROOT
-from utils.lab import datasets
+from utils.data import datasets
 
 README = (ROOT / "data" / "README.md").read_text(encoding="utf-8")
 PARTS = ("train", "validation", "test")

@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from utils.lab.date_task import MAX_LEN, DateTask
-from utils.lab.text import EOS, PAD
+from utils.data.text import EOS, PAD
 from utils.seq2seq import sequence_loss
+from utils.tasks.dates import MAX_LEN, DateTask
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from utils.lab import dates
-from utils.lab.dates import (
+from utils.data import dates
+from utils.data.dates import (
     FORMATS,
     LANGUAGES,
     LOCALES,

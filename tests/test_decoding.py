@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from utils.lab.decoding import generate, sample, temperature, top_k, top_p
+from utils.training.sampling import generate, sample, temperature, top_k, top_p
 
 
 def kept(filtered):

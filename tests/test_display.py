@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from utils import ROOT
-from utils.lab import display, plotting
-from utils.lab.display import finding, show_source, source_bundle, table
-from utils.lab.experiments import Result
+from utils.measure.experiments import Result
+from utils.show import display, plotting
+from utils.show.display import finding, show_source, source_bundle, table
 
 NOTEBOOKS = sorted((ROOT / "chapters").rglob("[0-9]*.ipynb"))
 
@@ -61,9 +61,9 @@ def test_changed_and_removed_source_is_noticed():
     bundle = source_bundle(plotting.curves)
     assert stale_sources(as_notebook(bundle)) == []
     older = bundle | {"text/html": bundle["text/html"].replace("logx", "logz")}
-    assert stale_sources(as_notebook(older)) == ["utils/lab/plotting.py: curves"]
-    gone = bundle | {"text/plain": "utils/lab/plotting.py: spirals"}
-    assert stale_sources(as_notebook(gone)) == ["utils/lab/plotting.py: spirals"]
+    assert stale_sources(as_notebook(older)) == ["utils/show/plotting.py: curves"]
+    gone = bundle | {"text/plain": "utils/show/plotting.py: spirals"}
+    assert stale_sources(as_notebook(gone)) == ["utils/show/plotting.py: spirals"]
 
 
 @pytest.mark.parametrize("thing", [plotting.curves, Result, Result.spread])

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from utils.lab import experiments
-from utils.lab.experiments import (
+from utils.measure import experiments
+from utils.measure.experiments import (
     ExperimentError,
     grid,
     is_stale,
@@ -19,7 +19,7 @@ from utils.lab.experiments import (
     names,
     run,
 )
-from utils.lab.fingerprint import Code, dump, fingerprint
+from utils.measure.fingerprint import Code, dump, fingerprint
 
 BOOK = {
     "experiments/growth.py": '''\
@@ -28,7 +28,7 @@ BOOK = {
 import math
 
 from utils import layers
-from utils.lab.tools import scaled as rescaled
+from utils.show.tools import scaled as rescaled
 from utils.layers import Deep
 
 PARAMETERS = {"width": [1, 2], "seed": 0}
@@ -41,16 +41,16 @@ def data():
 
 def measure(width, seed):
     """Measure it."""
-    import utils.lab.late
+    import utils.show.late
 
-    return {"value": rescaled(Deep(width).size(), math.pi) + layers.OFFSET + utils.lab.late.LATE}
+    return {"value": rescaled(Deep(width).size(), math.pi) + layers.OFFSET + utils.show.late.LATE}
 
 
 def notes():
     return "nobody calls this"
 ''',
     "utils/__init__.py": '"""The book."""\n',
-    "utils/lab/__init__.py": "",
+    "utils/show/__init__.py": "",
     "utils/layers.py": '''\
 import torch as backend
 
@@ -93,7 +93,7 @@ class Unrelated:
 def unrelated():
     return Unrelated()
 ''',
-    "utils/lab/tools.py": """\
+    "utils/show/tools.py": """\
 from ..lab import deeper
 from .elsewhere import moved
 
@@ -105,7 +105,7 @@ def scaled(x, by):
 def unrelated():
     return 5
 """,
-    "utils/lab/deeper.py": '''\
+    "utils/show/deeper.py": '''\
 """One module further."""
 
 
@@ -124,10 +124,10 @@ def unrelated():
 if __name__ == "__main__":
     print("only as a program")
 ''',
-    "utils/lab/elsewhere.py": "from utils.lab.origin import moved\n\nOTHER = 1\n",
-    "utils/lab/origin.py": "def moved():\n    return 0\n",
-    "utils/lab/late.py": "LATE = 0.5\n",
-    "utils/lab/plotting.py": "def curves():\n    return 1\n",
+    "utils/show/elsewhere.py": "from utils.show.origin import moved\n\nOTHER = 1\n",
+    "utils/show/origin.py": "def moved():\n    return 0\n",
+    "utils/show/late.py": "LATE = 0.5\n",
+    "utils/show/plotting.py": "def curves():\n    return 1\n",
 }
 
 
@@ -170,11 +170,11 @@ def change(book: Path, file: str, old: str, new: str) -> None:
         ("utils/layers.py", "2 * function", "3 * function"),
         ("utils/layers.py", "@doubled\n", ""),
         ("utils/layers.py", "        self.width = width", "        self.width = -width"),
-        ("utils/lab/tools.py", "deeper.times(x, by)", "deeper.times(by, x)"),
-        ("utils/lab/deeper.py", "x * by", "x / by"),
-        ("utils/lab/deeper.py", "return 1", "return 2"),
-        ("utils/lab/origin.py", "return 0", "return None"),
-        ("utils/lab/late.py", "0.5", "0.25"),
+        ("utils/show/tools.py", "deeper.times(x, by)", "deeper.times(by, x)"),
+        ("utils/show/deeper.py", "x * by", "x / by"),
+        ("utils/show/deeper.py", "return 1", "return 2"),
+        ("utils/show/origin.py", "return 0", "return None"),
+        ("utils/show/late.py", "0.5", "0.25"),
         ("utils/__init__.py", '"""The book."""', "print(1)"),
     ],
 )
@@ -199,10 +199,10 @@ def test_what_is_reached_changes_the_fingerprint(book, file, old, new):
         ("utils/layers.py", "UNUSED = 0", "UNUSED = 1"),
         ("utils/layers.py", "class Unrelated:\n    pass", "class Unrelated:\n    x = 1"),
         ("utils/layers.py", "return Unrelated()", "return None"),
-        ("utils/lab/tools.py", "return 5", "return 6"),
-        ("utils/lab/deeper.py", "return 6", "return 7"),
-        ("utils/lab/deeper.py", "only as", "not only as"),
-        ("utils/lab/elsewhere.py", "OTHER = 1", "OTHER = 2"),
+        ("utils/show/tools.py", "return 5", "return 6"),
+        ("utils/show/deeper.py", "return 6", "return 7"),
+        ("utils/show/deeper.py", "only as", "not only as"),
+        ("utils/show/elsewhere.py", "OTHER = 1", "OTHER = 2"),
     ],
 )
 def test_what_cannot_change_a_result_makes_nothing_stale(book, file, old, new):
@@ -231,20 +231,20 @@ def test_parameters_and_data_change_the_fingerprint(book):
 def test_how_a_result_is_drawn_makes_nothing_stale(book):
     change(
         book,
-        "utils/lab/tools.py",
+        "utils/show/tools.py",
         "from ..lab import deeper\n",
         "from ..lab import deeper, plotting\n",
     )
-    change(book, "utils/lab/tools.py", "+ moved()", "+ moved() + plotting.curves()")
+    change(book, "utils/show/tools.py", "+ moved()", "+ moved() + plotting.curves()")
     before = mark(book)
-    change(book, "utils/lab/plotting.py", "return 1", "return 2")
+    change(book, "utils/show/plotting.py", "return 1", "return 2")
     assert mark(book) == before
 
 
 def test_a_module_that_is_handed_on_counts_as_a_whole(book):
-    change(book, "utils/lab/tools.py", "deeper.times(x, by)", "getattr(deeper, by)(x)")
+    change(book, "utils/show/tools.py", "deeper.times(x, by)", "getattr(deeper, by)(x)")
     before = mark(book)
-    change(book, "utils/lab/deeper.py", "return 6", "return 7")
+    change(book, "utils/show/deeper.py", "return 6", "return 7")
     assert mark(book) != before
 
 
@@ -253,8 +253,8 @@ def test_it_is_known_what_is_reached(book):
     assert {place for place in places if "at import" not in place} == {
         *(": measure", ": data", ": START", "utils.layers: OFFSET", "utils.layers: Deep"),
         *("utils.layers: Layer", "utils.layers: decorated", "utils.layers: doubled"),
-        *("utils.layers: LIMIT", "utils.lab.tools: scaled", "utils.lab.deeper: times"),
-        *("utils.lab.deeper: constant", "utils.lab.origin: moved", "utils.lab.late: LATE"),
+        *("utils.layers: LIMIT", "utils.show.tools: scaled", "utils.show.deeper: times"),
+        *("utils.show.deeper: constant", "utils.show.origin: moved", "utils.show.late: LATE"),
     }
 
 
@@ -392,7 +392,7 @@ def test_a_missing_or_damaged_result_says_what_to_do(calm, damage):
     if damage is not None:
         (calm / "results" / "growth.json").write_text(damage)
     sentence = "no stored result" if damage is None else "is damaged"
-    with pytest.raises(ExperimentError, match=f"{sentence}.*utils.lab.experiments growth"):
+    with pytest.raises(ExperimentError, match=f"{sentence}.*utils.measure.experiments growth"):
         load("growth")
     assert is_stale("growth")
 
@@ -453,7 +453,7 @@ def test_the_command_runs_what_is_stale_and_nothing_else(calm, monkeypatch, caps
 
 
 def test_an_unknown_name_ends_the_command_with_one_sentence():
-    command = [sys.executable, "-m", "utils.lab.experiments", "nothing_of_that_name"]
+    command = [sys.executable, "-m", "utils.measure.experiments", "nothing_of_that_name"]
     ended = subprocess.run(command, capture_output=True, text=True)
     assert ended.returncode == 1
     assert ended.stderr.startswith("There is no experiment") and ended.stderr.count("\n") == 1

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from utils.lab.graphs import longest_chain
+from utils.measure.graphs import longest_chain
 
 
 def test_the_longest_of_two_paths_counts_and_sharing_costs_nothing():

@@ -13,8 +13,8 @@ import pytest
 from playwright.sync_api import expect
 
 from utils import ROOT
-from utils.lab import notebooks
-from utils.lab.readable import references
+from utils.press import notebooks
+from utils.press.readable import references
 
 LESSON = "01_convolution"
 EXERCISE = "1.1"
@@ -30,7 +30,7 @@ TABS = "#jp-main-dock-panel .lm-TabBar-tabLabel"
 LAB = """
 import sys
 from pathlib import Path
-from utils.lab import jupyter
+from utils.press import jupyter
 jupyter.ROOT = Path(sys.argv[1])
 jupyter.MINE = jupyter.ROOT / "my"
 jupyter.main(["lab", *sys.argv[2:]])

@@ -7,7 +7,7 @@ import sacrebleu
 import torch
 from torch.nn import functional as F
 
-from utils.lab.metrics import (
+from utils.training.metrics import (
     accuracy,
     alignment,
     alignment_error_rate,

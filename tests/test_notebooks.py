@@ -14,8 +14,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from utils import ROOT
-from utils.lab import notebooks
-from utils.lab.notebooks import CHAPTERS, LessonError, differences, scripts
+from utils.press import notebooks
+from utils.press.notebooks import CHAPTERS, LessonError, differences, scripts
 
 LESSONS = (
     "00_first_steps",
@@ -52,6 +52,15 @@ CONCEPTS = (
     "transformer",
     "efficient",
 )
+FLOORS = {  # what each of the other rooms may import
+    "arguments": (),
+    "show": ("show",),
+    "data": ("data",),
+    "measure": ("measure", "show"),
+    "training": ("training", "data", "show"),
+    "tasks": ("tasks", "training", "data", "arguments", *CONCEPTS),
+    "press": ("press", "measure", "show"),
+}
 NOT_STRICT = re.compile(r"nbval[-_](ignore|skip|raises)|raises-exception", re.IGNORECASE)
 MACHINE = re.compile(r"(/(home|Users|root|tmp)/|/var/folders/|[A-Z]:\\\\|site-packages)")
 
@@ -181,11 +190,11 @@ def forbidden_imports(utils: Path) -> list[str]:
     for file in sorted(utils.rglob("*.py")):
         folder = file.relative_to(utils).with_suffix("").parts[0]
         if folder in CONCEPTS:
-            allowed = CONCEPTS[: CONCEPTS.index(folder) + 1]
-        elif folder == "lab":
-            allowed = ("lab",)
+            allowed = ("arguments", *CONCEPTS[: CONCEPTS.index(folder) + 1])
+        elif folder in FLOORS:
+            allowed = FLOORS[folder]
         else:
-            assert folder in ("__init__", "exercises"), f"{file} has no place in the reading order"
+            assert folder in ("__init__", "exercises"), f"{file} has no place in the house"
             continue
         for name in imported(file):
             first, _, rest = name.partition(".")
@@ -202,10 +211,12 @@ def test_a_module_imports_only_what_was_taught_before():
 @pytest.mark.parametrize(
     "file, line",
     [
-        ("lab/plotting.py", "from utils import attention"),
-        ("lab/plotting.py", "def f():\n    import utils.convolution"),
+        ("data/text.py", "from utils import attention"),
+        ("measure/costs.py", "def f():\n    import utils.convolution"),
+        ("show/plotting.py", "from utils.data import text"),
+        ("training/loop.py", "from utils.tasks import dates"),
         ("convolution.py", "from utils.attention import scores"),
-        ("attention.py", "from utils.lab import plotting"),
+        ("attention.py", "from utils.show import plotting"),
         ("efficient/windowed.py", "from utils.exercises.checking import Exercise"),
     ],
 )

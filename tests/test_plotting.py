@@ -8,8 +8,8 @@ import pytest
 import torch
 from matplotlib.colors import to_rgb
 
-from utils.lab import plotting
-from utils.lab.plotting import bars, curves, heat_map, image_grid, use_book_style
+from utils.show import plotting
+from utils.show.plotting import bars, curves, heat_map, image_grid, use_book_style
 
 
 @pytest.fixture(autouse=True)

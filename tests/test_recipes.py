@@ -5,8 +5,12 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from utils.lab.metrics import exact_match
-from utils.lab.recipes import (
+from utils.data.sequences import NOT_ASKED, copying, delayed_recall, echo, sorting
+from utils.data.text import EOS
+from utils.recurrent import LSTM, RNN, LanguageModel, SequenceClassifier, Streaming
+from utils.seq2seq import Seq2Seq, Seq2SeqConfig, greedy_decode, sequence_loss
+from utils.training.metrics import exact_match
+from utils.training.recipes import (
     clip_gradients,
     recall_ids,
     stream,
@@ -16,10 +20,6 @@ from utils.lab.recipes import (
     train_sorter,
     train_translator,
 )
-from utils.lab.sequences import NOT_ASKED, copying, delayed_recall, echo, sorting
-from utils.lab.text import EOS
-from utils.recurrent import LSTM, RNN, LanguageModel, SequenceClassifier, Streaming
-from utils.seq2seq import Seq2Seq, Seq2SeqConfig, greedy_decode, sequence_loss
 
 
 def gradient_after(max_norm: float, *gradients: list[float]) -> torch.Tensor:

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from utils.lab import text
+from utils.data import text
 from utils.seq2seq import (
     BOS,
     EOS,

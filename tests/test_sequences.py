@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from utils.lab.recipes import tag_loss, train_tagger
-from utils.lab.sequences import associative_recall, most_frequent
+from utils.data.sequences import associative_recall, most_frequent
+from utils.training.recipes import tag_loss, train_tagger
 
 N, LENGTH = 7, 20
 KEYS, VALUES = LENGTH // 2, 8

@@ -19,8 +19,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from utils import ROOT
-from utils.lab import jupyter, notebooks, readable, serving
-from utils.lab.notebooks import LessonError
+from utils.press import jupyter, notebooks, readable, serving
+from utils.press.notebooks import LessonError
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LOCK = [
@@ -378,7 +378,7 @@ def test_a_lesson_that_does_not_exist_is_a_sentence(lessons):
 
 @pytest.mark.parametrize("arguments", [[], ["fresh"], ["lap"], ["lab", "a", "b"]])
 def test_a_wrong_command_says_what_there_is(arguments):
-    with pytest.raises(SystemExit, match="python -m utils.lab.jupyter lab"):
+    with pytest.raises(SystemExit, match="python -m utils.press.jupyter lab"):
         jupyter.main(arguments)
 
 

@@ -7,8 +7,8 @@ from pydoc_data import topics as pydoc_topics
 import pytest
 import torch
 
-from utils.lab import text
-from utils.lab.text import (
+from utils.data import text
+from utils.data.text import (
     BOS,
     EOS,
     PAD,
@@ -21,7 +21,7 @@ from utils.lab.text import (
     manual_text,
     pad,
 )
-from utils.lab.training import fit
+from utils.training.loop import fit
 
 # Symbols and numbers
 

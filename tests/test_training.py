@@ -21,10 +21,10 @@ from torch.nn import functional as F
 from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, MultiStepLR, OneCycleLR
 from tqdm import tqdm
 
-from utils.lab import checkpoints, training
-from utils.lab.checkpoints import CheckpointError
-from utils.lab.metrics import accuracy
-from utils.lab.training import Batches, History, evaluate, fit
+from utils.training import checkpoints, loop
+from utils.training.checkpoints import CheckpointError
+from utils.training.loop import Batches, History, evaluate, fit
+from utils.training.metrics import accuracy
 
 
 @pytest.fixture(autouse=True)
@@ -814,7 +814,7 @@ def test_the_history_plots_the_loss_and_each_metric():
 
 
 def test_the_progress_bar_shows_the_loss_and_goes_away(capsys, monkeypatch):
-    monkeypatch.setattr(training, "tqdm", functools.partial(tqdm, disable=False, mininterval=0))
+    monkeypatch.setattr(loop, "tqdm", functools.partial(tqdm, disable=False, mininterval=0))
     history = fit_with(epochs=2)
     shown = capsys.readouterr()
     assert shown.out == ""

@@ -9,9 +9,9 @@ from itertools import combinations
 
 import pytest
 
-from utils.lab.translation import HELD_OUT, STRUCTURES, clauses, corpus, held_out, sentences
-from utils.lab.translation.lexicon import NOUNS
-from utils.lab.translation.rules import NOTHING, Rule, words
+from utils.data.translation import HELD_OUT, STRUCTURES, clauses, corpus, held_out, sentences
+from utils.data.translation.lexicon import NOUNS
+from utils.data.translation.rules import NOTHING, Rule, words
 
 # what only grammar asks for: these words need no counterpart, all others have one
 FUNCTION_WORDS = {
@@ -293,7 +293,7 @@ def test_held_out_looks_into_each_clause():
 
 def test_the_seed_alone_decides():
     script = (
-        "import json; from utils.lab.translation import sentences;"
+        "import json; from utils.data.translation import sentences;"
         "print(json.dumps([[*map(str, p[:2]), sorted(p.sure), sorted(p.possible), p.structure]"
         " for p in sentences(300, 5)]))"
     )

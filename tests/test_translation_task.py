@@ -5,8 +5,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from utils.lab.text import EOS, PAD
-from utils.lab.translation.task import MAX_LEN, THRESHOLDS, Task
+from utils.data.text import EOS, PAD
+from utils.tasks.translation import MAX_LEN, THRESHOLDS, Task
 
 
 @pytest.fixture(scope="module")

@@ -11,25 +11,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from utils.arguments import check_mask
+
 
 def padding_mask(lengths: Tensor, size: int) -> Tensor:
     """Return (B, 1, S): True where a source of these lengths (B,) has a symbol, not padding."""
     return (torch.arange(size, device=lengths.device) < lengths[:, None])[:, None]
-
-
-def _check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
-    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-        kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
-        raise ValueError(
-            f"A mask is a boolean tensor, True where attention is allowed, got {kind}: compare "
-            "first, as in `ids != PAD`."
-        )
-    sizes = zip(reversed(mask.shape), reversed(shape), strict=False)
-    if mask.dim() > len(shape) or any(ours not in (1, theirs) for ours, theirs in sizes):
-        raise ValueError(
-            f"A mask of shape {tuple(mask.shape)} does not broadcast to the scores "
-            f"{tuple(shape)}: one for each source is (B, 1, S)."
-        )
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -41,7 +28,7 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     """
     if mask is None:
         return scores.softmax(dim=-1)
-    _check_mask(mask, scores.shape)
+    check_mask(mask, scores.shape)
     blocked = ~mask
     nothing = blocked.all(dim=-1, keepdim=True)  # only -inf in a row would make it NaN
     scores = scores.masked_fill(blocked, -math.inf).masked_fill(nothing, 0)
@@ -185,7 +172,7 @@ class Attention(nn.Module):
         mask = memory.mask
         if mask is not None:
             shape = (*query.shape[:2], memory.keys.shape[1])  # (B, T, S)
-            _check_mask(mask, shape)
+            check_mask(mask, shape)
             mask = mask.expand(shape)[:, None]
         one_head = (x[:, None] for x in (query, memory.keys, memory.values))  # (B, 1, T or S, …)
         return F.scaled_dot_product_attention(*one_head, attn_mask=mask, scale=scale)[:, 0]
@@ -240,7 +227,7 @@ class LocalAttention(Attention):
         scores = self.score.compare(query, memory.keys)  # (B, T, S)
         mask = torch.ones_like(scores, dtype=torch.bool)
         if memory.mask is not None:
-            _check_mask(memory.mask, scores.shape)
+            check_mask(memory.mask, scores.shape)
             mask = mask & memory.mask
         if self.position is None:
             p = torch.arange(start, start + query.shape[1], device=query.device)[:, None]  # (T, 1)

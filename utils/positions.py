@@ -4,23 +4,10 @@ Shapes: a sequence is (B, T, d_model), a head's queries or keys (B, h, T, d_k). 
 `start`: 0, or in cached generation the number of symbols that are already held.
 """
 
-from numbers import Integral
-
 import torch
 from torch import Tensor, nn
 
-
-def _check_sizes(**sizes: int) -> None:
-    for name, size in sizes.items():
-        if not isinstance(size, Integral) or size < 1:
-            raise ValueError(f"{name} is a whole number of at least 1, got {size!r}.")
-
-
-def _check_sequences(x: Tensor, d_model: int) -> None:
-    if x.dim() != 3 or x.shape[2] != d_model or 0 in x.shape:
-        raise ValueError(
-            f"Expected sequences (B, T, {d_model}) of at least one symbol, got {tuple(x.shape)}."
-        )
+from utils.arguments import check_sequences, check_sizes
 
 
 def _angles(T: int, d: int, start: int, base: float) -> Tensor:
@@ -49,7 +36,7 @@ def sinusoidal(
     same angle; of an odd width the last column is a sine.
     Raises: ValueError if T or d_model is below 1.
     """
-    _check_sizes(T=T, d_model=d_model)
+    check_sizes(T=T, d_model=d_model)
     angles = _angles(T, d_model, start, base)
     waves = torch.empty(T, d_model, dtype=angles.dtype)
     waves[:, 0::2] = angles.sin()
@@ -66,11 +53,11 @@ class SinusoidalPositions(nn.Module):
 
     def __init__(self, d_model: int):
         super().__init__()
-        _check_sizes(d_model=d_model)
+        check_sizes(d_model=d_model)
         self.d_model = d_model
 
     def forward(self, x: Tensor, start: int = 0) -> Tensor:
-        _check_sequences(x, self.d_model)
+        check_sequences(x, self.d_model, None)
         return x + sinusoidal(x.shape[1], self.d_model, start, dtype=x.dtype).to(x.device)
 
 
@@ -84,12 +71,12 @@ class LearnedPositions(nn.Module):
 
     def __init__(self, max_len: int, d_model: int):
         super().__init__()
-        _check_sizes(max_len=max_len, d_model=d_model)
+        check_sizes(max_len=max_len, d_model=d_model)
         self.max_len, self.d_model = max_len, d_model
         self.table = nn.Parameter(0.02 * torch.randn(max_len, d_model))
 
     def forward(self, x: Tensor, start: int = 0) -> Tensor:
-        _check_sequences(x, self.d_model)
+        check_sequences(x, self.d_model, None)
         end = start + x.shape[1]
         if start < 0 or end > self.max_len:
             raise ValueError(
@@ -114,7 +101,7 @@ class Rotary(nn.Module):
 
     def __init__(self, d_k: int, base: float = 10_000.0):
         super().__init__()
-        _check_sizes(d_k=d_k)
+        check_sizes(d_k=d_k)
         if d_k % 2:
             raise ValueError(f"Rotary positions turn pairs, so d_k is even, got {d_k}.")
         self.d_k, self.base = d_k, base

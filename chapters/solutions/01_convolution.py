@@ -19,12 +19,12 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils.convolution import DigitsNet, conv_output_size, max_pool2d
+from utils.data.datasets import digits
 from utils.exercises.convolution import check
-from utils.lab import experiments
-from utils.lab.datasets import digits
-from utils.lab.display import finding, table
-from utils.lab.metrics import mean_and_spread
-from utils.lab.training import Batches, fit
+from utils.measure import experiments
+from utils.show.display import finding, table
+from utils.training.loop import Batches, fit
+from utils.training.metrics import mean_and_spread
 
 # %% [markdown]
 # (solution-1-1)=

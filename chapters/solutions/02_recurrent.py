@@ -21,8 +21,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils.exercises.recurrent import check
-from utils.lab.display import finding, table
 from utils.recurrent import RNN, LanguageModel
+from utils.show.display import finding, table
 
 # %% [markdown]
 # (solution-2-1)=

@@ -22,9 +22,9 @@ from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from utils.exercises.gates import check
-from utils.lab.display import finding, table
-from utils.lab.recipes import train_recall
 from utils.recurrent import LSTM, SequenceClassifier
+from utils.show.display import finding, table
+from utils.training.recipes import train_recall
 
 # %% [markdown]
 # (solution-3-1)=

@@ -23,9 +23,9 @@ from torch.nn import functional as F
 
 from utils.attention import masked_softmax
 from utils.exercises.self_attention import check, different_rows, rows_that_change
-from utils.lab.display import finding, table
 from utils.positions import Rotary, sinusoidal
 from utils.self_attention import MultiHeadAttention
+from utils.show.display import finding, table
 
 # %% [markdown]
 # (solution-5-1)=

@@ -25,10 +25,10 @@ from torch.utils.flop_counter import FlopCounterMode
 
 # %%
 from utils.exercises.transformer import check, echo_texts
-from utils.lab.display import finding, table
 from utils.positions import sinusoidal
 from utils.self_attention import dot_product_attention
 from utils.seq2seq import PAD
+from utils.show.display import finding, table
 from utils.transformer import (
     DecoderBlock,
     DecoderOnly,

@@ -115,9 +115,3 @@ def check_one_sequence(query: Tensor, key: Tensor) -> None:
             "Queries and keys have to be of one sequence, since their positions are compared, got "
             f"{query.shape[2]} and {key.shape[2]}."
         )
-
-
-def check_at_least(least: int, name: str, value: int) -> None:
-    """Refuse a size that is too small."""
-    if value < least:
-        raise ValueError(f"{name} has to be at least {least}, got {value}.")

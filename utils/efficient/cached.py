@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from utils.efficient.blocks import check_at_least
+from utils.arguments import check_at_least
 
 
 class KVCache:

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from utils.arguments import check_at_least
 from utils.efficient.blocks import (
     at_least_float32,
-    check_at_least,
     check_heads,
     check_one_sequence,
     from_blocks,

@@ -5,7 +5,8 @@ import math
 import torch
 from torch import Tensor, nn
 
-from utils.efficient.blocks import attend, check_at_least, check_heads
+from utils.arguments import check_at_least
+from utils.efficient.blocks import attend, check_heads
 
 
 class Linformer(nn.Module):

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from utils.efficient.blocks import at_least_float32, check_at_least, check_heads
+from utils.arguments import check_at_least
+from utils.efficient.blocks import at_least_float32, check_heads
 
 
 def tiled_attention(

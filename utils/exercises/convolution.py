@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from utils.convolution import max_pool2d, receptive_field
 from utils.exercises.checking import Checker, Exercise, Mistake, Prediction, Stage
-from utils.lab import experiments
+from utils.measure import experiments
 
 
 def random(*shape: int) -> Tensor:

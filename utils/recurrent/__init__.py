@@ -10,7 +10,7 @@ from utils.recurrent.networks import (
     Streaming,
     reverse,
 )
-from utils.recurrent.rnn import RNN, Recurrent, State, check_sequences, detach, each
+from utils.recurrent.rnn import RNN, Recurrent, State, detach, each
 
 __all__ = [
     "GRU",
@@ -25,7 +25,6 @@ __all__ = [
     "Stacked",
     "State",
     "Streaming",
-    "check_sequences",
     "detach",
     "each",
     "lstm_step",

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-from utils.recurrent.rnn import Recurrent, State, check_sizes, described, detach, is_whole
+from utils.arguments import check_sizes, described, is_whole
+from utils.recurrent.rnn import Recurrent, State, detach
 
 
 def reverse(x: Tensor, lengths: Tensor | None = None) -> Tensor:

@@ -6,11 +6,12 @@ each sequence are real; what follows them is padding.
 
 import math
 from collections.abc import Callable
-from numbers import Integral
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from utils.arguments import check_sequences, check_sizes
 
 State = Tensor | tuple  # h (B, N); of an LSTM (h, c); of a stack a tuple of its layers' states
 
@@ -29,48 +30,6 @@ def detach(state: State) -> State:
     chunks held is freed (truncated backpropagation through time).
     """
     return each(Tensor.detach, state)
-
-
-def is_whole(x: object) -> bool:
-    """Return whether this is a tensor of whole numbers."""
-    kinds = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
-    return isinstance(x, Tensor) and x.dtype in kinds
-
-
-def described(x: object) -> str:
-    """Return what to call a wrong argument: a tensor by shape and numbers, the rest by type."""
-    return f"{tuple(x.shape)} of {x.dtype}" if isinstance(x, Tensor) else f"a {type(x).__name__}"
-
-
-def check_sizes(**sizes: int) -> None:
-    """Raise a ValueError if a size is not a whole number of at least 1."""
-    for name, size in sizes.items():
-        if not isinstance(size, Integral) or size < 1:
-            raise ValueError(f"{name} is a whole number of at least 1, got {size!r}.")
-
-
-def check_sequences(x: Tensor, input_size: int, lengths: Tensor | None) -> None:
-    """Raise a ValueError if there is nothing to read, or if sequences and lengths disagree."""
-    if not isinstance(x, Tensor) or x.dim() != 3 or x.shape[2] != input_size:
-        raise ValueError(f"Expected sequences (B, T, {input_size}), got {described(x)}.")
-    batch_size, T, _ = x.shape
-    if batch_size == 0 or T == 0:
-        raise ValueError(f"There is no step to read in an input of shape {tuple(x.shape)}.")
-    if lengths is None:
-        return
-    if not is_whole(lengths) or lengths.shape != (batch_size,):
-        raise ValueError(
-            f"Expected a tensor of {batch_size} whole lengths, one for each sequence, "
-            f"got {described(lengths)}."
-        )
-    shortest, longest = int(lengths.min()), int(lengths.max())
-    if shortest < 1:
-        raise ValueError(
-            f"A length is {shortest}, and a sequence without a step has no last state: "
-            "leave empty sequences out of the batch."
-        )
-    if longest > T:
-        raise ValueError(f"A length is {longest}, but the sequences have only {T} steps.")
 
 
 class Recurrent(nn.Module):

@@ -4,13 +4,7 @@ Each position asks the whole sequence, in several heads at once.
 """
 
 from utils.self_attention.dot_product import SCORE, causal_mask, dot_product_attention
-from utils.self_attention.multi_head import (
-    Cache,
-    MultiHeadAttention,
-    check_share,
-    merge_heads,
-    split_heads,
-)
+from utils.self_attention.multi_head import Cache, MultiHeadAttention, merge_heads, split_heads
 from utils.self_attention.tagger import SelfAttentionTagger
 
 __all__ = [
@@ -19,7 +13,6 @@ __all__ = [
     "MultiHeadAttention",
     "SelfAttentionTagger",
     "causal_mask",
-    "check_share",
     "dot_product_attention",
     "merge_heads",
     "split_heads",

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.recurrent.rnn import check_sequences, check_sizes
+from utils.arguments import check_sequences, check_share, check_sizes
 from utils.self_attention.dot_product import dot_product_attention
 
 # Several heads ------------------------------------------------------------------------------------
@@ -28,12 +28,6 @@ def split_heads(x: Tensor, n_heads: int) -> Tensor:
 def merge_heads(x: Tensor) -> Tensor:
     """Lay the heads side by side again. Shapes: (B, h, T, d) to (B, T, h·d)."""
     return x.transpose(1, 2).flatten(2)
-
-
-def check_share(name: str, value: float) -> None:
-    """Raise a ValueError if a share is not from 0 to below 1."""
-    if not 0 <= value < 1:
-        raise ValueError(f"{name} is a share from 0 to below 1, got {value}.")
 
 
 def _xavier(rows: int, columns: int) -> Tensor:

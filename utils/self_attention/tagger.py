@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor, nn
 
+from utils.arguments import check_sizes
 from utils.recurrent import Embedding
-from utils.recurrent.rnn import check_sizes
 from utils.self_attention.dot_product import with_four_axes
 from utils.self_attention.multi_head import MultiHeadAttention
 from utils.seq2seq import PAD

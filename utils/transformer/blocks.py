@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from utils.arguments import check_choice, check_share, check_sizes
 from utils.attention import Memory
 from utils.positions import Rotary
-from utils.recurrent.rnn import check_sizes
-from utils.self_attention import Cache, MultiHeadAttention, check_share
+from utils.self_attention import Cache, MultiHeadAttention
 from utils.transformer.layers import (
     ACTIVATIONS,
     NORMS,
@@ -19,7 +19,6 @@ from utils.transformer.layers import (
     CrossAttention,
     FeedForward,
     Residual,
-    check_choice,
 )
 
 

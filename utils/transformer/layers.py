@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from utils.arguments import check_choice, check_sequences, check_sizes
 from utils.attention import Memory
 from utils.positions import LearnedPositions, SinusoidalPositions
-from utils.recurrent import Embedding, check_sequences
-from utils.recurrent.rnn import check_sizes
+from utils.recurrent import Embedding
 from utils.self_attention import (
     MultiHeadAttention,
     dot_product_attention,
@@ -22,12 +22,6 @@ from utils.self_attention import (
 ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
 NORMS = ("post", "pre")
 POSITIONS = ("sinusoidal", "learned", "rotary", None)
-
-
-def check_choice(name: str, value: object, known: object) -> None:
-    """Raise a ValueError if a choice is not among those that are known."""
-    if value not in known:
-        raise ValueError(f"Unknown {name} {value!r}: choose one of {', '.join(map(repr, known))}.")
 
 
 # From ids to vectors ------------------------------------------------------------------------------

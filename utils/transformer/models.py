@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
+from utils.arguments import check_sizes
 from utils.attention import Memory, padding_mask
 from utils.recurrent import State
-from utils.recurrent.rnn import check_sizes
 from utils.self_attention import Cache
 from utils.transformer.blocks import TransformerConfig
 from utils.transformer.stacks import (

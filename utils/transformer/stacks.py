@@ -11,8 +11,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from utils.arguments import check_sequences
 from utils.attention import Memory, padding_mask
-from utils.recurrent import State, check_sequences
+from utils.recurrent import State
 from utils.self_attention import Cache
 from utils.transformer.blocks import DecoderBlock, EncoderBlock, TransformerConfig
 from utils.transformer.layers import InputEmbedding

@@ -6,8 +6,7 @@ Shapes: logits (B, T, V), target (B, T) ids, padded with PAD behind their ends.
 import torch
 from torch import Tensor
 
-from utils.recurrent.rnn import check_sizes
-from utils.self_attention import check_share
+from utils.arguments import check_share, check_sizes
 from utils.seq2seq import PAD, sequence_loss
 
 

@@ -4,8 +4,8 @@ A script defines the grid, `PARAMETERS`, {name: value or list of values}, and `m
 which gets one value of each and returns {name: number, list of numbers, or None}. Where it measures
 on data that does not come from the code, `data()` returns the arrays. A docstring says what for.
 
-`python -m utils.lab.experiments` runs what is stale: where the code that `measure` reaches
-(utils.lab.fingerprint), the parameters or the data are no longer those of the stored result.
+`python -m utils.measure.experiments` runs what is stale: where the code that `measure` reaches
+(utils.measure.fingerprint), the parameters or the data are no longer those of the stored result.
 """
 
 import argparse
@@ -29,7 +29,7 @@ import torch
 from tqdm import tqdm
 
 from utils import ROOT
-from utils.lab.fingerprint import fingerprint
+from utils.measure.fingerprint import fingerprint
 
 SCRIPTS = ROOT / "experiments"
 LIMIT = 2 * 15 * 60  # seconds of processor time an experiment may take: 15 minutes of two cores
@@ -90,7 +90,7 @@ def load(name: str) -> Result:
         problem = f"The experiment {name!r} has no stored result"
     except (ValueError, TypeError):
         problem = f"The stored result {path.relative_to(SCRIPTS.parent)} is damaged"
-    raise ExperimentError(f"{problem}: run `python -m utils.lab.experiments {name}`.")
+    raise ExperimentError(f"{problem}: run `python -m utils.measure.experiments {name}`.")
 
 
 def is_stale(name: str) -> bool:

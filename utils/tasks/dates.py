@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from torch import nn
 
-from utils.lab.dates import Example, corpus
-from utils.lab.metrics import exact_match
-from utils.lab.recipes import train_translator
-from utils.lab.text import EOS, Vocabulary, pad
+from utils.data.dates import Example, corpus
+from utils.data.text import EOS, Vocabulary, pad
+from utils.training.metrics import exact_match
+from utils.training.recipes import train_translator
 
 MAX_LEN = 12  # symbols: those of a date, and EOS, and one to spare
 

@@ -10,21 +10,22 @@ import random
 import torch
 from torch import Tensor
 
-from utils.lab import reference
+from utils.data import pronouns
 from utils.positions import LearnedPositions
 from utils.self_attention import SelfAttentionTagger
 from utils.seq2seq import sequence_loss
+from utils.tasks.pronouns import VOCABULARY, as_ids, shares_right, train_pronouns, without_link
 
 PARAMETERS = {"layers": 2, "heads": [1, 4], "epochs": 6, "seed": [0, 1, 2, 3, 4]}
-MAX_LEN, V = 24, len(reference.VOCABULARY)
+MAX_LEN, V = 24, len(VOCABULARY)
 EVERY = slice(None)
 
 
 def measure(layers: int, heads: int, epochs: int, seed: int) -> dict:
-    corpus = reference.corpus(seed=0)
+    corpus = pronouns.corpus(seed=0)
     torch.manual_seed(seed)
     model = SelfAttentionTagger(V, V, 32, heads, layers, positions=LearnedPositions(MAX_LEN, 32))
-    reference.train(model, sequence_loss, corpus, epochs=epochs, seed=seed)
+    train_pronouns(model, sequence_loss, corpus, epochs=epochs, seed=seed)
     model.eval()
     return {
         "parameters": sum(p.numel() for p in model.parameters()),
@@ -36,20 +37,20 @@ def measure(layers: int, heads: int, epochs: int, seed: int) -> dict:
 
 
 @torch.no_grad()
-def shares(model: SelfAttentionTagger, corpus: reference.Corpus) -> dict:
+def shares(model: SelfAttentionTagger, corpus: pronouns.Corpus) -> dict:
     """How much is right, of new sentences and of those whose pairs are new."""
     right = {}
     for name, part in (("", corpus.test), (", unseen pairs", corpus.unseen_pairs)):
-        said = model(reference.as_ids(part)[0]).argmax(-1)
-        found = reference.shares_right(said, part)
+        said = model(as_ids(part)[0]).argmax(-1)
+        found = shares_right(said, part)
         right |= {f"{what}{name}": share for what, share in found.items()}
     return right
 
 
 @torch.no_grad()
-def looks(model: SelfAttentionTagger, part: list[reference.Sentence]) -> dict:
+def looks(model: SelfAttentionTagger, part: list[pronouns.Sentence]) -> dict:
     """Mean weight of each link, in each layer and head."""
-    _, weights = model(reference.as_ids(part)[0], need_weights=True)  # (B, L, h, T, T)
+    _, weights = model(as_ids(part)[0], need_weights=True)  # (B, L, h, T, T)
     links = {
         f"{query} to {key}": weights[range(len(part)), :, :, queries, keys].mean(0)
         for query, key, queries, keys in linked(part)
@@ -57,7 +58,7 @@ def looks(model: SelfAttentionTagger, part: list[reference.Sentence]) -> dict:
     return {name: link.flatten().tolist() for name, link in links.items()}
 
 
-def linked(part: list[reference.Sentence]) -> list[tuple]:
+def linked(part: list[pronouns.Sentence]) -> list[tuple]:
     """Who looks at whom: names, and the places of both in each sentence."""
     gap, subject, pronoun, antecedent, said = (
         [getattr(sentence, name) for sentence in part]
@@ -78,19 +79,19 @@ def linked(part: list[reference.Sentence]) -> list[tuple]:
 
 
 @torch.no_grad()
-def cuts(model: SelfAttentionTagger, part: list[reference.Sentence]) -> dict:
+def cuts(model: SelfAttentionTagger, part: list[pronouns.Sentence]) -> dict:
     """How much is still right when one link is cut: in one layer, in all, in one head."""
-    ids, _ = reference.as_ids(part)
+    ids, _ = as_ids(part)
     L, h = len(model.layers), model.layers[0].n_heads
 
     def right(query: str, link: Tensor, layers: slice, heads: slice = EVERY) -> float:
         mask = torch.ones(len(part), L, h, *link.shape[1:], dtype=torch.bool)
         mask[:, layers, heads] = link[:, None, None]
-        return reference.shares_right(model(ids, mask).argmax(-1), part)[query]
+        return shares_right(model(ids, mask).argmax(-1), part)[query]
 
     found, only = {}, [slice(i, i + 1) for i in range(max(L, h))]
     for query, key, *places in linked(part):
-        link, name = reference.without_link(part, *places), f"cut {query} to {key}"
+        link, name = without_link(part, *places), f"cut {query} to {key}"
         found[name] = right(query, link, EVERY)
         for layer in range(L):
             found[f"{name}, layer {layer + 1}"] = right(query, link, only[layer])
@@ -102,10 +103,10 @@ def cuts(model: SelfAttentionTagger, part: list[reference.Sentence]) -> dict:
 
 
 @torch.no_grad()
-def hidden(model: SelfAttentionTagger, part: list[reference.Sentence]) -> dict:
+def hidden(model: SelfAttentionTagger, part: list[pronouns.Sentence]) -> dict:
     """Pronouns right where number does not decide and some words do not see the adjective."""
-    needy = [sentence for sentence in part if not reference.number_decides(sentence)]
-    ids, _ = reference.as_ids(needy)
+    needy = [sentence for sentence in part if not pronouns.number_decides(sentence)]
+    ids, _ = as_ids(needy)
     blind = {
         "nobody": [[] for _ in needy],
         "pronoun": [[s.pronoun] for s in needy],
@@ -119,5 +120,5 @@ def hidden(model: SelfAttentionTagger, part: list[reference.Sentence]) -> dict:
         for i, s in enumerate(needy):
             mask[i, :, :, places[i], s.said] = False
         said = model(ids, mask).argmax(-1)
-        right[f"hidden from {name}"] = reference.shares_right(said, needy)["pronoun"]
+        right[f"hidden from {name}"] = shares_right(said, needy)["pronoun"]
     return right | {"number does not decide": len(needy)}

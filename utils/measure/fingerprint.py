@@ -18,7 +18,7 @@ import numpy as np
 from utils import ROOT
 
 AT_IMPORT = "at import"  # a module's statements that define nothing: they run in any case
-SHOWING = {"utils.lab.plotting", "utils.lab.display"}  # how a result is shown doesn't change it
+SHOWING = {"utils.show.plotting", "utils.show.display"}  # how a result is shown doesn't change it
 WHOLE = "*"  # all of a module: it was used in a way that doesn't say which of its names
 
 

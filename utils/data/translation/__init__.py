@@ -9,7 +9,7 @@ from itertools import islice
 from random import Random
 from typing import NamedTuple
 
-from utils.lab.translation.joined import STRUCTURES, Sentences
+from utils.data.translation.joined import STRUCTURES, Sentences
 
 SHORTEST, LONGEST = 3, 25
 PATIENCE = 2_000  # sentences in a row that are nothing new

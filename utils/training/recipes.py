@@ -5,12 +5,12 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from utils.lab.augmentation import jitter
-from utils.lab.datasets import Split
-from utils.lab.metrics import accuracy
-from utils.lab.sequences import delayed_recall, sorting
-from utils.lab.text import BucketedBatches, chunks
-from utils.lab.training import Batches, History, evaluate, fit
+from utils.data.augmentation import jitter
+from utils.data.datasets import Split
+from utils.data.sequences import delayed_recall, sorting
+from utils.data.text import BucketedBatches, chunks
+from utils.training.loop import Batches, History, evaluate, fit
+from utils.training.metrics import accuracy
 
 
 def train_reader(

@@ -1,8 +1,8 @@
 """The readers' copies of the lessons, in my/, and JupyterLab on them.
 
-python -m utils.lab.jupyter lab [LESSON] [-- options of JupyterLab]     read and work, in copies
-python -m utils.lab.jupyter fresh LESSON                                a new copy beside the old
-python -m utils.lab.jupyter edit [LESSON] [-- options of JupyterLab]    the originals, for authors
+python -m utils.press.jupyter lab [LESSON] [-- options of JupyterLab]     read and work, in copies
+python -m utils.press.jupyter fresh LESSON                                a new copy beside the old
+python -m utils.press.jupyter edit [LESSON] [-- options of JupyterLab]    the originals, for authors
 """
 
 import hashlib
@@ -15,8 +15,8 @@ from jupyterlab.labapp import LabApp
 from nbformat import NotebookNode
 
 from utils import ROOT
-from utils.lab.notebooks import CHAPTERS, KERNEL, LessonError, find, read, scripts, shown, write
-from utils.lab.readable import figure_numbers, make_readable
+from utils.press.notebooks import CHAPTERS, KERNEL, LessonError, find, read, scripts, shown, write
+from utils.press.readable import figure_numbers, make_readable
 
 MINE = ROOT / "my"
 SETTINGS = Path(__file__).with_name("jupyterlab_settings")
@@ -111,7 +111,7 @@ def open_lab(workspace: str, page: Path, options: list[str]) -> None:
         f"--LabApp.app_settings_dir={SETTINGS}",  # no question about news
     ]
     if workspace == "book-edit":
-        own.append("--FileContentsManager.pre_save_hook=utils.lab.jupyter.tidy")
+        own.append("--FileContentsManager.pre_save_hook=utils.press.jupyter.tidy")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         own.append("--allow-root")
     LabApp.launch_instance([*own, *options])

@@ -5,10 +5,10 @@ from functools import partial
 
 from torch import Tensor, nn
 
-from utils.lab.metrics import alignment, alignment_error_rate, bleu, by_length, exact_match
-from utils.lab.recipes import train_translator
-from utils.lab.text import EOS, Vocabulary, pad
-from utils.lab.translation import Pair, corpus
+from utils.data.text import EOS, Vocabulary, pad
+from utils.data.translation import Pair, corpus
+from utils.training.metrics import alignment, alignment_error_rate, bleu, by_length, exact_match
+from utils.training.recipes import train_translator
 
 MAX_LEN = 40  # target words, some more than the longest translation has
 THRESHOLDS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)

@@ -3,9 +3,9 @@
 from random import Random
 from typing import NamedTuple
 
-from utils.lab.translation import lexicon
-from utils.lab.translation.lexicon import Noun, Verb
-from utils.lab.translation.rules import NOTHING, Phrase, rule, words
+from utils.data.translation import lexicon
+from utils.data.translation.lexicon import Noun, Verb
+from utils.data.translation.rules import NOTHING, Phrase, rule, words
 
 PEOPLE = [noun for noun in lexicon.NOUNS if "person" in noun.kinds]
 QUALITIES = {

@@ -7,15 +7,8 @@ Nouns near the verb may disagree with it, and no place in the sentence is always
 """
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
-
-import torch
-from torch import Tensor, nn
-
-from utils.lab.recipes import rise_and_fall
-from utils.lab.text import PAD, Vocabulary, pad
-from utils.lab.training import Batches, History, fit
 
 SAID_OF = {  # the nouns of a kind, and what is said of no other kind
     "animal": (
@@ -142,98 +135,15 @@ def kind(noun: str) -> str:
     return KIND[SINGULAR.get(noun, noun)]
 
 
-def _kept_apart(sentence: Sentence) -> bool:
-    """Whether this is said of this noun only where training does not see it."""
-    noun = sentence.words[sentence.antecedent]
-    nouns, said = SAID_OF[kind(noun)]
-    number = nouns.index(SINGULAR.get(noun, noun))
-    return (number + 1) % len(said) == said.index(sentence.words[sentence.said])
-
-
-# What a network reads and is to say ---------------------------------------------------------------
-
-
-VOCABULARY = Vocabulary(
-    [*KIND, *SINGULAR, GAP, *FORMS, *PRONOUNS, *VERBS, *FILLERS]
-    + "the near not because is are too".split()
-    + [word for _, said in SAID_OF.values() for word in said]
-)
-
-
-def as_ids(part: Sequence[Sentence]) -> tuple[Tensor, Tensor]:
-    """Sentences as ids (B, T), and what is to be said where (B, T): PAD where nothing is.
-
-    At the gap that is the verb's form, at the pronoun the noun that it means.
-    """
-    ids, _ = pad([VOCABULARY.encode(sentence.words, strict=True) for sentence in part])
-    wanted = torch.full_like(ids, PAD)
-    for row, sentence in zip(wanted, part, strict=True):
-        noun = sentence.words[sentence.antecedent]
-        row[sentence.gap], row[sentence.pronoun] = VOCABULARY.encode((sentence.form, noun))
-    return ids, wanted
-
-
 def number_decides(sentence: Sentence) -> bool:
     """Whether the antecedent is the only noun of its number."""
     plural = [sentence.words[place] in SINGULAR for place in sentence.nouns]
     return plural.count(sentence.words[sentence.antecedent] in SINGULAR) == 1
 
 
-def shares_right(said: Tensor, part: Sequence[Sentence]) -> dict[str, float]:
-    """How many gaps have the right form, and how many pronouns the right noun.
-
-    Shapes: said (B, T), ids. Raises: ValueError if there are more or fewer rows than sentences.
-    """
-    _, wanted = as_ids(part)
-    if len(said) != len(part) or said.shape[1] < wanted.shape[1]:
-        raise ValueError(
-            f"{len(part)} sentences need answers {tuple(wanted.shape)}, got {tuple(said.shape)}."
-        )
-    rows = torch.arange(len(part))
-    right = said[:, : wanted.shape[1]] == wanted
-    places = {name: torch.tensor([getattr(s, name) for s in part]) for name in ("gap", "pronoun")}
-    return {name: right[rows, place].double().mean().item() for name, place in places.items()}
-
-
-def without_link(part: Sequence[Sentence], queries: Sequence[int], keys: Sequence[int]) -> Tensor:
-    """A mask (B, T, T), False where a sentence's word at `queries` would look at that at `keys`.
-
-    Raises: ValueError if there is not one place of each for each sentence.
-    """
-    if not len(part) == len(queries) == len(keys):
-        raise ValueError(
-            f"{len(part)} sentences need as many queries and keys, got {len(queries)} and "
-            f"{len(keys)}."
-        )
-    T = max(len(sentence.words) for sentence in part)
-    mask = torch.ones(len(part), T, T, dtype=torch.bool)
-    mask[range(len(part)), list(queries), list(keys)] = False
-    return mask
-
-
-def train(
-    model: nn.Module,
-    loss: Callable,
-    corpus: Corpus,
-    *,
-    epochs: int = 6,
-    learning_rate: float = 1e-2,
-    seed: int = 0,
-) -> History:
-    """Train a model of ids (B, T) to say what is wanted: logits (B, T, V), V the vocabulary's.
-
-    loss: of logits and targets (B, T), which leaves out where the target is PAD.
-    Trained with `rise_and_fall`, in batches of 64.
-    """
-    batches = Batches(*as_ids(corpus.train), batch_size=64, shuffle=True)
-    optimiser, schedule = rise_and_fall(model, learning_rate, epochs * len(batches))
-    return fit(
-        model,
-        batches,
-        loss,
-        optimiser,
-        epochs=epochs,
-        seed=seed,
-        schedule=schedule,
-        validation=Batches(*as_ids(corpus.validation), batch_size=500),
-    )
+def _kept_apart(sentence: Sentence) -> bool:
+    """Whether this is said of this noun only where training does not see it."""
+    noun = sentence.words[sentence.antecedent]
+    nouns, said = SAID_OF[kind(noun)]
+    number = nouns.index(SINGULAR.get(noun, noun))
+    return (number + 1) % len(said) == said.index(sentence.words[sentence.said])

@@ -3,10 +3,10 @@
 from functools import cache
 from itertools import accumulate
 
-from utils.lab.translation import lexicon
-from utils.lab.translation.actions import Clause
-from utils.lab.translation.clauses import Clauses
-from utils.lab.translation.rules import Phrase, rule
+from utils.data.translation import lexicon
+from utils.data.translation.actions import Clause
+from utils.data.translation.clauses import Clauses
+from utils.data.translation.rules import Phrase, rule
 
 STATEMENTS = {  # how often
     "event": 6,

@@ -15,9 +15,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from tqdm import tqdm
 
-from utils.lab.checkpoints import Checkpoint
-from utils.lab.divergence import likely_cause
-from utils.lab.plotting import curves
+from utils.show.plotting import curves
+from utils.training.checkpoints import Checkpoint
+from utils.training.divergence import likely_cause
 
 
 def fit(

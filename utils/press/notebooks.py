@@ -1,7 +1,7 @@
 """The lessons as files: scripts and the executed notebooks beside them.
 
-`python -m utils.lab.notebooks` executes the notebooks that are out of step with their scripts; with
-names, as in `01_convolution` or `solutions/01_convolution`, those; with `--all`, every one.
+`python -m utils.press.notebooks` executes the notebooks that are out of step with their scripts;
+with names, as in `01_convolution` or `solutions/01_convolution`, those; with `--all`, every one.
 """
 
 import argparse
@@ -175,12 +175,12 @@ def execute_stale(names: list[str], everything: bool = False) -> None:
         print(f"{shown(script)} ...", end=" ", flush=True)
         seconds = execute(script)
         print(f"{seconds:.0f} s", f"(it should take at most {limit} s)" if seconds > limit else "")
-    if subprocess.run([sys.executable, "-m", "utils.lab.claims"], cwd=ROOT).returncode:
+    if subprocess.run([sys.executable, "-m", "utils.measure.claims"], cwd=ROOT).returncode:
         raise LessonError("The page of claims could not be written.")
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m utils.lab.notebooks", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m utils.press.notebooks", description=__doc__)
     parser.add_argument(
         "lessons", nargs="*", metavar="LESSON", help="such as solutions/01_convolution"
     )

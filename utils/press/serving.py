@@ -1,4 +1,4 @@
-"""`python -m utils.lab.serving [PORT]` shows the built book at an address of this machine."""
+"""`python -m utils.press.serving [PORT]` shows the built book at an address of this machine."""
 
 import sys
 from functools import partial

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from utils.lab.translation import lexicon
-from utils.lab.translation.phrases import OBJECTS, Phrases, Subject, form
-from utils.lab.translation.rules import NOTHING, Phrase, rule, words
+from utils.data.translation import lexicon
+from utils.data.translation.phrases import OBJECTS, Phrases, Subject, form
+from utils.data.translation.rules import NOTHING, Phrase, rule, words
 
 VERBS = {
     "event": lexicon.EVENTS * 2 + lexicon.MOMENTS,

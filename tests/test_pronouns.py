@@ -4,9 +4,16 @@ import pytest
 import torch
 from torch import nn
 
-from utils.lab import reference
-from utils.lab.reference import PLURAL, SAID_OF, SINGULAR, VOCABULARY, Sentence
-from utils.lab.text import PAD
+from utils.data import pronouns
+from utils.data.pronouns import PLURAL, SAID_OF, SINGULAR, Sentence
+from utils.data.text import PAD
+from utils.tasks.pronouns import (
+    VOCABULARY,
+    as_ids,
+    shares_right,
+    train_pronouns,
+    without_link,
+)
 
 SENTENCE = Sentence(
     tuple("the animals near the gates _ not cross the street because it is too wide".split()),
@@ -19,11 +26,11 @@ SENTENCE = Sentence(
 
 
 @pytest.fixture(scope="module")
-def parts() -> reference.Corpus:
-    return reference.corpus(seed=3, n_train=300, n_held_out=60)
+def parts() -> pronouns.Corpus:
+    return pronouns.corpus(seed=3, n_train=300, n_held_out=60)
 
 
-def everything(parts: reference.Corpus) -> list[Sentence]:
+def everything(parts: pronouns.Corpus) -> list[Sentence]:
     return [sentence for part in parts for sentence in part]
 
 
@@ -72,12 +79,12 @@ def test_what_is_unseen_is_not_in_the_other_parts(parts):
 
 
 def test_a_seed_gives_the_same_sentences_and_another_gives_others(parts):
-    assert reference.corpus(seed=3, n_train=300, n_held_out=60) == parts
-    assert reference.corpus(seed=4, n_train=300, n_held_out=60).train != parts.train
+    assert pronouns.corpus(seed=3, n_train=300, n_held_out=60) == parts
+    assert pronouns.corpus(seed=4, n_train=300, n_held_out=60).train != parts.train
 
 
 def test_ids_and_what_is_wanted_where():
-    ids, wanted = reference.as_ids([SENTENCE, SENTENCE._replace(words=SENTENCE.words[:-1])])
+    ids, wanted = as_ids([SENTENCE, SENTENCE._replace(words=SENTENCE.words[:-1])])
     assert ids.shape == wanted.shape == (2, 15)
     assert VOCABULARY.decode(ids[0]) == list(SENTENCE.words)
     assert ids[1, -1] == PAD
@@ -86,43 +93,43 @@ def test_ids_and_what_is_wanted_where():
 
 
 def test_a_twin_differs_in_one_word_and_means_another_noun(parts):
-    twin = reference.twin(SENTENCE)
+    twin = pronouns.twin(SENTENCE)
     assert twin is None  # there are animals, but "it" is one
     one = SENTENCE._replace(words=("the", "animal", *SENTENCE.words[2:]))
-    twin = reference.twin(one)
+    twin = pronouns.twin(one)
     differ = [
         n for n, both in enumerate(zip(one.words, twin.words, strict=True)) if len({*both}) > 1
     ]
     assert differ == [14] and twin.antecedent == 1
-    assert reference.twin(twin).words == one.words
-    found = [(s, reference.twin(s)) for s in parts.test]
+    assert pronouns.twin(twin).words == one.words
+    found = [(s, pronouns.twin(s)) for s in parts.test]
     assert any(twin is None for _, twin in found)
     assert all(twin.antecedent != s.antecedent for s, twin in found if twin is not None)
 
 
 def test_shares_of_right_answers(parts):
     part = parts.test[:10]
-    _, wanted = reference.as_ids(part)
-    assert reference.shares_right(wanted, part) == {"gap": 1.0, "pronoun": 1.0}
+    _, wanted = as_ids(part)
+    assert shares_right(wanted, part) == {"gap": 1.0, "pronoun": 1.0}
     said = nn.functional.pad(wanted, (0, 3))  # wider than needed
     said[4, part[4].pronoun] += 1
-    assert reference.shares_right(said, part) == {"gap": 1.0, "pronoun": 0.9}
+    assert shares_right(said, part) == {"gap": 1.0, "pronoun": 0.9}
     with pytest.raises(ValueError, match="10 sentences need answers"):
-        reference.shares_right(wanted[:9], part)
+        shares_right(wanted[:9], part)
     with pytest.raises(ValueError, match="10 sentences need answers"):
-        reference.shares_right(wanted[:, :-1], part)
+        shares_right(wanted[:, :-1], part)
 
 
 def test_a_link_is_taken_away_and_nothing_else(parts):
     part = parts.test[:7]
     queries, keys = ([getattr(s, name) for s in part] for name in ("pronoun", "said"))
-    mask = reference.without_link(part, queries, keys)
+    mask = without_link(part, queries, keys)
     T = max(len(s.words) for s in part)
     assert mask.shape == (7, T, T) and mask.dtype == torch.bool
     hidden = [[i, *link] for i, link in enumerate(zip(queries, keys, strict=True))]
     assert (~mask).nonzero().tolist() == hidden
     with pytest.raises(ValueError, match="7 sentences need as many queries and keys, got 6 and 7"):
-        reference.without_link(part, queries[:6], keys)
+        without_link(part, queries[:6], keys)
 
 
 def test_training_makes_a_model_better(parts):
@@ -138,12 +145,12 @@ def test_training_makes_a_model_better(parts):
         return nn.functional.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD)
 
     torch.manual_seed(0)
-    history = reference.train(Bag(), loss, parts, epochs=3, learning_rate=0.1)
+    history = train_pronouns(Bag(), loss, parts, epochs=3, learning_rate=0.1)
     assert history.train["loss"][-1] < 0.8 * history.train["loss"][0]
     assert len(history.validation["loss"]) == 3
 
 
 def test_number_decides_where_no_other_noun_has_the_antecedents():
-    for s in reference.corpus(seed=0).test[:50]:
+    for s in pronouns.corpus(seed=0).test[:50]:
         same = [n for n in s.nouns if (s.words[n] in PLURAL) == (s.words[s.antecedent] in PLURAL)]
-        assert reference.number_decides(s) == (same == [s.antecedent])
+        assert pronouns.number_decides(s) == (same == [s.antecedent])

@@ -1,9 +1,9 @@
 """Clauses of every kind: what someone does, what is so, and questions and commands."""
 
-from utils.lab.translation import lexicon
-from utils.lab.translation.actions import BE, VERBS, Actions, Clause
-from utils.lab.translation.phrases import QUALITIES, Subject
-from utils.lab.translation.rules import NOTHING, rule, words
+from utils.data.translation import lexicon
+from utils.data.translation.actions import BE, VERBS, Actions, Clause
+from utils.data.translation.phrases import QUALITIES, Subject
+from utils.data.translation.rules import NOTHING, rule, words
 
 JOBS = [noun for noun in lexicon.NOUNS if "job" in noun.kinds]
 SCENE = [noun for noun in lexicon.NOUNS if noun.kinds & {"animal", "movable"}]

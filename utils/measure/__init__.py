@@ -1,0 +1,1 @@
+"""How a claim is measured."""

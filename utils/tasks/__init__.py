@@ -1,0 +1,1 @@
+"""What lessons and experiments train on in common."""
