@@ -72,7 +72,17 @@ from utils.training.loop import Batches, evaluate, fit
 # %%
 from utils.data.datasets import digits
 from utils.data.dates import LANGUAGES, language_words
-from utils.data.text import BOS, EOS, PAD, PARTS, BucketedBatches, KneserNey, Vocabulary, manual_text, pad
+from utils.data.text import (
+    BOS,
+    EOS,
+    PAD,
+    PARTS,
+    BucketedBatches,
+    KneserNey,
+    Vocabulary,
+    manual_text,
+    pad,
+)
 
 use_book_style()
 

@@ -279,7 +279,9 @@ def test_bad_input_is_named(call, message):
 @pytest.mark.parametrize("shape", [(B, T, 1), (B, 0, D), (0, T, D), (T, D)], ids=str)
 @pytest.mark.parametrize("layer", [SinusoidalPositions(D), table()], ids=["waves", "learned"])
 def test_sequences_of_another_width_or_none_are_named(layer, shape):
-    with pytest.raises(ValueError, match=r"Expected sequences \(B, T, 6\)|There is no step to read"):
+    with pytest.raises(
+        ValueError, match=r"Expected sequences \(B, T, 6\)|There is no step to read"
+    ):
         layer(draw(*shape))
 
 
