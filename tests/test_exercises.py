@@ -23,17 +23,9 @@ from torch import Tensor
 from utils import ROOT, exercises
 from utils.exercises import checking, progress
 from utils.exercises.checking import Checker, Exercise, Mistake, Prediction, Stage
+from utils.press import lessons
 
-CHAPTERS = {  # module: pages
-    "first_steps": "00_first_steps",
-    "convolution": "01_convolution",
-    "recurrent": "02_recurrent",
-    "gates": "03_gates",
-    "alignment": "04_attention",
-    "self_attention": "05_self_attention",
-    "transformer": "06_transformer",
-    "efficient": "07_efficient_attention",
-}
+CHAPTERS = {day.topic: day.stem for day in lessons.days()}  # folder of exercises: page
 
 modules = [info.name for info in pkgutil.iter_modules(exercises.__path__)]
 checks = {

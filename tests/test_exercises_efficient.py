@@ -17,7 +17,7 @@ from utils.efficient import (
     window_mask,
 )
 from utils.efficient.blocks import attend
-from utils.exercises import efficient as day
+from utils.exercises import efficient_attention as day
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 

@@ -14,19 +14,10 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from utils import ROOT
-from utils.press import notebooks
+from utils.press import lessons, notebooks
 from utils.press.notebooks import CHAPTERS, LessonError, differences, scripts
 
-LESSONS = (
-    "00_first_steps",
-    "01_convolution",
-    "02_recurrent",
-    "03_gates",
-    "04_attention",
-    "05_self_attention",
-    "06_transformer",
-    "07_efficient_attention",
-)
+LESSONS = [day.stem for day in lessons.days()]
 SECTIONS = (
     "Where we stand",
     "The idea",
@@ -42,16 +33,7 @@ SECTIONS = (
     "Checklist and tomorrow",
     "Further reading",
 )
-CONCEPTS = (
-    "convolution",
-    "recurrent",
-    "attention",
-    "seq2seq",
-    "positions",
-    "self_attention",
-    "transformer",
-    "efficient",
-)
+CONCEPTS = lessons.concepts()
 FLOORS = {  # what each of the other rooms may import
     "arguments": (),
     "show": ("show",),
