@@ -156,7 +156,10 @@ def test_every_claim_is_measured_once_in_its_chapter():
         (record["claim"], path.stem) for path in NOTEBOOKS for _, record in claims.records(path)
     ]
     registered = [(id, entry["chapter"]) for id, entry in claims.registry().items()]
-    assert sorted(measured) == sorted(registered)
+    assert sorted(measured) == sorted(registered), (
+        "data/claims.toml and the claims in the lessons differ: add the row or the call, then "
+        "`make execute`"
+    )
 
 
 @needs_lessons

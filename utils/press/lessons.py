@@ -111,6 +111,11 @@ def pages(book: Path = ROOT) -> dict[str, str]:
     return made
 
 
-if __name__ == "__main__":
+def write_pages() -> None:
+    """Write what follows from the registry."""
     for file, text in pages().items():
         (ROOT / file).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_pages()
