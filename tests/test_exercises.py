@@ -709,8 +709,8 @@ def checked(page: Path) -> list[str]:
 def test_every_exercise_has_its_check_its_page_and_its_solution(module, name):
     ids = list(checks[module].exercises)
     where = (
-        f"utils/exercises/{module} has {ids}: each needs its box and its `check` in the lesson and in "
-        "the solutions"
+        f"utils/exercises/{module} has {ids}: each needs its box and its `check` in the lesson and "
+        "in the solutions"
     )
     text = (ROOT / "chapters" / f"{name}.py").read_text(encoding="utf-8")
     assert checked(ROOT / "chapters" / f"{name}.py") == ids, where
