@@ -48,12 +48,13 @@ from utils.transformer import EncoderBlock, Transformer, TransformerConfig
 
 # %%
 from utils.data import dates, translation
-from utils.data.text import BucketedBatches, KneserNey, Vocabulary, pad
+from utils.data.text import BucketedBatches, Vocabulary, pad
 from utils.measure import costs, experiments
 from utils.measure.claims import claim
 from utils.show.display import finding, show_source, table
 from utils.show.plotting import COLOURS, INK, curves, heat_map, use_book_style
 from utils.training import metrics
+from utils.training.counting import KneserNey
 from utils.training.loop import Batches, evaluate, fit
 from utils.training.recipes import rise_and_fall, train_translator
 from utils.training.sampling import generate, sample
