@@ -719,8 +719,8 @@ def step(ids: torch.Tensor, state: torch.Tensor) -> tuple[torch.Tensor, torch.Te
 
 
 def write(choose, start: str = "The ") -> torch.Tensor:
-    """Eight texts of 400 characters (8, 400) that go on from a beginning."""
-    ids = torch.tensor([symbols.encode(start)] * 8)
+    """64 texts of 400 characters (64, 400) that go on from a beginning."""
+    ids = torch.tensor([symbols.encode(start)] * 64)
     with torch.no_grad():
         _, state = writer.model(ids[:, :-1])
     return sampling.generate(step, state, ids[:, -1], 400, choose)
@@ -774,7 +774,7 @@ written["the docstrings"] = docstrings["validation"][: 400 * rows].view(rows, 40
 surprise = {name: judged(ids) for name, ids in written.items()}
 varied = {name: variety(ids) for name, ids in written.items()}
 
-# %% mystnb={"figure": {"caption": "Eight texts of 400 characters written in each way. Right: more varied. Up: more surprising to a model that counts.", "name": "fig-sampling"}, "image": {"alt": "Points over variety from zero to one. Greedy writing stands far to the left and low, a temperature of 0.3 in the middle and low, temperatures of 1 and above to the right and high. The others and the docstrings stand to the right, in between."}}
+# %% mystnb={"figure": {"caption": "64 texts of 400 characters written in each way. Right: more varied. Up: more surprising to a model that counts.", "name": "fig-sampling"}, "image": {"alt": "Points over variety from zero to one. Greedy writing stands far to the left and low, a temperature of 0.3 in the middle and low, temperatures of 1 and above to the right and high. The others and the docstrings stand to the right, in between."}}
 figure, ax = plt.subplots(figsize=(7, 4.2))
 for (name, value), marker in zip(surprise.items(), "osD^vPX*", strict=True):
     ax.scatter(varied[name], value, marker=marker, s=90, label=name)
