@@ -1098,13 +1098,11 @@ factors = {
 }
 
 # %% mystnb={"figure": {"caption": "Factor per step by which a gradient changes on its way back, mean and range of three random networks. Above 1 it explodes, below it vanishes. A linear network would follow the diagonal.", "name": "fig-growth"}, "image": {"alt": "Curves over the spectral radius from 0.5 to 5, all rising, all below the diagonal from a radius of 1 on; they cross the line at 1 between radii of about 1.5 for small inputs and 3 for large ones."}}
-lines, bands = {"linear": (radii[:5], radii[:5])}, {}
+lines = {"linear": (radii[:5], radii[:5])}
 for size in sizes:
-    mean, low, high = zip(
-        *((sum(f) / 3, min(f), max(f)) for f in (factors[r, size] for r in radii))
-    )
-    lines[f"inputs of size {size}"], bands[f"inputs of size {size}"] = (radii, mean), (low, high)
-ax = curves(lines, "spectral radius of $W_h$", "factor per step", spread=bands)
+    three = zip(*(factors[r, size] for r in radii))
+    lines[f"inputs of size {size}"] = radii, list(three)
+ax = curves(lines, "spectral radius of $W_h$", "factor per step")
 ax.axhline(1, color="black", linewidth=1)
 plt.show()
 
@@ -1408,17 +1406,16 @@ halves = {
     "full length only": experiments.load("recall_fixed"),
     "shorter ones, too": experiments.load("recall_mixed"),
 }
-lines, bands, learned = {}, {}, {}
+lines, learned = {}, {}
 for name, result in halves.items():
     lengths = result.parameters["length"]
-    mean, low, high = zip(*(result.spread("test", layer="RNN", length=n) for n in lengths))
-    lines[name], bands[name] = (lengths, mean), (low, high)
+    lines[name] = lengths, [result.column("test", layer="RNN", seed=seed) for seed in (0, 1, 2)]
     for n in lengths:
         rows = result.select(layer="RNN", length=n)
         learned[name, n] = sum(row["test"] > 0.9 for row in rows)
 
 # %% mystnb={"figure": {"caption": "Share of first symbols that a plain recurrent network recalls, by the length of the sequence: mean and range over three seeds (stored experiments `recall_fixed` and `recall_mixed`). The line at the bottom is chance.", "name": "fig-recall"}, "image": {"alt": "Two curves over the length. Trained on the full length only, recall is complete up to 10 symbols, and between 10 and 100 it falls, with a wide range between seeds. With shorter sequences among them it stays complete up to 400."}}
-ax = curves(lines, "length (symbols)", "recalled", spread=bands, logx=True)
+ax = curves(lines, "length (symbols)", "recalled", logx=True)
 ax.axhline(0.25, color="black", linewidth=1)
 plt.show()
 

@@ -817,11 +817,7 @@ table(
 
 # %% mystnb={"figure": {"caption": "Share of letters for which it is wrongly said whether a word ends there: mean and range over three seeds, about 13,000 parameters each.", "name": "fig-directions"}, "image": {"alt": "Three bars. The forward reader is wrong most often, the backward reader clearly less, the one that reads both ways least."}}
 wrong = {d: [1 - right for right in three] for d, three in found.items()}
-bars(
-    {d: sum(three) / 3 for d, three in wrong.items()},
-    "share of wrong answers",
-    spread={d: (min(three), max(three)) for d, three in wrong.items()},
-)
+bars(wrong, "share of wrong answers")
 plt.show()
 
 # %%

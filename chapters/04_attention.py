@@ -1072,7 +1072,15 @@ heat_map(
     columns=[*asked, "EOS"],
 )
 for t, j in truth:
-    plt.plot(j, t, "o", markersize=20, markerfacecolor="none", markeredgecolor=COLOURS[1], mew=3)
+    plt.plot(
+        j + 0.5,
+        t + 0.5,
+        "o",
+        markersize=20,
+        markerfacecolor="none",
+        markeredgecolor=COLOURS[1],
+        mew=3,
+    )
 plt.show()
 
 # %%

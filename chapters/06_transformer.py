@@ -1744,13 +1744,14 @@ def sorted_right(norm: str, blocks: int, rate: float, warmup: bool) -> tuple[flo
 figure, axes = plt.subplots(2, 2, figsize=(6.4, 5.4), sharex=True, sharey=True)
 for row, rate in zip(axes, (0.01, 0.03)):
     for ax, norm in zip(row, ("post", "pre")):
-        found = {
-            name: [sorted_right(norm, n, rate, warmup) for n in (2, 6, 12)]
-            for name, warmup in (("warm-up", True), ("none", False))
-        }
-        lines = {name: ((2, 6, 12), [mean for mean, *_ in f]) for name, f in found.items()}
-        bands = {name: tuple(zip(*(f[1:] for f in three))) for name, three in found.items()}
-        curves(lines, "", "", spread=bands, ax=ax)
+        lines = {}
+        for name, warmup in (("warm-up", True), ("none", False)):
+            where = {"norm": norm, "rate": rate, "warmup": warmup}
+            lines[name] = (
+                (2, 6, 12),
+                [warmed.column("accuracy", **where, seed=s) for s in (0, 1, 2)],
+            )
+        curves(lines, "", "", ax=ax)
         ax.set(title=f"{norm}-norm, rate {rate}", xticks=(2, 6, 12), ylim=(0, 1.05))
 figure.supxlabel("blocks")
 figure.supylabel("share in place")
