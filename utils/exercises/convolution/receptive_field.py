@@ -1,0 +1,80 @@
+"""How many layers does it take for one output to see a given number of steps?"""
+
+import math
+
+from utils.convolution import receptive_field
+from utils.exercises.checking import Exercise
+
+
+def layers_needed(length: int, kernel_size: int, doubling: bool) -> int:
+    """Return the smallest number of layers of stride 1 whose receptive field is `length` or more.
+
+    doubling: whether the dilations are 1, 2, 4, … or all 1.
+    """
+    layers = []
+    while receptive_field(layers) < length:
+        layers.append((kernel_size, 1, 2 ** len(layers) if doubling else 1))
+    return len(layers)
+
+
+exercise = Exercise("1.7", layers_needed, gradient=False)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+@exercise.stage("a reach of one pixel")
+def one_pixel():
+    return [(1, 3, False)]
+
+
+@exercise.stage("undilated layers")
+def undilated():
+    return [(9, 3, False), (10, 3, False), (21, 5, False)]
+
+
+@exercise.stage("doubling dilations")
+def doubling_dilations():
+    return [(15, 3, True), (16, 3, True), (64, 2, True)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+def layers_that_add(length: int, gain: int, field: int, doubling: bool) -> int:
+    """Count layers that each add `gain` times their dilation to a field, until it is `length`."""
+    layers = 0
+    while field < length:
+        field += gain * (2**layers if doubling else 1)
+        layers += 1
+    return layers
+
+
+@exercise.mistake("a layer adds K - 1 pixels to the reach: the middle one was there before.")
+def divided_by_the_kernel(length, kernel_size, doubling):
+    if doubling:
+        return layers_needed(length, kernel_size, doubling)
+    return math.ceil(length / kernel_size)
+
+
+@exercise.mistake("the reach of your stack is still a little too short: may you round down?")
+def rounded_down(length, kernel_size, doubling):
+    gains = (length - 1) / (kernel_size - 1)
+    return int(math.log2(gains + 1)) if doubling else int(gains)
+
+
+@exercise.mistake(
+    "a layer adds K - 1 steps, not K: one of its weights lies on what was seen before."
+)
+def adds_the_kernel(length, kernel_size, doubling):
+    return layers_that_add(length, kernel_size, 1, doubling)
+
+
+@exercise.mistake("before the first layer an output already sees one step: its own.")
+def starts_at_0(length, kernel_size, doubling):
+    return layers_that_add(length, kernel_size - 1, 0, doubling)
+
+
+@exercise.mistake("with doubling dilations each layer adds twice what the one before added.")
+def never_doubled(length, kernel_size, doubling):
+    return layers_needed(length, kernel_size, False)

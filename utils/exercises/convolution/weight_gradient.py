@@ -1,0 +1,68 @@
+"""The gradient of a loss by a convolution's kernels, by hand."""
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+
+
+def weight_gradient(x: Tensor, grad_y: Tensor) -> Tensor:
+    """Cross-correlate the pictures with the gradient of the outputs, at stride 1, without padding.
+
+    Shapes: x (B, C, H, W), grad_y (B, C_out, H_out, W_out). Returns: (C_out, C, K, K).
+    """
+    windows = x.unfold(2, grad_y.shape[2], 1).unfold(3, grad_y.shape[3], 1)  # (B, C, K, K, H, W)
+    return torch.einsum("bcuvij,boij->ocuv", windows, grad_y)
+
+
+exercise = Exercise("1.9", weight_gradient)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def drawn(B: int, C: int, C_out: int, H: int, W: int, K: int) -> tuple[Tensor, Tensor]:
+    return random(B, C, H, W), random(B, C_out, H - K + 1, W - K + 1)
+
+
+@exercise.stage("one image, one channel")
+def one_image():
+    return [drawn(1, 1, 1, 3, 3, K=2)]
+
+
+@exercise.stage("several images and channels")
+def several_images():
+    return [
+        (random(2, 3, 6, 5), random(2, 4, 5, 3)),
+        (random(3, 2, 7, 8), random(3, 5, 4, 6)),
+    ]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake("the kernel is used for every image of the batch, and the contributions add up.")
+def mean_over_images(x, grad_y):
+    return weight_gradient(x, grad_y) / x.shape[0]
+
+
+@exercise.mistake("the result is flipped: which pixel did the weight (u, v) meet at place (i, j)?")
+def flipped(x, grad_y):
+    return weight_gradient(x, grad_y).flip(2, 3)
+
+
+@exercise.mistake("only one image counts; the kernel was used for all of the batch.")
+def last_image_only(x, grad_y):
+    return weight_gradient(x[-1:], grad_y[-1:])
+
+
+@exercise.mistake(
+    "input and output channels are exchanged; the gradient is shaped like the weight."
+)
+def channels_exchanged(x, grad_y):
+    return weight_gradient(x, grad_y).transpose(0, 1)
+
+
+@exercise.mistake("every place where the kernel stands contributes in full; nothing is averaged.")
+def mean_over_places(x, grad_y):
+    return weight_gradient(x, grad_y) / grad_y[0, 0].numel()
