@@ -1,0 +1,96 @@
+"""Sampling among the characters that are nearly as likely as the most likely one."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+
+
+def min_p(logits: Tensor, temperature: float, share: float) -> Tensor:
+    """Keep the characters at least `share` times as likely as the most likely one.
+
+    Shapes: logits (B, V). Returns: the probabilities from which to draw (B, V).
+    """
+    probabilities = torch.softmax(logits / temperature, 1)
+    return only(likely_enough(probabilities, share), probabilities)
+
+
+def likely_enough(probabilities: Tensor, share: float) -> Tensor:
+    return probabilities >= share * probabilities.amax(1, keepdim=True)
+
+
+def only(kept: Tensor, probabilities: Tensor) -> Tensor:
+    left = probabilities * kept
+    return left / left.sum(1, keepdim=True)
+
+
+exercise = Exercise("2.13", min_p, gradient=False)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+@exercise.stage("temperature 1, one row")
+def one_row():
+    return [(random(1, 6), 1.0, 0.3)]
+
+
+@exercise.stage("other temperatures")
+def other_temperatures():
+    return [(random(1, 8), 2.0, 0.3), (random(1, 8), 0.6, 0.1)]
+
+
+@exercise.stage("several rows")
+def several_rows():
+    return [(2 * random(3, 20), 1.5, 0.05), (random(4, 11), 0.7, 0.2)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake("the threshold stands still: it should move with the most likely token.")
+def fixed_threshold(logits, temperature, share):
+    probabilities = torch.softmax(logits / temperature, 1)
+    return only(probabilities >= share, probabilities)
+
+
+@exercise.mistake("what is left doesn't sum to 1.")
+def not_renormalised(logits, temperature, share):
+    probabilities = torch.softmax(logits / temperature, 1)
+    return probabilities * likely_enough(probabilities, share)
+
+
+@exercise.mistake("the temperature comes too late: it changes who is near the most likely token.")
+def temperature_too_late(logits, temperature, share):
+    kept = likely_enough(torch.softmax(logits, 1), share)
+    return only(kept, torch.softmax(logits / temperature, 1))
+
+
+@exercise.mistake("the temperature has no effect, and it should come first.")
+def temperature_ignored(logits, temperature, share):
+    return min_p(logits, 1.0, share)
+
+
+@exercise.mistake("a high temperature should make the distribution flat; yours makes it sharp.")
+def multiplied(logits, temperature, share):
+    return min_p(logits, 1 / temperature, share)
+
+
+@exercise.mistake("you kept the unlikely tokens and dropped the likely ones.")
+def unlikely_kept(logits, temperature, share):
+    probabilities = torch.softmax(logits / temperature, 1)
+    return only(~likely_enough(probabilities, share), probabilities)
+
+
+@exercise.mistake("each row has a most likely token of its own.")
+def one_threshold_for_all(logits, temperature, share):
+    probabilities = torch.softmax(logits / temperature, 1)
+    return only(probabilities >= share * probabilities.amax(), probabilities)
+
+
+@exercise.mistake("a softmax of probabilities makes them nearly equal: how else do they sum to 1?")
+def softmax_twice(logits, temperature, share):
+    left = not_renormalised(logits, temperature, share)
+    return torch.softmax(left.masked_fill(left == 0, -math.inf), 1)
