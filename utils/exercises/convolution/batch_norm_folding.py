@@ -42,7 +42,7 @@ def several_channels():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("ε stands inside the root, beside the variance.")
+@exercise.mistake("ε belongs inside the root, beside the variance.")
 def epsilon_outside_the_root(weight, bias, mean, var, gamma, beta, eps):
     return fold_batch_norm(weight, bias, mean, (var.sqrt() + eps) ** 2, gamma, beta, 0.0)
 
@@ -83,3 +83,31 @@ def mean_forgotten(weight, bias, mean, var, gamma, beta, eps):
 def old_bias_unscaled(weight, bias, mean, var, gamma, beta, eps):
     folded, shift = fold_batch_norm(weight, 0 * bias, mean, var, gamma, beta, eps)
     return folded, shift + bias
+
+
+@exercise.mistake("the bias is folded, but the weights are as they were: what scales them?")
+def weights_unscaled(weight, bias, mean, var, gamma, beta, eps):
+    return weight, fold_batch_norm(weight, bias, mean, var, gamma, beta, eps)[1]
+
+
+@exercise.mistake("the mean is added to the old bias: does normalising move the mean away from 0?")
+def mean_added(weight, bias, mean, var, gamma, beta, eps):
+    return fold_batch_norm(weight, bias, -mean, var, gamma, beta, eps)
+
+
+@exercise.mistake(
+    "the scales were laid along a kernel's row, since broadcasting begins at the right: which "
+    "axis of the weight holds the output channels?"
+)
+def scale_along_the_row(weight, bias, mean, var, gamma, beta, eps):
+    scale = gamma / torch.sqrt(var + eps)
+    return weight * scale, (bias - mean) * scale + beta
+
+
+@exercise.mistake(
+    "the scales were laid along the input channels: which axis of the weight holds the output "
+    "channels?"
+)
+def scale_along_the_input(weight, bias, mean, var, gamma, beta, eps):
+    scale = gamma / torch.sqrt(var + eps)
+    return weight * scale[:, None, None], (bias - mean) * scale + beta

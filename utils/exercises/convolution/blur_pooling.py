@@ -71,4 +71,23 @@ def not_subsampled(x):
 
 @exercise.mistake("that is the mean of nine pixels; the middle should weigh four times a corner.")
 def box(x):
-    return blur(x, torch.ones(3, 3) / 9)[:, :, ::2, ::2]
+    return blur(x, torch.ones_like(BINOMIAL) / 9)[:, :, ::2, ::2]
+
+
+@exercise.mistake("every other pixel is dropped as it is: what was to come before that?")
+def not_blurred(x):
+    return x[:, :, ::2, ::2]
+
+
+@exercise.mistake("the border is repeated: a reflection begins with the pixel beside it.")
+def repeated_border(x):
+    return blur(x, BINOMIAL / 16, border="replicate")[:, :, ::2, ::2]
+
+
+@exercise.mistake(
+    "one kernel for a picture of several channels: a convolution would mix them. Which argument "
+    "keeps them in groups?"
+)
+def groups_forgotten(x):
+    kernel = (BINOMIAL / 16).to(x.dtype)[None, None]
+    return F.conv2d(F.pad(x, [1] * 4, mode="reflect"), kernel, stride=2)

@@ -78,3 +78,33 @@ def jumps_by_the_kernel(x, weight, bias, stride):
 @exercise.mistake("the last place where the kernel fits is missing: count the places once more.")
 def one_window_short(x, weight, bias, stride):
     return conv1d(x[:, :, :-1], weight, bias, stride)
+
+
+@exercise.mistake("a kernel that can jump n times has n + 1 places to be.")
+def jumps_for_places(x, weight, bias, stride):
+    return conv1d(x, weight, bias, stride)[:, :, :-1]
+
+
+@exercise.mistake(
+    "the biases were laid along time, since broadcasting begins at the right: which axis holds "
+    "the output channels?"
+)
+def bias_along_time(x, weight, bias, stride):
+    return conv1d(x, weight, 0 * bias, stride) + bias
+
+
+@exercise.mistake(
+    "the bias came in with every product: it is added once, when the sum over the window is done."
+)
+def bias_in_every_product(x, weight, bias, stride):
+    return conv1d(x, weight, bias * weight[0].numel(), stride)
+
+
+@exercise.mistake("the bias came in at every place of the kernel: it is added once to each output.")
+def bias_at_every_place(x, weight, bias, stride):
+    return conv1d(x, weight, bias * weight.shape[2], stride)
+
+
+@exercise.mistake("the bias came in with every input channel: an output has only one.")
+def bias_from_every_channel(x, weight, bias, stride):
+    return conv1d(x, weight, bias * weight.shape[1], stride)

@@ -2,6 +2,7 @@
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from utils.exercises.checking import Exercise, random
 
@@ -62,3 +63,24 @@ def flipped(x, weight):
 @exercise.mistake("rows and columns of the kernel are exchanged.")
 def transposed(x, weight):
     return depthwise_conv2d(x, weight.transpose(1, 2))
+
+
+@exercise.mistake(
+    "each kernel was laid on the sum of all channels, so the channels are mixed: an output sees "
+    "its own channel alone."
+)
+def mixed(x, weight):
+    return depthwise_conv2d(x.sum(1, keepdim=True).expand_as(x), weight)
+
+
+@exercise.mistake("the channels were summed away: they are an axis of the result.")
+def channel_axis_lost(x, weight):
+    return depthwise_conv2d(x, weight).sum(1)
+
+
+@exercise.mistake(
+    "an ordinary convolution wants kernels as deep as the picture, since it mixes the channels. "
+    "Which argument keeps them in groups?"
+)
+def groups_forgotten(x, weight):
+    return F.conv2d(x, weight[:, None])

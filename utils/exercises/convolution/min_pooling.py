@@ -35,7 +35,7 @@ def positive_maps():
 
 @exercise.stage("values beyond any constant")
 def large_values():
-    return [(random(1, 2, 4, 4) + 1e9, 3, 2, 1)]
+    return [(1e30 * (random(1, 2, 4, 4).exp() + 1), 3, 2, 1)]
 
 
 @exercise.stage("several channels, odd sizes, windows that overlap")
@@ -67,7 +67,12 @@ def padded_as_for_a_maximum(x, kernel_size, stride, padding):
 
 
 @exercise.mistake("a large number is not larger than every number: what is?")
-def padded_with_a_large_number(x, kernel_size, stride, padding):
+def padded_with_a_billion(x, kernel_size, stride, padding):
+    return padded_with(1e9, x, kernel_size, stride, padding)
+
+
+@exercise.mistake("this holds until a map has values above a million: what is above them all?")
+def padded_with_a_million(x, kernel_size, stride, padding):
     return padded_with(1e6, x, kernel_size, stride, padding)
 
 

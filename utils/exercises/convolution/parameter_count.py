@@ -38,6 +38,16 @@ def one_kernel():
     return 3 * 5 * 5 + 1
 
 
-@exercise.mistake("there is one bias an output channel, not more.")
+@exercise.mistake("there is one bias per output channel, not one per weight.")
 def bias_for_each_weight():
     return 2 * 16 * 3 * 5 * 5
+
+
+@exercise.mistake("a bias is added to an output channel: how many of those are there?")
+def bias_for_each_input_channel():
+    return 16 * 3 * 5 * 5 + 3
+
+
+@exercise.mistake("a 5×5 kernel has more than 5 numbers on each channel.")
+def kernel_of_one_row():
+    return 16 * (3 * 5 + 1)

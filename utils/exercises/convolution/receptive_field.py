@@ -35,7 +35,7 @@ def undilated():
 
 @exercise.stage("doubling dilations")
 def doubling_dilations():
-    return [(15, 3, True), (16, 3, True), (64, 2, True)]
+    return [(15, 3, True), (16, 3, True), (64, 2, True), (10, 2, True)]
 
 
 # What goes wrong ----------------------------------------------------------------------------------
@@ -70,11 +70,36 @@ def adds_the_kernel(length, kernel_size, doubling):
     return layers_that_add(length, kernel_size, 1, doubling)
 
 
-@exercise.mistake("before the first layer an output already sees one step: its own.")
-def starts_at_0(length, kernel_size, doubling):
+@exercise.mistake(
+    "where a stack reaches exactly as far as is asked, you add one more layer. What does an output "
+    "see before the first layer, and when is its reach enough?"
+)
+def one_layer_too_many(length, kernel_size, doubling):
     return layers_that_add(length, kernel_size - 1, 0, doubling)
 
 
 @exercise.mistake("with doubling dilations each layer adds twice what the one before added.")
 def never_doubled(length, kernel_size, doubling):
     return layers_needed(length, kernel_size, False)
+
+
+@exercise.mistake("without doubling, each layer adds as much as the one before it.")
+def always_doubled(length, kernel_size, doubling):
+    return layers_needed(length, kernel_size, True)
+
+
+@exercise.mistake("the dilations double from the second layer on: what is that of the first?")
+def first_dilation_doubled(length, kernel_size, doubling):
+    return layers_that_add(length, (kernel_size - 1) * (2 if doubling else 1), 1, doubling)
+
+
+@exercise.mistake("1 + 2 + 4 is 7, not 8: what do doubling dilations add up to?")
+def power_for_the_sum(length, kernel_size, doubling):
+    if not doubling:
+        return layers_needed(length, kernel_size, doubling)
+    return max(0, math.ceil(math.log2((length - 1) / (kernel_size - 1))))
+
+
+@exercise.mistake("how many steps does an output see if there is no layer at all?")
+def one_layer_at_least(length, kernel_size, doubling):
+    return max(1, layers_needed(length, kernel_size, doubling))

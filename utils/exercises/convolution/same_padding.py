@@ -59,3 +59,18 @@ def kernel_halved(kernel_size, dilation):
 @exercise.mistake("count the gaps between a dilated kernel's weights: K weights have K - 1 gaps.")
 def weights_for_gaps(kernel_size, dilation):
     return dilation * kernel_size // 2
+
+
+@exercise.mistake("right without dilation; with it, each of the K - 1 gaps is d pixels wide.")
+def undilated(kernel_size, dilation):
+    return (kernel_size - 1) // 2
+
+
+@exercise.mistake("that is right for a kernel of width 3; a wider one reaches further.")
+def dilation_alone(kernel_size, dilation):
+    return dilation
+
+
+@exercise.mistake("there are K - 1 gaps of d pixels each: from which of the two is the 1 taken?")
+def taken_from_the_product(kernel_size, dilation):
+    return (dilation * kernel_size - 1) // 2

@@ -29,7 +29,9 @@ def first_layer_alone():
     return 2
 
 
-@exercise.mistake("strides do not add up: what is a step of the second map, in pixels?")
+@exercise.mistake(
+    "the first map then moves by one and a half places: what is a step of the second, in pixels?"
+)
 def between_places():
     return 3
 
@@ -42,3 +44,8 @@ def any_move():
 @exercise.mistake("there are two layers of stride 2, not three.")
 def three_layers():
     return 8
+
+
+@exercise.mistake("that is how far an output sees with 3-wide kernels, not how far apart two are.")
+def receptive_field():
+    return 7

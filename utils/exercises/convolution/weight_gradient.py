@@ -15,7 +15,7 @@ def weight_gradient(x: Tensor, grad_y: Tensor) -> Tensor:
     return torch.einsum("bcuvij,boij->ocuv", windows, grad_y)
 
 
-exercise = Exercise("1.9", weight_gradient)
+exercise = Exercise("1.9", weight_gradient, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -33,8 +33,8 @@ def one_image():
 @exercise.stage("several images and channels")
 def several_images():
     return [
-        (random(2, 3, 6, 5), random(2, 4, 5, 3)),
-        (random(3, 2, 7, 8), random(3, 5, 4, 6)),
+        drawn(2, 3, 4, 6, 5, K=2),
+        drawn(3, 2, 5, 7, 8, K=3),
     ]
 
 
@@ -63,6 +63,14 @@ def channels_exchanged(x, grad_y):
     return weight_gradient(x, grad_y).transpose(0, 1)
 
 
-@exercise.mistake("every place where the kernel stands contributes in full; nothing is averaged.")
+@exercise.mistake("every place of the kernel contributes in full; nothing is averaged.")
 def mean_over_places(x, grad_y):
     return weight_gradient(x, grad_y) / grad_y[0, 0].numel()
+
+
+@exercise.mistake(
+    "the contributions are still apart, image by image: the kernel has one gradient for them all."
+)
+def images_apart(x, grad_y):
+    images = zip(x.split(1), grad_y.split(1), strict=True)
+    return torch.stack([weight_gradient(*image) for image in images])
