@@ -95,3 +95,21 @@ def transposed_result(states, grad_h, W_h):
 @exercise.mistake("the loss sums over the batch, and so does its gradient.")
 def mean_over_the_batch(states, grad_h, W_h):
     return recurrent_gradient(states, grad_h, W_h) / len(states)
+
+
+@exercise.mistake("time runs forwards here: which step can say what it sends to the one before?")
+def forwards(states, grad_h, W_h):
+    before, slopes = states[:, :-1], 1 - states[:, 1:] ** 2
+    return gradient_over_time(before.flip(1), slopes.flip(1), grad_h.flip(1), W_h)
+
+
+@exercise.mistake(
+    "what comes from later steps goes through this step's tanh too, and there its slope is missing."
+)
+def carried_past_the_slope(states, grad_h, W_h):
+    carried, total = 0, 0
+    for t in reversed(range(grad_h.shape[1])):
+        delta = grad_h[:, t] * (1 - states[:, t + 1] ** 2) + carried
+        total = total + delta.T @ states[:, t]
+        carried = delta @ W_h
+    return total

@@ -87,3 +87,20 @@ def ends_exchanged(outputs, lengths):
 @exercise.mistake("that is the mean over all positions, padding and all; one state is asked for.")
 def mean(outputs, lengths):
     return outputs.mean(1)
+
+
+@exercise.mistake("positions count from 0, so the last of four is not at number 4.")
+def one_too_far_by_gather(outputs, lengths):
+    N = outputs.shape[2] // 2
+    at = lengths[:, None, None].expand(-1, 1, N)
+    return torch.cat([outputs[..., :N].gather(1, at)[:, 0], outputs[:, 0, N:]], 1)
+
+
+@exercise.mistake("the forward half is one token short of the end, though positions count from 0.")
+def one_too_early(outputs, lengths):
+    return read_at(outputs, lengths - 2, 0 * lengths)
+
+
+@exercise.mistake("the backward layer reads one token more before it is done.")
+def backward_one_short(outputs, lengths):
+    return read_at(outputs, lengths - 1, 0 * lengths + 1)

@@ -92,3 +92,12 @@ def to_1(gradients, max_norm):
 @exercise.mistake("a little too short: no small number is needed beside the length.")
 def epsilon_added(gradients, max_norm):
     return scaled(gradients, max_norm / (length(gradients) + 1e-6))
+
+
+@exercise.mistake(
+    "a gradient of zero has the length 0, and you divide by it: must a gradient that is short "
+    "enough be divided at all?"
+)
+def divided_by_zero(gradients, max_norm):
+    factor = min(1.0, max_norm / length(gradients).item())
+    return [g * factor for g in gradients]

@@ -105,3 +105,17 @@ def starts_at_zero(x, start, *others):
 @exercise.mistake("only the last state is there; the states after all steps are asked for.")
 def last_state_only(x, *others):
     return leaky_rnn(x, *others)[:, -1]
+
+
+@exercise.mistake(
+    "each state is written down before its step is taken: the first is `start`, and the last one "
+    "is missing."
+)
+def one_step_early(x, start, *others):
+    return with_the_start(x, start, *others)[:, :-1]
+
+
+@exercise.mistake("there is one state too many: the one before the first step is not asked for.")
+def with_the_start(x, start, *others):
+    states = leaky_rnn(x, start, *others)
+    return torch.cat([start.expand(len(x), 1, -1), states], 1)

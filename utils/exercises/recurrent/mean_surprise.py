@@ -31,3 +31,13 @@ def bits():
 @exercise.mistake("perplexity is the value of one token, not of two.")
 def product():
     return 2.0 * 8.0
+
+
+@exercise.mistake("that is the mean surprise in nats; how many choices is it worth?")
+def nats():
+    return (math.log(2) + math.log(8)) / 2
+
+
+@exercise.mistake("that is a probability: among how many equally likely characters would it be so?")
+def probability():
+    return math.sqrt(1 / 2 * 1 / 8)

@@ -47,6 +47,11 @@ def several_rows():
     return [(2 * random(3, 20), 1.5, 0.05), (random(4, 11), 0.7, 0.2)]
 
 
+@exercise.stage("two that are equally likely, and a share of 1")
+def equally_likely():
+    return [(torch.tensor([[1.0, 3.0, 3.0, -2.0]], dtype=torch.float64), 0.5, 1.0)]
+
+
 # What goes wrong ----------------------------------------------------------------------------------
 
 
@@ -94,3 +99,15 @@ def one_threshold_for_all(logits, temperature, share):
 def softmax_twice(logits, temperature, share):
     left = not_renormalised(logits, temperature, share)
     return torch.softmax(left.masked_fill(left == 0, -math.inf), 1)
+
+
+@exercise.mistake("'at least' takes in a character that is exactly on the threshold.")
+def strictly_more_likely(logits, temperature, share):
+    probabilities = torch.softmax(logits / temperature, 1)
+    return only(probabilities > share * probabilities.amax(1, keepdim=True), probabilities)
+
+
+@exercise.mistake("a share of the largest logit is no share of the largest probability.")
+def share_of_the_logit(logits, temperature, share):
+    kept = likely_enough(logits / temperature, share)
+    return only(kept, torch.softmax(logits / temperature, 1))

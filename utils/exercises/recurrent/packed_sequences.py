@@ -86,3 +86,8 @@ def inverted(x, starts, *layer):
 @exercise.mistake("no step knows of the one before: the state is reset everywhere.")
 def always_reset(x, starts, *layer):
     return packed_rnn(x, starts | True, *layer)
+
+
+@exercise.mistake("the first row's texts decide when the state of every row is reset.")
+def first_row_decides(x, starts, *layer):
+    return packed_rnn(x, starts[:1].expand_as(starts), *layer)

@@ -33,7 +33,7 @@ def no_recurrent_weights():
     return parameter_count() - 32 * 32
 
 
-@exercise.mistake("something must turn a state into a number a character.")
+@exercise.mistake("something must turn a state into one number for each character.")
 def no_logits():
     return parameter_count() - 50 * (32 + 1)
 

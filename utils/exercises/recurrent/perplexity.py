@@ -98,3 +98,8 @@ def divided_by_sequences(nats, lengths):
 @exercise.mistake("the logarithms are averaged, not what exp makes of them.")
 def mean_after_exp(nats, lengths):
     return nats[real(nats, lengths)].exp().mean().item()
+
+
+@exercise.mistake("no model can be surer than sure: a perplexity below 1 has a sign too many.")
+def sign(nats, lengths):
+    return math.exp(-nats[real(nats, lengths)].mean())

@@ -19,7 +19,7 @@ exercise = Exercise("2.14", with_radius, gradient=False)
 
 @exercise.stage("a matrix of one number")
 def one_number():
-    return [(random(1, 1), 0.9)]
+    return [(random(1, 1), 0.9), (torch.tensor([[-0.7]], dtype=torch.float64), 0.9)]
 
 
 @exercise.stage("a matrix that turns")
@@ -40,7 +40,9 @@ def largest_singular_value(W_h, radius):
     return W_h * (radius / torch.linalg.matrix_norm(W_h, 2))
 
 
-@exercise.mistake("that is the length of the matrix as one vector; no eigenvalue was asked.")
+@exercise.mistake(
+    "that is the length of the matrix as one vector; the eigenvalues have no part in it."
+)
 def frobenius_norm(W_h, radius):
     return W_h * (radius / W_h.norm())
 
@@ -63,3 +65,16 @@ def taken_as_symmetric(W_h, radius):
 @exercise.mistake("the matrix had a spectral radius before: yours multiplies it.")
 def multiplied(W_h, radius):
     return W_h * radius
+
+
+@exercise.mistake("a negative eigenvalue has a magnitude too, and here it has turned the sign.")
+def largest_real_part(W_h, radius):
+    return W_h * (radius / torch.linalg.eigvals(W_h).real.amax())
+
+
+@exercise.mistake(
+    "eigenvalues may be complex, and of complex numbers none is the largest: what about them can "
+    "be compared?"
+)
+def complex_compared(W_h, radius):
+    return W_h * (radius / torch.linalg.eigvals(W_h).max())

@@ -50,6 +50,12 @@ def several_rows():
     return [(random(4, 30), 0.8, 0.7), (2 * random(5, 17), 1.6, 0.95)]
 
 
+@exercise.stage("tokens that reach p exactly")
+def exactly_p():
+    equal = torch.tensor([[0.0, 0, 0, -1000, 0]], dtype=torch.float64)  # four have 1/4, one has 0
+    return [(equal, 1.0, 0.5), (equal, 2.0, 0.75)]
+
+
 # What goes wrong ----------------------------------------------------------------------------------
 
 
@@ -58,9 +64,32 @@ def crossing_left_out(logits, temperature, p):
     return (sorted_softmax(logits / temperature).cumsum(1) <= p).sum(1)
 
 
+@exercise.mistake(
+    "your set always ends before p is reached: the token that brings it there belongs to the set."
+)
+def reaching_left_out(logits, temperature, p):
+    return (sorted_softmax(logits / temperature).cumsum(1) < p).sum(1)
+
+
 @exercise.mistake("where one token is not enough, your set has not reached p yet.")
 def crossing_left_out_but_for_one(*inputs):
     return crossing_left_out(*inputs).clamp(min=1)
+
+
+@exercise.mistake(
+    "one token is always left, which is right; but where it takes more, your set ends before p."
+)
+def reaching_left_out_but_for_one(*inputs):
+    return reaching_left_out(*inputs).clamp(min=1)
+
+
+@exercise.mistake(
+    "where the first tokens have a probability of exactly p together, you take one more: 'at "
+    "least p' is reached by then."
+)
+def one_more_at_exactly_p(logits, temperature, p):
+    probabilities = sorted_softmax(logits / temperature)
+    return (probabilities.cumsum(1) - probabilities <= p).sum(1)
 
 
 @exercise.mistake("the temperature has no effect, and it should come first.")

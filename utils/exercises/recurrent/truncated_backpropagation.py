@@ -111,3 +111,13 @@ def last_chunk_only(x, *others):
 def mean_of_the_chunks(x, *others):
     *given, k = others
     return truncated_gradient(x, *given, k) / math.ceil(x.shape[1] / k)
+
+
+@exercise.mistake("everything is twice as large: what stands before the sum in the loss?")
+def no_half(*task):
+    return 2 * truncated_gradient(*task)
+
+
+@exercise.mistake("the loss sums over the batch, and yours is a mean.")
+def mean_over_the_batch(x, *others):
+    return truncated_gradient(x, *others) / len(x)

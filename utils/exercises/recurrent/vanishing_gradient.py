@@ -1,5 +1,7 @@
 """After how many steps is a gradient under a thousandth, if ‖W_h‖ is 0.8?"""
 
+import math
+
 from utils.exercises.checking import Prediction
 
 
@@ -34,3 +36,13 @@ def a_hundredth():
 @exercise.mistake("to lose a fifth is more than a factor of exp(-0.2).")
 def exponential():
     return 35
+
+
+@exercise.mistake("one step fewer is enough: the smallest such number is asked for.")
+def one_too_many():
+    return 32
+
+
+@exercise.mistake("that is where exactly a thousandth is left; but steps are whole.")
+def not_whole():
+    return math.log(1000) / math.log(1 / 0.8)
