@@ -388,6 +388,29 @@ def strict_min_p(logits, temperature, share):
     return p / p.sum(1, keepdim=True)
 
 
+def leaky_by(product, join=torch.stack):
+    def leaky(x, start, W_x, W_h, b, leak):
+        h, states = start.expand(len(x), -1), []
+        for x_t in x.unbind(1):
+            h = (1 - leak) * h + leak * torch.tanh(product(x_t, W_x) + product(h, W_h) + b)
+            states.append(h)
+        return join(states, dim=1)
+
+    return leaky
+
+
+def zero_logits(logits, temperature, share):
+    logits = logits / temperature
+    p = logits.softmax(-1)
+    return logits.masked_fill(p < share * p.max(-1, keepdim=True)[0], 0).softmax(-1)
+
+
+def maxima_without_an_axis(logits, temperature, share):
+    p = torch.softmax(logits / temperature, dim=1)
+    kept = torch.where(p >= share * p.max(dim=1).values, p, 0)
+    return kept / kept.sum(dim=1, keepdim=True)
+
+
 NAMED = [
     *[("2.2", math.log(4), "nats"), ("2.2", 0.25, "probability")],
     *[("2.4", 30, "rounded_down"), ("2.4", 32, "one_too_many")],
@@ -405,7 +428,13 @@ NAMED = [
     ("2.12", size_up_to(torch.less, least=1), "reaching_left_out_but_for_one"),
     ("2.12", size_up_to(torch.less_equal, least=1), "crossing_left_out_but_for_one"),
     ("2.12", size_up_to(torch.less_equal, offset=1), "one_more_at_exactly_p"),
-    ("2.13", strict_min_p, "strictly_more_likely"),
+    ("2.12", size_up_to(torch.greater_equal), "counted_after"),
+    *[("2.13", strict_min_p, "strictly_more_likely"), ("2.13", zero_logits, "logits_zeroed")],
+    ("2.13", maxima_without_an_axis, "axis_lost"),
+    ("2.14", lambda W, r: W / torch.linalg.eigvals(W).abs().max(), "to_1"),
+    ("2.3", leaky_by(lambda x, W: x @ W), "rows_with_untransposed_weights"),
+    ("2.3", leaky_by(lambda x, W: W @ x), "weights_before_rows"),
+    ("2.3", leaky_by(lambda x, W: x @ W.T, join=torch.cat), "concatenated"),
     ("2.14", lambda W, r: r / torch.linalg.eigvals(W).max() * W, "complex_compared"),
 ]
 

@@ -90,7 +90,7 @@ def weights_unscaled(weight, bias, mean, var, gamma, beta, eps):
     return weight, fold_batch_norm(weight, bias, mean, var, gamma, beta, eps)[1]
 
 
-@exercise.mistake("the mean is added to the old bias: does normalising move the mean away from 0?")
+@exercise.mistake("you added the mean: would the outputs then have a mean of 0?")
 def mean_added(weight, bias, mean, var, gamma, beta, eps):
     return fold_batch_norm(weight, bias, -mean, var, gamma, beta, eps)
 

@@ -108,3 +108,12 @@ def bias_at_every_place(x, weight, bias, stride):
 @exercise.mistake("the bias came in with every input channel: an output has only one.")
 def bias_from_every_channel(x, weight, bias, stride):
     return conv1d(x, weight, bias * weight.shape[1], stride)
+
+
+@exercise.mistake(
+    "there are as many places as there should be, but they lie side by side: by how much does the "
+    "kernel jump?"
+)
+def stride_only_counted(x, weight, bias, stride):
+    T_out = conv1d(x, weight, bias, stride).shape[2]
+    return conv1d(x, weight, bias, 1)[:, :, :T_out]

@@ -43,7 +43,7 @@ def bias_for_each_weight():
     return 2 * 16 * 3 * 5 * 5
 
 
-@exercise.mistake("a bias is added to an output channel: how many of those are there?")
+@exercise.mistake("each output channel has a bias: how many output channels are there?")
 def bias_for_each_input_channel():
     return 16 * 3 * 5 * 5 + 3
 

@@ -35,7 +35,7 @@ def undilated():
 
 @exercise.stage("doubling dilations")
 def doubling_dilations():
-    return [(15, 3, True), (16, 3, True), (64, 2, True), (10, 2, True)]
+    return [(15, 3, True), (16, 3, True), (64, 2, True), (10, 2, True), (40, 5, True)]
 
 
 # What goes wrong ----------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ def always_doubled(length, kernel_size, doubling):
     return layers_needed(length, kernel_size, True)
 
 
-@exercise.mistake("the dilations double from the second layer on: what is that of the first?")
+@exercise.mistake("the dilations double from the second layer on: what is the first layer's?")
 def first_dilation_doubled(length, kernel_size, doubling):
     return layers_that_add(length, (kernel_size - 1) * (2 if doubling else 1), 1, doubling)
 
@@ -103,3 +103,21 @@ def power_for_the_sum(length, kernel_size, doubling):
 @exercise.mistake("how many steps does an output see if there is no layer at all?")
 def one_layer_at_least(length, kernel_size, doubling):
     return max(1, layers_needed(length, kernel_size, doubling))
+
+
+@exercise.mistake(
+    "that is right for kernels of width 2: by how much does a wider one reach further?"
+)
+def as_if_two_wide(length, kernel_size, doubling):
+    if not doubling:
+        return layers_needed(length, kernel_size, doubling)
+    return math.ceil(math.log2(length))
+
+
+@exercise.mistake(
+    "your dilations grow K times from layer to layer; here they double, whatever K is."
+)
+def powers_of_the_kernel(length, kernel_size, doubling):
+    if not doubling:
+        return layers_needed(length, kernel_size, doubling)
+    return math.ceil(math.log(length, kernel_size))

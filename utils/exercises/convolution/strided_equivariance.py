@@ -46,6 +46,8 @@ def three_layers():
     return 8
 
 
-@exercise.mistake("that is how far an output sees with 3-wide kernels, not how far apart two are.")
+@exercise.mistake(
+    "that is how many pixels an output sees with 3-wide kernels: how far apart are two outputs?"
+)
 def receptive_field():
     return 7

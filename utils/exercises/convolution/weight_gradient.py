@@ -2,6 +2,7 @@
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from utils.exercises.checking import Exercise, random
 
@@ -74,3 +75,11 @@ def mean_over_places(x, grad_y):
 def images_apart(x, grad_y):
     images = zip(x.split(1), grad_y.split(1), strict=True)
     return torch.stack([weight_gradient(*image) for image in images])
+
+
+@exercise.mistake(
+    "a convolution sums over channels: over what does this gradient sum, and which axis has to be "
+    "there instead?"
+)
+def summed_over_channels(x, grad_y):
+    return F.conv2d(x, grad_y)

@@ -97,14 +97,14 @@ def mean_over_the_batch(states, grad_h, W_h):
     return recurrent_gradient(states, grad_h, W_h) / len(states)
 
 
-@exercise.mistake("time runs forwards here: which step can say what it sends to the one before?")
+@exercise.mistake("you walked forwards in time: when is it known what the later steps send back?")
 def forwards(states, grad_h, W_h):
     before, slopes = states[:, :-1], 1 - states[:, 1:] ** 2
     return gradient_over_time(before.flip(1), slopes.flip(1), grad_h.flip(1), W_h)
 
 
 @exercise.mistake(
-    "what comes from later steps goes through this step's tanh too, and there its slope is missing."
+    "what comes back from later steps passes through this step's tanh too: where is its slope?"
 )
 def carried_past_the_slope(states, grad_h, W_h):
     carried, total = 0, 0

@@ -96,11 +96,11 @@ def one_too_far_by_gather(outputs, lengths):
     return torch.cat([outputs[..., :N].gather(1, at)[:, 0], outputs[:, 0, N:]], 1)
 
 
-@exercise.mistake("the forward half is one token short of the end, though positions count from 0.")
+@exercise.mistake("the forward half has yet to read the sentence's last token.")
 def one_too_early(outputs, lengths):
     return read_at(outputs, lengths - 2, 0 * lengths)
 
 
-@exercise.mistake("the backward layer reads one token more before it is done.")
+@exercise.mistake("the backward half has one more token to read before it is done.")
 def backward_one_short(outputs, lengths):
     return read_at(outputs, lengths - 1, 0 * lengths + 1)

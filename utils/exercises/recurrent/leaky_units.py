@@ -119,3 +119,24 @@ def one_step_early(x, start, *others):
 def with_the_start(x, start, *others):
     states = leaky_rnn(x, start, *others)
     return torch.cat([start.expand(len(x), 1, -1), states], 1)
+
+
+@exercise.mistake("the steps lie side by side in one axis: time needs an axis of its own.")
+def concatenated(x, *others):
+    return leaky_rnn(x, *others).flatten(1)
+
+
+@exercise.mistake(
+    "the equation multiplies columns, but x_t holds a sequence in each row: which axis of W_x has "
+    "to meet the features?"
+)
+def rows_with_untransposed_weights(x, start, W_x, W_h, b, leak):
+    return x[:, 0] @ W_x  # fails already: (B, D) by (N, D)
+
+
+@exercise.mistake(
+    "the equation multiplies a column, but x_t is a batch with a sequence in each row: on which "
+    "side does W_x multiply rows?"
+)
+def weights_before_rows(x, start, W_x, W_h, b, leak):
+    return W_x @ x[:, 0]  # fails already: (N, D) by (B, D)

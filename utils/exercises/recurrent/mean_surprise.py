@@ -38,6 +38,6 @@ def nats():
     return (math.log(2) + math.log(8)) / 2
 
 
-@exercise.mistake("that is a probability: among how many equally likely characters would it be so?")
+@exercise.mistake("that is a probability: how many equally likely characters would each have it?")
 def probability():
     return math.sqrt(1 / 2 * 1 / 8)

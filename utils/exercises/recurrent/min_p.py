@@ -107,7 +107,30 @@ def strictly_more_likely(logits, temperature, share):
     return only(probabilities > share * probabilities.amax(1, keepdim=True), probabilities)
 
 
-@exercise.mistake("a share of the largest logit is no share of the largest probability.")
+@exercise.mistake("a share of the largest logit is not the same share of its probability.")
 def share_of_the_logit(logits, temperature, share):
     kept = likely_enough(logits / temperature, share)
     return only(kept, torch.softmax(logits / temperature, 1))
+
+
+@exercise.mistake("a logit of 0 is not a probability of 0: which logit gives that?")
+def logits_zeroed(logits, temperature, share):
+    logits = logits / temperature
+    return torch.softmax(logits * likely_enough(torch.softmax(logits, 1), share), 1)
+
+
+@exercise.mistake(
+    "the probabilities of a row do not sum to 1: along which axis lie its characters?"
+)
+def batch_axis(logits, temperature, share):
+    probabilities = torch.softmax(logits / temperature, 0)
+    return only(likely_enough(probabilities, share), probabilities)
+
+
+@exercise.mistake(
+    "the rows' maxima have the shape (B,), and broadcasting lays that along the characters: it "
+    "fits one row alone."
+)
+def axis_lost(logits, temperature, share):
+    probabilities = torch.softmax(logits / temperature, 1)
+    return only(probabilities >= share * probabilities.amax(1), probabilities)

@@ -100,6 +100,8 @@ def mean_after_exp(nats, lengths):
     return nats[real(nats, lengths)].exp().mean().item()
 
 
-@exercise.mistake("no model can be surer than sure: a perplexity below 1 has a sign too many.")
+@exercise.mistake(
+    "a perplexity below 1 would be surer than sure: these nats have their minus already."
+)
 def sign(nats, lengths):
     return math.exp(-nats[real(nats, lengths)].mean())

@@ -67,7 +67,7 @@ def multiplied(W_h, radius):
     return W_h * radius
 
 
-@exercise.mistake("a negative eigenvalue has a magnitude too, and here it has turned the sign.")
+@exercise.mistake("an eigenvalue can be negative, and dividing by it reverses all signs.")
 def largest_real_part(W_h, radius):
     return W_h * (radius / torch.linalg.eigvals(W_h).real.amax())
 
@@ -78,3 +78,8 @@ def largest_real_part(W_h, radius):
 )
 def complex_compared(W_h, radius):
     return W_h * (radius / torch.linalg.eigvals(W_h).max())
+
+
+@exercise.mistake("that makes the spectral radius 1, whatever was asked for.")
+def to_1(W_h, radius):
+    return with_radius(W_h, 1.0)

@@ -120,3 +120,15 @@ def unsorted(logits, temperature, p):
 @exercise.mistake("you compare single probabilities; p is about their sum.")
 def each_alone(logits, temperature, p):
     return (torch.softmax(logits / temperature, 1) >= 1 - p).sum(1)
+
+
+@exercise.mistake("you counted the tokens from which on p is reached: which ones lead there?")
+def counted_after(logits, temperature, p):
+    return (sorted_softmax(logits / temperature).cumsum(1) >= p).sum(1)
+
+
+@exercise.mistake(
+    "the probabilities of a row do not sum to 1: along which axis lie its characters?"
+)
+def batch_axis(logits, temperature, p):
+    return count_until(torch.softmax(logits / temperature, 0).sort(1, descending=True).values, p)

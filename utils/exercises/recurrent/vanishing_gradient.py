@@ -43,6 +43,6 @@ def one_too_many():
     return 32
 
 
-@exercise.mistake("that is where exactly a thousandth is left; but steps are whole.")
+@exercise.mistake("exactly a thousandth would be left there, but nobody takes part of a step.")
 def not_whole():
     return math.log(1000) / math.log(1 / 0.8)
