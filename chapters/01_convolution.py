@@ -976,7 +976,7 @@ untrained = []
 for seed in (1, 2, 3):
     torch.manual_seed(seed)
     untrained.append(share_by_depth(convolution.DigitsNet()))
-mean, highest = [fmean(column) for column in zip(*untrained)], max(three[3] for three in untrained)
+mean, highest = ([f(column) for column in zip(*untrained)] for f in (fmean, max))
 
 # %% mystnb={"figure": {"caption": "Share of the variance that lies between digits, in the pixels (0) and after each convolution. For the untrained networks: mean and range of three.", "name": "fig-digit-share"}, "image": {"alt": "Two curves over depth. The trained network starts below the pixels after the first convolution and rises well above them after the third; the untrained networks stay flat."}}
 curves(
