@@ -1361,20 +1361,20 @@ table(
 
 # %%
 wider = experiments.load("translation_width")
-fixed = {N: by_words(wider.select(hidden_size=N)) for N in wider.parameters["hidden_size"]}
-drawn_lines, bands = {}, {}
-for label, found in {
-    "additive": lengths_of["additive"],
-    "dot": lengths_of["dot"],
-    "fixed vector, N = 64": fixed[64],
-    "fixed vector, N = 128": lengths_of["none"],
-    "fixed vector, N = 256": fixed[256],
-}.items():
-    mean, low, high = zip(*found.values())
-    drawn_lines[label], bands[label] = (list(found), mean), (low, high)
+by_label = {
+    "additive": rows_of("additive"),
+    "dot": rows_of("dot"),
+    "fixed vector, N = 64": wider.select(hidden_size=64),
+    "fixed vector, N = 128": rows_of("none"),
+    "fixed vector, N = 256": wider.select(hidden_size=256),
+}
+lines = {
+    label: (rows[0]["length"], [row["exact by length"] for row in rows])
+    for label, rows in by_label.items()
+}
 
 # %% mystnb={"figure": {"caption": "Share of sentences translated exactly, by their number of English words: mean and range over three seeds (stored experiments `translation`, `translation_products` and `translation_width`).", "name": "fig-translation-length"}, "image": {"alt": "Five lines over the number of words, from 3 to 25. With additive attention it stays near one; with the dot score it falls to about 0.8. The fixed vectors fall to zero: 64 wide at once, 128 wide by about eight words, 256 wide by about seventeen."}}
-curves(drawn_lines, "English words", "share exactly right", spread=bands)
+curves(lines, "English words", "share exactly right")
 plt.show()
 
 
