@@ -22,7 +22,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils.attention import masked_softmax
-from utils.exercises.self_attention import check, different_rows, rows_that_change
+from utils.exercises.self_attention import check
+from utils.exercises.self_attention.leaked_order import different_rows
+from utils.exercises.self_attention.reach import rows_that_change
 from utils.positions import Rotary, sinusoidal
 from utils.self_attention import MultiHeadAttention
 from utils.show.display import finding, table

@@ -1,0 +1,131 @@
+"""ALiBi: attention in which distance has a price."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from utils.attention import masked_softmax
+from utils.exercises.checking import Exercise, random
+
+
+def slope(i: int, h: int) -> float:
+    return 2 ** (-8 * i / h)  # of head i = 1, …, h
+
+
+def alibi_weights(scores: Tensor, slope=slope, sign: int = -1) -> Tensor:
+    """Return weights like scores, each score lowered by slope times distance, without the future.
+
+    Shapes: scores (B, h, T, S), scaled already; the T queries are the last of the S positions.
+    Mistakes change the last two arguments.
+    """
+    distance = behind(scores)
+    return masked_softmax(scores + sign * slopes(scores, slope) * distance, distance >= 0)
+
+
+def behind(scores: Tensor) -> Tensor:
+    """Return (T, S): by how many positions each key stands behind its query."""
+    T, S = scores.shape[-2:]
+    return torch.arange(S - T, S)[:, None] - torch.arange(S)
+
+
+def slopes(scores: Tensor, slope=slope) -> Tensor:
+    h = scores.shape[1]
+    return torch.tensor([slope(i, h) for i in range(1, h + 1)], dtype=scores.dtype)[:, None, None]
+
+
+exercise = Exercise("5.10", alibi_weights)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+@exercise.stage("the last of four queries")
+def last_query():
+    return [(random(1, 2, 1, 4),)]
+
+
+@exercise.stage("as many queries as keys")
+def square():
+    return [(random(1, 2, 3, 3),)]
+
+
+@exercise.stage("several heads, queries and sequences")
+def several_heads():
+    return [
+        (random(2, 3, 4, 5).float(),),  # slopes in single precision are fine, too
+        (random(2, 4, 3, 7),),
+        (random(3, 2, 5, 6),),
+        (random(4, 4, 4, 4),),
+    ]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+def biased(scores: Tensor) -> Tensor:
+    return scores - slopes(scores) * behind(scores)
+
+
+@exercise.mistake("what is far away gains: distance should cost something.")
+def distance_gains(scores):
+    return alibi_weights(scores, sign=1)
+
+
+@exercise.mistake("your first slope is 1: heads count from 1 here.")
+def heads_from_0(scores):
+    return alibi_weights(scores, lambda i, h: slope(i - 1, h))
+
+
+@exercise.mistake("those are the slopes of eight heads; the number of heads is in the formula.")
+def of_eight_heads(scores):
+    return alibi_weights(scores, lambda i, h: slope(i, 8))
+
+
+@exercise.mistake("with three heads your slopes are off: 8/h is no whole number then.")
+def whole_exponents(scores):
+    return alibi_weights(scores, lambda i, h: 2.0 ** -(8 // h * i))
+
+
+@exercise.mistake("all heads have the first one's slope; each should have another horizon.")
+def one_slope(scores):
+    return alibi_weights(scores, lambda i, h: slope(1, h))
+
+
+@exercise.mistake("the first head should have the steepest slope, and has the flattest.")
+def slopes_reversed(scores):
+    return alibi_weights(scores, lambda i, h: slope(h + 1 - i, h))
+
+
+@exercise.mistake("your first query stands at the first key; here the last stands at the last.")
+def from_the_first_key(scores):
+    T, S = scores.shape[-2:]
+    distance = torch.arange(T)[:, None] - torch.arange(S)
+    return masked_softmax(scores - slopes(scores) * distance, distance >= 0)
+
+
+@exercise.mistake("the future costs as much as the past; it should be closed.")
+def both_sides(scores):
+    return (scores - slopes(scores) * behind(scores).abs()).softmax(-1)
+
+
+@exercise.mistake("the future is open, and even gains.")
+def future_gains(scores):
+    return biased(scores).softmax(-1)
+
+
+@exercise.mistake(
+    "you close the future behind the softmax: what it took is lost, and a row sums to less than 1."
+)
+def masked_after_the_softmax(scores):
+    return biased(scores).softmax(-1) * (behind(scores) >= 0)
+
+
+@exercise.mistake("your softmax runs over the queries: the weights of one query should sum to 1.")
+def over_the_queries(scores):
+    return biased(scores).masked_fill(behind(scores) < 0, -math.inf).softmax(-2)
+
+
+@exercise.mistake("that is causal attention without any distance in it.")
+def no_distance(scores):
+    return masked_softmax(scores, behind(scores) >= 0)

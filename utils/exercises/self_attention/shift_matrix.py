@@ -1,0 +1,72 @@
+"""The matrix that moves a wave of positions by k."""
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise
+
+
+def shift_matrix(k: int, d: int, base: float, exponent: int = -2) -> Tensor:
+    """Return M_k (d, d), float64, with p_{m+k} = M_k p_m for every row p_m of `sinusoidal`.
+
+    d is even, k may be negative. Mistakes change the exponent.
+    """
+    angles = k * base ** (exponent * torch.arange(d // 2, dtype=torch.float64) / d)
+    cos, sin = angles.cos(), angles.sin()
+    blocks = torch.stack([torch.stack([cos, sin], -1), torch.stack([-sin, cos], -1)], -2)
+    return torch.block_diag(*blocks)  # of (d/2, 2, 2)
+
+
+exercise = Exercise("5.12", shift_matrix, gradient=False)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+@exercise.stage("one pair")
+def one_pair():
+    return [(1, 2, 10_000.0)]
+
+
+@exercise.stage("several pairs")
+def several_pairs():
+    return [(1, 6, 100.0)]
+
+
+@exercise.stage("other steps")
+def other_steps():
+    return [(3, 4, 50.0), (-2, 8, 1000.0), (12, 6, 10_000.0)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake("your matrix goes the other way: k positions back.")
+def transposed(k, d, base):
+    return shift_matrix(k, d, base).mT
+
+
+@exercise.mistake("all pairs turn by the same angle; each wave has its own frequency.")
+def one_angle(k, d, base):
+    return shift_matrix(k, d, 1.0)
+
+
+@exercise.mistake("your slowest wave is too fast: a frequency belongs to two columns.")
+def exponent_halved(k, d, base):
+    return shift_matrix(k, d, base, exponent=-1)
+
+
+@exercise.mistake("that would fit if all sines stood before all cosines; here they take turns.")
+def halves(k, d, base):
+    order = torch.cat([torch.arange(0, d, 2), torch.arange(1, d, 2)])
+    return shift_matrix(k, d, base)[order][:, order]
+
+
+@exercise.mistake("your matrix goes one position, however large k is.")
+def one_step(k, d, base):
+    return shift_matrix(1, d, base)
+
+
+@exercise.mistake("that moves a vector's numbers along; its waves should move instead.")
+def rolled(k, d, base):
+    return torch.eye(d, dtype=torch.float64).roll(k, 0)
