@@ -1,6 +1,7 @@
 """ALiBi: attention in which distance has a price."""
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -9,18 +10,13 @@ from utils.attention import masked_softmax
 from utils.exercises.checking import Exercise, random
 
 
-def slope(i: int, h: int) -> float:
-    return 2 ** (-8 * i / h)  # of head i = 1, …, h
-
-
-def alibi_weights(scores: Tensor, slope=slope, sign: int = -1) -> Tensor:
+def alibi_weights(scores: Tensor) -> Tensor:
     """Return weights like scores, each score lowered by slope times distance, without the future.
 
     Shapes: scores (B, h, T, S), scaled already; the T queries are the last of the S positions.
-    Mistakes change the last two arguments.
     """
     distance = behind(scores)
-    return masked_softmax(scores + sign * slopes(scores, slope) * distance, distance >= 0)
+    return masked_softmax(scores - slopes(scores) * distance, distance >= 0)
 
 
 def behind(scores: Tensor) -> Tensor:
@@ -29,9 +25,10 @@ def behind(scores: Tensor) -> Tensor:
     return torch.arange(S - T, S)[:, None] - torch.arange(S)
 
 
-def slopes(scores: Tensor, slope=slope) -> Tensor:
+def slopes(scores: Tensor) -> Tensor:
+    """Return (h, 1, 1): 2^(-8i/h) for heads i = 1, …, h."""
     h = scores.shape[1]
-    return torch.tensor([slope(i, h) for i in range(1, h + 1)], dtype=scores.dtype)[:, None, None]
+    return 2 ** (-8 * torch.arange(1, h + 1, dtype=scores.dtype) / h)[:, None, None]
 
 
 exercise = Exercise("5.10", alibi_weights)
@@ -63,38 +60,45 @@ def several_heads():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
+def with_slopes(scores: Tensor, slope: Callable[[int, int], float]) -> Tensor:
+    """Attend with slopes that a mistake makes of i and h."""
+    h, distance = scores.shape[1], behind(scores)
+    wrong = torch.tensor([slope(i, h) for i in range(1, h + 1)], dtype=scores.dtype)
+    return masked_softmax(scores - wrong[:, None, None] * distance, distance >= 0)
+
+
 def biased(scores: Tensor) -> Tensor:
     return scores - slopes(scores) * behind(scores)
 
 
 @exercise.mistake("what is far away gains: distance should cost something.")
 def distance_gains(scores):
-    return alibi_weights(scores, sign=1)
+    return masked_softmax(scores + slopes(scores) * behind(scores), behind(scores) >= 0)
 
 
 @exercise.mistake("your first slope is 1: heads count from 1 here.")
 def heads_from_0(scores):
-    return alibi_weights(scores, lambda i, h: slope(i - 1, h))
+    return with_slopes(scores, lambda i, h: 2 ** (-8 * (i - 1) / h))
 
 
 @exercise.mistake("those are the slopes of eight heads; the number of heads is in the formula.")
 def of_eight_heads(scores):
-    return alibi_weights(scores, lambda i, h: slope(i, 8))
+    return with_slopes(scores, lambda i, h: 2.0**-i)
 
 
 @exercise.mistake("with three heads your slopes are off: 8/h is no whole number then.")
 def whole_exponents(scores):
-    return alibi_weights(scores, lambda i, h: 2.0 ** -(8 // h * i))
+    return with_slopes(scores, lambda i, h: 2.0 ** -(8 // h * i))
 
 
 @exercise.mistake("all heads have the first one's slope; each should have another horizon.")
 def one_slope(scores):
-    return alibi_weights(scores, lambda i, h: slope(1, h))
+    return with_slopes(scores, lambda i, h: 2 ** (-8 / h))
 
 
 @exercise.mistake("the first head should have the steepest slope, and has the flattest.")
 def slopes_reversed(scores):
-    return alibi_weights(scores, lambda i, h: slope(h + 1 - i, h))
+    return with_slopes(scores, lambda i, h: 2 ** (-8 * (h + 1 - i) / h))
 
 
 @exercise.mistake("your first query stands at the first key; here the last stands at the last.")

@@ -7,17 +7,16 @@ from utils.exercises.checking import Exercise, random
 from utils.positions import Rotary
 
 
-def rotary_halves(x: Tensor, start: int, base: float, exponent: int = -2, sign: int = 1) -> Tensor:
+def rotary_halves(x: Tensor, start: int, base: float) -> Tensor:
     """Turn pair i, (x_i, x_{i+d/2}), by m·base^(-2i/d) at position m.
 
     Shapes: x (B, h, T, d), d even, at positions from `start` on. Returns: the same shape.
-    Mistakes change the last two arguments.
     """
     m, i = torch.arange(start, start + x.shape[-2])[:, None], torch.arange(x.shape[-1] // 2)
-    angles = (m * base ** (exponent * i.double() / x.shape[-1])).to(x.dtype)  # (T, d/2)
+    angles = (m * base ** (-2 * i.double() / x.shape[-1])).to(x.dtype)  # (T, d/2)
+    cos, sin = angles.cos(), angles.sin()
     a, b = x.chunk(2, dim=-1)
-    sin = sign * angles.sin()
-    return torch.cat([a * angles.cos() - b * sin, b * angles.cos() + a * sin], dim=-1)
+    return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
 
 
 exercise = Exercise("5.11", rotary_halves)
@@ -65,7 +64,8 @@ def neighbours(x, start, base):
     "would."
 )
 def backwards(x, start, base):
-    return rotary_halves(x, start, base, sign=-1)
+    half = x.shape[-1] // 2
+    return rotary_halves(x.roll(half, -1), start, base).roll(half, -1)
 
 
 @exercise.mistake("the right numbers in another order: each half keeps its own here.")
@@ -93,12 +93,12 @@ def after_start(x, start, base):
 
 @exercise.mistake("your slowest pair is too fast by far: the exponent goes in steps of 2/d.")
 def exponent_halved(x, start, base):
-    return rotary_halves(x, start, base, exponent=-1)
+    return rotary_halves(x, start, base**0.5)
 
 
 @exercise.mistake("your angles fall off too fast: is the exponent doubled twice?")
 def exponent_doubled(x, start, base):
-    return rotary_halves(x, start, base, exponent=-4)
+    return rotary_halves(x, start, base**2)
 
 
 @exercise.mistake("the base is an argument; you use 10 000.")

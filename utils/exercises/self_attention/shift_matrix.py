@@ -6,12 +6,12 @@ from torch import Tensor
 from utils.exercises.checking import Exercise
 
 
-def shift_matrix(k: int, d: int, base: float, exponent: int = -2) -> Tensor:
+def shift_matrix(k: int, d: int, base: float) -> Tensor:
     """Return M_k (d, d), float64, with p_{m+k} = M_k p_m for every row p_m of `sinusoidal`.
 
-    d is even, k may be negative. Mistakes change the exponent.
+    d is even, k may be negative.
     """
-    angles = k * base ** (exponent * torch.arange(d // 2, dtype=torch.float64) / d)
+    angles = k * base ** (-2 * torch.arange(d // 2, dtype=torch.float64) / d)
     cos, sin = angles.cos(), angles.sin()
     blocks = torch.stack([torch.stack([cos, sin], -1), torch.stack([-sin, cos], -1)], -2)
     return torch.block_diag(*blocks)  # of (d/2, 2, 2)
@@ -53,7 +53,7 @@ def one_angle(k, d, base):
 
 @exercise.mistake("your slowest wave is too fast: a frequency belongs to two columns.")
 def exponent_halved(k, d, base):
-    return shift_matrix(k, d, base, exponent=-1)
+    return shift_matrix(k, d, base**0.5)
 
 
 @exercise.mistake("that would fit if all sines stood before all cosines; here they take turns.")

@@ -9,32 +9,20 @@ from utils.exercises.checking import Exercise, random
 from utils.self_attention import merge_heads, split_heads
 
 
-def blank(context: Tensor, head: int) -> Tensor:
-    return context.index_fill(1, torch.tensor([head]), 0)  # (B, h, T, d_k)
-
-
 def silenced(
-    x: Tensor,
-    W_q: Tensor,
-    W_k: Tensor,
-    W_v: Tensor,
-    W_o: Tensor,
-    n_heads: int,
-    head: int,
-    *,
-    split=split_heads,
-    merge=merge_heads,
-    root=math.sqrt,
-    axis=-1,
-    hush=blank,
+    x: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, n_heads: int, head: int
 ) -> Tensor:
-    """Attend without one head; the last five arguments are what mistakes change.
+    """Attend with all heads but one, which says nothing; without a mask and without biases.
 
     Shapes: x (B, T, D), all matrices (D, D), which make x Wᵀ of x. Returns: the outputs (B, T, D).
     """
-    q, k, v = (split(x @ W.T, n_heads) for W in (W_q, W_k, W_v))
-    weights = (q @ k.mT / root(q.shape[-1])).softmax(axis)
-    return merge(hush(weights @ v, head)) @ W_o.T
+    q, k, v = (split_heads(x @ W.T, n_heads) for W in (W_q, W_k, W_v))
+    weights = (q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1)  # (B, h, T, T)
+    return merge_heads(blank(weights @ v, head)) @ W_o.T
+
+
+def blank(x: Tensor, head: int) -> Tensor:
+    return x.index_fill(1, torch.tensor([head]), 0)
 
 
 exercise = Exercise("5.8", silenced)
@@ -66,6 +54,14 @@ def several_heads():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
+def attended(x, *others, split=split_heads, merge=merge_heads, root=math.sqrt, axis=-1, hush=blank):
+    """Attend with another part in place of one of the usual ones."""
+    W_q, W_k, W_v, W_o, n_heads, head = others
+    q, k, v = (split(x @ W.T, n_heads) for W in (W_q, W_k, W_v))
+    weights = (q @ k.mT / root(q.shape[-1])).softmax(axis)
+    return merge(hush(weights @ v, head)) @ W_o.T
+
+
 def split_by_reshaping(x: Tensor, n_heads: int) -> Tensor:
     B, T, D = x.shape
     return x.reshape(B, n_heads, T, D // n_heads)
@@ -81,7 +77,7 @@ def merged_by_reshaping(x: Tensor) -> Tensor:
     "forward numbers must change places."
 )
 def split_untransposed(*inputs):
-    return silenced(*inputs, split=split_by_reshaping)
+    return attended(*inputs, split=split_by_reshaping)
 
 
 @exercise.mistake(
@@ -89,49 +85,49 @@ def split_untransposed(*inputs):
     "all heads found at one position."
 )
 def merge_untransposed(*inputs):
-    return silenced(*inputs, merge=merged_by_reshaping)
+    return attended(*inputs, merge=merged_by_reshaping)
 
 
 @exercise.mistake(
     "split and merged by reshaping alone, a head is a stretch of positions at full width."
 )
 def split_and_merge_untransposed(*inputs):
-    return silenced(*inputs, split=split_by_reshaping, merge=merged_by_reshaping)
+    return attended(*inputs, split=split_by_reshaping, merge=merged_by_reshaping)
 
 
 @exercise.mistake("your heads take turns along the width; each should have a stretch of its own.")
 def heads_by_turns(*inputs):
-    return silenced(*inputs, split=lambda x, h: x.unflatten(-1, (-1, h)).permute(0, 3, 1, 2))
+    return attended(*inputs, split=lambda x, h: x.unflatten(-1, (-1, h)).permute(0, 3, 1, 2))
 
 
 @exercise.mistake("you scale by the width of the model: a head's dot product sums over less.")
 def d_model(x, *others):
-    return silenced(x, *others, root=lambda d_k: math.sqrt(x.shape[-1]))
+    return attended(x, *others, root=lambda d_k: math.sqrt(x.shape[-1]))
 
 
 @exercise.mistake("the scores are not scaled.")
 def not_scaled(*inputs):
-    return silenced(*inputs, root=lambda d_k: 1)
+    return attended(*inputs, root=lambda d_k: 1)
 
 
 @exercise.mistake("you scale twice, or by d_k without the root.")
 def scaled_twice(*inputs):
-    return silenced(*inputs, root=lambda d_k: d_k)
+    return attended(*inputs, root=lambda d_k: d_k)
 
 
 @exercise.mistake("torch.sqrt wants a tensor, and d_k is a plain number.")
 def root_of_a_number(*inputs):
-    return silenced(*inputs, root=torch.sqrt)
+    return attended(*inputs, root=torch.sqrt)
 
 
 @exercise.mistake("your softmax runs over the queries: the weights of one query should sum to 1.")
 def over_the_queries(*inputs):
-    return silenced(*inputs, axis=-2)
+    return attended(*inputs, axis=-2)
 
 
 @exercise.mistake("all heads still speak.")
 def all_speak(*inputs):
-    return silenced(*inputs, hush=lambda context, head: context)
+    return attended(*inputs, hush=lambda context, head: context)
 
 
 @exercise.mistake("with all scores 0 a head does not fall silent: it says the mean of its values.")
@@ -143,12 +139,12 @@ def scores_blanked(x, W_q, W_k, W_v, W_o, n_heads, head):
 
 @exercise.mistake("that is what this head says alone; wanted is what the others say.")
 def others_silenced(*inputs):
-    return silenced(*inputs, hush=lambda context, head: context - blank(context, head))
+    return attended(*inputs, hush=lambda context, head: context - blank(context, head))
 
 
 @exercise.mistake("another head is silenced: they count from 0.")
 def counted_from_1(*inputs):
-    return silenced(*inputs, hush=lambda context, head: blank(context, head - 1))
+    return attended(*inputs, hush=lambda context, head: blank(context, head - 1))
 
 
 @exercise.mistake("you make the others louder to make up for it, as dropout would.")
@@ -157,7 +153,7 @@ def made_up_for(*inputs):
         h = context.shape[1]
         return blank(context, head) * h / (h - 1)
 
-    return silenced(*inputs, hush=hush)
+    return attended(*inputs, hush=hush)
 
 
 @exercise.mistake("a map makes x Wᵀ of x: here its matrix is not transposed.")
@@ -167,7 +163,7 @@ def not_transposed(x, W_q, W_k, W_v, W_o, *heads):
 
 @exercise.mistake("you blank a stretch of the outputs, in which W_o has mixed all heads already.")
 def outputs_blanked(x, W_q, W_k, W_v, W_o, n_heads, head):
-    outputs = silenced(x, W_q, W_k, W_v, W_o, n_heads, head, hush=lambda context, head: context)
+    outputs = attended(x, W_q, W_k, W_v, W_o, n_heads, head, hush=lambda context, head: context)
     d_k = len(W_o) // n_heads
     return outputs.index_fill(-1, torch.arange(head * d_k, (head + 1) * d_k), 0)
 
