@@ -34,7 +34,7 @@ from utils.show.display import finding, table
 # ## 5.1 Count a reader's weights
 #
 # Two maps from 48 to 48 (queries and outputs), two from 32 to 48 (keys and values), and a bias of 48 for each. The number of heads does not
-# matter: they share the width.
+# matter: they share the width. Our layer calls the other sequence the memory (tomorrow's subject), and its width `d_memory`.
 
 # %%
 my_count = 2 * 48 * 48 + 2 * 32 * 48 + 4 * 48

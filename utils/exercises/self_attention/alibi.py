@@ -101,7 +101,9 @@ def slopes_reversed(scores):
     return with_slopes(scores, lambda i, h: 2 ** (-8 * (h + 1 - i) / h))
 
 
-@exercise.mistake("your first query stands at the first key; here the last stands at the last.")
+@exercise.mistake(
+    "your first query stands at the first key; here the last query stands at the last key."
+)
 def from_the_first_key(scores):
     T, S = scores.shape[-2:]
     distance = torch.arange(T)[:, None] - torch.arange(S)
@@ -119,7 +121,7 @@ def future_gains(scores):
 
 
 @exercise.mistake(
-    "you close the future behind the softmax: what it took is lost, and a row sums to less than 1."
+    "you close the future after the softmax: what it took is lost, and a row sums to less than 1."
 )
 def masked_after_the_softmax(scores):
     return biased(scores).softmax(-1) * (behind(scores) >= 0)
@@ -133,3 +135,17 @@ def over_the_queries(scores):
 @exercise.mistake("that is causal attention without any distance in it.")
 def no_distance(scores):
     return masked_softmax(scores, behind(scores) >= 0)
+
+
+@exercise.mistake("a query may see itself: there the distance is 0, and costs nothing.")
+def not_itself(scores):
+    return masked_softmax(biased(scores), behind(scores) > 0)
+
+
+@exercise.mistake(
+    "you lower the weights, behind the softmax: a row no longer sums to 1. It is the scores that "
+    "pay."
+)
+def weights_lowered(scores):
+    distance = behind(scores)
+    return masked_softmax(scores, distance >= 0) - slopes(scores) * distance.clamp_min(0)

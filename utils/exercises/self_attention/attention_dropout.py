@@ -71,8 +71,8 @@ def not_scaled(scores, kept, p, training):
 
 
 @exercise.mistake(
-    "you make up for it in evaluation, as dropout's first paper does; asked for is to do so in "
-    "training."
+    "you make up for it in evaluation, as dropout's first paper does; here evaluation stays as it "
+    "is."
 )
 def scaled_in_evaluation(scores, kept, p, training):
     return scores.softmax(-1) * (kept if training else 1 - p)
@@ -83,7 +83,7 @@ def inverted(scores, kept, p, training):
     return dropped_weights(scores, ~kept, p, training)
 
 
-@exercise.mistake("you divide by the share that is dropped: what is it that remains?")
+@exercise.mistake("you divide by the share that is dropped: which share remains?")
 def divided_by_p(scores, kept, p, training):
     return dropped_weights(scores, kept, 1 - p, training)
 
@@ -91,3 +91,43 @@ def divided_by_p(scores, kept, p, training):
 @exercise.mistake("nothing is dropped, in training either.")
 def never_dropped(scores, kept, p, training):
     return scores.softmax(-1)
+
+
+@exercise.mistake(
+    "you multiply by the share that is kept: what is left gets smaller, though it should make up "
+    "for what was dropped."
+)
+def multiplied(scores, kept, p, training):
+    weights = scores.softmax(-1)
+    return weights * kept * (1 - p) if training else weights
+
+
+@exercise.mistake(
+    "you zero scores before the softmax: e⁰ is 1, so that nothing is dropped, only levelled."
+)
+def scores_zeroed(scores, kept, p, training):
+    return (scores * kept if training else scores).softmax(-1)
+
+
+@exercise.mistake("training and evaluation are exchanged.")
+def exchanged(scores, kept, p, training):
+    return dropped_weights(scores, kept, p, not training)
+
+
+@exercise.mistake("you scale twice: in training, and once more in evaluation.")
+def scaled_in_both(scores, kept, p, training):
+    weights = scores.softmax(-1)
+    return weights * kept / (1 - p) if training else weights * (1 - p)
+
+
+@exercise.mistake(
+    "weights are dropped in evaluation, too, and nothing makes up for those that were."
+)
+def dropped_always_and_not_scaled(scores, kept, p, training):
+    return scores.softmax(-1) * kept
+
+
+@exercise.mistake("your softmax runs over the queries: the weights of one query should sum to 1.")
+def over_the_queries(scores, kept, p, training):
+    weights = scores.softmax(-2)
+    return weights * kept / (1 - p) if training else weights

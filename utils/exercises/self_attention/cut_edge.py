@@ -34,13 +34,14 @@ exercise = Exercise("5.14", without_edge, gradient=False)  # off the simplex rig
 
 
 def drawn(B: int, h: int, T: int, S: int, d_v: int, t: int, s: int) -> tuple:
-    return random(B, h, T, S).softmax(-1), random(B, h, S, d_v), t, s
+    """Draw in single precision: what is tiny beside 1 counts in the last stage only."""
+    return random(B, h, T, S).softmax(-1).float(), random(B, h, S, d_v).float(), t, s
 
 
 def drawn_with_an_only_edge(B: int, h: int, T: int, S: int, d_v: int, t: int, s: int) -> tuple:
     """Draw with a first head that looks from t at nothing but s."""
     weights, value, t, s = drawn(B, h, T, S, d_v, t, s)
-    weights[:, 0, t] = F.one_hot(torch.tensor(s), S).double()
+    weights[:, 0, t] = F.one_hot(torch.tensor(s), S).float()
     return weights, value, t, s
 
 
@@ -62,6 +63,14 @@ def only_edge():
 @exercise.stage("as many queries as keys")
 def square():
     return [drawn(3, 3, 3, 3, 4, 1, 2)]
+
+
+@exercise.stage("a query that saw hardly anything else")
+def hardly_anything_else():
+    weights, value = random(2, 2, 3, 4).softmax(-1), 1e-3 * random(2, 2, 4, 3)
+    weights[:, :, 1] *= 9e-7  # less than a millionth is left beside key 2
+    weights[:, :, 1, 2] += 1 - 9e-7
+    return [(weights, value, 1, 2)]
 
 
 # What goes wrong ----------------------------------------------------------------------------------
@@ -107,3 +116,54 @@ def not_a_number(weights, value, t, s):
 @exercise.mistake("that is the context as it was.")
 def nothing_cut(weights, value, t, s):
     return weights @ value
+
+
+@exercise.mistake(
+    "you blank the value: then no query gets anything from that key, and nobody shares its weight."
+)
+def value_blanked(weights, value, t, s):
+    return weights @ value.index_fill(2, torch.tensor([s]), 0)
+
+
+@exercise.mistake(
+    "you take a softmax of weights, as if they were scores: that levels what they had told apart."
+)
+def softmax_of_weights(weights, value, t, s):
+    left = weights.clone()
+    left[:, :, t, s] = -torch.inf
+    return left.softmax(-1) @ value
+
+
+@exercise.mistake("the row of query t is levelled by a second softmax: its weights are no scores.")
+def softmax_of_the_row(weights, value, t, s):
+    left = weights.clone()
+    left[:, :, t, s] = -torch.inf
+    left[:, :, t] = left[:, :, t].softmax(-1)
+    return left @ value
+
+
+@exercise.mistake(
+    "a query that looked almost only at s has little left, and you take it for nothing: only a sum "
+    "of exactly 0 needs care."
+)
+def rounded_up(weights, value, t, s):
+    left = cut(weights, t, s)
+    return left / left.sum(-1, keepdim=True).clamp_min(1e-6) @ value
+
+
+@exercise.mistake(
+    "a billionth, added to every sum, is not small beside what is left of a query that looked "
+    "almost only at s."
+)
+def a_billionth(weights, value, t, s):
+    left = cut(weights, t, s)
+    return left / (left.sum(-1, keepdim=True) + 1e-9) @ value
+
+
+@exercise.mistake(
+    "what you add to the sum, so as not to divide by 0, counts where hardly anything is left: the "
+    "weights of that query no longer sum to 1."
+)
+def a_little_added(weights, value, t, s):
+    left = cut(weights, t, s)
+    return left / (left.sum(-1, keepdim=True) + 1e-8) @ value

@@ -66,9 +66,16 @@ def same_earlier(ids: Tensor) -> Tensor:
     return (ids[:, :, None] == ids[:, None]) & causal_mask(ids.shape[1]).tril(-1)
 
 
-@exercise.mistake("you find where the symbol stood; what came behind it?")
+@exercise.mistake("you find where the symbol stood; what came after it?")
 def itself(ids, vocab_size):
     return mean_where(same_earlier(ids), one_hot(ids, vocab_size))
+
+
+@exercise.mistake(
+    "each of your rows is the symbol at t itself: the question is what came after it."
+)
+def present_symbol(ids, vocab_size):
+    return one_hot(ids, vocab_size)
 
 
 @exercise.mistake("that is what stood before it.")
@@ -79,14 +86,14 @@ def what_stood_before(ids, vocab_size):
 
 
 @exercise.mistake(
-    "your first key wraps round: no symbol stands before the first, the last neither."
+    "your first key wraps round: no symbol comes before the first, not even the last."
 )
 def around_the_end(ids, vocab_size):
     seen = (ids[:, :, None] == ids.roll(1, dims=1)[:, None]) & causal_mask(ids.shape[1])
     return mean_where(seen, one_hot(ids, vocab_size))
 
 
-@exercise.mistake("you count what only follows later on.")
+@exercise.mistake("you count what follows only later.")
 def future_open(ids, vocab_size):
     return mean_where(ids[:, :, None] == before(ids)[:, None], one_hot(ids, vocab_size))
 
@@ -96,7 +103,7 @@ def not_itself(ids, vocab_size):
     return mean_where(matches(ids).tril(-1), one_hot(ids, vocab_size))
 
 
-@exercise.mistake("you remember the last time alone; asked for is the share over all of them.")
+@exercise.mistake("you remember the last time alone; the shares are over all of them.")
 def last_time_only(ids, vocab_size):
     seen = matches(ids)
     last = (seen * torch.arange(1, ids.shape[1] + 1)).argmax(-1)  # the latest position
@@ -112,3 +119,30 @@ def counted(ids, vocab_size):
 def mean_of_everything(ids, vocab_size):
     weights = torch.zeros(matches(ids).shape).masked_fill(~matches(ids), -1e9).softmax(-1)
     return weights @ one_hot(ids, vocab_size)
+
+
+@exercise.mistake("you remember the first time alone; the shares are over all earlier times.")
+def first_time_only(ids, vocab_size):
+    seen = matches(ids)
+    first = seen.long().argmax(-1)
+    return one_hot(ids.gather(1, first), vocab_size) * seen.any(-1, keepdim=True)
+
+
+@exercise.mistake(
+    "you put symbol 0 before the first position, as if it had stood there: nothing does."
+)
+def symbol_0_before_the_first(ids, vocab_size):
+    seen = ids[:, :, None] == F.pad(ids[:, :-1], (1, 0))[:, None]
+    return mean_where(seen & causal_mask(ids.shape[1]), one_hot(ids, vocab_size))
+
+
+@exercise.mistake("where nothing matches, you divide 0 by 0: such a row is 0.")
+def not_a_number(ids, vocab_size):
+    counts = counted(ids, vocab_size)
+    return counts / counts.sum(-1, keepdim=True)
+
+
+@exercise.mistake("you count what follows the symbol at t itself: position t does not know it yet.")
+def next_one_too(ids, vocab_size):
+    seen = (ids[:, :, None] == ids[:, None, :-1]) & causal_mask(ids.shape[1])[:, :-1]
+    return mean_where(seen, one_hot(ids[:, 1:], vocab_size))

@@ -51,6 +51,7 @@ def several_heads():
         (padded(3, 3, 1), padded(5, 2, 4), 3),
         (padded(4, 4, 2, 3), padded(6, 5, 1, 6), 2),
         (padded(3, 1, 3, 2), padded(3, 3, 1, 2), 3),
+        (padded(4, 4, 2).flip(1), padded(5, 3, 4).flip(1), 2),
     ]
 
 
@@ -78,7 +79,7 @@ def inverted_and_heads_first(target, source, n_heads):
 
 
 @exercise.mistake(
-    "padding may stand in front, too: how many symbols there are does not tell where."
+    "padding may be in front, too: how many symbols there are does not tell where they are."
 )
 def from_lengths(target, source, n_heads):
     return library_mask(target, source.sort(descending=True).values, n_heads)
@@ -95,8 +96,16 @@ def of_the_queries(target, source, n_heads):
 
 
 @exercise.mistake(
-    "a query behind its sentence's end is blocked everywhere: the library makes NaN of it."
+    "a query that is padding is blocked everywhere: the library makes NaN of its row."
 )
 def padded_queries_too(target, source, n_heads):
     rows = (target == 0)[:, :, None].expand(-1, -1, source.shape[1])
     return (blocked(target, source) | rows).repeat_interleave(n_heads, dim=0)
+
+
+@exercise.mistake(
+    "you block a key only for queries that are padding themselves: nobody should look at it."
+)
+def only_between_padding(target, source, n_heads):
+    rows = (target == 0)[:, :, None].expand(-1, -1, source.shape[1])
+    return (blocked(target, source) & rows).repeat_interleave(n_heads, dim=0)

@@ -100,3 +100,11 @@ def padding_as_a_document(document):
 @exercise.mistake("one reason to look is not enough: all conditions have to hold at once.")
 def either(document):
     return ((same_document(document) | past(document)) & real_keys(document))[:, None]
+
+
+@exercise.mistake(
+    "you ask only whether both belong to the same document: a query sees its future, and padding "
+    "sees padding."
+)
+def same_document_only(document):
+    return same_document(document)[:, None]

@@ -18,7 +18,7 @@ def biases_forgotten():
     return 2 * 48 * 48 + 2 * 32 * 48
 
 
-@exercise.mistake("keys and values are made of what is 32 wide, not 48.")
+@exercise.mistake("keys and values are made from the sequence that is 32 wide, not 48.")
 def one_width():
     return 4 * 48 * 48 + 4 * 48
 
@@ -36,3 +36,13 @@ def heads_as_wide_as_the_model():
 @exercise.mistake("keys and values are made by a matrix each.")
 def keys_are_values():
     return 2 * 48 * 48 + 32 * 48 + 3 * 48
+
+
+@exercise.mistake("a bias is as wide as what its map gives, not as what goes in.")
+def biases_of_the_inputs():
+    return 2 * 48 * 48 + 2 * 32 * 48 + 2 * 48 + 2 * 32
+
+
+@exercise.mistake("W_o has a bias, like the other three maps.")
+def last_bias_forgotten():
+    return 2 * 48 * 48 + 2 * 32 * 48 + 3 * 48

@@ -52,6 +52,12 @@ def later_start():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
+def cos_and_sin(x: Tensor, start: int, base: float) -> tuple[Tensor, ...]:
+    """Return what becomes of (1, 0) at each position, in each pair: (B, h, T, d/2) each."""
+    ones = torch.ones_like(x).chunk(2, dim=-1)[0]
+    return rotary_halves(torch.cat([ones, 0 * ones], dim=-1), start, base).chunk(2, dim=-1)
+
+
 @exercise.mistake(
     "you turn neighbours, as the page does; here each half holds one number of a pair."
 )
@@ -75,10 +81,9 @@ def other_order(x, start, base):
 
 @exercise.mistake("that is no rotation, it changes lengths: one of four products is taken away.")
 def no_minus(x, start, base):
+    cos, sin = cos_and_sin(x, start, base)
     a, b = x.chunk(2, dim=-1)
-    first, _ = rotary_halves(torch.cat([a, -b], dim=-1), start, base).chunk(2, dim=-1)
-    _, second = rotary_halves(x, start, base).chunk(2, dim=-1)
-    return torch.cat([first, second], dim=-1)
+    return torch.cat([a * cos + b * sin, b * cos + a * sin], dim=-1)
 
 
 @exercise.mistake("the sequence begins at position 0 each time, whatever came before.")
@@ -86,7 +91,7 @@ def from_0(x, start, base):
     return rotary_halves(x, 0, base)
 
 
-@exercise.mistake("the first position is `start`, not the one behind it.")
+@exercise.mistake("the first position is `start`, not the one after it.")
 def after_start(x, start, base):
     return rotary_halves(x, start + 1, base)
 
@@ -109,3 +114,36 @@ def base_of_the_paper(x, start, base):
 @exercise.mistake("you turn by the head's number: which axis counts positions?")
 def by_head(x, start, base):
     return rotary_halves(x.transpose(1, 2), start, base).transpose(1, 2)
+
+
+@exercise.mistake(
+    "the second half is turned with a first half that is turned already: both need what was there "
+    "before."
+)
+def one_after_the_other(x, start, base):
+    cos, sin = cos_and_sin(x, start, base)
+    a, b = x.chunk(2, dim=-1)
+    first = a * cos - b * sin
+    return torch.cat([first, b * cos + first * sin], dim=-1)
+
+
+@exercise.mistake("sine and cosine are exchanged: at position 0 nothing should turn.")
+def sine_for_cosine(x, start, base):
+    cos, sin = cos_and_sin(x, start, base)
+    a, b = x.chunk(2, dim=-1)
+    return torch.cat([a * sin - b * cos, b * sin + a * cos], dim=-1)
+
+
+@exercise.mistake(
+    "each angle is repeated for two neighbours, while you turn halves: the two numbers of a pair "
+    "get different angles."
+)
+def angles_of_neighbours(x, start, base):
+    cos, sin = (y.repeat_interleave(2, dim=-1) for y in cos_and_sin(x, start, base))
+    a, b = x.chunk(2, dim=-1)
+    return x * cos + torch.cat([-b, a], dim=-1) * sin
+
+
+@exercise.mistake("your pairs turn faster and faster; each should be slower than the one before.")
+def exponent_positive(x, start, base):
+    return rotary_halves(x, start, 1 / base)

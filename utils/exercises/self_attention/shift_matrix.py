@@ -41,7 +41,9 @@ def other_steps():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("your matrix goes the other way: k positions back.")
+@exercise.mistake(
+    "your matrix goes the other way, k positions back, or takes each pair as cosine and sine."
+)
 def transposed(k, d, base):
     return shift_matrix(k, d, base).mT
 
@@ -70,3 +72,31 @@ def one_step(k, d, base):
 @exercise.mistake("that moves a vector's numbers along; its waves should move instead.")
 def rolled(k, d, base):
     return torch.eye(d, dtype=torch.float64).roll(k, 0)
+
+
+@exercise.mistake("i counts pairs, not columns: your waves slow down twice as fast.")
+def exponent_doubled(k, d, base):
+    return shift_matrix(k, d, base**2)
+
+
+@exercise.mistake("your waves get faster and faster; each should be slower than the one before.")
+def exponent_positive(k, d, base):
+    return shift_matrix(k, d, 1 / base)
+
+
+@exercise.mistake("the first pair has the frequency 1: pairs count from 0.")
+def pairs_from_1(k, d, base):
+    return shift_matrix(k, d + 2, base ** ((d + 2) / d))[2:, 2:]
+
+
+@exercise.mistake("the base is an argument; you use 10 000.")
+def base_of_the_paper(k, d, base):
+    return shift_matrix(k, d, 10_000.0)
+
+
+@exercise.mistake(
+    "that is no rotation, it changes lengths: of the two sines of a block, one has a minus."
+)
+def no_minus(k, d, base):
+    M = shift_matrix(k, d, base)
+    return M.triu() + M.triu(1).mT

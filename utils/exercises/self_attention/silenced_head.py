@@ -32,8 +32,10 @@ exercise = Exercise("5.8", silenced)
 
 
 def drawn(B: int, T: int, n_heads: int, d_k: int, head: int) -> tuple:
+    """Draw in single precision: the root of d_k may be taken in it, too."""
     D = n_heads * d_k
-    return random(B, T, D), *(random(D, D) / math.sqrt(D) for _ in range(4)), n_heads, head
+    x, *matrices = random(B, T, D), *(random(D, D) / math.sqrt(D) for _ in range(4))
+    return x.float(), *(W.float() for W in matrices), n_heads, head
 
 
 @exercise.stage("one position")
@@ -137,7 +139,7 @@ def scores_blanked(x, W_q, W_k, W_v, W_o, n_heads, head):
     return merge_heads(scores.softmax(-1) @ v) @ W_o.T
 
 
-@exercise.mistake("that is what this head says alone; wanted is what the others say.")
+@exercise.mistake("that is what this head says alone; the question is what the others say.")
 def others_silenced(*inputs):
     return attended(*inputs, hush=lambda context, head: context - blank(context, head))
 
@@ -156,7 +158,7 @@ def made_up_for(*inputs):
     return attended(*inputs, hush=hush)
 
 
-@exercise.mistake("a map makes x Wᵀ of x: here its matrix is not transposed.")
+@exercise.mistake("a map makes x Wᵀ of x: your matrices are not transposed.")
 def not_transposed(x, W_q, W_k, W_v, W_o, *heads):
     return silenced(x, W_q.mT, W_k.mT, W_v.mT, W_o.mT, *heads)
 
@@ -171,3 +173,26 @@ def outputs_blanked(x, W_q, W_k, W_v, W_o, n_heads, head):
 @exercise.mistake("W_o is missing at the end.")
 def without_W_o(x, W_q, W_k, W_v, W_o, *heads):
     return silenced(x, W_q, W_k, W_v, torch.eye(len(W_o), dtype=W_o.dtype), *heads)
+
+
+@exercise.mistake("W_o makes x Wᵀ of x, as all maps do: your last matrix is not transposed.")
+def W_o_not_transposed(x, W_q, W_k, W_v, W_o, *heads):
+    return silenced(x, W_q, W_k, W_v, W_o.mT, *heads)
+
+
+@exercise.mistake(
+    "your product runs over the heads of one position: it should run over the positions of one "
+    "head. Which axis has to come last but one?"
+)
+def heads_attend_to_heads(x, W_q, W_k, W_v, W_o, n_heads, head):
+    q, k, v = ((x @ W.T).unflatten(-1, (n_heads, -1)) for W in (W_q, W_k, W_v))
+    weights = (q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1)  # (B, T, h, h)
+    return (weights @ v).index_fill(2, torch.tensor([head]), 0).flatten(2) @ W_o.T
+
+
+@exercise.mistake("a head that says nothing keeps its place: W_o still expects all columns.")
+def head_removed(*inputs):
+    def hush(context, head):
+        return context[:, torch.arange(context.shape[1]) != head]
+
+    return attended(*inputs, hush=hush)

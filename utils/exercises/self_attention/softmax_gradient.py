@@ -47,7 +47,7 @@ def diagonal(weights, value, grad_context):
     return weights * (1 - weights) * (grad_context @ value.mT)
 
 
-@exercise.mistake("if one weight grows the others shrink: your gradients of a row don't sum to 0.")
+@exercise.mistake("if one weight grows, the others shrink: your gradients of a row don't sum to 0.")
 def mean_forgotten(weights, value, grad_context):
     return weights * (grad_context @ value.mT)
 
@@ -78,3 +78,21 @@ def weight_forgotten(weights, value, grad_context):
 @exercise.mistake("that is the gradient of the weights; the softmax is still to come.")
 def of_the_weights(weights, value, grad_context):
     return grad_context @ value.mT
+
+
+@exercise.mistake("what is taken away from a query's row is summed over all queries and heads.")
+def summed_over_everything(weights, value, grad_context):
+    g = grad_context @ value.mT
+    return weights * (g - (weights * g).sum())
+
+
+@exercise.mistake("what is taken away is a mean: in your sum the weights are missing.")
+def plain_sum(weights, value, grad_context):
+    g = grad_context @ value.mT
+    return weights * (g - g.sum(-1, keepdim=True))
+
+
+@exercise.mistake("the mean is added, and should be taken away.")
+def mean_added(weights, value, grad_context):
+    g = grad_context @ value.mT
+    return weights * (g + (weights * g).sum(-1, keepdim=True))

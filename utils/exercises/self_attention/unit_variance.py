@@ -23,8 +23,9 @@ exercise = Exercise("5.4", unit_scores)
 
 
 def drawn(var_q: float, var_k: float, B: int, h: int, T: int, S: int, d_k: int) -> tuple:
+    """Draw in single precision: a root may be taken in it, too."""
     query, key = math.sqrt(var_q) * random(B, h, T, d_k), math.sqrt(var_k) * random(B, h, S, d_k)
-    return query, key, var_q, var_k
+    return query.float(), key.float(), var_q, var_k
 
 
 @exercise.stage("one head and variances of 1")
@@ -76,7 +77,7 @@ def deviations(query, key, var_q, var_k):
     return unit_scores(query, key, var_q**2, var_k**2)
 
 
-@exercise.mistake("the variance of a product of independent numbers is no sum.")
+@exercise.mistake("the variance of a product of independent numbers is not their sum.")
 def variances_added(query, key, var_q, var_k):
     return unit_scores(query, key, var_q + var_k, 1)
 
@@ -89,3 +90,8 @@ def multiplied(query, key, var_q, var_k):
 @exercise.mistake("torch.sqrt wants a tensor, and this is a plain number.")
 def root_of_a_number(query, key, var_q, var_k):
     return query @ key.mT / torch.sqrt(query.shape[-1] * var_q * var_k)
+
+
+@exercise.mistake("a dot product is a sum of d_k products: its variance grows with d_k, too.")
+def without_d_k(query, key, var_q, var_k):
+    return query @ key.mT / math.sqrt(var_q * var_k)
