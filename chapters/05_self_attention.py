@@ -1984,8 +1984,9 @@ finding(
 # ```{exercise} Count a reader's weights
 # :label: exercise-5-1
 #
-# *Warm-up, 3 minutes.* `MultiHeadAttention(d_model=48, n_heads=6, d_memory=32)` looks from a sequence that is 48 wide into a memory that is
-# 32 wide. All its maps have biases. How many parameters is that? Write down the number before you ask PyTorch.
+# *Warm-up, 3 minutes.* Several heads can also look from one sequence into another, as yesterday's decoder did. Here the queries are made from a
+# sequence that is 48 wide, the keys and values from one that is 32 wide. Queries, keys, values and outputs are all 48 wide, in six heads, and each of the
+# four maps has a bias. How many parameters is that? Write down the number before you ask PyTorch.
 # ([Solution](solutions/05_self_attention.ipynb#solution-5-1))
 # ```
 
