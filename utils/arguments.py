@@ -350,8 +350,10 @@ def check_loss(logits: Tensor, target: Tensor, padding: int) -> None:
         raise ValueError("The target holds nothing but padding: there is no loss to average.")
 
 
-def check_max_len(max_len: int) -> None:
-    """Raise a ValueError if a target may have no symbol."""
+def check_search(source: Tensor, max_len: int) -> None:
+    """Raise a ValueError if there is no source, or a target may have no symbol."""
+    if len(source) == 0:
+        raise ValueError("There is no source to write a target for.")
     if max_len < 1:
         raise ValueError(f"A target has at least one symbol, got a max_len of {max_len}.")
 

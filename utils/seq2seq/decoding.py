@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
-from utils.arguments import check_beam, check_logits, check_max_len
+from utils.arguments import check_beam, check_logits, check_search
 from utils.attention import Memory
 from utils.recurrent import State, each
 from utils.seq2seq.models import BOS, EOS, PAD, Seq2Seq, shift
@@ -46,7 +46,7 @@ def greedy_decode(
     Returns: ids (B, T ≤ max_len), EOS included, PAD behind it; with them, if needed, the weights
     (B, T, S), which are 0 behind EOS.
     """
-    check_max_len(max_len)
+    check_search(source, max_len)
     with _inference(model):
         state, memory = model.encode(source, lengths)
         token = source.new_full((len(source),), BOS)
@@ -94,7 +94,7 @@ def beam_search(
     Returns: ids of the best (B, T ≤ max_len), EOS included, PAD behind it, and its score (B,).
     Raises: ValueError if the width or max_len is below 1, or the penalty is negative.
     """
-    check_max_len(max_len)
+    check_search(source, max_len)
     check_beam(width, length_penalty)
     B, dtype = len(source), model.decoder.output.weight.dtype
     with _inference(model):
