@@ -154,8 +154,9 @@ class Attention(nn.Module):
     def remember(self, keys: Tensor, values: Tensor, mask: Tensor | None = None) -> Memory:
         """Prepare a source once; `read` then looks at it as often as there are steps."""
         check_source(keys, values, mask)
-        keys, values = (blanked(x, mask) for x in (keys, values))
-        return Memory(self.score.prepare(keys), values, mask)
+        clean = blanked(keys, mask)
+        values = clean if values is keys else blanked(values, mask)
+        return Memory(self.score.prepare(clean), values, mask)
 
     def read(
         self, query: Tensor, memory: Memory, need_weights: bool = True
