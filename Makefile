@@ -11,7 +11,7 @@ UNSUITABLE := The book needs Python 3.11, 3.12 or 3.13 with its venv module, and
 install it (on Debian and Ubuntu with python3-venv), or name another one, as in "make lab PYTHON=python3.12".
 
 .DEFAULT_GOAL := help
-.PHONY: help lab fresh test book edit execute experiments days new-day bench lock
+.PHONY: help lab fresh test book edit execute experiments days new-day bench speed lock
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -46,6 +46,9 @@ new-day: $(READY) ## begin a lesson: NUMBER=8 TOPIC=classification
 
 bench: $(READY) ## measure time and memory of our layers beside the library's
 	@$(BIN)/python -m benchmarks
+
+speed: $(READY) ## check that our layers keep their bounds beside the library's; wants a quiet machine
+	@$(BIN)/python -m pytest -m speed --numprocesses=0 tests/test_benchmarks.py $(ARGS)
 
 lock: $(READY) ## write requirements.txt anew, from the ranges in pyproject.toml; ARGS=--upgrade for the newest versions
 	@$(BIN)/python -m pip install --quiet uv
