@@ -46,7 +46,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from utils import attention, seq2seq
 from utils.data import dates, translation
 from utils.data.text import Vocabulary, pad
-from utils.exercises.alignment import check, random_language
+from utils.exercises.attention import check
+from utils.exercises.attention.beam_search_curse import random_language
 from utils.exercises.progress import checklist
 from utils.measure import experiments
 from utils.measure.claims import claim

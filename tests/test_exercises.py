@@ -29,7 +29,7 @@ CHAPTERS = {  # module: pages
     "convolution": "01_convolution",
     "recurrent": "02_recurrent",
     "gates": "03_gates",
-    "alignment": "04_attention",
+    "attention": "04_attention",
     "self_attention": "05_self_attention",
     "transformer": "06_transformer",
     "efficient": "07_efficient_attention",
