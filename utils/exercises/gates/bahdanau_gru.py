@@ -1,5 +1,6 @@
 """A step of the GRU in Bahdanau's decoder: r before the product, and z lets the new value in."""
 
+import torch
 from torch import Tensor
 
 from utils.exercises.checking import Exercise, random
@@ -87,3 +88,11 @@ def old_state_squashed(x, h, W_x, W_h):
 def gates_exchanged(x, h, W_x, W_h):
     z, r, x_n, W_hn = parts(x, h, W_x, W_h)
     return (1 - z) * h + z * (x_n + (r * h) @ W_hn.T).tanh()
+
+
+@exercise.mistake(
+    "W_h is square in each block, so nothing is raised if it is used the wrong way round: W h is "
+    "`h @ W.T` for states in rows."
+)
+def transposed(x, h, W_x, W_h):
+    return gru_step(x, h, W_x, torch.cat([weight.T for weight in W_h.chunk(3)]))

@@ -29,19 +29,20 @@ def drawn(T: int, N: int, *lengths: int) -> tuple[Tensor, Tensor]:
     return random(T, len(lengths), 2 * N), torch.tensor(lengths)
 
 
-@exercise.stage("one sequence, without padding")
-def one_sequence():
-    return [drawn(3, 1, 3)]
-
-
+# sizes at which reading batch first raises nothing: whoever does is told so
 @exercise.stage("a batch without padding")
 def without_padding():
-    return [drawn(4, 2, 4, 4)]
+    return [drawn(3, 2, 3, 3, 3)]
 
 
 @exercise.stage("batches with padding")
 def with_padding():
-    return [drawn(5, 2, 3, 5, 1), drawn(4, 3, 2, 4, 1, 3), drawn(6, 3, 1, 6, 4, 2, 5, 3, 2)]
+    return [drawn(4, 3, 2, 4, 1, 3), drawn(6, 3, 1, 6, 4, 2, 5, 3)]
+
+
+@exercise.stage("more steps than sequences")
+def more_steps():
+    return [drawn(6, 2, 3, 1, 4, 2)]
 
 
 # What goes wrong ----------------------------------------------------------------------------------
@@ -91,3 +92,10 @@ def halves_exchanged(outputs, lengths):
 @exercise.mistake("you took the first axis for the batch: here time comes first.")
 def batch_first(outputs, lengths):
     return final_states(outputs.transpose(0, 1), lengths)
+
+
+@exercise.mistake("`outputs[b]` is not what was read of sequence b: the first axis is time.")
+def batch_first_one_by_one(outputs, lengths):
+    N = outputs.shape[2] // 2
+    rows = zip(outputs, lengths, strict=False)
+    return torch.stack([torch.cat([row[n - 1, :N], row[0, N:]]) for row, n in rows])

@@ -64,3 +64,13 @@ def one_hot(length, vocab_size, bits):
 @exercise.mistake("you rounded up for each symbol; a unit may hold parts of two.")
 def each_symbol_rounded_up(length, vocab_size, bits):
     return length * math.ceil(math.log2(vocab_size) / bits)
+
+
+@exercise.mistake("that is how many bits it takes: how many of them does a unit hold?")
+def bits_for_units(length, vocab_size, bits):
+    return math.ceil(length * math.log2(vocab_size))
+
+
+@exercise.mistake("where the bits divide evenly among the units, you count one unit too many.")
+def one_more_always(length, vocab_size, bits):
+    return math.floor(length * math.log2(vocab_size) / bits) + 1

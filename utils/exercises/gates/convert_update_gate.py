@@ -18,7 +18,7 @@ def negated(weight: Tensor, *blocks: int) -> Tensor:
     return torch.cat([-x if i in blocks else x for i, x in enumerate(weight.chunk(3))])
 
 
-exercise = Exercise("3.6", other_convention)
+exercise = Exercise("3.6", other_convention, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -86,3 +86,13 @@ def gates_exchanged(*weights):
         return torch.cat([z, r, n])
 
     return tuple(map(exchanged, weights))
+
+
+@exercise.mistake("what the input adds to the gate still has its old sign.")
+def input_forgotten(W_x, W_h, b):
+    return W_x, negated(W_h, 1), negated(b, 1)
+
+
+@exercise.mistake("the bias alone is turned round: it is one of three summands in the sigmoid.")
+def bias_only(W_x, W_h, b):
+    return W_x, W_h, negated(b, 1)

@@ -20,7 +20,7 @@ def with_one_behind(x: Tensor) -> Tensor:
     return torch.cat([x, torch.ones_like(x[:, :1])], dim=1)
 
 
-exercise = Exercise("3.9", direct_path)
+exercise = Exercise("3.9", direct_path, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -87,3 +87,27 @@ def last_gate_only(f):
 @exercise.mistake("you multiplied along the batch: time is the second axis.")
 def batch_axis(f):
     return with_one_behind(f.flip(0).cumprod(0).flip(0))
+
+
+@exercise.mistake(
+    "the right products, but in reverse: the first is to be that of t = 0, the longest path."
+)
+def last_first(f):
+    return direct_path(f).flip(1)
+
+
+@exercise.mistake(
+    "turning the products round does not turn the paths round: yours all start at f_1, and should "
+    "all end at f_T."
+)
+def products_turned_round(f):
+    return with_one_behind(f.cumprod(1).flip(1))
+
+
+@exercise.mistake(
+    "you divide the whole product by that of the first gates: where a gate is shut, or the path is "
+    "long, that is 0 divided by 0."
+)
+def divided(f):
+    from_0 = torch.cat([torch.ones_like(f[:, :1]), f.cumprod(1)], dim=1)
+    return from_0[:, -1:] / from_0

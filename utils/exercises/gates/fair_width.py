@@ -33,7 +33,8 @@ def rnn():
 
 @exercise.stage("budgets that fit to the last parameter")
 def to_the_last_parameter():
-    return [(4 * 16 * 25, 4, 8), (4 * 16 * 25 - 1, 4, 8), (3 * 20 * 26, 3, 5)]
+    fits = 4 * 16 * 25
+    return [(fits, 4, 8), (fits - 1, 4, 8), (fits + 1, 4, 8), (3 * 20 * 26, 3, 5)]
 
 
 @exercise.stage("larger budgets")
@@ -74,3 +75,8 @@ def rounded_up(budget, n_blocks, input_size):
 @exercise.mistake("the input has weights too, N·D of them in each block.")
 def no_input_weights(budget, n_blocks, input_size):
     return hidden_size_for(budget, n_blocks, 0)
+
+
+@exercise.mistake("a layer that uses up its budget to the last parameter is still within it.")
+def strictly_below(budget, n_blocks, input_size):
+    return hidden_size_for(budget - 1, n_blocks, input_size)

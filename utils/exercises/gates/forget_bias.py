@@ -71,3 +71,19 @@ def sign(distance, share):
 @exercise.mistake("you took the same amount away at each step; a gate takes the same share.")
 def linear(distance, share):
     return logit(1 - (1 - share) / distance)
+
+
+@exercise.mistake(
+    "log(distance) is the rule of thumb for a memory of about so many steps. How much is left "
+    "after them does not come into it."
+)
+def logarithm_of_the_distance(distance, share):
+    return math.log(distance)
+
+
+@exercise.mistake(
+    "share to the power of the distance is what is left if each step keeps `share`. Here `share` "
+    "is what all the steps together keep."
+)
+def power_for_root(distance, share):
+    return logit(share**distance)

@@ -107,3 +107,13 @@ def own_error(scores, costs):
 @exercise.mistake("that is the cheapest of all, good or not.")
 def cheapest(scores, costs):
     return int(costs.argmin())
+
+
+@exercise.mistake(
+    "you count among the models that are good enough: asked for is the number among all of them."
+)
+def counted_among_the_good(scores, costs):
+    means = scores.mean(dim=1)
+    best = means.argmax()
+    good_enough = means >= means[best] - standard_error(scores[best])
+    return int(costs[good_enough].argmin())

@@ -97,3 +97,13 @@ def shown_state_stored(*inputs):
 def old_cell_shown(x, h, c, W_x, W_h, b):
     o = (x @ W_x.T + h @ W_h.T + b).chunk(4, dim=1)[1].sigmoid()
     return o * c.tanh(), lstm_step(x, h, c, W_x, W_h, b)[1]
+
+
+@exercise.mistake("the candidate has no bounds: a single step could add any amount to the cell.")
+def candidate_without_tanh(*inputs):
+    return step(*inputs, candidate=lambda a: a)
+
+
+@exercise.mistake("the right numbers, but the cell comes first: asked for is h, then c.")
+def cell_first(*inputs):
+    return lstm_step(*inputs)[::-1]

@@ -90,3 +90,16 @@ def no_peepholes(a, c, p_i, p_f, p_o):
 @exercise.mistake("two gates look at the cell, and the third does not.")
 def output_gate_without_peephole(a, c, p_i, p_f, p_o):
     return peephole_step(a, c, p_i, p_f, 0 * p_o)
+
+
+@exercise.mistake(
+    "you cut `a` as i, f, o, g; here the candidate comes third, and the output gate last."
+)
+def candidate_last(a, c, p_i, p_f, p_o):
+    a_i, a_f, a_o, a_g = a.chunk(4, dim=1)
+    return peephole_step(torch.cat([a_i, a_f, a_g, a_o], dim=1), c, p_i, p_f, p_o)
+
+
+@exercise.mistake("the right numbers, but the cell comes first: asked for is h, then c.")
+def cell_first(*inputs):
+    return peephole_step(*inputs)[::-1]

@@ -49,3 +49,8 @@ def exponential():
 @exercise.mistake("a gate is a sigmoid of its bias, not a tanh.")
 def tanh():
     return math.tanh(1) ** 20
+
+
+@exercise.mistake("a gate is missing: from c_0 to c_20 the path leads through twenty of them.")
+def one_gate_short():
+    return (1 / (1 + math.exp(-1))) ** 19

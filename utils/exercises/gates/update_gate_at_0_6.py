@@ -16,7 +16,7 @@ def share_of_the_old(steps: int = 5) -> float:
     return h.item()
 
 
-exercise = Prediction("3.5", share_of_the_old, tolerance=0.05)
+exercise = Prediction("3.5", share_of_the_old, tolerance=0.03)
 
 
 @exercise.mistake("that is what PyTorch keeps; what does an update gate of 0.6 mean in the paper?")
@@ -37,6 +37,11 @@ def one_step_of_the_library():
 @exercise.mistake("that is the share which is gone in PyTorch.")
 def gone_in_the_library():
     return 1 - 0.6**5
+
+
+@exercise.mistake("a share lies between 0 and 1: did you write it in per cent?")
+def per_cent():
+    return 100 * 0.4**5
 
 
 @exercise.mistake("that is the share which is gone; asked for is what is left.")
