@@ -87,3 +87,8 @@ def largest_weight(weights, sure, possible, threshold):
 def precision(weights, sure, possible, threshold):
     links = weights >= threshold
     return 1 - (links & possible).sum().item() / links.sum().item()
+
+
+@exercise.mistake("that looks only at the sure links; what of links made where none is possible?")
+def recall(weights, sure, possible, threshold):
+    return 1 - ((weights >= threshold) & sure).sum().item() / sure.sum().item()

@@ -16,12 +16,18 @@ def n_best(log_p: Tensor, width: int, max_len: int, penalty: float) -> list[list
     What ends leaves its place in the beam empty.
     Shapes: log_p (V, V), row `last` for the next symbol.
     """
+    _, ended = searched(log_p, width, max_len)
+    return ranked(ended, penalty)
+
+
+def searched(log_p: Tensor, width: int, max_len: int) -> tuple[list[Beam], list[Beam]]:
+    """Return what is alive after max_len steps, and what has ended."""
     alive, ended = [(0.0, [])], []
     for _ in range(max_len):
         best = extended(log_p, alive)[:width]
         ended += [beam for beam in best if has_ended(beam)]
         alive = [beam for beam in best if not has_ended(beam)]
-    return ranked(ended, penalty)
+    return alive, ended
 
 
 def extended(log_p: Tensor, alive: list[Beam]) -> list[Beam]:
@@ -38,10 +44,10 @@ def has_ended(beam: Beam) -> bool:
     return beam[1][-1] == EOS
 
 
-def ranked(ended: list[Beam], penalty: float) -> list[list[int]]:
+def ranked(ended: list[Beam], penalty: float, length=len) -> list[list[int]]:
     def value(beam: Beam) -> float:
         score, ids = beam
-        return score / max(len(ids), 1) ** penalty
+        return score / length(ids) ** penalty
 
     return [ids for _, ids in sorted(ended, key=value, reverse=True)]
 
@@ -135,11 +141,7 @@ def places_refilled(log_p, width, max_len, penalty):
 
 @exercise.mistake("what `max_len` cuts off has not ended, and does not compete.")
 def cut_off_ranked_too(log_p, width, max_len, penalty):
-    alive, ended = [(0.0, [])], []
-    for _ in range(max_len):
-        best = extended(log_p, alive)[:width]
-        ended += [beam for beam in best if has_ended(beam)]
-        alive = [beam for beam in best if not has_ended(beam)]
+    alive, ended = searched(log_p, width, max_len)
     return ranked(ended + alive, penalty)
 
 
@@ -153,3 +155,43 @@ def probabilities_added(log_p, width, max_len, penalty):
 @exercise.mistake("the worst comes first.")
 def worst_first(log_p, width, max_len, penalty):
     return n_best(log_p, width, max_len, penalty)[::-1]
+
+
+@exercise.mistake("the length counts EOS too: it is a symbol that was chosen.")
+def end_not_counted(log_p, width, max_len, penalty):
+    _, ended = searched(log_p, width, max_len)
+    return ranked(ended, penalty, length=lambda ids: len(ids) - 1)
+
+
+@exercise.mistake(
+    "that is the penalty of Wu et al., of (5 + length) / 6; here the length itself is taken."
+)
+def another_penalty(log_p, width, max_len, penalty):
+    _, ended = searched(log_p, width, max_len)
+    return ranked(ended, penalty, length=lambda ids: (5 + len(ids)) / 6)
+
+
+@exercise.mistake(
+    "you stop as soon as `width` sentences have ended: what is alive may end later, and be better."
+)
+def stopped_early(log_p, width, max_len, penalty):
+    alive, ended = [(0.0, [])], []
+    for _ in range(max_len):
+        best = extended(log_p, alive)[:width]
+        ended += [beam for beam in best if has_ended(beam)]
+        alive = [beam for beam in best if not has_ended(beam)]
+        if len(ended) >= width:
+            break
+    return ranked(ended, penalty)
+
+
+@exercise.mistake(
+    "what has ended keeps its place for good: at the next step there are `width` places again."
+)
+def beam_that_shrinks(log_p, width, max_len, penalty):
+    alive, ended = [(0.0, [])], []
+    for _ in range(max_len):
+        best = extended(log_p, alive)[: width - len(ended)]
+        ended += [beam for beam in best if has_ended(beam)]
+        alive = [beam for beam in best if not has_ended(beam)]
+    return ranked(ended, penalty)

@@ -110,3 +110,20 @@ def softmax_over_queries(scores, blocked):
 @exercise.mistake("what is blocked still gets weight.")
 def mask_ignored(scores, blocked):
     return scores.softmax(-1)
+
+
+@exercise.mistake(
+    "added to all keys of a source, a number changes nothing: where everything is blocked, the "
+    "weights are those of a source without a mask."
+)
+def large_number_added(scores, blocked):
+    return (scores - 1e9 * blocked[:, None]).softmax(-1)
+
+
+@exercise.mistake(
+    "you share out what a softmax over all keys leaves: where a blocked key is far above the "
+    "others, it leaves nothing."
+)
+def shared_out_afterwards(scores, blocked):
+    left = scores.softmax(-1) * ~blocked[:, None]
+    return left / left.sum(-1, keepdim=True)

@@ -86,3 +86,8 @@ def divided_by_beta(query, keys, beta):
 @exercise.mistake("those are the scores; how do they become weights?")
 def no_softmax(query, keys, beta):
     return beta * unit(query) @ unit(keys).mT
+
+
+@exercise.mistake("you divide by one length for all vectors: each has its own.")
+def one_length_for_all(query, keys, beta):
+    return (beta * (query / query.norm()) @ (keys / keys.norm()).mT).softmax(-1)

@@ -58,6 +58,20 @@ def right_edge_in(attention, fixed, lengths, edges):
     return cost_by_length(attention, fixed, lengths - 1, edges)
 
 
+@exercise.mistake("a length on an edge counts twice: it belongs to the bucket that begins there.")
+def both_edges_in(attention, fixed, lengths, edges):
+    bounds = zip(edges[:-1], edges[1:], strict=True)
+    closed = [(low <= lengths) & (lengths <= high) for low, high in bounds]
+    return mean_in_each(attention, fixed, closed)
+
+
+@exercise.mistake("a length on an edge is in no bucket: it belongs to the one that begins there.")
+def both_edges_out(attention, fixed, lengths, edges):
+    bounds = zip(edges[:-1], edges[1:], strict=True)
+    opened = [(low < lengths) & (lengths < high) for low, high in bounds]
+    return mean_in_each(attention, fixed, opened)
+
+
 @exercise.mistake("the cost is what the fixed vector loses: yours has the other sign.")
 def other_sign(attention, fixed, lengths, edges):
     return cost_by_length(fixed, attention, lengths, edges)
@@ -80,3 +94,12 @@ def up_to_each_edge(attention, fixed, lengths, edges):
 def zero_by_zero(attention, fixed, lengths, edges):
     difference = attention.double() - fixed.double()
     return torch.stack([difference[inside].mean() for inside in buckets(lengths, edges)])
+
+
+@exercise.mistake(
+    "you divide by one model's share: asked for is by how much the shares differ, not their ratio."
+)
+def ratio(attention, fixed, lengths, edges):
+    nothing, inside = torch.zeros_like(fixed), buckets(lengths, edges)
+    share = mean_in_each(fixed, nothing, inside)
+    return cost_by_length(attention, fixed, lengths, edges) / share

@@ -109,3 +109,8 @@ def no_projections(queries, keys, W, U, w, v):
 @exercise.mistake("the matrices are transposed: W s is `s @ W.T` for states in rows.")
 def transposed(queries, keys, W, U, w, v):
     return coverage_weights(queries, keys, W.T, U.T, w, v)
+
+
+@exercise.mistake("w is missing: each hidden unit takes in the coverage with a number of its own.")
+def no_w(queries, keys, W, U, w, v):
+    return coverage_weights(queries, keys, W, U, torch.ones_like(w), v)

@@ -11,7 +11,7 @@ def weight_of_a_masked_key() -> float:
     return scores.masked_fill(torch.ones(8, dtype=torch.bool), -1e9).softmax(0)[0].item()
 
 
-exercise = Prediction("4.2", weight_of_a_masked_key)
+exercise = Prediction("4.2", weight_of_a_masked_key, tolerance=0.01)
 
 
 @exercise.mistake(
@@ -24,3 +24,11 @@ def nothing():
 @exercise.mistake("eight keys share the weight; none of them is special.")
 def everything():
     return 1.0
+
+
+@exercise.mistake(
+    "that is the softmax of 0 to 7, as if nothing were masked: what is left of these scores once "
+    "they are filled in?"
+)
+def mask_forgotten():
+    return torch.arange(8.0).softmax(0)[0].item()

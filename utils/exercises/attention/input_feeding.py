@@ -1,5 +1,7 @@
 """Luong's decoder with input feeding: what a step found goes into the next."""
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -59,16 +61,35 @@ def several_steps():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-def decoded(x, s, annotations, lengths, W_s, W_c, query="new", feed="h̃", first_only=False):
-    """Run the decoder; the last three arguments are what mistakes change."""
+def state(old: Tensor, new: Tensor) -> Tensor:
+    return new
+
+
+def found(h: Tensor, s: Tensor, c: Tensor) -> Tensor:
+    return h
+
+
+def decoded(
+    x,
+    s,
+    annotations,
+    lengths,
+    W_s,
+    W_c,
+    begin=torch.zeros_like,
+    query=state,
+    feed=found,
+    first_only=False,
+):
+    """Run the decoder; the last four arguments are what mistakes change."""
     mask = padding_mask(lengths, annotations.shape[1])
-    fed, c, steps = torch.zeros_like(s), None, []
+    fed, c, steps = begin(s), None, []
     for x_t in x.unbind(1):
         old, s = s, torch.tanh(torch.cat([x_t, fed, s], dim=1) @ W_s.T)
         if c is None or not first_only:
-            c = context(s if query == "new" else old, annotations, mask)
+            c = context(query(old, s), annotations, mask)
         steps.append(torch.tanh(torch.cat([c, s], dim=1) @ W_c.T))
-        fed = {"h̃": steps[-1], "state": s, "context": c, "zeros": 0 * s}[feed]
+        fed = feed(steps[-1], s, c)
     return torch.stack(steps, dim=1)
 
 
@@ -79,22 +100,32 @@ def first_context_kept(*inputs):
 
 @exercise.mistake("the query is the state before the step: that is Bahdanau's order.")
 def old_state_asks(*inputs):
-    return decoded(*inputs, query="old")
+    return decoded(*inputs, query=lambda old, new: old)
+
+
+@exercise.mistake("you divide the scores by √N: Luong's dot score is the product as it is.")
+def scaled(*inputs):
+    return decoded(*inputs, query=lambda old, new: new / math.sqrt(new.shape[1]))
+
+
+@exercise.mistake("h̃ begins at 0: before the first step nothing has been found, and s_0 is no h̃.")
+def begun_with_the_state(*inputs):
+    return decoded(*inputs, begin=Tensor.clone)
 
 
 @exercise.mistake("nothing of what was attended to goes into the next step: h̃ stays 0.")
 def nothing_fed(*inputs):
-    return decoded(*inputs, feed="zeros")
+    return decoded(*inputs, feed=lambda h, s, c: 0 * h)
 
 
 @exercise.mistake("you feed the state a second time, where h̃ is wanted.")
 def state_fed(*inputs):
-    return decoded(*inputs, feed="state")
+    return decoded(*inputs, feed=lambda h, s, c: s)
 
 
 @exercise.mistake("you feed the context; wanted is what became of context and state together.")
 def context_fed(*inputs):
-    return decoded(*inputs, feed="context")
+    return decoded(*inputs, feed=lambda h, s, c: c)
 
 
 @exercise.mistake("shorter sources are attended to beyond their ends.")
@@ -106,3 +137,11 @@ def padding_attended_to(x, s_0, annotations, lengths, W_s, W_c):
 @exercise.mistake("context and state are exchanged before W_c: the context comes first.")
 def state_before_context(x, s_0, annotations, lengths, W_s, W_c):
     return input_feeding(x, s_0, annotations, lengths, W_s, W_c.roll(len(W_c), dims=1))
+
+
+@exercise.mistake("state and h̃ are exchanged before W_s: after x comes h̃, and then the state.")
+def state_before_what_is_fed(x, s_0, annotations, lengths, W_s, W_c):
+    N = len(W_s)
+    W_x, W_fed, W_old = W_s.split([x.shape[2], N, N], dim=1)
+    exchanged = torch.cat([W_x, W_old, W_fed], dim=1)
+    return input_feeding(x, s_0, annotations, lengths, exchanged, W_c)

@@ -96,3 +96,18 @@ def end_counted(log_p, min_len, max_len):
 @exercise.mistake("the sentence gets one symbol longer than it may.")
 def one_too_many(log_p, min_len, max_len):
     return greedy(log_p, min_len, max_len + 1)
+
+
+@exercise.mistake("EOS is held back one symbol too long: behind `min_len` others it may come.")
+def held_back_too_long(log_p, min_len, max_len):
+    return greedy(log_p, min_len + 1, max_len)
+
+
+@exercise.mistake("a sentence that is cut off is one symbol shorter than it may be.")
+def one_too_few(log_p, min_len, max_len):
+    return greedy(log_p, min_len, max_len - 1)
+
+
+@exercise.mistake("BOS is in the result: nobody chose it, it stands before the first symbol.")
+def start_included(log_p, min_len, max_len):
+    return [BOS, *greedy(log_p, min_len, max_len)]

@@ -24,7 +24,7 @@ def picked(x: Tensor, targets: Tensor) -> Tensor:
     return x.gather(-1, targets[..., None])[..., 0]
 
 
-exercise = Exercise("4.4", perplexity)
+exercise = Exercise("4.4", perplexity, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -74,6 +74,22 @@ def mean_of_means(logits, targets):
     return ((surprise(logits, targets) * real).sum(1) / real.sum(1)).mean().exp()
 
 
+@exercise.mistake(
+    "you take a perplexity for each sentence, and then their mean: average the logarithms of all "
+    "symbols, and take the exponential once."
+)
+def mean_of_perplexities_of_sentences(logits, targets):
+    real = targets != PAD
+    return ((surprise(logits, targets) * real).sum(1) / real.sum(1)).exp().mean()
+
+
+@exercise.mistake(
+    "you divide by the number of sentences: the mean is over all symbols that were to be predicted."
+)
+def mean_over_sentences(logits, targets):
+    return (surprise(logits, targets)[targets != PAD].sum() / len(targets)).exp()
+
+
 @exercise.mistake("the loss is in nats: its base is e, not 2.")
 def base_2(logits, targets):
     return 2 ** surprise(logits, targets)[targets != PAD].mean()
@@ -99,3 +115,21 @@ def sum_for_mean(logits, targets):
 @exercise.mistake("the probabilities sum to 1 over positions: they should over the vocabulary.")
 def softmax_over_positions(logits, targets):
     return (-picked(logits.log_softmax(1), targets))[targets != PAD].mean().exp()
+
+
+@exercise.mistake(
+    "right for small logits, but exp(1000) is infinite, and infinity divided by infinity is not a "
+    "number. What may you take from all logits of a position without changing p?"
+)
+def overflow(logits, targets):
+    p = picked(logits.exp(), targets) / logits.exp().sum(-1)
+    return (-p.log())[targets != PAD].mean().exp()
+
+
+@exercise.mistake(
+    "right for small logits, but exp(1000) is infinite, and so is the logarithm of the sum. What "
+    "may you take from all logits of a position without changing p?"
+)
+def overflow_in_the_sum(logits, targets):
+    log_p = picked(logits, targets) - logits.exp().sum(-1).log()
+    return (-log_p)[targets != PAD].mean().exp()

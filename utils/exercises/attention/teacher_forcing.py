@@ -83,3 +83,8 @@ def end_fed(ids, lengths):
 @exercise.mistake("input and target are exchanged.")
 def exchanged(ids, lengths):
     return with_end(ids, lengths), with_start(ids)
+
+
+@exercise.mistake("EOS takes the place of the last symbol: it should come behind it.")
+def last_symbol_overwritten(ids, lengths):
+    return with_start(ids), with_end(ids, lengths - 1)
