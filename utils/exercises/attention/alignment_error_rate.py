@@ -59,7 +59,7 @@ def strictly_above(weights, sure, possible, threshold):
     return error_of_links(weights > threshold, sure, possible)
 
 
-@exercise.mistake("possible links need not be found: below the line stand the sure ones.")
+@exercise.mistake("possible links need not be found: below the line are the sure ones.")
 def possible_below_the_line(weights, sure, possible, threshold):
     return alignment_error(weights, possible, sure, threshold)
 

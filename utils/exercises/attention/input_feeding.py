@@ -123,7 +123,7 @@ def state_fed(*inputs):
     return decoded(*inputs, feed=lambda h, s, c: s)
 
 
-@exercise.mistake("you feed the context; wanted is what became of context and state together.")
+@exercise.mistake("you feed the context: h̃ is what became of context and state together.")
 def context_fed(*inputs):
     return decoded(*inputs, feed=lambda h, s, c: c)
 

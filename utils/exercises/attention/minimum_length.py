@@ -108,6 +108,6 @@ def one_too_few(log_p, min_len, max_len):
     return greedy(log_p, min_len, max_len - 1)
 
 
-@exercise.mistake("BOS is in the result: nobody chose it, it stands before the first symbol.")
+@exercise.mistake("BOS is in the result, but nobody chose it: it only comes before the first.")
 def start_included(log_p, min_len, max_len):
     return [BOS, *greedy(log_p, min_len, max_len)]

@@ -95,7 +95,7 @@ def base_2(logits, targets):
     return 2 ** surprise(logits, targets)[targets != PAD].mean()
 
 
-@exercise.mistake("the mean goes inside of the exponential, not outside.")
+@exercise.mistake("the mean goes inside the exponential, not outside.")
 def mean_outside(logits, targets):
     return surprise(logits, targets)[targets != PAD].exp().mean()
 
@@ -112,7 +112,7 @@ def sum_for_mean(logits, targets):
     return surprise(logits, targets)[targets != PAD].sum().exp()
 
 
-@exercise.mistake("the probabilities sum to 1 over positions: they should over the vocabulary.")
+@exercise.mistake("the probabilities sum to 1 over the positions, not over the vocabulary.")
 def softmax_over_positions(logits, targets):
     return (-picked(logits.log_softmax(1), targets))[targets != PAD].mean().exp()
 

@@ -57,7 +57,7 @@ def everything(W_x, W_h, b):
 
 
 @exercise.mistake(
-    "the gate is 1 - z only if everything inside of the sigmoid is turned round: one summand isn't."
+    "the gate is 1 - z only if everything inside the sigmoid is turned round: one summand isn't."
 )
 def bias_forgotten(W_x, W_h, b):
     return negated(W_x, 1), negated(W_h, 1), b
@@ -79,7 +79,7 @@ def one_minus_the_weights(*weights):
     return tuple(map(one_minus, weights))
 
 
-@exercise.mistake("the two gates changed places; none of them should.")
+@exercise.mistake("the two gates changed places; neither of them should.")
 def gates_exchanged(*weights):
     def exchanged(weight: Tensor) -> Tensor:
         r, z, n = weight.chunk(3)

@@ -57,7 +57,7 @@ def long_path():
 
 
 @exercise.mistake(
-    "you multiplied from the first step on: that is how far c_0 reaches, and asked is what reaches "
+    "you multiplied from the first step on: that is how far c_0 reaches. Asked for is what reaches "
     "the end."
 )
 def from_the_start(f):

@@ -38,12 +38,12 @@ def other_shares():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("that is the gate; the bias is what a sigmoid makes this gate of.")
+@exercise.mistake("that is the gate; the bias is what a sigmoid turns into this gate.")
 def gate(distance, share):
     return share ** (1 / distance)
 
 
-@exercise.mistake("the logarithm turns an exponential back, not a sigmoid.")
+@exercise.mistake("a logarithm undoes an exponential, not a sigmoid.")
 def logarithm(distance, share):
     return math.log(share) / distance
 

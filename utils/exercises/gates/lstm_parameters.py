@@ -23,7 +23,7 @@ def one_block():
     return 2 * 16 * (10 + 16 + 2)
 
 
-@exercise.mistake("beside three gates there is what they let in.")
+@exercise.mistake("three gates are not all: what do they let in?")
 def three_gates():
     return 2 * 3 * 16 * (10 + 16 + 2)
 
@@ -33,7 +33,7 @@ def no_bias():
     return 2 * 4 * 16 * (10 + 16)
 
 
-@exercise.mistake("the library keeps two biases a block, one for each product.")
+@exercise.mistake("the library keeps two biases per block, one for each product.")
 def one_bias():
     return 2 * 4 * 16 * (10 + 16 + 1)
 

@@ -41,7 +41,7 @@ def no_bias():
     return 0.5**20
 
 
-@exercise.mistake("the bias is inside of a sigmoid, not of an exponential.")
+@exercise.mistake("the bias is inside a sigmoid, not of an exponential.")
 def exponential():
     return math.exp(-20)
 

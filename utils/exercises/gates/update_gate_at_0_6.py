@@ -24,7 +24,7 @@ def library():
     return 0.6**5
 
 
-@exercise.mistake("that is left after one step; there are five.")
+@exercise.mistake("that is what is left after one step; there are five.")
 def one_step():
     return 0.4
 
