@@ -1533,7 +1533,7 @@ check("3.4", gru_step)
 #
 # *Core, 3 minutes.* In PyTorch's GRU, a unit's update gate stands at 0.6 for five steps, and its candidate is 0 all the time. You load
 # the same weights, unchanged (all biases are 0), into the GRU of the exercise above, and its update gate stands at 0.6 too. What share of the unit's
-# state is left after the five steps? Within a twentieth is near enough.
+# state is left after the five steps? Within 3 % is near enough.
 # ([Solution](solutions/03_gates.ipynb#solution-3-5))
 # ```
 

@@ -46,7 +46,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from utils import attention, seq2seq
 from utils.data import dates, translation
 from utils.data.text import Vocabulary, pad
-from utils.exercises.attention import check, random_language
+from utils.exercises.attention import check
+from utils.exercises.attention.beam_search_curse import random_language
 from utils.exercises.progress import checklist
 from utils.measure import experiments
 from utils.measure.claims import claim
@@ -2037,7 +2038,7 @@ check("4.13", coverage_weights)
 #
 # *Research, 45 minutes.* Write a beam search that returns **all** sentences that have ended, best first. The model is a table, as
 # for greedy decoding above. At each step, of all continuations of all beginnings, the `width` best stay. Those that end with EOS leave; their
-# places stay empty. The search goes on for `max_len` steps. The ended ones are ranked by
+# places stay empty for this step. The search goes on for `max_len` steps. The ended ones are ranked by
 # $\log p$ divided by $\text{length}^\text{penalty}$, where the length counts EOS. Then measure on twenty languages, with `max_len=20`
 # (`random_language(seed)` gives the $\log p$ of one, in which a sentence may end after any symbol):
 # how long is the best sentence, by the width of the beam, with a penalty of 0 and of 1? How long are sentences that
