@@ -10,6 +10,8 @@ import os
 import pkgutil
 import re
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -18,6 +20,7 @@ import nbformat
 import numpy as np
 import pytest
 import torch
+from filelock import FileLock
 from torch import Tensor
 
 from utils import ROOT, exercises
@@ -602,6 +605,11 @@ def file(tmp_path, monkeypatch):
     return file
 
 
+def left_in(folder: Path) -> list[str]:
+    """What stands in the reader's folder, but for the lock."""
+    return sorted({path.name for path in folder.iterdir()} - {".progress.json.lock"})
+
+
 def begin_anew(monkeypatch) -> None:
     monkeypatch.setattr(progress.progress, "session", set())
 
@@ -617,7 +625,44 @@ def test_a_tick_is_stored_and_merged_with_those_of_other_sessions(file, monkeypa
     verdict(YES, lambda n: False)
     assert json.loads(file.read_text()) == {"passed": ["other", "t.2", "t.3"]}
     assert progress.progress.passed() == {"other", "t.2", "t.3"}
-    assert [path.name for path in file.parent.iterdir()] == ["progress.json"]
+    assert left_in(file.parent) == ["progress.json"]
+
+
+TICKING = """
+import sys
+from utils.exercises.progress import progress
+
+sys.stdin.readline()
+progress.add(sys.argv[1])
+"""
+
+
+def test_no_tick_is_lost_when_notebooks_write_at_once(file):
+    ids = [f"t.{number}" for number in range(6)]
+    ticking = [
+        subprocess.Popen(
+            [sys.executable, "-c", TICKING, id], stdin=subprocess.PIPE, cwd=ROOT, text=True
+        )
+        for id in ids
+    ]
+    with FileLock(file.with_name(".progress.json.lock")):  # until all of them wait for it
+        for process in ticking:
+            process.stdin.write("now\n")
+            process.stdin.flush()
+        time.sleep(0.5)
+        assert not file.exists()
+    assert [process.wait() for process in ticking] == [0] * len(ids)
+    assert json.loads(file.read_text()) == {"passed": ids}
+    assert left_in(file.parent) == ["progress.json"]
+
+
+def test_a_lock_that_nobody_opens_costs_one_sentence(file, monkeypatch, capsys):
+    monkeypatch.setattr(progress, "PATIENCE", 0.05)
+    with FileLock(file.with_name(".progress.json.lock")):
+        progress.progress.add("t.1")
+    out = capsys.readouterr().out
+    assert out.startswith("Your progress cannot be stored (") and out.count("\n") == 1
+    assert progress.progress.passed() == {"t.1"} and not file.exists()
 
 
 def test_a_tick_that_is_stored_already_writes_nothing(file):
@@ -658,7 +703,7 @@ def test_a_damaged_file_is_left_as_it_is_with_one_sentence(damaged, file, capsys
     assert file.read_bytes() == damaged
     assert progress.progress.passed() == {"t.1"}
     assert capsys.readouterr().out.startswith(f"Your progress cannot be read ({file} is damaged")
-    assert [path.name for path in file.parent.iterdir()] == ["progress.json"]
+    assert left_in(file.parent) == ["progress.json"]
 
 
 def test_a_folder_that_cant_be_written_costs_one_sentence(tmp_path, monkeypatch, capsys):
@@ -690,7 +735,7 @@ def test_a_write_that_breaks_off_leaves_the_old_file(file, monkeypatch, capsys):
     progress.progress.add("t.2")
     assert "No space left" in capsys.readouterr().out
     assert file.read_text() == before
-    assert [path.name for path in file.parent.iterdir()] == ["progress.json"]
+    assert left_in(file.parent) == ["progress.json"]
 
 
 def test_the_checklist_ticks_a_point_when_all_its_exercises_are_passed(capsys):
