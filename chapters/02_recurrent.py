@@ -70,8 +70,8 @@ from utils.training.loop import Batches, evaluate, fit
 # The third cell takes what we read: pictures of digits, words of many languages, and text.
 
 # %%
-from utils.data.datasets import digits
 from utils.data.dates import LANGUAGES, language_words
+from utils.data.pictures import digits
 from utils.data.text import (
     BOS,
     EOS,
