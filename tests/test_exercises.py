@@ -307,6 +307,9 @@ LISTS = Exercise(
 )
 
 
+HALF = Exercise("t.7", lambda: 3.5, (Stage("it", lambda: [()]),), {}, gradient=False)
+
+
 def verdict(exercise: Exercise, attempt) -> str:
     """What the call under an exercise prints; it must print it, and one line of it."""
     out, err = io.StringIO(), io.StringIO()
@@ -486,6 +489,167 @@ def test_what_is_nearly_right_is_not_shown_as_two_equal_rows(n):
     exercise = Exercise("t.9", torch.sqrt, (stage,), {})
     says = "the first four digits are right, and the next are not: is a part in single precision?"
     assert verdict(exercise, lambda x: x.float().sqrt().double()).endswith(says)
+
+
+class Unprintable(Exception):
+    def __str__(self):
+        raise ValueError("no")
+
+
+class Liar:
+    """Says that it is a tensor, a number, a list."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    @property
+    def __class__(self):
+        return self.kind
+
+
+class Broken(list):
+    def __len__(self):
+        raise ZeroDivisionError
+
+
+def test_an_exception_that_cannot_be_printed_is_named():
+    def attempt(x, w):
+        raise Unprintable
+
+    says = "✗ t.1  it raised Unprintable: (its message cannot be printed) (in the line `raise"
+    assert verdict(ROWS, attempt).startswith(says)
+
+
+@pytest.mark.parametrize("exercise", [ROWS, COUNT, SHARE, PAIR, YES], ids=lambda ex: ex.id)
+@pytest.mark.parametrize(
+    "value",
+    [*(Liar(kind) for kind in (Tensor, float, int, bool, list, str)), Broken(), 10**400, 10**5000],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_result_that_no_one_can_look_at_is_refused_in_a_sentence(exercise, value):
+    sentence = verdict(exercise, lambda *inputs: value)
+    assert sentence.startswith(f"✗ {exercise.id}  looking at ") and len(sentence) < 250
+
+
+def test_a_whole_number_beyond_all_floats_is_no_prediction():
+    number = Prediction("t.9", lambda: 100.0, {"half": Mistake("you have half of it.", 50.0)})
+    assert verdict(number, 10**400).startswith("✗ t.9  that is not it")
+
+
+@pytest.mark.parametrize("value", ["3.5", b"3.5"])
+def test_a_number_in_quotes_is_no_number(value):
+    says = f"looking at it: it returned a {type(value).__name__}, not a number."
+    assert verdict(HALF, lambda: value).endswith(says)
+
+
+@pytest.mark.parametrize("value", [3.5, np.float32(3.5), torch.tensor(3.5), np.array(3.5)])
+def test_a_number_of_any_kind_is_one(value):
+    assert verdict(HALF, lambda: value) == "✓ t.7  correct."
+
+
+def test_a_type_too_small_for_the_numbers_hides_nothing():
+    many = torch.tensor([300, 44])
+    exercise = Exercise("t.9", lambda: many, (Stage("them", lambda: [()]),), {}, gradient=False)
+    assert verdict(exercise, lambda: many.int()) == "✓ t.9  correct."
+    assert verdict(exercise, lambda: many.to(torch.uint8)).endswith(
+        "you got [44.0, 44.0], it should be [300.0, 44.0]."
+    )
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.0], (1.0, 2.0), 3.0])
+def test_numbers_in_the_place_of_a_tensor_are_told_how_to_become_one(values):
+    says = r"it returned a (list|tuple|float), not a tensor\. Make one of .* with torch\.stack or"
+    assert re.search(says, verdict(ROWS, lambda x, w: values))
+
+
+FORKING = """
+import os, torch
+from utils.exercises.checking import Checker, Exercise, Stage
+
+def forks(n):
+    os.fork()
+    return n + 1
+
+check = Checker(Exercise("t.2", lambda n: n + 1, (Stage("n", lambda: [(1,), (5,)]),), {}, False))
+check("t.2", forks)
+print("and on")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process can be forked here")
+def test_an_answer_that_forks_leaves_one_kernel():
+    done = subprocess.run(
+        [sys.executable, "-c", FORKING], cwd=ROOT, capture_output=True, text=True, timeout=100
+    )
+    assert done.stdout == "✓ t.2  correct.\nand on\n" and done.returncode == 0
+
+
+def test_what_an_answer_patches_is_put_back():
+    before = torch.allclose, torch.nn.functional.relu, math.isclose, Tensor.double
+
+    def patches(x, w):
+        torch.allclose = torch.nn.functional.relu = math.isclose = lambda *_, **__: True
+        Tensor.double = lambda tensor: tensor
+        return x @ w + 1
+
+    assert "looking at one row" in verdict(ROWS, patches)
+    assert (torch.allclose, torch.nn.functional.relu, math.isclose, Tensor.double) == before
+
+
+SUMS = Exercise(
+    "t.9",
+    lambda x, w: torch.stack([row @ w for row in x]).cumsum(0),
+    (Stage("sums", lambda: [(torch.randn(4, 3, dtype=torch.float64), WEIGHT)]),),
+    {"last": Mistake("that is the last sum alone.", lambda x, w: (x @ w).sum(0) + 0 * x @ w)},
+)
+
+
+def sums(x, w):
+    state, states = torch.zeros(1, 2), []
+    for row in x:
+        state = torch.addmm(state, row[None], w)
+        states.append(state[0])
+    return torch.stack(states)
+
+
+def test_states_in_single_precision_are_as_good():
+    assert verdict(SUMS, sums) == "✓ t.9  correct."
+    wrong = verdict(SUMS, lambda x, w: 2 * sums(x, w))
+    assert wrong.startswith("✗ t.9  looking at sums: you got [")
+    last = verdict(SUMS, lambda x, w: sums(x, w)[-1] + 0 * x @ w)
+    assert last == "✗ t.9  that is the last sum alone."
+    cut = verdict(SUMS, torch.no_grad()(sums))
+    assert "the values are right, but the result is cut off from autograd" in cut
+
+
+def test_types_that_clash_in_single_precision_too_are_said():
+    def clashes(x, w):
+        return x.float() @ w.double()
+
+    assert verdict(SUMS, clashes) == (
+        "✗ t.9  it raised RuntimeError: expected m1 and m2 to have the same dtype, but got: "
+        "float != double (in the line `return x.float() @ w.double()`)"
+    )
+
+
+def test_writing_in_place_into_what_is_read_is_explained():
+    def loop(x, w):
+        sums = torch.zeros(len(x), 2, dtype=x.dtype)
+        for t in range(len(x)):
+            sums[t] = (sums[t - 1] * sums[t - 1]).sqrt() * 0 + (x[: t + 1] @ w).sum(0)
+        return sums
+
+    sentence = verdict(SUMS, loop)
+    assert "autograd cannot follow it, since it writes into a tensor" in sentence
+    assert "torch.stack" in sentence and "in the line" not in sentence
+
+
+def test_the_line_of_a_decorated_function_is_its_own():
+    @torch.no_grad()
+    def attempt(x, w):
+        return x @ w[:2]
+
+    assert verdict(ROWS, attempt).endswith("(in the line `return x @ w[:2]`)")
 
 
 def test_inputs_inside_of_lists_are_copies_too():
