@@ -50,26 +50,29 @@ bench: $(READY) ## measure time and memory of our layers beside the library's
 speed: $(READY) ## check that our layers keep their bounds beside the library's; wants a quiet machine
 	@$(BIN)/python -m pytest -m speed --numprocesses=0 tests/test_benchmarks.py $(ARGS)
 
-lock: $(READY) ## write requirements.txt anew, from the ranges in pyproject.toml; ARGS=--upgrade for the newest versions
+lock: $(READY) ## write both requirements files anew, from the ranges in pyproject.toml; ARGS=--upgrade for the newest versions
 	@$(BIN)/python -m pip install --quiet uv
 	@cp requirements.txt .venv/lock.txt
 	@UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 \
-	  --fork-strategy fewest --no-annotate --no-config --output-file .venv/lock.txt $(ARGS) pyproject.toml
-	@grep -Ev '^(nvidia-|cuda-|triton)' .venv/lock.txt > .venv/lock.new && mv .venv/lock.new requirements.txt
+	  --fork-strategy fewest --no-annotate --no-config --generate-hashes --output-file .venv/lock.txt $(ARGS) pyproject.toml
+	@sed -n 's/ \\$$//; /^[^ ]/p' .venv/lock.txt | grep -Ev '^(nvidia-|cuda-|triton)' > .venv/lock.new
+	@awk '/^[^ ]/ { keep = !/^(torch=|nvidia-|cuda-|triton)/ } keep' .venv/lock.txt > .venv/hashes.new
+	@mv .venv/lock.new requirements.txt && mv .venv/hashes.new requirements-hashes.txt
 
 # The set-up. `ready` is written last and names this folder: what was interrupted or moved is done again.
 ifneq "$(shell cat $(READY) 2>/dev/null)" "$(CURDIR)"
 .PHONY: $(READY)
 endif
 
-$(READY): requirements.txt pyproject.toml
+$(READY): requirements.txt requirements-hashes.txt pyproject.toml
 	@if [ -e .venv/unfinished ] || ! $(BIN)/python -c '$(SUITABLE)' 2>/dev/null \
 	  || { [ -e $(READY) ] && [ "$$(cat $(READY))" != "$$(pwd -P)" ]; }; then \
 	  $(PYTHON) -c '$(SUITABLE)' 2>/dev/null || { echo '$(UNSUITABLE)' >&2; exit 1; }; \
 	  echo 'Setting up the book in .venv: this happens once and takes a few minutes.'; \
 	  rm -rf .venv && mkdir .venv && touch .venv/unfinished && $(PYTHON) -m venv .venv; \
 	fi
-	@$(BIN)/python -m pip install --requirement requirements.txt $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+	@$(BIN)/python -m pip install --no-deps --require-hashes --requirement requirements-hashes.txt
+	@$(BIN)/python -m pip install $$(grep '^torch==' requirements.txt) $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@rm -f .venv/unfinished
 	@pwd -P > $(READY)

@@ -51,7 +51,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from utils.data.datasets import digits
+from utils.data.pictures import digits
 from utils.exercises.first_steps import check
 from utils.exercises.progress import checklist
 from utils.measure.claims import claim

@@ -43,7 +43,7 @@ from torch.utils.flop_counter import FlopCounterMode
 # %%
 from utils import convolution
 from utils.data.augmentation import jitter
-from utils.data.datasets import digits, photographs
+from utils.data.pictures import digits, photographs
 from utils.data.sequences import delayed_recall, two_marks
 from utils.exercises.convolution import check
 from utils.exercises.progress import checklist

@@ -70,9 +70,9 @@ from utils.training.loop import Batches, evaluate, fit
 # The third cell takes what we read: pictures of digits, words of many languages, and text.
 
 # %%
-from utils.data.datasets import digits
 from utils.data.dates import LANGUAGES, language_words
 from utils.data.docstrings import PARTS, docstring_text
+from utils.data.pictures import digits
 from utils.data.text import BOS, EOS, PAD, BucketedBatches, Vocabulary, pad
 from utils.training.counting import KneserNey
 

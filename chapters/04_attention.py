@@ -1194,7 +1194,7 @@ finding(
 # this into a new cell. English is cut at spaces, and each Chinese character is a word. It trains far longer than anything else on this page.
 #
 # ```python
-# from utils.data.datasets import tatoeba
+# from utils.data.corpora import tatoeba
 #
 # real = tatoeba()  # without the file, it says in one sentence where to get it
 # parts = {

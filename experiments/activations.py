@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from utils.data.datasets import digits
+from utils.data.pictures import digits
 from utils.training.loop import Batches, fit
 
 PARAMETERS = {

@@ -3,7 +3,7 @@
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
-from utils.data.datasets import digits
+from utils.data.pictures import digits
 
 PARAMETERS = {
     "model": ["logistic regression", "support-vector machine"],

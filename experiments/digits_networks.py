@@ -7,7 +7,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils.convolution import DigitsNet, LeNet, SmallAlexNet, SmallGoogLeNet
-from utils.data.datasets import digits
+from utils.data.pictures import digits
 from utils.training.loop import evaluate
 from utils.training.metrics import accuracy
 from utils.training.recipes import train_reader

@@ -5,7 +5,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils.convolution import DigitsNet
-from utils.data.datasets import digits
+from utils.data.pictures import digits
 from utils.training.loop import Batches, evaluate, fit
 from utils.training.metrics import accuracy
 

@@ -10,6 +10,8 @@ import os
 import pkgutil
 import re
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -18,6 +20,7 @@ import nbformat
 import numpy as np
 import pytest
 import torch
+from filelock import FileLock
 from torch import Tensor
 
 from utils import ROOT, exercises
@@ -296,6 +299,9 @@ LISTS = Exercise(
 )
 
 
+HALF = Exercise("t.7", lambda: 3.5, (Stage("it", lambda: [()]),), {}, gradient=False)
+
+
 def verdict(exercise: Exercise, attempt) -> str:
     """What the call under an exercise prints; it must print it, and one line of it."""
     out, err = io.StringIO(), io.StringIO()
@@ -477,6 +483,167 @@ def test_what_is_nearly_right_is_not_shown_as_two_equal_rows(n):
     assert verdict(exercise, lambda x: x.float().sqrt().double()).endswith(says)
 
 
+class Unprintable(Exception):
+    def __str__(self):
+        raise ValueError("no")
+
+
+class Liar:
+    """Says that it is a tensor, a number, a list."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    @property
+    def __class__(self):
+        return self.kind
+
+
+class Broken(list):
+    def __len__(self):
+        raise ZeroDivisionError
+
+
+def test_an_exception_that_cannot_be_printed_is_named():
+    def attempt(x, w):
+        raise Unprintable
+
+    says = "✗ t.1  it raised Unprintable: (its message cannot be printed) (in the line `raise"
+    assert verdict(ROWS, attempt).startswith(says)
+
+
+@pytest.mark.parametrize("exercise", [ROWS, COUNT, SHARE, PAIR, YES], ids=lambda ex: ex.id)
+@pytest.mark.parametrize(
+    "value",
+    [*(Liar(kind) for kind in (Tensor, float, int, bool, list, str)), Broken(), 10**400, 10**5000],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_result_that_no_one_can_look_at_is_refused_in_a_sentence(exercise, value):
+    sentence = verdict(exercise, lambda *inputs: value)
+    assert sentence.startswith(f"✗ {exercise.id}  looking at ") and len(sentence) < 250
+
+
+def test_a_whole_number_beyond_all_floats_is_no_prediction():
+    number = Prediction("t.9", lambda: 100.0, {"half": Mistake("you have half of it.", 50.0)})
+    assert verdict(number, 10**400).startswith("✗ t.9  that is not it")
+
+
+@pytest.mark.parametrize("value", ["3.5", b"3.5"])
+def test_a_number_in_quotes_is_no_number(value):
+    says = f"looking at it: it returned a {type(value).__name__}, not a number."
+    assert verdict(HALF, lambda: value).endswith(says)
+
+
+@pytest.mark.parametrize("value", [3.5, np.float32(3.5), torch.tensor(3.5), np.array(3.5)])
+def test_a_number_of_any_kind_is_one(value):
+    assert verdict(HALF, lambda: value) == "✓ t.7  correct."
+
+
+def test_a_type_too_small_for_the_numbers_hides_nothing():
+    many = torch.tensor([300, 44])
+    exercise = Exercise("t.9", lambda: many, (Stage("them", lambda: [()]),), {}, gradient=False)
+    assert verdict(exercise, lambda: many.int()) == "✓ t.9  correct."
+    assert verdict(exercise, lambda: many.to(torch.uint8)).endswith(
+        "you got [44.0, 44.0], it should be [300.0, 44.0]."
+    )
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.0], (1.0, 2.0), 3.0])
+def test_numbers_in_the_place_of_a_tensor_are_told_how_to_become_one(values):
+    says = r"it returned a (list|tuple|float), not a tensor\. Make one of .* with torch\.stack or"
+    assert re.search(says, verdict(ROWS, lambda x, w: values))
+
+
+FORKING = """
+import os, torch
+from utils.exercises.checking import Checker, Exercise, Stage
+
+def forks(n):
+    os.fork()
+    return n + 1
+
+check = Checker(Exercise("t.2", lambda n: n + 1, (Stage("n", lambda: [(1,), (5,)]),), {}, False))
+check("t.2", forks)
+print("and on")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process can be forked here")
+def test_an_answer_that_forks_leaves_one_kernel():
+    done = subprocess.run(
+        [sys.executable, "-c", FORKING], cwd=ROOT, capture_output=True, text=True, timeout=100
+    )
+    assert done.stdout == "✓ t.2  correct.\nand on\n" and done.returncode == 0
+
+
+def test_what_an_answer_patches_is_put_back():
+    before = torch.allclose, torch.nn.functional.relu, math.isclose, Tensor.double
+
+    def patches(x, w):
+        torch.allclose = torch.nn.functional.relu = math.isclose = lambda *_, **__: True
+        Tensor.double = lambda tensor: tensor
+        return x @ w + 1
+
+    assert "looking at one row" in verdict(ROWS, patches)
+    assert (torch.allclose, torch.nn.functional.relu, math.isclose, Tensor.double) == before
+
+
+SUMS = Exercise(
+    "t.9",
+    lambda x, w: torch.stack([row @ w for row in x]).cumsum(0),
+    (Stage("sums", lambda: [(torch.randn(4, 3, dtype=torch.float64), WEIGHT)]),),
+    {"last": Mistake("that is the last sum alone.", lambda x, w: (x @ w).sum(0) + 0 * x @ w)},
+)
+
+
+def sums(x, w):
+    state, states = torch.zeros(1, 2), []
+    for row in x:
+        state = torch.addmm(state, row[None], w)
+        states.append(state[0])
+    return torch.stack(states)
+
+
+def test_states_in_single_precision_are_as_good():
+    assert verdict(SUMS, sums) == "✓ t.9  correct."
+    wrong = verdict(SUMS, lambda x, w: 2 * sums(x, w))
+    assert wrong.startswith("✗ t.9  looking at sums: you got [")
+    last = verdict(SUMS, lambda x, w: sums(x, w)[-1] + 0 * x @ w)
+    assert last == "✗ t.9  that is the last sum alone."
+    cut = verdict(SUMS, torch.no_grad()(sums))
+    assert "the values are right, but the result is cut off from autograd" in cut
+
+
+def test_types_that_clash_in_single_precision_too_are_said():
+    def clashes(x, w):
+        return x.float() @ w.double()
+
+    assert verdict(SUMS, clashes) == (
+        "✗ t.9  it raised RuntimeError: expected m1 and m2 to have the same dtype, but got: "
+        "float != double (in the line `return x.float() @ w.double()`)"
+    )
+
+
+def test_writing_in_place_into_what_is_read_is_explained():
+    def loop(x, w):
+        sums = torch.zeros(len(x), 2, dtype=x.dtype)
+        for t in range(len(x)):
+            sums[t] = (sums[t - 1] * sums[t - 1]).sqrt() * 0 + (x[: t + 1] @ w).sum(0)
+        return sums
+
+    sentence = verdict(SUMS, loop)
+    assert "autograd cannot follow it, since it writes into a tensor" in sentence
+    assert "torch.stack" in sentence and "in the line" not in sentence
+
+
+def test_the_line_of_a_decorated_function_is_its_own():
+    @torch.no_grad()
+    def attempt(x, w):
+        return x @ w[:2]
+
+    assert verdict(ROWS, attempt).endswith("(in the line `return x @ w[:2]`)")
+
+
 def test_inputs_inside_of_lists_are_copies_too():
     def empties(pairs):
         total = sum(float(a.sum()) for a, _ in pairs)
@@ -594,6 +761,11 @@ def file(tmp_path, monkeypatch):
     return file
 
 
+def left_in(folder: Path) -> list[str]:
+    """What stands in the reader's folder, but for the lock."""
+    return sorted({path.name for path in folder.iterdir()} - {".progress.json.lock"})
+
+
 def begin_anew(monkeypatch) -> None:
     monkeypatch.setattr(progress.progress, "session", set())
 
@@ -609,7 +781,44 @@ def test_a_tick_is_stored_and_merged_with_those_of_other_sessions(file, monkeypa
     verdict(YES, lambda n: False)
     assert json.loads(file.read_text()) == {"passed": ["other", "t.2", "t.3"]}
     assert progress.progress.passed() == {"other", "t.2", "t.3"}
-    assert [path.name for path in file.parent.iterdir()] == ["progress.json"]
+    assert left_in(file.parent) == ["progress.json"]
+
+
+TICKING = """
+import sys
+from utils.exercises.progress import progress
+
+sys.stdin.readline()
+progress.add(sys.argv[1])
+"""
+
+
+def test_no_tick_is_lost_when_notebooks_write_at_once(file):
+    ids = [f"t.{number}" for number in range(6)]
+    ticking = [
+        subprocess.Popen(
+            [sys.executable, "-c", TICKING, id], stdin=subprocess.PIPE, cwd=ROOT, text=True
+        )
+        for id in ids
+    ]
+    with FileLock(file.with_name(".progress.json.lock")):  # until all of them wait for it
+        for process in ticking:
+            process.stdin.write("now\n")
+            process.stdin.flush()
+        time.sleep(0.5)
+        assert not file.exists()
+    assert [process.wait() for process in ticking] == [0] * len(ids)
+    assert json.loads(file.read_text()) == {"passed": ids}
+    assert left_in(file.parent) == ["progress.json"]
+
+
+def test_a_lock_that_nobody_opens_costs_one_sentence(file, monkeypatch, capsys):
+    monkeypatch.setattr(progress, "PATIENCE", 0.05)
+    with FileLock(file.with_name(".progress.json.lock")):
+        progress.progress.add("t.1")
+    out = capsys.readouterr().out
+    assert out.startswith("Your progress cannot be stored (") and out.count("\n") == 1
+    assert progress.progress.passed() == {"t.1"} and not file.exists()
 
 
 def test_a_tick_that_is_stored_already_writes_nothing(file):
@@ -650,7 +859,7 @@ def test_a_damaged_file_is_left_as_it_is_with_one_sentence(damaged, file, capsys
     assert file.read_bytes() == damaged
     assert progress.progress.passed() == {"t.1"}
     assert capsys.readouterr().out.startswith(f"Your progress cannot be read ({file} is damaged")
-    assert [path.name for path in file.parent.iterdir()] == ["progress.json"]
+    assert left_in(file.parent) == ["progress.json"]
 
 
 def test_a_folder_that_cant_be_written_costs_one_sentence(tmp_path, monkeypatch, capsys):
@@ -682,7 +891,7 @@ def test_a_write_that_breaks_off_leaves_the_old_file(file, monkeypatch, capsys):
     progress.progress.add("t.2")
     assert "No space left" in capsys.readouterr().out
     assert file.read_text() == before
-    assert [path.name for path in file.parent.iterdir()] == ["progress.json"]
+    assert left_in(file.parent) == ["progress.json"]
 
 
 def test_the_checklist_ticks_a_point_when_all_its_exercises_are_passed(capsys):

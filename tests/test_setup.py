@@ -41,8 +41,10 @@ if [ "$*" = "-m venv .venv" ]; then mkdir -p .venv/bin && cp "$0" .venv/bin/pyth
 """
 CHECK = "-c import sys, venv, ensurepip"
 VENV = "-m venv .venv"
-INSTALL = "-m pip install --requirement requirements.txt"
+INSTALL = "-m pip install --no-deps --require-hashes --requirement requirements-h"  # …ashes.txt
+INSTALL_TORCH = "-m pip install torch==2.13.0"
 INSTALL_BOOK = "-m pip install --quiet --no-deps --no-build-isolation --editable"
+SET_UP = [INSTALL, INSTALL_TORCH, f"{INSTALL_BOOK} ."]
 TEST = "-m pytest --nbval"
 
 
@@ -54,8 +56,8 @@ def book(tmp_path):
     folder = tmp_path / "a book, with (blanks)"
     folder.mkdir()
     shutil.copy(ROOT / "Makefile", folder)
-    for name in ("requirements.txt", "pyproject.toml"):
-        (folder / name).touch()
+    for name in ("requirements.txt", "requirements-hashes.txt", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder)
     python = tmp_path / "python"
     python.write_text(FAKE_PYTHON)
     python.chmod(0o755)
@@ -79,30 +81,31 @@ def make(book: Path, *arguments: str, fail: str = "") -> tuple[list[str], str]:
 
 
 def test_the_first_run_sets_everything_up_and_the_second_goes_straight_on(book):
-    assert make(book, "test")[0] == [VENV, INSTALL, f"{INSTALL_BOOK} .", TEST]
+    assert make(book, "test")[0] == [VENV, *SET_UP, TEST]
     assert make(book, "test")[0] == [TEST]
 
 
-@pytest.mark.parametrize("fail", [VENV, INSTALL, INSTALL_BOOK])
+@pytest.mark.parametrize("fail", [VENV, INSTALL, INSTALL_TORCH, INSTALL_BOOK])
 def test_an_interrupted_set_up_is_done_again_from_the_start(book, fail):
     calls, _ = make(book, "test", fail=fail)
     assert fail in calls[-1] and TEST not in calls
-    assert make(book, "test")[0] == [VENV, INSTALL, f"{INSTALL_BOOK} .", TEST]
+    assert make(book, "test")[0] == [VENV, *SET_UP, TEST]
 
 
-def test_a_changed_lock_is_installed_into_what_is_there(book):
+@pytest.mark.parametrize("changed", ["requirements.txt", "requirements-hashes.txt"])
+def test_a_changed_lock_is_installed_into_what_is_there(book, changed):
     make(book, "test")
     later = (book / ".venv" / "ready").stat().st_mtime + 10
-    os.utime(book / "requirements.txt", (later, later))
+    os.utime(book / changed, (later, later))
     calls, _ = make(book, "test", fail=INSTALL)
     assert calls == [INSTALL]
-    assert make(book, "test")[0] == [INSTALL, f"{INSTALL_BOOK} .", TEST]
+    assert make(book, "test")[0] == [*SET_UP, TEST]
 
 
 def test_a_book_that_was_moved_is_set_up_again(book):
     make(book, "test")
     moved = book.rename(book.with_name("elsewhere"))
-    assert make(moved, "test")[0] == [VENV, INSTALL, f"{INSTALL_BOOK} .", TEST]
+    assert make(moved, "test")[0] == [VENV, *SET_UP, TEST]
 
 
 def test_another_python_is_refused_in_one_sentence(book):
@@ -114,7 +117,7 @@ def test_another_python_is_refused_in_one_sentence(book):
 
 
 def test_the_cpu_build_of_torch_is_asked_for_by_its_address(book):
-    line = "--requirement requirements.txt --extra-index-url file:///wheels"
+    line = "torch==2.13.0 --extra-index-url file:///wheels"
     assert make(book, "test", "TORCH_INDEX=file:///wheels", fail=line)[0]
 
 
@@ -134,6 +137,30 @@ def test_the_lock_has_each_package_once_for_every_machine():
         assert re.fullmatch(r"==[\d.]+(post\d+)?", str(package.specifier)), package
         assert not package.name.startswith(ACCELERATOR), package
     assert "torch==2.13.0" in map(str, LOCK)
+
+
+def test_every_package_but_pytorch_has_its_checksums():
+    text = (ROOT / "requirements-hashes.txt").read_text(encoding="utf-8")
+    blocks = [
+        block.replace("\\\n", "").split("--hash=")
+        for block in re.split(r"\n(?=\S)", text)
+        if not block.startswith("#")
+    ]
+    with_sums = [str(Requirement(name)) for name, *_ in blocks]
+    assert with_sums == [str(package) for package in LOCK if package.name != "torch"], (
+        "requirements.txt and requirements-hashes.txt differ: `make lock` writes both"
+    )
+    assert all(sums and all(s.startswith("sha256:") for s in sums) for _, *sums in blocks)
+
+
+def test_binder_takes_the_locked_pytorch_for_the_cpu():
+    environment = yaml.safe_load((ROOT / ".binder" / "environment.yml").read_text("utf-8"))
+    (torch,) = (str(package.specifier) for package in LOCK if package.name == "torch")
+    assert f"pytorch-cpu={torch.removeprefix('==')}" in environment["dependencies"], (
+        "the lock has another PyTorch than .binder/environment.yml: write its version there too"
+    )
+    script = (ROOT / ".binder" / "postBuild").read_text(encoding="utf-8")
+    assert "--no-deps --require-hashes --requirement requirements-hashes.txt" in script
 
 
 def test_the_lock_fits_the_ranges_of_the_project():
@@ -201,14 +228,34 @@ def test_every_command_that_the_text_names_is_one_of_make():
     assert [pair for pair in named if pair[1] not in phony] == []
 
 
+WORKFLOW = (ROOT / ".github" / "workflows" / "book.yml").read_text(encoding="utf-8")
+
+
 def test_every_push_runs_what_the_makefile_runs():
-    workflow = yaml.safe_load((ROOT / ".github/workflows/book.yml").read_text(encoding="utf-8"))
+    workflow = yaml.safe_load(WORKFLOW)
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     assert {"run": ".ci/run"} in steps and os.access(ROOT / ".ci" / "run", os.X_OK)
-    for step in steps:
-        assert re.fullmatch(r"[\w-]+/[\w-]+@v\d+", step.get("uses", "a/a@v1"))
     matrix = workflow["jobs"]["test"]["strategy"]["matrix"]
-    assert matrix == {"os": ["ubuntu-latest", "macos-latest"], "python": ["3.11", "3.13"]}
+    assert matrix == {
+        "os": ["ubuntu-latest", "macos-latest"],
+        "python": ["3.11", "3.12", "3.13.0", "3.13"],
+    }
+    assert any("pip_audit --requirement requirements.txt" in step.get("run", "") for step in steps)
+    assert "schedule" in workflow[True]  # YAML reads `on` so
+
+
+def test_what_the_workflow_uses_is_one_commit_with_its_version():
+    for used in re.findall(r"uses: (.*)", WORKFLOW):
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", used), (
+            f"{used}: name the commit, and behind it the version, as in `action@COMMIT # v1.2.3`"
+        )
+
+
+def test_a_deployment_under_way_is_not_cancelled():
+    workflow = yaml.safe_load(WORKFLOW)
+    only_there = "${{ github.event_name == 'pull_request' }}"
+    assert workflow["concurrency"]["cancel-in-progress"] == only_there
+    assert "pull_request" not in workflow["jobs"]["publish"]["if"]
 
 
 # --------------------------------------------------------------------------------- readers' copies

@@ -449,6 +449,35 @@ def test_a_model_is_not_changed_by_a_loss_that_is_no_number():
     assert bits(model.state_dict()) == before
 
 
+def root_of(outputs, target):
+    """A loss that is 0 where the target is met, with a gradient of NaN there."""
+    return (outputs - target).square().sum().sqrt()
+
+
+def test_weights_that_an_epochs_last_step_spoils_are_neither_returned_nor_stored(tmp_path):
+    path = tmp_path / "run.pt"
+    model = Inside(lambda x: x, start=1.1)
+    optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
+    one = torch.ones(1, 1)
+    fit(model, [(one, 0 * one)], root_of, optimiser, epochs=1, checkpoint=path)
+    before = path.read_bytes()
+    assert model.weight.item() == 1.0
+    message = "in step 2, an epoch's last: its gradient was infinite or NaN, although its loss"
+    with pytest.raises(FloatingPointError, match=message):
+        fit(model, [(one, one)], root_of, optimiser, epochs=2, checkpoint=path)
+    assert path.read_bytes() == before
+    assert fit(model, [(one, 0 * one)], root_of, optimiser, epochs=2, checkpoint=path).seconds
+    assert model.weight.item() == pytest.approx(0.9)
+
+
+def test_weights_that_explode_in_an_epochs_last_step_are_named():
+    model = Inside(lambda x: x)
+    optimiser = torch.optim.SGD(model.parameters(), lr=1e38)
+    x = torch.full((1, 1), 1e3)
+    with pytest.raises(FloatingPointError, match="they have exploded .* learning rate is too high"):
+        fit(model, [(x, -x)], F.mse_loss, optimiser, epochs=1)
+
+
 # ---------------------------------------------------------------- the stop button
 
 
@@ -528,13 +557,18 @@ def test_the_stop_button_waits_until_a_checkpoint_is_loaded_whole(tmp_path, monk
 # ---------------------------------------------------------------- checkpoints
 
 
+def left_in(folder):
+    """What stands in a checkpoint's folder, but for the lock."""
+    return sorted({path.name for path in folder.iterdir()} - {".run.pt.lock"})
+
+
 @pytest.mark.parametrize("optimiser", ["adam", "sgd"])
 def test_more_epochs_go_on_where_the_checkpoint_ends(tmp_path, optimiser):
     path = tmp_path / "not there yet" / "run.pt"
     run(path, epochs=2, optimiser=optimiser)
     resumed = run(path, epochs=5, optimiser=optimiser, model=small_model(seed=8))
     assert bits(resumed) == bits(run(epochs=5, optimiser=optimiser))
-    assert [file.name for file in path.parent.iterdir()] == ["run.pt"]
+    assert left_in(path.parent) == ["run.pt"]
 
 
 def test_a_finished_run_returns_at_once(tmp_path):
@@ -639,6 +673,63 @@ def test_a_damaged_checkpoint_is_noticed_wherever_the_damage_is(written):
     assert "is damaged or was not written by `fit`" in go_on()
 
 
+def wrong_contents(stored):
+    """What a file with the right checksum may hold, and `fit` never wrote."""
+    states, history = stored["states"], stored["history"]
+    schedule, optimiser, model = states["schedule"], states["optimiser"], states["model"]
+    wide = optimiser | {"state": {0: {"momentum_buffer": torch.ones(7)}}}
+    yield "momentum of another weight", states | {"optimiser": wide}, history
+    nowhere = optimiser | {"state": {9: {"momentum_buffer": torch.ones(3)}}}
+    yield "momentum of no weight", states | {"optimiser": nowhere}, history
+    yield "a weight missing", states | {"model": {"0.weight": model["0.weight"]}}, history
+    larger = model | {"0.bias": torch.ones(4)}
+    yield "a weight too large", states | {"model": larger}, history
+    yield "no weight", states | {"model": model | {"0.bias": "none"}}, history
+    yield "no optimiser", {"model": model, "schedule": schedule}, history
+    yield "optimiser of nothing", states | {"optimiser": {"state": {}, "param_groups": []}}, history
+    yield "half an optimiser", states | {"optimiser": {"state": {}}}, history
+    yield "half a schedule", states | {"schedule": {"last_epoch": 3}}, history
+    yield "schedule of more", states | {"schedule": schedule | {"more": 1}}, history
+    for name in history:
+        yield f"no {name}", states, {n: part for n, part in history.items() if n != name}
+    yield "more in the history", states, history | {"more": []}
+    yield "a loss in words", states, history | {"step_loss": ["low"]}
+    yield "a loss too many", states, history | {"train": {"loss": [1.0, 1.0]}}
+    yield "no list", states, history | {"train": {"loss": 1.0}}
+
+
+def test_a_checkpoint_with_wrong_contents_changes_nothing(written):
+    path, go_on = written
+    whole = path.read_bytes()
+    stored = torch.load(io.BytesIO(whole[checkpoints.DIGEST :]), weights_only=True)
+    for what, states, history in wrong_contents(stored):
+        content = io.BytesIO()
+        torch.save(stored | {"states": states, "history": history}, content)
+        path.write_bytes(checkpoints.checksum(content.getvalue()) + content.getvalue())
+        model = nn.Sequential(nn.Linear(5, 3), nn.Dropout(0.5))
+        optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
+        schedule = CosineAnnealingLR(optimiser, T_max=9)
+        parts = (model, optimiser, schedule)
+        before = [bits(part.state_dict()) for part in parts]
+        with pytest.raises(CheckpointError, match="is damaged or was not written by `fit`"):
+            fit_with(model=model, optimiser=optimiser, schedule=schedule, checkpoint=path)
+        assert [bits(part.state_dict()) for part in parts] == before, what
+    path.write_bytes(whole)
+    assert go_on(epochs=2) is None
+
+
+def test_a_checkpoint_belongs_to_one_run_at_a_time(tmp_path):
+    path = tmp_path / "run.pt"
+
+    def meanwhile(outputs, target):
+        with pytest.raises(CheckpointError, match="Another run has the checkpoint .* wait until"):
+            run(path)
+        return F.cross_entropy(outputs, target)
+
+    assert bits(run(path, epochs=1, loss=meanwhile)) == bits(run(epochs=1))
+    assert bits(run(path)) == bits(run())  # it is free again
+
+
 class Malicious:
     """Unpickled, it would leave a file behind."""
 
@@ -678,7 +769,7 @@ def test_a_full_disk_leaves_the_checkpoint_before(written, monkeypatch):
     with pytest.raises(CheckpointError, match="could not be written \\(No space left on device\\)"):
         fit_with(model=model, optimiser=optimiser, schedule=schedule, checkpoint=path)
     assert path.read_bytes() == before
-    assert list(path.parent.iterdir()) == [path]
+    assert left_in(path.parent) == ["run.pt"]
     monkeypatch.undo()
     assert go_on(epochs=2) is None
 

@@ -19,7 +19,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils.convolution import DigitsNet, conv_output_size, max_pool2d
-from utils.data.datasets import digits
+from utils.data.pictures import digits
 from utils.exercises.convolution import check
 from utils.measure import experiments
 from utils.show.display import finding, table

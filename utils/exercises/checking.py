@@ -6,17 +6,20 @@ the mistakes, each a decorated function.
 """
 
 import importlib
+import inspect
 import io
 import math
+import os
 import pkgutil
+import re
 import traceback
-from collections.abc import Callable, Iterable
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, allclose, equal, isclose  # an answer may patch torch's own
 
 from utils.exercises.progress import progress
 
@@ -27,6 +30,8 @@ def random(*shape: int) -> Tensor:
 
 
 NOT_STARTED = "not started: write the function's body and run this cell again."
+MIXED = re.compile(r"\bfloat\b.*\bdouble\b|\bdouble\b.*\bfloat\b", re.IGNORECASE)
+SHARED = (torch, torch.nn.functional, Tensor, math)  # what an answer may patch, and all others use
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,7 @@ def _copy(value: Any) -> Any:
 
 def _call(function: Callable, inputs: tuple) -> Outcome:
     """Call a learner's function so that nothing it does can break the notebook."""
-    given = _copies(inputs)
+    given, process = _copies(inputs), os.getpid()
     try:
         value = function(*given)
     except KeyboardInterrupt:
@@ -90,12 +95,39 @@ def _call(function: Callable, inputs: tuple) -> Outcome:
     except BaseException as error:
         if type(error) is NotImplementedError and not error.args:  # PyTorch's have a message
             return Outcome(untouched=True)
-        raised = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raised = f"{type(error).__name__}: {_message(error)}".partition("\n")[0]
         return Outcome(problem=f"it raised {raised}{_where(function, error)}", raised=raised)
+    finally:
+        if os.getpid() != process:  # a fork of the kernel, which must not go on with the notebook
+            os._exit(0)
     changed = [i for i, (a, b) in enumerate(zip(inputs, given, strict=True)) if not _same(b, a)]
     if changed:
         return Outcome(problem=f"it changed its argument number {changed[0] + 1}: work on a copy.")
     return Outcome(value)
+
+
+@contextmanager
+def _unpatched() -> Iterator[None]:
+    """Put back afterwards what an answer puts in place of the library's functions."""
+    before = [(place, dict(vars(place))) for place in SHARED]
+    try:
+        yield
+    finally:
+        for place, names in before:
+            now = dict(vars(place))
+            for name in [name for name in names if now.get(name) is not names[name]]:
+                setattr(place, name, names[name])
+            if place is Tensor:  # a module is loaded in parts, a class is not
+                for name in now.keys() - names.keys():
+                    delattr(place, name)
+
+
+def _message(error: BaseException) -> str:
+    """What an exception says, if it can."""
+    try:
+        return str(error)
+    except Exception:
+        return "(its message cannot be printed)"
 
 
 def _where(function: Callable, error: BaseException) -> str:
@@ -105,6 +137,10 @@ def _where(function: Callable, error: BaseException) -> str:
         traceback.extract_tb(error.__traceback__),
         strict=True,
     )
+    try:
+        function = inspect.unwrap(function)
+    except Exception:  # it claims to wrap itself
+        return ""
     code = getattr(function, "__code__", None)
     lines = [line.line for (frame, _), line in frames if frame.f_code is code and line.line]
     return f" (in the line `{lines[-1]}`)" if lines else ""
@@ -112,14 +148,22 @@ def _where(function: Callable, error: BaseException) -> str:
 
 def _same(got: Any, expected: Any) -> bool:
     """Say whether two values agree, numbers to the precision of the coarser type."""
+    try:
+        return _agree(got, expected)
+    except Exception:  # not what it says it is
+        return False
+
+
+def _agree(got: Any, expected: Any) -> bool:
     if isinstance(expected, Tensor):
         if not isinstance(got, Tensor) or _kind(got) != _kind(expected):
             return False
         if not expected.is_floating_point():
-            return torch.equal(got, expected.to(got.dtype))
+            widest = torch.complex128 if expected.is_complex() else torch.int64
+            return equal(got.to(widest), expected.to(widest))
         tolerance = 1e-8 if got.dtype == expected.dtype == torch.float64 else 1e-4
         got, expected = got.detach().double(), expected.detach().double()
-        return torch.allclose(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
+        return allclose(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
     if isinstance(expected, tuple | list):
         return (
             isinstance(got, tuple | list)
@@ -129,10 +173,9 @@ def _same(got: Any, expected: Any) -> bool:
     if isinstance(expected, bool | str | int) or expected is None:
         return type(got) is type(expected) and got == expected
     if isinstance(expected, float):
-        try:
-            return math.isclose(float(got), expected, rel_tol=1e-4, abs_tol=1e-9)
-        except (TypeError, ValueError, RuntimeError):
+        if isinstance(got, str | bytes):  # float() reads them
             return False
+        return math.isclose(float(got), expected, rel_tol=1e-4, abs_tol=1e-9)
     return got is expected
 
 
@@ -147,7 +190,9 @@ def _type_problem(got: Any, expected: Any) -> str:
         return "it returned None: is a `return` missing?"
     if isinstance(expected, Tensor):
         if not isinstance(got, Tensor):
-            return f"it returned {_article(got)}, not a tensor."
+            made = isinstance(got, list | tuple | int | float)
+            how = " Make one of the numbers with torch.stack or torch.tensor." if made else ""
+            return f"it returned {_article(got)}, not a tensor.{how}"
         if got.shape != expected.shape:
             return f"the result has shape {tuple(got.shape)}, it should be {tuple(expected.shape)}."
         if _kind(got) != _kind(expected):
@@ -174,18 +219,25 @@ def _article(value: Any) -> str:
 def _short(value: Any) -> str:
     if isinstance(value, Tensor):
         return str([float(f"{v:.4g}") for v in value.detach().flatten().tolist()])
-    return str(value)
+    return f"{value}" if len(f"{value}") < 100 else f"{value}"[:100] + "…"
 
 
 def _difference(got: Any, expected: Any) -> str:
     """Say what is wrong: the kind of result, a few numbers side by side, or how many differ."""
+    try:
+        return _told_apart(got, expected)
+    except Exception:
+        return f"it returned {_article(got)} that cannot be compared with what was asked for."
+
+
+def _told_apart(got: Any, expected: Any) -> str:
     if problem := _type_problem(got, expected):
         return problem
     if isinstance(expected, tuple | list):
         pairs = enumerate(zip(got, expected, strict=True), start=1)
         return next(f"value {i}: {_difference(a, b)}" for i, (a, b) in pairs if not _same(a, b))
     if isinstance(expected, Tensor) and expected.numel() > 12:
-        right = torch.isclose(got.double(), expected.double(), rtol=1e-4, atol=1e-4)
+        right = isclose(got.double(), expected.double(), rtol=1e-4, atol=1e-4)
         if not right.all():
             return f"{int((~right).sum())} of {right.numel()} numbers are wrong."
     elif _short(got) != _short(expected):
@@ -217,7 +269,31 @@ def _gradients(function: Callable, inputs: tuple) -> Outcome:
         gradients = torch.autograd.grad(weighted, leaves, allow_unused=True, materialize_grads=True)
         return tuple(gradient.to(coarsest) for gradient in gradients)
 
-    return _call(differentiate, ())
+    outcome = _call(differentiate, ())
+    if "modified by an inplace operation" in outcome.raised:
+        return Outcome(
+            problem="autograd cannot follow it, since it writes into a tensor that a later step "
+            "reads: collect the parts in a list, and put them together with torch.stack."
+        )
+    if outcome.raised:
+        return Outcome(problem=f"the gradient cannot be computed: {outcome.raised}")
+    return outcome
+
+
+def _in_single(function: Callable) -> Callable:
+    """The function on inputs in single precision."""
+
+    def on_single(*inputs: Any) -> Any:
+        return function(*map(_single, inputs))
+
+    on_single.__wrapped__ = function
+    return on_single
+
+
+def _single(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.float() if value.dtype == torch.float64 else value
+    return type(value)(map(_single, value)) if type(value) in (tuple, list) else value
 
 
 @dataclass
@@ -266,17 +342,19 @@ class Exercise:
         if not callable(attempt):
             return False, f"expected a function, got {_article(attempt)}."
         mute = _Mute()
-        with torch.random.fork_rng(devices=[]), torch.enable_grad():
+        with torch.random.fork_rng(devices=[]), torch.enable_grad(), _unpatched():
             torch.manual_seed(0)
             with redirect_stdout(mute), redirect_stderr(mute):
                 passed, sentence = self._verdict(attempt)
         return passed, sentence + (" (What it printed is left out.)" if mute.used else "")
 
-    def _verdict(self, attempt: Callable) -> tuple[bool | None, str]:
+    def _verdict(self, attempt: Callable, in_double: bool = True) -> tuple[bool | None, str]:
         for stage, inputs in self.trials():
             outcome, expected = _call(attempt, inputs), self.reference(*_copies(inputs))
             if outcome.untouched:
                 return None, NOT_STARTED
+            if in_double and MIXED.search(outcome.raised):  # such as states made by torch.zeros
+                return self._verdict(_in_single(attempt), in_double=False)
             if outcome.raised:
                 return False, self.named(attempt, outcome.problem)
             if outcome.problem:
@@ -338,7 +416,10 @@ class Prediction:
             return isinstance(attempt, str) and attempt.strip().lower() == value
         if isinstance(value, bool) or isinstance(attempt, bool | str):
             return attempt is value
-        return math.isclose(attempt, value, rel_tol=self.tolerance, abs_tol=1e-9)
+        try:
+            return math.isclose(attempt, value, rel_tol=self.tolerance, abs_tol=1e-9)
+        except OverflowError:  # a whole number beyond all floats
+            return False
 
     def judge(self, attempt: Any) -> tuple[bool | None, str]:
         """Return True, False or (untouched) None, and a sentence."""

@@ -5,6 +5,10 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from filelock import FileLock
+
+PATIENCE = 10  # seconds that a tick waits for other notebooks to store theirs
+
 
 class Progress:
     """Which exercises a reader has passed, kept in the file that BOOK_PROGRESS names, if any."""
@@ -21,12 +25,19 @@ class Progress:
             return set(self.session)
 
     def add(self, id: str) -> None:
-        """Tick an exercise; the file is written beside and then renamed, a damaged one left."""
+        """Tick an exercise; notebooks that do so at once write in turn, and a damaged file is left.
+
+        The file is written beside and then renamed, under a lock in the folder (a hidden file).
+        """
         self.session.add(id)
         try:
-            stored = _stored()
-            if _file() and not self.session <= stored:
-                _store(stored | self.session)
+            file = _file()
+            if not file or self.session <= _stored():
+                return
+            if not file.parent.is_dir():  # the lock would make one
+                raise FileNotFoundError(f"there is no folder {file.parent}")
+            with FileLock(file.with_name(f".{file.name}.lock"), timeout=PATIENCE):
+                _store(_stored() | self.session)
         except (OSError, ValueError) as error:
             print(f"Your progress cannot be stored ({error}): ticks count for this session only.")
 

@@ -1,9 +1,34 @@
-"""Why a loss became infinite or NaN: where is the first number that is out of the ordinary?"""
+"""Why a loss or a weight became infinite or NaN: where is the first number out of the ordinary?"""
 
 import math
 
 import numpy as np
 from torch import Tensor
+
+OVERFLOW = (
+    "was infinite or NaN, although its loss was not. Look for a square root or a norm of 0; "
+    "clip the gradient of a deep or recurrent model."
+)
+
+
+def check_weights(optimiser, step_loss: list[float]) -> None:
+    """Refuse what the last step has made of the weights, which no later loss would show.
+
+    Raises: FloatingPointError if a weight is infinite or NaN.
+    """
+    weights = [weight for group in optimiser.param_groups for weight in group["params"]]
+    if math.isfinite(largest(weights)):
+        return
+    gradient = largest([weight.grad for weight in weights])
+    cause = f"its gradient {OVERFLOW}"
+    if math.isfinite(gradient):
+        cause = (
+            f"they have exploded (the largest entry of the gradient is {gradient:.1e}). "
+            "The learning rate is too high: lower it, or clip the gradient."
+        )
+    raise FloatingPointError(
+        f"The weights became infinite or NaN in step {len(step_loss)}, an epoch's last: {cause}"
+    )
 
 
 def likely_cause(model, inputs, target, outputs, step_loss: list[float]) -> str:
@@ -27,10 +52,7 @@ def likely_cause(model, inputs, target, outputs, step_loss: list[float]) -> str:
             "Use a loss that takes logits, or keep its input away from 0."
         )
     if step_loss and step_loss[-1] < 1e9 and not math.isfinite(largest_gradient):
-        return (
-            "the gradient of the step before was infinite or NaN, although its loss was not. "
-            "Look for a square root or a norm of 0; clip the gradient of a deep or recurrent model."
-        )
+        return f"the gradient of the step before {OVERFLOW}"
     if not largest_weight < 1e3 or not largest_gradient < 1e3:
         return (
             f"the weights have exploded (the largest is {largest_weight:.1e}, and "

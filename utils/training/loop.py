@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from collections import defaultdict
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from utils.show.plotting import curves
 from utils.training.checkpoints import Checkpoint
-from utils.training.divergence import likely_cause
+from utils.training.divergence import check_weights, likely_cause
 
 
 def fit(
@@ -47,22 +47,23 @@ def fit(
         it and ends with the same weights as one that was never stopped.
 
     The stop button ends training between two steps and keeps the history so far.
-    Raises: ValueError or TypeError for what can't be trained, FloatingPointError if the loss
-        becomes infinite or NaN, CheckpointError if the checkpoint can't be read or written, or
-        belongs to another run.
+    Raises: ValueError or TypeError for what can't be trained, FloatingPointError if the loss or
+        a weight becomes infinite or NaN (such weights are never stored), CheckpointError if the
+        checkpoint can't be read or written, or belongs to another run.
     """
     check(model, optimiser, schedule, metrics, epochs, seed)
     device = place(model, device)
     history = History()
+    if checkpoint is not None:
+        measures = [*(metrics or {}), validation is not None]
+        checkpoint = Checkpoint(checkpoint, model, optimiser, schedule, seed, measures)
+    bar = tqdm(total=epochs, desc="Training", unit="epoch", leave=False)
     try:
-        if checkpoint is not None:
-            measures = [*(metrics or {}), validation is not None]
-            checkpoint = Checkpoint(checkpoint, model, optimiser, schedule, seed, measures)
-            with uninterrupted():
-                history = History(**checkpoint.load(epochs))
-        done = len(history.seconds)
-        bar = tqdm(total=epochs, initial=done, desc="Training", unit="epoch", leave=False)
-        with bar, mode(model, training=True):
+        with bar, checkpoint or nullcontext(), mode(model, training=True):
+            if checkpoint is not None:
+                with uninterrupted():
+                    history = History(**checkpoint.load(epochs))
+            done = bar.initial = bar.n = len(history.seconds)
             for epoch in range(done, epochs):
                 with seeded(seed, epoch):
                     start = time.perf_counter()
@@ -70,6 +71,7 @@ def fit(
                         model, batches, loss, optimiser, schedule, metrics, device, history
                     )
                     seconds = time.perf_counter() - start
+                    check_weights(optimiser, history.step_loss)
                     held_out = {}
                     if validation is not None:
                         held_out = evaluate(model, validation, loss, metrics, device)

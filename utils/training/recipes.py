@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from utils.data.augmentation import jitter
-from utils.data.datasets import Split
+from utils.data.pictures import Split
 from utils.data.sequences import delayed_recall, sorting
 from utils.data.text import BucketedBatches, chunks
 from utils.training.loop import Batches, History, evaluate, fit

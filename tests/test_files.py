@@ -1,0 +1,356 @@
+"""A file that comes from elsewhere is the original, or leaves a sentence and no trace."""
+
+import gzip
+import hashlib
+import os
+import re
+import socket
+import sys
+import threading
+import time
+import traceback
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pooch
+import pytest
+import sklearn.datasets
+
+from utils import ROOT
+from utils.data import files
+
+README = (ROOT / "data" / "README.md").read_text(encoding="utf-8")
+
+
+def is_one_sentence(error):
+    text = str(error)
+    assert text.endswith(".") and "\n" not in text and ". " not in text and ": " in text
+    shown = "".join(traceback.format_exception(error))
+    assert "pooch" not in shown.replace("pooch.retrieve(", "") and "During handling" not in shown
+
+
+def altered(content):
+    """The same with one bit flipped in the middle."""
+    half = len(content) // 2
+    return content[:half] + bytes([content[half] ^ 1]) + content[half + 1 :]
+
+
+def test_readme_gives_the_checksum_of_every_file():
+    folder = Path(sklearn.datasets.__file__).parent
+    for path in ("data/digits.csv.gz", "images/china.jpg", "images/flower.jpg"):
+        assert hashlib.sha256((folder / path).read_bytes()).hexdigest() in README
+    for name, source in files.SOURCES.items():
+        row = next(line for line in README.splitlines() if f"`{name}`" in line)
+        assert source.sha256 in row and f"{source.size:,}" in row
+
+
+CONTENT = np.random.default_rng(0).bytes(200_000)
+BOMB = gzip.compress(bytes(10**8))  # a hundred thousand bytes that want to be a hundred million
+NAME = "strange.bin"
+
+
+class Answer(BaseHTTPRequestHandler):
+    """Answers as the address asks: with the file, or in one of the ways that go wrong."""
+
+    def do_GET(self):
+        self.server.asked += 1
+        way = self.path.strip("/")
+        if way == "silent":
+            self.server.over.wait()
+            return
+        if way == "missing":
+            self.send_error(404)
+            return
+        self.send_response(200)
+        if way == "packed":
+            self.send_header("Content-Encoding", "gzip")
+        elif way not in ("short", "endless"):  # an end too early looks like the end
+            self.send_header("Content-Length", str(len(CONTENT)))
+        self.end_headers()
+        self.server.sent = 0
+        if way == "endless":
+            self.send_until_closed(CONTENT)
+            return
+        if way == "drips":
+            self.send_until_closed(b"x", pause=0.02)
+            return
+        half = len(CONTENT) // 2
+        sent = {"whole": CONTENT, "altered": altered(CONTENT), "packed": BOMB}
+        self.wfile.write(sent.get(way, CONTENT[:half]))
+        if way == "stalls":
+            self.wfile.flush()
+            self.server.over.wait()
+
+    def send_until_closed(self, piece, pause=0.0):
+        try:
+            while not self.server.over.is_set() and self.server.sent < 1e9:
+                self.wfile.write(piece)
+                self.server.sent += len(piece)
+                time.sleep(pause)
+        except OSError:
+            pass  # the other side has had enough
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+    server.asked, server.over = 0, threading.Event()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.over.set()
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    (folder / "neighbour").write_bytes(b"was here before")
+    monkeypatch.setenv("BOOK_CACHE", str(folder))
+    monkeypatch.delenv("BOOK_DATA", raising=False)
+    monkeypatch.setenv("NO_PROXY", "*")
+    return folder
+
+
+@pytest.fixture
+def book(server, cache, monkeypatch):
+    """Let the book know one file, at an address of the server's; returns a way to move it."""
+
+    def at(way, address=f"http://127.0.0.1:{server.server_port}"):
+        checksum = hashlib.sha256(CONTENT).hexdigest()
+        source = files.Source(f"{address}/{way}", checksum, len(CONTENT), "no licence")
+        monkeypatch.setattr(files, "SOURCES", {NAME: source})
+
+    at("whole")
+    return at
+
+
+def stored(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_download_is_said_once_and_kept(book, server, cache, capfd, monkeypatch):
+    monkeypatch.setattr(pooch.get_logger().handlers[0], "stream", sys.stderr)
+    before = stored(cache)
+    assert files.fetch(NAME) == cache / NAME
+    assert stored(cache) == before | {NAME: CONTENT}
+    out, err = capfd.readouterr()
+    assert out == "" and err == f"Downloading {NAME} (0.20 MB, no licence) to {cache}\n"
+    assert files.fetch(NAME) == cache / NAME
+    assert server.asked == 1 and capfd.readouterr() == ("", "")
+
+
+def test_cache_folder_is_made(book, cache, monkeypatch):
+    monkeypatch.setenv("BOOK_CACHE", str(cache / "new" / "folder"))
+    assert files.fetch(NAME) == cache / "new" / "folder" / NAME
+
+
+def test_readers_folder_comes_first(book, server, cache, tmp_path, monkeypatch):
+    files.fetch(NAME)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / NAME).write_bytes(CONTENT)
+    monkeypatch.setenv("BOOK_DATA", str(tmp_path / "mine"))
+    assert files.fetch(NAME) == tmp_path / "mine" / NAME
+    (tmp_path / "mine" / NAME).unlink()
+    assert files.fetch(NAME) == cache / NAME  # not there: on to the cache
+    (cache / NAME).unlink()
+    assert files.fetch(NAME) == cache / NAME and server.asked == 2  # on to the download
+
+
+def test_relative_folder_counts_from_the_book(book, cache, tmp_path, monkeypatch):
+    (tmp_path / "book").mkdir()
+    (tmp_path / NAME).write_bytes(CONTENT)
+    monkeypatch.setattr(files, "ROOT", tmp_path / "book")
+    monkeypatch.setenv("BOOK_DATA", "..")
+    assert files.fetch(NAME).samefile(tmp_path / NAME)
+
+
+DAMAGED = {
+    "cut": (CONTENT[:-1], "is cut short (199,999 of 200,000 bytes)"),
+    "empty": (b"", "is cut short (0 of 200,000 bytes)"),
+    "altered": (altered(CONTENT), "is not the original"),
+    "too long": (CONTENT + b"\n", "is not the original (200,001 bytes, not 200,000)"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_readers_damaged_file_is_named_and_left(book, server, tmp_path, monkeypatch, damage):
+    content, says = DAMAGED[damage]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / NAME).write_bytes(content)
+    monkeypatch.setenv("BOOK_DATA", str(tmp_path / "mine"))
+    with pytest.raises(files.DatasetError) as caught:
+        files.fetch(NAME)
+    is_one_sentence(caught.value)
+    assert f"{tmp_path / 'mine' / NAME} {says}" in str(caught.value)
+    assert "unset BOOK_DATA" in str(caught.value) and server.asked == 0
+    assert stored(tmp_path / "mine") == {NAME: content}
+
+
+def test_readers_unreadable_file_is_named(book, tmp_path, monkeypatch):
+    (tmp_path / "mine" / NAME).mkdir(parents=True)  # a folder where the file should be
+    monkeypatch.setenv("BOOK_DATA", str(tmp_path / "mine"))
+    with pytest.raises(files.DatasetError, match="cannot be read") as caught:
+        files.fetch(NAME)
+    is_one_sentence(caught.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+@pytest.mark.parametrize("place", ["BOOK_DATA", "BOOK_CACHE"])
+def test_a_pipe_in_the_place_of_a_file_is_named(book, server, tmp_path, monkeypatch, place):
+    (tmp_path / "mine").mkdir()
+    os.mkfifo(tmp_path / "mine" / NAME)  # whoever reads it waits for ever
+    monkeypatch.setenv(place, str(tmp_path / "mine"))
+    with pytest.raises(files.DatasetError, match="no ordinary file") as caught:
+        files.fetch(NAME)
+    is_one_sentence(caught.value)
+    assert str(tmp_path / "mine" / NAME) in str(caught.value) and server.asked == 0
+
+
+@pytest.mark.parametrize("named", ["missing", "file"])
+def test_a_folder_that_is_none_is_said(book, server, tmp_path, monkeypatch, named):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("BOOK_DATA", str(tmp_path / named))
+    with pytest.raises(files.DatasetError, match="which is no folder: make it, or unset") as caught:
+        files.fetch(NAME)
+    is_one_sentence(caught.value)
+    assert str(tmp_path / named) in str(caught.value) and server.asked == 0
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_damaged_file_in_the_cache_is_replaced_online(book, cache, damage):
+    (cache / NAME).write_bytes(DAMAGED[damage][0])
+    assert files.fetch(NAME).read_bytes() == CONTENT
+
+
+def test_damaged_file_in_the_cache_is_left_offline(book, cache):
+    content, says = DAMAGED["cut"]
+    (cache / NAME).write_bytes(content)
+    before = stored(cache)
+    book("missing")
+    with pytest.raises(files.DatasetError) as caught:
+        files.fetch(NAME)
+    is_one_sentence(caught.value)
+    assert f"{cache / NAME} {says} and could not be downloaded" in str(caught.value)
+    assert stored(cache) == before
+
+
+@pytest.mark.parametrize(
+    ("way", "says"),
+    [
+        ("missing", "because the server answered 404: "),
+        ("cut", "because the connection was cut midway: "),
+        ("short", "because what arrived is not the original: "),
+        ("altered", "because what arrived is not the original: "),
+        ("packed", "because what arrived is packed: "),
+        ("endless", "because what arrived is longer than 200,000 bytes: "),
+        ("drips", "because it was not finished in 0.5 seconds: "),
+        ("silent", "because the server did not answer in time: "),
+        ("stalls", "because the server did not answer in time: "),
+    ],
+)
+def test_failed_download_leaves_a_sentence_and_no_trace(
+    book, server, cache, monkeypatch, way, says
+):
+    before = stored(cache)
+    book(way)
+    with monkeypatch.context() as patience:
+        if way in ("silent", "stalls"):
+            patience.setattr(files, "TIMEOUT", (0.3, 0.3))
+        patience.setattr(files, "DEADLINE", 0.5 if way == "drips" else 5)
+        start = time.monotonic()
+        with pytest.raises(files.DatasetError) as caught:
+            files.fetch(NAME)
+    assert time.monotonic() - start < 5
+    is_one_sentence(caught.value)
+    assert says in str(caught.value) and f"/{way} because" in str(caught.value)
+    assert "BOOK_DATA" in str(caught.value)
+    assert server.asked == 1 and stored(cache) == before
+    book("whole")
+    assert files.fetch(NAME).read_bytes() == CONTENT  # and the next try goes well
+
+
+def no_such_name(*_, **__):
+    raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+
+@pytest.mark.parametrize("trouble", ["nobody listens", "no such name"])
+def test_unreachable_server(book, cache, monkeypatch, trouble):
+    with socket.socket() as bound:  # bound, not listening: refuses
+        bound.bind(("127.0.0.1", 0))
+        book("whole", f"http://127.0.0.1:{bound.getsockname()[1]}")
+        if trouble == "no such name":
+            monkeypatch.setattr(socket, "getaddrinfo", no_such_name)
+        before = stored(cache)
+        with pytest.raises(files.DatasetError, match="the server could not be reached") as caught:
+            files.fetch(NAME)
+    is_one_sentence(caught.value)
+    assert stored(cache) == before
+
+
+def refuse(*_, **__):
+    raise PermissionError(13, "Permission denied")
+
+
+@pytest.mark.parametrize("trouble", ["below a file", "read-only"])
+def test_cache_that_cannot_be_written_to(book, server, cache, monkeypatch, trouble):
+    if trouble == "below a file":
+        monkeypatch.setenv("BOOK_CACHE", str(cache / "neighbour" / "below"))
+    else:  # the mode of a folder does not stop the superuser
+        refusing = SimpleNamespace(NamedTemporaryFile=refuse)
+        monkeypatch.setattr("pooch.utils.tempfile", refusing)
+    before = stored(cache)
+    with pytest.raises(files.DatasetError, match="could not be saved in") as caught:
+        files.fetch(NAME)
+    is_one_sentence(caught.value)
+    why = {"below a file": "Not a directory", "read-only": "Permission denied"}[trouble]
+    assert f"({why}): " in str(caught.value) and "set BOOK_CACHE" in str(caught.value)
+    assert server.asked == 0 and stored(cache) == before
+
+
+def test_disk_that_is_full_midway(book, cache):
+    resource = pytest.importorskip("resource")  # not on Windows
+    (cache / NAME).write_bytes(b"damaged")
+    before = stored(cache)
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(CONTENT) // 2, limit[1]))  # no larger file
+    try:
+        with pytest.raises(files.DatasetError, match="could not be saved in") as caught:
+            files.fetch(NAME)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    is_one_sentence(caught.value)
+    assert "free some space" in str(caught.value) and stored(cache) == before
+
+
+def test_unknown_file_is_named():
+    with pytest.raises(ValueError, match=r"no file '\.\./secret': its files are train-images"):
+        files.fetch("../secret")
+
+
+def test_what_is_fetched_is_pinned():
+    assert {name: source.sha256 for name, source in files.SOURCES.items()} == {
+        "train-images-idx3-ubyte.gz": (
+            "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84"
+        ),
+        "train-labels-idx1-ubyte.gz": (
+            "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845"
+        ),
+        "t10k-images-idx3-ubyte.gz": (
+            "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073"
+        ),
+        "t10k-labels-idx1-ubyte.gz": (
+            "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5"
+        ),
+        "tinyshakespeare.txt": ("86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed"),
+    }
+    for source in files.SOURCES.values():  # an encrypted way, and a state that nobody changes
+        assert re.match(r"https://.*/[0-9a-f]{40}/", source.address)
