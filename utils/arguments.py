@@ -11,7 +11,6 @@ from numbers import Integral, Real
 
 import torch
 from torch import Tensor
-from torch.compiler import is_compiling
 
 
 def is_whole(x: object) -> bool:
@@ -48,32 +47,6 @@ def check_at_least(least: int, name: str, value: int) -> None:
     """Refuse a size that is too small."""
     if value < least:
         raise ValueError(f"{name} has to be at least {least}, got {value}.")
-
-
-def check_sequences(x: Tensor, input_size: int, lengths: Tensor | None) -> None:
-    """Raise a ValueError if there is nothing to read, or if sequences and lengths disagree."""
-    if not isinstance(x, Tensor) or x.dim() != 3 or x.shape[2] != input_size:
-        raise ValueError(f"Expected sequences (B, T, {input_size}), got {described(x)}.")
-    batch_size, T, _ = x.shape
-    if T == 0:
-        raise ValueError(f"There is no step to read in an input of shape {tuple(x.shape)}.")
-    if lengths is None:
-        return
-    if not is_whole(lengths) or lengths.shape != (batch_size,):
-        raise ValueError(
-            f"Expected a tensor of {batch_size} whole lengths, one for each sequence, "
-            f"got {described(lengths)}."
-        )
-    if is_compiling() or batch_size == 0:
-        return
-    shortest, longest = int(lengths.min()), int(lengths.max())
-    if shortest < 1:
-        raise ValueError(
-            f"A length is {shortest}, and a sequence without a step has no last state: "
-            "leave empty sequences out of the batch."
-        )
-    if longest > T:
-        raise ValueError(f"A length is {longest}, but the sequences have only {T} steps.")
 
 
 # Day 1 --------------------------------------------------------------------------------------------
@@ -150,6 +123,36 @@ def check_unpadded(padding: tuple[int] | str) -> None:
 # Days 2 and 3 -------------------------------------------------------------------------------------
 
 
+def check_sequences(x: Tensor, input_size: int, lengths: Tensor | None) -> None:
+    """Raise a ValueError if there is nothing to read, or if sequences and lengths disagree."""
+    if not isinstance(x, Tensor) or x.dim() != 3 or x.shape[2] != input_size:
+        raise ValueError(f"Expected sequences (B, T, {input_size}), got {described(x)}.")
+    batch_size, T, _ = x.shape
+    if T == 0:
+        raise ValueError(f"There is no step to read in an input of shape {tuple(x.shape)}.")
+    if lengths is not None:
+        check_lengths(lengths, batch_size, T)
+
+
+def check_lengths(lengths: Tensor, batch_size: int, T: int) -> None:
+    """Raise a ValueError if lengths do not fit sequences; a compiled step does not read them."""
+    if not is_whole(lengths) or lengths.shape != (batch_size,):
+        raise ValueError(
+            f"Expected a tensor of {batch_size} whole lengths, one for each sequence, "
+            f"got {described(lengths)}."
+        )
+    if batch_size == 0 or torch.compiler.is_compiling():
+        return
+    shortest, longest = int(lengths.min()), int(lengths.max())
+    if shortest < 1:
+        raise ValueError(
+            f"A length is {shortest}, and a sequence without a step has no last state: "
+            "leave empty sequences out of the batch."
+        )
+    if longest > T:
+        raise ValueError(f"A length is {longest}, but the sequences have only {T} steps.")
+
+
 def shapes_of(state: Tensor | tuple) -> tuple:
     """Return the shapes of a recurrent state's tensors, in the state's form."""
     if isinstance(state, tuple):
@@ -215,7 +218,7 @@ def check_ids(ids: Tensor, vocab_size: int) -> None:
     """Raise a ValueError if ids are not whole numbers (B, T) of the vocabulary."""
     if not is_whole(ids) or ids.dim() != 2:
         raise ValueError(f"Expected a tensor of whole ids (B, T), got {described(ids)}.")
-    if is_compiling() or not ids.numel():
+    if torch.compiler.is_compiling() or not ids.numel():
         return
     smallest, largest = (int(end) for end in ids.aminmax())
     if smallest < 0 or largest >= vocab_size:
@@ -248,31 +251,51 @@ def check_reset(b_n: Tensor | None) -> None:
         )
 
 
+# Choosing a symbol --------------------------------------------------------------------------------
+
+
+def check_logits(logits: Tensor) -> None:
+    """Raise a ValueError if a row of logits (..., V) leaves nothing to choose from."""
+    if logits.ndim == 0 or logits.shape[-1] == 0:
+        raise ValueError(f"Expected logits (…, V), got {tuple(logits.shape)}: there is no symbol.")
+    if not logits.max(dim=-1).values.isfinite().all():
+        raise ValueError(
+            "A row of logits has NaN or +inf, or -inf alone: there is no distribution to draw from."
+        )
+
+
+def check_temperature(tau: float, logits: Tensor) -> None:
+    """Raise a ValueError if a temperature is not positive, or too small for these logits."""
+    if not 0 < tau < math.inf:
+        raise ValueError(
+            f"The temperature is {tau}: it has to be positive; the limit at 0 is logits.argmax(-1)."
+        )
+    if not (logits / tau).max(dim=-1).values.isfinite().all():
+        raise ValueError(
+            f"The temperature is {tau}: the best of these logits, divided by it, is not finite; "
+            "the limit at 0 is logits.argmax(-1)."
+        )
+
+
+def check_k(k: int) -> None:
+    """Raise a ValueError if there is no such number of symbols to keep."""
+    if not isinstance(k, Integral) or k < 1:
+        raise ValueError(f"k is {k}: keep at least 1 symbol, a whole number of them.")
+
+
+def check_p(p: float) -> None:
+    """Raise a ValueError if p is no mass of probability."""
+    if not 0 < p <= 1:
+        raise ValueError(f"p is {p}: it is a mass of probability, above 0 and at most 1.")
+
+
+def check_length(length: int) -> None:
+    """Raise a ValueError if nothing is to be generated."""
+    if length < 1:
+        raise ValueError(f"The length is {length}: generate at least 1 symbol.")
+
+
 # Day 4 --------------------------------------------------------------------------------------------
-
-
-def check_boolean(mask: Tensor) -> None:
-    """Raise a ValueError if a mask is not a boolean tensor."""
-    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-        kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
-        raise ValueError(
-            f"A mask is a boolean tensor, True where attention is allowed, got {kind}: compare "
-            "first, as in `ids != PAD`."
-        )
-
-
-def check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
-    """Raise a ValueError if a mask is not boolean or does not broadcast to the scores.
-
-    Two axes are (T, S), one mask for all sources; `check_query` refuses what may be (B, S).
-    """
-    check_boolean(mask)
-    sizes = zip(reversed(mask.shape), reversed(shape), strict=False)
-    if mask.dim() > len(shape) or any(ours not in (1, theirs) for ours, theirs in sizes):
-        raise ValueError(
-            f"A mask of shape {tuple(mask.shape)} does not broadcast to the scores "
-            f"{tuple(shape)}: one for each source is (B, 1, S)."
-        )
 
 
 def check_source(keys: Tensor, values: Tensor, mask: Tensor | None) -> None:
@@ -283,13 +306,16 @@ def check_source(keys: Tensor, values: Tensor, mask: Tensor | None) -> None:
             f"{tuple(values.shape)}."
         )
     if mask is not None:
-        check_boolean(mask)
-        n_queries = mask.shape[-2] if mask.dim() > 1 else 1  # any number may still come to look
+        several = isinstance(mask, Tensor) and mask.dim() > 1
+        n_queries = mask.shape[-2] if several else 1  # any number may still come to look
         check_mask(mask, (len(values), n_queries, values.shape[1]))
 
 
 def check_query(query: Tensor, values: Tensor, mask: Tensor | None) -> None:
-    """Raise a ValueError if queries don't fit the sources, or a mask could be read in two ways."""
+    """Raise a ValueError if queries don't fit the sources, or a mask could be read in two ways.
+
+    A mask of two axes is (T, S), one for all sources; with B = T it may be meant as (B, S).
+    """
     n_sources = len(values)
     if query.dim() != 3 or len(query) != n_sources:
         raise ValueError(
@@ -346,7 +372,7 @@ def check_loss(logits: Tensor, target: Tensor, padding: int) -> None:
             f"Expected logits (B, T, V) for targets (B, T), got {tuple(logits.shape)} and "
             f"{tuple(target.shape)}."
         )
-    if not is_compiling() and not (target != padding).any():
+    if not torch.compiler.is_compiling() and not (target != padding).any():
         raise ValueError("The target holds nothing but padding: there is no loss to average.")
 
 
@@ -367,45 +393,23 @@ def check_beam(width: int, length_penalty: float) -> None:
         )
 
 
-# Choosing a symbol --------------------------------------------------------------------------------
-
-
-def check_logits(logits: Tensor) -> None:
-    """Raise a ValueError if a row of logits (..., V) leaves nothing to choose from."""
-    if logits.ndim == 0 or logits.shape[-1] == 0:
-        raise ValueError(f"Expected logits (…, V), got {tuple(logits.shape)}: there is no symbol.")
-    if not logits.max(dim=-1).values.isfinite().all():
+def check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
+    """Raise a ValueError if a mask does not fit scores of this shape, (B, T, S) or (B, h, T, S)."""
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
         raise ValueError(
-            "A row of logits has NaN or +inf, or -inf alone: there is no distribution to draw from."
+            f"A mask is a boolean tensor, True where attention is allowed, got {kind}: compare "
+            "first, as in `ids != PAD`."
         )
-
-
-def check_temperature(tau: float, logits: Tensor) -> None:
-    """Raise a ValueError if a temperature is not positive, or too small for these logits."""
-    if not 0 < tau < math.inf:
+    if len(shape) == 4 and mask.dim() == 3 and mask.shape[0] > 1:  # B = h would fit in silence
         raise ValueError(
-            f"The temperature is {tau}: it has to be positive; the limit at 0 is logits.argmax(-1)."
+            f"A mask of three axes, {tuple(mask.shape)}, leaves open whether the first counts "
+            "sequences or heads: write mask[:, None] for sequences, mask[None] for heads."
         )
-    if not (logits / tau).max(dim=-1).values.isfinite().all():
+    sizes = zip(reversed(mask.shape), reversed(shape), strict=False)
+    if mask.dim() > len(shape) or any(ours not in (1, theirs) for ours, theirs in sizes):
+        each = "source" if len(shape) == 3 else "sequence"
         raise ValueError(
-            f"The temperature is {tau}: the best of these logits, divided by it, is not finite; "
-            "the limit at 0 is logits.argmax(-1)."
+            f"A mask of shape {tuple(mask.shape)} does not broadcast to the scores "
+            f"{tuple(shape)}: one for each {each} is (B, {'1, ' * (len(shape) - 2)}S)."
         )
-
-
-def check_k(k: int) -> None:
-    """Raise a ValueError if there is no such number of symbols to keep."""
-    if not isinstance(k, Integral) or k < 1:
-        raise ValueError(f"k is {k}: keep at least 1 symbol, a whole number of them.")
-
-
-def check_p(p: float) -> None:
-    """Raise a ValueError if p is no mass of probability."""
-    if not 0 < p <= 1:
-        raise ValueError(f"p is {p}: it is a mass of probability, above 0 and at most 1.")
-
-
-def check_length(length: int) -> None:
-    """Raise a ValueError if nothing is to be generated."""
-    if length < 1:
-        raise ValueError(f"The length is {length}: generate at least 1 symbol.")
