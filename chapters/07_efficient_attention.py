@@ -44,7 +44,7 @@ from torch.nn import functional as F
 from utils import efficient
 from utils.data.sequences import NOT_ASKED, associative_recall
 from utils.efficient import blocks, kernelised
-from utils.exercises.efficient import check
+from utils.exercises.efficient_attention import check
 from utils.exercises.progress import checklist
 from utils.measure import experiments
 from utils.measure.claims import claim

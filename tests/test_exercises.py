@@ -32,7 +32,7 @@ CHAPTERS = {  # module: pages
     "alignment": "04_attention",
     "self_attention": "05_self_attention",
     "transformer": "06_transformer",
-    "efficient": "07_efficient_attention",
+    "efficient_attention": "07_efficient_attention",
 }
 
 modules = [info.name for info in pkgutil.iter_modules(exercises.__path__)]

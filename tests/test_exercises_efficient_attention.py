@@ -17,7 +17,22 @@ from utils.efficient import (
     window_mask,
 )
 from utils.efficient.blocks import attend
-from utils.exercises import efficient as day
+from utils.exercises.efficient_attention import check
+from utils.exercises.efficient_attention.banded_weights import band_weights
+from utils.exercises.efficient_attention.cached_attention import continue_with
+from utils.exercises.efficient_attention.delta_rule import delta_rule
+from utils.exercises.efficient_attention.dilated_window import dilated_mask
+from utils.exercises.efficient_attention.merged_halves import merge
+from utils.exercises.efficient_attention.online_entropy import entropy, online_entropy
+from utils.exercises.efficient_attention.pooled_keys import pooled_attention
+from utils.exercises.efficient_attention.retention import forgetting_attention
+from utils.exercises.efficient_attention.ring_buffer import put
+from utils.exercises.efficient_attention.running_maximum import mean_number_of_maxima
+from utils.exercises.efficient_attention.two_sided_features import (
+    long_keys,
+    plain_features,
+    two_sided_attention,
+)
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 
@@ -32,20 +47,20 @@ def heads(T: int, S: int, d_k: int = 5, d_v: int = 4) -> list[torch.Tensor]:
 
 @pytest.mark.parametrize(("window", "dilation"), [(1, 1), (3, 2), (2, 5), (9, 4)])
 def test_a_dilated_window_is_that_of_a_loop(window, dilation):
-    mask = day.dilated_mask(12, window, dilation)
+    mask = dilated_mask(12, window, dilation)
     for t in range(12):
         seen = {t - j * dilation for j in range(window + 1)}
         assert mask[t].nonzero()[:, 0].tolist() == sorted(s for s in seen if s >= 0)
 
 
 def test_a_dilated_window_without_holes_is_the_pages():
-    assert torch.equal(day.dilated_mask(11, 3, 1), window_mask(11, 3, is_causal=True))
+    assert torch.equal(dilated_mask(11, 3, 1), window_mask(11, 3, is_causal=True))
 
 
 def test_a_band_holds_the_weights_of_the_pages_window():
     T, window = 9, 3
     query, key, value = heads(T, T)
-    weights = day.band_weights(query, key, window)
+    weights = band_weights(query, key, window)
     context = torch.zeros_like(value)
     for t in range(T):
         for j in range(window + 1):
@@ -58,14 +73,14 @@ def test_a_band_holds_the_weights_of_the_pages_window():
 def test_blocks_of_one_position_are_full_attention():
     query, key, value = heads(4, 7)
     key_mask = torch.arange(7) < torch.tensor([[7], [4]])
-    got = day.pooled_attention(query, key, value, key_mask, 1)
+    got = pooled_attention(query, key, value, key_mask, 1)
     expected = attend(query, key, value, key_mask[:, None, None])
     torch.testing.assert_close(got, expected, **EXACT)
 
 
 def test_pooled_keys_are_means_over_the_real_ones():
     query, key, value = heads(2, 6)
-    got = day.pooled_attention(query, key, value, torch.arange(6).expand(2, 6) < 5, 3)
+    got = pooled_attention(query, key, value, torch.arange(6).expand(2, 6) < 5, 3)
     k, v = (torch.stack([x[:, :, :3].mean(2), x[:, :, 3:5].mean(2)], dim=2) for x in (key, value))
     torch.testing.assert_close(got, attend(query, k, v), **EXACT)
 
@@ -74,7 +89,7 @@ def test_a_state_that_forgets_nothing_is_linear_attention():
     query, key, value = heads(8, 8)
     ones = torch.ones(3, dtype=torch.float64)
     phi = [elu_features(x) for x in (query, key)]
-    got = day.forgetting_attention(*phi, value, ones)
+    got = forgetting_attention(*phi, value, ones)
     torch.testing.assert_close(
         got, linear_attention(query, key, value, is_causal=True), rtol=1e-10, atol=1e-10
     )
@@ -86,7 +101,7 @@ def test_a_state_that_forgets_is_a_loop():
     gamma = torch.tensor([0.5, 0.8, 0.95], dtype=torch.float64)
     state = torch.zeros(2, 3, 5, 4, dtype=torch.float64)
     total = torch.zeros(2, 3, 5, dtype=torch.float64)
-    got = day.forgetting_attention(phi_q, phi_k, value, gamma)
+    got = forgetting_attention(phi_q, phi_k, value, gamma)
     for t in range(6):
         state = gamma[:, None, None] * state + phi_k[:, :, t, :, None] * value[:, :, t, None]
         total = gamma[:, None] * total + phi_k[:, :, t]
@@ -98,7 +113,7 @@ def test_a_state_that_forgets_is_a_loop():
 def test_features_on_both_sides_come_close_to_softmax():
     query, key, value = (0.5 * x for x in heads(4, 6))
     omega = orthogonal_directions(20_000, 5, seed=0)
-    got = day.two_sided_attention(query, key, value, omega)
+    got = two_sided_attention(query, key, value, omega)
     torch.testing.assert_close(got, attend(query, key, value), rtol=0, atol=0.01)
 
 
@@ -111,15 +126,15 @@ def test_features_on_both_sides_are_their_definition():
         both = torch.cat([(x @ omega.T).exp(), (-x @ omega.T).exp()], dim=-1)
         phi.append(both * (-x.square().sum(-1, keepdim=True) / 2).exp() / math.sqrt(14))
     expected = quadratic_form(*phi, value)
-    torch.testing.assert_close(day.two_sided_attention(query, key, value, omega), expected, **EXACT)
+    torch.testing.assert_close(two_sided_attention(query, key, value, omega), expected, **EXACT)
 
 
 def test_large_keys_round_to_0_without_their_maximum_and_not_with_it():
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        query, key, value, omega = day.long_keys(1, 2, 3, 5, 4, 6)
-    assert (day.plain_features(query, key, omega)[1] == 0).all()
-    assert day.two_sided_attention(query, key, value, omega).isfinite().all()
+        query, key, value, omega = long_keys(1, 2, 3, 5, 4, 6)
+    assert (plain_features(query, key, omega)[1] == 0).all()
+    assert two_sided_attention(query, key, value, omega).isfinite().all()
 
 
 @pytest.mark.parametrize("offset", [0.0, 2000.0, -2000.0])
@@ -131,21 +146,21 @@ def test_merged_halves_are_the_whole(offset):
         part = scores[..., columns]
         return part.softmax(-1) @ value[:, :, columns], part.logsumexp(-1)
 
-    got = day.merge(*look(slice(0, 4)), *look(slice(4, 9)))
+    got = merge(*look(slice(0, 4)), *look(slice(4, 9)))
     for ours, expected in zip(got, look(slice(0, 9)), strict=True):
         torch.testing.assert_close(ours, expected, **EXACT)
 
 
 def test_the_maximum_moves_as_often_as_counted_over_all_orders():
     moves = [len(set(accumulate(order, max))) for order in permutations(range(6))]
-    assert day.mean_number_of_maxima(6) == pytest.approx(sum(moves) / len(moves))
+    assert mean_number_of_maxima(6) == pytest.approx(sum(moves) / len(moves))
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 8])
 def test_the_online_entropy_is_the_librarys(chunk):
     scores = 4 * draw(5, 8)
     expected = torch.distributions.Categorical(logits=scores).entropy()
-    for got in (day.entropy(scores, chunk), day.online_entropy(scores, chunk)):
+    for got in (entropy(scores, chunk), online_entropy(scores, chunk)):
         torch.testing.assert_close(got, expected, **EXACT)
 
 
@@ -159,7 +174,7 @@ def test_going_on_from_a_cache_equals_the_uncached(cuts):
     keys = values = x[:, :0]
     contexts = []
     for piece in x.split(cuts, dim=1):
-        context, keys, values = day.continue_with(piece, keys, values, *W, positions)
+        context, keys, values = continue_with(piece, keys, values, *W, positions)
         contexts.append(context)
     torch.testing.assert_close(torch.cat(contexts, 1), expected, **EXACT)
     torch.testing.assert_close((keys, values), (k, v), **EXACT)
@@ -170,7 +185,7 @@ def test_a_ring_holds_the_last_of_a_cache(cuts):
     key, slots = draw(2, 3, 13, 4), 5
     ring, cache, length = draw(2, 3, slots, 4, seed=9), KVCache(13), 0
     for piece in key.split(cuts, dim=2):
-        ring, held = day.put(ring, length, piece)
+        ring, held = put(ring, length, piece)
         everything, _ = cache.append(piece, piece)
         length += piece.shape[2]
         last = range(max(0, length - slots), length)
@@ -186,14 +201,14 @@ def test_the_delta_rule_finds_what_was_stored_last_under_orthogonal_keys():
     key = torch.cat([key, key, key], dim=2)  # written, written again, asked for
     value = torch.cat([draw(1, 1, 8, 3, seed=1), torch.zeros(1, 1, 4, 3)], dim=2)
     beta = (torch.arange(12) < 8).double()[None, None]
-    found = day.delta_rule(key, key, value, beta)[:, :, 8:]
+    found = delta_rule(key, key, value, beta)[:, :, 8:]
     torch.testing.assert_close(found, value[:, :, 4:8], **EXACT)
 
 
 def test_the_delta_rule_is_a_step_down_the_squared_error():
     query, key, value = heads(5, 5)
     key, beta = F.normalize(key, dim=-1), draw(2, 3, 5).sigmoid()
-    outputs = day.delta_rule(query, key, value, beta)
+    outputs = delta_rule(query, key, value, beta)
     state = torch.zeros(2, 3, 5, 4, dtype=torch.float64, requires_grad=True)
     for t in range(5):
         error = torch.einsum("bhk,bhkd->bhd", key[:, :, t], state) - value[:, :, t]
@@ -267,7 +282,7 @@ def ring_by_index(buffer, length, new):
     ],
 )
 def test_another_right_answer_passes(id, answer):
-    assert day.check.exercises[id].judge(answer) == (True, "correct.")
+    assert check.exercises[id].judge(answer) == (True, "correct.")
 
 
 def mask_as_a_loop(count, first=0):
@@ -392,7 +407,7 @@ def features_with_one_maximum_for_all_heads(query, key, value, omega):
 )
 def test_an_answer_right_for_ordinary_inputs_only_fails(id, answer):
     """In another order of operations the answers lost to rounding need not be the mistake's."""
-    passed, sentence = day.check.exercises[id].judge(answer)
+    passed, sentence = check.exercises[id].judge(answer)
     assert passed is False and sentence != "correct."
 
 
@@ -410,23 +425,23 @@ def continue_from(x, keys, values, W_q, W_k, W_v, positions, start=None, diagona
 @pytest.mark.parametrize(
     ("id", "mistake", "answer"),
     [
-        ("7.3", "off by one", mask_as_a_loop(lambda window: window)),
-        ("7.3", "itself", mask_as_a_loop(lambda window: window + 1, first=1)),
-        ("7.4", "one way", pairs_as_formula),
+        ("7.3", "one_short", mask_as_a_loop(lambda window: window)),
+        ("7.3", "not_itself", mask_as_a_loop(lambda window: window + 1, first=1)),
+        ("7.4", "one_way", pairs_as_formula),
         (
             "7.7",
-            "normaliser kept",
+            "normaliser_kept",
             lambda *inputs: retention_step_by_step(*inputs, fade_total=False),
         ),
-        ("7.7", "no normaliser", lambda *inputs: retention_step_by_step(*inputs, divide=False)),
-        ("7.5", "zero", band_that_hides_scores_of_0),
-        ("7.6", "length", means_of_so_many),
-        ("7.7", "at once", retention_by_logarithms),
-        ("7.9", "first", merge_by_a_ratio_to_the_first),
-        ("7.12", "offset", lambda *inputs: continue_from(*inputs, start=0)),
-        ("7.12", "corner", lambda *inputs: continue_from(*inputs, diagonal=0)),
+        ("7.7", "no_normaliser", lambda *inputs: retention_step_by_step(*inputs, divide=False)),
+        ("7.5", "zeros_hidden", band_that_hides_scores_of_0),
+        ("7.6", "mask_as_length", means_of_so_many),
+        ("7.7", "decayed_at_once", retention_by_logarithms),
+        ("7.9", "beside_the_first", merge_by_a_ratio_to_the_first),
+        ("7.12", "positions_from_0", lambda *inputs: continue_from(*inputs, start=0)),
+        ("7.12", "wrong_corner", lambda *inputs: continue_from(*inputs, diagonal=0)),
     ],
 )
 def test_a_mistake_made_in_another_way_is_named_too(id, mistake, answer):
-    exercise = day.check.exercises[id]
+    exercise = check.exercises[id]
     assert exercise.judge(answer) == (False, exercise.mistakes[mistake].says)
