@@ -88,3 +88,23 @@ def sum_for_mean(checkpoints, last):
 @exercise.mistake("the newest is left out.")
 def without_the_newest(checkpoints, last):
     return average(checkpoints[:-1] if len(checkpoints) > last else checkpoints, last)
+
+
+@exercise.mistake("one checkpoint too many is among them: count those that your slice takes.")
+def one_too_many(checkpoints, last):
+    return average(checkpoints, last + 1)
+
+
+@exercise.mistake("one checkpoint too few is among them: count those that your slice takes.")
+def one_too_few(checkpoints, last):
+    return average(checkpoints, last - 1)
+
+
+@exercise.mistake("you add up the last few, and divide by how many there are in all.")
+def divided_by_all(checkpoints, last):
+    return [x * last / len(checkpoints) for x in average(checkpoints, last)]
+
+
+@exercise.mistake("you take the mean of those before the last few.")
+def all_but_the_last(checkpoints, last):
+    return average(checkpoints[: len(checkpoints) - last], len(checkpoints))

@@ -36,7 +36,7 @@ def first_step():
 
 @exercise.stage("the rise and the peak")
 def rise():
-    return [(3, 0.5, 4, 20, 0.1), (4, 0.5, 4, 20, 0.1)]
+    return [(3, 0.7, 4, 20, 0.1), (4, 0.5, 4, 20, 0.1)]
 
 
 @exercise.stage("the fall")
@@ -147,3 +147,42 @@ def no_floor(step, peak, warmup, total, floor):
 @exercise.mistake("the floor is added on top: the rate gets larger than the peak.")
 def above_the_floor(step, peak, warmup, total, floor):
     return rate(step, peak, warmup, total, 0.0) + floor * (step > warmup)
+
+
+@exercise.mistake(
+    "your line reaches the peak at `warmup`, but begins with 0 at the first step: it should do so "
+    "one step earlier."
+)
+def line_between_first_and_peak(step, peak, warmup, total, floor):
+    if step <= warmup:
+        return peak * (step - 1) / (warmup - 1)
+    return rate(step, peak, warmup, total, floor)
+
+
+@exercise.mistake("the line is one step too long: at step `warmup`, the peak is not yet reached.")
+def line_too_long(step, peak, warmup, total, floor):
+    if step <= warmup:
+        return peak * step / (warmup + 1)
+    return rate(step, peak, warmup, total, floor)
+
+
+@exercise.mistake("the fall comes one step late: the peak is the rate of one step, not of two.")
+def fall_too_late(step, peak, warmup, total, floor):
+    return rate(step - (step > warmup), peak, warmup, total, floor)
+
+
+@exercise.mistake("a cosine falls until π: yours has hardly begun to fall when it ends.")
+def no_pi(step, peak, warmup, total, floor):
+    share = (1 + math.cos(progress(step, warmup, total))) / 2
+    return falling(share, step, peak, warmup, total, floor)
+
+
+@exercise.mistake("a cosine goes from 1 down to -1: yours falls far below the floor.")
+def cosine_alone(step, peak, warmup, total, floor):
+    share = math.cos(math.pi * progress(step, warmup, total))
+    return falling(share, step, peak, warmup, total, floor)
+
+
+@exercise.mistake("after the end nothing is learned any more: the rate should stay at the floor.")
+def nothing_after_the_end(step, peak, warmup, total, floor):
+    return rate(step, peak, warmup, total, floor) * (step <= total)

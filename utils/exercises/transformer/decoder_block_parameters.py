@@ -49,3 +49,25 @@ def two_norms():
 )
 def no_output_projection():
     return 6 * MATRIX + FEED_FORWARD + 3 * NORM
+
+
+@exercise.mistake(
+    "three norms, and one attention: what does a decoder block attend to, besides its own target?"
+)
+def no_cross_attention():
+    return 4 * MATRIX + FEED_FORWARD + 3 * NORM
+
+
+@exercise.mistake("a norm has a gain and a bias: two numbers for each number of the width.")
+def gains_alone():
+    return 8 * MATRIX + FEED_FORWARD + 3 * D
+
+
+@exercise.mistake("the four matrices of an attention have biases, too.")
+def no_biases_in_attention():
+    return 8 * D * D + FEED_FORWARD + 3 * NORM
+
+
+@exercise.mistake("the two matrices of the feed-forward layer have biases, too.")
+def no_biases_in_feed_forward():
+    return 8 * MATRIX + 2 * D * D_FF + 3 * NORM

@@ -139,3 +139,29 @@ def one_less(x, gain, eps, grad_y):
 def eps_outside(x, gain, eps, grad_y):
     deviation = x.var(-1, correction=0, keepdim=True).sqrt() + eps
     return by_a_deviation(deviation, x, gain, grad_y)
+
+
+@exercise.mistake("each mean in the formula is a mean over the width, and yours is a sum.")
+def sums_for_means(x, gain, eps, grad_y):
+    normed, deviation = normalised(x, eps)
+    h = grad_y * gain
+    pull = normed * (h * normed).sum(-1, keepdim=True)
+    grad_x = (h - h.sum(-1, keepdim=True) - pull) / deviation
+    return grad_x, *layer_norm_gradient(x, gain, eps, grad_y)[1:]
+
+
+@exercise.mistake(
+    "the part that comes through the deviation has the wrong sign: where x is stretched, y is "
+    "divided by more."
+)
+def pushed(x, gain, eps, grad_y):
+    normed, deviation = normalised(x, eps)
+    h = grad_y * gain
+    pull = normed * (h * normed).mean(-1, keepdim=True)
+    grad_x = (h - h.mean(-1, keepdim=True) + pull) / deviation
+    return grad_x, *layer_norm_gradient(x, gain, eps, grad_y)[1:]
+
+
+@exercise.mistake("where is ε? It stands beside the variance, forwards and backwards.")
+def no_eps(x, gain, eps, grad_y):
+    return layer_norm_gradient(x, gain, 0.0, grad_y)

@@ -110,3 +110,26 @@ def backwards(ids, symbols, positions):
 @exercise.mistake("at the padding there should be zeros.")
 def padding_embedded(ids, symbols, positions):
     return scaled(symbols)[ids] + positions[places(ids)]
+
+
+@exercise.mistake("the padding's symbols are gone, but its positions are still there.")
+def padding_placed(ids, symbols, positions):
+    return masked(scaled(symbols)[ids], ids) + positions[places(ids)]
+
+
+@exercise.mistake(
+    "at the padding there should be zeros; yours also has the table's last row there, which is "
+    "what position -1 means."
+)
+def padding_at_the_end_of_the_table(ids, symbols, positions):
+    return scaled(symbols)[ids] + positions[(ids != PAD).cumsum(1) - 1]
+
+
+@exercise.mistake("you embed the padding as if it were text: it is counted, and it is not 0.")
+def padding_taken_for_text(ids, symbols, positions):
+    return scaled(symbols)[ids] + positions[: ids.shape[1]]
+
+
+@exercise.mistake("those are the symbols alone: nothing says where they stand.")
+def no_positions(ids, symbols, positions):
+    return masked(scaled(symbols)[ids], ids)

@@ -16,8 +16,10 @@ exercise = Prediction("6.7", deviation, tolerance=0.01)
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("of independent numbers the variances add up, not the deviations.")
-def deviations_added():
+@exercise.mistake(
+    "of independent numbers the variances add up, and 25 is their sum. What is the deviation?"
+)
+def variance():
     return 25.0
 
 
@@ -34,3 +36,8 @@ def post_norm():
 @exercise.mistake("what came in is still among it.")
 def no_input():
     return math.sqrt(24)
+
+
+@exercise.mistake("that is for decoder blocks, which have three sublayers: an encoder's has two.")
+def three_sublayers_each():
+    return math.sqrt(1 + 3 * 12)

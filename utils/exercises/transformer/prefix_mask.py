@@ -121,3 +121,32 @@ def inverted(prefixes, lengths, T):
 @exercise.mistake("rows and columns are exchanged: a row belongs to a query.")
 def transposed(prefixes, lengths, T):
     return prefix_mask(prefixes, lengths, T).mT
+
+
+@exercise.mistake("the first position of the padding can be seen: how many positions are real?")
+def one_more_real(prefixes, lengths, T):
+    return prefix_mask(prefixes, lengths + 1, T)
+
+
+@exercise.mistake("the last symbol is hidden like padding: how many positions are real?")
+def one_less_real(prefixes, lengths, T):
+    return prefix_mask(prefixes, lengths - 1, T)
+
+
+@exercise.mistake("`lengths` counts the prefix already: you add it once more, and padding is seen.")
+def prefix_counted_twice(prefixes, lengths, T):
+    return prefix_mask(prefixes, prefixes + lengths, T)
+
+
+@exercise.mistake(
+    "behind the prefix, nobody sees the prefix: it was given so that the rest can go on from it."
+)
+def prefix_apart(prefixes, lengths, T):
+    _, key = causal_and_key(T)
+    query_behind = key.T >= prefixes[:, None, None]
+    return prefix_mask(prefixes, lengths, T) & (~query_behind | (key >= prefixes[:, None, None]))
+
+
+@exercise.mistake("all texts get the first one's prefix: each has a prefix of its own.")
+def one_prefix(prefixes, lengths, T):
+    return prefix_mask(prefixes[:1].expand_as(prefixes), lengths, T)

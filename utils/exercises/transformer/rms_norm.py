@@ -100,3 +100,21 @@ def no_gain(x, gain, eps):
 @exercise.mistake("you divide by the mean square: then twice as large comes out half as large.")
 def no_root(x, gain, eps):
     return gain * x / (x.square().mean(-1, keepdim=True) + eps)
+
+
+@exercise.mistake("that is the square of the mean: the numbers are squared first.")
+def square_of_the_mean(x, gain, eps):
+    return gain * x / (x.mean(-1, keepdim=True).square() + eps).sqrt()
+
+
+@exercise.mistake("the divisor is right, but what it divides should not be centred.")
+def centred_above(x, gain, eps):
+    return gain * (x - x.mean(-1, keepdim=True)) / (x.square().mean(-1, keepdim=True) + eps).sqrt()
+
+
+@exercise.mistake(
+    "a mean over the width has the shape (B, T), and broadcasting lays that along (T, D): where is "
+    "its last axis?"
+)
+def axis_lost(x, gain, eps):
+    return gain * x / (x.square().mean(-1) + eps).sqrt()

@@ -132,3 +132,21 @@ def over_positions_too(x, sublayers):
         return F.layer_norm(x, x.shape[1:])
 
     return wide(run(x, sublayers, lambda x, f: x + wide(f(wide(x)))))
+
+
+@exercise.mistake(
+    "each sublayer reads what was not normalised, and nothing follows the last of them: two norms "
+    "are missing."
+)
+def behind_alone_without_the_last(x, sublayers):
+    return run(x, sublayers, lambda x, f: x + norm(f(x)))
+
+
+@exercise.mistake("what came in is lost, since no sublayer adds to it; and a last norm is missing.")
+def no_residual_without_the_last(x, sublayers):
+    return run(x, sublayers, lambda x, f: norm(f(norm(x))))
+
+
+@exercise.mistake("only the first sublayer has run: is `return` inside the loop?")
+def returned_in_the_loop(x, sublayers):
+    return sandwich(x, sublayers[:1])

@@ -139,3 +139,43 @@ def padding_in_the_denominator(logits, target, real, prior, smoothing):
 def mean_of_means(logits, target, real, prior, smoothing):
     sums = (by_symbol(logits, target, real, prior, smoothing) * real).sum(1)
     return (sums / real.sum(1)).mean()
+
+
+@exercise.mistake("a divergence is never negative: one of its signs is reversed.")
+def sign(logits, target, real, prior, smoothing):
+    return -smoothed_divergence(logits, target, real, prior, smoothing)
+
+
+@exercise.mistake("logits are not yet logarithms of probabilities: what do these sum to?")
+def no_softmax(logits, target, real, prior, smoothing):
+    q = smoothed(target, prior, smoothing)
+    return (torch.xlogy(q, q) - q * logits).sum(-1)[real].mean()
+
+
+@exercise.mistake("you subtract the model's probability: the formula has its logarithm.")
+def no_logarithm(logits, target, real, prior, smoothing):
+    q = smoothed(target, prior, smoothing)
+    return (torch.xlogy(q, q) - q * logits.softmax(-1)).sum(-1)[real].mean()
+
+
+@exercise.mistake(
+    "your probabilities sum to 1 over the positions: they should do so over the vocabulary."
+)
+def softmax_over_positions(logits, target, real, prior, smoothing):
+    q = smoothed(target, prior, smoothing)
+    return (torch.xlogy(q, q) - q * logits.log_softmax(1)).sum(-1)[real].mean()
+
+
+@exercise.mistake("you divide by the number of sentences: it is a mean over symbols.")
+def mean_over_sentences(logits, target, real, prior, smoothing):
+    return by_symbol(logits, target, real, prior, smoothing)[real].sum() / len(logits)
+
+
+@exercise.mistake("you divide by the number of sentences, and count the padding besides.")
+def mean_over_sentences_with_padding(logits, target, real, prior, smoothing):
+    return by_symbol(logits, target, real, prior, smoothing).sum() / len(logits)
+
+
+@exercise.mistake("that is the library's loss: it spreads the share evenly, and can't reach 0.")
+def librarys_loss(logits, target, real, prior, smoothing):
+    return F.cross_entropy(logits[real], target[real], label_smoothing=smoothing)

@@ -79,3 +79,15 @@ def added(x, W_gate, W_up, W_down):
 @exercise.mistake("that is the plain layer: what does the gate let through?")
 def no_value(x, W_gate, W_up, W_down):
     return F.silu(x @ W_gate.T) @ W_down.T
+
+
+@exercise.mistake(
+    "these shapes don't match: the matrices multiply a column, W x, and here each x is a row."
+)
+def not_transposed(x, W_gate, W_up, W_down):
+    return (F.silu(x @ W_gate) * (x @ W_up)) @ W_down
+
+
+@exercise.mistake("nothing is let through or held back: where is the gate?")
+def no_gate(x, W_gate, W_up, W_down):
+    return (x @ W_up.T) @ W_down.T

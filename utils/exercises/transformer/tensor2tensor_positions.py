@@ -1,5 +1,7 @@
 """Positions as the Transformer's authors ran them, not as their paper has them."""
 
+import math
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -13,7 +15,7 @@ def add_waves(x: Tensor, start: int) -> Tensor:
 
     Shapes: x (B, T, d_model) to the same.
     """
-    return x.double() + waves(x.shape[1], x.shape[2], start)
+    return x + waves(x.shape[1], x.shape[2], start).to(x)
 
 
 def waves(T: int, d_model: int, start: int) -> Tensor:
@@ -67,14 +69,18 @@ def sines_and_cosines(x: Tensor, start: int, exponents: Tensor | None = None) ->
     return [angles.sin(), angles.cos()]
 
 
+def papers_exponents(d_model: int) -> Tensor:
+    return 2 * torch.arange(d_model // 2, dtype=torch.float64) / d_model
+
+
 def with_blocks(x: Tensor, blocks: list[Tensor]) -> Tensor:
     """Add blocks of columns; the column that is left over stays as it is."""
-    return x.double() + F.pad(torch.cat(blocks, dim=1), (0, x.shape[2] % 2))
+    return x + F.pad(torch.cat(blocks, dim=1), (0, x.shape[2] % 2)).to(x)
 
 
 @exercise.mistake("you count the sequences of the batch: along which axis do the positions stand?")
 def along_the_batch(x, start):
-    return x.double() + waves(x.shape[0], x.shape[2], start)[:, None]
+    return x + waves(x.shape[0], x.shape[2], start)[:, None].to(x)
 
 
 @exercise.mistake("the exponents are twice what they should be: how far does the last one go?")
@@ -85,6 +91,14 @@ def doubled_exponents(x, start):
 
 @exercise.mistake("those are the paper's wavelengths, which stop short of 10 000 · 2π.")
 def papers_wavelengths(x, start):
+    return with_blocks(x, sines_and_cosines(x, start, papers_exponents(x.shape[2])))
+
+
+@exercise.mistake(
+    "your wavelengths stop short of 10 000 · 2π: how many steps lead from the first of n to the "
+    "last?"
+)
+def end_left_out(x, start):
     n = x.shape[2] // 2
     return with_blocks(x, sines_and_cosines(x, start, torch.arange(n, dtype=torch.float64) / n))
 
@@ -94,7 +108,7 @@ def papers_wavelengths(x, start):
     "in both."
 )
 def papers_positions(x, start):
-    return x.double() + sinusoidal(x.shape[1], x.shape[2], start, dtype=torch.float64)
+    return x + sinusoidal(x.shape[1], x.shape[2], start)
 
 
 @exercise.mistake(
@@ -104,10 +118,10 @@ def papers_positions_in_even_widths_only(x, start):
     T, d_model = x.shape[1:]
     exponents = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model
     sines, cosines = sines_and_cosines(x, start, exponents)
-    papers = torch.zeros(T, d_model, dtype=torch.float64)
+    papers = torch.zeros(T, d_model)
     papers[:, 0::2] = sines
     papers[:, 1::2] = cosines  # one too many, if the width is odd
-    return x.double() + papers
+    return x + papers
 
 
 @exercise.mistake("sine and cosine take turns, as in the paper: here each has a block of its own.")
@@ -123,13 +137,35 @@ def blocks_exchanged(x, start):
 @exercise.mistake("of an odd width, the column that is left over is the last.")
 def first_column_left_over(x, start):
     both = torch.cat(sines_and_cosines(x, start), dim=1)
-    return x.double() + F.pad(both, (x.shape[2] % 2, 0))
+    return x + F.pad(both, (x.shape[2] % 2, 0)).to(x)
 
 
 @exercise.mistake("of an odd width, you make room for one wave more; here a column stays as it is.")
 def one_more_sine(x, start):
     T, d_model = x.shape[1:]
-    return x.double() + waves(T, d_model + d_model % 2, start)[:, :d_model]
+    return x + waves(T, d_model + d_model % 2, start)[:, :d_model].to(x)
+
+
+@exercise.mistake(
+    "these pairs have the paper's order and its wavelengths: here the sines form a block of their "
+    "own, and the last wavelength is 10 000 · 2π."
+)
+def papers_pairs(x, start):
+    both = torch.stack(sines_and_cosines(x, start, papers_exponents(x.shape[2])), dim=2)
+    return with_blocks(x, [both.flatten(1)])
+
+
+@exercise.mistake(
+    "your first wave takes the same value at every position: how long is one period of sin(t)?"
+)
+def wavelengths_without_2_pi(x, start):
+    angles = 2 * math.pi * angles_at(x.shape[1], start, steps_to_the_end(x.shape[2] // 2))
+    return with_blocks(x, [angles.sin(), angles.cos()])
+
+
+@exercise.mistake("your waves get shorter from column to column: from 2π, they should grow.")
+def shorter_and_shorter(x, start):
+    return with_blocks(x, sines_and_cosines(x, start, -steps_to_the_end(x.shape[2] // 2)))
 
 
 @exercise.mistake("you count from 1: the first symbol stands at `start`.")

@@ -38,3 +38,8 @@ def square():
 )
 def alike():
     return 1.0
+
+
+@exercise.mistake("the other way round: how many times as long as the symbol is the position?")
+def upside_down():
+    return 1 / 16
