@@ -125,3 +125,33 @@ def columns_reversed(query, key, window):
 @exercise.mistake("your softmax runs over the positions: the weights of one query should sum to 1.")
 def over_positions(query, key, window):
     return softmax_of(*band(query, scaled(key), window), axis=2)
+
+
+@exercise.mistake(
+    "what is left of a row after masking doesn't sum to 1: mask before the softmax, not after it."
+)
+def masked_too_late(query, key, window):
+    scores, inside = band(query, scaled(key), window)
+    return scores.softmax(-1) * inside
+
+
+@exercise.mistake(
+    "near the beginning, your rows start at their first key: the last column is the position "
+    "itself, in each row."
+)
+def pushed_to_the_left(query, key, window):
+    weights = band_weights(query, key, window)
+    for t in range(min(window, query.shape[2])):
+        weights[:, :, t] = weights[:, :, t].roll(t - window, -1)
+    return weights
+
+
+@exercise.mistake("those are the scores: weights are positive, and those of a query sum to 1.")
+def no_softmax(query, key, window):
+    scores, inside = band(query, scaled(key), window)
+    return scores * inside
+
+
+@exercise.mistake("the scores are divided by d_k: is the root taken, or are they scaled twice?")
+def scaled_twice(query, key, window):
+    return softmax_of(*band(query, scaled(scaled(key)), window))

@@ -45,3 +45,13 @@ def one_layer():
 @exercise.mistake("that is in units of 10⁹ bytes; a GiB is 2³⁰.")
 def decimal():
     return gib() * 2**30 / 10**9
+
+
+@exercise.mistake("queries are needed once, when they come: only keys and values are kept.")
+def queries_too():
+    return gib() / 2 + gib(n_kv_heads=64) / 2 + gib() / 2
+
+
+@exercise.mistake("that is in MiB: a GiB has 1024 of them.")
+def mebibytes():
+    return 1024 * gib()

@@ -143,3 +143,40 @@ def values_without_positions(x, keys, values, W_q, W_k, W_v, positions):
     values = torch.cat([values, x @ W_v.T], dim=1)
     query = (x + positions[S : S + T]) @ W_q.T
     return attend(query, keys, values, causal(T, S, S)), keys, values
+
+
+@exercise.mistake("the new symbols have no positions.")
+def no_positions(x, keys, values, W_q, W_k, W_v, positions):
+    return continue_with(x, keys, values, W_q, W_k, W_v, torch.zeros_like(positions))
+
+
+@exercise.mistake("positions count from 0: behind S symbols, the next one stands at S.")
+def positions_from_1(x, keys, values, W_q, W_k, W_v, positions):
+    start = keys.shape[1] + 1
+    return placed_from(start, x, keys, values, W_q, W_k, W_v, positions)
+
+
+@exercise.mistake("all new symbols get the position of the first of them.")
+def one_position_for_all(x, keys, values, W_q, W_k, W_v, positions):
+    position = positions[keys.shape[1]].expand_as(positions)
+    return continue_with(x, keys, values, W_q, W_k, W_v, position)
+
+
+@exercise.mistake("only the queries know where they stand: keys and values need positions, too.")
+def queries_alone_placed(x, keys, values, W_q, W_k, W_v, positions):
+    T, S = x.shape[1], keys.shape[1]
+    keys = torch.cat([keys, x @ W_k.T], dim=1)
+    values = torch.cat([values, x @ W_v.T], dim=1)
+    query = (x + positions[S : S + T]) @ W_q.T
+    return attend(query, keys, values, causal(T, S, S)), keys, values
+
+
+@exercise.mistake("each new symbol sees the one behind it: your mask is off by one.")
+def one_ahead(x, keys, values, W_q, W_k, W_v, positions):
+    return with_diagonal(keys.shape[1] + 1, x, keys, values, W_q, W_k, W_v, positions)
+
+
+@exercise.mistake("the scores are divided by the width: is the root taken, or scaled twice?")
+def scaled_twice(x, keys, values, W_q, W_k, W_v, positions):
+    W_q = W_q / math.sqrt(x.shape[2])
+    return continue_with(x, keys, values, W_q, W_k, W_v, positions)

@@ -45,3 +45,8 @@ def each_head_as_wide():
 @exercise.mistake("those are the pairs of one head; there are eight.")
 def one_head():
     return 24576
+
+
+@exercise.mistake("the heads' contexts go through a projection, too: how many are there with it?")
+def three_projections():
+    return 2816

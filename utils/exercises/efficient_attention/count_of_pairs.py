@@ -95,3 +95,19 @@ def window_beyond_the_sequence(T, window, n_global):
 @exercise.mistake("those are all pairs: the pattern leaves most of them out.")
 def all_pairs(T, window, n_global):
     return T**2
+
+
+@exercise.mistake("your window is one short: `window` positions on either side, and t itself.")
+def one_short(T, window, n_global):
+    return count_pairs(T, window - 1, n_global)
+
+
+@exercise.mistake("the window's last position is left out: a `range` ends before its end.")
+def last_left_out(T, window, n_global):
+    reached = sum(t + window < T for t in range(n_global, T))
+    return count_pairs(T, window, n_global) - reached
+
+
+@exercise.mistake("one position too many is global: they are 0 to `n_global` - 1.")
+def one_more_global(T, window, n_global):
+    return count_pairs(T, window, n_global + 1)

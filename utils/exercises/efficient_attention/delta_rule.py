@@ -103,3 +103,27 @@ def everything_decays(query, key, value, beta):
     log_kept = (1 - b).log().cumsum(2)  # (B, h, T, 1)
     decay = (log_kept - log_kept.mT).tril().exp().tril()
     return (decay * (query @ key.mT)) @ (b * value)
+
+
+@exercise.mistake("β weighs what is taken out alone: it weighs the difference.")
+def old_alone_weighed(*facts):
+    return remembered(lambda q, k, v, b, state: v - b * looked_up(k, state), *facts)
+
+
+@exercise.mistake("nothing is corrected, and β is not used: that is linear attention as it was.")
+def plain_sum_without_beta(*facts):
+    return remembered(lambda q, k, v, b, state: v, *facts)
+
+
+@exercise.mistake("what the key finds is added once more: it should be taken out.")
+def sign(*facts):
+    return remembered(lambda q, k, v, b, state: b * (v + looked_up(k, state)), *facts)
+
+
+@exercise.mistake("all queries read the last state: position t should find what came up to t.")
+def read_at_the_end(query, key, value, beta):
+    T = query.shape[2]
+    states = [
+        delta_rule(query[:, :, t : t + 1].expand_as(query), key, value, beta) for t in range(T)
+    ]
+    return torch.stack([outputs[:, :, -1] for outputs in states], dim=2)

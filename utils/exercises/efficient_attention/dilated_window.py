@@ -91,3 +91,39 @@ def inverted(T, window, dilation):
 @exercise.mistake("rows and columns are exchanged: a row is what one query sees.")
 def transposed(T, window, dilation):
     return dilated_mask(T, window, dilation).T
+
+
+@exercise.mistake("your window is one too long: `window` positions before t, and t itself.")
+def one_long(T, window, dilation):
+    return dilated_mask(T, window + 1, dilation)
+
+
+@exercise.mistake("your window has no end: how far back does it reach?")
+def no_window(T, window, dilation):
+    return dilated_mask(T, T, dilation)
+
+
+@exercise.mistake("all that comes after t is seen, as long as `dilation` divides the distance.")
+def whole_future(T, window, dilation):
+    return dilated_mask(T, window, dilation) | dilated_mask(T, T, dilation).T
+
+
+@exercise.mistake(
+    "near the beginning, your holes count from position 0: they should count back from t."
+)
+def counted_from_the_beginning(T, window, dilation):
+    mask = torch.zeros(T, T, dtype=torch.bool)
+    for t in range(T):
+        mask[t, max(0, t - window * dilation) : t + 1 : dilation] = True
+    return mask
+
+
+@exercise.mistake(
+    "before position 0 there is nothing; to Python, a negative index counts from the end."
+)
+def negative_indices(T, window, dilation):
+    mask = torch.zeros(T, T, dtype=torch.bool)
+    for t in range(T):
+        for j in range(window + 1):
+            mask[t, t - j * dilation] = True
+    return mask

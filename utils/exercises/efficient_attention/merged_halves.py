@@ -148,3 +148,36 @@ def logarithms_added(context_1, log_sum_1, context_2, log_sum_2):
 def larger_alone(context_1, log_sum_1, context_2, log_sum_2):
     context, _ = merge(context_1, log_sum_1, context_2, log_sum_2)
     return context, torch.maximum(log_sum_1, log_sum_2)
+
+
+@exercise.mistake(
+    "the context is right; but the log-sum still goes through the exponential of 1000, which is no "
+    "number any more."
+)
+def log_sum_overflows(context_1, log_sum_1, context_2, log_sum_2):
+    context, _ = merge(context_1, log_sum_1, context_2, log_sum_2)
+    return context, (log_sum_1.exp() + log_sum_2.exp()).log()
+
+
+@exercise.mistake(
+    "the log-sum is right; but the weights still go through the exponential of 1000, which is no "
+    "number any more."
+)
+def weights_overflow(context_1, log_sum_1, context_2, log_sum_2):
+    context, _ = overflow(context_1, log_sum_1, context_2, log_sum_2)
+    return context, torch.logaddexp(log_sum_1, log_sum_2)
+
+
+@exercise.mistake("your second value is the sum itself: asked for is its logarithm.")
+def sum_for_log_sum(context_1, log_sum_1, context_2, log_sum_2):
+    context, log_sum = merge(context_1, log_sum_1, context_2, log_sum_2)
+    return context, log_sum.exp()
+
+
+@exercise.mistake(
+    "a weight for each query has the shape (B, h, T), and broadcasting lays that along (h, T, "
+    "d_v): where is its last axis?"
+)
+def axis_missing(context_1, log_sum_1, context_2, log_sum_2):
+    share = (log_sum_1 - log_sum_2).sigmoid()
+    return share * context_1 + (1 - share) * context_2, torch.logaddexp(log_sum_1, log_sum_2)

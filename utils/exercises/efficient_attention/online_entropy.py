@@ -56,9 +56,14 @@ def rows_far_apart():
     return [(levels()[:, None] + on_grid(3, 7), 3)]
 
 
-@exercise.stage("chunks that lie far apart")
+@exercise.stage("chunks that rise by a thousand")
 def climbing_chunks():
     return [(levels().repeat_interleave(3) + on_grid(2, 9), 3)]
+
+
+@exercise.stage("chunks that fall by a thousand")
+def falling_chunks():
+    return [(levels().flip(0).repeat_interleave(3) + on_grid(2, 9), 3)]
 
 
 @exercise.stage("several chunks")
@@ -74,7 +79,8 @@ def online_entropy(scores: Tensor, chunk: int, of_sum: bool = True, of_mean: boo
 
     When the maximum m moves, both are rescaled: the last two arguments are what mistakes change.
     """
-    largest, total, summed = torch.full_like(scores[:, :1], -math.inf), 0, 0
+    largest = scores.new_full((len(scores), 1), -math.inf)
+    total = summed = torch.zeros_like(largest)
     for piece in scores.split(chunk, dim=1):
         new = torch.maximum(largest, piece.amax(1, keepdim=True))
         weights, rescale = (piece - new).exp(), (largest - new).exp()
@@ -137,3 +143,57 @@ def bits(scores, chunk):
 @exercise.mistake("an entropy is never negative: log p is.")
 def sign(scores, chunk):
     return -entropy(scores, chunk)
+
+
+@exercise.mistake("a weight may round to 0, and 0 · log 0 is NaN: what is it in the limit?")
+def log_of_0(scores, chunk):
+    p = scores.softmax(1)
+    return -(p * p.log()).sum(1)
+
+
+@exercise.mistake(
+    "right as algebra; but where a chunk lies a thousand below the ones before, what you rescale "
+    "to its maximum is no number any more: a running maximum never goes down."
+)
+def maximum_of_the_chunk(scores, chunk):
+    largest = scores.new_full((len(scores), 1), -math.inf)
+    total = summed = torch.zeros_like(largest)
+    for piece in scores.split(chunk, dim=1):
+        new = piece.amax(1, keepdim=True)
+        weights, rescale = (piece - new).exp(), (largest - new).exp()
+        total = rescale * total + weights.sum(1, keepdim=True)
+        summed = rescale * summed + (weights * piece).sum(1, keepdim=True)
+        largest = new
+    return (total.log() + largest - summed / total)[:, 0]
+
+
+@exercise.mistake(
+    "m is missing in the result: it was taken from each score in ℓ, and is not put back."
+)
+def maximum_forgotten(scores, chunk):
+    return entropy(scores, chunk) - scores.amax(1)
+
+
+@exercise.mistake(
+    "you sum e^(x - m) (x - m), and m moves: from what was summed before, another m was taken."
+)
+def scores_shifted(scores, chunk):
+    largest = scores.new_full((len(scores), 1), -math.inf)
+    total = summed = torch.zeros_like(largest)
+    for piece in scores.split(chunk, dim=1):
+        new = torch.maximum(largest, piece.amax(1, keepdim=True))
+        weights, rescale = (piece - new).exp(), (largest - new).exp()
+        total = rescale * total + weights.sum(1, keepdim=True)
+        summed = rescale * summed + (weights * (piece - new)).sum(1, keepdim=True)
+        largest = new
+    return (total.log() - summed / total)[:, 0]
+
+
+@exercise.mistake("the last chunk may be shorter than the others, and yours is left out.")
+def rest_left_out(scores, chunk):
+    return online_entropy(scores[:, : scores.shape[1] // chunk * chunk], chunk)
+
+
+@exercise.mistake("your running maximum starts at 0, and scores may lie a thousand below.")
+def maximum_from_0(scores, chunk):
+    return no_maximum(scores - scores.amax(1, keepdim=True).clamp(min=0), chunk)

@@ -148,3 +148,21 @@ def not_scaled(query, key, value, key_mask, size):
 @exercise.mistake("the mask changes nothing: padding is in the means, and makes blocks of its own.")
 def mask_ignored(query, key, value, key_mask, size):
     return attend(query, *plain_means(size, key, value))
+
+
+@exercise.mistake("those are the sums of the blocks: a larger block counts for more.")
+def sums_for_means(query, key, value, key_mask, size):
+    k, v = (sums_of_blocks(x, key_mask, size) for x in (key, value))
+    return attend(query, k, v, blocks(key_mask, size).any(2)[:, None, None])
+
+
+@exercise.mistake("the keys are means, and the values are sums: both should be means.")
+def values_summed(query, key, value, key_mask, size):
+    (k,) = means(key_mask, size, key)
+    real = blocks(key_mask, size).any(2)[:, None, None]
+    return attend(query, k, sums_of_blocks(value, key_mask, size), real)
+
+
+@exercise.mistake("that is attention to every single key: nothing is pooled.")
+def nothing_pooled(query, key, value, key_mask, size):
+    return attend(query, key, value, key_mask[:, None, None])

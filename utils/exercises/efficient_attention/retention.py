@@ -113,3 +113,28 @@ def decayed_at_once(phi_q, phi_k, value, gamma):
 @exercise.mistake("all heads forget alike: each has a γ of its own.")
 def one_gamma(phi_q, phi_k, value, gamma):
     return forgetting_attention(phi_q, phi_k, value, gamma[:1].expand_as(gamma))
+
+
+@exercise.mistake(
+    "the weights don't sum to 1: the query's features belong into what you divide by, too."
+)
+def normaliser_without_the_query(phi_q, phi_k, value, gamma):
+    totals = decayed(torch.ones_like(phi_q), phi_k, gamma).sum(-1, keepdim=True)
+    return decayed(phi_q, phi_k, gamma) @ value / totals
+
+
+@exercise.mistake(
+    "right as algebra; but where γ is 1, the 1 - γ that you give to what is new is 0, and 0 / 0 is "
+    "no number: here the new counts whole."
+)
+def running_average(phi_q, phi_k, value, gamma):
+    return averaged((1 - gamma)[:, None, None] * decayed(phi_q, phi_k, gamma), value)
+
+
+@exercise.mistake(
+    "you add a small number to what you divide by. All features are positive, so nothing asks for "
+    "it, and it makes the weights sum to less than 1."
+)
+def small_number_added(phi_q, phi_k, value, gamma):
+    weights = decayed(phi_q, phi_k, gamma)
+    return weights @ value / (weights.sum(-1, keepdim=True) + 1e-6)

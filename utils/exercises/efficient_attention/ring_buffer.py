@@ -42,7 +42,7 @@ def empty_ring():
 
 @exercise.stage("room for all")
 def room_for_all():
-    return [ring(1, 2, 5, 2, 2, 2), ring(2, 1, 4, 3, 1, 3)]
+    return [ring(1, 2, 5, 2, 2, 2), ring(2, 1, 4, 3, 1, 3), ring(1, 1, 6, 2, 1, 2)]
 
 
 @exercise.stage("the first positions are overwritten")
@@ -121,3 +121,50 @@ def first_ones_kept(buffer, length, new):
     slots, T = buffer.shape[2], new.shape[2]
     kept, _ = put(buffer, length, new[:, :, :slots])
     return kept, positions_held(length + min(T, slots), slots)
+
+
+@exercise.mistake("an empty slot is -1, whichever it is: your formula goes on counting below 0.")
+def counted_below_0(buffer, length, new):
+    buffer, held = put(buffer, length, new)
+    return buffer, torch.where(held < 0, torch.arange(len(held)) - len(held), held)
+
+
+@exercise.mistake("you name the new positions alone: those that came before are still held.")
+def new_ones_alone(buffer, length, new):
+    buffer, held = put(buffer, length, new)
+    return buffer, torch.where(held < length, -1, held)
+
+
+@exercise.mistake("a slot that holds nothing says 0, as if it held the first position.")
+def first_for_none(buffer, length, new):
+    buffer, held = put(buffer, length, new)
+    return buffer, held.clamp(min=0)
+
+
+@exercise.mistake("your positions count from 1, and those that the keys came with from 0.")
+def from_1(buffer, length, new):
+    buffer, held = put(buffer, length, new)
+    return buffer, torch.where(held < 0, -1, held + 1)
+
+
+@exercise.mistake("each key is one slot too far: position p stands in slot p mod slots.")
+def one_slot_on(buffer, length, new):
+    kept, held = put(buffer.roll(-1, 2), length, new)
+    return kept.roll(1, 2), held.roll(1)
+
+
+@exercise.mistake(
+    "the keys are in their slots, but the positions are listed from the oldest to the newest: the "
+    "first should be that of slot 0."
+)
+def positions_in_order(buffer, length, new):
+    buffer, held = put(buffer, length, new)
+    return buffer, held.sort().values
+
+
+@exercise.mistake(
+    "of more than the ring holds, the last ones stay, but as if they came right behind `length`: "
+    "the ones that you left out count, too."
+)
+def cut_without_counting(buffer, length, new):
+    return put(buffer, length, new[:, :, -buffer.shape[2] :])

@@ -36,6 +36,14 @@ def root():
     return math.sqrt(1000)
 
 
-@exercise.mistake("close: the t-th is the largest so far with probability 1/t. What is the sum?")
+@exercise.mistake(
+    "that is how often 1000 can be halved; moves don't halve what is left so evenly. With which "
+    "probability is the t-th score the largest so far?"
+)
 def halving():
     return math.log2(1000)
+
+
+@exercise.mistake("you leave out the first score, which is the largest so far without fail.")
+def first_left_out():
+    return mean_number_of_maxima() - 1

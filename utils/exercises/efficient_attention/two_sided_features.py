@@ -113,11 +113,19 @@ def each_keys_maximum(query, key, value, omega):
     return averaged(phi_q @ phi_k.mT, value)
 
 
+def with_norms(part: float, power: float, query, key, value, omega) -> Tensor:
+    """Subtract this part of |x|², of an x that is scaled by this power of d_k."""
+    logarithms = []
+    for x in (query, key):
+        projected = x * x.shape[3] ** -0.25 @ omega.T
+        norm = part * (x * x.shape[3] ** power).square().sum(-1, keepdim=True)
+        logarithms.append(torch.cat([projected, -projected], dim=-1) - norm)
+    return by_logarithms(*logarithms, value)
+
+
 @exercise.mistake("|x|² / 2 is missing in the exponent: large keys weigh too much.")
 def no_norm(query, key, value, omega):
-    scaled = (x * x.shape[3] ** -0.25 for x in (query, key))
-    projected = [x @ omega.T for x in scaled]
-    return by_logarithms(*(torch.cat([x, -x], dim=-1) for x in projected), value)
+    return with_norms(0.0, -0.25, query, key, value, omega)
 
 
 @exercise.mistake("the scores are not scaled: the softmax is one of q·k / √d_k.")
@@ -140,3 +148,39 @@ def one_side(query, key, value, omega):
 def no_normaliser(query, key, value, omega):
     phi_q, phi_k = plain_features(query, key, omega)
     return phi_q @ (phi_k.mT @ value)
+
+
+@exercise.mistake(
+    "what you take off the keys, feature by feature, has to be given back: it cancels only if the "
+    "query's features get it."
+)
+def maxima_not_given_back(query, key, value, omega):
+    log_q, log_k = exponents(query, key, omega)
+    phi_q = (log_q - log_q.amax(3, keepdim=True)).exp()
+    return averaged(phi_q @ (log_k - log_k.amax(2, keepdim=True)).exp().mT, value)
+
+
+@exercise.mistake(
+    "you add a small number to each feature, as much published code does: it doesn't cancel. The "
+    "largest feature is 1 already, so what is it for?"
+)
+def small_number_added(query, key, value, omega):
+    log_q, log_k = exponents(query, key, omega)
+    phi_q = (log_q - log_q.amax(3, keepdim=True)).exp() + 1e-4
+    phi_k = (log_k - log_k.amax((2, 3), keepdim=True)).exp() + 1e-4
+    return averaged(phi_q @ phi_k.mT, value)
+
+
+@exercise.mistake("the exponent has half of |x|², and yours has all of it.")
+def norm_not_halved(query, key, value, omega):
+    return with_norms(1.0, -0.25, query, key, value, omega)
+
+
+@exercise.mistake("|x|² / 2 is that of the scaled x, too: x is divided by the fourth root of d_k.")
+def norm_not_scaled(query, key, value, omega):
+    return with_norms(0.5, 0, query, key, value, omega)
+
+
+@exercise.mistake("that is softmax attention itself: here it should be estimated from features.")
+def not_estimated(query, key, value, omega):
+    return (query @ key.mT / math.sqrt(query.shape[3])).softmax(-1) @ value
