@@ -270,9 +270,116 @@ def ring_by_index(buffer, length, new):
     return buffer, held
 
 
+def mask_by_a_loop(T, window, dilation):
+    mask = torch.zeros(T, T, dtype=torch.bool)
+    for t in range(T):
+        for s in range(t, max(-1, t - window * dilation - 1), -dilation):
+            mask[t, s] = True
+    return mask
+
+
+def pairs_by_a_loop(T, window, n_global):
+    return sum(abs(t - s) <= window or min(t, s) < n_global for t in range(T) for s in range(T))
+
+
+def band_by_a_loop(query, key, window):
+    B, h, T, d_k = query.shape
+    weights = torch.zeros(B, h, T, window + 1)  # in single precision
+    for t in range(T):
+        keys = key[:, :, max(0, t - window) : t + 1]
+        scores = (keys @ query[:, :, t, :, None])[..., 0] / math.sqrt(d_k)
+        weights[:, :, t, -keys.shape[2] :] = scores.softmax(-1)
+    return weights
+
+
+def pooled_by_a_loop(query, key, value, key_mask, size):
+    rows = []
+    for q, k, v, real in zip(query, key, value, key_mask, strict=True):
+        cuts = [range(a, a + size) for a in range(0, len(real), size)]
+        cuts = [[s for s in cut if real[s]] for cut in cuts]
+        k, v = (torch.stack([x[:, cut].mean(1) for cut in cuts if cut], dim=1) for x in (k, v))
+        rows.append(F.scaled_dot_product_attention(q, k, v))
+    return torch.stack(rows)
+
+
+def retention_from_zeros(phi_q, phi_k, value, gamma):
+    B, h, T, m = phi_q.shape
+    sums, total = torch.zeros(B, h, m, value.shape[3]), torch.zeros(B, h, m)  # single precision
+    context = torch.zeros(value.shape)
+    for t in range(T):
+        sums = gamma[:, None, None] * sums + phi_k[:, :, t, :, None] * value[:, :, t, None]
+        total = gamma[:, None] * total + phi_k[:, :, t]
+        weighted = (phi_q[:, :, t, :, None] * sums).sum(2)
+        context[:, :, t] = weighted / (phi_q[:, :, t] * total).sum(-1, keepdim=True)
+    return context
+
+
+def merge_by_softmax(context_1, log_sum_1, context_2, log_sum_2):
+    log_sums = torch.stack([log_sum_1, log_sum_2])
+    contexts = torch.stack([context_1, context_2])
+    return [(log_sums.softmax(0)[..., None] * contexts).sum(0), log_sums.logsumexp(0)]
+
+
+def online_entropy_by_numbers(scores, chunk):
+    out = scores.new_zeros(len(scores))
+    for t, row in enumerate(scores):
+        m, total, summed = -math.inf, 0.0, 0.0
+        for piece in row.split(chunk):
+            new = max(m, piece.max().item())
+            e = (piece - new).exp()
+            total = total * math.exp(m - new) + e.sum()
+            summed = summed * math.exp(m - new) + (e * piece).sum()
+            m = new
+        out[t] = m + total.log() - summed / total
+    return out
+
+
+def continued_one_by_one(x, keys, values, W_q, W_k, W_v, positions):
+    contexts = []
+    for t in range(x.shape[1]):
+        placed = x[:, [t]] + positions[keys.shape[1]]
+        keys = torch.cat([keys, placed @ W_k.T], 1)
+        values = torch.cat([values, placed @ W_v.T], 1)
+        contexts.append(F.scaled_dot_product_attention(placed @ W_q.T, keys, values))
+    return [torch.cat(contexts, 1), keys, values]
+
+
+def ring_by_a_loop(buffer, length, new):
+    slots = buffer.shape[2]
+    out, held = torch.zeros(buffer.shape) + buffer, [-1] * slots
+    for p in range(length + new.shape[2]):
+        held[p % slots] = p
+        if p >= length:
+            out[:, :, p % slots] = new[:, :, p - length]
+    return out, torch.tensor(held)
+
+
+def delta_rule_by_outer_products(query, key, value, beta):
+    state, out = 0, torch.zeros(value.shape)
+    for t in range(key.shape[2]):
+        k, b = key[:, :, t, :, None], beta[:, :, t, None, None]
+        found = (k * state).sum(2, keepdim=True)
+        state = state + b * k * (value[:, :, t, None] - found)
+        out[:, :, t] = (query[:, :, t, :, None] * state).sum(2)
+    return out
+
+
 @pytest.mark.parametrize(
     ("id", "answer"),
     [
+        ("7.1", 3072.0),
+        ("7.3", mask_by_a_loop),
+        ("7.4", pairs_by_a_loop),
+        ("7.5", band_by_a_loop),
+        ("7.6", pooled_by_a_loop),
+        ("7.7", retention_from_zeros),
+        ("7.9", merge_by_softmax),
+        ("7.10", 7),
+        ("7.11", online_entropy_by_numbers),
+        ("7.11", lambda scores, chunk: torch.distributions.Categorical(logits=scores).entropy()),
+        ("7.12", continued_one_by_one),
+        ("7.13", ring_by_a_loop),
+        ("7.14", delta_rule_by_outer_products),
         ("7.5", band_by_dense_scores),
         ("7.7", lambda *inputs: retention_step_by_step(*inputs)),
         ("7.8", features_with_one_maximum),
@@ -283,6 +390,53 @@ def ring_by_index(buffer, length, new):
 )
 def test_another_right_answer_passes(id, answer):
     assert check.exercises[id].judge(answer) == (True, "correct.")
+
+
+def delta_rule_in_place(query, key, value, beta):
+    state = key.new_zeros(*key.shape[:2], key.shape[3], value.shape[3])
+    outputs = []
+    for t in range(key.shape[2]):
+        found = torch.einsum("bhkd,bhk->bhd", state, key[:, :, t])
+        change = beta[:, :, t, None] * (value[:, :, t] - found)
+        state += torch.einsum("bhk,bhd->bhkd", key[:, :, t], change)
+        outputs.append(torch.einsum("bhkd,bhk->bhd", state, query[:, :, t]))
+    return torch.stack(outputs, 2)
+
+
+def retention_in_place(phi_q, phi_k, value, gamma):
+    sums, total = torch.zeros_like(phi_k[:, :, 0, :, None] * value[:, :, 0, None]), 0
+    steps = []
+    for t in range(phi_q.shape[2]):
+        sums *= gamma[:, None, None]
+        sums += phi_k[:, :, t, :, None] * value[:, :, t, None]
+        total = gamma[:, None] * total + phi_k[:, :, t]
+        weighted = (phi_q[:, :, t, None] @ sums)[:, :, 0]
+        steps.append(weighted / (phi_q[:, :, t] * total).sum(-1, keepdim=True))
+    return torch.stack(steps, 2)
+
+
+@pytest.mark.xfail(strict=True, reason="checking.py")
+@pytest.mark.parametrize(
+    ("id", "answer"), [("7.7", retention_in_place), ("7.14", delta_rule_in_place)]
+)
+def test_a_state_in_place_that_autograd_refuses_is_not_told_a_line_of_the_check(id, answer):
+    _, sentence = check.exercises[id].judge(answer)
+    assert "torch.autograd.grad(" not in sentence
+
+
+@pytest.mark.xfail(strict=True, reason="checking.py")
+def test_a_state_in_single_precision_passes():
+    def from_zeros(query, key, value, beta):
+        B, h, T, d_k = key.shape
+        state, outputs = torch.zeros(B, h, d_k, value.shape[3]), []
+        for t in range(T):
+            found = torch.einsum("bhkd,bhk->bhd", state, key[:, :, t])
+            change = beta[:, :, t, None] * (value[:, :, t] - found)
+            state = state + torch.einsum("bhk,bhd->bhkd", key[:, :, t], change)
+            outputs.append(torch.einsum("bhkd,bhk->bhd", state, query[:, :, t]))
+        return torch.stack(outputs, 2)
+
+    assert check.exercises["7.14"].judge(from_zeros) == (True, "correct.")
 
 
 def mask_as_a_loop(count, first=0):
@@ -403,6 +557,7 @@ def features_with_one_maximum_for_all_heads(query, key, value, omega):
         ("7.9", merge_with_the_maximum_of_all),
         ("7.11", running_entropy_with_one_maximum),
         ("7.11", running_entropy_with_the_first_maximum),
+        ("7.11", lambda scores, chunk: -(scores.softmax(1) * scores.softmax(1).log()).sum(1)),
     ],
 )
 def test_an_answer_right_for_ordinary_inputs_only_fails(id, answer):
@@ -422,9 +577,153 @@ def continue_from(x, keys, values, W_q, W_k, W_v, positions, start=None, diagona
     return scores.masked_fill(future, -math.inf).softmax(-1) @ values, keys, values
 
 
+def mask_by_slices(T, window, dilation):
+    mask = torch.zeros(T, T)
+    for t in range(T):
+        mask[t, max(0, t - window * dilation) : t + 1 : dilation] = 1
+    return mask.bool()
+
+
+def pairs_by_ranges(T, window, n_global):
+    seen = 0
+    for t in range(T):
+        if t < n_global:
+            seen += T
+        else:
+            seen += len(set(range(n_global)) | set(range(max(0, t - window), min(T, t + window))))
+    return seen
+
+
+def band_masked_after_softmax(query, key, window):
+    near = F.pad(key, (0, 0, window, 0)).unfold(2, window + 1, 1)
+    scores = torch.einsum("bhtd,bhtdw->bhtw", query, near) / query.shape[3] ** 0.5
+    missing = torch.arange(query.shape[2])[:, None] + torch.arange(-window, 1) < 0
+    return scores.softmax(-1).masked_fill(missing, 0)
+
+
+def retention_with(divide, add=lambda gamma: 1):
+    """Return the recurrence with another division, and another share of what is new."""
+
+    def answer(phi_q, phi_k, value, gamma):
+        sums, total, steps = 0, 0, []
+        for t in range(phi_q.shape[2]):
+            k, new = phi_k[:, :, t], add(gamma[:, None])
+            sums = gamma[:, None, None] * sums + (new * k)[..., None] * value[:, :, t, None]
+            total = gamma[:, None] * total + new * k
+            weighted = (phi_q[:, :, t, None] @ sums)[:, :, 0]
+            steps.append(weighted / divide(phi_q[:, :, t], total))
+        return torch.stack(steps, dim=2)
+
+    return answer
+
+
+def features_with(shift, norm=0.5, added=0.0):
+    """Return the estimate whose keys' maximum and norms are taken off in another way."""
+
+    def answer(query, key, value, omega):
+        query, key = (x / x.shape[3] ** 0.25 for x in (query, key))
+        both = torch.cat([omega, -omega])
+        log_q, log_k = (x @ both.T - norm * x.square().sum(-1, keepdim=True) for x in (query, key))
+        phi_q = (log_q - log_q.amax(-1, keepdim=True)).exp() + added
+        phi_k = (log_k - log_k.amax(shift, keepdim=True)).exp() + added
+        return phi_q @ (phi_k.mT @ value) / (phi_q @ phi_k.sum(2)[..., None])
+
+    return answer
+
+
+def entropy_with(maximum=torch.maximum, start=-math.inf, end=lambda m: m, drop_rest=False):
+    """Return the running entropy with another maximum, another start or another end."""
+
+    def answer(scores, chunk):
+        T, S = scores.shape
+        m, total, summed = scores.new_full((T,), start), *scores.new_zeros(2, T)
+        for first in range(0, S - chunk + 1 if drop_rest else S, chunk):
+            piece = scores[:, first : first + chunk]
+            new = maximum(m, piece.amax(1))
+            e, rescale = (piece - new[:, None]).exp(), (m - new).exp()
+            total = rescale * total + e.sum(1)
+            summed = rescale * summed + (e * piece).sum(1)
+            m = new
+        return end(m) + total.log() - summed / total
+
+    return answer
+
+
+def ring_with(held, cut=False):
+    """Return a ring that says in another way which positions it holds."""
+
+    def answer(buffer, length, new):
+        slots = buffer.shape[2]
+        if cut:
+            new = new[:, :, -slots:]
+        out = buffer.clone()
+        for i in range(new.shape[2]):
+            out[:, :, (length + i) % slots] = new[:, :, i]
+        return out, held(length, length + new.shape[2], torch.arange(slots))
+
+    return answer
+
+
+def last_positions(length, end, slot):
+    return torch.tensor([max(range(s, end, len(slot)), default=-1) for s in slot.tolist()])
+
+
+def linear_attention_without_normaliser(query, key, value, beta):
+    return (query @ key.mT).tril() @ value
+
+
 @pytest.mark.parametrize(
     ("id", "mistake", "answer"),
     [
+        ("7.1", "three_projections", 2816),
+        ("7.2", "queries_too", 6.25),
+        ("7.2", "mebibytes", 1280),
+        ("7.3", "one_long", mask_as_a_loop(lambda window: window + 2)),
+        ("7.3", "counted_from_the_beginning", mask_by_slices),
+        ("7.4", "last_left_out", pairs_by_ranges),
+        ("7.5", "masked_too_late", band_masked_after_softmax),
+        (
+            "7.7",
+            "normaliser_without_the_query",
+            retention_with(lambda q, total: total.sum(-1, keepdim=True)),
+        ),
+        (
+            "7.7",
+            "small_number_added",
+            retention_with(lambda q, total: (q * total).sum(-1, keepdim=True) + 1e-6),
+        ),
+        (
+            "7.7",
+            "running_average",
+            retention_with(
+                lambda q, total: (q * total).sum(-1, keepdim=True), add=lambda gamma: 1 - gamma
+            ),
+        ),
+        ("7.8", "maxima_not_given_back", features_with(2)),
+        ("7.8", "norm_not_halved", features_with((2, 3), norm=1.0)),
+        ("7.8", "small_number_added", features_with((2, 3), added=1e-4)),
+        ("7.8", "not_estimated", lambda q, k, v, _: F.scaled_dot_product_attention(q, k, v)),
+        ("7.10", "halving", 10),
+        ("7.10", "first_left_out", 6.49),
+        (
+            "7.11",
+            "log_of_0",
+            lambda scores, chunk: -(scores.softmax(1) * scores.softmax(1).log()).sum(1),
+        ),
+        ("7.11", "maximum_of_the_chunk", entropy_with(maximum=lambda m, new: new)),
+        ("7.11", "maximum_from_0", entropy_with(start=0.0)),
+        ("7.11", "maximum_forgotten", entropy_with(end=lambda m: 0)),
+        ("7.11", "rest_left_out", entropy_with(drop_rest=True)),
+        ("7.12", "positions_from_1", lambda *x: continue_from(*x, start=x[1].shape[1] + 1)),
+        ("7.12", "one_ahead", lambda *x: continue_from(*x, diagonal=x[1].shape[1] + 1)),
+        (
+            "7.13",
+            "counted_below_0",
+            ring_with(lambda length, end, slot: end - 1 - (end - 1 - slot) % len(slot)),
+        ),
+        ("7.13", "cut_without_counting", ring_with(last_positions, cut=True)),
+        ("7.13", "positions_in_order", ring_with(lambda *x: last_positions(*x).sort().values)),
+        ("7.14", "plain_sum_without_beta", linear_attention_without_normaliser),
         ("7.3", "one_short", mask_as_a_loop(lambda window: window)),
         ("7.3", "not_itself", mask_as_a_loop(lambda window: window + 1, first=1)),
         ("7.4", "one_way", pairs_as_formula),

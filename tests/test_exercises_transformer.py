@@ -428,7 +428,11 @@ def average_of(part):
         ("6.3", "papers_wavelengths", waves_with(lambda n, d: 2 * torch.arange(n) / d)),
         ("6.3", "end_left_out", waves_with(lambda n, d: torch.arange(n) / n)),
         ("6.3", "papers_pairs", waves_with(lambda n, d: 2 * torch.arange(n) / d, turns=True)),
-        ("6.3", "shorter_and_shorter", waves_with(lambda n, d: -torch.linspace(0, 1, n))),
+        (
+            "6.3",
+            "shorter_and_shorter",
+            waves_with(lambda n, d: -torch.arange(n).double() / (n - 1)),
+        ),
         (
             "6.3",
             "wavelengths_without_2_pi",
