@@ -74,20 +74,23 @@ def several_chunks():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-def online_entropy(scores: Tensor, chunk: int, of_sum: bool = True, of_mean: bool = True) -> Tensor:
+def online_entropy(
+    scores: Tensor, chunk: int, of_sum=True, of_mean=True, maximum=torch.maximum, shift=0
+) -> Tensor:
     """Return log ℓ + m - r / ℓ, with ℓ = Σ exp(s - m) and r = Σ exp(s - m)·s.
 
-    When the maximum m moves, both are rescaled: the last two arguments are what mistakes change.
+    When the maximum m moves, both are rescaled: the last four arguments are what mistakes change.
     """
     largest = scores.new_full((len(scores), 1), -math.inf)
     total = summed = torch.zeros_like(largest)
     for piece in scores.split(chunk, dim=1):
-        new = torch.maximum(largest, piece.amax(1, keepdim=True))
+        new = maximum(largest, piece.amax(1, keepdim=True))
         weights, rescale = (piece - new).exp(), (largest - new).exp()
+        seen = weights * (piece - shift * new)
         total = (rescale if of_sum else 1) * total + weights.sum(1, keepdim=True)
-        summed = (rescale if of_mean else 1) * summed + (weights * piece).sum(1, keepdim=True)
+        summed = (rescale if of_mean else 1) * summed + seen.sum(1, keepdim=True)
         largest = new
-    return (total.log() + largest - summed / total)[:, 0]
+    return (total.log() + (1 - shift) * largest - summed / total)[:, 0]
 
 
 @exercise.mistake("the running maximum moves, and the sum ℓ is still that of the old one.")
@@ -156,15 +159,7 @@ def log_of_0(scores, chunk):
     "to its maximum is no number any more: a running maximum never goes down."
 )
 def maximum_of_the_chunk(scores, chunk):
-    largest = scores.new_full((len(scores), 1), -math.inf)
-    total = summed = torch.zeros_like(largest)
-    for piece in scores.split(chunk, dim=1):
-        new = piece.amax(1, keepdim=True)
-        weights, rescale = (piece - new).exp(), (largest - new).exp()
-        total = rescale * total + weights.sum(1, keepdim=True)
-        summed = rescale * summed + (weights * piece).sum(1, keepdim=True)
-        largest = new
-    return (total.log() + largest - summed / total)[:, 0]
+    return online_entropy(scores, chunk, maximum=lambda largest, of_chunk: of_chunk)
 
 
 @exercise.mistake(
@@ -178,23 +173,14 @@ def maximum_forgotten(scores, chunk):
     "you sum e^(x - m) (x - m), and m moves: from what was summed before, another m was taken."
 )
 def scores_shifted(scores, chunk):
-    largest = scores.new_full((len(scores), 1), -math.inf)
-    total = summed = torch.zeros_like(largest)
-    for piece in scores.split(chunk, dim=1):
-        new = torch.maximum(largest, piece.amax(1, keepdim=True))
-        weights, rescale = (piece - new).exp(), (largest - new).exp()
-        total = rescale * total + weights.sum(1, keepdim=True)
-        summed = rescale * summed + (weights * (piece - new)).sum(1, keepdim=True)
-        largest = new
-    return (total.log() - summed / total)[:, 0]
+    return online_entropy(scores, chunk, shift=1)
 
 
 @exercise.mistake("the last chunk may be shorter than the others, and yours is left out.")
 def rest_left_out(scores, chunk):
     whole = scores[:, : scores.shape[1] // chunk * chunk]
-    return (
-        online_entropy(whole, chunk) if whole.numel() else torch.full_like(whole.sum(1), math.nan)
-    )
+    nothing = torch.full_like(scores[:, 0], math.nan)
+    return online_entropy(whole, chunk) if whole.numel() else nothing
 
 
 @exercise.mistake("your running maximum starts at 0, and scores may lie a thousand below.")
