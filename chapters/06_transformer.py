@@ -40,7 +40,8 @@ from torch.nn import functional as F
 # %%
 from utils import seq2seq, transformer
 from utils.exercises.progress import checklist
-from utils.exercises.transformer import check, echo_texts
+from utils.exercises.transformer import check
+from utils.exercises.transformer.checkpoint_average import echo_texts
 from utils.positions import sinusoidal
 from utils.self_attention import MultiHeadAttention, causal_mask, dot_product_attention
 from utils.seq2seq import BOS, EOS, PAD, Seq2Seq, Seq2SeqConfig

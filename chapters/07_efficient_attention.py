@@ -2046,8 +2046,8 @@ check("7.10", my_moves)
 # $$
 #
 # where $m$ is the largest of the scores $x_s$, since $\log p_s = x_s - m - \log \ell$. Walk along the scores in chunks, with $m$, $\ell$
-# and $r$ as running numbers, one of each for every row. Rows may lie a thousand apart. (The check sees your numbers, not your way: that no
-# row of weights is ever whole is up to you.) ([Solution](solutions/07_efficient_attention.ipynb#solution-7-11))
+# and $r$ as running numbers, one of each for every row. Rows may lie a thousand apart, and so may the chunks of a row. (The check sees your
+# numbers, not your way: that no row of weights is ever whole is up to you.) ([Solution](solutions/07_efficient_attention.ipynb#solution-7-11))
 # ```
 
 
