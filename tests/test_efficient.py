@@ -741,7 +741,8 @@ def test_after_a_reset_the_cache_takes_another_batch():
     cache.append(key, value)
     _, other_key, other_value = heads(4, B=5)
     with pytest.raises(
-        ValueError, match=r"holds \(B, h, d\) = \(3, 2, 5\), got \(5, 2, 5\): reset"
+        ValueError,
+        match=r"holds \(B, h, d, type\) = \(3, 2, 5, torch.float64\), got \(5, 2, 5, .*: reset",
     ):
         cache.append(other_key, other_value)
     assert cache.length == T
@@ -788,9 +789,9 @@ def test_shapes_that_do_not_fit_are_refused(name):
         (query[..., :1], key, value),
         (query, key, value[:, :, :7]),
     ):
-        with pytest.raises(ValueError, match=r"Expected query \(B, h, T, d_k\)"):
+        with pytest.raises(ValueError, match=r"Expected queries \(B, h, T, d_k\), keys \(B, h, S"):
             form(*bad)
-    with pytest.raises(ValueError, match="No size may be 0"):
+    with pytest.raises(ValueError, match="none of them empty"):
         form(query[:, :, :0], key[:, :, :0], value[:, :, :0])
     for mask in (torch.ones(3, 8), torch.ones(3, 7).bool(), torch.ones(3, 1, 8).bool()):
         with pytest.raises(ValueError, match=r"boolean and \(B, S\) = \(3, 8\)"):

@@ -637,7 +637,7 @@ MISTAKEN_LAYERS = {
 def test_mistaken_layers_are_found(mistake, need_weights, monkeypatch):
     layers, mask = pair(), padding(2, T_SELF)
     assert_same_as_library(*layers, None, mask, need_weights=need_weights)
-    monkeypatch.setattr(multi_head, "dot_product_attention", mistake)
+    monkeypatch.setattr(layers[0], "attend", mistake)
     with pytest.raises(AssertionError):
         assert_same_as_library(*layers, None, mask, need_weights=need_weights)
 
@@ -1004,7 +1004,7 @@ def test_a_causal_tagger_keeps_the_future_out():
 
 def test_a_tagger_refuses_what_does_not_fit():
     model, ids = tagger(), torch.randint(1, 11, (4, 5))
-    with pytest.raises(ValueError, match="does not broadcast to .4, 2, 3, 5, 5."):
+    with pytest.raises(ValueError, match="does not broadcast to the scores .4, 2, 3, 5, 5."):
         model(ids, torch.ones(4, 3, 5, 5, dtype=torch.bool))
     with pytest.raises(ValueError, match="boolean"):
         model(ids, torch.ones(5, 5))

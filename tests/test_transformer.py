@@ -35,6 +35,7 @@ from utils.transformer import (
     FeedForward,
     InputEmbedding,
     LayerNorm,
+    Parts,
     Residual,
     ScaledEmbedding,
     Transformer,
@@ -105,7 +106,7 @@ def assert_normalises(build) -> None:
     for shape, eps in (((2, 3, 4), 1e-5), ((4, 4, 4), 0.1), ((3, 2, 5), 0.5), ((3, 1), 0.1)):
         theirs = randomised(nn.LayerNorm(shape[-1], eps))
         ours = build(shape[-1], eps).double()
-        ours.gain.data, ours.bias.data = theirs.weight.data, theirs.bias.data
+        ours.weight.data, ours.bias.data = theirs.weight.data, theirs.bias.data
         found = []
         for norm in (ours, theirs):
             x = (draw(*shape, seed=3) + 1).requires_grad_()
@@ -127,7 +128,7 @@ class NormVariant(LayerNorm):
         variance = x.var(correction=int(self.unbiased), **over)
         root = variance.sqrt() + self.eps if self.outside else (variance + self.eps).sqrt()
         normal = (x - x.mean(**over)) / root
-        return (self.gain * normal if self.gain_used else normal) + self.bias
+        return (self.weight * normal if self.gain_used else normal) + self.bias
 
 
 def norm_variant(**mistake):
@@ -357,8 +358,8 @@ def library_layer(kind, norm: str, activation: str, **options) -> nn.Module:
     return randomised(kind(D, H, F_, dropout=0.0, batch_first=True, **options), seed=5)
 
 
-def loaded(kind, library: nn.Module, **choices) -> nn.Module:
-    ours = kind(chosen(**choices)).double()
+def loaded(kind, library: nn.Module, *parts: Parts, **choices) -> nn.Module:
+    ours = kind(chosen(**choices), *parts).double()
     ours.load_library(library)
     return ours
 
@@ -482,8 +483,8 @@ class NoResidual(Residual):
 
 
 class Exchanged(Residual):
-    def __init__(self, d_model, norm, dropout):
-        super().__init__(d_model, {"pre": "post", "post": "pre"}[norm], dropout)
+    def __init__(self, d_model, norm, dropout, layer):
+        super().__init__(d_model, {"pre": "post", "post": "pre"}[norm], dropout, layer)
 
 
 class NormOfTheSublayer(Residual):
@@ -535,15 +536,17 @@ ONLY_PRE = ("pre-norm adds to what is normed", "post")  # there it is no mistake
 )
 def test_mistaken_blocks_are_found(mistake, norm, monkeypatch):
     name, part = MISTAKEN_PARTS[mistake]
+    parts = Parts(feed_forward=part) if name == "FeedForward" else Parts()
     monkeypatch.setattr(blocks, name, part)
+    monkeypatch.setattr(EncoderBlock, "check_library", lambda *_: None)  # which finds some, too
     choices = {"norm": norm, "activation": "gelu"}
     decoder = library_layer(nn.TransformerDecoderLayer, norm, "gelu")
     with pytest.raises(AssertionError):
-        assert_same_decoder_block(loaded(DecoderBlock, decoder, **choices), decoder)
+        assert_same_decoder_block(loaded(DecoderBlock, decoder, parts, **choices), decoder)
     if name != "CrossAttention":
         encoder = library_layer(nn.TransformerEncoderLayer, norm, "gelu")
         with pytest.raises(AssertionError):
-            assert_same_encoder_block(loaded(EncoderBlock, encoder, **choices), encoder)
+            assert_same_encoder_block(loaded(EncoderBlock, encoder, parts, **choices), encoder)
 
 
 LIBRARY = nn.TransformerEncoderLayer, nn.TransformerDecoderLayer
@@ -749,7 +752,7 @@ def test_half_precision_is_finite(choices, dtype):
 def test_all_heads_can_be_looked_at():
     model = build()
     source, lengths, target = source_and_target()
-    looks = model.looks(source, lengths, target)
+    looks = model.attention_weights(source, lengths, target)
     shapes = (B, L, H, S, S), (B, L, H, T, T), (B, L, H, T, S)
     for weights, shape in zip(looks, shapes, strict=True):
         assert weights.shape == shape
@@ -1244,7 +1247,7 @@ SOURCE, LENGTHS, TARGET = source_and_target()
 def test_bad_input_is_named(inputs, message):
     model = Transformer(chosen(positions="learned", max_len=S))
     given = {"source": SOURCE, "lengths": LENGTHS, "target": TARGET} | inputs
-    for call in (model, model.looks):
+    for call in (model, model.attention_weights):
         with pytest.raises(ValueError, match=message):
             call(*given.values())
     if "target" not in inputs:
