@@ -1,6 +1,7 @@
 """Day 7's forms equal full attention under their pattern, and never make a tensor (T, S)."""
 
 import math
+from functools import partial
 
 import pytest
 import torch
@@ -580,6 +581,24 @@ def test_what_is_padding_changes_nothing(name):
     torch.testing.assert_close(before, after, atol=1e-6, rtol=1e-6)
 
 
+@EVERY_FORM
+@pytest.mark.parametrize("broken", [math.nan, math.inf])
+def test_what_is_broken_in_padding_reaches_neither_outputs_nor_gradients(name, broken):
+    form, key_mask = EVERY[name], torch.arange(40)[None] < torch.tensor([[40], [13], [1]])
+    form = {"performer": Performer(2, 9), "global": partial(window_attention, window=8)}.get(
+        name, form
+    )
+    query, key, value = (draw(3, 2, 40, 2, seed=i).float() for i in range(3))
+    hidden, found = ~key_mask[:, None, :, None], []
+    for fill in (0.0, broken):
+        inputs = [query, key.masked_fill(hidden, fill), value.masked_fill(hidden, fill)]
+        inputs = [x.requires_grad_() for x in inputs]
+        context = form(*inputs, key_mask=key_mask)
+        found.append([context, *torch.autograd.grad(context.square().sum(), inputs)])
+    for dirty, clean in zip(*found[::-1], strict=True):
+        torch.testing.assert_close(dirty, clean)
+
+
 @pytest.mark.parametrize("name", [name for name in EVERY if "causal" in name])
 def test_causal_forms_do_not_see_what_comes_after(name):
     query, key, value = (draw(2, 1, 60, 2, seed=i).float() for i in range(3))
@@ -768,6 +787,10 @@ def test_what_the_cache_refuses():
     with pytest.raises(ValueError, match="Expected a key"):
         cache.append(key[0], value[0])
     cache.append(key[:, :, :1], value[:, :, :1])  # still as it was
+    cache.reset()
+    cache.append(key.float(), value.float())
+    with pytest.raises(ValueError, match=r"holds .*torch.float32\), got .*torch.float64\)"):
+        cache.append(key[:, :, :1], value[:, :, :1])
     key.requires_grad_()
     with pytest.raises(ValueError, match="use it under torch.no_grad"):
         KVCache(5).append(key, value)

@@ -94,6 +94,9 @@ def check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
         )
 
 
+# Days 5 to 7 --------------------------------------------------------------------------------------
+
+
 def check_bias(bias: Tensor, shape: tuple[int, ...]) -> None:
     """Raise a ValueError if these are no numbers to add to scores of this shape."""
     if not bias.is_floating_point():
@@ -222,10 +225,10 @@ def check_learned(start: int | Tensor, T: int, max_len: int) -> None:
         )
 
 
-def check_target(source: Tensor, target_in: Tensor) -> None:
-    """Raise a ValueError if there is not a target of at least one symbol for each source."""
-    if target_in.dim() != 2 or len(target_in) != len(source) or not target_in.shape[1]:
+def check_target(target: Tensor, n_sources: int) -> None:
+    """Raise a ValueError if there is not a target (B, T) of some symbols for each source."""
+    if target.dim() != 2 or len(target) != n_sources or not target.shape[1]:
         raise ValueError(
-            f"Expected a target of at least one symbol for each of {len(source)} sources, got "
-            f"{tuple(target_in.shape)}."
+            f"Expected a target of at least one symbol for each of {n_sources} sources, "
+            f"got {tuple(target.shape)}."
         )

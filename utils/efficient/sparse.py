@@ -121,6 +121,7 @@ def fixed_attention(
     return from_blocks(attend(q, k, v, torch.cat([own_mask, end_mask], dim=-1)), T)
 
 
+@torch.compiler.assume_constant_result  # the same seed draws the same blocks
 def random_blocks(n_blocks: int, n_global: int, n_random: int, seed: int) -> tuple[Tensor, Tensor]:
     """Draw for each block `n_random` others, neither global ones nor neighbours.
 

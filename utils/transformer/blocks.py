@@ -79,10 +79,10 @@ class EncoderBlock(nn.Module):
                 f"given {type(library).__name__} these differ or are missing: "
                 f"{', '.join(unlike) or 'it has more'}."
             )
-        norms = [(type(r.norm), r.norm.eps, r.pre) for r in self.residuals]
-        feed_forward = type(self.feed_forward), self.feed_forward.activation
-        the_papers = (nn.LayerNorm, twin.norm1.eps, twin.norm_first)
-        if {*norms} != {the_papers} or feed_forward != (FeedForward, twin.activation):
+        norms = {(type(r.norm), getattr(r.norm, "eps", None), r.pre) for r in self.residuals}
+        feed_forward = type(self.feed_forward), getattr(self.feed_forward, "activation", None)
+        papers = {(nn.LayerNorm, twin.norm1.eps, twin.norm_first)}, (FeedForward, twin.activation)
+        if (norms, feed_forward) != papers:
             raise ValueError(
                 "This block has another norm, ε or feed-forward layer than the library's: build it "
                 "without Parts to load that."

@@ -61,7 +61,7 @@ class Transformer(nn.Module):
     def forward(
         self, source: Tensor, lengths: Tensor, target_in: Tensor, need_weights: bool = False
     ) -> Tensor | tuple[Tensor, Tensor]:
-        check_target(source, target_in)
+        check_target(target_in, len(source))
         state, memory = self.encode(source, lengths)
         logits, _, weights = self.decoder(target_in, state, memory, need_weights)
         return (logits, weights) if need_weights else logits
@@ -70,7 +70,7 @@ class Transformer(nn.Module):
         self, source: Tensor, lengths: Tensor, target_in: Tensor
     ) -> AttentionWeights:
         """Return all weights of attention, head by head."""
-        check_target(source, target_in)
+        check_target(target_in, len(source))
         annotations, of_source = self.encoder(source, lengths, need_weights=True)
         memory = self.decoder.remember(annotations, padding_mask(lengths, source.shape[1])[:, None])
         x = self.decoder.embedding(target_in)
@@ -135,7 +135,7 @@ class Tagger(nn.Module):
         self.output = nn.Linear(config.d_model, n_classes)
 
     def forward(self, ids: Tensor, need_weights: bool = False) -> Tensor | tuple[Tensor, Tensor]:
-        if ids.dim() not in (2, 3) or ids.numel() == 0:
+        if ids.dim() not in (2, 3) or 0 in ids.shape[1:]:
             raise ValueError(f"Expected ids (B, T) or (B, T, n), got {tuple(ids.shape)}.")
         embedding = self.encoder.embedding
         x = embedding.symbols(ids.flatten(1)).unflatten(1, (ids.shape[1], -1)).sum(dim=2)
@@ -177,7 +177,7 @@ class DecoderOnly(nn.Module):
         self, ids: Tensor, caches: Sequence[Cache], need_weights: bool = False, lengths=None
     ) -> tuple[Tensor, Tensor | None]:
         """Return the logits of what follows what the caches hold, one cache for each block."""
-        start, mask = places(lengths, caches[0].length, ids.shape[1])
+        start, mask = places(ids, caches[0].length, lengths)
         x = self.stack.embedding(ids, start)
         x, maps = self.stack.run(x, mask, is_causal=True, need_weights=need_weights, caches=caches)
         return self.output(x), maps

@@ -67,8 +67,8 @@ def as_caches(state: State, n_layers: int) -> list[GrowingCache]:
     return [GrowingCache(*pair) for pair in state]
 
 
-def places(lengths: Tensor | None, held: int, T: int) -> tuple[int | Tensor, Tensor | None]:
-    """Return where T symbols behind those that are held begin, and a mask of what is real.
+def places(ids: Tensor, held: int, lengths: Tensor | None) -> tuple[int | Tensor, Tensor | None]:
+    """Return where ids (B, T) behind those that are held begin, and a mask of what is real.
 
     lengths: how many symbols of each sequence are real, held ones too, (B,); what stands in front
     is padding. Then each sequence has its own beginning, (B,), and the mask is (B, 1, 1, S).
@@ -76,8 +76,8 @@ def places(lengths: Tensor | None, held: int, T: int) -> tuple[int | Tensor, Ten
     """
     if lengths is None:
         return held, None
-    S = held + T
-    check_lengths(lengths, len(lengths), S)
+    S = held + ids.shape[1]
+    check_lengths(lengths, len(ids), S)
     padding = S - lengths
     real = torch.arange(S, device=lengths.device) >= padding[:, None]
     return held - padding, real[:, None, None]
