@@ -12,6 +12,7 @@ from utils.efficient import (
     FormAttention,
     Linformer,
     Performer,
+    bigbird_attention,
     fixed_attention,
     fixed_mask,
     linear_attention,
@@ -244,6 +245,41 @@ def test_a_translator_in_an_exact_form_translates_as_before():
     use_form(model, exact)
     torch.testing.assert_close(model(source, lengths, target), before, **EXACT)
     assert torch.equal(greedy_decode(model, source, lengths, 6), written)
+
+
+EVERY = CAUSAL | {
+    "performer": Performer(D // HEADS, 8),
+    "bigbird": partial(bigbird_attention, block=2),
+    "linformer": Linformer(T, 4),
+}
+every_form = pytest.mark.parametrize("form", EVERY.values(), ids=EVERY)
+
+
+@every_form
+def test_a_model_with_a_form_is_compiled_in_one_piece(form):
+    torch._dynamo.reset()
+    torch.manual_seed(10)
+    model, ids = EncoderOnly(config(), 4), torch.randint(4, 9, (B, T))
+    use_form(model, lambda _: form)
+    lengths = torch.tensor([11, 3, 7])
+    found = torch.compile(model, fullgraph=True, backend="aot_eager")(ids, lengths)
+    torch.testing.assert_close(found, model(ids, lengths))
+    found.sum().backward()
+
+
+@every_form
+def test_a_model_with_a_form_works_under_autocast(form):
+    torch.manual_seed(11)
+    model, ids = EncoderOnly(config(), 4), torch.randint(4, 9, (B, T))
+    use_form(model, lambda _: form)
+    expected = model(ids)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = model(ids)
+    assert found.dtype == torch.bfloat16
+    torch.testing.assert_close(found.float(), expected, rtol=0.1, atol=0.05)
+    found.float().square().sum().backward()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad.isfinite().all(), name
 
 
 def test_padding_reaches_the_form():

@@ -657,11 +657,9 @@ def test_a_block_of_other_parts_loads_no_library_layer(kind, theirs, parts, chan
 
 
 def test_each_norm_and_each_attention_of_the_librarys_layer_is_looked_at():
-    for change in ("norm3.eps = 1e-6", "multihead_attn.num_heads = 2"):
+    for part, attribute, value in (("norm3", "eps", 1e-6), ("multihead_attn", "num_heads", 2)):
         library = LIBRARY[1](D, H, F_)
-        name, value = change.split(" = ")
-        part, attribute = name.split(".")
-        setattr(getattr(library, part), attribute, type(getattr(H, "real", 0))(float(value)))
+        setattr(getattr(library, part), attribute, value)
         with pytest.raises(ValueError, match=part):
             DecoderBlock(chosen()).load_library(library)
 

@@ -22,20 +22,25 @@ def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
     return masked_softmax(scaled_dot.compare(query, key), mask) @ value
 
 
-def without_padding(
-    query: Tensor, key: Tensor, value: Tensor, key_mask: Tensor | None
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Check what a form gets, and give keys and values that are padding zeros: 0 · NaN is NaN.
-
-    Returns: key, value, and the key mask, (B, S), or without one (1, S), True everywhere.
-    """
+def real_keys(query: Tensor, key: Tensor, value: Tensor, key_mask: Tensor | None) -> Tensor:
+    """Check what a form gets; return the key mask (B, S), or without one (1, S), all True."""
     check_heads(query, key, value, shared=False)
     B, S = key.shape[0], key.shape[2]
     if key_mask is None:
-        return key, value, torch.ones(1, S, dtype=torch.bool, device=key.device)
+        return torch.ones(1, S, dtype=torch.bool, device=key.device)
     check_key_mask(key_mask, (B, S))
-    padding = ~key_mask[:, None, :, None]  # (B, 1, S, 1)
-    return torch.where(padding, 0, key), torch.where(padding, 0, value), key_mask
+    return key_mask
+
+
+def without_padding(
+    query: Tensor, key: Tensor, value: Tensor, key_mask: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Do what `real_keys` does, and give padded keys and values zeros: 0 · NaN is NaN."""
+    real = real_keys(query, key, value, key_mask)
+    if key_mask is None:
+        return key, value, real
+    padding = ~real[:, None, :, None]  # (B, 1, S, 1)
+    return torch.where(padding, 0, key), torch.where(padding, 0, value), real
 
 
 # Blocks -------------------------------------------------------------------------------------------

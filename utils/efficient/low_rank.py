@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from utils.arguments import check_at_least
-from utils.efficient.blocks import attend, without_padding
+from utils.efficient.blocks import attend, real_keys
 
 
 class Linformer(nn.Module):
@@ -30,9 +30,11 @@ class Linformer(nn.Module):
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor, key_mask: Tensor | None = None
     ) -> Tensor:
-        key, value, _ = without_padding(query, key, value, key_mask)
+        key_mask = real_keys(query, key, value, key_mask)
         S, max_len = key.shape[2], self.E.shape[1]
         if S > max_len:
             raise ValueError(f"E and F were made for {max_len} positions, got {S}.")
-        k, v = self.E[:, :S] @ key, self.F[:, :S] @ value  # (B, h, m, d_k), (B, h, m, d_v)
+        padding = ~key_mask[:, None, :, None]  # (B, 1, S, 1)
+        k = self.E[:, :S] @ key.masked_fill(padding, 0)  # (B, h, m, d_k)
+        v = self.F[:, :S] @ value.masked_fill(padding, 0)
         return attend(query, k, v)
