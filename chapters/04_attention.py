@@ -335,7 +335,8 @@ print("weights", [round(number, 3) for number in e_masked.softmax(0).tolist()])
 # ## Build it
 #
 # *20 minutes.* Much code follows, and you need not read all of it. In encoder and decoders read `forward` and `run`; in the attention
-# read `remember` and `read`. What begins with `_check` only raises errors, and `_fused` computes the same in the library's kernel.
+# read `remember` and `read`. What begins with `check_` only raises errors, `blanked` sets
+# to 0 what is masked for all, and `_fused` computes the same in the library's kernel.
 # `project`, `step` and `hidden` are the recurrent layers' own, from the last two days.
 #
 # First what a fixed vector needs: two recurrent networks, and training. The encoder reads in both directions, each with half of the
