@@ -590,7 +590,7 @@ show_source(self_attention.dot_product_attention)
 show_source(self_attention.dot_product._with_weights)
 
 # %% [markdown]
-# `SCORE` is yesterday's `ScaledDotScore`, and `masked_softmax` is yesterday's too. `dropout` drops
+# `scaled_dot` is yesterday's `ScaledDotScore`, and `masked_softmax` is yesterday's too. `dropout` drops
 # some weights in training (exercise 5.7). `n_kv`, fewer heads of keys than of queries, is for Day 7; here it is equal to $h$.
 #
 # ### Heads
@@ -630,7 +630,7 @@ show_source(MultiHeadAttention.project)
 show_source(MultiHeadAttention.forward)
 
 # %% [markdown]
-# Read the lines from `project` to `W_o`: project, look, merge, mix. (`memory` is tomorrow's; `cache`, `start` and `rotary` come later.)
+# Read the lines from `project` to `W_o`: project, look, merge, mix. (`memory` is tomorrow's; `cache`, `start` and `rotary` come later. `attend` is `dot_product_attention`, until Day 7 hands in others.)
 #
 # How many parameters has it? Four matrices of $D^2$, with biases, however many heads.
 

@@ -1302,7 +1302,7 @@ finding(
 # %% [markdown]
 # ## Look inside
 #
-# *8 minutes.* A Transformer has many looks: each head of each block, at itself and at the source. `looks` returns them all.
+# *8 minutes.* A Transformer has many looks: each head of each block, at itself and at the source. `attention_weights` returns them all.
 #
 # ### At the source
 #
@@ -1310,10 +1310,10 @@ finding(
 
 
 # %%
-def all_looks(model: Transformer, source, lengths, target) -> transformer.Looks:
+def all_looks(model: Transformer, source, lengths, target) -> transformer.AttentionWeights:
     """All weights while the model is fed this target."""
     with torch.no_grad():
-        return model.eval().looks(source, lengths, seq2seq.shift(target))
+        return model.eval().attention_weights(source, lengths, seq2seq.shift(target))
 
 
 cross = all_looks(copier, new[:200], torch.full((200,), 10), new[:200]).cross  # (B, L, h, T, S)

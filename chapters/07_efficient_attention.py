@@ -635,7 +635,8 @@ table(
 # %% [markdown]
 # ### Into the blocks
 #
-# Last, a layer around the forms. It takes Day 5's projections as they are, and puts another form between them.
+# Last, the forms in Day 5's layer. Between its projections it calls what it was given as `attend`. A form takes other arguments than
+# `dot_product_attention`, so here is a translation.
 
 # %%
 show_source(efficient.FormAttention)

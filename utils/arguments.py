@@ -413,3 +413,134 @@ def check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
             f"A mask of shape {tuple(mask.shape)} does not broadcast to the scores "
             f"{tuple(shape)}: one for each {each} is (B, {'1, ' * (len(shape) - 2)}S)."
         )
+
+
+# Days 5 to 7 --------------------------------------------------------------------------------------
+
+
+def check_bias(bias: Tensor, shape: tuple[int, ...]) -> None:
+    """Raise a ValueError if these are no numbers to add to scores of this shape."""
+    if not bias.is_floating_point():
+        raise ValueError(f"A bias holds numbers to add to scores, got {bias.dtype}: is it a mask?")
+    sizes = zip(reversed(bias.shape), reversed(shape), strict=False)
+    if bias.dim() > len(shape) or any(ours not in (1, theirs) for ours, theirs in sizes):
+        raise ValueError(
+            f"A bias of shape {tuple(bias.shape)} does not broadcast to the scores {tuple(shape)}."
+        )
+
+
+def check_heads(query: Tensor, key: Tensor, value: Tensor, shared: bool) -> None:
+    """Raise a ValueError if these are no heads; shared: there may be fewer of keys and values."""
+    fitting = (
+        query.dim() == key.dim() == value.dim() == 4
+        and 0 not in (*query.shape[1:], *key.shape[1:], *value.shape[1:])
+        and query.shape[0] == key.shape[0]
+        and query.shape[1] % key.shape[1] == 0
+        and (shared or query.shape[1] == key.shape[1])
+        and query.shape[3] == key.shape[3]
+        and key.shape[:3] == value.shape[:3]
+    )
+    if not fitting:
+        h, fewer = ("n_kv", ", h a multiple of n_kv,") if shared else ("h", "")
+        shapes = ", ".join(str(tuple(x.shape)) for x in (query, key, value))
+        raise ValueError(
+            f"Expected queries (B, h, T, d_k), keys (B, {h}, S, d_k) and values (B, {h}, S, d_v), "
+            f"none of them empty{fewer} got {shapes}."
+        )
+
+
+def check_key_mask(key_mask: Tensor, shape: tuple[int, int]) -> None:
+    """Raise a ValueError if this does not say of each key (B, S) whether it is real."""
+    if key_mask.dtype != torch.bool or key_mask.shape != shape:
+        raise ValueError(
+            f"A key mask is boolean and (B, S) = {tuple(shape)}, False where a key is padding, got "
+            f"{key_mask.dtype} and {tuple(key_mask.shape)}."
+        )
+
+
+def check_form(
+    has_causal: bool,
+    is_causal: bool,
+    dropout: float,
+    need_weights: bool = False,
+    mask: Tensor | None = None,
+    mask_shape: tuple[int, ...] = (),
+) -> None:
+    """Raise a ValueError if a form of attention can't do what a layer asks of it."""
+    if need_weights:
+        raise ValueError("A form has no weights to show: leave need_weights out.")
+    if dropout:
+        raise ValueError(
+            "A form makes no weights that could be dropped: build the model with dropout=0.0, or "
+            "set the `dropout` of its attention layers to 0."
+        )
+    if is_causal and not has_causal:
+        raise ValueError("This form has no causal variant: each query sees the future.")
+    if mask is not None and mask.shape != mask_shape:
+        raise ValueError(
+            f"A form takes a mask of padding, (B, 1, 1, S) = {mask_shape}, got {tuple(mask.shape)}."
+        )
+
+
+def check_one_sequence(query: Tensor, key: Tensor) -> None:
+    """Raise a ValueError if lengths differ where positions of queries and keys are compared."""
+    if query.shape[2] != key.shape[2]:
+        raise ValueError(
+            "Queries and keys have to be of one sequence, since their positions are compared, got "
+            f"{query.shape[2]} and {key.shape[2]}."
+        )
+
+
+def check_head_counts(d_model: int, n_heads: int, n_kv_heads: int | None) -> None:
+    """Raise a ValueError if heads do not divide the width, or those of keys those of queries."""
+    if d_model % n_heads:
+        raise ValueError(f"{n_heads} heads do not divide a width of {d_model}.")
+    if n_heads % (n_kv_heads or n_heads):
+        raise ValueError(f"{n_kv_heads} heads of keys do not divide {n_heads} of queries.")
+
+
+def check_memory(
+    x: Tensor,
+    memory: Tensor | tuple[Tensor, Tensor] | None,
+    d_model: int,
+    d_memory: int,
+    counts_positions: object,
+) -> None:
+    """Raise a ValueError if a layer of attention can't read these sequences and this memory."""
+    check_sequences(x, d_model, None)
+    if memory is None:
+        if d_memory != d_model:
+            raise ValueError(f"This layer reads a memory (B, S, {d_memory}): hand it in after x.")
+        return
+    if counts_positions:
+        raise ValueError(
+            "A cache and rotary positions count one sequence's own positions: leave them out "
+            "where there is a memory."
+        )
+    if isinstance(memory, tuple):
+        return
+    check_sequences(memory, d_memory, None)
+    if len(memory) != len(x):
+        raise ValueError(f"{len(x)} sequences need as many memories, got {len(memory)}.")
+
+
+def check_width(x: Tensor, width: int) -> None:
+    """Raise a ValueError if what stands at each position has another width."""
+    if x.shape[-1] != width:
+        raise ValueError(f"Expected (..., {width}), got {tuple(x.shape)}.")
+
+
+def check_learned(start: int | Tensor, T: int, max_len: int) -> None:
+    """Raise a ValueError if T positions from the start, or from each start (B,), are not learned.
+
+    In a batch what stands before position 0 is padding. A compiled step does not read the starts.
+    """
+    in_a_batch = isinstance(start, Tensor)
+    if in_a_batch and (torch.compiler.is_compiling() or not len(start)):
+        return
+    first = int(start.max()) if in_a_batch else start
+    if first + T > max_len or (first < 0 and not in_a_batch):
+        raise ValueError(
+            f"Positions 0 to {max_len - 1} were learned, and the sequence takes {first} "
+            f"to {first + T - 1}: shorten it, or build the layer with a larger max_len."
+        )
