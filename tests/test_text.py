@@ -1,6 +1,7 @@
 """Numbers give their symbols back, batches lose nothing, and what was counted is a probability."""
 
 import math
+import re
 from collections import Counter
 from pydoc_data import topics as pydoc_topics
 
@@ -214,6 +215,14 @@ def test_manual_is_plain_english_in_three_parts_without_a_common_paragraph():
     assert not set("“”‘’–—…") & set(whole)
     with pytest.raises(ValueError, match="No part is called 'all': say"):
         manual_text("all")
+
+
+def test_of_ten_topics_by_length_the_sixth_validates_and_the_seventh_tests(monkeypatch):
+    topics = {f"t{rank:02}": f"{rank:02}" + "x" * (50 - rank) for rank in range(20)}
+    monkeypatch.setattr(text, "topics", topics)
+    ranks = {part: re.findall(r"\d\d", manual_text(part)) for part in PARTS}
+    assert ranks["validation"] == ["05", "15"] and ranks["test"] == ["06", "16"]
+    assert len(ranks["train"]) == 16
 
 
 def test_a_repeated_paragraph_stays_with_the_longer_topic(monkeypatch):
