@@ -50,6 +50,14 @@ def test_hardly_anything_that_is_held_out_was_read_in_training():
         assert met < 0.02 * len(text), part
 
 
+def test_of_ten_modules_by_length_the_sixth_validates_and_the_seventh_tests(monkeypatch):
+    modules = [f"{rank:02}" for rank in range(20)]
+    monkeypatch.setattr(docstrings, "_modules", lambda: modules)
+    ranks = {part: docstring_text(part).split() for part in PARTS}
+    assert ranks["validation"] == ["05", "15"] and ranks["test"] == ["06", "16"]
+    assert len(ranks["train"]) == 16
+
+
 MODULE = '''
 """Too short.
 

@@ -5,6 +5,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from utils.data.pictures import Split
 from utils.data.sequences import NOT_ASKED, copying, delayed_recall, echo, sorting
 from utils.data.text import EOS
 from utils.recurrent import LSTM, RNN, LanguageModel, SequenceClassifier, Streaming
@@ -16,6 +17,7 @@ from utils.training.recipes import (
     stream,
     train_characters,
     train_once,
+    train_reader,
     train_recall,
     train_sorter,
     train_translator,
@@ -149,20 +151,31 @@ def test_a_sorter_learns_to_sort():
     assert learned["loss"] < 0.5 < learned["losses"][0]
 
 
-def settings(monkeypatch, **how) -> list[tuple[float, float, float]]:
-    """Learning rate, β₂ and ε of each of Adam's steps while a sorter is trained."""
+def steps_of(monkeypatch, train, kind=torch.optim.Adam) -> list[tuple[dict, float]]:
+    """The settings of each of Adam's steps in a training, and the norm of its gradients."""
     taken = []
 
     def step(self, *given, **options):
         group = self.param_groups[0]
-        taken.append((group["lr"], group["betas"][1], group["eps"]))
+        gradients = [parameter.grad.flatten() for parameter in group["params"]]
+        taken.append((dict(group), torch.cat(gradients).norm().item()))
         return adam(self, *given, **options)
 
-    adam = torch.optim.Adam.step
+    adam = kind.step
     with monkeypatch.context() as patch:
-        patch.setattr(torch.optim.Adam, "step", step)
-        train_sorter(Ranks(), 0.25, length=4, n_symbols=3, steps=30, **how)
+        patch.setattr(kind, "step", step)
+        train()
     return taken
+
+
+def settings(monkeypatch, **how) -> list[tuple[float, float, float]]:
+    """Learning rate, β₂ and ε of each of Adam's steps while a sorter is trained."""
+
+    def train():
+        train_sorter(Ranks(), 0.25, length=4, n_symbols=3, steps=30, **how)
+
+    groups = [group for group, _ in steps_of(monkeypatch, train)]
+    return [(group["lr"], group["betas"][1], group["eps"]) for group in groups]
 
 
 def test_a_sorters_rate_rises_or_not_and_falls_as_the_root(monkeypatch):
@@ -178,6 +191,113 @@ def test_a_sorters_adam_is_the_papers_or_another(monkeypatch):
     assert settings(monkeypatch, warm_up=False)[0][1:] == (0.98, 1e-9)
     other = settings(monkeypatch, warm_up=False, beta_2=0.9, epsilon=1e-3)
     assert other[0][1:] == other[-1][1:] == (0.9, 1e-3)
+
+
+class Loud(nn.Linear):
+    """Judges by ten thousand times what it has learned, so its gradients are large."""
+
+    def __init__(self, n_classes=4, per_step=False):
+        super().__init__(1, n_classes, bias=False)
+        nn.init.zeros_(self.weight)
+        self.per_step = per_step
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        ones = torch.ones(*ids.shape[: 2 if self.per_step else 1], 1)
+        return 1e4 * super().forward(ones)
+
+
+def test_gradients_are_clipped_where_it_is_said(monkeypatch):
+    def recall():
+        train_recall(Loud(), 3, rounds=1)
+
+    def once():
+        sequences, first = recall_ids(64, 3, seed=0)
+        train_once(Loud(), F.cross_entropy, [(sequences, first)] * 4, learning_rate=1e-3)
+
+    for train, steps in ((recall, 50), (once, 4)):
+        norms = [norm for _, norm in steps_of(monkeypatch, train)]
+        assert len(norms) == steps and norms == pytest.approx([1.0] * steps, rel=1e-3)
+
+    def sort():
+        train_sorter(Loud(3, per_step=True), 0.1, warm_up=True, length=4, n_symbols=3, steps=30)
+
+    assert min(norm for _, norm in steps_of(monkeypatch, sort)) > 10
+
+
+def test_recall_is_trained_at_one_rate(monkeypatch):
+    taken = steps_of(monkeypatch, lambda: train_recall(Loud(), 3, rounds=1))
+    assert {group["lr"] for group, _ in taken} == {3e-3}
+
+
+def test_the_rate_of_most_recipes_rises_and_falls(monkeypatch):
+    sequences, first = recall_ids(64, 3, seed=0)
+
+    def once():
+        train_once(Loud(), F.cross_entropy, [(sequences, first)] * 40, learning_rate=0.2)
+
+    rates = [group["lr"] for group, _ in steps_of(monkeypatch, once)]
+    peak = rates.index(max(rates))
+    assert max(rates) == pytest.approx(0.2, rel=0.01) and 8 <= peak <= 16
+    assert rates == sorted(rates[:peak]) + sorted(rates[peak:], reverse=True)
+    assert rates[0] < 0.01 and rates[-1] < 0.001
+
+
+class Partly(Lengths):
+    """Knows the answer to the first of the sequences that it is judged by, and to no other."""
+
+    def __init__(self, known: int):
+        super().__init__()
+        self.known, self.judged = known, []
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        guess = super().forward(ids)
+        if self.training:
+            return guess
+        self.judged.append(ids)
+        says = torch.cat([ids[: self.known, 0], (ids[self.known :, 0] + 1) % 4])
+        return guess + F.one_hot(says, 4) * 1e3
+
+
+@pytest.mark.parametrize(("known", "rounds"), [(500, 1), (498, 1), (497, 3)])
+def test_recall_stops_once_more_than_995_in_1000_are_right(known, rounds):
+    model = Partly(known)
+    steps, right = train_recall(model, 6, seed=2, rounds=3)
+    assert steps == 50 * rounds == len(model.seen) and right == known / 1000
+    *validated, tested = model.judged
+    assert len(validated) == rounds and all(torch.equal(ids, validated[0]) for ids in validated)
+    assert len(validated[0]) == 500 and torch.equal(tested, recall_ids(1000, 6, 2_000_002)[0])
+
+
+class Constant(nn.Module):
+    """Says the same of every picture."""
+
+    def __init__(self, logits: list[float]):
+        super().__init__()
+        self.logits = nn.Parameter(torch.tensor(logits))
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        return self.logits.expand(len(images), -1)
+
+
+def test_a_reader_of_digits_learns_a_tenth_of_each_label_from_all_classes(monkeypatch):
+    labels = torch.tensor([0, 1, 1, 2])
+    pictures = Split(torch.rand(4, 1, 8, 8), labels)
+    logits = [2.0, -1.0, 0.5]
+    model = Constant(logits)
+    histories = []
+
+    def train():
+        how = {"epochs": 10, "learning_rate": 0.3, "validation": pictures}
+        histories.append(train_reader(model, pictures, **how))
+
+    taken = steps_of(monkeypatch, train, torch.optim.AdamW)
+    by_class = -torch.tensor(logits).log_softmax(0)
+    expected = 0.9 * by_class[labels].mean() + 0.1 * by_class.mean()
+    (history,) = histories
+    assert history.step_loss[0] == pytest.approx(expected.item(), rel=1e-6)
+    assert len(history.step_loss) == len(taken) == 10 == len(history.validation["accuracy"])
+    rates = [group["lr"] for group, _ in taken]
+    assert max(rates) == pytest.approx(0.3, rel=0.05) and rates[0] < 0.02 > rates[-1]
 
 
 def test_each_batch_is_seen_once():

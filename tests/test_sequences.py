@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from utils.data.sequences import associative_recall, most_frequent
+from utils.data.sequences import associative_recall, most_frequent, two_marks
 from utils.training.recipes import tag_loss, train_tagger
 
 N, LENGTH = 7, 20
@@ -49,6 +49,44 @@ def test_the_answer_is_the_most_frequent_symbol():
         assert set(found) == {max(range(8), key=sequence.count)}
     assert len(set(answer[:, 0].tolist())) > 4
     assert not torch.equal(ids, most_frequent(50, LENGTH, seed=1)[0])
+
+
+def test_what_is_most_frequent_stands_out_as_much_as_it_is_said_to():
+    ids, answer = most_frequent(3000, 400, seed=0)
+    assert set(ids.flatten().tolist()) == set(range(8))
+    found = (ids == answer).double().mean()
+    chances = (3 * torch.rand(30_000, 8, generator=torch.Generator().manual_seed(1))).softmax(1)
+    assert abs(found - chances.max(1).values.mean()) < 0.01
+
+
+def test_of_symbols_equally_frequent_the_first_is_the_answer():
+    ids, answer = most_frequent(500, 6, seed=0)
+    tied = 0
+    for sequence, found in zip(ids.tolist(), answer[:, 0].tolist(), strict=True):
+        counts = [sequence.count(symbol) for symbol in range(8)]
+        assert found == counts.index(max(counts))
+        tied += counts.count(max(counts)) > 1
+    assert tied > 50
+
+
+@pytest.mark.parametrize(("length", "distance"), [(20, 3), (23, 8), (11, 1)])
+def test_two_marks_stand_everywhere_between_the_margins(length, distance):
+    sequences, first = two_marks(3000, length, distance, seed=0)
+    assert sequences.shape == (3000, 2, length) and set(sequences.unique().tolist()) == {0, 1}
+    assert torch.equal(sequences.sum(2), torch.ones(3000, 2))
+    where = sequences.argmax(2)  # (n, 2): where each channel's mark stands
+    rows = torch.arange(3000)
+    start, end = where[rows, first], where[rows, 1 - first]
+    assert (end - start == distance).all() and set(first.tolist()) == {0, 1}
+    fifth = length // 5
+    assert set(start.tolist()) == set(range(fifth, length - fifth - distance))
+    assert not torch.equal(sequences, two_marks(3000, length, distance, seed=1)[0])
+
+
+def test_marks_that_do_not_fit_are_refused():
+    assert (two_marks(9, 10, 5, seed=0)[0].argmax(2).sort(1).values == torch.tensor([2, 7])).all()
+    with pytest.raises(ValueError, match="Marks 6 apart do not fit into 10 steps"):
+        two_marks(9, 10, 6, seed=0)
 
 
 class Table(nn.Module):
