@@ -60,6 +60,7 @@ OPERATORS = {
     ast.NotIn: [ast.In],
 }
 ONE_SIDED = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)
+SYMMETRIC = ("max", "min", "maximum", "transpose", "promote_types")  # in their arguments
 PAIRS = """max min, amax amin, argmax argmin, maximum minimum, sum mean, any all, sin cos,
 zeros ones, zeros_like ones_like, tanh sigmoid, tril triu, keys values, rows columns"""
 NAMES = {a: b for pair in map(str.split, PAIRS.split(",")) for a, b in (pair, pair[::-1])}
@@ -176,7 +177,9 @@ def replacements(node: ast.AST, parent: ast.AST, field: str) -> Iterator[ast.AST
         case ast.IfExp(test, body, orelse):
             yield ast.IfExp(test, orelse, body)
         case ast.Call(function, arguments, keywords):
-            yield from (ast.Call(function, swapped, keywords) for swapped in exchanged(arguments))
+            if getattr(function, "attr", getattr(function, "id", "")) not in SYMMETRIC:
+                for swapped in exchanged(arguments):
+                    yield ast.Call(function, swapped, keywords)
             if len(arguments) > 1:
                 yield ast.Call(function, arguments[:-1], keywords)
             for keyword in keywords:
