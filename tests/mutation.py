@@ -7,6 +7,7 @@ not made in: checks of arguments, sentences of errors, annotations.
 
 import argparse
 import ast
+import copy
 import importlib.machinery
 import multiprocessing
 import os
@@ -115,7 +116,7 @@ def _within(path, function, tree, parent, lines) -> Iterator[Mistake]:
             where = index if isinstance(value, list) else None
             for new in replacements(old, parent, field):
                 was, becomes = shown(old, new, lines)
-                ast.copy_location(new, old)
+                new = ast.copy_location(copy.copy(new), old)  # it may be a part of the old one
                 yield Mistake(
                     path, function, old.lineno, was, becomes, tree, parent, field, where, new
                 )

@@ -34,6 +34,7 @@ def test_a_mistake_is_made_in_what_is_computed_not_in_guards_and_sentences():
     [
         ("y = x / 2", {"y = x * 2", "y = 2 / x", "y = x", "y = x / 3", "y = x / 1"}),
         ("y = -x", {"y = x"}),
+        ("y = -1", {"y = 1", "y = -2", "y = -0"}),
         ("y = f(a, b, k=z)", {"y = f(b, a, k=z)", "y = f(a, k=z)", "y = f(a, b)"}),
         ("y = x.clip(low)", {"y = x"}),
         ("y = torch.max(x, y)", {"y = torch.min(x, y)", "y = torch.max(x)"}),
