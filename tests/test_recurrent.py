@@ -133,6 +133,15 @@ def test_a_stack_in_two_directions_equals_the_librarys(kind, library_kind, padde
 
 
 @pytest.mark.parametrize(("kind", "library_kind"), KINDS, ids=NAMES[:3])
+def test_a_single_layer_in_two_directions_equals_the_librarys(kind, library_kind):
+    library = build(library_kind(3, 5, batch_first=True, bidirectional=True))
+    ours = Bidirectional(kind(3, 5), kind(3, 5)).double()
+    ours.load_library(library)
+    x = draw(4, 6, 3)
+    torch.testing.assert_close(ours(x)[0], library(x)[0], **EXACT)
+
+
+@pytest.mark.parametrize(("kind", "library_kind"), KINDS, ids=NAMES[:3])
 def test_a_stack_goes_on_from_its_states_as_the_librarys_does(kind, library_kind):
     library = build(library_kind(3, 4, 2, batch_first=True))
     ours = Stacked([kind(3, 4), kind(4, 4)]).double()
