@@ -44,15 +44,17 @@ from torch.utils.flop_counter import FlopCounterMode
 
 # %%
 from utils import attention, seq2seq
-from utils.data import dates, translation
-from utils.data.text import Vocabulary, pad
 from utils.exercises.attention import check
 from utils.exercises.attention.beam_search_curse import random_language
 from utils.exercises.progress import checklist
+from utils.seq2seq import BOS, EOS, PAD, Seq2Seq, Seq2SeqConfig
+
+# %%
+from utils.data import dates, translation
+from utils.data.text import Vocabulary, pad
 from utils.measure import experiments
 from utils.measure.claims import claim
 from utils.measure.graphs import longest_chain
-from utils.seq2seq import BOS, EOS, PAD, Seq2Seq, Seq2SeqConfig
 from utils.show.display import finding, show_source, table
 from utils.show.plotting import COLOURS, curves, heat_map, use_book_style
 from utils.training import metrics
