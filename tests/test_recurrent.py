@@ -22,6 +22,7 @@ from utils.recurrent import (
     LanguageModel,
     SequenceClassifier,
     Stacked,
+    Streaming,
     detach,
     each,
     reverse,
@@ -749,6 +750,7 @@ def test_models_compile_whole(make):
     for model, read in (
         (classifier, lambda model: model(ids, lengths)),
         (language, lambda model: model(ids)[0]),
+        (Streaming(language), lambda model: model(ids, True) + model(ids, False)),
     ):
         results = []
         for form in (model, torch.compile(model, backend="aot_eager", fullgraph=True)):
