@@ -11,10 +11,10 @@ UNSUITABLE := The book needs Python 3.11, 3.12 or 3.13 with its venv module, and
 install it (on Debian and Ubuntu with python3-venv), or name another one, as in "make lab PYTHON=python3.12".
 
 .DEFAULT_GOAL := help
-.PHONY: help lab fresh test book edit execute experiments bench lock
+.PHONY: help lab fresh test book edit execute experiments days new-day bench speed lock
 
 help: ## list these commands
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
 
 lab: $(READY) ## read the lessons in JupyterLab, in copies of your own (in my/); LESSON=01_convolution opens that one
 	@$(BIN)/python -m utils.press.jupyter lab $(LESSON) -- $(ARGS)
@@ -38,8 +38,17 @@ execute: $(READY) ## run the lessons that have changed and store their outputs; 
 experiments: $(READY) ## run the long experiments whose stored results are stale
 	@$(BIN)/python -m utils.measure.experiments
 
+days: $(READY) ## write the table of contents and the lists of days from lessons.toml
+	@$(BIN)/python -m utils.press.lessons
+
+new-day: $(READY) ## begin a lesson: NUMBER=8 TOPIC=classification
+	@$(BIN)/python -m utils.press.new_day $(NUMBER) $(TOPIC)
+
 bench: $(READY) ## measure time and memory of our layers beside the library's
 	@$(BIN)/python -m benchmarks
+
+speed: $(READY) ## check that our layers keep their bounds beside the library's; wants a quiet machine
+	@$(BIN)/python -m pytest -m speed --numprocesses=0 tests/test_benchmarks.py $(ARGS)
 
 lock: $(READY) ## write both requirements files anew, from the ranges in pyproject.toml; ARGS=--upgrade for the newest versions
 	@$(BIN)/python -m pip install --quiet uv

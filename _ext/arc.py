@@ -8,10 +8,9 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.show.plotting import COLOURS, INK, MAGNITUDE, STYLE
+from utils.show.plotting import INK, MAGNITUDE, STYLE
 
 T, D = 12, 16  # positions, width
-WRITTEN = 8  # days 0 to 7 can be read; the rest is to come
 SEE_LEFT = torch.ones(T, T, dtype=torch.bool).tril()  # True = may be attended to
 
 
@@ -54,18 +53,17 @@ def panels(seed: int = 0) -> list[tuple[str, str, Tensor]]:
 
 
 def draw(columns: int) -> Figure:
-    """Draw the panels in so many columns; the days that can be read already have a frame."""
+    """Draw the panels in so many columns."""
     with plt.rc_context(STYLE | {"axes.spines.top": True, "axes.spines.right": True}):
         measured = panels()
         rows = -(-len(measured) // columns)
         figure, grid = plt.subplots(rows, columns, figsize=(2.3 * columns, 2.8 * rows + 0.3))
-        for number, (ax, (day, does, strength)) in enumerate(zip(grid.flat, measured, strict=True)):
-            written = number < WRITTEN
+        for ax, (day, does, strength) in zip(grid.flat, measured, strict=True):
             ax.imshow(strength, cmap=MAGNITUDE, vmin=0, vmax=1)
-            ax.set_title(day, weight="bold" if written else "normal")
+            ax.set_title(day, weight="bold")
             ax.set(xlabel=does, xticks=[], yticks=[])
             ax.grid(False)
-            ax.spines[:].set(color=COLOURS[1] if written else INK, linewidth=4 if written else 0.8)
+            ax.spines[:].set(color=INK, linewidth=0.8)
         figure.get_layout_engine().set(h_pad=0.14, w_pad=0.06)
         figure.supxlabel("input position →", size=12)
         figure.supylabel("← output position", size=12)

@@ -34,4 +34,4 @@ def case(need_weights: bool, bound: float) -> Case:
     )
 
 
-CASES = [case(need_weights=False, bound=1.0), case(need_weights=True, bound=1.1)]
+CASES = [case(need_weights=False, bound=0.9), case(need_weights=True, bound=1.0)]

@@ -27,6 +27,7 @@
 # %%
 import convolution_to_attention  # is `utils` this book's?
 
+from statistics import fmean
 from time import perf_counter
 
 import matplotlib.pyplot as plt
@@ -975,16 +976,13 @@ untrained = []
 for seed in (1, 2, 3):
     torch.manual_seed(seed)
     untrained.append(share_by_depth(convolution.DigitsNet()))
-lowest, mean, highest = (
-    [f(column) for column in zip(*untrained)] for f in (min, lambda c: sum(c) / 3, max)
-)
+mean, highest = ([f(column) for column in zip(*untrained)] for f in (fmean, max))
 
 # %% mystnb={"figure": {"caption": "Share of the variance that lies between digits, in the pixels (0) and after each convolution. For the untrained networks: mean and range of three.", "name": "fig-digit-share"}, "image": {"alt": "Two curves over depth. The trained network starts below the pixels after the first convolution and rises well above them after the third; the untrained networks stay flat."}}
 curves(
-    {"trained": (range(4), trained), "untrained": (range(4), mean)},
+    {"trained": (range(4), trained), "untrained": (range(4), untrained)},
     "convolutions passed",
     "share between digits",
-    spread={"untrained": (lowest, highest)},
 )
 plt.xticks(range(4))
 plt.show()
@@ -1197,13 +1195,13 @@ for distance, today in ((4, near), (12, far)):
 
 # %%
 apart = order.parameters["distance"]
-means, ranges = {}, {}
-for n, name in ((1, "1 layer"), (2, "2 layers"), (3, "3 layers")):
-    mean, lowest, highest = zip(*(order.spread("test", layers=n, distance=d) for d in apart))
-    means[name], ranges[name] = (apart, mean), (lowest, highest)
+lines = {
+    name: (apart, [order.column("test", layers=n, seed=seed) for seed in (0, 1, 2)])
+    for n, name in ((1, "1 layer"), (2, "2 layers"), (3, "3 layers"))
+}
 
 # %% mystnb={"figure": {"caption": "Share of right answers by the distance of the marks: mean and range over three seeds (stored experiment `order`).", "name": "fig-order"}, "image": {"alt": "Three curves like cliffs: with one layer the accuracy drops from one to one half after distance two, with two layers after four, with three layers after six."}}
-curves(means, "distance of the marks (steps)", "share of right answers", spread=ranges)
+curves(lines, "distance of the marks (steps)", "share of right answers")
 plt.show()
 
 # %%

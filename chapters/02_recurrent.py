@@ -71,18 +71,10 @@ from utils.training.loop import Batches, evaluate, fit
 
 # %%
 from utils.data.dates import LANGUAGES, language_words
+from utils.data.docstrings import PARTS, docstring_text
 from utils.data.pictures import digits
-from utils.data.text import (
-    BOS,
-    EOS,
-    PAD,
-    PARTS,
-    BucketedBatches,
-    KneserNey,
-    Vocabulary,
-    manual_text,
-    pad,
-)
+from utils.data.text import BOS, EOS, PAD, BucketedBatches, Vocabulary, pad
+from utils.training.counting import KneserNey
 
 use_book_style()
 
@@ -656,8 +648,8 @@ finding(
 # %% [markdown]
 # ### Many to many, in step: what comes next?
 #
-# The second model writes. It reads Python's own manual, in the words of `help()`, and is to say each next character. Some
-# topics are held out. The text is one very long sequence, so it is cut into chunks, and the state goes on
+# The second model writes. It reads what scikit-learn's docstrings say, which `help()` shows, and is to say each next character.
+# Some modules are held out. The text is one very long sequence, so it is cut into chunks, and the state goes on
 # from chunk to chunk while the gradient does not.
 
 # %%
@@ -667,13 +659,13 @@ show_source(recurrent.Streaming)
 show_source(train_characters)
 
 # %%
-symbols = Vocabulary(manual_text("train"))
-manual = {part: torch.tensor(symbols.encode(manual_text(part))) for part in PARTS}
+symbols = Vocabulary(docstring_text("train"))
+docstrings = {part: torch.tensor(symbols.encode(docstring_text(part))) for part in PARTS}
 torch.manual_seed(0)
 writer = recurrent.Streaming(recurrent.LanguageModel(len(symbols), 32, recurrent.RNN(32, 128)))
 how = {"batch_size": 16, "length": 32, "learning_rate": 8e-3}
-_ = train_characters(writer, manual["train"], manual["validation"], epochs=2, **how)
-judged_on = stream(manual["test"], 16, len(manual["test"]))
+_ = train_characters(writer, docstrings["train"], docstrings["validation"], epochs=2, **how)
+judged_on = stream(docstrings["test"], 16, len(docstrings["test"]))
 test_nats = evaluate(writer, judged_on, F.cross_entropy)["loss"]
 
 # %% [markdown]
@@ -683,9 +675,10 @@ test_nats = evaluate(writer, judged_on, F.cross_entropy)["loss"]
 
 # %% mystnb={"figure": {"caption": "Perplexity on the test's text of models that count, by their order (they look at one character fewer), and of the recurrent network after two epochs.", "name": "fig-perplexity"}, "image": {"alt": "A falling curve that is flat from order six on; a dashed horizontal line for the network crosses it after order three."}}
 orders = range(1, 8)
-counting = {n: KneserNey(manual["train"], n, len(symbols)) for n in orders}
+counting = {n: KneserNey(docstrings["train"], n, len(symbols)) for n in orders}
 perplexities = {
-    n: perplexity(-model.log_probabilities(manual["test"]).mean()) for n, model in counting.items()
+    n: perplexity(-model.log_probabilities(docstrings["test"]).mean())
+    for n, model in counting.items()
 }
 ours = perplexity(test_nats)
 ax = curves({"counting": (orders, list(perplexities.values()))}, "order (characters)", "perplexity")
@@ -726,8 +719,8 @@ def step(ids: torch.Tensor, state: torch.Tensor) -> tuple[torch.Tensor, torch.Te
 
 
 def write(choose, start: str = "The ") -> torch.Tensor:
-    """Eight texts of 400 characters (8, 400) that go on from a beginning."""
-    ids = torch.tensor([symbols.encode(start)] * 8)
+    """64 texts of 400 characters (64, 400) that go on from a beginning."""
+    ids = torch.tensor([symbols.encode(start)] * 64)
     with torch.no_grad():
         _, state = writer.model(ids[:, :-1])
     return sampling.generate(step, state, ids[:, -1], 400, choose)
@@ -759,7 +752,7 @@ for name, ids in written.items():
     print(f"{name:16}", repr("".join(symbols.decode(ids[0, :100]))))
 
 # %% [markdown]
-# Which is best? Two things are wanted, and they pull apart. The text should be like the manual: we let the counting model of
+# Which is best? Two things are wanted, and they pull apart. The text should be like the docstrings: we let the counting model of
 # order 5 judge it, by its perplexity. And it should not repeat itself: we count what share of its pieces of eight
 # characters are different.
 
@@ -776,12 +769,12 @@ def variety(ids: torch.Tensor) -> float:
     return sum(len(set(map(tuple, text))) / len(text) for text in pieces) / len(pieces)
 
 
-rows = len(manual["validation"]) // 400
-written["the manual itself"] = manual["validation"][: 400 * rows].view(rows, 400)
+rows = len(docstrings["validation"]) // 400
+written["the docstrings"] = docstrings["validation"][: 400 * rows].view(rows, 400)
 surprise = {name: judged(ids) for name, ids in written.items()}
 varied = {name: variety(ids) for name, ids in written.items()}
 
-# %% mystnb={"figure": {"caption": "Eight texts of 400 characters written in each way. Right: more varied. Up: more surprising to a model that counts.", "name": "fig-sampling"}, "image": {"alt": "Points over variety from zero to one. Greedy writing stands far to the left and low, a temperature of 0.3 in the middle and low, temperatures of 1 and above to the right and high. The others and the manual itself stand to the right, in between."}}
+# %% mystnb={"figure": {"caption": "64 texts of 400 characters written in each way. Right: more varied. Up: more surprising to a model that counts.", "name": "fig-sampling"}, "image": {"alt": "Points over variety from zero to one. Greedy writing stands far to the left and low, a temperature of 0.3 in the middle and low, temperatures of 1 and above to the right and high. The others and the docstrings stand to the right, in between."}}
 figure, ax = plt.subplots(figsize=(7, 4.2))
 for (name, value), marker in zip(surprise.items(), "osD^vPX*", strict=True):
     ax.scatter(varied[name], value, marker=marker, s=90, label=name)
@@ -792,18 +785,18 @@ plt.show()
 # %%
 finding(
     "Greedy writing goes in circles: under half of its pieces differ. At temperature 1 over 90 % differ, "
-    "but the text surprises over twice as much as the manual. Top-p at 0.9 is under two thirds of that, "
+    "but the text surprises over twice as much as the docstrings. Top-p at 0.9 is under two thirds of that, "
     "with over 60 % of the pieces different.",
     varied["greedy"] < 0.5
     and varied["temperature 1"] > 0.9
-    and surprise["temperature 1"] > 2 * surprise["the manual itself"]
+    and surprise["temperature 1"] > 2 * surprise["the docstrings"]
     and surprise["top-p, 0.9"] < surprise["temperature 1"] * 2 / 3
     and varied["top-p, 0.9"] > 0.6,
     {name: f"{surprise[name]:.1f} at {varied[name]:.0%}" for name in surprise},
 )
 
 # %% [markdown]
-# By these two numbers a temperature of 0.7 and top-k come nearest to the manual. Top-p is more varied, and more surprising. No way is
+# By these two numbers a temperature of 0.7 and top-k come nearest to the docstrings. Top-p is more varied, and more surprising. No way is
 # best in both: each buys likeness with variety.
 #
 # ### One to many: a picture becomes a word
@@ -1105,13 +1098,11 @@ factors = {
 }
 
 # %% mystnb={"figure": {"caption": "Factor per step by which a gradient changes on its way back, mean and range of three random networks. Above 1 it explodes, below it vanishes. A linear network would follow the diagonal.", "name": "fig-growth"}, "image": {"alt": "Curves over the spectral radius from 0.5 to 5, all rising, all below the diagonal from a radius of 1 on; they cross the line at 1 between radii of about 1.5 for small inputs and 3 for large ones."}}
-lines, bands = {"linear": (radii[:5], radii[:5])}, {}
+lines = {"linear": (radii[:5], radii[:5])}
 for size in sizes:
-    mean, low, high = zip(
-        *((sum(f) / 3, min(f), max(f)) for f in (factors[r, size] for r in radii))
-    )
-    lines[f"inputs of size {size}"], bands[f"inputs of size {size}"] = (radii, mean), (low, high)
-ax = curves(lines, "spectral radius of $W_h$", "factor per step", spread=bands)
+    three = zip(*(factors[r, size] for r in radii))
+    lines[f"inputs of size {size}"] = radii, list(three)
+ax = curves(lines, "spectral radius of $W_h$", "factor per step")
 ax.axhline(1, color="black", linewidth=1)
 plt.show()
 
@@ -1194,14 +1185,14 @@ finding(
 # %% [markdown]
 # ### In the network that we trained
 #
-# Random weights are one thing. What did training make of them, in the network that writes the manual? We let it read
+# Random weights are one thing. What did training make of them, in the network that writes docstrings? We let it read
 # held-out text, and measure the same numbers.
 
 # %%
 trained = writer.model
 torch.manual_seed(0)
 fresh = recurrent.LanguageModel(len(symbols), 32, recurrent.RNN(32, 128))
-text = manual["validation"][: 16 * 1500].view(16, 1500)
+text = docstrings["validation"][: 16 * 1500].view(16, 1500)
 
 
 def inner(model: nn.Module) -> dict[str, float]:
@@ -1415,17 +1406,16 @@ halves = {
     "full length only": experiments.load("recall_fixed"),
     "shorter ones, too": experiments.load("recall_mixed"),
 }
-lines, bands, learned = {}, {}, {}
+lines, learned = {}, {}
 for name, result in halves.items():
     lengths = result.parameters["length"]
-    mean, low, high = zip(*(result.spread("test", layer="RNN", length=n) for n in lengths))
-    lines[name], bands[name] = (lengths, mean), (low, high)
+    lines[name] = lengths, [result.column("test", layer="RNN", seed=seed) for seed in (0, 1, 2)]
     for n in lengths:
         rows = result.select(layer="RNN", length=n)
         learned[name, n] = sum(row["test"] > 0.9 for row in rows)
 
 # %% mystnb={"figure": {"caption": "Share of first symbols that a plain recurrent network recalls, by the length of the sequence: mean and range over three seeds (stored experiments `recall_fixed` and `recall_mixed`). The line at the bottom is chance.", "name": "fig-recall"}, "image": {"alt": "Two curves over the length. Trained on the full length only, recall is complete up to 10 symbols, and between 10 and 100 it falls, with a wide range between seeds. With shorter sequences among them it stays complete up to 400."}}
-ax = curves(lines, "length (symbols)", "recalled", spread=bands, logx=True)
+ax = curves(lines, "length (symbols)", "recalled", logx=True)
 ax.axhline(0.25, color="black", linewidth=1)
 plt.show()
 

@@ -43,7 +43,8 @@ from torch.nn.utils.rnn import pack_padded_sequence
 
 # %%
 from utils import recurrent
-from utils.data.text import manual_text, pad
+from utils.data.docstrings import docstring_text
+from utils.data.text import pad
 from utils.exercises.gates import check
 from utils.exercises.progress import checklist
 from utils.measure import experiments
@@ -541,7 +542,7 @@ print("backward outputs that hear of the first input:", (moves > 0).nonzero().fl
 
 # %% [markdown]
 # What does padding cost? Each padded step is computed and thrown away. We take the lines of the
-# manual that you know from yesterday, in batches of 64: in random order, and with lines of similar
+# docstrings that you know from yesterday, in batches of 64: in random order, and with lines of similar
 # length together.
 
 
@@ -553,7 +554,7 @@ def share_of_padding(lengths: torch.Tensor) -> float:
     return 1 - lengths.sum().item() / computed
 
 
-lines = [line for line in manual_text("train").splitlines() if line]
+lines = [line for line in docstring_text("train").splitlines() if line]
 line_lengths = pad([list(line.encode()) for line in lines])[1]
 order = torch.randperm(len(lines), generator=torch.Generator().manual_seed(0))
 waste = share_of_padding(line_lengths[order]), share_of_padding(line_lengths.sort().values)
@@ -660,7 +661,7 @@ table(rows, ["layer", "parameters", "test words right"])
 #
 # ### Which letter comes next?
 #
-# Now the manual, letter by letter, with about 103,000 parameters each and three passes over the text.
+# Now the docstrings, letter by letter, with about 103,000 parameters each and three passes over the text.
 # And here is a trap. We could choose one learning rate, say 0.003, train all three with it, and print
 # the result. This experiment took three rates.
 
@@ -744,15 +745,15 @@ table(
 # %% [markdown]
 # ### Future context
 #
-# Chinese is written without spaces, and so was Latin. We take the manual's spaces away and ask for
+# Chinese is written without spaces, and so was Latin. We take the docstrings' spaces away and ask for
 # each letter: does a word end here? After `the` it does if `module` follows, and it does not if
 # `mselves` does. A reader who goes from left to right has to decide before she sees it.
 
 
 # %%
 def unspaced(part: str, length: int = 32) -> tuple[torch.Tensor, torch.Tensor]:
-    """Letters of the manual without spaces, 0 to 25, and 1 where a word ends; both (n, T)."""
-    words = re.findall("[a-z]+", manual_text(part).lower())
+    """Letters of the docstrings without spaces, 0 to 25, and 1 where a word ends; both (n, T)."""
+    words = re.findall("[a-z]+", docstring_text(part).lower())
     letters = torch.tensor([ord(letter) - ord("a") for letter in "".join(words)])
     ends = torch.zeros_like(letters)
     ends[torch.tensor([len(word) for word in words]).cumsum(0) - 1] = 1
@@ -816,11 +817,7 @@ table(
 
 # %% mystnb={"figure": {"caption": "Share of letters for which it is wrongly said whether a word ends there: mean and range over three seeds, about 13,000 parameters each.", "name": "fig-directions"}, "image": {"alt": "Three bars. The forward reader is wrong most often, the backward reader clearly less, the one that reads both ways least."}}
 wrong = {d: [1 - right for right in three] for d, three in found.items()}
-bars(
-    {d: sum(three) / 3 for d, three in wrong.items()},
-    "share of wrong answers",
-    spread={d: (min(three), max(three)) for d, three in wrong.items()},
-)
+bars(wrong, "share of wrong answers")
 plt.show()
 
 # %%
@@ -1074,7 +1071,7 @@ finding(
 # *Beyond the core path, as is the rest of this section.* In a model of text, one can find units that mean something. A famous one knows whether the text is
 # inside quotation marks {cite}`karpathy2015visualizing`. Such findings are easy to make by looking
 # long enough, so a stored experiment fixed the rules in advance. It trained an LSTM of 120 units on
-# the manual, three times. It picked the unit whose cell correlates most with "inside quotation
+# the docstrings, three times. It picked the unit whose cell correlates most with "inside quotation
 # marks", on validation text, and judged it on the test's. Then it cut that unit out, which means that it
 # held its $h$ and $c$ at 0, and looked at the loss of the closing marks.
 
@@ -1536,7 +1533,7 @@ check("3.4", gru_step)
 #
 # *Core, 3 minutes.* In PyTorch's GRU, a unit's update gate stands at 0.6 for five steps, and its candidate is 0 all the time. You load
 # the same weights, unchanged (all biases are 0), into the GRU of the exercise above, and its update gate stands at 0.6 too. What share of the unit's
-# state is left after the five steps? Within a twentieth is near enough.
+# state is left after the five steps? Within 3 % is near enough.
 # ([Solution](solutions/03_gates.ipynb#solution-3-5))
 # ```
 

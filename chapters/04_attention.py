@@ -46,7 +46,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from utils import attention, seq2seq
 from utils.data import dates, translation
 from utils.data.text import Vocabulary, pad
-from utils.exercises.alignment import check, random_language
+from utils.exercises.attention import check
+from utils.exercises.attention.beam_search_curse import random_language
 from utils.exercises.progress import checklist
 from utils.measure import experiments
 from utils.measure.claims import claim
@@ -335,7 +336,8 @@ print("weights", [round(number, 3) for number in e_masked.softmax(0).tolist()])
 # ## Build it
 #
 # *20 minutes.* Much code follows, and you need not read all of it. In encoder and decoders read `forward` and `run`; in the attention
-# read `remember` and `read`. What begins with `_check` only raises errors, and `_fused` computes the same in the library's kernel.
+# read `remember` and `read`. What begins with `check_` only raises errors, `blanked` sets
+# to 0 what is masked for all, and `_fused` computes the same in the library's kernel.
 # `project`, `step` and `hidden` are the recurrent layers' own, from the last two days.
 #
 # First what a fixed vector needs: two recurrent networks, and training. The encoder reads in both directions, each with half of the
@@ -1072,7 +1074,15 @@ heat_map(
     columns=[*asked, "EOS"],
 )
 for t, j in truth:
-    plt.plot(j, t, "o", markersize=20, markerfacecolor="none", markeredgecolor=COLOURS[1], mew=3)
+    plt.plot(
+        j + 0.5,
+        t + 0.5,
+        "o",
+        markersize=20,
+        markerfacecolor="none",
+        markeredgecolor=COLOURS[1],
+        mew=3,
+    )
 plt.show()
 
 # %%
@@ -1353,20 +1363,20 @@ table(
 
 # %%
 wider = experiments.load("translation_width")
-fixed = {N: by_words(wider.select(hidden_size=N)) for N in wider.parameters["hidden_size"]}
-drawn_lines, bands = {}, {}
-for label, found in {
-    "additive": lengths_of["additive"],
-    "dot": lengths_of["dot"],
-    "fixed vector, N = 64": fixed[64],
-    "fixed vector, N = 128": lengths_of["none"],
-    "fixed vector, N = 256": fixed[256],
-}.items():
-    mean, low, high = zip(*found.values())
-    drawn_lines[label], bands[label] = (list(found), mean), (low, high)
+by_label = {
+    "additive": rows_of("additive"),
+    "dot": rows_of("dot"),
+    "fixed vector, N = 64": wider.select(hidden_size=64),
+    "fixed vector, N = 128": rows_of("none"),
+    "fixed vector, N = 256": wider.select(hidden_size=256),
+}
+lines = {
+    label: (rows[0]["length"], [row["exact by length"] for row in rows])
+    for label, rows in by_label.items()
+}
 
 # %% mystnb={"figure": {"caption": "Share of sentences translated exactly, by their number of English words: mean and range over three seeds (stored experiments `translation`, `translation_products` and `translation_width`).", "name": "fig-translation-length"}, "image": {"alt": "Five lines over the number of words, from 3 to 25. With additive attention it stays near one; with the dot score it falls to about 0.8. The fixed vectors fall to zero: 64 wide at once, 128 wide by about eight words, 256 wide by about seventeen."}}
-curves(drawn_lines, "English words", "share exactly right", spread=bands)
+curves(lines, "English words", "share exactly right")
 plt.show()
 
 
@@ -2028,7 +2038,7 @@ check("4.13", coverage_weights)
 #
 # *Research, 45 minutes.* Write a beam search that returns **all** sentences that have ended, best first. The model is a table, as
 # for greedy decoding above. At each step, of all continuations of all beginnings, the `width` best stay. Those that end with EOS leave; their
-# places stay empty. The search goes on for `max_len` steps. The ended ones are ranked by
+# places stay empty for this step. The search goes on for `max_len` steps. The ended ones are ranked by
 # $\log p$ divided by $\text{length}^\text{penalty}$, where the length counts EOS. Then measure on twenty languages, with `max_len=20`
 # (`random_language(seed)` gives the $\log p$ of one, in which a sentence may end after any symbol):
 # how long is the best sentence, by the width of the beam, with a penalty of 0 and of 1? How long are sentences that

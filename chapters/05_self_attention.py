@@ -469,23 +469,16 @@ def through_softmax(d_k: int, scaled: bool) -> dict[str, torch.Tensor]:
 
 looked = {(d_k, scaled): through_softmax(d_k, scaled) for d_k in widths for scaled in (True, False)}
 
-
-# %%
-def quantiles(name: str, scaled: bool) -> tuple[torch.Tensor, ...]:
-    """The 5 %, 50 % and 95 % of a number over the queries, by width; (5,) each."""
-    points = torch.tensor([0.05, 0.5, 0.95])
-    return torch.stack([looked[d_k, scaled][name].quantile(points) for d_k in widths]).unbind(1)
-
-
 # %% mystnb={"figure": {"caption": "What the width of queries and keys does to a softmax over 64 keys, with the scale and without: entropy of the weights, and sizes of the gradients that arrive at the scores and, one step further, at the query. Lines are medians of 500 queries; bands hold nine tenths of them.", "name": "fig-scale"}, "image": {"alt": "Three panels over the width, from 4 to 1024. With the scale all three lines are flat: entropy above five bits, both gradients near one. Without it the entropy falls to zero; the gradient at the scores falls from a width of 64 on, to a thousandth; that at the query lies above the flat line up to 256 and falls below it at 1024, and its band opens to both sides."}}
 figure, axes = plt.subplots(1, 3, figsize=(9, 3.2))
 labels = {"entropy": "entropy (bits)", "scores": "gradient, scores", "query": "gradient, query"}
 for ax, (name, label) in zip(axes, labels.items()):
-    lines, bands = {}, {}
-    for scaled, told in ((True, "with scale"), (False, "without")):
-        low, middle, high = quantiles(name, scaled)
-        lines[told], bands[told] = (widths, middle), (low, high)
-    curves(lines, "width $d_k$", label, spread=bands, logx=True, logy=name != "entropy", ax=ax)
+    lines = {
+        told: (widths, torch.stack([looked[d_k, scaled][name] for d_k in widths], dim=1))
+        for scaled, told in ((True, "with scale"), (False, "without"))
+    }
+    logy = name != "entropy"
+    curves(lines, "width $d_k$", label, middle="median", within=90, logx=True, logy=logy, ax=ax)
     ax.set_xticks(widths, widths)
 plt.show()
 
@@ -597,7 +590,7 @@ show_source(self_attention.dot_product_attention)
 show_source(self_attention.dot_product._with_weights)
 
 # %% [markdown]
-# `SCORE` is yesterday's `ScaledDotScore`, and `masked_softmax` is yesterday's too. `dropout` drops
+# `scaled_dot` is yesterday's `ScaledDotScore`, and `masked_softmax` is yesterday's too. `dropout` drops
 # some weights in training (exercise 5.7). `n_kv`, fewer heads of keys than of queries, is for Day 7; here it is equal to $h$.
 #
 # ### Heads
@@ -637,7 +630,7 @@ show_source(MultiHeadAttention.project)
 show_source(MultiHeadAttention.forward)
 
 # %% [markdown]
-# Read the lines from `project` to `W_o`: project, look, merge, mix. (`memory` is tomorrow's; `cache`, `start` and `rotary` come later.)
+# Read the lines from `project` to `W_o`: project, look, merge, mix. (`memory` is tomorrow's; `cache`, `start` and `rotary` come later. `attend` is `dot_product_attention`, until Day 7 hands in others.)
 #
 # How many parameters has it? Four matrices of $D^2$, with biases, however many heads.
 
@@ -1328,9 +1321,8 @@ depths = {
 }
 
 # %% mystnb={"figure": {"caption": "How much 32 random symbols still differ after so many layers of untrained self-attention: what each layer finds is added, or put in the place of what was there. Three seeds each; the vertical axis is logarithmic.", "name": "fig-collapse"}, "image": {"alt": "Two curves over the number of layers. With the sum it stays near one. For attention alone it falls ever faster, to about one part in ten thousand after two layers, and to nothing but rounding after two more."}}
-lines = {name: (range(13), differ.mean(0)) for name, differ in depths.items()}
-bands = {name: (differ.amin(0), differ.amax(0)) for name, differ in depths.items()}
-curves(lines, "layers", "share that differs", spread=bands, logy=True)
+lines = {name: (range(13), differ) for name, differ in depths.items()}
+curves(lines, "layers", "share that differs", logy=True)
 plt.show()
 
 # %%
@@ -1992,8 +1984,9 @@ finding(
 # ```{exercise} Count a reader's weights
 # :label: exercise-5-1
 #
-# *Warm-up, 3 minutes.* `MultiHeadAttention(d_model=48, n_heads=6, d_memory=32)` looks from a sequence that is 48 wide into a memory that is
-# 32 wide. All its maps have biases. How many parameters is that? Write down the number before you ask PyTorch.
+# *Warm-up, 3 minutes.* Several heads can also look from one sequence into another, as yesterday's decoder did. Here the queries are made from a
+# sequence that is 48 wide, the keys and values from one that is 32 wide. Queries, keys, values and outputs are all 48 wide, in six heads, and each of the
+# four maps has a bias. How many parameters is that? Write down the number before you ask PyTorch.
 # ([Solution](solutions/05_self_attention.ipynb#solution-5-1))
 # ```
 

@@ -40,7 +40,8 @@ from torch.nn import functional as F
 # %%
 from utils import seq2seq, transformer
 from utils.exercises.progress import checklist
-from utils.exercises.transformer import check, echo_texts
+from utils.exercises.transformer import check
+from utils.exercises.transformer.checkpoint_average import echo_texts
 from utils.positions import sinusoidal
 from utils.self_attention import MultiHeadAttention, causal_mask, dot_product_attention
 from utils.seq2seq import BOS, EOS, PAD, Seq2Seq, Seq2SeqConfig
@@ -48,12 +49,13 @@ from utils.transformer import EncoderBlock, Transformer, TransformerConfig
 
 # %%
 from utils.data import dates, translation
-from utils.data.text import BucketedBatches, KneserNey, Vocabulary, pad
+from utils.data.text import BucketedBatches, Vocabulary, pad
 from utils.measure import costs, experiments
 from utils.measure.claims import claim
 from utils.show.display import finding, show_source, table
 from utils.show.plotting import COLOURS, INK, curves, heat_map, use_book_style
 from utils.training import metrics
+from utils.training.counting import KneserNey
 from utils.training.loop import Batches, evaluate, fit
 from utils.training.recipes import rise_and_fall, train_translator
 from utils.training.sampling import generate, sample
@@ -1300,7 +1302,7 @@ finding(
 # %% [markdown]
 # ## Look inside
 #
-# *8 minutes.* A Transformer has many looks: each head of each block, at itself and at the source. `looks` returns them all.
+# *8 minutes.* A Transformer has many looks: each head of each block, at itself and at the source. `attention_weights` returns them all.
 #
 # ### At the source
 #
@@ -1308,10 +1310,10 @@ finding(
 
 
 # %%
-def all_looks(model: Transformer, source, lengths, target) -> transformer.Looks:
+def all_looks(model: Transformer, source, lengths, target) -> transformer.AttentionWeights:
     """All weights while the model is fed this target."""
     with torch.no_grad():
-        return model.eval().looks(source, lengths, seq2seq.shift(target))
+        return model.eval().attention_weights(source, lengths, seq2seq.shift(target))
 
 
 cross = all_looks(copier, new[:200], torch.full((200,), 10), new[:200]).cross  # (B, L, h, T, S)
@@ -1743,13 +1745,14 @@ def sorted_right(norm: str, blocks: int, rate: float, warmup: bool) -> tuple[flo
 figure, axes = plt.subplots(2, 2, figsize=(6.4, 5.4), sharex=True, sharey=True)
 for row, rate in zip(axes, (0.01, 0.03)):
     for ax, norm in zip(row, ("post", "pre")):
-        found = {
-            name: [sorted_right(norm, n, rate, warmup) for n in (2, 6, 12)]
-            for name, warmup in (("warm-up", True), ("none", False))
-        }
-        lines = {name: ((2, 6, 12), [mean for mean, *_ in f]) for name, f in found.items()}
-        bands = {name: tuple(zip(*(f[1:] for f in three))) for name, three in found.items()}
-        curves(lines, "", "", spread=bands, ax=ax)
+        lines = {}
+        for name, warmup in (("warm-up", True), ("none", False)):
+            where = {"norm": norm, "rate": rate, "warmup": warmup}
+            lines[name] = (
+                (2, 6, 12),
+                [warmed.column("accuracy", **where, seed=s) for s in (0, 1, 2)],
+            )
+        curves(lines, "", "", ax=ax)
         ax.set(title=f"{norm}-norm, rate {rate}", xticks=(2, 6, 12), ylim=(0, 1.05))
 figure.supxlabel("blocks")
 figure.supylabel("share in place")

@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from utils.data.text import Vocabulary, manual_text
+from utils.data.docstrings import docstring_text
+from utils.data.text import Vocabulary
 from utils.recurrent import GRU, LSTM, RNN, LanguageModel, Streaming
 from utils.training.loop import evaluate
 from utils.training.recipes import stream, train_characters
@@ -27,11 +28,11 @@ LAYERS = {"RNN": (RNN, 256), "GRU": (GRU, 152), "LSTM": (LSTM, 131)}
 
 
 def data() -> list[np.ndarray]:
-    return [np.frombuffer(manual_text().encode(), dtype=np.uint8)]
+    return [np.frombuffer(docstring_text().encode(), dtype=np.uint8)]
 
 
 def measure(layer: str, learning_rate: float, epochs: int, seed: int) -> dict:
-    parts = [manual_text(part) for part in ("train", "validation", "test")]
+    parts = [docstring_text(part) for part in ("train", "validation", "test")]
     vocabulary = Vocabulary(parts[0])
     train, validation, test = (torch.tensor(vocabulary.encode(part)) for part in parts)
     kind, hidden_size = LAYERS[layer]

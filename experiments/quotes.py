@@ -1,4 +1,4 @@
-"""Does an LSTM that learned to write Python's manual keep track of quotation marks in one unit?
+"""Does an LSTM that learned to write docstrings keep track of quotation marks in one unit?
 
 The unit is picked on validation text, by the correlation of its cell with being inside quotation
 marks, and judged on the test's: by the same correlation, and by the loss (in nats) at closing marks
@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from utils.data.text import Vocabulary, manual_text
+from utils.data.docstrings import docstring_text
+from utils.data.text import Vocabulary
 from utils.recurrent import LSTM, LanguageModel, Streaming
 from utils.training.recipes import train_characters
 
@@ -21,11 +22,11 @@ HIDDEN_SIZE, LETTERS, SHOWN = 120, 10_000, 48
 
 
 def data() -> list[np.ndarray]:
-    return [np.frombuffer(manual_text().encode(), dtype=np.uint8)]
+    return [np.frombuffer(docstring_text().encode(), dtype=np.uint8)]
 
 
 def measure(epochs: int, seed: int) -> dict:
-    train, validation, test = (manual_text(part) for part in ("train", "validation", "test"))
+    train, validation, test = (docstring_text(part) for part in ("train", "validation", "test"))
     vocabulary = Vocabulary(train)
     torch.manual_seed(seed)
     model = LanguageModel(len(vocabulary), 32, LSTM(32, HIDDEN_SIZE))

@@ -1,5 +1,8 @@
 """Day 4's attention equals loops and the library, in value and gradient, masked rows included."""
 
+import copy
+import math
+
 import pytest
 import torch
 from torch import nn
@@ -364,6 +367,100 @@ def test_what_is_masked_changes_nothing(score, d_query, d_key, need_weights):
     seen = ~padded
     other, _ = attention(query, keys, values + seen * noise, mask, need_weights)
     assert (before - other).abs().max() > 1  # and what is not, does
+
+
+@each_score
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+@pytest.mark.parametrize("axes", ["sources", "queries", "all"])
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_what_no_query_sees_may_hold_anything(score, d_query, d_key, bad, axes, need_weights):
+    mask = {
+        "sources": padding_mask(torch.tensor([2, S, 3]), S),
+        "queries": some(B, T, S) & padding_mask(torch.tensor([2, S, 3]), S),
+        "all": torch.arange(S) < S - 1,
+    }[axes]
+    unseen = ~mask.expand(B, T, S).any(dim=1)[..., None]
+    assert unseen.any()
+    for attention in (
+        Attention(score),
+        LocalAttention(score, 1),
+        LocalAttention(score, 2, d_query),
+    ):
+        attention.double()
+        results = []
+        for fill in (bad, 0.7):
+            query = draw(B, T, d_query).requires_grad_()
+            keys = draw(B, S, d_key).masked_fill(unseen, fill).requires_grad_()
+            values = draw(B, S, D_V).masked_fill(unseen, fill).requires_grad_()
+            context, weights = attention(query, keys, values, mask, need_weights)
+            inputs = [query, keys, values, *attention.parameters()]
+            results.append([context, *gradients(context, inputs)])
+            results[-1] += [weights] if need_weights else []
+        for poisoned, clean in zip(*results, strict=True):
+            assert torch.equal(poisoned, clean)
+            assert clean.isfinite().all()
+
+
+def test_a_mask_of_two_axes_that_could_mean_either_is_refused():
+    query, keys, values = draw(4, 4, N), draw(4, S, N), draw(4, S, D_V)
+    mask = padding_mask(torch.tensor([2, S, 3, 1]), S)[:, 0]  # (B, S)
+    for attention in (Attention(ScaledDotScore()), LocalAttention(DotScore(), 2)):
+        for need_weights in (True, False):
+            with pytest.raises(ValueError, match=r"mask\[:, None\] for sources, mask\[None\] for"):
+                attention(query, keys, values, mask, need_weights)
+        by_source, _ = attention(query, keys, values, mask[:, None])
+        by_query, _ = attention(query, keys, values, mask[None])
+        assert not torch.allclose(by_source, by_query)
+        fewer, _ = attention(query[:3], keys[:3], values[:3], mask)  # (T, S), and no other reading
+        torch.testing.assert_close(fewer, by_query[:3])
+        single, _ = attention(query[:1, :1], keys[:1], values[:1], mask[:1])
+        torch.testing.assert_close(single, by_source[:1, :1])
+
+
+@each_score
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_attention_works_in_mixed_precision(score, d_query, d_key, need_weights):
+    attention = Attention(copy.deepcopy(score).float())
+    tensors = [draw(B, T, d_query), draw(B, S, d_key), draw(B, S, D_V)]
+    mask = padding_mask(torch.tensor([2, S, 3]), S)
+    results = []
+    for enabled in (True, False):
+        leaves = [x.float().requires_grad_() for x in tensors]
+        with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
+            context, _ = attention(*leaves, mask, need_weights)
+        results.append([context.float(), *gradients(context.double(), leaves)])
+    for half, full in zip(*results, strict=True):
+        assert half.dtype == torch.float32
+        torch.testing.assert_close(half, full, rtol=0.1, atol=0.1)
+
+
+@each_score
+def test_attention_compiles_whole(score, d_query, d_key):
+    torch.compiler.reset()
+    query, keys, values = draw(B, T, d_query), draw(B, S, d_key), draw(B, S, D_V)
+    mask = padding_mask(torch.tensor([2, S, 3]), S)
+    for attention in (Attention(score), LocalAttention(score, 2, d_query).double()):
+        compiled = torch.compile(attention, backend="eager", fullgraph=True)
+        for ours, eager in zip(
+            compiled(query, keys, values, mask), attention(query, keys, values, mask), strict=True
+        ):
+            torch.testing.assert_close(ours, eager)
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_no_source_gives_no_context(need_weights):
+    context, _ = Attention(DotScore())(
+        draw(0, T, N), draw(0, S, N), draw(0, S, D_V), None, need_weights
+    )
+    assert context.shape == (0, T, D_V)
+
+
+def test_the_hidden_layers_vector_begins_with_a_length_of_about_one():
+    """So that scores begin with about the variance of tanh, however wide the layer is."""
+    torch.manual_seed(0)
+    for d_attention in (100, 400, 1600):
+        for score in (AdditiveScore(3, 4, d_attention), ConcatScore(3, 4, d_attention)):
+            assert score.v.norm().item() == pytest.approx(1, abs=0.2)
 
 
 def test_sizes_that_disagree_are_refused():

@@ -349,6 +349,24 @@ BAD = {
     "stride 0": (lambda: conv2d(IMAGE, KERNEL, stride=0), "stride and dilation are at least 1"),
     "dilation 0": (lambda: conv2d(IMAGE, KERNEL, dilation=0), "stride and dilation are at least 1"),
     "padding": (lambda: conv_output_size(5, 3, padding=-1), "padding at least 0"),
+    "cropped": (lambda: conv2d(IMAGE, KERNEL, padding=-1), "padding has to be at least 0, got -1"),
+    "max cropped": (
+        lambda: max_pool2d(IMAGE, 2, padding=-1),
+        "padding has to be at least 0, got -1",
+    ),
+    "no kernel": (lambda: receptive_field([(3, 1, 1), (0, 1, 1)]), "kernel_size is .* 1, got 0"),
+    "no stride": (lambda: receptive_field([(3, 0, 1)]), "stride is a whole number .* got 0"),
+    "no dilation": (lambda: receptive_field([(3, 1, -1)]), "dilation is a whole .* got -1"),
+    "both sides": (
+        lambda: CausalConv1d(3, 4, 2, padding=1)(IMAGE[0]),
+        r"padded in front, by itself, got a padding of \(1,\): leave it out",
+    ),
+    "same": (
+        lambda: CausalConv1d(3, 4, 2, padding="same")(IMAGE[0]),
+        "got a padding of same: leave it out",
+    ),
+    "no momentum": (lambda: BatchNorm2d(3, momentum=None), "momentum is a number .* got None"),
+    "momentum": (lambda: BatchNorm2d(3, momentum=1.5), "momentum is a number from 0 to 1, got 1.5"),
     "max window": (lambda: max_pool2d(IMAGE, 6), "6 pixels does not fit into 5"),
     "max padding": (lambda: max_pool2d(IMAGE, 2, padding=2), "more than half of the window's 2"),
     "max stride": (lambda: max_pool2d(IMAGE, 2, 0), "stride and dilation are at least 1"),
@@ -366,6 +384,83 @@ def test_bad_input_gets_one_sentence(call, sentence):
         call()
     message = str(caught.value)
     assert message.endswith(".") and "\n" not in message and message.count(". ") == 0
+
+
+# Mixed precision, compiled, empty -----------------------------------------------------------------
+
+
+def test_convolution_before_batch_norm_works_in_mixed_precision_as_the_librarys_do():
+    torch.manual_seed(0)
+    library = nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), nn.BatchNorm2d(4))
+    ours = nn.Sequential(Conv2d(3, 4, 3, padding=1), BatchNorm2d(4))
+    ours.load_state_dict(library.state_dict())
+    x = 3 + torch.randn(8, 3, 6, 5)
+    results = []
+    for layers in (ours, library):
+        leaf = x.clone().requires_grad_()
+        for training in (True, False):
+            layers.train(training)
+            with torch.autocast("cpu", torch.bfloat16):
+                y = layers(leaf)
+            assert y.dtype == torch.bfloat16
+            y.float().pow(3).mean().backward()
+        running = [layers[1].running_mean, layers[1].running_var]
+        assert all(part.dtype == torch.float32 for part in running)
+        assert all(p.grad.dtype == torch.float32 for p in (leaf, *layers.parameters()))
+        results.append([y.float(), leaf.grad, *running, layers[0].weight.grad, layers[1].bias.grad])
+    for mine, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(mine, theirs, rtol=0.05, atol=0.05)
+
+
+def test_batch_norm_takes_statistics_in_single_precision():
+    """In half precision, a mean of 1000 has an error of several units."""
+    x = (1000 + torch.randn(64, 2, 8, 8, generator=torch.Generator().manual_seed(0))).bfloat16()
+    ours, library = BatchNorm2d(2), nn.BatchNorm2d(2)
+    y, expected = ours(x), library(x)
+    assert y.dtype == torch.bfloat16
+    torch.testing.assert_close(ours.running_mean, library.running_mean, rtol=1e-5, atol=0)
+    torch.testing.assert_close(y, expected, rtol=0.01, atol=0.01)
+
+
+@pytest.mark.parametrize(
+    ("network", "size"),
+    [
+        (lambda: nn.Sequential(Conv2d(1, 2, 3, padding=1), BatchNorm2d(2)), (2, 1, 6, 5)),
+        (lambda: ResidualBlock(2), (2, 2, 6, 5)),
+        (DigitsNet, (2, 1, 8, 8)),
+        (SmallGoogLeNet, (2, 1, 8, 8)),
+        (lambda: RecallNet(3, True), (2, 4, 9)),
+    ],
+    ids=["layers", "blocks", "DigitsNet", "SmallGoogLeNet", "RecallNet"],
+)
+def test_networks_compile_whole(network, size):
+    torch.compiler.reset()
+    torch.manual_seed(0)
+    network = network().eval()  # no dropout, so that both compute the same
+    x = torch.randn(size)
+    results = []
+    for form in (network, torch.compile(network, backend="aot_eager", fullgraph=True)):
+        y = form(x)
+        results.append([y, *torch.autograd.grad(y.square().sum(), list(network.parameters()))])
+    for compiled, eager in zip(*results, strict=True):
+        torch.testing.assert_close(compiled, eager)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_batch_without_an_image_is_taken_as_the_library_takes_it(training):
+    library = nn.Sequential(nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3), nn.MaxPool2d(2), nn.AvgPool2d(2))
+    ours = nn.Sequential(Conv2d(2, 3, 3), BatchNorm2d(3))
+    ours.load_state_dict(library.state_dict())
+    ours.train(training), library.train(training)
+    x = torch.zeros(0, 2, 10, 12, requires_grad=True)
+    y = avg_pool2d(max_pool2d(ours(x), 2), 2)
+    assert y.shape == library(x).shape == (0, 3, 2, 2)
+    y.sum().backward()
+    assert x.grad.shape == x.shape
+    assert torch.equal(ours[0].weight.grad, torch.zeros(3, 2, 3, 3))
+    for name in ("running_mean", "running_var"):
+        assert torch.equal(getattr(ours[1], name), getattr(library[1], name))
+    assert conv2d_loop(x, ours[0].weight).shape == (0, 3, 8, 10)
 
 
 # Whole networks -----------------------------------------------------------------------------------

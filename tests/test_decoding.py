@@ -77,6 +77,15 @@ def test_top_p_at_the_boundary(p, symbols, dtype):
     assert kept(top_p(logits_of(0.15, 0.5, 0.05, 0.3, dtype=dtype), p)).sum() == symbols
 
 
+@pytest.mark.parametrize("left_out", [1e-6, 1e-7, 1e-9])
+def test_p_near_one_leaves_out_no_more_than_it_says(left_out):
+    """A tail of many symbols that holds twice what may be left out is not left out whole."""
+    tail = torch.full((100,), 2 * left_out / 100, dtype=torch.float64)
+    p = torch.cat([torch.tensor([1 - 2 * left_out], dtype=torch.float64), tail])
+    mass = p[kept(top_p(p.log(), 1 - left_out))].sum()
+    assert mass.item() == pytest.approx(1 - left_out, abs=left_out / 1.9)
+
+
 def test_p_below_the_largest_keeps_the_best_alone():
     for p in (0.49, 0.1, 1e-6, 1e-30):
         assert kept(top_p(logits_of(0.3, 0.5, 0.2), p)).tolist() == [False, True, False]
@@ -116,7 +125,15 @@ def test_no_such_temperature(tau):
         temperature(torch.zeros(3), tau)
 
 
-@pytest.mark.parametrize("k", [0, -2])
+@pytest.mark.parametrize("tau", [1e-38, 1e-45, 1e-300])
+def test_a_temperature_too_small_for_the_logits_is_refused(tau):
+    """In silence, their quotients would be infinite, and the distribution NaN."""
+    with pytest.raises(ValueError, match="divided by it, is not finite; the limit at 0 is logits"):
+        temperature(torch.tensor([[0.0, -1.0], [30.0, 5.0]]), tau)
+    assert temperature(torch.tensor([30.0, -math.inf]), 1e-30).softmax(-1).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("k", [0, -2, 2.5])
 def test_no_such_k(k):
     with pytest.raises(ValueError, match=f"k is {k}: keep at least 1"):
         top_k(torch.zeros(3), k)

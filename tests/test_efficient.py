@@ -1,6 +1,7 @@
 """Day 7's forms equal full attention under their pattern, and never make a tensor (T, S)."""
 
 import math
+from functools import partial
 
 import pytest
 import torch
@@ -580,6 +581,24 @@ def test_what_is_padding_changes_nothing(name):
     torch.testing.assert_close(before, after, atol=1e-6, rtol=1e-6)
 
 
+@EVERY_FORM
+@pytest.mark.parametrize("broken", [math.nan, math.inf])
+def test_what_is_broken_in_padding_reaches_neither_outputs_nor_gradients(name, broken):
+    form, key_mask = EVERY[name], torch.arange(40)[None] < torch.tensor([[40], [13], [1]])
+    form = {"performer": Performer(2, 9), "global": partial(window_attention, window=8)}.get(
+        name, form
+    )
+    query, key, value = (draw(3, 2, 40, 2, seed=i).float() for i in range(3))
+    hidden, found = ~key_mask[:, None, :, None], []
+    for fill in (0.0, broken):
+        inputs = [query, key.masked_fill(hidden, fill), value.masked_fill(hidden, fill)]
+        inputs = [x.requires_grad_() for x in inputs]
+        context = form(*inputs, key_mask=key_mask)
+        found.append([context, *torch.autograd.grad(context.square().sum(), inputs)])
+    for dirty, clean in zip(*found[::-1], strict=True):
+        torch.testing.assert_close(dirty, clean)
+
+
 @pytest.mark.parametrize("name", [name for name in EVERY if "causal" in name])
 def test_causal_forms_do_not_see_what_comes_after(name):
     query, key, value = (draw(2, 1, 60, 2, seed=i).float() for i in range(3))
@@ -741,7 +760,8 @@ def test_after_a_reset_the_cache_takes_another_batch():
     cache.append(key, value)
     _, other_key, other_value = heads(4, B=5)
     with pytest.raises(
-        ValueError, match=r"holds \(B, h, d\) = \(3, 2, 5\), got \(5, 2, 5\): reset"
+        ValueError,
+        match=r"holds \(B, h, d, type\) = \(3, 2, 5, torch.float64\), got \(5, 2, 5, .*: reset",
     ):
         cache.append(other_key, other_value)
     assert cache.length == T
@@ -767,6 +787,10 @@ def test_what_the_cache_refuses():
     with pytest.raises(ValueError, match="Expected a key"):
         cache.append(key[0], value[0])
     cache.append(key[:, :, :1], value[:, :, :1])  # still as it was
+    cache.reset()
+    cache.append(key.float(), value.float())
+    with pytest.raises(ValueError, match=r"holds .*torch.float32\), got .*torch.float64\)"):
+        cache.append(key[:, :, :1], value[:, :, :1])
     key.requires_grad_()
     with pytest.raises(ValueError, match="use it under torch.no_grad"):
         KVCache(5).append(key, value)
@@ -788,9 +812,9 @@ def test_shapes_that_do_not_fit_are_refused(name):
         (query[..., :1], key, value),
         (query, key, value[:, :, :7]),
     ):
-        with pytest.raises(ValueError, match=r"Expected query \(B, h, T, d_k\)"):
+        with pytest.raises(ValueError, match=r"Expected queries \(B, h, T, d_k\), keys \(B, h, S"):
             form(*bad)
-    with pytest.raises(ValueError, match="No size may be 0"):
+    with pytest.raises(ValueError, match="none of them empty"):
         form(query[:, :, :0], key[:, :, :0], value[:, :, :0])
     for mask in (torch.ones(3, 8), torch.ones(3, 7).bool(), torch.ones(3, 1, 8).bool()):
         with pytest.raises(ValueError, match=r"boolean and \(B, S\) = \(3, 8\)"):

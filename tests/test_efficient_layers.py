@@ -1,5 +1,6 @@
 """Day 7's forms within blocks: the same layer, another form between its projections."""
 
+import copy
 from functools import partial
 
 import pytest
@@ -11,6 +12,7 @@ from utils.efficient import (
     FormAttention,
     Linformer,
     Performer,
+    bigbird_attention,
     fixed_attention,
     fixed_mask,
     linear_attention,
@@ -22,7 +24,16 @@ from utils.efficient import (
     window_mask,
 )
 from utils.self_attention import MultiHeadAttention
-from utils.transformer import DecoderOnly, Encoder, EncoderOnly, Tagger, TransformerConfig
+from utils.seq2seq import greedy_decode
+from utils.transformer import (
+    DecoderOnly,
+    Encoder,
+    EncoderBlock,
+    EncoderOnly,
+    Tagger,
+    Transformer,
+    TransformerConfig,
+)
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 B, T, D, HEADS = 3, 11, 12, 2
@@ -61,7 +72,8 @@ def test_a_window_in_a_layer_is_the_layer_under_the_windows_mask():
     torch.manual_seed(2)
     layer = MultiHeadAttention(D, HEADS).double()
     x = torch.randn(B, T, D, dtype=torch.float64, requires_grad=True)
-    form = FormAttention(layer, partial(window_attention, window=2))
+    form = copy.copy(layer)
+    form.attend = FormAttention(partial(window_attention, window=2))
     found, weights = form(x)
     expected, _ = layer(x, mask=window_mask(T, 2))
     torch.testing.assert_close(found, expected, **EXACT)
@@ -75,12 +87,11 @@ def test_a_window_in_a_layer_is_the_layer_under_the_windows_mask():
 def test_each_block_gets_its_own_form_and_another_one_later():
     model = Tagger(config(), 5)
     use_form(model, lambda number: Linformer(T, 3 + number))
-    forms = [block.self_attention.form for block in model.encoder.blocks]
+    forms = [block.self_attention.attend.form for block in model.encoder.blocks]
     assert [len(form.E) for form in forms] == [3, 4]
     assert {id(form.E) for form in forms} <= {id(weight) for weight in model.parameters()}
-    layers = [block.self_attention.layer for block in model.encoder.blocks]
     use_form(model, exact)
-    assert [block.self_attention.layer for block in model.encoder.blocks] == layers
+    assert not any(isinstance(module, Linformer) for module in model.modules())
 
 
 def test_a_tagger_sums_what_stands_at_a_position():
@@ -149,34 +160,130 @@ def test_a_causal_tagger_does_not_see_what_comes_in_any_form(form):
 def test_a_layer_with_a_causal_pattern_is_the_layer_under_its_mask(form, mask):
     torch.manual_seed(7)
     layer, x = MultiHeadAttention(D, HEADS).double(), torch.randn(B, T, D, dtype=torch.float64)
-    got, _ = FormAttention(layer, form)(x, is_causal=True)
-    torch.testing.assert_close(got, layer(x, mask=mask)[0], **EXACT)
+    expected, _ = layer(x, mask=mask)
+    layer.attend = FormAttention(form)
+    torch.testing.assert_close(layer(x, is_causal=True)[0], expected, **EXACT)
 
 
 @pytest.mark.parametrize(
     "wrong, message",
     [
-        (lambda form, x: form(x, need_weights=True), "neither weights to show"),
-        (lambda form, x: form(x, x), "nor a memory"),
-        (lambda form, x: form(x, mask=torch.ones(T, T, dtype=torch.bool)), "mask of padding"),
-        (lambda form, x: form(x, is_causal=True), "no causal variant"),
+        (lambda layer, x: layer(x, need_weights=True), "no weights to show"),
+        (lambda layer, x: layer(x, mask=torch.ones(T, T, dtype=torch.bool)), "mask of padding"),
+        (lambda layer, x: layer(x, is_causal=True), "no causal variant"),
     ],
 )
 def test_what_a_form_can_not_do_is_said(wrong, message):
-    form = FormAttention(MultiHeadAttention(D, HEADS), Linformer(T, 4))
+    layer = MultiHeadAttention(D, HEADS, attend=FormAttention(Linformer(T, 4)))
     with pytest.raises(ValueError, match=message):
-        wrong(form, torch.randn(B, T, D))
+        wrong(layer, torch.randn(B, T, D))
+    dropping = MultiHeadAttention(D, HEADS, dropout=0.1, attend=FormAttention(Linformer(T, 4)))
+    with pytest.raises(ValueError, match="no weights that could be dropped"):
+        dropping(torch.randn(B, T, D))
 
 
-def test_a_cache_is_refused():
-    model = DecoderOnly(config())
+@pytest.mark.parametrize(
+    "model, message",
+    [
+        (lambda: DecoderOnly(config()), "no causal variant"),
+        (lambda: Transformer(config()), "no causal variant"),
+        (lambda: Tagger(config(), 5, is_causal=True), "no causal variant"),
+        (lambda: Tagger(config(dropout=0.1), 5), "no weights that could be dropped"),
+    ],
+)
+def test_a_form_that_can_not_do_what_a_model_asks_is_refused_at_once(model, message):
+    model = model()
+    before = [block.self_attention.attend for block in model.modules() if is_block(block)]
+    with pytest.raises(ValueError, match=message):
+        use_form(model, lambda _: Linformer(T, 4))
+    assert [b.self_attention.attend for b in model.modules() if is_block(b)] == before
+
+
+def is_block(module: nn.Module) -> bool:
+    return isinstance(module, EncoderBlock)
+
+
+CAUSAL = {
+    "tiles": partial(tiled_attention, tile=4),
+    "window": partial(window_attention, window=3),
+    "global": partial(window_attention, window=2, global_positions=[0]),
+    "strided": partial(strided_attention, stride=4),
+    "fixed": partial(fixed_attention, stride=4),
+    "linear": linear_attention,
+    "performer": Performer(D // HEADS, 8).double(),
+}
+
+
+@pytest.mark.parametrize("n_kv_heads", [None, 1])
+@pytest.mark.parametrize("positions", ["sinusoidal", "rotary"])
+@pytest.mark.parametrize("form", CAUSAL.values(), ids=CAUSAL)
+def test_a_language_model_goes_on_from_its_state_in_every_form(form, positions, n_kv_heads):
+    torch.manual_seed(8)
+    model = DecoderOnly(config(positions=positions, n_kv_heads=n_kv_heads)).double()
+    ids = torch.randint(9, (B, T))
+    full = model(ids)[0]
+    use_form(model, lambda _: form)
+    whole, _ = model(ids)
+    if form is CAUSAL["tiles"]:
+        torch.testing.assert_close(whole, full, **EXACT)
+    for sizes in ((T - 1, 1), (4, 7), (1,) * T):
+        state, logits = None, []
+        for piece in ids.split(sizes, dim=1):
+            y, state = model(piece, state)
+            logits.append(y)
+        torch.testing.assert_close(torch.cat(logits, dim=1), whole, **EXACT)
+    whole.sum().backward()
+    assert all(p.grad.isfinite().all() and p.grad.any() for p in model.stack.parameters())
+
+
+def test_a_translator_in_an_exact_form_translates_as_before():
+    torch.manual_seed(9)
+    model = Transformer(config(n_kv_heads=1)).double()
+    source, lengths = torch.randint(3, 9, (B, T)), torch.tensor([11, 3, 7])
+    target = torch.randint(3, 9, (B, 5))
+    before, written = model(source, lengths, target), greedy_decode(model, source, lengths, 6)
     use_form(model, exact)
-    with pytest.raises(ValueError, match="nor a cache"):
-        model(torch.randint(9, (B, T)))
+    torch.testing.assert_close(model(source, lengths, target), before, **EXACT)
+    assert torch.equal(greedy_decode(model, source, lengths, 6), written)
+
+
+EVERY = CAUSAL | {
+    "performer": Performer(D // HEADS, 8),
+    "bigbird": partial(bigbird_attention, block=2),
+    "linformer": Linformer(T, 4),
+}
+every_form = pytest.mark.parametrize("form", EVERY.values(), ids=EVERY)
+
+
+@every_form
+def test_a_model_with_a_form_is_compiled_in_one_piece(form):
+    torch._dynamo.reset()
+    torch.manual_seed(10)
+    model, ids = EncoderOnly(config(), 4), torch.randint(4, 9, (B, T))
+    use_form(model, lambda _: form)
+    lengths = torch.tensor([11, 3, 7])
+    found = torch.compile(model, fullgraph=True, backend="aot_eager")(ids, lengths)
+    torch.testing.assert_close(found, model(ids, lengths))
+    found.sum().backward()
+
+
+@every_form
+def test_a_model_with_a_form_works_under_autocast(form):
+    torch.manual_seed(11)
+    model, ids = EncoderOnly(config(), 4), torch.randint(4, 9, (B, T))
+    use_form(model, lambda _: form)
+    expected = model(ids)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = model(ids)
+    assert found.dtype == torch.bfloat16
+    torch.testing.assert_close(found.float(), expected, rtol=0.1, atol=0.05)
+    found.float().square().sum().backward()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad.isfinite().all(), name
 
 
 def test_padding_reaches_the_form():
-    form = FormAttention(MultiHeadAttention(D, HEADS), Linformer(T, 4))
+    form = MultiHeadAttention(D, HEADS, attend=FormAttention(Linformer(T, 4)))
     x, mask = torch.randn(B, T, D), padding_mask(torch.tensor([11, 5, 8]), T)[:, None]
     changed = x.clone()
     changed[1, 5:] += 1

@@ -26,17 +26,9 @@ from torch import Tensor
 from utils import ROOT, exercises
 from utils.exercises import checking, progress
 from utils.exercises.checking import Checker, Exercise, Mistake, Prediction, Stage
+from utils.press import lessons
 
-CHAPTERS = {  # module: pages
-    "first_steps": "00_first_steps",
-    "convolution": "01_convolution",
-    "recurrent": "02_recurrent",
-    "gates": "03_gates",
-    "alignment": "04_attention",
-    "self_attention": "05_self_attention",
-    "transformer": "06_transformer",
-    "efficient": "07_efficient_attention",
-}
+CHAPTERS = {day.topic: day.stem for day in lessons.days()}  # folder of exercises: page
 
 modules = [info.name for info in pkgutil.iter_modules(exercises.__path__)]
 checks = {
@@ -925,9 +917,13 @@ def checked(page: Path) -> list[str]:
 @pytest.mark.parametrize(("module", "name"), CHAPTERS.items())
 def test_every_exercise_has_its_check_its_page_and_its_solution(module, name):
     ids = list(checks[module].exercises)
+    where = (
+        f"utils/exercises/{module} has {ids}: each needs its box and its `check` in the lesson and "
+        "in the solutions"
+    )
     text = (ROOT / "chapters" / f"{name}.py").read_text(encoding="utf-8")
-    assert checked(ROOT / "chapters" / f"{name}.py") == ids
-    assert checked(ROOT / "chapters/solutions" / f"{name}.py") == ids
+    assert checked(ROOT / "chapters" / f"{name}.py") == ids, where
+    assert checked(ROOT / "chapters/solutions" / f"{name}.py") == ids, where
     for id in ids:
         assert re.search(rf"\b{re.escape(id)}\b", text.partition("Exercises")[2]), id
 
@@ -941,7 +937,7 @@ def test_an_exercise_is_untouched_in_the_chapter_and_passed_in_its_solution(modu
             called = re.search(r'^check\("([\d.]+)",', cell.source, re.MULTILINE)
             if cell.cell_type == "code" and called:
                 printed[called[1]] = "".join(output.get("text", "") for output in cell.outputs)
-        assert list(printed) == list(checks[module].exercises)
+        assert list(printed) == list(checks[module].exercises), "run `make execute`"
         for id, text in printed.items():
             assert text.splitlines()[-1].startswith(f"{sign} {id}  "), (folder, id, text)
 

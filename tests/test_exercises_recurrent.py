@@ -1,4 +1,4 @@
-"""The reference solutions of Day 2, held to the library and to definitions written out as loops."""
+"""Day 2's exercises: references held to the library; right answers pass, wrong ones are named."""
 
 import math
 
@@ -7,7 +7,17 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from utils.exercises import recurrent as day
+from utils.exercises.recurrent import check
+from utils.exercises.recurrent.backpropagation_through_time import recurrent_gradient
+from utils.exercises.recurrent.bidirectional_states import both_ends
+from utils.exercises.recurrent.gradient_clipping import clip
+from utils.exercises.recurrent.leaky_units import leaky_rnn
+from utils.exercises.recurrent.min_p import min_p
+from utils.exercises.recurrent.packed_sequences import packed_rnn
+from utils.exercises.recurrent.perplexity import perplexity_of_lines
+from utils.exercises.recurrent.spectral_radius import with_radius
+from utils.exercises.recurrent.top_p import nucleus_size
+from utils.exercises.recurrent.truncated_backpropagation import truncated_gradient
 from utils.recurrent import RNN, Bidirectional
 
 
@@ -29,8 +39,8 @@ def weights(layer: RNN) -> tuple[torch.Tensor, ...]:
 def test_a_layer_that_leaks_everything_is_the_plain_layer(layer):
     x, start = draw(2, 5, 3), draw(4)
     plain, _ = layer(x, start.expand(2, -1))
-    torch.testing.assert_close(day.leaky_rnn(x, start, *weights(layer), 1.0), plain)
-    still = day.leaky_rnn(x, start, *weights(layer), 0.0)
+    torch.testing.assert_close(leaky_rnn(x, start, *weights(layer), 1.0), plain)
+    still = leaky_rnn(x, start, *weights(layer), 0.0)
     torch.testing.assert_close(still, start.expand(2, 5, -1))
 
 
@@ -38,14 +48,14 @@ def test_both_ends_are_the_final_states_of_two_layers(layer):
     both = Bidirectional(layer, RNN(3, 4).double())
     lengths = torch.tensor([4, 1, 6, 5, 2])
     outputs, state = both(draw(5, 6, 3), lengths=lengths)
-    torch.testing.assert_close(day.both_ends(outputs, lengths), state)
+    torch.testing.assert_close(both_ends(outputs, lengths), state)
 
 
 def test_texts_in_one_row_are_read_as_in_rows_of_their_own(layer):
     x = draw(1, 9, 3)
     starts = torch.tensor([[t in (2, 5) for t in range(9)]])
     apart = [layer(part)[0] for part in x.split([2, 3, 4], dim=1)]
-    torch.testing.assert_close(day.packed_rnn(x, starts, *weights(layer)), torch.cat(apart, 1))
+    torch.testing.assert_close(packed_rnn(x, starts, *weights(layer)), torch.cat(apart, 1))
 
 
 def test_the_gradient_through_time_is_autograds(layer):
@@ -53,7 +63,7 @@ def test_the_gradient_through_time_is_autograds(layer):
     outputs, _ = layer(x, start)
     (expected,) = torch.autograd.grad((outputs * grad_h).sum(), layer.W_h)
     states = torch.cat([start[:, None], outputs.detach()], 1)
-    got = day.recurrent_gradient(states, grad_h, layer.W_h.detach())
+    got = recurrent_gradient(states, grad_h, layer.W_h.detach())
     torch.testing.assert_close(got, expected, rtol=1e-10, atol=1e-10)
 
 
@@ -65,7 +75,7 @@ def test_the_truncated_gradient_is_the_sum_over_chunks_read_one_by_one(layer, k)
     for chunk, target in zip(x.split(k, 1), y.split(k, 1), strict=True):
         outputs, state = layer(chunk, state.detach())
         expected += torch.autograd.grad(((outputs - target) ** 2).sum() / 2, layer.W_h)[0]
-    got = day.truncated_gradient(x, y, start, *weights(layer), k)
+    got = truncated_gradient(x, y, start, *weights(layer), k)
     torch.testing.assert_close(got, expected, rtol=1e-10, atol=1e-10)
 
 
@@ -74,7 +84,7 @@ def test_clipping_is_the_librarys(max_norm):
     parameters = [nn.Parameter(draw(*shape)) for shape in ((2, 3), (5,), (4, 1))]
     for seed, parameter in enumerate(parameters):
         parameter.grad = draw(*parameter.shape, seed=seed)
-    got = day.clip([p.grad.clone() for p in parameters], max_norm)
+    got = clip([p.grad.clone() for p in parameters], max_norm)
     nn.utils.clip_grad_norm_(parameters, max_norm)
     for g, p in zip(got, parameters, strict=True):
         torch.testing.assert_close(g, p.grad, rtol=1e-5, atol=0)  # the library adds 1e-6
@@ -86,7 +96,7 @@ def test_perplexity_is_the_exponential_of_the_librarys_cross_entropy():
     targets[torch.arange(5) >= lengths[:, None]] = -100  # what the library leaves out
     flat = logits.flatten(0, 1), targets.flatten()
     nats = F.cross_entropy(*flat, reduction="none").view(3, 5)
-    assert day.perplexity(nats, lengths) == pytest.approx(math.exp(F.cross_entropy(*flat)))
+    assert perplexity_of_lines(nats, lengths) == pytest.approx(math.exp(F.cross_entropy(*flat)))
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
@@ -94,8 +104,8 @@ def test_the_sets_to_sample_from_are_those_of_a_loop(temperature):
     logits = 2 * draw(6, 11)
     for row, size, kept in zip(
         torch.softmax(logits / temperature, 1).tolist(),
-        day.nucleus_size(logits, temperature, 0.8).tolist(),
-        day.min_p(logits, temperature, 0.2).tolist(),
+        nucleus_size(logits, temperature, 0.8).tolist(),
+        min_p(logits, temperature, 0.2).tolist(),
         strict=True,
     ):
         taken = []
@@ -108,6 +118,351 @@ def test_the_sets_to_sample_from_are_those_of_a_loop(temperature):
 
 
 def test_the_spectral_radius_is_the_rate_at_which_powers_grow():
-    W = day.with_radius(draw(5, 5), 0.9)
+    W = with_radius(draw(5, 5), 0.9)
     norms = [torch.linalg.matrix_norm(W.matrix_power(n), 2).item() for n in (200, 1200)]
     assert (norms[1] / norms[0]) ** (1 / 1000) == pytest.approx(0.9, rel=0.01)
+
+
+# Right answers, written differently ---------------------------------------------------------------
+
+
+def leaky_in_a_list(x, start, W_x, W_h, b, leak):
+    states = [start.repeat(len(x), 1)]
+    for t in range(x.shape[1]):
+        new = torch.tanh(F.linear(x[:, t], W_x, b) + F.linear(states[-1], W_h))
+        states.append(torch.lerp(states[-1], new, leak))
+    return torch.stack(states[1:], dim=1)
+
+
+def ends_in_a_loop(outputs, lengths):
+    N = outputs.shape[-1] // 2
+    rows = [
+        torch.cat([row[n - 1][:N], row[0][N:]])
+        for row, n in zip(outputs, lengths.tolist(), strict=True)
+    ]
+    return torch.stack(rows)
+
+
+def ends_gathered(outputs, lengths):
+    forward, backward = outputs.chunk(2, dim=-1)
+    last = (lengths - 1).view(-1, 1, 1).expand(-1, 1, forward.shape[-1])
+    return torch.cat((forward.gather(1, last).squeeze(1), backward[:, 0]), dim=-1)
+
+
+def packed_by_multiplying(x, starts, W_x, W_h, b):
+    h, states = 0 * x[:, 0] @ W_x.T, []
+    for t in range(x.shape[1]):
+        h = h * ~starts[:, t, None]
+        h = torch.tanh(x[:, t] @ W_x.T + h @ W_h.T + b)
+        states.append(h)
+    return torch.stack(states, dim=1)
+
+
+def packed_row_by_row(x, starts, W_x, W_h, b):
+    rows = []
+    for sequence, new in zip(x, starts, strict=True):
+        h, states = torch.zeros_like(b), []
+        for x_t, first in zip(sequence, new, strict=True):
+            if first:
+                h = torch.zeros_like(b)
+            h = torch.tanh(W_x @ x_t + W_h @ h + b)
+            states.append(h)
+        rows.append(torch.stack(states))
+    return torch.stack(rows)
+
+
+def gradient_in_place(states, grad_h, W_h):
+    gradient = torch.zeros(W_h.shape)  # in single precision
+    carried = torch.zeros_like(grad_h[:, 0])
+    for t in range(grad_h.shape[1] - 1, -1, -1):
+        delta = (grad_h[:, t] + carried) * (1 - states[:, t + 1].square())
+        gradient += torch.einsum("bi,bj->ij", delta, states[:, t])
+        carried = delta @ W_h
+    return gradient
+
+
+@torch.no_grad()
+def gradient_without_autograd(states, grad_h, W_h):
+    return recurrent_gradient(states, grad_h, W_h)
+
+
+def chunk_by_chunk(x, y, start, W_x, W_h, b, k):
+    W_h, h = W_h.clone().requires_grad_(), start
+    for chunk, targets in zip(x.split(k, 1), y.split(k, 1), strict=True):
+        h, loss = h.detach(), 0.0
+        for x_t, y_t in zip(chunk.unbind(1), targets.unbind(1), strict=True):
+            h = torch.tanh(x_t @ W_x.T + h @ W_h.T + b)
+            loss += 0.5 * (h - y_t).pow(2).sum()
+        loss.backward()
+    return W_h.grad
+
+
+def clipped_with_an_if(gradients, max_norm):
+    norm = math.sqrt(sum((g * g).sum().item() for g in gradients))
+    return tuple(g * max_norm / norm for g in gradients) if norm > max_norm else gradients
+
+
+def perplexity_in_loops(nats, lengths):
+    total = sum(sum(row[:n]) for row, n in zip(nats.tolist(), lengths.tolist(), strict=True))
+    return torch.tensor(total / int(lengths.sum())).exp()
+
+
+def size_by_searching(logits, temperature, p):
+    sums = (logits / temperature).softmax(-1).sort(descending=True).values.cumsum(-1)
+    return torch.searchsorted(sums, torch.full((len(sums), 1), p, dtype=sums.dtype))[:, 0] + 1
+
+
+def size_in_a_loop(logits, temperature, p):
+    sizes = []
+    for row in torch.softmax(logits / temperature, dim=-1).tolist():
+        total = size = 0
+        for probability in sorted(row, reverse=True):
+            total, size = total + probability, size + 1
+            if total >= p:
+                break
+        sizes.append(size)
+    return torch.tensor(sizes)
+
+
+def min_p_on_logits(logits, temperature, share):
+    log_p = torch.log_softmax(logits / temperature, dim=-1)
+    unlikely = log_p < log_p.max(dim=-1, keepdim=True).values + math.log(share)
+    return log_p.masked_fill(unlikely, -math.inf).softmax(-1)
+
+
+def min_p_in_place(logits, temperature, share):
+    p = (logits / temperature).softmax(-1)
+    for row in p:
+        row[row / row.max() < share] = 0
+        row /= row.sum()
+    return p
+
+
+def radius_in_single_precision(W_h, radius):
+    return radius * W_h.float() / torch.linalg.eig(W_h.float()).eigenvalues.abs().max()
+
+
+RIGHT = [
+    *[("2.1", 4018), ("2.2", 4), ("2.2", 4.0), ("2.4", 31), ("2.5", "C")],
+    *[("2.3", leaky_in_a_list), ("2.6", ends_in_a_loop), ("2.6", ends_gathered)],
+    *[("2.7", packed_by_multiplying), ("2.7", packed_row_by_row)],
+    *[("2.8", gradient_in_place), ("2.8", gradient_without_autograd), ("2.9", chunk_by_chunk)],
+    *[("2.10", clipped_with_an_if), ("2.11", perplexity_in_loops)],
+    *[("2.12", size_by_searching), ("2.12", size_in_a_loop)],
+    *[("2.13", min_p_on_logits), ("2.13", min_p_in_place), ("2.14", radius_in_single_precision)],
+]
+
+
+@pytest.mark.parametrize(("id", "attempt"), RIGHT)
+def test_another_right_answer_passes(id, attempt):
+    assert check.exercises[id].judge(attempt) == (True, "correct.")
+
+
+def leaky_into_a_tensor(x, start, W_x, W_h, b, leak):
+    states = x.new_zeros(*x.shape[:2], len(start))
+    h = start.expand(len(x), -1)
+    for t in range(x.shape[1]):
+        states[:, t] = (1 - leak) * h + leak * torch.tanh(x[:, t] @ W_x.T + h @ W_h.T + b)
+        h = states[:, t]
+    return states
+
+
+def packed_with_the_default_precision(x, starts, W_x, W_h, b):
+    h, states = torch.zeros(len(x), len(b)), []
+    for t in range(x.shape[1]):
+        h = h.masked_fill(starts[:, t, None], 0)
+        h = torch.tanh(x[:, t] @ W_x.T + h @ W_h.T + b)
+        states.append(h)
+    return torch.stack(states, dim=1)
+
+
+def packed_in_place(x, starts, W_x, W_h, b):
+    h, states = x.new_zeros(len(x), len(b)), []
+    for t in range(x.shape[1]):
+        h[starts[:, t]] = 0
+        h = torch.tanh(x[:, t] @ W_x.T + h @ W_h.T + b)
+        states.append(h.clone())
+    return torch.stack(states, dim=1)
+
+
+def gradient_with_the_default_precision(states, grad_h, W_h):
+    delta, total = torch.zeros(len(grad_h), len(W_h)), 0
+    for t in reversed(range(grad_h.shape[1])):
+        delta = (grad_h[:, t] + delta @ W_h) * (1 - states[:, t + 1] ** 2)
+        total = total + delta.T @ states[:, t]
+    return total
+
+
+REFUSED = [
+    *[("2.3", leaky_into_a_tensor), ("2.3", torch.no_grad()(leaky_in_a_list))],
+    *[("2.6", torch.no_grad()(ends_in_a_loop)), ("2.7", packed_with_the_default_precision)],
+    *[("2.7", packed_in_place), ("2.7", torch.no_grad()(packed_by_multiplying))],
+    ("2.8", gradient_with_the_default_precision),
+]
+
+
+@pytest.mark.xfail(strict=True, reason="checking.py")
+@pytest.mark.parametrize(("id", "attempt"), REFUSED)
+def test_a_right_answer_in_another_precision_or_in_place_or_without_a_gradient_passes(id, attempt):
+    assert check.exercises[id].judge(attempt) == (True, "correct.")
+
+
+# Wrong answers, written as people write them ------------------------------------------------------
+
+
+def appended_before_the_step(x, start, W_x, W_h, b, leak):
+    h, states = start.expand(len(x), -1), []
+    for x_t in x.unbind(1):
+        states.append(h)
+        h = (1 - leak) * h + leak * torch.tanh(x_t @ W_x.T + h @ W_h.T + b)
+    return torch.stack(states, dim=1)
+
+
+def start_kept(x, start, W_x, W_h, b, leak):
+    states = [start.expand(len(x), -1)]
+    for x_t in x.unbind(1):
+        h = states[-1]
+        states.append((1 - leak) * h + leak * torch.tanh(x_t @ W_x.T + h @ W_h.T + b))
+    return torch.stack(states, dim=1)
+
+
+def ends_at(forward_shift, backward):
+    def ends(outputs, lengths):
+        N = outputs.shape[2] // 2
+        rows = [
+            torch.cat([outputs[i, n + forward_shift, :N], outputs[i, backward, N:]])
+            for i, n in enumerate(lengths.tolist())
+        ]
+        return torch.stack(rows)
+
+    return ends
+
+
+def gathered_one_too_far(outputs, lengths):
+    forward, backward = outputs.chunk(2, dim=-1)
+    last = lengths.view(-1, 1, 1).expand(-1, 1, forward.shape[-1])
+    return torch.cat((forward.gather(1, last).squeeze(1), backward[:, 0]), dim=-1)
+
+
+def later_steps_past_the_slope(states, grad_h, W_h):
+    carried, total = 0, 0
+    for t in range(grad_h.shape[1], 0, -1):
+        delta = (1 - states[:, t] ** 2) * grad_h[:, t - 1] + carried
+        carried = delta @ W_h
+        total += torch.einsum("bi,bj->ij", delta, states[:, t - 1])
+    return total
+
+
+def forwards(states, grad_h, W_h):
+    carried, total = 0, 0
+    for t in range(grad_h.shape[1]):
+        delta = (grad_h[:, t] + carried) * (1 - states[:, t + 1] ** 2)
+        total, carried = total + delta.T @ states[:, t], delta @ W_h
+    return total
+
+
+def loss_without_a_half(x, y, start, W_x, W_h, b, k):
+    W_h, h, loss = W_h.clone().requires_grad_(), start, 0
+    for t in range(x.shape[1]):
+        h = torch.tanh(x[:, t] @ W_x.T + (h if t % k else h.detach()) @ W_h.T + b)
+        loss = loss + ((h - y[:, t]) ** 2).sum()
+    return torch.autograd.grad(loss, W_h)[0]
+
+
+def divided_by_a_number(gradients, max_norm):
+    scale = max_norm / math.sqrt(sum((g**2).sum().item() for g in gradients))
+    return [g * scale if scale < 1 else g for g in gradients]
+
+
+def size_up_to(comparison, offset=0, least=0):
+    def size(logits, temperature, p):
+        sums = torch.softmax(logits / temperature, 1).sort(1, descending=True).values.cumsum(1)
+        return (comparison(sums, p).sum(1) + offset).clamp(min=least)
+
+    return size
+
+
+def strict_min_p(logits, temperature, share):
+    p = torch.softmax(logits / temperature, 1)
+    p = torch.where(p > share * p.max(1, keepdim=True).values, p, 0)
+    return p / p.sum(1, keepdim=True)
+
+
+def leaky_by(product, join=torch.stack):
+    def leaky(x, start, W_x, W_h, b, leak):
+        h, states = start.expand(len(x), -1), []
+        for x_t in x.unbind(1):
+            h = (1 - leak) * h + leak * torch.tanh(product(x_t, W_x) + product(h, W_h) + b)
+            states.append(h)
+        return join(states, dim=1)
+
+    return leaky
+
+
+def zero_logits(logits, temperature, share):
+    logits = logits / temperature
+    p = logits.softmax(-1)
+    return logits.masked_fill(p < share * p.max(-1, keepdim=True)[0], 0).softmax(-1)
+
+
+def maxima_without_an_axis(logits, temperature, share):
+    p = torch.softmax(logits / temperature, dim=1)
+    kept = torch.where(p >= share * p.max(dim=1).values, p, 0)
+    return kept / kept.sum(dim=1, keepdim=True)
+
+
+NAMED = [
+    *[("2.2", math.log(4), "nats"), ("2.2", 0.25, "probability")],
+    *[("2.4", 30, "rounded_down"), ("2.4", 32, "one_too_many")],
+    ("2.4", math.log(1 / 1000) / math.log(0.8), "not_whole"),
+    *[("2.3", appended_before_the_step, "one_step_early"), ("2.3", start_kept, "with_the_start")],
+    *[
+        ("2.6", ends_at(0, 0), "one_too_far"),
+        ("2.6", gathered_one_too_far, "one_too_far_by_gather"),
+    ],
+    *[("2.6", ends_at(-2, 0), "one_too_early"), ("2.6", ends_at(-1, 1), "backward_one_short")],
+    *[("2.8", later_steps_past_the_slope, "carried_past_the_slope"), ("2.8", forwards, "forwards")],
+    *[("2.9", loss_without_a_half, "no_half"), ("2.10", divided_by_a_number, "divided_by_zero")],
+    ("2.12", size_up_to(torch.less), "reaching_left_out"),
+    ("2.12", size_up_to(torch.less_equal), "crossing_left_out"),
+    ("2.12", size_up_to(torch.less, least=1), "reaching_left_out_but_for_one"),
+    ("2.12", size_up_to(torch.less_equal, least=1), "crossing_left_out_but_for_one"),
+    ("2.12", size_up_to(torch.less_equal, offset=1), "one_more_at_exactly_p"),
+    ("2.12", size_up_to(torch.greater_equal), "counted_after"),
+    *[("2.13", strict_min_p, "strictly_more_likely"), ("2.13", zero_logits, "logits_zeroed")],
+    ("2.13", maxima_without_an_axis, "axis_lost"),
+    ("2.14", lambda W, r: W / torch.linalg.eigvals(W).abs().max(), "to_1"),
+    ("2.3", leaky_by(lambda x, W: x @ W), "rows_with_untransposed_weights"),
+    ("2.3", leaky_by(lambda x, W: W @ x), "weights_before_rows"),
+    ("2.3", leaky_by(lambda x, W: x @ W.T, join=torch.cat), "concatenated"),
+    ("2.14", lambda W, r: r / torch.linalg.eigvals(W).max() * W, "complex_compared"),
+]
+
+
+@pytest.mark.parametrize(("id", "attempt", "name"), NAMED)
+def test_a_common_mistake_is_named(id, attempt, name):
+    exercise = check.exercises[id]
+    assert exercise.judge(attempt) == (False, exercise.mistakes[name].says)
+
+
+# Wrong answers that are no known mistake ----------------------------------------------------------
+
+
+def top_k(logits, temperature, p):
+    return torch.full((len(logits),), 3)
+
+
+WRONG = [
+    *[("2.1", 4019), ("2.2", 8.0), ("2.4", 29), ("2.6", lambda outputs, lengths: outputs[:, 1])],
+    *[("2.3", lambda x, start, *_: start.expand(*x.shape[:2], -1)), ("2.12", top_k)],
+    *[("2.9", lambda x, y, start, W_x, W_h, b, k: W_h), ("2.10", lambda g, max_norm: g)],
+    *[("2.13", lambda logits, t, share: logits.softmax(1)), ("2.14", lambda W, radius: W)],
+]
+
+
+@pytest.mark.parametrize(("id", "attempt"), WRONG)
+def test_a_wrong_answer_gets_no_false_name(id, attempt):
+    exercise = check.exercises[id]
+    passed, sentence = exercise.judge(attempt)
+    assert passed is False
+    assert sentence not in {mistake.says for mistake in exercise.mistakes.values()}

@@ -7,7 +7,22 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from utils.exercises import self_attention as day
+from utils.attention import masked_softmax
+from utils.exercises.self_attention import check
+from utils.exercises.self_attention.alibi import alibi_weights
+from utils.exercises.self_attention.attention_dropout import dropped_weights
+from utils.exercises.self_attention.cut_edge import without_edge
+from utils.exercises.self_attention.induction_head import what_followed
+from utils.exercises.self_attention.leaked_order import different_rows
+from utils.exercises.self_attention.library_mask import library_mask
+from utils.exercises.self_attention.packed_documents import packed_mask
+from utils.exercises.self_attention.reach import rows_that_change
+from utils.exercises.self_attention.rotary_halves import rotary_halves
+from utils.exercises.self_attention.shift_matrix import shift_matrix
+from utils.exercises.self_attention.silenced_head import silenced
+from utils.exercises.self_attention.softmax_gradient import score_gradient
+from utils.exercises.self_attention.top_k_attention import top_k_weights
+from utils.exercises.self_attention.unit_variance import unit_scores
 from utils.positions import Rotary, sinusoidal
 from utils.self_attention import MultiHeadAttention, causal_mask, dot_product_attention
 
@@ -24,13 +39,13 @@ def build(cls, *sizes: int, **options) -> nn.Module:
 
 @pytest.mark.parametrize(("window", "n_layers"), [(3, 1), (3, 2), (2, 3), (4, 2)])
 def test_a_change_reaches_as_far_as_windows_add_up(window, n_layers):
-    assert day.rows_that_change(window, n_layers) == 1 + n_layers * (window - 1)
+    assert rows_that_change(window, n_layers) == 1 + n_layers * (window - 1)
 
 
 def test_packed_documents_are_read_as_in_rows_of_their_own():
     layer, x = build(MultiHeadAttention, 6, 2), draw(1, 9, 6)
     document = torch.tensor([[1, 1, 2, 2, 2, 3, 3, 0, 0]])
-    packed, weights = layer(x, mask=day.packed_mask(document), need_weights=True)
+    packed, weights = layer(x, mask=packed_mask(document), need_weights=True)
     apart = [layer(part, is_causal=True)[0] for part in x[:, :7].split([2, 3, 2], dim=1)]
     torch.testing.assert_close(packed[:, :7], torch.cat(apart, dim=1))
     assert not weights[:, :, 7:].any() and not weights[..., 7:].any()
@@ -44,7 +59,7 @@ def test_scores_have_a_variance_of_one(var_q, var_k, d_k):
         math.sqrt(var_q) * draw(1, 1, 900, d_k),
         math.sqrt(var_k) * draw(1, 1, 800, d_k, seed=1),
     )
-    assert day.unit_scores(query, key, var_q, var_k).var().item() == pytest.approx(1, rel=0.1)
+    assert unit_scores(query, key, var_q, var_k).var().item() == pytest.approx(1, rel=0.1)
 
 
 @pytest.mark.parametrize("n_heads", [2, 3])
@@ -55,7 +70,7 @@ def test_the_librarys_mask_does_what_its_padding_mask_does(n_heads):
         torch.tensor([[1, 0, 0]] * 3),
     )
     x, memory = draw(3, 3, 6), draw(3, 4, 6, seed=1)
-    mask = day.library_mask(target, source, n_heads)
+    mask = library_mask(target, source, n_heads)
     expected, _ = library(x, memory, memory, key_padding_mask=source == 0)
     torch.testing.assert_close(library(x, memory, memory, attn_mask=mask)[0], expected)
 
@@ -63,7 +78,7 @@ def test_the_librarys_mask_does_what_its_padding_mask_does(n_heads):
 @pytest.mark.parametrize("k", [1, 3, 6])
 def test_the_best_keys_are_those_of_a_loop(k):
     scores, mask = draw(2, 3, 6, 6), causal_mask(6)
-    got = day.top_k_weights(scores, mask, k)
+    got = top_k_weights(scores, mask, k)
     for row, weights, allowed in zip(
         scores.flatten(0, 1).flatten(0, 1).tolist(),
         got.flatten(0, 1).flatten(0, 1).tolist(),
@@ -81,7 +96,7 @@ def test_dropout_is_the_librarys():
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         expected = F.dropout(scores.softmax(-1), 0.3)
-    torch.testing.assert_close(day.dropped_weights(scores, expected != 0, 0.3, True), expected)
+    torch.testing.assert_close(dropped_weights(scores, expected != 0, 0.3, True), expected)
 
 
 @pytest.mark.parametrize("head", [0, 2])
@@ -94,17 +109,17 @@ def test_a_silenced_head_is_a_stretch_of_w_o_without_weights(head):
     with torch.no_grad():
         layer.W_o.weight[:, 4 * head : 4 * (head + 1)] = 0
         expected, _ = layer(x)
-    torch.testing.assert_close(day.silenced(x, *matrices, 3, head), expected)
+    torch.testing.assert_close(silenced(x, *matrices, 3, head), expected)
 
 
 def test_equal_symbols_differ_behind_another_one_if_the_future_is_masked():
-    assert [day.different_rows(T) for T in (1, 2, 7)] == [1, 2, 7]
-    assert day.different_rows(7, is_causal=False) == 2
+    assert [different_rows(T) for T in (1, 2, 7)] == [1, 2, 7]
+    assert different_rows(7, is_causal=False) == 2
 
 
 def test_linear_biases_are_those_of_a_loop_and_of_the_whole_sequence():
     scores = draw(2, 4, 6, 6)
-    got = day.alibi_weights(scores)
+    got = alibi_weights(scores)
     for i in range(4):
         slope = 2 ** (-8 * (i + 1) / 4)
         for t in range(6):
@@ -112,20 +127,20 @@ def test_linear_biases_are_those_of_a_loop_and_of_the_whole_sequence():
             expected = torch.tensor(biased, dtype=torch.float64).softmax(0)
             torch.testing.assert_close(got[1, i, t, : t + 1], expected)
             assert not got[1, i, t, t + 1 :].any()
-    torch.testing.assert_close(day.alibi_weights(scores[:, :, 4:]), got[:, :, 4:])
+    torch.testing.assert_close(alibi_weights(scores[:, :, 4:]), got[:, :, 4:])
 
 
 def test_turned_halves_are_our_rotary_positions_in_another_order():
     x = draw(2, 3, 5, 8)
     order = torch.arange(8).view(2, 4).T.flatten()
     expected = Rotary(8, base=100.0)(x[..., order], start=4)
-    torch.testing.assert_close(day.rotary_halves(x, 4, 100.0)[..., order], expected)
+    torch.testing.assert_close(rotary_halves(x, 4, 100.0)[..., order], expected)
 
 
 @pytest.mark.parametrize(("k", "d", "base"), [(1, 2, 10.0), (5, 8, 10_000.0), (-3, 6, 100.0)])
 def test_the_matrix_walks(k, d, base):
     start, end = (sinusoidal(9, d, start, base, torch.float64) for start in (20, 20 + k))
-    torch.testing.assert_close(start @ day.shift_matrix(k, d, base).T, end)
+    torch.testing.assert_close(start @ shift_matrix(k, d, base).T, end)
 
 
 def test_the_gradient_of_the_scores_is_autograds():
@@ -136,7 +151,7 @@ def test_the_gradient_of_the_scores_is_autograds():
     )
     weights = scores.softmax(-1)
     (expected,) = torch.autograd.grad((weights @ value * grad).sum(), scores)
-    got = day.score_gradient(weights.detach(), value, grad)
+    got = score_gradient(weights.detach(), value, grad)
     torch.testing.assert_close(got, expected, rtol=1e-10, atol=1e-10)
 
 
@@ -147,12 +162,12 @@ def test_a_cut_edge_is_a_masked_one():
         mask = causal_mask(4)
         mask[t, s] = False
         expected, _ = dot_product_attention(query, key, value, mask)
-        torch.testing.assert_close(day.without_edge(weights, value, t, s), expected)
+        torch.testing.assert_close(without_edge(weights, value, t, s), expected)
 
 
 def test_what_followed_is_what_a_loop_finds():
     ids = torch.randint(4, (3, 15), generator=torch.Generator().manual_seed(0))
-    got = day.what_followed(ids, 4)
+    got = what_followed(ids, 4)
     for row, shares in zip(ids.tolist(), got.tolist(), strict=True):
         for t, now in enumerate(row):
             next_ones = [row[s + 1] for s in range(t) if row[s] == now]
@@ -161,7 +176,7 @@ def test_what_followed_is_what_a_loop_finds():
 
 
 def verdict(exercise: str, attempt) -> tuple[bool | None, str]:
-    return day.check.exercises[exercise].judge(attempt)
+    return check.exercises[exercise].judge(attempt)
 
 
 def test_a_mask_from_lengths_is_wrong_where_padding_stands_in_front():
@@ -219,7 +234,7 @@ def test_halves_may_be_turned_by_angles_of_any_precision(dtype):
 def test_a_rotation_whose_gradient_is_cut_does_not_pass():
     def turn(x, start, base):
         with torch.no_grad():
-            change = day.turned(x, start, base) - x
+            change = rotary_halves(x, start, base) - x
         return x + change  # the gradient of a map that turns nothing
 
     passed, says = verdict("5.11", turn)
@@ -236,7 +251,7 @@ def test_a_rotation_whose_gradient_is_cut_does_not_pass():
 def test_whoever_forgets_the_mask_at_last_is_told_so(choose):
     def top_k(scores, mask, k):
         allowed = scores.masked_fill(~mask, -math.inf)
-        return day.masked_softmax(scores, choose(allowed, k))
+        return masked_softmax(scores, choose(allowed, k))
 
     passed, says = verdict("5.6", top_k)
     assert not passed and "fewer than k" in says
@@ -251,3 +266,356 @@ def test_a_cut_edge_may_be_taken_out_of_the_context():
         return context
 
     assert verdict("5.14", without) == (True, "correct.")
+
+
+# Right answers, written differently ---------------------------------------------------------------
+
+
+def pair_by_pair(document):
+    B, T = document.shape
+    mask = torch.zeros(B, 1, T, T, dtype=torch.bool)
+    for b in range(B):
+        for t in range(T):
+            for s in range(t + 1):
+                mask[b, 0, t, s] = document[b, s] == document[b, t] > 0
+    return mask
+
+
+def by_a_root_in_single_precision(query, key, var_q, var_k):
+    return query @ key.transpose(-2, -1) / torch.sqrt(torch.tensor(query.size(-1) * var_q * var_k))
+
+
+def scaled_before_the_product(query, key, var_q, var_k):
+    return torch.einsum(
+        "bhtd,bhsd->bhts", query / var_q**0.5, key / (query.shape[-1] * var_k) ** 0.5
+    )
+
+
+def head_by_head(target, source, n_heads):
+    B, (T, S) = len(source), (target.shape[1], source.shape[1])
+    mask = torch.zeros(B * n_heads, T, S, dtype=torch.bool)
+    for b in range(B):
+        for i in range(n_heads):
+            mask[b * n_heads + i] = source[b] == 0
+    return mask
+
+
+def query_by_query(scores, mask, k):
+    weights, mask = torch.zeros_like(scores), mask.expand_as(scores)
+    for at in torch.cartesian_prod(*map(torch.arange, scores.shape[:3])).tolist():
+        row, allowed = scores[tuple(at)], mask[tuple(at)].nonzero().flatten().tolist()
+        best = sorted(allowed, key=row.tolist().__getitem__, reverse=True)[:k]
+        if best:
+            weights[(*at, best)] = row[best].softmax(0)
+    return weights
+
+
+def scattered(scores, mask, k):
+    best = scores.masked_fill(~mask, -math.inf).topk(k, dim=-1)
+    weights = best.values.softmax(-1).nan_to_num(0)
+    return torch.zeros_like(scores).scatter(-1, best.indices, weights)
+
+
+def shares_divided_again(scores, mask, k):
+    weights = masked_softmax(scores, mask)
+    weights = torch.zeros_like(weights).scatter(-1, (best := weights.topk(k)).indices, best.values)
+    total = weights.sum(-1, keepdim=True)
+    return weights / torch.where(total > 0, total, 1)
+
+
+def filled_into_zeros(scores, kept, p, training):
+    weights = scores.softmax(-1)
+    if not training:
+        return weights
+    dropped = torch.zeros(scores.shape)
+    dropped[kept] = weights[kept].float() / (1 - p)
+    return dropped
+
+
+def stretch_by_stretch(x, W_q, W_k, W_v, W_o, n_heads, head):
+    d_k = len(W_q) // n_heads
+    outputs = torch.zeros(x.shape)
+    for i in range(n_heads):
+        if i != head:
+            columns = slice(i * d_k, (i + 1) * d_k)
+            q, k, v = (x @ W[columns].T for W in (W_q, W_k, W_v))
+            outputs = outputs + F.scaled_dot_product_attention(q, k, v) @ W_o[:, columns].T
+    return outputs
+
+
+def in_place(x, W_q, W_k, W_v, W_o, n_heads, head):
+    B, T, D = x.shape
+    q, k, v = ((x @ W.T).view(B, T, n_heads, -1).transpose(1, 2) for W in (W_q, W_k, W_v))
+    scores = q @ k.transpose(-2, -1) / torch.sqrt(torch.tensor(D // n_heads))
+    context = scores.softmax(-1) @ v
+    context[:, head] = 0
+    return context.transpose(1, 2).reshape(B, T, D) @ W_o.T
+
+
+def by_the_keys_position_alone(scores):  # what all keys of a query share cancels
+    _, h, T, S = scores.shape
+    m = 2.0 ** (-8 / h * torch.arange(1, h + 1)).view(h, 1, 1)
+    past = torch.ones(T, S).tril(S - T).bool()
+    return (scores + m * torch.arange(S)).masked_fill(~past, -math.inf).softmax(-1)
+
+
+def position_by_position(scores):
+    _, h, T, S = scores.shape
+    weights = torch.zeros(scores.shape)
+    for i in range(h):
+        for t in range(T):
+            seen = S - T + t + 1
+            paid = torch.tensor([2 ** (-8 * (i + 1) / h) * (seen - 1 - s) for s in range(seen)])
+            weights[:, i, t, :seen] = (scores[:, i, t, :seen] - paid).softmax(-1).float()
+    return weights
+
+
+def by_rotated_halves(x, start, base):
+    T, d = x.shape[-2:]
+    angles = torch.outer(torch.arange(start, start + T), base ** (-torch.arange(0, d, 2) / d))
+    angles = torch.cat([angles, angles], dim=-1)
+    return x * angles.cos() + torch.cat([-x[..., d // 2 :], x[..., : d // 2]], -1) * angles.sin()
+
+
+def by_complex_numbers(x, start, base):
+    T, d = x.shape[-2:]
+    angles = torch.arange(start, start + T)[:, None] * base ** (-torch.arange(0, d, 2) / d)
+    turned = torch.complex(*x.chunk(2, dim=-1)) * torch.polar(torch.ones_like(angles), angles)
+    return torch.cat([turned.real, turned.imag], dim=-1)
+
+
+def block_by_block(k, d, base):
+    M = torch.zeros(d, d)
+    for i in range(0, d, 2):
+        angle = k * base ** (-i / d)
+        M[i, i] = M[i + 1, i + 1] = math.cos(angle)
+        M[i, i + 1], M[i + 1, i] = math.sin(angle), -math.sin(angle)
+    return M
+
+
+def by_the_jacobian(weights, value, grad_context):
+    with torch.no_grad():
+        jacobian = torch.diag_embed(weights) - weights[..., :, None] * weights[..., None, :]
+        return (jacobian @ (grad_context @ value.mT)[..., None]).squeeze(-1)
+
+
+def by_autograd(weights, value, grad_context):
+    scores = weights.log().requires_grad_()
+    return torch.autograd.grad((scores.softmax(-1) @ value * grad_context).sum(), scores)[0]
+
+
+def divided_by_what_is_left(weights, value, t, s):
+    weights = weights.clone()
+    left = 1 - weights[:, :, t, s, None]
+    weights[:, :, t, s] = 0
+    weights[:, :, t] = (weights[:, :, t] / left).nan_to_num(0)
+    return weights @ value
+
+
+def sum_kept_off_0(weights, value, t, s):
+    left = weights.clone()
+    left[:, :, t, s] = 0
+    return left / (left.sum(-1, keepdim=True) + 1e-12) @ value
+
+
+def counted_in_a_loop(ids, vocab_size):
+    shares = torch.zeros(*ids.shape, vocab_size)
+    for b, row in enumerate(ids.tolist()):
+        for t, now in enumerate(row):
+            followed = [row[s + 1] for s in range(t) if row[s] == now]
+            for v in followed:
+                shares[b, t, v] += 1 / len(followed)
+    return shares
+
+
+def counted_and_divided(ids, vocab_size):
+    T = ids.shape[1]
+    same = (ids[:, :, None] == ids[:, None, :-1]) & torch.ones(T, T - 1).tril(-1).bool()
+    counts = same.double() @ F.one_hot(ids[:, 1:], vocab_size).double()
+    return counts / counts.sum(-1, keepdim=True).clamp_min(1)
+
+
+RIGHT = [
+    *[("5.3", pair_by_pair), ("5.5", head_by_head), ("5.7", filled_into_zeros)],
+    *[("5.4", by_a_root_in_single_precision), ("5.4", scaled_before_the_product)],
+    *[("5.6", query_by_query), ("5.6", scattered), ("5.6", shares_divided_again)],
+    *[("5.8", stretch_by_stretch), ("5.8", in_place)],
+    *[("5.10", by_the_keys_position_alone), ("5.10", position_by_position)],
+    *[("5.11", by_rotated_halves), ("5.11", by_complex_numbers), ("5.12", block_by_block)],
+    *[("5.13", by_the_jacobian), ("5.13", by_autograd)],
+    *[("5.14", divided_by_what_is_left), ("5.14", sum_kept_off_0)],
+    *[("5.15", counted_in_a_loop), ("5.15", counted_and_divided)],
+]
+
+
+@pytest.mark.parametrize(("id", "attempt"), RIGHT)
+def test_another_right_answer_passes(id, attempt):
+    assert verdict(id, attempt) == (True, "correct.")
+
+
+# Wrong answers as people write them, with words of their name -------------------------------------
+
+
+def chosen_before_the_mask(scores, mask, k):
+    best = torch.zeros_like(scores).scatter(-1, scores.topk(k, dim=-1).indices, 1) > 0
+    return masked_softmax(scores, mask & best)
+
+
+def chosen_before_the_mask_without_masked_softmax(scores, mask, k):
+    best = scores.topk(k, dim=-1)
+    kept = torch.full_like(scores, -math.inf).scatter(-1, best.indices, best.values)
+    return kept.masked_fill(~mask, -math.inf).softmax(-1)
+
+
+def safe_by_a_trillionth(scores, mask, k):
+    allowed = scores.masked_fill(~mask, -math.inf)
+    highest = allowed.amax(-1, keepdim=True)
+    kept = (allowed - highest.masked_fill(highest.isinf(), 0)).exp()
+    kept = kept * (allowed >= allowed.topk(k, dim=-1).values[..., -1:])
+    return kept / kept.sum(-1, keepdim=True).clamp_min(1e-12)
+
+
+def divided_again(scores, mask, k):
+    best = scores.masked_fill(~mask, -math.inf).topk(k, dim=-1).indices
+    weights = scores.softmax(-1) * torch.zeros_like(scores).scatter(-1, best, 1) * mask
+    total = weights.sum(-1, keepdim=True)
+    return weights / torch.where(total > 0, total, 1)
+
+
+def divided_again_safe_by_a_trillionth(scores, mask, k):
+    best = scores.masked_fill(~mask, -math.inf).topk(k, dim=-1).indices
+    weights = scores.softmax(-1) * torch.zeros_like(scores).scatter(-1, best, 1) * mask
+    return weights / weights.sum(-1, keepdim=True).clamp_min(1e-12)
+
+
+def strictly_above(scores, mask, k):
+    allowed = scores.masked_fill(~mask, -math.inf)
+    return masked_softmax(scores, mask & (allowed > allowed.topk(k).values[..., -1:]))
+
+
+def blocked_rows_of_padding(target, source, n_heads):
+    wide = (source == 0)[:, None] | (target == 0)[:, :, None]
+    return wide[:, None].expand(-1, n_heads, -1, -1).flatten(0, 1)
+
+
+def blocked_between_padding(target, source, n_heads):
+    return ((source == 0)[:, None] & (target == 0)[:, :, None]).repeat_interleave(n_heads, 0)
+
+
+def untransposed_heads(x, W_q, W_k, W_v, W_o, n_heads, head):
+    q, k, v = ((x @ W.T).view(*x.shape[:2], n_heads, -1) for W in (W_q, W_k, W_v))
+    context = F.scaled_dot_product_attention(q, k, v)
+    context[:, :, head] = 0
+    return context.flatten(2) @ W_o.T
+
+
+def left_out(x, W_q, W_k, W_v, W_o, n_heads, head):
+    q, k, v = ((x @ W.T).chunk(n_heads, dim=-1) for W in (W_q, W_k, W_v))
+    heads = [i for i in range(n_heads) if i != head]
+    return torch.cat([F.scaled_dot_product_attention(q[i], k[i], v[i]) for i in heads], -1) @ W_o.T
+
+
+def written_over(x, start, base):
+    d, T = x.shape[-1], x.shape[-2]
+    angles = torch.arange(start, start + T)[:, None] * base ** (-torch.arange(0, d, 2) / d)
+    cos, sin, x = angles.cos(), angles.sin(), x.clone()
+    x[..., : d // 2] = x[..., : d // 2] * cos - x[..., d // 2 :] * sin
+    x[..., d // 2 :] = x[..., d // 2 :] * cos + x[..., : d // 2] * sin
+    return x
+
+
+def angles_side_by_side(x, start, base):
+    d, T = x.shape[-1], x.shape[-2]
+    angles = torch.arange(start, start + T)[:, None] * base ** (-torch.arange(0, d, 2) / d)
+    angles = angles.repeat_interleave(2, dim=-1)
+    return x * angles.cos() + torch.cat([-x[..., d // 2 :], x[..., : d // 2]], -1) * angles.sin()
+
+
+def column_by_column(k, d, base):
+    M = torch.zeros(d, d, dtype=torch.float64)
+    for i in range(0, d, 2):
+        angle = torch.tensor(k * base ** (-2 * i / d), dtype=torch.float64)
+        M[i, i] = M[i + 1, i + 1] = angle.cos()
+        M[i, i + 1], M[i + 1, i] = angle.sin(), -angle.sin()
+    return M
+
+
+def mean_summed(weights, value, grad_context):
+    g = grad_context @ value.mT
+    return weights * (g - (weights * g).sum())
+
+
+def without_edge_by(divide):
+    def attempt(weights, value, t, s):
+        left = weights.clone()
+        left[:, :, t, s] = 0
+        return divide(left, left.sum(-1, keepdim=True)) @ value
+
+    return attempt
+
+
+def divided_by_no_match(ids, vocab_size):
+    T = ids.shape[1]
+    same = (ids[:, :, None] == ids[:, None, :-1]) & torch.ones(T, T - 1).tril(-1).bool()
+    counts = same.float() @ F.one_hot(ids[:, 1:], vocab_size).float()
+    return counts / counts.sum(-1, keepdim=True)
+
+
+def first_match(ids, vocab_size):
+    shares = torch.zeros(*ids.shape, vocab_size)
+    for b, row in enumerate(ids.tolist()):
+        for t, now in enumerate(row):
+            if now in row[:t]:
+                shares[b, t, row[row.index(now) + 1]] = 1
+    return shares
+
+
+NAMED = [
+    ("5.1", 2 * 48 * 48 + 2 * 32 * 48 + 3 * 48, "W_o has a bias"),
+    ("5.1", 7680 + 2 * 48 + 2 * 32, "not as what goes in"),
+    ("5.3", lambda d: d[:, None, :, None] == d[:, None, None], "sees its future"),
+    ("5.4", lambda q, k, a, b: q @ k.mT / math.sqrt(a * b), "grows with d_k"),
+    ("5.5", blocked_rows_of_padding, "a query that is padding is blocked everywhere"),
+    ("5.5", blocked_between_padding, "padding themselves"),
+    ("5.6", chosen_before_the_mask, "takes one of the k places."),
+    ("5.6", chosen_before_the_mask_without_masked_softmax, "takes one of the k places, and"),
+    ("5.6", safe_by_a_trillionth, "as small as a billionth is 0"),
+    ("5.6", divided_again, "the masked keys take part"),
+    ("5.6", divided_again_safe_by_a_trillionth, "two things at once"),
+    ("5.6", strictly_above, "one key too few"),
+    ("5.7", lambda e, kept, p, training: e.softmax(-1) * kept, "in evaluation, too"),
+    ("5.8", untransposed_heads, "the heads of one position"),
+    ("5.8", left_out, "keeps its place"),
+    ("5.11", written_over, "turned already"),
+    ("5.11", angles_side_by_side, "repeated for two neighbours"),
+    ("5.12", column_by_column, "counts pairs, not columns"),
+    ("5.13", mean_summed, "over all queries and heads"),
+    ("5.14", without_edge_by(lambda left, sum: left / sum.clamp_min(1e-6)), "has little left"),
+    ("5.14", without_edge_by(lambda left, sum: left / (sum + 1e-9)), "a billionth"),
+    ("5.14", without_edge_by(lambda left, sum: left / (sum + 1e-8)), "no longer sum to 1"),
+    ("5.15", divided_by_no_match, "divide 0 by 0"),
+    ("5.15", first_match, "the first time alone"),
+]
+
+
+@pytest.mark.parametrize(("id", "attempt", "words"), NAMED)
+def test_a_common_mistake_is_named_in_other_peoples_code(id, attempt, words):
+    passed, says = verdict(id, attempt)
+    assert passed is False and words in says
+    assert says in {mistake.says for mistake in check.exercises[id].mistakes.values()}
+
+
+def test_a_sum_that_is_off_by_a_millionth_is_said_to_be_wrong_not_imprecise():
+    add = without_edge_by(lambda left, sum: left / (sum + 1e-6))
+    passed, says = verdict("5.14", add)
+    assert passed is False and says.startswith("looking at a query that saw hardly anything else: ")
+    assert "are wrong" in says
+
+
+def test_in_half_precision_a_query_without_a_key_gets_zeros():
+    def top_k(scores, mask, k):
+        weights = check.exercises["5.6"].reference(scores, mask, k)
+        spoilt = scores.dtype is torch.float16 and ~mask.any(-1, keepdim=True)
+        return weights.masked_fill(torch.as_tensor(spoilt), math.nan)
+
+    assert verdict("5.6", top_k)[0] is False

@@ -9,17 +9,17 @@ import pytest
 from utils import ROOT
 
 
-def last_line(folder: Path, *, with_book: bool = True) -> tuple[int, str]:
+def last_line(folder: Path, then: str = "", *, with_book: bool = True) -> tuple[int, str]:
     """Import the guard as a script in `folder` would, whose own modules come first."""
     path = f"sys.path.append({str(ROOT)!r})" if with_book else "sys.path.append(sys.argv[1])"
     code = f"import sys; sys.path[:] = ['', *(p for p in sys.path if p)]; {path}\n"
-    # -S leaves out site-packages, where this book may be installed
+    # -S leaves out site-packages and -E PYTHONPATH: this book may be found through either
     run = subprocess.run(
         [
             sys.executable,
-            "-S",
+            "-SE",
             "-c",
-            code + "import convolution_to_attention",
+            f"{code}import convolution_to_attention\n{then}",
             str(folder / "book"),
         ],
         cwd=folder,
@@ -48,11 +48,16 @@ def test_another_utils_is_named_with_what_to_do(files, tmp_path):
         )
 
 
-def test_no_utils_at_all_is_told_how_to_install_it(tmp_path):
-    book = tmp_path / "book"
+def copied_guard(folder: Path) -> Path:
+    """Put the guard into a folder of its own, as a book without `utils`."""
+    book, guard = folder / "book", "convolution_to_attention.py"
     book.mkdir()
-    guard = "convolution_to_attention.py"
     (book / guard).write_text((ROOT / guard).read_text(encoding="utf-8"), encoding="utf-8")
+    return book
+
+
+def test_no_utils_at_all_is_told_how_to_install_it(tmp_path):
+    copied_guard(tmp_path)
     returncode, line = last_line(tmp_path, with_book=False)
     assert returncode == 1
     assert line == (
@@ -62,10 +67,7 @@ def test_no_utils_at_all_is_told_how_to_install_it(tmp_path):
 
 
 def test_a_folder_of_its_name_without_code_is_noticed(tmp_path):
-    book = tmp_path / "book"
-    book.mkdir()
-    guard = "convolution_to_attention.py"
-    (book / guard).write_text((ROOT / guard).read_text(encoding="utf-8"), encoding="utf-8")
+    copied_guard(tmp_path)
     (tmp_path / "utils").mkdir()
     returncode, line = last_line(tmp_path, with_book=False)
     assert returncode == 1
@@ -75,3 +77,63 @@ def test_a_folder_of_its_name_without_code_is_noticed(tmp_path):
 def test_the_books_own_utils_is_accepted(tmp_path):
     assert last_line(tmp_path) == (0, "")
     assert last_line(ROOT / "chapters") == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("statement", "name"),
+    [
+        ("import utils.lab", "utils.lab"),
+        ("import utils.lab.display", "utils.lab"),
+        ("from utils import exercises, lab", "utils.lab"),
+        ("from utils.lab import dates, experiments", "utils.lab"),
+        ("from utils.lab.plotting import curves", "utils.lab"),
+        ("from utils.exercises.alignment import check", "utils.exercises.alignment"),
+        ("from utils.exercises.efficient import check", "utils.exercises.efficient"),
+        ("from utils.exercises import efficient", "utils.exercises.efficient"),
+        (
+            "from utils.exercises.transformer import echo_texts",
+            "utils.exercises.transformer.echo_texts",
+        ),
+    ],
+)
+def test_an_old_copy_is_told_that_the_rooms_have_moved(statement, name, tmp_path):
+    package = copied_guard(tmp_path) / "utils"
+    (package / "exercises" / "transformer").mkdir(parents=True)
+    for folder in ("", "exercises", "exercises/transformer"):
+        (package / folder / "__init__.py").touch()
+    assert last_line(tmp_path, statement, with_book=False) == (1, sentence(name))
+
+
+def sentence(name: str) -> str:
+    return (
+        "ModuleNotFoundError: The book's rooms have moved since this lesson was copied, and "
+        f"`{name}` is gone: your copy stays as it is, and `make fresh LESSON=NN_topic`, with the "
+        "lesson's own name in place of NN_topic, puts a new copy beside it."
+    )
+
+
+@pytest.mark.parametrize(
+    ("statement", "name"),
+    [
+        ("from utils.lab import dates, experiments", "utils.lab.dates"),
+        ("from utils.lab.plotting import curves", "utils.lab.plotting"),
+    ],
+)
+def test_a_folder_that_an_update_left_behind_changes_nothing(statement, name, tmp_path):
+    package = copied_guard(tmp_path) / "utils"
+    (package / "lab" / "__pycache__").mkdir(parents=True)  # for Python a package without code
+    (package / "__init__.py").touch()
+    assert last_line(tmp_path, statement, with_book=False) == (1, sentence(name))
+
+
+def test_the_book_itself_has_nothing_under_the_old_name(tmp_path):
+    assert last_line(tmp_path, "import utils.lab") == (1, sentence("utils.lab"))
+
+
+@pytest.mark.parametrize("name", ["utils.labs", "utils.exercises.alignments", "laboratory"])
+def test_another_module_that_is_missing_is_reported_as_ever(name, tmp_path):
+    package = copied_guard(tmp_path) / "utils"
+    (package / "exercises").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    line = f"ModuleNotFoundError: No module named {name!r}"
+    assert last_line(tmp_path, f"import {name}", with_book=False) == (1, line)

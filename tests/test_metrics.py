@@ -149,6 +149,13 @@ def test_bleu_of_sentences_too_short_for_four_words_in_a_row():
     assert bleu(["我".split(), []], ["我".split(), "你".split()]) < 100
 
 
+def test_bleu_counts_half_a_match_and_then_a_quarter_where_there_is_none():
+    """Three of six words stand where they should, no two in a row: 0 pairs, triples, quadruples."""
+    ours, theirs = "a x b y c z".split(), "a q b r c s".split()
+    expected = 100 * (3 / 6 * (1 / 2) / 5 * (1 / 4) / 4 * (1 / 8) / 3) ** (1 / 4)
+    assert bleu([ours], [theirs]) == pytest.approx(expected, rel=1e-12)
+
+
 def test_by_length_measures_each_length_apart():
     lengths = [4, 3, 4, 3, 3]
     result = by_length(lambda a, b: exact_match(a, b, EOS), lengths, PREDICTED, WANTED)

@@ -14,19 +14,10 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from utils import ROOT
-from utils.press import notebooks
+from utils.press import lessons, notebooks
 from utils.press.notebooks import CHAPTERS, LessonError, differences, scripts
 
-LESSONS = (
-    "00_first_steps",
-    "01_convolution",
-    "02_recurrent",
-    "03_gates",
-    "04_attention",
-    "05_self_attention",
-    "06_transformer",
-    "07_efficient_attention",
-)
+LESSONS = [day.stem for day in lessons.days()]
 SECTIONS = (
     "Where we stand",
     "The idea",
@@ -42,16 +33,7 @@ SECTIONS = (
     "Checklist and tomorrow",
     "Further reading",
 )
-CONCEPTS = (
-    "convolution",
-    "recurrent",
-    "attention",
-    "seq2seq",
-    "positions",
-    "self_attention",
-    "transformer",
-    "efficient",
-)
+CONCEPTS = lessons.concepts()
 FLOORS = {  # what each of the other rooms may import
     "arguments": (),
     "show": ("show",),
@@ -91,16 +73,17 @@ def prints(cell) -> bool:
 def test_every_lesson_is_there_with_its_solutions_and_nothing_is_unpaired():
     found = {path.relative_to(CHAPTERS).as_posix() for path in CHAPTERS.rglob("*.ipynb")}
     found = {name for name in found if ".ipynb_checkpoints" not in name}
-    assert found == {
-        f"{script.relative_to(CHAPTERS).with_suffix('')}.ipynb" for script in scripts()
-    }
-    assert found >= {f"{folder}{name}.ipynb" for name in LESSONS for folder in ("", "solutions/")}
+    written = {f"{script.relative_to(CHAPTERS).with_suffix('')}.ipynb" for script in scripts()}
+    assert found == written, "a script without its notebook, or the reverse: run `make execute`"
+    missing = {f"{folder}{name}.ipynb" for name in LESSONS for folder in ("", "solutions/")} - found
+    assert not missing, f"lessons.toml lists what is not there: {missing}"
 
 
 @each_lesson
 def test_a_notebook_is_stored_as_it_ran_from_top_to_bottom(script):
     cells = code_cells(script)
-    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    run = [cell.execution_count for cell in cells]
+    assert run == list(range(1, len(cells) + 1)), f"run `make execute LESSON={script.stem}`"
     for cell in cells:
         errors = [output for output in cell.outputs if output.output_type == "error"]
         assert not errors or "raises-exception" in cell.metadata.get("tags", ()), cell.source
@@ -108,7 +91,7 @@ def test_a_notebook_is_stored_as_it_ran_from_top_to_bottom(script):
 
 @each_lesson
 def test_a_pair_is_in_step(script):
-    assert differences(script) == []
+    assert differences(script) == [], "script and notebook differ: run `make execute`"
 
 
 @each_lesson
@@ -122,7 +105,8 @@ def test_nothing_is_stored_that_belongs_to_one_machine_or_one_run(script):
         for output in cell.outputs:
             assert output.get("name") != "stderr", cell.source
             assert not [mime for mime in output.get("data", ()) if "widget" in mime], cell.source
-    assert not MACHINE.findall(json.dumps(stored.cells))
+    left = MACHINE.findall(json.dumps(stored.cells))
+    assert not left, f"{left} is of this machine: print it without, then `make execute`"
 
 
 @each_lesson
@@ -130,7 +114,10 @@ def test_most_of_what_is_printed_is_compared_strictly(script):
     printing = [cell for cell in code_cells(script) if prints(cell)]
     strict = [cell for cell in printing if not NOT_STRICT.search(f"{cell.metadata}{cell.source}")]
     assert printing, "a lesson that prints nothing shows nothing"
-    assert len(strict) >= 0.7 * len(printing)
+    assert len(strict) >= 0.7 * len(printing), (
+        "too many cells print what is not compared: round it, or take the tag away, then "
+        "`make execute`"
+    )
 
 
 # ------------------------------------------------------------------------------- how it is written
@@ -139,7 +126,8 @@ def test_most_of_what_is_printed_is_compared_strictly(script):
 @each_lesson
 def test_a_lesson_begins_by_making_sure_of_its_utils(script):
     first = "import convolution_to_attention  # is `utils` this book's?"
-    assert code_cells(script)[0].source.splitlines()[0] == first
+    found = code_cells(script)[0].source.splitlines()[0]
+    assert found == first, f"begin the first code cell with `{first}`, then `make execute`"
 
 
 @pytest.mark.parametrize("script", [path for path in scripts() if path.parent == CHAPTERS])
@@ -155,7 +143,7 @@ def test_a_lesson_has_the_sections_of_every_lesson_in_their_order(script):
     assert re.match(rf"# Day {day}: \S", headings[0])
     sections = [heading.removeprefix("## ") for heading in headings[1:]]
     expected = [name for name in SECTIONS if day or name in sections]  # Day 0 may leave some out
-    assert sections == expected
+    assert sections == expected, "the headings are those of every lesson, in their order"
 
 
 @each_lesson
@@ -166,7 +154,8 @@ def test_a_cell_does_one_thing_in_15_lines_or_one_definition(script):
         definitions = [node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
         if len(definitions) == 1:
             del lines[definitions[0].lineno - 1 : definitions[0].end_lineno]
-        assert len([line for line in lines if line.strip()]) <= 15, cell.source
+        long = len([line for line in lines if line.strip()])
+        assert long <= 15, f"{long} lines: split the cell, then `make execute`\n{cell.source}"
 
 
 # ------------------------------------------------------------------------------ which imports which

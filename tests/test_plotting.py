@@ -81,7 +81,8 @@ def test_image_grid_shows_colour_images():
 def test_signed_colours_are_centred_at_zero():
     filters = torch.tensor([[[-1.0, 0.0], [0.5, 3.0]]])
     assert image_grid(filters, signed=True).axes[0].images[0].get_clim() == (-3, 3)
-    assert heat_map(filters[0], xlabel="x", ylabel="y", signed=True).images[0].get_clim() == (-3, 3)
+    (cells,) = heat_map(filters[0], xlabel="x", ylabel="y", signed=True).collections
+    assert cells.get_clim() == (-3, 3)
     middle = plt.get_cmap(plotting.SIGNED)(0.5)
     assert min(middle) > 0.9
 
@@ -89,19 +90,32 @@ def test_signed_colours_are_centred_at_zero():
 def test_heat_map_shows_the_matrix_with_its_names():
     matrix = torch.tensor([[1.0, 20.0, 3.0], [4.0, 5.0, 6000.0]], requires_grad=True)
     ax = heat_map(matrix, xlabel="to", ylabel="from", rows="ab", columns=[5, 6, 7], annotate=True)
-    np.testing.assert_array_equal(shown(ax)[0], matrix.detach())
+    np.testing.assert_array_equal(ax.collections[0].get_array(), matrix.detach())
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("to", "from")
     assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b"]
     assert [t.get_text() for t in ax.get_xticklabels()] == ["5", "6", "7"]
     written = {t.get_position(): t.get_text() for t in ax.texts}
-    assert written[(1, 0)] == "20" and written[(2, 1)] == "6,000"
+    assert written[(1.5, 0.5)] == "20" and written[(2.5, 1.5)] == "6,000"
+    assert ax.yaxis_inverted(), "the first row stands on top"
+
+
+def test_a_large_heat_map_counts_its_rows_and_columns_from_0():
+    ax = heat_map(torch.rand(30, 64), xlabel="x", ylabel="y")
+    ax.figure.canvas.draw()
+    for axis, size in ((ax.xaxis, 64), (ax.yaxis, 30)):
+        named = {
+            label.get_position()[axis is ax.yaxis]: label.get_text()
+            for label in axis.get_ticklabels()
+        }
+        assert 3 <= len(named) <= 8 and max(named) < size
+        assert all(text == f"{place - 0.5:.0f}" for place, text in named.items())
 
 
 def test_numbers_in_a_heat_map_are_readable_on_their_colour():
     ax = heat_map(torch.linspace(0, 1, 50).view(5, 10), xlabel="x", ylabel="y", annotate=True)
     for text in ax.texts:
-        column, row = text.get_position()
-        cell = ax.images[0].to_rgba(ax.images[0].get_array()[row, column])
+        column, row = (int(place) for place in text.get_position())
+        cell = ax.collections[0].to_rgba(ax.collections[0].get_array()[row, column])
         assert contrast(text.get_color(), cell[:3]) > 3
 
 
@@ -112,15 +126,26 @@ def test_heat_map_has_a_scale_with_its_unit():
 
 def test_curves_draw_values_bands_and_labels():
     x, y = torch.tensor([1.0, 10.0, 100.0]), np.array([3.0, 2.0, 1.0])
-    spread = {"LeNet": (y - 0.5, y + 0.5)}
-    lines = {"LeNet": (x, y), "dense": (x, y + 1)}
-    ax = curves(lines, "step", "loss (nats)", spread=spread, logx=True, logy=True)
-    np.testing.assert_array_equal(ax.lines[0].get_xydata(), np.stack([x, y], 1))
+    lines = {"LeNet": (x, [y - 0.5, y, y + 0.5, y + 1]), "dense": (x, y + 1)}
+    ax = curves(lines, "step", "loss (nats)", logx=True, logy=True)
+    np.testing.assert_allclose(ax.lines[0].get_xydata(), np.stack([x, y + 0.25], 1))
+    np.testing.assert_array_equal(ax.lines[1].get_xydata(), np.stack([x, y + 1], 1))
+    assert ax.lines[0].get_color() == plotting.COLOURS[0] != ax.lines[1].get_color()
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["LeNet", "dense"]
     (band,) = ax.collections
     corners = {tuple(corner) for corner in band.get_paths()[0].vertices}
-    assert {(1.0, 2.5), (1.0, 3.5), (100.0, 0.5), (100.0, 1.5)} <= corners
+    assert {(1.0, 2.5), (1.0, 4.0), (100.0, 0.5), (100.0, 2.0)} <= corners
+
+
+def test_a_band_can_hold_most_runs_around_their_median():
+    runs = np.array([0.0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 100])[:, None] * [1, 2]
+    ax = curves({"a": ([0, 1], runs)}, "x", "y", middle="median", within=80)
+    assert ax.lines[0].get_ydata().tolist() == [5, 10]
+    (band,) = ax.collections
+    assert {(0.0, 1.0), (0.0, 9.0), (1.0, 2.0), (1.0, 18.0)} <= set(
+        map(tuple, band.get_paths()[0].vertices)
+    )
 
 
 def test_one_curve_needs_no_legend_and_figures_can_be_combined():
@@ -136,9 +161,11 @@ def test_bars_draw_numbers_and_spread():
     assert [text.get_text() for text in ax.texts] == ["61,100,840", "6,998,552"]
     top, bottom = (ax.transData.transform((0, bar.get_y()))[1] for bar in ax.patches)
     assert top > bottom, "the first bar stands on top"
-    ax = bars({"dense": 0.9, "LeNet": 0.98}, "accuracy", spread={"LeNet": (0.97, 0.99)})
+    ax = bars({"dense": 0.9, "LeNet": [0.97, 0.98, 0.99]}, "accuracy")
     assert [text.get_text() for text in ax.texts] == ["0.9", "0.98"]
-    np.testing.assert_array_equal(ax.lines[0].get_xydata(), [[0.97, 1], [0.99, 1]])
+    drawn = np.concatenate([line.get_xydata() for line in ax.lines])
+    assert drawn[drawn[:, 1].round() == 1, 0].min() == 0.97
+    assert drawn[drawn[:, 1].round() == 1, 0].max() == 0.99
 
 
 HEAT = {"xlabel": "x", "ylabel": "y"}
@@ -156,13 +183,12 @@ HEAT = {"xlabel": "x", "ylabel": "y"}
         (lambda: heat_map(torch.rand(2, 3), rows="abc", **HEAT), "3 names for 2"),
         (lambda: heat_map(torch.rand(2, 3), columns="ab", **HEAT), "2 names for 3"),
         (lambda: curves({}, "x", "y"), "no curve"),
-        (lambda: curves({"a": ([1, 2], [1])}, "x", "y"), r"'a' needs.*\(2,\), \(1,\)"),
-        (lambda: curves({"a": ([1], [1])}, "x", "y", spread={"a": ([1, 2], [1])}), "'a' needs"),
-        (lambda: curves({"a": ([1], [1])}, "x", "y", spread={"b": ([1], [1])}), r"\['b'\]"),
+        (lambda: curves({"a": ([1, 2], [1])}, "x", "y"), r"'a' needs.*\(2,\) and \(1,\)"),
+        (lambda: curves({"a": ([1], [[1, 2]])}, "x", "y"), "'a' needs"),
+        (lambda: curves({"a": ([[1]], [[1]])}, "x", "y"), "'a' needs"),
         (lambda: curves({"a": ([0, 1], [1, 2])}, "x", "y", logx=True), "≤ 0"),
         (lambda: curves({"a": ([1, 2], [0, 2])}, "x", "y", logy=True), "≤ 0"),
         (lambda: bars({}, "x"), "no bar"),
-        (lambda: bars({"a": 1}, "x", spread={"b": (0, 1)}), r"\['b'\]"),
     ],
 )
 def test_bad_input_gets_one_sentence(draw, sentence):

@@ -5,7 +5,14 @@ import math
 import pytest
 import torch
 
-from utils.positions import LearnedPositions, Rotary, SinusoidalPositions, sinusoidal
+from utils.positions import (
+    Alibi,
+    LearnedPositions,
+    Rotary,
+    SinusoidalPositions,
+    alibi_slopes,
+    sinusoidal,
+)
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 F64 = torch.float64
@@ -276,7 +283,7 @@ def test_bad_input_is_named(call, message):
         call()
 
 
-@pytest.mark.parametrize("shape", [(B, T, 1), (B, 0, D), (0, T, D), (T, D)], ids=str)
+@pytest.mark.parametrize("shape", [(B, T, 1), (B, 0, D), (T, D)], ids=str)
 @pytest.mark.parametrize("layer", [SinusoidalPositions(D), table()], ids=["waves", "learned"])
 def test_sequences_of_another_width_or_none_are_named(layer, shape):
     with pytest.raises(
@@ -288,3 +295,58 @@ def test_sequences_of_another_width_or_none_are_named(layer, shape):
 def test_the_last_learned_position_can_be_used():
     layer, x = table(), draw(B, 8, D)
     torch.testing.assert_close(layer(x)[:, -1], layer(x[:, -1:], start=7)[:, 0], **EXACT)
+
+
+# Padding in front ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("layer", [SinusoidalPositions(D), table()], ids=["waves", "learned"])
+def test_each_sequence_may_begin_elsewhere(layer):
+    layer, x = layer.double(), draw(3, T, D)
+    found = layer(x, torch.tensor([2, 0, -3]))
+    torch.testing.assert_close(found[:1], layer(x[:1], 2), **EXACT)
+    torch.testing.assert_close(found[1:2], layer(x[1:2]), **EXACT)
+    torch.testing.assert_close(found[2:, 3:], layer(x[2:, 3:]), **EXACT)
+
+
+def test_a_batch_beyond_the_table_is_named_and_padding_does_not_count():
+    layer, x = LearnedPositions(T, D), draw(2, T + 2, D).float()
+    layer(x, torch.tensor([-2, -3]))
+    with pytest.raises(ValueError, match=f"Positions 0 to {T - 1} were learned.*takes -1 to {T}"):
+        layer(x, torch.tensor([-1, -3]))
+
+
+# Added to the scores ------------------------------------------------------------------------------
+
+
+def published_slopes(n: int) -> list[float]:
+    """As the authors' code has them (github.com/ofirpress/attention_with_linear_biases)."""
+
+    def of_a_power_of_2(n):
+        start = 2 ** (-(2 ** -(math.log2(n) - 3)))
+        return [start * start**i for i in range(n)]
+
+    if math.log2(n).is_integer():
+        return of_a_power_of_2(n)
+    closest = 2 ** math.floor(math.log2(n))
+    return of_a_power_of_2(closest) + published_slopes(2 * closest)[0::2][: n - closest]
+
+
+@pytest.mark.parametrize("n_heads", [1, 2, 3, 6, 8, 12, 16, 20])
+def test_the_slopes_are_the_papers_or_the_published_codes(n_heads):
+    ratio = 2 ** (-8 / n_heads)
+    formula = torch.tensor([ratio**i for i in range(1, n_heads + 1)])
+    torch.testing.assert_close(alibi_slopes(n_heads), formula)
+    published = torch.tensor(published_slopes(n_heads))
+    torch.testing.assert_close(alibi_slopes(n_heads, published=True), published)
+    is_power = n_heads & (n_heads - 1) == 0
+    assert torch.allclose(published, formula) == is_power
+
+
+def test_a_bias_falls_with_the_distance_from_the_last_key_on():
+    bias = Alibi(4)(2, 5)
+    assert bias.shape == (4, 2, 5)
+    distance = torch.tensor([[3, 2, 1, 0, 1], [4, 3, 2, 1, 0]])
+    torch.testing.assert_close(bias, -alibi_slopes(4)[:, None, None] * distance)
+    with pytest.raises(ValueError, match="n_heads is a whole number of at least 1, got 0"):
+        Alibi(0)

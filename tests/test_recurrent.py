@@ -179,8 +179,10 @@ def test_the_two_resets_differ_and_agree_where_the_reset_gate_is_open():
     library = build(nn.GRU(3, 4, batch_first=True))
     x = draw(2, 6, 3)
     before, after = GRU(3, 4, reset="before").double(), GRU(3, 4, reset="after").double()
-    for layer in (before, after):
-        layer.load_library(library)
+    after.load_library(library)
+    same = {name: value for name, value in after.state_dict().items() if name != "b_n"}
+    same["b"] = same["b"] + torch.cat([torch.zeros(8).double(), after.b_n.detach()])
+    before.load_state_dict(same)
     assert before.b_n is None and sum(p.numel() for p in after.parameters()) == 3 * 4 * 8 + 4
     assert (before(x)[1] - after(x)[1]).abs().max() > 1e-3
     with torch.no_grad():
@@ -338,22 +340,87 @@ def test_only_a_layer_of_the_same_kind_and_size_is_loaded(kind, library_kind):
     ours = kind(3, 4)
     before = {name: value.clone() for name, value in ours.state_dict().items()}
     other_kind = next(other for _, other in KINDS if other is not library_kind)
+    how = {"batch_first": True}
     for wrong in (
-        *[library_kind(2, 4), library_kind(3, 5), library_kind(1, 1)],
-        *[other_kind(3, 4), library_kind(3, 4, bias=False), nn.Linear(3, 4)],
+        *[library_kind(2, 4, **how), library_kind(3, 5, **how), library_kind(1, 1, **how)],
+        *[other_kind(3, 4, **how), library_kind(3, 4, bias=False, **how), nn.Linear(3, 4)],
     ):
         with pytest.raises(ValueError, match="3 inputs, a state of 4 and biases, got .* of mode"):
             ours.load_library(wrong)
     with pytest.raises(ValueError, match=f"Expected layer 1 of the library's {ours.library_mode}"):
-        ours.load_library(library_kind(3, 4), layer=1)
+        ours.load_part(library_kind(3, 4), 1)
     with pytest.raises(ValueError, match="Expected layer 0"):
-        ours.load_library(library_kind(3, 4), reverse=True)
+        ours.load_part(library_kind(3, 4), 0, reverse=True)
     assert all(torch.equal(before[name], value) for name, value in ours.state_dict().items())
 
 
 def test_an_rnn_with_relu_is_another_layer():
     with pytest.raises(ValueError, match="library's RNN_TANH .* of mode RNN_RELU"):
-        RNN(3, 4).load_library(nn.RNN(3, 4, nonlinearity="relu"))
+        RNN(3, 4).load_library(nn.RNN(3, 4, nonlinearity="relu", batch_first=True))
+
+
+def make_library(kind=nn.GRU, n_layers=1, both=False, dropout=0.0, batch_first=True):
+    how = {"dropout": dropout, "bidirectional": both, "batch_first": batch_first}
+    return kind(3, 4, n_layers, **how)
+
+
+OTHERS = {
+    "two layers": (lambda: RNN(3, 4), lambda: make_library(nn.RNN, 2), "num_layers=1"),
+    "both ways": (lambda: LSTM(3, 4), lambda: make_library(nn.LSTM, both=True), "bidirectional=F"),
+    "time first": (lambda: GRU(3, 4), lambda: make_library(batch_first=False), "batch_first=True"),
+    "one way": (lambda: Bidirectional(GRU(3, 4), GRU(3, 4)), make_library, "bidirectional=True"),
+    "layers both ways": (
+        lambda: Bidirectional(GRU(3, 4), GRU(3, 4)),
+        lambda: make_library(n_layers=2, both=True),
+        "num_layers=1",
+    ),
+    "a stack of two": (lambda: Stacked([GRU(3, 4)]), lambda: make_library(n_layers=2), "layers=1"),
+    "no stack": (lambda: Stacked([GRU(3, 4), GRU(4, 4)]), make_library, "num_layers=2"),
+    "both ways up": (
+        lambda: Stacked([GRU(3, 4), GRU(4, 4)]),
+        lambda: make_library(n_layers=2, both=True),
+        "bidirectional=False",
+    ),
+    "dropout": (
+        lambda: Stacked([GRU(3, 4), GRU(4, 4)]),
+        lambda: make_library(n_layers=2, dropout=0.3),
+        "dropout=0.0",
+    ),
+    "another dropout": (
+        lambda: Stacked([GRU(3, 4), GRU(4, 4)], dropout=0.2),
+        lambda: make_library(n_layers=2, dropout=0.3),
+        "dropout=0.2",
+    ),
+    "another reset": (
+        lambda: GRU(3, 4, reset="before"),
+        make_library,
+        'only a GRU with reset="after" gives its numbers',
+    ),
+    "a projection": (
+        lambda: LSTM(3, 4),
+        lambda: nn.LSTM(3, 4, batch_first=True, proj_size=2),
+        "a state of 4 and biases",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "library", "sentence"), OTHERS.values(), ids=OTHERS.keys())
+def test_what_computes_something_else_is_not_loaded(make, library, sentence):
+    ours = make()
+    before = {name: value.clone() for name, value in ours.state_dict().items()}
+    with pytest.raises(ValueError, match=sentence) as caught:
+        ours.load_library(library())
+    assert_one_sentence(str(caught.value))
+    assert all(torch.equal(before[name], value) for name, value in ours.state_dict().items())
+
+
+@pytest.mark.filterwarnings("ignore:dropout option")
+def test_dropout_of_a_single_layer_does_nothing_so_it_is_loaded():
+    library = nn.GRU(3, 4, batch_first=True, dropout=0.3)
+    ours = GRU(3, 4)
+    ours.load_library(library)
+    Stacked([ours]).load_library(library)
+    torch.testing.assert_close(ours(X)[0], library(X)[0])
 
 
 # Batches, padding and time ------------------------------------------------------------------------
@@ -547,6 +614,166 @@ def test_a_classifier_learns_what_stands_at_the_start_of_each_sequence():
     assert (model(ids, lengths).argmax(dim=1) == ids[:, 0]).float().mean() > 0.95
 
 
+# Dropout between layers, padding, precision, compilation ------------------------------------------
+
+
+def test_dropout_stands_between_layers_and_nowhere_else():
+    """With p = 0.5 a layer above reads 0, or twice what the one below shows."""
+    torch.manual_seed(0)
+    below, above = RNN(3, 400), RNN(400, 4)
+    read = []
+    above.register_forward_pre_hook(lambda _, inputs: read.append(inputs[0]))
+    stack = Stacked([below, above], dropout=0.5)
+    x = torch.randn(6, 5, 3)
+    y, (h_below, _) = stack(x)
+    shown, last = below(x)
+    assert torch.equal(h_below, last)  # what goes on in time is whole
+    kept = read[0] != 0
+    torch.testing.assert_close(read[0], torch.where(kept, 2 * shown, 0))
+    assert kept.float().mean() == pytest.approx(0.5, abs=0.03)
+    assert kept.float().mean(dim=1).unique().numel() > 2  # each step is drawn anew
+    assert torch.equal(y, above(read[0])[0])  # what the uppermost shows is whole
+    assert not torch.equal(y, stack(x)[0])
+    stack.eval()
+    assert torch.equal(stack(x)[0], above(shown)[0])
+
+
+def test_a_stacks_cell_drops_as_its_walk_does():
+    torch.manual_seed(0)
+    stack = Stacked([RNN(3, 400), RNN(400, 4)], dropout=0.5)
+    read = []
+    stack.layers[1].cell = lambda x_t, state: read.append(x_t) or state
+    (h, _) = stack.cell(torch.randn(6, 3), stack.initial_state(6))
+    kept = read[0] != 0
+    torch.testing.assert_close(read[0], torch.where(kept, 2 * h, 0))
+    assert kept.float().mean() == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize(("kind", "library_kind"), KINDS, ids=NAMES[:3])
+def test_a_stack_without_dropout_in_evaluation_equals_the_librarys_with_it(kind, library_kind):
+    library = build(library_kind(3, 4, 3, batch_first=True, dropout=0.4)).eval()
+    ours = Stacked([kind(3, 4), kind(4, 4), kind(4, 4)], dropout=0.4).double().eval()
+    ours.load_library(library)
+    x = draw(2, 7, 3)
+    torch.testing.assert_close(ours(x)[0], library(x)[0], **EXACT)
+
+
+def test_dropout_between_layers_has_the_spread_of_the_librarys():
+    """No masks can be shared, so the mean and the variance over many draws are compared."""
+    torch.manual_seed(0)
+    library = nn.GRU(3, 8, 2, batch_first=True, dropout=0.5)
+    ours = Stacked([GRU(3, 8), GRU(8, 8)], dropout=0.5)
+    ours.load_library(library)
+    x = torch.randn(1, 4, 3).expand(4000, -1, -1)
+    with torch.no_grad():
+        y, expected = ours(x)[0][:, -1], library(x)[0][:, -1]
+    torch.testing.assert_close(y.mean(dim=0), expected.mean(dim=0), rtol=0, atol=0.02)
+    torch.testing.assert_close(y.var(dim=0), expected.var(dim=0), rtol=0.2, atol=1e-4)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+@pytest.mark.parametrize("make", LAYERS, ids=NAMES)
+def test_what_padding_holds_reaches_no_output_and_no_gradient(make, bad):
+    one_way, both = build(make(3, 4)), build(Bidirectional(make(3, 4), make(3, 4)))
+    lengths = torch.tensor([6, 2, 1])
+    padding = torch.arange(6) >= lengths[:, None]
+    for layer in (one_way, both):
+        results = []
+        for fill in (bad, 0.7):
+            x = draw(3, 6, 3).masked_fill(padding[:, :, None], fill).requires_grad_()
+            y, last = layer(x, lengths=lengths)
+            y = [y, *flat(last)]
+            results.append([*y, *gradients(y, [x, *layer.parameters()])])
+        for poisoned, clean in zip(*results, strict=True):
+            assert clean.abs().max() > 0
+            assert torch.equal(poisoned, clean)
+
+
+@pytest.mark.parametrize(("kind", "library_kind"), KINDS, ids=NAMES[:3])
+def test_mixed_precision_works_as_the_librarys_does(kind, library_kind):
+    torch.manual_seed(0)
+    library = library_kind(6, 8, batch_first=True)
+    ours = kind(6, 8)
+    ours.load_library(library)
+    x = torch.randn(4, 5, 6)
+    results = []
+    for layer in (ours, library):
+        leaf = x.clone().requires_grad_()
+        with torch.autocast("cpu", torch.bfloat16):
+            _, state = layer(leaf)
+            y, state = layer(leaf, state)  # goes on from what a step has left
+        y.float().square().sum().backward()
+        results.append([y.float(), *(s.float().squeeze(0) for s in flat(state)), leaf.grad])
+        assert all(p.grad.dtype == p.dtype == torch.float32 for p in layer.parameters())
+        assert leaf.grad.dtype == torch.float32
+        results[-1].append((layer.W_h if layer is ours else layer.weight_hh_l0).grad)
+    for mine, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(mine, theirs, rtol=0.05, atol=0.05)
+
+
+@pytest.mark.parametrize("make", LAYERS, ids=NAMES)
+def test_models_train_in_mixed_precision(make):
+    torch.manual_seed(0)
+    stack = Stacked([Bidirectional(make(6, 4), make(6, 4)), make(8, 8)], dropout=0.1)
+    classifier, language = SequenceClassifier(9, 6, stack, 3), LanguageModel(9, 6, make(6, 8))
+    ids, lengths = torch.randint(9, (4, 5)), torch.tensor([5, 2, 1, 4])
+    for model, read in (
+        (classifier, lambda: classifier(ids, lengths)),
+        (language, lambda: language(ids, lengths=lengths)[0]),
+    ):
+        with torch.autocast("cpu", torch.bfloat16):
+            y = read()
+            y.float().square().sum().backward()
+        assert y.dtype == torch.bfloat16
+        for parameter in model.parameters():
+            assert parameter.grad.dtype == torch.float32 and parameter.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("make", LAYERS, ids=NAMES)
+def test_a_step_of_the_cell_works_in_mixed_precision(make):
+    layer = make(3, 4)
+    with torch.autocast("cpu", torch.bfloat16):
+        state = layer.cell(torch.randn(2, 3), layer.initial_state(2))
+        state = layer.cell(torch.randn(2, 3), state)
+    assert all(part.dtype == torch.bfloat16 for part in flat(state))
+
+
+@pytest.mark.parametrize("make", LAYERS, ids=NAMES)
+def test_models_compile_whole(make):
+    torch.compiler.reset()
+    torch.manual_seed(0)
+    both = Bidirectional(make(3, 2), make(3, 2))
+    classifier = SequenceClassifier(5, 3, Stacked([both, make(4, 4)]), 2)
+    language = LanguageModel(5, 3, make(3, 4))
+    ids, lengths = torch.randint(5, (2, 3)), torch.tensor([3, 1])
+    for model, read in (
+        (classifier, lambda model: model(ids, lengths)),
+        (language, lambda model: model(ids)[0]),
+    ):
+        results = []
+        for form in (model, torch.compile(model, backend="aot_eager", fullgraph=True)):
+            y = read(form)
+            results.append([y, *torch.autograd.grad(y.square().sum(), list(model.parameters()))])
+        for compiled, eager in zip(*results, strict=True):
+            torch.testing.assert_close(compiled, eager)
+
+
+@pytest.mark.parametrize(("kind", "library_kind"), KINDS, ids=NAMES[:3])
+def test_a_batch_without_a_sequence_is_read_as_the_library_reads_it(kind, library_kind):
+    library, ours = library_kind(3, 4, batch_first=True), kind(3, 4)
+    x = X[:0].clone().requires_grad_()
+    for y in (library(x)[0], ours(x)[0], ours(x, lengths=FULL[:0])[0]):
+        assert y.shape == (0, 5, 4)
+        y.sum().backward()
+        assert x.grad.shape == (0, 5, 3)
+    assert Stacked([Bidirectional(kind(3, 4), kind(3, 4))])(x)[0].shape == (0, 5, 8)
+    assert LanguageModel(7, 3, kind(3, 4))(torch.zeros(0, 5, dtype=torch.int64))[0].shape == (
+        0,
+        5,
+        7,
+    )
+
+
 # Bad inputs ---------------------------------------------------------------------------------------
 
 X, H = torch.zeros(2, 5, 3), torch.zeros(2, 4)
@@ -556,7 +783,6 @@ BAD = {
     "width": (lambda layer: layer(torch.zeros(2, 5, 4)), r"sequences \(B, T, 3\), got \(2, 5, 4\)"),
     "no batch": (lambda layer: layer(X[0]), r"sequences \(B, T, 3\), got \(5, 3\)"),
     "no step": (lambda layer: layer(X[:, :0]), r"no step to read .* shape \(2, 0, 3\)"),
-    "no sequence": (lambda layer: layer(X[:0]), r"no step to read .* shape \(0, 5, 3\)"),
     "length 0": (
         lambda layer: layer(X, lengths=torch.tensor([5, 0])),
         "A length is 0, .* leave empty sequences out",
@@ -585,6 +811,8 @@ STATES = {
     "library's axis": (RNN, H[None], r"shape \(2, 4\) for this batch, got \(1, 2, 4\)"),
     "h alone": (LSTM, H, r"shape \(\(2, 4\), \(2, 4\)\) for this batch, got \(2, 4\)"),
     "batch of c": (LSTM, (H, H[:1]), r"got \(\(2, 4\), \(1, 4\)\)"),
+    "digits": (RNN, H.double(), "state of torch.float32, as the weights .* got torch.float64"),
+    "digits of c": (LSTM, (H, H.double()), "state of torch.float32, .* got torch.float64"),
     "h and c": (GRU, (H, H), r"shape \(2, 4\) for this batch, got \(\(2, 4\), \(2, 4\)\)"),
 }
 
@@ -611,10 +839,14 @@ def test_a_bad_state_gets_one_sentence(kind, state, sentence):
 
 
 BUILDS = {
-    "reset": (lambda: GRU(3, 4, reset="later"), '"before" or "after" the product, got \'later\''),
+    "reset": (
+        lambda: GRU(3, 4, reset="later"),
+        "Unknown reset 'later': choose .* 'before', 'after'",
+    ),
     "stack": (lambda: Stacked([RNN(3, 4), RNN(5, 2)]), "5 inputs does not fit onto .* 4 outputs"),
     "empty stack": (lambda: Stacked([]), "at least one layer"),
     "stack's states": (lambda: Stacked([RNN(3, 4)])(X, (H, H)), "Expected 1 .* states, got 2"),
+    "dropout": (lambda: Stacked([RNN(3, 4)], dropout=1), "dropout is a share .* got 1"),
     "kinds": (lambda: Bidirectional(RNN(3, 4), GRU(3, 4)), "same kind .* got RNN .* and GRU"),
     "widths": (lambda: Bidirectional(RNN(3, 4), RNN(2, 4)), "of 3 inputs and RNN of 2 inputs"),
     "no unit": (lambda: LSTM(3, 0), "hidden_size is a whole number of at least 1, got 0"),

@@ -11,8 +11,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils.attention import padding_mask
-from utils.positions import LearnedPositions, Rotary, SinusoidalPositions
+from utils.positions import Alibi, LearnedPositions, Rotary, SinusoidalPositions
 from utils.self_attention import (
+    BiasedAttention,
     MultiHeadAttention,
     SelfAttentionTagger,
     causal_mask,
@@ -444,6 +445,82 @@ def test_heads_that_do_not_fit_are_named(need_weights):
         dot_product_attention(k, q, q, None, need_weights, is_causal=True)
 
 
+# What nobody may see, and what is added to the scores ---------------------------------------------
+
+
+@both_paths
+@pytest.mark.parametrize("broken", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("h, n_kv", [(3, 3), (4, 2)])
+def test_what_is_broken_where_nobody_looks_reaches_neither_outputs_nor_gradients(
+    h, n_kv, is_causal, broken, need_weights
+):
+    query, key, value = heads((B, h, T, S, D_K, D_V), n_kv)
+    mask = padding(B, S)
+    hidden = ~mask.mT  # (B, 1, S, 1)
+
+    def attend(q, k, v):
+        return dot_product_attention(q, k, v, mask, need_weights, is_causal=is_causal)
+
+    clean = results(attend, [query, key, value])
+    dirty = [query, *(x.masked_fill(hidden, broken) for x in (key, value))]
+    for found, expected in zip(results(attend, dirty), clean, strict=True):
+        torch.testing.assert_close(found, expected, **EXACT)
+
+
+@both_paths
+@pytest.mark.parametrize("kind", masks(B, 4, T, S))
+@pytest.mark.parametrize("n_kv", [4, 2])
+def test_a_bias_is_added_to_the_scores_beside_the_mask(n_kv, kind, need_weights):
+    sizes = (B, 4, T, S, D_K, D_V)
+    mask, is_causal = masks(B, 4, T, S)[kind]
+    whole = combined(mask, is_causal, T, S).expand(B, 4, T, S)
+    bias = draw(4, T, S, seed=4)
+
+    def ours(q, k, v, bias):
+        return dot_product_attention(q, k, v, mask, need_weights, is_causal=is_causal, bias=bias)[0]
+
+    def by_hand(q, k, v, bias):
+        k, v = (x.repeat_interleave(4 // n_kv, dim=1) for x in (k, v))
+        scores = q @ k.mT / math.sqrt(D_K) + bias
+        e = torch.where(whole, scores, -math.inf).exp()
+        return e / e.sum(-1, keepdim=True).clamp(min=1e-300) @ v
+
+    if whole.any():
+        assert_same(ours, by_hand, *heads(sizes, n_kv), bias)
+        if n_kv == 4:
+            library = bias.masked_fill(~whole, -math.inf)  # a mask of numbers
+            found = F.scaled_dot_product_attention(*heads(sizes), library)
+            torch.testing.assert_close(ours(*heads(sizes), bias), found, **EXACT)
+    else:
+        assert not ours(*heads(sizes, n_kv), bias).any()
+
+
+@both_paths
+@pytest.mark.parametrize(
+    "bias, message",
+    [
+        (torch.ones(T, S, dtype=torch.bool), "numbers to add to scores, got torch.bool: is it"),
+        (torch.ones(S, T), r"\(6, 4\) does not broadcast to the scores \(2, 3, 4, 6\)"),
+        (torch.ones(1, B, H, T, S), "does not broadcast"),
+    ],
+)
+def test_a_bias_that_does_not_fit_is_named(bias, message, need_weights):
+    with pytest.raises(ValueError, match=message):
+        dot_product_attention(*heads((B, H, T, S, D_K, D_V)), need_weights=need_weights, bias=bias)
+
+
+@both_paths
+def test_an_empty_batch_gives_an_empty_batch(need_weights):
+    x, mask = torch.randn(0, T_SELF, D), torch.ones(0, 1, 1, T_SELF, dtype=torch.bool)
+    for n_kv in (4, 2):
+        layer = MultiHeadAttention(D, N_HEADS, n_kv_heads=n_kv, rotary=Rotary(6))
+        y, weights = layer(x, mask=mask, is_causal=True, need_weights=need_weights)
+        assert y.shape == x.shape
+        assert weights is None or weights.shape == (0, N_HEADS, T_SELF, T_SELF)
+    assert MultiHeadAttention(D, N_HEADS)(x, x, need_weights=need_weights)[0].shape == x.shape
+
+
 # Heads --------------------------------------------------------------------------------------------
 
 
@@ -637,7 +714,7 @@ MISTAKEN_LAYERS = {
 def test_mistaken_layers_are_found(mistake, need_weights, monkeypatch):
     layers, mask = pair(), padding(2, T_SELF)
     assert_same_as_library(*layers, None, mask, need_weights=need_weights)
-    monkeypatch.setattr(multi_head, "dot_product_attention", mistake)
+    monkeypatch.setattr(layers[0], "attend", mistake)
     with pytest.raises(AssertionError):
         assert_same_as_library(*layers, None, mask, need_weights=need_weights)
 
@@ -667,6 +744,17 @@ def test_a_library_layer_of_another_kind_is_refused(library):
 def test_a_layer_with_shared_keys_loads_no_library_layer():
     with pytest.raises(ValueError, match="share no keys: leave n_kv_heads out"):
         MultiHeadAttention(D, N_HEADS, n_kv_heads=2).load_library(nn.MultiheadAttention(D, N_HEADS))
+
+
+@pytest.mark.parametrize(
+    "options", [{"rotary": Rotary(6)}, {"attend": BiasedAttention(Alibi(N_HEADS))}], ids=str
+)
+def test_a_layer_that_computes_something_else_loads_no_library_layer(options):
+    layer = MultiHeadAttention(D, N_HEADS, **options)
+    before = {name: weight.clone() for name, weight in layer.state_dict().items()}
+    with pytest.raises(ValueError, match="leave rotary and attend out to load it"):
+        layer.load_library(nn.MultiheadAttention(D, N_HEADS))
+    assert all(torch.equal(weight, before[name]) for name, weight in layer.state_dict().items())
 
 
 # The layer alone ----------------------------------------------------------------------------------
@@ -875,6 +963,22 @@ def test_cached_equals_uncached_at_every_split(turned, n_kv, masked, need_weight
     assert_same_in_pieces(layer, need_weights, masked)
 
 
+@both_paths
+def test_a_bias_of_distances_is_the_same_in_pieces(need_weights):
+    biased = build(attend=BiasedAttention(Alibi(N_HEADS)))
+    assert_same_in_pieces(biased, need_weights, masked=True)
+    x, plain = draw(B, T_SELF, D), build()
+    found, _ = biased(x, is_causal=True, need_weights=need_weights)
+    assert (found - plain(x, is_causal=True, need_weights=need_weights)[0]).abs().max() > 1e-3
+    theirs = nn.MultiheadAttention(D, N_HEADS, batch_first=True).double()
+    plain.load_library(theirs)
+    biased.load_state_dict(plain.state_dict(), strict=False)
+    bias = Alibi(N_HEADS)(T_SELF, T_SELF).masked_fill(~causal_mask(T_SELF), -math.inf)
+    expected, _ = theirs(x, x, x, attn_mask=bias.double().repeat(B, 1, 1))
+    found, _ = biased(x, is_causal=True, need_weights=need_weights)
+    torch.testing.assert_close(found, expected, **EXACT)
+
+
 class StartForgotten(Rotary):
     def forward(self, x, start=0):
         return super().forward(x)
@@ -1004,7 +1108,7 @@ def test_a_causal_tagger_keeps_the_future_out():
 
 def test_a_tagger_refuses_what_does_not_fit():
     model, ids = tagger(), torch.randint(1, 11, (4, 5))
-    with pytest.raises(ValueError, match="does not broadcast to .4, 2, 3, 5, 5."):
+    with pytest.raises(ValueError, match="does not broadcast to the scores .4, 2, 3, 5, 5."):
         model(ids, torch.ones(4, 3, 5, 5, dtype=torch.bool))
     with pytest.raises(ValueError, match="boolean"):
         model(ids, torch.ones(5, 5))

@@ -510,6 +510,83 @@ def test_neither_padding_nor_the_start_is_ever_chosen():
     assert BOS not in decoded and torch.all(decoded[:, 0] != PAD) and scores.isfinite().all()
 
 
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_logits_that_are_no_numbers_stop_the_search(bad):
+    model = build()
+    with torch.no_grad():
+        model.decoder.output.bias[-1] = bad
+    source, lengths, target = batch()
+    for search in (
+        lambda: greedy_decode(model, source, lengths, 4),
+        lambda: beam_search(model, source, lengths, 2, 4),
+        lambda: forced_weights(model, source, lengths, target),
+    ):
+        with pytest.raises(ValueError, match="A row of logits has NaN or .inf"):
+            search()
+
+
+def test_a_search_without_a_source_is_refused():
+    model = build()
+    source, lengths, _ = batch()
+    for search in (
+        lambda: greedy_decode(model, source[:0], lengths[:0], 4),
+        lambda: beam_search(model, source[:0], lengths[:0], 2, 4),
+    ):
+        with pytest.raises(ValueError, match="There is no source to write a target for."):
+            search()
+
+
+# Mixed precision, compiled, empty -----------------------------------------------------------------
+
+
+@each_model
+def test_a_model_trains_and_decodes_in_mixed_precision(choices):
+    model = build(choices).float()
+    source, lengths, target = batch()
+    results = []
+    for enabled in (True, False):
+        with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
+            logits = model(source, lengths, shift(target))
+            loss = sequence_loss(logits, target)
+            greedy = greedy_decode(model, source, lengths, 4)
+            beam, score = beam_search(model, source, lengths, 2, 4)
+        assert greedy.shape[0] == beam.shape[0] == 3 and score.isfinite().all()
+        gradients = torch.autograd.grad(loss, list(model.parameters()))
+        assert all(g.dtype == torch.float32 for g in gradients)
+        results.append([logits.float(), loss.float(), *gradients])
+    assert results[0][0].dtype == torch.float32 and logits.dtype == torch.float32
+    for half, full in zip(*results, strict=True):
+        torch.testing.assert_close(half, full, rtol=0.1, atol=0.05)
+
+
+@each_model
+def test_a_model_compiles_whole(choices):
+    torch.compiler.reset()
+    model = build(choices)
+    source, lengths, target = batch()
+    attends = choices["attention"] is not None
+
+    def losses(model):
+        logits = model(source, lengths, shift(target), attends)
+        return sequence_loss(logits[0] if attends else logits, target)
+
+    def compiled(model):
+        return torch.compile(losses, backend="eager", fullgraph=True)(model)
+
+    gradients = [
+        torch.autograd.grad(f(model), list(model.parameters())) for f in (losses, compiled)
+    ]
+    for ours, eager in zip(*gradients, strict=True):
+        torch.testing.assert_close(ours, eager, **EXACT)
+
+
+@each_model
+def test_a_batch_without_a_sentence_has_logits_for_none(choices):
+    source, lengths, target = batch()
+    logits = build(choices)(source[:0], lengths[:0], shift(target[:0]))
+    assert logits.shape == (0, target.shape[1], V_TARGET)
+
+
 # Dropout ------------------------------------------------------------------------------------------
 
 

@@ -124,7 +124,7 @@ def test_the_cpu_build_of_torch_is_asked_for_by_its_address(book):
 
 def test_help_lists_every_command_and_is_what_make_alone_does(book):
     listed = subprocess.run(["make"], cwd=book, capture_output=True, text=True).stdout
-    commands = re.findall(r"^  make (\w+) +\S", listed, re.MULTILINE)
+    commands = re.findall(r"^  make ([\w-]+) +\S", listed, re.MULTILINE)
     assert commands == re.search(r"\.PHONY: (.*)", (ROOT / "Makefile").read_text())[1].split(), (
         "Makefile: each command has its place in .PHONY, and a `## comment` behind its name"
     )
@@ -231,7 +231,7 @@ def test_every_command_that_the_text_names_is_one_of_make():
     named = [
         (page.name, command)
         for page in pages
-        for command in re.findall(r"(?:`|^)make (\w+)", page.read_text(encoding="utf-8"), re.M)
+        for command in re.findall(r"(?:`|^)make ([\w-]+)", page.read_text(encoding="utf-8"), re.M)
     ]
     assert {"lab", "test", "book"} <= {command for page, command in named if page == "README.md"}
     unknown = [pair for pair in named if pair[1] not in phony]

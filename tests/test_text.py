@@ -1,27 +1,14 @@
 """Numbers give their symbols back, batches lose nothing, and what was counted is a probability."""
 
 import math
-import re
 from collections import Counter
-from pydoc_data import topics as pydoc_topics
 
 import pytest
 import torch
 
-from utils.data import text
-from utils.data.text import (
-    BOS,
-    EOS,
-    PAD,
-    PARTS,
-    UNK,
-    BucketedBatches,
-    KneserNey,
-    Vocabulary,
-    chunks,
-    manual_text,
-    pad,
-)
+from utils.data.docstrings import docstring_text
+from utils.data.text import BOS, EOS, PAD, UNK, BucketedBatches, Vocabulary, chunks, pad
+from utils.training.counting import KneserNey
 from utils.training.loop import fit
 
 # Symbols and numbers
@@ -193,44 +180,6 @@ def test_no_such_chunks(n, batch_size, length):
         chunks(torch.arange(n), batch_size, length)
 
 
-# The manual
-
-
-def paragraphs(part):
-    return {paragraph.strip() for paragraph in manual_text(part).split("\n\n")}
-
-
-def test_manual_is_plain_english_in_three_parts_without_a_common_paragraph():
-    parts = {part: manual_text(part) for part in PARTS}
-    assert len(parts["train"]) > 150_000
-    assert all(len(parts[part]) > 10_000 for part in ("validation", "test"))
-    for one, other in (("train", "validation"), ("train", "test"), ("validation", "test")):
-        assert not paragraphs(one) & paragraphs(other)
-    whole = manual_text()
-    assert paragraphs(None) == set.union(*map(paragraphs, PARTS))
-    assert len(whole) < sum(map(len, pydoc_topics.topics.values()))  # what came twice is left out
-    for word in ("statement", "exception", " the ", "__init__"):
-        assert word in whole
-    assert "\t" not in whole and "\n\n\n" not in whole and " \n" not in whole
-    assert not set("“”‘’–—…") & set(whole)
-    with pytest.raises(ValueError, match="No part is called 'all': say"):
-        manual_text("all")
-
-
-def test_of_ten_topics_by_length_the_sixth_validates_and_the_seventh_tests(monkeypatch):
-    topics = {f"t{rank:02}": f"{rank:02}" + "x" * (50 - rank) for rank in range(20)}
-    monkeypatch.setattr(text, "topics", topics)
-    ranks = {part: re.findall(r"\d\d", manual_text(part)) for part in PARTS}
-    assert ranks["validation"] == ["05", "15"] and ranks["test"] == ["06", "16"]
-    assert len(ranks["train"]) == 16
-
-
-def test_a_repeated_paragraph_stays_with_the_longer_topic(monkeypatch):
-    topics = {"short": "One.\n\nTwice  \nsaid.\n", "long": "Twice\nsaid.\n\n\n\n“Three”\tfour.\n"}
-    monkeypatch.setattr(text, "topics", topics)
-    assert manual_text() == 'Twice\nsaid.\n\n"Three" four.\n\nOne.\n'
-
-
 # Counting
 
 
@@ -294,8 +243,8 @@ def test_rows_are_judged_on_their_own():
     assert together[0].sum() > together[1].sum()
 
 
-def test_longer_contexts_help_on_the_manual():
-    train, held_out = manual_text("train")[:100_000], manual_text("validation")[:20_000]
+def test_longer_contexts_help_on_the_docstrings():
+    train, held_out = docstring_text("train")[:100_000], docstring_text("validation")[:20_000]
     vocabulary = Vocabulary(train)
     perplexity = []
     for order in (1, 2, 3, 5):

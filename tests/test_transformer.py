@@ -6,6 +6,7 @@ Each known mistake is put in the code's place, and shown to fail the same check.
 import copy
 import itertools
 import math
+from functools import partial
 
 import pytest
 import torch
@@ -13,9 +14,15 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils.attention import padding_mask
-from utils.positions import SinusoidalPositions, sinusoidal
+from utils.positions import Alibi, SinusoidalPositions, sinusoidal
 from utils.recurrent import Streaming, each
-from utils.self_attention import MultiHeadAttention, causal_mask
+from utils.self_attention import (
+    BiasedAttention,
+    MultiHeadAttention,
+    causal_mask,
+    dot_product_attention,
+    merge_heads,
+)
 from utils.seq2seq import (
     BOS,
     EOS,
@@ -26,17 +33,21 @@ from utils.seq2seq import (
     sequence_loss,
     shift,
 )
+from utils.training.sampling import generate
 from utils.transformer import (
     CrossAttention,
     DecoderBlock,
     DecoderOnly,
+    Encoder,
     EncoderBlock,
     EncoderOnly,
     FeedForward,
     InputEmbedding,
     LayerNorm,
+    Parts,
     Residual,
     ScaledEmbedding,
+    Tagger,
     Transformer,
     TransformerConfig,
     blocks,
@@ -105,7 +116,7 @@ def assert_normalises(build) -> None:
     for shape, eps in (((2, 3, 4), 1e-5), ((4, 4, 4), 0.1), ((3, 2, 5), 0.5), ((3, 1), 0.1)):
         theirs = randomised(nn.LayerNorm(shape[-1], eps))
         ours = build(shape[-1], eps).double()
-        ours.gain.data, ours.bias.data = theirs.weight.data, theirs.bias.data
+        ours.weight.data, ours.bias.data = theirs.weight.data, theirs.bias.data
         found = []
         for norm in (ours, theirs):
             x = (draw(*shape, seed=3) + 1).requires_grad_()
@@ -127,7 +138,7 @@ class NormVariant(LayerNorm):
         variance = x.var(correction=int(self.unbiased), **over)
         root = variance.sqrt() + self.eps if self.outside else (variance + self.eps).sqrt()
         normal = (x - x.mean(**over)) / root
-        return (self.gain * normal if self.gain_used else normal) + self.bias
+        return (self.weight * normal if self.gain_used else normal) + self.bias
 
 
 def norm_variant(**mistake):
@@ -148,6 +159,21 @@ def test_layer_norm_equals_the_librarys():
     assert_normalises(LayerNorm)
     assert_normalises(NormVariant)
     assert LayerNorm(D).eps == nn.LayerNorm(D).eps
+
+
+def test_layer_norm_takes_the_librarys_state():
+    ours, theirs = LayerNorm(D), randomised(nn.LayerNorm(D)).float()
+    ours.load_state_dict(theirs.state_dict())
+    torch.testing.assert_close(ours(draw(B, T, D).float()), theirs(draw(B, T, D).float()))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("scale", [1.0, 300.0, 10_000.0])
+def test_layer_norm_holds_the_squares_of_half_precision(dtype, scale):
+    x = (scale * draw(B, T, D)).to(dtype)
+    y = LayerNorm(D).to(dtype)(x)
+    assert y.dtype == dtype
+    torch.testing.assert_close(y, nn.LayerNorm(D).to(dtype)(x))
 
 
 @pytest.mark.parametrize("norm", MISTAKEN_NORMS.values(), ids=MISTAKEN_NORMS)
@@ -357,8 +383,8 @@ def library_layer(kind, norm: str, activation: str, **options) -> nn.Module:
     return randomised(kind(D, H, F_, dropout=0.0, batch_first=True, **options), seed=5)
 
 
-def loaded(kind, library: nn.Module, **choices) -> nn.Module:
-    ours = kind(chosen(**choices)).double()
+def loaded(kind, library: nn.Module, *parts: Parts, **choices) -> nn.Module:
+    ours = kind(chosen(**choices), *parts).double()
     ours.load_library(library)
     return ours
 
@@ -482,8 +508,8 @@ class NoResidual(Residual):
 
 
 class Exchanged(Residual):
-    def __init__(self, d_model, norm, dropout):
-        super().__init__(d_model, {"pre": "post", "post": "pre"}[norm], dropout)
+    def __init__(self, d_model, norm, dropout, layer):
+        super().__init__(d_model, {"pre": "post", "post": "pre"}[norm], dropout, layer)
 
 
 class NormOfTheSublayer(Residual):
@@ -535,15 +561,17 @@ ONLY_PRE = ("pre-norm adds to what is normed", "post")  # there it is no mistake
 )
 def test_mistaken_blocks_are_found(mistake, norm, monkeypatch):
     name, part = MISTAKEN_PARTS[mistake]
+    parts = Parts(feed_forward=part) if name == "FeedForward" else Parts()
     monkeypatch.setattr(blocks, name, part)
+    monkeypatch.setattr(EncoderBlock, "check_library", lambda *_: None)  # which finds some, too
     choices = {"norm": norm, "activation": "gelu"}
     decoder = library_layer(nn.TransformerDecoderLayer, norm, "gelu")
     with pytest.raises(AssertionError):
-        assert_same_decoder_block(loaded(DecoderBlock, decoder, **choices), decoder)
+        assert_same_decoder_block(loaded(DecoderBlock, decoder, parts, **choices), decoder)
     if name != "CrossAttention":
         encoder = library_layer(nn.TransformerEncoderLayer, norm, "gelu")
         with pytest.raises(AssertionError):
-            assert_same_encoder_block(loaded(EncoderBlock, encoder, **choices), encoder)
+            assert_same_encoder_block(loaded(EncoderBlock, encoder, parts, **choices), encoder)
 
 
 LIBRARY = nn.TransformerEncoderLayer, nn.TransformerDecoderLayer
@@ -574,6 +602,118 @@ def test_a_library_layer_of_another_kind_is_refused(kind, theirs, options, messa
     with pytest.raises(ValueError, match="differ or are missing: kind"):
         ours.load_library(other(D, H, F_))
     assert all(torch.equal(weight, before[name]) for name, weight in ours.state_dict().items())
+
+
+class Gated(nn.Module):
+    """A feed-forward layer with a gate, as some later models have it."""
+
+    def __init__(self, d_model, d_ff, activation, dropout):
+        super().__init__()
+        self.W = nn.Linear(d_model, 2 * d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
+
+    def forward(self, x):
+        a, b = self.W(x).chunk(2, dim=-1)
+        return self.W_2(F.silu(a) * b)
+
+
+def with_eps(block):
+    block.residuals[-1].norm.eps = 1e-6
+
+
+def with_gelu(block):
+    block.feed_forward.activation = F.gelu
+
+
+def other_way_round(block):
+    block.residuals[0].pre = True
+
+
+@pytest.mark.parametrize(
+    "parts, change, message",
+    [
+        (Parts(norm=nn.RMSNorm), None, "another norm, ε or feed-forward layer"),
+        (Parts(feed_forward=Gated), None, "another norm, ε or feed-forward layer"),
+        (Parts(), with_eps, "another norm, ε or feed-forward layer"),
+        (Parts(), with_gelu, "another norm, ε or feed-forward layer"),
+        (Parts(), other_way_round, "another norm, ε or feed-forward layer"),
+        (Parts(partial(nn.LayerNorm, eps=1e-6)), None, "another norm, ε or feed-forward layer"),
+        (
+            Parts(attention=partial(MultiHeadAttention, attend=BiasedAttention(Alibi(H)))),
+            None,
+            "leave rotary and attend out",
+        ),
+    ],
+)
+@pytest.mark.parametrize("kind, theirs", [(EncoderBlock, 0), (DecoderBlock, 1)])
+def test_a_block_of_other_parts_loads_no_library_layer(kind, theirs, parts, change, message):
+    ours = kind(chosen(), parts)
+    if change is not None:
+        change(ours)
+    before = copy.deepcopy(ours.state_dict())
+    with pytest.raises(ValueError, match=message):
+        ours.load_library(LIBRARY[theirs](D, H, F_))
+    assert all(torch.equal(weight, before[name]) for name, weight in ours.state_dict().items())
+
+
+def test_each_norm_and_each_attention_of_the_librarys_layer_is_looked_at():
+    for part, attribute, value in (("norm3", "eps", 1e-6), ("multihead_attn", "num_heads", 2)):
+        library = LIBRARY[1](D, H, F_)
+        setattr(getattr(library, part), attribute, value)
+        with pytest.raises(ValueError, match=part):
+            DecoderBlock(chosen()).load_library(library)
+
+
+def test_rotary_positions_load_no_library_model():
+    model = Transformer(chosen(positions="rotary", last_norm=True))
+    before = copy.deepcopy(model.state_dict())
+    with pytest.raises(ValueError, match="leave rotary and attend out"):
+        model.load_library(library_model().float())
+    assert all(torch.equal(weight, before[name]) for name, weight in model.state_dict().items())
+
+
+def test_a_last_norm_of_another_kind_loads_no_library_model():
+    library = library_model().float()
+    library.encoder.norm.eps = 1e-6
+    with pytest.raises(ValueError, match="The last norms compute different things"):
+        Transformer(chosen(last_norm=True)).load_library(library)
+    parts = Parts(norm=nn.RMSNorm)
+    with pytest.raises(ValueError, match="The last norms compute different things"):
+        Transformer(chosen(last_norm=True), parts).load_library(library_model().float())
+
+
+@norms
+def test_a_model_is_made_of_the_parts_that_it_is_given(norm):
+    biased = partial(MultiHeadAttention, attend=BiasedAttention(Alibi(H)))
+    parts = Parts(nn.RMSNorm, Gated, biased)
+    choices = chosen(norm=norm, positions=None, last_norm=True)
+    encoder, decoder = Encoder(choices, parts).double(), DecoderOnly(choices, parts).double()
+    for model in (encoder, decoder, EncoderOnly(choices, 3, parts), Transformer(choices, parts)):
+        found = [type(module) for module in model.modules()]
+        assert nn.LayerNorm not in found and FeedForward not in found
+        assert {nn.RMSNorm, Gated, BiasedAttention} <= set(found)
+    x, block = draw(B, T, D), encoder.blocks[0]
+    y, _ = block(x, is_causal=True)
+    first, second = (residual.norm for residual in block.residuals)
+    bias = Alibi(H)(T, T)
+
+    def attend(x):
+        q, k, v = block.self_attention.project(x, None)
+        context, _ = dot_product_attention(q, k, v, is_causal=True, bias=bias)
+        return block.self_attention.W_o(merge_heads(context))
+
+    if norm == "pre":
+        x = x + attend(first(x))
+        expected = x + block.feed_forward(second(x))
+    else:
+        x = first(x + attend(x))
+        expected = second(x + block.feed_forward(x))
+    torch.testing.assert_close(y, expected, **EXACT)
+    ids = drawn_ids(B, T)
+    whole, _ = decoder(ids)
+    head, state = decoder(ids[:, :2])
+    tail, _ = decoder(ids[:, 2:], state)
+    torch.testing.assert_close(torch.cat([head, tail], dim=1), whole, **EXACT)
 
 
 # The whole model, and the library's ---------------------------------------------------------------
@@ -749,7 +889,7 @@ def test_half_precision_is_finite(choices, dtype):
 def test_all_heads_can_be_looked_at():
     model = build()
     source, lengths, target = source_and_target()
-    looks = model.looks(source, lengths, target)
+    looks = model.attention_weights(source, lengths, target)
     shapes = (B, L, H, S, S), (B, L, H, T, T), (B, L, H, T, S)
     for weights, shape in zip(looks, shapes, strict=True):
         assert weights.shape == shape
@@ -951,6 +1091,159 @@ def test_the_language_model_goes_on_from_its_state(choices):
         torch.testing.assert_close(torch.cat(logits, dim=1), whole, **EXACT)
     changed = torch.cat([ids[:, :3], (ids[:, 3:] - 2) % 6 + 3], dim=1)
     torch.testing.assert_close(model(changed)[0][:, :3], whole[:, :3], rtol=0, atol=1e-12)
+
+
+ALIBI = Parts(attention=partial(MultiHeadAttention, attend=BiasedAttention(Alibi(H))))
+FRONT = {
+    "sinusoidal": ({}, ()),
+    "learned": ({"positions": "learned", "max_len": 9}, ()),
+    "rotary": ({"positions": "rotary", "n_kv_heads": 2}, ()),
+    "a bias": ({"positions": None}, (ALIBI,)),
+    "none": ({"positions": None, "norm": "pre"}, ()),
+}
+in_front = pytest.mark.parametrize("choices, parts", FRONT.values(), ids=FRONT)
+
+
+def padded_in_front(lengths: torch.Tensor, size: int) -> torch.Tensor:
+    ids = drawn_ids(len(lengths), size, seed=3)
+    return ids.where(torch.arange(size) >= size - lengths[:, None], PAD)
+
+
+@both_paths
+@in_front
+def test_padding_in_front_changes_nothing(choices, parts, need_weights):
+    model, lengths = build(DecoderOnly, *parts, **choices), torch.tensor([3, 5, 1])
+    ids = padded_in_front(lengths, 5)
+    logits, _, *weights = model(ids, need_weights=need_weights, lengths=lengths)
+    total = 0
+    for b, length in enumerate(lengths):
+        alone, _ = model(ids[b : b + 1, 5 - length :])
+        torch.testing.assert_close(logits[b : b + 1, 5 - length :], alone, **EXACT)
+        total = total + alone.square().sum()
+        if need_weights:
+            assert not weights[0][b, ..., : 5 - length].any()
+    real = torch.arange(5) >= 5 - lengths[:, None]
+    by = [
+        torch.autograd.grad(loss, list(model.parameters()), materialize_grads=True)
+        for loss in (logits[real].square().sum(), total)
+    ]
+    for ours, expected in zip(*by, strict=True):
+        torch.testing.assert_close(ours, expected, **EXACT)
+
+
+@in_front
+def test_a_batch_writes_what_each_would_write_alone(choices, parts):
+    model, lengths = build(DecoderOnly, *parts, **choices).eval(), torch.tensor([3, 5, 1])
+    ids = padded_in_front(lengths, 5)
+
+    def written(ids, lengths):
+        def step(symbol, held):
+            state, n = held
+            n = None if n is None else n + 1
+            logits, state = model(symbol[:, None], state, lengths=n)
+            return logits[:, 0], (state, n)
+
+        logits, state = model(ids, lengths=lengths)
+        first = logits[:, -1].argmax(-1)
+        return generate(step, (state, lengths), first, 4, lambda logits: logits.argmax(-1))
+
+    with torch.no_grad():
+        together = written(ids, lengths)
+        for b, length in enumerate(lengths):
+            alone = written(ids[b : b + 1, 5 - length :], None)
+            assert torch.equal(together[b : b + 1], alone)
+
+
+def test_lengths_that_do_not_fit_are_named():
+    model, ids = DecoderOnly(chosen(positions="learned", max_len=6)), drawn_ids(2, 5)
+    _, state = model(ids)
+    for lengths, message in (
+        (torch.tensor([5]), "a tensor of 2 whole lengths"),
+        (torch.tensor([5, 6]), "A length is 6, but the sequences have only 5 steps"),
+        (torch.tensor([5, 0]), "A length is 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model(ids, lengths=lengths)
+    model(ids[:, :3], state, lengths=torch.tensor([6, 4]))
+    with pytest.raises(ValueError, match="Positions 0 to 5 were learned"):
+        model(ids[:, :3], state, lengths=torch.tensor([7, 4]))
+
+
+# Other precision, compiled, and empty -------------------------------------------------------------
+
+CALLS = {
+    "encoder-decoder": (Transformer, (), lambda s, n, t: (s, n, t)),
+    "language model": (DecoderOnly, (), lambda s, n, t: (t,)),
+    "classifier": (EncoderOnly, (3,), lambda s, n, t: (s, n)),
+    "tagger": (Tagger, (3, True), lambda s, n, t: (s,)),
+}
+calls = pytest.mark.parametrize("kind, sizes, inputs", CALLS.values(), ids=CALLS)
+all_positions = pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary"])
+
+
+def first_of(y):
+    return y[0] if isinstance(y, tuple) else y
+
+
+def test_blocks_under_autocast_are_as_the_librarys():
+    for norm in ("pre", "post"):
+        library = library_layer(nn.TransformerEncoderLayer, norm, "relu").float().train()
+        ours = loaded(EncoderBlock, library, norm=norm).float()
+        x = draw(B, T, D).float()
+        found = []
+        for block in (ours, library):
+            block.zero_grad()
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                y = first_of(block(x))
+            y.float().square().sum().backward()
+            found.append((y, sum(p.grad.abs().sum() for p in block.parameters())))
+        (y, by_ours), (expected, by_theirs) = found
+        assert y.dtype == expected.dtype
+        torch.testing.assert_close(y, expected, rtol=0.05, atol=0.05)
+        assert by_ours.item() == pytest.approx(by_theirs.item(), rel=0.05)
+
+
+@both_paths
+@all_positions
+@calls
+def test_a_model_works_under_autocast(kind, sizes, inputs, positions, need_weights):
+    model = build(kind, *sizes, positions=positions, n_kv_heads=2).float()
+    given = inputs(*source_and_target())
+    expected = first_of(model(*given))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = first_of(model(*given, need_weights=need_weights))
+    assert found.dtype == torch.bfloat16
+    torch.testing.assert_close(found.float(), expected, rtol=0.1, atol=0.1)
+    found.float().square().sum().backward()
+    assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
+
+
+@all_positions
+@calls
+def test_a_model_is_compiled_in_one_piece(kind, sizes, inputs, positions):
+    torch._dynamo.reset()
+    model = build(kind, *sizes, positions=positions)
+    given = inputs(*source_and_target())
+    compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+    options = {"lengths": lengths_up_to(T, B)} if kind is DecoderOnly else {}
+    found, expected = (first_of(run(*given, **options)) for run in (compiled, model))
+    torch.testing.assert_close(found, expected, **EXACT)
+    gradients = [
+        torch.autograd.grad(y.square().sum(), list(model.parameters()), materialize_grads=True)
+        for y in (found, expected)
+    ]
+    for ours, theirs in zip(*gradients, strict=True):
+        torch.testing.assert_close(ours, theirs, **EXACT)
+
+
+@calls
+def test_an_empty_batch_is_read(kind, sizes, inputs):
+    model = build(kind, *sizes)
+    source, lengths, target = source_and_target()
+    y = first_of(model(*inputs(source[:0], lengths[:0], target[:0])))
+    assert (
+        len(y) == 0 and y.shape[1:] == first_of(model(*inputs(source, lengths, target))).shape[1:]
+    )
 
 
 def test_the_language_model_takes_any_cache():
@@ -1244,7 +1537,7 @@ SOURCE, LENGTHS, TARGET = source_and_target()
 def test_bad_input_is_named(inputs, message):
     model = Transformer(chosen(positions="learned", max_len=S))
     given = {"source": SOURCE, "lengths": LENGTHS, "target": TARGET} | inputs
-    for call in (model, model.looks):
+    for call in (model, model.attention_weights):
         with pytest.raises(ValueError, match=message):
             call(*given.values())
     if "target" not in inputs:

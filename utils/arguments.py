@@ -1,6 +1,13 @@
-"""What the layers refuse: each check of an argument, once, with its sentence."""
+"""What the layers refuse: each check of an argument, once, with its sentence.
 
-from numbers import Integral
+What has to read values, such as the largest id, is left out while `torch.compile` traces: there it
+would stop the device once a step.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import reduce
+from numbers import Integral, Real
 
 import torch
 from torch import Tensor
@@ -42,20 +49,100 @@ def check_at_least(least: int, name: str, value: int) -> None:
         raise ValueError(f"{name} has to be at least {least}, got {value}.")
 
 
+# Day 1 --------------------------------------------------------------------------------------------
+
+
+def check_fits(size: int, kernel_size: int, stride: int, padding: int, dilation: int) -> None:
+    """Raise a ValueError if a kernel does not fit into the padded pixels, or a number is wrong."""
+    if min(kernel_size, stride, dilation) < 1 or padding < 0:
+        raise ValueError(
+            f"Kernel size, stride and dilation are at least 1 and padding at least 0, "
+            f"got {kernel_size}, {stride}, {dilation} and {padding}."
+        )
+    reach = dilation * (kernel_size - 1) + 1  # pixels from the kernel's first to its last weight
+    if reach > size + 2 * padding:
+        raise ValueError(
+            f"A kernel that reaches over {reach} pixels does not fit into {size} pixels with "
+            f"padding {padding}: use a smaller kernel or dilation, or more padding."
+        )
+
+
+def check_images(x: Tensor, channels: int | str = "C") -> None:
+    """Raise a ValueError if this is no batch of images with so many channels."""
+    if x.dim() != 4 or channels not in ("C", x.shape[1]):
+        raise ValueError(f"Expected images (B, {channels}, H, W), got {tuple(x.shape)}.")
+
+
+def check_kernels(x: Tensor, weight: Tensor, bias: Tensor | None, padding: int = 0) -> None:
+    """Raise a ValueError if images, kernels and bias disagree."""
+    if x.dim() != 4 or weight.dim() != 4:
+        raise ValueError(
+            f"Expected images (B, C, H, W) and kernels (C_out, C, K, K), got {tuple(x.shape)} "
+            f"and {tuple(weight.shape)}."
+        )
+    if x.shape[1] != weight.shape[1]:
+        raise ValueError(
+            f"The images have {x.shape[1]} channels, the kernels expect {weight.shape[1]}."
+        )
+    if bias is not None and bias.shape != weight.shape[:1]:  # it would broadcast in silence
+        raise ValueError(
+            f"Expected a bias of shape ({len(weight)},), one for each output channel, "
+            f"got {tuple(bias.shape)}."
+        )
+    check_at_least(0, "padding", padding)
+
+
+def check_window(kernel_size: int, padding: int) -> None:
+    """Raise a ValueError if a pooling window could lie in the padding alone."""
+    check_at_least(0, "padding", padding)
+    if padding > kernel_size // 2:
+        raise ValueError(f"Padding {padding} is more than half of the window's {kernel_size}.")
+
+
+def check_momentum(momentum: float) -> None:
+    """Raise a ValueError if running averages can't move by this share."""
+    if not isinstance(momentum, Real) or not 0 <= momentum <= 1:
+        raise ValueError(f"The momentum is a number from 0 to 1, got {momentum}.")
+
+
+def check_spread(x: Tensor) -> None:
+    """Raise a ValueError if each channel (B, C, ...) has a single value, so no variance."""
+    if x.numel() == x.shape[1]:
+        raise ValueError("Batch normalisation needs more than one value a channel.")
+
+
+def check_unpadded(padding: tuple[int] | str) -> None:
+    """Raise a ValueError if a causal convolution is to be padded on both sides."""
+    if padding not in ((0,), "valid"):
+        raise ValueError(
+            f"A causal convolution is padded in front, by itself, got a padding of {padding}: "
+            "leave it out."
+        )
+
+
+# Days 2 and 3 -------------------------------------------------------------------------------------
+
+
 def check_sequences(x: Tensor, input_size: int, lengths: Tensor | None) -> None:
     """Raise a ValueError if there is nothing to read, or if sequences and lengths disagree."""
     if not isinstance(x, Tensor) or x.dim() != 3 or x.shape[2] != input_size:
         raise ValueError(f"Expected sequences (B, T, {input_size}), got {described(x)}.")
     batch_size, T, _ = x.shape
-    if batch_size == 0 or T == 0:
+    if T == 0:
         raise ValueError(f"There is no step to read in an input of shape {tuple(x.shape)}.")
-    if lengths is None:
-        return
+    if lengths is not None:
+        check_lengths(lengths, batch_size, T)
+
+
+def check_lengths(lengths: Tensor, batch_size: int, T: int) -> None:
+    """Raise a ValueError if lengths do not fit sequences; a compiled step does not read them."""
     if not is_whole(lengths) or lengths.shape != (batch_size,):
         raise ValueError(
             f"Expected a tensor of {batch_size} whole lengths, one for each sequence, "
             f"got {described(lengths)}."
         )
+    if batch_size == 0 or torch.compiler.is_compiling():
+        return
     shortest, longest = int(lengths.min()), int(lengths.max())
     if shortest < 1:
         raise ValueError(
@@ -66,16 +153,394 @@ def check_sequences(x: Tensor, input_size: int, lengths: Tensor | None) -> None:
         raise ValueError(f"A length is {longest}, but the sequences have only {T} steps.")
 
 
+def shapes_of(state: Tensor | tuple) -> tuple:
+    """Return the shapes of a recurrent state's tensors, in the state's form."""
+    if isinstance(state, tuple):
+        return tuple(shapes_of(part) for part in state)
+    return tuple(state.shape)
+
+
+def numbers_of(state: Tensor | tuple) -> torch.dtype:
+    """Return the type of number that holds all of a recurrent state."""
+    if isinstance(state, tuple):
+        return reduce(torch.promote_types, map(numbers_of, state))
+    return state.dtype
+
+
+def check_state(state: Tensor | tuple, zeros: Tensor | tuple) -> None:
+    """Raise a ValueError if a state is not of the first state's form, or would lose digits."""
+    given, expected = shapes_of(state), shapes_of(zeros)
+    if given != expected:
+        raise ValueError(f"Expected a state of shape {expected} for this batch, got {given}.")
+    given, expected = numbers_of(state), numbers_of(zeros)
+    if torch.promote_types(given, expected) != expected:
+        raise ValueError(f"Expected a state of {expected}, as the weights are, got {given}.")
+
+
+def check_directions(forward: object, backward: object) -> None:
+    """Raise a ValueError if two recurrent layers can't read the same sequence from both ends."""
+    kinds = [(type(layer).__name__, layer.input_size) for layer in (forward, backward)]
+    if kinds[0] != kinds[1]:
+        given = " and ".join(f"{kind} of {width} inputs" for kind, width in kinds)
+        raise ValueError(
+            f"Both directions need layers of the same kind and input size, got {given}."
+        )
+
+
+def check_no_state(state: None) -> None:
+    """Raise a ValueError if a layer that reads from both ends is to go on from a state."""
+    if state is not None:
+        raise ValueError(
+            "A bidirectional layer needs the whole sequence at once: it can't go on from a "
+            "state, so leave the state out."
+        )
+
+
+def check_stack(layers: Sequence) -> None:
+    """Raise a ValueError if there is no layer, or one does not fit onto the one below."""
+    if not layers:
+        raise ValueError("A stack needs at least one layer.")
+    for below, above in zip(layers, layers[1:], strict=False):
+        if below.output_size != above.input_size:
+            raise ValueError(
+                f"A layer with {above.input_size} inputs does not fit onto one with "
+                f"{below.output_size} outputs."
+            )
+
+
+def check_states(state: Sequence, n_layers: int) -> None:
+    """Raise a ValueError if there is not one state for each layer of a stack."""
+    if len(state) != n_layers:
+        raise ValueError(f"Expected {n_layers} layers' states, got {len(state)}.")
+
+
+def check_ids(ids: Tensor, vocab_size: int) -> None:
+    """Raise a ValueError if ids are not whole numbers (B, T) of the vocabulary."""
+    if not is_whole(ids) or ids.dim() != 2:
+        raise ValueError(f"Expected a tensor of whole ids (B, T), got {described(ids)}.")
+    if torch.compiler.is_compiling() or not ids.numel():
+        return
+    smallest, largest = (int(end) for end in ids.aminmax())
+    if smallest < 0 or largest >= vocab_size:
+        raise ValueError(
+            f"Ids run from 0 to {vocab_size - 1} in this vocabulary, got "
+            f"{smallest if smallest < 0 else largest}."
+        )
+
+
+def check_library(library: object, dropout: float = 0.0, **expected: object) -> None:
+    """Raise a ValueError if the library's recurrent layer computes something else.
+
+    expected: num_layers and bidirectional; batch_first is always true here.
+    """
+    expected = {**expected, "batch_first": True}
+    if getattr(library, "num_layers", 1) > 1:  # with one layer, the library's dropout does nothing
+        expected["dropout"] = dropout
+    found = {name: getattr(library, name, value) for name, value in expected.items()}
+    if found != expected:
+        wanted = ", ".join(f"{name}={value}" for name, value in expected.items())
+        raise ValueError(f"Expected a layer of the library's with {wanted}, got {library}.")
+
+
+def check_reset(b_n: Tensor | None) -> None:
+    """Raise a ValueError if a GRU without b_n is to compute as the library's does."""
+    if b_n is None:
+        raise ValueError(
+            'The library\'s GRU resets after the product: only a GRU with reset="after" gives its '
+            "numbers."
+        )
+
+
+# Choosing a symbol --------------------------------------------------------------------------------
+
+
+def check_logits(logits: Tensor) -> None:
+    """Raise a ValueError if a row of logits (..., V) leaves nothing to choose from."""
+    if logits.ndim == 0 or logits.shape[-1] == 0:
+        raise ValueError(f"Expected logits (…, V), got {tuple(logits.shape)}: there is no symbol.")
+    if not logits.max(dim=-1).values.isfinite().all():
+        raise ValueError(
+            "A row of logits has NaN or +inf, or -inf alone: there is no distribution to draw from."
+        )
+
+
+def check_temperature(tau: float, logits: Tensor) -> None:
+    """Raise a ValueError if a temperature is not positive, or too small for these logits."""
+    if not 0 < tau < math.inf:
+        raise ValueError(
+            f"The temperature is {tau}: it has to be positive; the limit at 0 is logits.argmax(-1)."
+        )
+    if not (logits / tau).max(dim=-1).values.isfinite().all():
+        raise ValueError(
+            f"The temperature is {tau}: the best of these logits, divided by it, is not finite; "
+            "the limit at 0 is logits.argmax(-1)."
+        )
+
+
+def check_k(k: int) -> None:
+    """Raise a ValueError if there is no such number of symbols to keep."""
+    if not isinstance(k, Integral) or k < 1:
+        raise ValueError(f"k is {k}: keep at least 1 symbol, a whole number of them.")
+
+
+def check_p(p: float) -> None:
+    """Raise a ValueError if p is no mass of probability."""
+    if not 0 < p <= 1:
+        raise ValueError(f"p is {p}: it is a mass of probability, above 0 and at most 1.")
+
+
+def check_length(length: int) -> None:
+    """Raise a ValueError if nothing is to be generated."""
+    if length < 1:
+        raise ValueError(f"The length is {length}: generate at least 1 symbol.")
+
+
+# Day 4 --------------------------------------------------------------------------------------------
+
+
+def check_source(keys: Tensor, values: Tensor, mask: Tensor | None) -> None:
+    """Raise a ValueError if keys, values and their mask disagree."""
+    if keys.shape[:2] != values.shape[:2]:
+        raise ValueError(
+            f"Each key has one value, got keys {tuple(keys.shape)} and values "
+            f"{tuple(values.shape)}."
+        )
+    if mask is not None:
+        several = isinstance(mask, Tensor) and mask.dim() > 1
+        n_queries = mask.shape[-2] if several else 1  # any number may still come to look
+        check_mask(mask, (len(values), n_queries, values.shape[1]))
+
+
+def check_query(query: Tensor, values: Tensor, mask: Tensor | None) -> None:
+    """Raise a ValueError if queries don't fit the sources, or a mask could be read in two ways.
+
+    A mask of two axes is (T, S), one for all sources; with B = T it may be meant as (B, S).
+    """
+    n_sources = len(values)
+    if query.dim() != 3 or len(query) != n_sources:
+        raise ValueError(
+            f"Expected queries (B, T, d_q) for {n_sources} sources, got {tuple(query.shape)}."
+        )
+    if mask is not None and mask.dim() == 2 and 1 < len(mask) == n_sources == query.shape[1]:
+        raise ValueError(
+            f"With {n_sources} sources and as many queries, a mask of shape {tuple(mask.shape)} "
+            "leaves open what its first axis counts: write mask[:, None] for sources, mask[None] "
+            "for queries."
+        )
+
+
+def check_widths(query: Tensor, keys: Tensor) -> None:
+    """Raise a ValueError if no dot product of queries and keys can be taken."""
+    if query.shape[-1] != keys.shape[-1]:
+        raise ValueError(
+            f"A dot product needs queries and keys of one width, got {query.shape[-1]} and "
+            f"{keys.shape[-1]}: use GeneralScore or AdditiveScore."
+        )
+
+
+def check_reach(window: int) -> None:
+    """Raise a ValueError if a window around a position holds nothing but it."""
+    if window < 1:
+        raise ValueError(f"A window reaches at least 1 position to each side, got {window}.")
+
+
+def check_shared(hidden_size: int) -> None:
+    """Raise a ValueError if two directions can't share a width."""
+    if hidden_size % 2:
+        raise ValueError(f"Both directions share hidden_size, so it is even, got {hidden_size}.")
+
+
+def check_no_weights(need_weights: bool) -> None:
+    """Raise a ValueError if a model without attention is asked for its weights."""
+    if need_weights:
+        raise ValueError("A model without attention has no weights: leave need_weights out.")
+
+
+def check_target(target: Tensor, n_sources: int) -> None:
+    """Raise a ValueError if there is not a target (B, T) of some symbols for each source."""
+    if target.dim() != 2 or len(target) != n_sources or not target.shape[1]:
+        raise ValueError(
+            f"Expected a target of at least one symbol for each of {n_sources} sources, "
+            f"got {tuple(target.shape)}."
+        )
+
+
+def check_loss(logits: Tensor, target: Tensor, padding: int) -> None:
+    """Raise a ValueError if logits don't fit their targets, or there is nothing but padding."""
+    if logits.shape[:2] != target.shape:
+        raise ValueError(
+            f"Expected logits (B, T, V) for targets (B, T), got {tuple(logits.shape)} and "
+            f"{tuple(target.shape)}."
+        )
+    if not torch.compiler.is_compiling() and not (target != padding).any():
+        raise ValueError("The target holds nothing but padding: there is no loss to average.")
+
+
+def check_search(source: Tensor, max_len: int) -> None:
+    """Raise a ValueError if there is no source, or a target may have no symbol."""
+    if len(source) == 0:
+        raise ValueError("There is no source to write a target for.")
+    if max_len < 1:
+        raise ValueError(f"A target has at least one symbol, got a max_len of {max_len}.")
+
+
+def check_beam(width: int, length_penalty: float) -> None:
+    """Raise a ValueError if a beam holds nothing, or rewards short targets."""
+    if width < 1 or length_penalty < 0:
+        raise ValueError(
+            f"A beam is at least 1 wide and its length penalty at least 0, got {width} and "
+            f"{length_penalty}."
+        )
+
+
 def check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
+    """Raise a ValueError if a mask does not fit scores of this shape, (B, T, S) or (B, h, T, S)."""
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
         kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
         raise ValueError(
             f"A mask is a boolean tensor, True where attention is allowed, got {kind}: compare "
             "first, as in `ids != PAD`."
         )
+    if len(shape) == 4 and mask.dim() == 3 and mask.shape[0] > 1:  # B = h would fit in silence
+        raise ValueError(
+            f"A mask of three axes, {tuple(mask.shape)}, leaves open whether the first counts "
+            "sequences or heads: write mask[:, None] for sequences, mask[None] for heads."
+        )
     sizes = zip(reversed(mask.shape), reversed(shape), strict=False)
     if mask.dim() > len(shape) or any(ours not in (1, theirs) for ours, theirs in sizes):
+        each = "source" if len(shape) == 3 else "sequence"
         raise ValueError(
             f"A mask of shape {tuple(mask.shape)} does not broadcast to the scores "
-            f"{tuple(shape)}: one for each source is (B, 1, S)."
+            f"{tuple(shape)}: one for each {each} is (B, {'1, ' * (len(shape) - 2)}S)."
+        )
+
+
+# Days 5 to 7 --------------------------------------------------------------------------------------
+
+
+def check_bias(bias: Tensor, shape: tuple[int, ...]) -> None:
+    """Raise a ValueError if these are no numbers to add to scores of this shape."""
+    if not bias.is_floating_point():
+        raise ValueError(f"A bias holds numbers to add to scores, got {bias.dtype}: is it a mask?")
+    sizes = zip(reversed(bias.shape), reversed(shape), strict=False)
+    if bias.dim() > len(shape) or any(ours not in (1, theirs) for ours, theirs in sizes):
+        raise ValueError(
+            f"A bias of shape {tuple(bias.shape)} does not broadcast to the scores {tuple(shape)}."
+        )
+
+
+def check_heads(query: Tensor, key: Tensor, value: Tensor, shared: bool) -> None:
+    """Raise a ValueError if these are no heads; shared: there may be fewer of keys and values."""
+    fitting = (
+        query.dim() == key.dim() == value.dim() == 4
+        and 0 not in (*query.shape[1:], *key.shape[1:], *value.shape[1:])
+        and query.shape[0] == key.shape[0]
+        and query.shape[1] % key.shape[1] == 0
+        and (shared or query.shape[1] == key.shape[1])
+        and query.shape[3] == key.shape[3]
+        and key.shape[:3] == value.shape[:3]
+    )
+    if not fitting:
+        h, fewer = ("n_kv", ", h a multiple of n_kv,") if shared else ("h", "")
+        shapes = ", ".join(str(tuple(x.shape)) for x in (query, key, value))
+        raise ValueError(
+            f"Expected queries (B, h, T, d_k), keys (B, {h}, S, d_k) and values (B, {h}, S, d_v), "
+            f"none of them empty{fewer} got {shapes}."
+        )
+
+
+def check_key_mask(key_mask: Tensor, shape: tuple[int, int]) -> None:
+    """Raise a ValueError if this does not say of each key (B, S) whether it is real."""
+    if key_mask.dtype != torch.bool or key_mask.shape != shape:
+        raise ValueError(
+            f"A key mask is boolean and (B, S) = {tuple(shape)}, False where a key is padding, got "
+            f"{key_mask.dtype} and {tuple(key_mask.shape)}."
+        )
+
+
+def check_form(
+    has_causal: bool,
+    is_causal: bool,
+    dropout: float,
+    need_weights: bool = False,
+    mask: Tensor | None = None,
+    mask_shape: tuple[int, ...] = (),
+) -> None:
+    """Raise a ValueError if a form of attention can't do what a layer asks of it."""
+    if need_weights:
+        raise ValueError("A form has no weights to show: leave need_weights out.")
+    if dropout:
+        raise ValueError(
+            "A form makes no weights that could be dropped: build the model with dropout=0.0, or "
+            "set the `dropout` of its attention layers to 0."
+        )
+    if is_causal and not has_causal:
+        raise ValueError("This form has no causal variant: each query sees the future.")
+    if mask is not None and mask.shape != mask_shape:
+        raise ValueError(
+            f"A form takes a mask of padding, (B, 1, 1, S) = {mask_shape}, got {tuple(mask.shape)}."
+        )
+
+
+def check_one_sequence(query: Tensor, key: Tensor) -> None:
+    """Raise a ValueError if lengths differ where positions of queries and keys are compared."""
+    if query.shape[2] != key.shape[2]:
+        raise ValueError(
+            "Queries and keys have to be of one sequence, since their positions are compared, got "
+            f"{query.shape[2]} and {key.shape[2]}."
+        )
+
+
+def check_head_counts(d_model: int, n_heads: int, n_kv_heads: int | None) -> None:
+    """Raise a ValueError if heads do not divide the width, or those of keys those of queries."""
+    if d_model % n_heads:
+        raise ValueError(f"{n_heads} heads do not divide a width of {d_model}.")
+    if n_heads % (n_kv_heads or n_heads):
+        raise ValueError(f"{n_kv_heads} heads of keys do not divide {n_heads} of queries.")
+
+
+def check_memory(
+    x: Tensor,
+    memory: Tensor | tuple[Tensor, Tensor] | None,
+    d_model: int,
+    d_memory: int,
+    counts_positions: object,
+) -> None:
+    """Raise a ValueError if a layer of attention can't read these sequences and this memory."""
+    check_sequences(x, d_model, None)
+    if memory is None:
+        if d_memory != d_model:
+            raise ValueError(f"This layer reads a memory (B, S, {d_memory}): hand it in after x.")
+        return
+    if counts_positions:
+        raise ValueError(
+            "A cache and rotary positions count one sequence's own positions: leave them out "
+            "where there is a memory."
+        )
+    if isinstance(memory, tuple):
+        return
+    check_sequences(memory, d_memory, None)
+    if len(memory) != len(x):
+        raise ValueError(f"{len(x)} sequences need as many memories, got {len(memory)}.")
+
+
+def check_width(x: Tensor, width: int) -> None:
+    """Raise a ValueError if what stands at each position has another width."""
+    if x.shape[-1] != width:
+        raise ValueError(f"Expected (..., {width}), got {tuple(x.shape)}.")
+
+
+def check_learned(start: int | Tensor, T: int, max_len: int) -> None:
+    """Raise a ValueError if T positions from the start, or from each start (B,), are not learned.
+
+    In a batch what stands before position 0 is padding. A compiled step does not read the starts.
+    """
+    in_a_batch = isinstance(start, Tensor)
+    if in_a_batch and (torch.compiler.is_compiling() or not len(start)):
+        return
+    first = int(start.max()) if in_a_batch else start
+    if first + T > max_len or (first < 0 and not in_a_batch):
+        raise ValueError(
+            f"Positions 0 to {max_len - 1} were learned, and the sequence takes {first} "
+            f"to {first + T - 1}: shorten it, or build the layer with a larger max_len."
         )

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import check_mask
+from utils.arguments import check_mask, check_query, check_reach, check_source, check_widths
 
 
 def padding_mask(lengths: Tensor, size: int) -> Tensor:
@@ -33,6 +33,17 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     nothing = blocked.all(dim=-1, keepdim=True)  # only -inf in a row would make it NaN
     scores = scores.masked_fill(blocked, -math.inf).masked_fill(nothing, 0)
     return scores.softmax(dim=-1).masked_fill(nothing, 0)
+
+
+def blanked(x: Tensor, mask: Tensor | None) -> Tensor:
+    """Set to 0 what no query may attend to: a weight of 0 would leave NaN as it is.
+
+    Shapes: x (B, S, d), mask broadcastable to (B, T, S).
+    """
+    if mask is None:
+        return x
+    seen = mask.any(dim=-2) if mask.dim() > 1 else mask  # (B or 1, S)
+    return x.masked_fill(~seen[..., None], 0)
 
 
 class Score(nn.Module):
@@ -97,15 +108,8 @@ class DotScore(Score):
         return 1.0
 
     def compare(self, query: Tensor, prepared: Tensor) -> Tensor:
-        self.check_widths(query, prepared)
+        check_widths(query, prepared)
         return (query * self.scale(query.shape[-1])) @ prepared.mT
-
-    def check_widths(self, query: Tensor, prepared: Tensor) -> None:
-        if query.shape[-1] != prepared.shape[-1]:
-            raise ValueError(
-                f"A dot product needs queries and keys of one width, got {query.shape[-1]} and "
-                f"{prepared.shape[-1]}: use GeneralScore or AdditiveScore."
-            )
 
 
 class ScaledDotScore(DotScore):
@@ -149,17 +153,15 @@ class Attention(nn.Module):
 
     def remember(self, keys: Tensor, values: Tensor, mask: Tensor | None = None) -> Memory:
         """Prepare a source once; `read` then looks at it as often as there are steps."""
-        if keys.shape[:2] != values.shape[:2]:
-            raise ValueError(
-                f"Each key has one value, got keys {tuple(keys.shape)} and values "
-                f"{tuple(values.shape)}."
-            )
-        return Memory(self.score.prepare(keys), values, mask)
+        check_source(keys, values, mask)
+        clean = blanked(keys, mask)
+        values = clean if values is keys else blanked(values, mask)
+        return Memory(self.score.prepare(clean), values, mask)
 
     def read(
         self, query: Tensor, memory: Memory, need_weights: bool = True
     ) -> tuple[Tensor, Tensor | None]:
-        _check_query(query, memory)
+        check_query(query, memory.values, memory.mask)
         if isinstance(self.score, DotScore) and not need_weights:
             return self._fused(query, memory), None
         weights = masked_softmax(self.score.compare(query, memory.keys), memory.mask)
@@ -167,7 +169,7 @@ class Attention(nn.Module):
 
     def _fused(self, query: Tensor, memory: Memory) -> Tensor:
         """Compute the same in the library's kernel, which need not store the weights."""
-        self.score.check_widths(query, memory.keys)
+        check_widths(query, memory.keys)
         scale = self.score.scale(query.shape[-1])
         mask = memory.mask
         if mask is not None:
@@ -188,14 +190,6 @@ class Attention(nn.Module):
         return self.read(query, self.remember(keys, values, mask), need_weights)
 
 
-def _check_query(query: Tensor, memory: Memory) -> None:
-    if query.dim() != 3 or query.shape[0] != memory.values.shape[0]:
-        raise ValueError(
-            f"Expected queries (B, T, d_q) for {memory.values.shape[0]} sources, got "
-            f"{tuple(query.shape)}."
-        )
-
-
 class LocalAttention(Attention):
     """Look only at the 2·window + 1 source positions around p_t (Luong et al., 2015, §3.2).
 
@@ -207,8 +201,7 @@ class LocalAttention(Attention):
 
     def __init__(self, score: Score, window: int, d_query: int | None = None):
         super().__init__(score)
-        if window < 1:
-            raise ValueError(f"A window reaches at least 1 position to each side, got {window}.")
+        check_reach(window)
         self.window = window
         self.position = None
         if d_query is not None:
@@ -223,7 +216,7 @@ class LocalAttention(Attention):
         self, query: Tensor, memory: Memory, need_weights: bool = True, start: int = 0
     ) -> tuple[Tensor, Tensor | None]:
         """start: the target position of the first query."""
-        _check_query(query, memory)
+        check_query(query, memory.values, memory.mask)
         scores = self.score.compare(query, memory.keys)  # (B, T, S)
         mask = torch.ones_like(scores, dtype=torch.bool)
         if memory.mask is not None:

@@ -1,23 +1,31 @@
 """Day 5: positions. Attention sees a set; these tell it where in the sequence each member stands.
 
 Shapes: a sequence is (B, T, d_model), a head's queries or keys (B, h, T, d_k). Positions count from
-`start`: 0, or in cached generation the number of symbols that are already held.
+`start`: 0, or in cached generation the number of symbols that are already held. Where sequences of
+a batch are padded in front, each has a start of its own, (B,), below 0 for what is padding.
 """
 
 import torch
 from torch import Tensor, nn
 
-from utils.arguments import check_sequences, check_sizes
+from utils.arguments import check_learned, check_sequences, check_sizes
 
 
-def _angles(T: int, d: int, start: int, base: float) -> Tensor:
-    """Return m·base^(-2i/d) for positions m and pairs i, (T, ⌈d/2⌉).
+def _from(start: int | Tensor, T: int) -> Tensor:
+    """Return T positions from the start, (T,), or from each start (B,), (B, T)."""
+    if isinstance(start, Tensor):
+        return start[:, None] + torch.arange(T, device=start.device)
+    return torch.arange(start, start + T)
+
+
+def _angles(T: int, d: int, start: int | Tensor, base: float) -> Tensor:
+    """Return m·base^(-2i/d) for positions m and pairs i, (T, ⌈d/2⌉), or (B, T, ⌈d/2⌉).
 
     In float64: of an angle near 10 000, float32 keeps only three decimals.
     """
-    m = torch.arange(start, start + T, dtype=torch.float64)
-    i = torch.arange((d + 1) // 2, dtype=torch.float64)
-    return m[:, None] * base ** (-2 * i / d)
+    m = _from(start, T).double()
+    i = torch.arange((d + 1) // 2, dtype=torch.float64, device=m.device)
+    return m[..., None] * base ** (-2 * i / d)
 
 
 # Added to the sequence ----------------------------------------------------------------------------
@@ -26,21 +34,21 @@ def _angles(T: int, d: int, start: int, base: float) -> Tensor:
 def sinusoidal(
     T: int,
     d_model: int,
-    start: int = 0,
+    start: int | Tensor = 0,
     base: float = 10_000.0,
     dtype: torch.dtype | None = None,
 ) -> Tensor:
     """Return waves from fast to slow, read off at T positions (Vaswani et al., 2017, §3.5).
 
-    Shapes: (T, d_model). Column 2i is sin(m·base^(-2i/d_model)), column 2i + 1 the cosine of the
-    same angle; of an odd width the last column is a sine.
+    Shapes: (T, d_model), from starts (B,) on (B, T, d_model). Column 2i: sin(m·base^(-2i/d_model)),
+    column 2i + 1 the cosine of the same angle; of an odd width the last column is a sine.
     Raises: ValueError if T or d_model is below 1.
     """
     check_sizes(T=T, d_model=d_model)
     angles = _angles(T, d_model, start, base)
-    waves = torch.empty(T, d_model, dtype=angles.dtype)
-    waves[:, 0::2] = angles.sin()
-    waves[:, 1::2] = angles[:, : d_model // 2].cos()
+    waves = angles.new_empty(*angles.shape[:-1], d_model)
+    waves[..., 0::2] = angles.sin()
+    waves[..., 1::2] = angles[..., : d_model // 2].cos()
     return waves.to(dtype or torch.get_default_dtype())
 
 
@@ -56,7 +64,7 @@ class SinusoidalPositions(nn.Module):
         check_sizes(d_model=d_model)
         self.d_model = d_model
 
-    def forward(self, x: Tensor, start: int = 0) -> Tensor:
+    def forward(self, x: Tensor, start: int | Tensor = 0) -> Tensor:
         check_sequences(x, self.d_model, None)
         return x + sinusoidal(x.shape[1], self.d_model, start, dtype=x.dtype).to(x.device)
 
@@ -75,15 +83,12 @@ class LearnedPositions(nn.Module):
         self.max_len, self.d_model = max_len, d_model
         self.table = nn.Parameter(0.02 * torch.randn(max_len, d_model))
 
-    def forward(self, x: Tensor, start: int = 0) -> Tensor:
+    def forward(self, x: Tensor, start: int | Tensor = 0) -> Tensor:
         check_sequences(x, self.d_model, None)
-        end = start + x.shape[1]
-        if start < 0 or end > self.max_len:
-            raise ValueError(
-                f"Positions 0 to {self.max_len - 1} were learned, and the sequence takes {start} "
-                f"to {end - 1}: shorten it, or build the layer with a larger max_len."
-            )
-        return x + self.table[start:end]
+        check_learned(start, x.shape[1], self.max_len)
+        if isinstance(start, Tensor):
+            return x + self.table[_from(start, x.shape[1]).clamp(min=0)]  # padding takes the first
+        return x + self.table[start : start + x.shape[1]]
 
 
 # Turned into queries and keys ---------------------------------------------------------------------
@@ -116,3 +121,40 @@ class Rotary(nn.Module):
         even, odd = x[..., 0::2], x[..., 1::2]
         pairs = torch.stack([even * cos - odd * sin, odd * cos + even * sin], dim=-1)
         return pairs.flatten(-2)
+
+
+# Added to the scores ------------------------------------------------------------------------------
+
+
+def alibi_slopes(n_heads: int, published: bool = False) -> Tensor:
+    """Return by how much a score falls with each step of distance, (h,) (Press et al., 2022, §3).
+
+    The paper's formula: slope i of h is 2^(-8i/h). The authors' published code gives the same where
+    h is a power of 2. Otherwise (published=True) it takes the slopes of the next lower power of 2,
+    n, and then of those of 2n the first, third, … until there are h.
+    Raises: ValueError if there is no head.
+    """
+    check_sizes(n_heads=n_heads)
+    if not published:
+        return 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+    n = 1 << (n_heads.bit_length() - 1)
+    return torch.cat([alibi_slopes(n), alibi_slopes(2 * n)[0::2][: n_heads - n]])
+
+
+class Alibi(nn.Module):
+    """What is added to the scores instead of positions: -slope · distance, head by head (ibid.).
+
+    A function of T and S, as `self_attention.BiasedAttention` takes one: the last query stands at
+    the last key. What lies ahead, where no causal mask hides it, loses as what lies behind.
+    Shapes: (h, T, S).
+    Raises: ValueError if there is no head.
+    """
+
+    def __init__(self, n_heads: int, published: bool = False):
+        super().__init__()
+        self.register_buffer("slopes", alibi_slopes(n_heads, published), persistent=False)
+
+    def forward(self, T: int, S: int) -> Tensor:
+        t = torch.arange(S - T, S, device=self.slopes.device)[:, None]
+        s = torch.arange(S, device=self.slopes.device)
+        return -self.slopes[:, None, None] * (t - s).abs()

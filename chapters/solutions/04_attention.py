@@ -22,7 +22,8 @@ import torch
 from torch.nn import functional as F
 
 from utils.attention import AdditiveScore, masked_softmax, padding_mask
-from utils.exercises.alignment import check, random_language
+from utils.exercises.attention import check
+from utils.exercises.attention.beam_search_curse import random_language
 from utils.seq2seq import BOS, EOS, PAD, Seq2Seq, Seq2SeqConfig
 from utils.show.display import finding, table
 

@@ -22,7 +22,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils.attention import masked_softmax
-from utils.exercises.self_attention import check, different_rows, rows_that_change
+from utils.exercises.self_attention import check
+from utils.exercises.self_attention.leaked_order import different_rows
+from utils.exercises.self_attention.reach import rows_that_change
 from utils.positions import Rotary, sinusoidal
 from utils.self_attention import MultiHeadAttention
 from utils.show.display import finding, table
@@ -32,7 +34,7 @@ from utils.show.display import finding, table
 # ## 5.1 Count a reader's weights
 #
 # Two maps from 48 to 48 (queries and outputs), two from 32 to 48 (keys and values), and a bias of 48 for each. The number of heads does not
-# matter: they share the width.
+# matter: they share the width. Our layer calls the other sequence the memory (tomorrow's subject), and its width `d_memory`.
 
 # %%
 my_count = 2 * 48 * 48 + 2 * 32 * 48 + 4 * 48

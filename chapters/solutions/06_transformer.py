@@ -24,7 +24,8 @@ from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
 # %%
-from utils.exercises.transformer import check, echo_texts
+from utils.exercises.transformer import check
+from utils.exercises.transformer.checkpoint_average import echo_texts
 from utils.positions import sinusoidal
 from utils.self_attention import dot_product_attention
 from utils.seq2seq import PAD

@@ -24,7 +24,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from utils.attention import masked_softmax
 from utils.efficient import KVCache, window_attention
-from utils.exercises.efficient import check
+from utils.exercises.efficient_attention import check
 from utils.self_attention import MultiHeadAttention, causal_mask
 from utils.show.display import finding, table
 from utils.transformer import FeedForward

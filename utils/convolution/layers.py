@@ -11,6 +11,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from utils.arguments import (
+    check_fits,
+    check_images,
+    check_kernels,
+    check_momentum,
+    check_sizes,
+    check_spread,
+    check_unpadded,
+    check_window,
+)
+
 
 def conv_output_size(
     size: int, kernel_size: int, stride: int = 1, padding: int = 0, dilation: int = 1
@@ -19,35 +30,9 @@ def conv_output_size(
 
     Raises: ValueError if the dilated kernel is larger than the padded image, or a number too small.
     """
-    if min(kernel_size, stride, dilation) < 1 or padding < 0:
-        raise ValueError(
-            f"Kernel size, stride and dilation are at least 1 and padding at least 0, "
-            f"got {kernel_size}, {stride}, {dilation} and {padding}."
-        )
+    check_fits(size, kernel_size, stride, padding, dilation)
     reach = dilation * (kernel_size - 1) + 1  # pixels from the kernel's first to its last weight
-    if reach > size + 2 * padding:
-        raise ValueError(
-            f"A kernel that reaches over {reach} pixels does not fit into {size} pixels with "
-            f"padding {padding}: use a smaller kernel or dilation, or more padding."
-        )
     return (size + 2 * padding - reach) // stride + 1
-
-
-def _check(x: Tensor, weight: Tensor, bias: Tensor | None) -> None:
-    if x.dim() != 4 or weight.dim() != 4:
-        raise ValueError(
-            f"Expected images (B, C, H, W) and kernels (C_out, C, K, K), got {tuple(x.shape)} "
-            f"and {tuple(weight.shape)}."
-        )
-    if x.shape[1] != weight.shape[1]:
-        raise ValueError(
-            f"The images have {x.shape[1]} channels, the kernels expect {weight.shape[1]}."
-        )
-    if bias is not None and bias.shape != weight.shape[:1]:  # it would broadcast in silence
-        raise ValueError(
-            f"Expected a bias of shape ({len(weight)},), one for each output channel, "
-            f"got {tuple(bias.shape)}."
-        )
 
 
 def conv2d_loop(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -56,7 +41,7 @@ def conv2d_loop(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
     Shapes: x (B, C, H, W), weight (C_out, C, K, K), bias (C_out,).
     Returns: (B, C_out, H - K + 1, W - K + 1).
     """
-    _check(x, weight, bias)
+    check_kernels(x, weight, bias)
     batch_size, _, height, width = x.shape
     out_channels, _, K, K_w = weight.shape
     y = x.new_zeros(
@@ -91,7 +76,7 @@ def conv2d(
     Returns: (B, C_out, H_out, W_out), sizes by `conv_output_size`.
     Raises: ValueError if the channels disagree or the kernel does not fit into the image.
     """
-    _check(x, weight, bias)
+    check_kernels(x, weight, bias, padding)
     x = F.pad(x, (padding, padding, padding, padding))
     rows = pixels_met(x.shape[2], weight.shape[2], stride, dilation)
     columns = pixels_met(x.shape[3], weight.shape[3], stride, dilation)
@@ -136,8 +121,7 @@ def shifted_views(x: Tensor, kernel_size: int, stride: int) -> Tensor:
 
     Shapes: x (B, C, H, W). Returns: (K·K, B, C, H_out, W_out).
     """
-    if x.dim() != 4:
-        raise ValueError(f"Expected images (B, C, H, W), got {tuple(x.shape)}.")
+    check_images(x)
     rows, columns = (pixels_met(size, kernel_size, stride) for size in x.shape[2:])
     return torch.stack([x[:, :, u, v] for u in rows for v in columns])
 
@@ -148,8 +132,7 @@ def max_pool2d(x: Tensor, kernel_size: int, stride: int | None = None, padding: 
     Shapes: x (B, C, H, W) to (B, C, H_out, W_out). The stride is the window's size unless given.
     Raises: ValueError if a window does not fit, or could lie in the padding alone.
     """
-    if padding > kernel_size // 2:
-        raise ValueError(f"Padding {padding} is more than half of the window's {kernel_size}.")
+    check_window(kernel_size, padding)
     x = F.pad(x, (padding, padding, padding, padding), value=-math.inf)
     stride = kernel_size if stride is None else stride
     return shifted_views(x, kernel_size, stride).max(dim=0).values
@@ -166,9 +149,11 @@ def receptive_field(layers: list[tuple[int, int, int]]) -> int:
 
     A layer is (kernel size, stride, dilation). Each adds dilation · (kernel - 1) steps, and a step
     is as wide as the product of all strides before it (Araujo et al., 2019, eq. 2).
+    Raises: ValueError if one of these is below 1.
     """
     field, step = 1, 1
     for kernel_size, stride, dilation in layers:
+        check_sizes(kernel_size=kernel_size, stride=stride, dilation=dilation)
         field += dilation * (kernel_size - 1) * step
         step *= stride
     return field
@@ -183,6 +168,7 @@ class BatchNorm2d(nn.Module):
 
     def __init__(self, channels: int, momentum: float = 0.1, eps: float = 1e-5):
         super().__init__()
+        check_momentum(momentum)
         self.momentum, self.eps = momentum, eps
         self.weight = nn.Parameter(torch.ones(channels))  # γ
         self.bias = nn.Parameter(torch.zeros(channels))  # β
@@ -191,15 +177,12 @@ class BatchNorm2d(nn.Module):
         self.register_buffer("num_batches_tracked", torch.tensor(0))  # the library stores it
 
     def forward(self, x: Tensor) -> Tensor:
-        if x.dim() != 4 or x.shape[1] != len(self.weight):
-            raise ValueError(
-                f"Expected images (B, {len(self.weight)}, H, W), got {tuple(x.shape)}."
-            )
-        mean, var = self.running_mean, self.running_var
-        if self.training:
-            n = x.numel() // x.shape[1]
-            if n < 2:
-                raise ValueError("Batch normalisation needs more than one value a channel.")
+        check_images(x, len(self.weight))
+        mean, var, dtype = self.running_mean, self.running_var, x.dtype
+        x = x.to(torch.promote_types(dtype, mean.dtype))  # of mixed precision, statistics in full
+        n = x.numel() // x.shape[1]
+        if self.training and n > 0:
+            check_spread(x)
             mean = x.mean(dim=(0, 2, 3))
             var = x.var(dim=(0, 2, 3), correction=0)
             with torch.no_grad():
@@ -207,7 +190,7 @@ class BatchNorm2d(nn.Module):
                 self.running_var.lerp_(var * n / (n - 1), self.momentum)
                 self.num_batches_tracked += 1
         x_hat = (x - mean[:, None, None]) / torch.sqrt(var + self.eps)[:, None, None]
-        return self.weight[:, None, None] * x_hat + self.bias[:, None, None]
+        return (self.weight[:, None, None] * x_hat + self.bias[:, None, None]).to(dtype)
 
 
 class ResidualBlock(nn.Module):
@@ -233,9 +216,9 @@ class ResidualBlock(nn.Module):
 class CausalConv1d(nn.Conv1d):
     """Convolve over time so that no output sees what comes after it (van den Oord et al., 2016).
 
-    Shapes: x (B, C, T) to (B, C_out, T).
+    Shapes: x (B, C, T) to (B, C_out, T). Raises: ValueError if it is to be padded besides.
     """
 
     def forward(self, x: Tensor) -> Tensor:
-        past = self.dilation[0] * (self.kernel_size[0] - 1)
-        return super().forward(F.pad(x, (past, 0)))
+        check_unpadded(self.padding)
+        return super().forward(F.pad(x, (self.dilation[0] * (self.kernel_size[0] - 1), 0)))

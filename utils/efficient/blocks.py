@@ -1,4 +1,4 @@
-"""What the forms share: sequences cut into blocks, and what they refuse.
+"""What the forms share: full attention, and sequences cut into blocks.
 
 A block is a run of neighbours that are computed together. Work that is done block by block needs
 no tensor (T, S).
@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from utils.arguments import check_heads, check_key_mask
 from utils.attention import masked_softmax
-from utils.self_attention import SCORE
+from utils.self_attention import scaled_dot
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -18,12 +19,28 @@ def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
     Shapes, after any leading axes: query (T, d_k), key (S, d_k), value (S, d_v), mask
     broadcastable to (T, S). Returns: context (T, d_v), 0 for a query that may attend to nothing.
     """
-    return masked_softmax(SCORE.compare(query, key), mask) @ value
+    return masked_softmax(scaled_dot.compare(query, key), mask) @ value
 
 
-def at_least_float32(x: Tensor) -> Tensor:
-    """Leave half precision, which does not hold a sum over a long sequence."""
-    return x.to(torch.promote_types(x.dtype, torch.float32))
+def real_keys(query: Tensor, key: Tensor, value: Tensor, key_mask: Tensor | None) -> Tensor:
+    """Check what a form gets; return the key mask (B, S), or without one (1, S), all True."""
+    check_heads(query, key, value, shared=False)
+    B, S = key.shape[0], key.shape[2]
+    if key_mask is None:
+        return torch.ones(1, S, dtype=torch.bool, device=key.device)
+    check_key_mask(key_mask, (B, S))
+    return key_mask
+
+
+def without_padding(
+    query: Tensor, key: Tensor, value: Tensor, key_mask: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Do what `real_keys` does, and give padded keys and values zeros: 0 · NaN is NaN."""
+    real = real_keys(query, key, value, key_mask)
+    if key_mask is None:
+        return key, value, real
+    padding = ~real[:, None, :, None]  # (B, 1, S, 1)
+    return torch.where(padding, 0, key), torch.where(padding, 0, value), real
 
 
 # Blocks -------------------------------------------------------------------------------------------
@@ -72,46 +89,3 @@ def visible(positions: Tensor, key_mask: Tensor) -> Tensor:
     S = key_mask.shape[1]
     inside = (positions >= 0) & (positions < S)
     return (inside & key_mask[:, positions.clamp(0, S - 1)])[:, None]
-
-
-# What is refused ----------------------------------------------------------------------------------
-
-
-def check_heads(query: Tensor, key: Tensor, value: Tensor, key_mask: Tensor | None) -> Tensor:
-    """Refuse what is not query (B, h, T, d_k), key (B, h, S, d_k), value (B, h, S, d_v).
-
-    Returns: the key mask, (B, S), or without one (1, S), True everywhere.
-    """
-    fits = (
-        query.dim() == key.dim() == value.dim() == 4
-        and query.shape[:2] == key.shape[:2]
-        and query.shape[3] == key.shape[3]
-        and key.shape[:3] == value.shape[:3]
-    )
-    if not fits:
-        raise ValueError(
-            "Expected query (B, h, T, d_k), key (B, h, S, d_k) and value (B, h, S, d_v), got "
-            f"{tuple(query.shape)}, {tuple(key.shape)} and {tuple(value.shape)}."
-        )
-    if 0 in (*query.shape, *value.shape):
-        raise ValueError(
-            f"No size may be 0, got query {tuple(query.shape)} and value {tuple(value.shape)}."
-        )
-    B, S = key.shape[0], key.shape[2]
-    if key_mask is None:
-        return torch.ones(1, S, dtype=torch.bool, device=key.device)
-    if key_mask.dtype != torch.bool or key_mask.shape != (B, S):
-        raise ValueError(
-            f"A key mask is boolean and (B, S) = {(B, S)}, False where a key is padding, got "
-            f"{key_mask.dtype} and {tuple(key_mask.shape)}."
-        )
-    return key_mask
-
-
-def check_one_sequence(query: Tensor, key: Tensor) -> None:
-    """Refuse two lengths where positions of queries and keys are compared."""
-    if query.shape[2] != key.shape[2]:
-        raise ValueError(
-            "Queries and keys have to be of one sequence, since their positions are compared, got "
-            f"{query.shape[2]} and {key.shape[2]}."
-        )

@@ -39,8 +39,8 @@ class KVCache:
         for held, new in ((self._keys, key), (self._values, value)):
             if _all_but_length(held) != _all_but_length(new):
                 raise ValueError(
-                    f"The cache holds (B, h, d) = {_all_but_length(held)}, got "
-                    f"{_all_but_length(new)}: reset() it before another batch."
+                    f"The cache holds (B, h, d, type) = {_all_but_length(held)}, got "
+                    f"{_all_but_length(new)}: reset() it before another batch or type."
                 )
         end = self.length + key.shape[2]
         if end > self.max_len:
@@ -62,6 +62,6 @@ class KVCache:
         return x.new_empty(B, h, self.max_len, d)
 
 
-def _all_but_length(x: Tensor) -> tuple[int, int, int]:
+def _all_but_length(x: Tensor) -> tuple[int, int, int, torch.dtype]:
     B, h, _, d = x.shape
-    return B, h, d
+    return B, h, d, x.dtype

@@ -11,14 +11,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import check_at_least
+from utils.arguments import check_at_least, check_one_sequence
 from utils.efficient.blocks import (
-    at_least_float32,
-    check_heads,
-    check_one_sequence,
     from_blocks,
     to_blocks,
+    without_padding,
 )
+from utils.transformer.layers import at_least_float32
 
 # The four forms -----------------------------------------------------------------------------------
 
@@ -116,7 +115,7 @@ def linear_attention(
     at padding. Returns: context (B, h, T, d_v), 0 for a query that may attend to nothing.
     Raises: ValueError if shapes disagree, or T ≠ S where it is causal.
     """
-    key_mask = check_heads(query, key, value, key_mask)
+    key, value, key_mask = without_padding(query, key, value, key_mask)
     phi_q, phi_k = (elu_features(at_least_float32(x)) for x in (query, key))
     phi_k = phi_k.masked_fill(~key_mask[:, None, :, None], 0)
     return _in_form(phi_q, phi_k, value, is_causal)
@@ -180,7 +179,7 @@ class Performer(nn.Module):
         is_causal: bool = False,
         key_mask: Tensor | None = None,
     ) -> Tensor:
-        key_mask = check_heads(query, key, value, key_mask)
+        key, value, key_mask = without_padding(query, key, value, key_mask)
         phi_q, phi_k = self.features(query, key, key_mask)
         return _in_form(phi_q, phi_k, value, is_causal)
 

@@ -4,72 +4,67 @@ import inspect
 from collections.abc import Callable
 
 from torch import Tensor, nn
+from torch.nn import functional as F
 
-from utils.self_attention import Cache, MultiHeadAttention, merge_heads
-from utils.transformer import EncoderBlock
+from utils.arguments import check_form
+from utils.transformer import DecoderBlock, DecoderOnly, EncoderBlock
 
 
 class FormAttention(nn.Module):
-    """An attention layer's projections, with another form of attention between them.
+    """A form of attention, called as `dot_product_attention` is: a layer's `attend`.
 
-    layer: where the projections are, and stay: nothing is copied.
     form: called with query, key and value (B, h, T, d_k), with `key_mask=` where there is padding
         and with `is_causal=True` where the future is masked. If it is a module, its parameters
-        belong to this layer.
+        belong to this one.
 
-    Shapes: x (B, T, d_model), mask (B, 1, 1, T), to outputs (B, T, d_model) and None for weights.
-    Raises: ValueError if asked for weights, for a memory or a cache, for another mask than one of
-    padding, or for a causal form where there is none.
+    Heads that share keys each get a copy of them. Where a cache holds what was before, a causal
+    form gets the queries behind zeros, at the end of the sequence: so a step costs it a whole pass.
+    Shapes: mask (B, 1, 1, S) or None, to a context (B, h, T, d_v) and None for weights.
+    Raises: ValueError if asked for weights, for dropout, for another mask than one of padding, or
+    for a causal form where there is none.
     """
 
-    def __init__(self, layer: MultiHeadAttention, form: Callable[..., Tensor]):
+    def __init__(self, form: Callable[..., Tensor]):
         super().__init__()
-        self.layer, self.form = layer, form
+        self.form = form
+        called = form.forward if isinstance(form, nn.Module) else form
+        self.has_causal = "is_causal" in inspect.signature(called).parameters
 
     def forward(
-        self,
-        x: Tensor,
-        memory: Tensor | None = None,
-        mask: Tensor | None = None,
-        *,
-        is_causal: bool = False,
-        need_weights: bool = False,
-        cache: Cache | None = None,
+        self, query, key, value, mask=None, need_weights=False, dropout=0.0, is_causal=False
     ) -> tuple[Tensor, None]:
-        if need_weights or memory is not None or cache is not None:
-            raise ValueError(
-                "A form attends to its own sequence, in one go: it has neither weights to show, "
-                "nor a memory, nor a cache."
-            )
-        options = {}
-        if mask is not None:
-            if mask.shape != (len(x), 1, 1, x.shape[1]):
-                raise ValueError(
-                    "A form takes a mask of padding, (B, 1, 1, T) = "
-                    f"{(len(x), 1, 1, x.shape[1])}, got {tuple(mask.shape)}."
-                )
-            options["key_mask"] = mask[:, 0, 0]
+        (B, h, T, _), S = query.shape, key.shape[2]
+        check_form(self.has_causal, is_causal, dropout, need_weights, mask, (B, 1, 1, S))
+        options = {} if mask is None else {"key_mask": mask[:, 0, 0]}
         if is_causal:
-            called = self.form.forward if isinstance(self.form, nn.Module) else self.form
-            if "is_causal" not in inspect.signature(called).parameters:
-                raise ValueError("This form has no causal variant: each query sees the future.")
             options["is_causal"] = True
-        q, k, v = self.layer.project(x, None)
-        if self.layer.rotary is not None:
-            q, k = self.layer.rotary(q), self.layer.rotary(k)
-        return self.layer.W_o(merge_heads(self.form(q, k, v, **options))), None
+            query = F.pad(query, (0, 0, S - T, 0))
+        if key.shape[1] != h:
+            times = h // key.shape[1]
+            key, value = (x.repeat_interleave(times, dim=1) for x in (key, value))
+        return self.form(query, key, value, **options)[:, :, -T:], None
 
 
 def use_form(model: nn.Module, make: Callable[[int], Callable[..., Tensor]]) -> None:
-    """Let all of a model's encoder blocks attend in another form; their weights stay.
+    """Let all of a model's blocks attend to their sequence in another form; their weights stay.
 
     make: given a block's number, from 0, returns its form.
-    Raises: ValueError if the model has no such block.
+    Raises: ValueError if there is no block, or a form can't do what a block asks of it.
     """
     blocks = [module for module in model.modules() if isinstance(module, EncoderBlock)]
+    forms = [FormAttention(make(number)) for number in range(len(blocks))]
+    _check(model, blocks, forms)
+    for block, form in zip(blocks, forms, strict=True):
+        block.self_attention.attend = form
+
+
+def _check(model: nn.Module, blocks: list[EncoderBlock], forms: list[FormAttention]) -> None:
     if not blocks:
         raise ValueError("The model has no EncoderBlock, so there is nothing to exchange.")
-    for number, block in enumerate(blocks):
-        layer = block.self_attention
-        layer = layer.layer if isinstance(layer, FormAttention) else layer
-        block.self_attention = FormAttention(layer, make(number))
+    for block, form in zip(blocks, forms, strict=True):
+        around = [part for part in model.modules() if block in part.modules()]
+        is_causal = any(
+            isinstance(part, DecoderBlock | DecoderOnly) or getattr(part, "is_causal", False)
+            for part in around
+        )
+        check_form(form.has_causal, is_causal, block.self_attention.dropout)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from utils.arguments import check_at_least
-from utils.efficient.blocks import attend, check_heads
+from utils.efficient.blocks import attend, real_keys
 
 
 class Linformer(nn.Module):
@@ -30,7 +30,7 @@ class Linformer(nn.Module):
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor, key_mask: Tensor | None = None
     ) -> Tensor:
-        key_mask = check_heads(query, key, value, key_mask)
+        key_mask = real_keys(query, key, value, key_mask)
         S, max_len = key.shape[2], self.E.shape[1]
         if S > max_len:
             raise ValueError(f"E and F were made for {max_len} positions, got {S}.")

@@ -9,17 +9,16 @@ import math
 import torch
 from torch import Tensor
 
-from utils.arguments import check_at_least
+from utils.arguments import check_at_least, check_one_sequence
 from utils.attention import masked_softmax
 from utils.efficient.blocks import (
     attend,
-    check_heads,
-    check_one_sequence,
     from_blocks,
     neighbours,
     neighbours_mask,
     to_blocks,
     visible,
+    without_padding,
 )
 
 
@@ -48,7 +47,7 @@ def strided_attention(
     Returns: context (B, h, T, d_v), 0 for a query that may attend to nothing.
     Raises: ValueError if shapes disagree or stride < 1.
     """
-    key_mask = check_heads(query, key, value, key_mask)
+    key, value, key_mask = without_padding(query, key, value, key_mask)
     check_one_sequence(query, key)
     check_at_least(1, "The stride", stride)
     T, device = query.shape[2], query.device
@@ -99,7 +98,7 @@ def fixed_attention(
     Returns: context (B, h, T, d_v), 0 for a query that may attend to nothing.
     Raises: ValueError if shapes disagree, stride < 1, or n_summary is not in 1 … stride.
     """
-    key_mask = check_heads(query, key, value, key_mask)
+    key, value, key_mask = without_padding(query, key, value, key_mask)
     check_one_sequence(query, key)
     check_at_least(1, "The stride", stride)
     if not 1 <= n_summary <= stride:
@@ -122,6 +121,7 @@ def fixed_attention(
     return from_blocks(attend(q, k, v, torch.cat([own_mask, end_mask], dim=-1)), T)
 
 
+@torch.compiler.assume_constant_result  # the same seed draws the same blocks
 def random_blocks(n_blocks: int, n_global: int, n_random: int, seed: int) -> tuple[Tensor, Tensor]:
     """Draw for each block `n_random` others, neither global ones nor neighbours.
 
@@ -167,7 +167,7 @@ def bigbird_attention(
     Returns: context (B, h, T, d_v), 0 for a query that may attend to nothing.
     Raises: ValueError if shapes disagree, block < 1, or a number of blocks is negative.
     """
-    key_mask = check_heads(query, key, value, key_mask)
+    key, value, key_mask = without_padding(query, key, value, key_mask)
     check_one_sequence(query, key)
     check_at_least(1, "The block", block)
     check_at_least(0, "The number of global blocks", n_global)

@@ -11,7 +11,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from utils.arguments import check_at_least
-from utils.efficient.blocks import at_least_float32, check_heads
+from utils.efficient.blocks import without_padding
+from utils.transformer.layers import at_least_float32
 
 
 def tiled_attention(
@@ -30,7 +31,7 @@ def tiled_attention(
     at padding. Returns: context (B, h, T, d_v), 0 for a query that may attend to nothing.
     Raises: ValueError if shapes disagree, tile < 1, or S < T where it is causal.
     """
-    key_mask = check_heads(query, key, value, key_mask)
+    key, value, key_mask = without_padding(query, key, value, key_mask)
     check_at_least(1, "The tile", tile)
     T, S = query.shape[2], key.shape[2]
     if is_causal and S < T:

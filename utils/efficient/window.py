@@ -5,16 +5,15 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from utils.arguments import check_at_least
+from utils.arguments import check_at_least, check_one_sequence
 from utils.efficient.blocks import (
     attend,
-    check_heads,
-    check_one_sequence,
     from_blocks,
     neighbours,
     neighbours_mask,
     to_blocks,
     visible,
+    without_padding,
 )
 
 
@@ -48,7 +47,7 @@ def window_attention(
     Returns: context (B, h, T, d_v), 0 for a query that may attend to nothing.
     Raises: ValueError if shapes disagree, window < 1, or a global position does not exist.
     """
-    key_mask = check_heads(query, key, value, key_mask)
+    key, value, key_mask = without_padding(query, key, value, key_mask)
     check_one_sequence(query, key)
     check_at_least(1, "The window", window)
     T, device = query.shape[2], query.device

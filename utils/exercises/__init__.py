@@ -1,1 +1,1 @@
-"""Checks for the exercises, one module a chapter, and the known mistakes that they recognise."""
+"""What the exercises ask, one folder a day with one file an exercise."""

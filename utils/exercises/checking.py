@@ -1,12 +1,19 @@
-"""How an exercise checks itself and names the mistake."""
+"""How an exercise checks itself and names the mistake.
 
+An exercise is a file in `utils/exercises/<day>/`, read from top to bottom: a docstring that says
+what is asked, the reference, `exercise = Exercise(number, reference)`, and under it the stages and
+the mistakes, each a decorated function.
+"""
+
+import importlib
 import inspect
 import io
 import math
 import os
+import pkgutil
 import re
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +22,12 @@ import torch
 from torch import Tensor, allclose, equal, isclose  # an answer may patch torch's own
 
 from utils.exercises.progress import progress
+
+
+def random(*shape: int) -> Tensor:
+    """Draw a tensor in double precision, in which mistakes can't hide behind rounding."""
+    return torch.randn(*shape, dtype=torch.float64)
+
 
 NOT_STARTED = "not started: write the function's body and run this cell again."
 MIXED = re.compile(r"\bfloat\b.*\bdouble\b|\bdouble\b.*\bfloat\b", re.IGNORECASE)
@@ -34,7 +47,7 @@ class Stage:
     """A step of a check: what it looks at, and the inputs that isolate it."""
 
     looks_at: str
-    inputs: Callable[[], Sequence[tuple]]  # draws from torch's generator, which the check seeds
+    inputs: Callable[[], Iterable[tuple]]  # draws from torch's generator, which the check seeds
 
 
 @dataclass(frozen=True)
@@ -283,19 +296,38 @@ def _single(value: Any) -> Any:
     return type(value)(map(_single, value)) if type(value) in (tuple, list) else value
 
 
-@dataclass(frozen=True)
+@dataclass
 class Exercise:
     """A function to write, checked in stages from simple to full.
 
     A wrong answer is compared with the known mistakes on all inputs of all stages; a mistake is
     named only if it is the only one that gives the learner's results everywhere.
+    gradient: whether the results' gradients by all inputs are compared too.
     """
 
     id: str
     reference: Callable
-    stages: tuple[Stage, ...]
-    mistakes: Mapping[str, Mistake]
+    stages: list[Stage] = field(default_factory=list)
+    mistakes: dict[str, Mistake] = field(default_factory=dict)
     gradient: bool = True
+
+    def stage(self, looks_at: str) -> Callable[[Callable], Callable]:
+        """Add the next stage: the function under this decorator gives its inputs, tuples."""
+
+        def add(inputs: Callable[[], Iterable[tuple]]) -> Callable:
+            self.stages.append(Stage(looks_at, inputs))
+            return inputs
+
+        return add
+
+    def mistake(self, says: str) -> Callable[[Callable], Callable]:
+        """Add a known mistake: the function under this decorator makes it."""
+
+        def add(wrong: Callable) -> Callable:
+            _keep(self.mistakes, wrong, Mistake(says, wrong))
+            return wrong
+
+        return add
 
     def trials(self) -> list[tuple[Stage, tuple]]:
         """Draw the inputs of all stages: the same in each call, the caller's seed untouched."""
@@ -357,15 +389,27 @@ class Exercise:
         return suspects[0].says if len(suspects) == 1 else otherwise
 
 
-@dataclass(frozen=True)
+@dataclass
 class Prediction:
-    """A number or a word to commit to before the experiment is run."""
+    """A number or a word to commit to before the experiment is run.
+
+    tolerance: relative. choices: the words to choose from.
+    """
 
     id: str
     answer: Callable[[], float | int | str | bool]
-    mistakes: Mapping[str, Mistake] = field(default_factory=dict)
-    tolerance: float = 0.0  # relative
-    choices: tuple[str, ...] = ()  # the words to choose from
+    mistakes: dict[str, Mistake] = field(default_factory=dict)
+    tolerance: float = 0.0
+    choices: tuple[str, ...] = ()
+
+    def mistake(self, says: str) -> Callable[[Callable], Callable]:
+        """Add a known mistake: the function under this decorator returns the wrong answer."""
+
+        def add(wrong: Callable[[], float | int | str | bool]) -> Callable:
+            _keep(self.mistakes, wrong, Mistake(says, wrong()))
+            return wrong
+
+        return add
 
     def agrees(self, attempt: Any, value: Any) -> bool:
         if isinstance(value, str):
@@ -396,11 +440,25 @@ class Prediction:
         return False, "that is not it: think again, or run the experiment and ask why."
 
 
+def _keep(mistakes: dict[str, Mistake], wrong: Callable, mistake: Mistake) -> None:
+    if wrong.__name__ in mistakes:
+        raise ValueError(f"Two mistakes are called {wrong.__name__}: give each its own name.")
+    mistakes[wrong.__name__] = mistake
+
+
 class Checker:
-    """The exercises of a chapter: `check(id, attempt)` is the call under each of them."""
+    """The exercises of a day: `check(id, attempt)` is the call under each of them."""
 
     def __init__(self, *exercises: Exercise | Prediction):
         self.exercises = {exercise.id: exercise for exercise in exercises}
+
+    @classmethod
+    def of(cls, day: str) -> "Checker":
+        """Gather the exercises of a package of `utils.exercises`: the files that define one."""
+        names = [info.name for info in pkgutil.iter_modules(importlib.import_module(day).__path__)]
+        files = [importlib.import_module(f"{day}.{name}") for name in names]
+        found = [file.exercise for file in files if hasattr(file, "exercise")]
+        return cls(*sorted(found, key=lambda exercise: [int(n) for n in exercise.id.split(".")]))
 
     def __call__(self, id: str, attempt: Any) -> None:
         """Check a learner's attempt and print the verdict; never raise, never return early."""

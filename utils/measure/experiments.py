@@ -60,15 +60,19 @@ class Result:
             raise ValueError(f"No row has {where}; the experiment ran over {self.parameters}.")
         return rows
 
+    def column(self, name: str, **where) -> list:
+        """One column of the selected rows; ValueError if there are none, or no such column."""
+        rows = self.select(**where)
+        if name not in rows[0]:
+            raise ValueError(f"There is no column {name!r}, only {', '.join(rows[0])}.")
+        return [row[name] for row in rows]
+
     def spread(self, column: str, **where) -> tuple[float, float, float]:
         """Mean, lowest and highest of a column over the selected rows, one for each seed."""
-        rows = self.select(**where)
-        if column not in rows[0]:
-            raise ValueError(f"There is no column {column!r}, only {', '.join(rows[0])}.")
-        values = [row[column] for row in rows]
+        values = self.column(column, **where)
         if None in values:
             raise ValueError(
-                f"{column!r} did not happen in {values.count(None)} of {len(rows)} runs."
+                f"{column!r} did not happen in {values.count(None)} of {len(values)} runs."
             )
         return fmean(values), min(values), max(values)
 

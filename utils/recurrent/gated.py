@@ -7,6 +7,7 @@ library's order: i, f, g, o for the LSTM, and r, z, n for the GRU.
 import torch
 from torch import Tensor, nn
 
+from utils.arguments import check_choice, check_reset
 from utils.recurrent.rnn import Recurrent
 
 
@@ -85,8 +86,7 @@ class LSTM(Recurrent):
             self.b[hidden_size : 2 * hidden_size] += forget_bias
 
     def initial_state(self, batch_size: int) -> tuple[Tensor, Tensor]:
-        zeros = super().initial_state(batch_size)
-        return zeros, zeros
+        return super().initial_state(batch_size), super().initial_state(batch_size)
 
     def hidden(self, state: tuple[Tensor, Tensor]) -> Tensor:
         return state[0]
@@ -99,7 +99,7 @@ class LSTM(Recurrent):
         return lstm_step(self.project(x_t), *state, self.W_h)[2][:4]
 
     def unroll(self, projected: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-        h, c = LSTMThroughTime.apply(projected, *state, self.W_h)
+        h, c = LSTMThroughTime.apply(projected, *state, self.W_h.to(projected.dtype))
         return h.transpose(0, 1), c.transpose(0, 1)
 
 
@@ -120,8 +120,7 @@ class GRU(Recurrent):
 
     def __init__(self, input_size: int, hidden_size: int, reset: str = "after"):
         super().__init__(input_size, hidden_size)
-        if reset not in ("before", "after"):
-            raise ValueError(f'The reset is "before" or "after" the product, got {reset!r}.')
+        check_choice("reset", reset, ("before", "after"))
         self.b_n = nn.Parameter(torch.zeros(hidden_size)) if reset == "after" else None
 
     def _gates(self, projected: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -133,7 +132,8 @@ class GRU(Recurrent):
             return r, z, torch.addmm(n_x, r * h, W_n.T).tanh()  # n_x + (r ⊙ h) W_nᵀ
         r_h, z_h, n_h = (h @ self.W_h.T).chunk(3, dim=1)
         r, z = (r_x + r_h).sigmoid(), (z_x + z_h).sigmoid()
-        return r, z, torch.addcmul(n_x, r, n_h + self.b_n).tanh()  # n_x + r ⊙ (n_h + b_n)
+        n_h = n_h + self.b_n.to(n_h.dtype)
+        return r, z, torch.addcmul(n_x, r, n_h).tanh()  # n_x + r ⊙ n_h
 
     def step(self, projected: Tensor, h: Tensor) -> Tensor:
         _, z, n = self._gates(projected, h)
@@ -144,8 +144,8 @@ class GRU(Recurrent):
         return self._gates(self.project(x_t), h)
 
     def _copy(self, W_x: Tensor, W_h: Tensor, b_x: Tensor, b_h: Tensor) -> None:
+        check_reset(self.b_n)
         super()._copy(W_x, W_h, b_x, b_h)
-        if self.b_n is not None:  # what r multiplies can't be added to b
-            N = self.hidden_size
-            self.b[2 * N :].copy_(b_x[2 * N :])
-            self.b_n.copy_(b_h[2 * N :])
+        N = self.hidden_size
+        self.b[2 * N :].copy_(b_x[2 * N :])  # what r multiplies can't be added to b
+        self.b_n.copy_(b_h[2 * N :])

@@ -5,7 +5,16 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-from utils.arguments import check_sizes, described, is_whole
+from utils.arguments import (
+    check_directions,
+    check_ids,
+    check_library,
+    check_no_state,
+    check_share,
+    check_sizes,
+    check_stack,
+    check_states,
+)
 from utils.recurrent.rnn import Recurrent, State, detach
 
 
@@ -32,12 +41,7 @@ class Bidirectional(nn.Module):
 
     def __init__(self, forward: Recurrent, backward: Recurrent):
         super().__init__()
-        kinds = [(type(layer).__name__, layer.input_size) for layer in (forward, backward)]
-        if kinds[0] != kinds[1]:
-            described = " and ".join(f"{kind} of {width} inputs" for kind, width in kinds)
-            raise ValueError(
-                f"Both directions need layers of the same kind and input size, got {described}."
-            )
+        check_directions(forward, backward)
         self.ahead, self.back = forward, backward
         self.input_size = forward.input_size
         self.output_size = forward.output_size + backward.output_size
@@ -53,11 +57,7 @@ class Bidirectional(nn.Module):
 
         Raises: ValueError if a state is given, or if x and lengths disagree.
         """
-        if state is not None:
-            raise ValueError(
-                "A bidirectional layer needs the whole sequence at once: it can't go on from a "
-                "state, so leave the state out."
-            )
+        check_no_state(state)
         ahead, ahead_state = self.ahead(x, None, lengths)
         back, back_state = self.back(reverse(x, lengths), None, lengths)
         outputs = torch.cat([ahead, reverse(back, lengths)], dim=2)
@@ -66,30 +66,32 @@ class Bidirectional(nn.Module):
             return outputs, tuple(torch.cat(pair, dim=1) for pair in pairs)
         return outputs, torch.cat([ahead_state, back_state], dim=1)
 
-    def load_library(self, library: nn.RNNBase, layer: int = 0) -> None:
-        """Take the weights of a bidirectional layer of the library."""
-        self.ahead.load_library(library, layer)
-        self.back.load_library(library, layer, reverse=True)
+    def load_library(self, library: nn.RNNBase) -> None:
+        """Take the weights of a bidirectional layer of the library, and of no other."""
+        check_library(library, num_layers=1, bidirectional=True)
+        self.load_part(library, 0)
+
+    def load_part(self, library: nn.RNNBase, layer: int) -> None:
+        """Take the weights of one layer of the library's bidirectional stack."""
+        self.ahead.load_part(library, layer)
+        self.back.load_part(library, layer, reverse=True)
 
 
 class Stacked(nn.Module):
     """Recurrent layers one above the other: each reads the outputs of the one below.
 
+    dropout: the share of these outputs that a layer above does not get to read in training, each
+    step drawn anew (Zaremba et al., 2014, §3.2): between the layers, so not at either end.
     Shapes: x (B, T, D) to the uppermost outputs (B, T, N) and a tuple of all layers' states.
     Raises: ValueError if there is no layer, or one does not fit onto the one below.
     """
 
-    def __init__(self, layers: Iterable[nn.Module]):
+    def __init__(self, layers: Iterable[nn.Module], dropout: float = 0.0):
         super().__init__()
+        check_share("dropout", dropout)
         self.layers = nn.ModuleList(layers)
-        if not self.layers:
-            raise ValueError("A stack needs at least one layer.")
-        for below, above in zip(self.layers, self.layers[1:], strict=False):
-            if below.output_size != above.input_size:
-                raise ValueError(
-                    f"A layer with {above.input_size} inputs does not fit onto one with "
-                    f"{below.output_size} outputs."
-                )
+        check_stack(self.layers)
+        self.dropout = nn.Dropout(dropout)
         self.input_size, self.output_size = self.layers[0].input_size, self.layers[-1].output_size
 
     def hidden(self, state: tuple) -> Tensor:
@@ -104,11 +106,10 @@ class Stacked(nn.Module):
         Raises: ValueError as the layers do, or if there is not one state for each layer.
         """
         state = (None,) * len(self.layers) if state is None else state
-        if len(state) != len(self.layers):
-            raise ValueError(f"Expected {len(self.layers)} layers' states, got {len(state)}.")
+        check_states(state, len(self.layers))
         last = []
         for layer, layer_state in zip(self.layers, state, strict=True):
-            x, layer_state = layer(x, layer_state, lengths)
+            x, layer_state = layer(self.dropout(x) if last else x, layer_state, lengths)
             last.append(layer_state)
         return x, tuple(last)
 
@@ -116,7 +117,7 @@ class Stacked(nn.Module):
         """Return the states after one more input. Shapes: x_t (B, D)."""
         new = []
         for layer, layer_state in zip(self.layers, state, strict=True):
-            new.append(layer.cell(x_t, layer_state))
+            new.append(layer.cell(self.dropout(x_t) if new else x_t, layer_state))
             x_t = layer.hidden(new[-1])
         return tuple(new)
 
@@ -125,9 +126,18 @@ class Stacked(nn.Module):
         return tuple(layer.initial_state(batch_size) for layer in self.layers)
 
     def load_library(self, library: nn.RNNBase) -> None:
-        """Take the weights of all layers of the library's stack."""
+        """Take the weights of the library's stack.
+
+        Raises: ValueError if it computes anything else than this stack.
+        """
+        check_library(
+            library,
+            num_layers=len(self.layers),
+            bidirectional=isinstance(self.layers[0], Bidirectional),
+            dropout=self.dropout.p,
+        )
         for index, layer in enumerate(self.layers):
-            layer.load_library(library, index)
+            layer.load_part(library, index)
 
 
 class Embedding(nn.Embedding):
@@ -142,15 +152,7 @@ class Embedding(nn.Embedding):
         super().__init__(vocab_size, d_model)
 
     def forward(self, ids: Tensor) -> Tensor:
-        if not is_whole(ids) or ids.dim() != 2:
-            raise ValueError(f"Expected a tensor of whole ids (B, T), got {described(ids)}.")
-        if ids.numel():
-            smallest, largest = (int(end) for end in ids.aminmax())
-            if smallest < 0 or largest >= self.num_embeddings:
-                raise ValueError(
-                    f"Ids run from 0 to {self.num_embeddings - 1} in this vocabulary, got "
-                    f"{smallest if smallest < 0 else largest}."
-                )
+        check_ids(ids, self.num_embeddings)
         return super().forward(ids.long())
 
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import check_sequences, check_sizes
+from utils.arguments import check_library, check_sequences, check_sizes, check_state
 
 State = Tensor | tuple  # h (B, N); of an LSTM (h, c); of a stack a tuple of its layers' states
 
@@ -61,7 +61,8 @@ class Recurrent(nn.Module):
 
     def cell(self, x_t: Tensor, state: State) -> State:
         """Return the state after one more input. Shapes: x_t (B, D)."""
-        return self.step(self.project(x_t), state)
+        projected = self.project(x_t)
+        return self.step(projected, each(lambda s: s.to(projected.dtype), state))
 
     def initial_state(self, batch_size: int) -> State:
         """Return the state before the first step: zeros (B, N)."""
@@ -90,23 +91,31 @@ class Recurrent(nn.Module):
         check_sequences(x, self.input_size, lengths)
         zeros = self.initial_state(len(x))
         state = zeros if state is None else state
-        given, expected = (each(lambda s: tuple(s.shape), s) for s in (state, zeros))
-        if given != expected:
-            raise ValueError(f"Expected a state of shape {expected} for this batch, got {given}.")
+        check_state(state, zeros)
+        if lengths is not None:
+            lengths = lengths.to(x.device, torch.int64)
+            real = torch.arange(x.shape[1], device=x.device) < lengths[:, None]  # (B, T)
+            x = torch.where(real[:, :, None], x, 0)  # whatever padding holds
         projected = self.project(x.transpose(0, 1))  # one product for all steps
-        states = self.unroll(projected, state)
+        states = self.unroll(projected, each(lambda s: s.to(projected.dtype), state))
         outputs = self.hidden(states)
         if lengths is None:
             return outputs, each(lambda s: s[:, -1], states)
         # No state depends on a later input: up to its length, a sequence never meets its padding.
-        lengths = lengths.to(x.device, torch.int64)
         rows = torch.arange(len(x), device=x.device)
-        real = torch.arange(x.shape[1], device=x.device) < lengths[:, None]  # (B, T)
         last = each(lambda s: s[rows, lengths - 1], states)
         return torch.where(real[:, :, None], outputs, 0), last
 
-    def load_library(self, library: nn.RNNBase, layer: int = 0, reverse: bool = False) -> None:
-        """Take the weights of one layer and direction of nn.RNN, nn.LSTM or nn.GRU.
+    def load_library(self, library: nn.RNNBase) -> None:
+        """Take the weights of nn.RNN, nn.LSTM or nn.GRU.
+
+        Raises: ValueError if it computes anything else than this layer.
+        """
+        check_library(library, num_layers=1, bidirectional=False)
+        self.load_part(library, 0)
+
+    def load_part(self, library: nn.RNNBase, layer: int, reverse: bool = False) -> None:
+        """Take the weights of one layer and direction of the library's stack.
 
         Raises: ValueError if it is of another kind or size.
         """

@@ -3,17 +3,23 @@
 Each position asks the whole sequence, in several heads at once.
 """
 
-from utils.self_attention.dot_product import SCORE, causal_mask, dot_product_attention
+from utils.self_attention.dot_product import (
+    BiasedAttention,
+    causal_mask,
+    dot_product_attention,
+    scaled_dot,
+)
 from utils.self_attention.multi_head import Cache, MultiHeadAttention, merge_heads, split_heads
 from utils.self_attention.tagger import SelfAttentionTagger
 
 __all__ = [
-    "SCORE",
+    "BiasedAttention",
     "Cache",
     "MultiHeadAttention",
     "SelfAttentionTagger",
     "causal_mask",
     "dot_product_attention",
     "merge_heads",
+    "scaled_dot",
     "split_heads",
 ]

@@ -1,16 +1,21 @@
 """Day 5: masks, and the one mechanism, in all heads at once.
 
 Shapes: queries (B, h, T, d_k), keys (B, h, S, d_k), values (B, h, S, d_v), scores and weights
-(B, h, T, S). A mask is boolean, True = may be attended to, and broadcasts to (B, h, T, S).
+(B, h, T, S). A mask is boolean, True = may be attended to, and broadcasts to (B, h, T, S): one of
+two axes is (T, S), also where B = T, and one of padding (B, 1, 1, S).
 """
 
+import math
+from collections.abc import Callable
+
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
+from utils.arguments import check_bias, check_heads, check_mask
 from utils.attention import ScaledDotScore, masked_softmax
 
-SCORE = ScaledDotScore()  # Day 4's, in every head
+scaled_dot = ScaledDotScore()  # Day 4's, in every head
 
 # Masks --------------------------------------------------------------------------------------------
 
@@ -31,29 +36,6 @@ def causal_mask(T: int, S: int | None = None, device: torch.device | None = None
     return torch.ones(T, S, dtype=torch.bool, device=device).tril(S - T)
 
 
-def with_four_axes(mask: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """Check that a mask fits the scores (B, h, T, S), and give it their four axes."""
-    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-        kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
-        raise ValueError(
-            f"A mask is a boolean tensor, True where attention is allowed, got {kind}: compare "
-            "first, as in `ids != PAD`."
-        )
-    if mask.dim() == 3 and mask.shape[0] > 1:  # with B = h it would broadcast in silence
-        raise ValueError(
-            f"A mask of three axes, {tuple(mask.shape)}, leaves open whether the first counts "
-            "sequences or heads: write mask[:, None] for sequences, mask[None] for heads."
-        )
-    try:
-        mask.expand(shape)
-    except RuntimeError:
-        raise ValueError(
-            f"A mask of shape {tuple(mask.shape)} does not broadcast to the scores {shape}: "
-            "one for each sequence is (B, 1, 1, S)."
-        ) from None
-    return mask[(None,) * (4 - mask.dim())]
-
-
 # One mechanism, all heads at once -----------------------------------------------------------------
 
 
@@ -65,62 +47,85 @@ def dot_product_attention(
     need_weights: bool = False,
     dropout: float = 0.0,
     is_causal: bool = False,
+    bias: Tensor | None = None,
 ) -> tuple[Tensor, Tensor | None]:
     """Average values, weighted by softmax(q·k / √d_k) (Vaswani et al., 2017, eq. 1).
 
-    Shapes: query (B, h, T, d_k), key (B, h, S, d_k), value (B, h, S, d_v), mask broadcastable to
-    (B, h, T, S). There may be fewer heads of keys and values, n_kv, if n_kv divides h: h / n_kv
-    neighbouring heads of queries then share one (Ainslie et al., 2023, §2.2).
+    Shapes: query (B, h, T, d_k), key (B, h, S, d_k), value (B, h, S, d_v), mask and bias
+    broadcastable to (B, h, T, S). There may be fewer heads of keys and values, n_kv, if n_kv
+    divides h: h / n_kv neighbouring heads of queries share one (Ainslie et al., 2023, §2.2).
     dropout: the share of weights that is set to 0, the rest growing to make up for it.
     is_causal: mask the future too; the last query sees the last key.
+    bias: is added to the scores.
     Returns: context (B, h, T, d_v) and the weights before dropout (B, h, T, S), or None unless they
-    are needed: the library's fused kernel then need not store them. A query that may attend to
-    nothing gets zeros, with finite gradients.
+    are needed: the fused kernel need not store them. A query that sees nothing gets zeros.
     Raises: ValueError if sizes disagree or there is no key, if the mask is not boolean or does not
     broadcast, or if a causal query has no key of its own.
     """
-    _check_heads(query, key, value)
-    T, S = query.shape[2], key.shape[2]
-    if mask is not None:
-        mask = with_four_axes(mask, (*query.shape[:3], S))
+    key, value, mask = _checked(query, key, value, mask, bias)
+    (T, S), plain = (query.shape[2], key.shape[2]), mask is None and bias is None
     is_causal = is_causal and T > 1  # a single query is the last, and sees every key
-    if is_causal and (need_weights or mask is not None or T != S):  # the kernel aligns to the first
+    if is_causal and (need_weights or T != S or not plain):  # the kernel aligns to the first
         causal = causal_mask(T, S, query.device)[None, None]
         mask, is_causal = causal if mask is None else mask & causal, False
     if need_weights:
-        return _with_weights(query, key, value, mask, dropout)
-    shared = query.shape[1] != key.shape[1]
+        return _with_weights(query, key, value, mask, bias, dropout)
+    shared, added = query.shape[1] != key.shape[1], _added(mask, bias, query)
     context = F.scaled_dot_product_attention(
-        query, key, value, mask, dropout, is_causal, enable_gqa=shared
+        query, key, value, added, dropout, is_causal, enable_gqa=shared
     )
     return context, None
 
 
-def _with_weights(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout: float
-) -> tuple[Tensor, Tensor]:
+def _checked(query, key, value, mask, bias) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Check all; give the mask four axes, and keys and values that nobody may see zeros.
+
+    A weight of 0 alone would not keep them out: 0 · NaN is NaN.
+    """
+    check_heads(query, key, value, shared=True)
+    shape = (*query.shape[:3], key.shape[2])
+    if bias is not None:
+        check_bias(bias, shape)
+    if mask is None:
+        return key, value, None
+    check_mask(mask, shape)
+    mask = mask[(None,) * (4 - mask.dim())]
+    unseen = ~mask.any(dim=2).any(dim=1)[:, None, :, None]  # (B or 1, 1, S or 1, 1)
+    return torch.where(unseen, 0, key), torch.where(unseen, 0, value), mask
+
+
+def _added(mask: Tensor | None, bias: Tensor | None, query: Tensor) -> Tensor | None:
+    """Return what the kernel adds to the scores: it takes a mask or a bias, not both."""
+    if bias is None:
+        return mask
+    bias = bias.to(query)
+    return bias if mask is None else bias.masked_fill(~mask, -math.inf)
+
+
+def _with_weights(query, key, value, mask, bias, dropout) -> tuple[Tensor, Tensor]:
     (B, h, T, d_k), (_, n_kv, S, d_v) = query.shape, value.shape
-    together = query.reshape(B, n_kv, -1, d_k)  # heads that share keys: one longer row of queries
-    scores = SCORE.compare(together, key).view(B, h, T, S)
-    weights = masked_softmax(scores, mask)
+    together = query.reshape(B, n_kv, h // n_kv * T, d_k)  # heads that share keys: one longer row
+    scores = scaled_dot.compare(together, key).view(B, h, T, S)
+    weights = masked_softmax(scores if bias is None else scores + bias, mask)
     kept = F.dropout(weights, dropout) if dropout else weights
-    context = kept.view(B, n_kv, -1, S) @ value
+    context = kept.view(*together.shape[:3], S) @ value
     return context.view(B, h, T, d_v), weights
 
 
-def _check_heads(query: Tensor, key: Tensor, value: Tensor) -> None:
-    fitting = (
-        query.dim() == key.dim() == value.dim() == 4
-        and query.numel()
-        and key.numel()
-        and query.shape[0] == key.shape[0]
-        and query.shape[1] % key.shape[1] == 0
-        and query.shape[3] == key.shape[3]
-        and key.shape[:3] == value.shape[:3]
-    )
-    if not fitting:
-        shapes = ", ".join(str(tuple(x.shape)) for x in (query, key, value))
-        raise ValueError(
-            "Expected queries (B, h, T, d_k), keys (B, n_kv, S, d_k) and values (B, n_kv, S, d_v), "
-            f"none of them empty and h a multiple of n_kv, got {shapes}."
-        )
+class BiasedAttention(nn.Module):
+    """`dot_product_attention` with a bias that depends on the places of query and key.
+
+    bias: called with T and S, returns what is added to the scores, broadcastable to (B, h, T, S),
+        as `positions.Alibi` does. If it is a module, its parameters belong to this one.
+    """
+
+    def __init__(self, bias: Callable[[int, int], Tensor]):
+        super().__init__()
+        self.bias = bias
+
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, *how: object
+    ) -> tuple[Tensor, Tensor | None]:
+        """Attend; `how` is what follows the values in `dot_product_attention`."""
+        bias = self.bias(query.shape[2], key.shape[2])
+        return dot_product_attention(query, key, value, *how, bias=bias)

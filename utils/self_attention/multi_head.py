@@ -3,13 +3,14 @@
 Shapes: sequences (B, T, d_model), in heads (B, h, T, d_k), d_k = d_model / h.
 """
 
+from collections.abc import Callable
 from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import check_sequences, check_share, check_sizes
+from utils.arguments import check_head_counts, check_memory, check_share, check_sizes
 from utils.self_attention.dot_product import dot_product_attention
 
 # Several heads ------------------------------------------------------------------------------------
@@ -57,9 +58,13 @@ class MultiHeadAttention(nn.Module):
         multi-query (Shazeer, 2019), more is grouped-query attention (Ainslie et al., 2023).
     dropout: share of the weights that is dropped in training.
     rotary: turns queries and keys by position, as `positions.Rotary(d_k)` does.
+    attend: what makes contexts of queries, keys and values: another function, or a module, that is
+        called as `dot_product_attention` is, as far as `is_causal`.
 
     Shapes: x (B, T, d_model), memory (B, S, d_memory), mask broadcastable to (B, h, T, S), to
-    outputs (B, T, d_model) and weights (B, h, T, S), or None unless they are needed.
+    outputs (B, T, d_model) and weights (B, h, T, S), or None unless they are needed. NaN at what a
+    mask hides from all reaches no output; of W_in's gradient it makes NaN, as in the library.
+    memory: or its keys and values, where `keys_and_values` has made them before.
     is_causal: mask the future; the last query sees the last key.
     cache: holds what earlier calls have seen, so that x is only what follows. S counts all of it.
     Raises: ValueError if heads do not divide the width or each other, if x or the memory has
@@ -77,18 +82,16 @@ class MultiHeadAttention(nn.Module):
         bias: bool = True,
         dropout: float = 0.0,
         rotary: nn.Module | None = None,
+        attend: Callable[..., tuple[Tensor, Tensor | None]] = dot_product_attention,
     ):
         super().__init__()
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
         d_memory = d_model if d_memory is None else d_memory
         check_sizes(d_model=d_model, n_heads=n_heads, n_kv_heads=n_kv_heads, d_memory=d_memory)
-        if d_model % n_heads:
-            raise ValueError(f"{n_heads} heads do not divide a width of {d_model}.")
-        if n_heads % n_kv_heads:
-            raise ValueError(f"{n_kv_heads} heads of keys do not divide {n_heads} of queries.")
+        check_head_counts(d_model, n_heads, n_kv_heads)
         check_share("dropout", dropout)
         self.d_model, self.n_heads, self.n_kv_heads = d_model, n_heads, n_kv_heads
-        self.d_memory, self.dropout, self.rotary = d_memory, dropout, rotary
+        self.d_memory, self.dropout, self.rotary, self.attend = d_memory, dropout, rotary, attend
         d_kv = d_model // n_heads * n_kv_heads
         self.rows = d_model, d_kv, d_kv  # of W_q, W_k and W_v
         self.W_o = nn.Linear(d_model, d_model, bias=bias)
@@ -102,7 +105,7 @@ class MultiHeadAttention(nn.Module):
             self.b_in = nn.Parameter(torch.zeros(sum(self.rows)))
             nn.init.zeros_(self.W_o.bias)
 
-    def project(self, x: Tensor, memory: Tensor | None) -> tuple[Tensor, ...]:
+    def project(self, x: Tensor, memory: Tensor | tuple | None) -> tuple[Tensor, ...]:
         """Return queries (B, h, T, d_k), keys and values (B, n_kv_heads, T or S, d_k)."""
         if memory is None:
             q, k, v = F.linear(x, self.W_in, self.b_in).split(self.rows, dim=-1)
@@ -117,8 +120,10 @@ class MultiHeadAttention(nn.Module):
         bias = None if self.b_in is None else self.b_in[:D]
         return split_heads(F.linear(x, W_q, bias), self.n_heads)
 
-    def keys_and_values(self, memory: Tensor) -> tuple[Tensor, ...]:
-        """Return a memory's keys and values (B, n_kv_heads, S, d_k)."""
+    def keys_and_values(self, memory: Tensor | tuple[Tensor, Tensor]) -> tuple[Tensor, ...]:
+        """Return a memory's keys and values (B, n_kv_heads, S, d_k), unless it is made of them."""
+        if isinstance(memory, tuple):
+            return memory
         D = self.d_model
         W_kv = self.W_in[D:] if self.d_memory == D else self.W_kv
         bias = None if self.b_in is None else self.b_in[D:]
@@ -128,14 +133,14 @@ class MultiHeadAttention(nn.Module):
     def forward(
         self,
         x: Tensor,
-        memory: Tensor | None = None,
+        memory: Tensor | tuple[Tensor, Tensor] | None = None,
         mask: Tensor | None = None,
         *,
         is_causal: bool = False,
         need_weights: bool = False,
         cache: Cache | None = None,
     ) -> tuple[Tensor, Tensor | None]:
-        self._check(x, memory, cache)
+        check_memory(x, memory, self.d_model, self.d_memory, cache or self.rotary)
         q, k, v = self.project(x, memory)
         if self.rotary is not None:
             start = 0 if cache is None else cache.length
@@ -143,31 +148,15 @@ class MultiHeadAttention(nn.Module):
         if cache is not None:
             k, v = cache.append(k, v)
         dropout = self.dropout if self.training else 0.0
-        context, weights = dot_product_attention(q, k, v, mask, need_weights, dropout, is_causal)
+        context, weights = self.attend(q, k, v, mask, need_weights, dropout, is_causal)
         return self.W_o(merge_heads(context)), weights
-
-    def _check(self, x: Tensor, memory: Tensor | None, cache: Cache | None) -> None:
-        check_sequences(x, self.d_model, None)
-        if memory is None:
-            if self.d_memory != self.d_model:
-                raise ValueError(
-                    f"This layer reads a memory (B, S, {self.d_memory}): hand it in after x."
-                )
-            return
-        check_sequences(memory, self.d_memory, None)
-        if len(memory) != len(x):
-            raise ValueError(f"{len(x)} sequences need as many memories, got {len(memory)}.")
-        if cache is not None or self.rotary is not None:
-            raise ValueError(
-                "A cache and rotary positions count one sequence's own positions: leave them out "
-                "where there is a memory."
-            )
 
     def load_library(self, library: nn.MultiheadAttention) -> None:
         """Take the weights of nn.MultiheadAttention.
 
         Raises: ValueError if it is of another kind or size, or has what this layer has not: keys
-        and values of two widths, add_bias_kv, add_zero_attn.
+        and values of two widths, add_bias_kv, add_zero_attn; or if this layer has what that has
+        not: shared keys, rotary positions, another way to attend.
         """
         D, h, bias, width = self.d_model, self.n_heads, self.b_in is not None, self.d_memory
         twin = nn.MultiheadAttention(D, h, bias=bias, kdim=width, vdim=width, device="meta")
@@ -183,6 +172,11 @@ class MultiHeadAttention(nn.Module):
             )
         if self.n_kv_heads != h:
             raise ValueError("The library's heads share no keys: leave n_kv_heads out to load it.")
+        if self.rotary is not None or self.attend is not dot_product_attention:
+            raise ValueError(
+                "The library's layer turns nothing by position and attends by dot products alone: "
+                "leave rotary and attend out to load it."
+            )
         with torch.no_grad():
             if self.d_memory == self.d_model:
                 self.W_in.copy_(library.in_proj_weight)

@@ -3,9 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from utils.arguments import check_sizes
+from utils.arguments import check_mask, check_sizes
 from utils.recurrent import Embedding
-from utils.self_attention.dot_product import with_four_axes
 from utils.self_attention.multi_head import MultiHeadAttention
 from utils.seq2seq import PAD
 
@@ -62,11 +61,5 @@ class SelfAttentionTagger(nn.Module):
         if mask is None:
             return [real] * L
         (B, T), h = ids.shape, self.layers[0].n_heads
-        try:
-            by_layer = mask.expand(B, L, h, T, T).unbind(1)
-        except RuntimeError:
-            raise ValueError(
-                f"A mask of shape {tuple(mask.shape)} does not broadcast to {(B, L, h, T, T)}: "
-                "sequences, layers, heads, queries, keys."
-            ) from None
-        return [real & with_four_axes(allowed, (B, h, T, T)) for allowed in by_layer]
+        check_mask(mask, (B, L, h, T, T))
+        return [real & allowed for allowed in mask.expand(B, L, h, T, T).unbind(1)]

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
+from utils.arguments import check_beam, check_logits, check_search
 from utils.attention import Memory
 from utils.recurrent import State, each
 from utils.seq2seq.models import BOS, EOS, PAD, Seq2Seq, shift
@@ -33,6 +34,7 @@ def _next_log_probabilities(
     logits, state, weights = model.decoder(token[:, None], state, memory, need_weights)
     log_p = logits[:, 0].log_softmax(dim=-1)  # (B, V)
     log_p[:, [PAD, BOS]] = -torch.inf
+    check_logits(log_p)
     return log_p, state, weights
 
 
@@ -44,7 +46,7 @@ def greedy_decode(
     Returns: ids (B, T ≤ max_len), EOS included, PAD behind it; with them, if needed, the weights
     (B, T, S), which are 0 behind EOS.
     """
-    _check_max_len(max_len)
+    check_search(source, max_len)
     with _inference(model):
         state, memory = model.encode(source, lengths)
         token = source.new_full((len(source),), BOS)
@@ -66,12 +68,9 @@ def greedy_decode(
 def forced_weights(model: Seq2Seq, source: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
     """Return the weights (B, T, S) with which a model writes a target (B, T) that is given."""
     with _inference(model):
-        return model(source, lengths, shift(target), need_weights=True)[1]
-
-
-def _check_max_len(max_len: int) -> None:
-    if max_len < 1:
-        raise ValueError(f"A target has at least one symbol, got a max_len of {max_len}.")
+        logits, weights = model(source, lengths, shift(target), need_weights=True)
+    check_logits(logits)
+    return weights
 
 
 def _choose(state: State, rows: Tensor) -> State:
@@ -95,12 +94,8 @@ def beam_search(
     Returns: ids of the best (B, T ≤ max_len), EOS included, PAD behind it, and its score (B,).
     Raises: ValueError if the width or max_len is below 1, or the penalty is negative.
     """
-    _check_max_len(max_len)
-    if width < 1 or length_penalty < 0:
-        raise ValueError(
-            f"A beam is at least 1 wide and its length penalty at least 0, got {width} and "
-            f"{length_penalty}."
-        )
+    check_search(source, max_len)
+    check_beam(width, length_penalty)
     B, dtype = len(source), model.decoder.output.weight.dtype
     with _inference(model):
         state, memory = model.encode(source, lengths)

@@ -10,6 +10,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from utils.arguments import (
+    check_choice,
+    check_loss,
+    check_no_weights,
+    check_shared,
+    check_target,
+)
 from utils.attention import (
     AdditiveScore,
     Attention,
@@ -59,19 +66,10 @@ class Seq2SeqConfig:
     dropout: float = 0.0
 
     def __post_init__(self):
-        choices = (
-            ("layer", self.layer, LAYERS),
-            ("attention", self.attention, (None, *SCORES)),
-            ("style", self.style, STYLES),
-        )
-        for name, value, allowed in choices:
-            if value not in allowed:
-                known = ", ".join(map(repr, allowed))
-                raise ValueError(f"Unknown {name} {value!r}: choose one of {known}.")
-        if self.hidden_size % 2:
-            raise ValueError(
-                f"Both directions share hidden_size, so it is even, got {self.hidden_size}."
-            )
+        check_choice("layer", self.layer, LAYERS)
+        check_choice("attention", self.attention, (None, *SCORES))
+        check_choice("style", self.style, STYLES)
+        check_shared(self.hidden_size)
 
 
 class Encoder(nn.Module):
@@ -133,8 +131,7 @@ class Decoder(nn.Module):
         self, x: Tensor, state: State, memory: Memory | None, need_weights: bool
     ) -> tuple[Tensor, State, Tensor | None]:
         """Return what the logits are made of (B, T, N), the last state, and the weights."""
-        if need_weights:
-            raise ValueError("A model without attention has no weights: leave need_weights out.")
+        check_no_weights(need_weights)
         states, state = self.layer(x, state)
         return states, state, None
 
@@ -218,11 +215,7 @@ class Seq2Seq(nn.Module):
     def forward(
         self, source: Tensor, lengths: Tensor, target_in: Tensor, need_weights: bool = False
     ) -> Tensor | tuple[Tensor, Tensor]:
-        if target_in.dim() != 2 or len(target_in) != len(source) or not target_in.shape[1]:
-            raise ValueError(
-                f"Expected a target of at least one symbol for each of {len(source)} sources, "
-                f"got {tuple(target_in.shape)}."
-            )
+        check_target(target_in, len(source))
         state, memory = self.encode(source, lengths)
         logits, _, weights = self.decoder(target_in, state, memory, need_weights)
         return (logits, weights) if need_weights else logits
@@ -242,11 +235,5 @@ def sequence_loss(logits: Tensor, target: Tensor) -> Tensor:
     Shapes: logits (B, T, V), target (B, T).
     Raises: ValueError if shapes disagree, or there is nothing but padding.
     """
-    if logits.shape[:2] != target.shape:
-        raise ValueError(
-            f"Expected logits (B, T, V) for targets (B, T), got {tuple(logits.shape)} and "
-            f"{tuple(target.shape)}."
-        )
-    if not (target != PAD).any():
-        raise ValueError("The target holds nothing but padding: there is no loss to average.")
+    check_loss(logits, target, PAD)
     return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)

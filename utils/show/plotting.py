@@ -7,11 +7,13 @@ around zero.
 
 import matplotlib.pyplot as plt
 import numpy as np
+import seaborn as sns
 import torch
 from cycler import cycler
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, MaxNLocator
+from matplotlib.ticker import EngFormatter, FixedLocator, MaxNLocator
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 DASHES = ["-", "--", "-.", ":", (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 1))]
@@ -111,36 +113,52 @@ def heat_map(
 ) -> Axes:
     """Show a matrix (rows, columns) as colours, the first row on top.
 
-    rows, columns: names on the ticks. annotate: write each number into its cell, else a scale
+    rows, columns: names on the ticks; the cell of row i and column j has its middle at
+    (j + 0.5, i + 0.5). annotate: write each number into its cell, else a scale
     with `value_label` stands beside the map. signed: colours around zero.
     Raises: ValueError if `matrix` has not two axes, or the names do not fit it.
     """
     values = _array(matrix)
     if values.ndim != 2 or not values.size:
         raise ValueError(f"A heat map shows a matrix with two axes; this has shape {values.shape}.")
-    ax = ax or plt.subplots()[1]
+    names = {}
+    for axis, given, size in (("y", rows, len(values)), ("x", columns, len(values[0]))):
+        if given is not None and len(given) != size:
+            raise ValueError(f"There are {len(given)} names for {size} rows or columns.")
+        names[f"{axis}ticklabels"] = [str(name) for name in given] if given is not None else False
     low, high = _limits(values.min(), values.max(), signed)
-    cmap = SIGNED if signed else MAGNITUDE
-    shown = ax.imshow(values, cmap=cmap, vmin=low, vmax=high, aspect="auto")
-    ax.grid(False)
-    ax.set(xlabel=xlabel, ylabel=ylabel)
-    for axis, names, size in ((ax.yaxis, rows, len(values)), (ax.xaxis, columns, len(values[0]))):
-        if names is None:
-            axis.set_major_locator(MaxNLocator(integer=True))
-        elif len(names) != size:
-            raise ValueError(f"There are {len(names)} names for {size} rows or columns.")
-        else:
-            axis.set_ticks(range(size), [str(name) for name in names])
-    if not annotate:
-        ax.figure.colorbar(shown, ax=ax, label=value_label)
-        return ax
     whole = bool((values == values.round()).all())
-    for (row, column), value in np.ndenumerate(values):
-        red, green, blue, _ = shown.to_rgba(value)
+    ax = sns.heatmap(
+        values,
+        vmin=low,
+        vmax=high,
+        cmap=SIGNED if signed else MAGNITUDE,
+        annot=annotate,
+        fmt=",.0f" if whole else ".2f",
+        cbar=not annotate,
+        cbar_kws={"label": value_label},
+        ax=ax or plt.subplots()[1],
+        **names,
+    )
+    for axis, given in ((ax.yaxis, rows), (ax.xaxis, columns)):
+        if given is None:  # numbers from 0 on, in the middle of their cells
+            axis.set_major_locator(FixedLocator(_places(axis) + 0.5))
+            axis.set_major_formatter(lambda place, _: f"{place - 0.5:.0f}")
+    (cells,) = ax.collections
+    for text, value in zip(ax.texts, values.flat, strict=annotate):
+        red, green, blue, _ = cells.to_rgba(value)
         dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-        text = f"{value:,.0f}" if whole else f"{value:.2f}"
-        ax.text(column, row, text, ha="center", va="center", color="white" if dark else "black")
+        text.set_color("white" if dark else "black")
+    ax.tick_params(axis="y", labelrotation=0)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
     return ax
+
+
+def _places(axis: Axis) -> np.ndarray:
+    """Whole numbers to label on an axis, few enough to be read."""
+    low, high = sorted(axis.get_view_interval())
+    places = MaxNLocator(nbins=6, integer=True).tick_values(low, high)
+    return places[(low <= places) & (places < high)]
 
 
 def curves(
@@ -148,36 +166,41 @@ def curves(
     xlabel: str,
     ylabel: str,
     *,
-    spread: dict | None = None,
+    middle: str = "mean",
+    within: float = 100,
     logx: bool = False,
     logy: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw `lines`, {label: (x, y)}; `spread`, {label: (low, high)}, shades a band around one.
+    """Draw `lines`, {label: (x, y)}; where y is (runs, len(x)), the middle of the runs in a band.
 
+    middle, within: "mean" or "median" of the runs, and how many per cent of them the band holds.
     Raises: ValueError if lengths differ, or a logarithmic axis gets a value that is not positive.
     """
     if not lines:
         raise ValueError("There is no curve to draw: `lines` is empty.")
-    bands = _spread_of(lines, spread)
     ax = ax or plt.subplots()[1]
     for label, (x, y) in lines.items():
-        x, y, band = _array(x), _array(y), [_array(edge) for edge in bands.get(label, ())]
-        if any(values.shape != x.shape or values.ndim != 1 for values in (y, *band)):
-            shapes = ", ".join(str(values.shape) for values in (x, y, *band))
+        x, y = _array(x), _array(y)
+        if x.ndim != 1 or y.ndim not in (1, 2) or y.shape[-1:] != x.shape:
             raise ValueError(
-                f"The curve {label!r} needs x, y and spread of one length, not {shapes}."
+                f"The curve {label!r} needs x of n numbers, and y of n or (runs, n), not "
+                f"{x.shape} and {y.shape}."
             )
-        if (logx and (x <= 0).any()) or (logy and any((v <= 0).any() for v in (y, *band))):
+        if (logx and (x <= 0).any()) or (logy and (y <= 0).any()):
             raise ValueError(
                 f"The curve {label!r} has values ≤ 0, which a logarithmic axis can't show."
             )
-        every = max(1, len(x) // 8)
-        (line,) = ax.plot(
-            x, y, label=label, marker=MARKERS[len(ax.lines) % len(MARKERS)], markevery=every
-        )
-        if band:
-            ax.fill_between(x, *band, color=line.get_color(), alpha=0.2, linewidth=0)
+        place = len(ax.lines) % len(COLOURS)
+        style = {"marker": MARKERS[place], "markevery": max(1, len(x) // 8), "label": label}
+        style |= {"color": COLOURS[place], "linestyle": DASHES[place]}
+        if y.ndim == 1:
+            ax.plot(x, y, **style)
+            continue
+        x = np.broadcast_to(x, y.shape)
+        band = {"estimator": middle, "errorbar": ("pi", within), "err_kws": {"linewidth": 0}}
+        band["markeredgecolor"] = COLOURS[place]
+        sns.lineplot(x=x.ravel(), y=y.ravel(), legend=False, ax=ax, **style, **band)
     ax.set(xlabel=xlabel, ylabel=ylabel)
     if logx:
         ax.set_xscale("log")
@@ -188,36 +211,39 @@ def curves(
     return ax
 
 
-def bars(
-    values: dict,
-    xlabel: str,
-    *,
-    spread: dict | None = None,
-    logx: bool = False,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw {label: number} as lying bars, with numbers; `spread`, {label: (low, high)}, as a line.
+def bars(values: dict, xlabel: str, *, logx: bool = False, ax: Axes | None = None) -> Axes:
+    """Draw {label: number, or a number for each run} as lying bars, with numbers.
 
-    Raises: ValueError if there is no value, or a spread has no bar.
+    Of several runs, the bar is their mean, and a line goes from the lowest to the highest.
+    Raises: ValueError if there is no value.
     """
     if not values:
         raise ValueError("There is no bar to draw: `values` is empty.")
-    bands = _spread_of(values, spread)
+    runs = {label: np.atleast_1d(_array(value)) for label, value in values.items()}
     ax = ax or plt.subplots(figsize=(WIDTH, 0.9 + 0.5 * len(values)))[1]
-    ax.barh(list(values), list(values.values()), color=COLOURS[0], height=0.6, log=logx)
-    for position, (label, value) in enumerate(values.items()):
-        low, high = bands.get(label, (value, value))
-        if label in bands:
-            ax.plot([low, high], [position] * 2, color=INK, marker="|", linestyle="-")
-        number = f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
+    labels = [str(label) for label, several in runs.items() for _ in several]
+    sns.barplot(
+        x=np.concatenate(list(runs.values())),
+        y=labels,
+        orient="h",
+        errorbar=("pi", 100),
+        color=COLOURS[0],
+        saturation=1,
+        width=0.6,
+        err_kws={"color": INK},
+        capsize=0.3,
+        log_scale=(logx, False),
+        ax=ax,
+    )
+    for position, (label, several) in enumerate(runs.items()):
+        number = f"{values[label]:,}" if isinstance(values[label], int) else f"{several.mean():.3g}"
         place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center"}
-        ax.annotate(number, (max(value, high), position), **place)
+        ax.annotate(number, (several.max(), position), **place)
     ax.margins(x=0.18)
     if not logx and ax.get_xlim()[1] >= 1e4:
         ax.xaxis.set_major_formatter(EngFormatter())
-    ax.invert_yaxis()
     ax.grid(visible=False, axis="y")
-    ax.set(xlabel=xlabel)
+    ax.set(xlabel=xlabel, ylabel="")
     return ax
 
 
@@ -246,11 +272,3 @@ def _limits(low: float, high: float, signed: bool) -> tuple[float, float]:
         reach = max(abs(low), abs(high)) or 1.0
         return -reach, reach
     return (low, high) if high > low else (low, low + 1)
-
-
-def _spread_of(drawn: dict, spread: dict | None) -> dict:
-    if unknown := set(spread or {}) - set(drawn):
-        raise ValueError(
-            f"There is a spread for {sorted(unknown)}, but nothing of that name to draw."
-        )
-    return spread or {}

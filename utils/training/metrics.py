@@ -78,12 +78,14 @@ def bleu(predicted: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
 
     predicted, references: sentences as sequences of words, one reference each; their words are
         compared as they are (tokenize="none"). Where all sentences are shorter than four words,
-        the longest n-grams that there are take the place of 4-grams.
+        the longest n-grams that there are take the place of 4-grams. Where n-grams of some length
+        have no match at all, the first such length counts half a match, the next a quarter, and
+        so on (smooth_method="exp").
     Raises: ValueError if there is no sentence, or their numbers differ.
     """
     check_pairs(predicted, references)
     ours, theirs = ([" ".join(words) for words in side] for side in (predicted, references))
-    score = BLEU(tokenize="none", effective_order=True, force=True)
+    score = BLEU(tokenize="none", smooth_method="exp", effective_order=True, force=True)
     return score.corpus_score(ours, [theirs]).score
 
 

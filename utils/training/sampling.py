@@ -11,19 +11,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from utils.arguments import check_k, check_length, check_logits, check_p, check_temperature
+
 ROUNDING = 1e-6  # 0.5 + 0.3 reaches 0.8, although float32 may make it 0.79999998
 
 
 def temperature(logits: Tensor, tau: float) -> Tensor:
     """Sharpen (tau < 1) or flatten (tau > 1) the distribution: softmax(logits / tau).
 
-    Raises: ValueError if tau is not positive and finite, or there is nothing to choose from.
+    Raises: ValueError if tau is not positive and finite or so small that the quotients are not
+    finite, or there is nothing to choose from.
     """
-    if not 0 < tau < math.inf:
-        raise ValueError(
-            f"The temperature is {tau}: it has to be positive; the limit at 0 is logits.argmax(-1)."
-        )
-    return _checked(logits) / tau
+    check_logits(logits)
+    check_temperature(tau, logits)
+    return logits / tau
 
 
 def top_k(logits: Tensor, k: int) -> Tensor:
@@ -32,10 +33,9 @@ def top_k(logits: Tensor, k: int) -> Tensor:
     Of equal ones, those with the lower number are kept, so that exactly min(k, V) are left.
     Raises: ValueError if k < 1, or there is nothing to choose from.
     """
-    if k < 1:
-        raise ValueError(f"k is {k}: keep at least 1 symbol.")
-    ranks = _ranks(_checked(logits))
-    return logits.masked_fill(ranks >= k, -math.inf)
+    check_k(k)
+    check_logits(logits)
+    return logits.masked_fill(_ranks(logits) >= k, -math.inf)
 
 
 def top_p(logits: Tensor, p: float) -> Tensor:
@@ -45,15 +45,15 @@ def top_p(logits: Tensor, p: float) -> Tensor:
     always kept, and p = 1 keeps all.
     Raises: ValueError if p is not in (0, 1], or there is nothing to choose from.
     """
-    if not 0 < p <= 1:
-        raise ValueError(f"p is {p}: it is a mass of probability, above 0 and at most 1.")
+    check_p(p)
+    check_logits(logits)
     if p == 1:  # rounded sums may reach 1 before the last symbol
-        return _checked(logits)
-    ranks = _ranks(_checked(logits))
+        return logits
+    enough = p - min(ROUNDING, (1 - p) / 2)
     ordered = logits.double().softmax(dim=-1).sort(dim=-1, descending=True).values
     before = ordered.cumsum(dim=-1) - ordered  # the mass of all that rank higher
-    n_kept = (before < p - ROUNDING).sum(dim=-1, keepdim=True).clamp(min=1)
-    return logits.masked_fill(ranks >= n_kept, -math.inf)
+    n_kept = (before < enough).sum(dim=-1, keepdim=True).clamp(min=1)
+    return logits.masked_fill(_ranks(logits) >= n_kept, -math.inf)
 
 
 def sample(logits: Tensor, generator: torch.Generator | None = None) -> Tensor:
@@ -61,7 +61,8 @@ def sample(logits: Tensor, generator: torch.Generator | None = None) -> Tensor:
 
     Raises: ValueError if there is nothing to choose from.
     """
-    p = _checked(logits).softmax(dim=-1)
+    check_logits(logits)
+    p = logits.softmax(dim=-1)
     drawn = torch.multinomial(p.flatten(end_dim=-2) if p.ndim > 1 else p, 1, generator=generator)
     return drawn.view(logits.shape[:-1])
 
@@ -83,8 +84,7 @@ def generate(
     Shapes: first (B,), the symbols to begin with; returns those that follow, (B, ≤ length).
     Raises: ValueError if length < 1.
     """
-    if length < 1:
-        raise ValueError(f"The length is {length}: generate at least 1 symbol.")
+    check_length(length)
     symbol, said = first, []
     over = torch.zeros_like(first, dtype=torch.bool)
     with torch.no_grad():
@@ -103,13 +103,3 @@ def generate(
 def _ranks(logits: Tensor) -> Tensor:
     """The place of each logit in its row, from 0, the largest; equal ones keep their order."""
     return logits.argsort(dim=-1, descending=True, stable=True).argsort(dim=-1)
-
-
-def _checked(logits: Tensor) -> Tensor:
-    if logits.ndim == 0 or logits.shape[-1] == 0:
-        raise ValueError(f"Expected logits (…, V), got {tuple(logits.shape)}: there is no symbol.")
-    if not (logits.max(dim=-1).values.isfinite()).all():
-        raise ValueError(
-            "A row of logits has NaN or +inf, or -inf alone: there is no distribution to draw from."
-        )
-    return logits

@@ -1,6 +1,7 @@
-"""Day 6: the Transformer. Read `layers` first, then `blocks`, `stacks`, `models`, `training`."""
+"""Day 6: the Transformer. Read `layers` first, then `config`, `blocks`, `stacks`, `models`."""
 
-from utils.transformer.blocks import DecoderBlock, EncoderBlock, TransformerConfig
+from utils.transformer.blocks import DecoderBlock, EncoderBlock
+from utils.transformer.config import Parts, TransformerConfig
 from utils.transformer.layers import (
     CrossAttention,
     FeedForward,
@@ -9,11 +10,18 @@ from utils.transformer.layers import (
     Residual,
     ScaledEmbedding,
 )
-from utils.transformer.models import DecoderOnly, EncoderOnly, Looks, Tagger, Transformer
+from utils.transformer.models import (
+    AttentionWeights,
+    DecoderOnly,
+    EncoderOnly,
+    Tagger,
+    Transformer,
+)
 from utils.transformer.stacks import Decoder, Encoder
 from utils.transformer.training import label_smoothing_loss, warmup_rate
 
 __all__ = [
+    "AttentionWeights",
     "CrossAttention",
     "Decoder",
     "DecoderBlock",
@@ -24,7 +32,7 @@ __all__ = [
     "FeedForward",
     "InputEmbedding",
     "LayerNorm",
-    "Looks",
+    "Parts",
     "Residual",
     "ScaledEmbedding",
     "Tagger",

@@ -3,86 +3,13 @@
 Shapes: sequences are (B, T, D), a source (B, S, D), weights of attention (B, h, T, S).
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 
-from utils.arguments import check_choice, check_share, check_sizes
 from utils.attention import Memory
-from utils.positions import Rotary
-from utils.self_attention import Cache, MultiHeadAttention
-from utils.transformer.layers import (
-    ACTIVATIONS,
-    NORMS,
-    POSITIONS,
-    CrossAttention,
-    FeedForward,
-    Residual,
-)
-
-
-@dataclass(frozen=True)
-class TransformerConfig:
-    """The sizes and choices of a Transformer. The defaults are the paper's base model.
-
-    vocab_size: V, of the source; of the target too, if that has none of its own. Then, if tied, one
-        table serves both (Vaswani et al., 2017, §3.4).
-    tied: the output shares the embedding's weights (Press & Wolf, 2017).
-    n_layers: L, blocks of the encoder, and of the decoder.
-    n_kv_heads: heads of keys and values, where they are fewer than n_heads (Ainslie et al., 2023).
-    norm: "post" as in the paper, or "pre" (Xiong et al., 2020).
-    last_norm: whether a norm follows the last block. None: only if norm is "pre", since nothing
-        else would bound what leaves it. `nn.Transformer` always has one.
-    positions: "sinusoidal", "learned" (up to max_len), "rotary", or None.
-    dropout: share that is dropped of each sublayer's output, of the embedded input (§5.4), and, as
-        in the library, of attention weights and inside the feed-forward layers.
-    Raises: ValueError if a size is below 1, heads do not divide, or a choice is unknown.
-    """
-
-    vocab_size: int
-    target_vocab_size: int | None = None
-    tied: bool = True
-    d_model: int = 512
-    n_heads: int = 8
-    n_kv_heads: int | None = None
-    d_ff: int = 2048
-    n_layers: int = 6
-    activation: str = "relu"
-    norm: str = "post"
-    last_norm: bool | None = None
-    positions: str | None = "sinusoidal"
-    max_len: int = 512
-    dropout: float = 0.1
-
-    def __post_init__(self):
-        names = "vocab_size", "d_model", "n_heads", "d_ff", "n_layers", "max_len"
-        check_sizes(**{name: getattr(self, name) for name in names})
-        for name in ("target_vocab_size", "n_kv_heads"):
-            if getattr(self, name) is not None:
-                check_sizes(**{name: getattr(self, name)})
-        check_choice("activation", self.activation, ACTIVATIONS)
-        check_choice("norm", self.norm, NORMS)
-        check_choice("positions", self.positions, POSITIONS)
-        check_share("dropout", self.dropout)
-        if self.d_model % self.n_heads:
-            raise ValueError(f"{self.n_heads} heads do not divide a width of {self.d_model}.")
-        if self.n_heads % (self.n_kv_heads or self.n_heads):
-            raise ValueError(
-                f"{self.n_kv_heads} heads of keys do not divide {self.n_heads} of queries."
-            )
-
-    def attention(self, kind: type[MultiHeadAttention]) -> MultiHeadAttention:
-        """Return an attention layer of these sizes; only self-attention has rotary positions."""
-        D, h = self.d_model, self.n_heads
-        turned = self.positions == "rotary" and kind is MultiHeadAttention
-        rotary = Rotary(D // h) if turned else None
-        return kind(D, h, n_kv_heads=self.n_kv_heads, dropout=self.dropout, rotary=rotary)
-
-    def norm_at_the_end(self) -> nn.Module:
-        """Return what follows the last block."""
-        last_norm = self.norm == "pre" if self.last_norm is None else self.last_norm
-        return nn.LayerNorm(self.d_model) if last_norm else nn.Identity()
+from utils.self_attention import Cache
+from utils.transformer.config import PAPERS, Parts, TransformerConfig
+from utils.transformer.layers import CrossAttention, FeedForward, Residual
 
 
 class EncoderBlock(nn.Module):
@@ -98,14 +25,13 @@ class EncoderBlock(nn.Module):
     library = nn.TransformerEncoderLayer
     n_sublayers = 2
 
-    def __init__(self, config: TransformerConfig):
+    def __init__(self, config: TransformerConfig, parts: Parts = PAPERS):
         super().__init__()
-        self.config = config
-        D = config.d_model
-        self.self_attention = config.attention(MultiHeadAttention)
-        self.feed_forward = FeedForward(D, config.d_ff, config.activation, config.dropout)
+        c, self.config = config, config
+        self.self_attention = config.attention(parts.attention)
+        self.feed_forward = parts.feed_forward(c.d_model, c.d_ff, c.activation, c.dropout)
         self.residuals = nn.ModuleList(
-            [Residual(D, config.norm, config.dropout) for _ in range(self.n_sublayers)]
+            [Residual(c.d_model, c.norm, c.dropout, parts.norm) for _ in range(self.n_sublayers)]
         )
 
     def forward(
@@ -132,8 +58,14 @@ class EncoderBlock(nn.Module):
     def load_library(self, library: nn.Module) -> None:
         """Take the weights of the library's layer of the same kind.
 
-        Raises: ValueError if it is of another kind or size, or norms or activates differently.
+        Raises: ValueError if it is of another kind or size, or norms or activates differently, or
+        if this block has other parts than the paper's.
         """
+        self.check_library(library)
+        self.load_weights(library)
+
+    def check_library(self, library: nn.Module) -> None:
+        """Raise a ValueError if the library's layer computes something else."""
         c = self.config
         with torch.device("meta"):
             twin = self.library(
@@ -147,9 +79,17 @@ class EncoderBlock(nn.Module):
                 f"given {type(library).__name__} these differ or are missing: "
                 f"{', '.join(unlike) or 'it has more'}."
             )
-        self.take(library)
+        norms = {(type(r.norm), getattr(r.norm, "eps", None), r.pre) for r in self.residuals}
+        feed_forward = type(self.feed_forward), getattr(self.feed_forward, "activation", None)
+        papers = {(nn.LayerNorm, twin.norm1.eps, twin.norm_first)}, (FeedForward, twin.activation)
+        if (norms, feed_forward) != papers:
+            raise ValueError(
+                "This block has another norm, ε or feed-forward layer than the library's: build it "
+                "without Parts to load that."
+            )
 
-    def take(self, library: nn.Module) -> None:
+    def load_weights(self, library: nn.Module) -> None:
+        """Take the weights of a layer that has been checked."""
         self.self_attention.load_library(library.self_attn)
         for ours, theirs in (
             (self.feed_forward.W_1, library.linear1),
@@ -164,11 +104,14 @@ def _described(library: nn.Module) -> dict[str, object]:
     shapes = {name: tuple(weight.shape) for name, weight in library.state_dict().items()}
     settings = {
         "kind": type(library),
-        "nhead": getattr(getattr(library, "self_attn", None), "num_heads", None),
         "norm_first": getattr(library, "norm_first", None),
         "activation": getattr(library, "activation", None),
-        "layer_norm_eps": getattr(getattr(library, "norm1", None), "eps", None),
     }
+    for name, part in library.named_modules():
+        if hasattr(part, "eps"):
+            settings[f"layer_norm_eps of {name}"] = part.eps
+        if hasattr(part, "num_heads"):
+            settings[f"nhead of {name}"] = part.num_heads
     return settings | shapes
 
 
@@ -187,8 +130,8 @@ class DecoderBlock(EncoderBlock):
     library = nn.TransformerDecoderLayer
     n_sublayers = 3
 
-    def __init__(self, config: TransformerConfig):
-        super().__init__(config)
+    def __init__(self, config: TransformerConfig, parts: Parts = PAPERS):
+        super().__init__(config, parts)
         self.cross_attention = config.attention(CrossAttention)
 
     def remember(self, source: Tensor, mask: Tensor | None = None) -> Memory:
@@ -213,6 +156,6 @@ class DecoderBlock(EncoderBlock):
         y = self.feed_forward(around_feed_forward.enter(x))
         return around_feed_forward.leave(x, y), to_itself, to_source
 
-    def take(self, library: nn.Module) -> None:
-        super().take(library)
+    def load_weights(self, library: nn.Module) -> None:
+        super().load_weights(library)
         self.cross_attention.load_library(library.multihead_attn)

@@ -4,24 +4,22 @@ Shapes: sequences are (B, T, D), a source to attend to (B, S, D), heads (B, h, T
 """
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import check_choice, check_sequences, check_sizes
+from utils.arguments import check_choice, check_sequences, check_sizes, check_width
 from utils.attention import Memory
 from utils.positions import LearnedPositions, SinusoidalPositions
 from utils.recurrent import Embedding
-from utils.self_attention import (
-    MultiHeadAttention,
-    dot_product_attention,
-    merge_heads,
-)
+from utils.self_attention import MultiHeadAttention
 
 ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
 NORMS = ("post", "pre")
 POSITIONS = ("sinusoidal", "learned", "rotary", None)
+Norm = Callable[[int], nn.Module]  # of a width
 
 
 # From ids to vectors ------------------------------------------------------------------------------
@@ -49,7 +47,7 @@ class InputEmbedding(nn.Module):
 
     positions: "sinusoidal", "learned" for max_len of them, or "rotary" or None, which add nothing
         here: rotary ones turn the queries and keys of each block.
-    Shapes: ids (B, T), which stand at the positions from `start` on, to (B, T, d_model).
+    Shapes: ids (B, T), at the positions from `start`, or each `start` (B,), on, to (B, T, d_model).
     Raises: ValueError if there is no symbol, for ids as the embedding does, or beyond max_len.
     """
 
@@ -66,13 +64,18 @@ class InputEmbedding(nn.Module):
             self.positions = LearnedPositions(max_len, d_model)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, ids: Tensor, start: int = 0) -> Tensor:
+    def forward(self, ids: Tensor, start: int | Tensor = 0) -> Tensor:
         x = self.symbols(ids)
         check_sequences(x, x.shape[2], None)
         return self.dropout(x if self.positions is None else self.positions(x, start))
 
 
 # Between the layers -------------------------------------------------------------------------------
+
+
+def at_least_float32(x: Tensor) -> Tensor:
+    """Leave half precision, which holds neither large squares nor a sum over a long sequence."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
 class LayerNorm(nn.Module):
@@ -88,15 +91,15 @@ class LayerNorm(nn.Module):
         super().__init__()
         check_sizes(d_model=d_model)
         self.eps = eps
-        self.gain = nn.Parameter(torch.ones(d_model))
+        self.weight = nn.Parameter(torch.ones(d_model))  # the gain g
         self.bias = nn.Parameter(torch.zeros(d_model))
 
     def forward(self, x: Tensor) -> Tensor:
-        if x.shape[-1] != len(self.gain):
-            raise ValueError(f"Expected (..., {len(self.gain)}), got {tuple(x.shape)}.")
-        deviation = x - x.mean(dim=-1, keepdim=True)
+        check_width(x, len(self.weight))
+        wide = at_least_float32(x)
+        deviation = wide - wide.mean(dim=-1, keepdim=True)
         variance = deviation.square().mean(dim=-1, keepdim=True)
-        return self.gain * deviation / (variance + self.eps).sqrt() + self.bias
+        return (self.weight * deviation / (variance + self.eps).sqrt() + self.bias).to(x.dtype)
 
 
 class Residual(nn.Module):
@@ -105,15 +108,15 @@ class Residual(nn.Module):
     "post": LayerNorm(x + f(x)), the Transformer as published (Vaswani et al., 2017, §3.1).
     "pre": x + f(LayerNorm(x)), which leaves a path from end to end free (Xiong et al., 2020, §3).
     `enter` gives what f reads, `leave` puts what f made of it, after dropout, to x.
-    Shapes: (B, T, d_model) to the same.
+    layer: makes the norm of a width. Shapes: (B, T, d_model) to the same.
     Raises: ValueError if the norm is unknown.
     """
 
-    def __init__(self, d_model: int, norm: str, dropout: float):
+    def __init__(self, d_model: int, norm: str, dropout: float, layer: Norm = nn.LayerNorm):
         super().__init__()
         check_choice("norm", norm, NORMS)
         self.pre = norm == "pre"
-        self.norm = nn.LayerNorm(d_model)
+        self.norm = layer(d_model)
         self.dropout = nn.Dropout(dropout)
 
     def enter(self, x: Tensor) -> Tensor:
@@ -165,7 +168,5 @@ class CrossAttention(MultiHeadAttention):
     def read(
         self, x: Tensor, memory: Memory, need_weights: bool = False
     ) -> tuple[Tensor, Tensor | None]:
-        check_sequences(x, self.d_model, None)
-        dropout = self.dropout if self.training else 0.0
-        context, weights = dot_product_attention(self.queries(x), *memory, need_weights, dropout)
-        return self.W_o(merge_heads(context)), weights
+        keys, values, mask = memory
+        return self(x, (keys, values), mask, need_weights=need_weights)

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from utils.arguments import check_sizes
+from utils.arguments import check_sizes, check_target
 from utils.attention import Memory, padding_mask
 from utils.recurrent import State
 from utils.self_attention import Cache
-from utils.transformer.blocks import TransformerConfig
+from utils.transformer.config import PAPERS, Parts, TransformerConfig
 from utils.transformer.stacks import (
     Decoder,
     Encoder,
@@ -21,12 +21,13 @@ from utils.transformer.stacks import (
     as_state,
     empty_state,
     output_layer,
+    places,
 )
 
 # Encoder and decoder ------------------------------------------------------------------------------
 
 
-class Looks(NamedTuple):
+class AttentionWeights(NamedTuple):
     """Who looked at what, in all heads of all blocks."""
 
     source: Tensor  # the encoder at itself: (B, L, h, S, S)
@@ -44,10 +45,10 @@ class Transformer(nn.Module):
     goes beyond learned positions.
     """
 
-    def __init__(self, config: TransformerConfig):
+    def __init__(self, config: TransformerConfig, parts: Parts = PAPERS):
         super().__init__()
-        self.encoder = Encoder(config)
-        self.decoder = Decoder(config)
+        self.encoder = Encoder(config, parts)
+        self.decoder = Decoder(config, parts)
         if config.tied and config.target_vocab_size is None:
             self.encoder.embedding.symbols.weight = self.decoder.embedding.symbols.weight
 
@@ -60,19 +61,21 @@ class Transformer(nn.Module):
     def forward(
         self, source: Tensor, lengths: Tensor, target_in: Tensor, need_weights: bool = False
     ) -> Tensor | tuple[Tensor, Tensor]:
-        _check_target(source, target_in)
+        check_target(target_in, len(source))
         state, memory = self.encode(source, lengths)
         logits, _, weights = self.decoder(target_in, state, memory, need_weights)
         return (logits, weights) if need_weights else logits
 
-    def looks(self, source: Tensor, lengths: Tensor, target_in: Tensor) -> Looks:
+    def attention_weights(
+        self, source: Tensor, lengths: Tensor, target_in: Tensor
+    ) -> AttentionWeights:
         """Return all weights of attention, head by head."""
-        _check_target(source, target_in)
+        check_target(target_in, len(source))
         annotations, of_source = self.encoder(source, lengths, need_weights=True)
         memory = self.decoder.remember(annotations, padding_mask(lengths, source.shape[1])[:, None])
         x = self.decoder.embedding(target_in)
         _, of_target, cross = self.decoder.run(x, memory, need_weights=True)
-        return Looks(of_source, of_target, cross)
+        return AttentionWeights(of_source, of_target, cross)
 
     def load_library(self, library: nn.Transformer) -> None:
         """Take the weights of nn.Transformer, which has neither embeddings nor an output.
@@ -81,14 +84,6 @@ class Transformer(nn.Module):
         """
         self.encoder.load_library(library.encoder)
         self.decoder.load_library(library.decoder)
-
-
-def _check_target(source: Tensor, target_in: Tensor) -> None:
-    if target_in.dim() != 2 or len(target_in) != len(source) or not target_in.shape[1]:
-        raise ValueError(
-            f"Expected a target of at least one symbol for each of {len(source)} sources, got "
-            f"{tuple(target_in.shape)}."
-        )
 
 
 # One of the two ---------------------------------------------------------------------------------
@@ -104,10 +99,10 @@ class EncoderOnly(nn.Module):
     Raises: ValueError as `Encoder` does.
     """
 
-    def __init__(self, config: TransformerConfig, n_classes: int):
+    def __init__(self, config: TransformerConfig, n_classes: int, parts: Parts = PAPERS):
         super().__init__()
         check_sizes(n_classes=n_classes)
-        self.encoder = Encoder(config)
+        self.encoder = Encoder(config, parts)
         self.output = nn.Linear(config.d_model, n_classes)
 
     def forward(
@@ -140,7 +135,7 @@ class Tagger(nn.Module):
         self.output = nn.Linear(config.d_model, n_classes)
 
     def forward(self, ids: Tensor, need_weights: bool = False) -> Tensor | tuple[Tensor, Tensor]:
-        if ids.dim() not in (2, 3) or ids.numel() == 0:
+        if ids.dim() not in (2, 3) or 0 in ids.shape[1:]:
             raise ValueError(f"Expected ids (B, T) or (B, T, n), got {tuple(ids.shape)}.")
         embedding = self.encoder.embedding
         x = embedding.symbols(ids.flatten(1)).unflatten(1, (ids.shape[1], -1)).sum(dim=2)
@@ -155,34 +150,34 @@ class Tagger(nn.Module):
 class DecoderOnly(nn.Module):
     """Predict each next symbol from those before it: a language model (Radford et al., 2018).
 
-    A causal mask makes of the encoder's blocks a decoder without a source. It is called as Day 2's
-    `LanguageModel` is: the state lets a text go on where it was left.
+    The encoder's blocks with a causal mask. The state lets a text go on where it was left.
     Shapes: ids (B, T) to logits (B, T, V) and the state, and all weights (B, L, h, T, T so far) if
-    they are needed. The logits at step t are about the symbol at t + 1.
-    Raises: ValueError if there is no symbol, if learned positions end, or if the state belongs to
-    another batch.
+    they are needed. The logits at step t are about the symbol at t + 1. In a batch, padding stands
+    in front; lengths (B,) count what is real, the state's symbols too.
+    Raises: ValueError if there is no symbol, lengths do not fit, learned positions end, or the
+    state belongs to another batch.
     """
 
-    def __init__(self, config: TransformerConfig):
+    def __init__(self, config: TransformerConfig, parts: Parts = PAPERS):
         super().__init__()
         self.config = config
-        self.stack = Encoder(config)
+        self.stack = Encoder(config, parts)
         self.output = output_layer(config, config.vocab_size, self.stack.embedding)
 
     def forward(
-        self, ids: Tensor, state: State | None = None, need_weights: bool = False
+        self, ids: Tensor, state: State | None = None, need_weights: bool = False, lengths=None
     ) -> tuple[Tensor, State] | tuple[Tensor, State, Tensor]:
-        if state is None:
-            state = empty_state(self.config, len(ids), self.output.weight)
+        state = empty_state(self.config, len(ids), self.output.weight) if state is None else state
         caches = as_caches(state, self.config.n_layers)
-        logits, weights = self.read(ids, caches, need_weights)
+        logits, weights = self.read(ids, caches, need_weights, lengths)
         state = as_state(caches)
         return (logits, state, weights) if need_weights else (logits, state)
 
     def read(
-        self, ids: Tensor, caches: Sequence[Cache], need_weights: bool = False
+        self, ids: Tensor, caches: Sequence[Cache], need_weights: bool = False, lengths=None
     ) -> tuple[Tensor, Tensor | None]:
         """Return the logits of what follows what the caches hold, one cache for each block."""
-        x = self.stack.embedding(ids, start=caches[0].length)
-        x, weights = self.stack.run(x, is_causal=True, need_weights=need_weights, caches=caches)
-        return self.output(x), weights
+        start, mask = places(ids, caches[0].length, lengths)
+        x = self.stack.embedding(ids, start)
+        x, maps = self.stack.run(x, mask, is_causal=True, need_weights=need_weights, caches=caches)
+        return self.output(x), maps

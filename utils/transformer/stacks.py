@@ -11,20 +11,21 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from utils.arguments import check_sequences
+from utils.arguments import check_lengths, check_sequences
 from utils.attention import Memory, padding_mask
 from utils.recurrent import State
 from utils.self_attention import Cache
-from utils.transformer.blocks import DecoderBlock, EncoderBlock, TransformerConfig
+from utils.transformer.blocks import DecoderBlock, EncoderBlock
+from utils.transformer.config import PAPERS, Parts, TransformerConfig
 from utils.transformer.layers import InputEmbedding
 
 # What has been written ----------------------------------------------------------------------------
 
 
-class Past:
+class GrowingCache:
     """One block's keys and values so far, as a cache for `MultiHeadAttention`.
 
-    What is appended makes new tensors, so that a beam may go on from one past in several ways, and
+    What is appended makes new tensors, so that a beam may go on from one state in several ways, and
     gradients pass.
     Raises: ValueError if what is appended has another batch size.
     """
@@ -56,17 +57,33 @@ def empty_state(config: TransformerConfig, batch_size: int, like: Tensor) -> Sta
     return ((nothing, nothing),) * config.n_layers
 
 
-def as_caches(state: State, n_layers: int) -> list[Past]:
+def as_caches(state: State, n_layers: int) -> list[GrowingCache]:
     """Return a cache for each block, which holds its part of the state.
 
     Raises: ValueError if the state is of more or fewer blocks.
     """
     if len(state) != n_layers:
         raise ValueError(f"Expected the state of {n_layers} blocks, got {len(state)}.")
-    return [Past(*pair) for pair in state]
+    return [GrowingCache(*pair) for pair in state]
 
 
-def as_state(caches: Sequence[Past]) -> State:
+def places(ids: Tensor, held: int, lengths: Tensor | None) -> tuple[int | Tensor, Tensor | None]:
+    """Return where ids (B, T) behind those that are held begin, and a mask of what is real.
+
+    lengths: how many symbols of each sequence are real, held ones too, (B,); what stands in front
+    is padding. Then each sequence has its own beginning, (B,), and the mask is (B, 1, 1, S).
+    Raises: ValueError if the lengths do not fit.
+    """
+    if lengths is None:
+        return held, None
+    S = held + ids.shape[1]
+    check_lengths(lengths, len(ids), S)
+    padding = S - lengths
+    real = torch.arange(S, device=lengths.device) >= padding[:, None]
+    return held - padding, real[:, None, None]
+
+
+def as_state(caches: Sequence[GrowingCache]) -> State:
     """Return what the caches hold."""
     return tuple((cache.key, cache.value) for cache in caches)
 
@@ -83,12 +100,12 @@ class Encoder(nn.Module):
     length.
     """
 
-    def __init__(self, config: TransformerConfig):
+    def __init__(self, config: TransformerConfig, parts: Parts = PAPERS):
         super().__init__()
         c = config
         self.embedding = InputEmbedding(c.vocab_size, c.d_model, c.positions, c.max_len, c.dropout)
-        self.blocks = nn.ModuleList([EncoderBlock(config) for _ in range(c.n_layers)])
-        self.norm = config.norm_at_the_end()
+        self.blocks = nn.ModuleList([EncoderBlock(config, parts) for _ in range(c.n_layers)])
+        self.norm = config.norm_at_the_end(parts.norm)
 
     def forward(
         self, ids: Tensor, lengths: Tensor | None = None, need_weights: bool = False
@@ -138,13 +155,13 @@ class Decoder(nn.Module):
     memory is of another batch.
     """
 
-    def __init__(self, config: TransformerConfig):
+    def __init__(self, config: TransformerConfig, parts: Parts = PAPERS):
         super().__init__()
         c, self.config = config, config
         V = c.target_vocab_size or c.vocab_size
         self.embedding = InputEmbedding(V, c.d_model, c.positions, c.max_len, c.dropout)
-        self.blocks = nn.ModuleList([DecoderBlock(config) for _ in range(c.n_layers)])
-        self.norm = config.norm_at_the_end()
+        self.blocks = nn.ModuleList([DecoderBlock(config, parts) for _ in range(c.n_layers)])
+        self.norm = config.norm_at_the_end(parts.norm)
         self.output = output_layer(config, V, self.embedding)
 
     def start(self, batch_size: int) -> State:
@@ -214,14 +231,21 @@ def output_layer(
 
 def _load_stack(stack: nn.Module, library: nn.Module) -> None:
     layers, norm = getattr(library, "layers", ()), getattr(library, "norm", None)
-    ours = len(stack.blocks), isinstance(stack.norm, nn.LayerNorm)
+    ours = len(stack.blocks), type(stack.norm) is not nn.Identity
     theirs = len(layers), norm is not None
     if ours != theirs:
         counted = [
-            f"{n} blocks {'with' if last else 'without'} a last norm" for n, last in (ours, theirs)
+            f"{n} blocks {'with' if has_norm else 'without'} a last norm"
+            for n, has_norm in (ours, theirs)
         ]
         raise ValueError(f"Expected {counted[0]}, got {counted[1]}: set n_layers or last_norm.")
+    if norm is not None and (type(norm), norm.eps) != (type(stack.norm), stack.norm.eps):
+        raise ValueError(
+            f"The last norms compute different things: {stack.norm} here, {norm} in the library's."
+        )
     for block, layer in zip(stack.blocks, layers, strict=True):
-        block.load_library(layer)
+        block.check_library(layer)
+    for block, layer in zip(stack.blocks, layers, strict=True):
+        block.load_weights(layer)
     if norm is not None:
         stack.norm.load_state_dict(norm.state_dict())

@@ -1,0 +1,325 @@
+"""Day 1's exercises: other right answers pass, and common wrong ones are named."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from utils.exercises.convolution import check
+
+# Right answers, written differently ---------------------------------------------------------------
+
+
+def by_the_formula(kernel_size, dilation):
+    return (dilation * (kernel_size - 1) + 1) // 2
+
+
+def by_trying(kernel_size, dilation):
+    layer = nn.Conv1d(1, 1, kernel_size, dilation=dilation)
+    return (40 - layer(torch.zeros(1, 1, 40)).shape[-1]) // 2
+
+
+def by_window(x, weight, bias, stride):
+    (B, _, T), (C_out, _, K) = x.shape, weight.shape
+    places = range(0, T - K + 1, stride)
+    y = torch.zeros(B, C_out, len(places))  # in single precision
+    for i, start in enumerate(places):
+        for o in range(C_out):
+            y[:, o, i] = (x[:, :, start : start + K] * weight[o]).sum(dim=(1, 2)) + bias[o]
+    return y
+
+
+def by_numbers(x, weight, bias, stride):
+    K, channels = weight.shape[2], range(x.shape[1])
+    sequences, kernels, biases = x.tolist(), weight.tolist(), bias.tolist()
+
+    def output(sequence, o, t):
+        return biases[o] + sum(
+            sequence[c][t + k] * kernels[o][c][k] for c in channels for k in range(K)
+        )
+
+    places = range(0, x.shape[2] - K + 1, stride)
+    return torch.tensor(
+        [[[output(s, o, t) for t in places] for o in range(len(kernels))] for s in sequences]
+    )
+
+
+def by_groups(x, weight):
+    return F.conv2d(x, weight.unsqueeze(1), groups=len(weight))
+
+
+def by_channel(x, weight):
+    maps = [F.conv2d(x[:, c : c + 1], weight[None, None, c]) for c in range(len(weight))]
+    return torch.cat(maps, dim=1)
+
+
+def by_place(x, weight):
+    (B, C, H, W), K = x.shape, weight.shape[-1]
+    y = x.new_zeros(B, C, H - K + 1, W - K + 1)
+    for i in range(H - K + 1):
+        for j in range(W - K + 1):
+            y[:, :, i, j] = (x[:, :, i : i + K, j : j + K] * weight).sum((2, 3))
+    return y
+
+
+def padded_with_infinity(x, kernel_size, stride, padding):
+    x = F.pad(x, (padding, padding, padding, padding), value=math.inf)
+    return x.unfold(2, kernel_size, stride).unfold(3, kernel_size, stride).amin((-2, -1))
+
+
+def inside_the_picture(x, kernel_size, stride, padding):
+    def windows(size):
+        starts = range(-padding, size + padding - kernel_size + 1, stride)
+        return [slice(max(start, 0), start + kernel_size) for start in starts]
+
+    rows = [
+        torch.stack([x[:, :, v, h].amin((2, 3)) for h in windows(x.shape[3])], -1)
+        for v in windows(x.shape[2])
+    ]
+    return torch.stack(rows, 2)
+
+
+def by_closed_form(length, kernel_size, doubling):
+    gains = -(-(length - 1) // (kernel_size - 1))
+    return gains.bit_length() if doubling else gains
+
+
+def by_recursion(length, kernel_size, doubling, layers=0):
+    reach = 1 + (kernel_size - 1) * (2**layers - 1 if doubling else layers)
+    return layers if reach >= length else by_recursion(length, kernel_size, doubling, layers + 1)
+
+
+def channel_by_channel(weight, bias, mean, var, gamma, beta, eps):
+    weights, biases = [], []
+    for c in range(len(bias)):
+        factor = gamma[c] / (var[c] + eps) ** 0.5
+        weights.append(factor * weight[c])
+        biases.append(beta[c] + factor * (bias[c] - mean[c]))
+    return [torch.stack(weights), torch.stack(biases)]
+
+
+def by_the_library(weight, bias, mean, var, gamma, beta, eps):
+    return nn.utils.fusion.fuse_conv_bn_weights(weight, bias, mean, var, eps, gamma, beta)
+
+
+@torch.no_grad()
+def by_convolution(x, grad_y):
+    return F.conv2d(x.transpose(0, 1), grad_y.transpose(0, 1)).transpose(0, 1)
+
+
+def by_weight(x, grad_y):
+    H_out, W_out = grad_y.shape[2:]
+    K = x.shape[2] - H_out + 1
+    gradient = torch.zeros(grad_y.shape[1], x.shape[1], K, K)  # square, and in single precision
+    for u in range(K):
+        for v in range(K):
+            met = x[:, :, u : u + H_out, v : v + W_out]
+            gradient[:, :, u, v] = torch.einsum("bchw,bohw->oc", met, grad_y)
+    return gradient
+
+
+def one_axis_after_the_other(x):
+    x = F.pad(x, (1, 1, 1, 1), mode="reflect")
+    x = (x[:, :, :-2:2] + 2 * x[:, :, 1:-1:2] + x[:, :, 2::2]) / 4
+    return (x[..., :-2:2] + 2 * x[..., 1:-1:2] + x[..., 2::2]) / 4
+
+
+RIGHT = [
+    *[("1.1", by_the_formula), ("1.1", by_trying)],
+    *[("1.2", 1216), ("1.2", 1216.0), ("1.3", " Convolutional"), ("1.11", 4)],
+    *[("1.4", F.conv1d), ("1.4", by_window)],
+    *[("1.5", by_groups), ("1.5", by_channel), ("1.5", by_place)],
+    *[("1.6", padded_with_infinity), ("1.6", inside_the_picture)],
+    *[("1.7", by_closed_form), ("1.7", by_recursion)],
+    ("1.8", channel_by_channel),
+    *[("1.9", by_convolution), ("1.9", by_weight)],
+    ("1.10", one_axis_after_the_other),
+]
+
+
+@pytest.mark.parametrize(("id", "attempt"), RIGHT)
+def test_another_right_answer_passes(id, attempt):
+    assert check.exercises[id].judge(attempt) == (True, "correct.")
+
+
+def blur_in_the_default_precision(x):
+    kernel = torch.tensor([[1.0, 2, 1], [2, 4, 2], [1, 2, 1]]).expand(x.shape[1], 1, 3, 3) / 16
+    return F.conv2d(F.pad(x, [1] * 4, mode="reflect"), kernel, stride=2, groups=x.shape[1])
+
+
+REFUSED = [
+    *[("1.4", by_numbers), ("1.4", torch.no_grad()(F.conv1d))],
+    *[("1.5", torch.no_grad()(by_place)), ("1.6", torch.no_grad()(padded_with_infinity))],
+    *[("1.8", by_the_library), ("1.10", torch.no_grad()(one_axis_after_the_other))],
+    ("1.10", blur_in_the_default_precision),
+]
+
+
+@pytest.mark.xfail(strict=True, reason="checking.py")
+@pytest.mark.parametrize(("id", "attempt"), REFUSED)
+def test_a_right_answer_in_another_precision_or_without_a_gradient_passes(id, attempt):
+    assert check.exercises[id].judge(attempt) == (True, "correct.")
+
+
+# Wrong answers, written as people write them ------------------------------------------------------
+
+
+def jumps_counted(x, weight, bias, stride):
+    K = weight.shape[2]
+    y = [
+        torch.einsum("bck,ock->bo", x[:, :, t * stride : t * stride + K], weight) + bias
+        for t in range((x.shape[2] - K) // stride)
+    ]
+    return torch.stack(y, -1)
+
+
+def last_place_forgotten(x, weight, bias, stride):
+    K = weight.shape[2]
+    y = [
+        torch.einsum("bck,ock->bo", x[:, :, t : t + K], weight) + bias
+        for t in range(0, x.shape[2] - K, stride)
+    ]
+    return torch.stack(y, -1)
+
+
+def bias_inside_the_loop(x, weight, bias, stride):
+    y = 0
+    for c in range(x.shape[1]):
+        for k in range(weight.shape[2]):
+            end = x.shape[2] - weight.shape[2] + k + 1
+            y = y + x[:, None, c, k:end:stride] * weight[None, :, c, k, None] + bias[:, None]
+    return y
+
+
+def bias_as_it_is(x, weight, bias, stride):
+    return F.conv1d(x, weight, stride=stride) + bias
+
+
+def every_kernel_on_every_channel(x, weight):
+    C, K = weight.shape[:2]
+    return F.conv2d(x, weight[:, None].expand(C, C, K, K))
+
+
+def summed_in_the_einsum(x, weight):
+    K = weight.shape[-1]
+    windows = x.unfold(2, K, 1).unfold(3, K, 1)
+    return torch.einsum("bchwuv,cuv->bhw", windows, weight)
+
+
+def with_zeros(x, kernel_size, stride, padding):
+    return -F.max_pool2d(F.pad(-x, [padding] * 4), kernel_size, stride)
+
+
+def starting_at_0(length, kernel_size, doubling):
+    reach, layers = 0, 0
+    while reach < length:
+        reach += (2**layers if doubling else 1) * (kernel_size - 1)
+        layers += 1
+    return layers
+
+
+def until_it_is_longer(length, kernel_size, doubling):
+    reach, layers = 1, 0
+    while reach <= length:
+        reach += (2**layers if doubling else 1) * (kernel_size - 1)
+        layers += 1
+    return layers
+
+
+def folded_without_axes(weight, bias, mean, var, gamma, beta, eps):
+    factor = gamma / (var + eps).sqrt()
+    return weight * factor, beta + factor * (bias - mean)
+
+
+def box(x):
+    return F.avg_pool2d(F.pad(x, [1] * 4, mode="reflect"), 3, stride=2)
+
+
+def counted_with_the_stride(x, weight, bias, stride):
+    K = weight.shape[2]
+    places = range((x.shape[2] - K) // stride + 1)
+    y = [torch.einsum("bck,ock->bo", x[:, :, t : t + K], weight) + bias for t in places]
+    return torch.stack(y, -1)
+
+
+def undilated_or(doubled):
+    def layers(length, kernel_size, doubling):
+        gains = math.ceil((length - 1) / (kernel_size - 1))
+        return doubled(length, kernel_size) if doubling else gains
+
+    return layers
+
+
+NAMED = [
+    *[("1.1", lambda K, d: (K - 1) // 2, "undilated"), ("1.1", lambda K, d: d, "dilation_alone")],
+    *[("1.2", 1203, "bias_for_each_input_channel"), ("1.2", 256, "kernel_of_one_row")],
+    *[
+        ("1.4", jumps_counted, "jumps_for_places"),
+        ("1.4", last_place_forgotten, "one_window_short"),
+    ],
+    ("1.4", bias_inside_the_loop, "bias_in_every_product"),
+    ("1.4", bias_as_it_is, "bias_along_time"),
+    ("1.5", every_kernel_on_every_channel, "mixed"),
+    ("1.5", lambda x, w: F.conv2d(x, w[None]), "summed_to_one"),
+    ("1.5", summed_in_the_einsum, "channel_axis_lost"),
+    ("1.5", lambda x, w: F.conv2d(x, w.unsqueeze(1)), "groups_forgotten"),
+    ("1.6", with_zeros, "padded_with_zeros"),
+    ("1.7", starting_at_0, "one_layer_too_many"),
+    ("1.7", until_it_is_longer, "one_layer_too_many"),
+    ("1.4", counted_with_the_stride, "stride_only_counted"),
+    ("1.7", undilated_or(lambda n, K: math.ceil(math.log2(n))), "as_if_two_wide"),
+    ("1.7", undilated_or(lambda n, K: math.ceil(math.log(n, K))), "powers_of_the_kernel"),
+    ("1.9", lambda x, grad_y: F.conv2d(x, grad_y), "summed_over_channels"),
+    ("1.8", folded_without_axes, "scale_along_the_row"),
+    *[("1.10", lambda x: x[..., ::2, ::2], "not_blurred"), ("1.10", box, "box")],
+    *[("1.11", 7, "receptive_field"), ("1.11", 3, "between_places")],
+]
+
+
+@pytest.mark.parametrize(("id", "attempt", "name"), NAMED)
+def test_a_common_mistake_is_named(id, attempt, name):
+    exercise = check.exercises[id]
+    assert exercise.judge(attempt) == (False, exercise.mistakes[name].says)
+
+
+def padded_with(value):
+    def pool(x, kernel_size, stride, padding):
+        padded = F.pad(x, [padding] * 4, value=value)
+        return -F.max_pool2d(-padded, kernel_size, stride)
+
+    return pool
+
+
+@pytest.mark.parametrize("value", [999.0, 1e6, 1e9, 1e10, 1e30])
+def test_no_constant_is_large_enough_for_the_smallest_of_a_window(value):
+    passed, _ = check.exercises["1.6"].judge(padded_with(value))
+    assert passed is False
+
+
+# Wrong answers that are no known mistake ----------------------------------------------------------
+
+
+def padded_on_both_sides(x, weight, bias, stride):
+    return F.conv1d(x, weight, bias, stride, padding=1)
+
+
+def reflected(x, kernel_size, stride, padding):
+    x = F.pad(x, [padding] * 4, mode="reflect")
+    return -F.max_pool2d(-x, kernel_size, stride)
+
+
+WRONG = [
+    *[("1.1", lambda K, d: 1), ("1.2", 1217), ("1.4", padded_on_both_sides), ("1.6", reflected)],
+    ("1.9", lambda x, grad_y: x[0]),
+    *[("1.10", lambda x: F.max_pool2d(x, 2, ceil_mode=True)), ("1.11", 16)],
+]
+
+
+@pytest.mark.parametrize(("id", "attempt"), WRONG)
+def test_a_wrong_answer_gets_no_false_name(id, attempt):
+    exercise = check.exercises[id]
+    passed, sentence = exercise.judge(attempt)
+    assert passed is False
+    assert sentence not in {mistake.says for mistake in exercise.mistakes.values()}

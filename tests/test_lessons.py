@@ -1,0 +1,147 @@
+"""The registry of the days: what follows from it, what each day has, and how a day begins."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from utils import ROOT
+from utils.measure import claims
+from utils.press import lessons, new_day
+
+DAYS = lessons.days()
+EMPTY = "[to be written]"
+
+each_day = pytest.mark.parametrize("day", DAYS, ids=lambda day: day.stem)
+
+
+def text(day: lessons.Day) -> str:
+    return (ROOT / "chapters" / f"{day.stem}.py").read_text(encoding="utf-8")
+
+
+def test_contents_and_lists_are_what_the_registry_says():
+    for file, expected in lessons.pages().items():
+        assert (ROOT / file).read_text(encoding="utf-8") == expected, (
+            f"{file} is not what lessons.toml says: run `make days`."
+        )
+
+
+@each_day
+def test_a_lesson_is_headed_as_the_registry_says(day):
+    assert f"# # Day {day.number}: {day.title}\n" in text(day), "lessons.toml has another title"
+    asked = re.search(r"\*\*Today's question:\*\* (.*?)\n#\n", text(day), re.DOTALL)[1]
+    asked = asked.replace("\n# ", " ")
+    assert asked.lower() == day.question.lower(), "lessons.toml has another question"
+    assert day.state in ("written", "begun")
+
+
+@each_day
+def test_what_a_day_brings_is_there(day):
+    for name in (f"exercises/{day.topic}", *day.concepts):
+        path = ROOT / "utils" / name
+        assert path.is_dir() or path.with_suffix(".py").exists(), f"there is no utils/{name}"
+
+
+def lacks(day: lessons.Day) -> list[str]:
+    """What is still missing before a day can be called written."""
+    lesson = text(day)
+    solutions = (ROOT / "chapters" / "solutions" / f"{day.stem}.py").read_text(encoding="utf-8")
+    counted = {
+        "exercises": lesson.count("{exercise}"),
+        "figures": len(re.findall(r"caption\b.*?: ", lesson)),
+        "claims": sum(entry["chapter"] == day.stem for entry in claims.registry().values()),
+    }
+    least = {"exercises": 8, "figures": 5, "claims": 5}
+    if day.number == 0:  # half a day
+        least = {"exercises": 4, "figures": 2, "claims": 1}
+    found = [
+        f"{counted[what]} {what}, at least {least[what]} are needed"
+        for what in least
+        if counted[what] < least[what]
+    ]
+    pages = {
+        "the lesson": lesson,
+        "its solutions": solutions,
+        "its row in lessons.toml": " ".join(map(str, vars(day).values())),
+    }
+    for name in (day.topic, *day.concepts):
+        for file in [*ROOT.glob(f"utils/**/{name}.py"), *ROOT.glob(f"utils/**/{name}/*.py")]:
+            pages[file.relative_to(ROOT).as_posix()] = file.read_text(encoding="utf-8")
+    return found + [f"{name} has an {EMPTY}" for name, page in pages.items() if EMPTY in page]
+
+
+@each_day
+def test_a_day_has_all_that_a_day_has(day):
+    assert not lacks(day), f"Day {day.number} is not finished: " + "; ".join(lacks(day))
+
+
+# Beginning a day ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory) -> Path:
+    """A copy of the book in which the next day has been begun."""
+    book = tmp_path_factory.mktemp("begun") / "book"
+    left = shutil.ignore_patterns(".git", ".venv", "_build", "my", "*.egg-info", "__pycache__")
+    shutil.copytree(ROOT, book, ignore=left)
+    done = subprocess.run(
+        [sys.executable, "-m", "utils.press.new_day", str(len(DAYS)), "topic_of_the_day"],
+        cwd=book,
+        env=os.environ | {"PYTHONPATH": str(book)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return book
+
+
+def test_a_day_that_was_begun_passes_all_tests_but_those_that_say_what_it_lacks(begun):
+    number = len(DAYS)
+    keep = f"{number:02d}_topic or topic_of_the_day or {number}.1 or contents or registry"
+    files = ("lessons", "notebooks", "exercises", "claims", "topic_of_the_day")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-n0", "-rf", "--tb=line", "-p", "no:cacheprovider"]
+        + ["-k", f"({keep}) and not begun", *(f"tests/test_{file}.py" for file in files)],
+        cwd=begun,
+        env={name: os.environ[name] for name in os.environ if not name.startswith("PYTEST_")}
+        | {"PYTHONPATH": str(begun)},
+        capture_output=True,
+        text=True,
+    )
+    failed = re.findall(r"^FAILED (\S+)", done.stdout, re.MULTILINE)
+    whole = "tests/test_lessons.py::test_a_day_has_all_that_a_day_has"
+    assert failed == [f"{whole}[{number:02d}_topic_of_the_day]"], done.stdout
+    assert "1 exercises, at least 8" in done.stdout and "its row in lessons.toml" in done.stdout
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 30
+
+
+@pytest.mark.parametrize(
+    "number, topic, sentence",
+    [
+        (len(DAYS) + 1, "text", f"The next day is {len(DAYS)}, not {len(DAYS) + 1}"),
+        (len(DAYS), "text-classes", "'text-classes' can't be a module's name"),
+        (len(DAYS), "Text", "'Text' can't be a module's name"),
+        (len(DAYS), "attention", "utils/attention.py is there already"),
+        (len(DAYS), "training", "utils/training is there already"),
+    ],
+)
+def test_a_day_that_can_not_begin_is_refused_and_nothing_is_written(number, topic, sentence):
+    before = (ROOT / "lessons.toml").read_bytes()
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        new_day.begin(number, topic)
+    assert (ROOT / "lessons.toml").read_bytes() == before
+    assert not list(ROOT.glob(f"chapters/*_{topic}.py")) or topic == "attention"
+
+
+def test_a_registry_with_a_gap_or_a_field_too_few_is_refused(tmp_path):
+    registry = (ROOT / "lessons.toml").read_text(encoding="utf-8")
+    (tmp_path / "lessons.toml").write_text(registry.replace('"01_', '"11_'), encoding="utf-8")
+    with pytest.raises(ValueError, match="have to begin with 00_, 01_"):
+        lessons.days(tmp_path)
+    (tmp_path / "lessons.toml").write_text(registry.replace("fails =", "breaks ="), "utf-8")
+    with pytest.raises(ValueError, match="the day 00_first_steps has the fields"):
+        lessons.days(tmp_path)

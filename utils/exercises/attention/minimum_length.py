@@ -1,0 +1,113 @@
+"""Greedy decoding in which EOS may not be chosen too early."""
+
+import math
+
+from torch import Tensor
+
+from utils.exercises.attention.languages import chain
+from utils.exercises.checking import Exercise
+from utils.seq2seq import BOS, EOS, PAD
+
+
+def greedy(log_p: Tensor, min_len: int, max_len: int) -> list[int]:
+    """Return the chosen ids, at most max_len; EOS comes behind min_len others or more.
+
+    Shapes: log_p (V, V), row `last` for the next symbol.
+    """
+    ids, last = [], BOS
+    while len(ids) < max_len and last != EOS:
+        last = likeliest(log_p[last], may_end=len(ids) >= min_len)
+        ids.append(last)
+    return ids
+
+
+def likeliest(row: Tensor, may_end: bool) -> int:
+    row = row.clone()
+    if not may_end:
+        row[EOS] = -math.inf
+    return int(row.argmax())
+
+
+exercise = Exercise("4.9", greedy, gradient=False)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+@exercise.stage("a sentence that ends by itself")
+def ends_by_itself():
+    return [(chain(7, 5, 3, EOS, 4), 0, 9)]
+
+
+@exercise.stage("a sentence that is cut off")
+def cut_off():
+    return [(chain(8, 5, 4, 6, 3, 7, EOS), 0, 3)]
+
+
+@exercise.stage("an end that comes too early")
+def too_early():
+    return [
+        (chain(7, 6, EOS, 3), 1, 8),
+        (chain(7, 6, EOS, 3), 2, 8),
+        (chain(9, 5, 8, EOS, 6), 4, 7),
+        (chain(6, EOS, 5), 1, 4),
+    ]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake("you go on behind EOS.")
+def past_the_end(log_p, min_len, max_len):
+    ids, last = [], BOS
+    while len(ids) < max_len:
+        last = likeliest(log_p[last], may_end=len(ids) >= min_len)
+        ids.append(last)
+    return ids
+
+
+@exercise.mistake("EOS is missing from the result: it is chosen like any other symbol.")
+def end_left_out(log_p, min_len, max_len):
+    return [symbol for symbol in greedy(log_p, min_len, max_len) if symbol != EOS]
+
+
+@exercise.mistake("you begin with the row of PAD: which symbol stands before the first?")
+def begun_with_padding(log_p, min_len, max_len):
+    log_p = log_p.clone()
+    log_p[BOS] = log_p[PAD]
+    return greedy(log_p, min_len, max_len)
+
+
+@exercise.mistake("each step looks at the same row: what was chosen last is not fed back.")
+def not_fed_back(log_p, min_len, max_len):
+    return greedy(log_p[BOS].expand_as(log_p), min_len, max_len)
+
+
+@exercise.mistake("the sentence may end before it is long enough.")
+def minimum_ignored(log_p, min_len, max_len):
+    return greedy(log_p, 0, max_len)
+
+
+@exercise.mistake("`min_len` counts the symbols before EOS, not EOS itself.")
+def end_counted(log_p, min_len, max_len):
+    return greedy(log_p, min_len - 1, max_len)
+
+
+@exercise.mistake("the sentence gets one symbol longer than it may.")
+def one_too_many(log_p, min_len, max_len):
+    return greedy(log_p, min_len, max_len + 1)
+
+
+@exercise.mistake("EOS is held back one symbol too long: behind `min_len` others it may come.")
+def held_back_too_long(log_p, min_len, max_len):
+    return greedy(log_p, min_len + 1, max_len)
+
+
+@exercise.mistake("a sentence that is cut off is one symbol shorter than it may be.")
+def one_too_few(log_p, min_len, max_len):
+    return greedy(log_p, min_len, max_len - 1)
+
+
+@exercise.mistake("BOS is in the result, but nobody chose it: it only comes before the first.")
+def start_included(log_p, min_len, max_len):
+    return [BOS, *greedy(log_p, min_len, max_len)]

@@ -1,0 +1,90 @@
+"""What the decoder is fed under teacher forcing, and what it should say."""
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from utils.exercises.attention.sentences import sentences
+from utils.exercises.checking import Exercise
+from utils.seq2seq import BOS, EOS
+
+
+def teacher_pairs(ids: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the input, with BOS in front, and the target, with EOS at its end, each (B, T + 1).
+
+    Shapes: ids (B, T), padded and without BOS and EOS; lengths (B,).
+    """
+    return with_start(ids), with_end(ids, lengths)
+
+
+def with_start(ids: Tensor) -> Tensor:
+    return F.pad(ids, (1, 0), value=BOS)
+
+
+def with_end(ids: Tensor, lengths: Tensor) -> Tensor:
+    return F.pad(ids, (0, 1)).scatter(1, lengths[:, None], EOS)
+
+
+exercise = Exercise("4.3", teacher_pairs, gradient=False)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def drawn(vocab_size: int, width: int, *lengths: int) -> tuple[Tensor, Tensor]:
+    return sentences(vocab_size, width, *lengths), torch.tensor(lengths)
+
+
+@exercise.stage("one sentence")
+def one_sentence():
+    return [drawn(9, 3, 3)]
+
+
+@exercise.stage("sentences with padding")
+def with_padding():
+    return [drawn(9, 4, 4, 2, 3), drawn(12, 5, 1, 5), drawn(30, 4, 3, 1, 4, 2)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake(
+    "nothing is shifted: at each step the decoder is fed the very symbol that it is to say."
+)
+def not_shifted(ids, lengths):
+    return with_end(ids, lengths), with_end(ids, lengths)
+
+
+@exercise.mistake(
+    "the decoder is to say BOS first, which it has just been fed, and the end is missing."
+)
+def start_predicted(ids, lengths):
+    return with_start(ids), with_start(ids)
+
+
+@exercise.mistake("EOS stands in the last column: in shorter sentences there is padding before it.")
+def end_behind_the_padding(ids, lengths):
+    return with_start(ids), F.pad(ids, (0, 1), value=EOS)
+
+
+@exercise.mistake("the target has no EOS: how would the decoder learn to stop?")
+def no_end(ids, lengths):
+    return with_start(ids), F.pad(ids, (0, 1))
+
+
+@exercise.mistake(
+    "EOS is also fed. That does no harm, as its answer is padding, but asked for is PAD."
+)
+def end_fed(ids, lengths):
+    target = with_end(ids, lengths)
+    return with_start(target[:, :-1]), target
+
+
+@exercise.mistake("input and target are exchanged.")
+def exchanged(ids, lengths):
+    return with_end(ids, lengths), with_start(ids)
+
+
+@exercise.mistake("EOS takes the place of the last symbol: it should come behind it.")
+def last_symbol_overwritten(ids, lengths):
+    return with_start(ids), with_end(ids, lengths - 1)

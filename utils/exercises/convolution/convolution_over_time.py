@@ -1,0 +1,119 @@
+"""The convolution over sequences, with channels, biases and a stride."""
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+
+
+def conv1d(x: Tensor, weight: Tensor, bias: Tensor, stride: int) -> Tensor:
+    """Lay the kernels on every window of a sequence, without padding and without flipping them.
+
+    Shapes: x (B, C, T), weight (C_out, C, K), bias (C_out,). Returns: (B, C_out, T_out).
+    """
+    windows = x.unfold(2, weight.shape[2], stride)  # (B, C, T_out, K)
+    return torch.einsum("bctk,ock->bot", windows, weight) + bias[:, None]
+
+
+exercise = Exercise("1.4", conv1d)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def drawn(B: int, C: int, T: int, C_out: int, K: int, stride: int) -> tuple:
+    return random(B, C, T), random(C_out, C, K), random(C_out), stride
+
+
+@exercise.stage("one channel, one kernel, stride 1")
+def one_kernel():
+    return [drawn(1, 1, 5, 1, 3, stride=1)]
+
+
+@exercise.stage("several channels")
+def several_channels():
+    return [drawn(1, 3, 6, 2, 2, stride=1)]
+
+
+@exercise.stage("batches, strides, odd and even lengths")
+def strides():
+    return [
+        drawn(2, 3, 11, 5, 4, stride=2),
+        drawn(3, 2, 12, 4, 3, stride=3),
+        drawn(4, 2, 9, 3, 3, stride=2),
+    ]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake(
+    "you flipped the kernel: that is the convolution of mathematics; deep learning "
+    "cross-correlates."
+)
+def flipped(x, weight, bias, stride):
+    return conv1d(x, weight.flip(2), bias, stride)
+
+
+@exercise.mistake("every output channel has a bias, and yours is missing.")
+def bias_forgotten(x, weight, bias, stride):
+    return conv1d(x, weight, 0 * bias, stride)
+
+
+@exercise.mistake("an output channel sums over all input channels; you used the first alone.")
+def first_channel_only(x, weight, bias, stride):
+    return conv1d(x[:, :1], weight[:, :1], bias, stride)
+
+
+@exercise.mistake("the stride is ignored: the kernel should jump, not walk.")
+def stride_ignored(x, weight, bias, stride):
+    return conv1d(x, weight, bias, 1)
+
+
+@exercise.mistake("windows overlap: the stride says how far to jump, whatever the kernel's width.")
+def jumps_by_the_kernel(x, weight, bias, stride):
+    return conv1d(x, weight, bias, weight.shape[2])
+
+
+@exercise.mistake("the last place where the kernel fits is missing: count the places once more.")
+def one_window_short(x, weight, bias, stride):
+    return conv1d(x[:, :, :-1], weight, bias, stride)
+
+
+@exercise.mistake("a kernel that can jump n times has n + 1 places to be.")
+def jumps_for_places(x, weight, bias, stride):
+    return conv1d(x, weight, bias, stride)[:, :, :-1]
+
+
+@exercise.mistake(
+    "the biases were laid along time, since broadcasting begins at the right: which axis holds "
+    "the output channels?"
+)
+def bias_along_time(x, weight, bias, stride):
+    return conv1d(x, weight, 0 * bias, stride) + bias
+
+
+@exercise.mistake(
+    "the bias came in with every product: it is added once, when the sum over the window is done."
+)
+def bias_in_every_product(x, weight, bias, stride):
+    return conv1d(x, weight, bias * weight[0].numel(), stride)
+
+
+@exercise.mistake("the bias came in at every place of the kernel: it is added once to each output.")
+def bias_at_every_place(x, weight, bias, stride):
+    return conv1d(x, weight, bias * weight.shape[2], stride)
+
+
+@exercise.mistake("the bias came in with every input channel: an output has only one.")
+def bias_from_every_channel(x, weight, bias, stride):
+    return conv1d(x, weight, bias * weight.shape[1], stride)
+
+
+@exercise.mistake(
+    "there are as many places as there should be, but they lie side by side: by how much does the "
+    "kernel jump?"
+)
+def stride_only_counted(x, weight, bias, stride):
+    T_out = conv1d(x, weight, bias, stride).shape[2]
+    return conv1d(x, weight, bias, 1)[:, :, :T_out]

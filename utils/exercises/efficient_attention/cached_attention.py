@@ -1,0 +1,182 @@
+"""Attention that goes on from a cache, with several new symbols at once."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from utils.efficient.blocks import attend
+from utils.exercises.checking import Exercise, random
+
+
+def continue_with(
+    x: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    W_q: Tensor,
+    W_k: Tensor,
+    W_v: Tensor,
+    positions: Tensor,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the context of new symbols, and all keys and values for the next call.
+
+    Shapes: x (B, T, D), keys and values (B, S, D), matrices (D, D), positions (max_len, D) to
+    (B, T, D) and twice (B, S + T, D).
+    """
+    T, S = x.shape[1], keys.shape[1]
+    x = x + positions[S : S + T]
+    keys = torch.cat([keys, x @ W_k.T], dim=1)
+    values = torch.cat([values, x @ W_v.T], dim=1)
+    return attend(x @ W_q.T, keys, values, causal(T, S, S)), keys, values
+
+
+def causal(T: int, S: int, diagonal: int) -> Tensor:
+    return torch.ones(T, S + T, dtype=torch.bool).tril(diagonal)
+
+
+exercise = Exercise("7.12", continue_with)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def to_continue(B: int, T: int, S: int, D: int, max_len: int) -> tuple[Tensor, ...]:
+    held = random(B, T, D), random(B, S, D), random(B, S, D)
+    return *held, random(D, D), random(D, D), random(D, D), random(max_len, D)
+
+
+@exercise.stage("a first symbol, nothing held")
+def first_symbol():
+    return [to_continue(1, 1, 0, 2, 3)]
+
+
+@exercise.stage("one symbol behind others")
+def one_symbol():
+    return [to_continue(1, 1, 3, 2, 6)]
+
+
+@exercise.stage("several symbols, nothing held")
+def several_at_first():
+    return [to_continue(2, 3, 0, 4, 5)]
+
+
+@exercise.stage("several symbols behind others")
+def several_behind_others():
+    return [to_continue(3, 2, 4, 5, 9), to_continue(4, 4, 3, 2, 8)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+def placed_from(start: int, x, keys, values, W_q, W_k, W_v, positions) -> tuple:
+    positions = positions.roll(keys.shape[1] - start, 0)
+    return continue_with(x, keys, values, W_q, W_k, W_v, positions)
+
+
+def with_diagonal(diagonal: int, x, keys, values, W_q, W_k, W_v, positions) -> tuple:
+    T, S = x.shape[1], keys.shape[1]
+    _, keys, values = continue_with(x, keys, values, W_q, W_k, W_v, positions)
+    query = (x + positions[S : S + T]) @ W_q.T
+    return attend(query, keys, values, causal(T, S, diagonal)), keys, values
+
+
+@exercise.mistake("positions count from 0 in each call: what is held comes before.")
+def positions_from_0(x, keys, values, W_q, W_k, W_v, positions):
+    return placed_from(0, x, keys, values, W_q, W_k, W_v, positions)
+
+
+@exercise.mistake("you take the table's last positions, not those that follow what is held.")
+def last_positions(x, keys, values, W_q, W_k, W_v, positions):
+    start = len(positions) - x.shape[1]
+    return placed_from(start, x, keys, values, W_q, W_k, W_v, positions)
+
+
+@exercise.mistake("your causal mask counts from the first key: the last query should see the last.")
+def wrong_corner(x, keys, values, W_q, W_k, W_v, positions):
+    return with_diagonal(0, x, keys, values, W_q, W_k, W_v, positions)
+
+
+@exercise.mistake("of several new symbols, the first sees those behind it.")
+def future(x, keys, values, W_q, W_k, W_v, positions):
+    end = keys.shape[1] + x.shape[1]
+    return with_diagonal(end, x, keys, values, W_q, W_k, W_v, positions)
+
+
+@exercise.mistake("the new symbols see only each other, not what is held.")
+def past_unseen(x, keys, values, W_q, W_k, W_v, positions):
+    S = keys.shape[1]
+    nothing = keys[:, :0], values[:, :0]
+    context, k, v = continue_with(x, *nothing, W_q, W_k, W_v, positions[S:])
+    return context, torch.cat([keys, k], dim=1), torch.cat([values, v], dim=1)
+
+
+@exercise.mistake("you return the new keys and values alone: in the next call, the past is gone.")
+def past_forgotten(x, keys, values, W_q, W_k, W_v, positions):
+    S = keys.shape[1]
+    context, k, v = continue_with(x, keys, values, W_q, W_k, W_v, positions)
+    return context, k[:, S:], v[:, S:]
+
+
+@exercise.mistake("the new keys stand before the old ones.")
+def new_ones_in_front(x, keys, values, W_q, W_k, W_v, positions):
+    S = keys.shape[1]
+    context, k, v = continue_with(x, keys, values, W_q, W_k, W_v, positions)
+    k, v = (torch.cat([y[:, S:], y[:, :S]], dim=1) for y in (k, v))
+    return context, k, v
+
+
+@exercise.mistake("the scores are not scaled.")
+def not_scaled(x, keys, values, W_q, W_k, W_v, positions):
+    W_q = W_q * math.sqrt(x.shape[2])
+    return continue_with(x, keys, values, W_q, W_k, W_v, positions)
+
+
+@exercise.mistake("your matrices stand the wrong way round: W x, for x a row, is x Wᵀ.")
+def transposed(x, keys, values, W_q, W_k, W_v, positions):
+    return continue_with(x, keys, values, W_q.T, W_k.T, W_v.T, positions)
+
+
+@exercise.mistake("the values are made without positions; here all three read the same input.")
+def values_without_positions(x, keys, values, W_q, W_k, W_v, positions):
+    T, S = x.shape[1], keys.shape[1]
+    _, keys, _ = continue_with(x, keys, values, W_q, W_k, W_v, positions)
+    values = torch.cat([values, x @ W_v.T], dim=1)
+    query = (x + positions[S : S + T]) @ W_q.T
+    return attend(query, keys, values, causal(T, S, S)), keys, values
+
+
+@exercise.mistake("the new symbols have no positions.")
+def no_positions(x, keys, values, W_q, W_k, W_v, positions):
+    return continue_with(x, keys, values, W_q, W_k, W_v, torch.zeros_like(positions))
+
+
+@exercise.mistake("positions count from 0: behind S symbols, the next one stands at S.")
+def positions_from_1(x, keys, values, W_q, W_k, W_v, positions):
+    start = keys.shape[1] + 1
+    return placed_from(start, x, keys, values, W_q, W_k, W_v, positions)
+
+
+@exercise.mistake("all new symbols get the position of the first of them.")
+def one_position_for_all(x, keys, values, W_q, W_k, W_v, positions):
+    position = positions[keys.shape[1]].expand_as(positions)
+    return continue_with(x, keys, values, W_q, W_k, W_v, position)
+
+
+@exercise.mistake("only the queries know where they stand: keys and values need positions, too.")
+def queries_alone_placed(x, keys, values, W_q, W_k, W_v, positions):
+    T, S = x.shape[1], keys.shape[1]
+    keys = torch.cat([keys, x @ W_k.T], dim=1)
+    values = torch.cat([values, x @ W_v.T], dim=1)
+    query = (x + positions[S : S + T]) @ W_q.T
+    return attend(query, keys, values, causal(T, S, S)), keys, values
+
+
+@exercise.mistake("each new symbol sees the one behind it: your mask is off by one.")
+def one_ahead(x, keys, values, W_q, W_k, W_v, positions):
+    return with_diagonal(keys.shape[1] + 1, x, keys, values, W_q, W_k, W_v, positions)
+
+
+@exercise.mistake("the scores are divided by the width: is the root taken, or scaled twice?")
+def scaled_twice(x, keys, values, W_q, W_k, W_v, positions):
+    W_q = W_q / math.sqrt(x.shape[2])
+    return continue_with(x, keys, values, W_q, W_k, W_v, positions)

@@ -1,0 +1,49 @@
+"""How often does the running maximum of a thousand scores move?"""
+
+import math
+
+from utils.exercises.checking import Prediction
+
+
+def mean_number_of_maxima(T: int = 1000) -> float:
+    """Return Σ 1/t: of the first t scores, each is as likely to be the largest."""
+    return sum(1 / t for t in range(1, T + 1))
+
+
+exercise = Prediction("7.10", mean_number_of_maxima, tolerance=0.1)
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake("half of them would be larger than all before? After 500, few can be.")
+def half():
+    return 500.0
+
+
+@exercise.mistake("that is when they come in rising order.")
+def rising():
+    return 1000.0
+
+
+@exercise.mistake("that is when the largest comes first.")
+def largest_first():
+    return 1.0
+
+
+@exercise.mistake("less than that: what is the chance that the t-th is a new one?")
+def root():
+    return math.sqrt(1000)
+
+
+@exercise.mistake(
+    "that is how often 1000 can be halved; moves don't halve what is left so evenly. With which "
+    "probability is the t-th score the largest so far?"
+)
+def halving():
+    return math.log2(1000)
+
+
+@exercise.mistake("you leave out the first score, which is the largest so far without fail.")
+def first_left_out():
+    return mean_number_of_maxima() - 1

@@ -1,0 +1,139 @@
+"""Cross-entropy from logits, safe for logits of any size."""
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+
+
+def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
+    """Mean over the batch of -log softmax(logits)[label], safe for logits of any size.
+
+    Shapes: logits (B, n_classes), labels (B,), int64. Returns: one number.
+    """
+    shifted = logits - logits.amax(dim=1, keepdim=True)  # the largest logit of each row becomes 0
+    log_p = shifted - shifted.exp().sum(dim=1, keepdim=True).log()
+    return -log_p[torch.arange(len(labels)), labels].mean()
+
+
+exercise = Exercise("0.2", cross_entropy)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def drawn(batch_size: int, n_classes: int) -> tuple[Tensor, Tensor]:
+    return 2 * random(batch_size, n_classes), torch.randint(n_classes, (batch_size,))
+
+
+def given(rows: list[list[float]], labels: list[int]) -> tuple[Tensor, Tensor]:
+    return torch.tensor(rows, dtype=torch.float64), torch.tensor(labels)
+
+
+@exercise.stage("one example with three classes")
+def one_example():
+    return [given([[2, 1, -1]], [1])]
+
+
+@exercise.stage("a batch of two examples")
+def two_examples():
+    return [drawn(2, 3)]
+
+
+@exercise.stage("logits as large as 1000")
+def large_logits():
+    return [given([[1000, 0]], [1])]
+
+
+@exercise.stage("rows with very different logits")
+def unlike_rows():
+    return [given([[1000, 0], [-1000, -1001]], [0, 0])]
+
+
+@exercise.stage("batches of other sizes")
+def other_sizes():
+    return [drawn(4, 4), drawn(5, 3), drawn(3, 7)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+def picked(log_p: Tensor, labels: Tensor) -> Tensor:
+    return log_p[torch.arange(len(labels)), labels]
+
+
+@exercise.mistake(
+    "the probabilities of an example do not sum to 1. Along which axis lie its classes?"
+)
+def batch_axis(logits, labels):
+    return -picked(logits.log_softmax(0), labels).mean()
+
+
+@exercise.mistake("a batch twice as large gives a loss twice as large. The loss is a mean.")
+def sum_for_mean(logits, labels):
+    return -picked(logits.log_softmax(1), labels).sum()
+
+
+@exercise.mistake(
+    "the loss is negative, and falls when the model gets worse. Which sign has the logarithm of a "
+    "probability?"
+)
+def sign(logits, labels):
+    return picked(logits.log_softmax(1), labels).mean()
+
+
+@exercise.mistake(
+    "this rewards a probability, not its logarithm: being sure and wrong then costs hardly more "
+    "than being unsure."
+)
+def no_logarithm(logits, labels):
+    return -picked(logits.softmax(1), labels).mean()
+
+
+@exercise.mistake(
+    "this looks at the right class alone: the other logits have to lower its probability."
+)
+def no_normaliser(logits, labels):
+    return -picked(logits, labels).mean()
+
+
+@exercise.mistake(
+    "the softmax is taken twice. What goes in are logits; a log-softmax of probabilities is "
+    "something else."
+)
+def softmax_twice(logits, labels):
+    return -picked(logits.softmax(1).log_softmax(1), labels).mean()
+
+
+@exercise.mistake(
+    "right for small logits, but exp(1000) is infinite, and infinity divided by infinity is not a "
+    "number. What may you take from all logits of a row without changing p?"
+)
+def overflow(logits, labels):
+    return -picked((logits.exp() / logits.exp().sum(1, keepdim=True)).log(), labels).mean()
+
+
+@exercise.mistake(
+    "right for small logits, but a very small probability is rounded to 0, and its logarithm is "
+    "minus infinity. Can you get log p without going through p?"
+)
+def underflow(logits, labels):
+    return -picked(logits.softmax(1).log(), labels).mean()
+
+
+@exercise.mistake(
+    "a maximum or a sum over the classes has the shape (B,), and broadcasting lays that along the "
+    "classes. It fits one example, or B = n_classes, and then it is wrong."
+)
+def axis_lost(logits, labels):
+    shifted = logits - logits.amax(dim=1)
+    return -picked(shifted - shifted.exp().sum(dim=1).log(), labels).mean()
+
+
+@exercise.mistake(
+    "right as long as all rows are alike. In a row that lies far below the largest logit of the "
+    "batch, every power is 0: whose maximum does a row need?"
+)
+def one_maximum_for_all(logits, labels):
+    shifted = logits - logits.max()
+    return -picked(shifted - shifted.exp().sum(dim=1, keepdim=True).log(), labels).mean()

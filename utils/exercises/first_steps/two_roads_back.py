@@ -1,0 +1,98 @@
+"""The gradient of a weight that reaches the loss by two roads, by hand."""
+
+from utils.exercises.checking import Exercise, random
+
+
+def backward(x: float, w: float, b: float, y: float) -> tuple[float, float]:
+    """Return dL/dw and dL/db of L = (w·h - y)² with h = ReLU(w·x + b), by the chain rule."""
+    z = w * x + b
+    h = max(z, 0.0)
+    e = 2 * (w * h - y)  # dL/dŷ
+    dz = e * w if z > 0 else 0.0
+    return e * h + dz * x, dz
+
+
+exercise = Exercise("0.3", backward, gradient=False)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+@exercise.stage("x = 0, where w has one road only")
+def one_road():
+    return [(0.0, 2.0, 3.0, 1.0)]
+
+
+@exercise.stage("an open gate")
+def open_gate():
+    return [(1.0, 2.0, 1.0, 5.0), (3.0, 1.0, -1.0, 4.0)]
+
+
+@exercise.stage("a closed gate (w·x + b is negative)")
+def closed_gate():
+    return [(-2.0, 2.0, 1.0, 3.0)]
+
+
+@exercise.stage("other numbers")
+def other_numbers():
+    """Draw x, w, b, y with one decimal, three gates open and two closed, none at the kink."""
+    draws = (3 * random(40, 4)).round(decimals=1).tolist()
+    usable = [(x, w, b, y) for x, w, b, y in draws if abs(w * x + b) > 0.5 and abs(w) > 0.5]
+    opened = [(x, w, b, y) for x, w, b, y in usable if w * x + b > 0]
+    closed = [(x, w, b, y) for x, w, b, y in usable if w * x + b < 0]
+    return opened[:3] + closed[:2]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+def forward(x: float, w: float, b: float, y: float) -> tuple[float, float, float]:
+    """Return h, whether its gate is open, and the error."""
+    z = w * x + b
+    h = max(z, 0.0)
+    return h, float(z > 0), w * h - y
+
+
+@exercise.mistake("w reaches the loss by two roads, and you came back by one: w also moves h.")
+def second_road_forgotten(x, w, b, y):
+    h, gate, e = forward(x, w, b, y)
+    return 2 * e * h, 2 * e * w * gate
+
+
+@exercise.mistake("w reaches the loss by two roads, and you came back by one: w also multiplies h.")
+def first_road_forgotten(x, w, b, y):
+    h, gate, e = forward(x, w, b, y)
+    return 2 * e * w * gate * x, 2 * e * w * gate
+
+
+@exercise.mistake(
+    "a gradient went through a closed gate. What does h do when w·x + b is negative and moves a "
+    "little?"
+)
+def gate_forgotten(x, w, b, y):
+    h, _, e = forward(x, w, b, y)
+    return 2 * e * (h + w * x), 2 * e * w
+
+
+@exercise.mistake("at the ReLU you multiplied by its value. The chain rule asks for its slope.")
+def value_for_slope(x, w, b, y):
+    h, _, e = forward(x, w, b, y)
+    return 2 * e * (h + w * h * x), 2 * e * w * h
+
+
+@exercise.mistake("everything is half of what it should be. What is the derivative of a square?")
+def no_2(x, w, b, y):
+    h, gate, e = forward(x, w, b, y)
+    return e * (h + w * gate * x), e * w * gate
+
+
+@exercise.mistake("both signs are reversed: ŷ stands in (ŷ - y)² with a plus.")
+def error_reversed(x, w, b, y):
+    h, gate, e = forward(x, w, b, y)
+    return -2 * e * (h + w * gate * x), -2 * e * w * gate
+
+
+@exercise.mistake("on the road through h you left out a factor: how much does ŷ move when h moves?")
+def outer_weight_skipped(x, w, b, y):
+    h, gate, e = forward(x, w, b, y)
+    return 2 * e * (h + gate * x), 2 * e * gate

@@ -1,0 +1,98 @@
+"""A step of the GRU in Bahdanau's decoder: r before the product, and z lets the new value in."""
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+
+
+def gru_step(x: Tensor, h: Tensor, W_x: Tensor, W_h: Tensor) -> Tensor:
+    """Return the new h (B, N); the blocks are stacked in the order r, z, n.
+
+    Shapes: x (B, D), h (B, N), W_x (3N, D), W_h (3N, N).
+    """
+    r, z, x_n, W_hn = parts(x, h, W_x, W_h)
+    n = (x_n + (r * h) @ W_hn.T).tanh()
+    return (1 - z) * h + z * n
+
+
+def parts(x: Tensor, h: Tensor, W_x: Tensor, W_h: Tensor) -> tuple[Tensor, ...]:
+    """Return r, z, what the input adds to the candidate, and the candidate's W_h."""
+    x_r, x_z, x_n = (x @ W_x.T).chunk(3, dim=1)
+    W_hr, W_hz, W_hn = W_h.chunk(3)
+    return (x_r + h @ W_hr.T).sigmoid(), (x_z + h @ W_hz.T).sigmoid(), x_n, W_hn
+
+
+exercise = Exercise("3.4", gru_step)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def drawn(B: int, D: int, N: int) -> tuple[Tensor, ...]:
+    return random(B, D), random(B, N), random(3 * N, D), random(3 * N, N)
+
+
+@exercise.stage("one unit")
+def one_unit():
+    return [drawn(1, 2, 1)]
+
+
+@exercise.stage("several units")
+def several_units():
+    return [drawn(1, 2, 3)]
+
+
+@exercise.stage("batches")
+def batches():
+    return [drawn(2, 5, 3), drawn(4, 3, 6)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake(
+    "you multiplied by r after the product with W_n; here the old state is reset before, and a "
+    "product mixes units."
+)
+def reset_after_the_product(x, h, W_x, W_h):
+    r, z, x_n, W_hn = parts(x, h, W_x, W_h)
+    return (1 - z) * h + z * (x_n + r * (h @ W_hn.T)).tanh()
+
+
+@exercise.mistake("z and 1 - z are exchanged: in this paper z is the share of the new.")
+def shares_exchanged(x, h, W_x, W_h):
+    r, z, x_n, W_hn = parts(x, h, W_x, W_h)
+    return z * h + (1 - z) * (x_n + (r * h) @ W_hn.T).tanh()
+
+
+@exercise.mistake("that is the library's GRU to the last digit; this paper differs in two places.")
+def gru_of_the_library(x, h, W_x, W_h):
+    r, z, x_n, W_hn = parts(x, h, W_x, W_h)
+    return z * h + (1 - z) * (x_n + r * (h @ W_hn.T)).tanh()
+
+
+@exercise.mistake("the candidate sees all of the old state: which gate was to hold it back?")
+def no_reset(x, h, W_x, W_h):
+    _, z, x_n, W_hn = parts(x, h, W_x, W_h)
+    return (1 - z) * h + z * (x_n + h @ W_hn.T).tanh()
+
+
+@exercise.mistake("the old state went through tanh once more: what is kept is kept as it is.")
+def old_state_squashed(x, h, W_x, W_h):
+    r, z, x_n, W_hn = parts(x, h, W_x, W_h)
+    return (1 - z) * h.tanh() + z * (x_n + (r * h) @ W_hn.T).tanh()
+
+
+@exercise.mistake("the two gates are exchanged: the first block is r, the second z.")
+def gates_exchanged(x, h, W_x, W_h):
+    z, r, x_n, W_hn = parts(x, h, W_x, W_h)
+    return (1 - z) * h + z * (x_n + (r * h) @ W_hn.T).tanh()
+
+
+@exercise.mistake(
+    "W_h is square in each block, so nothing is raised if it is used the wrong way round: W h is "
+    "`h @ W.T` for states in rows."
+)
+def transposed(x, h, W_x, W_h):
+    return gru_step(x, h, W_x, torch.cat([weight.T for weight in W_h.chunk(3)]))

@@ -1,0 +1,113 @@
+"""What the forget gates of a run leave of the gradient along the direct path."""
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise
+from utils.exercises.gates.drawn import gates
+
+
+def direct_path(f: Tensor) -> Tensor:
+    """Return ∂c_T / ∂c_t along the direct path, (B, T + 1, N), the first for t = 0.
+
+    Shapes: f (B, T, N), its first step is f_1.
+    """
+    later = f.flip(1).cumprod(1).flip(1)  # (B, T, N): the product of f_{t+1} … f_T
+    return with_one_behind(later)
+
+
+def with_one_behind(x: Tensor) -> Tensor:
+    return torch.cat([x, torch.ones_like(x[:, :1])], dim=1)
+
+
+exercise = Exercise("3.9", direct_path, gradient=False)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+@exercise.stage("one step")
+def one_step():
+    return [(gates(1, 1, 2),)]
+
+
+@exercise.stage("one unit")
+def one_unit():
+    return [(gates(1, 4, 1),)]
+
+
+@exercise.stage("batches and several units")
+def several_units():
+    return [(gates(3, 5, 2),), (gates(4, 4, 3),), (gates(2, 7, 5),)]
+
+
+@exercise.stage("a gate that is shut")
+def shut_gate():
+    f = gates(2, 6, 3)
+    f[:, 2] = 0
+    return [(f,)]
+
+
+@exercise.stage("a path too long for its product")
+def long_path():
+    return [(gates(1, 3000, 2),)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake(
+    "you multiplied from the first step on: that is how far c_0 reaches. Asked for is what reaches "
+    "the end."
+)
+def from_the_start(f):
+    return torch.cat([torch.ones_like(f[:, :1]), f.cumprod(1)], dim=1)
+
+
+@exercise.mistake("you added the gates; the chain rule along one path multiplies.")
+def sum_for_product(f):
+    return with_one_behind(f.flip(1).cumsum(1).flip(1))
+
+
+@exercise.mistake("a gate is missing: between c_t and c_T stand f_{t+1} to f_T, both included.")
+def one_gate_short(f):
+    return with_one_behind(with_one_behind(f.flip(1).cumprod(1).flip(1)[:, 1:]))
+
+
+@exercise.mistake("you raised one gate to a power; each step has a gate of its own.")
+def one_gate_for_all(f):
+    return with_one_behind(f ** torch.arange(f.shape[1], 0, -1)[:, None])
+
+
+@exercise.mistake("that is the way back over one step; the path goes on.")
+def last_gate_only(f):
+    return with_one_behind(f)
+
+
+@exercise.mistake("you multiplied along the batch: time is the second axis.")
+def batch_axis(f):
+    return with_one_behind(f.flip(0).cumprod(0).flip(0))
+
+
+@exercise.mistake(
+    "the right products, but in reverse: the first is to be that of t = 0, the longest path."
+)
+def last_first(f):
+    return direct_path(f).flip(1)
+
+
+@exercise.mistake(
+    "turning the products round does not turn the paths round: yours all start at f_1, and should "
+    "all end at f_T."
+)
+def products_turned_round(f):
+    return with_one_behind(f.cumprod(1).flip(1))
+
+
+@exercise.mistake(
+    "you divide the whole product by that of the first gates: where a gate is shut, or the path is "
+    "long, that is 0 divided by 0."
+)
+def divided(f):
+    from_0 = torch.cat([torch.ones_like(f[:, :1]), f.cumprod(1)], dim=1)
+    return from_0[:, -1:] / from_0

@@ -1,0 +1,89 @@
+"""The forget gate's bias that leaves a given share of the cell after so many steps."""
+
+import math
+
+from utils.exercises.checking import Exercise
+
+
+def forget_bias(distance: int, share: float) -> float:
+    """Return the bias for which a share (0 to 1) of the cell is left after so many steps."""
+    return logit(share ** (1 / distance))
+
+
+def logit(p: float) -> float:
+    return math.log(p / (1 - p))
+
+
+exercise = Exercise("3.8", forget_bias, gradient=False)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+@exercise.stage("one step")
+def one_step():
+    return [(1, 0.5), (1, 0.8)]
+
+
+@exercise.stage("half-lives")
+def half_lives():
+    return [(10, 0.5), (100, 0.5)]
+
+
+@exercise.stage("other shares")
+def other_shares():
+    return [(20, 0.1), (50, 0.9), (7, 0.3)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake("that is the gate; the bias is what a sigmoid turns into this gate.")
+def gate(distance, share):
+    return share ** (1 / distance)
+
+
+@exercise.mistake("a logarithm undoes an exponential, not a sigmoid.")
+def logarithm(distance, share):
+    return math.log(share) / distance
+
+
+@exercise.mistake("that keeps half, whatever share is asked for.")
+def half(distance, share):
+    return logit(0.5 ** (1 / distance))
+
+
+@exercise.mistake("that keeps 1/e, whatever share is asked for.")
+def one_over_e(distance, share):
+    return logit(math.exp(-1 / distance))
+
+
+@exercise.mistake("`share` is what is left, not what is lost.")
+def lost(distance, share):
+    return logit((1 - share) ** (1 / distance))
+
+
+@exercise.mistake("a bias of this sign closes the gate: for a long memory it should stand open.")
+def sign(distance, share):
+    return -logit(share ** (1 / distance))
+
+
+@exercise.mistake("you took the same amount away at each step; a gate takes the same share.")
+def linear(distance, share):
+    return logit(1 - (1 - share) / distance)
+
+
+@exercise.mistake(
+    "log(distance) is the rule of thumb for a memory of about so many steps. How much is left "
+    "after them does not come into it."
+)
+def logarithm_of_the_distance(distance, share):
+    return math.log(distance)
+
+
+@exercise.mistake(
+    "share to the power of the distance is what is left if each step keeps `share`. Here `share` "
+    "is what all the steps together keep."
+)
+def power_for_root(distance, share):
+    return logit(share**distance)

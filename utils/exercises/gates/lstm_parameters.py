@@ -1,0 +1,53 @@
+"""How many parameters does the library's bidirectional LSTM have?"""
+
+from torch import nn
+
+from utils.exercises.checking import Prediction
+
+
+def lstm_parameters() -> int:
+    """Count the parameters of a bidirectional LSTM of 10 inputs and 16 units."""
+    return sum(p.numel() for p in nn.LSTM(10, 16, bidirectional=True).parameters())
+
+
+exercise = Prediction("3.1", lstm_parameters)
+
+
+@exercise.mistake("that is one direction; each has weights of its own.")
+def one_direction():
+    return 4 * 16 * (10 + 16 + 2)
+
+
+@exercise.mistake("that is one of the blocks of each direction.")
+def one_block():
+    return 2 * 16 * (10 + 16 + 2)
+
+
+@exercise.mistake("three gates are not all: what do they let in?")
+def three_gates():
+    return 2 * 3 * 16 * (10 + 16 + 2)
+
+
+@exercise.mistake("each block also has biases.")
+def no_bias():
+    return 2 * 4 * 16 * (10 + 16)
+
+
+@exercise.mistake("the library keeps two biases per block, one for each product.")
+def one_bias():
+    return 2 * 4 * 16 * (10 + 16 + 1)
+
+
+@exercise.mistake("the old state too is multiplied by weights.")
+def no_state():
+    return 2 * 4 * 16 * (10 + 2)
+
+
+@exercise.mistake("the input too is multiplied by weights.")
+def no_input():
+    return 2 * 4 * 16 * (16 + 2)
+
+
+@exercise.mistake("a direction reads its own old state, of 16 numbers, not that of both.")
+def state_of_both_directions():
+    return 2 * 4 * 16 * (10 + 2 * 16 + 2)

@@ -1,0 +1,109 @@
+"""A step of an LSTM whose blocks are stacked as ONNX stacks them: i, o, f, g."""
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+
+
+def lstm_step(
+    x: Tensor, h: Tensor, c: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return the new h and the new c.
+
+    Shapes: x (B, D), h and c (B, N), W_x (4N, D), W_h (4N, N), b (4N,).
+    """
+    i, o, f, g = (x @ W_x.T + h @ W_h.T + b).chunk(4, dim=1)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+exercise = Exercise("3.3", lstm_step)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def drawn(B: int, D: int, N: int, *closed: int) -> tuple[Tensor, ...]:
+    """Draw a step's inputs; the blocks `closed` are gates that let next to nothing through."""
+    b = random(4 * N)
+    for block in closed:
+        b[block * N : (block + 1) * N] -= 50
+    return random(B, D), random(B, N), random(B, N), random(4 * N, D), random(4 * N, N), b
+
+
+@exercise.stage("a closed input gate, one unit")
+def closed_input_gate():
+    return [drawn(1, 2, 1, 0)]
+
+
+@exercise.stage("a closed forget gate, one unit")
+def closed_forget_gate():
+    return [drawn(1, 2, 1, 2)]
+
+
+@exercise.stage("batches and several units")
+def several_units():
+    return [drawn(2, 5, 3), drawn(4, 3, 6)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+def step(x, h, c, W_x, W_h, b, order="iofg", candidate=torch.tanh, show=torch.tanh):
+    """Take a step; the last three arguments are what mistakes change."""
+    a = dict(zip(order, (x @ W_x.T + h @ W_h.T + b).chunk(4, dim=1), strict=True))
+    i, f, o = (a[gate].sigmoid() for gate in "ifo")
+    c = f * c + i * candidate(a["g"])
+    return o * show(c), c
+
+
+@exercise.mistake(
+    "you cut the blocks as PyTorch orders them (i, f, g, o); these come as i, o, f, g."
+)
+def order_of_the_library(*inputs):
+    return step(*inputs, order="ifgo")
+
+
+@exercise.mistake(
+    "the forget gate holds the old, the input gate lets in the new, not the other way."
+)
+def forget_and_input_exchanged(*inputs):
+    return step(*inputs, order="foig")
+
+
+@exercise.mistake("the second block and the third have changed places: which comes after i?")
+def forget_and_output_exchanged(*inputs):
+    return step(*inputs, order="ifog")
+
+
+@exercise.mistake("what is written has a sign: a sigmoid could only ever add to the cell.")
+def candidate_without_sign(*inputs):
+    return step(*inputs, candidate=torch.sigmoid)
+
+
+@exercise.mistake("the cell has no bounds, the state has: what stands between them?")
+def state_without_tanh(*inputs):
+    return step(*inputs, show=lambda c: c)
+
+
+@exercise.mistake("the output gate decides what is shown, not what the cell keeps.")
+def shown_state_stored(*inputs):
+    h, _ = lstm_step(*inputs)
+    return h, h
+
+
+@exercise.mistake("the state shows the old cell: it should show what the step has just written.")
+def old_cell_shown(x, h, c, W_x, W_h, b):
+    o = (x @ W_x.T + h @ W_h.T + b).chunk(4, dim=1)[1].sigmoid()
+    return o * c.tanh(), lstm_step(x, h, c, W_x, W_h, b)[1]
+
+
+@exercise.mistake("the candidate has no bounds: a single step could add any amount to the cell.")
+def candidate_without_tanh(*inputs):
+    return step(*inputs, candidate=lambda a: a)
+
+
+@exercise.mistake("the right numbers, but the cell comes first: asked for is h, then c.")
+def cell_first(*inputs):
+    return lstm_step(*inputs)[::-1]

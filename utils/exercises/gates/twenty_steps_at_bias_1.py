@@ -1,0 +1,56 @@
+"""What is left of a cell's gradient after twenty steps with a forget gate's bias of 1?"""
+
+import math
+
+import torch
+from torch import nn
+
+from utils.exercises.checking import Prediction
+
+
+def gradient_left(steps: int = 20) -> float:
+    """∂c_t / ∂c_0 of the library's LSTM, with a forget gate's bias of 1 and nothing else."""
+    lstm = nn.LSTMCell(1, 1).double()
+    for parameter in lstm.parameters():
+        nn.init.zeros_(parameter)
+    with torch.no_grad():
+        lstm.bias_ih[1] = 1
+    x = torch.zeros(1, 1, dtype=torch.float64)
+    c_0 = torch.ones(1, 1, dtype=torch.float64, requires_grad=True)
+    h, c = x, c_0
+    for _ in range(steps):
+        h, c = lstm(x, (h, c))
+    return torch.autograd.grad(c, c_0)[0].item()
+
+
+exercise = Prediction("3.7", gradient_left, tolerance=0.1)
+
+
+@exercise.mistake("a bias of 1 is not a gate of 1: what is σ(1)?")
+def bias_as_gate():
+    return 1.0
+
+
+@exercise.mistake("that is one step; there are twenty.")
+def one_step():
+    return 1 / (1 + math.exp(-1))
+
+
+@exercise.mistake("you have the gate at a bias of 0.")
+def no_bias():
+    return 0.5**20
+
+
+@exercise.mistake("the bias is inside a sigmoid, not of an exponential.")
+def exponential():
+    return math.exp(-20)
+
+
+@exercise.mistake("a gate is a sigmoid of its bias, not a tanh.")
+def tanh():
+    return math.tanh(1) ** 20
+
+
+@exercise.mistake("a gate is missing: from c_0 to c_20 the path leads through twenty of them.")
+def one_gate_short():
+    return (1 / (1 + math.exp(-1))) ** 19

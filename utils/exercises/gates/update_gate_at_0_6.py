@@ -1,0 +1,49 @@
+"""What is left of a unit if a GRU gets the weights of another convention, unchanged?"""
+
+import torch
+
+from utils.exercises.checking import Prediction
+from utils.exercises.gates.bahdanau_gru import gru_step
+from utils.exercises.gates.forget_bias import logit
+
+
+def share_of_the_old(steps: int = 5) -> float:
+    """Return what is left of a state of 1 in the paper's GRU, with an update gate of 0.6."""
+    x, h = torch.ones(2, 1, 1, dtype=torch.float64)
+    W_x = torch.tensor([[0.0], [logit(0.6)], [0.0]], dtype=torch.float64)
+    for _ in range(steps):
+        h = gru_step(x, h, W_x, torch.zeros_like(W_x))
+    return h.item()
+
+
+exercise = Prediction("3.5", share_of_the_old, tolerance=0.03)
+
+
+@exercise.mistake("that is what PyTorch keeps; what does an update gate of 0.6 mean in the paper?")
+def library():
+    return 0.6**5
+
+
+@exercise.mistake("that is what is left after one step; there are five.")
+def one_step():
+    return 0.4
+
+
+@exercise.mistake("that is what PyTorch keeps in one step: another convention, and more steps.")
+def one_step_of_the_library():
+    return 0.6
+
+
+@exercise.mistake("that is the share which is gone in PyTorch.")
+def gone_in_the_library():
+    return 1 - 0.6**5
+
+
+@exercise.mistake("a share lies between 0 and 1: did you write it in per cent?")
+def per_cent():
+    return 100 * 0.4**5
+
+
+@exercise.mistake("that is the share which is gone; asked for is what is left.")
+def gone():
+    return 1 - 0.4**5

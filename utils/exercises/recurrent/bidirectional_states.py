@@ -1,0 +1,106 @@
+"""The last states of a layer that reads from left to right and of one that reads back."""
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+
+
+def both_ends(outputs: Tensor, lengths: Tensor) -> Tensor:
+    """Put the forward layer's last state beside the backward layer's last state.
+
+    Shapes: outputs (B, T, 2N), the forward half first, padded at the right end; lengths (B,).
+    Returns: (B, 2N).
+    """
+    return read_at(outputs, lengths - 1, 0 * lengths)
+
+
+def read_at(outputs: Tensor, forward: Tensor, backward: Tensor) -> Tensor:
+    """Take the forward half at one position of each sequence, the backward half at another."""
+    rows, N = torch.arange(len(outputs)), outputs.shape[2] // 2
+    return torch.cat([outputs[rows, forward, :N], outputs[rows, backward, N:]], 1)
+
+
+exercise = Exercise("2.6", both_ends)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def drawn(T: int, N: int, *lengths: int) -> tuple[Tensor, Tensor]:
+    return random(len(lengths), T, 2 * N), torch.tensor(lengths)
+
+
+@exercise.stage("one sequence, without padding")
+def without_padding():
+    return [drawn(3, 1, 3)]
+
+
+@exercise.stage("one sequence with padding")
+def with_padding():
+    return [drawn(5, 2, 3)]
+
+
+@exercise.stage("batches of different lengths")
+def batches():
+    return [drawn(6, 2, 4, 1, 6, 3), drawn(8, 3, 5, 2, 7)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake("the last position may be padding, and there the backward half has hardly begun.")
+def last_position(outputs, lengths):
+    return outputs[:, -1]
+
+
+@exercise.mistake("the backward half is right; the forward half may come from padding.")
+def forward_from_padding(outputs, lengths):
+    return read_at(outputs, 0 * lengths - 1, 0 * lengths)
+
+
+@exercise.mistake("the forward half is right; the backward half has read one token there.")
+def backward_at_the_end(outputs, lengths):
+    return read_at(outputs, lengths - 1, lengths - 1)
+
+
+@exercise.mistake("the forward half is right; the backward half is from where its reading begins.")
+def backward_from_padding(outputs, lengths):
+    return read_at(outputs, lengths - 1, 0 * lengths - 1)
+
+
+@exercise.mistake("the first position is number 0: what number has the last of four?")
+def one_too_far(outputs, lengths):
+    return read_at(outputs, lengths, 0 * lengths)
+
+
+@exercise.mistake("the longest sequence is read right; the shorter ones end before it.")
+def longest(outputs, lengths):
+    return read_at(outputs, 0 * lengths + lengths.max() - 1, 0 * lengths)
+
+
+@exercise.mistake("each half is read where the other should be: which one ends at the left?")
+def ends_exchanged(outputs, lengths):
+    return read_at(outputs, 0 * lengths, lengths - 1)
+
+
+@exercise.mistake("that is the mean over all positions, padding and all; one state is asked for.")
+def mean(outputs, lengths):
+    return outputs.mean(1)
+
+
+@exercise.mistake("positions count from 0, so the last of four is not at number 4.")
+def one_too_far_by_gather(outputs, lengths):
+    N = outputs.shape[2] // 2
+    at = lengths[:, None, None].expand(-1, 1, N)
+    return torch.cat([outputs[..., :N].gather(1, at)[:, 0], outputs[:, 0, N:]], 1)
+
+
+@exercise.mistake("the forward half has yet to read the sentence's last token.")
+def one_too_early(outputs, lengths):
+    return read_at(outputs, lengths - 2, 0 * lengths)
+
+
+@exercise.mistake("the backward half has one more token to read before it is done.")
+def backward_one_short(outputs, lengths):
+    return read_at(outputs, lengths - 1, 0 * lengths + 1)

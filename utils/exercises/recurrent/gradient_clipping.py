@@ -1,0 +1,103 @@
+"""Gradients of several tensors, shortened together if they are too long."""
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+
+
+def clip(gradients: list[Tensor], max_norm: float) -> list[Tensor]:
+    """Scale the gradients, as one vector, to a length of at most `max_norm`."""
+    return scaled(gradients, max_norm / length(gradients))
+
+
+def length(gradients: list[Tensor]) -> Tensor:
+    """Return the length of all tensors as one vector."""
+    return torch.cat([g.flatten() for g in gradients]).norm()
+
+
+def scaled(gradients: list[Tensor], factor: Tensor) -> list[Tensor]:
+    """Multiply each tensor by the factor, but never make it longer."""
+    return [g * factor.clamp(max=1) for g in gradients]
+
+
+exercise = Exercise("2.10", clip, gradient=False)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+@exercise.stage("one tensor, too long")
+def too_long():
+    return [([random(3) + 4], 1.0)]
+
+
+@exercise.stage("one tensor, short enough")
+def short_enough():
+    return [([random(3) / 9], 1.0)]
+
+
+@exercise.stage("several tensors")
+def several_tensors():
+    return [
+        ([random(2, 3), 4 * random(5), random(4, 2) / 4], 2.0),
+        ([random(3, 1) / 9, random(2) / 9], 0.7),
+    ]
+
+
+@exercise.stage("a gradient of zero")
+def zero():
+    return [([torch.zeros(1, dtype=torch.float64)], 1.0)]
+
+
+@exercise.stage("tensors that are short one by one")
+def short_one_by_one():
+    return [([random(4), random(2, 5)], 3.9)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake("each tensor has a scale of its own, so the step turns: clip all as one vector.")
+def each_tensor(gradients, max_norm):
+    return [clip([g], max_norm)[0] for g in gradients]
+
+
+@exercise.mistake("each number is clipped alone, so the step turns; only its length should change.")
+def each_number(gradients, max_norm):
+    return [g.clamp(-max_norm, max_norm) for g in gradients]
+
+
+@exercise.mistake("a short gradient stays as it is; yours is stretched.")
+def always(gradients, max_norm):
+    return [g * (max_norm / length(gradients)) for g in gradients]
+
+
+@exercise.mistake("that is the square of the length; something is left to do.")
+def root_forgotten(gradients, max_norm):
+    return scaled(gradients, max_norm / length(gradients) ** 2)
+
+
+@exercise.mistake("lengths don't add up, their squares do.")
+def sum_of_lengths(gradients, max_norm):
+    return scaled(gradients, max_norm / sum(g.norm() for g in gradients))
+
+
+@exercise.mistake("gradients that are too long should get the length `max_norm`, not 1.")
+def to_1(gradients, max_norm):
+    norm = length(gradients)
+    return [g / norm if norm > max_norm else g for g in gradients]
+
+
+@exercise.mistake("a little too short: no small number is needed beside the length.")
+def epsilon_added(gradients, max_norm):
+    return scaled(gradients, max_norm / (length(gradients) + 1e-6))
+
+
+@exercise.mistake(
+    "a gradient of zero has the length 0, and you divide by it: must a gradient that is short "
+    "enough be divided at all?"
+)
+def divided_by_zero(gradients, max_norm):
+    factor = min(1.0, max_norm / length(gradients).item())
+    return [g * factor for g in gradients]

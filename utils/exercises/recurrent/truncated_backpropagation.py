@@ -1,0 +1,123 @@
+"""The gradient of W_h where the states go on from chunk to chunk and the gradients do not."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+from utils.exercises.recurrent.layers import layer
+
+
+def truncated_gradient(
+    x: Tensor, y: Tensor, start: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor, k: int
+) -> Tensor:
+    """Return the gradient of W_h for the loss ½ Σ ‖h_t - y_t‖², cut before every k-th step.
+
+    Shapes: x (B, T, D), y (B, T, N), start (B, N), W_x (N, D), W_h (N, N), b (N,).
+    Returns: (N, N).
+    """
+    return gradient_with_cuts(
+        lambda t, h: h.detach() if t % k == 0 else h, x, y, start, W_x, W_h, b
+    )
+
+
+def gradient_with_cuts(before_step, x, y, start, W_x, W_h, b, counted_from: int = 0) -> Tensor:
+    """Differentiate the loss by W_h, where step t reads the state before_step(t, h)."""
+    W_h = W_h.detach().clone().requires_grad_()
+    h, loss = start, 0
+    for t in range(x.shape[1]):
+        h = before_step(t, h)
+        h = torch.tanh(x[:, t] @ W_x.T + h @ W_h.T + b)
+        if t >= counted_from:
+            loss = loss + ((h - y[:, t]) ** 2).sum() / 2
+    return torch.autograd.grad(loss, W_h)[0]
+
+
+exercise = Exercise("2.9", truncated_gradient, gradient=False)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def drawn(B: int, T: int, D: int, N: int, k: int) -> tuple:
+    weights = layer(D, N)
+    return random(B, T, D), random(B, T, N), random(B, N), *weights, k
+
+
+@exercise.stage("one chunk, nothing to cut")
+def one_chunk():
+    return [drawn(1, 3, 1, 2, 3)]
+
+
+@exercise.stage("two chunks")
+def two_chunks():
+    return [drawn(1, 4, 2, 1, 2)]
+
+
+@exercise.stage("several chunks, the last one shorter")
+def shorter_last():
+    return [drawn(2, 7, 1, 3, 3), drawn(3, 9, 3, 2, 4)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake("that is the whole gradient: the graph still reaches back through all chunks.")
+def not_cut(*task):
+    *given, k = task
+    return gradient_with_cuts(lambda t, h: h, *given)
+
+
+@exercise.mistake("only the gradient is cut between chunks: the state's value is carried over.")
+def state_zeroed(*task):
+    *given, k = task
+    return gradient_with_cuts(lambda t, h: 0 * h if t and t % k == 0 else h, *given)
+
+
+@exercise.mistake("each chunk begins with the first state: where did the one before it end?")
+def starts_again(x, y, start, W_x, W_h, b, k):
+    return gradient_with_cuts(lambda t, h: start if t % k == 0 else h, x, y, start, W_x, W_h, b)
+
+
+@exercise.mistake("the graph is cut at every step; inside of a chunk it stays whole.")
+def cut_at_every_step(*task):
+    *given, k = task
+    return gradient_with_cuts(lambda t, h: h.detach(), *given)
+
+
+@exercise.mistake("the cut is one step late: a chunk's first step belongs to it.")
+def cut_late(*task):
+    *given, k = task
+    return gradient_with_cuts(lambda t, h: h.detach() if t % k == 1 else h, *given)
+
+
+@exercise.mistake("k is the length of a chunk, and you made k chunks.")
+def k_chunks(x, *others):
+    *given, k = others
+    return truncated_gradient(x, *given, math.ceil(x.shape[1] / k))
+
+
+@exercise.mistake("only the last chunk counts; the gradients of all chunks are added.")
+def last_chunk_only(x, *others):
+    *given, k = others
+    first = (x.shape[1] - 1) // k * k  # the first step of the last chunk
+    return gradient_with_cuts(
+        lambda t, h: h.detach() if t % k == 0 else h, x, *given, counted_from=first
+    )
+
+
+@exercise.mistake("the loss is a sum over all steps; the chunks are not averaged.")
+def mean_of_the_chunks(x, *others):
+    *given, k = others
+    return truncated_gradient(x, *given, k) / math.ceil(x.shape[1] / k)
+
+
+@exercise.mistake("everything is twice as large: what stands before the sum in the loss?")
+def no_half(*task):
+    return 2 * truncated_gradient(*task)
+
+
+@exercise.mistake("the loss sums over the batch, and yours is a mean.")
+def mean_over_the_batch(x, *others):
+    return truncated_gradient(x, *others) / len(x)

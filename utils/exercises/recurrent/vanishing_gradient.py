@@ -1,0 +1,48 @@
+"""After how many steps is a gradient under a thousandth, if ‖W_h‖ is 0.8?"""
+
+import math
+
+from utils.exercises.checking import Prediction
+
+
+def steps_until_a_thousandth() -> int:
+    """Find the smallest k with ‖W_h‖ᵏ < 1/1000."""
+    return next(k for k in range(1, 1000) if 0.8**k < 1 / 1000)
+
+
+exercise = Prediction("2.4", steps_until_a_thousandth)
+
+
+@exercise.mistake("after that many steps, a little more may be left.")
+def rounded_down():
+    return 30
+
+
+@exercise.mistake("each step takes a fifth of what is left, not of the beginning.")
+def linear():
+    return 5
+
+
+@exercise.mistake("that is where less than half is left; you need a thousandth.")
+def a_half():
+    return 4
+
+
+@exercise.mistake("after that many steps, a hundredth is left.")
+def a_hundredth():
+    return 21
+
+
+@exercise.mistake("to lose a fifth is more than a factor of exp(-0.2).")
+def exponential():
+    return 35
+
+
+@exercise.mistake("one step fewer is enough: the smallest such number is asked for.")
+def one_too_many():
+    return 32
+
+
+@exercise.mistake("exactly a thousandth would be left there, but nobody takes part of a step.")
+def not_whole():
+    return math.log(1000) / math.log(1 / 0.8)

@@ -1,0 +1,167 @@
+"""The gradients of layer norm by its input, its gain and its bias, worked out by hand."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from utils.exercises.checking import Exercise, random
+
+
+def layer_norm_gradient(
+    x: Tensor, gain: Tensor, eps: float, grad_y: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the gradients by x (B, T, D), by the gain (D,) and by the bias (D,).
+
+    Shapes: x (B, T, D), gain (D,), grad_y (B, T, D).
+    """
+    deviation = (x.var(-1, correction=0, keepdim=True) + eps).sqrt()
+    normed = (x - x.mean(-1, keepdim=True)) / deviation
+    h = grad_y * gain
+    pull = normed * (h * normed).mean(-1, keepdim=True)
+    grad_x = (h - h.mean(-1, keepdim=True) - pull) / deviation
+    return grad_x, (grad_y * normed).sum((0, 1)), grad_y.sum((0, 1))
+
+
+class ByHand(Exercise):
+    """An exercise in which autograd records nothing."""
+
+    def judge(self, attempt: Any) -> tuple[bool | None, str]:
+        with torch.inference_mode():
+            return super().judge(attempt)
+
+
+exercise = ByHand("6.14", layer_norm_gradient, gradient=False)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def drawn(B: int, T: int, D: int, eps: float) -> tuple:
+    return 1 + 2 * random(B, T, D), random(D), eps, random(B, T, D)
+
+
+@exercise.stage("one position")
+def one_position():
+    return [drawn(1, 1, 3, 0.1)]
+
+
+@exercise.stage("several positions")
+def several_positions():
+    return [drawn(1, 4, 3, 1e-5)]
+
+
+@exercise.stage("several sequences")
+def several_sequences():
+    return [drawn(2, 3, 4, 0.5), drawn(3, 2, 5, 1e-5)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+def normalised(x: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+    """Return x̂, and what it was divided by."""
+    deviation = (x.var(-1, correction=0, keepdim=True) + eps).sqrt()
+    return (x - x.mean(-1, keepdim=True)) / deviation, deviation
+
+
+def by_a_deviation(deviation: Tensor, x: Tensor, gain: Tensor, grad_y: Tensor) -> tuple:
+    """Return the gradients, by the right formula, of a norm that divides by another deviation."""
+    normed = (x - x.mean(-1, keepdim=True)) / deviation
+    h = grad_y * gain
+    pull = normed * (h * normed).mean(-1, keepdim=True)
+    grad_x = (h - h.mean(-1, keepdim=True) - pull) / deviation
+    return grad_x, (grad_y * normed).sum((0, 1)), grad_y.sum((0, 1))
+
+
+@exercise.mistake("autograd is switched off here: work the gradients out, and write the formulas.")
+def by_autograd(x, gain, eps, grad_y):
+    leaves = [leaf.detach().requires_grad_() for leaf in (x, gain, torch.zeros_like(gain))]
+    y = F.layer_norm(leaves[0], gain.shape, *leaves[1:], eps)
+    return torch.autograd.grad(y, leaves, grad_y)
+
+
+@exercise.mistake("you treat mean and deviation as constants: x moves both of them.")
+def constants(x, gain, eps, grad_y):
+    _, deviation = normalised(x, eps)
+    return grad_y * gain / deviation, *layer_norm_gradient(x, gain, eps, grad_y)[1:]
+
+
+@exercise.mistake("x moves the mean, too: what happens to y if one number is added to all of x?")
+def mean_constant(x, gain, eps, grad_y):
+    normed, deviation = normalised(x, eps)
+    h = grad_y * gain
+    grad_x = (h - normed * (h * normed).mean(-1, keepdim=True)) / deviation
+    return grad_x, *layer_norm_gradient(x, gain, eps, grad_y)[1:]
+
+
+@exercise.mistake("x moves the deviation, too: what happens to y if x is stretched?")
+def deviation_constant(x, gain, eps, grad_y):
+    _, deviation = normalised(x, eps)
+    h = grad_y * gain
+    grad_x = (h - h.mean(-1, keepdim=True)) / deviation
+    return grad_x, *layer_norm_gradient(x, gain, eps, grad_y)[1:]
+
+
+@exercise.mistake("y = x̂ … and x̂ is x divided by something: so is its gradient.")
+def not_divided(x, gain, eps, grad_y):
+    _, deviation = normalised(x, eps)
+    grad_x, *others = layer_norm_gradient(x, gain, eps, grad_y)
+    return grad_x * deviation, *others
+
+
+@exercise.mistake("on its way back to x, the gradient passes the gain.")
+def gain_passed_by(x, gain, eps, grad_y):
+    _, *others = layer_norm_gradient(x, gain, eps, grad_y)
+    return layer_norm_gradient(x, torch.ones_like(gain), eps, grad_y)[0], *others
+
+
+@exercise.mistake("what does the gain multiply: x, or what became of it?")
+def gain_of_the_raw(x, gain, eps, grad_y):
+    grad_x, _, grad_bias = layer_norm_gradient(x, gain, eps, grad_y)
+    return grad_x, (grad_y * x).sum((0, 1)), grad_bias
+
+
+@exercise.mistake("gain and bias serve all positions: their gradients add up.")
+def means(x, gain, eps, grad_y):
+    grad_x, *others = layer_norm_gradient(x, gain, eps, grad_y)
+    positions = x.shape[0] * x.shape[1]
+    return grad_x, *(grad / positions for grad in others)
+
+
+@exercise.mistake("your deviation divides by D - 1; layer norm's divides by D.")
+def one_less(x, gain, eps, grad_y):
+    return by_a_deviation((x.var(-1, keepdim=True) + eps).sqrt(), x, gain, grad_y)
+
+
+@exercise.mistake("ε is added to the deviation; it belongs to the variance, under the root.")
+def eps_outside(x, gain, eps, grad_y):
+    deviation = x.var(-1, correction=0, keepdim=True).sqrt() + eps
+    return by_a_deviation(deviation, x, gain, grad_y)
+
+
+@exercise.mistake("each mean in the formula is a mean over the width, and yours is a sum.")
+def sums_for_means(x, gain, eps, grad_y):
+    normed, deviation = normalised(x, eps)
+    h = grad_y * gain
+    pull = normed * (h * normed).sum(-1, keepdim=True)
+    grad_x = (h - h.sum(-1, keepdim=True) - pull) / deviation
+    return grad_x, *layer_norm_gradient(x, gain, eps, grad_y)[1:]
+
+
+@exercise.mistake(
+    "the part that comes through the deviation has the wrong sign: where x is stretched, y is "
+    "divided by more."
+)
+def pushed(x, gain, eps, grad_y):
+    normed, deviation = normalised(x, eps)
+    h = grad_y * gain
+    pull = normed * (h * normed).mean(-1, keepdim=True)
+    grad_x = (h - h.mean(-1, keepdim=True) + pull) / deviation
+    return grad_x, *layer_norm_gradient(x, gain, eps, grad_y)[1:]
+
+
+@exercise.mistake("where is ε? It stands beside the variance, forwards and backwards.")
+def no_eps(x, gain, eps, grad_y):
+    return layer_norm_gradient(x, gain, 0.0, grad_y)

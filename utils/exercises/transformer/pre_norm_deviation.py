@@ -1,0 +1,43 @@
+"""How large are the numbers that leave a tall stack of pre-norm blocks?"""
+
+import math
+
+from utils.exercises.checking import Prediction
+
+
+def deviation() -> float:
+    """Add the variances of the input and of 12 blocks of two sublayers, 1 each."""
+    return math.sqrt(1 + 2 * 12)
+
+
+exercise = Prediction("6.7", deviation, tolerance=0.01)
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake(
+    "of independent numbers the variances add up, and 25 is their sum. What is the deviation?"
+)
+def variance():
+    return 25.0
+
+
+@exercise.mistake("a block has two sublayers.")
+def one_sublayer_each():
+    return math.sqrt(13)
+
+
+@exercise.mistake("that is post-norm: here nothing normalises the sum.")
+def post_norm():
+    return 1.0
+
+
+@exercise.mistake("what came in is still among it.")
+def no_input():
+    return math.sqrt(24)
+
+
+@exercise.mistake("that is for decoder blocks, which have three sublayers: an encoder's has two.")
+def three_sublayers_each():
+    return math.sqrt(1 + 3 * 12)

@@ -1,0 +1,121 @@
+"""The days of the book, as lessons.toml lists them.
+
+`python -m utils.press.lessons` writes what follows from them: the book's table of contents, and the
+lists of days in README and index.
+"""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from utils import ROOT
+
+REGISTRY = "lessons.toml"
+FIELDS = {"stem", "title", "teaches", "question", "fails", "concepts", "state"}
+BEGIN, END = "<!-- days: made by `make days` from lessons.toml -->", "<!-- end of days -->"
+
+
+@dataclass(frozen=True)
+class Day:
+    """A row of lessons.toml, which says what the fields mean."""
+
+    stem: str
+    title: str
+    teaches: str
+    question: str
+    fails: str
+    concepts: tuple[str, ...]
+    state: str
+
+    @property
+    def number(self) -> int:
+        return int(self.stem[:2])
+
+    @property
+    def topic(self) -> str:
+        """The stem without its number: the name of the day's folder of exercises."""
+        return self.stem[3:]
+
+    @property
+    def written(self) -> bool:
+        return self.state == "written"
+
+
+def days(book: Path = ROOT) -> list[Day]:
+    """The days, in order.
+
+    Raises: ValueError if a row lacks a field or has another, or the numbers don't run from 0 on.
+    """
+    rows = tomllib.loads((book / REGISTRY).read_text(encoding="utf-8"))["day"]
+    for row in rows:
+        if set(row) != FIELDS:
+            raise ValueError(
+                f"{REGISTRY}: the day {row.get('stem', '?')} has the fields {sorted(row)}, "
+                f"and needs {sorted(FIELDS)}."
+            )
+    found = [Day(**row | {"concepts": tuple(row["concepts"])}) for row in rows]
+    if [day.stem[:3] for day in found] != [f"{number:02d}_" for number in range(len(found))]:
+        raise ValueError(
+            f"{REGISTRY}: the stems have to begin with 00_, 01_, … in order, got "
+            f"{', '.join(day.stem for day in found)}."
+        )
+    return found
+
+
+def concepts(book: Path = ROOT) -> list[str]:
+    """The concept modules of all days, in the order in which they are taught."""
+    return [concept for day in days(book) for concept in day.concepts]
+
+
+def table_of_contents(listed: list[Day]) -> str:
+    """_toc.yml."""
+    parts = {
+        "The days": [f"chapters/{day.stem}" for day in listed],
+        "Look it up": ["claims", "notation", "glossary", "references"],
+        "Solutions": [f"chapters/solutions/{day.stem}" for day in listed],
+    }
+    lines = ["# made by `make days` from lessons.toml", "format: jb-book", "root: index", "parts:"]
+    for caption, files in parts.items():
+        lines += [f"  - caption: {caption}", "    chapters:"]
+        lines += [f"      - file: {file}" for file in files]
+    return "\n".join(lines) + "\n"
+
+
+def in_index(listed: list[Day]) -> str:
+    """The table of the first page: what each day teaches, and what fails at its end."""
+    head = "| Day | Lesson | What fails, and so makes the next day necessary |\n| --- | --- | --- |"
+    rows = [
+        f"| {day.number} | [{day.title}](chapters/{day.stem}.ipynb): {day.teaches}"
+        f"{'' if day.written else ' (begun)'} | {day.fails} |"
+        for day in listed
+    ]
+    return "\n".join([head, *rows])
+
+
+def in_readme(listed: list[Day]) -> str:
+    """The days, a line each."""
+    return "\n".join(
+        f"- **Day {day.number}: {day.title}**{'' if day.written else ' (begun)'}. {day.question}"
+        for day in listed
+    )
+
+
+def pages(book: Path = ROOT) -> dict[str, str]:
+    """{file: text} of what follows from the registry."""
+    listed = days(book)
+    made = {"_toc.yml": table_of_contents(listed)}
+    for file, inside in (("README.md", in_readme(listed)), ("index.md", in_index(listed))):
+        before, _, rest = (book / file).read_text(encoding="utf-8").partition(BEGIN)
+        after = rest.partition(END)[2]
+        made[file] = f"{before}{BEGIN}\n\n{inside}\n\n{END}{after}"
+    return made
+
+
+def write_pages() -> None:
+    """Write what follows from the registry."""
+    for file, text in pages().items():
+        (ROOT / file).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_pages()
