@@ -495,6 +495,7 @@ def history(calm, monkeypatch) -> Path:
     change(calm, "FACTOR * seed", "factor * seed")
     change(calm, '"goal":', '"seconds": len(str(calls)), "goal":')
     change(calm, '"curve": [1.0, seed]', '"curve": [seed / 3]')
+    change(calm, "else 3}", "else 3} | ({'of tanh': 1} if activation == 'tanh' else {})")
     change(calm, "str(calls)", 'list(here.glob("call*"))')
     running.git("init", "--quiet")
     commit("Script")

@@ -191,7 +191,7 @@ def _workers(scheduler: str | None) -> ExitStack | parallel_config:
         message = 'A cluster needs Dask: install it with `.venv/bin/pip install -e ".[cluster]"`.'
         raise ExperimentError(message) from None
     try:
-        client = Client(scheduler, timeout=10, set_as_default=False)
+        client = Client(scheduler, timeout=5, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ExperimentError(f"No cluster answers at {scheduler}: {error}") from error
     held = ExitStack()

@@ -62,8 +62,8 @@ def verify(name: str) -> str:
         )
     members = _cheapest(held, script.PARAMETERS)
     seconds = set(getattr(script, "SECONDS", ()))
-    columns = [column for column in held["rows"][0]["numbers"] if column not in seconds]
-    if not members or not columns:
+    columns = {key(row["member"]): row["numbers"].keys() - seconds for row in held["rows"]}
+    if not any(columns[key(member)] for member in members):
         return "nothing to compare but seconds or other members; stale: run `make experiments`"
     commit = _measured_at(name, held)
     with _worktree(commit) as then, ThreadPoolExecutor() as both:
@@ -71,9 +71,9 @@ def verify(name: str) -> str:
         found = both.map(lambda side: _measure(*side, members), sides)
         before, after = ([_texts(numbers) for numbers in side] for side in found)
     for member, old, new in zip(members, before, after, strict=True):
-        differ = [each for each in columns if old.get(each) != new.get(each)]
-        differ += sorted(new.keys() - set(columns) - seconds)
-        if differ:
+        asked = columns[key(member)]
+        differ = {each for each in asked if old.get(each) != new.get(each)}
+        if differ := sorted(differ | new.keys() - asked - seconds):
             return f"other numbers of {member}: {', '.join(differ)}; stale: run `make experiments`"
     by = surroundings() | {"members": len(members), "compared with": commit}
     stamp = {"fingerprint": now, "commit": git("rev-parse", "HEAD"), "verified_by": by}
