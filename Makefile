@@ -35,8 +35,8 @@ edit: $(READY) ## open the paired originals in JupyterLab, for authors
 execute: $(READY) ## run the lessons that have changed and store their outputs; LESSON=01_convolution or ALL=1 for others
 	@$(BIN)/python -m utils.press.notebooks $(LESSON) $(if $(ALL),--all)
 
-experiments: $(READY) ## run the long experiments whose stored results are stale
-	@$(BIN)/python -m utils.measure.experiments
+experiments: $(READY) ## run the long experiments whose results are stale; VERIFY=1 if only the form of the code changed
+	@$(BIN)/python -m utils.measure.experiments $(NAMES) $(if $(VERIFY),--verify) $(if $(SCHEDULER),--scheduler $(SCHEDULER))
 
 days: $(READY) ## write the table of contents and the lists of days from lessons.toml
 	@$(BIN)/python -m utils.press.lessons

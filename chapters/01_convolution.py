@@ -1357,7 +1357,7 @@ claim(
 # Nearer nine than twelve, whichever AlexNet one takes.
 #
 # The next two claims need many runs. A stored experiment trained one small network with ReLU and with
-# tanh, in the manner of AlexNet's authors, but at four learning rates each. How many steps does it
+# tanh, in the manner of AlexNet's authors, but at three learning rates each. How many steps does it
 # take until the training loss is down to 0.1, in at most 30 epochs?
 
 # %%
@@ -1427,7 +1427,7 @@ drop = experiments.load("dropout")
 
 
 def mean_of(column: str, network: str, examples: int, dropout: float) -> float:
-    """Mean over five seeds."""
+    """Mean over three seeds."""
     return drop.spread(column, network=network, examples=examples, dropout=dropout)[0]
 
 
@@ -1440,7 +1440,7 @@ table(
 )
 
 # %% [markdown]
-# Points of test accuracy that dropout adds, over five seeds. In the dense network all three means
+# Points of test accuracy that dropout adds, over three seeds. In the dense network all three means
 # fall a little. How far do the seeds of one setting lie apart?
 
 # %%
@@ -1557,7 +1557,7 @@ check("1.2", my_count)
 #
 # *Core, 5 minutes.* At the top of this page, one fixed shuffle of the pixels did nothing to a dense
 # network. Suppose that DigitsNet and a dense network are each trained and tested on shuffled pictures,
-# over five seeds. Whose mean share of errors grows by more than a quarter? Commit yourself to one of
+# over three seeds. Whose mean share of errors grows by more than a quarter? Commit yourself to one of
 # `"dense"`, `"convolutional"`, `"both"` and `"neither"`, and say to yourself why.
 # ([Solution](solutions/01_convolution.ipynb#solution-1-3))
 # ```

@@ -113,7 +113,7 @@ finding(
 # experiment:
 
 # %%
-translated = experiments.load("translation_products")
+translated = experiments.load("translation")
 exact = {score: translated.spread("exact", score=score) for score in ("dot", "scaled dot")}
 finding(
     "Exact translations, three seeds each, at the same learning rate: all with the scale beat all without it.",

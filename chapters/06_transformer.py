@@ -1025,14 +1025,12 @@ finding(
 # What it makes of *I love deep learning*, which it has never seen, stands at the end of that line.
 #
 # So few sentences, and so little training, say little about the two models. Stored experiments gave larger ones Day 4's whole task: 24,000 sentences of all kinds with 3 to 25 words, three seeds. The Transformer has two blocks on each side,
-# and about as many parameters as Day 4's best model, the one with the additive score. Its positions are yesterday's rotary ones, its labels are smoothed by 0.1, and it has no dropout; Day 4's has plain labels and a dropout of 0.1. So more differs than the architecture. It was trained twice, for 5 and for 8 passes over the sentences.
+# and about as many parameters as Day 4's best model, the one with the additive score. Its positions are yesterday's rotary ones, its labels are smoothed by 0.1, and it has no dropout; Day 4's has plain labels and a dropout of 0.1. So more differs than the architecture. It was trained for 5 passes over the sentences, Day 4's for 6.
 
 # %%
-trained = experiments.load("translation_transformer")
 stored = {
     "Day 4's, 6 passes": experiments.load("translation").select(score="additive"),
-    "Transformer, 5 passes": trained.select(epochs=5),
-    "Transformer, 8 passes": trained.select(epochs=8),
+    "Transformer, 5 passes": experiments.load("translation_transformer").rows,
 }
 
 
@@ -1060,7 +1058,7 @@ def mean_by_length(rows: list[dict]) -> dict[int, float]:
 
 exact_by_length = {name: mean_by_length(rows) for name, rows in stored.items()}
 
-# %% mystnb={"figure": {"caption": "Share of sentences translated exactly, by their number of English words: mean of three seeds (stored experiments `translation` and `translation_transformer`). The vertical axis begins at 0.9.", "name": "fig-by-length"}, "image": {"alt": "Three lines that run at or just below one for all lengths from 3 to 25 words. Towards the longest sentences they dip by two to three hundredths."}}
+# %% mystnb={"figure": {"caption": "Share of sentences translated exactly, by their number of English words: mean of three seeds (stored experiments `translation` and `translation_transformer`). The vertical axis begins at 0.9.", "name": "fig-by-length"}, "image": {"alt": "Two lines that run at or just below one for all lengths from 3 to 25 words. Towards the longest sentences they dip by two to three hundredths."}}
 lines = {name: (list(found), list(found.values())) for name, found in exact_by_length.items()}
 ax = curves(lines, "English words", "share exactly right")
 ax.set_ylim(0.9, 1.005)
@@ -1069,15 +1067,14 @@ plt.show()
 # %%
 worst = {name: min(found.values()) for name, found in exact_by_length.items()}
 means = {name: sum(row["exact"] for row in rows) / len(rows) for name, rows in stored.items()}
-day_4s, five, eight = stored
-by_seed = [[row["unseen structures"] for row in stored[name]] for name in (five, eight)]
+day_4s, five = stored
+by_seed = [row["unseen structures"] for row in stored[five]]
 finding(
-    "After 5 passes the Transformer is as good as Day 4's model after 6, within a fifth of a point; after 8 it is better, "
-    "and at least 97 % are right at every length. On unseen structures its seeds lie over six points apart.",
+    "After 5 passes the Transformer is as good as Day 4's model after 6, within a fifth of a point, and at least 97 % "
+    "are right at every length. On unseen structures its seeds lie over six points apart.",
     abs(means[five] - means[day_4s]) < 0.002
-    and means[eight] > means[day_4s] + 0.002
-    and worst[eight] >= 0.97
-    and min(max(shares) - min(shares) for shares in by_seed) > 0.06,
+    and worst[five] >= 0.97
+    and max(by_seed) - min(by_seed) > 0.06,
     {f"exact, {name}": f"{mean:.2%}" for name, mean in means.items()}
     | {f"worst length, {name}": f"{share:.1%}" for name, share in worst.items()},
 )
@@ -1132,7 +1129,7 @@ finding(
 
 # %%
 (passes,) = experiments.load("translation_time").rows
-a_pass = {day_4s: passes["additive"], five: passes["transformer"], eight: passes["transformer"]}
+a_pass = {day_4s: passes["additive"], five: passes["transformer"]}
 needed = {name: a_pass[name] * rows[0]["epochs"] for name, rows in stored.items()}
 table(
     [[name, f"{a_pass[name]:.0f}", f"{needed[name]:.0f}"] for name in stored],
@@ -1141,11 +1138,8 @@ table(
 
 # %%
 finding(
-    "A pass takes the Transformer less time than Day 4's model. With eight passes, in less than one and a half times the "
-    "time, it gets further than Day 4's with six.",
-    a_pass[five] < a_pass[day_4s]
-    and needed[eight] < 1.5 * needed[day_4s]
-    and means[eight] > means[day_4s],
+    "A pass takes the Transformer less time than Day 4's model, so it is as good after less time.",
+    a_pass[five] < a_pass[day_4s] and needed[five] < needed[day_4s],
     {"a pass": f"×{a_pass[day_4s] / a_pass[five]:.2f}"}
     | {name: f"{total:.0f} s for {means[name]:.2%}" for name, total in needed.items()},
 )
@@ -1815,7 +1809,7 @@ finding(
 # %% [markdown]
 # ### Sure, or nearly sure?
 #
-# *Beyond the core path.* A stored experiment trained small Transformers on Day 4's dates with a share of 0.1 and with none, five seeds each, with a dropout of 0.1, in two ways: on few dates, shown often, and on many, shown seldom. Of new dates it took the cross-entropy by the true labels, and the share of right symbols.
+# *Beyond the core path.* A stored experiment trained small Transformers on Day 4's dates with a share of 0.1 and with none, three seeds each, with a dropout of 0.1, in two ways: on few dates, shown often, and on many, shown seldom. Of new dates it took the cross-entropy by the true labels, and the share of right symbols.
 
 # %%
 smoothed = experiments.load("smoothing")
@@ -1860,8 +1854,8 @@ mean_and_error = {
 claim(
     "tr-6",
     supports={
-        "with many dates, it costs cross-entropy on new ones, with each of five seeds": costs_nats,
-        "on what was trained on it costs in each of ten comparisons": costs_training,
+        "with many dates, it costs cross-entropy on new ones, with each of three seeds": costs_nats,
+        "on what was trained on it costs in each of six comparisons": costs_training,
         "the model is less sure in each of them": unsure,
     },
     limits={

@@ -60,7 +60,7 @@ check("1.2", my_count)
 #
 # A dense layer doesn't know which pixels are neighbours, so a shuffle changes nothing for it. A kernel that
 # looks at neighbours sees unrelated pixels. The stored experiment `shuffled` has trained both kinds of
-# network on five seeds.
+# network on three seeds.
 
 
 # %%
