@@ -55,7 +55,7 @@ from utils.data.text import Vocabulary, pad
 from utils.measure import experiments
 from utils.measure.claims import claim
 from utils.measure.graphs import longest_chain
-from utils.show.display import finding, show_source, table
+from utils.show.display import observe, show_source, table
 from utils.show.plotting import COLOURS, curves, heat_map, use_book_style
 from utils.training import metrics
 from utils.training.loop import Batches, evaluate, fit
@@ -139,7 +139,7 @@ def share(right: dict[int, float], lengths: range) -> float:
 
 
 short, long = share(through_vector, range(2, 4)), share(through_vector, range(9, 13))
-finding(
+observe(
     "Words of 2 and 3 letters: over 85 % right. Words of 9 to 12, as long as in training: under 15 %.",
     short > 0.85 and long < 0.15,
     {"2 and 3 letters": f"{short:.0%}", "9 to 12": f"{long:.0%}"},
@@ -156,7 +156,7 @@ finding(
 # %%
 wide = speller(None, hidden_size=96)
 through_wide = right_by_length(wide)
-finding(
+observe(
     "Twice the width: words of 6 letters gain over 15 points, and of 9 to 12 under 20 % are right.",
     through_wide[6] > through_vector[6] + 0.15 and share(through_wide, range(9, 13)) < 0.2,
     {"6 letters": f"{through_vector[6]:.0%} and {through_wide[6]:.0%}"}
@@ -730,7 +730,7 @@ n_parameters = {
     for name, model in (("fixed", fixed), ("wide", wide), ("attention", looking))
 }
 gain = share(with_attention, range(9, 13)) - long
-finding(
+observe(
     "At 9 to 12 letters attention adds over 60 points, with fewer parameters than twice the width needs; "
     "beyond 14 letters it, too, is under 60 %.",
     gain > 0.6
@@ -752,7 +752,7 @@ finding(
 # %%
 corpus = dates.corpus(6000, n_held_out=1000, seed=0)
 trained_days = {example.date for example in corpus.train}
-finding(
+observe(
     "No day of the test stands in training.",
     not any(example.date in trained_days for example in corpus.test),
     {f"{e.locale}: {e.text}": f"is {e.target}" for e in corpus.test[:6]},
@@ -765,7 +765,7 @@ finding(
 
 # %%
 ceiling = dates.ceiling(dates.days([2023, 2024]))
-finding(
+observe(
     "Without the locale nobody can be right on more than 99.5 % of the dates; 98 % are possible.",
     0.98 < ceiling < 0.995,
     {"ceiling": f"{ceiling:.1%}"},
@@ -831,7 +831,7 @@ def rules_right(examples: list[dates.Example]) -> float:
 parts = {"formats seen in training": corpus.test, "formats never seen": corpus.unseen_formats}
 by_model = {name: dates_right(reader, part) for name, part in parts.items()}
 by_rules = {name: rules_right(part) for name, part in parts.items()}
-finding(
+observe(
     "The rules read over 99 % of the seen formats; the model over 60 %, and fewer of the unseen.",
     by_rules["formats seen in training"] > 0.99
     and by_model["formats seen in training"] > 0.6
@@ -860,7 +860,7 @@ table(
 
 # %%
 told, untold = (of_dates[locale]["exact"] for locale in (True, False))
-finding(
+observe(
     "Told the locale, all three models read over 99.5 % of new dates; not told, they reach over 99 % of the "
     "ceiling.",
     told[1] > 0.995 and 0.99 * ceiling < untold[1] and untold[2] < ceiling,
@@ -930,7 +930,7 @@ judged = {}
 for name, written in (("greedy", greedy), ("beam of 5", beam)):
     words = [chinese.decode(row) or ["<nothing>"] for row in written]
     judged[name] = (metrics.exact_match(written, target, EOS), metrics.bleu(words, reference))
-finding(
+observe(
     "Between 40 and 90 % are exactly right; BLEU is above 50; the beam changes exact match by under 4 points.",
     0.4 < judged["greedy"][0] < 0.9
     and judged["greedy"][1] > 50
@@ -950,7 +950,7 @@ def log_likelihood(written: torch.Tensor) -> torch.Tensor:
 
 higher = log_likelihood(beam) - log_likelihood(greedy)
 worse, better = (higher < -1e-3).double().mean().item(), (higher > 1e-3).double().mean().item()
-finding(
+observe(
     "The beam finds something more probable than greedy decoding for over 1 % of the sentences, and "
     "something less probable for under 2 %.",
     better > 0.01 and worse < 0.02,
@@ -992,7 +992,7 @@ exposure = {
     "after a mistake, fed the truth": next_wrong(truth_fed),
     "after a mistake, fed the mistake": next_wrong(own_fed),
 }
-finding(
+observe(
     "After a mistake the next symbol is wrong at least twice as often as after a right one, even if the "
     "truth is fed; if the mistake is fed, over 20 points more.",
     exposure["after a mistake, fed the truth"] > 2 * exposure["after a right symbol"]
@@ -1045,7 +1045,7 @@ plt.show()
 
 # %%
 year = picture[:4, day.text.index("1993") + 1 :].sum(1)  # weight of the year's four digits
-finding(
+observe(
     "While the year is written, over half of the weight lies on the year and what follows it.",
     year.mean() > 0.5,
     {"weight": f"{year.mean():.0%}"},
@@ -1089,7 +1089,7 @@ plt.show()
 
 # %%
 found = metrics.alignment(picture, 4, 4)
-finding(
+observe(
     "我 looks at *I*, 爱 at *love*; 深度 学习 has over 80 % of its weight on what follows *love*.",
     {(0, 0), (1, 1)} <= found and picture[2:4, 2:].sum().item() > 1.6,
     {
@@ -1163,7 +1163,7 @@ aer = {
 }
 
 # %%
-finding(
+observe(
     "The largest weights are wrong by less than 30 %, and less than two thirds as often as the diagonal.",
     aer["largest weight"] < 0.3 and aer["largest weight"] < 2 / 3 * aer["diagonal"],
     {name: f"{rate:.0%}" for name, rate in aer.items()},
@@ -1176,7 +1176,7 @@ finding(
 
 # %%
 missed = [i for i in range(400) if metrics.until(greedy[i], EOS) != metrics.until(target[i], EOS)]
-finding(
+observe(
     "Some sentences are not translated exactly.",
     len(missed) > 0,
     {
@@ -1251,7 +1251,7 @@ plt.show()
 
 # %%
 double = {name: waiting[128][name] / waiting[64][name] for name in waiting[8]}
-finding(
+observe(
     "Twice the length makes the chain twice as long, within 5 %; that of attention alone stays the same.",
     1.9 < double["Luong"] < 2.05
     and 1.9 < double["Bahdanau"] < 2.05
@@ -1282,7 +1282,7 @@ took = {"encoder": quickest(lambda: encoder(ids, torch.tensor([512])))}
 took["attention"] = quickest(lambda: look(x, x, x))
 # symbols × directions × the GRU's blocks × 2 (multiply, add) × units × (inputs + states)
 work = {"encoder": 512 * 2 * 3 * 2 * 16 * (32 + 16), "attention": 4 * 512**2 * 32}
-finding(
+observe(
     "Attention among all pairs is over 5 times the work; yet the encoder takes over 5 times as long.",
     work["attention"] > 5 * work["encoder"] and took["encoder"] > 5 * took["attention"],
     {name: f"{1000 * seconds:.1f} ms" for name, seconds in took.items()},
