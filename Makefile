@@ -11,7 +11,7 @@ UNSUITABLE := The book needs Python 3.11, 3.12 or 3.13 with its venv module, and
 install it (on Debian and Ubuntu with python3-venv), or name another one, as in "make lab PYTHON=python3.12".
 
 .DEFAULT_GOAL := help
-.PHONY: help lab fresh test book edit execute experiments days new-day bench speed lock
+.PHONY: help lab fresh test book edit execute experiments days new-day bench speed mutation lock
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -51,6 +51,9 @@ bench: $(READY) ## measure time and memory of our layers beside the library's
 speed: export ONEDNN_MAX_CPU_ISA := AVX2
 speed: $(READY) ## check that our layers keep their bounds beside the library's; wants a quiet machine
 	@$(BIN)/python -m pytest -m speed --numprocesses=0 tests/test_benchmarks.py $(ARGS)
+
+mutation: $(READY) ## make 300 small mistakes in the layers, one at a time: do the tests notice? N=300 SEED=0 MODULES="attention seq2seq"
+	@$(BIN)/python tests/mutation.py --sample $(or $(N),300) --seed $(or $(SEED),0) $(MODULES)
 
 lock: $(READY) ## write both requirements files anew, from the ranges in pyproject.toml; ARGS=--upgrade for the newest versions
 	@$(BIN)/python -m pip install --quiet uv

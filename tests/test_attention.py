@@ -16,6 +16,7 @@ from utils.attention import (
     GeneralScore,
     LocalAttention,
     ScaledDotScore,
+    blanked,
     masked_softmax,
     padding_mask,
 )
@@ -555,3 +556,14 @@ def test_local_attention_without_weights_or_mask():
         torch.testing.assert_close(alone, context, **EXACT)
     with pytest.raises(ValueError, match="at least 1 position to each side, got 0"):
         LocalAttention(DotScore(), 0)
+
+
+def test_what_no_query_may_attend_to_is_blanked():
+    x = draw(2, 3, 2)
+    mask = torch.tensor([[[True, False, False], [False, True, False]]])  # (1, T, S)
+    expected = x.clone()
+    expected[:, 2] = 0
+    assert torch.equal(blanked(x, mask), expected)
+    expected[:, 1] = 0
+    assert torch.equal(blanked(x, mask[0, 0]), expected)
+    assert blanked(x, None) is x

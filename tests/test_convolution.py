@@ -513,6 +513,62 @@ def test_googlenet_has_nine_inception_blocks_of_the_papers_widths():
     assert [shape[1] for shape in shapes] == [28] * 2 + [14] * 5 + [7] * 2
 
 
+PLANS = {  # K/stride+padding>channels, "-" without bias; sizes of windows; shares of dropout
+    LeNet: "5/1+0>6 tanh avg2/2 5/1+0>16 tanh avg2/2 5/1+0>120 tanh flatten 120>84 tanh 84>10",
+    AlexNet: """11/4+2>64 relu max3/2+0 5/1+2>192 relu max3/2+0 3/1+1>384 relu 3/1+1>256 relu
+        3/1+1>256 relu max3/2+0 flatten drop0.5 9216>4096 relu drop0.5 4096>4096 relu 4096>1000""",
+    GoogLeNet: """7/2+3>64 relu max3/2+0ceil lrn5 1/1+0>64 relu 3/1+1>192 relu lrn5 max3/2+0ceil
+        inception:64,96,128,16,32,32 inception:128,128,192,32,96,64 max3/2+0ceil
+        inception:192,96,208,16,48,64 inception:160,112,224,24,64,64 inception:128,128,256,24,64,64
+        inception:112,144,288,32,64,64 inception:256,160,320,32,128,128 max3/2+0ceil
+        inception:256,160,320,32,128,128 inception:384,192,384,48,128,128
+        mean1 flatten drop0.4 1024>1000""",
+    DigitsNet: """3/1+1>24- norm relu 3/1+1>24- norm relu max2/2+0 3/1+1>48- norm relu
+        flatten drop0.3 768>10""",
+    SmallAlexNet: """3/1+1>16- norm relu 3/1+1>32- norm relu max2/2+0 3/1+1>48- norm relu
+        3/1+1>32- norm relu 3/1+1>32- norm relu max2/2+0 flatten
+        drop0.3 128>128 relu drop0.3 128>128 relu 128>10""",
+    SmallGoogLeNet: """3/1+1>24- norm relu inception-:12,12,24,8,12,12 max2/2+0
+        inception-:24,24,48,8,12,12 inception-:32,24,64,8,16,16
+        mean1 flatten drop0.3 128>10""",
+}
+
+
+def outline(layer: nn.Module) -> str:
+    """Write a network's layers in the order in which an image passes them."""
+    match layer:
+        case Inception():
+            convs = [part for part in layer.modules() if isinstance(part, nn.Conv2d)]
+            norms = sum(isinstance(part, nn.BatchNorm2d) for part in layer.modules())
+            assert norms in (0, len(convs)) and all((c.bias is None) == bool(norms) for c in convs)
+            return f"inception{'-' * bool(norms)}:" + ",".join(str(c.out_channels) for c in convs)
+        case nn.Sequential():
+            return " ".join(map(outline, layer))
+        case nn.Conv2d():
+            (K, _), (stride, _), (padding, _) = layer.kernel_size, layer.stride, layer.padding
+            return f"{K}/{stride}+{padding}>{layer.out_channels}{'-' * (layer.bias is None)}"
+        case nn.MaxPool2d():
+            ceil = "ceil" * layer.ceil_mode
+            return f"max{layer.kernel_size}/{layer.stride}+{layer.padding}{ceil}"
+        case nn.AvgPool2d():
+            return f"avg{layer.kernel_size}/{layer.stride}"
+        case nn.LocalResponseNorm():
+            return f"lrn{layer.size}"
+        case nn.AdaptiveAvgPool2d():
+            return f"mean{layer.output_size}"
+        case nn.Dropout():
+            return f"drop{layer.p}"
+        case nn.Linear():
+            return f"{layer.in_features}>{layer.out_features}"
+    return {"BatchNorm2d": "norm"}.get(type(layer).__name__, type(layer).__name__.lower())
+
+
+@pytest.mark.parametrize("network", PLANS)
+def test_networks_have_the_layers_of_their_plans(network):
+    with torch.device("meta"):
+        assert outline(network()).split() == PLANS[network].split()
+
+
 def test_inception_keeps_its_branches_beside_each_other():
     torch.manual_seed(0)
     block = Inception(3, 2, 3, 4, 2, 5, 6).double()

@@ -208,6 +208,34 @@ def test_bigbird_where_there_are_fewer_blocks_than_it_would_draw():
         assert counts[i].sum() == min(3, len(others))
 
 
+LEFT_OUT = {  # a form or its pattern, what it needs, and what it takes for what is left out
+    "window": (window_attention, (3,), {"is_causal": False, "global_positions": ()}),
+    "window's mask": (window_mask, (T, 3), {"is_causal": False, "global_positions": ()}),
+    "strided": (strided_attention, (3,), {"is_causal": False}),
+    "strided mask": (strided_mask, (T, 3), {"is_causal": False}),
+    "fixed": (fixed_attention, (4,), {"is_causal": False, "n_summary": 1}),
+    "fixed mask": (fixed_mask, (T, 4), {"is_causal": False, "n_summary": 1}),
+    "bigbird": (bigbird_attention, (2,), {"n_global": 1, "n_random": 1, "seed": 0}),
+    "bigbird's mask": (bigbird_mask, (T, 2), {"n_global": 1, "n_random": 1, "seed": 0}),
+    "linear": (linear_attention, (), {"is_causal": False}),
+    "quadratic": (quadratic_form, (), {"is_causal": False}),
+    "performer": (lambda *x, **k: Performer(D_K, 9).double()(*x, **k), (), {"is_causal": False}),
+    "performer's draw": (lambda *x, **k: Performer(D_K, 9, **k).double()(*x), (), {"seed": 0}),
+    "tiled": (tiled_attention, (), {"is_causal": False}),
+}
+
+
+@pytest.mark.parametrize("case", LEFT_OUT.values(), ids=LEFT_OUT.keys())
+def test_what_is_left_out_of_a_form_is_what_it_says(case):
+    function, needed, left_out = case
+    inputs = () if needed[:1] == (T,) else heads()
+    found = function(*inputs, *needed)
+    assert torch.equal(found, function(*inputs, *needed, **left_out))
+    for name, value in left_out.items():
+        other = (0,) if value == () else not value if value is False else value + 1
+        assert not torch.equal(found, function(*inputs, *needed, **{name: other}))
+
+
 SPARSE = {
     "window": lambda *x, **k: window_attention(*x, 8, **k),
     "causal window": lambda *x, **k: window_attention(*x, 8, is_causal=True, **k),

@@ -94,25 +94,6 @@ def test_each_block_gets_its_own_form_and_another_one_later():
     assert not any(isinstance(module, Linformer) for module in model.modules())
 
 
-def test_a_tagger_sums_what_stands_at_a_position():
-    torch.manual_seed(3)
-    model = Tagger(config(positions=None), 5).double()
-    ids = torch.randint(9, (B, T, 2))
-    logits, weights = model(ids, need_weights=True)
-    assert logits.shape == (B, T, 5) and weights.shape == (B, 2, HEADS, T, T)
-    torch.testing.assert_close(model(ids.flip(2)), logits, **EXACT)
-    summed = sum(model.encoder.embedding.symbols(ids[:, :, i]) for i in (0, 1))
-    expected = model.output(model.encoder.run(summed)[0])
-    torch.testing.assert_close(logits, expected, **EXACT)
-
-
-def test_a_tagger_of_single_symbols_reads_them_as_the_encoder_does():
-    torch.manual_seed(4)
-    model = Tagger(config(), 5).double()
-    ids = torch.randint(9, (B, T))
-    torch.testing.assert_close(model(ids), model.output(model.encoder(ids)[0]), **EXACT)
-
-
 def test_a_causal_tagger_does_not_see_what_comes():
     torch.manual_seed(5)
     model = Tagger(config(), 5, is_causal=True).double()

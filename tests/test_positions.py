@@ -350,3 +350,9 @@ def test_a_bias_falls_with_the_distance_from_the_last_key_on():
     torch.testing.assert_close(bias, -alibi_slopes(4)[:, None, None] * distance)
     with pytest.raises(ValueError, match="n_heads is a whole number of at least 1, got 0"):
         Alibi(0)
+
+
+def test_a_bias_has_the_papers_slopes_unless_the_codes_are_asked_for_and_stores_neither():
+    assert torch.equal(Alibi(6).slopes, alibi_slopes(6))
+    assert torch.equal(Alibi(6, published=True).slopes, alibi_slopes(6, published=True))
+    assert not Alibi(6).state_dict()

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 from utils.data.pictures import Split
 from utils.data.sequences import IGNORE_INDEX, copying, delayed_recall, echo, sorting
 from utils.data.text import EOS
-from utils.recurrent import LSTM, RNN, LanguageModel, SequenceClassifier, Streaming
+from utils.recurrent import RNN, LanguageModel, SequenceClassifier, Streaming
 from utils.seq2seq import Seq2Seq, Seq2SeqConfig, greedy_decode, sequence_loss
 from utils.training.metrics import exact_match
 from utils.training.recipes import (
@@ -38,30 +38,6 @@ def gradient_after(max_norm: float, *gradients: list[float]) -> torch.Tensor:
 def test_clipping_shortens_all_gradients_together_and_leaves_short_ones():
     torch.testing.assert_close(gradient_after(1.0, [3.0], [0.0, 4.0]), torch.tensor([0.6, 0, 0.8]))
     torch.testing.assert_close(gradient_after(9.0, [3.0], [0.0, 4.0]), torch.tensor([3.0, 0, 4]))
-
-
-@pytest.mark.parametrize("kind", [RNN, LSTM])
-def test_streaming_carries_the_state_on_and_cuts_its_gradient(kind):
-    torch.manual_seed(0)
-    model = LanguageModel(7, 3, kind(3, 5)).double()
-    streaming = Streaming(model)
-    ids = torch.randint(7, (2, 9))
-    whole = model(ids)[0].transpose(1, 2)  # (B, V, T)
-    first = streaming(ids[:, :4], torch.tensor(True))
-    second = streaming(ids[:, 4:], torch.tensor(False))
-    torch.testing.assert_close(torch.cat([first, second], dim=2), whole, rtol=1e-10, atol=1e-10)
-    rows = torch.autograd.grad(second.sum(), model.embedding.weight)[0].abs().sum(1) > 0
-    assert rows.nonzero().flatten().tolist() == sorted(set(ids[:, 4:].flatten().tolist()))
-
-
-def test_streaming_begins_anew_where_a_text_begins():
-    torch.manual_seed(0)
-    streaming = Streaming(LanguageModel(7, 3, RNN(3, 5)))
-    ids = torch.randint(7, (2, 4))
-    fresh = streaming(ids, torch.tensor(True))
-    assert not torch.equal(streaming(ids, torch.tensor(False)), fresh)
-    assert torch.equal(streaming(ids, torch.tensor(True)), fresh)
-    assert streaming(ids[:1], torch.tensor(True)).shape == (1, 7, 4)  # a smaller batch, a new text
 
 
 def test_a_stream_says_where_it_begins_and_asks_for_the_next_symbol():

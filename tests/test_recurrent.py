@@ -133,6 +133,15 @@ def test_a_stack_in_two_directions_equals_the_librarys(kind, library_kind, padde
 
 
 @pytest.mark.parametrize(("kind", "library_kind"), KINDS, ids=NAMES[:3])
+def test_a_single_layer_in_two_directions_equals_the_librarys(kind, library_kind):
+    library = build(library_kind(3, 5, batch_first=True, bidirectional=True))
+    ours = Bidirectional(kind(3, 5), kind(3, 5)).double()
+    ours.load_library(library)
+    x = draw(4, 6, 3)
+    torch.testing.assert_close(ours(x)[0], library(x)[0], **EXACT)
+
+
+@pytest.mark.parametrize(("kind", "library_kind"), KINDS, ids=NAMES[:3])
 def test_a_stack_goes_on_from_its_states_as_the_librarys_does(kind, library_kind):
     library = build(library_kind(3, 4, 2, batch_first=True))
     ours = Stacked([kind(3, 4), kind(4, 4)]).double()
@@ -579,6 +588,40 @@ def test_a_language_model_is_an_embedding_a_layer_and_a_dense_layer():
     expected = h @ model.output.weight.T + model.output.bias
     torch.testing.assert_close(model(ids)[0][:, 1], expected, **EXACT)
     assert len(list(model.parameters())) == 1 + 4 + 2
+
+
+@pytest.mark.parametrize("kind", [RNN, LSTM])
+def test_streaming_carries_the_state_on_and_cuts_its_gradient(kind):
+    torch.manual_seed(0)
+    model = LanguageModel(7, 3, kind(3, 5)).double()
+    streaming = Streaming(model)
+    ids = torch.randint(7, (2, 9))
+    whole = model(ids)[0].transpose(1, 2)  # (B, V, T)
+    first = streaming(ids[:, :4], torch.tensor(True))
+    second = streaming(ids[:, 4:], torch.tensor(False))
+    torch.testing.assert_close(torch.cat([first, second], dim=2), whole, **EXACT)
+    rows = torch.autograd.grad(second.sum(), model.embedding.weight)[0].abs().sum(1) > 0
+    assert rows.nonzero().flatten().tolist() == sorted(set(ids[:, 4:].flatten().tolist()))
+
+
+def test_streaming_begins_anew_where_a_text_begins():
+    torch.manual_seed(0)
+    streaming = Streaming(LanguageModel(7, 3, RNN(3, 5)))
+    ids = torch.randint(7, (2, 4))
+    fresh = streaming(ids, torch.tensor(True))
+    assert not torch.equal(streaming(ids, torch.tensor(False)), fresh)
+    assert torch.equal(streaming(ids, torch.tensor(True)), fresh)
+    assert streaming(ids[:1], torch.tensor(True)).shape == (1, 7, 4)  # a smaller batch, a new text
+
+
+def test_a_layer_says_what_it_reads_and_writes():
+    for layer, sizes in (
+        (RNN(3, 4), (3, 4)),
+        (Bidirectional(LSTM(3, 4), LSTM(3, 6)), (3, 10)),
+        (Stacked([GRU(3, 4), GRU(4, 5), GRU(5, 2)]), (3, 2)),
+    ):
+        assert (layer.input_size, layer.output_size) == sizes
+        assert layer(draw(2, 7, 3).float())[0].shape == (2, 7, sizes[1])
 
 
 READERS = MODEL_LAYERS | {

@@ -240,11 +240,13 @@ def test_every_command_that_the_text_names_is_one_of_make():
     assert unknown == [], f"{unknown} name no command of the Makefile: `make` lists those there are"
 
 
-WORKFLOW = (ROOT / ".github" / "workflows" / "book.yml").read_text(encoding="utf-8")
+WORKFLOWS = {
+    path.stem: path.read_text(encoding="utf-8") for path in ROOT.glob(".github/workflows/*.yml")
+}
 
 
 def test_every_push_runs_what_the_makefile_runs():
-    workflow = yaml.safe_load(WORKFLOW)
+    workflow = yaml.safe_load(WORKFLOWS["book"])
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     assert {"run": ".ci/run"} in steps and os.access(ROOT / ".ci" / "run", os.X_OK)
     matrix = workflow["jobs"]["test"]["strategy"]["matrix"]
@@ -256,15 +258,21 @@ def test_every_push_runs_what_the_makefile_runs():
     assert "schedule" in workflow[True]  # YAML reads `on` so
 
 
-def test_what_the_workflow_uses_is_one_commit_with_its_version():
-    for used in re.findall(r"uses: (.*)", WORKFLOW):
+def test_what_a_workflow_uses_is_one_commit_with_its_version():
+    for used in re.findall(r"uses: (.*)", "\n".join(WORKFLOWS.values())):
         assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", used), (
             f"{used}: name the commit, and behind it the version, as in `action@COMMIT # v1.2.3`"
         )
 
 
+def test_every_week_a_sample_of_mistakes_is_made():
+    workflow = yaml.safe_load(WORKFLOWS["mutation"])
+    assert {"run": 'make mutation SEED="$SEED"'} in workflow["jobs"]["mutation"]["steps"]
+    assert {"schedule", "workflow_dispatch"} <= set(workflow[True])
+
+
 def test_a_deployment_under_way_is_not_cancelled():
-    workflow = yaml.safe_load(WORKFLOW)
+    workflow = yaml.safe_load(WORKFLOWS["book"])
     only_there = "${{ github.event_name == 'pull_request' }}"
     assert workflow["concurrency"]["cancel-in-progress"] == only_there
     assert "pull_request" not in workflow["jobs"]["publish"]["if"]

@@ -55,6 +55,7 @@ from utils.transformer import (
     models,
     warmup_rate,
 )
+from utils.transformer.stacks import as_caches
 
 pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
 
@@ -344,6 +345,14 @@ def test_dropout_is_on_what_a_sublayer_adds_and_off_in_evaluation(norm):
     around.eval()
     expected = x + y if norm == "pre" else normal(x + y)
     torch.testing.assert_close(around.leave(x, y), expected, **EXACT)
+
+
+def test_what_dropout_takes_from_a_block_is_not_what_went_past_its_layers():
+    config = chosen(norm="pre", dropout=1 - 1e-9)  # all is dropped
+    x, source = draw(B, T, D), draw(B, S, D)
+    block = DecoderBlock(config).double()
+    torch.testing.assert_close(EncoderBlock(config).double()(x)[0], x, **EXACT)
+    torch.testing.assert_close(block(x, block.remember(source))[0], x, **EXACT)
 
 
 @both_paths
@@ -901,6 +910,54 @@ def test_all_heads_can_be_looked_at():
     assert looks.cross.std(dim=1).max() > 1e-3 and looks.cross.std(dim=2).max() > 1e-3
 
 
+def test_weights_are_returned_where_they_are_asked_for_alone():
+    (source, lengths, target), ids, x = source_and_target(), drawn_ids(B, T), draw(B, T, D)
+    model, language_model = build(), build(DecoderOnly)
+    encoder, decoder = model.encoder, model.decoder
+    memory = decoder.remember(encoder(source)[0], torch.ones(1, 1, 1, S, dtype=torch.bool))
+    of_block = decoder.blocks[0].remember(draw(B, S, D))
+    for weights in (
+        *encoder(source)[1:],
+        *encoder.run(x)[1:],
+        *encoder.blocks[0](x)[1:],
+        *decoder(target, decoder.start(B), memory)[2:],
+        *decoder.run(x, memory)[1:],
+        *decoder.blocks[0](x, of_block)[1:],
+        *decoder.blocks[0].cross_attention.read(x, of_block)[1:],
+        language_model.read(ids, as_caches(language_model(ids)[1], L))[1],
+    ):
+        assert weights is None
+    for logits in (
+        model(source, lengths, target),
+        build(EncoderOnly, 3)(ids),
+        build(Tagger, 3)(ids),
+    ):
+        assert isinstance(logits, torch.Tensor)
+    assert len(language_model(ids)) == 2
+
+
+def test_what_is_not_called_causal_sees_the_future():
+    model, ids, x = build(Tagger, 3), drawn_ids(B, T), draw(B, T, D)
+    for layer in (model.encoder.blocks[0], model.encoder.run):
+        assert torch.equal(layer(x)[0], layer(x, is_causal=False)[0])
+        assert not torch.equal(layer(x)[0], layer(x, is_causal=True)[0])
+    changed = ids.clone()
+    changed[:, -1] = EOS
+    assert not torch.allclose(model(ids)[:, 0], model(changed)[:, 0])
+
+
+def test_the_defaults_are_the_papers_base_model():
+    config = TransformerConfig(37_000)
+    assert (config.d_model, config.n_heads, config.d_ff, config.n_layers) == (512, 8, 2048, 6)
+    assert (config.activation, config.norm, config.positions) == ("relu", "post", "sinusoidal")
+    assert config.tied and config.dropout == 0.1
+    logits, target = draw(2, 3, V), drawn_ids(2, 3)
+    smoothed = label_smoothing_loss(logits, target)
+    assert torch.equal(smoothed, label_smoothing_loss(logits, target, smoothing=0.1))
+    rates = [warmup_rate(step, d_model=512) for step in (3999, 4000, 4001)]
+    assert max(rates) == rates[1]
+
+
 def test_dropout_is_on_in_training_alone():
     model = build(dropout=0.3)
     source, lengths, target = source_and_target()
@@ -1056,6 +1113,21 @@ def test_it_learns_to_copy_and_decodes_what_it_learned():
 
 
 # One of the two -----------------------------------------------------------------------------------
+
+
+def test_a_tagger_sums_what_stands_at_a_position():
+    model, ids = build(Tagger, 5, positions=None), drawn_ids(B, T * 2).view(B, T, 2)
+    logits, weights = model(ids, need_weights=True)
+    assert logits.shape == (B, T, 5) and weights.shape == (B, L, H, T, T)
+    torch.testing.assert_close(model(ids.flip(2)), logits, **EXACT)
+    summed = sum(model.encoder.embedding.symbols(ids[:, :, i]) for i in (0, 1))
+    expected = model.output(model.encoder.run(summed)[0])
+    torch.testing.assert_close(logits, expected, **EXACT)
+
+
+def test_a_tagger_of_single_symbols_reads_them_as_the_encoder_does():
+    model, ids = build(Tagger, 5), drawn_ids(B, T)
+    torch.testing.assert_close(model(ids), model.output(model.encoder(ids)[0]), **EXACT)
 
 
 @kinds
