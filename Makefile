@@ -22,7 +22,7 @@ lab: $(READY) ## read the lessons in JupyterLab, in copies of your own (in my/);
 fresh: $(READY) ## put a new copy of a lesson beside yours: LESSON=01_convolution
 	@$(BIN)/python -m utils.press.jupyter fresh $(LESSON)
 
-test: $(READY) ## check everything: lessons, code, book
+test: $(READY) ## check everything but speed: lessons, code, book
 	@$(BIN)/python -m pytest --nbval $(ARGS)
 
 book: $(READY) ## build the book and serve it on this machine; PORT=8000
@@ -35,8 +35,8 @@ edit: $(READY) ## open the paired originals in JupyterLab, for authors
 execute: $(READY) ## run the lessons that have changed and store their outputs; LESSON=01_convolution or ALL=1 for others
 	@$(BIN)/python -m utils.press.notebooks $(LESSON) $(if $(ALL),--all)
 
-experiments: $(READY) ## run the long experiments whose stored results are stale
-	@$(BIN)/python -m utils.measure.experiments
+experiments: $(READY) ## run the long experiments whose results are stale; VERIFY=1 if only the form of the code changed
+	@$(BIN)/python -m utils.measure.experiments $(NAMES) $(if $(VERIFY),--verify) $(if $(SCHEDULER),--scheduler $(SCHEDULER))
 
 days: $(READY) ## write the table of contents and the lists of days from lessons.toml
 	@$(BIN)/python -m utils.press.lessons
@@ -47,6 +47,8 @@ new-day: $(READY) ## begin a lesson: NUMBER=8 TOPIC=classification
 bench: $(READY) ## measure time and memory of our layers beside the library's
 	@$(BIN)/python -m benchmarks
 
+# With the same instructions for both: the library's own kernels have wider ones than its products on some processors.
+speed: export ONEDNN_MAX_CPU_ISA := AVX2
 speed: $(READY) ## check that our layers keep their bounds beside the library's; wants a quiet machine
 	@$(BIN)/python -m pytest -m speed --numprocesses=0 tests/test_benchmarks.py $(ARGS)
 

@@ -18,7 +18,7 @@ RECOMMENDED = Case(
     partial(conv2d, padding=1),
     partial(F.conv2d, padding=1),
     (IMAGES, draw(16, 16, 3, 3), draw(16)),
-    bound=3,
+    bound=2,
 )
 
 

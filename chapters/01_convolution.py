@@ -49,11 +49,11 @@ from utils.exercises.convolution import check
 from utils.exercises.progress import checklist
 from utils.measure import experiments
 from utils.measure.claims import claim
-from utils.show.display import finding, show_source, table
+from utils.show.display import observe, show_source, table
 from utils.show.plotting import curves, image_grid, use_book_style
 from utils.training.loop import Batches, evaluate, fit
 from utils.training.metrics import accuracy, mean_and_spread
-from utils.training.recipes import train_reader
+from utils.training.recipes import train_digits
 
 use_book_style()
 
@@ -94,7 +94,7 @@ def reads(model: nn.Module, images: torch.Tensor, labels: torch.Tensor) -> float
 # %%
 images, labels = data.validation
 whole = reads(dense, images, labels)
-finding(
+observe(
     "The dense network reads more than 94 % of new digits.", whole > 0.94, {"right": f"{whole:.1%}"}
 )
 
@@ -105,7 +105,7 @@ finding(
 # %%
 moved = F.pad(images, (1, -1))  # an empty column comes in on the left, the last one goes
 shifted = reads(dense, moved, labels)
-finding(
+observe(
     "Moved by one pixel, fewer than 60 % are read.",
     shifted < 0.6,
     {"in place": f"{whole:.1%}", "moved": f"{shifted:.1%}"},
@@ -131,7 +131,7 @@ blind = nn.Sequential(nn.Flatten(), nn.Linear(64, 128), nn.ReLU(), nn.Linear(128
 scrambled = Batches(shuffled, data.train.labels, batch_size=64, shuffle=True)
 fit(blind, scrambled, F.cross_entropy, torch.optim.AdamW(blind.parameters(), lr=1e-2), epochs=20)
 unread = reads(blind, images.flatten(1)[:, order].view(-1, 1, 8, 8), labels)
-finding(
+observe(
     "To the dense network, shuffled pictures are as good as whole ones, within 3 points.",
     abs(unread - whole) < 0.03,
     {"whole": f"{whole:.1%}", "shuffled": f"{unread:.1%}"},
@@ -409,7 +409,7 @@ for function in (convolution.conv2d_loop, convolution.conv2d):
     start = perf_counter()
     function(small, weight)
     seconds[function.__name__] = perf_counter() - start
-finding(
+observe(
     "The matrix products are more than 10 times faster than the loops.",
     seconds["conv2d_loop"] > 10 * seconds["conv2d"],
     {name: f"{1000 * s:.1f} ms" for name, s in seconds.items()},
@@ -507,7 +507,7 @@ plt.show()
 # %%
 change = {way: norms[-1] / norms[0] for way, norms in arrives.items()}  # from 5 to 33 layers
 residual = "He, batch norm, residual"
-finding(
+observe(
     "From 5 to 33 layers Glorot's gradient falls over 1000 times and He's under 50 times; with "
     "batch norm it grows over 10 times, and with residuals it changes by less than that.",
     change["Glorot"] < 1e-3 < 1 / 50 < change["He"] < 1
@@ -651,12 +651,12 @@ plt.show()
 # that no unit can rely on another {cite}`srivastava2014dropout`; in use it does nothing.
 
 # %%
-show_source(train_reader)
+show_source(train_digits)
 
 # %% mystnb={"figure": {"caption": "Loss and accuracy of DigitsNet over twenty epochs of training.", "name": "fig-training"}, "image": {"alt": "Two panels over epochs: the losses of training and validation fall, the accuracies rise towards one; validation is a little ahead."}}
 torch.manual_seed(0)
 model = convolution.DigitsNet()
-history = train_reader(model, data.train, validation=data.validation, seed=0)
+history = train_digits(model, data.train, validation=data.validation, seed=0)
 history.plot()
 plt.show()
 
@@ -670,7 +670,7 @@ plt.show()
 # %%
 test_images, test_labels = data.test
 right = reads(model, test_images, test_labels)
-finding(
+observe(
     "On the test digits, forms that it never saw, the network reads at least 97 %.",
     right >= 0.97,
     {"right": f"{right:.1%}", "seconds of training": f"{sum(history.seconds):.1f}"},
@@ -719,7 +719,7 @@ table(
 # %%
 file_order = {name: sum(runs[name, "file order"]) / 3 for name in names}
 normalised = ["small AlexNet", "small GoogLeNet", "DigitsNet"]
-finding(
+observe(
     "In file order the three normalised convolutional networks read over 98 %, all others under 96 %.",
     min(file_order[name] for name in normalised) > 0.98
     and max(share for name, share in file_order.items() if name not in normalised) < 0.96,
@@ -729,7 +729,7 @@ finding(
 # %%
 for split, goal in (("random", 0.985), ("file order", 0.98)):
     mean = sum(runs["DigitsNet", split]) / 3
-    finding(
+    observe(
         f"Split {split}: DigitsNet reads at least {goal:.1%} on average.",
         mean >= goal,
         {"mean of three seeds": f"{mean:.2%}"},
@@ -737,7 +737,7 @@ for split, goal in (("random", 0.985), ("file order", 0.98)):
 
 # %%
 reader, rival = (networks.select(model=name) for name in ("DigitsNet", "dense network"))
-finding(
+observe(
     "DigitsNet took at most 15 s of training a seed; the dense network has as many parameters, within 2 %.",
     max(row["seconds"] for row in reader) <= 15
     and abs(rival[0]["parameters"] / reader[0]["parameters"] - 1) < 0.02,
@@ -753,7 +753,7 @@ finding(
 
 # %%
 low, high = min(runs["DigitsNet", "file order"]), max(runs["DigitsNet", "file order"])
-finding(
+observe(
     "Today's run lies within one and a half points of the stored ones.",
     low - 0.015 <= right <= high + 0.015,
     {"today": f"{right:.1%}", "stored": f"{low:.1%} to {high:.1%}"},
@@ -893,7 +893,7 @@ def edge_share(kernels: torch.Tensor) -> float:
 
 random_kernels = torch.randn(10_000, 9, generator=torch.Generator().manual_seed(0))
 shares = {"learned": edge_share(learned), "random": edge_share(random_kernels)}
-finding(
+observe(
     "The learned kernels are no nearer to edges than random ones, within 10 points.",
     abs(shares["learned"] - shares["random"]) < 0.1,
     {name: f"{share:.0%}" for name, share in shares.items()},
@@ -910,9 +910,9 @@ torch.manual_seed(0)
 frozen = convolution.DigitsNet()
 start = frozen[0][0].weight.detach().clone()
 frozen[0][0].weight.requires_grad_(False)
-train_reader(frozen, data.train, seed=0)
+train_digits(frozen, data.train, seed=0)
 reads_frozen = reads(frozen, images, labels)
-finding(
+observe(
     "With random first kernels the network reads as many validation digits, within 2 points.",
     reads_frozen > reads(model, images, labels) - 0.02,
     {"frozen": f"{reads_frozen:.1%}", "trained": f"{reads(model, images, labels):.1%}"},
@@ -920,7 +920,7 @@ finding(
 
 # %%
 cosine = F.cosine_similarity(learned.flatten(1), start.flatten(1)).mean().item()
-finding(
+observe(
     "Training turned the first kernels by little: their mean cosine with the start is over 0.8.",
     cosine > 0.8,
     {"cosine": f"{cosine:.2f}"},
@@ -988,7 +988,7 @@ plt.xticks(range(4))
 plt.show()
 
 # %%
-finding(
+observe(
     "After the third convolution the trained network is more about the digit than the pixels are, "
     "by over 3 points, and than any untrained network is, by over 5; after the first it is less.",
     trained[1] < trained[0] < trained[3] - 0.03 and trained[3] > highest[3] + 0.05,
@@ -1110,7 +1110,7 @@ readers = {
     ),
     "DigitsNet, jittered": model,
 }
-_ = train_reader(readers["dense, jittered"], data.train)
+_ = train_digits(readers["dense, jittered"], data.train)
 
 # %%
 after = {
@@ -1129,7 +1129,7 @@ plt.show()
 
 # %%
 one = {name: scores[1] for name, scores in after.items()}
-finding(
+observe(
     "Moved by one pixel: pooling helps, the mean of each map helps more, and jitter is worth over 15 "
     "points to DigitsNet and to the dense network.",
     one["no pooling"] < one["DigitsNet"] < one["mean of each map"]
@@ -1180,8 +1180,8 @@ def learns_order(distance: int) -> float:
 
 # %%
 near, far = learns_order(4), learns_order(12)
-finding("4 steps apart: at least 99 % right.", near >= 0.99, {"right": f"{near:.1%}"})
-finding("12 steps apart: chance, within 6 points.", abs(far - 0.5) < 0.06, {"right": f"{far:.1%}"})
+observe("4 steps apart: at least 99 % right.", near >= 0.99, {"right": f"{near:.1%}"})
+observe("12 steps apart: chance, within 6 points.", abs(far - 0.5) < 0.06, {"right": f"{far:.1%}"})
 
 # %% [markdown]
 # A long experiment drew the whole curve, for networks of one, two and three layers and three seeds.
@@ -1248,8 +1248,8 @@ def recalls(doubling: bool) -> float:
 # %%
 recalled = {doubling: recalls(doubling) for doubling in (True, False)}
 numbers = {f"doubling {doubling}": f"{share:.1%}" for doubling, share in recalled.items()}
-finding("With doubling dilations the symbol is recalled.", recalled[True] > 0.95, numbers)
-finding("Without, it is guessed: one in four.", abs(recalled[False] - 0.25) < 0.06, numbers)
+observe("With doubling dilations the symbol is recalled.", recalled[True] > 0.95, numbers)
+observe("Without, it is guessed: one in four.", abs(recalled[False] - 0.25) < 0.06, numbers)
 
 # %% [markdown]
 # So the fault is not that a convolution sees too little. The fault is that *somebody has to say in
@@ -1357,7 +1357,7 @@ claim(
 # Nearer nine than twelve, whichever AlexNet one takes.
 #
 # The next two claims need many runs. A stored experiment trained one small network with ReLU and with
-# tanh, in the manner of AlexNet's authors, but at four learning rates each. How many steps does it
+# tanh, in the manner of AlexNet's authors, but at three learning rates each. How many steps does it
 # take until the training loss is down to 0.1, in at most 30 epochs?
 
 # %%
@@ -1382,7 +1382,7 @@ table(
 
 # %%
 now, stored = experiments.live("activations", activation="ReLU", learning_rate=0.1, seed=0)
-finding(
+observe(
     "ReLU needs as many steps as the stored table says, within a quarter.",
     abs(now["steps"] - stored["steps"]) <= 0.25 * stored["steps"],
     {"steps now": now["steps"], "stored": stored["steps"]},
@@ -1416,7 +1416,7 @@ claim(
 
 # %%
 now, stored = experiments.live("dropout", network="dense", examples=50, dropout=0.5, seed=0)
-finding(
+observe(
     "With dropout and 50 examples, a dense network reads what the stored table says, within 5 points.",
     abs(now["test"] - stored["test"]) < 0.05,
     {"now": f"{now['test']:.1%}", "stored": f"{stored['test']:.1%}"},
@@ -1427,7 +1427,7 @@ drop = experiments.load("dropout")
 
 
 def mean_of(column: str, network: str, examples: int, dropout: float) -> float:
-    """Mean over five seeds."""
+    """Mean over three seeds."""
     return drop.spread(column, network=network, examples=examples, dropout=dropout)[0]
 
 
@@ -1440,7 +1440,7 @@ table(
 )
 
 # %% [markdown]
-# Points of test accuracy that dropout adds, over five seeds. In the dense network all three means
+# Points of test accuracy that dropout adds, over three seeds. In the dense network all three means
 # fall a little. How far do the seeds of one setting lie apart?
 
 # %%
@@ -1557,7 +1557,7 @@ check("1.2", my_count)
 #
 # *Core, 5 minutes.* At the top of this page, one fixed shuffle of the pixels did nothing to a dense
 # network. Suppose that DigitsNet and a dense network are each trained and tested on shuffled pictures,
-# over five seeds. Whose mean share of errors grows by more than a quarter? Commit yourself to one of
+# over three seeds. Whose mean share of errors grows by more than a quarter? Commit yourself to one of
 # `"dense"`, `"convolutional"`, `"both"` and `"neither"`, and say to yourself why.
 # ([Solution](solutions/01_convolution.ipynb#solution-1-3))
 # ```

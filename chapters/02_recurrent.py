@@ -50,7 +50,7 @@ from utils.exercises.recurrent import check
 from utils.measure import experiments
 from utils.measure.claims import claim
 from utils.measure.graphs import longest_chain
-from utils.show.display import finding, show_source, table
+from utils.show.display import observe, show_source, table
 from utils.show.plotting import COLOURS, curves, use_book_style
 from utils.training import sampling
 from utils.training.metrics import accuracy, perplexity
@@ -117,7 +117,7 @@ _ = fit(reaching, batches, F.cross_entropy, optimiser, epochs=10)
 commands, light = light_switch(1000, 16, seed=1000)
 one_hot = F.one_hot(commands, 3).float().transpose(1, 2)
 share = accuracy(reaching(one_hot), light[:, -1])
-finding("Over 95 % of new rows of 16 are read right.", share > 0.95, {"right": f"{share:.1%}"})
+observe("Over 95 % of new rows of 16 are read right.", share > 0.95, {"right": f"{share:.1%}"})
 
 # %% [markdown]
 # It learned the task. Now somebody gives one command and goes away. We wait, and ask.
@@ -581,7 +581,7 @@ def as_ids(part: str) -> tuple[list[list[int]], torch.Tensor]:
     return [letters.encode(word.text) for word in words[part]], torch.tensor(classes)
 
 
-finding(
+observe(
     "There are more than 3000 words to train on, and more than 300 each to validate and to test.",
     len(words["train"]) > 3000 and min(len(words[part]) for part in ("validation", "test")) > 300,
     {part: len(words[part]) for part in words},
@@ -625,7 +625,7 @@ plt.show()
 # %%
 reads = history.validation["accuracy"][-1]
 regression = {name: counted["LogisticRegression", name] for _, name in counted}
-finding(
+observe(
     "The network beats counted letters by over 10 points, but not counted triples.",
     reads > max(counted[key] for key in counted if key[1] == "letters") + 0.1
     and reads < regression["and triples"],
@@ -639,7 +639,7 @@ finding(
 
 # %%
 tested = evaluate(reader, held_out["test"], F.cross_entropy, {"accuracy": accuracy})["accuracy"]
-finding(
+observe(
     "On test words it names the language, one of twelve, at least six times of ten.",
     tested > 0.6,
     {"right": f"{tested:.1%}"},
@@ -687,7 +687,7 @@ ax.legend()
 plt.show()
 
 # %%
-finding(
+observe(
     "After two epochs the network is better than triples of characters, and worse than sextuples.",
     perplexities[6] < ours < perplexities[3],
     {"network": f"{ours:.2f}"} | {f"order {n}": f"{perplexities[n]:.2f}" for n in (3, 4, 6)},
@@ -783,7 +783,7 @@ ax.legend(fontsize=10)
 plt.show()
 
 # %%
-finding(
+observe(
     "Greedy writing goes in circles: under half of its pieces differ. At temperature 1 over 90 % differ, "
     "but the text surprises over twice as much as the docstrings. Top-p at 0.9 is under two thirds of that, "
     "with over 60 % of the pieces different.",
@@ -870,7 +870,7 @@ with torch.no_grad():
 said = ["".join(alphabet.decode(row)) for row in say(speller.write, first_state, 6)]
 named = sum(word == names[label] for word, label in zip(said, wanted.tolist())) / len(said)
 proper = sum(word in names for word in said) / len(said)
-finding(
+observe(
     "Of the new digits over three quarters are named right, and over 95 % of what it says are names of digits.",
     named > 0.75 and proper > 0.95,
     {"right": f"{named:.1%}", "names": f"{proper:.1%}"},
@@ -936,7 +936,7 @@ with torch.no_grad():
     first_state = torch.tanh(counter.read(source, lengths))
 answers = [spoken.decode(row) for row in say(counter.write, first_state, 6)]
 exact = sum(answer == in_words(n) for answer, n in zip(answers, unseen)) / len(unseen)
-finding(
+observe(
     "Of 200 numbers that it never saw, over 70 % are written without a mistake.",
     exact > 0.7,
     {"right": f"{exact:.1%}"},
@@ -991,7 +991,7 @@ table(
 )
 
 # %%
-finding(
+observe(
     "At a rate of 2 all clipped networks learn it, and at most one of the others; at 0.1 all learn it.",
     min(right[True, 2.0]) > 0.95
     and sum(share > 0.5 for share in right[False, 2.0]) <= 1
@@ -1065,7 +1065,7 @@ arrived = {(r, linear): arrives(r, linear) for r in radii for linear in (True, F
 print("one number:", *(f"{r} to the power of 100 is {r**100:.1e}" for r in radii), sep="\n  ")
 
 # %%
-finding(
+observe(
     "Over 100 steps the linear network shrinks a gradient below 1e-5 at 0.85, and lets it grow over "
     "10 times at 1.05. With tanh and inputs it shrinks below 1e-12 at all three radii.",
     max(arrived[0.85, True]) < -5
@@ -1108,7 +1108,7 @@ plt.show()
 
 # %%
 turned = max(factors[2.0, 3.0]) < 0.9 and sum(factors[2.0, 0.1]) / 3 > 1.03
-finding(
+observe(
     "At radius 1.05 the factor is below 1 for inputs of every size. At 2 it is below 0.9 for inputs of size "
     "3, and above 1 in the mean for size 0.1. At 5 it is above 1 for all.",
     all(max(factors[1.05, size]) < 1 for size in sizes)
@@ -1176,7 +1176,7 @@ table(
 
 # %%
 shear = measured["shear"]
-finding(
+observe(
     "The powers of the shear grow to over 8 before they vanish.",
     shear["largest"] > 8 and shear["last"] < 1e-6,
     {"largest norm": f"{shear['largest']:.1f}", "norm of the 100th": f"{shear['last']:.0e}"},
@@ -1210,7 +1210,7 @@ def inner(model: nn.Module) -> dict[str, float]:
 
 # %%
 before, after = inner(fresh), inner(trained)
-finding(
+observe(
     "Training raised the spectral radius from under 1 to over 2 and saturated over half of the units, and "
     "the gradient still shrinks, to less than 0.9 of its size at a mean step.",
     before["radius"] < 1 < 2 < after["radius"]
@@ -1252,7 +1252,7 @@ curves(
 plt.show()
 
 # %%
-finding(
+observe(
     "Training lets the gradient reach further back: after 20 steps ten times as much of it is left, or more.",
     10 * back["untrained"][20] < back["trained"][20],
     {name: f"{norms[20]:.0e}" for name, norms in back.items()},
@@ -1281,7 +1281,7 @@ whole = gradient_in_chunks(trained, 64)
 likeness = {
     k: F.cosine_similarity(gradient_in_chunks(trained, k), whole, dim=0).item() for k in (1, 4, 16)
 }
-finding(
+observe(
     "Cut after each step, the gradient points elsewhere, with a cosine below 0.85; cut after 16, above 0.93.",
     likeness[1] < 0.85 and likeness[16] > 0.93 and likeness[1] < likeness[4] < likeness[16],
     {f"after {k}": f"{cosine:.2f}" for k, cosine in likeness.items()},
@@ -1327,7 +1327,7 @@ ax.set_xticks(range(0, 21, 5))
 plt.show()
 
 # %%
-finding(
+observe(
     "Of characters three steps ago over 70 % can be read off the untrained state, and over 10 points less "
     "off the trained one; of those 15 steps ago what a guess would give, within 5 points.",
     probed["untrained"][3] > 0.7
@@ -1368,7 +1368,7 @@ with torch.no_grad():
         part: (reader(*pad([ids[cut] for ids in long])).argmax(1) == whole).float().mean().item()
         for part, cut in (("last", slice(-5, None)), ("first", slice(5)))
     }
-finding(
+observe(
     "Of words with ten letters or more, the last five give the answer of the whole in over 75 %, the "
     "first five in under 40 %.",
     same["last"] > 0.75 and same["first"] < 0.4,
@@ -1395,7 +1395,7 @@ show_source(train_recall)
 
 # %%
 now, stored = experiments.live("recall_fixed", layer="RNN", length=10, seed=0)
-finding(
+observe(
     "The first of 10 symbols is recalled as the stored table says, within 3 points.",
     abs(now["test"] - stored["test"]) < 0.03,
     {"now": f"{now['test']:.1%}", "stored": f"{stored['test']:.1%}"},
@@ -1444,7 +1444,7 @@ def reaches_first(length: int, seed: int) -> float:
 
 
 reach = {n: [reaches_first(n, seed) for seed in range(3)] for n in (10, 20, 50)}
-finding(
+observe(
     "Of 10 symbols the first gets over a thousandth of the last one's gradient, of 20 less than a "
     "thousandth, of 50 less than a billionth.",
     min(reach[10]) > 1e-3 > max(reach[20]) and max(reach[50]) < 1e-9,
@@ -1473,7 +1473,7 @@ with torch.no_grad():
     whole = layer(x)[0]
     prefixes = {n: (layer(x[:, :n])[0] - whole[:, :n]).abs().max().item() for n in (1, 10, 999)}
 other = {n: [recalled(network, n) for _, network in descents[True, 2.0]] for n in (9, 10, 11)}
-finding(
+observe(
     "Of ten symbols the first is recalled by all three; of nine and of eleven, by none in over 80 %.",
     min(other[10]) > 0.95 and max(other[9] + other[11]) < 0.8,
     {f"of {n}": ", ".join(f"{share:.0%}" for share in shares) for n, shares in other.items()},

@@ -49,7 +49,7 @@ from utils.exercises.gates import check
 from utils.exercises.progress import checklist
 from utils.measure import experiments
 from utils.measure.claims import cited_only, claim
-from utils.show.display import finding, show_source, table
+from utils.show.display import observe, show_source, table
 from utils.show.plotting import COLOURS, bars, curves, use_book_style
 from utils.training.loop import Batches, evaluate, fit
 from utils.training.metrics import accuracy, mean_and_spread
@@ -69,7 +69,7 @@ use_book_style()
 torch.manual_seed(0)
 forgetful = recurrent.SequenceClassifier(4, 8, recurrent.RNN(8, 112), 4)
 steps, right = train_recall(forgetful, 50, rounds=3, seed=0)
-finding(
+observe(
     "The RNN guesses: it names a quarter of the symbols right, within 7 points.",
     abs(right - 0.25) < 0.07,
     {"steps": steps, "right": f"{right:.1%}"},
@@ -111,7 +111,7 @@ def fades(build, steps: int = 100) -> torch.Tensor:
 
 
 plain = fades(lambda: recurrent.RNN(16, 64))
-finding(
+observe(
     "In the RNN less than a millionth of the gradient is left after 50 steps.",
     plain[50] < 1e-6,
     {f"after {k} steps": f"{plain[k]:.0e}" for k in (1, 10, 50)},
@@ -496,7 +496,7 @@ def resets_differ_by(hidden_size: int) -> float:
     return (after(x)[0] - before(x)[0]).abs().max().item()
 
 
-finding(
+observe(
     "With one unit the two GRUs agree; with four they differ by more than a hundredth.",
     resets_differ_by(1) < 1e-12 and resets_differ_by(4) > 0.01,
     {f"{N} units": f"{resets_differ_by(N):.0e}" for N in (1, 4)},
@@ -558,7 +558,7 @@ lines = [line for line in docstring_text("train").splitlines() if line]
 line_lengths = pad([list(line.encode()) for line in lines])[1]
 order = torch.randperm(len(lines), generator=torch.Generator().manual_seed(0))
 waste = share_of_padding(line_lengths[order]), share_of_padding(line_lengths.sort().values)
-finding(
+observe(
     "In random order more than a quarter of all steps is padding, sorted by length less than 3 %.",
     waste[0] > 0.25 and waste[1] < 0.03,
     {"random": f"{waste[0]:.0%}", "sorted": f"{waste[1]:.1%}"},
@@ -579,7 +579,7 @@ torch.manual_seed(0)
 keeping = recurrent.LSTM(8, 53, forget_bias=math.log(50))
 reader = recurrent.SequenceClassifier(4, 8, keeping, 4)
 steps, right = train_recall(reader, 50, seed=0)
-finding(
+observe(
     "The LSTM names over 95 % of the first symbols of 50 right.",
     right > 0.95,
     {"steps": steps, "right": f"{right:.1%}", "parameters": f"{parameters(reader):,}"},
@@ -627,7 +627,7 @@ show_recall(fixed)
 # %%
 show_recall(mixed)
 most = max(row["steps"] for row in mixed.rows)
-finding(
+observe(
     "With shorter sequences in training, all layers learn all lengths, in at most 250 steps.",
     most <= 250 and all(row["test"] > 0.99 for row in mixed.rows),
     {"most steps": most},
@@ -702,7 +702,7 @@ table(
 # %%
 apart = max(of_test[kind].mean for kind in kinds) / min(of_test[kind].mean for kind in kinds)
 alike = apart < 1.1
-finding(
+observe(
     "Each at its best rate, the three kinds lie within 10 % in perplexity.",
     alike,
     {"highest over lowest": f"{apart:.2f}"},
@@ -764,7 +764,7 @@ def unspaced(part: str, length: int = 32) -> tuple[torch.Tensor, torch.Tensor]:
 letters, ends = unspaced("test")
 print("nowhereisnowhere  the letters")
 print("--|---|-|------|  the ends, if it reads: now here is nowhere")
-finding(
+observe(
     "Whoever always says 'no end' is right for three quarters to five sixths of the test's letters.",
     3 / 4 < 1 - ends.double().mean() < 5 / 6,
     {"no end": f"{1 - ends.double().mean():.1%}", "letters": f"{ends.numel():,}"},
@@ -821,7 +821,7 @@ bars(wrong, "share of wrong answers")
 plt.show()
 
 # %%
-finding(
+observe(
     "Every backward reader is wrong less often than every forward one, by a point at least, and every "
     "reader of both directions less often than every backward one.",
     max(wrong["backward"]) + 0.01 < min(wrong["forward"])
@@ -905,7 +905,7 @@ plt.show()
 
 # %%
 far = {name: norms[99].item() for name, norms in (in_time | in_depth).items()}
-finding(
+observe(
     "From the library's initial weights, the RNN, the LSTM with bias 0 and the stack without a road keep less "
     "than a billionth of a billionth of the gradient over 99 steps or layers. With open gates the GRU keeps a "
     "third or a little more, and the LSTM's gradient grows over tenfold; over residual roads it does not shrink.",
@@ -991,7 +991,7 @@ for steps in shares:
         torch.manual_seed(seed)
         untrained = recurrent.LSTM(8, 53, forget_bias=1)
         shares[steps].append(second_way(untrained, torch.randn(steps, 8)))
-finding(
+observe(
     "The direct path is the product of the forget gates. What comes the second way is between a tenth and a "
     "quarter of it after one step, and over five times as large after 20 (untrained, bias 1, three seeds).",
     min(shares[1]) > 0.1 and max(shares[1]) < 0.25 and min(shares[20]) > 5,
@@ -1040,7 +1040,7 @@ cut = {
 
 # %%
 right, left = zip(*after)
-finding(
+observe(
     "Trained on 20 steps, all three still name over 90 % of the first symbols after 1000; the forget gates "
     "would have left less than a tenth in the best lane.",
     min(right) > 0.9 and max(left) < 0.1,
@@ -1052,7 +1052,7 @@ finding(
 # first 20 symbols nothing more gets onto the road.
 
 # %%
-finding(
+observe(
     "With the ramp shut after 20 symbols, all three are right in over 90 % after 100 symbols, and in under "
     "40 % after 1000, where chance is a quarter.",
     min(cut[100]) > 0.9 and max(cut[1000]) < 0.4,
@@ -1101,7 +1101,7 @@ table(
 # %%
 trained = quotes.select(epochs=6)
 used = [row["loss, unit cut"] > max(row["loss, another cut"]) for row in trained]
-finding(
+observe(
     "In two of three trained networks, cutting the picked unit costs more at closing marks than cutting any "
     "other; in the third it changes the loss by less than a twentieth.",
     sum(used) == 2
@@ -1210,7 +1210,7 @@ curves(
 plt.show()
 
 # %%
-finding(
+observe(
     "All widths repeat a single symbol in over 97 % of cases, and no width repeats twelve in over 10 %; at "
     "five symbols, each doubling of the width helps by over 15 points.",
     all(shares[0] > 0.97 and shares[-1] < 0.1 for shares in exact.values())
@@ -1225,7 +1225,7 @@ finding(
 
 # %%
 by_place = right_symbols(repeaters[64], 12).double().mean(0)  # (T,)
-finding(
+observe(
     "Of twelve symbols the first and the last are named right more often than the weakest of the others, by "
     "5 points.",
     min(by_place[0], by_place[-1]) > by_place[1:-1].min() + 0.05,
@@ -1241,7 +1241,7 @@ finding(
 # it here. Is the vector too small, then?
 
 # %%
-finding(
+observe(
     "With three times the training, 64 units repeat over 40 points more of the sentences of eight symbols, and of "
     "those of twelve still under 20 %.",
     exact_longer[7] > exact[64][7] + 0.4 and exact_longer[11] < 0.2,

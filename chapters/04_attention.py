@@ -44,16 +44,18 @@ from torch.utils.flop_counter import FlopCounterMode
 
 # %%
 from utils import attention, seq2seq
-from utils.data import dates, translation
-from utils.data.text import Vocabulary, pad
 from utils.exercises.attention import check
 from utils.exercises.attention.beam_search_curse import random_language
 from utils.exercises.progress import checklist
+from utils.seq2seq import BOS, EOS, PAD, Seq2Seq, Seq2SeqConfig
+
+# %%
+from utils.data import dates, translation
+from utils.data.text import Vocabulary, pad
 from utils.measure import experiments
 from utils.measure.claims import claim
 from utils.measure.graphs import longest_chain
-from utils.seq2seq import BOS, EOS, PAD, Seq2Seq, Seq2SeqConfig
-from utils.show.display import finding, show_source, table
+from utils.show.display import observe, show_source, table
 from utils.show.plotting import COLOURS, curves, heat_map, use_book_style
 from utils.training import metrics
 from utils.training.loop import Batches, evaluate, fit
@@ -137,7 +139,7 @@ def share(right: dict[int, float], lengths: range) -> float:
 
 
 short, long = share(through_vector, range(2, 4)), share(through_vector, range(9, 13))
-finding(
+observe(
     "Words of 2 and 3 letters: over 85 % right. Words of 9 to 12, as long as in training: under 15 %.",
     short > 0.85 and long < 0.15,
     {"2 and 3 letters": f"{short:.0%}", "9 to 12": f"{long:.0%}"},
@@ -154,7 +156,7 @@ finding(
 # %%
 wide = speller(None, hidden_size=96)
 through_wide = right_by_length(wide)
-finding(
+observe(
     "Twice the width: words of 6 letters gain over 15 points, and of 9 to 12 under 20 % are right.",
     through_wide[6] > through_vector[6] + 0.15 and share(through_wide, range(9, 13)) < 0.2,
     {"6 letters": f"{through_vector[6]:.0%} and {through_wide[6]:.0%}"}
@@ -728,7 +730,7 @@ n_parameters = {
     for name, model in (("fixed", fixed), ("wide", wide), ("attention", looking))
 }
 gain = share(with_attention, range(9, 13)) - long
-finding(
+observe(
     "At 9 to 12 letters attention adds over 60 points, with fewer parameters than twice the width needs; "
     "beyond 14 letters it, too, is under 60 %.",
     gain > 0.6
@@ -750,7 +752,7 @@ finding(
 # %%
 corpus = dates.corpus(6000, n_held_out=1000, seed=0)
 trained_days = {example.date for example in corpus.train}
-finding(
+observe(
     "No day of the test stands in training.",
     not any(example.date in trained_days for example in corpus.test),
     {f"{e.locale}: {e.text}": f"is {e.target}" for e in corpus.test[:6]},
@@ -763,7 +765,7 @@ finding(
 
 # %%
 ceiling = dates.ceiling(dates.days([2023, 2024]))
-finding(
+observe(
     "Without the locale nobody can be right on more than 99.5 % of the dates; 98 % are possible.",
     0.98 < ceiling < 0.995,
     {"ceiling": f"{ceiling:.1%}"},
@@ -829,7 +831,7 @@ def rules_right(examples: list[dates.Example]) -> float:
 parts = {"formats seen in training": corpus.test, "formats never seen": corpus.unseen_formats}
 by_model = {name: dates_right(reader, part) for name, part in parts.items()}
 by_rules = {name: rules_right(part) for name, part in parts.items()}
-finding(
+observe(
     "The rules read over 99 % of the seen formats; the model over 60 %, and fewer of the unseen.",
     by_rules["formats seen in training"] > 0.99
     and by_model["formats seen in training"] > 0.6
@@ -858,7 +860,7 @@ table(
 
 # %%
 told, untold = (of_dates[locale]["exact"] for locale in (True, False))
-finding(
+observe(
     "Told the locale, all three models read over 99.5 % of new dates; not told, they reach over 99 % of the "
     "ceiling.",
     told[1] > 0.995 and 0.99 * ceiling < untold[1] and untold[2] < ceiling,
@@ -928,7 +930,7 @@ judged = {}
 for name, written in (("greedy", greedy), ("beam of 5", beam)):
     words = [chinese.decode(row) or ["<nothing>"] for row in written]
     judged[name] = (metrics.exact_match(written, target, EOS), metrics.bleu(words, reference))
-finding(
+observe(
     "Between 40 and 90 % are exactly right; BLEU is above 50; the beam changes exact match by under 4 points.",
     0.4 < judged["greedy"][0] < 0.9
     and judged["greedy"][1] > 50
@@ -948,7 +950,7 @@ def log_likelihood(written: torch.Tensor) -> torch.Tensor:
 
 higher = log_likelihood(beam) - log_likelihood(greedy)
 worse, better = (higher < -1e-3).double().mean().item(), (higher > 1e-3).double().mean().item()
-finding(
+observe(
     "The beam finds something more probable than greedy decoding for over 1 % of the sentences, and "
     "something less probable for under 2 %.",
     better > 0.01 and worse < 0.02,
@@ -990,7 +992,7 @@ exposure = {
     "after a mistake, fed the truth": next_wrong(truth_fed),
     "after a mistake, fed the mistake": next_wrong(own_fed),
 }
-finding(
+observe(
     "After a mistake the next symbol is wrong at least twice as often as after a right one, even if the "
     "truth is fed; if the mistake is fed, over 20 points more.",
     exposure["after a mistake, fed the truth"] > 2 * exposure["after a right symbol"]
@@ -1043,7 +1045,7 @@ plt.show()
 
 # %%
 year = picture[:4, day.text.index("1993") + 1 :].sum(1)  # weight of the year's four digits
-finding(
+observe(
     "While the year is written, over half of the weight lies on the year and what follows it.",
     year.mean() > 0.5,
     {"weight": f"{year.mean():.0%}"},
@@ -1087,7 +1089,7 @@ plt.show()
 
 # %%
 found = metrics.alignment(picture, 4, 4)
-finding(
+observe(
     "我 looks at *I*, 爱 at *love*; 深度 学习 has over 80 % of its weight on what follows *love*.",
     {(0, 0), (1, 1)} <= found and picture[2:4, 2:].sum().item() > 1.6,
     {
@@ -1161,7 +1163,7 @@ aer = {
 }
 
 # %%
-finding(
+observe(
     "The largest weights are wrong by less than 30 %, and less than two thirds as often as the diagonal.",
     aer["largest weight"] < 0.3 and aer["largest weight"] < 2 / 3 * aer["diagonal"],
     {name: f"{rate:.0%}" for name, rate in aer.items()},
@@ -1174,7 +1176,7 @@ finding(
 
 # %%
 missed = [i for i in range(400) if metrics.until(greedy[i], EOS) != metrics.until(target[i], EOS)]
-finding(
+observe(
     "Some sentences are not translated exactly.",
     len(missed) > 0,
     {
@@ -1249,7 +1251,7 @@ plt.show()
 
 # %%
 double = {name: waiting[128][name] / waiting[64][name] for name in waiting[8]}
-finding(
+observe(
     "Twice the length makes the chain twice as long, within 5 %; that of attention alone stays the same.",
     1.9 < double["Luong"] < 2.05
     and 1.9 < double["Bahdanau"] < 2.05
@@ -1280,7 +1282,7 @@ took = {"encoder": quickest(lambda: encoder(ids, torch.tensor([512])))}
 took["attention"] = quickest(lambda: look(x, x, x))
 # symbols × directions × the GRU's blocks × 2 (multiply, add) × units × (inputs + states)
 work = {"encoder": 512 * 2 * 3 * 2 * 16 * (32 + 16), "attention": 4 * 512**2 * 32}
-finding(
+observe(
     "Attention among all pairs is over 5 times the work; yet the encoder takes over 5 times as long.",
     work["attention"] > 5 * work["encoder"] and took["encoder"] > 5 * took["attention"],
     {name: f"{1000 * seconds:.1f} ms" for name, seconds in took.items()},
@@ -1301,16 +1303,14 @@ finding(
 
 # %%
 translated = experiments.load("translation")
-products = experiments.load("translation_products")
 without_weights = experiments.load("translation_unprojected")
-names = ("none", *products.parameters["score"], "additive", "no weights")
+products = ("dot", "scaled dot", "general")
+names = ("none", *products, "additive", "no weights")
 
 
 def rows_of(score: str) -> list[dict]:
     """The stored rows of a score, one for each seed."""
-    if score == "no weights":
-        return without_weights.rows
-    return (products if score in products.parameters["score"] else translated).select(score=score)
+    return without_weights.rows if score == "no weights" else translated.select(score=score)
 
 
 # %%
@@ -1359,23 +1359,23 @@ table(
 # %% [markdown]
 # Each range goes from the lowest to the highest of three seeds; the worst length is that with the lowest mean. *none* is the fixed vector;
 # *no weights* is the simplified score that comes at the end of this section. *Unseen structures* are sentences that combine parts which
-# training shows only apart. The threshold was picked on validation data. Now by length, and with fixed vectors of three widths.
+# training shows only apart. The threshold was picked on validation data. Now by length, and with fixed vectors of two widths.
 
 # %%
-wider = experiments.load("translation_width")
+wide = experiments.load("translation_width").select(hidden_size=256)
+wider = by_words(wide)
 by_label = {
     "additive": rows_of("additive"),
     "dot": rows_of("dot"),
-    "fixed vector, N = 64": wider.select(hidden_size=64),
     "fixed vector, N = 128": rows_of("none"),
-    "fixed vector, N = 256": wider.select(hidden_size=256),
+    "fixed vector, N = 256": wide,
 }
 lines = {
     label: (rows[0]["length"], [row["exact by length"] for row in rows])
     for label, rows in by_label.items()
 }
 
-# %% mystnb={"figure": {"caption": "Share of sentences translated exactly, by their number of English words: mean and range over three seeds (stored experiments `translation`, `translation_products` and `translation_width`).", "name": "fig-translation-length"}, "image": {"alt": "Five lines over the number of words, from 3 to 25. With additive attention it stays near one; with the dot score it falls to about 0.8. The fixed vectors fall to zero: 64 wide at once, 128 wide by about eight words, 256 wide by about seventeen."}}
+# %% mystnb={"figure": {"caption": "Share of sentences translated exactly, by their number of English words: mean and range over three seeds (stored experiments `translation` and `translation_width`).", "name": "fig-translation-length"}, "image": {"alt": "Four lines over the number of words, from 3 to 25. With additive attention it stays near one; with the dot score it falls to about 0.8. The fixed vectors fall to zero: 128 wide by about eight words, 256 wide by about seventeen."}}
 curves(lines, "English words", "share exactly right")
 plt.show()
 
@@ -1390,7 +1390,7 @@ def between(found: dict, first: int, last: int) -> float:
 short_ones = {label: between(found, 3, 5) for label, found in lengths_of.items()}
 long_ones = {label: between(found, 20, 25) for label, found in lengths_of.items()}
 width_helps = share(through_wide, range(9, 13)) - long
-without = max(long_ones["none"], *(between(found, 20, 25) for found in fixed.values()))
+without = max(long_ones["none"], between(wider, 20, 25))
 measured = {f"exact, 3 to 5 words, {name}": short_ones[name] for name in ("none", "additive")}
 measured |= {f"exact, 20 to 25 words, {name}": long_ones[name] for name in ("none", "additive")}
 
@@ -1405,8 +1405,7 @@ claim(
             short > 0.85 > 0.15 > long
         ),
         "twice the width is less help than attention, at 9 to 12 letters": width_helps < gain,
-        "translation: from 20 words on under 1 % are exact, at each of three widths": without
-        < 0.01,
+        "translation: from 20 words on under 1 % are exact, at both widths": without < 0.01,
         "with additive attention over 95 % are, at every length": worst["additive"] > 0.95,
     },
     numbers=measured,
@@ -1451,9 +1450,8 @@ claim(
 
 # %%
 exact = {name: over_seeds("exact", name) for name in names}
-three_products = products.parameters["score"]
-additive_leads = exact["additive"][1] > max(exact[name][2] for name in three_products)
-behind = exact["additive"][0] - max(exact[name][0] for name in three_products)
+additive_leads = exact["additive"][1] > max(exact[name][2] for name in products)
+behind = exact["additive"][0] - max(exact[name][0] for name in products)
 dot_adds = exact["dot"][0] - exact["none"][0]
 scale_adds = exact["scaled dot"][1] - exact["dot"][2]
 
@@ -1470,7 +1468,7 @@ claim(
         > 0.03,
     },
     numbers={f"exact, {name}": mean for name, (mean, *_) in exact.items()},
-    experiment="translation_products",
+    experiment="translation",
 )
 
 # %% [markdown]

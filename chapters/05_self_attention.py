@@ -54,7 +54,7 @@ from utils.data import pronouns
 from utils.measure import experiments
 from utils.measure.claims import claim
 from utils.measure.graphs import longest_chain
-from utils.show.display import finding, show_source, table
+from utils.show.display import observe, show_source, table
 from utils.show.plotting import COLOURS, MARKERS, bars, curves, heat_map, use_book_style
 from utils.tasks.pronouns import VOCABULARY, as_ids, shares_right, train_pronouns, without_link
 from utils.training import metrics
@@ -76,7 +76,7 @@ chain = {}
 for n in (16, 32, 64, 128):
     states, _ = encoder(torch.full((1, n), 3), torch.tensor([n]))
     chain[n] = longest_chain(states.sum())
-finding(
+observe(
     "Twice the symbols, twice the chain, within 5 %.",
     1.9 < chain[128] / chain[64] < 2.05,
     {f"{n} symbols": f"{length} operations" for n, length in chain.items()},
@@ -97,7 +97,7 @@ curves({"": (range(65), heard / heard.max())}, "position", "size of the gradient
 plt.show()
 
 # %%
-finding(
+observe(
     "At a distance of 16 positions less than two thousandths of the gradient are left; at 32, less than a "
     "hundred-thousandth.",
     max(heard[16], heard[48]) < 2e-3 * heard.max()
@@ -113,9 +113,9 @@ finding(
 # experiment:
 
 # %%
-translated = experiments.load("translation_products")
+translated = experiments.load("translation")
 exact = {score: translated.spread("exact", score=score) for score in ("dot", "scaled dot")}
-finding(
+observe(
     "Exact translations, three seeds each, at the same learning rate: all with the scale beat all without it.",
     exact["scaled dot"][1] > exact["dot"][2],
     {score: f"{low:.1%} to {high:.1%}" for score, (_, low, high) in exact.items()},
@@ -377,7 +377,7 @@ best = (300 * absent @ keys.T).softmax(dim=1).amax(dim=1)
 sure = (best > 0.9).double().mean().item()
 
 # %%
-finding(
+observe(
     "At β = 1 what is fetched is a mixture, wrong by over 0.5; at β = 300 it is the entry, to six decimals.",
     wrong_by[1] > 0.5 and exact_at_last,
     {f"β = {beta}": f"{wrong:.0e}" for beta, wrong in wrong_by.items()},
@@ -387,7 +387,7 @@ finding(
 # So the soft dictionary becomes an exact one, for what it holds. And if it is asked for what it does not hold? A dictionary gives nothing.
 
 # %%
-finding(
+observe(
     "Asked for a random key of length 1 that is not there, at β = 300, it hands out one entry all the same: with over "
     "nine tenths of the weight, in over 80 % of the cases.",
     sure > 0.8,
@@ -416,7 +416,7 @@ rows = [[d, *(f"{thefts[n, d]:.1%}" for n in (10, 100, 1000))] for d in (4, 8, 1
 table(rows, ["numbers a key", "10 keys", "100 keys", "1000 keys"])
 
 # %%
-finding(
+observe(
     "Among 100 keys of 8 numbers over a fifth of the look-ups fetch another entry; among 100 of 64 none does.",
     thefts[100, 8] > 0.2 and thefts[100, 64] == 0,
     {f"100 keys of {d} numbers": f"{thefts[100, d]:.1%}" for d in (8, 64)},
@@ -439,7 +439,7 @@ for d_k in widths:
     q, k = torch.randn(2, 10_000, d_k, generator=generator)
     variance[d_k] = (q * k).sum(dim=1).var().item()
 ratio = {d_k: variance[d_k] / d_k for d_k in widths}
-finding(
+observe(
     "The variance is d_k, within 6 %.",
     all(0.94 < share < 1.06 for share in ratio.values()),
     {f"d_k = {d_k}": f"{variance[d_k]:.1f}" for d_k in widths},
@@ -491,7 +491,7 @@ def gradient_ratio(name: str, d_k: int, quantile: float = 0.5) -> float:
     return (looked[d_k, False][name].quantile(quantile) / looked[d_k, True][name].median()).item()
 
 
-finding(
+observe(
     "At the scores, the typical gradient without the scale is over a half of that with it at d_k = 64, under a "
     "fifth at 256, and under a hundredth at 1024.",
     gradient_ratio("scores", 64) > 0.5
@@ -502,7 +502,7 @@ finding(
 
 # %%
 large = looked[1024, False]["query"].quantile(0.95) / looked[1024, True]["query"].quantile(0.95)
-finding(
+observe(
     "At the query, the typical gradient at d_k = 64 is over four times as large without the scale, but one "
     "query in twenty gets under a twentieth of what is typical with it. At 1024 the typical one gets under a "
     "tenth, and one in twenty over ten times as much as with the scale.",
@@ -753,7 +753,7 @@ def look_of(b: int, head: int, t: int) -> torch.Tensor:
 
 rows = [[torch.cat([look_of(b, h, t) for h in range(3)]) for t in range(6)] for b in range(2)]
 looped = torch.stack([torch.stack(sentence) for sentence in rows]) @ layer.W_o.weight.T
-finding(
+observe(
     "One batched product gives what the loop over heads gives, to ten digits.",
     torch.allclose(y, looped, rtol=1e-10, atol=1e-10),
     {"largest difference": f"{(y - looped).abs().max():.0e}"},
@@ -847,7 +847,7 @@ def by_rules(part: list[pronouns.Sentence]) -> dict[str, float]:
 
 
 rules = by_rules(corpus.validation)
-finding(
+observe(
     "The rule for the gap is right in under 75 %. Of the pronouns, place alone finds under 50 %; number alone, or "
     "kind alone, 65 to 85 %.",
     rules["gap, nearest noun before"] < 0.75
@@ -901,7 +901,7 @@ def right(model: nn.Module, part: list[pronouns.Sentence], mask=None) -> dict[st
 
 validated = {layers: right(model, corpus.validation) for layers, model in models.items()}
 mistakes = {n: 2 - found["gap"] - found["pronoun"] for n, found in validated.items()}
-finding(
+observe(
     "After six epochs two layers make under half of the mistakes of one, gaps and pronouns of the validation data "
     "together.",
     mistakes[2] < 0.5 * mistakes[1],
@@ -920,7 +920,7 @@ for seed in (0, 1, 2):
     model = tagger(1, seed)
     train_pronouns(model, sequence_loss, corpus, learning_rate=2e-2, seed=seed)
     faster.append(right(model, corpus.validation))
-finding(
+observe(
     "At twice the rate one layer fills over 85 % of the gaps, and understands over 90 % of the pronouns, with each of "
     "three seeds; with at least one of them it fills over 97 % of the gaps.",
     all(found["gap"] > 0.85 and found["pronoun"] > 0.9 for found in faster)
@@ -944,7 +944,7 @@ tested = {
 }
 
 # %%
-finding(
+observe(
     "Of the test's gaps over 97 % are right, and of its pronouns over 95 %; where the adjective was never said of "
     "this noun before, over 92 % of the pronouns.",
     tested["test"]["gap"] > 0.97
@@ -973,7 +973,7 @@ sizes = {
     "reader": sum(p.numel() for p in reader.parameters()),
 }
 # %%
-finding(
+observe(
     "The recurrent reader fills over 99 % of the gaps, and understands over 80 % of the pronouns, over 5 points fewer "
     "than ours; where the adjective was never said of this noun before, under 80 %, over 15 points fewer.",
     beside["gap"][1] > 0.99
@@ -1036,7 +1036,7 @@ def understood_by(sentences: list[pronouns.Sentence]) -> torch.Tensor:
 pairs = [(s, pronouns.twin(s)) for s in corpus.validation if pronouns.twin(s) is not None]
 one, other = (understood_by(list(side)) for side in zip(*pairs))
 both_right = (one & other).double().mean().item()
-finding(
+observe(
     "In over 90 % of the pairs of twins both pronouns are understood.",
     both_right > 0.9,
     {"pairs": len(pairs), "both right": f"{both_right:.1%}"}
@@ -1093,7 +1093,7 @@ on = {key: weight_on("pronoun", key) for key in keys_of_it}
 chance = (1 / (ids != 0).sum(dim=1)).mean().item()  # if all words weighed the same
 
 # %%
-finding(
+observe(
     "In the mean of all heads, the antecedent has over twice the weight of another noun, and over twice what "
     "chance would give it.",
     on["antecedent"].mean() > 2 * max(on["other noun"].mean().item(), chance),
@@ -1143,7 +1143,7 @@ axes[1].set_yticklabels([])
 plt.show()
 
 # %%
-finding(
+observe(
     "Without the look at the antecedent over 50 points are lost; without that at another noun, or at *because*, "
     "under 5.",
     lost["antecedent"] > 50 and max(lost["other noun"], lost["because"]) < 5,
@@ -1168,7 +1168,7 @@ finding(
 alone = 100 * (
     right(models[1], part)["pronoun"] - right_without("pronoun", "adjective", model=models[1])
 )
-finding(
+observe(
     "Without the look at the adjective, the reader with one layer loses over 15 points, and more than that with two.",
     alone > 15 and alone > lost["adjective"],
     {"one layer": f"{alone:.0f} points", "two layers": f"{lost['adjective']:.0f} points"},
@@ -1203,7 +1203,7 @@ hidden_from = {
     name: 100 * (right(reader, needy)["pronoun"] - right_if_hidden(*name.split(" and ")))
     for name in ("pronoun", "nouns", "pronoun and nouns", "all")
 }
-finding(
+observe(
     "Where number does not decide, hiding the adjective from all costs over 30 points; hiding it from the pronoun "
     "alone under half of that. From pronoun and nouns together it costs more than the sum of the two.",
     hidden_from["all"] > 30
@@ -1235,7 +1235,7 @@ table(
 )
 
 # %%
-finding(
+observe(
     "In all five, hiding the adjective from all costs over 35 points, and hiding it from the pronoun alone under two "
     "thirds of that. In four of them pronoun and nouns together cost more than the sum of the two.",
     matters_to_all and spared and sum(more_than_sum) == 4,
@@ -1278,7 +1278,7 @@ def heads_agree(row: dict) -> bool:
 
 
 agreeing = [row["seed"] for row in five if heads_agree(row)]
-finding(
+observe(
     "In one of five networks the head that looks most at the antecedent is the one that is missed most.",
     agreeing == [0],  # this page's
     {"networks": f"{len(agreeing)} of {len(five)}"},
@@ -1326,7 +1326,7 @@ curves(lines, "layers", "share that differs", logy=True)
 plt.show()
 
 # %%
-finding(
+observe(
     "After two layers of attention alone less than a thousandth differs; with the sum, over four fifths do "
     "after twelve.",
     depths["attention alone"][:, 2].max() < 1e-3 and depths["with the sum"][:, 12].min() > 0.8,
@@ -1375,7 +1375,7 @@ shown = {
 }
 
 # %%
-finding(
+observe(
     "With the sum, six layers understand over 99 % of the pronouns, in each of three seeds; without it, after "
     "the same six epochs, under 20 %, and under 60 % of the gaps. Two layers without it lose less.",
     min(understood[True, 6]) > 0.99
@@ -1446,7 +1446,7 @@ told = {
 torch.manual_seed(0)
 with torch.no_grad():
     neither, second, first, both_set = OneLook(nn.Identity())(bits)
-finding(
+observe(
     "Without anything in between, the second bit changes the answer by the same amount whether the first is set or "
     "not, to five digits; with a ReLU in between all four cases are right, whatever the seed.",
     torch.allclose(both_set - first, second - neither, atol=1e-5)
@@ -1502,7 +1502,7 @@ with torch.no_grad():
             x = x + layer(x, mask=real)[0]
 
 # %%
-finding(
+observe(
     "In a fresh layer, and in both layers of the untrained reader, the variance is under half of d_k; in both layers "
     "of the trained one it is over twice d_k.",
     max(share for name, share in in_layers.items() if "the trained" not in name) < 0.5
@@ -1736,7 +1736,7 @@ alone = {
 unequal = min(alone[high]) > 0.3
 
 # %%
-finding(
+observe(
     "At the higher rate the weights of each single head on friend and rival differ by over 0.3; at the lower, at "
     "widths of 12 and 24, by less than 0.1.",
     unequal and max(alone[low]) < 0.1,
@@ -1963,7 +1963,7 @@ additive, dot = (timed.select(score=score, n=1024)[0] for score in kinds)
 more = {
     what: additive[f"step_{what}"] / dot[f"step_{what}"] for what in ("work", "bytes", "seconds")
 }
-finding(
+observe(
     "At 1,024 positions the additive score takes 1.2 to 2 times the operations, over 40 times the memory, and "
     "over 20 times the seconds.",
     1.2 < more["work"] < 2 and more["bytes"] > 40 and more["seconds"] > 20,

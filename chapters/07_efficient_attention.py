@@ -43,7 +43,7 @@ from torch.nn import functional as F
 
 # %%
 from utils import efficient
-from utils.data.sequences import NOT_ASKED, associative_recall
+from utils.data.sequences import IGNORE_INDEX, associative_recall
 from utils.efficient import blocks, kernelised
 from utils.exercises.efficient_attention import check
 from utils.exercises.progress import checklist
@@ -52,7 +52,7 @@ from utils.measure.claims import claim
 from utils.measure.costs import exponent, peak_bytes, work
 from utils.recurrent import RNN
 from utils.self_attention import MultiHeadAttention, causal_mask
-from utils.show.display import finding, show_source, table
+from utils.show.display import observe, show_source, table
 from utils.show.plotting import INK, bars, curves, use_book_style
 from utils.training.recipes import train_tagger
 from utils.transformer import DecoderOnly, Tagger, TransformerConfig
@@ -97,7 +97,7 @@ of_full = {T: cost(blocks.attend, T) for T in lengths}
 rows = [[T, f"{w / 1e6:.1f}", f"{b / 1e6:.2f}"] for T, (w, b) in of_full.items()]
 table(rows, ["positions", "million operations", "MB at once"])
 grows = [exponent(lengths, [of_full[T][i] for T in lengths]) for i in (0, 1)]
-finding(
+observe(
     "Work grows with the square of the length, and so do the bytes: both exponents are between 1.9 and 2.05.",
     all(1.9 < power < 2.05 for power in grows),
     {"work": f"{grows[0]:.2f}", "bytes": f"{grows[1]:.2f}"},
@@ -158,7 +158,7 @@ plt.show()
 # %%
 work_meets = crossing("attention", "GRU", "work")
 ours, theirs = (crossing("encoder block", gru, "seconds") for gru in ("GRU", "library's GRU"))
-finding(
+observe(
     "Attention does less work than a GRU up to about 128 positions, its width. The encoder block takes less time than "
     "our GRU up to over 1000 positions, than the library's up to over 500; a plain RNN takes less from 1024 on at the latest.",
     64 < work_meets < 256
@@ -405,7 +405,7 @@ show_source(efficient.window_attention)
 with_window = partial(efficient.window_attention, window=64)
 of_window = {T: cost(with_window, T) for T in lengths}
 grows_linearly = exponent([512, 1024], [of_window[T][0] for T in (512, 1024)])
-finding(
+observe(
     "From 512 to 1024 positions the work of a window of 64 grows with an exponent between 0.9 and 1.1; at 1024 it is "
     "under half of full attention's.",
     0.9 < grows_linearly < 1.1 and of_window[1024][0] < 0.5 * of_full[1024][0],
@@ -590,7 +590,7 @@ bytes_at = {
     "tiles": cost(with_tiles, 1024)[1],
     "the library's kernel": cost(F.scaled_dot_product_attention, 1024)[1],
 }
-finding(
+observe(
     "At 1024 positions full attention holds over 8 MB at once; tiles, and the library's kernel, under a fifth of it.",
     bytes_at["full"] > 8e6
     and 5 * max(bytes_at["tiles"], bytes_at["the library's kernel"]) < bytes_at["full"],
@@ -803,7 +803,7 @@ q, k, v = heads(4096)
 with torch.no_grad():
     peaks = {name: peak_bytes(partial(form, q, k, v)) for name, form in thrifty.items()}
 
-finding(
+observe(
     "At 4096 positions no form holds half of the 67 MB of one tensor (T, T).",
     max(peaks.values()) < 4 * 4096**2 / 2,
     {name: f"{peak / 1e6:.1f} MB" for name, peak in peaks.items()},
@@ -858,10 +858,10 @@ test = associative_recall(256, 128, seed=1000)
 def recalled(model) -> float:
     """Share of the questions in the test sequences that a model answers right."""
     ids, target, _ = test
-    return (model(ids).argmax(-1) == target)[target != NOT_ASKED].double().mean().item()
+    return (model(ids).argmax(-1) == target)[target != IGNORE_INDEX].double().mean().item()
 
 
-finding(
+observe(
     "With full attention over 95 % of the answers are right; by chance it would be one in eight.",
     recalled(full) > 0.95,
     {"right": f"{recalled(full):.1%}"},
@@ -874,7 +874,7 @@ finding(
 # %%
 now, stored = experiments.live("efficient_quality", method="window", task="recall", seed=0)
 far_now, near_now = now["right by distance"][-1], now["right by distance"][0]
-finding(
+observe(
     "With a window over 80 % of the answers are right up to 16 positions away, and under 25 % from 97 on: near what is stored.",
     near_now > 0.8 and far_now < 0.25 and abs(now["right"] - stored["right"]) < 0.1,
     {"near": f"{near_now:.0%}", "far": f"{far_now:.0%}"}
@@ -886,7 +886,7 @@ finding(
 
 # %%
 early = recalled(recaller(efficient.linear_attention))
-finding(
+observe(
     "After the same 150 steps, with linear attention under a quarter of the answers are right.",
     early < 0.25,
     {"right": f"{early:.1%}"},
@@ -933,7 +933,7 @@ best = {task: over_seeds("right", "full", task)[0] for task in ("recall", "count
 lost = {name: best["count"] - over_seeds("right", name, "count")[0] for name in METHODS}
 recalls = {name: over_seeds("right", name, "recall") for name in METHODS}
 patterns, all_seeing = METHODS[1:5], METHODS[5:]
-finding(
+observe(
     "With linear attention over 80 % of the answers are right in every seed, with the Performer fewer, and with all others "
     "but full attention under half. In count, the forms that see all positions lose under 5 points on average, and the patterns more.",
     recalls["linear"][1] > max(0.8, recalls["performer"][2])
@@ -964,7 +964,7 @@ table(rows, ["pattern, 128 positions", "keys of most queries", "other positions 
 
 # %%
 bound = {name: share + (1 - share) / 8 for name, share in seen.items()}
-finding(
+observe(
     "Each pattern answers what it sees, and guesses the rest: its best seed is within 2 points of that.",
     all(abs(recalls[name][2] - bound[name]) < 0.02 for name in masks),
     {name: f"{recalls[name][2]:.1%}, expected {bound[name]:.1%}" for name in masks},
@@ -997,7 +997,7 @@ plt.show()
 # %%
 means = {name: [fmean(ring) for ring in zip(*three)] for name, three in rings.items()}
 near, far = ({name: mean[end] for name, mean in means.items()} for end in (0, -1))
-finding(
+observe(
     "Up to 16 positions away the window answers over 90 %, and from 97 on under 20 %; at every distance full attention "
     "answers over 99 %, and linear attention over 80 %.",
     near["window"] > 0.9
@@ -1057,7 +1057,7 @@ plt.show()
 # %%
 at_32 = {name: values[31] for name, values in spectra.items()}
 needed = {name: 1 + sum(share < 0.9 for share in values) for name, values in spectra.items()}
-finding(
+observe(
     "The 32 largest of 128 singular values have over 80 % of the sum before training, over 90 % after learning to count, "
     "and under 70 % in the first block after learning to recall. Untrained, the first alone has a quarter or more.",
     at_32["untrained"] > 0.8
@@ -1111,7 +1111,7 @@ medians = {norm: ratios[norm][64].median().item() for norm in ratios}
 independent = (estimates(1.0, 16, orthogonal=False) - 1).square().mean().sqrt().item()
 
 # %%
-finding(
+observe(
     "For norms of 0.5 and 1 the mean of the estimates is within 5 % of the truth, and the error falls with an exponent "
     "between −0.4 and −0.65. At a norm of 3 half of the estimates are under a third of the truth.",
     all(abs(b) < 0.05 for b in bias.values())
@@ -1161,7 +1161,7 @@ plt.show()
 
 # %%
 slopes = {norm: exponent(features, [one for one, _ in errors[norm]]) for norm in norms}
-finding(
+observe(
     "At a norm of 0.5 the contexts' error falls as m to the power −0.5, within 0.05; at a norm of 4 it is near 1 or above, "
     "even with 1024 features, and the power is above −0.1.",
     abs(slopes[0.5] + 0.5) < 0.05 and errors[4.0][-1][0] > 0.9 and slopes[4.0] > -0.1,
@@ -1183,7 +1183,7 @@ finding(
 # %%
 before = recalled(full)
 efficient.use_form(full, lambda number: efficient.tiled_attention)
-finding(
+observe(
     "Tiles in place of full attention change nothing.",
     abs(recalled(full) - before) < 1e-3,
     {"before": f"{before:.1%}", "with tiles": f"{recalled(full):.1%}"},
@@ -1214,7 +1214,7 @@ table(
 
 # %%
 summing = ("performer", "linear")
-finding(
+observe(
     "In recall, the Performer and linear attention in place of full attention lose over 50 points; a window and strides "
     "answer what they do when trained, within 3. In count, the Performer and linear attention lose under 5, without any training.",
     max(after[name, "recall"] for name in summing) < best["recall"] - 0.5
@@ -1348,7 +1348,7 @@ plt.show()
 # %%
 chosen = {need: {name for name, _ in row} for need, row in decision.items()}
 exact_forms = {"full", "fused", "tiled"}
-finding(
+observe(
     "Only exact forms keep recall within 5 points; within 15, linear attention does, too. For that and for count a cheaper "
     "form is the quickest at all these lengths, and at 8192 positions takes under a tenth of the seconds.",
     set(kept_by["recall", 5]) == exact_forms
@@ -1631,7 +1631,7 @@ def pays_from(method: str) -> int:
 
 
 pays = {name: pays_from(name) for name in (*linear_in_T, *root_in_T)}
-finding(
+observe(
     "From at most 2048 positions on, all these forms take fewer seconds than the library's fused kernel (stored).",
     max(pays.values()) <= 2048,
     pays,

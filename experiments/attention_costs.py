@@ -57,6 +57,7 @@ PARAMETERS = {
     "window": 64,
     "n_features": 64,
 }
+SECONDS = ("seconds", "step_seconds")
 
 
 def on_features(form: Callable[..., Tensor]) -> Callable[..., Tensor]:

@@ -10,7 +10,7 @@ from utils.convolution import DigitsNet, LeNet, SmallAlexNet, SmallGoogLeNet
 from utils.data.pictures import digits
 from utils.training.loop import evaluate
 from utils.training.metrics import accuracy
-from utils.training.recipes import train_reader
+from utils.training.recipes import train_digits
 
 PARAMETERS = {
     "model": ["dense network", "LeNet", "small AlexNet", "small GoogLeNet", "DigitsNet"],
@@ -18,6 +18,7 @@ PARAMETERS = {
     "split": ["random", "file order"],
     "seed": [0, 1, 2],
 }
+SECONDS = ("seconds",)
 
 
 def dense_network() -> nn.Module:
@@ -51,7 +52,7 @@ def measure(model: str, learning_rate: float, split: str, seed: int) -> dict:
     torch.manual_seed(seed)
     network = NETWORKS[model]()
     start = time.perf_counter()
-    train_reader(network, held.train, learning_rate=learning_rate, seed=seed)
+    train_digits(network, held.train, learning_rate=learning_rate, seed=seed)
     numbers = {
         "seconds": round(time.perf_counter() - start, 1),
         "parameters": sum(p.numel() for p in network.parameters()),

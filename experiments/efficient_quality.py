@@ -15,7 +15,7 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from utils.data.sequences import NOT_ASKED, associative_recall, most_frequent
+from utils.data.sequences import IGNORE_INDEX, associative_recall, most_frequent
 from utils.efficient import (
     Linformer,
     Performer,
@@ -102,7 +102,7 @@ COLUMNS = (
 @torch.no_grad()
 def judged(model: nn.Module, ids: Tensor, target: Tensor, apart: Tensor | None = None) -> dict:
     """Share of right answers, and the share by distance, if there is one."""
-    right, asked = model(ids).argmax(-1) == target, target != NOT_ASKED
+    right, asked = model(ids).argmax(-1) == target, target != IGNORE_INDEX
     found = {"right": right[asked].double().mean().item()}
     if apart is not None:
         rings = [asked & (apart >= a) & (apart < b) for a, b in zip(EDGES, EDGES[1:], strict=False)]

@@ -19,6 +19,7 @@ PARAMETERS = {
     "width": 256,
     "n_layers": 2,
 }
+SECONDS = ("seconds",)
 
 
 def measure(method: str, tokens: int, width: int, n_layers: int) -> dict:

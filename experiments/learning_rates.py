@@ -17,13 +17,13 @@ from utils.recurrent import GRU, LSTM, RNN, LanguageModel, Streaming
 from utils.training.loop import evaluate
 from utils.training.recipes import stream, train_characters
 
-VARIES_WITH_PYTHON = True  # the manual
 PARAMETERS = {
     "layer": ["RNN", "GRU", "LSTM"],
     "learning_rate": [0.003, 0.01, 0.03],
     "epochs": 3,
     "seed": [0, 1, 2],
 }
+SECONDS = ("seconds",)
 LAYERS = {"RNN": (RNN, 256), "GRU": (GRU, 152), "LSTM": (LSTM, 131)}
 
 

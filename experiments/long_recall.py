@@ -9,7 +9,7 @@ import torch
 from utils.training.recipes import train_recall
 from utils.transformer import EncoderOnly, TransformerConfig
 
-PARAMETERS = {"length": [100, 512], "rounds": 12, "seed": [0, 1, 2]}  # of 50 steps
+PARAMETERS = {"length": 512, "rounds": 12, "seed": [0, 1, 2]}  # of 50 steps
 
 
 def measure(length: int, rounds: int, seed: int) -> dict:

@@ -16,7 +16,6 @@ from utils.data.text import Vocabulary
 from utils.recurrent import LSTM, LanguageModel, Streaming
 from utils.training.recipes import train_characters
 
-VARIES_WITH_PYTHON = True  # the manual
 PARAMETERS = {"epochs": [0, 6], "seed": [0, 1, 2]}
 HIDDEN_SIZE, LETTERS, SHOWN = 120, 10_000, 48
 

@@ -27,6 +27,7 @@ LAYERS = {
     "nn.LSTM": partial(nn.LSTM, batch_first=True),
 }
 ROUNDS = 7
+SECONDS = ("milliseconds",)
 
 
 def measure(layer: str, length: int, hidden_size: int, symbols: int) -> dict:

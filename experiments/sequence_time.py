@@ -43,6 +43,7 @@ PARAMETERS = {
     "width": 128,
     "batch_size": 4,
 }
+SECONDS = ("seconds",)
 
 
 def measure(layer: str, T: int, width: int, batch_size: int) -> dict:

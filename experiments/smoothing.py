@@ -20,7 +20,7 @@ from utils.training.metrics import accuracy, exact_match
 from utils.training.recipes import train_translator
 from utils.transformer import Transformer, TransformerConfig, label_smoothing_loss
 
-PARAMETERS = {"pairs": [250, 8000], "smoothing": [0.0, 0.1], "seed": [0, 1, 2, 3, 4]}
+PARAMETERS = {"pairs": [250, 8000], "smoothing": [0.0, 0.1], "seed": [0, 1, 2]}
 EPOCHS = {250: 90, 8000: 3}
 TARGETS = Vocabulary("0123456789-")
 

@@ -17,7 +17,12 @@ from utils.seq2seq import (
 )
 from utils.tasks.translation import Task
 
-PARAMETERS = {"score": ["none", "additive"], "pairs": 24_000, "epochs": 6, "seed": [0, 1, 2]}
+PARAMETERS = {
+    "score": ["none", "dot", "scaled dot", "general", "additive"],
+    "pairs": 24_000,
+    "epochs": 6,
+    "seed": [0, 1, 2],
+}
 task = cache(Task)
 
 

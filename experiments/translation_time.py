@@ -16,6 +16,7 @@ from utils.training.recipes import train_translator
 from utils.transformer import Transformer, TransformerConfig, label_smoothing_loss
 
 PARAMETERS = {"pairs": 24_000, "sentences": 1_280, "rounds": 5}
+SECONDS = ("additive", "transformer")
 
 
 def measure(pairs: int, sentences: int, rounds: int) -> dict:

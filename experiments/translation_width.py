@@ -12,7 +12,7 @@ from utils.seq2seq import (
 )
 from utils.tasks.translation import Task
 
-PARAMETERS = {"hidden_size": [64, 256], "pairs": 24_000, "epochs": 6, "seed": [0, 1, 2]}
+PARAMETERS = {"hidden_size": 256, "pairs": 24_000, "epochs": 6, "seed": [0, 1, 2]}
 task = cache(Task)
 
 

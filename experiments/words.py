@@ -64,5 +64,4 @@ def measure(layer: str, seed: int) -> dict:
         "test": evaluate(model, held_out, nn.CrossEntropyLoss(), {"accuracy": accuracy})[
             "accuracy"
         ],
-        "seconds": sum(history.seconds),
     }

@@ -61,21 +61,26 @@ def pages(build) -> list[Path]:
 
 def test_the_strict_build_is_clean_and_quick(build):
     warnings = re.findall(r".*(?:WARNING|ERROR|Error).*", build.log)
-    assert build.status == 0 and not warnings, "\n".join(warnings) or build.log[-4000:]
-    assert build.seconds < 60
+    assert build.status == 0 and not warnings, "`make book` shows the same:\n" + (
+        "\n".join(warnings) or build.log[-4000:]
+    )
+    assert build.seconds < 60, "the book takes more than a minute to build: `make book` shows where"
 
 
 def test_all_pages_are_there_and_no_others(build):
     toc = yaml.safe_load((BOOK / "_toc.yml").read_text(encoding="utf-8"))
     listed = {toc["root"]} | {page["file"] for part in toc["parts"] for page in part["chapters"]}
     built = {path.relative_to(build.html).with_suffix("").as_posix() for path in pages(build)}
-    assert built - {"genindex", "search"} == listed
+    assert built - {"genindex", "search"} == listed, "list every page in _toc.yml, and no other"
 
 
 def test_every_chapter_and_solution_is_in_the_book(build):
     built = {path.stem for path in (build.html / "chapters").glob("*.html")}
     solved = {path.stem for path in (build.html / "chapters" / "solutions").glob("*.html")}
-    assert built == solved == {path.stem for path in (BOOK / "chapters").glob("*.ipynb")}
+    assert built == solved == {path.stem for path in (BOOK / "chapters").glob("*.ipynb")}, (
+        "list each lesson and its solutions in _toc.yml; what has no notebook gets one by "
+        "`make execute`"
+    )
 
 
 def test_pages_and_styles_name_no_other_host(build):
@@ -83,7 +88,9 @@ def test_pages_and_styles_name_no_other_host(build):
         for tag, attributes in Tags(page).found:
             fetched = attributes.get(FETCHED.get(tag), "") or ""
             if attributes.get("rel") not in ("canonical", "license"):
-                assert not re.match(r"(https?:)?//", fetched), f"{page.name}: <{tag} {attributes}>"
+                assert not re.match(r"(https?:)?//", fetched), (
+                    f"{page.name} asks another host: <{tag} {attributes}>: bring the file along"
+                )
         scripts = re.findall(r"<script[^>]*>(.*?)</script>", page.read_text("utf-8"), re.DOTALL)
         assert not [body for body in scripts if re.search(r"https?://", body)], page.name
     for style in build.html.rglob("*.css"):
@@ -97,7 +104,10 @@ def test_every_picture_has_a_description(build):
         for tag, attributes in Tags(page).found:
             if tag == "img":
                 beside_its_name = "logo__image" in attributes.get("class", "")
-                assert attributes.get("alt") or beside_its_name, f"{page.name}: {attributes}"
+                assert attributes.get("alt") or beside_its_name, (
+                    f"{page.name}: {attributes} has no alternative text: give the figure's cell an "
+                    "`image: {alt: …}` in its metadata and run `make execute`"
+                )
 
 
 def test_without_an_address_nothing_points_to_a_repository(build):
@@ -154,17 +164,29 @@ def test_the_glossary_is_sorted_and_bilingual():
     for entry in entries:
         english, chinese, definition = entry.split("\n")
         terms.append(english.lower())
-        assert re.search(r"[\u4e00-\u9fff]", chinese), english
-        assert definition.startswith("  ") and definition.endswith("."), english
-    assert terms == sorted(set(terms)) and len(terms) >= 50
+        assert re.search(r"[\u4e00-\u9fff]", chinese), f"glossary.md: {english} has no Chinese name"
+        assert definition.startswith("  ") and definition.endswith("."), (
+            f"glossary.md: {english} needs a definition, two spaces in, with a point at its end"
+        )
+    assert terms == sorted(set(terms)) and len(terms) >= 50, (
+        "glossary.md: put the terms in the order of the alphabet, each once"
+    )
 
 
 def test_every_reference_has_what_a_reader_needs_to_find_it():
     entries = (BOOK / "references.bib").read_text(encoding="utf-8").strip().split("\n\n")
-    keys = [re.match(r"@\w+\{([a-z]+\d{4}[a-z]+),", entry).group(1) for entry in entries]
-    assert keys == sorted(set(keys))
+    keys = []
+    for entry in entries:
+        key = re.match(r"@\w+\{([a-z]+\d{4}[a-z]+),", entry)
+        assert key, f"references.bib: a key is author, year, word, as `lecun1998gradient`: {entry}"
+        keys.append(key[1])
+    assert keys == sorted(set(keys)), "references.bib: put the keys in order, each once"
     for key, entry in zip(keys, entries, strict=True):
         fields = set(re.findall(r"^  (\w+)\s*= \{.+\}", entry, re.MULTILINE))
-        assert {"author", "title", "year"} <= fields, key
-        assert fields & {"journal", "booktitle", "publisher", "howpublished", "note"}, key
-        assert re.search(r"^  year\s*= \{(\d{4})\}", entry, re.MULTILINE).group(1) in key, key
+        assert {"author", "title", "year"} <= fields, f"{key} needs author, title and year"
+        assert fields & {"journal", "booktitle", "publisher", "howpublished", "note"}, (
+            f"{key} in references.bib needs a journal, booktitle, publisher, howpublished or note"
+        )
+        assert re.search(r"^  year\s*= \{(\d{4})\}", entry, re.MULTILINE)[1] in key, (
+            f"{key} in references.bib is of another year than its key says"
+        )

@@ -144,10 +144,16 @@ def test_the_registry_is_complete():
             {"statement", "made_by", "chapter"}
             <= set(entry)
             <= {*("statement", "made_by", "chapter", "cite")}
-        ), id
-        assert entry["statement"].endswith("."), id
-        assert set(entry.get("cite", ())) <= keys, f"{id} cites what references.bib lacks"
-        assert ("cite" in entry) == (entry["made_by"] != "commonly said"), id
+        ), f"{id} in data/claims.toml needs statement, made_by, chapter, perhaps cite, no more"
+        assert entry["statement"].endswith("."), (
+            f"the statement of {id} in data/claims.toml is a sentence and ends with a point"
+        )
+        assert set(entry.get("cite", ())) <= keys, (
+            f"{id} cites what references.bib lacks: add the entry there, or mend the key"
+        )
+        assert ("cite" in entry) == (entry["made_by"] != "commonly said"), (
+            f'{id} in data/claims.toml needs a cite, unless made_by is "commonly said"'
+        )
 
 
 @needs_lessons
@@ -156,9 +162,11 @@ def test_every_claim_is_measured_once_in_its_chapter():
         (record["claim"], path.stem) for path in NOTEBOOKS for _, record in claims.records(path)
     ]
     registered = [(id, entry["chapter"]) for id, entry in claims.registry().items()]
+    only = [set(measured) - set(registered), set(registered) - set(measured)]
     assert sorted(measured) == sorted(registered), (
-        "data/claims.toml and the claims in the lessons differ: add the row or the call, then "
-        "`make execute`"
+        f"measured but not in data/claims.toml for that chapter: {sorted(only[0])}; in it but not "
+        f"measured: {sorted(only[1])}. Mend the row or the lesson's call of `claim`, once each, "
+        "and run `make execute`"
     )
 
 
@@ -172,8 +180,9 @@ def test_stored_claims_say_the_same_in_every_form():
                 for output in cells[position]["outputs"]
                 if output.get("data", {}).get(RECORD) == record
             )
-            assert "".join(data["text/plain"]) == claims.plain_text(record), record["claim"]
-            assert "".join(data["text/markdown"]) == claims.card(record), record["claim"]
+            stale = f"{record['claim']} is stored in an older form: run `make execute ALL=1`"
+            assert "".join(data["text/plain"]) == claims.plain_text(record), stale
+            assert "".join(data["text/markdown"]) == claims.card(record), stale
 
 
 @needs_lessons
@@ -185,7 +194,8 @@ def test_a_link_leads_to_the_text_of_each_claim():
             lines = "\n".join("".join(cell["source"]) for cell in texts).splitlines()
             targets = [line for line in lines if line.startswith("(claim-")]
             assert targets[-1:] == [f"(claim-{record['claim']})="], (
-                f"{path.name}: a line (claim-{record['claim']})= must open the text on that claim"
+                f"{path.name}: a line (claim-{record['claim']})= must open the text on that claim: "
+                "write it into the lesson's script and run `make execute`"
             )
 
 

@@ -12,7 +12,7 @@ import pytest
 from utils import ROOT
 from utils.measure.experiments import Result
 from utils.show import display, plotting
-from utils.show.display import finding, show_source, source_bundle, table
+from utils.show.display import observe, show_source, source_bundle, table
 
 NOTEBOOKS = sorted((ROOT / "chapters").rglob("[0-9]*.ipynb"))
 
@@ -112,9 +112,9 @@ def test_a_table_takes_no_number_that_may_differ_between_machines():
 
 
 def test_a_finding_is_compared_as_a_sentence_and_shown_with_its_numbers(shown):
-    finding("Half of it is gone.", True, {"left": "0.49", "of": 3})
+    observe("Half of it is gone.", True, {"left": "0.49", "of": 3})
     (bundle,) = shown
     assert bundle["text/plain"] == "Half of it is gone."
     assert "left 0.49, of 3" in bundle["text/markdown"]
     with pytest.raises(AssertionError, match="'Half of it is gone.'.*left 0.9"):
-        finding("Half of it is gone.", False, {"left": "0.9"})
+        observe("Half of it is gone.", False, {"left": "0.9"})

@@ -405,7 +405,7 @@ WRONG = {
     changes_its_input: "✗ t.1  it changed its argument number 1: work on a copy.",
     half_detached: "✗ t.1  the values are right, but the gradient is not.",
     by_numpy: "✗ t.1  the values are right, but the result is cut off from autograd: stay with "
-    "tensors all the way, without .item(), .detach(), .data or numpy.",
+    "tensors all the way, without no_grad, .item(), .detach(), .data or numpy.",
     (lambda x, w: None): "✗ t.1  looking at one row: it returned None: is a `return` missing?",
     (
         lambda x, w: (x @ w).numpy()

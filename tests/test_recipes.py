@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils.data.pictures import Split
-from utils.data.sequences import NOT_ASKED, copying, delayed_recall, echo, sorting
+from utils.data.sequences import IGNORE_INDEX, copying, delayed_recall, echo, sorting
 from utils.data.text import EOS
 from utils.recurrent import RNN, LanguageModel, SequenceClassifier, Streaming
 from utils.seq2seq import Seq2Seq, Seq2SeqConfig, greedy_decode, sequence_loss
@@ -16,8 +16,8 @@ from utils.training.recipes import (
     recall_ids,
     stream,
     train_characters,
+    train_digits,
     train_once,
-    train_reader,
     train_recall,
     train_sorter,
     train_translator,
@@ -264,7 +264,7 @@ def test_a_reader_of_digits_learns_a_tenth_of_each_label_from_all_classes(monkey
 
     def train():
         how = {"epochs": 10, "learning_rate": 0.3, "validation": pictures}
-        histories.append(train_reader(model, pictures, **how))
+        histories.append(train_digits(model, pictures, **how))
 
     taken = steps_of(monkeypatch, train, torch.optim.AdamW)
     by_class = -torch.tensor(logits).log_softmax(0)
@@ -296,7 +296,7 @@ def test_sorting_puts_the_same_symbols_in_order():
 
 def test_an_echo_asks_for_what_stood_before():
     ids, targets = echo(6, 5, seed=3, distance=2)
-    assert (targets[:, :2] == NOT_ASKED).all()
+    assert (targets[:, :2] == IGNORE_INDEX).all()
     assert torch.equal(targets[:, 2:], ids[:, :3])
     with pytest.raises(ValueError, match="none stands 5 before"):
         echo(6, 5, seed=3, distance=5)
@@ -306,7 +306,7 @@ def test_a_copy_is_asked_for_from_the_sign_on():
     ids, targets = copying(6, 4, seed=3, n_symbols=7)
     assert ids.shape == targets.shape == (6, 8)
     assert (ids[:, 4] == 7).all() and ids[:, :4].max() < 7
-    assert (targets[:, :4] == NOT_ASKED).all() and torch.equal(targets[:, 4:], ids[:, :4])
+    assert (targets[:, :4] == IGNORE_INDEX).all() and torch.equal(targets[:, 4:], ids[:, :4])
     assert torch.equal(ids[:, 5:], targets[:, 4:-1])  # the truth so far
     assert F.cross_entropy(torch.zeros(6, 8, 8).transpose(1, 2), targets).item() == pytest.approx(
         torch.tensor(8.0).log().item()

@@ -793,6 +793,7 @@ def test_models_compile_whole(make):
     for model, read in (
         (classifier, lambda model: model(ids, lengths)),
         (language, lambda model: model(ids)[0]),
+        (Streaming(language), lambda model: model(ids, True) + model(ids, False)),
     ):
         results = []
         for form in (model, torch.compile(model, backend="aot_eager", fullgraph=True)):

@@ -28,6 +28,7 @@ LOCK = [
     for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     if not line.startswith("#")
 ]
+ANEW = "requirements.txt is not as `make lock` writes it: run that"
 ACCELERATOR = ("nvidia-", "cuda-", "triton")  # pip brings them where they are of use
 
 # ------------------------------------------------------------------------------------------- make
@@ -124,7 +125,9 @@ def test_the_cpu_build_of_torch_is_asked_for_by_its_address(book):
 def test_help_lists_every_command_and_is_what_make_alone_does(book):
     listed = subprocess.run(["make"], cwd=book, capture_output=True, text=True).stdout
     commands = re.findall(r"^  make ([\w-]+) +\S", listed, re.MULTILINE)
-    assert commands == re.search(r"\.PHONY: (.*)", (ROOT / "Makefile").read_text())[1].split()
+    assert commands == re.search(r"\.PHONY: (.*)", (ROOT / "Makefile").read_text())[1].split(), (
+        "Makefile: each command has its place in .PHONY, and a `## comment` behind its name"
+    )
 
 
 # ------------------------------------------------------------------------------- lock and settings
@@ -132,11 +135,11 @@ def test_help_lists_every_command_and_is_what_make_alone_does(book):
 
 def test_the_lock_has_each_package_once_for_every_machine():
     names = [canonicalize_name(package.name) for package in LOCK]
-    assert len(names) == len(set(names))
+    assert len(names) == len(set(names)), f"a package stands there twice: {ANEW}"
     for package in LOCK:
-        assert re.fullmatch(r"==[\d.]+(post\d+)?", str(package.specifier)), package
-        assert not package.name.startswith(ACCELERATOR), package
-    assert "torch==2.13.0" in map(str, LOCK)
+        assert re.fullmatch(r"==[\d.]+(post\d+)?", str(package.specifier)), f"{package}: {ANEW}"
+        assert not package.name.startswith(ACCELERATOR), f"{package}: {ANEW}"
+    assert "torch==2.13.0" in map(str, LOCK), ANEW
 
 
 def test_every_package_but_pytorch_has_its_checksums():
@@ -166,8 +169,10 @@ def test_binder_takes_the_locked_pytorch_for_the_cpu():
 def test_the_lock_fits_the_ranges_of_the_project():
     locked = {canonicalize_name(package.name): package.specifier for package in LOCK}
     for wanted in map(Requirement, PROJECT["dependencies"]):
-        version = str(locked[canonicalize_name(wanted.name)]).removeprefix("==")
-        assert wanted.specifier.contains(version), wanted
+        version = str(locked.get(canonicalize_name(wanted.name), "none")).removeprefix("==")
+        assert wanted.specifier.contains(version), (
+            f"pyproject.toml wants {wanted}, the lock has {version}: run `make lock`"
+        )
 
 
 def test_the_lock_is_complete():
@@ -178,7 +183,7 @@ def test_the_lock_is_complete():
         if package.name.startswith(ACCELERATOR) or str(package) in seen:
             continue
         seen.add(str(package))
-        assert canonicalize_name(package.name) in locked, package
+        assert canonicalize_name(package.name) in locked, f"{package} is missing: run `make lock`"
         for line in requires(package.name) or []:
             needed, extras = Requirement(line), package.extras or {""}
             if not needed.marker or any(needed.marker.evaluate({"extra": e}) for e in extras):
@@ -200,20 +205,26 @@ def test_the_project_declares_whatever_it_imports():
             [node.module] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names]
         )
     }
-    declared = {canonicalize_name(Requirement(line).name) for line in PROJECT["dependencies"]}
+    lines = [*PROJECT["dependencies"], *sum(PROJECT["optional-dependencies"].values(), [])]
+    declared = {canonicalize_name(Requirement(line).name) for line in lines}
     declared.add(canonicalize_name(PROJECT["name"]))
     homes = packages_distributions()
     ours = {file.stem for file in files} | set(folders)
     foreign = names - set(sys.stdlib_module_names) - ours
     assert {"torch", "nbformat"} <= foreign
-    missing = {name for name in foreign if not declared & set(map(canonicalize_name, homes[name]))}
-    assert missing == set()
+    homes = {name: {*map(canonicalize_name, homes.get(name, [name]))} for name in foreign}
+    missing = {name for name in foreign if not declared & homes[name]}
+    assert missing == set(), (
+        f"{sorted(missing)} are imported: name their packages in pyproject.toml and run `make lock`"
+    )
 
 
 def test_the_version_is_the_same_everywhere():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
-    assert citation["version"] == newest[1] == PROJECT["version"]
+    assert citation["version"] == newest[1] == PROJECT["version"], (
+        "write one version into CITATION.cff, pyproject.toml and the first heading of CHANGELOG.md"
+    )
 
 
 def test_every_command_that_the_text_names_is_one_of_make():
@@ -225,7 +236,8 @@ def test_every_command_that_the_text_names_is_one_of_make():
         for command in re.findall(r"(?:`|^)make ([\w-]+)", page.read_text(encoding="utf-8"), re.M)
     ]
     assert {"lab", "test", "book"} <= {command for page, command in named if page == "README.md"}
-    assert [pair for pair in named if pair[1] not in phony] == []
+    unknown = [pair for pair in named if pair[1] not in phony]
+    assert unknown == [], f"{unknown} name no command of the Makefile: `make` lists those there are"
 
 
 WORKFLOWS = {
@@ -360,7 +372,8 @@ def test_a_copy_has_the_citations_and_captions_that_the_book_has(tmp_path, monke
 @pytest.mark.parametrize("script", notebooks.scripts(), ids=lambda path: path.stem)
 def test_every_lesson_becomes_a_copy_without_open_references(script, tmp_path):
     jupyter.make_copy(script.with_suffix(".ipynb"), tmp_path / "copy.ipynb")
-    assert re.findall(r"\{(?:cite|numref)\S*", (tmp_path / "copy.ipynb").read_text()) == []
+    left = re.findall(r"\{(?:cite|numref)\S*", (tmp_path / "copy.ipynb").read_text())
+    assert left == [], f"{left} lead nowhere: add the entry to references.bib, or name a figure"
 
 
 def test_a_copy_is_never_overwritten_and_other_outputs_are_no_change(lessons):
@@ -444,7 +457,9 @@ def test_links_between_lessons_lead_somewhere_from_a_copy_too():
         copy = jupyter.MINE / script.relative_to(notebooks.CHAPTERS)
         for target in re.findall(r"\]\(([^)#\s:]+)[)#]", script.read_text(encoding="utf-8")):
             path = Path(os.path.normpath(copy.parent / target))
-            assert path in copies or path.exists(), f"{script.name}: {target}"
+            assert path in copies or path.exists(), (
+                f"{script.name} links to {target}, which is not there: mend it, `make execute`"
+            )
 
 
 # --------------------------------------------------------------------------------- the served book

@@ -127,7 +127,7 @@ def test_a_model_is_trained_before_it_is_judged(task):
         return trained.logits.argmax().expand(len(source), 1)
 
     found = task.measure(model, loss, write, epochs=1, seed=0)
-    assert found["parameters"] == len(task.chinese) and found["seconds"] > 0
+    assert found["parameters"] == len(task.chinese)
     assert found["exact"] == 0 and "aer" not in found
     assert all(each is model for each in seen) and model.logits.abs().max() > 0
 

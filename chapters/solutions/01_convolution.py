@@ -22,7 +22,7 @@ from utils.convolution import DigitsNet, conv_output_size, max_pool2d
 from utils.data.pictures import digits
 from utils.exercises.convolution import check
 from utils.measure import experiments
-from utils.show.display import finding, table
+from utils.show.display import observe, table
 from utils.training.loop import Batches, fit
 from utils.training.metrics import mean_and_spread
 
@@ -60,7 +60,7 @@ check("1.2", my_count)
 #
 # A dense layer doesn't know which pixels are neighbours, so a shuffle changes nothing for it. A kernel that
 # looks at neighbours sees unrelated pixels. The stored experiment `shuffled` has trained both kinds of
-# network on five seeds.
+# network on three seeds.
 
 
 # %%
@@ -91,7 +91,7 @@ stored = experiments.load("shuffled")
 shuffled = {
     name: stored.spread("test", model=name, shuffled=True)[0] for name in ("dense", "DigitsNet")
 }
-finding(
+observe(
     "Shuffled, DigitsNet still reads no fewer digits than the dense network.",
     shuffled["DigitsNet"] >= shuffled["dense"],
     {name: f"{accuracy:.1%}" for name, accuracy in shuffled.items()},
@@ -251,7 +251,7 @@ def changed_answers(pool: nn.Module, seed: int) -> float:
 # %%
 hard = [changed_answers(nn.MaxPool2d(2), seed) for seed in range(3)]
 soft = [changed_answers(BlurPool(), seed) for seed in range(3)]
-finding(
+observe(
     "With a blur before the jump, fewer than half as many answers change.",
     sum(soft) < sum(hard) / 2,
     {"max pooling": f"{mean_and_spread(hard):.1%}", "blurred": f"{mean_and_spread(soft):.1%}"},

@@ -22,7 +22,7 @@ from torch.nn import functional as F
 
 from utils.exercises.recurrent import check
 from utils.recurrent import RNN, LanguageModel
-from utils.show.display import finding, table
+from utils.show.display import observe, table
 
 # %% [markdown]
 # (solution-2-1)=
@@ -258,7 +258,7 @@ def error_of_chunks(k: int, seed: int) -> float:
 
 # %%
 errors = {k: [error_of_chunks(k, seed) for seed in range(3)] for k in (1, 4, 16)}
-finding(
+observe(
     "Each time the chunks are four times as long, the error falls, for each of three seeds.",
     all(a > b > c for a, b, c in zip(*errors.values(), strict=True)),
     {f"chunks of {k}": f"{min(e):.0%} to {max(e):.0%}" for k, e in errors.items()},
@@ -414,7 +414,7 @@ reach = {
     for radius in (0.5, 0.95, 1.5)
 }
 shown = {f"radius {radius}": f"{min(k)} to {max(k)} steps" for radius, k in reach.items()}
-finding(
+observe(
     "A radius of 0.95 remembers more than twice as long as 0.5 or 1.5, for each of three seeds.",
     min(reach[0.95]) > 2 * max(reach[0.5] + reach[1.5]),
     shown,
@@ -433,7 +433,7 @@ finding(
 reach["orthogonal"] = [
     memory(0.99 * torch.linalg.qr(random_matrix(seed)).Q, seed) for seed in range(3)
 ]
-finding(
+observe(
     "An orthogonal matrix, times 0.99, remembers more than twice as long again.",
     min(reach["orthogonal"]) > 2 * max(reach[0.95]),
     shown | {"orthogonal": f"{min(reach['orthogonal'])} to {max(reach['orthogonal'])} steps"},

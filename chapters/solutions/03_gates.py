@@ -23,7 +23,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from utils.exercises.gates import check
 from utils.recurrent import LSTM, SequenceClassifier
-from utils.show.display import finding, table
+from utils.show.display import observe, table
 from utils.training.recipes import train_recall
 
 # %% [markdown]
@@ -364,7 +364,7 @@ counts = {
     start: [units_that_remember(start, seed) for seed in range(3)]
     for start in ("bias 0", "bias 1", "chrono")
 }
-finding(
+observe(
     "After 100 steps a tenth of the gradient is left in a quarter of chrono's units or more, and "
     "with one bias for all in none.",
     min(counts["chrono"]) >= 8 and max(counts["bias 0"] + counts["bias 1"]) == 0,
@@ -384,7 +384,7 @@ def recall(start: str, seed: int) -> float:
 
 starts = ("bias 0", "bias 1", "chrono")
 right = {start: [recall(start, seed) for seed in range(2)] for start in starts}
-finding(
+observe(
     "Chrono recalls more than nine of ten on each of two seeds, a bias of 0 or 1 on none.",
     min(right["chrono"]) > 0.9 > max(right["bias 0"] + right["bias 1"]),
     {start: f"{min(shares):.0%} to {max(shares):.0%}" for start, shares in right.items()},

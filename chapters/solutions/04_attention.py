@@ -25,7 +25,7 @@ from utils.attention import AdditiveScore, masked_softmax, padding_mask
 from utils.exercises.attention import check
 from utils.exercises.attention.beam_search_curse import random_language
 from utils.seq2seq import BOS, EOS, PAD, Seq2Seq, Seq2SeqConfig
-from utils.show.display import finding, table
+from utils.show.display import observe, table
 
 # %% [markdown]
 # (solution-4-1)=
@@ -343,7 +343,7 @@ def drawn_length(seed: int) -> int:
 
 
 drawn = mean(drawn_length(seed) for seed in range(200))
-finding(
+observe(
     "With raw scores, the widest beam's best sentence has fewer than two symbols, where sentences "
     "drawn by chance have more than five. With a penalty of 1 it has over half as many again as those.",
     lengths[0.0][-1] < 2 and drawn > 5 and lengths[1.0][-1] > 1.5 * drawn,

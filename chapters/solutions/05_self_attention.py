@@ -27,7 +27,7 @@ from utils.exercises.self_attention.leaked_order import different_rows
 from utils.exercises.self_attention.reach import rows_that_change
 from utils.positions import Rotary, sinusoidal
 from utils.self_attention import MultiHeadAttention
-from utils.show.display import finding, table
+from utils.show.display import observe, table
 
 # %% [markdown]
 # (solution-5-1)=
@@ -413,7 +413,7 @@ table(
 steps = [
     b - a for a, b in zip(list(sharpness.values()), list(sharpness.values())[1:], strict=False)
 ]
-finding(
+observe(
     "A sequence that is four times as long takes a β that is larger by ln 4, in each step.",
     all(abs(step - math.log(4)) < 0.1 for step in steps),
     {"steps": ", ".join(f"{step:.2f}" for step in steps)},

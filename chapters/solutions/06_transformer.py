@@ -29,7 +29,7 @@ from utils.exercises.transformer.checkpoint_average import echo_texts
 from utils.positions import sinusoidal
 from utils.self_attention import dot_product_attention
 from utils.seq2seq import PAD
-from utils.show.display import finding, table
+from utils.show.display import observe, table
 from utils.transformer import (
     DecoderBlock,
     DecoderOnly,
@@ -274,7 +274,7 @@ with torch.no_grad():
     without, with_mask = (
         loss_on_digits(model, is_causal, seed=1000).item() for is_causal in (False, True)
     )
-finding(
+observe(
     "Without the mask the loss is near 0; with the mask it is more than twice ln 10.",
     without < 0.1 and with_mask > 2 * math.log(10),
     {"without": f"{without:.3f}", "with": f"{with_mask:.1f}", "ln 10": f"{math.log(10):.1f}"},
@@ -425,7 +425,7 @@ nearer = [
     5 * row["loss of the mean of five"] < 4 * row["mean loss of the last five"] for row in seen
 ]
 too_far = [row["loss of the mean of all"] > row["mean loss of the last five"] for row in seen]
-finding(
+observe(
     "For each of three languages, the mean of the last five checkpoints has a loss at least a fifth "
     "nearer to the least possible than the five have on average. The mean of all is further away.",
     all(nearer) and all(too_far),

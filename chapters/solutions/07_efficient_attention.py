@@ -26,7 +26,7 @@ from utils.attention import masked_softmax
 from utils.efficient import KVCache, window_attention
 from utils.exercises.efficient_attention import check
 from utils.self_attention import MultiHeadAttention, causal_mask
-from utils.show.display import finding, table
+from utils.show.display import observe, table
 from utils.transformer import FeedForward
 
 # %% [markdown]
@@ -249,7 +249,7 @@ for length in (0.2, 0.3, 0.5):
     along, against = ((s * omega @ (x + y) - (x @ x + y @ y) / 2).exp() for s in (1, -1))
     measured.append((((along + against) / 2).var() / (along.var() / 2)).item())
     predicted.append(1 - math.exp(-(x + y).square().sum().item()))
-finding(
+observe(
     "For short vectors, features on both sides leave the part of the error that the lemma says.",
     all(abs(m / p - 1) < 0.1 for m, p in zip(measured, predicted, strict=True)),
     {
@@ -307,7 +307,7 @@ my_moves = sum(1 / t for t in range(1, 1001))
 scores = torch.rand(2000, 1000, generator=generator)
 running = scores.cummax(dim=1).values
 drawn = 1 + (running[:, 1:] > running[:, :-1]).sum(dim=1).double().mean().item()
-finding(
+observe(
     "Of 1000 scores in an order drawn by chance, between 7 and 8 move the running maximum.",
     7 < my_moves < 8 and 7 < drawn < 8,
     {"the sum": f"{my_moves:.2f}", "drawn": f"{drawn:.2f}"},
@@ -474,7 +474,7 @@ table(
 
 # %%
 once = {name: found[name, 64, False] for name in MEMORIES}
-finding(
+observe(
     "Written once, 64 values are all found by softmax; the plain sum misses some of them, and the delta "
     "rule misses more.",
     once["softmax"] > 0.99 > 0.95 > once["plain sum"] > once["delta rule"] + 0.1,
@@ -483,7 +483,7 @@ finding(
 
 # %%
 again = {name: found[name, 16, True] for name in MEMORIES}
-finding(
+observe(
     "Rewritten, the new ones of 16 values are nearly all found by the delta rule, and by softmax and the "
     "plain sum about half of them.",
     again["delta rule"] > 0.9 and all(0.3 < again[x] < 0.7 for x in ("softmax", "plain sum")),

@@ -162,8 +162,9 @@ def receptive_field(layers: list[tuple[int, int, int]]) -> int:
 class BatchNorm2d(nn.Module):
     """Normalise each channel over batch and image (Ioffe & Szegedy, 2015, Algorithms 1 and 2).
 
-    Shapes: x (B, C, H, W) to the same. Loads the weights of `nn.BatchNorm2d`.
-    Raises: ValueError if the channels disagree, or a single value has no variance.
+    Shapes: x (B, C, H, W) to the same. Loads the weights of `nn.BatchNorm2d` of equal eps.
+    Raises: ValueError if the channels disagree, a single value has no variance, or momentum is no
+    number from 0 to 1 (the library's None averages over all batches).
     """
 
     def __init__(self, channels: int, momentum: float = 0.1, eps: float = 1e-5):

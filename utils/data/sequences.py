@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-NOT_ASKED = -100  # a target that `cross_entropy` leaves out
+IGNORE_INDEX = -100  # a target that `cross_entropy` leaves out
 
 
 def two_marks(n: int, length: int, distance: int, seed: int) -> tuple[Tensor, Tensor]:
@@ -42,7 +42,7 @@ def associative_recall(n: int, length: int, seed: int) -> tuple[Tensor, Tensor, 
     Half of the positions hold a pair: a key, each of them once, and one of 8 values. The other half
     hold a key and a blank: which value goes with it? Pairs and questions stand in random order.
     Returns: ids (n, length, 2) of keys, from 0, and above them values, the blank last; the values
-    that are asked for, from 0, elsewhere NOT_ASKED, (n, length); and how far away the answer
+    that are asked for, from 0, elsewhere IGNORE_INDEX, (n, length); and how far away the answer
     stands, 0 where nothing is asked, (n, length).
     Raises: ValueError if the length is odd or below 2.
     """
@@ -56,7 +56,7 @@ def associative_recall(n: int, length: int, seed: int) -> tuple[Tensor, Tensor, 
     blank = torch.full_like(values, n_keys + n_values)
     keys = torch.cat([torch.arange(n_keys).expand(n, -1), asked], dim=1)
     said = torch.cat([n_keys + values, blank], dim=1)
-    target = torch.cat([torch.full_like(values, NOT_ASKED), values.gather(1, asked)], dim=1)
+    target = torch.cat([torch.full_like(values, IGNORE_INDEX), values.gather(1, asked)], dim=1)
     apart = (place.gather(1, asked) - place[:, n_keys:]).abs()
     apart = torch.cat([torch.zeros_like(apart), apart], dim=1)
     keys, said, target, apart = (
@@ -93,14 +93,14 @@ def echo(
 ) -> tuple[Tensor, Tensor]:
     """Draw sequences of symbols: which one stood `distance` steps before each?
 
-    Returns: ids (n, length) and targets (n, length), the first of them NOT_ASKED.
+    Returns: ids (n, length) and targets (n, length), the first of them IGNORE_INDEX.
     Raises: ValueError if no step is so far from the first.
     """
     if not 0 < distance < length:
         raise ValueError(f"Of {length} symbols, none stands {distance} before another.")
     generator = torch.Generator().manual_seed(seed)
     ids = torch.randint(n_symbols, (n, length), generator=generator)
-    targets = torch.full_like(ids, NOT_ASKED)
+    targets = torch.full_like(ids, IGNORE_INDEX)
     targets[:, distance:] = ids[:, :-distance]
     return ids, targets
 
@@ -109,10 +109,10 @@ def copying(n: int, length: int, seed: int, n_symbols: int = 10) -> tuple[Tensor
     """Draw `length` symbols and a sign, the id n_symbols: which were they, from the first on?
 
     The copy is written as a language model does it, with the truth so far as input.
-    Returns: ids (n, 2 · length) and targets (n, 2 · length), NOT_ASKED before the sign.
+    Returns: ids (n, 2 · length) and targets (n, 2 · length), IGNORE_INDEX before the sign.
     """
     generator = torch.Generator().manual_seed(seed)
     symbols = torch.randint(n_symbols, (n, length), generator=generator)
     sign = torch.full((n, 1), n_symbols)
-    targets = torch.cat([torch.full_like(symbols, NOT_ASKED), symbols], dim=1)
+    targets = torch.cat([torch.full_like(symbols, IGNORE_INDEX), symbols], dim=1)
     return torch.cat([symbols, sign, symbols[:, :-1]], dim=1), targets

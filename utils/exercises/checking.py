@@ -13,7 +13,7 @@ import os
 import pkgutil
 import re
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any
@@ -245,10 +245,14 @@ def _told_apart(got: Any, expected: Any) -> str:
     return "the first four digits are right, and the next are not: is a part in single precision?"
 
 
-def _gradients(function: Callable, inputs: tuple) -> Outcome:
-    """Differentiate a fixed random weighting of the results by each floating-point input."""
+def _gradients(function: Callable, inputs: tuple, data: Sequence[int]) -> Outcome:
+    """Differentiate a fixed random weighting of the results by each input of floating point.
+
+    data: places of inputs that are given, and have no gradient.
+    """
     given = _copies(inputs)
-    leaves = [x.requires_grad_() for x in given if isinstance(x, Tensor) and x.is_floating_point()]
+    varied = [x for place, x in enumerate(given) if place not in data]
+    leaves = [x.requires_grad_() for x in varied if isinstance(x, Tensor) and x.is_floating_point()]
     outcome = _call(function, given)
     if outcome.problem:
         return outcome
@@ -256,7 +260,7 @@ def _gradients(function: Callable, inputs: tuple) -> Outcome:
     if not all(result.requires_grad for result in results):
         return Outcome(
             problem="the result is cut off from autograd: stay with tensors all the way, "
-            "without .item(), .detach(), .data or numpy."
+            "without no_grad, .item(), .detach(), .data or numpy."
         )
     generator = torch.Generator().manual_seed(1)
     weighted = sum(
@@ -302,7 +306,8 @@ class Exercise:
 
     A wrong answer is compared with the known mistakes on all inputs of all stages; a mistake is
     named only if it is the only one that gives the learner's results everywhere.
-    gradient: whether the results' gradients by all inputs are compared too.
+    gradient: whether the results' gradients by all inputs are compared too, but those at the
+        places in `data`.
     """
 
     id: str
@@ -310,6 +315,7 @@ class Exercise:
     stages: list[Stage] = field(default_factory=list)
     mistakes: dict[str, Mistake] = field(default_factory=dict)
     gradient: bool = True
+    data: tuple[int, ...] = ()
 
     def stage(self, looks_at: str) -> Callable[[Callable], Callable]:
         """Add the next stage: the function under this decorator gives its inputs, tuples."""
@@ -363,7 +369,7 @@ class Exercise:
                 problem = _difference(outcome.value, expected)
                 return False, self.named(attempt, f"looking at {stage.looks_at}: {problem}")
         if self.gradient:
-            got, expected = (_gradients(f, inputs) for f in (attempt, self.reference))
+            got, expected = (_gradients(f, inputs, self.data) for f in (attempt, self.reference))
             if got.problem:
                 return False, f"the values are right, but {got.problem}"
             if not _same(got.value, expected.value):

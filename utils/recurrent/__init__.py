@@ -1,6 +1,6 @@
-"""Days 2 and 3: recurrent networks. Read `rnn` first, then `gated`, then `networks`."""
+"""Days 2 and 3: recurrent networks. Read `rnn` first, then `gates`, then `networks`."""
 
-from utils.recurrent.gated import GRU, LSTM, LSTMThroughTime, lstm_step
+from utils.recurrent.gates import GRU, LSTM, LSTMThroughTime, lstm_step
 from utils.recurrent.networks import (
     Bidirectional,
     Embedding,

@@ -180,8 +180,8 @@ class Streaming(nn.Module):
     """Read long texts chunk by chunk: the state goes on, its gradient stops where a chunk begins.
 
     This is backpropagation through time, truncated (Williams & Peng, 1990).
-    Shapes: ids (B, T), the next chunk of B texts, to logits (B, V, T), with the classes where
-    a cross-entropy looks for them. `begins`, one boolean, says that these are first chunks.
+    Shapes: ids (B, T), the next chunk of B texts, to logits (B, V, T), as a cross-entropy takes
+    them. `begins`, one boolean (Python's, where it is compiled), says that these are first chunks.
     Raises: ValueError if the texts become more or fewer without a new beginning.
     """
 

@@ -39,7 +39,7 @@ def source_bundle(thing) -> dict[str, str]:
     return {"text/plain": name, "text/html": coloured}
 
 
-def finding(sentence: str, seen: bool, numbers: Mapping[str, str | int]) -> None:
+def observe(sentence: str, seen: bool, numbers: Mapping[str, str | int]) -> None:
     """Say what was measured in a sentence that is the same everywhere, with the numbers beside it.
 
     numbers: {name: value}, formatted by the caller; they may differ a little between machines,

@@ -187,7 +187,8 @@ def curves(
                 f"The curve {label!r} needs x of n numbers, and y of n or (runs, n), not "
                 f"{x.shape} and {y.shape}."
             )
-        if (logx and (x <= 0).any()) or (logy and (y <= 0).any()):
+        lowest = y if y.ndim == 1 else np.percentile(y, 50 - within / 2, axis=0)
+        if (logx and (x <= 0).any()) or (logy and (lowest <= 0).any()):
             raise ValueError(
                 f"The curve {label!r} has values ≤ 0, which a logarithmic axis can't show."
             )

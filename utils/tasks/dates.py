@@ -53,7 +53,6 @@ class DateTask:
         return {
             "parameters": sum(p.numel() for p in model.parameters()),
             "steps": len(history.step_loss),
-            "seconds": sum(history.seconds),
             "validation": exact(self.parts.validation),
             "exact": exact(self.parts.test),
             "unseen": exact(self.parts.unseen_formats),

@@ -51,10 +51,9 @@ class Task:
         write, align: as they ask for, with the model as a first argument.
         """
         ids = self.ids(self.parts.train)
-        history = train_translator(model, loss, *ids, epochs=epochs, seed=seed)
+        train_translator(model, loss, *ids, epochs=epochs, seed=seed)
         return {
             "parameters": sum(p.numel() for p in model.parameters()),
-            "seconds": sum(history.seconds),
             **self.judge(partial(write, model)),
             **(self.alignment_errors(partial(align, model)) if align else {}),
         }

@@ -13,7 +13,7 @@ from utils.training.loop import Batches, History, evaluate, fit
 from utils.training.metrics import accuracy
 
 
-def train_reader(
+def train_digits(
     model: nn.Module,
     train: Split,
     *,
@@ -132,8 +132,8 @@ def train_tagger(
 ) -> History:
     """Train a model to name classes (B, T), once through all ids, in batches of 16.
 
-    model: of ids (B, T, …) to logits (B, T, n_classes). Where the target is NOT_ASKED, nothing is
-        learned.
+    model: of ids (B, T, …) to logits (B, T, n_classes). Nothing is learned where the target is
+        IGNORE_INDEX.
     Trained with `rise_and_fall`.
     """
     batches = Batches(ids, target, batch_size=16)

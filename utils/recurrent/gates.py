@@ -54,16 +54,16 @@ class LSTMThroughTime(torch.autograd.Function):
         W_h, h, c, i, f, g, o, tanh_c = ctx.saved_tensors
         di_dc, df_dc, dg_dc = g * i * (1 - i), c[:-1] * f * (1 - f), i * (1 - g**2)
         do_dh, dc_dh = tanh_c * o * (1 - o), o * (1 - tanh_c**2)
-        dh, dc, d_projected = torch.zeros_like(h[0]), torch.zeros_like(c[0]), []
-        per_step = (dh_shown, dc_shown, dc_dh, di_dc, df_dc, dg_dc, do_dh, f)
+        d_projected = torch.cat([di_dc, df_dc, dg_dc, do_dh], dim=2)  # (T, B, 4N), still without
+        dh, dc = torch.zeros_like(h[0]), torch.zeros_like(c[0])  # dc and dh, which the walk brings
+        per_step = (dh_shown, dc_shown, dc_dh, d_projected, f)
         walk = zip(*map(torch.unbind, per_step), strict=True)
-        for dh_t, dc_t, c_h, i_c, f_c, g_c, o_h, f_t in reversed(list(walk)):
+        for dh_t, dc_t, c_h, d_projected_t, f_t in reversed(list(walk)):
             dh = dh + dh_t
             dc = torch.addcmul(dc + dc_t, dh, c_h)
-            d_projected.append(torch.cat([dc * i_c, dc * f_c, dc * g_c, dh * o_h], dim=1))
-            dh = d_projected[-1] @ W_h
+            d_projected_t *= torch.cat([dc, dc, dc, dh], dim=1)
+            dh = d_projected_t @ W_h
             dc = dc * f_t  # the direct path: ∂c_t/∂c_{t-1} = f_t
-        d_projected = torch.stack(d_projected[::-1])
         return d_projected, dh, dc, d_projected.flatten(0, 1).T @ h[:-1].flatten(0, 1)
 
 
