@@ -285,7 +285,7 @@ def test_another_seed_shows_a_reader_its_pictures_in_another_order():
         model = nn.Sequential(nn.Flatten(), nn.Linear(4, 10))
         for parameter in model.parameters():
             nn.init.zeros_(parameter)
-        train_reader(model, digits, epochs=1, seed=seed)
+        train_digits(model, digits, epochs=1, seed=seed)
         learned.append(model[1].weight)
     assert torch.equal(learned[0], learned[1]) and not torch.equal(learned[0], learned[2])
 
