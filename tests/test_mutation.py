@@ -57,9 +57,9 @@ RUN = """
 import pathlib, sys, time
 import mutation
 
-module, test, becomes = sys.argv[1:]
+module, test, becomes, seconds = sys.argv[1:]
 made = {m.becomes: m for m in mutation.mistakes(module, pathlib.Path(module).read_text())}
-run = mutation.Run((test,), made.get(becomes), seconds=10)
+run = mutation.Run((test,), made.get(becomes), float(seconds))
 while not run.ended():
     time.sleep(0.05)
 print(run.process.exitcode)
@@ -67,15 +67,17 @@ print(run.process.exitcode)
 
 
 @pytest.mark.parametrize(
-    ("becomes", "b", "exit_code"),
-    [("return a - b", 5, 1), ("return a - b", 0, 0), ("pass", 5, -9), ("", 5, 0)],
+    ("becomes", "b", "seconds", "exit_code"),
+    [("return a - b", 5, 60, 1), ("return a - b", 0, 60, 0), ("pass", 5, 4, -9), ("", 5, 60, 0)],
 )
-def test_a_mistake_is_noticed_by_a_test_that_fails_or_hangs(tmp_path, becomes, b, exit_code):
+def test_a_mistake_is_noticed_by_a_test_that_fails_or_hangs(
+    tmp_path, becomes, b, seconds, exit_code
+):
     module, test = tmp_path / "adding.py", tmp_path / "test_adding.py"
     module.write_text(ADDING)
     test.write_text(TESTS.format(b=b))
     done = subprocess.run(
-        [sys.executable, "-c", RUN, module, test, becomes],
+        [sys.executable, "-c", RUN, module, test, becomes, str(seconds)],
         cwd=mutation.ROOT / "tests",
         capture_output=True,
         text=True,
