@@ -189,7 +189,7 @@ def replacements(node: ast.AST, parent: ast.AST, field: str) -> Iterator[ast.AST
                     yield ast.Call(function, arguments, kept)
             if isinstance(function, ast.Attribute) and not names_no_value(function.value):
                 yield function.value
-        case ast.Tuple(elements, ast.Load()):
+        case ast.Tuple(elements, ast.Load()) if not isinstance(parent, ast.keyword):  # as in dim=
             yield from (ast.Tuple(swapped, ast.Load()) for swapped in exchanged(elements))
         case ast.Slice(lower, upper, step):
             if lower:

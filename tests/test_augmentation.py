@@ -80,3 +80,12 @@ def test_each_picture_has_draws_of_its_own():
     variants = jitter(one.expand(20, -1, -1, -1))
     assert len({variant.numpy().tobytes() for variant in variants}) == 20
     assert (variants - one).abs().mean() < 0.4
+
+
+def test_what_is_left_out_is_twelve_degrees_twelve_per_cent_and_a_pixel():
+    images = torch.rand(3, 1, 8, 8)
+    found = []
+    for most in ((), (12, 0.12, 1)):
+        torch.manual_seed(0)
+        found.append(jitter(images, *most))
+    assert torch.equal(*found)

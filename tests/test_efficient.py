@@ -537,7 +537,8 @@ def test_a_linformer_that_mixes_nothing_is_full_attention():
 def test_a_linformers_mixtures_begin_as_large_as_keys():
     torch.manual_seed(0)
     linformer = Linformer(max_len=200, n_features=50)
-    assert (linformer.E @ torch.randn(200, 30)).std().item() == pytest.approx(1, rel=0.1)
+    for mixtures in (linformer.E, linformer.F):
+        assert (mixtures @ torch.randn(200, 30)).std().item() == pytest.approx(1, rel=0.1)
 
 
 # All forms ----------------------------------------------------------------------------------------

@@ -276,6 +276,20 @@ def test_a_reader_of_digits_learns_a_tenth_of_each_label_from_all_classes(monkey
     assert max(rates) == pytest.approx(0.3, rel=0.05) and rates[0] < 0.02 > rates[-1]
 
 
+def test_another_seed_shows_a_reader_its_pictures_in_another_order():
+    generator = torch.Generator().manual_seed(0)
+    pictures = torch.rand(256, 1, 2, 2, generator=generator)
+    digits = Split(pictures, torch.randint(10, (256,), generator=generator))
+    learned = []
+    for seed in (0, 0, 1):
+        model = nn.Sequential(nn.Flatten(), nn.Linear(4, 10))
+        for parameter in model.parameters():
+            nn.init.zeros_(parameter)
+        train_digits(model, digits, epochs=1, seed=seed)
+        learned.append(model[1].weight)
+    assert torch.equal(learned[0], learned[1]) and not torch.equal(learned[0], learned[2])
+
+
 def test_each_batch_is_seen_once():
     torch.manual_seed(0)
     model = nn.Linear(1, 1, bias=False)

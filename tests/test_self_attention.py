@@ -394,6 +394,13 @@ def test_shared_keys_equal_repeated_keys(kind, n_kv, need_weights):
             assert_same(shared, repeated(round_and_round), *inputs)
 
 
+@pytest.mark.parametrize("batch_size", [2, 4])  # as many as heads of keys, and of queries
+def test_shared_keys_are_shared_in_any_batch(batch_size):
+    inputs = heads((batch_size, 4, T, S, D_K, D_V), 2)
+    fused, _ = dot_product_attention(*inputs)
+    torch.testing.assert_close(fused, dot_product_attention(*inputs, None, True)[0], **EXACT)
+
+
 @both_paths
 @pytest.mark.parametrize(
     "mask, message",
