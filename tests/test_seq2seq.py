@@ -342,6 +342,7 @@ def test_weights_come_when_asked_for_and_change_nothing(choices):
     source, lengths, target = batch()
     logits, weights = model(source, lengths, shift(target), need_weights=True)
     torch.testing.assert_close(model(source, lengths, shift(target)), logits, **EXACT)
+    assert model.decoder(shift(target), *model.encode(source, lengths))[2] is None
     assert weights.shape == (3, 5, 6)
     assert torch.all(weights.masked_fill(source[:, None] != PAD, 0) == 0)
     sums = weights.sum(-1)

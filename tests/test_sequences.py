@@ -59,6 +59,19 @@ def test_what_is_most_frequent_stands_out_as_much_as_it_is_said_to():
     assert abs(found - chances.max(1).values.mean()) < 0.01
 
 
+def test_each_sequence_has_chances_of_its_own():
+    for seed in range(3):  # alone, as among others
+        counts = most_frequent(1, 4000, seed)[0].flatten().bincount(minlength=8)
+        assert counts.max() > 2 * counts.min()
+
+
+@pytest.mark.parametrize("draw", [lambda: most_frequent(4, 9, 1), lambda: two_marks(9, 20, 3, 1)])
+def test_sequences_hang_on_the_seed_alone(draw):
+    found = draw()
+    torch.rand(3)
+    assert all(map(torch.equal, found, draw()))
+
+
 def test_of_symbols_equally_frequent_the_first_is_the_answer():
     ids, answer = most_frequent(500, 6, seed=0)
     tied = 0
