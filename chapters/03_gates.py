@@ -736,8 +736,9 @@ table(
 )
 
 # %% [markdown]
-# By its arithmetic a GRU should take three quarters of an LSTM's time. In few large steps it takes
-# about as little or less, in ours and in the library's; in many small steps it takes more, in both. Then another thing
+# By its arithmetic a GRU should take three quarters of an LSTM's time. In few large steps ours takes
+# about that. The library's takes as long as its LSTM or longer, since that has a kernel of its own on the processor that measured. In
+# many small steps both take more. Then another thing
 # decides: how many single operations have to be started, and how they are written. Our LSTM's way back
 # is written by hand, our GRU's is left to autograd. Which one is faster is a question about software,
 # too.
