@@ -1296,8 +1296,7 @@ seconds = {
     for kind in kinds
 }
 
-few_steps = max(ours for ours, _ in (ratios[10], ratios[25], ratios[50]))
-many_steps = min(ratios[400] + ratios[800])
+few_steps, many_steps = max(ratios[T][0] for T in (10, 25, 50)), min(ratios[400] + ratios[800])
 slower = seconds["GRU"].mean > 0.95 * seconds["LSTM"].mean
 measured = {f"GRU's time over LSTM's, {T} steps": ours for T, (ours, _) in ratios.items()}
 measured |= {f"the library's, {T} steps": theirs for T, (_, theirs) in ratios.items()}
