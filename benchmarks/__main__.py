@@ -9,7 +9,7 @@ import torch
 
 from benchmarks import attention, convolution, efficient, recurrent, self_attention, transformer
 from benchmarks.runner import Case, Comparison, compare
-from utils.measure.experiments import processor
+from utils.measure.experiments.running import processor
 from utils.show.display import format_table
 
 CASES = [

@@ -736,8 +736,9 @@ table(
 )
 
 # %% [markdown]
-# By its arithmetic a GRU should take three quarters of an LSTM's time. In few large steps it takes
-# about as little or less, in ours and in the library's; in many small steps it takes more, in both. Then another thing
+# By its arithmetic a GRU should take three quarters of an LSTM's time. In few large steps ours takes
+# about that. The library's takes as long as its LSTM or longer, since that has a kernel of its own on the processor that measured. In
+# many small steps both take more. Then another thing
 # decides: how many single operations have to be started, and how they are written. Our LSTM's way back
 # is written by hand, our GRU's is left to autograd. Which one is faster is a question about software,
 # too.
@@ -1094,50 +1095,23 @@ table(
 # %% [markdown]
 # Two columns are correlations of the picked unit, the last three are losses at the test's closing
 # marks. Look at the untrained networks first. With 120 units to choose from, some unit always
-# correlates a little, and on other text much of that is gone. After training the correlations are
-# higher, and remain on text on which nothing was picked. But a correlation does not say that the
-# network *uses* the unit. The cut does.
+# correlates a little, and on other text some of that is gone. After training the correlations are hardly
+# higher. And a correlation does not say that the network *uses* the unit. The cut does.
 
 # %%
 trained = quotes.select(epochs=6)
-used = [row["loss, unit cut"] > max(row["loss, another cut"]) for row in trained]
 observe(
-    "In two of three trained networks, cutting the picked unit costs more at closing marks than cutting any "
-    "other; in the third it changes the loss by less than a twentieth.",
-    sum(used) == 2
-    and all(
-        use or abs(r["loss, unit cut"] / r["loss"] - 1) < 0.05 for use, r in zip(used, trained)
-    ),
+    "In none of three trained networks does cutting the picked unit cost anything at closing marks; cutting "
+    "another one raises the loss by over a twentieth.",
+    all(row["loss, unit cut"] < row["loss"] for row in trained)
+    and all(max(row["loss, another cut"]) > 1.05 * row["loss"] for row in trained),
     {"closing marks in the test": trained[0]["closing marks"]},
 )
 
 # %% [markdown]
-# So in two networks the rule found a unit that is used there. In the third it did not: the picked unit
-# can go at no cost, though another one's cut costs much. Correlation pointed at the wrong one. We draw the
-# unit whose cut costs most, over the longest quotation in the test's excerpt, with its gates.
-
-# %% mystnb={"figure": {"caption": "One unit of a trained LSTM over a passage of the test text (the arrow stands for a new line): its cell through the tanh, its forget gate and its input gate. Shaded: inside quotation marks. From the stored experiment.", "name": "fig-quotes"}, "image": {"alt": "Three curves over 48 letters. At the opening quotation mark the cell swings to the other sign, stays there through the quotation and swings back after it, while the forget gate stays near one within it."}}
-shown = max(quotes.rows, key=lambda row: row["loss, unit cut"] - row["loss"])
-text = "".join(map(chr, shown["letters"])).replace("\n", "↵")
-lines = {"tanh(cell)": "cell", "forget gate": "forget", "input gate": "input"}
-ax = plt.subplots(figsize=(9.6, 3.6))[1]
-curves(
-    {name: (range(len(text)), shown[column]) for name, column in lines.items()},
-    "letter read",
-    "value",
-    ax=ax,
-)
-ax.set_xticks(range(len(text)), list(text), fontsize=9, family="monospace")
-ax.axvspan(text.index('"'), text.index('"', text.index('"') + 1), color=COLOURS[4], alpha=0.2)
-plt.show()
-
-
-# %% [markdown]
-# {numref}`fig-quotes` shows a gate at work. At the opening mark the forget gate shuts for one step:
-# what was on the road is dropped. In the same step the cell is written anew, with the other sign.
-# Inside the quotation the gate is near 1 most of the time, and the cell keeps its new sign nearly
-# throughout. At the closing mark the gate shuts once more. Nobody told the network what a quotation
-# mark is for. Guessing the next letter was enough.
+# So the rule found no unit that keeps track of quotations here. A closing mark still costs over four nats: our networks have
+# hardly learned to expect one. Larger ones, with more text, may well have such a unit; that is not decided here. What the rule spared us
+# is the other mistake: to look for a unit that moves at some marks, and to believe it.
 
 # %% [markdown]
 # ## Where it breaks
@@ -1322,7 +1296,7 @@ seconds = {
     for kind in kinds
 }
 
-few_steps, many_steps = max(ratios[10] + ratios[25] + ratios[50]), min(ratios[400] + ratios[800])
+few_steps, many_steps = max(ratios[T][0] for T in (10, 25, 50)), min(ratios[400] + ratios[800])
 slower = seconds["GRU"].mean > 0.95 * seconds["LSTM"].mean
 measured = {f"GRU's time over LSTM's, {T} steps": ours for T, (ours, _) in ratios.items()}
 measured |= {f"the library's, {T} steps": theirs for T, (_, theirs) in ratios.items()}
@@ -1332,9 +1306,7 @@ measured |= {f"seconds of training, {kind}": took.mean for kind, took in seconds
 claim(
     "lstm-3",
     supports={
-        "at equal width, over 10 to 50 steps, it takes under 0.9 of the time, ours and the library's": (
-            few_steps < 0.9
-        ),
+        "at equal width, over 10 to 50 steps, ours takes under 0.9 of the time": few_steps < 0.9,
         "at equal parameters, each at its best rate, perplexities lie within 10 %": alike,
     },
     limits={

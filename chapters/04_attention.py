@@ -1075,16 +1075,9 @@ heat_map(
     rows=pinyin,
     columns=[*asked, "EOS"],
 )
+ring = {"markersize": 20, "markerfacecolor": "none", "markeredgecolor": COLOURS[1], "mew": 3}
 for t, j in truth:
-    plt.plot(
-        j + 0.5,
-        t + 0.5,
-        "o",
-        markersize=20,
-        markerfacecolor="none",
-        markeredgecolor=COLOURS[1],
-        mew=3,
-    )
+    plt.plot(j + 0.5, t + 0.5, "o", **ring)
 plt.show()
 
 # %%

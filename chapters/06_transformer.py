@@ -1070,17 +1070,17 @@ means = {name: sum(row["exact"] for row in rows) / len(rows) for name, rows in s
 day_4s, five = stored
 by_seed = [row["unseen structures"] for row in stored[five]]
 observe(
-    "After 5 passes the Transformer is as good as Day 4's model after 6, within a fifth of a point, and at least 97 % "
+    "After 5 passes the Transformer is as good as Day 4's model after 6, within a fifth of a point, and at least 96 % "
     "are right at every length. On unseen structures its seeds lie over four points apart.",
     abs(means[five] - means[day_4s]) < 0.002
-    and worst[five] >= 0.97
+    and worst[five] >= 0.96
     and max(by_seed) - min(by_seed) > 0.04,
     {f"exact, {name}": f"{mean:.2%}" for name, mean in means.items()}
     | {f"worst length, {name}": f"{share:.1%}" for name, share in worst.items()},
 )
 
 # %% [markdown]
-# Of the fall with the length two to three points are left, at the worst length of each model; it was attention that took the rest away, two days ago. In sentences put together in ways that training never showed, one seed of the Transformer is points better than another, so we compare nothing there.
+# Of the fall with the length about three points are left, at the worst length of each model; it was attention that took the rest away, two days ago. In sentences put together in ways that training never showed, one seed of the Transformer is points better than another, so we compare nothing there.
 #
 # ### How long does it take?
 #

@@ -39,7 +39,7 @@ FLOORS = {  # what each of the other rooms may import
     "show": ("show",),
     "data": ("data",),
     "measure": ("measure", "show"),
-    "training": ("training", "data", "show"),
+    "training": ("training", "data", "show", "arguments"),
     "tasks": ("tasks", "training", "data", "arguments", *CONCEPTS),
     "press": ("press", "measure", "show"),
 }
