@@ -13,6 +13,7 @@ from utils import ROOT
 from utils.measure.experiments import Result
 from utils.show import display, plotting
 from utils.show.display import observe, show_source, source_bundle, table
+from utils.training.loop import History
 
 NOTEBOOKS = sorted((ROOT / "chapters").rglob("[0-9]*.ipynb"))
 
@@ -66,7 +67,7 @@ def test_changed_and_removed_source_is_noticed():
     assert stale_sources(as_notebook(gone)) == ["utils/show/plotting.py: spirals"]
 
 
-@pytest.mark.parametrize("thing", [plotting.curves, Result, Result.select])
+@pytest.mark.parametrize("thing", [plotting.curves, Result, History.plot])
 def test_source_is_shown_whole_and_in_colours(thing, shown):
     show_source(thing)
     (bundle,) = shown
@@ -74,9 +75,9 @@ def test_source_is_shown_whole_and_in_colours(thing, shown):
     first, *lines = text_of(bundle["text/html"]).splitlines()
     file = f"{thing.__module__.replace('.', '/')}.py"
     assert first == f"# {file}"
-    indented = source.replace("\n    ", "\n") if thing is Result.select else source
+    indented = source.replace("\n    ", "\n") if thing is History.plot else source
     assert "\n".join(lines).strip() in indented
-    assert len(lines) > 5 and not lines[0].startswith(" ")
+    assert len(lines) > 10 and not lines[0].startswith(" ")
     assert '<span class="k">' in bundle["text/html"]
     assert bundle["text/plain"] == f"{file}: {thing.__qualname__}"
 

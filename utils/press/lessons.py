@@ -12,6 +12,21 @@ from utils import ROOT
 
 REGISTRY = "lessons.toml"
 FIELDS = {"stem", "title", "teaches", "question", "fails", "concepts", "state"}
+SECTIONS = (  # the headings of a lesson
+    "Where we stand",
+    "The idea",
+    "The mathematics",
+    "By hand",
+    "Build it",
+    "Is it right?",
+    "Train it",
+    "Look inside",
+    "Where it breaks",
+    "Claims, measured",
+    "Exercises",
+    "Checklist and tomorrow",
+    "Further reading",
+)
 BEGIN, END = "<!-- days: made by `make days` from lessons.toml -->", "<!-- end of days -->"
 
 

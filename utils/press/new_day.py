@@ -19,18 +19,6 @@ FILES = {  # template: what it becomes
     "exercise": "utils/exercises/{topic}/row_means.py",
     "test": "tests/test_{topic}.py",
 }
-SECTIONS = (  # between the top of a lesson and its exercises
-    "Where we stand",
-    "The idea",
-    "The mathematics",
-    "By hand",
-    "Build it",
-    "Is it right?",
-    "Train it",
-    "Look inside",
-    "Where it breaks",
-    "Claims, measured",
-)
 ROW = """
 [[day]]
 stem = "{stem}"
@@ -63,7 +51,8 @@ def begin(number: int, topic: str, book: Path = ROOT) -> list[Path]:
     taken = [file for file in (book / "utils" / topic, *files.values()) if file.exists()]
     if taken:
         raise ValueError(f"{taken[0].relative_to(book)} is there already: choose another topic.")
-    empty = "".join(f"\n# %% [markdown]\n# ## {name}\n#\n# [to be written]\n" for name in SECTIONS)
+    before = lessons.SECTIONS[: lessons.SECTIONS.index("Exercises")]
+    empty = "".join(f"\n# %% [markdown]\n# ## {name}\n#\n# [to be written]\n" for name in before)
     words = {"number": number, "topic": topic, "stem": stem, "sections": empty}
     for name, file in files.items():
         file.parent.mkdir(exist_ok=True)
