@@ -385,7 +385,8 @@ def process(folder: Path, *code: str) -> subprocess.Popen:
     lines = [
         "from pathlib import Path",
         "from utils.measure.experiments import results, run",
-        "import sys",
+        "import signal, sys",
+        "signal.signal(signal.SIGINT, signal.default_int_handler)",  # ignored after &
         f"results.SCRIPTS = Path({str(folder)!r})",
         *code,
     ]
