@@ -12,7 +12,7 @@ from utils.measure import claims
 from utils.measure.claims import RECORD, ClaimError, cited_only, claim
 from utils.measure.experiments import ExperimentError
 
-NOTEBOOKS = sorted((ROOT / "chapters").glob("[0-9]*.ipynb"))
+NOTEBOOKS = claims.lessons_and_deeper(ROOT / "chapters")
 needs_lessons = pytest.mark.skipif(not NOTEBOOKS, reason="no lesson has been executed yet")
 
 
@@ -72,7 +72,7 @@ def test_what_cannot_be_a_claim_is_refused(shown):
         claim("cnn-1", numbers={"ratio": 3})
     with pytest.raises(ClaimError, match="no claim 'cnn-99' in data/claims.toml"):
         claim("cnn-99", supports={"fewer": True})
-    with pytest.raises(ClaimError, match="'perhaps' is none of: holds, holds within"):
+    with pytest.raises(ClaimError, match="'cnn-1' begins with none of: Yes, if; Yes"):
         cited_only("cnn-1", "perhaps", "too large")
     with pytest.raises(ClaimError, match="why the claim 'cnn-1' can't be measured"):
         cited_only("cnn-1", "holds", " ")
@@ -126,7 +126,7 @@ def test_the_page_lists_what_the_notebooks_measured(shown, monkeypatch, tmp_path
     notebook.write_text(json.dumps({"cells": [{"cell_type": "markdown"}, *cells]}))
     monkeypatch.setattr(claims, "ROOT", tmp_path)
     page = claims.page()
-    assert "makes 2: 0 holds, 1 holds within limits, 1 does not hold" in page
+    assert "makes 2: 1 holds within limits, 1 does not hold" in page
     first, second = page.splitlines()[-2:]
     assert first == (
         "| [cnn-5](#claim-cnn-5): GoogLeNet needs twelve times fewer parameters than AlexNet. "
@@ -154,6 +154,39 @@ def test_the_registry_is_complete():
         assert ("cite" in entry) == (entry["made_by"] != "commonly said"), (
             f'{id} in data/claims.toml needs a cite, unless made_by is "commonly said"'
         )
+
+
+HALF = {"one": 0.4, "two": 0.9, "holds": lambda one, two: two > 2 * one, "scale": "a coin"}
+
+
+def test_an_answer_is_a_sentence_with_its_numbers_in_place(shown):
+    claim("cnn-1", "Yes: {two:.0%} with it, {one:.0%} without.", **HALF)
+    (bundle,) = shown
+    assert bundle["text/plain"] == "cnn-1 (measured live): Yes: … with it, … without."
+    assert "**Yes**: 90% with it, 40% without." in bundle["text/markdown"]
+    assert "At our scale: a coin." in bundle["text/markdown"]
+    assert bundle[RECORD]["answer"] == "Yes" and bundle[RECORD]["said"].endswith("without.")
+    claim("cnn-1", "No: {two:.0%} with it, {one:.0%} without.", counted=True, **HALF)
+    assert shown[1]["text/plain"].startswith("cnn-1 (counted): No")
+    cited_only("cnn-4", "Can't tell here: it needs ImageNet.", "too large")
+    assert shown[2]["text/plain"].endswith("ImageNet.\nreason: too large")
+
+
+def test_other_numbers_are_another_answer(shown):
+    said = "Yes, if it is asked: {two:.0%} with it, {one:.0%} without."
+    with pytest.raises(AssertionError, match="answered by 'Yes, if it is asked: 40% with"):
+        claim("cnn-1", said, **HALF | {"one": 0.9, "two": 0.4})
+    with pytest.raises(ClaimError, match="'cnn-1' stays the same whatever is measured"):
+        claim("cnn-1", said, **HALF | {"holds": lambda one, two: one + two != 100})
+    with pytest.raises(ClaimError, match="begins with none of"):
+        claim("cnn-1", "Perhaps: {two:.0%} with it, {one:.0%} without.", **HALF)
+    with pytest.raises(ClaimError, match="over 25 words"):
+        claim("cnn-1", "No: " + 25 * "so " + "{one} and {two}.", **HALF)
+    with pytest.raises(ClaimError, match="at which scale"):
+        claim("cnn-1", said, **HALF | {"scale": " "})
+    with pytest.raises(ValueError, match=r"fields \['one', 'two'\], and the numbers are \['one'"):
+        claim("cnn-1", said, **HALF | {"three": 3})
+    assert not shown
 
 
 @needs_lessons

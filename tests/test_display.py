@@ -119,3 +119,22 @@ def test_a_finding_is_compared_as_a_sentence_and_shown_with_its_numbers(shown):
     assert "left 0.49, of 3" in bundle["text/markdown"]
     with pytest.raises(AssertionError, match="'Half of it is gone.'.*left 0.9"):
         observe("Half of it is gone.", False, {"left": "0.9"})
+
+
+def test_a_finding_has_its_numbers_in_place_and_is_compared_without_them(shown):
+    observe("Of {all} {left:.0%} is left.", left=0.51, all=3, holds=True)
+    (bundle,) = shown
+    assert bundle == {"text/plain": "Of … … is left.", "text/markdown": "Of 3 51% is left."}
+    with pytest.raises(AssertionError, match="Of 3 90% is left."):
+        observe("Of {all} {left:.0%} is left.", left=0.9, all=3, holds=False)
+    with pytest.raises(ValueError, match="each field needs its number"):
+        observe("{left:.0%} is left.", left=0.9, of=3, holds=True)
+
+
+def test_a_reference_is_closed_until_it_is_opened(shown):
+    from utils.exercises.self_attention import check
+
+    check.show_reference("5.4")
+    (bundle,) = shown
+    assert bundle["text/html"].startswith('<details class="reference"><summary>One way to write')
+    assert "unit_scores" in bundle["text/html"] and bundle["text/html"].endswith("</details>")

@@ -953,3 +953,27 @@ def test_the_checklist_of_a_chapter_names_its_exercises(module, name):
     )
     named = re.findall(r"\d+\.\d+", " ".join(re.findall(r"\(exercises? (.*)\)$", printed, re.M)))
     assert named and set(named) <= set(checks[module].exercises)
+
+
+def test_what_a_reader_wrote_is_what_runs(capsys, monkeypatch):
+    monkeypatch.delenv("BOOK_PROGRESS", raising=False)
+
+    def double(x):
+        return 2 * x
+
+    def mine(x):
+        return x + x
+
+    def untouched(x):
+        raise NotImplementedError
+
+    stages = [Stage("one number", lambda: [(3.0,)])]
+    of_page = Exercise("9.1", double, stages, gradient=False, runs=True)
+    other = Exercise("9.2", double, stages, gradient=False)
+    check = Checker(of_page, other)
+    assert check("9.1", mine) is mine
+    assert "From here on the page runs on yours." in capsys.readouterr().out
+    for attempt in (untouched, abs):
+        assert check("9.1", attempt) is double
+        assert "From here on the page runs on the book's own." in capsys.readouterr().out
+    assert check("9.2", mine) is None and "page runs" not in capsys.readouterr().out

@@ -22,6 +22,7 @@ import torch
 from torch import Tensor, allclose, equal, isclose  # an answer may patch torch's own
 
 from utils.exercises.progress import progress
+from utils.show.display import show_reference
 
 
 def random(*shape: int) -> Tensor:
@@ -308,6 +309,7 @@ class Exercise:
     named only if it is the only one that gives the learner's results everywhere.
     gradient: whether the results' gradients by all inputs are compared too, but those at the
         places in `data`.
+    runs: whether the lesson goes on with what the learner wrote.
     """
 
     id: str
@@ -316,6 +318,7 @@ class Exercise:
     mistakes: dict[str, Mistake] = field(default_factory=dict)
     gradient: bool = True
     data: tuple[int, ...] = ()
+    runs: bool = False
 
     def stage(self, looks_at: str) -> Callable[[Callable], Callable]:
         """Add the next stage: the function under this decorator gives its inputs, tuples."""
@@ -466,16 +469,31 @@ class Checker:
         found = [file.exercise for file in files if hasattr(file, "exercise")]
         return cls(*sorted(found, key=lambda exercise: [int(n) for n in exercise.id.split(".")]))
 
-    def __call__(self, id: str, attempt: Any) -> None:
-        """Check a learner's attempt and print the verdict; never raise, never return early."""
+    def __call__(self, id: str, attempt: Any) -> Callable | None:
+        """Check a learner's attempt and print the verdict; never raise, never return early.
+
+        Returns: what the lesson goes on with, if it does (`runs`): the attempt if it is right, else
+        the reference. From other exercises nothing.
+        """
         if id not in self.exercises:
             print(f"There is no exercise {id} here; there are {', '.join(self.exercises)}.")
-            return
+            return None
+        exercise = self.exercises[id]
+        runs = getattr(exercise, "runs", False)
         try:
-            passed, sentence = self.exercises[id].judge(attempt)
+            passed, sentence = exercise.judge(attempt)
         except KeyboardInterrupt:
             passed, sentence = False, "you stopped the check."
         sign = {True: "✓", False: "✗", None: "○"}[passed]
         print(f"{sign} {id}  {sentence}")
         if passed:
             progress.add(id)
+        if not runs:
+            return None
+        whose = "yours" if passed else "the book's own"
+        print(f"   From here on the page runs on {whose}.")
+        return attempt if passed else exercise.reference
+
+    def show_reference(self, id: str) -> None:
+        """Show how the book writes an exercise, closed until the reader opens it."""
+        show_reference(self.exercises[id].reference)

@@ -3,10 +3,12 @@
 `python -m utils.measure.claims` writes that page, claims.md, from the executed notebooks alone.
 """
 
+import itertools
 import json
 import math
+import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
@@ -15,11 +17,13 @@ from IPython.display import display
 
 from utils import ROOT
 from utils.measure import experiments
-from utils.show.display import format_table
+from utils.show.display import filled, format_table
 
 Verdict = Literal["holds", "holds within limits", "does not hold"]
 Found = Literal["measured live", "long experiment", "cited only"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+ANSWERS = ("Yes, if", "Yes", "No", "Can't tell here")  # how an answer begins
+LONGEST = 25  # words of an answer
 RECORD = "application/vnd.book+json"
 
 
@@ -35,20 +39,85 @@ def registry() -> dict[str, dict]:
 
 def claim(
     id: str,
+    answer: str | None = None,
     *,
+    holds: Callable[..., bool] | None = None,
+    scale: str = "",
+    counted: bool = False,
+    experiment: str | None = None,
     supports: Mapping[str, bool] | None = None,
     limits: Mapping[str, bool] | None = None,
     numbers: Mapping[str, object] | None = None,
-    experiment: str | None = None,
+    **measured: float,
 ) -> None:
-    """Show what was measured for and against the claim `id`, and the verdict that follows.
+    """Answer the claim `id` in a sentence, with the numbers that were measured in its fields.
 
-    supports, limits: {sentence: whether it was seen}; the sentences of `limits` speak against the
-        claim or bound it. Only support: it holds; both: within limits; only limits: it does not.
-    numbers: {name: value} in full, shown but not compared from run to run.
-    experiment: the stored long experiment that the sentences were read from, if they were.
-    Raises: AssertionError if a sentence is not true; ClaimError if there is nothing to judge by.
+    answer: begins with one of `ANSWERS`, as in "No: with pooling {missed:.0%} are misread."
+    holds: of the numbers by name: whether they give this answer. It has to be false of some other
+        numbers, where two are exchanged, or one is doubled, halved or turned over.
+    scale: data, size, steps, seeds and threads, in a few words.
+    counted: whether it is arithmetic, rather than measured.
+    experiment: the stored long experiment that the numbers were read from, if they were.
+    supports, limits, numbers: the older form, sentences for and against.
+    Raises: AssertionError if the numbers give another answer; ClaimError if it could not have come
+    out otherwise, or is not in this form.
     """
+    if answer is None:
+        _claim_by_sentences(id, supports, limits, numbers, experiment)
+        return
+    measured = {name: _plain(value) for name, value in measured.items()}
+    said, left_open = filled(answer, measured)
+    if not holds(**measured):
+        raise AssertionError(f"The claim {id!r} is answered by {said!r}, which was not measured.")
+    if not any(not holds(**others) for others in _otherwise(measured)):
+        raise ClaimError(
+            f"The answer to {id!r} stays the same whatever is measured: compare numbers in `holds`."
+        )
+    if not scale.strip():
+        raise ClaimError(f"Say at which scale the claim {id!r} was measured.")
+    if experiment is not None:
+        experiments.load(experiment)
+    found = "long experiment" if experiment else "counted" if counted else "measured live"
+    record = {"answer": _kind(id, said), "said": said, "open": left_open, "found": found}
+    record |= {"scale": scale} | ({"experiment": experiment} if experiment else {})
+    _show(id, record)
+
+
+def cited_only(id: str, answer: str, reason: str) -> None:
+    """Show the answer of others to the claim `id`, and why it can't be measured here.
+
+    Raises: ClaimError if the answer does not begin as an answer does, or no reason is given.
+    """
+    if not reason.strip():
+        raise ClaimError(f"Say why the claim {id!r} can't be measured here.")
+    if answer in VERDICTS:  # the older form
+        _show(id, {"verdict": answer, "found": "cited only", "reason": reason})
+        return
+    record = {"answer": _kind(id, answer), "said": answer, "open": answer, "found": "cited only"}
+    _show(id, record | {"reason": reason})
+
+
+def _kind(id: str, said: str) -> str:
+    """The answer's first words, one of `ANSWERS`."""
+    found = next((kind for kind in ANSWERS if re.match(rf"{kind}\b", said)), None)
+    if found is None:
+        raise ClaimError(f"The answer to {id!r} begins with none of: {'; '.join(ANSWERS)}.")
+    if len(said.split()) > LONGEST:
+        raise ClaimError(f"The answer to {id!r} has over {LONGEST} words: {said!r}.")
+    return found
+
+
+def _otherwise(measured: Mapping[str, float]) -> Iterator[dict]:
+    """The numbers as they could have been: two exchanged, or one changed."""
+    for one, other in itertools.combinations(measured, 2):
+        yield {**measured, one: measured[other], other: measured[one]}
+    for name, value in measured.items():
+        changed = [not value] if isinstance(value, bool) else [2 * value, value / 2, -value]
+        yield from ({**measured, name: other} for other in changed)
+
+
+def _claim_by_sentences(id, supports, limits, numbers, experiment) -> None:
+    """Show what was measured for and against the claim `id`, and the verdict that follows."""
     supports, limits = dict(supports or {}), dict(limits or {})
     if not supports and not limits:
         raise ClaimError(f"The claim {id!r} needs at least one sentence in `supports` or `limits`.")
@@ -72,20 +141,11 @@ def claim(
     _show(id, record)
 
 
-def cited_only(id: str, verdict: Verdict, reason: str) -> None:
-    """Show the verdict of others on the claim `id`, and why it can't be measured here.
-
-    Raises: ClaimError if the verdict is none of `VERDICTS`, or no reason is given.
-    """
-    if verdict not in VERDICTS:
-        raise ClaimError(f"The verdict {verdict!r} is none of: {', '.join(VERDICTS)}.")
-    if not reason.strip():
-        raise ClaimError(f"Say why the claim {id!r} can't be measured here.")
-    _show(id, {"verdict": verdict, "found": "cited only", "reason": reason})
-
-
 def plain_text(record: dict) -> str:
     """The lines that are the same from run to run and from machine to machine."""
+    if "answer" in record:
+        lines = [f"{record['claim']} ({record['found']}): {record['open']}"]
+        return "\n".join(lines + _evidence(record))
     return "\n".join(
         [f"{record['claim']} {record['verdict']} ({record['found']})", *_evidence(record)]
     )
@@ -98,6 +158,11 @@ def card(record: dict) -> str:
     if "experiment" in record:
         how += f" `experiments/{record['experiment']}.py`"
     title = f"**Claim {record['claim']}** ({entry['made_by']}): *{entry['statement']}*"
+    if "answer" in record:
+        scale = f" At our scale: {record['scale']}." if "scale" in record else ""
+        return "\n\n".join(
+            [title, _bold(record), f"*{how.capitalize()}.*{scale}", *_evidence(record)]
+        )
     parts = [title, f"**It {record['verdict']}** ({how})."]
     parts.append("\n".join(f"- {line}" for line in _evidence(record)))
     if numbers := record.get("numbers"):
@@ -116,24 +181,37 @@ def records(notebook: Path) -> Iterator[tuple[int, dict]]:
                 yield position, record
 
 
+def lessons_and_deeper(chapters: Path) -> list[Path]:
+    """The notebooks that hold claims, day by day."""
+    found = [*chapters.glob("[0-9]*.ipynb"), *chapters.glob("deeper/[0-9]*.ipynb")]
+    return sorted(found, key=lambda notebook: (notebook.stem, notebook.parent != chapters))
+
+
 def page() -> str:
     """claims.md as the executed notebooks have it."""
-    lines, count = [], dict.fromkeys(VERDICTS, 0)
-    for notebook in sorted((ROOT / "chapters").glob("*.ipynb")):
+    lines, count = [], dict.fromkeys([*ANSWERS, *VERDICTS], 0)
+    for notebook in lessons_and_deeper(ROOT / "chapters"):
         found = [record for _, record in records(notebook)]
         if found:
-            lines += ["", f"## {{doc}}`chapters/{notebook.stem}`", ""]
+            page = notebook.relative_to(ROOT).with_suffix("").as_posix()
+            lines += ["", f"## {{doc}}`{page}`", ""]
             lines += ["| claim | what was measured |", "| --- | --- |"]
         for record in found:
             entry = registry()[record["claim"]]
-            count[record["verdict"]] += 1
+            kind = record.get("answer", record.get("verdict"))
+            count[kind] += 1
             by = f"{{cite:t}}`{','.join(entry['cite'])}`" if "cite" in entry else entry["made_by"]
             link = f"[{record['claim']}](#claim-{record['claim']})"
-            told = [f"**{record['verdict']}** ({record['found']})", *_evidence(record)]
+            if "answer" in record:
+                scale = f" At our scale: {record['scale']}." if "scale" in record else ""
+                told = [f"{_bold(record)} *{record['found'].capitalize()}.*{scale}"]
+            else:
+                told = [f"**{record['verdict']}** ({record['found']})"]
+            told += _evidence(record)
             cells = (f"{link}: {entry['statement']} ({by})", "<br>".join(told))
             lines.append("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |")
     total = sum(count.values())
-    summary = ", ".join(f"{number} {verdict}" for verdict, number in count.items())
+    summary = ", ".join(f"{number} {verdict}" for verdict, number in count.items() if number)
     return HEAD.format(total=total, summary=summary) + "\n".join(lines) + "\n"
 
 
@@ -149,6 +227,11 @@ that makes {total}: {summary}. The name of a claim leads to its cell.
 measured by a script in `experiments/`, and its result is stored. *Cited only* means that it can't
 be measured here, and says why.
 """
+
+
+def _bold(record: dict) -> str:
+    """The answer with its first words in bold."""
+    return f"**{record['answer']}**{record['said'].removeprefix(record['answer'])}"
 
 
 def _evidence(record: dict) -> list[str]:

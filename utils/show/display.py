@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import string
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -39,13 +40,57 @@ def source_bundle(thing) -> dict[str, str]:
     return {"text/plain": name, "text/html": coloured}
 
 
-def observe(sentence: str, seen: bool, numbers: Mapping[str, str | int]) -> None:
-    """Say what was measured in a sentence that is the same everywhere, with the numbers beside it.
+def show_reference(reference) -> None:
+    """Show the reference of an exercise, closed until the reader opens it.
 
-    numbers: {name: value}, formatted by the caller; they may differ a little between machines,
-        so they are shown but not compared.
-    Raises: AssertionError if the sentence is not true of what was measured.
+    reference: a function of `utils.exercises`.
     """
+    bundle = source_bundle(reference)
+    shown = f"<summary>One way to write it</summary>{bundle['text/html']}"
+    bundle["text/html"] = f'<details class="reference">{shown}</details>'
+    display(bundle, raw=True)
+
+
+def observe(
+    sentence: str,
+    seen: bool | None = None,
+    numbers: Mapping[str, str | int] | None = None,
+    *,
+    holds: bool | None = None,
+    **measured: object,
+) -> None:
+    """Say what was measured in a sentence with its numbers in place.
+
+    sentence: with a field for each number, as in "moved by one pixel, {moved:.0%} are read". nbval
+        compares it with the fields left open, since the numbers may differ between machines.
+    holds: whether the numbers are as the page goes on to say.
+    seen, numbers: the older form, a sentence without fields and its numbers beside it.
+    Raises: AssertionError if it does not hold; ValueError if fields and numbers do not match.
+    """
+    if holds is None:
+        _observe_beside(sentence, seen, numbers)
+        return
+    said, left_open = filled(sentence, measured)
+    if not holds:
+        raise AssertionError(f"The page would not go on as it does: {said}")
+    display({"text/plain": left_open, "text/markdown": said}, raw=True)
+
+
+def filled(sentence: str, numbers: Mapping[str, object]) -> tuple[str, str]:
+    """Return a sentence with its fields filled in, and with an ellipsis in place of each.
+
+    Raises: ValueError if a field has no number, or a number no field.
+    """
+    fields = {name for _, name, *_ in string.Formatter().parse(sentence) if name is not None}
+    if fields != set(numbers):
+        raise ValueError(
+            f"The sentence has the fields {sorted(fields)}, and the numbers are {sorted(numbers)}: "
+            "each field needs its number, and each number its field."
+        )
+    return sentence.format(**numbers), re.sub(r"\{[^{}]*\}", "…", sentence)
+
+
+def _observe_beside(sentence: str, seen: bool, numbers: Mapping[str, str | int]) -> None:
     measured = ", ".join(f"{name} {value}" for name, value in numbers.items())
     if not seen:
         raise AssertionError(f"{sentence!r} was not seen; measured: {measured}.")
