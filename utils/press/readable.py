@@ -1,6 +1,8 @@
-"""What the book's pages have and JupyterLab lacks: citations, captions of computed figures."""
+"""What the book's pages have and JupyterLab lacks: citations, captions, numbers by day."""
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 
 from nbformat import NotebookNode
@@ -10,20 +12,45 @@ from pybtex.richtext import Text
 
 from utils import ROOT
 
+EQUATION = re.compile(r"^\$\$ \(([\w-]+)\)$", re.MULTILINE)
+LABELS = (  # what the book calls a thing of a lesson's text, and where its label stands
+    ("({})", EQUATION),
+    ("Exercise {}", re.compile(r"\{exercise\}.*\n:label: ([\w-]+)$", re.MULTILINE)),
+)
+TITLE = re.compile(r"^\(([\w-]+)\)=\n+#+ (.*)$", re.MULTILINE)
+REFERENCE = re.compile(r"\{(?:numref|eq|ref)\}`(?:([^<`]+?) *<)?([\w-]+)>?`")
 
-def figure_numbers(notebook: NotebookNode, day: int) -> dict[str, str]:
-    """The numbers that the book gives to the computed figures of a lesson, by their names."""
-    figures = [cell.metadata.get("mystnb", {}).get("figure") for cell in notebook.cells]
-    names = [figure["name"] for figure in figures if figure]
-    return {name: f"{day}.{count}" for count, name in enumerate(names, start=1)}
+
+def names_in_the_book(pages: Sequence[NotebookNode], day: int) -> dict[str, str]:
+    """What the book calls the figures, equations, exercises and sections of a day, by their labels.
+
+    pages: those of the day, in order: each goes on counting where the one before stopped.
+    """
+    names: dict[str, str] = {}
+    count: Counter = Counter()
+
+    def number(kind: str, label: str) -> None:
+        count[kind] += 1
+        names[label] = kind.format(f"{day}.{count[kind]}")
+
+    for cell in (cell for page in pages for cell in page.cells):
+        if figure := cell.metadata.get("mystnb", {}).get("figure"):
+            number("Figure {}", figure["name"])
+        if cell.cell_type == "markdown":
+            names |= TITLE.findall(cell.source)
+            for kind, written in LABELS:
+                for label in written.findall(cell.source):
+                    number(kind, label)
+    return names
 
 
-def make_readable(notebook: NotebookNode, numbers: dict[str, str]) -> None:
+def make_readable(notebook: NotebookNode, names: dict[str, str]) -> None:
     """Change a lesson so that it reads in JupyterLab as it does in the book.
 
     Citations become names and years, with a list of references at the end; a computed figure gets
-    its number and its caption in a cell below it; code that the book folds away is folded away.
-    numbers: the numbers of figures by their names.
+    its number and its caption in a cell below it; an equation gets its number; code that the book
+    folds away is folded away.
+    names: what the book calls figures, equations, exercises and sections, by their labels.
     """
     cited: set[str] = set()
     cells = []
@@ -32,14 +59,13 @@ def make_readable(notebook: NotebookNode, numbers: dict[str, str]) -> None:
         if {"hide-input", "hide-cell"} & set(cell.metadata.get("tags", ())):
             cell.metadata.jupyter = {"source_hidden": True}
         if figure := cell.metadata.get("mystnb", {}).get("figure"):
-            caption = f"*Figure {numbers[figure['name']]}.* {figure['caption']}"
+            caption = f"*{names[figure['name']]}.* {figure['caption']}"
             cells.append(new_markdown_cell(caption))
     for cell in cells:
         if cell.cell_type == "markdown":
-            cell.source = re.sub(
-                r"\{numref\}`([\w-]+)`",
-                lambda match: f"Figure {numbers[match[1]]}",
-                cell.source,
+            cell.source = REFERENCE.sub(lambda match: match[1] or names[match[2]], cell.source)
+            cell.source = EQUATION.sub(
+                lambda match: rf"\tag{{{names[match[1]].strip('()')}}}" + "\n$$", cell.source
             )
             cell.source = re.sub(
                 r"\{cite(:t)?\}`([^`]+)`", lambda match: _citation(match, cited), cell.source
