@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from utils import ROOT
 from utils.press import lessons, notebooks
@@ -62,6 +62,9 @@ def test_every_lesson_is_there_with_its_solutions_and_nothing_is_unpaired():
     assert found == written, "a script without its notebook, or the reverse: run `make execute`"
     missing = {f"{folder}{name}.ipynb" for name in LESSONS for folder in ("", "solutions/")} - found
     assert not missing, f"lessons.toml lists what is not there: {missing}"
+    assert {name.removeprefix("deeper/").removeprefix("solutions/") for name in found} == {
+        f"{name}.ipynb" for name in LESSONS
+    }, "a page of no day of lessons.toml"
 
 
 @each_lesson
@@ -127,10 +130,46 @@ def test_a_lesson_has_the_sections_of_every_lesson_in_their_order(script):
     day = int(script.stem[:2])
     assert re.match(rf"# Day {day}: \S", headings[0])
     sections = [heading.removeprefix("## ") for heading in headings[1:]]
-    expected = [
-        name for name in lessons.SECTIONS if day or name in sections
-    ]  # Day 0 may leave some out
+    every = lessons.SECTIONS_WITHOUT_DEEPER
+    if lessons.has_deeper(script.stem):
+        every = lessons.SECTIONS
+    expected = [name for name in every if day or name in sections]  # Day 0 may leave some out
     assert sections == expected, "the headings are those of every lesson, in their order"
+
+
+def without_question_or_minutes(deeper: nbformat.NotebookNode) -> list[str]:
+    """The sections of a deeper page that don't begin with a question and how long they take."""
+    text = "\n\n".join(cell.source for cell in deeper.cells if cell.cell_type == "markdown")
+    found = []
+    for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        title, _, rest = section.partition("\n")
+        first = rest.strip().partition("\n\n")[0]
+        if not (re.search(r"\*\d+ minutes?\.\*", first) and re.search(r"\?(\W|$)", first)):
+            found.append(title)
+    return found
+
+
+@each_lesson
+def test_a_section_of_a_deeper_page_begins_with_a_question_and_its_minutes(script):
+    if script.parent.name == "deeper":
+        assert without_question_or_minutes(notebook(script)) == [], (
+            "begin each section with its minutes and a question, as in `*6 minutes.* Why the root?`"
+        )
+
+
+def test_a_section_without_a_question_or_its_minutes_is_found():
+    page = new_notebook(
+        cells=[
+            new_markdown_cell(
+                "# Day 5, deeper: x\n\nWhy? *No section.*\n\n## A\n\n*1 minute.* Why?"
+            ),
+            new_code_cell("2"),
+            new_markdown_cell("## B\n\n**How\nmany?** *12 minutes.* So.\n\nMore."),
+            new_markdown_cell("## C\n\nWhy?\n\n*3 minutes.*\n\n## D\n\n*3 minutes.* So.\n\nWhy?"),
+            new_markdown_cell("## E\n\n*Long.* Why?"),
+        ]
+    )
+    assert without_question_or_minutes(page) == ["C", "D", "E"]
 
 
 @each_lesson

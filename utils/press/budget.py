@@ -146,10 +146,10 @@ def _count_output(found: Budget, data: dict, mechanism: bool) -> None:
     found.views += text.startswith("View: ")
     found.guesses += text.startswith("Question: ")
     found.claims += "claim" in data.get(RECORD, {})
-    if text.startswith("Questions: "):
-        found.questions += 1
-    if text.startswith(("Question: ", "Questions: ")):
-        found.words += words(text)
+    found.questions += text.startswith("Questions: ")
+    if text.startswith(("Question: ", "Questions: ")):  # read without what is said to each answer
+        asked = text.partition(": ")[2]
+        found.words += words(re.sub(r"^(- .*?): .*$", r"\1", asked, flags=re.MULTILINE))
     if '<div class="highlight">' in markup:
         lines = source_lines(_text(markup))
         if "<details" in markup:
