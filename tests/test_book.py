@@ -28,7 +28,10 @@ class Tags(HTMLParser):
 
 def drawn(name: str, tag: str):
     """A code cell with a figure, tagged."""
-    dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    dot = (
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
+        "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    )
     metadata = {"tags": [tag], "mystnb": {"figure": {"caption": "A dot.", "name": name}}}
     shown = nbformat.v4.new_output("display_data", {"image/png": dot, "text/plain": "a dot"})
     return nbformat.v4.new_code_cell("draw()", outputs=[shown], metadata=metadata)
@@ -50,7 +53,8 @@ def small_book(tmp_path_factory):
             encoding="utf-8",
         )
         (source / "index.md").write_text(first_lines, encoding="utf-8")
-        lesson = nbformat.v4.new_notebook()
+        python = {"language_info": {"name": "python", "pygments_lexer": "ipython3"}}
+        lesson = nbformat.v4.new_notebook(metadata=python)
         lesson.cells = [
             nbformat.v4.new_markdown_cell(
                 "# Day 7\n\n$$\ny = x\n$$ (eq-first)\n\nSee {eq}`eq-first`, not {eq}`eq-proof`; "
@@ -59,7 +63,7 @@ def small_book(tmp_path_factory):
             nbformat.v4.new_markdown_cell(":::{exercise} Guess\n:label: exercise-7-1\nGuess.\n:::"),
             drawn("fig-first", "setup"),
         ]
-        deeper = nbformat.v4.new_notebook()
+        deeper = nbformat.v4.new_notebook(metadata=python)
         deeper.cells = [
             nbformat.v4.new_markdown_cell(
                 "# Day 7, deeper\n\nFrom {eq}`eq-first` and {numref}`fig-first`.\n\n"
