@@ -372,7 +372,10 @@ def test_a_copy_has_the_citations_and_captions_that_the_book_has(tmp_path, monke
 @pytest.mark.parametrize("script", notebooks.scripts(), ids=lambda path: path.stem)
 def test_every_lesson_becomes_a_copy_without_open_references(script, tmp_path):
     jupyter.make_copy(script.with_suffix(".ipynb"), tmp_path / "copy.ipynb")
-    left = re.findall(r"\{(?:cite|numref|eq|ref)\S*", (tmp_path / "copy.ipynb").read_text())
+    text = (tmp_path / "copy.ipynb").read_text()
+    left = re.findall(r"\{(?:cite|numref|ref)\S*", text)
+    linked, labels = re.findall(r"\{eq\}`([\w-]+)", text), re.findall(r":label: ([\w-]+)", text)
+    left += set(linked) - set(labels)
     assert left == [], f"{left} lead nowhere: add the entry to references.bib, or name a figure"
 
 
@@ -408,6 +411,10 @@ DEEPER = """\
 # \\end{aligned}
 # $$ (eq-proof)
 #
+# $$
+# z = k
+# $$
+#
 # ```{exercise} More scores
 # :label: exercise-3-2
 # ```
@@ -426,14 +433,18 @@ def test_a_day_counts_on_from_page_to_page_and_a_copy_says_what_the_book_says(le
     assert jupyter.provide_copies() == []
     assert "my/deeper/03_day.ipynb" in contents(lessons)
     lesson = notebooks.read(lessons / "my" / "03_day.ipynb").cells
-    assert "q = W_q x\n\\tag{3.1}\n$$\n" in lesson[0].source
-    assert "As (3.1) has it, not (3.2). More in The proof." in lesson[0].source
+    equation = "~~~{math}\n:label: eq-query\n:enumerator: 3.1\nq = W_q x\n~~~\n"
+    assert equation in lesson[0].source and "$$" not in lesson[0].source
+    assert ":label: exercise-3-1\n:enumerator: 3.1\n" in lesson[0].source
+    assert "As {eq}`eq-query` has it, not (3.2). More in The proof." in lesson[0].source
     assert lesson[2].source == "*Figure 3.1.* First."
     deeper = notebooks.read(lessons / "my" / "deeper" / "03_day.ipynb").cells
     text = deeper[0].source
     assert "See Three roles, or its roles, Figure 3.1 and Figure 3.2." in text
-    assert "Exercise 3.1 comes before Exercise 3.2, (3.1) before (3.2)." in text
-    assert "\\end{aligned}\n\\tag{3.2}\n$$\n" in text
+    assert "Exercise 3.1 comes before Exercise 3.2, (3.1) before {eq}`eq-proof`." in text
+    assert ":enumerator: 3.2\n\\begin{aligned}\nk &= W_k x\n\\end{aligned}\n~~~" in text
+    assert "~~~{math}\n:enumerated: false\nz = k\n~~~" in text
+    assert ":label: exercise-3-2\n:enumerator: 3.2\n" in text
     assert deeper[1].metadata.jupyter == {"source_hidden": True}
     assert deeper[2].source == "*Figure 3.2.* Second."
 

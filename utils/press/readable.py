@@ -12,13 +12,10 @@ from pybtex.richtext import Text
 
 from utils import ROOT
 
-EQUATION = re.compile(r"^\$\$ \(([\w-]+)\)$", re.MULTILINE)
-LABELS = (  # what the book calls a thing of a lesson's text, and where its label stands
-    ("({})", EQUATION),
-    ("Exercise {}", re.compile(r"\{exercise\}.*\n:label: ([\w-]+)$", re.MULTILINE)),
-)
+EQUATION = re.compile(r"^\$\$\n([^$]*)\n\$\$(?: \(([\w-]+)\))?$", re.MULTILINE)
+EXERCISE = re.compile(r"(?<=:label: )(exercise-[\w-]+)$", re.MULTILINE)
 TITLE = re.compile(r"^\(([\w-]+)\)=\n+#+ (.*)$", re.MULTILINE)
-REFERENCE = re.compile(r"\{(?:numref|eq|ref)\}`(?:([^<`]+?) *<)?([\w-]+)>?`")
+REFERENCE = re.compile(r"\{(numref|eq|ref)\}`(?:([^<`]+?) *<)?([\w-]+)>?`")
 
 
 def names_in_the_book(pages: Sequence[NotebookNode], day: int) -> dict[str, str]:
@@ -31,16 +28,18 @@ def names_in_the_book(pages: Sequence[NotebookNode], day: int) -> dict[str, str]
 
     def number(kind: str, label: str) -> None:
         count[kind] += 1
-        names[label] = kind.format(f"{day}.{count[kind]}")
+        names[label] = f"{kind}{day}.{count[kind]}"
 
     for cell in (cell for page in pages for cell in page.cells):
         if figure := cell.metadata.get("mystnb", {}).get("figure"):
-            number("Figure {}", figure["name"])
+            number("Figure ", figure["name"])
         if cell.cell_type == "markdown":
             names |= TITLE.findall(cell.source)
-            for kind, written in LABELS:
-                for label in written.findall(cell.source):
-                    number(kind, label)
+            for label in EXERCISE.findall(cell.source):
+                number("Exercise ", label)
+            for _, label in EQUATION.findall(cell.source):
+                if label:
+                    number("", label)
     return names
 
 
@@ -48,8 +47,8 @@ def make_readable(notebook: NotebookNode, names: dict[str, str]) -> None:
     """Change a lesson so that it reads in JupyterLab as it does in the book.
 
     Citations become names and years, with a list of references at the end; a computed figure gets
-    its number and its caption in a cell below it; an equation gets its number; code that the book
-    folds away is folded away.
+    its number and its caption in a cell below it; equations and exercises get their numbers; code
+    that the book folds away is folded away.
     names: what the book calls figures, equations, exercises and sections, by their labels.
     """
     cited: set[str] = set()
@@ -61,11 +60,19 @@ def make_readable(notebook: NotebookNode, names: dict[str, str]) -> None:
         if figure := cell.metadata.get("mystnb", {}).get("figure"):
             caption = f"*{names[figure['name']]}.* {figure['caption']}"
             cells.append(new_markdown_cell(caption))
+    linked = {label for cell in cells for _, label in EQUATION.findall(cell.source)}
     for cell in cells:
         if cell.cell_type == "markdown":
-            cell.source = REFERENCE.sub(lambda match: match[1] or names[match[2]], cell.source)
-            cell.source = EQUATION.sub(
-                lambda match: rf"\tag{{{names[match[1]].strip('()')}}}" + "\n$$", cell.source
+            cell.source = REFERENCE.sub(
+                lambda match: match[0] if match[3] in linked else _reference_to(match, names),
+                cell.source,
+            )
+            cell.source = EQUATION.sub(lambda match: _equation(match, names), cell.source)
+            cell.source = EXERCISE.sub(
+                lambda match: (
+                    f"{match[1]}\n:enumerator: {names[match[1]].removeprefix('Exercise ')}"
+                ),
+                cell.source,
             )
             cell.source = re.sub(
                 r"\{cite(:t)?\}`([^`]+)`", lambda match: _citation(match, cited), cell.source
@@ -80,6 +87,18 @@ def make_readable(notebook: NotebookNode, names: dict[str, str]) -> None:
 def references() -> dict[str, Entry]:
     """references.bib by key."""
     return dict(parse_file(ROOT / "references.bib", bib_format="bibtex").entries)
+
+
+def _reference_to(match: re.Match, names: dict[str, str]) -> str:
+    role, words, label = match.groups()
+    return words or (f"({names[label]})" if role == "eq" else names[label])
+
+
+def _equation(match: re.Match, names: dict[str, str]) -> str:
+    """An equation as a directive, which alone can be told its number, or to have none."""
+    text, label = match.groups()
+    options = f":label: {label}\n:enumerator: {names[label]}" if label else ":enumerated: false"
+    return f"~~~{{math}}\n{options}\n{text}\n~~~"
 
 
 def _names(entry: Entry) -> list[str]:
