@@ -13,9 +13,8 @@ from math import inf
 from nbformat import NotebookNode
 
 from utils.measure.claims import RECORD
-from utils.press import notebooks
+from utils.press import notebooks, readable
 from utils.press.lessons import FOLDED, has_deeper
-from utils.press.readable import EQUATION
 from utils.show.display import format_table
 
 WORDS = 130  # read in a minute
@@ -118,7 +117,9 @@ def count(notebook: NotebookNode) -> Budget:
                         found.exercises += 1
                         found.writing += minutes
                 found.words += words(part)
-            found.equations += sum(bool(label) for _, label in EQUATION.findall(cell.source))
+            found.equations += sum(
+                bool(label) for _, label in readable.EQUATION.findall(cell.source)
+            )
         elif cell.cell_type == "code":
             tags = set(cell.metadata.get("tags", ()))
             if "training" in tags:
