@@ -4,10 +4,12 @@ import ast
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import nbformat
 import pytest
@@ -306,6 +308,23 @@ def test_a_change_of_one_cell_is_seen_in_either_file(pair, tmp_path, old, new, p
     assert part in found
 
 
+def test_a_tag_folds_a_cell_and_pairing_leaves_the_script_its_tag_alone(tmp_path):
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / "chapters").mkdir()
+    script = tmp_path / "chapters" / "01_tiny.py"
+    script.write_text(SCRIPT.replace("hide-input", "evidence"))
+    made = notebooks.from_script(script)
+    assert made.cells[1].metadata == {"tags": ["evidence"], "jupyter": {"source_hidden": True}}
+    assert made.cells[2].metadata == {}
+    made.cells[2].source = "value + 2"
+    notebooks.write(made, script.with_suffix(".ipynb"))
+    pairing = [sys.executable, "-m", "jupytext", "--sync", script.with_suffix(".ipynb")]
+    subprocess.run(pairing, cwd=tmp_path, check=True, capture_output=True)
+    assert '# %% tags=["evidence"]\n' in script.read_text()
+    assert "value + 2" in script.read_text() and "hidden" not in script.read_text()
+    assert differences(script) == []
+
+
 def test_a_notebook_without_outputs_is_stale(pair):
     stored = notebooks.read(pair.with_suffix(".ipynb"))
     stored.cells[1].execution_count = None
@@ -342,6 +361,17 @@ def test_a_failing_cell_is_shown_and_leaves_the_stored_notebook(pair):
 def test_an_unknown_lesson_is_named_with_those_that_there_are():
     with pytest.raises(LessonError, match="no lesson '02_nothing'; there are: 00_first_steps, 01"):
         notebooks.find("02_nothing")
+
+
+def test_a_lesson_and_its_deeper_page_share_their_seconds(monkeypatch, capsys):
+    pages = [CHAPTERS / folder / "01_convolution.py" for folder in ("", "deeper", "solutions")]
+    monkeypatch.setattr(notebooks, "find", lambda name: pages)
+    monkeypatch.setattr(notebooks, "execute", lambda script: 50 if "sol" not in str(script) else 39)
+    monkeypatch.setattr(notebooks.subprocess, "run", lambda *_, **__: MagicMock(returncode=0))
+    notebooks.execute_stale(["01_convolution"])
+    lesson, deeper, solutions = capsys.readouterr().out.splitlines()
+    assert "should" not in lesson + solutions
+    assert deeper.endswith("(the lesson and its deeper page should take at most 90 s)")
 
 
 def test_nbval_compares_outputs_to_the_last_digit_and_leaves_out_what_it_should(tmp_path):
