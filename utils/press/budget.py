@@ -105,21 +105,7 @@ def count(notebook: NotebookNode) -> Budget:
     found, evidence, after = Budget(), 0, False
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            for part in re.split(r"^(?=## |[`:]{3,}\{exercise)", cell.source, flags=re.MULTILINE):
-                after = part.startswith("## Exercises") or after and not part.startswith("## ")
-                if re.match(r"[`:]{3,}\{exercise", part):
-                    found.first_exercise = min(found.first_exercise, found.words)
-                    minutes = _minutes(part)
-                    if after:
-                        found.after += 1
-                        found.writing_after += minutes
-                    else:
-                        found.exercises += 1
-                        found.writing += minutes
-                found.words += words(part)
-            found.equations += sum(
-                bool(label) for _, label in readable.EQUATION.findall(cell.source)
-            )
+            after = _count_text(found, cell.source, after)
         elif cell.cell_type == "code":
             tags = set(cell.metadata.get("tags", ()))
             if "training" in tags:
@@ -130,13 +116,29 @@ def count(notebook: NotebookNode) -> Budget:
             else:
                 found.visible += lines
             evidence += lines if "evidence" in tags else 0
-            caption = cell.metadata.get("mystnb", {}).get("figure", {}).get("caption", "")
-            found.words += words(caption)
-            for data in (output.get("data", {}) for output in cell.outputs):
-                _count_output(found, data, "mechanism" in tags)
+            figure = cell.metadata.get("mystnb", {}).get("figure", {})
+            found.words += words(figure.get("caption", ""))
+            for output in cell.outputs:
+                _count_output(found, output.get("data", {}), "mechanism" in tags)
     found.first_training /= max(found.words, 1)
     found.evidence = evidence / max(found.visible + found.folded, 1)
     return found
+
+
+def _count_text(found: Budget, text: str, after: bool) -> bool:
+    """Count a cell of text; say whether after it we are in the section Exercises, as before it."""
+    for part in re.split(r"^(?=## |[`:]{3,}\{exercise)", text, flags=re.MULTILINE):
+        if part.startswith("## "):
+            after = part.startswith("## Exercises")
+        if re.match(r"[`:]{3,}\{exercise", part):
+            found.first_exercise = min(found.first_exercise, found.words)
+            found.exercises += not after
+            found.after += after
+            found.writing += 0 if after else _minutes(part)
+            found.writing_after += _minutes(part) if after else 0
+        found.words += words(part)
+    found.equations += sum(bool(label) for _, label in readable.EQUATION.findall(text))
+    return after
 
 
 def _count_output(found: Budget, data: dict, mechanism: bool) -> None:
@@ -229,10 +231,9 @@ def report(everything: bool) -> str:
         for script in pages
         if everything or has_deeper(script.stem)
     }
-    names = ["reading", *Budget.__annotations__]
     rows = [
         [name.replace("_", " "), *(_written(name, getattr(b, name)) for b in found.values())]
-        for name in names
+        for name in ("reading", *Budget.__annotations__)
     ]
     sentences = [
         f"{stem}: {sentence}"
