@@ -45,6 +45,7 @@ FOLDED = {  # the tag of a cell whose code is folded: what stands in its place
     "evidence": "How this was measured",
     "setup": "Imports",
     "mechanism": "How this is drawn",
+    "view": "How this is made",
 }
 BEGIN, END = "<!-- days: made by `make days` from lessons.toml -->", "<!-- end of days -->"
 
