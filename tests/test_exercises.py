@@ -772,16 +772,27 @@ def begin_anew(monkeypatch) -> None:
 
 def test_a_tick_is_stored_and_merged_with_those_of_other_sessions(file, monkeypatch):
     verdict(ROWS, ROWS.reference)
-    assert json.loads(file.read_text()) == {"passed": ["t.1"]}
+    assert json.loads(file.read_text()) == {"edition": 2, "passed": ["t.1"]}
     begin_anew(monkeypatch)
     verdict(COUNT, COUNT.reference)
     file.write_text(json.dumps({"passed": ["other", "t.2"]}))  # another notebook, meanwhile
     begin_anew(monkeypatch)
     verdict(SHARE, SHARE.reference)
     verdict(YES, lambda n: False)
-    assert json.loads(file.read_text()) == {"passed": ["other", "t.2", "t.3"]}
+    assert json.loads(file.read_text()) == {"edition": 2, "passed": ["other", "t.2", "t.3"]}
     assert progress.progress.passed() == {"other", "t.2", "t.3"}
     assert left_in(file.parent) == ["progress.json"]
+
+
+def test_ticks_of_the_first_edition_follow_their_exercises(file, monkeypatch):
+    file.write_text(json.dumps({"passed": ["1.4", "5.1", "5.14"]}))
+    assert progress.progress.passed() == {"1.4", "5.8"}  # what was 5.1 asks for something else now
+    verdict(ROWS, ROWS.reference)
+    assert json.loads(file.read_text()) == {"edition": 2, "passed": ["1.4", "5.8", "t.1"]}
+    begin_anew(monkeypatch)
+    assert progress.progress.passed() == {"1.4", "5.8", "t.1"}
+    new = [id for id in progress.MOVED.values() if id]
+    assert len(set(new)) == len(new) and set(new) <= set(everything)
 
 
 TICKING = """
@@ -808,7 +819,7 @@ def test_no_tick_is_lost_when_notebooks_write_at_once(file):
         time.sleep(0.5)
         assert not file.exists()
     assert [process.wait() for process in ticking] == [0] * len(ids)
-    assert json.loads(file.read_text()) == {"passed": ids}
+    assert json.loads(file.read_text()) == {"edition": 2, "passed": ids}
     assert left_in(file.parent) == ["progress.json"]
 
 

@@ -130,6 +130,22 @@ def _noun(chance: random.Random, of: str) -> list[str]:
     return [chance.choice(FILLERS), noun] if chance.random() < 0.3 else [noun]
 
 
+def menus() -> list[tuple[str, list[str], int]]:
+    """The parts of a sentence to be put together: (what it is, what there is, the first choice)."""
+    animals, places = ([*nouns, *(PLURAL[noun] for noun in nouns)] for nouns, _ in SAID_OF.values())
+    things = [*animals, *places]
+    return [
+        ("subject", [f"the {noun}" for noun in animals], 0),
+        ("beside it", ["", *(f"near the {noun}" for noun in things)], 0),
+        ("gap", [f"{GAP} not"], 0),
+        ("verb", VERBS, 0),
+        ("object", [f"the {noun}" for noun in things], things.index("street")),
+        ("because", ["because"], 0),
+        ("pronoun", ["it is too", "they are too"], 0),
+        ("what is said", [word for _, said in SAID_OF.values() for word in said], 0),
+    ]
+
+
 def kind(noun: str) -> str:
     """Of what kind a noun is, singular or plural: one of `SAID_OF`."""
     return KIND[SINGULAR.get(noun, noun)]
