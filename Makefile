@@ -11,7 +11,7 @@ UNSUITABLE := The book needs Python 3.11, 3.12 or 3.13 with its venv module, and
 install it (on Debian and Ubuntu with python3-venv), or name another one, as in "make lab PYTHON=python3.12".
 
 .DEFAULT_GOAL := help
-.PHONY: help lab fresh test book edit execute experiments days new-day bench speed mutation lock
+.PHONY: help lab fresh test book edit execute budget experiments days new-day bench speed mutation lock
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -34,6 +34,9 @@ edit: $(READY) ## open the paired originals in JupyterLab, for authors
 
 execute: $(READY) ## run the lessons that have changed and store their outputs; LESSON=01_convolution or ALL=1 for others
 	@$(BIN)/python -m utils.press.notebooks $(LESSON) $(if $(ALL),--all)
+
+budget: $(READY) ## print what each lesson asks of its reader, and where that is too much; ALL=1 for those without a deeper page, too
+	@$(BIN)/python -m utils.press.budget $(if $(ALL),--all)
 
 experiments: $(READY) ## run the long experiments whose results are stale; VERIFY=1 if only the form of the code changed
 	@$(BIN)/python -m utils.measure.experiments $(NAMES) $(if $(VERIFY),--verify) $(if $(SCHEDULER),--scheduler $(SCHEDULER))

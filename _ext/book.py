@@ -1,6 +1,8 @@
 """What the book adds to Sphinx: its address, numbers by day, the picture of the first page."""
 
 import os
+import re
+from collections import Counter
 from pathlib import Path
 
 from docutils import nodes
@@ -8,6 +10,8 @@ from docutils.parsers.rst import directives
 from matplotlib import pyplot as plt
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+
+from utils.press.lessons import FOLDED
 
 ADDRESS = "https://github.com/OWNER/NAME"  # stands in index.md where nobody knows the address
 
@@ -53,15 +57,28 @@ def link_to_labels(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def number_by_day(app: Sphinx, env) -> list[str]:
-    """Number figures, tables, equations and exercises of chapters/NN_… as day.count."""
-    for docname, kinds in env.toc_fignumbers.items():
-        day = Path(docname).name[:2]
-        if not docname.startswith("chapters/") or not day.isdigit():
-            continue
-        for numbers in kinds.values():
-            for count, name in enumerate(numbers, start=1):
-                numbers[name] = (int(day), count)
+    """Number figures, tables, equations and exercises of chapters/**/NN_… as day.count.
+
+    A day's deeper page goes on counting where the lesson stopped, and its solutions after that.
+    """
+    pages = [name for name in env.toc_fignumbers if re.match(r"chapters/(\w+/)?\d\d_", name)]
+    count: Counter = Counter()
+    for docname in sorted(pages, key=lambda name: (name.count("/"), name)):
+        day = int(Path(docname).name[:2])
+        for kind, numbers in env.toc_fignumbers[docname].items():
+            for name in numbers:
+                count[day, kind] += 1
+                numbers[name] = (day, count[day, kind])
     return []
+
+
+def fold_evidence(app: Sphinx, doctree: nodes.document) -> None:
+    """Fold the code of cells whose tag asks for it, under words that say what it is."""
+    for cell in doctree.findall(nodes.container):
+        for tag, prompt in FOLDED.items():
+            if f"tag_{tag}" in cell["classes"]:
+                cell["hide_mode"] = "input"
+                cell["prompt_show"] = cell["prompt_hide"] = prompt
 
 
 def leave_out_live_code(app: Sphinx, config) -> None:
@@ -72,10 +89,14 @@ def leave_out_live_code(app: Sphinx, config) -> None:
                 app.disconnect(listener.id)
 
 
-def let_references_be_a_list(app: Sphinx, pagename, templatename, context, doctree) -> None:
-    """Give each entry of a bibliography the role that its list asks for; docutils' is another."""
+def let_everybody_read(app: Sphinx, pagename, templatename, context, doctree) -> None:
+    """Give the entries of a bibliography the role that their list asks for, folds their own words.
+
+    docutils has another role, and myst-nb calls each fold "Toggle hidden content".
+    """
     if "body" in context:
-        context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
+        body = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
+        context["body"] = re.sub('<summary aria-label="[^"]*">', "<summary>", body)
 
 
 class ArcOfDays(SphinxDirective):
@@ -109,6 +130,7 @@ def setup(app: Sphinx) -> dict:
     app.connect("config-inited", leave_out_live_code)
     app.connect("source-read", fill_in_address)
     app.connect("doctree-read", link_to_labels)
+    app.connect("doctree-read", fold_evidence)
     app.connect("env-get-updated", number_by_day, priority=900)  # after Sphinx has counted
-    app.connect("html-page-context", let_references_be_a_list)
+    app.connect("html-page-context", let_everybody_read)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -26,9 +26,20 @@ class Tags(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
+def drawn(name: str, tag: str):
+    """A code cell with a figure, tagged."""
+    dot = (
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
+        "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    )
+    metadata = {"tags": [tag], "mystnb": {"figure": {"caption": "A dot.", "name": name}}}
+    shown = nbformat.v4.new_output("display_data", {"image/png": dot, "text/plain": "a dot"})
+    return nbformat.v4.new_code_cell("draw()", outputs=[shown], metadata=metadata)
+
+
 @pytest.fixture(scope="module")
 def small_book(tmp_path_factory):
-    """A function that builds a book of two pages with the settings of the whole one."""
+    """A function that builds a book of three pages with the settings of the whole one."""
 
     def build_small(first_lines: str, **environment: str):
         source = tmp_path_factory.mktemp("small")
@@ -37,19 +48,34 @@ def small_book(tmp_path_factory):
         for name in ("_ext", "_static"):
             shutil.copytree(BOOK / name, source / name)
         (source / "_toc.yml").write_text(
-            "{format: jb-book, root: index, chapters: [{file: chapters/07_lesson}]}",
+            "{format: jb-book, root: index, chapters: "
+            "[{file: chapters/deeper/07_lesson}, {file: chapters/07_lesson}]}",
             encoding="utf-8",
         )
         (source / "index.md").write_text(first_lines, encoding="utf-8")
-        lesson = nbformat.v4.new_notebook()
+        python = {"language_info": {"name": "python", "pygments_lexer": "ipython3"}}
+        lesson = nbformat.v4.new_notebook(metadata=python)
         lesson.cells = [
             nbformat.v4.new_markdown_cell(
-                "# Day 7\n\n$$\ny = x\n$$ (eq-first)\n\nSee {eq}`eq-first`."
+                "# Day 7\n\n$$\ny = x\n$$ (eq-first)\n\nSee {eq}`eq-first`, not {eq}`eq-proof`; "
+                "{numref}`fig-drawn`; {ref}`sec-proof`."
             ),
             nbformat.v4.new_markdown_cell(":::{exercise} Guess\n:label: exercise-7-1\nGuess.\n:::"),
+            drawn("fig-first", "setup"),
         ]
-        (source / "chapters").mkdir()
+        deeper = nbformat.v4.new_notebook(metadata=python)
+        deeper.cells = [
+            nbformat.v4.new_markdown_cell(
+                "# Day 7, deeper\n\nFrom {eq}`eq-first` and {numref}`fig-first`.\n\n"
+                "(sec-proof)=\n## The proof\n\n$$\nz = y\n$$ (eq-proof)"
+            ),
+            nbformat.v4.new_markdown_cell(":::{exercise} More\n:label: exercise-7-2\nMore.\n:::"),
+            drawn("fig-drawn", "mechanism"),
+            nbformat.v4.new_code_cell("plain = 1"),
+        ]
+        (source / "chapters" / "deeper").mkdir(parents=True)
         nbformat.write(lesson, source / "chapters" / "07_lesson.ipynb")
+        nbformat.write(deeper, source / "chapters" / "deeper" / "07_lesson.ipynb")
         return build_book(source, source, **environment)
 
     return build_small
@@ -77,6 +103,8 @@ def test_all_pages_are_there_and_no_others(build):
 def test_every_chapter_and_solution_is_in_the_book(build):
     built = {path.stem for path in (build.html / "chapters").glob("*.html")}
     solved = {path.stem for path in (build.html / "chapters" / "solutions").glob("*.html")}
+    deeper = {path.stem for path in (build.html / "chapters" / "deeper").glob("*.html")}
+    assert deeper == {path.stem for path in (BOOK / "chapters" / "deeper").glob("*.ipynb")}
     assert built == solved == {path.stem for path in (BOOK / "chapters").glob("*.ipynb")}, (
         "list each lesson and its solutions in _toc.yml; what has no notebook gets one by "
         "`make execute`"
@@ -142,6 +170,22 @@ def test_numbers_begin_with_the_day_and_broken_links_are_refused(small_book):
     lesson = (small.html / "chapters" / "07_lesson.html").read_text(encoding="utf-8")
     assert "(7.1)" in lesson and "Exercise 7.1" in lesson
     assert "Exercise 7.1" in (small.html / "index.html").read_text(encoding="utf-8")
+    deeper = (small.html / "chapters" / "deeper" / "07_lesson.html").read_text(encoding="utf-8")
+    assert "(7.2)" in deeper and "Exercise 7.2" in deeper and "Fig. 7.2" in deeper
+    assert "(7.1)" in deeper and 'href="../07_lesson.html#fig-first"' in deeper
+    assert "(7.2)" in lesson and "Fig. 7.2" in lesson and "The proof" in lesson
+    assert "Fig. 7.1" in lesson
+
+
+def test_code_that_is_tagged_is_folded_under_its_words_and_its_output_is_open(small_book):
+    small = small_book("# Start\n")
+    assert small.status == 0, small.log[-4000:]
+    for name, prompt in (("07_lesson", "Imports"), ("deeper/07_lesson", "How this is drawn")):
+        page = (small.html / "chapters" / f"{name}.html").read_text(encoding="utf-8")
+        (fold,) = re.findall(r"<details.*?</details>", page, re.DOTALL)
+        assert re.findall(r"<summary>(.*?)</summary>", fold, re.DOTALL)[0].count(prompt) == 2
+        assert "draw" in fold and "<img" not in fold and "plain" not in fold
+        assert "<img" in page.partition(fold)[2]
 
 
 def test_the_address_comes_from_github_in_a_workflow(monkeypatch):

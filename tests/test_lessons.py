@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,9 @@ EMPTY = "[to be written]"
 each_day = pytest.mark.parametrize("day", DAYS, ids=lambda day: day.stem)
 
 
-def text(day: lessons.Day) -> str:
-    return (ROOT / "chapters" / f"{day.stem}.py").read_text(encoding="utf-8")
+def text(day: lessons.Day, folder: str = "") -> str:
+    page = ROOT / "chapters" / folder / f"{day.stem}.py"
+    return page.read_text(encoding="utf-8")
 
 
 def test_contents_and_lists_are_what_the_registry_says():
@@ -37,6 +39,8 @@ def test_a_lesson_is_headed_as_the_registry_says(day):
     asked = asked.replace("\n# ", " ")
     assert asked.lower() == day.question.lower(), "lessons.toml has another question"
     assert day.state in ("written", "begun")
+    if lessons.has_deeper(day.stem):
+        assert f"# # Day {day.number}, deeper: {day.title}\n" in text(day, "deeper")
 
 
 @each_day
@@ -48,8 +52,7 @@ def test_what_a_day_brings_is_there(day):
 
 def lacks(day: lessons.Day) -> list[str]:
     """What is still missing before a day can be called written."""
-    lesson = text(day)
-    solutions = (ROOT / "chapters" / "solutions" / f"{day.stem}.py").read_text(encoding="utf-8")
+    lesson = text(day) + (text(day, "deeper") if lessons.has_deeper(day.stem) else "")
     counted = {
         "exercises": lesson.count("{exercise}"),
         "figures": len(re.findall(r"caption\b.*?: ", lesson)),
@@ -65,12 +68,14 @@ def lacks(day: lessons.Day) -> list[str]:
     ]
     pages = {
         "the lesson": lesson,
-        "its solutions": solutions,
+        "its solutions": text(day, "solutions"),
         "its row in lessons.toml": " ".join(map(str, vars(day).values())),
     }
     for name in (day.topic, *day.concepts):
         for file in [*ROOT.glob(f"utils/**/{name}.py"), *ROOT.glob(f"utils/**/{name}/*.py")]:
             pages[file.relative_to(ROOT).as_posix()] = file.read_text(encoding="utf-8")
+    for file in ROOT.glob("data/questions.toml"):
+        pages["data/questions.toml"] = str(tomllib.loads(file.read_text("utf-8")).get(day.stem))
     return found + [f"{name} has an {EMPTY}" for name, page in pages.items() if EMPTY in page]
 
 
@@ -102,7 +107,7 @@ def begun(tmp_path_factory) -> Path:
 def test_a_day_that_was_begun_passes_all_tests_but_those_that_say_what_it_lacks(begun):
     number = len(DAYS)
     keep = f"{number:02d}_topic or topic_of_the_day or {number}.1 or contents or registry"
-    files = ("lessons", "notebooks", "exercises", "claims", "topic_of_the_day")
+    files = ("lessons", "notebooks", "budget", "exercises", "claims", "topic_of_the_day")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-n0", "-rf", "--tb=line", "-p", "no:cacheprovider"]
         + ["-k", f"({keep}) and not begun", *(f"tests/test_{file}.py" for file in files)],
@@ -113,9 +118,21 @@ def test_a_day_that_was_begun_passes_all_tests_but_those_that_say_what_it_lacks(
         text=True,
     )
     failed = re.findall(r"^FAILED (\S+)", done.stdout, re.MULTILINE)
-    whole = "tests/test_lessons.py::test_a_day_has_all_that_a_day_has"
-    assert failed == [f"{whole}[{number:02d}_topic_of_the_day]"], done.stdout
-    assert "1 exercises, at least 8" in done.stdout and "its row in lessons.toml" in done.stdout
+    assert failed == [
+        f"tests/test_lessons.py::test_a_day_has_all_that_a_day_has[{number:02d}_topic_of_the_day]",
+        f"tests/test_budget.py::test_a_lesson_keeps_its_budget[{number:02d}_topic_of_the_day]",
+    ], done.stdout
+    for lack in (
+        "1 exercises, at least 8",
+        "its row in lessons.toml",
+        "data/questions.toml",
+        "pictures: 0, at least 15",
+    ):
+        assert lack in done.stdout, lack
+    deeper = f"chapters/deeper/{number:02d}_topic_of_the_day"
+    assert deeper in (begun / "_toc.yml").read_text(encoding="utf-8")
+    questions = tomllib.loads((begun / "data" / "questions.toml").read_text(encoding="utf-8"))
+    assert len(questions[f"{number:02d}_topic_of_the_day"]) == 5
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 30
 
 

@@ -4,14 +4,16 @@ import ast
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from utils import ROOT
 from utils.press import lessons, notebooks
@@ -62,6 +64,9 @@ def test_every_lesson_is_there_with_its_solutions_and_nothing_is_unpaired():
     assert found == written, "a script without its notebook, or the reverse: run `make execute`"
     missing = {f"{folder}{name}.ipynb" for name in LESSONS for folder in ("", "solutions/")} - found
     assert not missing, f"lessons.toml lists what is not there: {missing}"
+    assert {name.removeprefix("deeper/").removeprefix("solutions/") for name in found} == {
+        f"{name}.ipynb" for name in LESSONS
+    }, "a page of no day of lessons.toml"
 
 
 @each_lesson
@@ -127,10 +132,46 @@ def test_a_lesson_has_the_sections_of_every_lesson_in_their_order(script):
     day = int(script.stem[:2])
     assert re.match(rf"# Day {day}: \S", headings[0])
     sections = [heading.removeprefix("## ") for heading in headings[1:]]
-    expected = [
-        name for name in lessons.SECTIONS if day or name in sections
-    ]  # Day 0 may leave some out
+    every = lessons.SECTIONS_WITHOUT_DEEPER
+    if lessons.has_deeper(script.stem):
+        every = lessons.SECTIONS
+    expected = [name for name in every if day or name in sections]  # Day 0 may leave some out
     assert sections == expected, "the headings are those of every lesson, in their order"
+
+
+def without_question_or_minutes(deeper: nbformat.NotebookNode) -> list[str]:
+    """The sections of a deeper page that don't begin with a question and how long they take."""
+    text = "\n\n".join(cell.source for cell in deeper.cells if cell.cell_type == "markdown")
+    found = []
+    for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        title, _, rest = section.partition("\n")
+        first = rest.strip().partition("\n\n")[0]
+        if not (re.search(r"\*\d+ minutes?\.\*", first) and re.search(r"\?(\W|$)", first)):
+            found.append(title)
+    return found
+
+
+@each_lesson
+def test_a_section_of_a_deeper_page_begins_with_a_question_and_its_minutes(script):
+    if script.parent.name == "deeper":
+        assert without_question_or_minutes(notebook(script)) == [], (
+            "begin each section with its minutes and a question, as in `*6 minutes.* Why the root?`"
+        )
+
+
+def test_a_section_without_a_question_or_its_minutes_is_found():
+    page = new_notebook(
+        cells=[
+            new_markdown_cell(
+                "# Day 5, deeper: x\n\nWhy? *No section.*\n\n## A\n\n*1 minute.* Why?"
+            ),
+            new_code_cell("2"),
+            new_markdown_cell("## B\n\n**How\nmany?** *12 minutes.* So.\n\nMore."),
+            new_markdown_cell("## C\n\nWhy?\n\n*3 minutes.*\n\n## D\n\n*3 minutes.* So.\n\nWhy?"),
+            new_markdown_cell("## E\n\n*Long.* Why?"),
+        ]
+    )
+    assert without_question_or_minutes(page) == ["C", "D", "E"]
 
 
 @each_lesson
@@ -267,6 +308,23 @@ def test_a_change_of_one_cell_is_seen_in_either_file(pair, tmp_path, old, new, p
     assert part in found
 
 
+def test_a_tag_folds_a_cell_and_pairing_leaves_the_script_its_tag_alone(tmp_path):
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / "chapters").mkdir()
+    script = tmp_path / "chapters" / "01_tiny.py"
+    script.write_text(SCRIPT.replace("hide-input", "evidence"))
+    made = notebooks.from_script(script)
+    assert made.cells[1].metadata == {"tags": ["evidence"], "jupyter": {"source_hidden": True}}
+    assert made.cells[2].metadata == {}
+    made.cells[2].source = "value + 2"
+    notebooks.write(made, script.with_suffix(".ipynb"))
+    pairing = [sys.executable, "-m", "jupytext", "--sync", script.with_suffix(".ipynb")]
+    subprocess.run(pairing, cwd=tmp_path, check=True, capture_output=True)
+    assert '# %% tags=["evidence"]\n' in script.read_text()
+    assert "value + 2" in script.read_text() and "hidden" not in script.read_text()
+    assert differences(script) == []
+
+
 def test_a_notebook_without_outputs_is_stale(pair):
     stored = notebooks.read(pair.with_suffix(".ipynb"))
     stored.cells[1].execution_count = None
@@ -303,6 +361,17 @@ def test_a_failing_cell_is_shown_and_leaves_the_stored_notebook(pair):
 def test_an_unknown_lesson_is_named_with_those_that_there_are():
     with pytest.raises(LessonError, match="no lesson '02_nothing'; there are: 00_first_steps, 01"):
         notebooks.find("02_nothing")
+
+
+def test_a_lesson_and_its_deeper_page_share_their_seconds(monkeypatch, capsys):
+    pages = [CHAPTERS / folder / "01_convolution.py" for folder in ("", "deeper", "solutions")]
+    monkeypatch.setattr(notebooks, "find", lambda name: pages)
+    monkeypatch.setattr(notebooks, "execute", lambda script: 50 if "sol" not in str(script) else 39)
+    monkeypatch.setattr(notebooks.subprocess, "run", lambda *_, **__: MagicMock(returncode=0))
+    notebooks.execute_stale(["01_convolution"])
+    lesson, deeper, solutions = capsys.readouterr().out.splitlines()
+    assert "should" not in lesson + solutions
+    assert deeper.endswith("(the lesson and its deeper page should take at most 90 s)")
 
 
 def test_nbval_compares_outputs_to_the_last_digit_and_leaves_out_what_it_should(tmp_path):

@@ -150,6 +150,15 @@ def test_training_makes_a_model_better(parts):
     assert len(history.validation["loss"]) == 3
 
 
+def test_the_first_noun_of_its_number_is_often_but_not_always_meant(parts):
+    for s in everything(parts):
+        plural = s.words[s.pronoun] == "they"
+        same = [n for n in s.nouns if (s.words[n] in SINGULAR) == plural]
+        assert pronouns.first_of_its_number(s) == same[0] and s.antecedent in same
+    hits = [pronouns.first_of_its_number(s) == s.antecedent for s in everything(parts)]
+    assert 0.6 < sum(hits) / len(hits) < 0.9
+
+
 def test_number_decides_where_no_other_noun_has_the_antecedents():
     for s in pronouns.corpus(seed=0).test[:50]:
         same = [n for n in s.nouns if (s.words[n] in PLURAL) == (s.words[s.antecedent] in PLURAL)]

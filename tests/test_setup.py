@@ -353,7 +353,7 @@ def test_a_copy_has_the_citations_and_captions_that_the_book_has(tmp_path, monke
     monkeypatch.setattr(readable, "ROOT", tmp_path)
     readable.references.cache_clear()
     notebook = notebooks.from_script(tmp_path / "03_cited.py")
-    readable.make_readable(notebook, readable.figure_numbers(notebook, 3))
+    readable.make_readable(notebook, readable.names_in_the_book([notebook], 3))
     readable.references.cache_clear()
     text, first, caption, second, caption_too, references = notebook.cells
     assert text.source == "See Oord and Li [2002], [Müller, 2001; A et al., 2003] and Figure 3.2."
@@ -372,8 +372,81 @@ def test_a_copy_has_the_citations_and_captions_that_the_book_has(tmp_path, monke
 @pytest.mark.parametrize("script", notebooks.scripts(), ids=lambda path: path.stem)
 def test_every_lesson_becomes_a_copy_without_open_references(script, tmp_path):
     jupyter.make_copy(script.with_suffix(".ipynb"), tmp_path / "copy.ipynb")
-    left = re.findall(r"\{(?:cite|numref)\S*", (tmp_path / "copy.ipynb").read_text())
+    text = (tmp_path / "copy.ipynb").read_text()
+    left = re.findall(r"\{(?:cite|numref|ref)\S*", text)
+    linked, labels = re.findall(r"\{eq\}`([\w-]+)", text), re.findall(r":label: ([\w-]+)", text)
+    left += set(linked) - set(labels)
     assert left == [], f"{left} lead nowhere: add the entry to references.bib, or name a figure"
+
+
+LESSON_OF_A_DAY = """\
+# %% [markdown]
+# (sec-roles)=
+# ## Three roles
+#
+# $$
+# q = W_q x
+# $$ (eq-query)
+#
+# ```{exercise} Scores
+# :label: exercise-3-1
+#
+# *5 minutes.* As {eq}`eq-query` has it, not {eq}`eq-proof`. More in {ref}`sec-proof`.
+# ```
+
+# %% mystnb={"figure": {"caption": "First.", "name": "fig-a"}}
+1
+"""
+DEEPER = """\
+# %% [markdown]
+# (sec-proof)=
+# ## The proof
+#
+# See {ref}`sec-roles`, or {ref}`its roles <sec-roles>`, {numref}`fig-a` and {numref}`fig-b`.
+# {numref}`exercise-3-1` comes before {numref}`exercise-3-2`, {eq}`eq-query` before {eq}`eq-proof`.
+#
+# $$
+# \\begin{aligned}
+# k &= W_k x
+# \\end{aligned}
+# $$ (eq-proof)
+#
+# $$
+# z = k
+# $$
+#
+# ```{exercise} More scores
+# :label: exercise-3-2
+# ```
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Second.", "name": "fig-b"}}
+2
+"""
+
+
+def test_a_day_counts_on_from_page_to_page_and_a_copy_says_what_the_book_says(lessons):
+    (lessons / "chapters" / "deeper").mkdir()
+    for folder, text in (("", LESSON_OF_A_DAY), ("deeper", DEEPER), ("solutions", DEEPER[:60])):
+        script = lessons / "chapters" / folder / "03_day.py"
+        script.write_text(text)
+        notebooks.write(notebooks.from_script(script), script.with_suffix(".ipynb"))
+    assert jupyter.provide_copies() == []
+    assert "my/deeper/03_day.ipynb" in contents(lessons)
+    lesson = notebooks.read(lessons / "my" / "03_day.ipynb").cells
+    equation = "~~~{math}\n:label: eq-query\n:enumerator: 3.1\nq = W_q x\n~~~\n"
+    assert equation in lesson[0].source and "$$" not in lesson[0].source
+    assert ":label: exercise-3-1\n:enumerator: 3.1\n" in lesson[0].source
+    assert "As {eq}`eq-query` has it, not (3.2). More in The proof." in lesson[0].source
+    assert lesson[2].source == "*Figure 3.1.* First."
+    deeper = notebooks.read(lessons / "my" / "deeper" / "03_day.ipynb").cells
+    text = deeper[0].source
+    assert "See Three roles, or its roles, Figure 3.1 and Figure 3.2." in text
+    assert "Exercise 3.1 comes before Exercise 3.2, (3.1) before {eq}`eq-proof`." in text
+    assert ":enumerator: 3.2\n\\begin{aligned}\nk &= W_k x\n\\end{aligned}\n~~~" in text
+    assert "~~~{math}\n:enumerated: false\nz = k\n~~~" in text
+    assert ":label: exercise-3-2\n:enumerator: 3.2\n" in text
+    assert deeper[1].metadata.jupyter == {"source_hidden": True}
+    assert deeper[2].source == "*Figure 3.2.* Second."
 
 
 def test_a_copy_is_never_overwritten_and_other_outputs_are_no_change(lessons):

@@ -135,6 +135,12 @@ def kind(noun: str) -> str:
     return KIND[SINGULAR.get(noun, noun)]
 
 
+def first_of_its_number(sentence: Sentence) -> int:
+    """The place of the first noun that agrees with the pronoun in number, a simple rule."""
+    plural = sentence.words[sentence.pronoun] == PRONOUNS[1]
+    return next(n for n in sentence.nouns if (sentence.words[n] in SINGULAR) == plural)
+
+
 def number_decides(sentence: Sentence) -> bool:
     """Whether the antecedent is the only noun of its number."""
     plural = [sentence.words[place] in SINGULAR for place in sentence.nouns]

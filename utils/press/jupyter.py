@@ -16,7 +16,7 @@ from nbformat import NotebookNode
 
 from utils import ROOT
 from utils.press.notebooks import CHAPTERS, KERNEL, LessonError, find, read, scripts, shown, write
-from utils.press.readable import figure_numbers, make_readable
+from utils.press.readable import make_readable, names_in_the_book
 
 MINE = ROOT / "my"
 SETTINGS = Path(__file__).with_name("jupyterlab_settings")
@@ -50,9 +50,8 @@ def make_copy(original: Path, copy: Path) -> None:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-    day = int(original.stem[:2])
-    lesson = read(CHAPTERS / original.name)  # solutions speak of its figures
-    make_readable(notebook, figure_numbers(lesson, day) | figure_numbers(notebook, day))
+    pages = [read(page.with_suffix(".ipynb")) for page in scripts() if page.stem == original.stem]
+    make_readable(notebook, names_in_the_book(pages, int(original.stem[:2])))
     try:
         write(notebook, copy)
     except OSError as error:

@@ -12,7 +12,21 @@ from utils import ROOT
 
 REGISTRY = "lessons.toml"
 FIELDS = {"stem", "title", "teaches", "question", "fails", "concepts", "state"}
-SECTIONS = (  # the headings of a lesson
+SECTIONS = (  # the headings of a lesson that has a deeper page
+    "Where we stand",
+    "The idea",
+    "Step by step",
+    "Is it right?",
+    "Train it",
+    "Look inside",
+    "Show someone",
+    "Where it breaks",
+    "What we found",
+    "Exercises",
+    "Checklist and tomorrow",
+    "Further reading",
+)
+SECTIONS_WITHOUT_DEEPER = (  # the headings of a lesson that has none yet
     "Where we stand",
     "The idea",
     "The mathematics",
@@ -27,6 +41,12 @@ SECTIONS = (  # the headings of a lesson
     "Checklist and tomorrow",
     "Further reading",
 )
+FOLDED = {  # the tag of a cell whose code is folded: what stands in its place
+    "evidence": "How this was measured",
+    "setup": "Imports",
+    "mechanism": "How this is drawn",
+    "view": "How this is made",
+}
 BEGIN, END = "<!-- days: made by `make days` from lessons.toml -->", "<!-- end of days -->"
 
 
@@ -82,10 +102,18 @@ def concepts(book: Path = ROOT) -> list[str]:
     return [concept for day in days(book) for concept in day.concepts]
 
 
-def table_of_contents(listed: list[Day]) -> str:
+def has_deeper(stem: str, book: Path = ROOT) -> bool:
+    """Whether a day has its deeper page; its lesson then has `SECTIONS`, and keeps the budget."""
+    return (book / "chapters" / "deeper" / f"{stem}.py").exists()
+
+
+def table_of_contents(listed: list[Day], book: Path = ROOT) -> str:
     """_toc.yml."""
-    parts = {
-        "The days": [f"chapters/{day.stem}" for day in listed],
+    deeper = [f"chapters/deeper/{day.stem}" for day in listed if has_deeper(day.stem, book)]
+    parts = {"The days": [f"chapters/{day.stem}" for day in listed]}
+    if deeper:
+        parts["Deeper"] = deeper
+    parts |= {
         "Look it up": ["claims", "notation", "glossary", "references"],
         "Solutions": [f"chapters/solutions/{day.stem}" for day in listed],
     }
@@ -118,7 +146,7 @@ def in_readme(listed: list[Day]) -> str:
 def pages(book: Path = ROOT) -> dict[str, str]:
     """{file: text} of what follows from the registry."""
     listed = days(book)
-    made = {"_toc.yml": table_of_contents(listed)}
+    made = {"_toc.yml": table_of_contents(listed, book)}
     for file, inside in (("README.md", in_readme(listed)), ("index.md", in_index(listed))):
         before, _, rest = (book / file).read_text(encoding="utf-8").partition(BEGIN)
         after = rest.partition(END)[2]

@@ -4,6 +4,7 @@ They run, are in the book, and pass the tests, but for those that name what is [
 """
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 
@@ -13,6 +14,7 @@ from utils.press import lessons, notebooks
 TEMPLATES = Path(__file__).with_name("templates")
 FILES = {  # template: what it becomes
     "lesson": "chapters/{stem}.py",
+    "deeper": "chapters/deeper/{stem}.py",
     "solutions": "chapters/solutions/{stem}.py",
     "concept": "utils/{topic}.py",
     "exercises": "utils/exercises/{topic}/__init__.py",
@@ -32,7 +34,7 @@ state = "begun"
 
 
 def begin(number: int, topic: str, book: Path = ROOT) -> list[Path]:
-    """Write the files of a day that there is not yet, and enter it in lessons.toml.
+    """Write the files of a day that there is not yet; enter it in lessons.toml and the questions.
 
     Returns: the files, the lesson first.
     Raises: ValueError if it is not the next day, the topic can't be a module's name, or a file of
@@ -51,23 +53,34 @@ def begin(number: int, topic: str, book: Path = ROOT) -> list[Path]:
     taken = [file for file in (book / "utils" / topic, *files.values()) if file.exists()]
     if taken:
         raise ValueError(f"{taken[0].relative_to(book)} is there already: choose another topic.")
-    before = lessons.SECTIONS[: lessons.SECTIONS.index("Exercises")]
-    empty = "".join(f"\n# %% [markdown]\n# ## {name}\n#\n# [to be written]\n" for name in before)
-    words = {"number": number, "topic": topic, "stem": stem, "sections": empty}
+    words = {"number": number, "topic": topic, "stem": stem}
+    steps, exercises = map(lessons.SECTIONS.index, ("Step by step", "Exercises"))
+    words |= {"before": _empty(lessons.SECTIONS[:steps])}
+    words |= {"after": _empty(lessons.SECTIONS[steps + 1 : exercises])}
     for name, file in files.items():
         file.parent.mkdir(exist_ok=True)
-        template = (TEMPLATES / f"{name}.txt").read_text(encoding="utf-8")
-        file.write_text(Template(template).substitute(words), encoding="utf-8")
+        file.write_text(_filled(name, words), encoding="utf-8")
+    with (book / "data" / "questions.toml").open("a", encoding="utf-8") as questions:
+        questions.write(5 * _filled("question", words))
     registry = book / lessons.REGISTRY
     row = ROW.format(stem=stem, topic=topic)
     registry.write_text(registry.read_text(encoding="utf-8") + row, encoding="utf-8")
     return list(files.values())
 
 
+def _empty(sections: Sequence[str]) -> str:
+    return "".join(f"\n# %% [markdown]\n# ## {name}\n#\n# [to be written]\n" for name in sections)
+
+
+def _filled(template: str, words: dict) -> str:
+    text = (TEMPLATES / f"{template}.txt").read_text(encoding="utf-8")
+    return Template(text).substitute(words)
+
+
 def main(number: str, topic: str) -> None:
     files = begin(int(number), topic)
     lessons.write_pages()
-    for script in files[:2]:
+    for script in files[:3]:
         notebooks.execute(script)
     print("Written and executed:", *(f"  {notebooks.shown(file)}" for file in files), sep="\n")
     print("Fill in the row of lessons.toml, then `make days`; `make test` names what is missing.")

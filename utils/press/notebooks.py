@@ -1,7 +1,8 @@
 """The lessons as files: scripts and the executed notebooks beside them.
 
 `python -m utils.press.notebooks` executes the notebooks that are out of step with their scripts;
-with names, as in `01_convolution` or `solutions/01_convolution`, those; with `--all`, every one.
+with names, as in `01_convolution` (all pages of the day), `deeper/01_convolution` or
+`solutions/01_convolution`, those; with `--all`, every one.
 """
 
 import argparse
@@ -9,6 +10,7 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
 from itertools import zip_longest
 from pathlib import Path
 
@@ -20,9 +22,11 @@ from nbclient.exceptions import CellExecutionError, DeadKernelError
 from nbformat import NotebookNode
 
 from utils import ROOT
+from utils.press.lessons import FOLDED
 
 CHAPTERS = ROOT / "chapters"
-SECONDS = {"chapters": 90, "solutions": 40}  # what a notebook may take, by its folder
+LESSON, SOLUTIONS = ("the lesson and its deeper page", 90), ("the solutions", 40)
+SECONDS = {"chapters": LESSON, "deeper": LESSON, "solutions": SOLUTIONS}  # together, by folder
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 # Stored outputs are made, and compared, in an environment that is the same on every machine.
@@ -35,12 +39,13 @@ class LessonError(Exception):
 
 
 def scripts() -> list[Path]:
-    """The sources of all lessons, in order, then those of their solutions."""
-    return sorted(CHAPTERS.glob("[0-9]*.py")) + sorted(CHAPTERS.glob("solutions/[0-9]*.py"))
+    """The sources of all lessons, in order, then of their deeper pages, then of their solutions."""
+    folders = (CHAPTERS, CHAPTERS / "deeper", CHAPTERS / "solutions")
+    return [script for folder in folders for script in sorted(folder.glob("[0-9]*.py"))]
 
 
 def find(name: str) -> list[Path]:
-    """The scripts that `name` stands for: `01_convolution` is a lesson and its solutions.
+    """The scripts that `name` stands for: `01_convolution` is a lesson and its other pages.
 
     Raises: LessonError if there is no such lesson.
     """
@@ -87,9 +92,12 @@ def write(notebook: NotebookNode, path: Path) -> None:
 
 
 def from_script(script: Path) -> NotebookNode:
-    """The notebook that a percent script stands for, without outputs."""
+    """The notebook that a percent script stands for, without outputs; evidence is folded in it."""
     notebook = jupytext.read(script, fmt="py:percent")
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL))
+    for cell in notebook.cells:
+        if FOLDED.keys() & cell.metadata.get("tags", ()):
+            cell.metadata.jupyter = NotebookNode(source_hidden=True)
     return notebook
 
 
@@ -170,11 +178,14 @@ def execute_stale(names: list[str], everything: bool = False) -> None:
     chosen = chosen or [script for script in scripts() if everything or is_stale(script)]
     if not chosen:
         print("Every notebook is in step with its script.")
+    spent: Counter = Counter()
     for script in chosen:
-        limit = SECONDS[script.parent.name]
+        pages, limit = SECONDS[script.parent.name]
         print(f"{shown(script)} ...", end=" ", flush=True)
         seconds = execute(script)
-        print(f"{seconds:.0f} s", f"(it should take at most {limit} s)" if seconds > limit else "")
+        spent[pages, script.stem] += seconds
+        late = spent[pages, script.stem] > limit
+        print(f"{seconds:.0f} s", f"({pages} should take at most {limit} s)" if late else "")
     if subprocess.run([sys.executable, "-m", "utils.measure.claims"], cwd=ROOT).returncode:
         raise LessonError("The page of claims could not be written.")
 

@@ -1,6 +1,8 @@
-"""What the book's pages have and JupyterLab lacks: citations, captions of computed figures."""
+"""What the book's pages have and JupyterLab lacks: citations, captions, numbers by day."""
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 
 from nbformat import NotebookNode
@@ -10,20 +12,44 @@ from pybtex.richtext import Text
 
 from utils import ROOT
 
-
-def figure_numbers(notebook: NotebookNode, day: int) -> dict[str, str]:
-    """The numbers that the book gives to the computed figures of a lesson, by their names."""
-    figures = [cell.metadata.get("mystnb", {}).get("figure") for cell in notebook.cells]
-    names = [figure["name"] for figure in figures if figure]
-    return {name: f"{day}.{count}" for count, name in enumerate(names, start=1)}
+EQUATION = re.compile(r"^\$\$\n([^$]*)\n\$\$(?: \(([\w-]+)\))?$", re.MULTILINE)
+EXERCISE = re.compile(r"(?<=:label: )(exercise-[\w-]+)$", re.MULTILINE)
+TITLE = re.compile(r"^\(([\w-]+)\)=\n+#+ (.*)$", re.MULTILINE)
+REFERENCE = re.compile(r"\{(numref|eq|ref)\}`(?:([^<`]+?) *<)?([\w-]+)>?`")
 
 
-def make_readable(notebook: NotebookNode, numbers: dict[str, str]) -> None:
+def names_in_the_book(pages: Sequence[NotebookNode], day: int) -> dict[str, str]:
+    """What the book calls the figures, equations, exercises and sections of a day, by their labels.
+
+    pages: those of the day, in order: each goes on counting where the one before stopped.
+    """
+    names: dict[str, str] = {}
+    count: Counter = Counter()
+
+    def number(kind: str, label: str) -> None:
+        count[kind] += 1
+        names[label] = f"{kind}{day}.{count[kind]}"
+
+    for cell in (cell for page in pages for cell in page.cells):
+        if figure := cell.metadata.get("mystnb", {}).get("figure"):
+            number("Figure ", figure["name"])
+        if cell.cell_type == "markdown":
+            names |= TITLE.findall(cell.source)
+            for label in EXERCISE.findall(cell.source):
+                number("Exercise ", label)
+            for _, label in EQUATION.findall(cell.source):
+                if label:
+                    number("", label)
+    return names
+
+
+def make_readable(notebook: NotebookNode, names: dict[str, str]) -> None:
     """Change a lesson so that it reads in JupyterLab as it does in the book.
 
     Citations become names and years, with a list of references at the end; a computed figure gets
-    its number and its caption in a cell below it; code that the book folds away is folded away.
-    numbers: the numbers of figures by their names.
+    its number and its caption in a cell below it; equations and exercises get their numbers; code
+    that the book folds away is folded away.
+    names: what the book calls figures, equations, exercises and sections, by their labels.
     """
     cited: set[str] = set()
     cells = []
@@ -32,13 +58,20 @@ def make_readable(notebook: NotebookNode, numbers: dict[str, str]) -> None:
         if {"hide-input", "hide-cell"} & set(cell.metadata.get("tags", ())):
             cell.metadata.jupyter = {"source_hidden": True}
         if figure := cell.metadata.get("mystnb", {}).get("figure"):
-            caption = f"*Figure {numbers[figure['name']]}.* {figure['caption']}"
+            caption = f"*{names[figure['name']]}.* {figure['caption']}"
             cells.append(new_markdown_cell(caption))
+    linked = {label for cell in cells for _, label in EQUATION.findall(cell.source)}
     for cell in cells:
         if cell.cell_type == "markdown":
-            cell.source = re.sub(
-                r"\{numref\}`([\w-]+)`",
-                lambda match: f"Figure {numbers[match[1]]}",
+            cell.source = REFERENCE.sub(
+                lambda match: match[0] if match[3] in linked else _reference_to(match, names),
+                cell.source,
+            )
+            cell.source = EQUATION.sub(lambda match: _equation(match, names), cell.source)
+            cell.source = EXERCISE.sub(
+                lambda match: (
+                    f"{match[1]}\n:enumerator: {names[match[1]].removeprefix('Exercise ')}"
+                ),
                 cell.source,
             )
             cell.source = re.sub(
@@ -54,6 +87,18 @@ def make_readable(notebook: NotebookNode, numbers: dict[str, str]) -> None:
 def references() -> dict[str, Entry]:
     """references.bib by key."""
     return dict(parse_file(ROOT / "references.bib", bib_format="bibtex").entries)
+
+
+def _reference_to(match: re.Match, names: dict[str, str]) -> str:
+    role, words, label = match.groups()
+    return words or (f"({names[label]})" if role == "eq" else names[label])
+
+
+def _equation(match: re.Match, names: dict[str, str]) -> str:
+    """An equation as a directive, which alone can be told its number, or to have none."""
+    text, label = match.groups()
+    options = f":label: {label}\n:enumerator: {names[label]}" if label else ":enumerated: false"
+    return f"~~~{{math}}\n{options}\n{text}\n~~~"
 
 
 def _names(entry: Entry) -> list[str]:

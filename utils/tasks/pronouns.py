@@ -18,6 +18,7 @@ from utils.data.pronouns import (
     Sentence,
 )
 from utils.data.text import PAD, Vocabulary, pad
+from utils.recurrent import GRU, Bidirectional, Embedding
 from utils.training.loop import Batches, History, fit
 from utils.training.recipes import rise_and_fall
 
@@ -26,6 +27,22 @@ VOCABULARY = Vocabulary(
     + "the near not because is are too".split()
     + [word for _, said in SAID_OF.values() for word in said]
 )
+V = len(VOCABULARY)
+
+
+class RecurrentTagger(nn.Module):
+    """Read in both directions, then say something about each symbol: ids (B, T) to (B, T, V)."""
+
+    def __init__(self, d_model: int, hidden_size: int):
+        super().__init__()
+        self.embedding = Embedding(V, d_model)
+        directions = (GRU(d_model, hidden_size) for _ in range(2))
+        self.layer = Bidirectional(*directions)
+        self.output = nn.Linear(2 * hidden_size, V)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        states, _ = self.layer(self.embedding(ids), lengths=(ids != PAD).sum(dim=1))
+        return self.output(states)
 
 
 def as_ids(part: Sequence[Sentence]) -> tuple[Tensor, Tensor]:

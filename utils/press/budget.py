@@ -1,0 +1,253 @@
+"""What a lesson asks of its reader, counted from its stored notebook, and how much it may ask.
+
+`python -m utils.press.budget` prints it for each day that has a deeper page; with `--all`, for all.
+"""
+
+import ast
+import html
+import re
+import sys
+from dataclasses import dataclass
+from math import inf
+
+from nbformat import NotebookNode
+
+from utils.measure.claims import RECORD
+from utils.press import notebooks, readable
+from utils.press.lessons import FOLDED, has_deeper
+from utils.show.display import format_table
+
+WORDS = 130  # read in a minute
+LINE, EQUATION, FIGURE, VIEW = 4 / 60, 30 / 60, 20 / 60, 5  # minutes for each that is seen
+
+LIMITS = {  # (at least, at most) of what `Budget` counts; Day 0 has half of everything
+    "reading": (0, 55),
+    "writing": (0, 30),
+    "words": (0, 3_000),
+    "visible": (0, 240),
+    "folded": (0, 400),
+    "equations": (0, 6),
+    "claims": (0, 5),
+    "pictures": (15, inf),
+    "mechanisms": (6, inf),
+    "views": (1, inf),
+    "questions": (1, 1),
+    "guesses": (3, inf),
+    "exercises": (3, 5),
+    "first_exercise": (0, 1_200),
+}
+SHARES = {"evidence": (0, 1 / 3), "first_training": (0, 1 / 3)}
+NOT_ON_DAY_0 = ("views", "questions")  # no day came before it
+
+
+@dataclass
+class Budget:
+    """What a lesson asks of its reader.
+
+    words: of prose, boxes, captions and questions. visible, folded: lines of code, of which the
+    share `evidence` is evidence. equations: those with a number. pictures: all, `mechanisms` of
+    them of mechanisms. exercises: those inside the steps, `after` those of the section Exercises.
+    writing: minutes, of those inside. first_exercise: words before the first exercise.
+    first_training: the share of all words that stand before the first trained output.
+    """
+
+    words: int = 0
+    visible: int = 0
+    folded: int = 0
+    evidence: float = 0.0
+    equations: int = 0
+    pictures: int = 0
+    mechanisms: int = 0
+    views: int = 0
+    questions: int = 0
+    guesses: int = 0
+    claims: int = 0
+    exercises: int = 0
+    after: int = 0
+    writing: int = 0
+    writing_after: int = 0
+    first_exercise: float = inf
+    first_training: float = inf
+
+    @property
+    def reading(self) -> float:
+        """Minutes."""
+        seen = LINE * self.visible + EQUATION * self.equations + FIGURE * self.pictures
+        return self.words / WORDS + seen + VIEW * self.views
+
+    def exceeded(self, day: int) -> list[str]:
+        """A sentence for each limit that is not kept."""
+        return [
+            f"{name.replace('_', ' ')}: {_written(name, value)}, at "
+            + (
+                f"least {_written(name, least)}"
+                if value < least
+                else f"most {_written(name, most)}"
+            )
+            for name, (least, most) in limits(day).items()
+            if not least <= (value := getattr(self, name)) <= most
+        ]
+
+
+def limits(day: int) -> dict[str, tuple[float, float]]:
+    """{name: (at least, at most)} for a day's lesson; Day 0 has half of everything."""
+    if day:
+        return LIMITS | SHARES
+    return {
+        name: (least / 2, most / 2)
+        for name, (least, most) in LIMITS.items()
+        if name not in NOT_ON_DAY_0
+    } | SHARES
+
+
+def count(notebook: NotebookNode) -> Budget:
+    """What an executed lesson asks of its reader."""
+    found, evidence, after = Budget(), 0, False
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            after = _count_text(found, cell.source, after)
+        elif cell.cell_type == "code":
+            tags = set(cell.metadata.get("tags", ()))
+            if "training" in tags:
+                found.first_training = min(found.first_training, found.words)
+            lines = len([line for line in cell.source.splitlines() if line.strip()])
+            if tags & {*FOLDED, "hide-input", "hide-cell"}:
+                found.folded += lines
+            else:
+                found.visible += lines
+            evidence += lines if "evidence" in tags else 0
+            figure = cell.metadata.get("mystnb", {}).get("figure", {})
+            found.words += words(figure.get("caption", ""))
+            for output in cell.outputs:
+                _count_output(found, output.get("data", {}), "mechanism" in tags)
+    found.first_training /= max(found.words, 1)
+    found.evidence = evidence / max(found.visible + found.folded, 1)
+    return found
+
+
+def _count_text(found: Budget, text: str, after: bool) -> bool:
+    """Count a cell of text; say whether after it we are in the section Exercises, as before it."""
+    for part in re.split(r"^(?=## |[`:]{3,}\{exercise)", text, flags=re.MULTILINE):
+        if part.startswith("## "):
+            after = part.startswith("## Exercises")
+        if re.match(r"[`:]{3,}\{exercise", part):
+            found.first_exercise = min(found.first_exercise, found.words)
+            found.exercises += not after
+            found.after += after
+            found.writing += 0 if after else _minutes(part)
+            found.writing_after += _minutes(part) if after else 0
+        found.words += words(part)
+    found.equations += sum(bool(label) for _, label in readable.EQUATION.findall(text))
+    return after
+
+
+def _count_output(found: Budget, data: dict, mechanism: bool) -> None:
+    text = "".join(data.get("text/plain", ""))
+    markup = "".join(data.get("text/html", ""))
+    picture = "image/png" in data or "image/svg+xml" in data
+    found.pictures += picture
+    found.mechanisms += picture and mechanism
+    found.views += text.startswith("View: ")
+    found.guesses += text.startswith("Question: ")
+    found.claims += "claim" in data.get(RECORD, {})
+    found.questions += text.startswith("Questions: ")
+    if text.startswith(("Question: ", "Questions: ")):  # read without what is said to each answer
+        asked = text.partition(": ")[2]
+        found.words += words(re.sub(r"^(- .*?): .*$", r"\1", asked, flags=re.MULTILINE))
+    if '<div class="highlight">' in markup:
+        lines = source_lines(_text(markup))
+        if "<details" in markup:
+            found.folded += lines
+        else:
+            found.visible += lines
+
+
+def words(markdown: str) -> int:
+    """The words that are read: no mathematics on lines of its own, code, labels or addresses."""
+    text = re.sub(r"^\$\$.*?^\$\$.*?$", "", markdown, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^(:[\w-]+:.*|\([\w-]+\)=|[`:]{3,}(\{[\w-]+\})?)", "", text, flags=re.MULTILINE)
+    text = re.sub(r"\{[\w:]+\}`[^`]*`|\$[^$]+\$", "one", text)  # a role, a formula in a line
+    text = re.sub(r"\]\([^)]*\)|<[^>\n]+>", " ", text)
+    return sum(any(map(str.isalnum, word)) for word in text.split())
+
+
+def source_lines(source: str) -> int:
+    """The lines of code in a source that is shown, without comments, docstrings and guards."""
+    bodies = [getattr(node, "body", None) for node in ast.walk(ast.parse(source))]
+    left_out = {
+        line
+        for body in bodies
+        for statement in (body if isinstance(body, list) else ())
+        if _is_docstring(statement) or _is_guard(statement)
+        for line in range(statement.lineno, statement.end_lineno + 1)
+    }
+    lines = enumerate(source.splitlines(), start=1)
+    code = {n for n, line in lines if line.strip() and not line.strip().startswith("#")}
+    return len(code - left_out)
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    value = getattr(statement, "value", None)
+    return isinstance(statement, ast.Expr) and isinstance(getattr(value, "value", None), str)
+
+
+def _is_guard(statement: ast.stmt) -> bool:
+    """Whether a statement only refuses what is wrong: `if …: raise …`, or `check_…(…)`."""
+    if isinstance(statement, ast.If):
+        return all(map(_is_guard, statement.body + statement.orelse))
+    if isinstance(statement, ast.Raise):
+        return True
+    call = getattr(statement, "value", None)
+    return isinstance(call, ast.Call) and ast.unparse(call.func).startswith("check_")
+
+
+def _text(markup: str) -> str:
+    """What stands in the highlighted part of an output."""
+    shown = "".join(re.findall(r"<pre>(.*?)</pre>", markup, re.DOTALL))
+    return html.unescape(re.sub("<[^>]*>", "", shown))
+
+
+def _minutes(exercise: str) -> int:
+    found = re.match(r".*\n(?::.*\n)*\n*\*[^*]*?(\d+) minutes?\b", exercise)
+    if not found:
+        raise ValueError(
+            f"{exercise.splitlines()[0]} has to say at its beginning how long it takes, as in "
+            "*10 minutes.*"
+        )
+    return int(found[1])
+
+
+def _written(name: str, value: float) -> str:
+    if value == inf:
+        return "none"
+    return f"{value:.0%}" if name in SHARES else f"{round(value, 1):,g}"
+
+
+def report(everything: bool) -> str:
+    """The budgets side by side, and under them what is not kept."""
+    pages = [script for script in notebooks.scripts() if script.parent == notebooks.CHAPTERS]
+    found = {
+        script.stem: count(notebooks.read(script.with_suffix(".ipynb")))
+        for script in pages
+        if everything or has_deeper(script.stem)
+    }
+    rows = [
+        [name.replace("_", " "), *(_written(name, getattr(b, name)) for b in found.values())]
+        for name in ("reading", *Budget.__annotations__)
+    ]
+    sentences = [
+        f"{stem}: {sentence}"
+        for stem, budget in found.items()
+        if has_deeper(stem)
+        for sentence in budget.exceeded(int(stem[:2]))
+    ]
+    return "\n".join([format_table(rows, ["", *(stem[:2] for stem in found)]), "", *sentences])
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] not in ([], ["--all"]):
+        sys.exit(__doc__)
+    try:
+        print(report(everything=bool(sys.argv[1:])))
+    except (ValueError, notebooks.LessonError) as error:
+        sys.exit(str(error))
