@@ -10,7 +10,7 @@
 # # Day 5, deeper: Self-attention
 #
 # This page goes beyond the evening of [Day 5](../05_self_attention.ipynb). It measures in full what the lesson says in a sentence, answers
-# four more claims, and has seven more exercises. The sections don't need each other, so begin with the question that you would have asked.
+# four more claims, and has ten more exercises. The sections don't need each other, so begin with the question that you would have asked.
 # What they share comes first: imports, and some readers of pronouns.
 
 # %% tags=["setup"]
@@ -893,9 +893,72 @@ observe(
 # %% [markdown]
 # ## Exercises
 #
-# *100 minutes.* Which of these seven would you like to write? They don't need each other either. Masks are as in the whole book: `True` =
+# *175 minutes.* Which of these ten would you like to write? They don't need each other either. Masks are as in the whole book: `True` =
 # may be attended to, unless an exercise says otherwise. The solutions are on [a page of their own](../solutions/05_self_attention.ipynb).
 #
+# ```{exercise} Several documents in one row
+# :label: exercise-5-10
+#
+# *Core, 10 minutes.* Padding is waste. So short documents are packed into one row, one behind the other, and only what is left at the end is
+# padding. Write the mask for it. A position sees itself and what came before it **in its own document**. Padding sees nothing, and nothing sees padding.
+# ([Solution](../solutions/05_self_attention.ipynb#solution-5-10))
+# ```
+
+
+# %%
+def packed_mask(document: torch.Tensor) -> torch.Tensor:
+    """Return the mask (B, 1, T, T), the same for all heads.
+
+    Shapes: document (B, T): 1, 2, … is the document that a position belongs to, 0 is padding.
+    """
+    raise NotImplementedError
+
+
+check("5.10", packed_mask)
+
+# %% [markdown]
+# ```{exercise} Silence a head
+# :label: exercise-5-11
+#
+# *Stretch, 20 minutes.* Is a head of any use? The test is to do without it {cite}`michel2019sixteen`. Write multi-head self-attention out of tensor operations, without a
+# mask and without biases, in which the head with the number `head` (counted from 0) says nothing. The others say what they always said.
+# A map's matrix $W$ makes $x W^\top$ of rows $x$, and each head has a stretch of neighbouring columns.
+# ([Solution](../solutions/05_self_attention.ipynb#solution-5-11))
+# ```
+
+
+# %%
+def silenced(x, W_q, W_k, W_v, W_o, n_heads: int, head: int) -> torch.Tensor:
+    """Shapes: x (B, T, D), all matrices (D, D); returns the outputs (B, T, D)."""
+    raise NotImplementedError
+
+
+check("5.11", silenced)
+
+# %% [markdown]
+# ```{exercise} What has come next so far?
+# :label: exercise-5-12
+#
+# *Research, 45 minutes.* Two layers of attention can learn in passing from what they read. The first notes at each position which symbol came before. The second looks
+# for positions where that was the present symbol. The head that does so is called an **induction head** {cite}`olsson2022context`. Build the perfect one by hand. For
+# each $t$, over all earlier places where the symbol $x_t$ was seen: which symbols came next, and with what shares? In `a a`, the second `a` already counts as what followed the
+# first. Where $x_t$ is new, the row is 0. A mask and `masked_softmax` from `utils.attention` are enough, without a loop.
+#
+# Then make it soft: in place of the mask, a score of $\beta$ where it matches and 0 elsewhere. How large must $\beta$ be for a single match to get half of the weight, by the length
+# of the sequence? Let query and key both be a one-hot vector of width 64 times $\ell$, and the score be scaled: which $\ell$ gives that $\beta$? (Not checked.)
+# ([Solution](../solutions/05_self_attention.ipynb#solution-5-12))
+# ```
+
+
+# %%
+def what_followed(ids: torch.Tensor, vocab_size: int) -> torch.Tensor:
+    """Shapes: ids (B, T); returns shares (B, T, V), a row of which sums to 1, or is 0."""
+    raise NotImplementedError
+
+
+check("5.12", what_followed)
+
+# %% [markdown]
 # ```{exercise} Dropout by hand
 # :label: exercise-5-13
 #
@@ -937,8 +1000,8 @@ check("5.14", library_mask)
 # :label: exercise-5-15
 #
 # *Core, 15 minutes.* A softmax gives every key something, and over a long sequence many small weights add up. Let each query attend to its $k$
-# best keys only, and share its weight among them by their softmax {cite}`zhao2019explicit`. Masked keys don't count among the best. If fewer than $k$ are allowed, all of those
-# get weight; if none is, the weights are 0. It should hold for scores of any size, and in half precision. You may use `masked_softmax` from `utils.attention`.
+# best keys only, and share its weight among them by their softmax {cite}`zhao2019explicit`. Masked keys don't count among the best: if fewer than $k$ are allowed, all of those
+# get weight, and if none is, the weights are 0. It should hold for scores of any size, and in half precision. You may use `masked_softmax` from `utils.attention`.
 # ([Solution](../solutions/05_self_attention.ipynb#solution-5-15))
 # ```
 
