@@ -9,8 +9,9 @@
 # %% [markdown]
 # # Solutions of Day 5
 #
-# To the exercises of [Self-attention](../05_self_attention.ipynb). There is more than one right
-# way. What counts is that the check passes and that you can say why.
+# Exercises 5.1 to 5.9 are those of [Self-attention](../05_self_attention.ipynb), 5.10 to 5.19 those of its
+# [deeper page](../deeper/05_self_attention.ipynb). There is more than one right way. What counts is that the check passes and that you can say
+# why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -31,25 +32,119 @@ from utils.show.display import observe, table
 
 # %% [markdown]
 # (solution-5-1)=
-# ## 5.1 Count a reader's weights
+# ## 5.1 One look
 #
-# Two maps from 48 to 48 (queries and outputs), two from 32 to 48 (keys and values), and a bias of 48 for each. The number of heads does not
-# matter: they share the width. Our layer calls the other sequence the memory (tomorrow's subject), and its width `d_memory`.
+# Compare, choose, mix. `query @ key.mT` has a row for each query, so the softmax runs along the last axis: each query shares out one glance. The scale belongs
+# *before* the softmax, and it is the root of the width that the dot product summed over. `@` and `.mT` leave all axes in front alone, so the same lines do for batches and heads.
+
 
 # %%
-my_count = 2 * 48 * 48 + 2 * 32 * 48 + 4 * 48
-print(my_count)
-for n_heads in (1, 6, 48):
-    layer = MultiHeadAttention(48, n_heads, d_memory=32)
-    assert my_count == sum(p.numel() for p in layer.parameters())
-check("5.1", my_count)
+def attention(query, key, value):
+    scores = query @ key.mT / math.sqrt(query.shape[-1])
+    weights = scores.softmax(dim=-1)
+    return weights @ value, weights
+
+
+attention = check("5.1", attention)
 
 # %% [markdown]
 # (solution-5-2)=
-# ## 5.2 Predict: how far does a change reach?
+# ## 5.2 What may be seen
 #
-# After one layer rows 4, 5 and 6 have seen the change. The second layer carries it two further, to row 8. A window grows with the layers
-# as the receptive field of a convolution does.
+# A causal mask is a triangle. If there are as many queries as keys, it ends at the main diagonal. With $T$ queries and $S$ keys the queries are the last ones, so it ends
+# $S - T$ places further right. Both masks have to allow a look, hence `&`. `masked_softmax` takes what is forbidden out *before* it normalises, so that what is left sums to 1, and it gives zeros
+# where nothing is left.
+
+
+# %%
+def attention(query, key, value, mask=None, is_causal=False):
+    scores = query @ key.mT / math.sqrt(query.shape[-1])  # (..., T, S)
+    if is_causal:
+        T, S = scores.shape[-2:]
+        past = torch.ones(T, S, dtype=torch.bool).tril(S - T)
+        mask = past if mask is None else mask & past
+    weights = masked_softmax(scores, mask)
+    return weights @ value, weights
+
+
+attention = check("5.2", attention)
+
+# %% [markdown]
+# The triangle for the last two of four positions:
+
+# %%
+print(torch.ones(2, 4, dtype=torch.bool).tril(4 - 2).int().tolist())
+
+# %% [markdown]
+# (solution-5-3)=
+# ## 5.3 Cut the width into heads
+#
+# First the width is cut in two axes, (B, T, h, d), while each number stays with its position. Then positions and heads change places. A `view` as (B, h, T, d) has the right shape
+# at once, but it cuts along the positions.
+
+
+# %%
+def split_heads(x, n_heads):
+    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
+
+
+split_heads = check("5.3", split_heads)
+
+# %%
+numbers = torch.arange(12).view(1, 2, 6)  # two positions, six columns
+print("right", split_heads(numbers, 2).tolist())
+print("wrong", numbers.view(1, 2, 2, 3).tolist())
+
+# %% [markdown]
+# (solution-5-4)=
+# ## 5.4 Multi-head self-attention
+#
+# One product makes queries, keys and values of all heads, and `chunk` cuts it into the three. The scale needs no change: your `attention` takes it from the width of what it
+# gets, which is that of one head. To lay the heads side by side, positions and heads change places back, and the last two axes become one.
+
+
+# %%
+def multi_head(x, W_in, W_o, n_heads, mask=None):
+    q, k, v = (split_heads(y, n_heads) for y in (x @ W_in.T).chunk(3, dim=-1))
+    context, weights = attention(q, k, v, mask)  # (B, h, T, d)
+    side_by_side = context.transpose(1, 2).flatten(2)  # (B, T, D)
+    return side_by_side @ W_o.T, weights
+
+
+multi_head = check("5.4", multi_head)
+
+# %% [markdown]
+# With the library's weights it gives what the library gives:
+
+# %%
+torch.manual_seed(0)
+library = nn.MultiheadAttention(12, 3, bias=False, batch_first=True).double()
+x = torch.randn(2, 5, 12, dtype=torch.float64)
+theirs = library(x, x, x, average_attn_weights=False)
+mine = multi_head(x, library.in_proj_weight, library.out_proj.weight, 3)
+torch.testing.assert_close(mine, theirs, rtol=1e-10, atol=1e-10)
+
+# %% [markdown]
+# (solution-5-5)=
+# ## 5.5 Count a layer's weights
+#
+# Four maps from 48 to 48, for queries, keys, values and outputs, each with a bias of 48. The number of heads doesn't matter, because they share
+# the width.
+
+# %%
+my_count = 4 * (48 * 48 + 48)
+print(my_count)
+for n_heads in (1, 6, 48):
+    layer = MultiHeadAttention(48, n_heads)
+    assert my_count == sum(p.numel() for p in layer.parameters())
+check("5.5", my_count)
+
+# %% [markdown]
+# (solution-5-6)=
+# ## 5.6 Predict: how far does a change reach?
+#
+# After one layer rows 4, 5 and 6 have seen the change. The second layer carries it two rows further, to row 8: five rows. A window grows with
+# the layers, as the receptive field of a convolution does.
 
 # %%
 table(
@@ -58,27 +153,11 @@ table(
 )
 
 # %%
-check("5.2", 5)
+check("5.6", 5)
 
 # %% [markdown]
-# (solution-5-3)=
-# ## 5.3 Several documents in one row
-#
-# Three conditions, and all have to hold. Padding has the number 0 on both sides, so without the last it would be a document of its own.
-
-
-# %%
-def packed_mask(document: torch.Tensor) -> torch.Tensor:
-    query, key = document[:, :, None], document[:, None, :]
-    m = torch.arange(document.shape[1])
-    return ((query == key) & (m[:, None] >= m) & (key != 0))[:, None]
-
-
-check("5.3", packed_mask)
-
-# %% [markdown]
-# (solution-5-4)=
-# ## 5.4 The scale that fits
+# (solution-5-7)=
+# ## 5.7 The scale that fits
 #
 # The variance of a product of independent numbers with mean 0 is the product of the variances, and the variance of a sum of $d_k$ such terms is $d_k$ times that.
 
@@ -88,7 +167,7 @@ def unit_scores(query, key, var_q: float, var_k: float) -> torch.Tensor:
     return query @ key.mT / math.sqrt(query.shape[-1] * var_q * var_k)
 
 
-check("5.4", unit_scores)
+check("5.7", unit_scores)
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -98,105 +177,30 @@ print(f"variance of a million scores: {variance:.1f}")
 assert abs(variance - 1) < 0.05
 
 # %% [markdown]
-# (solution-5-5)=
-# ## 5.5 A mask for the library
-#
-# `repeat_interleave` repeats each sequence's mask before it goes on to the next. `repeat` would go through all sequences once for each head: with two heads, the second head of the first
-# sequence would get the second sequence's mask. As the shape is the same, nothing would complain.
-
-
-# %%
-def library_mask(target: torch.Tensor, source: torch.Tensor, n_heads: int) -> torch.Tensor:
-    blocked = (source == 0)[:, None].expand(-1, target.shape[1], -1)  # (B, T, S)
-    return blocked.repeat_interleave(n_heads, dim=0)
-
-
-check("5.5", library_mask)
-
-# %% [markdown]
-# One layer, once as the library's with this mask, and once as ours with a mask in this book's way, gives the same:
-
-# %%
-torch.manual_seed(0)
-library = nn.MultiheadAttention(12, 3, batch_first=True)
-ours = MultiHeadAttention(12, 3)
-ours.load_library(library)
-target, source = torch.tensor([[4, 5, 6], [7, 0, 0]]), torch.tensor([[3, 4, 0, 0], [5, 6, 7, 0]])
-x, memory = torch.randn(2, 3, 12), torch.randn(2, 4, 12)
-theirs, _ = library(x, memory, memory, attn_mask=library_mask(target, source, 3))
-same, _ = ours(x, memory, mask=(source != 0)[:, None, None])
-assert torch.allclose(theirs, same, atol=1e-6)
-
-# %% [markdown]
-# (solution-5-6)=
-# ## 5.6 Only the best
-#
-# First the mask, then the choice, then the softmax. $-\infty$ is below every score of every precision. Where fewer than $k$ keys are allowed, the
-# $k$-th best is $-\infty$ itself: then everything is kept, and the mask decides alone.
-
-
-# %%
-def top_k_weights(scores: torch.Tensor, mask: torch.Tensor, k: int) -> torch.Tensor:
-    allowed = scores.masked_fill(~mask, -math.inf)
-    worst_kept = allowed.topk(k, dim=-1).values[..., -1:]  # (B, h, T, 1)
-    return masked_softmax(scores, mask & (allowed >= worst_kept))
-
-
-check("5.6", top_k_weights)
-
-# %% [markdown]
-# (solution-5-7)=
-# ## 5.7 Dropout by hand
-#
-# A weight is there with probability $1 - p$ and then divided by it: on average it is what it was. The rows no longer sum to 1, only on average.
-
-
-# %%
-def dropped_weights(scores, kept, p: float, training: bool) -> torch.Tensor:
-    weights = scores.softmax(dim=-1)
-    return weights * kept / (1 - p) if training else weights
-
-
-check("5.7", dropped_weights)
-
-# %% [markdown]
 # (solution-5-8)=
-# ## 5.8 Silence a head
+# ## 5.8 Cut one edge
 #
-# To silence a head is to make its context 0 before the heads are mixed. To make its *scores* 0 would let it say the mean of its values.
+# A softmax over fewer keys keeps the ratios of the weights: each $\exp e_s$ is divided by a smaller sum. So we divide what is left by its own sum. Rows that
+# weren't touched sum to 1 already, and a row that is empty is divided by 1 and stays 0.
 
 
 # %%
-def silenced(x, W_q, W_k, W_v, W_o, n_heads: int, head: int) -> torch.Tensor:
-    q, k, v = ((x @ W.T).unflatten(-1, (n_heads, -1)).transpose(1, 2) for W in (W_q, W_k, W_v))
-    weights = (q @ k.mT / math.sqrt(q.shape[-1])).softmax(dim=-1)  # (B, h, T, T)
-    speaks = (torch.arange(n_heads) != head)[:, None, None]
-    context = weights @ v * speaks  # (B, h, T, d_k)
-    return context.transpose(1, 2).flatten(2) @ W_o.T
+def without_edge(weights, value, t: int, s: int) -> torch.Tensor:
+    left = weights.clone()
+    left[:, :, t, s] = 0
+    total = left.sum(dim=-1, keepdim=True)
+    return left / total.masked_fill(total == 0, 1) @ value
 
 
-check("5.8", silenced)
-
-# %% [markdown]
-# The outputs are a sum over heads, each through its own columns of $W_o$. So what the heads say one by one adds up to what they say together:
-
-# %%
-torch.manual_seed(1)
-x, matrices = torch.randn(2, 5, 12).double(), torch.randn(4, 12, 12).double() / 4
-everything = silenced(x, *matrices, 3, head=-1)  # there is no such head
-alone = sum(everything - silenced(x, *matrices, 3, head) for head in range(3))
-assert torch.allclose(alone, everything)
-
-# %% [markdown]
-# {cite:t}`michel2019sixteen` did it to trained Transformers, head by head. Most heads could go, one at a time, with hardly any loss.
+check("5.8", without_edge)
 
 # %% [markdown]
 # (solution-5-9)=
-# ## 5.9 Predict: the same symbol nine times
+# ## 5.9 Predict: the same word nine times
 #
 # Row $t$ averages over BOS and $t$ equal values. The more of them there are, the less weight is left for BOS, so **all ten** rows differ. Without a mask all nine
-# average over the same, and there are two. So a causal mask tells a network where it is, as long as something marks the beginning.
-# {cite:t}`haviv2022transformer`, who found that language models without positions know where they are, suppose that this is how.
+# equal words average over the same, and there are two different rows. So a causal mask tells a network where it is, as long as something marks the beginning.
+# {cite:t}`haviv2022transformer` found that language models without positions know where they are, and suppose that this is how.
 
 # %%
 table(
@@ -209,162 +213,58 @@ check("5.9", 10)
 
 # %% [markdown]
 # (solution-5-10)=
-# ## 5.10 Distance has a price
+# ## 5.10 Several documents in one row
 #
-# The queries' positions begin at $S - T$, so that the last query stands at the last key. The distance itself says what the future is: where it is below 0.
+# Three conditions have to hold: the same document, no future, no padding. Padding has the number 0 on both sides, so without the last condition it would be a
+# document of its own.
 
 
 # %%
-def alibi_weights(scores: torch.Tensor) -> torch.Tensor:
-    _, h, T, S = scores.shape
-    distance = torch.arange(S - T, S)[:, None] - torch.arange(S)  # (T, S)
-    slopes = 2.0 ** (-8 * torch.arange(1, h + 1, dtype=scores.dtype) / h)
-    return masked_softmax(scores - slopes[:, None, None] * distance, distance >= 0)
+def packed_mask(document: torch.Tensor) -> torch.Tensor:
+    query, key = document[:, :, None], document[:, None, :]
+    m = torch.arange(document.shape[1])
+    return ((query == key) & (m[:, None] >= m) & (key != 0))[:, None]
 
 
-check("5.10", alibi_weights)
-
-# %% [markdown]
-# With equal scores one sees what the slopes do. The steepest head looks at a few neighbours, the flattest at almost everything alike. How many of 256 positions get
-# more than half of the weight of the nearest one?
-
-# %%
-weights = alibi_weights(torch.zeros(1, 4, 1, 256))[0, :, 0]
-near = (weights > weights[:, -1:] / 2).sum(dim=-1)
-table([[head + 1, n] for head, n in enumerate(near.tolist())], ["head", "positions"])
+check("5.10", packed_mask)
 
 # %% [markdown]
 # (solution-5-11)=
-# ## 5.11 Turn the other pairs
+# ## 5.11 Silence a head
 #
-# `chunk` gives the first numbers of all pairs, then the second ones. The rest is a rotation as everywhere.
+# A head is silent if its context is 0 before the heads are mixed. If its *scores* were 0, it would say the mean of its values.
 
 
 # %%
-def rotary_halves(x: torch.Tensor, start: int, base: float) -> torch.Tensor:
-    T, d = x.shape[-2:]
-    m, i = torch.arange(start, start + T)[:, None], torch.arange(d // 2, dtype=torch.float64)
-    angles = (m * base ** (-2 * i / d)).to(x.dtype)  # (T, d/2)
-    first, second = x.chunk(2, dim=-1)
-    cos, sin = angles.cos(), angles.sin()
-    return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
+def silenced(x, W_q, W_k, W_v, W_o, n_heads: int, head: int) -> torch.Tensor:
+    q, k, v = ((x @ W.T).unflatten(-1, (n_heads, -1)).transpose(1, 2) for W in (W_q, W_k, W_v))
+    weights = (q @ k.mT / math.sqrt(q.shape[-1])).softmax(dim=-1)  # (B, h, T, T)
+    speaks = (torch.arange(n_heads) != head)[:, None, None]
+    context = weights @ v * speaks  # (B, h, T, d_k)
+    return context.transpose(1, 2).flatten(2) @ W_o.T
 
 
-check("5.11", rotary_halves)
+check("5.11", silenced)
 
 # %% [markdown]
-# To use such a model's weights with our `Rotary`, bring the numbers of a pair side by side, in queries and in keys: that is, reorder the rows of $W_q$ and $W_k$
-# within each head. The dot product does not care about an order that both share, so the scores are the same.
+# The outputs are a sum over heads, each through its own columns of $W_o$. So what the heads say one by one adds up to what they say together:
 
 # %%
-d = 8
-order = torch.arange(d).view(2, d // 2).T.flatten()
-print("new order of a head's rows:", order.tolist())
-torch.manual_seed(2)
-q, k = torch.randn(2, 1, 1, 6, d).double()
-rotary = Rotary(d, base=100.0)
-theirs = rotary_halves(q, 0, 100.0) @ rotary_halves(k, 0, 100.0).mT
-assert torch.allclose(rotary(q[..., order]) @ rotary(k[..., order]).mT, theirs)
+torch.manual_seed(1)
+x, matrices = torch.randn(2, 5, 12).double(), torch.randn(4, 12, 12).double() / 4
+everything = silenced(x, *matrices, 3, head=-1)  # there is no such head
+alone = sum(everything - silenced(x, *matrices, 3, head) for head in range(3))
+assert torch.allclose(alone, everything)
+
+# %% [markdown]
+# {cite:t}`michel2019sixteen` did this to trained Transformers, head by head. Most heads could go, one at a time, with hardly any loss.
 
 # %% [markdown]
 # (solution-5-12)=
-# ## 5.12 A matrix that walks
+# ## 5.12 What has come next so far?
 #
-# The sum formulas, with $\omega_i = \text{base}^{-2i/d}$:
-#
-# $$
-# \begin{aligned}
-# \sin(m\omega_i + k\omega_i) &= \cos(k\omega_i) \sin(m\omega_i) \\
-# &\quad + \sin(k\omega_i) \cos(m\omega_i) ,
-# \end{aligned}
-# $$
-#
-# and likewise for the cosine. So each pair of columns has a 2 × 2 block of its own, which turns it by $k\omega_i$.
-
-
-# %%
-def shift_matrix(k: int, d: int, base: float) -> torch.Tensor:
-    angles = k * base ** (-2 * torch.arange(d // 2, dtype=torch.float64) / d)
-    blocks = [[[c, s], [-s, c]] for c, s in zip(angles.cos(), angles.sin(), strict=True)]
-    return torch.block_diag(*map(torch.tensor, blocks)).double()
-
-
-check("5.12", shift_matrix)
-
-# %%
-waves = sinusoidal(100, 64, dtype=torch.float64)
-assert torch.allclose(waves[:-7] @ shift_matrix(7, 64, 10_000.0).T, waves[7:])
-
-# %% [markdown]
-# A head that looks one position back: the query is the wave itself, the key is the wave moved one position *forward*, times some $\beta$. They agree best where the key stands one before the
-# query. Neighbouring waves are alike, so it takes a large $\beta$ to tell them apart.
-
-# %%
-keys = waves @ shift_matrix(1, 64, 10_000.0).T
-scores = waves @ keys.T / math.sqrt(64)
-t = torch.arange(1, 100)
-shares = {beta: (beta * scores).softmax(dim=-1)[t, t - 1].min().item() for beta in (1, 10, 100)}
-table(
-    [[beta, f"{share:.2f}"] for beta, share in shares.items()],
-    ["β", "weight of the position before, at least"],
-)
-
-# %% [markdown]
-# (solution-5-13)=
-# ## 5.13 Back through the softmax
-#
-# Let $g_{ts} = \partial L / \partial \alpha_{ts}$, the dot product of the context's gradient with the value. A softmax has the Jacobian
-# $\partial \alpha_s / \partial e_r = \alpha_s (\delta_{sr} - \alpha_r)$, so that
-# $\partial L / \partial e_{ts} = \alpha_{ts} \bigl(g_{ts} - \sum_r \alpha_{tr} g_{tr}\bigr)$: how much better this value is than what the query gets now.
-
-
-# %%
-def score_gradient(weights, value, grad_context) -> torch.Tensor:
-    g = grad_context @ value.mT  # (B, h, T, S)
-    return weights * (g - (weights * g).sum(dim=-1, keepdim=True))
-
-
-check("5.13", score_gradient)
-
-# %% [markdown]
-# When one weight is almost 1, the mean is almost that key's own $g$, and for all other keys $\alpha$ is almost 0. So all gradients vanish, and a query that looks at the wrong
-# key hardly learns that it is wrong. Here it looks at the first of eight keys, while the second would be better. The score of the first grows:
-
-# %%
-value = torch.zeros(1, 1, 8, 1).double()
-value[0, 0, 1] = 1.0  # what the loss would like to see more of
-gradients = {}
-for ahead in (0, 4, 8, 16):
-    scores = torch.zeros(1, 1, 1, 8).double()
-    scores[..., 0] = ahead
-    gradient = score_gradient(scores.softmax(dim=-1), value, torch.ones(1, 1, 1, 1).double())
-    gradients[ahead] = gradient.abs().max().item()
-table([[a, f"{g:.0e}"] for a, g in gradients.items()], ["first score ahead by", "largest gradient"])
-
-# %% [markdown]
-# (solution-5-14)=
-# ## 5.14 Cut one edge
-#
-# A softmax over fewer keys has the same ratios: $e^{e_s}$ divided by a smaller sum. So what is left is divided by its own sum. Rows that were not touched
-# sum to 1 already.
-
-
-# %%
-def without_edge(weights, value, t: int, s: int) -> torch.Tensor:
-    left = weights.clone()
-    left[:, :, t, s] = 0
-    total = left.sum(dim=-1, keepdim=True)
-    return left / total.masked_fill(total == 0, 1) @ value
-
-
-check("5.14", without_edge)
-
-# %% [markdown]
-# (solution-5-15)=
-# ## 5.15 What has come next so far?
-#
-# The first layer's work is the shift by one: each position knows which symbol stood before it. Nothing stands before the first. The query is the present symbol, the value the
-# symbol at the key's own position, and all matches count alike.
+# The first layer's work is the shift by one: each position knows which symbol came before it, and nothing comes before the first. The query is the present symbol, the key the
+# symbol before, and the value the symbol at the key's own position. All matches count alike.
 
 
 # %%
@@ -376,10 +276,10 @@ def what_followed(ids: torch.Tensor, vocab_size: int) -> torch.Tensor:
     return weights @ F.one_hot(ids, vocab_size).float()
 
 
-check("5.15", what_followed)
+check("5.12", what_followed)
 
 # %% [markdown]
-# Here is a word written twice; these are the first letters of its second time. What stood there once is followed as it was then. A *t* had stood there three times already, and each time
+# Here is a word written twice; these are the first letters of its second time. A letter that was there once is followed as it was then. The *t* had been there three times, and each time
 # something else had followed:
 
 # %%
@@ -391,7 +291,8 @@ for letter, shares in list(zip(2 * word, what_followed(ids, len(letters))[0], st
     print(f"after {letter!r}:", ", ".join(said))
 
 # %% [markdown]
-# Now soft: one match with a score of $\beta$ among $T - 1$ scores of 0 gets $e^\beta / (e^\beta + T - 1)$. That is half where $\beta = \ln(T - 1)$. We search for it, without the formula.
+# Now soft: one match with a score of $\beta$ among $T - 1$ scores of 0 gets $e^\beta / (e^\beta + T - 1)$. That is half where $\beta = \ln(T - 1)$. We search for it without the
+# formula.
 
 
 # %%
@@ -414,12 +315,211 @@ steps = [
     b - a for a, b in zip(list(sharpness.values()), list(sharpness.values())[1:], strict=False)
 ]
 observe(
-    "A sequence that is four times as long takes a β that is larger by ln 4, in each step.",
-    all(abs(step - math.log(4)) < 0.1 for step in steps),
-    {"steps": ", ".join(f"{step:.2f}" for step in steps)},
+    "A sequence that is four times as long needs a β that is larger by {least:.2f} to {most:.2f}; ln 4 is {ln_4:.2f}.",
+    least=min(steps),
+    most=max(steps),
+    ln_4=math.log(4),
+    holds=all(abs(step - math.log(4)) < 0.1 for step in steps),
 )
 
 # %% [markdown]
-# A dot product of a query and a key of equal length $\ell$, scaled by $1/\sqrt{64}$, is $\ell^2 / 8$ where they match. So $\ell = \sqrt{8 \beta}$. With numbers of variance 1
-# a vector of width 64 has a length of about 8: enough among a thousand keys, not quite among four thousand, and only if all other keys are orthogonal. A head that is sharp enough for
-# short sequences gets blurred on long ones, as the same $\beta$ meets more competitors.
+# Where a query and a key of length $\ell$ match, their dot product, scaled by $1/\sqrt{64}$, is $\ell^2 / 8$. So $\ell = \sqrt{8 \beta}$. With numbers of variance 1
+# a vector of width 64 has a length of about 8. That is enough among a thousand keys and not quite among four thousand, and only if all other keys are orthogonal. A head that is sharp
+# enough for short sequences blurs on long ones, because the same $\beta$ meets more competitors.
+
+# %% [markdown]
+# (solution-5-13)=
+# ## 5.13 Dropout by hand
+#
+# A weight is kept with probability $1 - p$, and is then divided by $1 - p$: on average it is what it was. The rows sum to 1 only on average.
+
+
+# %%
+def dropped_weights(scores, kept, p: float, training: bool) -> torch.Tensor:
+    weights = scores.softmax(dim=-1)
+    return weights * kept / (1 - p) if training else weights
+
+
+check("5.13", dropped_weights)
+
+# %% [markdown]
+# (solution-5-14)=
+# ## 5.14 A mask for the library
+#
+# `repeat_interleave` repeats each sequence's mask before it goes on to the next. `repeat` would go through all sequences once for each head: with two heads, the second head of the first
+# sequence would get the second sequence's mask. The shape is the same, so nothing would complain.
+
+
+# %%
+def library_mask(target: torch.Tensor, source: torch.Tensor, n_heads: int) -> torch.Tensor:
+    blocked = (source == 0)[:, None].expand(-1, target.shape[1], -1)  # (B, T, S)
+    return blocked.repeat_interleave(n_heads, dim=0)
+
+
+check("5.14", library_mask)
+
+# %% [markdown]
+# The library's layer with this mask gives the same as ours with the same weights and a mask as this book writes it:
+
+# %%
+torch.manual_seed(0)
+library = nn.MultiheadAttention(12, 3, batch_first=True)
+ours = MultiHeadAttention(12, 3)
+ours.load_library(library)
+target, source = torch.tensor([[4, 5, 6], [7, 0, 0]]), torch.tensor([[3, 4, 0, 0], [5, 6, 7, 0]])
+x, memory = torch.randn(2, 3, 12), torch.randn(2, 4, 12)
+theirs, _ = library(x, memory, memory, attn_mask=library_mask(target, source, 3))
+same, _ = ours(x, memory, mask=(source != 0)[:, None, None])
+assert torch.allclose(theirs, same, atol=1e-6)
+
+# %% [markdown]
+# (solution-5-15)=
+# ## 5.15 Only the best
+#
+# First the mask, then the choice, then the softmax. $-\infty$ is below every score of every precision. Where fewer than $k$ keys are allowed, the
+# $k$-th best is $-\infty$ itself: then everything is kept, and the mask decides alone.
+
+
+# %%
+def top_k_weights(scores: torch.Tensor, mask: torch.Tensor, k: int) -> torch.Tensor:
+    allowed = scores.masked_fill(~mask, -math.inf)
+    worst_kept = allowed.topk(k, dim=-1).values[..., -1:]  # (B, h, T, 1)
+    return masked_softmax(scores, mask & (allowed >= worst_kept))
+
+
+check("5.15", top_k_weights)
+
+# %% [markdown]
+# (solution-5-16)=
+# ## 5.16 Distance has a price
+#
+# The queries' positions begin at $S - T$, so that the last query is at the last key. The distance itself says what is in the future: where it is below 0.
+
+
+# %%
+def alibi_weights(scores: torch.Tensor) -> torch.Tensor:
+    _, h, T, S = scores.shape
+    distance = torch.arange(S - T, S)[:, None] - torch.arange(S)  # (T, S)
+    slopes = 2.0 ** (-8 * torch.arange(1, h + 1, dtype=scores.dtype) / h)
+    return masked_softmax(scores - slopes[:, None, None] * distance, distance >= 0)
+
+
+check("5.16", alibi_weights)
+
+# %% [markdown]
+# Equal scores show what the slopes do. The steepest head looks at a few neighbours, the flattest at almost everything alike. How many of 256 positions get
+# more than half of the weight of the nearest one?
+
+# %%
+weights = alibi_weights(torch.zeros(1, 4, 1, 256))[0, :, 0]
+near = (weights > weights[:, -1:] / 2).sum(dim=-1)
+table([[head + 1, n] for head, n in enumerate(near.tolist())], ["head", "positions"])
+
+# %% [markdown]
+# (solution-5-17)=
+# ## 5.17 Turn the other pairs
+#
+# `chunk` gives the first numbers of all pairs, then the second ones. The rest is a rotation like any other.
+
+
+# %%
+def rotary_halves(x: torch.Tensor, start: int, base: float) -> torch.Tensor:
+    T, d = x.shape[-2:]
+    m, i = torch.arange(start, start + T)[:, None], torch.arange(d // 2, dtype=torch.float64)
+    angles = (m * base ** (-2 * i / d)).to(x.dtype)  # (T, d/2)
+    first, second = x.chunk(2, dim=-1)
+    cos, sin = angles.cos(), angles.sin()
+    return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
+
+
+check("5.17", rotary_halves)
+
+# %% [markdown]
+# To use such a model's weights with our `Rotary`, bring the numbers of each pair side by side, in queries and in keys: reorder the rows of $W_q$ and $W_k$
+# within each head. A dot product doesn't depend on an order that both vectors share, so the scores are the same.
+
+# %%
+d = 8
+order = torch.arange(d).view(2, d // 2).T.flatten()
+print("new order of a head's rows:", order.tolist())
+torch.manual_seed(2)
+q, k = torch.randn(2, 1, 1, 6, d).double()
+rotary = Rotary(d, base=100.0)
+theirs = rotary_halves(q, 0, 100.0) @ rotary_halves(k, 0, 100.0).mT
+assert torch.allclose(rotary(q[..., order]) @ rotary(k[..., order]).mT, theirs)
+
+# %% [markdown]
+# (solution-5-18)=
+# ## 5.18 A matrix that walks
+#
+# The formulas for the sine and cosine of a sum do it, with $\omega_i = \text{base}^{-2i/d}$:
+#
+# $$
+# \begin{aligned}
+# \sin(m\omega_i + k\omega_i) &= \cos(k\omega_i) \sin(m\omega_i) \\
+# &\quad + \sin(k\omega_i) \cos(m\omega_i) ,
+# \end{aligned}
+# $$
+#
+# and $\cos(m\omega_i + k\omega_i) = \cos(k\omega_i)\cos(m\omega_i) - \sin(k\omega_i)\sin(m\omega_i)$. So each pair has a 2 × 2 block of its own on the diagonal of $M_k$,
+# which turns it by $k\omega_i$.
+
+
+# %%
+def shift_matrix(k: int, d: int, base: float) -> torch.Tensor:
+    angles = k * base ** (-2 * torch.arange(d // 2, dtype=torch.float64) / d)
+    blocks = [[[c, s], [-s, c]] for c, s in zip(angles.cos(), angles.sin(), strict=True)]
+    return torch.block_diag(*map(torch.tensor, blocks)).double()
+
+
+check("5.18", shift_matrix)
+
+# %%
+waves = sinusoidal(100, 64, dtype=torch.float64)
+assert torch.allclose(waves[:-7] @ shift_matrix(7, 64, 10_000.0).T, waves[7:])
+
+# %% [markdown]
+# Now a head that looks one position back. The query is the wave itself, the key is the wave moved one position *forward*, times some $\beta$. They agree best where the key is one before the
+# query. Neighbouring waves are alike, so it takes a large $\beta$ to tell them apart:
+
+# %%
+keys = waves @ shift_matrix(1, 64, 10_000.0).T
+scores = waves @ keys.T / math.sqrt(64)
+t = torch.arange(1, 100)
+shares = {beta: (beta * scores).softmax(dim=-1)[t, t - 1].min().item() for beta in (1, 10, 100)}
+table(
+    [[beta, f"{share:.2f}"] for beta, share in shares.items()],
+    ["β", "weight of the position before, at least"],
+)
+
+# %% [markdown]
+# (solution-5-19)=
+# ## 5.19 Back through the softmax
+#
+# Let $g_{ts} = \partial L / \partial \alpha_{ts}$, the dot product of the context's gradient with the value. By {eq}`eq-softmax-gradient`,
+# $\partial \alpha_s / \partial e_r = \alpha_s (\delta_{sr} - \alpha_r)$. Summed over all weights, that gives
+# $\partial L / \partial e_{ts} = \alpha_{ts} \bigl(g_{ts} - \sum_r \alpha_{tr} g_{tr}\bigr)$: each value against what the query gets on average.
+
+
+# %%
+def score_gradient(weights, value, grad_context) -> torch.Tensor:
+    g = grad_context @ value.mT  # (B, h, T, S)
+    return weights * (g - (weights * g).sum(dim=-1, keepdim=True))
+
+
+check("5.19", score_gradient)
+
+# %% [markdown]
+# When one weight is almost 1, the mean is almost that key's own $g$, and for all other keys $\alpha$ is almost 0. So all gradients vanish, and a query that looks at the wrong
+# key hardly learns that it is wrong. Here it looks at the first of eight keys, though the second would be better. We let the score of the first grow:
+
+# %%
+value = torch.zeros(1, 1, 8, 1).double()
+value[0, 0, 1] = 1.0  # what the loss would like to see more of
+gradients = {}
+for ahead in (0, 4, 8, 16):
+    scores = torch.zeros(1, 1, 1, 8).double()
+    scores[..., 0] = ahead
+    gradient = score_gradient(scores.softmax(dim=-1), value, torch.ones(1, 1, 1, 1).double())
+    gradients[ahead] = gradient.abs().max().item()
+table([[a, f"{g:.0e}"] for a, g in gradients.items()], ["first score ahead by", "largest gradient"])
