@@ -33,7 +33,8 @@ def bundle(name: str, data: dict, says: str, still: str) -> dict[str, str]:
         f'<div class="book-view" id="{id}">\n<style>\n{style}</style>\n'
         f'<div class="view-still">{still}</div>\n'
         f'<script type="application/json">{written}</script>\n</div>\n'
-        f'<script>\n(() => {{\n"use strict";\n{frame}\n{own}\nstart("{id}", draw);\n}})();\n</script>'
+        f'<script>\n(() => {{\n"use strict";\n{frame}\n{own}\nstart("{id}", draw);\n}})();\n'
+        "</script>"
     )
     return {"text/plain": says, "text/html": page}
 

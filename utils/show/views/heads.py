@@ -74,7 +74,8 @@ def heads(
     _, n_layers, n_shown, _, _ = next(iter(shapes.values()))
     says = "\n".join(
         [
-            f"Who looks at whom: layers {n_layers}, heads {n_shown - 1}, masks: {', '.join(looks)}.",
+            f"Who looks at whom: layers {n_layers}, heads {n_shown - 1}, "
+            f"masks: {', '.join(looks)}.",
             *(" ".join(words) for words in sentences),
         ]
     )
@@ -98,8 +99,8 @@ def _looks(name: str, weights: Tensor, sentences: list[list[str]]) -> Tensor:
     fits = weights.dim() == 5 and weights.numel() and len(weights) == len(sentences)
     if not fits or weights.shape[3] != weights.shape[4] or weights.shape[4] < longest:
         raise ValueError(
-            f"{len(sentences)} sentences of up to {longest} words need weights (B, L, h, T, T), got "
-            f"{tuple(weights.shape)} under the mask {name!r}."
+            f"{len(sentences)} sentences of up to {longest} words need weights (B, L, h, T, T), "
+            f"got {tuple(weights.shape)} under the mask {name!r}."
         )
     for row, words in enumerate(sentences):
         sums = weights[row, :, :, : len(words), : len(words)].sum(-1)
