@@ -32,6 +32,13 @@ SLOWEST_FIRST = (
 # Not compared: progress bars, warnings, and the numbers behind a claim; nbval leaves out pictures.
 NOT_COMPARED = ("stderr", "text/markdown", "application/vnd.book+json")
 
+# Nor what an interactive view has measured; its script, style and text are compared.
+IN_VIEWS = {
+    r'(?s)<div class="view-still">.*?</div>': "",
+    r'<script type="application/json">.*?</script>': "",
+    r"\b(view-\w+)-[0-9a-f]{8}\b": r"\1",
+}
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Stop if the lessons would not find this book's `utils`; set their environment."""
@@ -59,6 +66,7 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
     """Widen what nbval does not compare."""
     if hasattr(collector, "skip_compare"):
         collector.skip_compare += NOT_COMPARED
+        collector.sanitize_patterns.update(IN_VIEWS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

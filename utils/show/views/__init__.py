@@ -1,0 +1,6 @@
+"""Interactive pictures: each is a small script, with the Python side that checks its data."""
+
+from utils.show.views.heads import heads
+from utils.show.views.questions import guess, quiz
+
+__all__ = ["guess", "heads", "quiz"]

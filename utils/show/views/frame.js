@@ -1,0 +1,32 @@
+function make(tag, attributes = {}, ...children) {
+  const node = ["svg", "path"].includes(tag)
+    ? document.createElementNS("http://www.w3.org/2000/svg", tag)
+    : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value);
+  }
+  node.append(...children);
+  return node;
+}
+
+function choice(label, options, chosen, choose) {
+  const radios = options.map((text, index) => {
+    const radio = make("input", { type: "radio", name: label, onchange: () => choose(index) });
+    radio.checked = index === chosen;
+    return make("label", {}, radio, make("span", {}, text));
+  });
+  const name = make("span", { class: "view-label", "aria-hidden": "true" }, label);
+  return make("div", { class: "view-choice", role: "radiogroup", "aria-label": label }, name,
+    make("div", {}, ...radios));
+}
+
+function start(id, draw) {
+  for (const root of document.querySelectorAll(`[id="${id}"]:not([data-alive])`)) {
+    const data = JSON.parse(root.querySelector("script").textContent);
+    const form = make("form", { onsubmit: (event) => event.preventDefault() }, ...draw(data));
+    root.querySelector(".view-still").replaceWith(form);
+    root.dataset.alive = "";
+    root.dataset.lmSuppressShortcuts = "true"; // else JupyterLab takes the arrow keys
+  }
+}
