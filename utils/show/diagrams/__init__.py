@@ -1,0 +1,38 @@
+"""Pictures of mechanisms: a sheet, and the dozen shapes with which a lesson draws on it."""
+
+from utils.show.diagrams.shapes import (
+    arrow,
+    box,
+    brace,
+    cells,
+    dial,
+    hand,
+    label,
+    light,
+    note,
+    sector,
+    stack,
+    words,
+)
+from utils.show.diagrams.sheet import ROLE, UNITS, Block, contrast, sheet, tinted
+
+__all__ = [
+    "ROLE",
+    "UNITS",
+    "Block",
+    "arrow",
+    "box",
+    "brace",
+    "cells",
+    "contrast",
+    "dial",
+    "hand",
+    "label",
+    "light",
+    "note",
+    "sector",
+    "sheet",
+    "stack",
+    "tinted",
+    "words",
+]
