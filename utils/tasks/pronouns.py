@@ -74,6 +74,17 @@ def shares_right(said: Tensor, part: Sequence[Sentence]) -> dict[str, float]:
     return {name: right[rows, place].double().mean().item() for name, place in places.items()}
 
 
+def looked_at(part: Sequence[Sentence]) -> dict[str, list[int]]:
+    """The places of four words at which a pronoun may look; *because* decides nothing."""
+    others = [next(noun for noun in s.nouns if noun != s.antecedent) for s in part]
+    return {
+        "antecedent": [s.antecedent for s in part],
+        "adjective": [s.said for s in part],
+        "other noun": others,
+        "because": [s.words.index("because") for s in part],
+    }
+
+
 def without_link(part: Sequence[Sentence], queries: Sequence[int], keys: Sequence[int]) -> Tensor:
     """A mask (B, T, T), False where a sentence's word at `queries` would look at that at `keys`.
 

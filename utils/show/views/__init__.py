@@ -1,6 +1,7 @@
 """Interactive pictures: each is a small script, with the Python side that checks its data."""
 
 from utils.show.views.heads import heads
+from utils.show.views.meaning import meaning
 from utils.show.views.questions import guess, quiz
 
-__all__ = ["guess", "heads", "quiz"]
+__all__ = ["guess", "heads", "meaning", "quiz"]

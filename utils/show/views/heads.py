@@ -74,7 +74,7 @@ def heads(
     _, n_layers, n_shown, _, _ = next(iter(shapes.values()))
     says = "\n".join(
         [
-            f"Who looks at whom: layers {n_layers}, heads {n_shown - 1}, "
+            f"View: who looks at whom; layers {n_layers}, heads {n_shown - 1}, "
             f"masks: {', '.join(looks)}.",
             *(" ".join(words) for words in sentences),
         ]

@@ -36,7 +36,7 @@ def quiz(lesson: str) -> None:
         ]
     title = f"Five questions about Day {int(lesson[:2]) - 1}"
     data = {"title": title, "questions": asked, "reveal": False}
-    says = "\n".join([title, *(_as_text(row) for row in asked)])
+    says = "\n".join([f"Questions: {title}", *(_as_text(row) for row in asked)])
     view("questions", data, says=says, still=paragraph(title) + "".join(map(_closed, asked)))
 
 
@@ -55,7 +55,7 @@ def guess(question: str, options: Sequence[str], *, right: int | str, because: s
         for index in range(len(asked["options"]))
     ]
     data = {"title": "Your guess, before you look", "questions": [asked], "reveal": True}
-    says = "\n".join([question, *(f"- {option}" for option in options)])
+    says = "\n".join([f"Question: {question}", *(f"- {option}" for option in options)])
     view("questions", data, says=says, still=_closed(asked))
 
 
