@@ -4,6 +4,7 @@ import ast
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -128,6 +129,18 @@ def test_help_lists_every_command_and_is_what_make_alone_does(book):
     assert commands == re.search(r"\.PHONY: (.*)", (ROOT / "Makefile").read_text())[1].split(), (
         "Makefile: each command has its place in .PHONY, and a `## comment` behind its name"
     )
+
+
+@pytest.mark.parametrize("given", [{}, {"NUMBER": "8", "TOPIC": "Text Classification"}])
+def test_a_topic_of_two_words_and_one_that_is_missing_arrive_as_they_are(book, given):
+    told = subprocess.run(
+        ["make", "--dry-run", "new-day", *(f"{name}={value}" for name, value in given.items())],
+        cwd=book,
+        capture_output=True,
+        text=True,
+    )
+    called = shlex.split(told.stdout.splitlines()[-1])
+    assert called[-2:] == [given.get("NUMBER", ""), given.get("TOPIC", "")]
 
 
 # ------------------------------------------------------------------------------- lock and settings
