@@ -253,6 +253,37 @@ def test_every_command_that_the_text_names_is_one_of_make():
     assert unknown == [], f"{unknown} name no command of the Makefile: `make` lists those there are"
 
 
+def test_without_make_the_readme_calls_what_make_calls():
+    recipes = (ROOT / "Makefile").read_text(encoding="utf-8")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = re.findall(r"python -m (\S+).*# make ([\w-]+)", text)
+    assert {"lab", "test", "execute", "days", "new-day"} == {command for _, command in named}
+    for module, command in named:
+        assert re.search(rf"^{command}:.*\n\t.*-m {module}\b", recipes, re.MULTILINE), (
+            f"README.md: without make, `make {command}` is another module than {module}"
+        )
+
+
+def test_the_command_for_one_exercise_runs_the_tests_of_its_pages_too():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (arguments,) = re.findall(r'make test ARGS="(\S+ -k [^"]*)"', text)
+    collected = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n0", "-p", "no:cacheprovider"]
+        + shlex.split(arguments),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    ).stdout
+    for test in (
+        "test_every_exercise_has_its_check_its_page_and_its_solution[self_attention-05_",
+        "test_an_exercise_is_untouched_in_the_chapter_and_passed_in_its_solution[self_attention-05_",
+        "test_the_checklist_of_a_chapter_names_its_exercises[self_attention-05_",
+        "test_the_reference_passes[5.1]",
+    ):
+        assert test in collected, f"{test} is not run by `make test ARGS={arguments!r}`"
+    assert "convolution" not in collected
+
+
 WORKFLOWS = {
     path.stem: path.read_text(encoding="utf-8") for path in ROOT.glob(".github/workflows/*.yml")
 }
