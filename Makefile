@@ -44,8 +44,8 @@ experiments: $(READY) ## run the long experiments whose results are stale; VERIF
 days: $(READY) ## write the table of contents and the lists of days from lessons.toml
 	@$(BIN)/python -m utils.press.lessons
 
-new-day: $(READY) ## begin a lesson: NUMBER=8 TOPIC=classification
-	@$(BIN)/python -m utils.press.new_day $(NUMBER) $(TOPIC)
+new-day: $(READY) ## begin a lesson: NUMBER=8 TOPIC=text_classification
+	@$(BIN)/python -m utils.press.new_day "$(NUMBER)" "$(TOPIC)"
 
 bench: $(READY) ## measure time and memory of our layers beside the library's
 	@$(BIN)/python -m benchmarks

@@ -135,6 +135,10 @@ def test_the_page_lists_what_the_notebooks_measured(shown, monkeypatch, tmp_path
     )
     assert "(commonly said) | **does not hold** (cited only)<br>reason: too long |" in second
     assert [position for position, _ in claims.records(notebook)] == [1, 2]
+    monkeypatch.setattr(claims, "registry", lambda: {})
+    for stored in (claims.page, lambda: claims.card(shown[0][RECORD])):
+        with pytest.raises(ClaimError, match="no claim 'cnn-5' in data/claims.toml: add its row"):
+            stored()
 
 
 def test_the_registry_is_complete():
@@ -213,7 +217,10 @@ def test_stored_claims_say_the_same_in_every_form():
                 for output in cells[position]["outputs"]
                 if output.get("data", {}).get(RECORD) == record
             )
-            stale = f"{record['claim']} is stored in an older form: run `make execute ALL=1`"
+            stale = (
+                f"{record['claim']} is stored as its row in data/claims.toml or its form was "
+                f"before: run `make execute LESSON={path.stem}`"
+            )
             assert "".join(data["text/plain"]) == claims.plain_text(record), stale
             assert "".join(data["text/markdown"]) == claims.card(record), stale
 
@@ -235,5 +242,5 @@ def test_a_link_leads_to_the_text_of_each_claim():
 @needs_lessons
 def test_the_page_is_what_the_notebooks_say():
     assert (ROOT / "claims.md").read_text(encoding="utf-8") == claims.page(), (
-        "claims.md is not what the notebooks say: run `python -m utils.measure.claims`."
+        "claims.md is not what the notebooks say: run `make execute`."
     )

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -83,19 +84,31 @@ def test_the_answer_passes(exercise):
 
 @each_mistake
 def test_a_known_mistake_fails_and_is_named(exercise, mistake):
-    assert exercise.judge(mistake.wrong) == (False, mistake.says)
+    passed, sentence = exercise.judge(mistake.wrong)
+    wrong = f"{exercise.id}: the mistake {mistake.says!r}"
+    assert not passed, f"{wrong} passes: add a stage or sizes where it differs, or mend the mistake"
+    assert sentence == mistake.says, (
+        f"{wrong} is answered by {sentence!r}: another mistake may give the same results, or its "
+        "results may be of another type; add a stage that tells them apart, or drop one"
+    )
 
 
 @each_code
 def test_a_code_exercise_knows_three_mistakes_or_more(exercise):
-    assert len(exercise.mistakes) >= 3
-    assert len(says(exercise)) == len(exercise.mistakes)
+    found = len(exercise.mistakes)
+    assert found >= 3, f"{exercise.id} knows {found} mistakes: write at least three"
+    assert len(says(exercise)) == found, (
+        f"{exercise.id}: two mistakes have the same sentence: give each one of its own"
+    )
 
 
 @pytest.mark.parametrize("exercise", everything.values(), ids=everything.keys())
 def test_a_mistake_is_explained_in_words_of_its_own(exercise):
     for sentence in says(exercise):
-        assert len(sentence) > 20 and sentence[-1] in ".?" and "\n" not in sentence
+        assert len(sentence) > 20 and sentence[-1] in ".?" and "\n" not in sentence, (
+            f"{exercise.id}: {sentence!r} must be one line of over 20 letters that ends with a "
+            "point or a question mark: say which idea is missed"
+        )
 
 
 @each_code
@@ -110,7 +123,10 @@ def test_no_two_mistakes_give_equal_results(exercise):
                 assert any(
                     a.raised != b.raised or not (a.raised or checking._same(a.value, b.value))
                     for a, b in pairs
-                ), (first, second)
+                ), (
+                    f"{exercise.id}: the mistakes {first} and {second} give the same results: add "
+                    "a stage or sizes where they differ, or drop one"
+                )
 
 
 def shuffled(value: Tensor) -> Tensor:
@@ -210,17 +226,22 @@ def tensors(values) -> list[Tensor]:
 
 @each_code
 def test_no_trial_hides_a_mistake_behind_constant_or_symmetric_inputs(exercise):
-    for _, inputs in exercise.trials():
+    for stage, inputs in exercise.trials():
+        where = f"{exercise.id}, looking at {stage.looks_at}: the input of shape"
         for x in tensors(inputs):
             if x.is_floating_point() and x.numel() > 1:
-                assert x.isfinite().all()
-                assert x.flatten().unique().numel() > 1, "constant"
+                shape, draw = tuple(x.shape), "draw it with `random`, or write unequal numbers"
+                assert x.isfinite().all(), f"{where} {shape} is not finite: {draw}"
+                assert x.flatten().unique().numel() > 1, f"{where} {shape} is constant: {draw}"
+                symmetric = f"{where} {shape} is symmetric: {draw}"
                 for axis in range(x.dim()):
-                    assert x.shape[axis] == 1 or not torch.equal(x, x.flip(axis)), "symmetric"
+                    assert x.shape[axis] == 1 or not torch.equal(x, x.flip(axis)), symmetric
                 if x.dim() > 1 and x.shape[-1] == x.shape[-2] > 1:
-                    assert not torch.equal(x, x.mT), "symmetric"
+                    assert not torch.equal(x, x.mT), symmetric
     results = [exercise.reference(*inputs) for _, inputs in exercise.trials()]
-    assert any((x != 0).any() for x in tensors(results)) or any(not tensors(r) for r in results)
+    assert any((x != 0).any() for x in tensors(results)) or any(not tensors(r) for r in results), (
+        f"{exercise.id}: the reference gives nothing but zeros: choose inputs where it does not"
+    )
 
 
 @each_code
@@ -300,6 +321,101 @@ LISTS = Exercise(
 
 
 HALF = Exercise("t.7", lambda: 3.5, (Stage("it", lambda: [()]),), {}, gradient=False)
+
+
+def rows(*inputs: tuple, **mistakes: str) -> Exercise:
+    """ROWS with inputs of its own, or with further mistakes, {name: sentence}, of the sign."""
+    wrong = ROWS.mistakes["sign"].wrong
+    more = {name: Mistake(sentence, wrong) for name, sentence in mistakes.items()}
+    stages = [Stage("few", lambda: inputs)] if inputs else ROWS.stages
+    return replace(ROWS, stages=stages, mistakes=ROWS.mistakes | more)
+
+
+UNFINISHED = {  # what is wrong: the test, what it gets, and what it says
+    "a mistake that is right": (
+        test_a_known_mistake_fails_and_is_named,
+        lambda: (ROWS, Mistake("so be it.", lambda x, w: x @ w)),
+        "t.1: the mistake 'so be it.' passes: add a stage",
+    ),
+    "a mistake that is not the only one": (
+        test_a_known_mistake_fails_and_is_named,
+        lambda: (rows(again="so be it."), ROWS.mistakes["sign"]),
+        "another mistake may give the same results",
+    ),
+    "two equal mistakes": (
+        test_no_two_mistakes_give_equal_results,
+        lambda: (rows(again="so be it."),),
+        "t.1: the mistakes again and sign give the same results: add a stage",
+    ),
+    "two equal sentences": (
+        test_a_code_exercise_knows_three_mistakes_or_more,
+        lambda: (rows(again="the sign is reversed."),),
+        "t.1: two mistakes have the same sentence",
+    ),
+    "no mistake": (
+        test_a_code_exercise_knows_three_mistakes_or_more,
+        lambda: (COUNT,),
+        "t.2 knows 0 mistakes: write at least three",
+    ),
+    "too short a sentence": (
+        test_a_mistake_is_explained_in_words_of_its_own,
+        lambda: (rows(again="no."),),
+        "t.1: 'no.' must be one line of over 20 letters",
+    ),
+    "a constant trial": (
+        test_no_trial_hides_a_mistake_behind_constant_or_symmetric_inputs,
+        lambda: (rows((torch.ones(2, 3), WEIGHT)),),
+        "t.1, looking at few: the input of shape (2, 3) is constant: draw it with `random`",
+    ),
+    "a symmetric trial": (
+        test_no_trial_hides_a_mistake_behind_constant_or_symmetric_inputs,
+        lambda: (rows((torch.arange(6.0).reshape(2, 3), torch.eye(3))),),
+        "the input of shape (3, 3) is symmetric",
+    ),
+}
+
+
+@pytest.mark.parametrize(("test", "given", "sentence"), UNFINISHED.values(), ids=UNFINISHED.keys())
+def test_an_exercise_that_is_not_finished_says_what_to_do(test, given, sentence):
+    with pytest.raises(AssertionError, match=re.escape(sentence)):
+        test(*given())
+
+
+def written_as(folder: Path, monkeypatch, **files: str) -> str:
+    """A package of exercises whose files have these texts: its name."""
+    (folder / "day_of_tests").mkdir()
+    for name, text in {"__init__": "", **files}.items():
+        (folder / "day_of_tests" / f"{name}.py").write_text(text, encoding="utf-8")
+        monkeypatch.delitem(sys.modules, f"day_of_tests.{name}", raising=False)
+    monkeypatch.delitem(sys.modules, "day_of_tests", raising=False)
+    monkeypatch.syspath_prepend(folder)
+    return "day_of_tests"
+
+
+DEFINED = "from utils.exercises.checking import Exercise\nexercise = Exercise('9.{}', abs)\n"
+
+
+def test_a_number_taken_twice_names_both_files_and_the_next(tmp_path, monkeypatch):
+    numbers = {"one": 2, "two": 10, "three": 2, "four": 1}
+    files = {name: DEFINED.format(number) for name, number in numbers.items()}
+    with pytest.raises(ValueError) as error:
+        Checker.of(written_as(tmp_path, monkeypatch, **files))
+    assert str(error.value) == (
+        "day_of_tests/one.py and day_of_tests/three.py are both Exercise 9.2: the next free number "
+        "is 9.11."
+    )
+
+
+def test_a_file_that_defines_no_exercise_is_named(tmp_path, monkeypatch):
+    files = {"one": DEFINED.format(1), "drawn": "import torch", "two": DEFINED.format(2)}
+    day = written_as(tmp_path, monkeypatch, **files)
+    assert list(Checker.of(day).exercises) == ["9.1", "9.2"]
+    files["two"] = files["two"].replace("exercise =", "excercise =")
+    (tmp_path / "day_of_tests" / "two.py").write_text(files["two"], encoding="utf-8")
+    importlib.invalidate_caches()
+    monkeypatch.delitem(sys.modules, "day_of_tests.two")
+    with pytest.raises(ValueError, match=r"^day_of_tests/two.py defines no exercise: write `exer"):
+        Checker.of(day)
 
 
 def verdict(exercise: Exercise, attempt) -> str:
@@ -923,11 +1039,6 @@ def test_the_checklist_ticks_a_point_when_all_its_exercises_are_passed(capsys):
 CHECK = r'^(?:\w+ = )?check\("([\d.]+)",'
 
 
-def checked(page: Path) -> list[str]:
-    """The ids that a page's cells check, in order."""
-    return re.findall(CHECK, page.read_text(encoding="utf-8"), re.MULTILINE)
-
-
 def stored(script: Path) -> nbformat.NotebookNode:
     return nbformat.read(script.with_suffix(".ipynb"), as_version=4)
 
@@ -938,23 +1049,76 @@ def pages(name: str) -> list[Path]:
     return [ROOT / "chapters" / f"{name}.py", *deeper]
 
 
+BOX = re.compile(r"^# (`{3,}|:{3,})\{exercise\}.*?^# \1$", re.MULTILINE | re.DOTALL)
+
+
+def amiss(ids: list[str], name: str, written: str, solved: str) -> list[str]:
+    """What the text of a day's pages, and of its solutions, lacks of the day's exercises."""
+    day = int(name[:2])
+    numbers = [f"{day}.{number}" for number in range(1, len(ids) + 1)]
+    if ids != numbers:
+        gap = next(number for number, id in zip(numbers, ids, strict=True) if id != number)
+        return [f"{name} has no Exercise {gap}, but {ids[-1]}: number them without a gap"]
+    boxes, labels = [box[0] for box in BOX.finditer(written)], []
+    for box in boxes:
+        label = re.search(r"^# :label: exercise-(\d+)-(\d+)$", box, re.MULTILINE)
+        labels.append(".".join(label.groups()) if label else "a box without")
+    solutions = re.findall(r"^# \(solution-(\d+)-(\d+)\)=$", solved, re.MULTILINE)
+    lesson, page = f"chapters/{name}.py, or its deeper page,", f"chapters/solutions/{name}.py"
+    found = []
+    for where, needs, there in (
+        (lesson, "a box with `:label: exercise-N-M`", labels),
+        (lesson, '`check("N.M", …)` in a cell', re.findall(CHECK, written, re.MULTILINE)),
+        (page, "a line `(solution-N-M)=`", [".".join(label) for label in solutions]),
+        (page, '`check("N.M", …)` in a cell', re.findall(CHECK, solved, re.MULTILINE)),
+    ):
+        if missing := [id for id in ids if id not in there]:
+            found.append(f"{where} needs {needs} for {', '.join(missing)}")
+        elif there != ids:
+            found.append(f"{where} needs {needs} once for each, in order, not {', '.join(there)}")
+    for id, box in zip(labels, boxes, strict=True):
+        solution = f"{name}.ipynb#solution-{id.replace('.', '-')})"
+        if labels == ids and solution not in box:
+            found.append(f"the box of {id} needs the link ([Solution](solutions/{solution})")
+    return found
+
+
 @pytest.mark.parametrize(("module", "name"), CHAPTERS.items())
 def test_every_exercise_has_its_check_its_page_and_its_solution(module, name):
-    ids = list(checks[module].exercises)
-    where = (
-        f"utils/exercises/{module} has {ids}: each needs its box and its `check` in the lesson and "
-        "in the solutions"
+    written = "\n".join(page.read_text(encoding="utf-8") for page in pages(name))
+    solved = (ROOT / "chapters/solutions" / f"{name}.py").read_text(encoding="utf-8")
+    if found := amiss(list(checks[module].exercises), name, written, solved):
+        pytest.fail("; ".join(found) + ". Then `make execute`.", pytrace=False)
+
+
+@pytest.mark.parametrize(
+    ("ids", "page", "before", "after", "sentence"),
+    [
+        (("1.1", "1.3"), 0, "", "", "01_x has no Exercise 1.2, but 1.3: number them without"),
+        (("1.1", "1.2"), 0, ":label: exercise-1-2", "", "`:label: exercise-N-M` for 1.2"),
+        (("1.1", "1.2"), 0, "exercise-1-2", "exercise-1-1", "`:label: exercise-N-M` for 1.2"),
+        (("1.1", "1.2"), 0, "# %%", "# ```{exercise}\n# ```\n\n# %%", "not 1.1, a box without"),
+        (("1.1", "1.2"), 0, "#solution-1-2", "#solution-1-1", "([Solution](solutions/01_x.ipynb#s"),
+        (("1.1", "1.2"), 0, 'check("1.2"', 'check("1.1"', "in a cell for 1.2"),
+        (("1.1", "1.2"), 1, "(solution-1-2)=", "(solution-1.2)=", "`(solution-N-M)=` for 1.2"),
+        (("1.1", "1.2"), 1, "(solution-1-2)=", 2 * "(solution-1-2)=\n# ", "not 1.1, 1.2, 1.2"),
+        (("1.1", "1.2"), 1, 'check("1.2", f)', "f", "solutions/01_x.py needs `check("),
+    ],
+)
+def test_what_an_exercise_lacks_on_its_pages_is_said(ids, page, before, after, sentence):
+    lesson = (
+        "# ```{{exercise}} Title\n# :label: exercise-1-{0}\n#\n# Do it. "
+        "([Solution](solutions/01_x.ipynb#solution-1-{0}))\n# ```\n\n"
+        '# %%\nf = check("1.{0}", f)\n'
     )
-    assert [id for page in pages(name) for id in checked(page)] == ids, where
-    assert checked(ROOT / "chapters/solutions" / f"{name}.py") == ids, where
-    boxes = [
-        id.replace("-", ".")
-        for page in pages(name)
-        for id in re.findall(
-            r"^# :label: exercise-([\d-]+)$", page.read_text("utf-8"), re.MULTILINE
-        )
-    ]
-    assert boxes == ids, where
+    solutions = '# (solution-1-{0})=\n# ## It\n\n# %%\ncheck("1.{0}", f)\n'
+    written = ["".join(map(text.format, (1, 2))) for text in (lesson, solutions)]
+    assert amiss(["1.1", "1.2"], "01_x", *written) == []
+    if before:
+        assert before in written[page]
+        written[page] = written[page].replace(before, after)
+    (said,) = amiss(list(ids), "01_x", *written)
+    assert sentence in said
 
 
 @pytest.mark.parametrize(("module", "name"), CHAPTERS.items())
@@ -965,10 +1129,16 @@ def test_an_exercise_is_untouched_in_the_chapter_and_passed_in_its_solution(modu
             called = re.search(CHECK, cell.source, re.MULTILINE)
             if cell.cell_type == "code" and called:
                 printed[called[1]] = "".join(output.get("text", "") for output in cell.outputs)
-        assert list(printed) == list(checks[module].exercises), "run `make execute`"
+        assert list(printed) == list(checks[module].exercises), (
+            f"{scripts[0].relative_to(ROOT)} was executed before it had all exercises: run "
+            "`make execute`"
+        )
         for id, text in printed.items():
             *_, verdict = (line for line in text.splitlines() if "page runs on" not in line)
-            assert verdict.startswith(f"{sign} {id}  "), (scripts, id, text)
+            assert verdict.startswith(f"{sign} {id}  "), (
+                f"{scripts[0].relative_to(ROOT)} has printed {verdict!r} for {id}: leave it "
+                "unwritten in the lesson and right in the solutions, then `make execute`"
+            )
 
 
 @pytest.mark.parametrize(("module", "name"), CHAPTERS.items())
@@ -981,7 +1151,10 @@ def test_the_checklist_of_a_chapter_names_its_exercises(module, name):
         for output in cell.outputs
     )
     named = re.findall(r"\d+\.\d+", " ".join(re.findall(r"\(exercises? (.*)\)$", printed, re.M)))
-    assert named and set(named) <= set(checks[module].exercises)
+    assert named and set(named) <= set(checks[module].exercises), (
+        f"the checklist of {name} names {named}: write numbers of the day's exercises into its "
+        "points, then `make execute`"
+    )
 
 
 def test_what_a_reader_wrote_is_what_runs(capsys, monkeypatch):

@@ -6,13 +6,14 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from utils import ROOT
 from utils.measure import claims
-from utils.press import lessons, new_day
+from utils.press import lessons, new_day, notebooks
 
 DAYS = lessons.days()
 EMPTY = "[to be written]"
@@ -34,13 +35,22 @@ def test_contents_and_lists_are_what_the_registry_says():
 
 @each_day
 def test_a_lesson_is_headed_as_the_registry_says(day):
-    assert f"# # Day {day.number}: {day.title}\n" in text(day), "lessons.toml has another title"
-    asked = re.search(r"\*\*Today's question:\*\* (.*?)\n#\n", text(day), re.DOTALL)[1]
-    asked = asked.replace("\n# ", " ")
-    assert asked.lower() == day.question.lower(), "lessons.toml has another question"
-    assert day.state in ("written", "begun")
+    row, page = f"the row of {day.stem} in lessons.toml", f"chapters/{day.stem}.py"
+    agree = "change the one that is out of date, then run `make days` and `make execute`"
+    heading = f"# Day {day.number}: {day.title}"
+    assert f"# {heading}\n" in text(day), f"{row} wants {page} to begin with `{heading}`: {agree}"
+    asked = re.search(r"\*\*Today's question:\*\* (.*?)\n#\n", text(day), re.DOTALL)
+    assert asked, f"{page}: write `**Today's question:** …?` under the title, as a paragraph"
+    asked = asked[1].replace("\n# ", " ")
+    assert asked.lower() == day.question.lower(), (
+        f"{page} asks {asked!r}, {row} {day.question!r}: {agree}"
+    )
+    assert day.state in ("written", "begun"), f'{row}: the state is "written" or "begun"'
     if lessons.has_deeper(day.stem):
-        assert f"# # Day {day.number}, deeper: {day.title}\n" in text(day, "deeper")
+        heading = f"# Day {day.number}, deeper: {day.title}"
+        assert f"# {heading}\n" in text(day, "deeper"), (
+            f"{row} wants chapters/deeper/{day.stem}.py to begin with `{heading}`: {agree}"
+        )
 
 
 @each_day
@@ -72,16 +82,57 @@ def lacks(day: lessons.Day) -> list[str]:
         "its row in lessons.toml": " ".join(map(str, vars(day).values())),
     }
     for name in (day.topic, *day.concepts):
-        for file in [*ROOT.glob(f"utils/**/{name}.py"), *ROOT.glob(f"utils/**/{name}/*.py")]:
+        for file in (
+            *ROOT.glob(f"utils/**/{name}.py"),
+            *ROOT.glob(f"utils/**/{name}/*.py"),
+            *ROOT.glob(f"tests/test_{name}.py"),
+        ):
             pages[file.relative_to(ROOT).as_posix()] = file.read_text(encoding="utf-8")
     for file in ROOT.glob("data/questions.toml"):
         pages["data/questions.toml"] = str(tomllib.loads(file.read_text("utf-8")).get(day.stem))
-    return found + [f"{name} has an {EMPTY}" for name, page in pages.items() if EMPTY in page]
+    found += [f"{name} has a {EMPTY}" for name, page in pages.items() if EMPTY in page]
+    if not found and not day.written:
+        found = ['its state in lessons.toml: write "written", then `make days`']
+    return found
 
 
 @each_day
 def test_a_day_has_all_that_a_day_has(day):
-    assert not lacks(day), f"Day {day.number} is not finished: " + "; ".join(lacks(day))
+    if found := lacks(day):
+        pytest.fail(f"Day {day.number} is not finished: {'; '.join(found)}", pytrace=False)
+
+
+ELSEWHERE = "chapters/01_convolution.py"
+
+
+@pytest.mark.parametrize(
+    "row, page, sentence",
+    [
+        ({"title": "Another"}, {}, f"{ELSEWHERE} to begin with `# Day 1: Another`: change the one"),
+        ({"question": "Why?"}, {}, "01_convolution in lessons.toml 'Why?': change the one that is"),
+        ({}, {"**Today's question:** ": "Why "}, f"{ELSEWHERE}: write `**Today's question:** …?`"),
+        ({"state": "done"}, {}, 'the state is "written" or "begun"'),
+    ],
+)
+def test_a_heading_that_differs_is_a_sentence_that_says_what_to_change(
+    row, page, sentence, monkeypatch
+):
+    written = text(DAYS[1])
+    for before, after in page.items():
+        written = written.replace(before, after)
+    monkeypatch.setitem(globals(), "text", lambda day, folder="": written)
+    with pytest.raises(AssertionError, match=re.escape(sentence)):
+        test_a_lesson_is_headed_as_the_registry_says(replace(DAYS[1], **row))
+
+
+def test_a_day_that_lacks_nothing_else_is_to_be_called_written():
+    begun = replace(DAYS[0], state="begun")
+    (said,) = lacks(begun)
+    assert said.endswith('write "written", then `make days`')
+    assert not any("state" in said for said in lacks(replace(begun, question=EMPTY)))
+    with pytest.raises(pytest.fail.Exception, match="^Day 0 is not finished: its state") as failed:
+        test_a_day_has_all_that_a_day_has(begun)
+    assert str(failed.value).count("its state") == 1
 
 
 # Beginning a day ----------------------------------------------------------------------------------
@@ -126,6 +177,7 @@ def test_a_day_that_was_begun_passes_all_tests_but_those_that_say_what_it_lacks(
         "1 exercises, at least 8",
         "its row in lessons.toml",
         "data/questions.toml",
+        "tests/test_topic_of_the_day.py has a [to be written]",
         "pictures: 0, at least 15",
     ):
         assert lack in done.stdout, lack
@@ -142,6 +194,12 @@ def test_a_day_that_was_begun_passes_all_tests_but_those_that_say_what_it_lacks(
         (len(DAYS) + 1, "text", f"The next day is {len(DAYS)}, not {len(DAYS) + 1}"),
         (len(DAYS), "text-classes", "'text-classes' can't be a module's name"),
         (len(DAYS), "Text", "'Text' can't be a module's name"),
+        (len(DAYS), "Text Classes", "'Text Classes' can't be a module's name"),
+        (len(DAYS), "übersicht", "'übersicht' can't be a module's name"),
+        (len(DAYS), "class", "'class' can't be a module's name"),
+        (len(DAYS), "torch", "'torch' can't be a module's name"),
+        (len(DAYS), "check", "'check' can't be a module's name"),
+        (len(DAYS), "checking", "utils/exercises/checking.py is there already"),
         (len(DAYS), "attention", "utils/attention.py is there already"),
         (len(DAYS), "training", "utils/training is there already"),
     ],
@@ -152,6 +210,55 @@ def test_a_day_that_can_not_begin_is_refused_and_nothing_is_written(number, topi
         new_day.begin(number, topic)
     assert (ROOT / "lessons.toml").read_bytes() == before
     assert not list(ROOT.glob(f"chapters/*_{topic}.py")) or topic == "attention"
+
+
+@pytest.mark.parametrize("questions", [None, "[99_other]\n"])
+@pytest.mark.parametrize("deeper", [False, True])
+def test_a_day_whose_cell_fails_leaves_the_book_as_it_was(tmp_path, monkeypatch, questions, deeper):
+    for folder in ("chapters/solutions", "data", "tests", "utils/exercises"):
+        (tmp_path / folder).mkdir(parents=True)
+    for file in ("lessons.toml", "README.md", "index.md"):
+        shutil.copy(ROOT / file, tmp_path)
+    (tmp_path / "_toc.yml").write_text("the contents", encoding="utf-8")
+    if questions:
+        (tmp_path / "data" / "questions.toml").write_text(questions, encoding="utf-8")
+    if deeper:
+        (tmp_path / "chapters" / "deeper").mkdir()
+
+    def execute(script: Path) -> None:
+        assert "topic_of_the_day" in (tmp_path / "_toc.yml").read_text(encoding="utf-8")
+        if script.parent.name == "solutions":
+            raise notebooks.LessonError("A cell fails.")
+        script.with_suffix(".ipynb").write_text("executed", encoding="utf-8")
+
+    monkeypatch.setattr(notebooks, "execute", execute)
+    before = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
+    with pytest.raises(notebooks.LessonError, match="A cell fails"):
+        new_day.begin(len(DAYS), "topic_of_the_day", tmp_path)
+    assert {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")} == before
+
+
+@pytest.mark.parametrize("arguments", [[], ["", ""], ["8", ""], ["", "text"], ["eight", "text"]])
+def test_a_day_without_its_number_or_topic_is_one_sentence(arguments):
+    with pytest.raises(SystemExit, match="make new-day NUMBER=8 TOPIC=text_classification"):
+        new_day.main(arguments)
+
+
+def test_a_row_that_lacks_a_field_is_one_sentence_to_make_days(begun):
+    registry = begun / "lessons.toml"
+    before = registry.read_text(encoding="utf-8")
+    registry.write_text(before.replace("fails =", "breaks =", 1), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "utils.press.lessons"],
+        cwd=begun,
+        env=os.environ | {"PYTHONPATH": str(begun)},
+        capture_output=True,
+        text=True,
+    )
+    registry.write_text(before, encoding="utf-8")
+    assert done.returncode and re.fullmatch(
+        r"lessons.toml: the day 00_first_steps has the fields .*, and needs .*\.\n", done.stderr
+    )
 
 
 def test_a_registry_with_a_gap_or_a_field_too_few_is_refused(tmp_path):

@@ -4,6 +4,7 @@ import ast
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -130,6 +131,18 @@ def test_help_lists_every_command_and_is_what_make_alone_does(book):
     )
 
 
+@pytest.mark.parametrize("given", [{}, {"NUMBER": "8", "TOPIC": "Text Classification"}])
+def test_a_topic_of_two_words_and_one_that_is_missing_arrive_as_they_are(book, given):
+    told = subprocess.run(
+        ["make", "--dry-run", "new-day", *(f"{name}={value}" for name, value in given.items())],
+        cwd=book,
+        capture_output=True,
+        text=True,
+    )
+    called = shlex.split(told.stdout.splitlines()[-1])
+    assert called[-2:] == [given.get("NUMBER", ""), given.get("TOPIC", "")]
+
+
 # ------------------------------------------------------------------------------- lock and settings
 
 
@@ -238,6 +251,37 @@ def test_every_command_that_the_text_names_is_one_of_make():
     assert {"lab", "test", "book"} <= {command for page, command in named if page == "README.md"}
     unknown = [pair for pair in named if pair[1] not in phony]
     assert unknown == [], f"{unknown} name no command of the Makefile: `make` lists those there are"
+
+
+def test_without_make_the_readme_calls_what_make_calls():
+    recipes = (ROOT / "Makefile").read_text(encoding="utf-8")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = re.findall(r"python -m (\S+).*# make ([\w-]+)", text)
+    assert {"lab", "test", "execute", "days", "new-day"} == {command for _, command in named}
+    for module, command in named:
+        assert re.search(rf"^{command}:.*\n\t.*-m {module}\b", recipes, re.MULTILINE), (
+            f"README.md: without make, `make {command}` is another module than {module}"
+        )
+
+
+def test_the_command_for_one_exercise_runs_the_tests_of_its_pages_too():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (arguments,) = re.findall(r'make test ARGS="(\S+ -k [^"]*)"', text)
+    collected = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n0", "-p", "no:cacheprovider"]
+        + shlex.split(arguments),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    ).stdout
+    for test in (
+        "test_every_exercise_has_its_check_its_page_and_its_solution[self_attention-05_",
+        "test_an_exercise_is_untouched_in_the_chapter_and_passed_in_its_solution[self_attention-05_",
+        "test_the_checklist_of_a_chapter_names_its_exercises[self_attention-05_",
+        "test_the_reference_passes[5.1]",
+    ):
+        assert test in collected, f"{test} is not run by `make test ARGS={arguments!r}`"
+    assert "convolution" not in collected
 
 
 WORKFLOWS = {

@@ -8,6 +8,7 @@ the mistakes, each a decorated function.
 import importlib
 import inspect
 import io
+import itertools
 import math
 import os
 import pkgutil
@@ -16,6 +17,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -455,6 +457,14 @@ def _keep(mistakes: dict[str, Mistake], wrong: Callable, mistake: Mistake) -> No
     mistakes[wrong.__name__] = mistake
 
 
+def _path(file: ModuleType) -> str:
+    return file.__name__.replace(".", "/") + ".py"
+
+
+def _number(file: ModuleType) -> list[int]:
+    return [int(part) for part in file.exercise.id.split(".")]
+
+
 class Checker:
     """The exercises of a day: `check(id, attempt)` is the call under each of them."""
 
@@ -463,11 +473,27 @@ class Checker:
 
     @classmethod
     def of(cls, day: str) -> "Checker":
-        """Gather the exercises of a package of `utils.exercises`: the files that define one."""
+        """Gather the exercises of a package of `utils.exercises`: the files that define one.
+
+        Raises: ValueError if two have the same number, or one is begun and not defined.
+        """
         names = [info.name for info in pkgutil.iter_modules(importlib.import_module(day).__path__)]
         files = [importlib.import_module(f"{day}.{name}") for name in names]
-        found = [file.exercise for file in files if hasattr(file, "exercise")]
-        return cls(*sorted(found, key=lambda exercise: [int(n) for n in exercise.id.split(".")]))
+        for file in files:
+            if not hasattr(file, "exercise") and {"Exercise", "Prediction"} & vars(file).keys():
+                raise ValueError(
+                    f'{_path(file)} defines no exercise: write `exercise = Exercise("N.M", '
+                    "reference)`, or a Prediction, under that name."
+                )
+        files = sorted((file for file in files if hasattr(file, "exercise")), key=_number)
+        for one, other in itertools.pairwise(files):
+            if _number(one) == _number(other):
+                chapter, last = _number(files[-1])
+                raise ValueError(
+                    f"{_path(one)} and {_path(other)} are both Exercise {one.exercise.id}: the "
+                    f"next free number is {chapter}.{last + 1}."
+                )
+        return cls(*(file.exercise for file in files))
 
     def __call__(self, id: str, attempt: Any) -> Callable | None:
         """Check a learner's attempt and print the verdict; never raise, never return early.

@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 import re
+import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -151,9 +152,22 @@ def plain_text(record: dict) -> str:
     )
 
 
+def _entry(id: str) -> dict:
+    """The claim's row.
+
+    Raises: ClaimError if it has none.
+    """
+    if id not in registry():
+        raise ClaimError(
+            f"There is no claim {id!r} in data/claims.toml: add its row there, or take it out of "
+            "the lesson and run `make execute`."
+        )
+    return registry()[id]
+
+
 def card(record: dict) -> str:
     """The same as a reader sees it, in Markdown, with the statement and the numbers."""
-    entry = registry()[record["claim"]]
+    entry = _entry(record["claim"])
     how = record["found"]
     if "experiment" in record:
         how += f" `experiments/{record['experiment']}.py`"
@@ -197,7 +211,7 @@ def page() -> str:
             lines += ["", f"## {{doc}}`{page}`", ""]
             lines += ["| claim | what was measured |", "| --- | --- |"]
         for record in found:
-            entry = registry()[record["claim"]]
+            entry = _entry(record["claim"])
             kind = record.get("answer", record.get("verdict"))
             count[kind] += 1
             by = f"{{cite:t}}`{','.join(entry['cite'])}`" if "cite" in entry else entry["made_by"]
@@ -253,12 +267,13 @@ def _written(value: object) -> str:
 
 
 def _show(id: str, record: dict) -> None:
-    if id not in registry():
-        raise ClaimError(f"There is no claim {id!r} in data/claims.toml; add it there first.")
     record = {"claim": id, **record}
     bundle = {"text/plain": plain_text(record), "text/markdown": card(record), RECORD: record}
     display(bundle, raw=True)
 
 
 if __name__ == "__main__":
-    experiments.write_atomically(ROOT / "claims.md", page())
+    try:
+        experiments.write_atomically(ROOT / "claims.md", page())
+    except ClaimError as error:
+        sys.exit(str(error))

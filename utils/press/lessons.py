@@ -4,6 +4,7 @@
 lists of days in README and index.
 """
 
+import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -154,11 +155,14 @@ def pages(book: Path = ROOT) -> dict[str, str]:
     return made
 
 
-def write_pages() -> None:
+def write_pages(book: Path = ROOT) -> None:
     """Write what follows from the registry."""
-    for file, text in pages().items():
-        (ROOT / file).write_text(text, encoding="utf-8")
+    for file, text in pages(book).items():
+        (book / file).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    write_pages()
+    try:
+        write_pages()
+    except ValueError as error:
+        sys.exit(str(error))

@@ -3,8 +3,12 @@
 They run, are in the book, and pass the tests, but for those that name what is [to be written].
 """
 
+import keyword
+import re
+import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from string import Template
 
@@ -21,6 +25,7 @@ FILES = {  # template: what it becomes
     "exercise": "utils/exercises/{topic}/row_means.py",
     "test": "tests/test_{topic}.py",
 }
+QUESTIONS = "data/questions.toml"
 ROW = """
 [[day]]
 stem = "{stem}"
@@ -34,38 +39,74 @@ state = "begun"
 
 
 def begin(number: int, topic: str, book: Path = ROOT) -> list[Path]:
-    """Write the files of a day that there is not yet; enter it in lessons.toml and the questions.
+    """Write the files of a day that there is not yet, enter it in the lists, execute its pages.
 
     Returns: the files, the lesson first.
-    Raises: ValueError if it is not the next day, the topic can't be a module's name, or a file of
-        that name is there already; then nothing is written.
+    Raises: ValueError if it is not the next day, the topic can't be the module's name, or a file of
+        that name is there already; LessonError if a cell fails. The book is then as it was.
     """
     following = len(lessons.days(book))
     if number != following:
         raise ValueError(f"The next day is {following}, not {number}.")
-    if not topic.isidentifier() or topic != topic.lower():
+    if not re.fullmatch("[a-z][a-z0-9_]*", topic) or topic in {*keyword.kwlist, *_imported()}:
         raise ValueError(
             f"{topic!r} can't be a module's name: write the topic in small letters and "
-            "underscores, as in `text_classification`."
+            "underscores, as in `text_classification`, and take no word of Python's own and no "
+            "name that a lesson imports."
         )
     stem = f"{number:02d}_{topic}"
     files = {name: book / file.format(stem=stem, topic=topic) for name, file in FILES.items()}
-    taken = [file for file in (book / "utils" / topic, *files.values()) if file.exists()]
+    modules = (book / "utils" / topic, book / "utils" / "exercises" / f"{topic}.py")
+    taken = [file for file in (*modules, *files.values()) if file.exists()]
     if taken:
         raise ValueError(f"{taken[0].relative_to(book)} is there already: choose another topic.")
-    words = {"number": number, "topic": topic, "stem": stem}
+    with _all_or_nothing(list(files.values()), book):
+        _write(files, {"number": number, "topic": topic, "stem": stem}, book)
+        lessons.write_pages(book)
+        for page in ("lesson", "deeper", "solutions"):
+            notebooks.execute(files[page])
+    return list(files.values())
+
+
+def _imported() -> set[str]:
+    """The names that the template of a lesson imports, beside the topic's own."""
+    text = (TEMPLATES / "lesson.txt").read_text(encoding="utf-8")
+    return set(re.findall(r"^(?:from \S+ )?import (\w+)", text, re.MULTILINE))
+
+
+@contextmanager
+def _all_or_nothing(files: list[Path], book: Path) -> Iterator[None]:
+    """Remove the files, and put the lists back as they were, if what is done here fails."""
+    places = [book / name for name in (lessons.REGISTRY, QUESTIONS, *lessons.pages(book))]
+    places += [path for file in files for path in (file.parent, file, file.with_suffix(".ipynb"))]
+    before = {path: path.read_bytes() for path in places if path.is_file()}
+    new = [path for path in places if not path.exists()]
+    try:
+        yield
+    except BaseException:
+        for path in new:
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+        for path, content in before.items():
+            path.write_bytes(content)
+        raise
+
+
+def _write(files: dict[str, Path], words: dict, book: Path) -> None:
+    """Fill in the templates, and enter the day in lessons.toml and the questions."""
     steps, exercises = map(lessons.SECTIONS.index, ("Step by step", "Exercises"))
     words |= {"before": _empty(lessons.SECTIONS[:steps])}
     words |= {"after": _empty(lessons.SECTIONS[steps + 1 : exercises])}
     for name, file in files.items():
         file.parent.mkdir(exist_ok=True)
         file.write_text(_filled(name, words), encoding="utf-8")
-    with (book / "data" / "questions.toml").open("a", encoding="utf-8") as questions:
+    with (book / QUESTIONS).open("a", encoding="utf-8") as questions:
         questions.write(5 * _filled("question", words))
     registry = book / lessons.REGISTRY
-    row = ROW.format(stem=stem, topic=topic)
+    row = ROW.format(**words)
     registry.write_text(registry.read_text(encoding="utf-8") + row, encoding="utf-8")
-    return list(files.values())
 
 
 def _empty(sections: Sequence[str]) -> str:
@@ -77,19 +118,18 @@ def _filled(template: str, words: dict) -> str:
     return Template(text).substitute(words)
 
 
-def main(number: str, topic: str) -> None:
-    files = begin(int(number), topic)
-    lessons.write_pages()
-    for script in files[:3]:
-        notebooks.execute(script)
+def main(arguments: list[str]) -> None:
+    if len(arguments) != 2 or not arguments[0].isdecimal() or not arguments[1]:
+        sys.exit(
+            "Say which day and what it is about: make new-day NUMBER=8 TOPIC=text_classification"
+        )
+    try:
+        files = begin(int(arguments[0]), arguments[1])
+    except (ValueError, notebooks.LessonError) as error:
+        sys.exit(str(error))
     print("Written and executed:", *(f"  {notebooks.shown(file)}" for file in files), sep="\n")
     print("Fill in the row of lessons.toml, then `make days`; `make test` names what is missing.")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3 or not sys.argv[1].isdecimal():
-        sys.exit("Say which day and what it is about: make new-day NUMBER=8 TOPIC=classification")
-    try:
-        main(*sys.argv[1:])
-    except (ValueError, notebooks.LessonError) as error:
-        sys.exit(str(error))
+    main(sys.argv[1:])
