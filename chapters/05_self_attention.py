@@ -20,8 +20,8 @@
 # - say what attention doesn't know about order, and how to tell it,
 # - find out whether a look matters, by taking it away.
 #
-# The day builds on [Day 4](04_attention.ipynb): scores, weights, masks. It takes 55 minutes to read and 30 to write.
-# You write the four functions at its heart, and what you wrote is what is trained. At the end it says what *it* means.
+# It builds on [Day 4](04_attention.ipynb): scores, weights, masks. You need 50 minutes to read and 25 to write the four functions at its heart. What
+# you wrote is what is trained, and at the end it says what *it* means.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -50,7 +50,7 @@ from utils.show.mechanisms import self_attention as mechanisms
 from utils.show.plotting import bars, curves, heat_map, use_book_style
 from utils.show.views import guess, heads, meaning, quiz
 from utils.tasks.pronouns import RecurrentTagger, VOCABULARY, as_ids, shares_right
-from utils.tasks.pronouns import train_pronouns, without_link
+from utils.tasks.pronouns import looked_at, train_pronouns, without_link
 
 use_book_style()
 
@@ -80,8 +80,8 @@ rows = [[" ".join(s.words), s.form, s.words[s.antecedent]] for s in corpus.test[
 table(rows, ["sentence", "the gap wants", "the pronoun means"])
 
 # %% [markdown]
-# Exactly one noun of a sentence agrees with its pronoun in number *and* can be what the adjective says: animals are tired, streets are
-# wide. Nobody tells the network which nouns are animals. We train a GRU on it, in both directions.
+# Exactly one noun agrees with the pronoun in number *and* can be what the adjective says: animals are tired, streets are
+# wide. Nobody tells the network which nouns are animals. We train a GRU, in both directions.
 
 
 # %% tags=["evidence"]
@@ -108,7 +108,7 @@ observe(
 )
 
 # %% [markdown]
-# The gaps are done, the pronouns are hard. What a state knows of a word far away has passed through every state in between. Gates help it on
+# The gaps are done, the pronouns are hard. What a state knows of a distant word has passed through [every state in between](deeper/05_self_attention.ipynb#deeper-way). Gates help it on
 # the way. They don't make the way shorter.
 
 # %% [markdown]
@@ -158,7 +158,7 @@ W_v = torch.tensor([[3.0, 0.0], [0.0, 1.0]])
 q, k, v = x @ W_q.T, x @ W_k.T, x @ W_v.T
 print("queries", q.tolist())
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One word, three roles. Three matrices make of the same two numbers a query, a key and a value: what *cat* asks, what it is found by, and what it gives.", "name": "fig-roles"}, "image": {"alt": "On the left the word cat and its vector 1, 0. Three arrows lead through three matrices of two rows and two columns to three vectors: through W_q to the query 0, 2 in blue, which asks; through W_k to the key 1, 0 in orange, by which the word is found; through W_v to the value 3, 0 in green, which it gives."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One word, three roles. From the two numbers of *cat*, three matrices make what it asks, what it is found by, and what it gives.", "name": "fig-roles"}, "image": {"alt": "On the left the word cat and its vector 1, 0. Three arrows lead through three matrices of two rows and two columns to three vectors: through W_q to the query 0, 2 in blue, which asks; through W_k to the key 1, 0 in orange, by which the word is found; through W_v to the value 3, 0 in green, which it gives."}}
 roles = {"query": (W_q, "asks"), "key": (W_k, "is found by"), "value": (W_v, "gives")}
 
 ax = sheet(7.8)
@@ -201,7 +201,7 @@ guess(
 #
 # $d_k$ is the width of a query. What its root does there is the next step's question.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One look: *cat* asks. Its query times each key (divided by √2) is a score, the softmax makes weights of the scores, and the weights mix the values: the stronger a value's colour, the more of it is taken. Each number stands where its row and its column cross.", "name": "fig-look"}, "image": {"alt": "From left to right: the query of cat, 0 and 2, in blue; above the next cells the keys of cat, sat and there as columns in orange; where they cross, the three scores 0, 1.41, 0.71; an arrow, softmax, to the weights 0.14, 0.58, 0.28 in grey; above the last cells the three values as rows in green, that of sat the strongest; below them their mixture 0.85, 0.72."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One look: *cat* asks. A number is where its row and its column cross: query times key is a score; weights times values are the mixture.", "name": "fig-look"}, "image": {"alt": "From left to right: the query of cat, 0 and 2, in blue; above the next cells the keys of cat, sat and there as columns in orange; where they cross, the three scores 0, 1.41, 0.71; an arrow, softmax, to the weights 0.14, 0.58, 0.28 in grey; above the last cells the three values as rows in green, that of sat the strongest; below them their mixture 0.85, 0.72."}}
 mechanisms.looks(q, k, v, everyone=False)
 plt.show()
 
@@ -239,7 +239,7 @@ y, alpha = attention(q, k, v)
 print("weights", [[round(a, 2) for a in row] for row in alpha.tolist()])
 print("outputs", [[round(a, 2) for a in row] for row in y.tolist()])
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "All looks at once: the same map for all three words. Each row is one look; the framed one is the look of *cat*. The softmax goes by rows.", "name": "fig-all-at-once"}, "image": {"alt": "The same map with three rows, for cat, sat and there: Q of shape (T, d_k) in blue; above the next cells K transposed, (d_k, T), in orange; where they cross, the scores (T, T); an arrow, softmax, to the weights (T, T) in grey; above the last cells V, (T, d_v), in green; below it the outputs Y, (T, d_v). The first row of Q, scores, weights and Y is framed: it holds the numbers of the look of cat."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "All looks at once: each row is one look. The row of *cat* is the one from before.", "name": "fig-all-at-once"}, "image": {"alt": "The same map with three rows, for cat, sat and there: Q of shape (T, d_k) in blue; above the next cells K transposed, (d_k, T), in orange; where they cross, the scores (T, T); an arrow, softmax, to the weights (T, T) in grey; above the last cells V, (T, d_v), in green; below it the outputs Y, (T, d_v). The first row of Q, scores, weights and Y is framed: it holds the numbers of the look of cat."}}
 mechanisms.looks(q, k, v)
 plt.show()
 
@@ -304,7 +304,7 @@ plt.show()
 # *9 minutes, most of them yours.* Nobody should look at **padding**. And a model that is to say the next word must not see it: a **causal** mask allows each position
 # itself and what came before. Masks are boolean, `True` = may be seen, so both at once is `&`.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Which keys (columns) each query (rows) may see, for three words and one place of padding. A stroke: hidden. Hatched: a query that is padding; what it finds, nobody reads.", "name": "fig-masks"}, "image": {"alt": "Three grids of four rows and four columns for cat, sat, there and padding. Causal: ticks on and below the diagonal, strokes above it. Padding: strokes in the last column, the last row hatched, ticks elsewhere. Both: ticks on and below the diagonal in the first three rows, strokes elsewhere, the last row hatched."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Which keys (columns) each query (row) may see, in three words and one place of padding. Struck out: forbidden. Hatched: the query is padding itself, and nobody reads what it finds.", "name": "fig-masks"}, "image": {"alt": "Three grids of four rows and four columns for cat, sat, there and padding. Causal: ticks on and below the diagonal, strokes above it. Padding: strokes in the last column, the last row hatched, ticks elsewhere. Both: ticks on and below the diagonal in the first three rows, strokes elsewhere, the last row hatched."}}
 mechanisms.masks()
 plt.show()
 
@@ -355,8 +355,9 @@ def one_look(x, W_in, W_o, mask):
 class Reader(nn.Module):
     """Say a word at each place: ids (B, T) to logits (B, T, V) and weights (B, L, h, T, T)."""
 
-    def __init__(self, look, n_layers=1, ordered=False, V=len(VOCABULARY), D=32):
+    def __init__(self, look, n_layers=1, ordered=False, D=32):
         super().__init__()
+        V = len(VOCABULARY)
         self.look, self.ordered = look, ordered
         self.words, self.places = nn.Embedding(V, D), nn.Embedding(24, D)
         self.W_in, self.W_o = (
@@ -384,11 +385,11 @@ class Reader(nn.Module):
 
 # %%
 def trained(look, n_layers=1, ordered=False, seed=0):
-    """A reader after six epochs, and its losses."""
+    """A reader after six epochs."""
     torch.manual_seed(seed)
     model = Reader(look, n_layers, ordered)
-    losses = train_pronouns(model, lambda said, y: sequence_loss(said[0], y), corpus, seed=seed)
-    return model.eval(), losses
+    train_pronouns(model, lambda said, y: sequence_loss(said[0], y), corpus, seed=seed)
+    return model.eval()
 
 
 @torch.no_grad()
@@ -399,7 +400,7 @@ def judged(model, part=corpus.validation):
 
 # %% tags=["training"]
 steps = {"yesterday's GRU": [found]}
-steps["one look"] = [judged(trained(one_look, seed=seed)[0]) for seed in (0, 1, 2)]
+steps["one look"] = [judged(trained(one_look, seed=seed)) for seed in (0, 1, 2)]
 
 # %% tags=["evidence"]
 pronoun, gap = ([found[what] for found in steps["one look"]] for what in ("pronoun", "gap"))
@@ -410,7 +411,7 @@ observe(
 )
 
 # %% [markdown]
-# In the same six epochs your few lines understand more pronouns than the GRU. But the gaps are a coin toss. Two things are missing.
+# In six epochs your few lines understand more pronouns than the GRU. But the gaps are a coin toss. Two things are missing.
 #
 # ### Several looks at once
 #
@@ -422,14 +423,14 @@ observe(
 # \operatorname{MultiHead}(x_t) = W_o \left[y^{(1)}_t; \dots; y^{(h)}_t\right] .
 # $$ (eq-heads)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two heads. The width of queries, keys and values is cut in two, as coloured columns. Each head looks by itself, with weights of its own. What they found is laid side by side again, and $W_o$ mixes it.", "name": "fig-heads-cut"}, "image": {"alt": "At the top a matrix of three rows, cat, sat, there, and D columns, half of them light blue, half yellow. Two arrows lead down to a matrix of the light blue columns and one of the yellow columns. Each goes through a three by three table of weights of its own, in grey, to as many columns of its colour. Arrows lead down to these columns side by side; an arrow, W_o, leads from there to a matrix of one colour."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two heads. The width is cut in two; each head looks by itself, with weights of its own; what they found is laid side by side again.", "name": "fig-heads-cut"}, "image": {"alt": "At the top a matrix of three rows, cat, sat, there, and D columns, half of them light blue, half yellow. Two arrows lead down to a matrix of the light blue columns and one of the yellow columns. Each goes through a three by three table of weights of its own, in grey, to as many columns of its colour. Arrows lead down to these columns side by side; an arrow, W_o, leads from there to a matrix of one colour."}}
 mechanisms.heads()
 plt.show()
 
 # %% [markdown]
 # {numref}`fig-split` shows how to cut, and the most common mistake in multi-head attention. Both have the same shape, and no error tells them apart.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Cutting the width moves numbers and changes none. Right: cut the width, then exchange two axes, and each head has its own columns of all words. Wrong: the shape is the same, but a head gets whole words, torn into rows.", "name": "fig-split"}, "image": {"alt": "On the left a table of three rows, cat, sat, there, and eight numbered columns, the first four light blue, the last four yellow. Above on the right the right cut: head 0 all light blue with rows cat, sat, there; head 1 all yellow with the same rows. Below on the right the wrong one: head 0 with the rows cat, light blue, cat, yellow, sat, light blue; head 1 with sat, yellow, there, light blue, there, yellow."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Right: first the width is cut, then heads and words change places. Wrong: a plain view into the same shape; a head gets half of the words, and words stand in each other's rows.", "name": "fig-split"}, "image": {"alt": "On the left a table of three rows, cat, sat, there, and eight numbered columns, the first four light blue, the last four yellow. Above on the right the right cut: head 0 all light blue with rows cat, sat, there; head 1 all yellow with the same rows. Below on the right the wrong one: head 0 with the rows cat, light blue, cat, yellow, sat, light blue; head 1 with sat, yellow, there, light blue, there, yellow."}}
 mechanisms.cuts()
 plt.show()
 
@@ -478,11 +479,11 @@ multi_head = check("5.4", multi_head)
 check.show_reference("5.4")
 
 # %% [markdown]
-# Heads cost no parameters: the matrices are as before, only cut. The same reader with four heads:
+# Heads cost no parameters: the matrices are the same, only cut. The reader with four:
 
 # %% tags=["training"]
 four_looks = partial(multi_head, n_heads=4)
-steps["four heads"] = [judged(trained(four_looks, seed=seed)[0]) for seed in (0, 1, 2)]
+steps["four heads"] = [judged(trained(four_looks, seed=seed)) for seed in (0, 1, 2)]
 
 # %% tags=["evidence"]
 four, filled = ([found[what] for found in steps["four heads"]] for what in ("pronoun", "gap"))
@@ -511,7 +512,7 @@ guess(
     because=f"The largest difference is {moved:.0e}: rounding.",
 )
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The same bag of words. In another order, the outputs change places with the words, and no number changes.", "name": "fig-order"}, "image": {"alt": "Above, the words dog, bites and man go into self-attention, and three outputs of two numbers each come out. Below, man, bites and dog go in from below. Arrows join the two outputs of each word: the numbers are the same, only the places differ."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The same bag of words. In another order, the outputs change places with their words, and no number changes.", "name": "fig-order"}, "image": {"alt": "Above, the words dog, bites and man go into self-attention, and three outputs of two numbers each come out. Below, man, bites and dog go in from below. Arrows join the two outputs of each word: the numbers are the same, only the places differ."}}
 x = {"dog": [1.0, 0.0], "bites": [0.0, 1.0], "man": [0.5, 0.5]}
 W_q, W_k, W_v = torch.tensor([[[0.0, 2], [2, 0]], [[1, 0], [0, 1]], [[3, 0], [0, 1]]])
 
@@ -551,7 +552,7 @@ plt.show()
 # **Add it to the words**, for instance from a table with a learned row for each position. That is our `places`, and it ends at its last row. The Transformer's paper has
 # **clocks** instead {cite}`vaswani2017attention`. Tomorrow we use them.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Positions as clocks. Each position sets several hands, fast ones (above) and slow ones (below). Three positions on, every hand has turned by an angle of its own (shaded), wherever the step began.", "name": "fig-clock"}, "image": {"alt": "Three rows of eight clocks, for positions 0 to 7. In the first row the hand turns by one radian a position, in the second by about a third, in the third by a tenth. Above, two arrows mark a step of three, from 1 to 4 and from 4 to 7; in the clocks of 4 and 7 the angle by which the hand has turned is shaded, and in each row it is the same in both."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Positions as clocks: each sets several hands, from fast (above) to slow (below). Three positions on, each hand has turned by its own fixed angle (shaded), wherever the step began.", "name": "fig-clock"}, "image": {"alt": "Three rows of eight clocks, for positions 0 to 7. In the first row the hand turns by one radian a position, in the second by about a third, in the third by a tenth. Above, two arrows mark a step of three, from 1 to 4 and from 4 to 7; in the clocks of 4 and 7 the angle by which the hand has turned is shaded, and in each row it is the same in both."}}
 D, step = 16, 3
 omega = [10000 ** (-2 * i / D) for i in range(3)]  # radians a position, of the first three hands
 
@@ -582,7 +583,7 @@ plt.show()
 # **Turn queries and keys.** **Rotary** positions {cite}`su2021roformer` add nothing. They turn each query and each key by its own position. The angle
 # between the two then depends on their distance alone, and so does the score.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Rotary positions. The query of *cat* is turned by its position, the key of *sat* by its own (dashed: where they stood). Two positions apart, the angle between them is the same near the start of a text and further on; so is their product.", "name": "fig-rotation"}, "image": {"alt": "Three dials. In the first, unturned, the query stands at 11 degrees and the key at 69, 57 degrees apart. In the second, at positions 1 and 3, and in the third, at positions 5 and 7, both are turned, and the shaded angle between them is 103 degrees in both."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Rotary positions: the query is turned by its position, the key by its own. Two positions apart, the angle between them is the same at the start of a text and further on.", "name": "fig-rotation"}, "image": {"alt": "Three dials. In the first, unturned, the query stands at 11 degrees and the key at 69, 57 degrees apart. In the second, at positions 1 and 3, and in the third, at positions 5 and 7, both are turned, and the shaded angle between them is 103 degrees in both."}}
 omega, q, k = 0.4, 0.2, 1.2  # radians a position; where query and key point unturned
 
 ax = sheet(6.9)
@@ -629,15 +630,9 @@ print("outputs and weights agree with nn.MultiheadAttention and with the book's 
 # *4 minutes.* Now everything together: four heads, learned positions, and two layers, so that a word can ask those that have asked already.
 
 # %% tags=["training"]
-reader, losses = trained(four_looks, n_layers=2, ordered=True)
-others = [trained(four_looks, n_layers=2, ordered=True, seed=seed)[0] for seed in (1, 2)]
+reader = trained(four_looks, n_layers=2, ordered=True)
+others = [trained(four_looks, n_layers=2, ordered=True, seed=seed) for seed in (1, 2)]
 steps["four heads, order, two layers"] = [judged(model) for model in (reader, *others)]
-
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The reader's loss on training and validation sentences.", "name": "fig-reader-loss"}, "image": {"alt": "Two curves over six epochs. Both fall steeply in the first three epochs and are close to zero at the end."}}
-parts = {"training": losses.train, "validation": losses.validation}
-lines = {name: (range(1, 7), part["loss"]) for name, part in parts.items()}
-curves(lines, "epoch", "loss (nats per answer)")
-plt.show()
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers on the validation sentences, after six epochs each. Bars are means of three seeds (the GRU: one), lines go from the lowest to the highest.", "name": "fig-ladder"}, "image": {"alt": "Two bar charts with four bars each. Pronouns: yesterday's GRU about 60 percent, one look about 75, four heads about 94, the whole reader over 99. Gaps: the GRU 100, one look about 53, four heads about 73, the whole reader 100."}}
 figure, axes = plt.subplots(2, 1, figsize=(6.4, 5.6))
@@ -647,8 +642,8 @@ for ax, what in zip(axes, ("pronoun", "gap")):
 plt.show()
 
 # %% [markdown]
-# Heads brought the pronouns, order the gaps. Now, once, the test sentences; and those in which the adjective was never said of this noun in
-# training. Beside the GRU is a rule: the first noun that agrees in number.
+# Heads brought the pronouns, order the gaps. Now, once, the test sentences, and those in which the adjective was never said of this noun in
+# training. A simple rule for comparison: take the first noun that agrees in number.
 
 # %% tags=["evidence"]
 tested = {name: judged(reader, getattr(corpus, name)) for name in ("test", "unseen_pairs")}
@@ -698,7 +693,7 @@ ax.tick_params(axis="x", labelrotation=60)
 plt.show()
 
 # %% [markdown]
-# One word changes, and *it* turns over. Look around for yourself: choose a sentence, a layer and a head, and point at a word.
+# One word changes, and *it* turns over. Look around: choose a sentence, a layer and a head, and point at a word.
 
 # %% tags=["view"]
 one = corpus.validation[0]
@@ -718,22 +713,17 @@ heads(shown, seen, answers=answers, right=wanted)
 # %% [markdown]
 # ### Does it matter?
 #
-# A picture can be chosen. So we take all 500 validation sentences. How much weight does the pronoun give to its
-# **antecedent** (the noun it stands for), to the adjective, to another noun, and to *because*, which decides nothing?
+# A picture can be chosen. So we take all 500 validation sentences: how much weight does the pronoun give to its
+# **antecedent** (the noun it stands for), the adjective, another noun, and *because*?
 
 # %% tags=["evidence"]
 part = corpus.validation
 ids, _ = as_ids(part)
-pronoun_at = [s.pronoun for s in part]
-key_at = {
-    "antecedent": [s.antecedent for s in part],
-    "adjective": [s.said for s in part],
-    "other noun": [next(n for n in s.nouns if n != s.antecedent) for s in part],
-    "because": [s.words.index("because") for s in part],
-}
+pronoun_at, key_at = [s.pronoun for s in part], looked_at(part)
 with torch.no_grad():
     _, weights = reader(ids)  # (B, L, h, T, T)
-on = {key: weights[range(500), :, :, pronoun_at, at].mean().item() for key, at in key_at.items()}
+looks = {key: weights[range(500), :, :, pronoun_at, at] for key, at in key_at.items()}
+on = {key: look.mean().item() for key, look in looks.items()}
 
 # %% [markdown]
 # "So *it* attends to *the animal*." That is where most people stop. But a weight only says what goes into an average. The value
@@ -772,12 +762,12 @@ assert on["adjective"] > 0.5 * on["antecedent"] and lost["adjective"] < 0.5 * lo
 
 # %% [markdown]
 # Much weight, little use: what the adjective says also reaches *it* by another way, for instance through a noun that looked at it in the first layer.
-# (The [deeper page](deeper/05_self_attention.ipynb#deeper-adjective) closes one way after the other.) A weight shows a look. It doesn't show whether anyone needs it.
+# ([Closing one way after the other](deeper/05_self_attention.ipynb#deeper-adjective).) A weight shows a look. It doesn't show whether anyone needs it.
 
 # %% [markdown]
 # ## Show someone
 #
-# *3 minutes.* Put a sentence together. The network that was trained above answers, here in the page. Let someone else choose the words, and ask them first.
+# *3 minutes.* Put a sentence together. The network that you trained answers, here in the page. Let someone else choose the words, and ask them first.
 
 # %% tags=["view"]
 network = {"words": reader.words.weight, "places": reader.places.weight}
@@ -792,7 +782,7 @@ meaning(
 )
 
 # %% [markdown]
-# Or write it yourself, from the words of the grammar:
+# Or, in JupyterLab, write it yourself:
 
 
 # %%
@@ -814,7 +804,7 @@ print(says("the big dogs near the gate _ not reach the old bridge because they a
 # positions still differ.
 
 
-# %% tags=["evidence"]
+# %%
 @torch.no_grad()
 def by_depth(residual: bool, seed: int, depth: int = 12) -> list[float]:
     """Size of what is not the same at all positions, relative to the whole, after each layer."""
@@ -828,6 +818,7 @@ def by_depth(residual: bool, seed: int, depth: int = 12) -> list[float]:
     return differ
 
 
+# %% tags=["evidence"]
 depths = {
     name: torch.tensor([by_depth(residual, seed) for seed in (0, 1, 2)])
     for name, residual in (("with the sum", True), ("attention alone", False))
@@ -855,7 +846,7 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* Three sentences about self-attention that one often reads, and our answers. Six more are on the [deeper page](deeper/05_self_attention.ipynb).
+# *2 minutes.* Three sentences that one often reads, and our answers. Six more are on the [deeper page](deeper/05_self_attention.ipynb).
 #
 # (claim-att-2)=
 
@@ -903,8 +894,7 @@ claim(
 # %% [markdown]
 # ## Exercises
 #
-# *As long as you like.* The check under each one tells you what is wrong, if something is. Masks are as in the whole book: `True` = may be seen. Ten more are on the
-# [deeper page](deeper/05_self_attention.ipynb), and all solutions on [a page of their own](solutions/05_self_attention.ipynb).
+# *As long as you like.* Ten more are on the [deeper page](deeper/05_self_attention.ipynb), and all solutions on [a page of their own](solutions/05_self_attention.ipynb).
 #
 # ```{exercise} Count a layer's weights
 # :label: exercise-5-5
@@ -936,7 +926,7 @@ check("5.6", my_rows)
 # ```{exercise} The scale that fits
 # :label: exercise-5-7
 #
-# *Core, 10 minutes.* $1/\sqrt{d_k}$ is right for queries and keys whose numbers have a variance of 1. Yours are independent and have mean 0, but those of the
+# *Core, 10 minutes.* $1/\sqrt{d_k}$ is right for numbers of variance 1. Yours are independent and have mean 0, but those of the
 # queries have the variance `var_q`, those of the keys `var_k`. Return scores whose variance is 1.
 # ([Solution](solutions/05_self_attention.ipynb#solution-5-7))
 # ```
@@ -985,7 +975,7 @@ check("5.9", my_different_rows)
 # %% [markdown]
 # ## Checklist and tomorrow
 #
-# The points from the top of the page, ticked when you have passed the exercises that test them.
+# The points from the top, ticked when you have passed the exercises that test them.
 
 # %% tags=["view"]
 points = {
@@ -1006,9 +996,6 @@ checklist({point: ids.split() for point, ids in points.items()})
 # ## Further reading
 #
 # - {cite:t}`vaswani2017attention`, sections 3.2 and 4: today's lesson on two pages.
-# - {cite:t}`cheng2016long` and {cite:t}`lin2017structured`, attention of a text to itself before the Transformer.
-# - {cite:t}`su2021roformer`, rotary positions; {cite:t}`press2022train`, a bias by distance.
-# - {cite:t}`haviv2022transformer`, on order that leaks through the causal mask.
+# - {cite:t}`su2021roformer`, rotary positions.
 # - {cite:t}`jain2019attention` and {cite:t}`wiegreffe2019attention`, a dispute on what attention explains. Read both.
-# - {cite:t}`michel2019sixteen`, on heads that one can do without.
 # - {cite:t}`dong2021attention`, on what attention alone comes to.
