@@ -190,6 +190,8 @@ def test_an_arrow_is_thicker_with_its_weight_and_dashed_on_demand(ax):
     drawn = of_kind(ax, FancyArrowPatch)
     widths = [patch.get_linewidth() for patch in drawn]
     assert widths[1] - widths[0] == pytest.approx(widths[2] - widths[1]) and widths[0] < widths[1]
+    heads = [patch.get_mutation_scale() for patch in drawn]
+    assert heads[0] < heads[1] < heads[2]
     assert {to_hex(patch.get_edgecolor()) for patch in drawn} == {stroke("value")}
     assert [patch.get_linestyle() != "-" for patch in drawn] == [False, False, True]
 
