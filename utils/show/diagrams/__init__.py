@@ -1,16 +1,14 @@
 """Pictures of mechanisms: a sheet, and the dozen shapes with which a lesson draws on it."""
 
+from utils.show.diagrams.clock import dial, hand, sector
 from utils.show.diagrams.shapes import (
     arrow,
     box,
     brace,
     cells,
-    dial,
-    hand,
     label,
     light,
     note,
-    sector,
     stack,
     words,
 )

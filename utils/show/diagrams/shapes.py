@@ -1,4 +1,7 @@
-"""The shapes of which pictures of mechanisms are made; each gives back the Block it stands in."""
+"""The shapes of which pictures of mechanisms are made.
+
+What is drawn gives back its Block, from which arrows, labels and braces start.
+"""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 from matplotlib.axes import Axes
-from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Polygon, Rectangle, Wedge
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Polygon, Rectangle
 from matplotlib.text import Text
 
 from utils.show.diagrams.sheet import (
@@ -42,15 +45,17 @@ def cells(
     Shapes: contents (rows, columns) of numbers or texts; weights, struck and hatched broadcast to
         it. weights: how strong each cell's colour is, in 0..1 (1, or 0 without a role). struck: a
         stroke through the cell. hatched: the cell does not count at all. size: of one cell.
-    Raises: ValueError if contents are ragged, a weight or role is none, or a text does not fit.
+    Raises: ValueError if contents are ragged, the role is unknown, a weight is not in 0..1, or a
+        text or the block does not fit.
     """
-    rows = [list(row) for row in _plain(contents)]
-    if not rows or not rows[0] or len({len(row) for row in rows}) > 1:
+    rows = _plain(contents)
+    lengths = [len(row) if isinstance(row, Sequence) else 0 for row in rows]
+    if not lengths or not lengths[0] or len(set(lengths)) > 1:
         raise ValueError(
-            "Cells are rows of one length, at least one cell each; these rows have "
-            f"{', '.join(str(len(row)) for row in rows) or 'none'}."
+            "Cells are rows of one length, each a list of at least one number or text; these rows "
+            f"have the lengths {lengths}."
         )
-    shape = len(rows), len(rows[0])
+    shape = len(rows), lengths[0]
     weights = _spread(weights if weights is not None else float(role is not None), shape)
     struck, hatched = _spread(struck, shape), _spread(hatched, shape)
     block = inside(ax, Block(*place, shape[1] * size[0], shape[0] * size[1], *shape))
@@ -68,35 +73,38 @@ def cells(
     return block
 
 
-def box(
-    ax: Axes, place: Point, text: str, size: Point, *, role: str | None = None, weight: float = 1.0
-) -> Block:
+def box(ax: Axes, place: Point, text: str, size: Point, *, role: str | None = None) -> Block:
     """Draw a box with a text in it, in the colour of its role, or white.
 
-    Raises: ValueError if the role or weight is none, or the text does not fit.
+    Raises: ValueError if the role is unknown, or the text does not fit.
     """
     block = inside(ax, Block(*place, *size))
-    fill = tinted(role, weight if role else 0.0)
+    fill = tinted(role, float(role is not None))
     ax.add_patch(_rounded(block, 0.12, facecolor=fill, edgecolor=INK, linewidth=1.2))
     fill_in(ax, block, text, fill)
     return block
 
 
-def words(
-    ax: Axes, place: Point, sentence: str, *, gap: float = 0.2, role: str | None = None
-) -> list[Block]:
-    """Draw the words of a sentence in a row of boxes, each as wide as its word."""
+def words(ax: Axes, place: Point, sentence: str, *, gap: float = 0.2) -> list[Block]:
+    """Draw the words of a sentence in a row of boxes, each as wide as its word.
+
+    Raises: ValueError if they leave the sheet.
+    """
     blocks = []
     x, y = place
     for word in sentence.split():
         width = measure(ax, write(ax, (0, 0), word), remove=True).width + 0.3
-        blocks.append(box(ax, (x, y), word, (width, 0.85), role=role))
+        blocks.append(box(ax, (x, y), word, (width, 0.85)))
         x += width + gap
     return blocks
 
 
 def stack(ax: Axes, foot: Point, texts: Sequence[str], size: Point, gap: float = 0.7) -> list:
-    """Draw boxes one above the other, from the foot up, and the road through them."""
+    """Draw boxes one above the other, from the foot up, and the road through them.
+
+    foot: where the road begins. size: of each box; gap: from box to box.
+    Raises: ValueError if the boxes leave the sheet, or a text its box.
+    """
     x, y = foot
     blocks = []
     for text in texts:
@@ -123,29 +131,27 @@ def arrow(
 
     text: stands beside its middle. bend: how far it swings out to its left (below 0: to its right),
         as a part of its length.
-    Raises: ValueError if the role or weight is none, or the text leaves the sheet.
+    Raises: ValueError if the role is unknown, the weight is not in 0..1, or the arrow or its text
+        leaves the sheet.
     """
     tinted(role, weight)  # refuses what is neither
+    across, down = end[0] - start[0], end[1] - start[1]
+    middle = (start[0] + end[0]) / 2 + bend * down, (start[1] + end[1]) / 2 - bend * across
+    for x, y in (start, middle, end):
+        inside(ax, Block(x, y, 0, 0), "an arrow")
     line = {"color": stroke(role), "linewidth": 1.4 + 7 * weight}
     line["linestyle"] = (0, (4, 2)) if dashed else "-"
     curve = {"connectionstyle": f"arc3,rad={-2 * bend}", "shrinkA": 1, "shrinkB": 1}
     head = {"arrowstyle": "-|>", "mutation_scale": 11 + 14 * weight, "capstyle": "butt"}
     ax.add_patch(FancyArrowPatch(start, end, zorder=1.5, **line, **curve, **head))
     if text:
-        _beside(ax, start, end, bend, text, line["linewidth"])
-
-
-def _beside(ax: Axes, start: Point, end: Point, bend: float, text: str, linewidth: float) -> None:
-    """Write a text beside an arrow: where it swings out, else above or to the right."""
-    along = np.subtract(end, start)
-    aside = np.array([along[1], -along[0]])  # to the left of the arrow
-    middle = np.add(start, end) / 2 + bend * aside
-    aside = aside / np.hypot(*aside)
-    if bend < 0 or (bend == 0 and (aside[1], -aside[0]) > (0, 0)):
-        aside = -aside
-    reach = measure(ax, write(ax, (0, 0), text), remove=True)
-    half = abs(aside) @ [reach.width / 2, abs(reach.height) / 2]
-    note(ax, middle + aside * (half + 0.12 + linewidth / 2 / (72 * WIDTH / UNITS)), text)
+        aside = np.array([down, -across]) / math.hypot(across, down)  # to its left
+        if bend < 0 or (bend == 0 and (across < 0 or (across == 0 and down < 0))):
+            aside = -aside
+        reach = measure(ax, write(ax, (0, 0), text), remove=True)
+        half = abs(aside) @ [reach.width / 2, abs(reach.height) / 2]
+        half += 0.12 + line["linewidth"] / 2 / (72 * WIDTH / UNITS)
+        note(ax, tuple(middle + aside * half), text)
 
 
 def note(ax: Axes, place: Point, text: str, *, align: str = "center", **font) -> Text:
@@ -156,7 +162,11 @@ def note(ax: Axes, place: Point, text: str, *, align: str = "center", **font) ->
     """
     written = write(ax, place, text, align, **font)
     reach = measure(ax, written)
-    inside(ax, Block(reach.x0, min(reach.y0, reach.y1), reach.width, abs(reach.height)), text)
+    inside(
+        ax,
+        Block(reach.x0, min(reach.y0, reach.y1), reach.width, abs(reach.height)),
+        f"the text {text!r}",
+    )
     return written
 
 
@@ -181,7 +191,10 @@ def label(ax: Axes, block: Block, side: str, *texts: str, **font) -> None:
 
 
 def brace(ax: Axes, block: Block, side: str, text: str) -> None:
-    """Draw a bracket along a side of a block, with its size or name."""
+    """Draw a bracket along a side of a block, with its size or name.
+
+    Raises: ValueError if the side is unknown, or the text leaves the sheet.
+    """
     x, y = block.at(side, 0.15)
     across, down = SIDES[side]
     along = (block.height if across else block.width) / 2
@@ -202,47 +215,11 @@ def light(ax: Axes, block: Block, margin: float = 0.08) -> None:
     ax.add_patch(_rounded(around, 0.1, fill=False, edgecolor=INK, linewidth=2.6, zorder=2))
 
 
-def dial(ax: Axes, middle: Point, radius: float) -> Block:
-    """Draw the face of a clock, for `hand` and `sector`."""
-    block = inside(ax, Block(middle[0] - radius, middle[1] - radius, 2 * radius, 2 * radius))
-    ax.add_patch(Circle(middle, radius, facecolor="white", edgecolor=INK, linewidth=1.2))
-    return block
-
-
-def hand(
-    ax: Axes,
-    face: Block,
-    angle: float,
-    *,
-    text: str = "",
-    role: str | None = None,
-    dashed: bool = False,
-) -> None:
-    """Draw a clock's hand at an angle, in radians from twelve o'clock, clockwise.
-
-    On a clock of radius 1 it points to (sin angle, cos angle). text: stands outside, where it
-    points. Raises: ValueError if the role is unknown.
-    """
-    (x, y), radius = face.middle, face.width / 2
-    way = np.array([math.sin(angle), -math.cos(angle)])
-    end = 0.88 * radius * way
-    form = {"linestyle": (0, (2, 1.2)) if dashed else "-", "linewidth": 1.4 if dashed else 3.2}
-    ax.plot([x, x + end[0]], [y, y + end[1]], color=stroke(role), marker="", **form)
-    ax.add_patch(Circle((x, y), 0.09, facecolor=INK, zorder=2.5))
-    if text:
-        note(ax, (x, y) + (radius + 0.35) * way, text, weight="bold")
-
-
-def sector(ax: Axes, face: Block, start: float, end: float) -> None:
-    """Shade on a clock what a hand passes that turns from one angle to another, clockwise."""
-    ends = math.degrees(start) - 90, math.degrees(end) - 90
-    form = {"facecolor": LIGHT, "edgecolor": DIM, "linewidth": 0.8}
-    ax.add_patch(Wedge(face.middle, 0.78 * face.width / 2, *ends, **form))
-
-
 def _plain(values):
-    """Return a tensor or an array as nested lists."""
-    return values.tolist() if isinstance(values, torch.Tensor | np.ndarray) else values
+    """Return a tensor or an array, or a list of such rows, as nested lists."""
+    if isinstance(values, torch.Tensor | np.ndarray):
+        return values.tolist()
+    return [_plain(row) for row in values] if isinstance(values, list | tuple) else values
 
 
 def _spread(values, shape: tuple[int, int]) -> np.ndarray:

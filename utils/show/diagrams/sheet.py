@@ -107,8 +107,11 @@ def tinted(role: str | None, weight: float = 1.0) -> str:
 
 
 def stroke(role: str | None) -> str:
-    """Return a role's colour, dark enough for a line on paper."""
-    colour = np.array(to_rgb(INK if role is None else ROLE[role]))
+    """Return a role's colour, dark enough for a line on paper.
+
+    Raises: ValueError if the role is unknown.
+    """
+    colour = np.array(to_rgb(tinted(role)))
     while contrast(to_hex(colour), PAPER) < 3:
         colour = colour * 0.97
     return to_hex(colour)
@@ -128,16 +131,16 @@ def measure(ax: Axes, written: Text, remove: bool = False) -> Bbox:
     return reach
 
 
-def inside(ax: Axes, block: Block, what: str = "") -> Block:
+def inside(ax: Axes, block: Block, what: str = "a shape") -> Block:
     """Return a block. Raises: ValueError if it leaves the sheet."""
     height, width = ax.get_ylim()[0], ax.get_xlim()[1]
     slack = 1e-6
     out = min(block.x, block.y) < -slack or block.x + block.width > width + slack
     if out or block.y + block.height > height + slack:
-        what = f"The text {what!r}" if what else "A shape"
         raise ValueError(
-            f"{what} leaves the sheet of {width:g} × {height:g}: it takes x from {block.x:.2f} to "
-            f"{block.x + block.width:.2f}, y from {block.y:.2f} to {block.y + block.height:.2f}."
+            f"On a sheet of {width:g} × {height:g}, {what} does not fit: it takes x from "
+            f"{block.x:.2f} to {block.x + block.width:.2f}, y from {block.y:.2f} to "
+            f"{block.y + block.height:.2f}."
         )
     return block
 
