@@ -244,6 +244,10 @@ PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><head><title>Views
 body {{ margin: 1rem; font: 16px/1.5 sans-serif }}
 html[data-theme="dark"] {{ background: #14181e; color: #fff }}
 </style></head><body><main><h1>Views</h1>{views}</main></body></html>"""
+AS_IN_JUPYTERLAB = """() => document.addEventListener("keydown", (event) => {
+    const free = event.target.hasAttribute("data-lm-suppress-shortcuts");
+    if (event.key.startsWith("Arrow") && !free) event.preventDefault();
+}, true)"""  # whose shortcuts ask the element that has the focus
 
 
 @pytest.fixture
@@ -262,6 +266,7 @@ def opened(chromium, shown):
         tab.set_viewport_size(size)
         content = "".join(bundle["text/html"] for bundle in shown)
         tab.set_content(PAGE.format(theme=theme, views=content))
+        tab.evaluate(AS_IN_JUPYTERLAB)
         assert tab.locator(".book-view[data-alive]").count() == 5
         return tab
 

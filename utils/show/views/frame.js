@@ -6,6 +6,8 @@ function make(tag, attributes = {}, ...children) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else node.setAttribute(name, value);
   }
+  // Else JupyterLab takes the arrow keys; it asks the element that has the focus, not its parents.
+  if (["button", "input"].includes(tag)) node.dataset.lmSuppressShortcuts = "true";
   node.append(...children);
   return node;
 }
@@ -27,6 +29,5 @@ function start(id, draw) {
     const form = make("form", { onsubmit: (event) => event.preventDefault() }, ...draw(data));
     root.querySelector(".view-still").replaceWith(form);
     root.dataset.alive = "";
-    root.dataset.lmSuppressShortcuts = "true"; // else JupyterLab takes the arrow keys
   }
 }
