@@ -12,7 +12,7 @@ import pytest
 from utils import ROOT
 from utils.measure.experiments import Result
 from utils.show import display, plotting
-from utils.show.display import observe, show_source, source_bundle, table
+from utils.show.display import closed, observe, show_source, source_bundle, table
 from utils.training.loop import History
 
 NOTEBOOKS = sorted((ROOT / "chapters").rglob("[0-9]*.ipynb"))
@@ -43,7 +43,8 @@ def stale_sources(notebook: dict) -> list[str]:
                     present = source_bundle(operator.attrgetter(found[2])(module))
                 except AttributeError:
                     present = {}
-                if "".join(data.get("text/html", "")) != present.get("text/html"):
+                now = present.get("text/html", "")
+                if "".join(data.get("text/html", "")) not in (now, closed(now)):
                     stale.append(name)
     return stale
 

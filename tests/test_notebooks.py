@@ -23,7 +23,7 @@ LESSONS = [day.stem for day in lessons.days()]
 CONCEPTS = lessons.concepts()
 FLOORS = {  # what each of the other rooms may import
     "arguments": (),
-    "show": ("show",),
+    "show": ("show", "arguments"),
     "data": ("data",),
     "measure": ("measure", "show"),
     "training": ("training", "data", "show", "arguments"),

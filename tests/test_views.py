@@ -81,7 +81,7 @@ def test_texts_reach_the_script_unchanged_and_do_not_end_it(shown):
 def test_text_that_is_compared_holds_nothing_measured(shown):
     show_all()
     assert shown[1]["text/plain"].splitlines() == [
-        "How much is left?",
+        "Question: How much is left?",
         *(f"- {o}" for o in OPTIONS),
     ]
     other = made_up()
@@ -209,12 +209,12 @@ def test_nbval_compares_script_and_text_of_a_view_and_not_what_was_measured(tmp_
     before = frame.bundle(
         "questions",
         {"title": "Your guess, before you look", "questions": [asked], "reveal": True},
-        "How?\n- a\n- b",
+        "Question: How?\n- a\n- b",
         questions._closed(asked),
     )
     script, text = dict(before), dict(before)
     script["text/html"] = before["text/html"].replace("turnTo(0)", "turnTo(1)")
-    text["text/plain"] = "How?\n- a\n- c"
+    text["text/plain"] = "Question: How?\n- a\n- c"
     assert script != before != text
     for name, stored in (("measured", before), ("script", script), ("text", text)):
         code = new_code_cell(

@@ -46,9 +46,12 @@ def show_reference(reference) -> None:
     reference: a function of `utils.exercises`.
     """
     bundle = source_bundle(reference)
-    shown = f"<summary>One way to write it</summary>{bundle['text/html']}"
-    bundle["text/html"] = f'<details class="reference">{shown}</details>'
-    display(bundle, raw=True)
+    display(bundle | {"text/html": closed(bundle["text/html"])}, raw=True)
+
+
+def closed(markup: str) -> str:
+    """Markup that is folded under a line until the reader opens it."""
+    return f'<details class="reference"><summary>One way to write it</summary>{markup}</details>'
 
 
 def observe(
