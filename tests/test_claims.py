@@ -123,10 +123,12 @@ def test_the_page_lists_what_the_notebooks_measured(shown, monkeypatch, tmp_path
     cells = [{"cell_type": "code", "outputs": output} for output in outputs]
     (tmp_path / "chapters").mkdir()
     notebook = tmp_path / "chapters" / "01_convolution.ipynb"
-    notebook.write_text(json.dumps({"cells": [{"cell_type": "markdown"}, *cells]}))
+    title = {"cell_type": "markdown", "source": ["# Day 1: Pictures\n", "\n", "Text."]}
+    notebook.write_text(json.dumps({"cells": [title, *cells]}))
     monkeypatch.setattr(claims, "ROOT", tmp_path)
     page = claims.page()
     assert "makes 2: 1 holds within limits, 1 does not hold" in page
+    assert "\n## Day 1: Pictures\n" in page
     first, second = page.splitlines()[-2:]
     assert first == (
         "| [cnn-5](#claim-cnn-5): GoogLeNet needs twelve times fewer parameters than AlexNet. "

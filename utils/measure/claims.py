@@ -207,8 +207,7 @@ def page() -> str:
     for notebook in lessons_and_deeper(ROOT / "chapters"):
         found = [record for _, record in records(notebook)]
         if found:
-            page = notebook.relative_to(ROOT).with_suffix("").as_posix()
-            lines += ["", f"## {{doc}}`{page}`", ""]
+            lines += ["", f"## {_title(notebook)}", ""]
             lines += ["| claim | what was measured |", "| --- | --- |"]
         for record in found:
             entry = _entry(record["claim"])
@@ -227,6 +226,13 @@ def page() -> str:
     total = sum(count.values())
     summary = ", ".join(f"{number} {verdict}" for verdict, number in count.items() if number)
     return HEAD.format(total=total, summary=summary) + "\n".join(lines) + "\n"
+
+
+def _title(notebook: Path) -> str:
+    """The heading of a page, as in "Day 5: Self-attention"."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return re.search(r"^# (.+)", text, re.MULTILINE)[1]
 
 
 HEAD = """\
