@@ -613,6 +613,7 @@ observe(
 # arrives by several ways at once, and you find out which by closing them.
 
 # %% [markdown]
+# (deeper-heads)=
 # ## One head, or several?
 #
 # *4 minutes.* A softmax has one glance to share out, and a head that looks in two places brings back a mixture. Does one head fail, then, where two looks are

@@ -199,3 +199,11 @@ def mask_ignored(query, key, value, mask, is_causal):
 @exercise.mistake("the scale is gone: the scores are divided by √d_k, with a mask too.")
 def not_scaled(query, key, value, mask, is_causal):
     return attention(query * math.sqrt(query.shape[-1]), key, value, mask, is_causal)
+
+
+@exercise.mistake(
+    "you take True in the mask for what is hidden, as some of the library's masks do: here it is "
+    "what may be seen."
+)
+def hides_what_is_true(query, key, value, mask, is_causal):
+    return attention(query, key, value, None if mask is None else ~mask, is_causal)

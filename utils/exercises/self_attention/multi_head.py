@@ -153,3 +153,22 @@ def mean_weights(x, W_in, W_o, n_heads, mask):
 def exchanged(x, W_in, W_o, n_heads, mask):
     y, weights = multi_head(x, W_in, W_o, n_heads, mask)
     return weights, y
+
+
+@exercise.mistake("you add x: the layer returns what was found; who calls it adds it.")
+def x_added(x, W_in, W_o, n_heads, mask):
+    y, weights = multi_head(x, W_in, W_o, n_heads, mask)
+    return x + y, weights
+
+
+@exercise.mistake("the scores are not divided by the root of a head's width.")
+def not_scaled(x, W_in, W_o, n_heads, mask):
+    def look(q, k, v, mask):
+        return attention(q * math.sqrt(q.shape[-1]), k, v, mask)
+
+    return looked(x, W_in, W_o, n_heads, mask, look=look)
+
+
+@exercise.mistake("you take True in the mask for what is hidden: here it is what may be seen.")
+def hides_what_is_true(x, W_in, W_o, n_heads, mask):
+    return multi_head(x, W_in, W_o, n_heads, None if mask is None else ~mask)

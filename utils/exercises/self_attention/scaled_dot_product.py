@@ -141,3 +141,23 @@ def all_axes_exchanged(query, key, value):
     )
     weights = weights.softmax(dim=-1)
     return weights @ value, weights
+
+
+@exercise.mistake(
+    "your softmax runs over axis 1, which is that of the keys only where nothing stands in front: "
+    "the last axis, dim=-1, always is."
+)
+def softmax_over_axis_1(query, key, value):
+    weights = (query @ key.mT / math.sqrt(query.shape[-1])).softmax(dim=1)
+    return weights @ value, weights
+
+
+@exercise.mistake("the scale is taken from the number of queries: it is their width that counts.")
+def root_of_the_queries(query, key, value):
+    weights = (query @ key.mT / math.sqrt(query.shape[-2])).softmax(dim=-1)
+    return weights @ value, weights
+
+
+@exercise.mistake("the contexts are right, and you return the scores with them, not the weights.")
+def scores_returned(query, key, value):
+    return attention(query, key, value)[0], query @ key.mT / math.sqrt(query.shape[-1])

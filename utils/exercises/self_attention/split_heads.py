@@ -79,3 +79,11 @@ def backwards(x, n_heads):
 @exercise.mistake("each head has the whole width: it should have its own part of it.")
 def copied(x, n_heads):
     return x[:, None].expand(-1, n_heads, -1, -1)
+
+
+@exercise.mistake(
+    "the axes change places before the width is cut: cut it first, then exchange heads and positions."
+)
+def transposed_first(x, n_heads):
+    B, T, D = x.shape
+    return x.mT.reshape(B, n_heads, T, D // n_heads)

@@ -103,7 +103,7 @@ def heads() -> Axes:
         arrow(ax, A.at("right"), found.at("left"))
         arrow(ax, found.at("bottom"), joined.at("top"))
         brace(ax, whole, "top", "$d_k$")
-        label(ax, A, "top", role, weight="bold")
+        label(ax, A, "top", f"head {i + 1}", weight="bold")
         for block in (whole, cut, joined) if not i else ():
             label(ax, block, "left", *NAMES)
     out = columns((10.4, 8.3), "value", h * d_k, 0.35)
