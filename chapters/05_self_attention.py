@@ -68,7 +68,7 @@ quiz("05_self_attention")
 # >
 # > The animal did not cross the street because it was too **wide**.
 #
-# What does *it* mean {cite}`uszkoreit2017transformer`? In the first sentence the animal, in the second the street. You didn't have to think. Can a network do it that reads as yesterday's encoder did,
+# What does *it* mean {cite}`uszkoreit2017transformer`? In the first sentence the animal, in the second the street. Can a network do it that reads as yesterday's encoder did,
 # word by word, from both ends?
 #
 # A small grammar writes 4,000 such sentences to learn from. At the gap `_` the network has to say *does* or *do*, and at the pronoun, which
@@ -910,7 +910,7 @@ claim(
 # %% [markdown]
 # ## Exercises
 #
-# *As long as you like.* Ten more are on the [deeper page](deeper/05_self_attention.ipynb), and all solutions on [a page of their own](solutions/05_self_attention.ipynb).
+# Ten more are on the [deeper page](deeper/05_self_attention.ipynb), and all solutions on [a page of their own](solutions/05_self_attention.ipynb).
 #
 # ```{exercise} Count a layer's weights
 # :label: exercise-5-5
@@ -990,7 +990,7 @@ check("5.9", my_different_rows)
 # %% [markdown]
 # ## Checklist and tomorrow
 #
-# Ticked when you have passed the exercises:
+# Ticked as you pass the exercises:
 
 # %% tags=["view"]
 points = {

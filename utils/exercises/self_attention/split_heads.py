@@ -82,7 +82,7 @@ def copied(x, n_heads):
 
 
 @exercise.mistake(
-    "the axes change places before the width is cut: cut it first, then exchange heads and positions."
+    "the axes change places before the width is cut: cut first, then exchange heads and positions."
 )
 def transposed_first(x, n_heads):
     B, T, D = x.shape
