@@ -207,6 +207,11 @@ def test_the_limits_are_those_of_the_design():
         "reading": 55, "writing": 30, "words": 3_000, "visible": 240,
     }  # fmt: skip
     assert limits(5)["pictures"][0] == 15 and limits(5)["mechanisms"][0] == 6
+    exact = {"folded": (0, 400), "equations": (0, 6), "claims": (0, 5), "exercises": (3, 5)}
+    exact |= {"first_exercise": (0, 1_200), "questions": (1, 1), "evidence": (0, 1 / 3)}
+    assert {name: limits(5)[name] for name in exact} == exact
+    assert limits(5)["guesses"][0] == 3 and limits(5)["views"][0] == 1
+    assert limits(5)["first_training"] == (0, 1 / 3)
 
 
 def test_day_0_has_half_of_everything_and_neither_a_view_nor_questions():

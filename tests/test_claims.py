@@ -182,7 +182,7 @@ def test_other_numbers_are_another_answer(shown):
     said = "Yes, if it is asked: {two:.0%} with it, {one:.0%} without."
     with pytest.raises(AssertionError, match="answered by 'Yes, if it is asked: 40% with"):
         claim("cnn-1", said, **HALF | {"one": 0.9, "two": 0.4})
-    with pytest.raises(ClaimError, match="'cnn-1' stays the same whatever is measured"):
+    with pytest.raises(ClaimError, match="'cnn-1' stays the same whatever 'one' is"):
         claim("cnn-1", said, **HALF | {"holds": lambda one, two: one + two != 100})
     with pytest.raises(ClaimError, match="begins with none of"):
         claim("cnn-1", "Perhaps: {two:.0%} with it, {one:.0%} without.", **HALF)
@@ -192,7 +192,14 @@ def test_other_numbers_are_another_answer(shown):
         claim("cnn-1", said, **HALF | {"scale": " "})
     with pytest.raises(ValueError, match=r"fields \['one', 'two'\], and the numbers are \['one'"):
         claim("cnn-1", said, **HALF | {"three": 3})
+    with pytest.raises(ClaimError, match="stays the same whatever 'two' is"):
+        claim("cnn-1", said, **HALF | {"holds": lambda one, two: one < 0.5})
+    with pytest.raises(ClaimError, match="stays the same whatever 'one' is"):
+        claim("cnn-1", "Yes: {one:.0%}.", one=0.4, holds=lambda one: one >= 0, scale="a coin")
+    with pytest.raises(ClaimError, match="a number for either side"):
+        claim("cnn-1", "Yes, if: {one:.0%}.", one=0.4, holds=lambda one: one < 0.5, scale="a coin")
     assert not shown
+    claim("cnn-1", "Yes: {one}.", one=0, holds=lambda one: one == 0, scale="a coin")
 
 
 @needs_lessons

@@ -17,6 +17,10 @@ PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><head><title>A vie
 body {{ margin: 1rem; font: 16px/1.5 sans-serif }}
 html[data-theme="dark"] {{ background: #14181e; color: #fff }}
 </style></head><body><main><h1>A view</h1>{view}</main></body></html>"""
+AS_IN_JUPYTERLAB = """() => document.addEventListener("keydown", (event) => {
+    const free = event.target.hasAttribute("data-lm-suppress-shortcuts");
+    if (event.key.startsWith("Arrow") && !free) event.preventDefault();
+}, true)"""  # whose shortcuts ask the element that has the focus
 D, HEADS, LAYERS, V = 12, 3, 2, len(VOCABULARY)
 NOUNS = {noun: (pronouns.kind(noun), noun in pronouns.SINGULAR) for noun in pronouns.NOUNS}
 SAID = {word: kind for kind, (_, said) in pronouns.SAID_OF.items() for word in said}
@@ -138,12 +142,28 @@ def test_the_page_answers_as_python_does(opened):
 def test_it_says_whether_the_answer_is_right_and_when_there_is_none(opened):
     tab = opened("light", network())
     verdict = tab.locator(".view-said")
-    assert verdict.inner_text().startswith(("✓ That is right.", "✗ Right is “animal”."))
+    said = "✓ That is right." if "means “animal”" in tab.locator(".view-seen").inner_text() else ""
+    assert verdict.inner_text() == (said or "✗ Right is “animal”.")
     tab.get_by_label("pronoun").select_option(index=1)  # they, and no noun is plural
     assert "no noun can be meant" in verdict.inner_text()
     tab.get_by_label("pronoun").select_option(index=0)
     tab.get_by_label("object").select_option(label="the dog")
     assert "more than one noun can be meant" in verdict.inner_text()
+    tab.get_by_label("object").select_option(label="the animal")
+    assert "a noun is said twice" in verdict.inner_text()
+
+
+def test_both_verdicts_are_given(opened):
+    net = network()
+    net["output"] = torch.zeros(V, D)
+    for meant in ("animal", "street"):  # a network that says one word everywhere
+        net["bias"] = torch.zeros(V)
+        net["bias"][VOCABULARY.encode([meant])[0]] = 5.0
+        tab = opened("light", net)
+        told = tab.locator(".view-said").inner_text()
+        assert told == ("✓ That is right." if meant == "animal" else "✗ Right is “animal”.")
+        shares = [row.split()[1] for row in tab.locator(".view-bars li").all_inner_texts()]
+        assert (int(shares[0]) > int(shares[1])) == (meant == "animal")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -152,6 +172,7 @@ def test_it_is_accessible_and_fits_a_phone(opened, theme):
     assert tab.evaluate("document.documentElement.scrollWidth") <= 390
     faults = Axe().run(tab).response["violations"]
     assert [(fault["id"], fault["nodes"][0]["html"]) for fault in faults] == []
+    tab.evaluate(AS_IN_JUPYTERLAB)
     tab.get_by_label("subject").focus()
     tab.keyboard.press("ArrowDown")
     tab.keyboard.press("Tab")

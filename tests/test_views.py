@@ -333,7 +333,9 @@ def test_heads_are_explored_by_keyboard_and_the_text_says_what_is_seen(opened):
         tab.keyboard.press(key)
         return live.inner_text()
 
-    first = live.inner_text()
+    opened_with = live.inner_text()
+    assert opened_with.startswith("Layer 1, the mean of its heads: “dog”")
+    first = press("Layer", "ArrowRight")
     assert (
         "Layer 2, the mean of its heads: “dog” looks most at “the” (50 %) and “dog” (50 %)."
         in first
@@ -346,7 +348,7 @@ def test_heads_are_explored_by_keyboard_and_the_text_says_what_is_seen(opened):
     assert "“sleeps”" in live.inner_text(), "the word stays chosen under another mask"
     assert "“it” looks most at “it” (100 %)." in press("Sentence", "ArrowDown")
     assert heads.locator("li").all_inner_texts() == ["it\n100 %", "sleeps\n0 %"]
-    assert tab.locator(".book-view").nth(4).locator("[aria-live]").inner_text() == first
+    assert tab.locator(".book-view").nth(4).locator("[aria-live]").inner_text() == opened_with
 
 
 def test_pointing_at_a_word_shows_its_look_until_the_pointer_leaves(opened):

@@ -10,7 +10,7 @@
 # # Day 5, deeper: Self-attention
 #
 # This page goes beyond the evening of [Day 5](../05_self_attention.ipynb). It measures in full what the lesson says in a sentence, answers
-# four more claims, and has ten more exercises. The sections don't need each other, so begin with the question that you would have asked.
+# six more claims, and has ten more exercises. The sections don't need each other, so begin with the question that you would have asked.
 # What they share comes first: imports, and some readers of pronouns.
 
 # %% tags=["setup"]
@@ -695,7 +695,7 @@ observe(
 # %% tags=["evidence"]
 claim(
     "att-6",
-    "No: two heads do divide the work, but a single one needn't average. At its better rate it gets {one:.0%} right, weighing {more:.2f} to "
+    "No: a single head serves two relations by an uneven mixture. At the better rate it gets {one:.0%} right, with weights of {more:.2f} and "
     "{less:.2f}.",
     one=friends.spread("right", network="one head", learning_rate=high)[0],
     more=more,

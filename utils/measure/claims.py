@@ -3,7 +3,6 @@
 `python -m utils.measure.claims` writes that page, claims.md, from the executed notebooks alone.
 """
 
-import itertools
 import json
 import math
 import re
@@ -54,8 +53,8 @@ def claim(
     """Answer the claim `id` in a sentence, with the numbers that were measured in its fields.
 
     answer: begins with one of `ANSWERS`, as in "No: with pooling {missed:.0%} are misread."
-    holds: of the numbers by name: whether they give this answer. It has to be false of some other
-        numbers, where two are exchanged, or one is doubled, halved or turned over.
+    holds: of the numbers by name: whether they give this answer. For each number it has to be false
+        of another one: as one of the others is, doubled, halved, turned over, or 1 for 0.
     scale: data, size, steps, seeds and threads, in a few words.
     counted: whether it is arithmetic, rather than measured.
     experiment: the stored long experiment that the numbers were read from, if they were.
@@ -70,10 +69,13 @@ def claim(
     said, left_open = filled(answer, measured)
     if not holds(**measured):
         raise AssertionError(f"The claim {id!r} is answered by {said!r}, which was not measured.")
-    if not any(not holds(**others) for others in _otherwise(measured)):
-        raise ClaimError(
-            f"The answer to {id!r} stays the same whatever is measured: compare numbers in `holds`."
-        )
+    for name in measured:
+        if all(holds(**others) for others in _otherwise(measured, name)):
+            raise ClaimError(
+                f"The answer to {id!r} stays the same whatever {name!r} is: compare it in `holds`."
+            )
+    if answer.startswith("Yes, if") and len(measured) < 2:
+        raise ClaimError(f"The answer to {id!r} has a condition: give a number for either side.")
     if not scale.strip():
         raise ClaimError(f"Say at which scale the claim {id!r} was measured.")
     if experiment is not None:
@@ -108,13 +110,11 @@ def _kind(id: str, said: str) -> str:
     return found
 
 
-def _otherwise(measured: Mapping[str, float]) -> Iterator[dict]:
-    """The numbers as they could have been: two exchanged, or one changed."""
-    for one, other in itertools.combinations(measured, 2):
-        yield {**measured, one: measured[other], other: measured[one]}
-    for name, value in measured.items():
-        changed = [not value] if isinstance(value, bool) else [2 * value, value / 2, -value]
-        yield from ({**measured, name: other} for other in changed)
+def _otherwise(measured: Mapping[str, float], name: str) -> Iterator[dict]:
+    """The numbers with one as it could have been: as another is, doubled, halved, or 1 for 0."""
+    value = measured[name]
+    changed = [not value] if isinstance(value, bool) else [2 * value, value / 2, value or 1]
+    yield from ({**measured, name: another} for another in [*measured.values(), *changed])
 
 
 def _claim_by_sentences(id, supports, limits, numbers, experiment) -> None:

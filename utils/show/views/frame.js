@@ -7,7 +7,7 @@ function make(tag, attributes = {}, ...children) {
     else node.setAttribute(name, value);
   }
   // Else JupyterLab takes the arrow keys; it asks the element that has the focus, not its parents.
-  if (["button", "input"].includes(tag)) node.dataset.lmSuppressShortcuts = "true";
+  if (["button", "input", "select"].includes(tag)) node.dataset.lmSuppressShortcuts = "true";
   node.append(...children);
   return node;
 }

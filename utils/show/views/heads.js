@@ -1,6 +1,6 @@
 function draw({ sentences, masks }) {
   const [{ looks: [looks] }] = masks;
-  const state = { sentence: 0, mask: 0, layer: looks.length - 1, head: 0, word: null };
+  const state = { sentence: 0, mask: 0, layer: 0, head: 0, word: null };
   const picture = make("div", { class: "view-heads" });
   const seen = make("p");
   const said = make("div");

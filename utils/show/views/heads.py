@@ -81,7 +81,7 @@ def heads(
     )
     still = paragraph(
         "Who looks at whom: an interactive picture, which needs JavaScript. In JupyterLab, run the "
-        "cell to open it. What it shows first, in the last layer and the mean of its heads:"
+        "cell to open it. What it shows first, in the first layer and the mean of its heads:"
     ) + listed([_in_short(sentence, masks[0], row) for row, sentence in enumerate(shown)])
     view("heads", {"sentences": shown, "masks": masks}, says=says, still=still)
 
@@ -118,7 +118,7 @@ def _in_short(sentence: dict, mask: dict, row: int) -> str:
     """Where the asked words of a sentence look most, and what is said there."""
     words, parts = sentence["words"], []
     for (place, _), answer in zip(sentence["right"], mask["answers"][row], strict=True):
-        looks = mask["looks"][row][-1][0][place]
+        looks = mask["looks"][row][0][0][place]
         most = max(range(len(words)), key=looks.__getitem__)
         parts.append(
             f"“{words[place]}” looks most at “{words[most]}” ({looks[most]} %), and the model says "

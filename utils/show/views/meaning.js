@@ -45,9 +45,10 @@ function draw({ network, words, menus, nouns, said }) {
     const here = sentence.filter((word) => word in nouns);
     const fits = here.filter((noun) => nouns[noun].plural === (sentence[pronoun] === "they") &&
       nouns[noun].kind === said[sentence.at(-1)]);
-    verdict.textContent = fits.length === 1 && new Set(here).size === here.length
-      ? (meant === fits[0] ? "✓ That is right." : `✗ Right is “${fits[0]}”.`)
-      : `You have left the grammar: ${fits.length ? "more than one noun" : "no noun"} can be meant. The network never saw such a sentence.`;
+    const outside = new Set(here).size < here.length ? "a noun is said twice"
+      : fits.length === 0 ? "no noun can be meant" : fits.length > 1 ? "more than one noun can be meant" : "";
+    if (outside) verdict.textContent = `You have left the grammar: ${outside}. The network never saw such a sentence.`;
+    else verdict.textContent = meant === fits[0] ? "✓ That is right." : `✗ Right is “${fits[0]}”.`;
     bars.replaceChildren(...here.map((noun) => {
       const share = Math.round(100 * chances[pronoun][words.indexOf(noun)]);
       const row = make("li", {}, make("span", {}, noun), make("span", {}, `${share} %`));
