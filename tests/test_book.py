@@ -111,6 +111,9 @@ def test_every_chapter_and_solution_is_in_the_book(build):
     )
 
 
+SVG = "http://www.w3.org/2000/svg"  # the name of a kind of element; nobody fetches it
+
+
 def test_pages_and_styles_name_no_other_host(build):
     for page in pages(build):
         for tag, attributes in Tags(page).found:
@@ -120,7 +123,8 @@ def test_pages_and_styles_name_no_other_host(build):
                     f"{page.name} asks another host: <{tag} {attributes}>: bring the file along"
                 )
         scripts = re.findall(r"<script[^>]*>(.*?)</script>", page.read_text("utf-8"), re.DOTALL)
-        assert not [body for body in scripts if re.search(r"https?://", body)], page.name
+        named = [body.replace(SVG, "") for body in scripts]
+        assert not [body for body in named if re.search(r"https?://", body)], page.name
     for style in build.html.rglob("*.css"):
         assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", style.read_text("utf-8")), (
             style
