@@ -1,5 +1,7 @@
 """Day 0's larger pictures: the loop, one step, a dense layer and its slopes, a graph."""
 
+import itertools
+
 import numpy as np
 import torch
 from matplotlib.axes import Axes
@@ -51,6 +53,44 @@ def one_step(start: float = 0.9, learning_rate: float = 0.3) -> Axes:
     note(ax, (at(start, 0)[0] - 0.5, 1.2), "slope", align="right", weight="bold")
     note(ax, (1.2, 5.05), "weight $w$", align="left")
     note(ax, (2.6, 0.7), "loss", align="left")
+    return ax
+
+
+def walks(rates: tuple[float, float] = (0.2, 1.1), steps: int = 4) -> Axes:
+    """Draw the same walk over w² with two learning rates, beside each other."""
+    ax = sheet(6.2)
+    for middle, rate, start in zip((4.0, 12.0), rates, (1.0, 0.5), strict=True):
+        places = start * (1 - 2 * rate) ** np.arange(steps + 1)
+        w = np.linspace(-1.1, 1.1, 100)
+        ax.plot(middle + 3.1 * w, 5.7 - 3.8 * w**2, color=COLOURS[0], linewidth=2.5, linestyle="-")
+        points = np.stack([middle + 3.1 * places, 5.7 - 3.8 * places**2], axis=1)
+        ax.plot(*points.T, color=INK, marker="o", markersize=8, linestyle="")
+        for near, far in itertools.pairwise(points):
+            arrow(ax, tuple(near), tuple(far))
+        note(ax, (middle, 0.5), f"learning rate {rate:g}", weight="bold")
+    return ax
+
+
+def stretched() -> Axes:
+    """Draw the sum of a column of three and a row of four: each is repeated until both fit."""
+    column = torch.tensor([[10], [20], [30]])
+    row = torch.tensor([[1, 2, 3, 4]])
+    ax = sheet(4.4)
+    blocks = []
+    for left, numbers, own, role in (
+        (0.2, column, (slice(None), 0), "key"),
+        (5.6, row, 0, "query"),
+    ):
+        tint = torch.full((3, 4), 0.2)
+        tint[own] = 1.0
+        whole = numbers.expand(3, 4)
+        blocks.append(cells(ax, (left, 1.2), whole, role=role, weights=tint))
+        label(ax, blocks[-1], "top", "(3, 1)" if role == "key" else "(4,)")
+    blocks.append(cells(ax, (11.2, 1.2), column + row))
+    label(ax, blocks[-1], "top", "(3, 4)")
+    for sign, one, other in zip("+=", blocks, blocks[1:], strict=False):
+        between = (one.at("right")[0] + other.at("left")[0]) / 2
+        note(ax, (between, one.middle[1]), sign, weight="bold")
     return ax
 
 
@@ -107,7 +147,7 @@ def _spread(W: Tensor) -> Tensor:
 
 def graph() -> Axes:
     """Draw L = (wx + b - y)² + ½w² as a graph, values forwards and slopes backwards."""
-    ax = sheet(7.7)
+    ax = sheet(7.95)
     nodes = {"x": (0.4, 1.4, "x = 3", ""), "w": (0.4, 4.6, "w = 2", "6 + 2 = 8")}
     nodes |= {"b": (3.3, 0.4, "b = −1", "2"), "wx": (3.3, 3.0, "wx = 6", "2")}
     nodes |= {"y": (6.2, 0.4, "y = 4", ""), "ŷ": (6.2, 3.0, "ŷ = 5", "2")}
