@@ -44,13 +44,17 @@ step = check("0.1", step)
 
 
 # %%
-def step(W, b, x, labels, learning_rate):
+def by_the_error(W, b, x, labels, learning_rate):
     p = (x @ W.T + b).softmax(dim=1)  # (B, n_classes)
     error = (p - F.one_hot(labels, len(b))) / len(x)
     return W - learning_rate * error.T @ x, b - learning_rate * error.sum(dim=0)
 
 
-step = check("0.1", step)
+torch.manual_seed(0)
+task = torch.randn(10, 64), torch.randn(10), torch.randn(5, 64), torch.randint(10, (5,)), 0.5
+for mine, formula in zip(step(*task), by_the_error(*task)):
+    assert torch.allclose(mine, formula, atol=1e-5)
+print("both steps lead to the same place")
 
 # %% [markdown]
 # (solution-0-2)=
