@@ -130,7 +130,7 @@ mechanisms.one_step()
 plt.show()
 
 # %% [markdown]
-# **Your turn.**
+# **Your turn.** The check names your mistake. Until you begin, the page runs on the book's own step.
 #
 # ```{exercise} A step downhill
 # :label: exercise-0-1
@@ -214,13 +214,13 @@ mechanisms.stretched()
 plt.show()
 
 # %%
-scores = torch.tensor([[2.0, 1.0, -1.0], [0.0, 3.0, 1.0]])
-print(
-    "summed over the classes:", scores.sum(dim=1).shape, "or", scores.sum(dim=1, keepdim=True).shape
-)
+scores = torch.tensor([[2.0, 1.0, -1.0], [0.0, 3.0, 1.0]])  # (2, 3): two images, three classes
+print(scores.sum(dim=1).shape)
+print(scores.sum(dim=1, keepdim=True).shape)
 
 # %% [markdown]
-# The second shape fits beside the scores, a number for each row. The first doesn't. Worse are shapes that fit by accident: nothing is raised.
+# Summed over the classes, the scores leave one number per image. As (2, 1) it fits beside the scores; as (2,) it doesn't. Shapes that
+# fit by accident are worse, because nothing is raised.
 #
 # ### How wrong?
 #

@@ -116,6 +116,19 @@ def the_way_alone(W, b, x, labels, learning_rate):
 
 
 @exercise.mistake(
+    "you take away the loss itself. The slope says how the loss changes with a weight."
+)
+def loss_for_slope(W, b, x, labels, learning_rate):
+    loss = F.cross_entropy(x @ W.T + b, labels)
+    return W - learning_rate * loss, b - learning_rate * loss
+
+
+@exercise.mistake("W has a row for each class, and a pixel meets its weight in x @ W.T.")
+def not_transposed(W, b, x, labels, learning_rate):
+    return x @ W + b
+
+
+@exercise.mistake(
     "autograd refuses to follow a number that is changed in place while it watches. Make new ones: "
     "W - learning_rate * slope."
 )

@@ -100,23 +100,23 @@ def layer(back: bool = False) -> Axes:
     W = torch.tensor([[2.0, -1, 0, -1], [-1, 1, 1, 1], [0, 1, -1, 0]])  # (3, 4)
     size = {"size": (1.25, 0.85)}
     scores = x @ W.T
-    ax = sheet(11.6 if back else 7.1)
+    ax = sheet(12.1 if back else 7.6)
     weights = cells(ax, (6.2, 1.5), W.T, weights=_spread(W.T), role="key", **size)
     pixels = cells(ax, (3.0, 1.5), x.T, role="query", weights=0.75 * x.T, **size)
-    z = cells(ax, (6.2, 5.5), scores, **size)
+    z = cells(ax, (6.2, 6.0), scores, **size)
     label(ax, pixels, "top", "$x$")
     label(ax, weights, "top", *"012")
     note(ax, (weights.middle[0], 0.45), "$W^\\top$, a column for each class")
     label(ax, pixels, "left", *(f"pixel {i}" for i in range(4)))
     label(ax, z, "left", "scores")
-    arrow(ax, weights.at("bottom"), z.at("top"), text="sums of weight · pixel")
+    arrow(ax, weights.at("bottom"), z.at("top"), text="" if back else "sums of weight · pixel")
     for i in range(4):
         arrow(ax, pixels[i, 0].at("right"), weights[i, 0].at("left"))
     if not back:
         light(ax, weights[:, 1])
         light(ax, z[0, 1])
         told = " + ".join(f"{p:g}·{w:g}" for p, w in zip(x[0], W[1], strict=True))
-        note(ax, (10.0, 5.92), f"= {told}".replace("-", "−"), align="left")
+        note(ax, (10.0, 6.42), f"= {told}".replace("-", "−"), align="left")
         return ax
     return _slopes(ax, x, scores)
 
@@ -125,17 +125,17 @@ def _slopes(ax: Axes, x: Tensor, scores: Tensor) -> Axes:
     """Go on below a layer: what it should have said, its error, and each weight's slope."""
     p = scores.softmax(dim=1)
     right, size = torch.tensor([[0.0, 0.0, 1.0]]), {"size": (1.25, 0.85)}
-    said = cells(ax, (6.2, 7.6), p, weights=0.4 * p, **size)
-    wanted = cells(ax, (6.2, 9.0), right, **size)
-    error = cells(ax, (6.2, 10.4), p - right, role="gradient", weights=0.8, **size)
-    arrow(ax, (8.075, 6.35), said.at("top"), text="softmax")
+    said = cells(ax, (6.2, 8.1), p, weights=0.4 * p, **size)
+    wanted = cells(ax, (6.2, 9.5), right, **size)
+    error = cells(ax, (6.2, 10.9), p - right, role="gradient", weights=0.8, **size)
+    arrow(ax, (8.075, 6.85), said.at("top"), text="softmax")
     for block, name in ((said, "$p$, said"), (wanted, "should say"), (error, "error")):
         label(ax, block, "left", name)
     slopes = cells(ax, (11.9, 1.5), x.T @ (p - right) + 0.0, role="gradient", weights=0.3, **size)
     note(ax, (slopes.middle[0], 0.45), "slopes")
     label(ax, slopes, "top", *"012")
     arrow(ax, error.at("right"), (slopes.middle[0], slopes.at("bottom")[1]), role="gradient")
-    note(ax, (13.0, 7.6), "error · pixel", align="left", weight="bold")
+    note(ax, (12.9, 8.5), "error · pixel", align="left", weight="bold")
     light(ax, slopes)
     return ax
 
