@@ -146,7 +146,7 @@ def nesterov(W, x, labels, learning_rate, momentum, steps):
 
 
 WRONG = [
-    *[("0.1", one_digit_of_many), ("0.1", lambda W, b, *_: (W, b))],
+    *[("0.1", one_digit_of_many), ("0.1", lambda W, b, *_: (2 * W, b))],
     *[("0.3", 1023), ("0.2", smoothed), ("0.2", clipped), ("0.5", gate_always_closed)],
     *[("0.4", top_two), ("0.4", lambda batches: 0.5), ("0.6", nesterov)],
     ("0.6", lambda W, *_: W),

@@ -130,6 +130,23 @@ def axis_lost(logits, labels):
     return -picked(shifted - shifted.exp().sum(dim=1).log(), labels).mean()
 
 
+@exercise.mistake("each example has its loss here, and a batch has one: take their mean.")
+def no_mean(logits, labels):
+    return -picked(logits.log_softmax(1), labels)
+
+
+@exercise.mistake("all classes count here: an example's loss looks at its right class alone.")
+def mean_over_classes(logits, labels):
+    return -logits.log_softmax(1).mean()
+
+
+@exercise.mistake(
+    "`log_p[:, labels]` takes all labels' columns from every row. Row i needs column labels[i]."
+)
+def every_label_from_every_row(logits, labels):
+    return -logits.log_softmax(1)[:, labels].mean()
+
+
 @exercise.mistake(
     "right as long as all rows are alike. In a row that lies far below the largest logit of the "
     "batch, every power is 0: whose maximum does a row need?"

@@ -115,6 +115,39 @@ def the_way_alone(W, b, x, labels, learning_rate):
     return there[0] - W, there[1] - b
 
 
+@exercise.mistake("these are the slopes: a step goes against them, from where you stand.")
+def slopes_alone(W, b, x, labels, learning_rate):
+    there = moved(W, b, x, labels, -1.0)
+    return there[0] - W, there[1] - b
+
+
+@exercise.mistake("W and b are where they were: return the new numbers.")
+def nothing_moves(W, b, x, labels, learning_rate):
+    return W, b
+
+
+@exercise.mistake("these scores never met a softmax: `F.cross_entropy` has one inside.")
+def no_softmax(W, b, x, labels, learning_rate):
+    W, b = W.clone().requires_grad_(), b.clone().requires_grad_()
+    slopes = torch.autograd.grad(F.nll_loss(x @ W.T + b, labels), (W, b))
+    return tuple(v.detach() - learning_rate * s for v, s in zip((W, b), slopes, strict=True))
+
+
+@exercise.mistake("the scores come first, then the labels: `F.cross_entropy(scores, labels)`.")
+def labels_first(W, b, x, labels, learning_rate):
+    return F.cross_entropy(labels, x @ W.T + b)
+
+
+@exercise.mistake(
+    "autograd forgets the graph after one walk back. Ask for both slopes in one call, as in "
+    "`torch.autograd.grad(loss, (W, b))`."
+)
+def two_walks(W, b, x, labels, learning_rate):
+    W, b = W.clone().requires_grad_(), b.clone().requires_grad_()
+    loss = F.cross_entropy(x @ W.T + b, labels)
+    return torch.autograd.grad(loss, W), torch.autograd.grad(loss, b)
+
+
 @exercise.mistake(
     "you take away the loss itself. The slope says how the loss changes with a weight."
 )
