@@ -703,7 +703,7 @@ observe(
 )
 
 # %% [markdown]
-# One word changes, and the answer flips, though not every head has moved. Look around: choose a sentence, a layer and a head, and point at a word.
+# One word changes, and the answer flips, though not every head has moved. Choose a sentence, a layer and a head, and point at a word.
 
 # %% tags=["view"]
 one = corpus.validation[0]

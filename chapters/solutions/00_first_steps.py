@@ -7,10 +7,10 @@
 # ---
 
 # %% [markdown]
-# # Day 0: Solutions
+# # Solutions of Day 0
 #
-# One way to solve each exercise of [Day 0](../00_first_steps.ipynb), and why it is right. Yours may
-# look quite different, and be right as well: the check decides.
+# Exercises 0.1 to 0.4 are those of [First steps](../00_first_steps.ipynb), 0.5 and 0.6 those of its [deeper page](../deeper/00_first_steps.ipynb).
+# Yours may look quite different, and be right as well: the check decides.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -21,47 +21,40 @@ from utils.exercises.first_steps import check
 
 # %% [markdown]
 # (solution-0-1)=
-# ## 0.1 A shape that fits by accident
+# ## 0.1 A step downhill
 #
-# Write the shapes above each other, aligned at the right end:
-#
-# | | axis 0 | axis 1 |
-# | --- | --- | --- |
-# | `prediction` | 32 | 1 |
-# | `target` | missing | 32 |
-# | difference | 32 | 32 |
-#
-# The column is stretched to 32 columns, the row to 32 rows. So *every* prediction is compared with
-# *every* target, and 32 · 32 = 1024 numbers are averaged.
+# The scores, the loss, its slopes, and a step against them. `clone` makes numbers of our own, so that those that were given stay as they are, and
+# `requires_grad_` says that autograd should follow them. The new numbers are made of `W.detach()`: a step is no part of the model, and the next one
+# should not be carried back through it.
+
 
 # %%
-prediction = 32 * 32
-check("0.1", prediction)
+def step(W, b, x, labels, learning_rate):
+    W, b = W.clone().requires_grad_(), b.clone().requires_grad_()
+    loss = F.cross_entropy(x @ W.T + b, labels)
+    slope_W, slope_b = torch.autograd.grad(loss, (W, b))
+    return W.detach() - learning_rate * slope_W, b.detach() - learning_rate * slope_b
+
+
+step = check("0.1", step)
 
 # %% [markdown]
-# How bad is that? Take predictions that are all perfect. Their error should be 0.
+# It works without autograd, too. The slope at the scores is what was said, minus what should have been said, divided by the number of digits. Times
+# the pixels, and summed over the digits, it is the slope of $W$.
+
 
 # %%
-target = torch.arange(32.0)
-column = target.unsqueeze(1)  # (32, 1): a perfect prediction of each target
-print("column minus row:   ", ((column - target) ** 2).mean().item())
-print("column minus column:", ((column - target.unsqueeze(1)) ** 2).mean().item())
+def by_the_error(W, b, x, labels, learning_rate):
+    p = (x @ W.T + b).softmax(dim=1)  # (B, n_classes)
+    error = (p - F.one_hot(labels, len(b))) / len(x)
+    return W - learning_rate * error.T @ x, b - learning_rate * error.sum(dim=0)
 
-# %% [markdown]
-# The wrong line punishes perfect predictions with 170.5. What does training make of that? We let
-# the predictions go downhill on it.
 
-# %%
-column.requires_grad_()
-for _ in range(100):
-    (gradient,) = torch.autograd.grad(((column - target) ** 2).mean(), column)
-    column.data -= 5 * gradient
-print(f"smallest prediction {column.min():.1f}, largest {column.max():.1f}")
-print(f"mean of the targets {target.mean():.1f}")
-
-# %% [markdown]
-# The model says the mean for every example, and nothing in the program complains. The cure is a
-# habit: before a subtraction, know both shapes, or assert them.
+torch.manual_seed(0)
+task = torch.randn(10, 64), torch.randn(10), torch.randn(5, 64), torch.randint(10, (5,)), 0.5
+for mine, formula in zip(step(*task), by_the_error(*task)):
+    assert torch.allclose(mine, formula, atol=1e-5)
+print("both steps lead to the same place")
 
 # %% [markdown]
 # (solution-0-2)=
@@ -93,12 +86,12 @@ def cross_entropy(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     return -log_p[torch.arange(len(labels)), labels].mean()
 
 
-check("0.2", cross_entropy)
+cross_entropy = check("0.2", cross_entropy)
 
 # %% [markdown]
 # `keepdim=True` keeps the axis that was summed, with size 1: (B, 1) is stretched over the classes,
 # as it should be. Without it the shape is (B,), and broadcasting would lay it along the classes,
-# which is exercise 0.1 again. The last line picks, from row $i$, column $y_i$.
+# which is exercise 0.3 again. The last line picks, from row $i$, column $y_i$.
 #
 # With a logit of 1000, here are the two ways in which the obvious formula breaks:
 
@@ -117,45 +110,47 @@ print("our loss for class 1: ", cross_entropy(large, torch.tensor([1])).item())
 
 # %% [markdown]
 # (solution-0-3)=
-# ## 0.3 Two roads back
+# ## 0.3 A shape that fits by accident
 #
-# Forwards: $z = wx + b$, then $h = \max(z, 0)$, $\hat y = wh$ and $L = (\hat y - y)^2$. Backwards,
-# from the right:
+# Write the shapes above each other, aligned at the right end:
 #
-# - The square gives $\partial L / \partial \hat y = 2 (\hat y - y)$. Call it $e$.
-# - The product $\hat y = w h$ hands $e$ on, times the other factor: $e h$ goes to $w$, which is the
-#   **first road**, and $e w$ goes to $h$.
-# - The ReLU has slope 1 where $z$ is positive and 0 where it is negative. It works like a gate: it
-#   lets $e w$ through to $z$, or nothing.
-# - The product $w x$ hands what arrived at $z$ on to $w$, times $x$: the **second road**. The sum
-#   hands it on to $b$ as it is.
-
+# | | axis 0 | axis 1 |
+# | --- | --- | --- |
+# | `prediction` | 32 | 1 |
+# | `target` | missing | 32 |
+# | difference | 32 | 32 |
+#
+# The column is stretched to 32 columns, the row to 32 rows. So *every* prediction is compared with
+# *every* target, and 32 · 32 = 1024 numbers are averaged.
 
 # %%
-def backward(x: float, w: float, b: float, y: float) -> tuple[float, float]:
-    """Return dL/dw and dL/db, by the chain rule and without autograd."""
-    z = w * x + b
-    h = max(z, 0.0)
-    e = 2 * (w * h - y)  # dL/dŷ
-    dz = e * w if z > 0 else 0.0  # through the gate, or not
-    return e * h + dz * x, dz  # the two roads to w add up
-
-
-check("0.3", backward)
+prediction = 32 * 32
+check("0.3", prediction)
 
 # %% [markdown]
-# Autograd walks the same roads. A case with an open gate, and one with a closed one:
+# How bad is that? Take predictions that are all perfect. Their error should be 0.
 
 # %%
-for x in (3.0, -3.0):
-    w, b = torch.tensor(1.0, requires_grad=True), torch.tensor(-1.0, requires_grad=True)
-    ((w * F.relu(w * x + b) + 4) ** 2).backward()  # the right answer is y = -4
-    print(f"x = {x}: by autograd {(w.grad.item(), b.grad.item())}", end=", ")
-    print(f"by hand {backward(x, 1.0, -1.0, -4.0)}")
+target = torch.arange(32.0)
+column = target.unsqueeze(1)  # (32, 1): a perfect prediction of each target
+print("column minus row:   ", ((column - target) ** 2).mean().item())
+print("column minus column:", ((column - target.unsqueeze(1)) ** 2).mean().item())
 
 # %% [markdown]
-# With the gate closed nothing moves the loss, and so nothing is learned from this example. A ReLU
-# whose gate is closed for *every* example is called dead.
+# The wrong line punishes perfect predictions with 170.5. What does training make of that? We let
+# the predictions go downhill on it.
+
+# %%
+column.requires_grad_()
+for _ in range(100):
+    (gradient,) = torch.autograd.grad(((column - target) ** 2).mean(), column)
+    column.data -= 5 * gradient
+print(f"smallest prediction {column.min():.1f}, largest {column.max():.1f}")
+print(f"mean of the targets {target.mean():.1f}")
+
+# %% [markdown]
+# The model says the mean for every example, and nothing in the program complains. The cure is a
+# habit: before a subtraction, know both shapes, or assert them.
 
 # %% [markdown]
 # (solution-0-4)=
@@ -197,7 +192,49 @@ for name, result in [("of all examples", share), ("mean over the batches", mean_
 
 # %% [markdown]
 # (solution-0-5)=
-# ## 0.5 A ball, not a walker
+# ## 0.5 Two roads back
+#
+# Forwards: $z = wx + b$, then $h = \max(z, 0)$, $\hat y = wh$ and $L = (\hat y - y)^2$. Backwards,
+# from the right:
+#
+# - The square gives $\partial L / \partial \hat y = 2 (\hat y - y)$. Call it $e$.
+# - The product $\hat y = w h$ hands $e$ on, times the other factor: $e h$ goes to $w$, which is the
+#   **first road**, and $e w$ goes to $h$.
+# - The ReLU has slope 1 where $z$ is positive and 0 where it is negative. It works like a gate: it
+#   lets $e w$ through to $z$, or nothing.
+# - The product $w x$ hands what arrived at $z$ on to $w$, times $x$: the **second road**. The sum
+#   hands it on to $b$ as it is.
+
+
+# %%
+def backward(x: float, w: float, b: float, y: float) -> tuple[float, float]:
+    """Return dL/dw and dL/db, by the chain rule and without autograd."""
+    z = w * x + b
+    h = max(z, 0.0)
+    e = 2 * (w * h - y)  # dL/dŷ
+    dz = e * w if z > 0 else 0.0  # through the gate, or not
+    return e * h + dz * x, dz  # the two roads to w add up
+
+
+check("0.5", backward)
+
+# %% [markdown]
+# Autograd walks the same roads. A case with an open gate, and one with a closed one:
+
+# %%
+for x in (3.0, -3.0):
+    w, b = torch.tensor(1.0, requires_grad=True), torch.tensor(-1.0, requires_grad=True)
+    ((w * F.relu(w * x + b) + 4) ** 2).backward()  # the right answer is y = -4
+    print(f"x = {x}: by autograd {(w.grad.item(), b.grad.item())}", end=", ")
+    print(f"by hand {backward(x, 1.0, -1.0, -4.0)}")
+
+# %% [markdown]
+# With the gate closed nothing moves the loss, and so nothing is learned from this example. A ReLU
+# whose gate is closed for *every* example is called dead.
+
+# %% [markdown]
+# (solution-0-6)=
+# ## 0.6 A ball, not a walker
 #
 # The four steps of the lesson's loop are all here. `torch.autograd.grad` returns the gradient
 # instead of adding it to `.grad`, so there is nothing to forget. The update stands under
@@ -229,7 +266,7 @@ def train_with_momentum(
     return W.detach()
 
 
-check("0.5", train_with_momentum)
+check("0.6", train_with_momentum)
 
 # %% [markdown]
 # This is what `torch.optim.SGD(..., momentum=...)` does, so we compare.

@@ -1,4 +1,4 @@
-"""The exercises of Day 0: shapes, a loss, a gradient by hand, an honest count, a training loop."""
+"""The exercises of Day 0: a step downhill, a loss, shapes, an honest count, a gradient by hand."""
 
 from utils.exercises.checking import Checker
 

@@ -16,7 +16,7 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     return -log_p[torch.arange(len(labels)), labels].mean()
 
 
-exercise = Exercise("0.2", cross_entropy)
+exercise = Exercise("0.2", cross_entropy, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -128,6 +128,23 @@ def underflow(logits, labels):
 def axis_lost(logits, labels):
     shifted = logits - logits.amax(dim=1)
     return -picked(shifted - shifted.exp().sum(dim=1).log(), labels).mean()
+
+
+@exercise.mistake("each example has its loss here, and a batch has one: take their mean.")
+def no_mean(logits, labels):
+    return -picked(logits.log_softmax(1), labels)
+
+
+@exercise.mistake("all classes count here: an example's loss looks at its right class alone.")
+def mean_over_classes(logits, labels):
+    return -logits.log_softmax(1).mean()
+
+
+@exercise.mistake(
+    "`log_p[:, labels]` takes all labels' columns from every row. Row i needs column labels[i]."
+)
+def every_label_from_every_row(logits, labels):
+    return -logits.log_softmax(1)[:, labels].mean()
 
 
 @exercise.mistake(

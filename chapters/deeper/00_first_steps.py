@@ -1,0 +1,354 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Day 0, deeper: First steps
+#
+# This page goes beyond [Day 0](../00_first_steps.ipynb). The sections don't need each other, so begin with the question that you would have
+# asked. What they share comes first: imports, the digits, and the lesson's model.
+
+# %% tags=["setup"]
+import convolution_to_attention  # is `utils` this book's?
+
+import matplotlib.pyplot as plt
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from utils.data.pictures import digits
+from utils.exercises.first_steps import check
+from utils.measure.claims import claim
+from utils.show.display import observe, show_source, table
+from utils.show.mechanisms import first_steps as mechanisms
+from utils.show.plotting import curves, image_grid, use_book_style
+from utils.training.loop import Batches, fit, train_epoch
+
+use_book_style()
+
+# %% tags=["training"]
+data = digits()
+x, y = data.train.images.flatten(start_dim=1), data.train.labels
+x_validation, y_validation = data.validation.images.flatten(1), data.validation.labels
+
+
+def trained(learning_rate: float, epochs: int = 20):
+    """The lesson's model, from zeros, and its history."""
+    model = nn.Linear(64, 10)
+    nn.init.zeros_(model.weight)
+    nn.init.zeros_(model.bias)
+    optimiser = torch.optim.SGD(model.parameters(), lr=learning_rate)
+    batches = Batches(x, y, batch_size=64)
+    return model, fit(model, batches, nn.CrossEntropyLoss(), optimiser, epochs=epochs)
+
+
+model, history = trained(1.0)
+
+# %% [markdown]
+# (deeper-graph)=
+# ## How does a slope come back through a graph?
+#
+# *6 minutes.* The lesson's network had one layer, and its slopes a formula. What if there are many operations, one after another and side by side? Take the
+# smallest case. A model says $\hat y = wx + b$, and the right answer is $y$. The loss is the squared error, and on top of it we charge the weight a small rent,
+# $\tfrac12 w^2$, which keeps it from growing without need. So $w$ reaches the loss by two roads.
+#
+# Each number that is computed is a node of a **graph**. Forwards, from left to right, we compute the values in the boxes. Backwards, from right to left, we ask of
+# each node: *if you grew by a little, how much would $L$ grow?*
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The graph of L = (wx + b − y)² + ½w². In the boxes: values, computed from left to right. Below them: the slope of L by the box, computed from right to left.", "name": "fig-first-steps-graph"}, "image": {"alt": "A graph. w = 2 and x = 3 lead to wx = 6, this and b = −1 to ŷ = 5, this and y = 4 to e = 1, then e² = 1, then L = 3. A second road leads from w over ½w² = 2 to L. The slopes are 1 at L, e² and ½w², 2 at e, ŷ, b and wx, and 6 + 2 = 8 at w."}}
+mechanisms.graph()
+plt.show()
+
+# %% [markdown]
+# Read it from the right. $L$ grows as fast as itself: 1. A sum hands its slope on unchanged, so $e^2$ and $\tfrac12 w^2$ get 1 each. The square has the slope
+# $2e = 2$. Adding $b$ and taking away $y$ change nothing, so 2 also reaches $\hat y$, $b$ and $wx$. The product hands on what it got times *the other factor*:
+# $2 \cdot x = 6$ comes to $w$ on the upper road. On the lower one, the slope of $\tfrac12 w^2$ is $w = 2$.
+#
+# This is the **chain rule**. If $w$ moves $u$ and $v$, and both move the loss, then slopes are multiplied along each road and added over the roads:
+#
+# $$
+# \frac{\partial L}{\partial w} =
+# \frac{\partial L}{\partial u} \frac{\partial u}{\partial w} +
+# \frac{\partial L}{\partial v} \frac{\partial v}{\partial w} .
+# $$ (eq-first-steps-chain)
+#
+# PyTorch draws the same graph behind your back while you compute {cite}`paszke2019pytorch`. `backward` walks it from right to left:
+
+# %%
+w = torch.tensor(2.0, requires_grad=True)  # "follow this one"
+b = torch.tensor(-1.0, requires_grad=True)
+L = (w * 3 + b - 4) ** 2 + w**2 / 2
+L.backward()
+print("L =", L.item(), " dL/dw =", w.grad.item(), " dL/db =", b.grad.item())
+
+# %% [markdown]
+# The same 3, 8 and 2. This is **backpropagation** {cite}`rumelhart1986learning`: one walk back gives the slope in *every* direction, for the price of a few walks
+# forward {cite}`baydin2018automatic`. Moving each weight a little to see what happens takes a walk for each of them.
+
+# %% [markdown]
+# (deeper-foot)=
+# ## Is a smaller step more exact?
+#
+# *6 minutes.* To feel a slope with a foot, move one weight by a small $h$ and see how much the loss changes: $f'(z) \approx (f(z + h) - f(z)) / h$. That is a **finite
+# difference**. It asks nothing of calculus, so it would also find a mistake in a formula. How small should $h$ be?
+#
+# First, what is small? A tensor has numbers of one type. `float32` is what networks compute with, `float64` is what we check with. The gap from 1 to the next larger
+# number is called *epsilon*:
+
+# %%
+for dtype in (torch.float32, torch.float64):
+    one = torch.tensor(1.0, dtype=dtype)
+    same = bool(one + 1e-8 == one)
+    print(f"{dtype}: epsilon {torch.finfo(dtype).eps:.1e}, 1 + 1e-8 == 1 is {same}")
+
+# %% [markdown]
+# Now the loss of three scores, 2, 1 and −1, where class 0 is right. We move the first score, and know the truth from the formula: the slope is $p_0 - 1$.
+
+
+# %%
+def finite_difference_error(h: float, dtype: torch.dtype) -> float:
+    """How far (f(z + h) - f(z)) / h is from the slope, as a share of the slope."""
+    z, right_class = torch.tensor([[2.0, 1.0, -1.0]], dtype=dtype), torch.tensor([0])
+    moved = z + torch.tensor([h, 0.0, 0.0], dtype=dtype)
+    rise = F.cross_entropy(moved, right_class) - F.cross_entropy(z, right_class)
+    truth = z.double().softmax(dim=1)[0, 0].item() - 1
+    return abs(rise.item() / h - truth) / abs(truth)
+
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Error of a finite difference, as a share of the true slope, against its step. An error of 1 means that the difference was 0.", "name": "fig-first-steps-difference"}, "image": {"alt": "Two curves in a picture with logarithmic axes. From the right, both fall as the step gets smaller. float32 turns up again near a step of 0.001, float64 near 1e-8; at the left end both have an error of about 1."}}
+exponents = range(1, 17)
+single = {k: finite_difference_error(10.0**-k, torch.float32) for k in exponents}
+double = {k: finite_difference_error(10.0**-k, torch.float64) for k in exponents}
+sizes = [10.0**-k for k in exponents]
+lines = {"float32": (sizes, [*single.values()]), "float64": (sizes, [*double.values()])}
+curves(lines, "step h", "error, as a share of the slope", logx=True, logy=True)
+plt.show()
+
+# %% [markdown]
+# (claim-start-1)=
+
+# %% tags=["evidence"]
+assert all(double[k] > 5 * double[k + 1] for k in range(1, 6))
+assert all(single[k] == 1 for k in range(7, 17))  # the difference is 0
+claim(
+    "start-1",
+    "Yes, if it isn't too small: in float64 the error is {coarse:.0e} at 1e-4, {best:.0e} at 1e-8 and {fine:.0e} at 1e-12.",
+    coarse=double[4],
+    best=double[8],
+    fine=double[12],
+    holds=lambda coarse, best, fine: 100 * best < min(coarse, fine),
+    scale="one slope of the loss of three scores",
+)
+
+# %% [markdown]
+# Two errors are at work. The curve bends between $z$ and $z + h$, and a smaller step makes that error smaller. But $f(z + h)$ and $f(z)$ then agree in more and more
+# digits, and only the last ones, which are rounded, are left for the difference; dividing by $h$ blows that up. In `float32`, $2 + 10^{-7}$ is 2, and the difference
+# is 0. Autograd has no step, and so it doesn't have this trouble. Gradients are therefore checked in `float64`, with a step that is small, but not too small:
+
+# %%
+W, b = model.weight.detach().double(), model.bias.detach().double()
+(slope,) = torch.autograd.grad(F.cross_entropy(x.double() @ W.requires_grad_().T + b, y), W)
+with torch.no_grad():
+    nudge = torch.zeros_like(W)
+    nudge[3, 20] = 1e-5
+    above, below = (F.cross_entropy(x.double() @ (W + n).T + b, y) for n in (nudge, -nudge))
+assert torch.isclose(slope[3, 20], (above - below) / 2e-5, rtol=1e-6)
+print("autograd and the foot agree")
+
+# %% [markdown]
+# (deeper-rates)=
+# ## Which learning rate?
+#
+# *2 minutes.* The learning rate is not learned: we choose it. Such a number is called a **hyperparameter**. How much does it matter? We try three, and count right answers
+# on the digits that the model was trained on and on the validation digits. As a baseline, we always say the digit that is most common in the training set.
+
+
+# %% tags=["evidence"]
+def count_right(model, images, labels) -> int:
+    """How many images have their largest score at their label."""
+    with torch.no_grad():
+        return int((model(images).argmax(dim=1) == labels).sum())
+
+
+# %% tags=["evidence", "training"]
+rows = []
+for rate in (0.01, 0.1, 1.0):
+    other, its = trained(rate)
+    counts = count_right(other, x, y), count_right(other, x_validation, y_validation)
+    rows.append((f"learning rate {rate}", f"{its.train['loss'][-1]:.2f}", *counts))
+commonest = y.bincount().argmax()
+baseline = [int((labels == commonest).sum()) for labels in (y, y_validation)]
+rows.append(("always the same digit", "–", *baseline))
+table(rows, ("", "loss", "of 1,221", "of 216"))
+
+# %% [markdown]
+# With a rate of 0.01 the walk is still on its way after 20 epochs. With 1.0 it has got furthest.
+
+# %% [markdown]
+# (deeper-minibatch)=
+# ## Do 64 digits know the way?
+#
+# *2 minutes.* A step on all 1,221 digits is exact and slow. How well do 64 digits point downhill? A cosine of 1 is the direction that all of them together give, and 0 is at
+# a right angle to it.
+
+# %%
+W = torch.zeros(10, 64, requires_grad=True)
+(slope,) = torch.autograd.grad(F.cross_entropy(x @ W.T, y), W)
+agreement = []
+for part in torch.arange(len(x)).split(64):
+    (rough,) = torch.autograd.grad(F.cross_entropy(x[part] @ W.T, y[part]), W)
+    agreement.append(F.cosine_similarity(rough.flatten(), slope.flatten(), dim=0))
+print(f"{len(agreement)} batches, mean cosine {torch.stack(agreement).mean():.1f}")
+
+# %% [markdown]
+# A cosine of 0.7: roughly the same way, for a nineteenth of the work. So twenty rough steps are better than a single exact one.
+
+# %% [markdown]
+# ## What does `fit` do in an epoch?
+#
+# *3 minutes.* The lesson's loop had four parts: forward, loss, backward, step. Where are they in the book's `fit`? This is an epoch of it:
+
+# %%
+show_source(train_epoch)
+
+# %% [markdown]
+# They are all there. `zero_grad` forgets the last slopes just before the new ones come, since `backward` *adds* to what is in `.grad`. What surrounds them watches for a loss
+# that is no number, counts, and lets you stop. `fit` adds a progress bar, and numbers for each epoch. The lesson compares its weights with those of the loop. What is
+# left to compare is the layer: a plain loop, a matrix product and the library's `nn.Linear`.
+
+# %%
+W, b = model.weight.detach(), model.bias.detach()
+by_loop = torch.stack([sum(x[0, d] * W[k, d] for d in range(64)) + b[k] for k in range(10)])
+with torch.no_grad():
+    assert torch.allclose(by_loop, (x @ W.T + b)[0], atol=1e-5)
+    assert torch.allclose(x @ W.T + b, model(x), atol=1e-5)
+print("they agree, after", len(history.step_loss), "steps")
+
+# %% [markdown]
+# (deeper-three)=
+# ## Why three kinds of data?
+#
+# *5 minutes.* Why can't the training digits judge? Take a model that only memorises: for a new image it looks up the training image that is most like it, and says its
+# label. And to make sure that there is nothing to understand, we deal the labels out at random.
+
+# %% tags=["evidence"]
+torch.manual_seed(2)
+nonsense = y[torch.randperm(len(y))]  # the labels, dealt out at random
+itself = torch.cdist(x, x).argmin(dim=1)  # (1221,): the training image most like each one
+alike = torch.cdist(x_validation, x).argmin(dim=1)  # (216,)
+rows = []
+for name, memory in [("nonsense", nonsense), ("the true ones", y)]:
+    on_training = int((memory[itself] == memory).sum())
+    rows.append((name, on_training, int((memory[alike] == y_validation).sum())))
+table(rows, ("labels", "right of 1,221 in training", "of 216 in validation"))
+
+# %% [markdown]
+# With nonsense for labels it is perfect on the training digits, and on the validation digits it is right as often as guessing is. With the true labels, the same memory is
+# a good model, better than ours. But the training digits show no difference: **on them, a memory of nonsense and a good model are both perfect.** So we keep
+# **validation** digits apart, and choose by them: the learning rate, the number of epochs, the kind of model.
+#
+# But choosing wears them out. To see that, let a thousand "models" guess blindly, and choose the ten best by their validation accuracy. Then look at the same ten on other
+# digits. (The training digits will do: a model that only guesses has learned nothing from them.)
+
+# %% tags=["evidence"]
+torch.manual_seed(0)
+guesses = torch.randint(10, (1000, len(y_validation) + len(y)))
+right = guesses == torch.cat([y_validation, y])  # (1000, 216 + 1221)
+chosen_by, others = right[:, :216].double().mean(dim=1), right[:, 216:].double().mean(dim=1)
+best = chosen_by.argsort(descending=True, stable=True)[:10]
+shares = {"all": chosen_by.mean(), "best": chosen_by[best].mean(), "then": others[best].mean()}
+shares = {name: share.item() for name, share in shares.items()}
+observe(
+    "All thousand are right for {all:.0%} of the validation digits, the ten best for {best:.0%}; on other digits, these ten for {then:.0%}.",
+    **shares,
+    holds=shares["best"] > 0.15 and shares["then"] < 0.12,
+)
+
+# %% [markdown]
+# The winners look much better than the rest, and know nothing. Their number is flattering *because* we chose by it. That is what **test** digits are for: all choices are
+# made without them, and at the very end they are asked, once. How exact is the lesson's answer?
+
+# %% tags=["evidence"]
+share = count_right(model, data.test.images.flatten(1), data.test.labels) / len(data.test.labels)
+error = (share * (1 - share) / len(data.test.labels)) ** 0.5
+observe(
+    "Of 360 test digits {share:.1%} are read, with a standard error of {error:.1f} percentage points.",
+    share=share,
+    error=100 * error,
+    holds=share > 0.94 and 0.008 < error < 0.013,
+)
+
+# %% [markdown]
+# So don't believe anybody, us included, who compares two models on these digits by half a point.
+#
+# ## Which digits does it misread?
+#
+# *2 minutes.* The errors that remain say more about a model than its accuracy. What do they have in common? We look at the validation digits, since a look is the beginning of
+# a choice.
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The validation digits that the linear model gets wrong: what it says, and what is right.", "name": "fig-first-steps-errors"}, "image": {"alt": "Nine small handwritten digits, most of them slanted, thin or cut off, each titled with a wrong and a right digit."}}
+with torch.no_grad():
+    said = model(x_validation).argmax(dim=1)
+wrong = said != y_validation
+titles = [f"{s}, is {t}" for s, t in zip(said[wrong], y_validation[wrong], strict=True)]
+image_grid(data.validation.images[wrong], titles, columns=5)
+plt.show()
+
+# %% [markdown]
+# Some are hard for you, too. Others are plain, like the two zeros: they are only narrower or more slanted than the template expects. That is a clue for tomorrow.
+#
+# ## Exercises
+#
+# *18 minutes.* Which way back, and how fast down? The solutions are on [a page of their own](../solutions/00_first_steps.ipynb).
+#
+# ```{exercise} Two roads back
+# :label: exercise-0-5
+#
+# *Core, 8 minutes.* In this small network one weight is used twice: $h = \operatorname{ReLU}(wx + b)$, then $\hat y = wh$, and $L = (\hat y - y)^2$. The ReLU lets positive
+# numbers through and makes 0 of negative ones. Draw the graph on paper, and carry the slope back by the chain rule, without autograd. (A weight that is used in many places is what tomorrow is about.)
+# ([Solution](../solutions/00_first_steps.ipynb#solution-0-5))
+# ```
+
+
+# %%
+def backward(x: float, w: float, b: float, y: float):
+    """Return dL/dw and dL/db."""
+    raise NotImplementedError
+
+
+check("0.5", backward)
+
+# %% [markdown]
+# ```{exercise} A ball, not a walker
+# :label: exercise-0-6
+#
+# *Stretch, 10 minutes.* A walker forgets each step. A ball that rolls downhill keeps its speed: that is **momentum**. With a velocity $v$ that starts at 0, each step is
+# $v \leftarrow \mu v + \partial \mathcal{L} / \partial W$, then $W \leftarrow W - \eta v$. Write the training loop, on the whole batch in each step, for the model
+# $z = x W^\top$ without a bias. The `W` that you are given has to stay as it is. You may use autograd and `F.cross_entropy`, but none of `torch.optim`.
+# ([Solution](../solutions/00_first_steps.ipynb#solution-0-6))
+# ```
+
+
+# %%
+def train_with_momentum(W, x, labels, learning_rate: float, momentum: float, steps: int):
+    """Return W after so many steps.
+
+    Shapes: W (n_classes, n_pixels), x (B, n_pixels), labels (B,).
+    """
+    raise NotImplementedError
+
+
+check("0.6", train_with_momentum)
+
+# %% [markdown]
+# ## Further reading
+#
+# *10 minutes.* Where does all this come from?
+#
+# - {cite:t}`baydin2018automatic` explain automatic differentiation, and how it differs from finite differences and from formulas.
+# - {cite:t}`paszke2019pytorch` describe why PyTorch records the graph while it computes.
+# - {cite:t}`alpaydin1998optical` collected the digits, and {cite:t}`pedregosa2011scikit` made the library that they come with.
