@@ -10,6 +10,9 @@ from filelock import FileLock
 PATIENCE = 10  # seconds that a tick waits for other notebooks to store theirs
 EDITION = 2  # of the numbers of exercises
 MOVED = {  # what an exercise of the first edition is called now; None if it asks for something else
+    **{"2.1": "2.5", "2.2": "2.6", "2.3": "2.10", "2.4": "2.7", "2.5": "2.11", "2.6": "2.8"},
+    **{"2.7": "2.12", "2.8": None, "2.10": "2.4", "2.11": "2.13", "2.12": "2.14"},
+    **{"2.13": "2.15", "2.14": "2.16"},
     **{"5.1": None, "5.2": "5.6", "5.3": "5.10", "5.4": "5.7", "5.5": "5.14", "5.6": "5.15"},
     **{"5.7": "5.13", "5.8": "5.11", "5.10": "5.16", "5.11": "5.17", "5.12": "5.18"},
     **{"5.13": "5.19", "5.14": "5.8", "5.15": "5.12"},
