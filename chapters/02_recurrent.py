@@ -38,14 +38,14 @@ from utils.exercises.progress import checklist
 from utils.exercises.recurrent import check
 from utils.measure import experiments
 from utils.measure.claims import claim
-from utils.measure.jacobians import noise, random_matrix, sizes_of_products
+from utils.measure.jacobians import arrivals, noise, random_matrix, sizes_of_products
 from utils.recurrent import RNN
 from utils.show.display import observe, table
 from utils.show.mechanisms import recurrent as mechanisms
 from utils.show.plotting import bars, curves, heat_map, use_book_style
 from utils.show.views import guess, quiz, reading
 from utils.tasks.languages import (
-    LETTERS, NAMES, WORDS, as_ids, clip_by, count_letters, endings, train_reader, train_writer,
+    LETTERS, NAMES, WORDS, as_ids, count_letters, descend, endings, train_reader, train_writer,
 )  # fmt: skip
 from utils.training.metrics import accuracy, confusion_matrix, perplexity
 
@@ -63,7 +63,7 @@ quiz("02_recurrent")
 # *4 minutes.* Which language is *huhtikuu* from? And *domingo*? You can say it, or guess well, without knowing the words. Here are names of months, weekdays, countries and
 # languages in twelve languages, as the Unicode Consortium collects them. A word that two languages share is left out.
 
-# %% tags=["evidence"]
+# %%
 some = WORDS["train"][:600:100]
 table(
     [[word.text, NAMES[as_ids("train")[1][100 * i]]] for i, word in enumerate(some)],
@@ -322,7 +322,7 @@ plt.show()
 # %% [markdown]
 # What is lost? We take the last twelve letters of long words, and let the gradient of the reader's $W_h$ go back only some of the twelve steps.
 
-# %% tags=["evidence"]
+# %%
 ending, spoken = endings(12)  # ids (n, 12), languages (n,)
 
 
@@ -336,7 +336,7 @@ def sent_back(model):
     return F.pad(states, (0, 0, 1, 0)), grad_h
 
 
-# %% tags=["evidence"]
+# %%
 def likeness(model):
     """Cosines of W_h's gradient, cut after the last 1, 2, …, 12 steps, with the whole one."""
     states, grad_h = sent_back(model)
@@ -345,10 +345,8 @@ def likeness(model):
     return F.cosine_similarity(torch.stack(cut), cut[-1], dim=1)
 
 
-alike = likeness(reader)
-
 # %% tags=["evidence"] mystnb={"figure": {"caption": "How well the gradient of $W_h$ keeps its direction if it goes back only some steps (1: the same direction).", "name": "fig-cut"}, "image": {"alt": "A curve over the steps from 1 to 12. It rises from about 0.6 at one step to over 0.9 at six, and reaches 1 at twelve."}}
-curves({"reader": (range(1, 13), alike)}, "steps back", "cosine with the whole")
+curves({"reader": (range(1, 13), likeness(reader))}, "steps back", "cosine with the whole")
 plt.show()
 
 # %% [markdown]
@@ -385,28 +383,18 @@ check.show_reference("2.4")
 # Is it needed? We try plain gradient descent, which hides nothing, at four learning rates.
 
 
-# %% tags=["evidence"]
-def descended(rate, clipped, seed):
-    """Share of validation words that a reader names after four epochs of gradient descent."""
-    torch.manual_seed(seed)
-    model = Reader(read)
-    optimiser = torch.optim.SGD(model.parameters(), lr=rate)
-    if clipped:
-        clip_by(partial(clip, max_norm=1.0), optimiser)
-    history = train_reader(model, optimiser=optimiser, epochs=4, seed=seed)
-    return history.validation["accuracy"][-1]
-
-
-# %% tags=["evidence", "training"]
+# %% tags=["training"]
 rates = (0.5, 1.0, 2.0, 4.0)
 descents = {
-    told: torch.tensor([[descended(rate, clipped, seed) for rate in rates] for seed in (0, 1, 2)])
-    for clipped, told in ((True, "clipped"), (False, "not clipped"))
+    told: torch.tensor(
+        [[descend(Reader(read), rate, clipping, seed) for rate in rates] for seed in (0, 1)]
+    )
+    for told, clipping in {"clipped": partial(clip, max_norm=1.0), "not clipped": None}.items()
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Validation words named rightly after four epochs of plain gradient descent, with and without clipping to a length of 1. Three seeds each: means and ranges.", "name": "fig-clipping"}, "image": {"alt": "Two curves over the learning rate, 0.5 to 4. Up to a rate of 1 they lie together near 60 percent. At 2 the curve without clipping falls to about 40 percent, the other stays above 50."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Validation words named rightly after three epochs of plain gradient descent, with and without clipping to a length of 1. Two seeds each: means and ranges.", "name": "fig-clipping"}, "image": {"alt": "Two curves over the learning rate, 0.5 to 4. Up to a rate of 1 they lie together near 60 percent. At 2 the curve without clipping falls to about 40 percent, the other stays above 50."}}
 lines = {told: (rates, shares) for told, shares in descents.items()}
-curves(lines, "learning rate", "named rightly", logx=True).set_xticks(rates, rates)
+curves(lines, "learning rate", "named rightly")
 plt.show()
 
 # %% tags=["evidence"]
@@ -454,7 +442,7 @@ for seed in (0, 1, 2):
     readers.append(Reader(ByHand.apply))
     histories.append(train_reader(readers[-1], clip_to_1, seed=seed))
 
-# %% tags=["evidence"]
+# %% tags=["training"]
 counted |= {"and pairs": count_letters(2), "and triples": count_letters(3)}
 named = [history.validation["accuracy"][-1] for history in histories]
 reader = readers[named.index(max(named))].eval()
@@ -475,9 +463,12 @@ plt.show()
 # %% [markdown]
 # With 4,000 words the old method wins: it is given "sch" as one thing, and the network has to find it. Such a baseline belongs beside every network. What does ours confuse?
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "What the chosen reader says (columns) of the test words of each language (rows), in shares of the row.", "name": "fig-confusion"}, "image": {"alt": "A map of twelve rows and columns of languages. The diagonal is the brightest. Off it, there are cells of medium brightness among Spanish, Portuguese, Italian and French."}}
+# %%
 test_ids, test_languages = as_ids("test")
 said = reader(*pad(test_ids)).detach()
+tested = accuracy(said, test_languages)
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "What the chosen reader says (columns) of the test words of each language (rows), in shares of the row.", "name": "fig-confusion"}, "image": {"alt": "A map of twelve rows and columns of languages. The diagonal is the brightest. Off it, there are cells of medium brightness among Spanish, Portuguese, Italian and French."}}
 confused = confusion_matrix(said, test_languages).float()
 ax = plt.subplots(figsize=(6.6, 5.4))[1]
 names = {"rows": NAMES, "columns": NAMES, "xlabel": "said", "ylabel": "is"}
@@ -486,7 +477,6 @@ ax.tick_params(axis="x", labelrotation=60)
 plt.show()
 
 # %% tags=["evidence"]
-tested = accuracy(said, test_languages)
 observe("Of the test words it names {share:.0%}.", share=tested, holds=tested > 0.58)
 
 # %% [markdown]
@@ -513,12 +503,12 @@ for seed in (0, 1, 2):
     torch.manual_seed(seed)
     writers.append(Network(ByHand.apply, len(LETTERS) + len(NAMES), len(LETTERS)))
     nats.append(train_writer(writers[-1], clip_to_1, seed=seed))
+wavering = [perplexity(cross_entropy) for cross_entropy in nats]
 writer = writers[nats.index(min(nats))]
 
 # %% tags=["evidence"]
-wavering = [perplexity(cross_entropy) for cross_entropy in nats]
 observe(
-    "Its vocabulary has {all} signs. It wavers as if between {low:.1f}; the worst of three seeds, between {high:.1f}.",
+    "Of {all} signs, the best of three writers wavers as if between {low:.1f}, the worst as if between {high:.1f}.",
     all=len(LETTERS),
     low=min(wavering),
     high=max(wavering),
@@ -547,7 +537,7 @@ for language in ("Finnish", "German", "Spanish"):
     print(f"{language:8}", *write(language, n=6))
 
 # %% [markdown]
-# They could be words. But are they from the language that we asked for? We come back to that.
+# They could be words. But look along the columns: the random draws were the same in the three rows, and so, nearly, are the words. We come back to that.
 
 # %% [markdown]
 # ## Look inside
@@ -577,16 +567,8 @@ plt.show()
 # %% [markdown]
 # Above 1, one often reads, it **explodes**. But is a network like a number? We take random matrices $W_h$ for 64 units, scaled to a **spectral radius**: the size of the largest eigenvalue, by which many steps of a linear recurrence grow per step.
 
-# %% tags=["evidence"]
+# %%
 radii = (0.85, 1.0, 1.05)
-
-
-def arrivals(radius, linear):
-    """log₁₀ of a gradient's size, 0 to 100 steps back, in five random networks, (5, 101)."""
-    networks = ((random_matrix(radius, seed), noise(100, 1.0, seed)) for seed in range(5))
-    return torch.tensor([sizes_of_products(*network, linear) for network in networks])
-
-
 arriving = {linear: {r: arrivals(r, linear) for r in radii} for linear in (True, False)}
 left = {
     linear: {r: 10 ** logs[:, -1].mean().item() for r, logs in paths.items()}
@@ -613,7 +595,7 @@ plt.show()
 # So the sentence is right about numbers and about linear recurrences, and wrong about the network that we use. Inputs push the units away from 0, to where the tanh is flat. (When it [does explode](deeper/02_recurrent.ipynb#deeper-growth).) And your trained readers?
 
 
-# %% tags=["evidence"]
+# %%
 def fades(model):
     """Median size of the deltas over the endings of words, last letter first, relative to it."""
     states, grad_h = sent_back(model)
@@ -622,10 +604,14 @@ def fades(model):
     return (sizes / sizes[:, :1]).median(dim=0).values
 
 
+# %%
 torch.manual_seed(0)
 fresh = [Reader(read) for _ in readers]
 faded = {"untrained": torch.stack([*map(fades, fresh)])}
 faded["trained"] = torch.stack([*map(fades, readers)])
+before, after = (sizes[:, -1].mean().item() for sizes in faded.values())
+radius = min(torch.linalg.eigvals(model.W_h).abs().max().item() for model in readers)
+norm = min(torch.linalg.matrix_norm(model.W_h, 2).item() for model in readers)
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "What is left of the loss's gradient some letters before the end of a word: three readers before and after training.", "name": "fig-fades"}, "image": {"alt": "Two falling curves on a logarithmic axis over 11 letters. Untrained it falls to about a thousandth, trained to about a tenth."}}
 lines = {name: (range(12), sizes) for name, sizes in faded.items()}
@@ -633,9 +619,6 @@ curves(lines, "letters before the last", "relative size", logy=True)
 plt.show()
 
 # %% tags=["evidence"]
-radius = min(torch.linalg.eigvals(model.W_h).abs().max().item() for model in readers)
-norm = min(torch.linalg.matrix_norm(model.W_h, 2).item() for model in readers)
-before, after = (sizes[:, -1].mean().item() for sizes in faded.values())
 observe(
     "Training raised the spectral radius to {radius:.1f} or more. Still, only {after:.0%} of the gradient gets eleven letters back; before "
     "training, {before:.1%}.",
@@ -674,7 +657,7 @@ print(language_of("huhtikuu"))
 # *5 minutes.* Twelve letters are not many. Does the reader use the first ones? We show it only the last letters of long words.
 
 
-# %% tags=["evidence"]
+# %%
 @torch.no_grad()
 def same_answer(model):
     """Share of words with the same answer if only the last 1, 2, …, 12 letters are read, (12,)."""
@@ -683,6 +666,7 @@ def same_answer(model):
     return (answers == answers[-1]).double().mean(dim=1)
 
 
+# %%
 kept = torch.stack([*map(same_answer, readers)])  # (3, 12)
 
 # %% tags=["view"]
@@ -697,13 +681,18 @@ guess(
 curves({"readers": (range(1, 13), kept)}, "last letters read", "same answer")
 plt.show()
 
-# %% tags=["evidence"]
-of = torch.arange(len(NAMES)).repeat_interleave(40)
+# %% [markdown]
+# And the words that the writer made: does the reader think they are from the language that was asked for?
+
+# %%
+asked = torch.arange(len(NAMES)).repeat_interleave(40)
 own = [LETTERS.encode(word or "-") for name in NAMES for word in write(name, n=40)]
-agrees = accuracy(reader(*pad(own)).detach(), of)
+agrees = accuracy(reader(*pad(own)).detach(), asked)
+
+# %% tags=["evidence"]
 assert kept[:, 3].mean() > 0.75
 observe(
-    "And the words that the writer made? Of 480, the reader gives {agrees:.0%} the language that was asked for. A blind guess gets {blind:.0%}.",
+    "Of 480 such words, {agrees:.0%} are. A blind guess gets {blind:.0%}.",
     agrees=agrees,
     blind=1 / len(NAMES),
     holds=agrees < 0.35,
@@ -740,7 +729,7 @@ plt.show()
 # %% tags=["evidence"]
 claim(
     "rnn-2",
-    "Yes, if linear: after 100 steps {low:.0e} is left at 0.85, and 1.05 makes it {high:.0f} times as large. With tanh and inputs, 1.05 leaves {bent:.0e}.",
+    "Yes, if linear: 100 steps leave {low:.0e} at 0.85, and {high:.0f} at 1.05. With a tanh and inputs, 1.05 leaves {bent:.0e}.",
     low=left[True][0.85],
     high=left[True][1.05],
     bent=left[False][1.05],
@@ -752,16 +741,15 @@ claim(
 # (claim-rnn-3)=
 
 # %% tags=["evidence"]
-tight = random_matrix(1.0, 0)
-tight = 0.95 * tight / torch.linalg.matrix_norm(tight, 2)
+tight = 0.95 * torch.linalg.qr(random_matrix(1.0, 0)).Q  # it stretches all vectors alike
 claim(
     "rnn-3",
     "No: a norm of 0.95 leaves {tight:.0e} after 100 steps. But trained readers, whose norm is {norm:.1f} or more, leave {after:.0%} after eleven.",
-    tight=10 ** sizes_of_products(tight, noise(100, 1.0, 0), linear=True)[-1],
+    tight=10 ** sizes_of_products(tight, noise(100, 1.0, 0))[-1],
     norm=norm,
     after=after,
     holds=lambda tight, norm, after: tight < 0.01 and norm > 2 and after < 0.5,
-    scale="a random linear network of 64 units; three trained readers of 64 units",
+    scale="a random network of 64 units with tanh and inputs; three trained readers of 64 units",
 )
 
 # %% [markdown]
@@ -771,7 +759,7 @@ claim(
 only, mixed = stored
 claim(
     "rnn-4",
-    "No: with shorter sequences mixed in, {mixed} of 3 recall the first of 400. From 100 symbols alone {hundred} do within 600 steps, from 10 alone {ten}.",
+    "No: with shorter ones mixed in, {mixed} of 3 recall the first of 400; from 100 alone {hundred} within 600 steps, from 10 alone {ten}.",
     mixed=learned[mixed, 400],
     hundred=learned[only, 100],
     ten=learned[only, 10],

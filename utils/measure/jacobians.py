@@ -34,6 +34,12 @@ def sizes_of_products(W: Tensor, inputs: Tensor, linear: bool = False) -> list[f
     return logs
 
 
+def arrivals(radius: float, linear: bool) -> Tensor:
+    """What `sizes_of_products` gives of five random networks of 64 units, (5, 101)."""
+    networks = ((random_matrix(radius, seed), noise(100, 1.0, seed)) for seed in range(5))
+    return torch.tensor([sizes_of_products(*network, linear) for network in networks])
+
+
 def factor(W: Tensor, inputs: Tensor) -> float:
     """Mean factor per step of the product of Jacobians, after 100 steps to settle: e^λ."""
     logs = sizes_of_products(W, inputs)

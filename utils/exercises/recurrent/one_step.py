@@ -106,8 +106,8 @@ def rows_with_untransposed_weights(x_t, h, W_x, W_h, b):
 
 
 @exercise.mistake(
-    "in the equation W_x stands on the left of a column, but here each sequence is a row, and a row "
-    "stands on the left itself."
+    "in the equation W_x stands on the left of a column, but here each sequence is a row, and a "
+    "row stands on the left itself."
 )
 def weights_before_rows(x_t, h, W_x, W_h, b):
     return torch.tanh(W_x @ x_t + W_h @ h + b)
