@@ -887,7 +887,7 @@ settled = {
 # %% tags=["evidence"]
 claim(
     "rnn-5",
-    "Yes, if it has a tanh and is chaotic: 1,000 steps take {wild} rounds. One that forgets takes {calm}, a linear one {linear}, each computing all steps at once.",
+    "Yes, if it has a tanh and is chaotic: 1,000 steps take {wild} rounds. One that forgets takes {calm}, a linear one {linear}.",
     wild=min(settled[5.0]),
     calm=max(settled[1.05]),
     linear=rounds,
