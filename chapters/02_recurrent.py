@@ -60,7 +60,7 @@ quiz("02_recurrent")
 # %% [markdown]
 # ## Where we stand
 #
-# *4 minutes.* Which language is *huhtikuu* from? And *domingo*? You can say it, or guess well, without knowing the words. Here are names of months, weekdays, countries and
+# *4 minutes.* Which language is *perjantai* from? And *mittwoch*? You can say it, or guess well, without knowing the words. Here are names of months, weekdays, countries and
 # languages in twelve languages, as the Unicode Consortium collects them. A word that two languages share is left out.
 
 # %%
@@ -86,7 +86,7 @@ observe(
 )
 
 # %% [markdown]
-# Better than one would think. But a bag doesn't know that *kuu* ends a Finnish month: for it, *kuu* and *uku* are the same. So there are three wishes. **Order** should count. The **length** should be free. And
+# Better than one would think. But a bag doesn't know that *kuu* ends the name of a Finnish month: for it, *kuu* and *uku* are the same. So there are three wishes. **Order** should count. The **length** should be free. And
 # what matters should be **kept** until it is needed.
 
 # %% [markdown]
@@ -194,8 +194,8 @@ for name, order in {"kuu": [0, 1, 2], "uku": [1, 0, 2]}.items():
 #
 # Words differ in length, and a batch is a rectangle: short words are filled up with **padding**. No state depends on what comes later, so padding behind a word does no harm, if we take the state after the word's *last letter*, not that of the last column.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A batch of three words. Hatched: padding. Framed: the letter after which the word's state is taken.", "name": "fig-padding"}, "image": {"alt": "Three rows of eight cells: huhtikuu fills its row, mai and domingo are followed by hatched cells. The last letter of each word is framed. On the right are the lengths 8, 3 and 7."}}
-mechanisms.padded(["huhtikuu", "mai", "domingo"])
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A batch of three words. Hatched: padding. Framed: the letter after which the word's state is taken.", "name": "fig-padding"}, "image": {"alt": "Three rows of nine cells: perjantai fills its row, mai and mittwoch are followed by hatched cells. The last letter of each word is framed. On the right are the lengths 9, 3 and 8."}}
+mechanisms.padded(["perjantai", "mai", "mittwoch"])
 plt.show()
 
 
@@ -537,7 +537,7 @@ for language in ("Finnish", "German", "Spanish"):
     print(f"{language:8}", *write(language, n=6))
 
 # %% [markdown]
-# They could be words. But look along the columns: the random draws were the same in the three rows, and so, nearly, are the words. We come back to that.
+# They could be words. But look down the columns: the random draws were the same in the three rows, and many words hardly differ. We come back to that.
 
 # %% [markdown]
 # ## Look inside
@@ -548,7 +548,7 @@ for language in ("Finnish", "German", "Spanish"):
 network = {name: getattr(reader, name) for name in ("W_x", "W_h", "b")}
 network |= {"letters": reader.symbols.weight}
 network |= {"W_y": reader.output.weight, "b_y": reader.output.bias}
-reading(network, LETTERS.symbols, NAMES, word="huhtikuu", inside=True)
+reading(network, LETTERS.symbols, NAMES, word="perjantai", inside=True)
 
 # %% [markdown]
 # Each step back multiplies the gradient by $J_t = \operatorname{diag}(1 - h_t^2)\, W_h$, the step's **Jacobian**. Over $k$ steps,
@@ -637,7 +637,7 @@ observe(
 # *2 minutes.* Let someone type a word, and guess its language before the network does. It is the one that you trained above; it runs here, in the page.
 
 # %% tags=["view"]
-reading(network, LETTERS.symbols, NAMES, word="domingo", inside=False)
+reading(network, LETTERS.symbols, NAMES, word="pazartesi", inside=False)
 
 # %% [markdown]
 # Or, in JupyterLab:
@@ -649,7 +649,7 @@ def language_of(word):
     return NAMES[reader(*pad([LETTERS.encode(word.lower())])).argmax()]
 
 
-print(language_of("huhtikuu"))
+print(language_of("perjantai"))
 
 # %% [markdown]
 # ## Where it breaks
@@ -819,7 +819,7 @@ check("2.7", my_steps)
 # ([Solution](solutions/02_recurrent.ipynb#solution-2-8))
 # ```
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A layer that reads forwards, one that reads backwards, and a layer above both.", "name": "fig-directions"}, "image": {"alt": "Three letters k, u, u at the bottom. Above them a row of pink boxes joined by arrows to the right, labelled forwards, then a row of green boxes joined by arrows to the left, labelled backwards. From both, arrows lead up to a row of orange boxes, labelled above, joined by arrows to the right."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A layer that reads forwards, one that reads backwards, and a layer above both.", "name": "fig-both-ends"}, "image": {"alt": "Three letters k, u, u at the bottom. Above them a row of pink boxes joined by arrows to the right, labelled forwards, then a row of green boxes joined by arrows to the left, labelled backwards. From both, arrows lead up to a row of orange boxes, labelled above, joined by arrows to the right."}}
 mechanisms.directions("kuu")
 plt.show()
 

@@ -48,7 +48,7 @@ from utils.training.recipes import (
 use_book_style()
 
 # %% [markdown]
-# (deeper-right)=
+# (deeper-layer)=
 # ## Is the layer right in full?
 #
 # *4 minutes.* The lesson compares states and gradients of whole sequences. What about padding, final states, and the equation of

@@ -50,9 +50,9 @@ def unrolled(word: str) -> Axes:
             x, y = state.at("right")
             ax.plot([x, 3.0, 3.0], [y - 0.3, y - 0.3, y + 0.3], **LINE)
             arrow(ax, (3.0, y + 0.3), (x, y + 0.3))
-            note(ax, (2.6, 2.1), "$W_h$")
+            note(ax, (3.15, 2.8), "$W_h$", align="left")
         before = state
-    arrow(ax, (3.9, 2.8), (5.1, 2.8), text="unroll", dashed=True)
+    arrow(ax, (4.1, 2.8), (5.5, 2.8), text="unroll", dashed=True)
     return ax
 
 
