@@ -765,7 +765,7 @@ claim(
     ten=learned[only, 10],
     holds=lambda mixed, hundred, ten: mixed == 3 and hundred == 0 and ten == 3,
     experiment="recall_mixed",
-    scale="112 units, three seeds, one of four symbols; a longer budget moves the border",
+    scale="112 units, three seeds, one of four symbols; the budget is 600 steps",
 )
 
 # %% [markdown]

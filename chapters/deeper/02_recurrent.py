@@ -171,7 +171,7 @@ for steps in (16, 1000, 10_000):
 # (deeper-clipping)=
 # ## When does training break without clipping?
 #
-# *4 minutes.* The lesson clips a reader of words. A harder case is the task of yesterday: to say which of four symbols was the first, of ten. We use gradient descent at two learning rates, with weights $W_h$ that are large
+# *4 minutes.* The lesson clips a reader of words, and gains a little at high learning rates. Is there a case in which nothing works without it? Take the task of yesterday: to say which of four symbols was the first, of ten. We use gradient descent at two learning rates, with weights $W_h$ that are large
 # enough to hold a symbol, and to explode.
 
 
@@ -189,6 +189,7 @@ def descend(clipped: bool, rate: float, seed: int) -> nn.Module:
     return network
 
 
+# %% tags=["evidence"]
 def recalled(network: nn.Module, length: int) -> float:
     """Share of new sequences of a length whose first symbol the network names."""
     ids, first = recall_ids(1000, length, 1000)
@@ -388,7 +389,7 @@ observe(
 # (deeper-kinds)=
 # ## Do all four kinds work?
 #
-# *9 minutes.* The lesson shows four ways to use a recurrence, and trains two of them. Here is one of each, three seeds each, with the same layer: a word's language, a picture's name, a number in words, and the next character.
+# *9 minutes.* The lesson shows four ways to use a recurrence, and trains two of them. Does the same layer serve for all? Here is one of each, three seeds each, with the same layer: a word's language, a picture's name, a number in words, and the next character.
 #
 # **One to many.** Describing pictures is the best known task of this kind {cite}`vinyals2015show`. Ours is the smallest of them: a handwritten digit is made the first state, and a language model of letters spells its name from there.
 
@@ -674,7 +675,7 @@ observe(
 # (deeper-trained)=
 # ## What did training make of the writer's weights?
 #
-# *5 minutes.* Random weights are one thing. We let the network that writes docstrings read held-out text, and measure the same numbers before and after training.
+# *5 minutes.* Random weights are one thing. Where does training take them? We let the network that writes docstrings read held-out text, and measure the same numbers before and after training.
 
 # %% tags=["evidence"]
 trained = writer.model
@@ -896,7 +897,7 @@ claim(
 )
 
 # %% [markdown]
-# Rounds cost work, since each computes all steps again. (Nor does a clock decide it: the time of the book's own loop is mostly the cost of its many small calls, and a library that fuses them takes about as long for one long sequence as for many short ones.) Recurrences without a tanh between the steps come on a later day.
+# Rounds cost work, since each computes all steps again. (Nor does a clock decide it here: the time of the book's own loop is mostly the cost of its many small calls.) Recurrences without a tanh between the steps come on a later day.
 #
 # (deeper-budget)=
 # ## What could it compute, and what does training find?
@@ -928,7 +929,7 @@ observe(
 )
 
 # %% [markdown]
-# From a billionth, learning is a matter of luck, and of patience: the experiment stopped after 600 steps, and a longer budget lets some of the seeds arrive that failed. So its table tells of a budget, and not of an ability. Short sequences build the road that long ones
+# From a billionth, learning is a matter of luck, and of patience: the experiment stopped after 600 steps. Its table tells of a budget, and not of an ability. Short sequences build the road that long ones
 # then use. We did not even sort them; to go from easy to hard would be a **curriculum** {cite}`bengio2009curriculum`. It is a cure where
 # the same thing can be asked of short sequences. Where what has to be kept always lies far back, there are none to mix in. We would like a network in
 # which the road is there from the beginning. Whether there is one, tomorrow's lesson measures. One member of the stored experiment is run again, here and now.
@@ -945,7 +946,7 @@ observe(
 # %% [markdown]
 # ## Exercises
 #
-# *As long as you like.* The numbers go on from the lesson's. All solutions are on [a page of their own](../solutions/02_recurrent.ipynb).
+# *125 minutes.* Which of these seven would you like to write? The numbers go on from the lesson's. All solutions are on [a page of their own](../solutions/02_recurrent.ipynb).
 #
 # ```{exercise} A card that is rewritten slowly
 # :label: exercise-2-10

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from utils.data.text import UNK
 from utils.show.views.frame import paragraph, view
 
 DIGITS = 4  # of each weight; answers differ from the model's own by less than a hundredth
 LONGEST = 20  # letters of a word
+UNKNOWN = "<unk>"  # the symbol that stands for letters which the network has never seen
 
 
 def reading(
@@ -23,7 +23,7 @@ def reading(
     """Let the reader type a word, which a recurrent network reads letter by letter.
 
     network: `letters` (V, D), `W_x` (N, D), `W_h` (N, N), `b` (N,), `W_y` (n, N), `b_y` (n,).
-    letters: the V symbols of its vocabulary. answers: the n names that it chooses from.
+    letters: the V symbols of its vocabulary, "<unk>" among them. answers: the n names that it chooses from.
     word: the one that it begins with.
     inside: whether to show the states, the gradient's way back, and what scales W_h.
     Raises: ValueError if a weight has another shape or is not finite, or the word has no letter,
@@ -38,10 +38,10 @@ def reading(
             raise ValueError(
                 f"{name!r} should hold finite numbers of shape {shape}, got {tuple(weight.shape)}."
             )
-    if (len(letters), len(answers)) != (V, n):
+    if (len(letters), len(answers)) != (V, n) or UNKNOWN not in letters:
         raise ValueError(
             f"A network of {V} letters and {n} answers doesn't fit {len(letters)} letters and "
-            f"{len(answers)} answers."
+            f"{len(answers)} answers, or {UNKNOWN!r} is not among the letters."
         )
     if not 0 < len(word) <= LONGEST or set(word) - set(letters):
         raise ValueError(
@@ -50,7 +50,7 @@ def reading(
     data = {
         "network": {name: _rounded(network[name]) for name in shapes},
         "symbols": {symbol: number for number, symbol in enumerate(letters) if len(symbol) == 1},
-        "unknown": UNK,
+        "unknown": list(letters).index(UNKNOWN),
         "answers": list(answers),
         "word": word,
         "longest": LONGEST,
