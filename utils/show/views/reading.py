@@ -23,7 +23,8 @@ def reading(
     """Let the reader type a word, which a recurrent network reads letter by letter.
 
     network: `letters` (V, D), `W_x` (N, D), `W_h` (N, N), `b` (N,), `W_y` (n, N), `b_y` (n,).
-    letters: the V symbols of its vocabulary, "<unk>" among them. answers: the n names that it chooses from.
+    letters: the V symbols of its vocabulary, "<unk>" among them.
+    answers: the n names that it chooses from.
     word: the one that it begins with.
     inside: whether to show the states, the gradient's way back, and what scales W_h.
     Raises: ValueError if a weight has another shape or is not finite, or the word has no letter,
