@@ -8,16 +8,18 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils.exercises.recurrent import check
-from utils.exercises.recurrent.backpropagation_through_time import recurrent_gradient
+from utils.exercises.recurrent.backpropagation_through_time import back_through_time
 from utils.exercises.recurrent.bidirectional_states import both_ends
 from utils.exercises.recurrent.gradient_clipping import clip
 from utils.exercises.recurrent.leaky_units import leaky_rnn
 from utils.exercises.recurrent.min_p import min_p
+from utils.exercises.recurrent.one_step import step
 from utils.exercises.recurrent.packed_sequences import packed_rnn
 from utils.exercises.recurrent.perplexity import perplexity_of_lines
 from utils.exercises.recurrent.spectral_radius import with_radius
 from utils.exercises.recurrent.top_p import nucleus_size
 from utils.exercises.recurrent.truncated_backpropagation import truncated_gradient
+from utils.exercises.recurrent.whole_sequence import read
 from utils.recurrent import RNN, Bidirectional
 
 
@@ -58,13 +60,21 @@ def test_texts_in_one_row_are_read_as_in_rows_of_their_own(layer):
     torch.testing.assert_close(packed_rnn(x, starts, *weights(layer)), torch.cat(apart, 1))
 
 
+def test_a_step_and_the_loop_are_the_layers(layer):
+    x, h = draw(2, 5, 3), draw(2, 4)
+    torch.testing.assert_close(step(x[:, 0], h, *weights(layer)), layer.cell(x[:, 0], h))
+    torch.testing.assert_close(read(x, *weights(layer)), layer(x)[0])
+
+
 def test_the_gradient_through_time_is_autograds(layer):
     x, start, grad_h = draw(2, 5, 3), draw(2, 4), draw(2, 5, 4, seed=1)
-    outputs, _ = layer(x, start)
-    (expected,) = torch.autograd.grad((outputs * grad_h).sum(), layer.W_h)
+    projected = layer.project(x.transpose(0, 1)).detach().requires_grad_()
+    outputs = layer.unroll(projected, start)
+    expected = torch.autograd.grad((outputs * grad_h).sum(), (projected, layer.W_h))
     states = torch.cat([start[:, None], outputs.detach()], 1)
-    got = recurrent_gradient(states, grad_h, layer.W_h.detach())
-    torch.testing.assert_close(got, expected, rtol=1e-10, atol=1e-10)
+    deltas, grad_W_h = back_through_time(states, grad_h, layer.W_h.detach())
+    torch.testing.assert_close(deltas, expected[0].transpose(0, 1), rtol=1e-10, atol=1e-10)
+    torch.testing.assert_close(grad_W_h, expected[1], rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("k", [1, 3, 7, 9])
@@ -171,19 +181,47 @@ def packed_row_by_row(x, starts, W_x, W_h, b):
     return torch.stack(rows)
 
 
+def step_by_library(x_t, h, W_x, W_h, b):
+    return torch.tanh(F.linear(x_t, W_x) + F.linear(h, W_h, b))
+
+
+def step_on_columns(x_t, h, W_x, W_h, b):
+    return torch.tanh(W_x @ x_t.T + W_h @ h.T + b[:, None]).T
+
+
+def read_by_place(x, W_x, W_h, b):
+    states = [torch.zeros(len(x), len(b), dtype=x.dtype)]
+    for t in range(x.shape[1]):
+        states.append(torch.tanh(x[:, t] @ W_x.T + states[-1] @ W_h.T + b))
+    return torch.stack(states[1:], dim=1)
+
+
+def read_in_single_precision(x, W_x, W_h, b):
+    return read(*(part.float() for part in (x, W_x, W_h, b)))
+
+
 def gradient_in_place(states, grad_h, W_h):
-    gradient = torch.zeros(W_h.shape)  # in single precision
+    gradient, deltas = torch.zeros(W_h.shape), torch.zeros_like(grad_h)
     carried = torch.zeros_like(grad_h[:, 0])
     for t in range(grad_h.shape[1] - 1, -1, -1):
-        delta = (grad_h[:, t] + carried) * (1 - states[:, t + 1].square())
-        gradient += torch.einsum("bi,bj->ij", delta, states[:, t])
-        carried = delta @ W_h
-    return gradient
+        deltas[:, t] = (grad_h[:, t] + carried) * (1 - states[:, t + 1].square())
+        gradient += torch.einsum("bi,bj->ij", deltas[:, t], states[:, t])
+        carried = deltas[:, t] @ W_h
+    return deltas, gradient
 
 
 @torch.no_grad()
 def gradient_without_autograd(states, grad_h, W_h):
-    return recurrent_gradient(states, grad_h, W_h)
+    return back_through_time(states, grad_h, W_h)
+
+
+def gradient_at_the_end(states, grad_h, W_h):
+    delta, deltas = torch.zeros_like(states[:, 0]), []
+    for grad, h in zip(grad_h.flip(1).unbind(1), states.flip(1).unbind(1), strict=False):
+        delta = (1 - h * h) * (grad + (W_h.T @ delta.T).T)
+        deltas = [delta, *deltas]
+    deltas = torch.stack(deltas, 1)
+    return [deltas, torch.einsum("bti,btj->ij", deltas, states[:, :-1])]
 
 
 def chunk_by_chunk(x, y, start, W_x, W_h, b, k):
@@ -243,13 +281,15 @@ def radius_in_single_precision(W_h, radius):
 
 
 RIGHT = [
-    *[("2.1", 4018), ("2.2", 4), ("2.2", 4.0), ("2.4", 31), ("2.5", "C")],
-    *[("2.3", leaky_in_a_list), ("2.6", ends_in_a_loop), ("2.6", ends_gathered)],
-    *[("2.7", packed_by_multiplying), ("2.7", packed_row_by_row)],
-    *[("2.8", gradient_in_place), ("2.8", gradient_without_autograd), ("2.9", chunk_by_chunk)],
-    *[("2.10", clipped_with_an_if), ("2.11", perplexity_in_loops)],
-    *[("2.12", size_by_searching), ("2.12", size_in_a_loop)],
-    *[("2.13", min_p_on_logits), ("2.13", min_p_in_place), ("2.14", radius_in_single_precision)],
+    *[("2.5", 4018), ("2.6", 4), ("2.6", 4.0), ("2.7", 31), ("2.11", "C")],
+    *[("2.10", leaky_in_a_list), ("2.8", ends_in_a_loop), ("2.8", ends_gathered)],
+    *[("2.12", packed_by_multiplying), ("2.12", packed_row_by_row)],
+    *[("2.1", step_by_library), ("2.1", step_on_columns), ("2.2", read_by_place)],
+    *[("2.2", read_in_single_precision), ("2.3", gradient_in_place)],
+    *[("2.3", gradient_without_autograd), ("2.3", gradient_at_the_end), ("2.9", chunk_by_chunk)],
+    *[("2.4", clipped_with_an_if), ("2.13", perplexity_in_loops)],
+    *[("2.14", size_by_searching), ("2.14", size_in_a_loop)],
+    *[("2.15", min_p_on_logits), ("2.15", min_p_in_place), ("2.16", radius_in_single_precision)],
 ]
 
 
@@ -286,16 +326,17 @@ def packed_in_place(x, starts, W_x, W_h, b):
 
 
 def gradient_with_the_default_precision(states, grad_h, W_h):
-    delta, total = torch.zeros(len(grad_h), len(W_h)), 0
+    delta, total, deltas = torch.zeros(len(grad_h), len(W_h)), 0, []
     for t in reversed(range(grad_h.shape[1])):
         delta = (grad_h[:, t] + delta @ W_h) * (1 - states[:, t + 1] ** 2)
         total = total + delta.T @ states[:, t]
-    return total
+        deltas.append(delta)
+    return torch.stack(deltas[::-1], dim=1), total
 
 
 @pytest.mark.parametrize(
     ("id", "attempt"),
-    [("2.7", packed_with_the_default_precision), ("2.8", gradient_with_the_default_precision)],
+    [("2.12", packed_with_the_default_precision), ("2.3", gradient_with_the_default_precision)],
 )
 def test_a_right_answer_in_the_default_precision_passes(id, attempt):
     assert check.exercises[id].judge(attempt) == (True, "correct.")
@@ -303,7 +344,7 @@ def test_a_right_answer_in_the_default_precision_passes(id, attempt):
 
 @pytest.mark.parametrize(
     ("id", "attempt"),
-    [("2.3", leaky_in_a_list), ("2.6", ends_in_a_loop), ("2.7", packed_by_multiplying)],
+    [("2.10", leaky_in_a_list), ("2.8", ends_in_a_loop), ("2.12", packed_by_multiplying)],
 )
 def test_where_a_layer_is_asked_for_one_without_a_gradient_is_told_so(id, attempt):
     passed, sentence = check.exercises[id].judge(torch.no_grad()(attempt))
@@ -313,7 +354,7 @@ def test_where_a_layer_is_asked_for_one_without_a_gradient_is_told_so(id, attemp
 
 
 @pytest.mark.parametrize(
-    ("id", "attempt"), [("2.3", leaky_into_a_tensor), ("2.7", packed_in_place)]
+    ("id", "attempt"), [("2.10", leaky_into_a_tensor), ("2.12", packed_in_place)]
 )
 def test_a_state_that_autograd_cannot_follow_is_told_why(id, attempt):
     passed, sentence = check.exercises[id].judge(attempt)
@@ -357,21 +398,29 @@ def gathered_one_too_far(outputs, lengths):
     return torch.cat((forward.gather(1, last).squeeze(1), backward[:, 0]), dim=-1)
 
 
-def later_steps_past_the_slope(states, grad_h, W_h):
-    carried, total = 0, 0
-    for t in range(grad_h.shape[1], 0, -1):
-        delta = (1 - states[:, t] ** 2) * grad_h[:, t - 1] + carried
-        carried = delta @ W_h
-        total += torch.einsum("bi,bj->ij", delta, states[:, t - 1])
-    return total
+def gradient_by(delta_of, steps=lambda T: reversed(range(T)), before=0, keep="insert"):
+    def gradient(states, grad_h, W_h):
+        carried, total, deltas = 0, 0, []
+        for t in steps(grad_h.shape[1]):
+            delta = delta_of(grad_h[:, t], carried, 1 - states[:, t + 1] ** 2)
+            total, carried = total + delta.T @ states[:, t + before], delta @ W_h
+            deltas.insert(0, delta) if keep == "insert" else deltas.append(delta)
+        return torch.stack(deltas, dim=1), total
+
+    return gradient
 
 
-def forwards(states, grad_h, W_h):
-    carried, total = 0, 0
-    for t in range(grad_h.shape[1]):
-        delta = (grad_h[:, t] + carried) * (1 - states[:, t + 1] ** 2)
-        total, carried = total + delta.T @ states[:, t], delta @ W_h
-    return total
+def all_through(grad, carried, slope):
+    return (grad + carried) * slope
+
+
+def read_from(x, W_x, W_h, b, carry=True, keep="after"):
+    h, states = torch.zeros(len(x), len(b), dtype=x.dtype), []
+    for t in range(x.shape[1]):
+        new = torch.tanh(x[:, t] @ W_x.T + h @ W_h.T + b)
+        states.append(new if keep == "after" else h)
+        h = new if carry else h
+    return torch.stack(states, dim=1)
 
 
 def loss_without_a_half(x, y, start, W_x, W_h, b, k):
@@ -425,30 +474,52 @@ def maxima_without_an_axis(logits, temperature, share):
 
 
 NAMED = [
-    *[("2.2", math.log(4), "nats"), ("2.2", 0.25, "probability")],
-    *[("2.4", 30, "rounded_down"), ("2.4", 32, "one_too_many")],
-    ("2.4", math.log(1 / 1000) / math.log(0.8), "not_whole"),
-    *[("2.3", appended_before_the_step, "one_step_early"), ("2.3", start_kept, "with_the_start")],
+    *[("2.6", math.log(4), "nats"), ("2.6", 0.25, "probability")],
+    *[("2.7", 30, "rounded_down"), ("2.7", 32, "one_too_many")],
+    ("2.7", math.log(1 / 1000) / math.log(0.8), "not_whole"),
+    *[("2.10", appended_before_the_step, "one_step_early"), ("2.10", start_kept, "with_the_start")],
     *[
-        ("2.6", ends_at(0, 0), "one_too_far"),
-        ("2.6", gathered_one_too_far, "one_too_far_by_gather"),
+        ("2.8", ends_at(0, 0), "one_too_far"),
+        ("2.8", gathered_one_too_far, "one_too_far_by_gather"),
     ],
-    *[("2.6", ends_at(-2, 0), "one_too_early"), ("2.6", ends_at(-1, 1), "backward_one_short")],
-    *[("2.8", later_steps_past_the_slope, "carried_past_the_slope"), ("2.8", forwards, "forwards")],
-    *[("2.9", loss_without_a_half, "no_half"), ("2.10", divided_by_a_number, "divided_by_zero")],
-    ("2.12", size_up_to(torch.less), "reaching_left_out"),
-    ("2.12", size_up_to(torch.less_equal), "crossing_left_out"),
-    ("2.12", size_up_to(torch.less, least=1), "reaching_left_out_but_for_one"),
-    ("2.12", size_up_to(torch.less_equal, least=1), "crossing_left_out_but_for_one"),
-    ("2.12", size_up_to(torch.less_equal, offset=1), "one_more_at_exactly_p"),
-    ("2.12", size_up_to(torch.greater_equal), "counted_after"),
-    *[("2.13", strict_min_p, "strictly_more_likely"), ("2.13", zero_logits, "logits_zeroed")],
-    ("2.13", maxima_without_an_axis, "axis_lost"),
-    ("2.14", lambda W, r: W / torch.linalg.eigvals(W).abs().max(), "to_1"),
-    ("2.3", leaky_by(lambda x, W: x @ W), "rows_with_untransposed_weights"),
-    ("2.3", leaky_by(lambda x, W: W @ x), "weights_before_rows"),
-    ("2.3", leaky_by(lambda x, W: x @ W.T, join=torch.cat), "concatenated"),
-    ("2.14", lambda W, r: r / torch.linalg.eigvals(W).max() * W, "complex_compared"),
+    *[("2.8", ends_at(-2, 0), "one_too_early"), ("2.8", ends_at(-1, 1), "backward_one_short")],
+    ("2.1", lambda x, h, W_x, W_h, b: x @ W_x.T + h @ W_h.T + b, "no_tanh"),
+    (
+        "2.1",
+        lambda x, h, W_x, W_h, b: torch.tanh(F.linear(x, W_x, b) + h @ W_h),
+        "state_not_transposed",
+    ),
+    ("2.1", lambda x, h, W_x, W_h, b: torch.tanh(W_x @ x + W_h @ h + b), "weights_before_rows"),
+    (
+        "2.1",
+        lambda x, h, W_x, W_h, b: (x @ W_x + h @ W_h + b).tanh(),
+        "rows_with_untransposed_weights",
+    ),
+    ("2.1", lambda x, h, W_x, W_h, b: F.sigmoid(x @ W_x.T + h @ W_h.T + b), "sigmoid"),
+    ("2.2", lambda *given: read_from(*given, carry=False), "not_carried"),
+    ("2.2", lambda *given: read_from(*given, keep="before"), "one_step_early"),
+    ("2.2", lambda *given: read_from(*given)[:, -1], "last_state_only"),
+    ("2.2", lambda x, *W: read_from(x.mT.mT.transpose(0, 1), *W).transpose(0, 1), "over_the_batch"),
+    ("2.3", gradient_by(lambda g, c, s: g * s + c), "carried_past_the_slope"),
+    ("2.3", gradient_by(lambda g, c, s: g + c), "no_slope"),
+    ("2.3", gradient_by(lambda g, c, s: g * s), "not_carried"),
+    ("2.3", gradient_by(all_through, before=1), "state_after_the_step"),
+    ("2.3", gradient_by(all_through, keep="append"), "last_first"),
+    ("2.3", gradient_by(all_through, steps=range, keep="append"), "forwards"),
+    *[("2.9", loss_without_a_half, "no_half"), ("2.4", divided_by_a_number, "divided_by_zero")],
+    ("2.14", size_up_to(torch.less), "reaching_left_out"),
+    ("2.14", size_up_to(torch.less_equal), "crossing_left_out"),
+    ("2.14", size_up_to(torch.less, least=1), "reaching_left_out_but_for_one"),
+    ("2.14", size_up_to(torch.less_equal, least=1), "crossing_left_out_but_for_one"),
+    ("2.14", size_up_to(torch.less_equal, offset=1), "one_more_at_exactly_p"),
+    ("2.14", size_up_to(torch.greater_equal), "counted_after"),
+    *[("2.15", strict_min_p, "strictly_more_likely"), ("2.15", zero_logits, "logits_zeroed")],
+    ("2.15", maxima_without_an_axis, "axis_lost"),
+    ("2.16", lambda W, r: W / torch.linalg.eigvals(W).abs().max(), "to_1"),
+    ("2.10", leaky_by(lambda x, W: x @ W), "rows_with_untransposed_weights"),
+    ("2.10", leaky_by(lambda x, W: W @ x), "weights_before_rows"),
+    ("2.10", leaky_by(lambda x, W: x @ W.T, join=torch.cat), "concatenated"),
+    ("2.16", lambda W, r: r / torch.linalg.eigvals(W).max() * W, "complex_compared"),
 ]
 
 
@@ -466,10 +537,10 @@ def top_k(logits, temperature, p):
 
 
 WRONG = [
-    *[("2.1", 4019), ("2.2", 8.0), ("2.4", 29), ("2.6", lambda outputs, lengths: outputs[:, 1])],
-    *[("2.3", lambda x, start, *_: start.expand(*x.shape[:2], -1)), ("2.12", top_k)],
-    *[("2.9", lambda x, y, start, W_x, W_h, b, k: W_h), ("2.10", lambda g, max_norm: g)],
-    *[("2.13", lambda logits, t, share: logits.softmax(1)), ("2.14", lambda W, radius: W)],
+    *[("2.5", 4019), ("2.6", 8.0), ("2.7", 29), ("2.8", lambda outputs, lengths: outputs[:, 1])],
+    *[("2.10", lambda x, start, *_: start.expand(*x.shape[:2], -1)), ("2.14", top_k)],
+    *[("2.9", lambda x, y, start, W_x, W_h, b, k: W_h), ("2.4", lambda g, max_norm: g)],
+    *[("2.15", lambda logits, t, share: logits.softmax(1)), ("2.16", lambda W, radius: W)],
 ]
 
 

@@ -1,4 +1,4 @@
-"""The exercises of Day 2: recurrences, gradients through time, padding, perplexity, sampling."""
+"""The exercises of Day 2: a step, its loop and its way back; gradients, padding, sampling."""
 
 from utils.exercises.checking import Checker
 

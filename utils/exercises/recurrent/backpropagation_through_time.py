@@ -1,30 +1,28 @@
-"""The gradient of a recurrent layer's W_h, back through time, by hand."""
+"""Back through time: what reaches the inside of each step, and the gradient of W_h, by hand."""
 
+import torch
 from torch import Tensor
 
 from utils.exercises.checking import Exercise, random
 
 
-def recurrent_gradient(states: Tensor, grad_h: Tensor, W_h: Tensor) -> Tensor:
-    """Return the gradient of W_h in h_t = tanh(… + W_h h_{t-1} + …), summed over steps and batch.
+def back_through_time(states: Tensor, grad_h: Tensor, W_h: Tensor) -> tuple[Tensor, Tensor]:
+    """Shapes: states (B, T+1, N), from the one before the first step on; W_h (N, N).
 
-    Shapes: states (B, T+1, N), from the one before the first step on; grad_h (B, T, N), the
-    gradient that each step's own output sends to its state; W_h (N, N). Returns: (N, N).
+    grad_h (B, T, N): the gradient that each step's own output sends to its state.
+    Returns: the deltas (B, T, N), and the gradient of W_h (N, N), summed over steps and batch.
     """
-    return gradient_over_time(states[:, :-1], 1 - states[:, 1:] ** 2, grad_h, W_h)
-
-
-def gradient_over_time(before: Tensor, slopes: Tensor, grad_h: Tensor, W_h: Tensor) -> Tensor:
-    """Walk back along the states that W_h met and the slopes of tanh, each (B, T, N)."""
-    carried, total = 0, 0
+    later, grad_W_h, deltas = 0, 0, []
     for t in reversed(range(grad_h.shape[1])):
-        delta = (grad_h[:, t] + carried) * slopes[:, t]
-        total = total + delta.T @ before[:, t]
-        carried = delta @ W_h
-    return total
+        h_before, h = states[:, t], states[:, t + 1]  # (B, N)
+        delta = (1 - h**2) * (grad_h[:, t] + later)
+        later = delta @ W_h  # what the step before this one will get
+        grad_W_h = grad_W_h + delta.T @ h_before
+        deltas.append(delta)
+    return torch.stack(deltas[::-1], dim=1), grad_W_h
 
 
-exercise = Exercise("2.8", recurrent_gradient, gradient=False)
+exercise = Exercise("2.3", back_through_time, gradient=False, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -57,59 +55,99 @@ def batches():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("W_h was used at every step, and each use adds to the gradient.")
-def last_step_only(states, grad_h, W_h):
-    return recurrent_gradient(states[:, -2:], grad_h[:, -1:], W_h)
+def walked(before: Tensor, slopes: Tensor, grad_h: Tensor, W_h: Tensor) -> tuple[Tensor, Tensor]:
+    """Walk back along the states that W_h met and the slopes of tanh, each (B, T, N)."""
+    later, total, deltas = 0, 0, []
+    for t in reversed(range(grad_h.shape[1])):
+        deltas.insert(0, (grad_h[:, t] + later) * slopes[:, t])
+        later, total = deltas[0] @ W_h, total + deltas[0].T @ before[:, t]
+    return torch.stack(deltas, dim=1), total
 
 
 @exercise.mistake("h_t has a second influence on the loss: by way of the steps that follow.")
 def not_carried(states, grad_h, W_h):
-    return recurrent_gradient(states, grad_h, 0 * W_h)
+    return back_through_time(states, grad_h, 0 * W_h)
+
+
+@exercise.mistake("W_h was used at every step, and each use adds to its gradient.")
+def last_step_only(states, grad_h, W_h):
+    deltas, _ = back_through_time(states, grad_h, W_h)
+    return deltas, deltas[:, -1].T @ states[:, -2]
+
+
+@exercise.mistake(
+    "W_h was used at every step, and each use adds to its gradient: yours is the first."
+)
+def first_step_only(states, grad_h, W_h):
+    deltas, _ = back_through_time(states, grad_h, W_h)
+    return deltas, deltas[:, 0].T @ states[:, 0]
 
 
 @exercise.mistake("on the way back W_h is met from its other side: check the transpose.")
 def transposed_weights(states, grad_h, W_h):
-    return recurrent_gradient(states, grad_h, W_h.T)
+    return back_through_time(states, grad_h, W_h.T)
 
 
-@exercise.mistake("tanh's slope at step t is 1 - h², but of which state?")
+@exercise.mistake(
+    "tanh's slope at step t is 1 - h², but of which state? Of the one that comes out."
+)
 def slope_before_the_step(states, grad_h, W_h):
-    return gradient_over_time(states[:, :-1], 1 - states[:, :-1] ** 2, grad_h, W_h)
+    return walked(states[:, :-1], 1 - states[:, :-1] ** 2, grad_h, W_h)
 
 
 @exercise.mistake("tanh is missing: how much of a change comes through it?")
 def no_slope(states, grad_h, W_h):
-    return gradient_over_time(states[:, :-1], 0 * grad_h + 1, grad_h, W_h)
+    return walked(states[:, :-1], 0 * grad_h + 1, grad_h, W_h)
 
 
 @exercise.mistake("which state does W_h multiply at step t? It is not the one that comes out.")
 def state_after_the_step(states, grad_h, W_h):
-    return gradient_over_time(states[:, 1:], 1 - states[:, 1:] ** 2, grad_h, W_h)
+    return walked(states[:, 1:], 1 - states[:, 1:] ** 2, grad_h, W_h)
 
 
-@exercise.mistake("rows and columns are exchanged: row i of W_h makes unit i of the new state.")
+@exercise.mistake("the deltas are right, but the gradient of W_h has rows and columns exchanged.")
 def transposed_result(states, grad_h, W_h):
-    return recurrent_gradient(states, grad_h, W_h).T
+    deltas, gradient = back_through_time(states, grad_h, W_h)
+    return deltas, gradient.T
 
 
-@exercise.mistake("the loss sums over the batch, and so does its gradient.")
+@exercise.mistake("the loss sums over the batch, and so does the gradient of W_h.")
 def mean_over_the_batch(states, grad_h, W_h):
-    return recurrent_gradient(states, grad_h, W_h) / len(states)
+    deltas, gradient = back_through_time(states, grad_h, W_h)
+    return deltas, gradient / len(states)
 
 
 @exercise.mistake("you walked forwards in time: when is it known what the later steps send back?")
 def forwards(states, grad_h, W_h):
     before, slopes = states[:, :-1], 1 - states[:, 1:] ** 2
-    return gradient_over_time(before.flip(1), slopes.flip(1), grad_h.flip(1), W_h)
+    deltas, gradient = walked(before.flip(1), slopes.flip(1), grad_h.flip(1), W_h)
+    return deltas.flip(1), gradient
+
+
+@exercise.mistake("you met the last step first, and left the deltas in that order.")
+def last_first(states, grad_h, W_h):
+    deltas, gradient = back_through_time(states, grad_h, W_h)
+    return deltas.flip(1), gradient
 
 
 @exercise.mistake(
     "what comes back from later steps passes through this step's tanh too: where is its slope?"
 )
 def carried_past_the_slope(states, grad_h, W_h):
-    carried, total = 0, 0
+    later, total, deltas = 0, 0, []
     for t in reversed(range(grad_h.shape[1])):
-        delta = grad_h[:, t] * (1 - states[:, t + 1] ** 2) + carried
-        total = total + delta.T @ states[:, t]
-        carried = delta @ W_h
-    return total
+        deltas.insert(0, grad_h[:, t] * (1 - states[:, t + 1] ** 2) + later)
+        later, total = deltas[0] @ W_h, total + deltas[0].T @ states[:, t]
+    return torch.stack(deltas, dim=1), total
+
+
+@exercise.mistake(
+    "the deltas come first, then the gradient of W_h: yours come the other way round."
+)
+def exchanged(states, grad_h, W_h):
+    return back_through_time(states, grad_h, W_h)[::-1]
+
+
+@exercise.mistake("the deltas are asked for too: return both, the deltas first.")
+def gradient_alone(states, grad_h, W_h):
+    return back_through_time(states, grad_h, W_h)[1]

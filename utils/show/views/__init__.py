@@ -3,5 +3,6 @@
 from utils.show.views.heads import heads
 from utils.show.views.meaning import meaning
 from utils.show.views.questions import guess, quiz
+from utils.show.views.reading import reading
 
-__all__ = ["guess", "heads", "meaning", "quiz"]
+__all__ = ["guess", "heads", "meaning", "quiz", "reading"]

@@ -1,0 +1,113 @@
+"""One step of a recurrent layer: the old state and a new input make the new state."""
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+from utils.exercises.recurrent.layers import layer
+
+
+def step(x_t: Tensor, h: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor) -> Tensor:
+    """Shapes: x_t (B, D), h (B, N), W_x (N, D), W_h (N, N), b (N,).
+
+    Returns: the new state (B, N).
+    """
+    return torch.tanh(x_t @ W_x.T + h @ W_h.T + b)
+
+
+exercise = Exercise("2.1", step, runs=True)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def drawn(B: int, D: int, N: int) -> tuple[Tensor, ...]:
+    return random(B, D), random(B, N).tanh(), *layer(D, N)
+
+
+@exercise.stage("one number in, one unit")
+def one_unit():
+    return [drawn(1, 1, 1)]
+
+
+@exercise.stage("one sequence, several units")
+def several_units():
+    return [drawn(1, 2, 3)]
+
+
+@exercise.stage("a batch of sequences")
+def batches():
+    return [drawn(4, 3, 2), drawn(3, 3, 3), drawn(2, 5, 4)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake("the state is not bounded: what keeps its numbers between -1 and 1?")
+def no_tanh(x_t, h, W_x, W_h, b):
+    return x_t @ W_x.T + h @ W_h.T + b
+
+
+@exercise.mistake("the old state has no part in the new one: which matrix does it meet?")
+def forgets(x_t, h, W_x, W_h, b):
+    return torch.tanh(x_t @ W_x.T + b)
+
+
+@exercise.mistake("nothing is read: which matrix does the input meet?")
+def does_not_read(x_t, h, W_x, W_h, b):
+    return torch.tanh(h @ W_h.T + b)
+
+
+@exercise.mistake("the bias is missing.")
+def no_bias(x_t, h, W_x, W_h, b):
+    return torch.tanh(x_t @ W_x.T + h @ W_h.T)
+
+
+@exercise.mistake("the bias is inside the tanh in the equation, and outside in yours.")
+def bias_outside(x_t, h, W_x, W_h, b):
+    return torch.tanh(x_t @ W_x.T + h @ W_h.T) + b
+
+
+@exercise.mistake("two tanh of two parts: the equation bends their sum.")
+def bent_apart(x_t, h, W_x, W_h, b):
+    return torch.tanh(x_t @ W_x.T) + torch.tanh(h @ W_h.T + b)
+
+
+@exercise.mistake(
+    "W_h has a row for each new unit, so a state that is a row meets it transposed: `h @ W_h.T`."
+)
+def state_not_transposed(x_t, h, W_x, W_h, b):
+    return torch.tanh(x_t @ W_x.T + h @ W_h + b)
+
+
+@exercise.mistake("the old state is added as it is: it should pass W_h, inside the tanh.")
+def added(x_t, h, W_x, W_h, b):
+    return h + torch.tanh(x_t @ W_x.T + b)
+
+
+@exercise.mistake(
+    "the old state also goes round the tanh: in the equation it only goes through it."
+)
+def kept_beside(x_t, h, W_x, W_h, b):
+    return h + torch.tanh(x_t @ W_x.T + h @ W_h.T + b)
+
+
+@exercise.mistake("the sigmoid gives numbers from 0 to 1; the equation has a tanh, from -1 to 1.")
+def sigmoid(x_t, h, W_x, W_h, b):
+    return torch.sigmoid(x_t @ W_x.T + h @ W_h.T + b)
+
+
+@exercise.mistake(
+    "the equation multiplies columns, but here each sequence of the batch is a row: the row stands "
+    "on the left, and W_x is transposed."
+)
+def rows_with_untransposed_weights(x_t, h, W_x, W_h, b):
+    return torch.tanh(x_t @ W_x + h @ W_h + b)
+
+
+@exercise.mistake(
+    "in the equation W_x stands on the left of a column, but here each sequence is a row, and a "
+    "row stands on the left itself."
+)
+def weights_before_rows(x_t, h, W_x, W_h, b):
+    return torch.tanh(W_x @ x_t + W_h @ h + b)
