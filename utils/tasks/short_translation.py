@@ -1,0 +1,76 @@
+"""Short English sentences into Chinese: a task that is learned within seconds."""
+
+from collections.abc import Sequence
+from itertools import product
+
+from torch import Tensor
+
+from utils.data.text import EOS, Vocabulary
+from utils.data.translation import Pair, sentences
+
+ASKED = "I love deep learning"
+KINDS = ("state", "study", "activity", "motion")
+LONGEST = 8  # English words
+WHO = {
+    "I": "我",
+    "we": "我们",
+    "they": "他们",
+    "Tom and Mary": "汤姆 和 玛丽",
+    "these children": "这些 孩子",
+    "those students": "那些 学生",
+}
+DOES = {  # what goes on, and how both languages say it: Chinese says when and with whom first
+    "love": ("{who} love {what}", "{who} 爱 {what}"),
+    "do not like": ("{who} do not like {what}", "{who} 不 喜欢 {what}"),
+    "study every day": ("{who} study {what} every day", "{who} 每天 学习 {what}"),
+    "studied yesterday": ("{who} studied {what} yesterday", "{who} 昨天 学习 了 {what}"),
+    "studied with Anna": ("{who} studied {what} with Anna", "{who} 和 安娜 一起 学习 了 {what}"),
+}
+WHAT = {
+    "deep learning": "深度 学习",
+    "machine learning": "机器 学习",
+    "English": "英语",
+    "Chinese": "汉语",
+    "music": "音乐",
+}
+
+
+class ShortTask:
+    """Sentences of four kinds with at most eight words; `ASKED` is in none of the parts.
+
+    train, validation, test: of pairs, the last two 400 each. english, chinese: the vocabularies.
+    """
+
+    def __init__(self, drawn: int = 24_000):
+        pairs = [
+            pair
+            for pair in sentences(drawn, seed=0, structures=KINDS)
+            if len(pair.source) <= LONGEST and pair.source != tuple(ASKED.split())
+        ]
+        self.train, self.validation, self.test = pairs[:-800], pairs[-800:-400], pairs[-400:]
+        self.english = Vocabulary(word for pair in self.train for word in pair.source)
+        self.chinese = Vocabulary(word for pair in self.train for word in pair.target)
+
+    def ids(self, part: Sequence[Pair]) -> tuple[list[list[int]], list[list[int]]]:
+        """Sources, each ended by EOS, and targets, which are not."""
+        sources = [[*self.english.encode(pair.source), EOS] for pair in part]
+        return sources, [self.chinese.encode(pair.target) for pair in part]
+
+    def exact(self, written: Tensor, part: Sequence[Pair]) -> float:
+        """Share of sentences (B, T) that are word for word what the grammar says."""
+        said = [tuple(self.chinese.decode(row)) for row in written]
+        return sum(one == pair.target for one, pair in zip(said, part, strict=True)) / len(part)
+
+
+def menus() -> tuple[list[tuple[str, list[str]]], list[tuple[str, str]]]:
+    """What to put a sentence together of, and all sentences with their translations.
+
+    Returns: (label, options) of each menu; (English, Chinese) in the order of `itertools.product`.
+    """
+    tables = {"who": WHO, "does": DOES, "what": WHAT}
+    pairs = []
+    for who, does, what in product(WHO, DOES, WHAT):
+        english, chinese = DOES[does]
+        translated = chinese.format(who=WHO[who], what=WHAT[what])
+        pairs.append((english.format(who=who, what=what), translated))
+    return [(label, list(options)) for label, options in tables.items()], pairs
