@@ -1,12 +1,12 @@
 """Short English sentences into Chinese: a task that is learned within seconds."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import product
 
 from torch import Tensor
 
-from utils.data.text import EOS, Vocabulary
-from utils.data.translation import Pair, sentences
+from utils.data.text import EOS, Vocabulary, pad
+from utils.data.translation import sentences
 
 ASKED = "I love deep learning"
 KINDS = ("state", "study", "activity", "motion")
@@ -38,28 +38,40 @@ WHAT = {
 class ShortTask:
     """Sentences of four kinds with at most eight words; `ASKED` is in none of the parts.
 
-    train, validation, test: of pairs, the last two 400 each. english, chinese: the vocabularies.
+    train, validation, test: lists of (English, Chinese), words with spaces between them; the last
+        two hold 400 each. english, chinese: the vocabularies.
     """
 
     def __init__(self, drawn: int = 24_000):
         pairs = [
-            pair
+            (" ".join(pair.source), " ".join(pair.target))
             for pair in sentences(drawn, seed=0, structures=KINDS)
-            if len(pair.source) <= LONGEST and pair.source != tuple(ASKED.split())
+            if len(pair.source) <= LONGEST
         ]
+        pairs = [pair for pair in pairs if pair[0] != ASKED]
         self.train, self.validation, self.test = pairs[:-800], pairs[-800:-400], pairs[-400:]
-        self.english = Vocabulary(word for pair in self.train for word in pair.source)
-        self.chinese = Vocabulary(word for pair in self.train for word in pair.target)
+        self.english = Vocabulary(word for english, _ in self.train for word in english.split())
+        self.chinese = Vocabulary(word for _, chinese in self.train for word in chinese.split())
 
-    def ids(self, part: Sequence[Pair]) -> tuple[list[list[int]], list[list[int]]]:
-        """Sources, each ended by EOS, and targets, which are not."""
-        sources = [[*self.english.encode(pair.source), EOS] for pair in part]
-        return sources, [self.chinese.encode(pair.target) for pair in part]
+    def source(self, texts: Iterable[str]) -> tuple[Tensor, Tensor]:
+        """English sentences as ids (B, S), each ended by EOS, and their lengths (B,).
 
-    def exact(self, written: Tensor, part: Sequence[Pair]) -> float:
+        Raises: ValueError if a word is in no sentence of the training set.
+        """
+        return pad([[*self.english.encode(text.split(), strict=True), EOS] for text in texts])
+
+    def target(self, texts: Iterable[str]) -> list[list[int]]:
+        """Chinese sentences as lists of ids, without EOS."""
+        return [self.chinese.encode(text.split(), strict=True) for text in texts]
+
+    def texts(self, written: Tensor) -> list[str]:
+        """What was written (B, T), up to EOS."""
+        return [" ".join(self.chinese.decode(row)) for row in written]
+
+    def exact(self, written: Tensor, part: Sequence[tuple[str, str]]) -> float:
         """Share of sentences (B, T) that are word for word what the grammar says."""
-        said = [tuple(self.chinese.decode(row)) for row in written]
-        return sum(one == pair.target for one, pair in zip(said, part, strict=True)) / len(part)
+        said = zip(self.texts(written), part, strict=True)
+        return sum(text == chinese for text, (_, chinese) in said) / len(part)
 
 
 def menus() -> tuple[list[tuple[str, list[str]]], list[tuple[str, str]]]:

@@ -3,5 +3,7 @@
 from utils.show.views.heads import heads
 from utils.show.views.meaning import meaning
 from utils.show.views.questions import guess, quiz
+from utils.show.views.stream import stream
+from utils.show.views.translation import translation
 
-__all__ = ["guess", "heads", "meaning", "quiz"]
+__all__ = ["guess", "heads", "meaning", "quiz", "stream", "translation"]
