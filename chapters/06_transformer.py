@@ -37,18 +37,18 @@ from utils.exercises.transformer import check
 from utils.positions import sinusoidal
 from utils.self_attention import MultiHeadAttention, causal_mask
 from utils.seq2seq import BOS, PAD, Seq2Seq, Seq2SeqConfig, greedy_decode, sequence_loss
-from utils.measure import costs, experiments
+from utils.measure import experiments
 from utils.measure.claims import claim
 from utils.measure.graphs import longest_chain
+from utils.show.diagrams import arrow, box, brace, cells, dial, hand, label, note, sector, sheet
 from utils.show.display import observe, table
 from utils.show.mechanisms import transformer as mechanisms
 from utils.show.plotting import COLOURS, curves, heat_map, use_book_style
 from utils.show.views import guess, quiz, stream, translation
+from utils.tasks import stacks
 from utils.tasks.short_translation import ASKED, ShortTask, menus
 from utils.training.loop import Batches, fit
 from utils.training.recipes import rise_and_fall, train_translator
-from utils.transformer import Transformer as TheBooks
-from utils.transformer import TransformerConfig
 
 use_book_style()
 
@@ -79,9 +79,7 @@ rival = Seq2Seq(Seq2SeqConfig(*sizes, 48, 64, attention="dot", style="Luong"))
 english, chinese = zip(*task.train)
 (source, lengths), targets = task.source(english), task.target(chinese)
 shown = [row[:n].tolist() for row, n in zip(source, lengths)], targets
-rivals = train_translator(
-    rival, sequence_loss, *shown, epochs=4, batch_size=32, learning_rate=6e-3
-)
+rivals = train_translator(rival, sequence_loss, *shown, epochs=4, batch_size=32, learning_rate=6e-3)
 held_out = task.source(text for text, _ in task.validation)
 rival_right = task.exact(greedy_decode(rival, *held_out, max_len=14), task.validation)
 
@@ -118,7 +116,27 @@ observe(
 # A page on which everyone writes gets full. So before someone reads it, a copy is brought to one size. That is **layer norm** {cite}`ba2016layer`.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The residual stream of one position through two blocks. A look (a meeting) and a thought (the desk) each read a normed copy and add what they found.", "name": "fig-stream"}, "image": {"alt": "A thick arrow runs from a vector of two numbers on the left to the right edge. Four times a thin arrow leaves it upwards, through a box, norm, into a box, look or think in turn, and from there a curved arrow comes back down to a plus sign on the thick arrow. The first look and think are called block 1, the second block 2. Below: nothing on the stream but sums."}}
-mechanisms.stream()
+ax = sheet(6.9)
+level = 5.0
+before = cells(ax, (0.3, level - 0.85), [["1"], ["0"]], role="state", size=(0.9, 0.85))
+label(ax, before, "top", "$x$")
+names = ("look", "think", "look", "think")
+ends = [before.at("right")[0]]
+for i, name in enumerate(names):
+    x = 2.35 + 3.2 * i
+    norm = box(ax, (x - 0.65, 3.0), "norm", (1.3, 0.85))
+    layer = box(ax, (x - 0.65, 1.0), name, (1.5, 0.85))
+    arrow(ax, (x, level), norm.at("bottom"))
+    arrow(ax, norm.at("top"), (x, layer.at("bottom")[1]))
+    arrow(ax, (x + 0.85, 1.42), (x + 1.75, level - 0.3), bend=0.2)
+    note(ax, (x + 1.75, level), "+", weight="bold")
+    ends += [x + 1.5, x + 2.0]
+ends.append(15.9)
+for start, end in zip(ends[::2], ends[1::2], strict=True):
+    arrow(ax, (start, level), (end, level), role="state", weight=0.35)
+for told, at in (("block 1", 4.4), ("block 2", 10.8)):
+    note(ax, (at, 0.4), told, weight="bold")
+note(ax, (8.0, 6.2), "the stream: nothing on it but sums")
 plt.show()
 
 # %% [markdown]
@@ -132,35 +150,16 @@ plt.show()
 # *9 minutes, half of them yours.* What goes wrong without a norm? We stack untrained meetings and desks, each added to the stream.
 
 
-# %% tags=["evidence"]
-def grown(depth, seed):
-    """Size of the stream and of the gradient at its start, after each depth; {depth: (2,)}."""
-    torch.manual_seed(seed)
-    states, sizes = [torch.randn(4, 16, 64, requires_grad=True)], {}
-    for n in range(1, depth + 1):
-        look, W_1, W_2 = MultiHeadAttention(64, 4), nn.Linear(64, 256), nn.Linear(256, 64)
-        x = states[-1] + look(states[-1])[0]
-        states.append(x + W_2(W_1(x).relu()))
-        if n & (n - 1) == 0:
-            asked = (states[-1] * torch.randn_like(x)).sum()
-            (slope,) = torch.autograd.grad(asked, states[0], retain_graph=True)
-            sizes[n] = torch.tensor([states[-1].norm() / states[0].norm(), slope.norm()])
-    return sizes
-
-
-runs = [grown(64, seed) for seed in (0, 1, 2)]
-depths = list(runs[0])
-stacked = torch.stack([torch.stack([run[n] / run[1] for n in depths]) for run in runs])  # (3, n, 2)
-
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Meetings and desks added to a stream without any norm: sizes relative to one block. Mean and range of three random starts; both axes are logarithmic.", "name": "fig-sums-alone"}, "image": {"alt": "Two lines that stay near one up to about eight blocks and then bend upwards. At 64 blocks the stream has grown more than a hundredfold, and the gradient by many more orders of magnitude."}}
-named = ("size of the stream", "size of the gradient")
-lines = {name: (depths, stacked[..., i]) for i, name in enumerate(named)}
-curves(lines, "blocks", "times that of one", logx=True, logy=True)
+depths = [1, 2, 4, 8, 16, 32, 64]
+grown = stacks.sizes("sum alone", depths)  # (3, depths, 2)
+lines = {name: (depths, grown[..., i]) for i, name in enumerate(("stream", "gradient"))}
+curves(lines, "blocks", "size, times that of one", logx=True, logy=True)
 plt.xticks(depths, depths)
 plt.show()
 
 # %% tags=["evidence"]
-size, slope = stacked[:, -1].mean(dim=0).tolist()
+size, slope = grown[:, -1].mean(dim=0).tolist()
 observe(
     "With 64 blocks the stream is {size:.0f} times as large as with one, and the gradient {slope:.0e} times.",
     size=size,
@@ -188,7 +187,25 @@ guess(
 )
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Layer norm on numbers, without gain and bias. Each row is one position, and has a mean and a deviation of its own.", "name": "fig-layer-norm"}, "image": {"alt": "Three tables of three rows, I, love and deep, and four columns. The first holds 1, 1, 5, 5; then 10, 10, 50, 50; then 7, 9, 9, 7. In the second the means 3, 30 and 8 are taken away. In the third the rows are divided by 2, 20 and 1, so that only ones and minus ones are left."}}
-mechanisms.norms({"I": [1.0, 1, 5, 5], "love": [10.0, 10, 50, 50], "deep": [7.0, 9, 9, 7]})
+positions = {"I": [1.0, 1, 5, 5], "love": [10.0, 10, 50, 50], "deep": [7.0, 9, 9, 7]}
+x = torch.tensor(list(positions.values()))  # (n, 4)
+centred = x - x.mean(dim=1, keepdim=True)
+sigma = centred.square().mean(dim=1, keepdim=True).sqrt()
+ax = sheet(1.9 + 0.85 * len(x) + 1.1)
+parts = (x, "$x$"), (centred, r"$x - \mu$"), (centred / sigma, r"$(x - \mu)\,/\,\sigma$")
+blocks = []
+for i, (numbers, name) in enumerate(parts):
+    strength = (numbers.abs() / numbers.abs().amax(dim=1, keepdim=True)).clamp(0, 1)
+    at = (1.55 + 5.05 * i, 1.5)
+    blocks.append(cells(ax, at, numbers, role="state", weights=strength, size=(1.0, 0.85)))
+    label(ax, blocks[-1], "top", name, weight="bold")
+label(ax, blocks[0], "left", *positions)
+for start, end in zip(blocks, blocks[1:], strict=False):
+    arrow(ax, start.at("right"), end.at("left"))
+means = ", ".join(f"{mean:g}" for mean in x.mean(dim=1).tolist())
+divisors = ", ".join(f"{size:.3g}" for size in sigma[:, 0].tolist())
+label(ax, blocks[1], "bottom", f"means {means}")
+label(ax, blocks[2], "bottom", rf"$\sigma$ = {divisors}")
 plt.show()
 
 # %% [markdown]
@@ -228,7 +245,21 @@ bits = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 print(((bits @ W_1.T + b_1).relu() @ W_2.T)[:, 0].tolist())
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The same small network at each position: two bits below, two hidden numbers, and above whether the bits differ. No arrow leads from one position to another.", "name": "fig-desks"}, "image": {"alt": "Four columns for positions 0 to 3. Below the bits 0 0, 0 1, 1 0 and 1 1; arrows through W1 and the ReLU lead up to the hidden numbers 0 0, 1 0, 1 0 and 2 1, and arrows through W2 to the outputs 0, 1, 1, 0."}}
-mechanisms.desks(W_1, b_1, W_2, bits)
+hidden = (bits @ W_1.T + b_1).relu()
+out = hidden @ W_2.T
+ax = sheet(8.4)
+for i, (x, h, y) in enumerate(zip(bits, hidden, out, strict=True)):
+    middle = 4.3 + 3.3 * i
+    below = cells(ax, (middle - 1.05, 6.5), x[None], role="state", weights=0.6)
+    between = cells(ax, (middle - 1.05, 3.7), h[None], role="query", weights=0.35)
+    above = cells(ax, (middle - 0.525, 0.9), y[None], role="value", weights=0.6)
+    arrow(ax, below.at("top"), between.at("bottom"))
+    arrow(ax, between.at("top"), above.at("bottom"))
+    note(ax, (middle, 7.9), f"position {i}")
+for y, text in ((1.3, "out"), (4.1, "hidden"), (6.9, "two bits")):
+    note(ax, (0.3, y), text, align="left", weight="bold")
+note(ax, (0.3, 5.5), "$W_1$, ReLU", align="left")
+note(ax, (0.3, 2.7), "$W_2$", align="left")
 plt.show()
 
 # %% [markdown]
@@ -445,7 +476,24 @@ observe(
 # $$ (eq-waves)
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "One clock and its two waves. Dashed: its hand at later positions. How high it points is the cosine, how far to the right the sine.", "name": "fig-wave"}, "image": {"alt": "On the left a clock with a hand at twelve and dashed hands at seven later positions. On the right, over the positions 0 to 7, a wave that begins at the top, with a dot at each position, and a dashed one that begins in the middle. An arrow leads from the tip of the hand to the first dot."}}
-mechanisms.wave(omega=0.7, steps=8)
+omega, steps = 0.7, 8
+ax = sheet(6.4)
+face = dial(ax, (2.75, 3.2), 2.0)
+for m in range(steps):
+    hand(ax, face, m * omega, dashed=m > 0, role="query")
+left, width = 6.3, 9.2 / (steps - 1)
+fine = torch.linspace(0, steps - 1, 200)
+for shape, colour, style in ((torch.cos, COLOURS[0], "-"), (torch.sin, COLOURS[1], "--")):
+    height = 3.2 - 2.0 * 0.88 * shape(omega * fine)
+    ax.plot(left + width * fine, height, color=colour, ls=style, marker="", lw=2)
+for m in range(steps):
+    at = left + width * m, 3.2 - 2.0 * 0.88 * math.cos(m * omega)
+    ax.plot(*at, "o", color=COLOURS[0], ms=7)
+    note(ax, (at[0], 5.6), str(m))
+arrow(ax, (2.75, 3.2 - 1.76), (left - 0.15, 3.2 - 1.76))
+note(ax, (2.75, 5.75), "one clock", weight="bold")
+note(ax, (10.9, 0.6), "how high: cosine —   how far right: sine - -")
+note(ax, (10.9, 6.15), "position")
 plt.show()
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "The clocks of 64 positions, 32 numbers each: fast ones on the left, slow ones on the right.", "name": "fig-sinusoids"}, "image": {"alt": "A map of 64 rows and 32 columns with stripes, which change fast from row to row in the first columns and ever more slowly to the right."}}
@@ -464,7 +512,24 @@ plt.show()
 # The first row is $\sin(a + b) = \cos b \sin a + \sin b \cos a$ with $a = \omega_i p$, $b = \omega_i k$. In the matrix there is no $p$: *three words on* is the same matrix everywhere, and a matrix is what $W_q$ and $W_k$ are. They still have to find it.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "From position 2 to position 5 at a speed of one radian per position. The matrix for three steps doesn't know where it starts.", "name": "fig-turn"}, "image": {"alt": "A clock with a dashed hand at 2, a full one at 5 and the angle between them shaded. Beside it a matrix with the rows -0.99, 0.14 and -0.14, -0.99, called turn by 3, times the vector 0.91, -0.42 of position 2, gives -0.96, 0.28 of position 5."}}
-mechanisms.turn(omega=1.0, p=2, k=3)
+omega, p, k = 1.0, 2, 3
+ax = sheet(5.6)
+face = dial(ax, (2.4, 2.9), 1.75)
+sector(ax, face, p * omega, (p + k) * omega)
+hand(ax, face, p * omega, role="query", text=f"{p}", dashed=True)
+hand(ax, face, (p + k) * omega, role="query", text=f"{p + k}")
+angle = torch.tensor([p * omega, k * omega, (p + k) * omega], dtype=torch.float64)
+(sin_p, sin_k, sin_on), (cos_p, cos_k, cos_on) = angle.sin().tolist(), angle.cos().tolist()
+size = (1.5, 0.85)
+M = cells(ax, (6.2, 2.05), [[cos_k, sin_k], [-sin_k, cos_k]], weights=0.12, size=size)
+v = cells(ax, (10.2, 2.05), [[sin_p], [cos_p]], role="query", weights=0.3, size=size)
+on = cells(ax, (13.2, 2.05), [[sin_on], [cos_on]], role="query", weights=0.6, size=size)
+note(ax, (9.7, 2.9), "·", weight="bold")
+note(ax, (12.45, 2.9), "=", weight="bold")
+brace(ax, M, "top", "the same for every start")
+label(ax, M, "bottom", f"turn by {k}")
+label(ax, v, "bottom", f"position {p}")
+label(ax, on, "bottom", f"position {p + k}")
 plt.show()
 
 
@@ -477,10 +542,11 @@ def turns(k, D):
     return torch.block_diag(*pairs)
 
 
-# %% tags=["evidence"]
+# %%
 waves = sinusoidal(2000, 512, dtype=torch.float64)
 off = max((waves[k:] - waves[:-k] @ turns(k, 512).T).abs().max().item() for k in (1, 17, 500))
-scale = waves.abs().mean().item()
+
+# %% tags=["evidence"]
 observe(
     "For three lengths of step we moved all of 2,000 positions: they are off by at most {off:.0e}.",
     off=off,
@@ -497,31 +563,11 @@ observe(
 
 
 # %% tags=["evidence"]
-def take_over(ours, theirs):
-    """Copy the weights of the book's stack into ours."""
-    for one, other in zip(ours, theirs.blocks):
-        looks = [other.self_attention, getattr(other, "cross_attention", None)]
-        for look, found in zip(one.looks, looks):
-            look.load_state_dict(found.state_dict())
-        thought = [*other.feed_forward.W_1.parameters(), *other.feed_forward.W_2.parameters()]
-        norms = [p for residual in other.residuals for p in residual.norm.parameters()]
-        for mine, new in zip([*one.think.parameters(), *one.norms.parameters()], thought + norms):
-            mine.data.copy_(new)
-
-
 torch.manual_seed(1)
-library = nn.Transformer(12, 3, 2, 2, 20, 0.0, batch_first=True, norm_first=True).double()
-shape = {"d_model": 12, "n_heads": 3, "d_ff": 20, "n_layers": 2, "norm": "pre", "dropout": 0.0}
-book = TheBooks(TransformerConfig(11, 13, **shape)).double()
-book.load_library(library)
+library, book = stacks.library_and_book()
 ours = Transformer(11, 13, True, 12, 3, 20).double()
-for stack, theirs in ((ours.encoder, book.encoder), (ours.decoder, book.decoder)):
-    take_over(stack, theirs)
-ours.source, ours.target = book.encoder.embedding.symbols, book.decoder.embedding.symbols
-
-# %% tags=["evidence"]
+stacks.take_over(ours, book)
 some, said = torch.tensor([[3, 4, 5, 6], [7, 8, PAD, PAD]]), torch.randint(3, 13, (2, 5))
-ours.embed = lambda words, ids: words(ids) + sinusoidal(ids.shape[1], 12, dtype=torch.float64)
 x, y, hidden = ours.embed(ours.source, some), ours.embed(ours.target, said), some == PAD
 masks = {"src_key_padding_mask": hidden, "memory_key_padding_mask": hidden}
 expected = library(x, y, tgt_mask=~causal_mask(5), **masks) @ ours.target.weight.T
@@ -589,19 +635,7 @@ curves(lines, "English words", "exactly right (%)").set_ylim(90, 100.5)
 plt.show()
 
 # %% [markdown]
-# They are equally good here. What differs is the way: no queue. How much *time* that saves depends on how many processors wait for work; ours has one core. There, a layer's training step looks like this.
-
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Processor time of a training step of one layer, 128 wide, four sequences at once, on one thread (stored experiment `sequence_time`). Both axes are logarithmic.", "name": "fig-step-seconds"}, "image": {"alt": "Three rising lines over 16 to 4096 words. Those of the two GRUs lie near each other. That of the encoder block begins below both, rises more steeply from some hundred words on, and crosses them beyond one thousand."}}
-by_length = experiments.load("sequence_time")
-times = {
-    layer: {row["T"]: row["seconds"] for row in by_length.select(layer=layer)}
-    for layer in ("GRU", "library's GRU", "encoder block")
-}
-lines = {layer: (list(taken), list(taken.values())) for layer, taken in times.items()}
-ax = curves(lines, "words", "seconds", logx=True, logy=True)
-ax.set_xticks([16, 64, 256, 1024, 4096], [16, 64, 256, 1024, 4096])
-ax.minorticks_off()
-plt.show()
+# They are equally good here. What differs is the way: no queue. How much *time* that saves depends on how many processors wait for work, and here there is one ([its times](deeper/06_transformer.ipynb#deeper-time)).
 
 # %% [markdown]
 # ## Look inside
@@ -609,15 +643,15 @@ plt.show()
 # *9 minutes.* The sentence that it never saw: where did each Chinese word look?
 
 
-# %% tags=["evidence"]
+# %%
 @torch.no_grad()
 def through(source, read):
-    """Logits (B, T, V) after each sublayer, and the last block's looks at the source."""
+    """Logits (stages, B, T, V) after each sublayer; the last block's looks (B, h, T, S)."""
     found, x = translator.encode(source), translator.embed(translator.target, read)
     stages = [x]
     for layer in translator.decoder:
         for norm, f in zip(layer.norms, layer.sublayers({"is_causal": True}, found)):
-            before, x = x, block(x, [norm], [f])
+            x = block(x, [norm], [f])
             stages.append(x)
         asks = layer.norms[1](stages[-3])
         weights = layer.looks[1](asks, **found, need_weights=True)[1]
@@ -677,32 +711,8 @@ observe(
 # Take each away, in stacks of untrained blocks: how large is the gradient that comes back to the input?
 
 # %% tags=["evidence"]
-KINDS = {
-    "neither": lambda x, norm, f: f(x),
-    "norm alone": lambda x, norm, f: norm(f(x)),
-    "sum alone": lambda x, norm, f: x + f(x),
-    "sum and norm": lambda x, norm, f: block(x, [norm], [f]),
-}
 heights = (1, 2, 4, 8, 16, 32)
-
-
-def back(kind, n, seed):
-    """Gradient at the input: of all that leaves n blocks, and of what differs by position."""
-    torch.manual_seed(seed)
-    x = y = torch.randn(4, 16, 64, dtype=torch.float64, requires_grad=True)
-    for layer in [Block(1, 64, 4, 256).double() for _ in range(n)]:
-        for norm, f in zip(layer.norms, layer.sublayers({})):
-            y = KINDS[kind](y, norm, f)
-    asked = torch.randn_like(y)
-    parts = y, y - y.mean(dim=1, keepdim=True)
-    slopes = [torch.autograd.grad((y * asked).sum(), x, retain_graph=True)[0] for y in parts]
-    return [slope.norm().item() for slope in slopes]
-
-
-slopes = {
-    kind: torch.tensor([[back(kind, n, seed) for n in heights] for seed in (0, 1, 2)])
-    for kind in KINDS
-}  # (3, n, 2)
+slopes = {kind: stacks.gradients(kind, heights) for kind in stacks.AROUND}  # (3, heights, 2)
 
 # %% tags=["view"]
 left = {kind: (found[:, -2] / found[:, 0]).mean(dim=0).tolist() for kind, found in slopes.items()}
@@ -750,20 +760,9 @@ print(translate(translator, "those clever students studied music with Mary"))
 # *3 minutes.* Every position looks at every other. Twice the length makes four times as many pairs. We count the operations of one encoder block's training step.
 
 
-# %% tags=["evidence"]
-def operations(T):
-    """Millions of operations of a training step of a block: the attention itself, and the rest."""
-    x, q = torch.randn(1, T, 64), torch.randn(3, 1, 4, T, 16, requires_grad=True)
-    pairs = costs.work(lambda: dense.attend(*q)[0].sum().backward()).total / 1e6
-    return pairs, costs.work(lambda: Block.forward(whole, x, {}).sum().backward()).total / 1e6 - pairs
-
-
-whole = Block(1, 64, 4, 256)
-dense = whole.looks[0]
-lengths = [128, 256, 512, 1024, 2048]
-counted = torch.tensor([operations(T) for T in lengths])
-
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Operations of a training step of one block, 64 wide, by the length of the sequence: counted. Both axes are logarithmic.", "name": "fig-cost"}, "image": {"alt": "Two straight lines over 128 to 2048 words. That of attention is twice as steep as that of the rest, and crosses it between 256 and 512."}}
+lengths = [128, 256, 512, 1024, 2048]
+counted = stacks.operations(lengths)
 lines = {name: (lengths, counted[:, i]) for i, name in enumerate(("all pairs", "all the rest"))}
 ax = curves(lines, "words", "million operations", logx=True, logy=True)
 ax.set_xticks(lengths, lengths)
@@ -794,7 +793,7 @@ claim(
     "tr-1",
     "Yes: one matrix for each step moves 2,000 positions on, off by at most {off:.0e} where their numbers are {size:.1f} large.",
     off=off,
-    size=scale,
+    size=waves.abs().mean(),
     holds=lambda off, size: off < 1e-10 * size,
     counted=True,
     scale="512 wide, steps of 1, 17 and 500",
@@ -804,12 +803,15 @@ claim(
 # (claim-tr-3)=
 
 # %% tags=["evidence"]
-row = {layer: by_length.select(layer=layer, T=512)[0] for layer in ("GRU", "encoder block")}
+timed = experiments.load("sequence_time").select(T=512)
+gru, todays = (
+    next(row for row in timed if row["layer"] == name) for name in ("GRU", "encoder block")
+)
 claim(
     "tr-3",
     "Can't tell here: at 512 words the chain is {chain:.0f} times shorter, but on one core a step is only {time:.1f} times as fast.",
-    chain=row["GRU"]["chain"] / row["encoder block"]["chain"],
-    time=times["GRU"][512] / times["encoder block"][512],
+    chain=gru["chain"] / todays["chain"],
+    time=gru["seconds"] / todays["seconds"],
     holds=lambda chain, time: chain > 100 and time < 8,
     experiment="sequence_time",
     scale="one layer, 128 wide, one thread, where a chain's length is not what counts",

@@ -117,8 +117,8 @@ def end_behind_padding(targets):
 
 
 @exercise.mistake(
-    "shorter sentences read EOS where their padding begins. It does no harm, since nothing is asked "
-    "there, but what counts for nothing is PAD."
+    "shorter sentences read EOS where their padding begins. It does no harm, since nothing is "
+    "asked there, but what counts for nothing is PAD."
 )
 def last_column_left_out(targets):
     whole = rows([[BOS, *y, EOS] for y in targets])
