@@ -46,7 +46,7 @@ from utils.show.mechanisms import transformer as mechanisms
 from utils.show.plotting import COLOURS, curves, heat_map, use_book_style
 from utils.show.views import guess, quiz, stream, translation
 from utils.tasks import stacks
-from utils.tasks.short_translation import ASKED, ShortTask, menus
+from utils.tasks.short_translation import ASKED, ShortTask, menus, recurrent
 from utils.training.loop import Batches, fit
 from utils.training.recipes import rise_and_fall, train_translator
 
@@ -74,24 +74,13 @@ table([list(pair) for pair in task.validation[:3]], ["English", "Chinese"])
 
 # %% tags=["evidence", "training"]
 torch.manual_seed(0)
-sizes = len(task.english), len(task.chinese)
-rival = Seq2Seq(Seq2SeqConfig(*sizes, 48, 64, attention="dot", style="Luong"))
-english, chinese = zip(*task.train)
-(source, lengths), targets = task.source(english), task.target(chinese)
-shown = [row[:n].tolist() for row, n in zip(source, lengths)], targets
-rivals = train_translator(rival, sequence_loss, *shown, epochs=4, batch_size=32, learning_rate=6e-3)
+rival, rivals = recurrent(task, epochs=4)
 held_out = task.source(text for text, _ in task.validation)
 rival_right = task.exact(greedy_decode(rival, *held_out, max_len=14), task.validation)
 
-
 # %% tags=["evidence"]
-def chain(model, n, *given):
-    """The longest chain of operations that wait for each other, from n words to n words."""
-    words = torch.full((1, n), 5)
-    return longest_chain(model(words, *given, words).sum())
-
-
-waits = {n: chain(rival, n, torch.tensor([n])) for n in (8, 16)}
+some = {n: torch.full((1, n), 5) for n in (8, 16)}  # n words, to n words
+waits = {n: longest_chain(rival(x, torch.tensor([n]), x).sum()) for n, x in some.items()}
 observe(
     "After four passes it translates {right:.0%} of 400 new sentences without a mistake. But of eight words it makes a chain "
     "of {eight} operations, each of which waits for the one before; of sixteen words, {sixteen}.",
@@ -168,7 +157,7 @@ observe(
 )
 
 # %% [markdown]
-# Everyone adds, nobody takes away. Layer norm takes each position by itself. From its $D$ numbers it takes their mean $\mu$, divides by their deviation $\sigma$, and then lets the network choose a gain $g$ and a bias $b$
+# Everyone adds, nobody takes away, and each next layer reads larger numbers than the last. Layer norm takes each position by itself. From its $D$ numbers it takes their mean $\mu$, divides by their deviation $\sigma$, and then lets the network choose a gain $g$ and a bias $b$
 # for each of the $D$ places:
 #
 # $$
@@ -176,7 +165,7 @@ observe(
 # \qquad \mu = \frac1D \sum_i x_i, \quad \sigma^2 = \frac1D \sum_i (x_i - \mu)^2 .
 # $$ (eq-layer-norm)
 #
-# A small $\varepsilon$ keeps it from dividing by 0.
+# A small $\varepsilon$ keeps it from dividing by 0. There is nothing of other positions in it, and nothing of the batch. So a sentence comes out the same whoever stands beside it.
 
 # %% tags=["view"]
 guess(
@@ -236,7 +225,7 @@ check.show_reference("6.1")
 # \operatorname{FFN}(x) = W_2 \max(0,\, W_1 x + b_1) + b_2 .
 # $$ (eq-feed-forward)
 #
-# Between them it is $F$ wide, in the paper four times as wide as outside. With two hidden numbers it already tells whether two bits differ, which no sum can: one counts the bits that are set, the other notices that both are.
+# Between them it is $F$ wide, in the paper four times as wide as outside. Most of a Transformer's weights are here. With two hidden numbers it already tells whether two bits differ, which no sum can: one counts the bits that are set, the other notices that both are.
 
 # %%
 W_1, b_1 = torch.tensor([[1.0, 1.0], [1.0, 1.0]]), torch.tensor([0.0, -1.0])
@@ -277,6 +266,8 @@ mechanisms.residuals()
 plt.show()
 
 # %% [markdown]
+# In post-norm the notes themselves are rewritten at every step. In pre-norm only the copy that someone reads is brought to size, and from the last block back to the first there is a road with nothing on it but additions. A gradient can take it undisturbed.
+#
 # We take pre-norm: it trains more calmly when it is deep ([measured](deeper/06_transformer.ipynb#deeper-warmup)). Its stream is never normed, so one more norm follows the last block.
 #
 # ```{exercise} A block
@@ -298,11 +289,12 @@ block = check("6.2", block)
 check.show_reference("6.2")
 
 # %% [markdown]
-# A list of two sublayers makes a block that reads, an **encoder** block. A **decoder** block, which writes, has a third between them: a look at the source, as on Day 4.
+# A list of two sublayers makes a block that reads, an **encoder** block. A **decoder** block, which writes, has a third between them: a look at the source, as on Day 4. There the queries come from the decoder's stream, and keys and values from
+# what the encoder found. Its first look is causal, at what is already written.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Encoder and decoder. Each decoder block asks what the last encoder block has made: queries from the right, keys and values from the left (framed). The sums and norms around each box are left out.", "name": "fig-towers"}, "image": {"alt": "Two towers. Left, from below: I love deep learning, vectors and clocks, self-attention, feed-forward, L times; on top a table of two rows and four columns, what the encoder found. Two arrows, keys and values, lead from it into the framed middle box of the right tower: causal self-attention, look at the source, feed-forward, L times; then norm and logits. Below it the decoder reads BOS wǒ ài shēndù xuéxí; above it says wǒ ài shēndù xuéxí EOS."}}
-read, say = "BOS wǒ ài shēndù xuéxí", "wǒ ài shēndù xuéxí EOS"
-mechanisms.towers(ASKED, read.split(), say.split())
+pinyin = "wǒ ài shēndù xuéxí".split()
+mechanisms.towers(ASKED, ["BOS", *pinyin], [*pinyin, "EOS"])
 plt.show()
 
 # %% [markdown]
@@ -311,12 +303,26 @@ plt.show()
 # *7 minutes, most of them yours.* How does the right tower of {numref}`fig-towers` learn? At each place it is to say the next word. In training we know the whole translation, so at each place it reads the *true* word before, whatever it would have
 # said itself: **teacher forcing**, as on Day 4. And since a causal mask hides what comes later, all places are learned at once.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Teacher forcing. Below what the decoder reads, above what it is to say: the same sentence, shifted by a place. Arrows: what each place may see. Dotted: the same word.", "name": "fig-shifted"}, "image": {"alt": "A row of boxes below, BOS wǒ ài shēndù xuéxí, and one above, wǒ ài shēndù xuéxí EOS. Thick arrows lead straight up, thin ones from each box to all boxes above that stand further right. Dotted lines join each word above with the same word below, one place to the right."}}
-mechanisms.target(read.split(), say.split())
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Teacher forcing. Below what the decoder reads, above what it is to say: the same sentence, shifted by a place. Full arrows: what each place may see. Dashed: the true word, handed on.", "name": "fig-shifted"}, "image": {"alt": "A row of boxes below, BOS wǒ ài shēndù xuéxí, and one above, wǒ ài shēndù xuéxí EOS. Thick arrows lead straight up, thin ones from each box to all boxes above that stand further right. Dashed arrows lead from each word above to the same word below, one place to the right."}}
+ax = sheet(6.6)
+size = (2.2, 0.85)
+places = [2.6 + 2.62 * i for i in range(5)]
+above, below = [], []
+for x, one, other in zip(places, [*pinyin, "EOS"], ["BOS", *pinyin], strict=True):
+    above.append(box(ax, (x, 1.0), one, size))
+    below.append(box(ax, (x, 4.8), other, size, role="state"))
+for t, end in enumerate(above):
+    for s, start in enumerate(below[: t + 1]):
+        arrow(ax, start.at("top"), end.at("bottom"), weight=0.2 * (s == t))
+for one, other in zip(above, below[1:], strict=False):
+    arrow(ax, one.at("bottom"), other.at("top"), dashed=True)
+note(ax, (0.2, 1.4), "is to say", align="left", weight="bold")
+note(ax, (0.2, 5.2), "reads", align="left", weight="bold")
+note(ax, (8.6, 6.15), "the truth, one place later, whatever it would have said itself")
 plt.show()
 
 # %% [markdown]
-# Forget the shift, and each place may read the very word that it is to say. Nothing is learned, and the loss is wonderful.
+# Forget the shift, and each place may read the very word that it is to say. Nothing is learned, and the loss is wonderful. Forget the causal mask, and the same happens one place further on. (When it writes by itself, the model reads its own words, one after the other. No one knows the truth then.)
 #
 # ```{exercise} The shifted target
 # :label: exercise-6-3
@@ -422,12 +428,14 @@ def write(model, source, longest=14):
 
 
 # %%
-batches = Batches(source, *shifted(targets), batch_size=32, shuffle=True)
+english, chinese = zip(*task.train)
+read, say = shifted(task.target(chinese))
+batches = Batches(task.source(english)[0], read, say, batch_size=32, shuffle=True)
 
 
 def trained(ordered, epochs):
     torch.manual_seed(0)
-    model = Transformer(*sizes, ordered)
+    model = Transformer(len(task.english), len(task.chinese), ordered)
     optimiser, schedule = rise_and_fall(model, 6e-3, epochs * len(batches))
     how = {"epochs": epochs, "schedule": schedule}
     return model, fit(model, batches, sequence_loss, optimiser, **how)
@@ -496,7 +504,7 @@ note(ax, (10.9, 0.6), "how high: cosine —   how far right: sine - -")
 note(ax, (10.9, 6.15), "position")
 plt.show()
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The clocks of 64 positions, 32 numbers each: fast ones on the left, slow ones on the right.", "name": "fig-sinusoids"}, "image": {"alt": "A map of 64 rows and 32 columns with stripes, which change fast from row to row in the first columns and ever more slowly to the right."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The clocks of 64 positions, 32 numbers each: fast ones on the left, slow ones on the right.", "name": "fig-sinusoids"}, "image": {"alt": "A map of 64 rows and 32 columns with stripes, which change fast from row to row in the first columns and ever more slowly to the right."}}
 heat_map(sinusoidal(64, 32), xlabel="column", ylabel="position", signed=True)
 plt.show()
 
@@ -567,11 +575,11 @@ torch.manual_seed(1)
 library, book = stacks.library_and_book()
 ours = Transformer(11, 13, True, 12, 3, 20).double()
 stacks.take_over(ours, book)
-some, said = torch.tensor([[3, 4, 5, 6], [7, 8, PAD, PAD]]), torch.randint(3, 13, (2, 5))
-x, y, hidden = ours.embed(ours.source, some), ours.embed(ours.target, said), some == PAD
+ids, said = torch.tensor([[3, 4, 5, 6], [7, 8, PAD, PAD]]), torch.randint(3, 13, (2, 5))
+x, y, hidden = ours.embed(ours.source, ids), ours.embed(ours.target, said), ids == PAD
 masks = {"src_key_padding_mask": hidden, "memory_key_padding_mask": hidden}
 expected = library(x, y, tgt_mask=~causal_mask(5), **masks) @ ours.target.weight.T
-for found in (ours(some, said), book(some, torch.tensor([4, 2]), said)):
+for found in (ours(ids, said), book(ids, torch.tensor([4, 2]), said)):
     torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
 print("the logits agree with nn.Transformer and with the book's: ten digits")
 
@@ -597,14 +605,14 @@ plt.show()
 
 # %% tags=["evidence"]
 translator_right = task.exact(write(translator, held_out[0]), task.validation)
-waits |= {f"ours, {n}": chain(translator, n) for n in (8, 16)}
+ours = {n: longest_chain(translator(x, x).sum()) for n, x in some.items()}
 observe(
     "With clocks it translates {right:.0%}, without them it was {bag:.0%}. Of eight words it makes a chain of {eight} operations, of sixteen {sixteen}.",
     right=translator_right,
     bag=bag_right,
-    eight=waits["ours, 8"],
-    sixteen=waits["ours, 16"],
-    holds=translator_right > max(0.8, bag_right + 0.1) and waits["ours, 8"] == waits["ours, 16"],
+    eight=ours[8],
+    sixteen=ours[16],
+    holds=translator_right > max(0.8, bag_right + 0.1) and ours[8] == ours[16],
 )
 
 # %% [markdown]
@@ -667,12 +675,12 @@ for i, (ax, looks) in enumerate(zip(axes.flat, weights[0])):
     ax.imshow(looks, vmin=0, vmax=1)
     ax.plot(range(4), range(4), "o", ms=16, mfc="none", mec=COLOURS[1], mew=2.5, ls="none")
     ax.grid(False)
-    ax.set(title=f"head {i + 1}", yticks=range(5), yticklabels=say.split())
+    ax.set(title=f"head {i + 1}", yticks=range(5), yticklabels=[*pinyin, "EOS"])
     ax.set_xticks(range(5), words, rotation=45, ha="right")
 plt.show()
 
 # %% [markdown]
-# Nobody told a head what to do, and the heads differ. But weights are only half of the story. Follow one position instead. After each sublayer we stop its stream, norm it, and ask the output what it would say *now*. Choose a word, go up through the
+# Nobody told a head what to do, and the heads differ. A picture of *the* attention of a model, drawn from one head, is a choice. And weights are only half of the story, as yesterday's cuts have shown. Follow one position instead. After each sublayer we stop its stream, norm it, and ask the output what it would say *now*. Choose a word, go up through the
 # blocks, and turn the **temperature**, by which the logits are divided before the softmax: cold, the best word takes all; hot, all words come near to each other.
 
 # %% tags=["view"]
@@ -690,7 +698,7 @@ stream(
 )
 
 # %% [markdown]
-# At first a place would say what it reads, since one table serves both ends. Then the source comes in.
+# At first a place would say what it reads, since one table serves both ends: a word and its clock, nothing else. Block by block the source comes in, and each sublayer only adds to what was there. That is the stream at work. (The output was trained for the top alone, so what it says of the lower floors is a hint, not more.)
 
 # %% tags=["evidence"]
 reads, says = shifted(task.target(chinese for _, chinese in task.validation))

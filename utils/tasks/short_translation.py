@@ -7,6 +7,9 @@ from torch import Tensor
 
 from utils.data.text import EOS, Vocabulary, pad
 from utils.data.translation import sentences
+from utils.seq2seq import Seq2Seq, Seq2SeqConfig, sequence_loss
+from utils.training.loop import History
+from utils.training.recipes import train_translator
 
 ASKED = "I love deep learning"
 KINDS = ("state", "study", "activity", "motion")
@@ -86,3 +89,14 @@ def menus() -> tuple[list[tuple[str, list[str]]], list[tuple[str, str]]]:
         translated = chinese.format(who=WHO[who], what=WHAT[what])
         pairs.append((english.format(who=who, what=what), translated))
     return [(label, list(options)) for label, options in tables.items()], pairs
+
+
+def recurrent(task: ShortTask, epochs: int) -> tuple[Seq2Seq, History]:
+    """Day 4's network with attention, trained on the task, and the history of its training."""
+    english, chinese = zip(*task.train, strict=True)
+    rows = zip(*task.source(english), strict=True)
+    shown = [row[:n].tolist() for row, n in rows], task.target(chinese)
+    sizes = len(task.english), len(task.chinese), 48, 64
+    model = Seq2Seq(Seq2SeqConfig(*sizes, attention="dot", style="Luong"))
+    how = {"epochs": epochs, "batch_size": 32, "learning_rate": 6e-3}
+    return model, train_translator(model, sequence_loss, *shown, **how)

@@ -13,7 +13,6 @@ from utils.show.diagrams import (
     note,
     sheet,
 )
-from utils.show.diagrams.sheet import DIM
 
 
 def residuals() -> Axes:
@@ -78,7 +77,7 @@ def towers(source: str, read: Sequence[str], said: Sequence[str]) -> Axes:
     arrow(
         ax, (start[0], start[1] + 0.2), (decoder[1].x, decoder[1].y + 0.7), role="value", weight=0.2
     )
-    note(ax, (8.0, 7.35), "keys and\nvalues")
+    note(ax, (7.8, 4.9), "keys and\nvalues")
     for x, texts in ((left, words), (right, read)):
         note(ax, (x, foot + 1.25), "   ".join(texts))
         note(ax, (x, foot + 0.45), "vectors + clocks")
@@ -90,24 +89,4 @@ def towers(source: str, read: Sequence[str], said: Sequence[str]) -> Axes:
     note(ax, (right, out.y - 1.1), "   ".join(said), weight="bold")
     arrow(ax, out.at("top"), (right, out.y - 0.75))
     note(ax, (right, out.y - 1.75), "what it says")
-    return ax
-
-
-def target(read: Sequence[str], said: Sequence[str]) -> Axes:
-    """Draw teacher forcing: at each place the decoder reads the true word before."""
-    ax = sheet(6.6)
-    size = (2.2, 0.85)
-    places = [2.6 + 2.62 * i for i in range(len(read))]
-    above, below = [], []
-    for x, one, other in zip(places, said, read, strict=True):
-        above.append(box(ax, (x, 1.0), one, size))
-        below.append(box(ax, (x, 4.8), other, size, role="state"))
-    for t, end in enumerate(above):
-        for s, start in enumerate(below[: t + 1]):
-            arrow(ax, start.at("top"), end.at("bottom"), weight=0.2 * (s == t))
-    for one, other in zip(above, below[1:], strict=False):
-        ax.plot(*zip(one.at("bottom"), other.at("top"), strict=True), color=DIM, ls=":", marker="")
-    note(ax, (0.2, 1.4), "is to say", align="left", weight="bold")
-    note(ax, (0.2, 5.2), "reads", align="left", weight="bold")
-    note(ax, (8.6, 6.15), "the truth, one place later, whatever it would have said itself")
     return ax
