@@ -37,7 +37,7 @@ from utils.exercises.transformer import check
 from utils.positions import sinusoidal
 from utils.self_attention import MultiHeadAttention, causal_mask
 from utils.seq2seq import BOS, PAD, Seq2Seq, Seq2SeqConfig, greedy_decode, sequence_loss
-from utils.measure import experiments
+from utils.measure import costs, experiments
 from utils.measure.claims import claim
 from utils.measure.graphs import longest_chain
 from utils.show.diagrams import arrow, box, brace, cells, dial, hand, label, note, sector, sheet
@@ -584,7 +584,7 @@ for found in (ours(ids, said), book(ids, torch.tensor([4, 2]), said)):
 print("the logits agree with nn.Transformer and with the book's: ten digits")
 
 # %% [markdown]
-# Loops and gradients are on the [deeper page](deeper/06_transformer.ipynb#deeper-right).
+# Loops and gradients are on the [deeper page](deeper/06_transformer.ipynb#deeper-equal).
 
 # %% [markdown]
 # ## Train it
@@ -770,7 +770,7 @@ print(translate(translator, "those clever students studied music with Mary"))
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Operations of a training step of one block, 64 wide, by the length of the sequence: counted. Both axes are logarithmic.", "name": "fig-cost"}, "image": {"alt": "Two straight lines over 128 to 2048 words. That of attention is twice as steep as that of the rest, and crosses it between 256 and 512."}}
 lengths = [128, 256, 512, 1024, 2048]
-counted = stacks.operations(lengths)
+counted = stacks.operations(lengths, costs.work)
 lines = {name: (lengths, counted[:, i]) for i, name in enumerate(("all pairs", "all the rest"))}
 ax = curves(lines, "words", "million operations", logx=True, logy=True)
 ax.set_xticks(lengths, lengths)

@@ -46,7 +46,7 @@ from utils.training.sampling import generate, sample
 use_book_style()
 
 # %% [markdown]
-# (deeper-right)=
+# (deeper-equal)=
 # ## Is it right, in full?
 #
 # *5 minutes.* The lesson compared its logits with the library's. Do gradients agree as well, in both kinds of norm, and is a block what its equations say? First a loop, position by position and head by head, over one encoder block of
@@ -174,7 +174,7 @@ observe(
 # %% [markdown]
 # ## Does it learn without a sum?
 #
-# *3 minutes.* A gradient at the start, as the lesson shows it, is no training yet. So here is the easiest task there is, for eight blocks: each position is to name its own symbol. A block of the book asks a `Residual` what stands around its
+# *3 minutes.* The lesson shows gradients of untrained stacks. Do they decide whether a stack learns? Here is the easiest task there is, for eight blocks: each position is to name its own symbol. A block of the book asks a `Residual` what stands around its
 # sublayers, so three small classes take sum and norm away.
 
 
@@ -220,6 +220,7 @@ class Echo(nn.Module):
         return self.output(x)
 
 
+# %% tags=["evidence"]
 def per_position(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     """Mean cross-entropy over all positions. Shapes: logits (B, T, n), target (B, T)."""
     return F.cross_entropy(logits.mT, target)
@@ -259,7 +260,7 @@ observe(
 # (deeper-warmup)=
 # ## Does a Transformer need a warm-up?
 #
-# *6 minutes.* The paper's learning rate rises in a line for $w = 4000$ steps and then falls. At step $n$ it is
+# *6 minutes.* What is the slow start good for? The paper's learning rate rises in a line for $w = 4000$ steps and then falls. At step $n$ it is
 #
 # $$
 # \eta(n) = D^{-1/2} \min\left(n^{-1/2},\; n\, w^{-3/2}\right) .
@@ -372,7 +373,7 @@ claim(
 # %% [markdown]
 # ## Do Adam's settings matter?
 #
-# *4 minutes.* **Adam** {cite}`kingma2015adam` keeps two running means for each weight: of its gradient, and of the gradient's square. $\beta_1$ and $\beta_2$ are the shares of the old means that are kept at each step; the nearer to 1, the longer the memory. A step is
+# *4 minutes.* Why does the paper change the optimiser's defaults? **Adam** {cite}`kingma2015adam` keeps two running means for each weight: of its gradient, and of the gradient's square. $\beta_1$ and $\beta_2$ are the shares of the old means that are kept at each step; the nearer to 1, the longer the memory. A step is
 # $\eta$ times the first mean, divided by the root of the second plus a small $\varepsilon$, so gradients ten times as large make no larger steps. The paper has $\beta_2 = 0.98$ and $\varepsilon = 10^{-9}$, the library 0.999 and $10^{-8}$.
 #
 # The sorters once more, with six blocks and post-norm. A stored experiment changed one number at a time.
@@ -416,7 +417,7 @@ claim(
 # %% [markdown]
 # ## What do smoothed labels do?
 #
-# *6 minutes.* **Label smoothing** {cite}`szegedy2016rethinking` does not ask for probability 1. Of each label $y$ a share $s$ is spread evenly over all symbols but PAD:
+# *6 minutes.* Why should a label not be sure? **Label smoothing** {cite}`szegedy2016rethinking` does not ask for probability 1. Of each label $y$ a share $s$ is spread evenly over all symbols but PAD:
 #
 # $$
 # q(k) = (1 - s)\,[k = y] + \frac{s}{V - 1}, \qquad
@@ -507,7 +508,7 @@ claim(
 # %% [markdown]
 # ## How does the paper train?
 #
-# *4 minutes.* All of it together: post-norm, clocks, one table, smoothed labels, the warm-up, Adam's settings. The task is the one with which *The Annotated Transformer* begins {cite}`rush2018annotated`: copy ten symbols. (The rate of Adam itself is 1, and the schedule its factor; `LambdaLR` counts the steps that are done,
+# *4 minutes.* What does the whole recipe look like, and does it work? Post-norm, clocks, one table, smoothed labels, the warm-up, Adam's settings: all together here. The task is the one with which *The Annotated Transformer* begins {cite}`rush2018annotated`: copy ten symbols. (The rate of Adam itself is 1, and the schedule its factor; `LambdaLR` counts the steps that are done,
 # so one is added.)
 
 
@@ -558,7 +559,7 @@ observe(
 # %% [markdown]
 # ## How large is the paper's model?
 #
-# *4 minutes.* We build it at full size, with the vocabulary of about 37,000 that both languages share. On PyTorch's `meta` device a tensor has a shape and no numbers, so this takes no memory.
+# *4 minutes.* The paper says 65 million: is it so? We build the model at full size, with the vocabulary of about 37,000 that both languages share. On PyTorch's `meta` device a tensor has a shape and no numbers, so this takes no memory.
 
 
 # %%
@@ -635,7 +636,7 @@ claim(
 # %% [markdown]
 # ## Longer than in training?
 #
-# *5 minutes.* The paper chose waves over learned positions for one reason: they might let the model go on to longer sequences than those of training. It did not test that. A stored experiment trained small decoder-only models on at most 20 symbols, either to *echo* what stood three steps before, or to *copy* the first half of the sequence. Then it asked
+# *5 minutes.* Do waves go on where training ended? The paper chose them over learned positions for this reason, and did not test it. A stored experiment trained small decoder-only models on at most 20 symbols, either to *echo* what stood three steps before, or to *copy* the first half of the sequence. Then it asked
 # for the last five answers in sequences of up to 80.
 
 # %% tags=["evidence"]
@@ -696,7 +697,7 @@ observe(
 # %% [markdown]
 # ## How far back can it look?
 #
-# *4 minutes.* On Day 3 the question was how far back a network remembers: which was the first of many symbols? Stored experiments asked an encoder of one block the same, with about as many parameters and the same training. Others had small models copy sequences within 400 steps.
+# *4 minutes.* Which was the first of many symbols? On Day 3 this question showed how far back a network remembers. Stored experiments asked an encoder of one block the same, with about as many parameters and the same training. Others had small models copy sequences within 400 steps.
 
 # %% tags=["evidence"]
 recalled, mixed = experiments.load("long_recall"), experiments.load("long_recall_mixed")
@@ -827,7 +828,7 @@ observe(
 # %% [markdown]
 # ## Three models of the same blocks?
 #
-# *7 minutes.* The Transformer has two halves, and each has made a career of its own. The **encoder** alone reads: it tells what a text is, as BERT does {cite}`devlin2019bert`. The **decoder** alone, without a source, writes on from
+# *7 minutes.* What are encoder and decoder good for alone? The Transformer has two halves, and each has made a career of its own. The **encoder** alone reads: it tells what a text is, as BERT does {cite}`devlin2019bert`. The **decoder** alone, without a source, writes on from
 # what stands there, as GPT does {cite}`radford2018improving`. Its blocks are the encoder's, with a causal mask.
 
 # %%

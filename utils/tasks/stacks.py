@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
-from utils.measure.costs import work
 from utils.self_attention import dot_product_attention
 from utils.transformer import EncoderBlock, FeedForward, Transformer, TransformerConfig
 
@@ -74,8 +73,11 @@ def gradients(kind: str, heights: Sequence[int]) -> Tensor:
     return torch.stack([torch.stack(row) for row in found])
 
 
-def operations(lengths: Sequence[int]) -> Tensor:
-    """Millions of operations of a block's training step: of all pairs, and of the rest. (n, 2)."""
+def operations(lengths: Sequence[int], work: Callable) -> Tensor:
+    """Millions of operations of a block's training step: of all pairs, and of the rest, (n, 2).
+
+    work: counts those of a function, such as `measure.costs.work`.
+    """
     (block,) = _blocks(1)
     block.float()
     found = []
