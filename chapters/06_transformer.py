@@ -792,7 +792,7 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* Three sentences that one often reads, and our answers. Ten more are on the [deeper page](deeper/06_transformer.ipynb).
+# *2 minutes.* Three sentences that one often reads, and our answers. Eleven more are on the [deeper page](deeper/06_transformer.ipynb).
 #
 # (claim-tr-1)=
 
