@@ -543,6 +543,8 @@ least, at_end = -(q * q.log()).sum().item(), sum(history.step_loss[-20:]) / 20
 with torch.no_grad():
     looks = copier.eval().attention_weights(new[:200], tens[:200], seq2seq.shift(new[:200])).cross
 on_it = looks.diagonal(dim1=-2, dim2=-1).mean(dim=(0, -1))  # (L, h)
+
+# %% tags=["evidence"]
 observe(
     "It copies {right:.1%} of 2,000 new sequences. Its loss ends at {loss:.3f}, and no loss can be below {least:.3f}, the entropy of smoothed labels. One head has "
     "{most:.0%} of its weight on the symbol to be copied.",
@@ -1028,9 +1030,9 @@ observe(
 # Nothing in the table says that its rows are in an order. The sentences said it.
 
 # %% [markdown]
-# ## Exercises
+# ## Can you take it further?
 #
-# *As long as you like.* PAD is 0 everywhere. The solutions are on [a page of their own](../solutions/06_transformer.ipynb).
+# *180 minutes.* Which of these would you try first? PAD is 0 everywhere. The solutions are on [a page of their own](../solutions/06_transformer.ipynb).
 #
 # ```{exercise} Positions as they were run
 # :label: exercise-6-9

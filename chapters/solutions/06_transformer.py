@@ -478,12 +478,17 @@ for language in range(3):
     }
 
 # %%
-over = {name: [row[name] for row in found.values()] for name in found[0]}
-rows = [[name, *(f"{excess:.4f}" for excess in each)] for name, each in over.items()]
-table(rows, ["", "language 0", "language 1", "language 2"])
-single, five, whole = list(over.values())[1:]
-assert all(5 * one < 4 * other for one, other in zip(five, single))
-assert all(one > other for one, other in zip(whole, single))
+single, five, whole = (
+    [row[name] for row in found.values()] for name in list(found[0])[1:]
+)  # of three languages each
+observe(
+    "The mean of the last five checkpoints is {five:.4f} nats above the least possible, the five themselves are {single:.4f} above it on average, the mean of all "
+    "{whole:.4f}: means of three languages.",
+    five=mean(five),
+    single=mean(single),
+    whole=mean(whole),
+    holds=all(5 * a < 4 * b < 4 * c for a, b, c in zip(five, single, whole)),
+)
 
 # %% [markdown]
 # For each of three languages, the mean of the last five checkpoints is nearer to the least possible loss than the five are on average; the mean of all is further away. At a constant rate the parameters never come to rest. They go round a good place, each checkpoint on another side of it, and the mean of a few lies nearer to the middle than they do.
