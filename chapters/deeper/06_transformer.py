@@ -166,6 +166,7 @@ def two_ways(positions: str) -> float:
     return (torch.stack(steps) - whole[1]).abs().max().item()
 
 
+# %% tags=["evidence"]
 most = max(two_ways(kind) for kind in ("sinusoidal", "learned", "rotary"))
 observe(
     "Step by step and unpadded, logits differ by at most {most:.0e}.", most=most, holds=most < 1e-12
@@ -293,6 +294,7 @@ def last_gradient(norm: str, depth: int, seed: int) -> float:
     return encoder.blocks[-1].feed_forward.W_2.weight.grad.norm().item()
 
 
+# %% tags=["evidence"]
 of_last = {
     (norm, n): [last_gradient(norm, n, seed) for seed in range(10)]
     for norm in ("post", "pre")
@@ -792,6 +794,7 @@ def low_to_high(rows: list[dict], column: str) -> str:
     return f"{min(values):.1f} to {max(values):.1f}"
 
 
+# %% tags=["evidence"]
 (passes,) = experiments.load("translation_time").rows
 columns = ["unseen structures", "bleu", "aer"]
 rows = [
@@ -1030,9 +1033,9 @@ observe(
 # Nothing in the table says that its rows are in an order. The sentences said it.
 
 # %% [markdown]
-# ## Can you take it further?
+# ## Exercises
 #
-# *180 minutes.* Which of these would you try first? PAD is 0 everywhere. The solutions are on [a page of their own](../solutions/06_transformer.ipynb).
+# *175 minutes.* Which of these ten would you like to write? PAD is 0 everywhere. The solutions are on [a page of their own](../solutions/06_transformer.ipynb).
 #
 # ```{exercise} Positions as they were run
 # :label: exercise-6-9
