@@ -9,7 +9,8 @@
 # %% [markdown]
 # # Solutions of Day 6
 #
-# To the exercises of [The Transformer](../06_transformer.ipynb). There is more than one right way. What counts is
+# Exercises 6.1 to 6.8 are those of [The Transformer](../06_transformer.ipynb), 6.9 to 6.18 those of its
+# [deeper page](../deeper/06_transformer.ipynb). There is more than one right way. What counts is
 # that the check passes and that you can say why.
 
 # %%
@@ -28,7 +29,7 @@ from utils.exercises.transformer import check
 from utils.exercises.transformer.checkpoint_average import echo_texts
 from utils.positions import sinusoidal
 from utils.self_attention import dot_product_attention
-from utils.seq2seq import PAD
+from utils.seq2seq import BOS, EOS, PAD
 from utils.show.display import observe, table
 from utils.transformer import (
     DecoderBlock,
@@ -40,7 +41,62 @@ from utils.transformer import (
 
 # %% [markdown]
 # (solution-6-1)=
-# ## 6.1 Count a decoder block
+# ## 6.1 Layer norm
+#
+# `keepdim=True` keeps the axis that is averaged, so that it broadcasts against $x$ again.
+
+
+# %%
+def layer_norm(x, gain, bias, eps=1e-5):
+    deviation = x - x.mean(dim=-1, keepdim=True)
+    variance = deviation.square().mean(dim=-1, keepdim=True)
+    return gain * deviation / (variance + eps).sqrt() + bias
+
+
+layer_norm = check("6.1", layer_norm)
+
+# %% [markdown]
+# `x.var(dim=-1, correction=0, keepdim=True)` gives the same variance. Without `correction=0` it would divide by $D - 1$.
+
+# %% [markdown]
+# (solution-6-2)=
+# ## 6.2 A block
+#
+# The norm is on the sublayer's way. The other way, from $x$ to the sum, has nothing on it.
+
+
+# %%
+def block(x, norms, sublayers):
+    for norm, f in zip(norms, sublayers):
+        x = x + f(norm(x))
+    return x
+
+
+block = check("6.2", block)
+
+# %% [markdown]
+# (solution-6-3)=
+# ## 6.3 The shifted target
+#
+# Two tensors full of PAD, and in each row one symbol more than the sentence has.
+
+
+# %%
+def shifted(targets):
+    T = max(len(target) for target in targets) + 1
+    read, say = torch.full((2, len(targets), T), PAD)
+    for i, target in enumerate(targets):
+        n = len(target)
+        read[i, : n + 1] = torch.tensor([BOS, *target])
+        say[i, : n + 1] = torch.tensor([*target, EOS])
+    return read, say
+
+
+shifted = check("6.3", shifted)
+
+# %% [markdown]
+# (solution-6-4)=
+# ## 6.4 Count a decoder block
 #
 # Two attentions of four square matrices each, however many the heads are. One feed-forward layer. Three norms with a gain and a bias. And a
 # bias for every matrix.
@@ -52,11 +108,11 @@ feed_forward = (D * D_ff + D_ff) + (D_ff * D + D)
 my_count = 2 * attention + feed_forward + 3 * (D + D)
 block = DecoderBlock(TransformerConfig(vocab_size=1, d_model=D, n_heads=4, d_ff=D_ff))
 assert my_count == sum(p.numel() for p in block.parameters())
-check("6.1", my_count)
+check("6.4", my_count)
 
 # %% [markdown]
-# (solution-6-2)=
-# ## 6.2 Predict: what you say, and where
+# (solution-6-5)=
+# ## 6.5 Predict: what you say, and where
 #
 # Of 512 numbers with a variance of 1/512 the squares sum to about 1. Of a position, the squares of each sine and its
 # cosine sum to 1, and there are 256 pairs. So the ratio is $\sqrt{256} = 16$: the symbol is a whisper beside its position.
@@ -66,90 +122,14 @@ torch.manual_seed(0)
 symbols = ScaledEmbedding(1000, 512).weight.detach()
 ratio = (sinusoidal(1000, 512).norm(dim=1) / symbols.norm(dim=1)).mean().item()
 print(f"{ratio:.0f} times as long")
-check("6.2", 16)
+check("6.5", 16)
 
 # %% [markdown]
 # With the factor, a symbol is about $\sqrt 2$ times as long as its position.
 
 # %% [markdown]
-# (solution-6-3)=
-# ## 6.3 Positions as they were run
-#
-# Both ends are included, so the exponent grows from 0 to 1 in $n - 1$ equal steps. Angles are worth double precision:
-# of a large one, single precision keeps few decimals.
-
-
-# %%
-def add_waves(x: torch.Tensor, start: int) -> torch.Tensor:
-    _, T, d_model = x.shape
-    n = d_model // 2
-    exponents = torch.arange(n, dtype=torch.float64) / (n - 1)
-    places = torch.arange(start, start + T, dtype=torch.float64)
-    angles = places[:, None] / 10_000**exponents  # (T, n)
-    waves = torch.cat([angles.sin(), angles.cos()], dim=1)
-    return x + F.pad(waves, (0, d_model % 2))
-
-
-check("6.3", add_waves)
-
-# %% [markdown]
-# For the model, the blocks are the paper's columns in another order, and the matrix that reads them can be put in that order, too. The wavelengths are
-# really others; that this matters little is our guess, and not tested here.
-
-# %% [markdown]
-# (solution-6-4)=
-# ## 6.4 Padded on the left
-#
-# Count what is real up to each place. The first real symbol is the first one counted, and has position 0.
-
-
-# %%
-def embed(ids: torch.Tensor, symbols: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-    real = ids != PAD
-    places = (real.cumsum(dim=1) - 1).clamp(min=0)
-    x = math.sqrt(symbols.shape[1]) * symbols[ids] + positions[places]
-    return x * real[..., None]
-
-
-check("6.4", embed)
-
-# %% [markdown]
-# (solution-6-5)=
-# ## 6.5 Norm without a mean
-#
-# There is nothing to subtract. The two norms agree where there is nothing to subtract anyway: for $x$ whose mean is 0. So a layer before the norm
-# whose outputs always sum to 0 would make layer norm of it.
-
-
-# %%
-def rms_norm(x: torch.Tensor, gain: torch.Tensor, eps: float) -> torch.Tensor:
-    return gain * x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
-
-
-check("6.5", rms_norm)
-
-# %% [markdown]
 # (solution-6-6)=
-# ## 6.6 A norm on either side
-#
-# The norms stand on the sublayer's way. The other way, from $x$ to the sum, has nothing on it.
-
-
-# %%
-def sandwich(x: torch.Tensor, sublayers: list) -> torch.Tensor:
-    def norm(x: torch.Tensor) -> torch.Tensor:
-        return F.layer_norm(x, x.shape[-1:])
-
-    for f in sublayers:
-        x = x + norm(f(norm(x)))
-    return norm(x)
-
-
-check("6.6", sandwich)
-
-# %% [markdown]
-# (solution-6-7)=
-# ## 6.7 Predict: what leaves a tall stack
+# ## 6.6 Predict: what leaves a tall stack
 #
 # The variances of independent numbers add up: 1 of the input, and 1 of each of 24 sublayers. The deviation is $\sqrt{25} = 5$, and the last sublayer
 # has made one part in 25 of the variance. The taller a pre-norm stack, the less each further block changes.
@@ -160,86 +140,30 @@ x = torch.randn(10_000)
 for _ in range(2 * 12):
     x = x + torch.randn(10_000)
 print(f"deviation {x.std().item():.1f}")
-check("6.7", 5)
+check("6.6", 5)
 
 # %% [markdown]
-# In a real stack the sublayers all read the same growing sum, so what they add is not independent. The sandwich of the exercise before makes
+# In a real stack the sublayers all read the same growing sum, so what they add is not independent. The sandwich of [exercise 6.11](#solution-6-11) makes
 # the other half of the assumption true: whatever a sublayer gives, the norm behind it brings to a deviation of 1.
 
 # %% [markdown]
+# (solution-6-7)=
+# ## 6.7 Norm without a mean
+#
+# There is nothing to subtract. The two norms agree where there is nothing to subtract anyway: for $x$ whose mean is 0. So a layer before the norm
+# whose outputs always sum to 0 would make layer norm of it.
+
+
+# %%
+def rms_norm(x: torch.Tensor, gain: torch.Tensor, eps: float) -> torch.Tensor:
+    return gain * x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
+
+
+check("6.7", rms_norm)
+
+# %% [markdown]
 # (solution-6-8)=
-# ## 6.8 A gate in the feed-forward layer
-#
-# One product is squashed, the other is not.
-
-
-# %%
-def swiglu(x, W_gate, W_up, W_down) -> torch.Tensor:
-    return (F.silu(x @ W_gate.T) * (x @ W_up.T)) @ W_down.T
-
-
-check("6.8", swiglu)
-
-# %% [markdown]
-# Two matrices of $D \cdot 3072$ weights are as many as three of $D \cdot 2048$: two thirds of the width, whatever $D$ is.
-
-# %%
-assert 2 * 3072 == 3 * 2048
-
-# %% [markdown]
-# (solution-6-9)=
-# ## 6.9 Predict: when all pairs cost most
-#
-# Each of the two products with all pairs takes $T \cdot T \cdot D$ multiplications, and each matrix of the feed-forward layer $T \cdot D \cdot F$. So they cost the
-# same at $T = F$, and the width of the model has no part in it. The counter of PyTorch says so too; on the device "meta" it counts without computing.
-
-
-# %%
-def operations(T: int, D: int = 512, d_ff: int = 2048, h: int = 8) -> tuple[int, int]:
-    """Count those of the products with all pairs, and those of the feed-forward layer."""
-    heads = torch.empty(1, h, T, D // h, device="meta")
-    with FlopCounterMode(display=False) as pairs:
-        dot_product_attention(heads, heads, heads, need_weights=True)
-    with torch.device("meta"), FlopCounterMode(display=False) as positions:
-        FeedForward(D, d_ff)(torch.empty(1, T, D))
-    return pairs.get_total_flops(), positions.get_total_flops()
-
-
-# %%
-rows = [(T, *operations(T)) for T in (512, 1024, 2048, 4096)]
-table(
-    [[T, f"{pairs / 1e9:.1f}", f"{positions / 1e9:.1f}"] for T, pairs, positions in rows],
-    ["T", "all pairs, billions of operations", "feed-forward layer"],
-)
-
-# %%
-assert [pairs == positions for _, pairs, positions in rows] == [False, False, True, False]
-check("6.9", 2048)
-
-# %% [markdown]
-# (solution-6-10)=
-# ## 6.10 An encoder and a decoder in one mask
-#
-# A key can be seen if it is not later than the query, *or* if it is in the prefix. In both cases it must be real.
-
-
-# %%
-def prefix_mask(prefixes: torch.Tensor, lengths: torch.Tensor, T: int) -> torch.Tensor:
-    at = torch.arange(T)
-    earlier = at[None, :] <= at[:, None]  # (T, T): query, key
-    given = at < prefixes[:, None, None]  # (B, 1, T)
-    real = at < lengths[:, None, None]
-    return (earlier | given) & real
-
-
-check("6.10", prefix_mask)
-
-# %% [markdown]
-# With prefixes of 0 it is a decoder's mask, and with prefixes as long as the sequences an encoder's.
-
-# %% [markdown]
-# (solution-6-11)=
-# ## 6.11 Predict: a mask forgotten
+# ## 6.8 Predict: a mask forgotten
 #
 # Without the mask, the answer stands in the input, one place further on. The model learns to look there. Nothing ever taught it
 # what to do without an answer, so with the mask it looks elsewhere and is sure of what it finds.
@@ -275,18 +199,152 @@ with torch.no_grad():
         loss_on_digits(model, is_causal, seed=1000).item() for is_causal in (False, True)
     )
 observe(
-    "Without the mask the loss is near 0; with the mask it is more than twice ln 10.",
-    without < 0.1 and with_mask > 2 * math.log(10),
-    {"without": f"{without:.3f}", "with": f"{with_mask:.1f}", "ln 10": f"{math.log(10):.1f}"},
+    "Without the mask the loss is {without:.3f}, with the mask {with_mask:.1f}; ln 10 is {guess:.1f}.",
+    without=without,
+    with_mask=with_mask,
+    guess=math.log(10),
+    holds=without < 0.1 and with_mask > 2 * math.log(10),
 )
-check("6.11", "far above ln 10")
+check("6.8", "far above ln 10")
 
 # %% [markdown]
 # A training loss that is too good to be true is the sign. On digits that nobody can foresee, everything below $\ln 10$ is.
 
 # %% [markdown]
+# (solution-6-9)=
+# ## 6.9 Positions as they were run
+#
+# Both ends are included, so the exponent grows from 0 to 1 in $n - 1$ equal steps. Angles are worth double precision:
+# of a large one, single precision keeps few decimals.
+
+
+# %%
+def add_waves(x: torch.Tensor, start: int) -> torch.Tensor:
+    _, T, d_model = x.shape
+    n = d_model // 2
+    exponents = torch.arange(n, dtype=torch.float64) / (n - 1)
+    places = torch.arange(start, start + T, dtype=torch.float64)
+    angles = places[:, None] / 10_000**exponents  # (T, n)
+    waves = torch.cat([angles.sin(), angles.cos()], dim=1)
+    return x + F.pad(waves, (0, d_model % 2))
+
+
+check("6.9", add_waves)
+
+# %% [markdown]
+# For the model, the blocks are the paper's columns in another order, and the matrix that reads them can be put in that order, too. The wavelengths are
+# really others; that this matters little is our guess, and not tested here.
+
+# %% [markdown]
+# (solution-6-10)=
+# ## 6.10 Padded on the left
+#
+# Count what is real up to each place. The first real symbol is the first one counted, and has position 0.
+
+
+# %%
+def embed(ids: torch.Tensor, symbols: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+    real = ids != PAD
+    places = (real.cumsum(dim=1) - 1).clamp(min=0)
+    x = math.sqrt(symbols.shape[1]) * symbols[ids] + positions[places]
+    return x * real[..., None]
+
+
+check("6.10", embed)
+
+# %% [markdown]
+# (solution-6-11)=
+# ## 6.11 A norm on either side
+#
+# The norms stand on the sublayer's way. The other way, from $x$ to the sum, has nothing on it.
+
+
+# %%
+def sandwich(x: torch.Tensor, sublayers: list) -> torch.Tensor:
+    def norm(x: torch.Tensor) -> torch.Tensor:
+        return F.layer_norm(x, x.shape[-1:])
+
+    for f in sublayers:
+        x = x + norm(f(norm(x)))
+    return norm(x)
+
+
+check("6.11", sandwich)
+
+# %% [markdown]
 # (solution-6-12)=
-# ## 6.12 A loss that can reach 0
+# ## 6.12 A gate in the feed-forward layer
+#
+# One product is squashed, the other is not.
+
+
+# %%
+def swiglu(x, W_gate, W_up, W_down) -> torch.Tensor:
+    return (F.silu(x @ W_gate.T) * (x @ W_up.T)) @ W_down.T
+
+
+check("6.12", swiglu)
+
+# %% [markdown]
+# Two matrices of $D \cdot 3072$ weights are as many as three of $D \cdot 2048$: two thirds of the width, whatever $D$ is.
+
+# %%
+assert 2 * 3072 == 3 * 2048
+
+# %% [markdown]
+# (solution-6-13)=
+# ## 6.13 Predict: when all pairs cost most
+#
+# Each of the two products with all pairs takes $T \cdot T \cdot D$ multiplications, and each matrix of the feed-forward layer $T \cdot D \cdot F$. So they cost the
+# same at $T = F$, and the width of the model has no part in it. The counter of PyTorch says so too; on the device "meta" it counts without computing.
+
+
+# %%
+def operations(T: int, D: int = 512, d_ff: int = 2048, h: int = 8) -> tuple[int, int]:
+    """Count those of the products with all pairs, and those of the feed-forward layer."""
+    heads = torch.empty(1, h, T, D // h, device="meta")
+    with FlopCounterMode(display=False) as pairs:
+        dot_product_attention(heads, heads, heads, need_weights=True)
+    with torch.device("meta"), FlopCounterMode(display=False) as positions:
+        FeedForward(D, d_ff)(torch.empty(1, T, D))
+    return pairs.get_total_flops(), positions.get_total_flops()
+
+
+# %%
+rows = [(T, *operations(T)) for T in (512, 1024, 2048, 4096)]
+table(
+    [[T, f"{pairs / 1e9:.1f}", f"{positions / 1e9:.1f}"] for T, pairs, positions in rows],
+    ["T", "all pairs, billions of operations", "feed-forward layer"],
+)
+
+# %%
+assert [pairs == positions for _, pairs, positions in rows] == [False, False, True, False]
+check("6.13", 2048)
+
+# %% [markdown]
+# (solution-6-14)=
+# ## 6.14 An encoder and a decoder in one mask
+#
+# A key can be seen if it is not later than the query, *or* if it is in the prefix. In both cases it must be real.
+
+
+# %%
+def prefix_mask(prefixes: torch.Tensor, lengths: torch.Tensor, T: int) -> torch.Tensor:
+    at = torch.arange(T)
+    earlier = at[None, :] <= at[:, None]  # (T, T): query, key
+    given = at < prefixes[:, None, None]  # (B, 1, T)
+    real = at < lengths[:, None, None]
+    return (earlier | given) & real
+
+
+check("6.14", prefix_mask)
+
+# %% [markdown]
+# With prefixes of 0 it is a decoder's mask, and with prefixes as long as the sequences an encoder's.
+
+# %% [markdown]
+# (solution-6-15)=
+# ## 6.15 A loss that can reach 0
 #
 # `torch.xlogy(q, q)` is $q \log q$, and 0 where $q$ is 0.
 
@@ -299,15 +357,15 @@ def smoothed_divergence(logits, target, real, prior, smoothing: float) -> torch.
     return terms.sum(dim=-1)[real].mean()
 
 
-check("6.12", smoothed_divergence)
+check("6.15", smoothed_divergence)
 
 # %% [markdown]
 # The entropy that is subtracted doesn't depend on the model. So the gradient is that of the cross-entropy, and both
 # train alike. Only the number that is printed can be read: what is left above 0 is the model's.
 
 # %% [markdown]
-# (solution-6-13)=
-# ## 6.13 Up in a line, down in a wave
+# (solution-6-16)=
+# ## 6.16 Up in a line, down in a wave
 #
 # After the peak, ask how much of the fall is behind: a share from 0 to 1, and no more than 1.
 
@@ -320,11 +378,11 @@ def rate(step: int, peak: float, warmup: int, total: int, floor: float) -> float
     return floor + (peak - floor) * (1 + math.cos(math.pi * progress)) / 2
 
 
-check("6.13", rate)
+check("6.16", rate)
 
 # %% [markdown]
-# (solution-6-14)=
-# ## 6.14 Backwards through a norm
+# (solution-6-17)=
+# ## 6.17 Backwards through a norm
 #
 # Write $h = g \odot \partial L / \partial y$, the gradient by $\hat x$, and $s = \sqrt{\sigma^2 + \varepsilon}$. By itself, $x$ gets $h / s$. Through $\mu$, which is
 # subtracted from all, each number of $x$ gets the mean of $-h/s$. Through $s$, which divides all, it gets $-\hat x / s$ times the mean of $h \odot \hat x$. Together:
@@ -344,15 +402,15 @@ def layer_norm_gradient(x, gain, eps: float, grad_y) -> tuple:
     return grad_x, (grad_y * normed).sum(dim=(0, 1)), grad_y.sum(dim=(0, 1))
 
 
-check("6.14", layer_norm_gradient)
+check("6.17", layer_norm_gradient)
 
 # %% [markdown]
 # If the same number is added to all of $x$, the mean takes it away again and $y$ stays. So the loss can't change in that direction, which is to
 # say that the gradient sums to 0. Nearly the same holds for stretching $x$; there, $\varepsilon$ keeps it from being exact.
 
 # %% [markdown]
-# (solution-6-15)=
-# ## 6.15 Average over time
+# (solution-6-18)=
+# ## 6.18 Average over time
 #
 # `zip` goes through all checkpoints at once, one parameter at a time.
 
@@ -362,7 +420,7 @@ def average(checkpoints: list[list[torch.Tensor]], last: int) -> list[torch.Tens
     return [torch.stack(versions).mean(dim=0) for versions in zip(*checkpoints[-last:])]
 
 
-check("6.15", average)
+check("6.18", average)
 
 # %% [markdown]
 # The loss leaves out the first two symbols, which nothing foretells.
@@ -420,19 +478,19 @@ for language in range(3):
     }
 
 # %%
-seen = found.values()
-nearer = [
-    5 * row["loss of the mean of five"] < 4 * row["mean loss of the last five"] for row in seen
-]
-too_far = [row["loss of the mean of all"] > row["mean loss of the last five"] for row in seen]
+single, five, whole = (
+    [row[name] for row in found.values()] for name in list(found[0])[1:]
+)  # of three languages each
 observe(
-    "For each of three languages, the mean of the last five checkpoints has a loss at least a fifth "
-    "nearer to the least possible than the five have on average. The mean of all is further away.",
-    all(nearer) and all(too_far),
-    {name: ", ".join(f"{row[name]:.4f}" for row in seen) for name in found[0]},
+    "The mean of the last five checkpoints is {five:.4f} nats above the least possible, the five themselves are {single:.4f} above it on average, the mean of all "
+    "{whole:.4f}: means of three languages.",
+    five=mean(five),
+    single=mean(single),
+    whole=mean(whole),
+    holds=all(5 * a < 4 * b < 4 * c for a, b, c in zip(five, single, whole)),
 )
 
 # %% [markdown]
-# At a constant rate the parameters never come to rest. They go round a good place, each checkpoint on another side of it, and the mean of a few lies nearer to the middle than they do.
+# For each of three languages, the mean of the last five checkpoints is nearer to the least possible loss than the five are on average; the mean of all is further away. At a constant rate the parameters never come to rest. They go round a good place, each checkpoint on another side of it, and the mean of a few lies nearer to the middle than they do.
 # It is not the mean of their losses: near a minimum the loss is curved upwards, so the loss of a mean is below the mean of losses. It doesn't help when the checkpoints are still on their way, all on one side. That is
 # why the mean of all, with its long way from the beginning, is far from good. And where the rate falls to 0, there is little left to average.

@@ -4,5 +4,7 @@ from utils.show.views.heads import heads
 from utils.show.views.meaning import meaning
 from utils.show.views.questions import guess, quiz
 from utils.show.views.reading import reading
+from utils.show.views.stream import stream
+from utils.show.views.translation import translation
 
-__all__ = ["guess", "heads", "meaning", "quiz", "reading"]
+__all__ = ["guess", "heads", "meaning", "quiz", "reading", "stream", "translation"]

@@ -1,0 +1,215 @@
+"""Day 6's views: a position through the blocks, and sentences whose translations are stored."""
+
+import json
+import re
+
+import pytest
+import torch
+from axe_playwright_python.sync_playwright import Axe
+
+from utils.show import views
+from utils.show.views import frame
+from utils.tasks.short_translation import DOES, WHAT, WHO, ShortTask, menus
+
+PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><head><title>A view</title>
+<meta name="viewport" content="width=device-width"><style>
+body {{ margin: 1rem; font: 16px/1.5 sans-serif }}
+html[data-theme="dark"] {{ background: #14181e; color: #fff }}
+</style></head><body><main><h1>A view</h1>{view}</main></body></html>"""
+WORDS = ["<pad>", "<eos>", "wo", "ai", "ni", "ta", "men", "bu"]
+TARGETS = [["wo", "ai", "ni", "EOS"], ["ta", "EOS"]]
+STAGES = ["word and clock", "block 1: looks back", "block 1: thinks"]
+
+
+def made_up(seed: int = 0) -> dict:
+    generator = torch.Generator().manual_seed(seed)
+    return {
+        "sources": ["I love you", "he"],
+        "targets": TARGETS,
+        "logits": 3 * torch.randn(3, 2, 4, len(WORDS), generator=generator),
+        "stages": STAGES,
+        "words": WORDS,
+    }
+
+
+def show_translation(**changed) -> None:
+    given = {"menus": [("who", ["I", "we"]), ("what", ["tea", "cats"])]}
+    given["sentences"] = [
+        (f"{who} love {what}", f"{i} {j}")
+        for i, who in enumerate(("I", "we"))
+        for j, what in enumerate(("tea", "cats"))
+    ]
+    given |= {"written": ["0 0", "0 1", "1 1", "1 1"], "learned": [True, False, False, True]}
+    views.translation(**given | changed)
+
+
+@pytest.fixture
+def shown(monkeypatch) -> list[dict]:
+    bundles: list[dict] = []
+    monkeypatch.setattr(frame, "display", lambda bundle, raw: bundles.append(bundle))
+    return bundles
+
+
+def data_of(bundle: dict) -> dict:
+    found = re.search('<script type="application/json">(.*?)</script>', bundle["text/html"], re.S)
+    return json.loads(found[1])
+
+
+def test_the_text_is_the_same_whatever_was_learned(shown):
+    views.stream(**made_up(0))
+    views.stream(**made_up(1))
+    show_translation()
+    show_translation(written=["0 0"] * 4)
+    for one, other in (shown[:2], shown[2:]):
+        assert one["text/plain"] == other["text/plain"]
+        assert one["text/plain"].startswith("View: ")
+        assert one["text/html"] != other["text/html"]
+
+
+def test_logits_are_those_of_each_place_rounded_without_padding(shown):
+    given = made_up()
+    views.stream(**given)
+    data = data_of(shown[0])
+    assert data["words"][:2] == ["PAD", "EOS"]
+    assert [sentence["said"] for sentence in data["sentences"]] == [[2, 3, 4, 1], [5, 1]]
+    found = torch.tensor(data["sentences"][1]["logits"])  # (T, K, V)
+    torch.testing.assert_close(found, given["logits"][:, 1, :2].transpose(0, 1), atol=0.006, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"stages": STAGES[:2]}, r"need logits of shape \(2, 2, 4, 8\)"),
+        ({"targets": TARGETS[:1]}, "as many targets, got .* and 1"),
+        ({"sources": [], "targets": []}, "0 sentences"),
+        ({"logits": torch.full((3, 2, 4, 8), torch.nan)}, "finite numbers"),
+        ({"targets": [["wo", "ai", "hao", "EOS"], ["ta"]]}, "No logit belongs to hao"),
+    ],
+)
+def test_a_stream_that_does_not_fit_is_refused(shown, change, said):
+    with pytest.raises(ValueError, match=said):
+        views.stream(**made_up() | change)
+    assert not shown
+
+
+@pytest.mark.parametrize("change", [{"written": ["0 0"]}, {"learned": []}, {"sentences": []}])
+def test_translations_that_do_not_fit_are_refused(shown, change):
+    with pytest.raises(ValueError, match="Each choice of the menus needs its sentence"):
+        show_translation(**change)
+    assert not shown
+
+
+@pytest.fixture
+def opened(chromium, shown):
+    tab = chromium.new_page(viewport={"width": 390, "height": 844})
+    tab.set_default_timeout(5_000)
+    heard = []
+    tab.on("console", lambda said: heard.append(said.text))
+    tab.on("pageerror", lambda error: heard.append(str(error)))
+    tab.on("request", lambda request: heard.append(request.url))
+
+    def open_in(theme: str):
+        tab.set_content(PAGE.format(theme=theme, view=shown[-1]["text/html"]))
+        return tab
+
+    yield open_in
+    assert heard == []
+    tab.close()
+
+
+def test_the_page_reads_off_the_stream_what_python_does(opened, shown):
+    given = made_up()
+    views.stream(**given)
+    tab = opened("light")
+    rounded = given["logits"].double().mul(100).round() / 100
+    for sentence, target in enumerate(TARGETS):
+        tab.get_by_role("radiogroup", name="Sentence").get_by_role("radio").nth(sentence).check()
+        for place, word in enumerate(target):
+            places = tab.get_by_role("radiogroup", name="The word to be said")
+            places.get_by_role("radio").nth(place).check()
+            for stage, heat in ((0, 0), (1, -3), (2, 2.5)):
+                stages = tab.get_by_role("radiogroup", name="Its stream after")
+                stages.get_by_role("radio").nth(stage).check()
+                tab.get_by_role("slider").fill(str(heat))
+                temperature = round(100 * 2**heat) / 100
+                p = (rounded[stage, sentence, place] / temperature).softmax(-1)
+                best = data_of(shown[0])["words"][p.argmax()]
+                seen = tab.locator(".view-seen").inner_text()
+                assert seen.startswith(f"After “{STAGES[stage]}” it would say “{best}”")
+                share = int(re.search(r"\((\d+) %\)", seen)[1])
+                assert abs(share - 100 * p.max().item()) <= 0.51
+                told = tab.locator(".view-answer p").nth(1).inner_text()
+                assert told.startswith("✓" if best == word else f"✗ Right is “{word}”")
+
+
+def test_the_page_finds_the_sentence_of_each_choice(opened, shown):
+    show_translation()
+    tab = opened("light")
+    for who, name in enumerate(("I", "we")):
+        for what, thing in enumerate(("tea", "cats")):
+            tab.get_by_label("who").select_option(index=who)
+            tab.get_by_label("what").select_option(index=what)
+            assert tab.locator(".view-seen").inner_text() == f"{name} love {thing}."
+            wrong = (who, what) == (1, 0)
+            written = "11" if wrong else f"{who}{what}"
+            assert tab.locator(".view-written").inner_text() == f"{written}。"
+            verdict = tab.locator(".view-answer p").nth(2).inner_text()
+            assert verdict.startswith("✗ Right is “10”." if wrong else "✓ That is right.")
+            assert ("not in the training" in verdict) == (who != what)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["stream", "translation"])
+def test_they_are_accessible_and_fit_a_phone(opened, shown, theme, name):
+    views.stream(**made_up()) if name == "stream" else show_translation()
+    tab = opened(theme)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+    faults = Axe().run(tab).response["violations"]
+    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in faults] == []
+
+
+def test_they_can_be_used_from_the_keyboard(opened, shown):
+    views.stream(**made_up())
+    tab = opened("light")
+    tab.get_by_role("slider").focus()
+    tab.keyboard.press("ArrowRight")
+    assert tab.get_by_role("slider").get_attribute("aria-valuetext") == "temperature 1.41"
+    tab.get_by_role("radiogroup", name="Its stream after").get_by_role("radio").first.focus()
+    tab.keyboard.press("ArrowDown")
+    assert "block 1: looks back" in tab.locator(".view-seen").inner_text()
+
+
+@pytest.fixture(scope="module")
+def task() -> ShortTask:
+    return ShortTask()
+
+
+def test_the_asked_sentence_is_in_no_part_and_the_parts_share_none(task):
+    parts = [dict(part) for part in (task.train, task.validation, task.test)]
+    assert all("I love deep learning" not in part for part in parts)
+    assert not parts[0].keys() & (parts[1].keys() | parts[2].keys())
+    assert not parts[1].keys() & parts[2].keys()
+    assert [len(part) for part in parts[1:]] == [400, 400] and len(parts[0]) > 4_000
+
+
+def test_the_menus_say_what_the_grammar_says(task):
+    choices, pairs = menus()
+    assert [len(options) for _, options in choices] == [len(WHO), len(DOES), len(WHAT)]
+    known = dict([*task.train, *task.validation, *task.test])
+    found = [(known[english], chinese) for english, chinese in pairs if english in known]
+    assert len(found) > 10 and all(one == other for one, other in found)
+    task.source(english for english, _ in pairs)  # knows all words
+    task.target(chinese for _, chinese in pairs)
+
+
+def test_a_word_that_it_never_saw_is_refused_and_what_is_written_is_judged(task):
+    with pytest.raises(ValueError, match="'unicorns' is not in the vocabulary"):
+        task.source(["I love unicorns"])
+    part = task.test[:3]
+    ids = task.target(chinese for _, chinese in part)
+    written = torch.zeros(3, 20, dtype=torch.long)
+    for row, sentence in zip(written, ids, strict=True):
+        row[: len(sentence) + 1] = torch.tensor([*sentence, 2])
+    assert task.exact(written, part) == 1
+    written[0, 0] = ids[1][0] if ids[0][0] != ids[1][0] else ids[1][1]
+    assert task.exact(written, part) == pytest.approx(2 / 3)

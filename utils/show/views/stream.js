@@ -1,0 +1,55 @@
+function draw({ sentences, stages, words }) {
+  const state = { sentence: 0, place: 0, stage: 0, heat: 0 };
+  const line = make("div", { class: "view-place" });
+  const bars = make("ul", { class: "view-bars" });
+  const seen = make("p", { class: "view-seen" });
+  const told = make("p");
+
+  const softmax = (logits, temperature) => {
+    const most = Math.max(...logits);
+    const parts = logits.map((logit) => Math.exp((logit - most) / temperature));
+    const sum = parts.reduce((a, b) => a + b);
+    return parts.map((part) => part / sum);
+  };
+  const temperature = () => Math.round(100 * 2 ** state.heat) / 100;
+
+  function places() {
+    const { said } = sentences[state.sentence];
+    line.replaceChildren(choice("The word to be said", said.map((id) => words[id]), state.place,
+      (place) => { state.place = place; show(); }));
+  }
+
+  function show() {
+    const { logits, said } = sentences[state.sentence];
+    const chances = softmax(logits[state.place][state.stage], temperature());
+    const best = chances.map((_, id) => id).sort((one, other) => chances[other] - chances[one]).slice(0, 6);
+    const right = said[state.place], share = (id) => Math.round(100 * chances[id]);
+    const rank = chances.filter((chance) => chance > chances[right]).length + 1;
+    seen.textContent = `After “${stages[state.stage]}” it would say “${words[best[0]]}” (${share(best[0])} %).`;
+    told.textContent = best[0] === right ? "✓ That is right."
+      : `✗ Right is “${words[right]}”: ${share(right)} %, place ${rank} of ${words.length}.`;
+    bars.replaceChildren(...best.map((id) => {
+      const row = make("li", {}, make("span", {}, words[id]), make("span", {}, `${share(id)} %`));
+      row.style.setProperty("--weight", `${100 * chances[id]}%`);
+      return row;
+    }));
+    heat.setAttribute("aria-valuetext", `temperature ${temperature()}`);
+    value.textContent = `${temperature()}`;
+  }
+
+  const heat = make("input", { type: "range", min: "-3", max: "3", step: "0.5", value: "0",
+    "aria-label": "Temperature", oninput: () => { state.heat = Number(heat.value); show(); } });
+  const value = make("span", {});
+  const controls = [
+    choice("Sentence", sentences.map(({ source }) => source), 0,
+      (sentence) => { Object.assign(state, { sentence, place: 0 }); places(); show(); }),
+    line,
+    choice("Its stream after", stages, 0, (stage) => { state.stage = stage; show(); }),
+    make("div", { class: "view-choice" }, make("span", { class: "view-label", "aria-hidden": "true" }, "Temperature"),
+      make("div", { class: "view-heat" }, heat, value)),
+  ];
+  controls[0].classList.add("view-lines");
+  places();
+  show();
+  return [...controls, make("div", { class: "view-answer", "aria-live": "polite" }, seen, told), bars];
+}
