@@ -10,6 +10,9 @@ from filelock import FileLock
 PATIENCE = 10  # seconds that a tick waits for other notebooks to store theirs
 EDITION = 2  # of the numbers of exercises
 MOVED = {  # what an exercise of the first edition is called now; None if it asks for something else
+    **{"3.1": "3.5", "3.2": "3.11", "3.3": "3.6", "3.4": "3.12", "3.5": "3.7", "3.6": "3.13"},
+    **{"3.7": "3.8", "3.8": "3.9", "3.9": "3.3", "3.10": "3.14", "3.11": "3.15", "3.12": "3.10"},
+    **{"3.13": "3.16", "3.14": "3.17"},
     **{"5.1": None, "5.2": "5.6", "5.3": "5.10", "5.4": "5.7", "5.5": "5.14", "5.6": "5.15"},
     **{"5.7": "5.13", "5.8": "5.11", "5.10": "5.16", "5.11": "5.17", "5.12": "5.18"},
     **{"5.13": "5.19", "5.14": "5.8", "5.15": "5.12"},
