@@ -1,4 +1,4 @@
-"""Keeping as a task: how far a gradient reaches, by which way it comes, and what a state can hold."""
+"""Keeping as a task: how far a gradient reaches, by which way, and what a state can hold."""
 
 from collections.abc import Callable
 
@@ -124,5 +124,3 @@ def right_symbols(repeater: Repeater, length: int) -> Tensor:
     """Whether each symbol of 500 new sentences is repeated right. Shape: (500, length)."""
     ids, symbols = say_after_me(500, length, seed=1_000_000 + length)
     return repeater(ids).argmax(2) == symbols
-
-

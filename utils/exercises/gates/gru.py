@@ -7,15 +7,15 @@ from utils.exercises.checking import Exercise, random
 from utils.exercises.gates.mixture import mix
 
 
-def gru_step(x: Tensor, h: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor, b_n: Tensor) -> Tensor:
+def gru_step(x: Tensor, h: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor, b_hn: Tensor) -> Tensor:
     """Return the new h (B, N); the blocks stand in the order r, z, n.
 
-    Shapes: x (B, D), h (B, N), W_x (3N, D), W_h (3N, N), b (3N,), b_n (N,).
+    Shapes: x (B, D), h (B, N), W_x (3N, D), W_h (3N, N), b (3N,), b_hn (N,).
     """
     r_x, z_x, n_x = (x @ W_x.T + b).chunk(3, dim=1)
     r_h, z_h, n_h = (h @ W_h.T).chunk(3, dim=1)
     r = (r_x + r_h).sigmoid()
-    n = (n_x + r * (n_h + b_n)).tanh()
+    n = (n_x + r * (n_h + b_hn)).tanh()
     return mix(z_x + z_h, h, n)
 
 
@@ -66,87 +66,87 @@ def parts(x, h, W_x, W_h, b):
 @exercise.mistake(
     "you reset the old state before the product with W_hn. The paper does; here r comes after it."
 )
-def reset_before_the_product(x, h, W_x, W_h, b, b_n):
+def reset_before_the_product(x, h, W_x, W_h, b, b_hn):
     r, a, n_x, _ = parts(x, h, W_x, W_h, b)
-    return mix(a, h, (n_x + (r * h) @ W_h.chunk(3)[2].T + b_n).tanh())
+    return mix(a, h, (n_x + (r * h) @ W_h.chunk(3)[2].T + b_hn).tanh())
 
 
 @exercise.mistake(
-    "you reset the old state before the product with W_hn, and b_n with it; here r comes after it."
+    "you reset the old state before the product with W_hn, and b_hn with it; here r comes after it."
 )
-def reset_before_the_product_and_bias_too(x, h, W_x, W_h, b, b_n):
+def reset_before_the_product_and_bias_too(x, h, W_x, W_h, b, b_hn):
     r, a, n_x, _ = parts(x, h, W_x, W_h, b)
-    return mix(a, h, (n_x + (r * h) @ W_h.chunk(3)[2].T + r * b_n).tanh())
+    return mix(a, h, (n_x + (r * h) @ W_h.chunk(3)[2].T + r * b_hn).tanh())
 
 
-@exercise.mistake("b_n stands inside the reset: r multiplies it too.")
-def bias_outside_the_reset(x, h, W_x, W_h, b, b_n):
+@exercise.mistake("b_hn stands inside the reset: r multiplies it too.")
+def bias_outside_the_reset(x, h, W_x, W_h, b, b_hn):
     r, a, n_x, n_h = parts(x, h, W_x, W_h, b)
-    return mix(a, h, (n_x + r * n_h + b_n).tanh())
+    return mix(a, h, (n_x + r * n_h + b_hn).tanh())
 
 
-@exercise.mistake("b_n is missing from the candidate.")
-def without_its_bias(x, h, W_x, W_h, b, b_n):
-    return gru_step(x, h, W_x, W_h, b, torch.zeros_like(b_n))
+@exercise.mistake("b_hn is missing from the candidate.")
+def without_its_bias(x, h, W_x, W_h, b, b_hn):
+    return gru_step(x, h, W_x, W_h, b, torch.zeros_like(b_hn))
 
 
 @exercise.mistake("z and 1 - z are exchanged: here z keeps the old state.")
-def shares_exchanged(x, h, W_x, W_h, b, b_n):
+def shares_exchanged(x, h, W_x, W_h, b, b_hn):
     r, a, n_x, n_h = parts(x, h, W_x, W_h, b)
-    return mix(-a, h, (n_x + r * (n_h + b_n)).tanh())
+    return mix(-a, h, (n_x + r * (n_h + b_hn)).tanh())
 
 
 @exercise.mistake("the candidate sees all of the old state: which gate was to hold it back?")
-def no_reset(x, h, W_x, W_h, b, b_n):
+def no_reset(x, h, W_x, W_h, b, b_hn):
     _, a, n_x, n_h = parts(x, h, W_x, W_h, b)
-    return mix(a, h, (n_x + n_h + b_n).tanh())
+    return mix(a, h, (n_x + n_h + b_hn).tanh())
 
 
 @exercise.mistake("the two gates are exchanged: the first block is r, the second z.")
-def gates_exchanged(x, h, W_x, W_h, b, b_n):
+def gates_exchanged(x, h, W_x, W_h, b, b_hn):
     def turned(weight):
         r, z, n = weight.chunk(3)
         return torch.cat([z, r, n])
 
-    return gru_step(x, h, turned(W_x), turned(W_h), turned(b), b_n)
+    return gru_step(x, h, turned(W_x), turned(W_h), turned(b), b_hn)
 
 
 @exercise.mistake("r resets the whole candidate: what the input says belongs outside of it.")
-def input_reset_too(x, h, W_x, W_h, b, b_n):
+def input_reset_too(x, h, W_x, W_h, b, b_hn):
     r, a, n_x, n_h = parts(x, h, W_x, W_h, b)
-    return mix(a, h, (r * (n_x + n_h + b_n)).tanh())
+    return mix(a, h, (r * (n_x + n_h + b_hn)).tanh())
 
 
 @exercise.mistake("the candidate has no bounds: a tanh is missing.")
-def candidate_without_tanh(x, h, W_x, W_h, b, b_n):
+def candidate_without_tanh(x, h, W_x, W_h, b, b_hn):
     r, a, n_x, n_h = parts(x, h, W_x, W_h, b)
-    return mix(a, h, n_x + r * (n_h + b_n))
+    return mix(a, h, n_x + r * (n_h + b_hn))
 
 
 @exercise.mistake("r has no bounds yet: a gate is σ of its block.")
-def reset_without_sigmoid(x, h, W_x, W_h, b, b_n):
+def reset_without_sigmoid(x, h, W_x, W_h, b, b_hn):
     r_x, _, _ = (x @ W_x.T + b).chunk(3, dim=1)
     r_h, _, _ = (h @ W_h.T).chunk(3, dim=1)
     _, a, n_x, n_h = parts(x, h, W_x, W_h, b)
-    return mix(a, h, (n_x + (r_x + r_h) * (n_h + b_n)).tanh())
+    return mix(a, h, (n_x + (r_x + r_h) * (n_h + b_hn)).tanh())
 
 
 @exercise.mistake(
     "the sigmoid of z is taken twice: your `mix` takes what stands inside of it, not the gate."
 )
-def sigmoid_twice(x, h, W_x, W_h, b, b_n):
+def sigmoid_twice(x, h, W_x, W_h, b, b_hn):
     r, a, n_x, n_h = parts(x, h, W_x, W_h, b)
-    return mix(a.sigmoid(), h, (n_x + r * (n_h + b_n)).tanh())
+    return mix(a.sigmoid(), h, (n_x + r * (n_h + b_hn)).tanh())
 
 
 @exercise.mistake("the bias b is missing.")
-def without_bias(x, h, W_x, W_h, b, b_n):
-    return gru_step(x, h, W_x, W_h, torch.zeros_like(b), b_n)
+def without_bias(x, h, W_x, W_h, b, b_hn):
+    return gru_step(x, h, W_x, W_h, torch.zeros_like(b), b_hn)
 
 
 @exercise.mistake(
     "W_h is square in each block, so nothing is raised if it is used the wrong way round: W h is "
     "`h @ W.T` for states in rows."
 )
-def transposed(x, h, W_x, W_h, b, b_n):
-    return gru_step(x, h, W_x, torch.cat([weight.T for weight in W_h.chunk(3)]), b, b_n)
+def transposed(x, h, W_x, W_h, b, b_hn):
+    return gru_step(x, h, W_x, torch.cat([weight.T for weight in W_h.chunk(3)]), b, b_hn)

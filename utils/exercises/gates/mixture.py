@@ -55,7 +55,7 @@ def with_tanh(a, old, new):
 
 
 @exercise.mistake(
-    "all of the new is added, however much of the old stays: it gets what the gate leaves, 1 - σ(a)."
+    "all of the new is added, however much of the old stays: its share is what is left, 1 - σ(a)."
 )
 def new_in_full(a, old, new):
     return a.sigmoid() * old + new

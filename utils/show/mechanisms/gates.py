@@ -165,7 +165,7 @@ def lstm(c: float, gates: dict[str, float]) -> Axes:
 
 
 def ways_back() -> Axes:
-    """Draw the two ways of the gradient from cell to cell: along the road, and through the gates."""
+    """Draw the two ways of the gradient from cell to cell: the road, and through the gates."""
     ax = sheet(6.6)
     names = "t-2", "t-1", "t"
     roads = [
@@ -253,7 +253,8 @@ def updates_and_resets(h: Tensor, x_n: Tensor, W_hn: Tensor) -> Axes:
     Shapes: h and x_n (N,), W_hn (N, N); x_n is what the input adds to the candidate.
     """
     ax = sheet(8.6)
-    for x, name in zip((4.9, 7.1, 9.5, 11.9, 14.3), ("$h$", "$r$", "$n$", "$z$", "new $h$")):
+    places, names = (4.9, 7.1, 9.5, 11.9, 14.3), ("$h$", "$r$", "$n$", "$z$", "new $h$")
+    for x, name in zip(places, names, strict=True):
         note(ax, (x, 0.5), name)
     kinds = (("keep", 1.0, 1.0), ("rewrite", 1.0, 0.0), ("begin anew", 0.0, 0.0))
     for k, (told, r, z) in enumerate(kinds):
@@ -262,7 +263,7 @@ def updates_and_resets(h: Tensor, x_n: Tensor, W_hn: Tensor) -> Axes:
         parts = ((h, "state"), (r, GATES["i"]), (n, GATES["g"]), (z, GATES["f"]))
         parts += ((z * h + (1 - z) * n, "state"),)
         drawn = []
-        for x, (numbers, role) in zip((4.9, 7.1, 9.5, 11.9, 14.3), parts):
+        for x, (numbers, role) in zip(places, parts, strict=True):
             column = torch.as_tensor(numbers).expand(len(h))[:, None]
             strength = column.abs().clamp(max=1)
             drawn.append(

@@ -1,6 +1,6 @@
 """Day 3: where the gates of a network stand while it reads, character by character."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
