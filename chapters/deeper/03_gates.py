@@ -53,6 +53,8 @@ use_book_style()
 # %% tags=["evidence"]
 x = torch.randn(3, 7, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
 x.requires_grad_(True)
+
+# %% tags=["evidence"]
 apart = 0.0
 for kind in ("LSTM", "GRU"):
     theirs = getattr(nn, kind)(5, 4, batch_first=True).double()
@@ -165,7 +167,7 @@ observe(
 # (deeper-resets)=
 # ## Does it matter where the reset is?
 #
-# *4 minutes.* In the lesson's GRU, the reset gate acts *after* the product with $W_{hn}$, so that one product serves all three blocks. In the paper of 2014 it acts before:
+# *4 minutes.* Before the product, or after it? In the lesson's GRU, the reset gate acts *after* the product with $W_{hn}$, so that one product serves all three blocks. In the paper of 2014 it acts before:
 #
 # $$
 # n_t = \tanh(W_{xn}\, x_t + W_{hn} (r_t \odot h_{t-1}) + b_n) .
@@ -255,6 +257,8 @@ in_time = {
     "LSTM, bias log 100": fades(lambda: LSTM(16, 64, forget_bias=keeping)),
     "GRU, bias log 100": fades(lambda: begun(GRU(16, 64), keeping)),
 }
+
+# %% tags=["evidence"]
 usual = 1 / (1 + math.exp(-1))
 roads = {"no road": (0.0, False), f"road of {usual:.2f}": (usual, False), "residual": (1.0, False)}
 roads["no road, orthogonal"] = 0.0, True

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
+from utils.measure.experiments import Result
 from utils.recurrent import LSTM, LanguageModel, Recurrent, SequenceClassifier
 from utils.training.loop import fit
 from utils.training.metrics import accuracy
@@ -73,6 +74,51 @@ def second_way(lstm: LSTM, x: Tensor) -> float:
     direct, _ = cell_jacobians(lstm, x, direct_only=True)
     full, _ = cell_jacobians(lstm, x, direct_only=False)
     return ((full - direct).norm() / direct.norm()).item()
+
+
+def beside_the_road(steps: int) -> list[float]:
+    """The `second_way` of three untrained layers with a forget bias of 1, over random inputs."""
+    found = []
+    for seed in (0, 1, 2):
+        torch.manual_seed(seed)
+        lstm = LSTM(8, 53, forget_bias=1)
+        found.append(second_way(lstm, torch.randn(steps, 8)))
+    return found
+
+
+def telling_unit(held: Tensor, first: Tensor) -> tuple[int, float]:
+    """The unit whose last value tells the first symbols apart best, and for what share it does.
+
+    It is told by the nearest of the symbols' means. Shapes: held (B, T, N), first (B,).
+    """
+    last, symbols = held[:, -1], first.unique()
+    means = torch.stack([last[first == symbol].mean(dim=0) for symbol in symbols])  # (symbols, N)
+    nearest = (last[:, None] - means).abs().argmin(dim=1)  # (B, N)
+    right = (symbols[nearest] == first[:, None]).double().mean(dim=0)
+    return right.argmax().item(), right.max().item()
+
+
+def seeds_that_learn(result: Result) -> dict[str, list[int]]:
+    """{layer: how many of its seeds name over 90 % of the first symbols, for each length}."""
+    layers, lengths = result.parameters["layer"], result.parameters["length"]
+    return {
+        layer: [
+            sum(row["test"] > 0.9 for row in result.select(layer=layer, length=n)) for n in lengths
+        ]
+        for layer in layers
+    }
+
+
+def perplexities(result: Result) -> dict[str, Tensor]:
+    """{layer: perplexity on validation text (seeds, learning rates)}."""
+    layers, grid = result.parameters["layer"], result.parameters["learning_rate"]
+    found = {
+        layer: [
+            [row["validation"] for row in result.select(layer=layer, learning_rate=r)] for r in grid
+        ]
+        for layer in layers
+    }
+    return {layer: torch.tensor(nats).T.exp() for layer, nats in found.items()}
 
 
 def recall_after(model: SequenceClassifier, length: int, ramp: int) -> tuple[float, float]:
