@@ -244,10 +244,9 @@ check.show_reference("3.2")
 
 
 # %%
-def fresh(*shape):
+def fresh(rows, columns, N):
     """Weights that begin as the library's do: uniform, within one over the root of N."""
-    bound = shape[0] ** -0.5 if len(shape) == 1 else shape[1] ** -0.5
-    return nn.Parameter(torch.empty(*shape).uniform_(-bound, bound))
+    return nn.Parameter(torch.empty(rows, columns).uniform_(-(N**-0.5), N**-0.5))
 
 
 # %%
@@ -256,7 +255,7 @@ class LSTM(nn.Module):
 
     def __init__(self, D, N, forget_bias=1.0):
         super().__init__()
-        self.W_x, self.W_h = fresh(4 * N, D), fresh(4 * N, N)
+        self.W_x, self.W_h = fresh(4 * N, D, N), fresh(4 * N, N, N)
         self.b = nn.Parameter(torch.zeros(4 * N))
         with torch.no_grad():
             self.b[N : 2 * N] = forget_bias
@@ -387,7 +386,7 @@ mechanisms.updates_and_resets(state, from_input, exchange)
 plt.show()
 
 # %% [markdown]
-# Beware of conventions. Ours are the library's: $z = 1$ keeps, and $r$ acts after the product with $W_{hn}$. Some papers exchange $z$ and $1 - z$, which is a matter of names. The paper of 2014 resets *before* the product, and [that is another function](deeper/03_gates.ipynb#deeper-resets).
+# Beware of conventions. Ours are the library's: $z = 1$ keeps, and $r$ acts after the product with $W_{hn}$. Some papers exchange $z$ and $1 - z$, which is a matter of names. The paper of 2014 resets *before* the product, and [that is another function](deeper/03_gates.ipynb#gates-resets).
 #
 # ```{exercise} The GRU's step
 # :label: exercise-3-4
@@ -418,7 +417,7 @@ class GRU(nn.Module):
 
     def __init__(self, D, N, update_bias=0.0):
         super().__init__()
-        self.W_x, self.W_h = fresh(3 * N, D), fresh(3 * N, N)
+        self.W_x, self.W_h = fresh(3 * N, D, N), fresh(3 * N, N, N)
         self.b, self.b_hn = nn.Parameter(torch.zeros(3 * N)), nn.Parameter(torch.zeros(N))
         with torch.no_grad():
             self.b[N : 2 * N] = update_bias
@@ -462,7 +461,7 @@ for kind in (LSTM, GRU):
 print("your LSTM and GRU agree with the library's and the book's: ten digits")
 
 # %% [markdown]
-# Gradients, padded batches and both directions are on the [deeper page](deeper/03_gates.ipynb#deeper-right).
+# Gradients, padded batches and both directions are on the [deeper page](deeper/03_gates.ipynb#gates-right).
 
 # %% [markdown]
 # ## Train it
@@ -489,7 +488,7 @@ assert {*learned["GRU, keeping"], *learned["LSTM, keeping"]} == {3} and usual ==
 
 # %% [markdown]
 # "Gates cure the vanishing gradient" is not what we see. *Open* gates do, and somebody has to open them: as they usually begin, gated layers are no better here than the plain one. There is another cure. With
-# shorter sequences among the long ones, [all three kinds learn 400 steps](deeper/03_gates.ipynb#deeper-mixed).
+# shorter sequences among the long ones, [all three kinds learn 400 steps](deeper/03_gates.ipynb#gates-mixed).
 #
 # Now something to read: the docstrings of a library, character by character. Your LSTM reads its training text four times.
 
@@ -517,9 +516,8 @@ class Writer(nn.Module):
 # %% tags=["training"]
 torch.manual_seed(0)
 writer = Writer(LSTM(24, 128), 24, 128)
-train_characters(
-    Streaming(writer), text, validation, epochs=4, batch_size=32, length=32, learning_rate=3e-2
-)
+how = {"epochs": 4, "batch_size": 32, "length": 32, "learning_rate": 3e-2}
+history = train_characters(Streaming(writer), text, validation, **how)
 
 # %% tags=["evidence"]
 nats = evaluate(Streaming(writer), stream(test, 16, len(test)), nn.CrossEntropyLoss())["loss"]
@@ -586,11 +584,14 @@ plt.show()
 
 # %% tags=["evidence"]
 left = direct_path(forget)[:, 1].mean(dim=0).max().item()
-said = "From this cell alone, {alone:.0%} of the first symbols can be told after 50 steps, where a guess gets 25 %. In the best lane the forget gates leave {left:.0%} of what the first symbol wrote."
-observe(said, alone=alone, left=left, holds=alone > 0.4 and 0.05 < left < 1)
+apart = [held[first == k][:, :, unit].mean(dim=0) for k in range(4)]
+grows = (torch.stack(apart).std(dim=0)[-1] / torch.stack(apart).std(dim=0)[9]).item()
+said = "From this cell alone, {alone:.0%} of the first symbols can be told after 50 steps, where a guess gets 25 %. In the best lane the forget gates leave {left:.0%} of what the first symbol wrote. And the four means are {grows:.1f} times as far apart as after ten steps."
+observe(said, alone=alone, left=left, grows=grows, holds=alone > 0.4 and left > 0.05 and grows > 1)
 
 # %% [markdown]
-# That is the road of {numref}`fig-carried`, learned. (Over 1,000 steps a road that leaks would be empty, and trained networks still answer: [they refill it](deeper/03_gates.ipynb#deeper-latch).)
+# The road does keep the symbol. But the network doesn't shut the ramp, as {numref}`fig-carried` does. It goes on writing more of the same, and so the four drift apart. That is sturdier than the plan: what leaks is [written again](deeper/03_gates.ipynb#gates-latch),
+# even over 1,000 steps.
 #
 # And the writer? Choose a text, a gate and a unit, and point at a character.
 
@@ -639,7 +640,7 @@ said = "In the mean, the forget gates are open by {letters:.0f} % at a letter, {
 observe(said, **mean, holds=max(mean["spaces"], mean["punctuation"]) < mean["letters"])
 
 # %% [markdown]
-# Where a word ends, the network forgets more: what it knew of the word is no longer needed. A mean over units is safe to read. A single unit that seems to stand for something is another matter, and [a fair test](deeper/03_gates.ipynb#deeper-quotes) found none.
+# Where a word ends, the network forgets more: what it knew of the word is no longer needed. A mean over units is safe to read. A single unit that seems to stand for something is another matter, and [a fair test](deeper/03_gates.ipynb#gates-quotes) found none.
 
 # %% [markdown]
 # ## Show someone
@@ -705,7 +706,7 @@ rises = shares["narrow"] < shares["middle"] < shares["wide"]
 observe(said, **shares, long=exact[64][11], holds=rises and exact[64][11] < 0.2)
 
 # %% [markdown]
-# A wider state moves the cliff, and [so does longer training](deeper/03_gates.ipynb#deeper-sentence). Neither removes it here. On Day 1 somebody had to say in advance *how far* to look. Here somebody has to say in advance *how much* fits in. What we would like is a network that keeps all that it has read, step by step, and looks up
+# A wider state moves the cliff, and [so does longer training](deeper/03_gates.ipynb#gates-sentence). Neither removes it here. On Day 1 somebody had to say in advance *how far* to look. Here somebody has to say in advance *how much* fits in. What we would like is a network that keeps all that it has read, step by step, and looks up
 # what it needs.
 
 # %% [markdown]

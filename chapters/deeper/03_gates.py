@@ -44,7 +44,7 @@ from utils.training.recipes import clip_gradients, recall_ids, tag_loss, train_r
 use_book_style()
 
 # %% [markdown]
-# (deeper-right)=
+# (gates-right)=
 # ## Are the layers right, in full?
 #
 # *5 minutes.* The lesson compared outputs with the library's. Do the gradients agree as well? In double precision, we compare those with respect to the input and
@@ -164,7 +164,7 @@ observe(
 # in another way: at each step it computes only the rows that still go on.
 
 # %% [markdown]
-# (deeper-resets)=
+# (gates-resets)=
 # ## Does it matter where the reset is?
 #
 # *4 minutes.* Before the product, or after it? In the lesson's GRU, the reset gate acts *after* the product with $W_{hn}$, so that one product serves all three blocks. In the paper of 2014 it acts before:
@@ -213,7 +213,7 @@ observe(
 show_source(recurrent.GRU)
 
 # %% [markdown]
-# (deeper-highways)=
+# (gates-highways)=
 # ## Is the cell state a residual connection?
 #
 # *6 minutes.* Day 1's residual connections were a road around the layers. Is the cell state the same, turned into time? We measure what is left of the gradient in
@@ -317,7 +317,7 @@ assert 0.7 < start < 0.76
 # scaled down makes a deep network worse {cite}`he2016identity`. In training, the authors of 1997 cut the second way off, so that the gradient could neither fade nor explode on it. Only since 2005 is the full gradient in use {cite}`graves2005framewise`.
 
 # %% [markdown]
-# (deeper-latch)=
+# (gates-latch)=
 # ## Does the road carry the memory?
 #
 # *5 minutes.* Does a trained LSTM keep what it has read on the road, with gates near 1? We train three of them to recall the first of 20 symbols, and then let them read 1,000, far more than they have ever
@@ -375,7 +375,7 @@ observe(
 )
 
 # %% [markdown]
-# (deeper-mixed)=
+# (gates-mixed)=
 # ## Can the plain network learn it after all?
 #
 # *4 minutes.* From long sequences alone, only layers that begin by keeping learn reliably. What if short sequences are among them? In a second stored experiment, each batch has a length of its own, from 2 up to the full one, the
@@ -585,7 +585,7 @@ claim(
 # All of this holds if the future is there. A model that predicts the next letter, or listens to somebody who is still speaking, can't use it.
 
 # %% [markdown]
-# (deeper-quotes)=
+# (gates-quotes)=
 # ## Does a unit know that it is inside quotation marks?
 #
 # *4 minutes.* In a model of text, one can find units that mean something. A famous one knows whether the text is inside quotation marks {cite}`karpathy2015visualizing`. Is there one in ours? Such findings are easy to make by looking
@@ -630,7 +630,7 @@ observe(
 # a unit that moves at some marks, and to believe it.
 
 # %% [markdown]
-# (deeper-sentence)=
+# (gates-sentence)=
 # ## Is the vector too small for the sentence?
 #
 # *4 minutes.* In the lesson, 64 units can't repeat eight symbols. Is there no room for them? We train one network three times as long.

@@ -74,7 +74,7 @@ def carried(symbols: str, inputs: Tensor, w: float) -> Axes:
     first = [1.0] + [0.0] * (len(symbols) - 1)  # the input gate opens once
     kept = [torch.tanh(inputs[0]).item()] * len(symbols)
     ax = sheet(8.6)
-    size = (1.75, 0.85)
+    size = (2.25, 0.85)
     rows = (
         (1.3, [states], "state", "$h$"),
         (4.1, [first], GATES["i"], "$i$"),
@@ -88,7 +88,7 @@ def carried(symbols: str, inputs: Tensor, w: float) -> Axes:
         if name == "$h$":
             label(ax, row, "top", *symbols, weight="bold")
         if name == "$c$":
-            arrow(ax, (2.5, 6.45), (12.0, 6.45), role="state", weight=0.5)
+            arrow(ax, (2.7, 6.45), (14.9, 6.45), role="state", weight=0.5)
     note(ax, (1.6, 2.75), "rewritten at each step", align="left")
     note(ax, (1.6, 3.65), "two gates", align="left", weight="bold")
     note(ax, (1.6, 8.2), "carried on unchanged", align="left")
