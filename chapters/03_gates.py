@@ -133,7 +133,10 @@ plt.show()
 # *7 minutes, half of them yours.* Begin with a single gate. It mixes something old with something new, lane by lane:
 #
 # $$
-# \operatorname{mix}(a, \text{old}, \text{new}) = z \odot \text{old} + (1 - z) \odot \text{new}, \qquad z = \sigma(a) = \frac{1}{1 + e^{-a}} .
+# \begin{aligned}
+# \operatorname{mix} &= z \odot \text{old} + (1 - z) \odot \text{new}, \\
+# z &= \sigma(a) = \frac{1}{1 + e^{-a}} .
+# \end{aligned}
 # $$ (eq-mix)
 #
 # The **logistic function** $\sigma$ makes a number between 0 and 1 of any number $a$, and $\odot$ multiplies lane by lane.
@@ -180,9 +183,9 @@ plt.show()
 #
 # $$
 # \begin{aligned}
-# i_t &= \sigma(W_{xi}\, x_t + W_{hi}\, h_{t-1} + b_i), &
+# i_t &= \sigma(W_{xi}\, x_t + W_{hi}\, h_{t-1} + b_i), \\
 # f_t &= \sigma(W_{xf}\, x_t + W_{hf}\, h_{t-1} + b_f), \\
-# g_t &= \tanh(W_{xg}\, x_t + W_{hg}\, h_{t-1} + b_g), &
+# g_t &= \tanh(W_{xg}\, x_t + W_{hg}\, h_{t-1} + b_g), \\
 # o_t &= \sigma(W_{xo}\, x_t + W_{ho}\, h_{t-1} + b_o) .
 # \end{aligned}
 # $$ (eq-lstm-gates)
@@ -197,7 +200,10 @@ plt.show()
 # Then the road, and the exit {cite}`gers2000learning`:
 #
 # $$
-# c_t = f_t \odot c_{t-1} + i_t \odot g_t, \qquad h_t = o_t \odot \tanh(c_t) .
+# \begin{aligned}
+# c_t &= f_t \odot c_{t-1} + i_t \odot g_t, \\
+# h_t &= o_t \odot \tanh(c_t) .
+# \end{aligned}
 # $$ (eq-lstm-cell)
 #
 # Do one step by hand, with one unit. Its cell holds 2: that is `b`. It showed $h = 0.5$ last, and another symbol comes in, $x = 1$. The weights are chosen so that the blocks get round numbers. Then compare with {numref}`fig-lstm`.
@@ -320,7 +326,10 @@ check.show_reference("3.3")
 # A gate that stays at $f$ leaves $f^T$ after $T$ steps. With small weights, a gate begins near $\sigma(b_f)$. At a bias of 0 it is half open, and half is lost at each step, as in the RNN. At a bias of $\log T$,
 #
 # $$
-# f = \sigma(\log T) = \frac{T}{T + 1}, \qquad f^T \approx \frac{1}{e} :
+# \begin{aligned}
+# f &= \sigma(\log T) = \frac{T}{T + 1}, \\
+# f^T &\approx \frac{1}{e} :
+# \end{aligned}
 # $$ (eq-chrono)
 #
 # more than a third is left {cite}`tallec2018can`. We give your function three gates that stay where their bias puts them.
@@ -365,9 +374,10 @@ observe(said, steps=steps, right=right, holds=right > 0.95)
 #
 # $$
 # \begin{aligned}
-# r_t &= \sigma(W_{xr}\, x_t + W_{hr}\, h_{t-1} + b_r), \qquad
-# z_t = \sigma(W_{xz}\, x_t + W_{hz}\, h_{t-1} + b_z), \\
-# n_t &= \tanh(W_{xn}\, x_t + b_n + r_t \odot (W_{hn}\, h_{t-1} + b_{hn})), \\
+# r_t &= \sigma(W_{xr}\, x_t + W_{hr}\, h_{t-1} + b_r), \\
+# z_t &= \sigma(W_{xz}\, x_t + W_{hz}\, h_{t-1} + b_z), \\
+# n_t &= \tanh(W_{xn}\, x_t + b_n \\
+# &\qquad + r_t \odot (W_{hn}\, h_{t-1} + b_{hn})), \\
 # h_t &= z_t \odot h_{t-1} + (1 - z_t) \odot n_t .
 # \end{aligned}
 # $$ (eq-gru)
@@ -719,7 +729,7 @@ observe(said, **shares, long=exact[64][11], holds=rises and exact[64][11] < 0.2)
 # %% tags=["evidence"]
 claim(
     "lstm-1",
-    "Yes, if h is held fixed. Else the rest is {one:.2f} times as large after one step, and {many:.1f} times after 20.",
+    "Yes, if h is held fixed. If h moves along, the rest is {one:.2f} times as large after one step, and {many:.1f} times after 20.",
     one=fmean(one),
     many=fmean(many),
     holds=lambda one, many: 0.05 < one < 0.5 and many > 2,
