@@ -98,11 +98,12 @@ def test_a_repeater_learns_single_symbols_soon():
 
 def test_the_stored_tables_are_read_by_layer():
     fixed = experiments.load("recall_fixed")
-    learned = memory.seeds_that_learn(fixed)
+    learned = memory.seeds_that_learn(fixed.rows)
     assert list(learned) == fixed.parameters["layer"]
+    assert list(learned["RNN"]) == fixed.parameters["length"]
     by_hand = [row for row in fixed.rows if row["layer"] == "RNN" and row["length"] == 20]
-    assert learned["RNN"][1] == sum(row["test"] > 0.9 for row in by_hand)
+    assert learned["RNN"][20] == sum(row["test"] > 0.9 for row in by_hand)
     rates = experiments.load("learning_rates")
     (row,) = rates.select(layer="GRU", learning_rate=0.01, seed=1)
-    found = memory.perplexities(rates)["GRU"][1, 1].item()
+    found = memory.perplexities(rates.rows)["GRU"][1, 1].item()
     assert found == pytest.approx(2.718281828 ** row["validation"])

@@ -55,6 +55,8 @@ torch.manual_seed(0)
 x = torch.randn(3, 7, 5, dtype=torch.float64, requires_grad=True)
 
 # %% tags=["evidence"]
+
+# %% tags=["evidence"]
 apart = 0.0
 for kind in ("LSTM", "GRU"):
     theirs = getattr(nn, kind)(5, 4, batch_first=True).double()

@@ -1,11 +1,10 @@
 """Keeping as a task: how far a gradient reaches, by which way, and what a state can hold."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 import torch
 from torch import Tensor, nn
 
-from utils.measure.experiments import Result
 from utils.recurrent import LSTM, LanguageModel, Recurrent, SequenceClassifier
 from utils.training.loop import fit
 from utils.training.metrics import accuracy
@@ -98,27 +97,22 @@ def telling_unit(held: Tensor, first: Tensor) -> tuple[int, float]:
     return right.argmax().item(), right.max().item()
 
 
-def seeds_that_learn(result: Result) -> dict[str, list[int]]:
-    """{layer: how many of its seeds name over 90 % of the first symbols, for each length}."""
-    layers, lengths = result.parameters["layer"], result.parameters["length"]
-    return {
-        layer: [
-            sum(row["test"] > 0.9 for row in result.select(layer=layer, length=n)) for n in lengths
-        ]
-        for layer in layers
-    }
+def seeds_that_learn(rows: Iterable[Mapping]) -> dict[str, dict[int, int]]:
+    """{layer: {length: how many seeds name over 90 % of the first symbols}} of a stored table."""
+    found: dict[str, dict[int, int]] = {}
+    for row in rows:
+        of = found.setdefault(row["layer"], {})
+        of[row["length"]] = of.get(row["length"], 0) + (row["test"] > 0.9)
+    return found
 
 
-def perplexities(result: Result) -> dict[str, Tensor]:
-    """{layer: perplexity on validation text (seeds, learning rates)}."""
-    layers, grid = result.parameters["layer"], result.parameters["learning_rate"]
-    found = {
-        layer: [
-            [row["validation"] for row in result.select(layer=layer, learning_rate=r)] for r in grid
-        ]
-        for layer in layers
-    }
-    return {layer: torch.tensor(nats).T.exp() for layer, nats in found.items()}
+def perplexities(rows: Iterable[Mapping]) -> dict[str, Tensor]:
+    """{layer: perplexity on validation text (seeds, learning rates)} of a stored table."""
+    found: dict[str, dict[float, list[float]]] = {}
+    for row in rows:
+        rates = found.setdefault(row["layer"], {})
+        rates.setdefault(row["learning_rate"], []).append(row["validation"])
+    return {layer: torch.tensor(list(of.values())).T.exp() for layer, of in found.items()}
 
 
 def recall_after(model: SequenceClassifier, length: int, ramp: int) -> tuple[float, float]:
