@@ -55,8 +55,6 @@ torch.manual_seed(0)
 x = torch.randn(3, 7, 5, dtype=torch.float64, requires_grad=True)
 
 # %% tags=["evidence"]
-
-# %% tags=["evidence"]
 apart = 0.0
 for kind in ("LSTM", "GRU"):
     theirs = getattr(nn, kind)(5, 4, batch_first=True).double()
@@ -68,11 +66,8 @@ for kind in ("LSTM", "GRU"):
     for one, other in ((y, y_theirs), *zip(mine, its)):
         torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-10)
         apart = max(apart, (one - other).abs().max().item())
-observe(
-    "Outputs and gradients differ from the library's by at most {apart:.0e}.",
-    apart=apart,
-    holds=apart < 1e-10,
-)
+said = "Outputs and gradients differ from the library's by at most {apart:.0e}."
+observe(said, apart=apart, holds=apart < 1e-10)
 
 # %% [markdown]
 # Autograd could walk back through all steps of the LSTM. The book's layer does it by hand, which pays on long sequences. At each step, `dc` collects what comes from the
