@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 3
 #
-# To the exercises of [Gates](../03_gates.ipynb). There is more than one right way. What counts is that the check
+# Exercises 3.1 to 3.10 are those of [Gates](../03_gates.ipynb), 3.11 to 3.17 those of its [deeper page](../deeper/03_gates.ipynb). There is more than one right way. What counts is that the check
 # passes and that you can say why.
 
 # %%
@@ -28,7 +28,95 @@ from utils.training.recipes import train_recall
 
 # %% [markdown]
 # (solution-3-1)=
-# ## 3.1 Count before you build
+# ## 3.1 A gate
+#
+# First the gate, a number between 0 and 1 for each lane, then the mixture. The two shares sum to 1.
+
+
+# %%
+def mix(a, old, new):
+    z = torch.sigmoid(a)
+    return z * old + (1 - z) * new
+
+
+mix = check("3.1", mix)
+
+# %% [markdown]
+# The same can be written `torch.lerp(new, old, z)`, which is new + z · (old − new).
+
+# %% [markdown]
+# (solution-3-2)=
+# ## 3.2 The LSTM's step
+#
+# One product for the input, one for the old state, and the sum is cut into the four blocks. The gates go through $\sigma$, the candidate through tanh. Nothing else touches the cell: one multiplication, one addition.
+
+
+# %%
+def lstm_step(x, h, c, W_x, W_h, b):
+    i, f, g, o = (x @ W_x.T + h @ W_h.T + b).chunk(4, dim=1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(c), c
+
+
+lstm_step = check("3.2", lstm_step)
+
+# %% [markdown]
+# With the weights of the lesson's single unit it gives the lesson's numbers.
+
+# %%
+W_x, W_h = torch.tensor([[0.0], [1.0], [1.0], [-1.0]]), torch.tensor([[-2.0], [1.0], [0.0], [2.0]])
+h, c = lstm_step(
+    *torch.tensor([[[1.0]], [[0.5]], [[2.0]]]), W_x, W_h, torch.tensor([0.0, 0.5, 0.0, 0.0])
+)
+print(f"cell {c.item():.2f}, shown {h.item():.2f}")
+
+# %% [markdown]
+# (solution-3-3)=
+# ## 3.3 The road back
+#
+# From $c_t$ to $c_T$ the path leads through $f_{t+1}, \dots, f_T$. All the products at once are a
+# running product from the end, which `cumprod` makes if it is given the gates in reverse.
+
+
+# %%
+def direct_path(f: torch.Tensor) -> torch.Tensor:
+    later = f.flip(1).cumprod(1).flip(1)  # row t: f_{t+1} · … · f_T
+    return torch.cat([later, torch.ones_like(f[:, :1])], dim=1)
+
+
+direct_path = check("3.3", direct_path)
+
+# %% [markdown]
+# (solution-3-4)=
+# ## 3.4 The GRU's step
+#
+# Here the products with $x$ and with $h$ are kept apart, since $r$ multiplies only what comes from $h$, with its bias. `mix` takes what is inside of $z$.
+
+
+# %%
+def gru_step(x, h, W_x, W_h, b, b_hn):
+    r_x, z_x, n_x = (x @ W_x.T + b).chunk(3, dim=1)
+    r_h, z_h, n_h = (h @ W_h.T).chunk(3, dim=1)
+    r = torch.sigmoid(r_x + r_h)
+    n = torch.tanh(n_x + r * (n_h + b_hn))
+    return mix(z_x + z_h, h, n)
+
+
+gru_step = check("3.4", gru_step)
+
+# %% [markdown]
+# With the library's weights it gives what the library gives. Its other bias of the update and reset gates is added to `b`.
+
+# %%
+cell = nn.GRUCell(3, 5)
+W_x, W_h, b_x, b_h = cell.parameters()
+x, h = torch.randn(2, 3), torch.randn(2, 5)
+b = b_x + torch.cat([b_h[:10], torch.zeros(5)])
+torch.testing.assert_close(gru_step(x, h, W_x, W_h, b, b_h[10:]), cell(x, h))
+
+# %% [markdown]
+# (solution-3-5)=
+# ## 3.5 Count before you build
 #
 # Three gates and the candidate make four blocks, in each of the two directions. Each block has 16 rows: 10 weights for
 # the input, 16 for the direction's own old state, and two biases.
@@ -36,51 +124,23 @@ from utils.training.recipes import train_recall
 # %%
 my_count = 2 * 4 * 16 * (10 + 16 + 2)
 print(my_count)
-check("3.1", my_count)
+check("3.5", my_count)
 
 # %% [markdown]
-# (solution-3-2)=
-# ## 3.2 A fair width
-#
-# A block has $ND + N^2 + N$ parameters. That is a quadratic equation in N, but counting up needs no thought about
-# rounding.
-
-
-# %%
-def hidden_size_for(budget: int, n_blocks: int, input_size: int) -> int:
-    N = 0
-    while n_blocks * (N + 1) * (input_size + N + 2) <= budget:
-        N += 1
-    return N
-
-
-check("3.2", hidden_size_for)
-
-# %% [markdown]
-# Four times the blocks cost half of the width, not three quarters, since most of a block is $N^2$.
-
-# %%
-blocks = {"RNN": 1, "GRU": 3, "LSTM": 4}
-table(
-    [[name, hidden_size_for(20_000, n, input_size=16)] for name, n in blocks.items()],
-    ["layer", "width for 20,000 parameters"],
-)
-
-# %% [markdown]
-# (solution-3-3)=
-# ## 3.3 An LSTM from elsewhere
+# (solution-3-6)=
+# ## 3.6 An LSTM from elsewhere
 #
 # Only the names that the four blocks get are new. Each gate is a sigmoid; the candidate, which has a sign, is a tanh.
 
 
 # %%
-def lstm_step(x, h, c, W_x, W_h, b) -> tuple[torch.Tensor, torch.Tensor]:
+def onnx_step(x, h, c, W_x, W_h, b):
     i, o, f, g = (x @ W_x.T + h @ W_h.T + b).chunk(4, dim=1)
     c = f.sigmoid() * c + i.sigmoid() * g.tanh()
     return o.sigmoid() * c.tanh(), c
 
 
-check("3.3", lstm_step)
+check("3.6", onnx_step)
 
 # %% [markdown]
 # With its blocks in the new order, the library's own layer gives the same. Its order is i, f, g, o.
@@ -96,84 +156,41 @@ cell = nn.LSTMCell(3, 5)
 x, h, c = torch.randn(2, 3), torch.randn(2, 5), torch.randn(2, 5)
 W_x, W_h, b_x, b_h = map(onnx_order, cell.parameters())
 theirs = cell(x, (h, c))
-torch.testing.assert_close(lstm_step(x, h, c, W_x, W_h, b_x + b_h), theirs)
+torch.testing.assert_close(onnx_step(x, h, c, W_x, W_h, b_x + b_h), theirs)
 
 # %% [markdown]
-# (solution-3-4)=
-# ## 3.4 The GRU of tomorrow's paper
+# (solution-3-7)=
+# ## 3.7 Predict: the same weights in another convention
 #
-# The reset gate is applied to the old state *before* the product. The product mixes units, so it makes a
-# difference whether a unit is silenced before it or after it.
-
-
-# %%
-def gru_step(x, h, W_x, W_h) -> torch.Tensor:
-    x_r, x_z, x_n = (x @ W_x.T).chunk(3, dim=1)
-    W_hr, W_hz, W_hn = W_h.chunk(3)
-    r = (x_r + h @ W_hr.T).sigmoid()
-    z = (x_z + h @ W_hz.T).sigmoid()
-    n = (x_n + (r * h) @ W_hn.T).tanh()
-    return (1 - z) * h + z * n
-
-
-check("3.4", gru_step)
-
-# %% [markdown]
-# (solution-3-5)=
-# ## 3.5 Predict: the same weights in another convention
-#
-# The library, as {cite:t}`cho2014learning`, keeps the share $z$; here $1 - z$ is kept. With candidates of 0 nothing else
+# The library, as {cite:t}`cho2014learning`, keeps the share $z$; the colleague's GRU keeps $1 - z$. With candidates of 0 nothing else
 # is added.
 
 # %%
 z, steps = 0.6, 5
-print(f"PyTorch {z**steps:.3f}, the paper {(1 - z) ** steps:.3f}")
-check("3.5", (1 - z) ** steps)
+print(f"yours {z**steps:.3f}, the colleague's {(1 - z) ** steps:.3f}")
+check("3.7", (1 - z) ** steps)
 
 # %% [markdown]
 # No error is raised, and the unit forgets nearly twice as fast. That is why a program that loads weights should be tested
 # against the one that they come from.
 
 # %% [markdown]
-# (solution-3-6)=
-# ## 3.6 From one convention to the other
-#
-# The other program needs $1 - z$ where the first has $z$. Since $1 - \sigma(a) = \sigma(-a)$, it is enough to
-# turn round the sign of all that goes into the update gate: the rows of both matrices, and of the bias.
-
-
-# %%
-def other_convention(W_x, W_h, b) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    def turned(weight: torch.Tensor) -> torch.Tensor:
-        r, z, n = weight.chunk(3)
-        return torch.cat([r, -z, n])
-
-    return turned(W_x), turned(W_h), turned(b)
-
-
-check("3.6", other_convention)
-
-# %% [markdown]
-# So neither convention can do more than the other. They begin differently, though: a bias that
-# makes one of them keep makes the other forget.
-
-# %% [markdown]
-# (solution-3-7)=
-# ## 3.7 Predict: twenty steps at a bias of 1
+# (solution-3-8)=
+# ## 3.8 Predict: twenty steps at a bias of 1
 #
 # The gate is $\sigma(1) \approx 0.73$, and the gradient is multiplied by it in each of the twenty steps.
 
 # %%
 my_gradient = torch.sigmoid(torch.tensor(1.0)).item() ** 20
 print(f"{my_gradient:.4f}")
-check("3.7", my_gradient)
+check("3.8", my_gradient)
 
 # %% [markdown]
 # About two thousandths. A bias of 1 helps over ten steps, and hardly over a hundred.
 
 # %% [markdown]
-# (solution-3-8)=
-# ## 3.8 A bias for a distance
+# (solution-3-9)=
+# ## 3.9 A bias for a distance
 #
 # After $d$ steps $f^d$ is left, so the gate must be the $d$-th root of the share. The bias is what the sigmoid makes
 # this gate of: its logit, $\log(f / (1 - f))$.
@@ -185,7 +202,7 @@ def forget_bias(distance: int, share: float) -> float:
     return math.log(f / (1 - f))
 
 
-check("3.8", forget_bias)
+check("3.9", forget_bias)
 
 # %% [markdown]
 # What does it take to keep half?
@@ -202,69 +219,8 @@ table(
 # hundreds of steps.
 
 # %% [markdown]
-# (solution-3-9)=
-# ## 3.9 The direct path
-#
-# From $c_t$ to $c_T$ the path leads through $f_{t+1}, \dots, f_T$. All the products at once are a
-# running product from the end, which `cumprod` makes if it is given the gates in reverse.
-
-
-# %%
-def direct_path(f: torch.Tensor) -> torch.Tensor:
-    later = f.flip(1).cumprod(1).flip(1)  # row t: f_{t+1} · … · f_T
-    return torch.cat([later, torch.ones_like(f[:, :1])], dim=1)
-
-
-check("3.9", direct_path)
-
-# %% [markdown]
 # (solution-3-10)=
-# ## 3.10 Where does each direction end?
-#
-# The forward direction ends at a sequence's last real step, `lengths - 1`. The backward direction *begins* there and
-# ends at position 0, whatever the length.
-
-
-# %%
-def final_states(outputs: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-    forward, backward = outputs.chunk(2, dim=2)
-    last = forward[lengths - 1, torch.arange(len(lengths))]
-    return torch.cat([last, backward[0]], dim=1)
-
-
-check("3.10", final_states)
-
-# %% [markdown]
-# The library says the same, if it is told the lengths: they are in `pack_padded_sequence`.
-
-# %%
-gru, lengths = nn.GRU(3, 4, bidirectional=True), torch.tensor([5, 2, 4])
-packed = pack_padded_sequence(torch.randn(5, 3, 3), lengths, enforce_sorted=False)
-outputs, h = gru(packed)
-outputs, _ = pad_packed_sequence(outputs)
-torch.testing.assert_close(final_states(outputs, lengths), torch.cat([h[0], h[1]], dim=1))
-
-# %% [markdown]
-# (solution-3-11)=
-# ## 3.11 Gates that see the cell
-#
-# The order is the point. Two gates look before the cell changes, the third after it.
-
-
-# %%
-def peephole_step(a, c, p_i, p_f, p_o) -> tuple[torch.Tensor, torch.Tensor]:
-    a_i, a_f, a_g, a_o = a.chunk(4, dim=1)
-    i, f = (a_i + p_i * c).sigmoid(), (a_f + p_f * c).sigmoid()
-    c = f * c + i * a_g.tanh()
-    o = (a_o + p_o * c).sigmoid()
-    return o * c.tanh(), c
-
-
-check("3.11", peephole_step)
-
-# %% [markdown]
-# (solution-3-12)=
-# ## 3.12 What must fit into one vector
+# ## 3.10 What must fit into one vector
 #
 # There are $V^T$ sequences. To tell them apart takes $\log_2 V^T = T \log_2 V$ bits, and a unit that is left over in
 # part still is a unit.
@@ -275,7 +231,7 @@ def units_needed(length: int, vocab_size: int, bits: float) -> int:
     return math.ceil(length * math.log2(vocab_size) / bits)
 
 
-check("3.12", units_needed)
+check("3.10", units_needed)
 
 # %% [markdown]
 # The need grows with the length, and the vector does not.
@@ -292,8 +248,124 @@ table(
 # store them, and that fails long before the units run out.
 
 # %% [markdown]
+# (solution-3-11)=
+# ## 3.11 A fair width
+#
+# A block has $ND + N^2 + N$ parameters. That is a quadratic equation in N, but counting up needs no thought about
+# rounding.
+
+
+# %%
+def hidden_size_for(budget: int, n_blocks: int, input_size: int) -> int:
+    N = 0
+    while n_blocks * (N + 1) * (input_size + N + 2) <= budget:
+        N += 1
+    return N
+
+
+check("3.11", hidden_size_for)
+
+# %% [markdown]
+# Four times the blocks cost half of the width, not three quarters, since most of a block is $N^2$.
+
+# %%
+blocks = {"RNN": 1, "GRU": 3, "LSTM": 4}
+table(
+    [[name, hidden_size_for(20_000, n, input_size=16)] for name, n in blocks.items()],
+    ["layer", "width for 20,000 parameters"],
+)
+
+# %% [markdown]
+# (solution-3-12)=
+# ## 3.12 The GRU of tomorrow's paper
+#
+# The reset gate is applied to the old state *before* the product. The product mixes units, so it makes a
+# difference whether a unit is silenced before it or after it.
+
+
+# %%
+def gru_step(x, h, W_x, W_h) -> torch.Tensor:
+    x_r, x_z, x_n = (x @ W_x.T).chunk(3, dim=1)
+    W_hr, W_hz, W_hn = W_h.chunk(3)
+    r = (x_r + h @ W_hr.T).sigmoid()
+    z = (x_z + h @ W_hz.T).sigmoid()
+    n = (x_n + (r * h) @ W_hn.T).tanh()
+    return (1 - z) * h + z * n
+
+
+check("3.12", gru_step)
+
+# %% [markdown]
 # (solution-3-13)=
-# ## 3.13 Which one, then?
+# ## 3.13 From one convention to the other
+#
+# The other program needs $1 - z$ where the first has $z$. Since $1 - \sigma(a) = \sigma(-a)$, it is enough to
+# turn round the sign of all that goes into the update gate: the rows of both matrices, and of the bias.
+
+
+# %%
+def other_convention(W_x, W_h, b) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def turned(weight: torch.Tensor) -> torch.Tensor:
+        r, z, n = weight.chunk(3)
+        return torch.cat([r, -z, n])
+
+    return turned(W_x), turned(W_h), turned(b)
+
+
+check("3.13", other_convention)
+
+# %% [markdown]
+# So neither convention can do more than the other. They begin differently, though: a bias that
+# makes one of them keep makes the other forget.
+
+# %% [markdown]
+# (solution-3-14)=
+# ## 3.14 Where does each direction end?
+#
+# The forward direction ends at a sequence's last real step, `lengths - 1`. The backward direction *begins* there and
+# ends at position 0, whatever the length.
+
+
+# %%
+def final_states(outputs: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    forward, backward = outputs.chunk(2, dim=2)
+    last = forward[lengths - 1, torch.arange(len(lengths))]
+    return torch.cat([last, backward[0]], dim=1)
+
+
+check("3.14", final_states)
+
+# %% [markdown]
+# The library says the same, if it is told the lengths: they are in `pack_padded_sequence`.
+
+# %%
+gru, lengths = nn.GRU(3, 4, bidirectional=True), torch.tensor([5, 2, 4])
+packed = pack_padded_sequence(torch.randn(5, 3, 3), lengths, enforce_sorted=False)
+outputs, h = gru(packed)
+outputs, _ = pad_packed_sequence(outputs)
+torch.testing.assert_close(final_states(outputs, lengths), torch.cat([h[0], h[1]], dim=1))
+
+# %% [markdown]
+# (solution-3-15)=
+# ## 3.15 Gates that see the cell
+#
+# The order is the point. Two gates look before the cell changes, the third after it.
+
+
+# %%
+def peephole_step(a, c, p_i, p_f, p_o) -> tuple[torch.Tensor, torch.Tensor]:
+    a_i, a_f, a_g, a_o = a.chunk(4, dim=1)
+    i, f = (a_i + p_i * c).sigmoid(), (a_f + p_f * c).sigmoid()
+    c = f * c + i * a_g.tanh()
+    o = (a_o + p_o * c).sigmoid()
+    return o * c.tanh(), c
+
+
+check("3.15", peephole_step)
+
+# %% [markdown]
+# (solution-3-16)=
+# ## 3.16 Which one, then?
 #
 # The models whose means lie within the best one's standard error can't be told apart by these runs. Among them the price
 # decides.
@@ -308,15 +380,15 @@ def choose(scores: torch.Tensor, costs: torch.Tensor) -> int:
     return int(costs.masked_fill(~good_enough, math.inf).argmin())
 
 
-check("3.13", choose)
+check("3.16", choose)
 
 # %% [markdown]
 # With three seeds a standard error is itself a rough guess. The rule protects from paying for luck, and not from
 # measuring too little.
 
 # %% [markdown]
-# (solution-3-14)=
-# ## 3.14 Memories of many lengths
+# (solution-3-17)=
+# ## 3.17 Memories of many lengths
 #
 # A gate with the bias $\log t$ is $t / (t + 1)$, so that it forgets in about $t$ steps. The input gate of the same
 # unit gets $1 / (t + 1)$: what is to be kept for long is written in small portions.
@@ -328,7 +400,7 @@ def chrono_biases(u: torch.Tensor, longest: int) -> tuple[torch.Tensor, torch.Te
     return -b_f, b_f
 
 
-check("3.14", chrono_biases)
+check("3.17", chrono_biases)
 
 # %% [markdown]
 # Now the measurement, with three ways to begin.
@@ -365,10 +437,11 @@ counts = {
     for start in ("bias 0", "bias 1", "chrono")
 }
 observe(
-    "After 100 steps a tenth of the gradient is left in a quarter of chrono's units or more, and "
-    "with one bias for all in none.",
-    min(counts["chrono"]) >= 8 and max(counts["bias 0"] + counts["bias 1"]) == 0,
-    {start: f"{min(units)} to {max(units)} of 32 units" for start, units in counts.items()},
+    "After 100 steps a tenth of the gradient is left in {least} to {most} of chrono's 32 units, and with one bias for all in {none}.",
+    least=min(counts["chrono"]),
+    most=max(counts["chrono"]),
+    none=max(counts["bias 0"] + counts["bias 1"]),
+    holds=min(counts["chrono"]) >= 8 and max(counts["bias 0"] + counts["bias 1"]) == 0,
 )
 
 # %% [markdown]
@@ -385,9 +458,10 @@ def recall(start: str, seed: int) -> float:
 starts = ("bias 0", "bias 1", "chrono")
 right = {start: [recall(start, seed) for seed in range(2)] for start in starts}
 observe(
-    "Chrono recalls more than nine of ten on each of two seeds, a bias of 0 or 1 on none.",
-    min(right["chrono"]) > 0.9 > max(right["bias 0"] + right["bias 1"]),
-    {start: f"{min(shares):.0%} to {max(shares):.0%}" for start, shares in right.items()},
+    "On two seeds, chrono recalls at least {chrono:.0%}, a bias of 0 or 1 at most {others:.0%}.",
+    chrono=min(right["chrono"]),
+    others=max(right["bias 0"] + right["bias 1"]),
+    holds=min(right["chrono"]) > 0.9 > max(right["bias 0"] + right["bias 1"]),
 )
 
 # %% [markdown]

@@ -18,7 +18,7 @@ def lstm_step(
     return o.sigmoid() * c.tanh(), c
 
 
-exercise = Exercise("3.3", lstm_step)
+exercise = Exercise("3.6", lstm_step)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -1,0 +1,814 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Day 3, deeper: Gates: the LSTM and the GRU
+#
+# This page goes beyond the evening of [Day 3](../03_gates.ipynb). It measures in full what the lesson says in a sentence, answers four more claims, and
+# has seven more exercises. The sections don't need each other, so begin with the question that you would have asked. Imports come first.
+
+# %% tags=["setup"]
+import convolution_to_attention  # is `utils` this book's?
+
+import math
+import re
+from statistics import fmean
+
+import matplotlib.pyplot as plt
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence
+
+from utils import recurrent
+from utils.data.docstrings import docstring_text
+from utils.data.text import pad
+from utils.exercises.gates import check
+from utils.measure import experiments
+from utils.measure.claims import claim
+from utils.recurrent import GRU, LSTM, RNN, Bidirectional, SequenceClassifier
+from utils.show.display import observe, show_source, table
+
+# %% tags=["setup"]
+from utils.show.plotting import bars, curves, use_book_style
+from utils.tasks.memory import cell_jacobians, fades, recall_after, right_symbols, second_way
+from utils.tasks.memory import trained_repeater
+from utils.training.loop import Batches, evaluate, fit
+from utils.training.metrics import accuracy, mean_and_spread
+from utils.training.recipes import clip_gradients, recall_ids, tag_loss, train_recall
+
+use_book_style()
+
+# %% [markdown]
+# (gates-right)=
+# ## Are the layers right, in full?
+#
+# *5 minutes.* The lesson compared outputs with the library's. Do the gradients agree as well? In double precision, we compare those with respect to the input and
+# to the weights of the state.
+
+# %% tags=["evidence"]
+torch.manual_seed(0)
+x = torch.randn(3, 7, 5, dtype=torch.float64, requires_grad=True)
+
+# %% tags=["evidence"]
+apart = 0.0
+for kind in ("LSTM", "GRU"):
+    theirs = getattr(nn, kind)(5, 4, batch_first=True).double()
+    ours = getattr(recurrent, kind)(5, 4).double()
+    ours.load_library(theirs)
+    y, y_theirs = ours(x)[0], theirs(x)[0]
+    mine = torch.autograd.grad(y.pow(2).sum(), (x, ours.W_h))
+    its = torch.autograd.grad(y_theirs.pow(2).sum(), (x, theirs.weight_hh_l0))
+    for one, other in ((y, y_theirs), *zip(mine, its)):
+        torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-10)
+        apart = max(apart, (one - other).abs().max().item())
+said = "Outputs and gradients differ from the library's by at most {apart:.0e}."
+observe(said, apart=apart, holds=apart < 1e-10)
+
+# %% [markdown]
+# Autograd could walk back through all steps of the LSTM. The book's layer does it by hand, which pays on long sequences. At each step, `dc` collects what comes from the
+# step after and what comes through $h_t$. Then each block gets its part: `di_dc`, for one, makes the gradient of the inside of $i_t$ from that of $c_t$; it is $g_t\, i_t (1 - i_t)$.
+# `addcmul(a, b, c)` is $a + b \odot c$. Only the last line for `dc` is the road.
+
+# %%
+show_source(recurrent.LSTMThroughTime.backward)
+
+# %% [markdown]
+# ### Both directions, and padding
+#
+# A bidirectional layer is two layers {cite}`schuster1997bidirectional`. The second reads the reversed sequence, and its outputs are turned round again, so that both sides of an output speak about the same step:
+#
+# $$
+# y_t = [\overrightarrow{h}_t ;\ \overleftarrow{h}_t], \qquad
+# \overrightarrow{h}_t \text{ has read } x_0 \dots x_t, \quad \overleftarrow{h}_t \text{ has read } x_{T-1} \dots x_t .
+# $$ (eq-bidirectional)
+
+# %%
+show_source(recurrent.Bidirectional)
+
+# %% [markdown]
+# In a padded batch, "reversed" needs care. Turn the whole row round, and the backward layer reads the padding first. So each sequence is turned round within its own length.
+
+# %%
+show_source(recurrent.reverse)
+
+# %% [markdown]
+# Three sequences of 7, 4 and 2 steps form one batch. Each must come out as if it were alone. We put large numbers where the padding is, so that reading any of it would
+# show. The library's way of doing the same is a **packed** sequence.
+
+# %%
+lengths = torch.tensor([7, 4, 2])
+library = nn.LSTM(5, 4, batch_first=True, bidirectional=True).double()
+both_ways = Bidirectional(LSTM(5, 4), LSTM(5, 4)).double()
+both_ways.load_library(library)
+real = torch.arange(7) < lengths[:, None]  # (B, T)
+padded = torch.where(real[:, :, None], x.detach(), 1000.0)
+outputs, (h_last, _) = both_ways(padded, lengths=lengths)
+
+# %% tags=["evidence"]
+for row, length in enumerate(lengths.tolist()):
+    alone, (h_alone, _) = both_ways(padded[row : row + 1, :length])
+    torch.testing.assert_close(outputs[row, :length], alone[0], rtol=1e-10, atol=1e-10)
+    torch.testing.assert_close(h_last[row], h_alone[0], rtol=1e-10, atol=1e-10)
+packed = pack_padded_sequence(padded, lengths, batch_first=True)
+h_packed = library(packed)[1][0]  # (2, B, N), a row for each direction
+torch.testing.assert_close(h_last, torch.cat(list(h_packed), dim=1), rtol=1e-10, atol=1e-10)
+naive, _ = both_ways(padded)
+assert not torch.allclose(naive[2, 0], outputs[2, 0])
+print("in a batch, alone, and packed: the same")
+
+# %% [markdown]
+# Two mistakes are common here, and neither gives an error. One is to reverse the whole row, padding and all. The other is to take `outputs[:, -1]` as the final state of
+# both directions. At the last step the backward layer has read one symbol only; it has read everything at step 0. Which backward outputs hear of the first input?
+
+# %% tags=["evidence"]
+first_changed = torch.cat([x[:, :1] + 1, x[:, 1:]], dim=1)  # another first input
+moves = (both_ways(first_changed)[0] - both_ways(x)[0])[:, :, 4:].abs().amax((0, 2))  # (T,)
+heard = (moves > 0).nonzero().flatten().tolist()
+assert heard == [0]
+print("backward outputs that hear of the first input:", heard)
+
+# %% [markdown]
+# What does padding cost? Each padded step is computed and thrown away. We take the lines of the docstrings in batches of 64: in random order, and with lines of similar
+# length together.
+
+
+# %% tags=["evidence"]
+def share_of_padding(lengths: torch.Tensor) -> float:
+    """Share of the computed steps that is padding, in batches of 64 in this order."""
+    batches = lengths.split(64)
+    computed = sum(len(batch) * batch.max().item() for batch in batches)
+    return 1 - lengths.sum().item() / computed
+
+
+lines = [line for line in docstring_text("train").splitlines() if line]
+line_lengths = pad([list(line.encode()) for line in lines])[1]
+order = torch.randperm(len(lines), generator=torch.Generator().manual_seed(0))
+mixed_up, in_order = share_of_padding(line_lengths[order]), share_of_padding(line_lengths.sort()[0])
+observe(
+    "In random order {mixed_up:.0%} of all steps are padding, sorted by length {in_order:.1%}.",
+    mixed_up=mixed_up,
+    in_order=in_order,
+    holds=mixed_up > 0.25 and in_order < 0.03,
+)
+
+# %% [markdown]
+# For training, one doesn't want all short lines first. So the book's `BucketedBatches` sort within pools, and shuffle the batches. A packed sequence saves the padded steps
+# in another way: at each step it computes only the rows that still go on.
+
+# %% [markdown]
+# (gates-resets)=
+# ## Does it matter where the reset is?
+#
+# *4 minutes.* Before the product, or after it? In the lesson's GRU, the reset gate acts *after* the product with $W_{hn}$, so that one product serves all three blocks. In the paper of 2014 it acts before:
+#
+# $$
+# n_t = \tanh(W_{xn}\, x_t + W_{hn} (r_t \odot h_{t-1}) + b_n) .
+# $$ (eq-gru-before)
+#
+# One unit can't tell the two apart, since $w (r h)$ and $r (w h)$ are the same. So take two units, and a $W_{hn}$ that exchanges them. The reset gate is open for the first and shut for the second.
+
+# %%
+old = torch.tensor([0.8, -0.4])
+exchange = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
+r, z = torch.tensor([1.0, 0.0]), torch.tensor([0.5, 0.5])
+for name, recalled in (("before", exchange @ (r * old)), ("after", r * (exchange @ old))):
+    new = z * old + (1 - z) * torch.tanh(recalled)
+    print(f"reset {name} the product:", [round(value, 3) for value in new.tolist()])
+
+# %% [markdown]
+# Before the product, $r$ chooses which *old* numbers may be looked at: the first, which is then passed to the second unit. After it, $r$ chooses which *new* unit may look: the
+# first, which looks at the second. With the same weights, the two layers give different outputs.
+
+
+# %% tags=["evidence"]
+def resets_differ_by(hidden_size: int) -> float:
+    """Largest difference between the outputs of the two conventions, with the same weights."""
+    torch.manual_seed(0)
+    after = GRU(5, hidden_size, reset="after").double()
+    before = GRU(5, hidden_size, reset="before").double()
+    before.load_state_dict(after.state_dict(), strict=False)  # b_n, which is 0, has no place there
+    return (after(x)[0] - before(x)[0]).abs().max().item()
+
+
+one_unit, four_units = resets_differ_by(1), resets_differ_by(4)
+observe(
+    "With one unit the outputs differ by at most {one:.0e}, with four by up to {four:.2f}.",
+    one=one_unit,
+    four=four_units,
+    holds=one_unit < 1e-12 and four_units > 0.01,
+)
+
+# %% [markdown]
+# So whoever tests a GRU on a single unit can't see which one it is. The book's layer has both.
+
+# %%
+show_source(recurrent.GRU)
+
+# %% [markdown]
+# (gates-highways)=
+# ## Is the cell state a residual connection?
+#
+# *6 minutes.* Day 1's residual connections were a road around the layers. Is the cell state the same, turned into time? We measure what is left of the gradient in
+# untrained layers whose gates begin in different places. Beside it is depth in place of time: a stack of 100 layers, $\tanh(W x + b)$ alone, with a residual road around
+# each layer, and with a road that lets only $\sigma(1)$ of its traffic through.
+
+
+# %% tags=["evidence"]
+def gradient_by_depth(road: float, orthogonal: bool, seed: int) -> torch.Tensor:
+    """Norm of the gradient k layers below the top of a stack, over that at the top. Shape: (100,)."""
+    torch.manual_seed(seed)
+    layers = [nn.Linear(64, 64).double() for _ in range(100)]
+    for layer in layers if orthogonal else ():
+        nn.init.orthogonal_(layer.weight)
+    x, states = torch.randn(8, 64, dtype=torch.float64, requires_grad=True), []
+    for layer in layers:
+        x = road * x + torch.tanh(layer(x))
+        states.append(x)
+    gradients = torch.autograd.grad((x * torch.randn(8, 64)).sum(), states)
+    norms = torch.stack([gradient.norm() for gradient in gradients]).flip(0)
+    return norms / norms[0]
+
+
+# %% tags=["evidence"]
+def begun(layer: recurrent.Recurrent, bias: float = 0.0, orthogonal: bool = False):
+    """The layer with a bias at its second gate (forget or update), or a rotation as W_h."""
+    with torch.no_grad():
+        layer.b[64:128] += bias
+        if orthogonal:
+            nn.init.orthogonal_(layer.W_h)
+    return layer
+
+
+# %% tags=["evidence"]
+keeping = math.log(100)
+in_time = {
+    "RNN": fades(lambda: RNN(16, 64)),
+    "RNN, orthogonal": fades(lambda: begun(RNN(16, 64), orthogonal=True)),
+    "LSTM, bias 0": fades(lambda: LSTM(16, 64, forget_bias=0)),
+    "LSTM, bias 1": fades(lambda: LSTM(16, 64, forget_bias=1)),
+    "LSTM, bias log 100": fades(lambda: LSTM(16, 64, forget_bias=keeping)),
+    "GRU, bias log 100": fades(lambda: begun(GRU(16, 64), keeping)),
+}
+
+# %% tags=["evidence"]
+usual = 1 / (1 + math.exp(-1))
+roads = {"no road": (0.0, False), f"road of {usual:.2f}": (usual, False), "residual": (1.0, False)}
+roads["no road, orthogonal"] = 0.0, True
+in_depth = {
+    name: torch.stack([gradient_by_depth(*how, seed) for seed in range(4)])
+    for name, how in roads.items()
+}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Gradient that arrives from the last state, by distance: through time (left) in untrained recurrent layers, through depth (right) in untrained stacks. Geometric mean of four draws, in double precision.", "name": "fig-highways"}, "image": {"alt": "Two panels with logarithmic axes. Left: the lines of the RNN and of the LSTM with bias 0 fall together to ten to the minus twenty and below within 100 steps; with bias 1, and for the RNN with an orthogonal matrix, the line falls to about ten to the minus seven; with bias log 100 the GRU falls to about 0.4 and the LSTM grows to about 50. Right: without a road the line falls to below ten to the minus twenty, with a road of 0.73 a little, without a road but with orthogonal matrices to a few thousandths, and with residual connections it grows somewhat."}}
+figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.2), sharey=True)
+for ax, lines, xlabel in (
+    (axes[0], in_time, "distance (steps)"),
+    (axes[1], in_depth, "distance (layers)"),
+):
+    means = {name: (range(100), norms.log().mean(0).exp()) for name, norms in lines.items()}
+    curves(means, xlabel, "", logy=True, ax=ax)
+axes[0].set_ylabel("gradient, relative to distance 0")
+plt.show()
+
+# %% tags=["evidence"]
+far = {n: norms[:, 99].log().mean().exp().item() for n, norms in (in_time | in_depth).items()}
+table([[name, f"{left:.0e}"] for name, left in far.items()], ["after 99 steps or layers", "left"])
+
+# %% [markdown]
+# Where a road is open, the gradient arrives: in time and in depth. An LSTM whose gates begin half open fades nearly as fast as the RNN. So it isn't *having* a forget gate that helps, but the
+# gate *being open*. The residual road is not neutral either: over 99 layers the gradient grows.
+#
+# (claim-lstm-5)=
+
+# %% tags=["evidence"]
+claim(
+    "lstm-5",
+    "Yes, if the gate is open: after 99 steps {open:.0f} times the gradient arrives, after 99 residual layers {residual:.1f} times. With half-open gates, {half:.0e}.",
+    open=far["LSTM, bias log 100"],
+    residual=far["residual"],
+    half=far["LSTM, bias 0"],
+    holds=lambda open, residual, half: open > 1 and residual > 1 and half < 1e-12,
+    scale="untrained layers of 64 units, four draws",
+)
+
+# %% [markdown]
+# The lines don't all follow {eq}`eq-chrono`. The GRU does. The LSTM with the same bias ends with more than it had, because of the second way, through the gates. Nor is a road the only way to keep a gradient at
+# the start: orthogonal matrices lose far less than the usual ones. But training moves them, and the tanh still rewrites the state.
+#
+# The library has no setting for the forget gate's bias. Its two biases are drawn around 0, so its gates begin half open, and one has to open them oneself. The blocks are in the order i, f, g, o:
+
+# %%
+library_lstm = nn.LSTM(16, 64)
+with torch.no_grad():
+    library_lstm.bias_ih_l0[64:128] += 1  # one of the two is enough: they add up
+start = (library_lstm.bias_ih_l0 + library_lstm.bias_hh_l0)[64:128].mean().sigmoid().item()
+assert 0.7 < start < 0.76
+
+# %% [markdown]
+# Depth has learned the same lesson. Highway networks put the LSTM's gates on their roads {cite}`srivastava2015highway`, residual networks removed them, and a road that is
+# scaled down makes a deep network worse {cite}`he2016identity`. In training, the authors of 1997 cut the second way off, so that the gradient could neither fade nor explode on it. Only since 2005 is the full gradient in use {cite}`graves2005framewise`.
+
+# %% [markdown]
+# (gates-latch)=
+# ## Does the road carry the memory?
+#
+# *5 minutes.* Does a trained LSTM keep what it has read on the road, with gates near 1? We train three of them to recall the first of 20 symbols, and then let them read 1,000, far more than they have ever
+# seen. We follow the forget gates: what would be left on the road alone, in the best of 53 lanes?
+
+# %% tags=["evidence", "training"]
+holders = []
+for seed in (0, 1, 2):
+    torch.manual_seed(seed)
+    layer = LSTM(8, 53, forget_bias=math.log(20))
+    holders.append(SequenceClassifier(4, 8, layer, 4))
+    train_recall(holders[-1], 20, seed=seed)
+right, left = zip(*(recall_after(model, 1000, ramp=1000) for model in holders))
+
+# %% tags=["evidence"]
+observe(
+    "Trained on 20 steps, the worst of the three still names {right:.0%} of the first symbols after 1,000. In the best lane of the best, the forget gates would have left {left:.1%}.",
+    right=min(right),
+    left=max(left),
+    holds=min(right) > 0.8 and max(left) < 0.2,
+)
+
+# %% [markdown]
+# Is that little enough after all, or does the network *write it again* as it goes? We shut the ramp: after the first 20 symbols nothing more gets onto the road.
+
+# %% tags=["evidence"]
+shut = {n: [recall_after(model, n, ramp=20)[0] for model in holders] for n in (100, 1000)}
+observe(
+    "With the ramp shut after 20 symbols, the worst of the three is right in {near_low:.0%} after 100 symbols, and the best in {far_high:.0%} after 1,000.",
+    near_low=min(shut[100]),
+    far_high=max(shut[1000]),
+    holds=min(shut[100]) > 0.7 and max(shut[1000]) < 0.6,
+)
+
+# %% [markdown]
+# For 100 steps the road alone suffices, and for 1,000 it doesn't: whatever has leaked must be refilled. $h$ tells the candidate and the input gate what to put back into the cell. Engineers call
+# this a **latch**. A plain RNN can hold a bit that way too {cite}`bengio1994learning`. So the open road lets a network *learn from long sequences alone*; for the mere keeping it isn't needed.
+#
+# In these trained networks, too, more comes back than the road brings:
+
+# %% tags=["evidence"]
+first = recall_ids(1, 20, seed=1)[0]  # one sequence
+jacobian, product = cell_jacobians(
+    holders[0].layer.double(), holders[0].embedding(first)[0].detach().double(), direct_only=True
+)
+torch.testing.assert_close(jacobian, product.diag(), rtol=1e-10, atol=1e-12)
+beside = [second_way(model.layer, model.embedding(first)[0]) for model in holders]
+observe(
+    "With h held fixed, the gradient is the product of the forget gates. What comes the second way is {low:.2f} to {high:.2f} times as large, over 20 steps.",
+    low=min(beside),
+    high=max(beside),
+    holds=min(beside) > 0.02,
+)
+
+# %% [markdown]
+# (gates-mixed)=
+# ## Can the plain network learn it after all?
+#
+# *4 minutes.* From long sequences alone, only layers that begin by keeping learn reliably. What if short sequences are among them? In a second stored experiment, each batch has a length of its own, from 2 up to the full one, the
+# short ones as often as the long ones.
+
+# %% tags=["evidence"]
+mixed = experiments.load("recall_mixed")
+layers, lengths = mixed.parameters["layer"], mixed.parameters["length"]
+rows = []
+for name in layers:
+    steps = [max(row["steps"] for row in mixed.select(layer=name, length=n)) for n in lengths]
+    rows.append([name, *steps])
+table(rows, ["steps of training, at most", *(f"{n} symbols" for n in lengths)])
+
+# %% tags=["evidence"]
+most, worst = max(row["steps"] for row in mixed.rows), min(row["test"] for row in mixed.rows)
+observe(
+    "All three kinds learn all lengths, with all seeds, in at most {most} steps; the worst names {worst:.1%} right.",
+    most=most,
+    worst=worst,
+    holds=most <= 250 and worst > 0.99,
+)
+
+# %% [markdown]
+# So the RNN *can* hold a symbol for 400 steps. What it can't do is find out how, from long sequences alone: storing is easy, *learning to store* is hard {cite}`bengio1994learning`. Anyone who says that RNNs
+# forget after 10 steps, or that LSTMs remember 1,000, should say how they were trained.
+#
+# Recall is an extreme task. Day 2's is nearer to life: in which of twelve languages is a word? A stored experiment trained the three kinds by one recipe.
+
+# %% tags=["evidence"]
+words = experiments.load("words")
+rows = []
+for kind in words.parameters["layer"]:
+    runs = words.select(layer=kind)
+    share = mean_and_spread(row["test"] for row in runs)
+    rows.append([kind, f"{runs[0]['parameters']:,}", f"{share:.1%}"])
+table(rows, ["layer", "parameters", "test words right"])
+
+# %% [markdown]
+# The RNN is not far behind: words are short, and there is little to keep for long. All three had the same learning rate, so a few points may be the recipe's.
+
+# %% [markdown]
+# ## What does a gate cost?
+#
+# *5 minutes.* An LSTM has four blocks where the RNN has one, a GRU three. How many weights is that, and how much time?
+
+# %% tags=["evidence"]
+sizes = ((8, 16), (64, 128), (300, 512))
+counts = {
+    kind: [sum(p.numel() for p in getattr(nn, kind)(*size).parameters()) for size in sizes]
+    for kind in ("RNN", "GRU", "LSTM")
+}
+table(
+    [[f"nn.{name}", *(f"{n:,}" for n in row)] for name, row in counts.items()],
+    ["layer", *(f"D = {D}, N = {N}" for D, N in sizes)],
+)
+
+# %% [markdown]
+# The library keeps two biases for each block. Mostly only their sum counts, and the book's layers keep one. In the GRU's candidate one of them is inside the reset, and can't be added to the other.
+#
+# (claim-lstm-2)=
+
+# %% tags=["evidence"]
+of_rnn = [lstm / rnn for lstm, rnn in zip(counts["LSTM"], counts["RNN"])]
+of_lstm = [gru / lstm for gru, lstm in zip(counts["GRU"], counts["LSTM"])]
+assert len(set(of_rnn)) == len(set(of_lstm)) == 1
+claim(
+    "lstm-2",
+    "Yes, at equal width: {four:.0f} times the RNN's weights, and the GRU has {three:.0%} of the LSTM's.",
+    four=of_rnn[0],
+    three=of_lstm[0],
+    holds=lambda four, three: four == 4 and three == 0.75,
+    counted=True,
+    scale="the library's layers alone, at three sizes",
+)
+
+# %% [markdown]
+# A stored table has the time of a forward and a backward pass over the same 12,800 symbols, 64 units wide, on one core: in many short sequences, or in few long ones. Only the number of steps that wait for
+# each other grows, and each becomes smaller.
+
+# %% tags=["evidence"]
+cost = experiments.load("recurrent_time")
+spans = cost.parameters["length"]
+took = {
+    name: [cost.select(layer=name, length=T)[0]["milliseconds"] for T in spans]
+    for name in cost.parameters["layer"]
+}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Time of a forward and a backward pass over 12,800 symbols, by the length of the sequences into which they are cut. Stored, on one core.", "name": "fig-step-cost"}, "image": {"alt": "Five curves over the length, from 10 to 800, on logarithmic axes. The RNN is the lowest, from 9 to 28 milliseconds. The library's LSTM is flat at about 28. The library's GRU, the book's GRU and the book's LSTM begin at 30 to 40 and rise, the GRUs to about 100, the book's LSTM to 70."}}
+lines = {name: (spans, milliseconds) for name, milliseconds in took.items()}
+curves(lines, "length (symbols)", "milliseconds", logx=True, logy=True)
+plt.show()
+
+# %% [markdown]
+# By its arithmetic a GRU should take three quarters of an LSTM's time. The library's takes as long as its LSTM or longer, since that one has a kernel of its own on the processor that measured. In many small steps another thing
+# decides: how many single operations have to be started, and how they are written. So we compare the library's two layers with each other, and not the book's, where one way back is written by hand and the other left to autograd.
+#
+# (claim-lstm-3)=
+
+# %% tags=["evidence"]
+ratios = [gru / lstm for gru, lstm in zip(took["nn.GRU"], took["nn.LSTM"])]
+claim(
+    "lstm-3",
+    "No: with a quarter fewer weights, the library's GRU takes {least:.1f} to {most:.1f} times as long as its LSTM.",
+    least=min(ratios),
+    most=max(ratios),
+    holds=lambda least, most: 0.95 < least < 1.1 and most > 2,
+    experiment="recurrent_time",
+    scale="64 units, 12,800 symbols in sequences of 10 to 800, forward and backward, one core",
+)
+
+# %% [markdown]
+# Is the quality alike? The lesson's experiment on text says that it is, within a few per cent of perplexity; but the LSTM's best learning rate is the highest that was tried. On raw
+# speech gated networks were found to be better than the plain one, with LSTM and GRU about equal {cite}`chung2014empirical`.
+
+# %% [markdown]
+# ## Does the future help?
+#
+# *6 minutes.* Chinese is written without spaces, and so was Latin. We take the docstrings' spaces away and ask for each letter: does a word end here? After `the` it does if `module` follows, and it
+# doesn't if `mselves` does. Someone who reads from left to right has to decide before seeing it. How much is that worth?
+
+
+# %% tags=["evidence"]
+def unspaced(part: str, length: int = 32) -> tuple[torch.Tensor, torch.Tensor]:
+    """Letters of the docstrings without spaces, 0 to 25, and 1 where a word ends; both (n, T)."""
+    words = re.findall("[a-z]+", docstring_text(part).lower())
+    letters = torch.tensor([ord(letter) - ord("a") for letter in "".join(words)])
+    ends = torch.zeros_like(letters)
+    ends[torch.tensor([len(word) for word in words]).cumsum(0) - 1] = 1
+    n = len(letters) // length
+    return letters[: n * length].view(n, length), ends[: n * length].view(n, length)
+
+
+letters, ends = unspaced("test")
+never = 1 - ends.double().mean().item()
+observe(
+    "Who always says “no end” is right for {never:.1%} of the test's letters.",
+    never=never,
+    holds=3 / 4 < never < 5 / 6,
+)
+
+
+# %%
+class Segmenter(nn.Module):
+    """Says for each letter whether a word ends there. Letters (B, T) to logits (B, T, 2)."""
+
+    def __init__(self, direction: str, hidden_size: int):
+        super().__init__()
+        self.reversed, both = direction == "backward", direction == "both"
+        self.embedding = nn.Embedding(26, 16)
+        self.layer = nn.LSTM(16, hidden_size, batch_first=True, bidirectional=both)
+        self.output = nn.Linear((1 + both) * hidden_size, 2)
+
+    def forward(self, letters: torch.Tensor) -> torch.Tensor:
+        x = self.embedding(letters.flip(1) if self.reversed else letters)
+        outputs = self.output(self.layer(x)[0])
+        return outputs.flip(1) if self.reversed else outputs
+
+
+# %% tags=["evidence"]
+def share_wrong(direction: str, hidden_size: int, seed: int) -> float:
+    """Share of wrong answers of a trained segmenter on new text."""
+    torch.manual_seed(seed)
+    model = Segmenter(direction, hidden_size)
+    batches = Batches(*unspaced("train"), batch_size=32, shuffle=True)
+    optimiser = torch.optim.Adam(model.parameters(), lr=1e-2)
+    clip_gradients(optimiser, 1.0)
+    fit(model, batches, tag_loss, optimiser, epochs=1, seed=seed)
+    return 1 - evaluate(model, [(letters, ends)], tag_loss, {"accuracy": accuracy})["accuracy"]
+
+
+# %% tags=["evidence", "training"]
+directions = {"forward": 48, "backward": 48, "both": 32}  # hidden units, for equal parameters
+sizes = [sum(p.numel() for p in Segmenter(*how).parameters()) for how in directions.items()]
+assert max(sizes) < 1.05 * min(sizes)
+wrong = {d: [share_wrong(d, N, seed) for seed in (0, 1, 2)] for d, N in directions.items()}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of letters for which it is wrongly said whether a word ends there: mean and range over three seeds, about equally many parameters.", "name": "fig-directions"}, "image": {"alt": "Three bars. The forward reader is wrong most often, the backward reader clearly less, the one that reads both ways least."}}
+bars({d: [100 * share for share in three] for d, three in wrong.items()}, "wrong answers (%)")
+plt.show()
+
+# %% tags=["evidence"]
+future, both = fmean(wrong["backward"]), fmean(wrong["both"])
+observe(
+    "In the mean, the readers of the future alone err at {future:.1%} of the letters, those of both at {both:.1%}.",
+    future=future,
+    both=both,
+    holds=both < future < min(wrong["forward"]),
+)
+
+# %% [markdown]
+# The future is worth more than the past here: where a word ends, one sees best from the next word's beginning. The past still adds to it.
+#
+# (claim-lstm-7)=
+
+# %% tags=["evidence"]
+claim(
+    "lstm-7",
+    "Yes: finding word ends, readers of both directions err at {both:.1%} of the letters, of the past alone at {forward:.1%}.",
+    both=max(wrong["both"]),
+    forward=min(wrong["forward"]),
+    holds=lambda both, forward: both < 0.8 * forward,
+    scale="about 13,000 parameters, one pass over the docstrings, three seeds: the worst of both, the best forward",
+)
+
+# %% [markdown]
+# All of this holds if the future is there. A model that predicts the next letter, or listens to somebody who is still speaking, can't use it.
+
+# %% [markdown]
+# (gates-quotes)=
+# ## Does a unit know that it is inside quotation marks?
+#
+# *4 minutes.* In a model of text, one can find units that mean something. A famous one knows whether the text is inside quotation marks {cite}`karpathy2015visualizing`. Is there one in ours? Such findings are easy to make by looking
+# long enough, so a stored experiment fixed the rules in advance. It trained an LSTM of 120 units on the docstrings, three times. It picked the unit whose cell correlates most with "inside
+# quotation marks", on validation text, and judged it on the test's. Then it cut that unit out: its $h$ and $c$ stay at 0.
+
+# %% tags=["evidence"]
+quotes = experiments.load("quotes")
+
+
+def judged(row: dict) -> list[str]:
+    """Correlations of the picked unit; losses at closing marks whole, without it, without another."""
+    correlations = [row[f"correlation, {part}"] for part in ("validation", "test")]
+    losses = [row["loss"], row["loss, unit cut"], max(row["loss, another cut"])]
+    return [f"{abs(r):.2f}" for r in correlations] + [f"{loss:.2f}" for loss in losses]
+
+
+table(
+    [["trained" if row["epochs"] else "untrained", *judged(row)] for row in quotes.rows],
+    ["LSTM", "validation", "test", "loss (nats)", "unit cut", "worst other unit cut"],
+)
+
+# %% [markdown]
+# Two columns are correlations of the picked unit, the last three are losses at the test's closing marks. Look at the untrained networks first. With 120 units to choose from, some unit always correlates a
+# little, and on other text some of that is gone. After training the correlations are hardly higher. And a correlation doesn't say that the network *uses* the unit. The cut does.
+
+# %% tags=["evidence"]
+trained = quotes.select(epochs=6)
+gains = [row["loss"] - row["loss, unit cut"] for row in trained]
+harms = [max(row["loss, another cut"]) / row["loss"] - 1 for row in trained]
+observe(
+    "Without the picked unit the loss at {marks} closing marks is {least:.2f} to {most:.2f} nats lower, not higher. Cutting another unit raises it by at least {harm:.0%}.",
+    marks=trained[0]["closing marks"],
+    least=min(gains),
+    most=max(gains),
+    harm=min(harms),
+    holds=min(gains) > 0 and min(harms) > 0.05,
+)
+
+# %% [markdown]
+# So the rule found no unit that keeps track of quotations here. Our networks have hardly learned to expect a closing mark. Larger ones, with more text, may well have such a unit. What the rule spared us is the other mistake: to look for
+# a unit that moves at some marks, and to believe it.
+
+# %% [markdown]
+# (gates-sentence)=
+# ## Is the vector too small for the sentence?
+#
+# *4 minutes.* In the lesson, 64 units can't repeat eight symbols. Is there no room for them? We train one network three times as long.
+
+# %% tags=["evidence", "training"]
+usual, longer = trained_repeater(64), trained_repeater(64, steps=1350)
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of symbols named right in sentences of twelve, by their place, for 64 units after 450 and after 1,350 steps of training. One seed each.", "name": "fig-places"}, "image": {"alt": "Two curves over the places 1 to 12. The one after 450 steps falls from the first place to a low in the middle, and rises a little at the end; the one after 1350 steps lies above it."}}
+by_place = {
+    f"{told} steps": (range(1, 13), right_symbols(model, 12).double().mean(0))
+    for told, model in (("450", usual), ("1,350", longer))
+}
+curves(by_place, "place in the sentence", "share named right")
+plt.show()
+
+# %% tags=["evidence"]
+exact = {
+    (told, n): right_symbols(model, n).all(1).double().mean().item()
+    for told, model in (("usual", usual), ("longer", longer))
+    for n in (8, 12)
+}
+observe(
+    "Of the sentences of eight symbols it then repeats {long_8:.0%} instead of {short_8:.0%}, of those of twelve {long_12:.0%} instead of {short_12:.0%}.",
+    long_8=exact["longer", 8],
+    short_8=exact["usual", 8],
+    long_12=exact["longer", 12],
+    short_12=exact["usual", 12],
+    holds=exact["longer", 8] > exact["usual", 8] + 0.3 and exact["longer", 12] < 0.4,
+)
+
+# %% [markdown]
+# There is room: exercise 3.10 counts it. What takes so long to learn is the *use* of it. Each symbol must be written into the state so that none of the later ones disturbs it, and must be found there again when its turn
+# comes. (One seed and one learning rate: the order of the two is safe, their exact places are not.)
+
+# %% [markdown]
+# ## Exercises
+#
+# *115 minutes.* Which of these seven would you like to write? They don't need each other either.
+#
+# ```{exercise} A fair width
+# :label: exercise-3-11
+#
+# *Warm-up, 10 minutes.* Layers should be compared at equal parameters. A layer has `n_blocks` blocks:
+# 1 in an RNN, 3 in a GRU, 4 in an LSTM. A block has $W_x$ (N, D), $W_h$ (N, N) and one bias (N). What is
+# the largest N for which the layer stays within a budget of parameters?
+# ([Solution](../solutions/03_gates.ipynb#solution-3-11))
+# ```
+
+
+# %%
+def hidden_size_for(budget: int, n_blocks: int, input_size: int) -> int:
+    """Largest N whose parameters do not exceed the budget."""
+    raise NotImplementedError
+
+
+check("3.11", hidden_size_for)
+
+# %% [markdown]
+# ```{exercise} The GRU of tomorrow's paper
+# :label: exercise-3-12
+#
+# *Core, 15 minutes.* Tomorrow's decoder {cite}`bahdanau2015neural` has a GRU whose update gate lets the new value *in*; what it sees of the
+# source besides is left out here:
+#
+# $$
+# r = \sigma(W_{xr} x + W_{hr} h), \quad z = \sigma(W_{xz} x + W_{hz} h), \quad
+# n = \tanh(W_{xn} x + W_{hn} (r \odot h)), \quad
+# h' = (1 - z) \odot h + z \odot n .
+# $$
+#
+# Write its step. The blocks are stacked in the order r, z, n, and there are no biases.
+# ([Solution](../solutions/03_gates.ipynb#solution-3-12))
+# ```
+
+
+# %%
+def gru_step(x, h, W_x, W_h) -> torch.Tensor:
+    """Shapes: x (B, D), h (B, N), W_x (3N, D), W_h (3N, N); returns the new h (B, N)."""
+    raise NotImplementedError
+
+
+check("3.12", gru_step)
+
+# %% [markdown]
+# ```{exercise} From one convention to the other
+# :label: exercise-3-13
+#
+# *Core, 10 minutes.* You have trained a GRU whose update gate says how much of the *old* state stays. You want to
+# use it in a program whose update gate says how much of the *new* candidate comes in. All else is alike. Which
+# weights must the program be given, so that it gives the same states? The blocks are stacked in the
+# order r, z, n. ([Solution](../solutions/03_gates.ipynb#solution-3-13))
+# ```
+
+
+# %%
+def other_convention(W_x, W_h, b) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Shapes: W_x (3N, D), W_h (3N, N), b (3N,); returns the three of the other convention."""
+    raise NotImplementedError
+
+
+check("3.13", other_convention)
+
+# %% [markdown]
+# ```{exercise} Where does each direction end?
+# :label: exercise-3-14
+#
+# *Core, 10 minutes.* The library's bidirectional layers give their outputs with **time first**, unless they are told
+# otherwise: (T, B, 2N), the forward direction in the first N numbers. The sequences were packed before and padded afterwards, so each
+# direction has read its real steps only; what stands in the padding means nothing. Read from the outputs the final state of
+# each direction, side by side, for sequences of these lengths. Loops are fine.
+# ([Solution](../solutions/03_gates.ipynb#solution-3-14))
+# ```
+
+
+# %%
+def final_states(outputs: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    """Shapes: outputs (T, B, 2N), lengths (B,); returns (B, 2N), the forward direction first."""
+    raise NotImplementedError
+
+
+check("3.14", final_states)
+
+# %% [markdown]
+# ```{exercise} Gates that see the cell
+# :label: exercise-3-15
+#
+# *Stretch, 15 minutes.* An LSTM's gates see $h$, but not the cell that they guard. **Peepholes** change that
+# {cite}`gers2000recurrent`: before the sigmoid, the input gate and the forget gate add $p_i \odot c_{t-1}$ and
+# $p_f \odot c_{t-1}$, and the output gate, which comes last, $p_o \odot c_t$. Write the step. What the
+# input and the old state add is computed already: `a`, in the order i, f, g, o.
+# ([Solution](../solutions/03_gates.ipynb#solution-3-15))
+# ```
+
+
+# %%
+def peephole_step(a, c, p_i, p_f, p_o) -> tuple[torch.Tensor, torch.Tensor]:
+    """Shapes: a (B, 4N), c (B, N), p_i, p_f and p_o (N,); returns the new h and the new c."""
+    raise NotImplementedError
+
+
+check("3.15", peephole_step)
+
+# %% [markdown]
+# ```{exercise} Which one, then?
+# :label: exercise-3-16
+#
+# *Stretch, 15 minutes.* You have validation scores of several models, each over several seeds, and what each model
+# costs. The best mean may be luck. A cautious rule {cite}`breiman1984classification` takes the cheapest model
+# whose mean is at most *one standard error of the best model* below the best mean. The standard error is the sample's
+# standard deviation divided by $\sqrt{n}$. Write the rule.
+# ([Solution](../solutions/03_gates.ipynb#solution-3-16))
+# ```
+
+
+# %%
+def choose(scores: torch.Tensor, costs: torch.Tensor) -> int:
+    """Shapes: scores (models, seeds), larger is better; costs (models,).
+
+    Returns: the number of the model to take.
+    """
+    raise NotImplementedError
+
+
+check("3.16", choose)
+
+# %% [markdown]
+# ```{exercise} Memories of many lengths
+# :label: exercise-3-17
+#
+# *Research, 40 minutes.* One bias for all units gives all of them the same memory. *Chrono initialisation*
+# {cite}`tallec2018can` draws for each unit a time, evenly from 1 to `longest - 1` steps. The forget gate's bias is the
+# logarithm of this time, and the input gate's bias is minus that. Write it for given numbers `u`, drawn
+# evenly from 0 to 1. Then measure: build an LSTM of 32 units, untrained, and let it read 100 random inputs. In how many
+# units is a tenth or more of the gradient of $c_{100}$ by $c_0$ left, with a forget bias of 0, with 1, and with your
+# biases for 100 steps? Then train them to recall the first of 30 symbols, in at most 250 steps. Who learns it?
+# ([Solution](../solutions/03_gates.ipynb#solution-3-17))
+# ```
+
+
+# %%
+def chrono_biases(u: torch.Tensor, longest: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Shapes: u (N,), from 0 to 1; returns the biases (N,) of the input and the forget gate."""
+    raise NotImplementedError
+
+
+check("3.17", chrono_biases)

@@ -1,0 +1,171 @@
+"""Day 3's views: gates over a text, and a sentence that is continued."""
+
+import re
+
+import pytest
+import torch
+from axe_playwright_python.sync_playwright import Axe
+
+from utils.show import views
+from utils.show.views import frame
+
+PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><head><title>A view</title>
+<meta name="viewport" content="width=device-width"><style>
+body {{ margin: 1rem; font: 16px/1.5 sans-serif }}
+html[data-theme="dark"] {{ background: #14181e; color: #fff }}
+</style></head><body><main><h1>A view</h1>{view}</main></body></html>"""
+TEXTS = ("a (b) c", "d e")
+WRITTEN = {
+    "One ": {0.5: "One two <b>", 1.0: "One &amp; more"},
+    "If it ": {0.5: "If it is\nso", 1.0: "If it were"},
+}
+
+
+def numbers(seed: int = 0, units: int = 3) -> dict:
+    """Two gates and a cell over each text."""
+    draw = torch.Generator().manual_seed(seed)
+    found = {}
+    for text in TEXTS:
+        drawn = torch.rand(3, len(text), units, generator=draw)
+        found[text] = {"forget gate": drawn[0], "input gate": drawn[1], "cell": 2 * drawn[2] - 1}
+    return found
+
+
+@pytest.fixture
+def shown(monkeypatch) -> list[dict]:
+    bundles: list[dict] = []
+    monkeypatch.setattr(frame, "display", lambda bundle, raw: bundles.append(bundle))
+    return bundles
+
+
+def test_the_text_is_the_same_whatever_was_learned(shown):
+    for seed in (0, 1):
+        views.gates(numbers(seed))
+    views.writing(WRITTEN)
+    views.writing({start: {0.5: start + "x", 1.0: start} for start in WRITTEN})
+    for one, other in (shown[:2], shown[2:]):
+        assert one["text/plain"] == other["text/plain"]
+        assert one["text/plain"].startswith("View: ")
+        assert one["text/html"] != other["text/html"]
+
+
+def test_the_still_page_says_where_the_first_gate_is_lowest(shown):
+    gate = torch.full((3, 2), 0.5)
+    gate[1] = 0.25
+    views.gates({"xyz": {"forget gate": gate}})
+    assert "xyz: at “y”, character 2: 25 %." in shown[0]["text/html"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        ({}, "There is no text"),
+        ({"ab": {}}, "'ab' needs characters and at least one gate"),
+        ({"": {"f": torch.zeros(0, 2)}}, "'' needs characters"),
+        ({"ab": {"f": torch.zeros(3, 2)}}, r"'f' needs a row .* 2 characters, got \(3, 2\)"),
+        ({"ab": {"f": torch.zeros(2)}}, r"'f' needs a row"),
+        ({"ab": {"f": torch.full((2, 2), 1.5)}}, "'f' has numbers that are not between -1 and 1"),
+        ({"ab": {"f": torch.full((2, 2), torch.nan)}}, "'f' has numbers that are not between"),
+    ],
+)
+def test_gates_that_do_not_fit_are_refused(shown, texts, said):
+    with pytest.raises(ValueError, match=said):
+        views.gates(texts)
+    assert not shown
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        ({}, "nothing to read"),
+        ({"a": {}}, "nothing to read"),
+        ({"a": {0.5: "ab"}, "b": {1.0: "bc"}}, r"temperatures \[0.5\], got \[1.0\] for 'b'"),
+        ({"a": {0.5: "ba"}}, "continues 'a' has to begin with it"),
+        ({"": {0.5: "ba"}}, "continues '' has to begin with it"),
+    ],
+)
+def test_texts_that_do_not_fit_are_refused(shown, texts, said):
+    with pytest.raises(ValueError, match=said):
+        views.writing(texts)
+    assert not shown
+
+
+@pytest.fixture
+def opened(chromium, shown):
+    tab = chromium.new_page(viewport={"width": 390, "height": 844})
+    tab.set_default_timeout(5_000)
+    heard = []
+    tab.on("console", lambda said: heard.append(said.text))
+    tab.on("pageerror", lambda error: heard.append(str(error)))
+    tab.on("request", lambda request: heard.append(request.url))
+
+    def open_in(theme: str, view, *given):
+        view(*given)
+        tab.set_content(PAGE.format(theme=theme, view=shown[-1]["text/html"]))
+        return tab
+
+    yield open_in
+    assert heard == []
+    tab.close()
+
+
+def choose(tab, label: str, place: int) -> None:
+    tab.get_by_label(label, exact=True).locator("input").nth(place).check(force=True)
+
+
+def test_the_page_shows_the_numbers_that_python_has(opened):
+    given = numbers()
+    tab = opened("light", views.gates, given)
+    for row, (text, parts) in enumerate(given.items()):
+        choose(tab, "Text", row)
+        for part, (name, values) in enumerate(parts.items()):
+            choose(tab, "Show", part)
+            for unit, told in ((0, "the mean of all units"), (2, "unit 2")):
+                choose(tab, "Unit", unit)
+                column = values[:, unit - 1] if unit else values.mean(dim=1)
+                for at in range(len(text)):
+                    choose(tab, "Character", at)
+                    line = tab.locator(".view-answer p").first.inner_text()
+                    assert f"Character {at + 1}, " in line and f", {told}: {name} " in line
+                    got = int(re.search(rf"{name} (-?\d+) %", line)[1])
+                    assert abs(got - 100 * column[at].item()) <= 0.51
+
+
+def test_a_bar_is_as_high_as_its_gate_is_open_and_half_for_a_cell_of_zero(opened):
+    gate, cell = torch.tensor([[0.2], [0.9]]), torch.tensor([[0.0], [-1.0]])
+    tab = opened("light", views.gates, {"ab": {"forget gate": gate, "cell": cell}})
+    style = "(labels) => labels.map((label) => label.style.getPropertyValue('--share'))"
+    labels = tab.locator(".view-letters label")
+    assert labels.evaluate_all(style) == ["20", "90"]
+    choose(tab, "Show", 1)
+    assert labels.evaluate_all(style) == ["50", "0"]
+
+
+def test_a_space_is_named(opened):
+    tab = opened("light", views.gates, numbers())
+    assert tab.get_by_label("a space, character 2").count() == 1
+
+
+def test_a_text_is_read_by_beginning_and_temperature(opened):
+    tab = opened("light", views.writing, WRITTEN)
+    for row, written in enumerate(WRITTEN.values()):
+        choose(tab, "Beginning", row)
+        for column, text in enumerate(written.values()):
+            choose(tab, "Temperature", column)
+            assert tab.locator(".view-text").evaluate("node => node.textContent") == text
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_they_are_accessible_fit_a_phone_and_take_the_keyboard(opened, theme):
+    for view, given, press in (
+        (views.gates, numbers(units=12), ".view-letters input"),
+        (views.writing, WRITTEN, ".view-choice input"),
+    ):
+        tab = opened(theme, view, given)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+        faults = Axe().run(tab).response["violations"]
+        assert [(fault["id"], fault["nodes"][0]["html"]) for fault in faults] == []
+        before = tab.locator(".view-answer").inner_text()
+        tab.locator(press).first.focus()
+        tab.keyboard.press("ArrowRight")
+        assert tab.locator(".view-answer").inner_text() != before

@@ -1,0 +1,87 @@
+"""A gate: a mixture of the old and the new, unit by unit."""
+
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+
+
+def mix(a: Tensor, old: Tensor, new: Tensor) -> Tensor:
+    """Return σ(a) of the old and the rest of the new. Shapes: all (B, N)."""
+    z = a.sigmoid()
+    return z * old + (1 - z) * new
+
+
+exercise = Exercise("3.1", mix, runs=True)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def drawn(B: int, N: int, shift: float = 0.0) -> tuple[Tensor, ...]:
+    return random(B, N) + shift, random(B, N), random(B, N)
+
+
+@exercise.stage("a gate that is wide open")
+def wide_open():
+    return [drawn(1, 2, 40.0)]
+
+
+@exercise.stage("a gate that is shut")
+def shut():
+    return [drawn(1, 2, -40.0)]
+
+
+@exercise.stage("gates that stand somewhere between")
+def between():
+    return [drawn(1, 1), drawn(2, 4), drawn(3, 3)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake("`a` has no bounds: what makes a gate between 0 and 1 of it?")
+def without_sigmoid(a, old, new):
+    return a * old + (1 - a) * new
+
+
+@exercise.mistake("the shares are exchanged: an open gate, near 1, keeps the old.")
+def exchanged(a, old, new):
+    return mix(-a, old, new)
+
+
+@exercise.mistake("a tanh lies between -1 and 1: a gate that is shut should be 0.")
+def with_tanh(a, old, new):
+    return mix_with(a.tanh(), old, new)
+
+
+@exercise.mistake(
+    "all of the new is added, however much of the old stays: its share is what is left, 1 - σ(a)."
+)
+def new_in_full(a, old, new):
+    return a.sigmoid() * old + new
+
+
+@exercise.mistake("both get the same share: the new gets what the old leaves, 1 - σ(a).")
+def same_share(a, old, new):
+    return a.sigmoid() * (old + new)
+
+
+@exercise.mistake("the sigmoid is taken twice: for a wide open gate that gives 0.73.")
+def sigmoid_twice(a, old, new):
+    return mix(a.sigmoid(), old, new)
+
+
+@exercise.mistake("1 - σ(a) is not σ(1 - a).")
+def sigmoid_of_the_rest(a, old, new):
+    return a.sigmoid() * old + (1 - a).sigmoid() * new
+
+
+@exercise.mistake(
+    "a softmax makes the units share one gate out among them: each unit has a gate of its own."
+)
+def with_softmax(a, old, new):
+    return mix_with(a.softmax(dim=-1), old, new)
+
+
+def mix_with(z: Tensor, old: Tensor, new: Tensor) -> Tensor:
+    return z * old + (1 - z) * new
