@@ -408,7 +408,7 @@ claim(
     low=min(modest),
     high=max(modest),
     short=with_adam("short memory", 0.03)[0],
-    holds=lambda low, high, short: low > 0.8 and high - low < 0.06 and short > 0.4,
+    holds=lambda low, high, short: low > 0.8 and high - low < 0.06 and short > 0.6,
     experiment="adam",
     scale="six post-norm blocks, 150 steps, three seeds",
 )

@@ -54,7 +54,7 @@ def claim(
 
     answer: begins with one of `ANSWERS`, as in "No: with pooling {missed:.0%} are misread."
     holds: of the numbers by name: whether they give this answer. For each number it has to be false
-        of another one: as one of the others is, doubled, halved, turned over, or 1 for 0.
+        of another one: as one of the others is, doubled, halved, turned over, 0 or 1.
     scale: data, size, steps, seeds and threads, in a few words.
     counted: whether it is arithmetic, rather than measured.
     experiment: the stored long experiment that the numbers were read from, if they were.
@@ -111,9 +111,9 @@ def _kind(id: str, said: str) -> str:
 
 
 def _otherwise(measured: Mapping[str, float], name: str) -> Iterator[dict]:
-    """The numbers with one as it could have been: as another is, doubled, halved, or 1 for 0."""
+    """The numbers with one as it could have been: as another is, doubled, halved, 0, or 1."""
     value = measured[name]
-    changed = [not value] if isinstance(value, bool) else [2 * value, value / 2, value or 1]
+    changed = [not value] if isinstance(value, bool) else [2 * value, value / 2, 0, 1]
     yield from ({**measured, name: another} for another in [*measured.values(), *changed])
 
 
