@@ -58,7 +58,7 @@ def does_not_read(x_t, h, W_x, W_h, b):
     return torch.tanh(h @ W_h.T + b)
 
 
-@exercise.mistake("the bias is missing.")
+@exercise.mistake("the bias is missing: without it a unit can't be on by itself.")
 def no_bias(x_t, h, W_x, W_h, b):
     return torch.tanh(x_t @ W_x.T + h @ W_h.T)
 
