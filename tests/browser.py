@@ -19,6 +19,18 @@ FLAGS = [
     "--disable-sync",
 ]
 
+# A page of nothing but views, in a theme; and what JupyterLab's shortcuts do to arrow keys, unless
+# the element that has the focus forbids it.
+PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><head><title>Views</title>
+<meta name="viewport" content="width=device-width"><style>
+body {{ margin: 1rem; font: 16px/1.5 sans-serif }}
+html[data-theme="dark"] {{ background: #14181e; color: #fff }}
+</style></head><body><main><h1>Views</h1>{views}</main></body></html>"""
+AS_IN_JUPYTERLAB = """() => document.addEventListener("keydown", (event) => {
+    const free = event.target.hasAttribute("data-lm-suppress-shortcuts");
+    if (event.key.startsWith("Arrow") && !free) event.preventDefault();
+}, true)"""
+
 
 class Build(NamedTuple):
     """A finished build: exit status, what was printed, seconds of work, the folder of its pages.

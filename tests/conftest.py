@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from browser import BOOK, FLAGS, Build, build_book, find_chromium
+from browser import BOOK, FLAGS, PAGE, Build, build_book, find_chromium
 from filelock import FileLock
 from playwright.sync_api import sync_playwright
 
@@ -36,3 +36,32 @@ def chromium():
         browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def shown(monkeypatch) -> list[dict]:
+    """The bundles that views have displayed."""
+    from utils.show.views import frame  # here, since most files need none
+
+    bundles: list[dict] = []
+    monkeypatch.setattr(frame, "display", lambda bundle, raw: bundles.append(bundle))
+    return bundles
+
+
+@pytest.fixture
+def alone(chromium, shown):
+    """Open the view shown last, alone on a phone's page, which complains of and asks nothing."""
+    tab = chromium.new_page(viewport={"width": 390, "height": 844})
+    tab.set_default_timeout(5_000)
+    heard = []
+    tab.on("console", lambda said: heard.append(said.text))
+    tab.on("pageerror", lambda error: heard.append(str(error)))
+    tab.on("request", lambda request: heard.append(request.url))
+
+    def open_in(theme: str):
+        tab.set_content(PAGE.format(theme=theme, views=shown[-1]["text/html"]))
+        return tab
+
+    yield open_in
+    assert heard == []
+    tab.close()

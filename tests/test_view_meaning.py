@@ -5,22 +5,13 @@ import random
 import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
+from browser import AS_IN_JUPYTERLAB
 
 from utils.data import pronouns
 from utils.self_attention import dot_product_attention, merge_heads, split_heads
 from utils.show import views
-from utils.show.views import frame
 from utils.tasks.pronouns import VOCABULARY
 
-PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><head><title>A view</title>
-<meta name="viewport" content="width=device-width"><style>
-body {{ margin: 1rem; font: 16px/1.5 sans-serif }}
-html[data-theme="dark"] {{ background: #14181e; color: #fff }}
-</style></head><body><main><h1>A view</h1>{view}</main></body></html>"""
-AS_IN_JUPYTERLAB = """() => document.addEventListener("keydown", (event) => {
-    const free = event.target.hasAttribute("data-lm-suppress-shortcuts");
-    if (event.key.startsWith("Arrow") && !free) event.preventDefault();
-}, true)"""  # whose shortcuts ask the element that has the focus
 D, HEADS, LAYERS, V = 12, 3, 2, len(VOCABULARY)
 NOUNS = {noun: (pronouns.kind(noun), noun in pronouns.SINGULAR) for noun in pronouns.NOUNS}
 SAID = {word: kind for kind, (_, said) in pronouns.SAID_OF.items() for word in said}
@@ -44,13 +35,6 @@ def chances(net: dict, sentence: list[str]) -> torch.Tensor:
         q, k, v = (split_heads(y, HEADS) for y in (x @ W_in.T).chunk(3, dim=-1))
         x = x + merge_heads(dot_product_attention(q, k, v)[0]) @ W_o.T
     return (x @ net["output"].T + net["bias"]).softmax(-1)[0]
-
-
-@pytest.fixture
-def shown(monkeypatch) -> list[dict]:
-    bundles: list[dict] = []
-    monkeypatch.setattr(frame, "display", lambda bundle, raw: bundles.append(bundle))
-    return bundles
 
 
 def show(net: dict, **changed) -> None:
@@ -91,22 +75,12 @@ def test_a_word_that_the_network_does_not_know_is_refused(shown):
 
 
 @pytest.fixture
-def opened(chromium, shown):
-    tab = chromium.new_page(viewport={"width": 390, "height": 844})
-    tab.set_default_timeout(5_000)
-    heard = []
-    tab.on("console", lambda said: heard.append(said.text))
-    tab.on("pageerror", lambda error: heard.append(str(error)))
-    tab.on("request", lambda request: heard.append(request.url))
-
+def opened(alone):
     def open_in(theme: str, net: dict):
         show(net)
-        tab.set_content(PAGE.format(theme=theme, view=shown[-1]["text/html"]))
-        return tab
+        return alone(theme)
 
-    yield open_in
-    assert heard == []
-    tab.close()
+    return open_in
 
 
 def test_the_page_answers_as_python_does(opened):

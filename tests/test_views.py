@@ -10,6 +10,7 @@ import nbformat
 import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
+from browser import AS_IN_JUPYTERLAB, PAGE
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from utils import ROOT
@@ -34,14 +35,6 @@ def made_up() -> dict:
         "answers": {"all": [{1: "cat"}, {0: "dog"}], "no later word": [{1: "dog"}, {0: "dog"}]},
         "right": [{1: "dog"}, {0: "dog"}],
     }
-
-
-@pytest.fixture
-def shown(monkeypatch) -> list[dict]:
-    """The bundles that were displayed."""
-    bundles: list[dict] = []
-    monkeypatch.setattr(frame, "display", lambda bundle, raw: bundles.append(bundle))
-    return bundles
 
 
 def show_all() -> None:
@@ -239,15 +232,6 @@ def test_nbval_compares_script_and_text_of_a_view_and_not_what_was_measured(tmp_
 # In the browser ----------------------------------------------------------------------------------
 
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
-PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><head><title>Views</title>
-<meta name="viewport" content="width=device-width"><style>
-body {{ margin: 1rem; font: 16px/1.5 sans-serif }}
-html[data-theme="dark"] {{ background: #14181e; color: #fff }}
-</style></head><body><main><h1>Views</h1>{views}</main></body></html>"""
-AS_IN_JUPYTERLAB = """() => document.addEventListener("keydown", (event) => {
-    const free = event.target.hasAttribute("data-lm-suppress-shortcuts");
-    if (event.key.startsWith("Arrow") && !free) event.preventDefault();
-}, true)"""  # whose shortcuts ask the element that has the focus
 
 
 @pytest.fixture

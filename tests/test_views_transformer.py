@@ -8,14 +8,8 @@ import torch
 from axe_playwright_python.sync_playwright import Axe
 
 from utils.show import views
-from utils.show.views import frame
 from utils.tasks.short_translation import DOES, WHAT, WHO, ShortTask, menus
 
-PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><head><title>A view</title>
-<meta name="viewport" content="width=device-width"><style>
-body {{ margin: 1rem; font: 16px/1.5 sans-serif }}
-html[data-theme="dark"] {{ background: #14181e; color: #fff }}
-</style></head><body><main><h1>A view</h1>{view}</main></body></html>"""
 WORDS = ["<pad>", "<eos>", "wo", "ai", "ni", "ta", "men", "bu"]
 TARGETS = [["wo", "ai", "ni", "EOS"], ["ta", "EOS"]]
 STAGES = ["word and clock", "block 1: looks back", "block 1: thinks"]
@@ -41,13 +35,6 @@ def show_translation(**changed) -> None:
     ]
     given |= {"written": ["0 0", "0 1", "1 1", "1 1"], "learned": [True, False, False, True]}
     views.translation(**given | changed)
-
-
-@pytest.fixture
-def shown(monkeypatch) -> list[dict]:
-    bundles: list[dict] = []
-    monkeypatch.setattr(frame, "display", lambda bundle, raw: bundles.append(bundle))
-    return bundles
 
 
 def data_of(bundle: dict) -> dict:
@@ -99,28 +86,10 @@ def test_translations_that_do_not_fit_are_refused(shown, change):
     assert not shown
 
 
-@pytest.fixture
-def opened(chromium, shown):
-    tab = chromium.new_page(viewport={"width": 390, "height": 844})
-    tab.set_default_timeout(5_000)
-    heard = []
-    tab.on("console", lambda said: heard.append(said.text))
-    tab.on("pageerror", lambda error: heard.append(str(error)))
-    tab.on("request", lambda request: heard.append(request.url))
-
-    def open_in(theme: str):
-        tab.set_content(PAGE.format(theme=theme, view=shown[-1]["text/html"]))
-        return tab
-
-    yield open_in
-    assert heard == []
-    tab.close()
-
-
-def test_the_page_reads_off_the_stream_what_python_does(opened, shown):
+def test_the_page_reads_off_the_stream_what_python_does(alone, shown):
     given = made_up()
     views.stream(**given)
-    tab = opened("light")
+    tab = alone("light")
     rounded = given["logits"].double().mul(100).round() / 100
     for sentence, target in enumerate(TARGETS):
         tab.get_by_role("radiogroup", name="Sentence").get_by_role("radio").nth(sentence).check()
@@ -142,9 +111,9 @@ def test_the_page_reads_off_the_stream_what_python_does(opened, shown):
                 assert told.startswith("✓" if best == word else f"✗ Right is “{word}”")
 
 
-def test_the_page_finds_the_sentence_of_each_choice(opened, shown):
+def test_the_page_finds_the_sentence_of_each_choice(alone, shown):
     show_translation()
-    tab = opened("light")
+    tab = alone("light")
     for who, name in enumerate(("I", "we")):
         for what, thing in enumerate(("tea", "cats")):
             tab.get_by_label("who").select_option(index=who)
@@ -160,17 +129,17 @@ def test_the_page_finds_the_sentence_of_each_choice(opened, shown):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["stream", "translation"])
-def test_they_are_accessible_and_fit_a_phone(opened, shown, theme, name):
+def test_they_are_accessible_and_fit_a_phone(alone, shown, theme, name):
     views.stream(**made_up()) if name == "stream" else show_translation()
-    tab = opened(theme)
+    tab = alone(theme)
     assert tab.evaluate("document.documentElement.scrollWidth") <= 390
     faults = Axe().run(tab).response["violations"]
     assert [(fault["id"], fault["nodes"][0]["html"]) for fault in faults] == []
 
 
-def test_they_can_be_used_from_the_keyboard(opened, shown):
+def test_they_can_be_used_from_the_keyboard(alone, shown):
     views.stream(**made_up())
-    tab = opened("light")
+    tab = alone("light")
     tab.get_by_role("slider").focus()
     tab.keyboard.press("ArrowRight")
     assert tab.get_by_role("slider").get_attribute("aria-valuetext") == "temperature 1.41"

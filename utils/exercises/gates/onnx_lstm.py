@@ -1,9 +1,13 @@
 """A step of an LSTM whose blocks are stacked as ONNX stacks them: i, o, f, g."""
 
+from functools import partial
+
 import torch
 from torch import Tensor
 
-from utils.exercises.checking import Exercise, random
+from utils.exercises.checking import Exercise
+from utils.exercises.gates.lstm import drawn
+from utils.exercises.gates.lstm import step as library_step
 
 
 def lstm_step(
@@ -24,14 +28,6 @@ exercise = Exercise("3.6", lstm_step)
 # What it is tried on ------------------------------------------------------------------------------
 
 
-def drawn(B: int, D: int, N: int, *closed: int) -> tuple[Tensor, ...]:
-    """Draw a step's inputs; the blocks `closed` are gates that let next to nothing through."""
-    b = random(4 * N)
-    for block in closed:
-        b[block * N : (block + 1) * N] -= 50
-    return random(B, D), random(B, N), random(B, N), random(4 * N, D), random(4 * N, N), b
-
-
 @exercise.stage("a closed input gate, one unit")
 def closed_input_gate():
     return [drawn(1, 2, 1, 0)]
@@ -50,12 +46,8 @@ def several_units():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-def step(x, h, c, W_x, W_h, b, order="iofg", candidate=torch.tanh, show=torch.tanh):
-    """Take a step; the last three arguments are what mistakes change."""
-    a = dict(zip(order, (x @ W_x.T + h @ W_h.T + b).chunk(4, dim=1), strict=True))
-    i, f, o = (a[gate].sigmoid() for gate in "ifo")
-    c = f * c + i * candidate(a["g"])
-    return o * show(c), c
+# a step whose last three arguments are what mistakes change
+step = partial(library_step, order="iofg")
 
 
 @exercise.mistake(

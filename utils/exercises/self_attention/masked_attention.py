@@ -145,32 +145,23 @@ def scores_of_zero(query, key, value, mask, is_causal):
     )
 
 
+def filled_with(number: float):
+    """A softmax in which what is masked gets this score."""
+    return lambda scores, mask: scores.masked_fill(~mask, number).softmax(-1)
+
+
 @exercise.mistake(
     "a query that may look nowhere gets NaN from a softmax of -∞ alone: its weights should be 0."
 )
-def not_a_number(query, key, value, mask, is_causal):
-    return masked(
-        query,
-        key,
-        value,
-        mask,
-        is_causal,
-        softmax=lambda e, mask: e.masked_fill(~mask, -math.inf).softmax(-1),
-    )
+def not_a_number(*inputs):
+    return masked(*inputs, softmax=filled_with(-math.inf))
 
 
 @exercise.mistake(
     "a query that may look nowhere gets the mean of what is forbidden: its weights should be 0."
 )
-def a_large_number(query, key, value, mask, is_causal):
-    return masked(
-        query,
-        key,
-        value,
-        mask,
-        is_causal,
-        softmax=lambda e, mask: e.masked_fill(~mask, -1e9).softmax(-1),
-    )
+def a_large_number(*inputs):
+    return masked(*inputs, softmax=filled_with(-1e9))
 
 
 @exercise.mistake("where the future is hidden, the other mask is forgotten: both have to allow it.")
