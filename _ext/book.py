@@ -10,8 +10,8 @@ from docutils.parsers.rst import directives
 from matplotlib import pyplot as plt
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
-
 from stored import Counted, StoredView
+
 from utils.press.lessons import FOLDED
 
 ADDRESS = "https://github.com/OWNER/NAME"  # stands in index.md where nobody knows the address
