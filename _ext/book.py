@@ -10,6 +10,7 @@ from docutils.parsers.rst import directives
 from matplotlib import pyplot as plt
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+from stored import Counted, StoredView
 
 from utils.press.lessons import FOLDED
 
@@ -126,6 +127,8 @@ class ArcOfDays(SphinxDirective):
 
 def setup(app: Sphinx) -> dict:
     app.add_directive("arc-of-days", ArcOfDays)
+    app.add_directive("view", StoredView)
+    app.add_role("counted", Counted())
     app.connect("config-inited", add_repository_buttons)
     app.connect("config-inited", leave_out_live_code)
     app.connect("source-read", fill_in_address)

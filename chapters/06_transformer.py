@@ -43,7 +43,7 @@ from utils.measure.graphs import longest_chain
 from utils.show.diagrams import arrow, box, brace, cells, dial, hand, label, note, sector, sheet
 from utils.show.display import observe, table
 from utils.show.mechanisms import transformer as mechanisms
-from utils.show.plotting import COLOURS, curves, heat_map, use_book_style
+from utils.show.plotting import COLOURS, curves, heat_map, in_chinese, use_book_style
 from utils.show.views import guess, quiz, stream, translation
 from utils.tasks import stacks
 from utils.tasks.short_translation import ASKED, ShortTask, menus, recurrent
@@ -292,9 +292,9 @@ check.show_reference("6.2")
 # A list of two sublayers makes a block that reads, an **encoder** block. A **decoder** block, which writes, has a third between them: a look at the source, as on Day 4. There the queries come from the decoder's stream, and keys and values from
 # what the encoder found. Its first look is causal, at what is already written.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Encoder and decoder. Each decoder block asks what the last encoder block has made: queries from the right, keys and values from the left (framed). The sums and norms around each box are left out.", "name": "fig-towers"}, "image": {"alt": "Two towers. Left, from below: I love deep learning, vectors and clocks, self-attention, feed-forward, L times; on top a table of two rows and four columns, what the encoder found. Two arrows, keys and values, lead from it into the framed middle box of the right tower: causal self-attention, look at the source, feed-forward, L times; then norm and logits. Below it the decoder reads BOS wǒ ài shēndù xuéxí; above it says wǒ ài shēndù xuéxí EOS."}}
-pinyin = "wǒ ài shēndù xuéxí".split()
-mechanisms.towers(ASKED, ["BOS", *pinyin], [*pinyin, "EOS"])
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Encoder and decoder. Each decoder block asks what the last encoder block has made: queries from the right, keys and values from the left (framed). The sums and norms around each box are left out.", "name": "fig-towers"}, "image": {"alt": "Two towers. Left, from below: I love deep learning, vectors and clocks, self-attention, feed-forward, L times; on top a table of two rows and four columns, what the encoder found. Two arrows, keys and values, lead from it into the framed middle box of the right tower: causal self-attention, look at the source, feed-forward, L times; then norm and logits. Below it the decoder reads BOS 我 爱 深度 学习; above it says 我 爱 深度 学习 EOS."}}
+hanzi = in_chinese("我 爱 深度 学习", pinyin="wǒ ài shēndù xuéxí")
+mechanisms.towers(ASKED, ["BOS", *hanzi], [*hanzi, "EOS"])
 plt.show()
 
 # %% [markdown]
@@ -303,12 +303,12 @@ plt.show()
 # *7 minutes, most of them yours.* How does the right tower of {numref}`fig-towers` learn? At each place it is to say the next word. In training we know the whole translation, so at each place it reads the *true* word before, whatever it would have
 # said itself: **teacher forcing**, as on Day 4. And since a causal mask hides what comes later, all places are learned at once.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Teacher forcing. Below what the decoder reads, above what it is to say: the same sentence, shifted by a place. Full arrows: what each place may see. Dashed: the true word, handed on.", "name": "fig-shifted"}, "image": {"alt": "A row of boxes below, BOS wǒ ài shēndù xuéxí, and one above, wǒ ài shēndù xuéxí EOS. Thick arrows lead straight up, thin ones from each box to all boxes above that stand further right. Dashed arrows lead from each word above to the same word below, one place to the right."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Teacher forcing. Below what the decoder reads, above what it is to say: the same sentence, shifted by a place. Full arrows: what each place may see. Dashed: the true word, handed on.", "name": "fig-shifted"}, "image": {"alt": "A row of boxes below, BOS 我 爱 深度 学习, and one above, 我 爱 深度 学习 EOS. Thick arrows lead straight up, thin ones from each box to all boxes above that stand further right. Dashed arrows lead from each word above to the same word below, one place to the right."}}
 ax = sheet(6.6)
 size = (2.2, 0.85)
 places = [2.6 + 2.62 * i for i in range(5)]
 above, below = [], []
-for x, one, other in zip(places, [*pinyin, "EOS"], ["BOS", *pinyin], strict=True):
+for x, one, other in zip(places, [*hanzi, "EOS"], ["BOS", *hanzi], strict=True):
     above.append(box(ax, (x, 1.0), one, size))
     below.append(box(ax, (x, 4.8), other, size, role="state"))
 for t, end in enumerate(above):
@@ -667,7 +667,7 @@ def through(source, read):
     return torch.stack(scores), weights
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Where the four heads of the last block look in the source while *I love deep learning* is written. Rows: the words that are said. Circles: the true alignment.", "name": "fig-translator-heads"}, "image": {"alt": "Four maps with five rows, wǒ, ài, shēndù, xuéxí and EOS, and five columns, I, love, deep, learning and EOS. Bright cells lie on or near the circles of the diagonal in some heads and elsewhere in others."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Where the four heads of the last block look in the source while *I love deep learning* is written. Rows: the words that are said. Circles: the true alignment.", "name": "fig-translator-heads"}, "image": {"alt": "Four maps with five rows, 我, 爱, 深度, 学习 and EOS, and five columns, I, love, deep, learning and EOS. Bright cells lie on or near the circles of the diagonal in some heads and elsewhere in others."}}
 words, right = [*ASKED.split(), "EOS"], task.target(["我 爱 深度 学习"])
 _, weights = through(task.source([ASKED])[0], shifted(right)[0])
 figure, axes = plt.subplots(2, 2, figsize=(6.4, 6.0), sharex=True, sharey=True)
@@ -675,7 +675,7 @@ for i, (ax, looks) in enumerate(zip(axes.flat, weights[0])):
     ax.imshow(looks, vmin=0, vmax=1)
     ax.plot(range(4), range(4), "o", ms=16, mfc="none", mec=COLOURS[1], mew=2.5, ls="none")
     ax.grid(False)
-    ax.set(title=f"head {i + 1}", yticks=range(5), yticklabels=[*pinyin, "EOS"])
+    ax.set(title=f"head {i + 1}", yticks=range(5), yticklabels=[*hanzi, "EOS"])
     ax.set_xticks(range(5), words, rotation=45, ha="right")
 plt.show()
 

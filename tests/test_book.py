@@ -37,6 +37,15 @@ def drawn(name: str, tag: str):
     return nbformat.v4.new_code_cell("draw()", outputs=[shown], metadata=metadata)
 
 
+def played(name: str, words: str):
+    """A code cell with a view."""
+    page = f'<div class="book-view" id="view-{name}-00000000">{words}</div>'
+    bundle = {"text/plain": f"View: {words}", "text/html": page}
+    return nbformat.v4.new_code_cell(
+        "play()", outputs=[nbformat.v4.new_output("display_data", bundle)]
+    )
+
+
 @pytest.fixture(scope="module")
 def small_book(tmp_path_factory):
     """A function that builds a book of three pages with the settings of the whole one."""
@@ -62,6 +71,9 @@ def small_book(tmp_path_factory):
             ),
             nbformat.v4.new_markdown_cell(":::{exercise} Guess\n:label: exercise-7-1\nGuess.\n:::"),
             drawn("fig-first", "setup"),
+            played("toy", "turn it"),
+            played("toy", "show it"),
+            played("ball", "throw it"),
         ]
         deeper = nbformat.v4.new_notebook(metadata=python)
         deeper.cells = [
@@ -190,6 +202,25 @@ def test_code_that_is_tagged_is_folded_under_its_words_and_its_output_is_open(sm
         assert re.findall(r"<summary>(.*?)</summary>", fold, re.DOTALL)[0].count(prompt) == 2
         assert "draw" in fold and "<img" not in fold and "plain" not in fold
         assert "<img" in page.partition(fold)[2]
+
+
+def test_a_page_shows_a_lessons_view_and_counts(small_book):
+    small = small_book(
+        "# Start\n\n```{view} chapters/07_lesson toy\n```\n\n"
+        "After {counted}`exercises`.\n\n{counted}`unicorns`\n\n"
+        "```{view} chapters/07_lesson hoop\n```\n\n```{view} chapters/08_lesson toy\n```\n"
+    )
+    start = (small.html / "index.html").read_text(encoding="utf-8")
+    shown = re.findall(r'<div class="book-view" id="view-(\w+)-0+">(.*?)</div>', start)
+    assert shown == [("toy", "show it")]  # the last by this name
+    assert re.search(r"After \d{2,3}\.", start)
+    assert small.status != 0
+    for said in (
+        "07_lesson.ipynb stores no view 'hoop'; its views: toy, ball. Name one of these",
+        "There is no notebook 08_lesson.ipynb in chapters/.",
+        "Nothing is counted by the name 'unicorns'; there are: exercises, mistakes",
+    ):
+        assert small.log.count(said) == 1, small.log[-4000:]
 
 
 def test_the_address_comes_from_github_in_a_workflow(monkeypatch):

@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import re
 import threading
 
 import pytest
@@ -177,6 +178,41 @@ def test_search_finds_a_term(tab, address):
     tab.keyboard.press("Enter")
     tab.locator("#search-results li a", has_text="Day 1").first.wait_for()
     assert tab.locator("#search-results li a", has_text="Glossary").count() >= 1
+
+
+def test_claims_are_chosen_by_their_answer_with_the_keyboard_alone(tab, address):
+    show(tab, DESK, "light")
+    tab.goto(f"{address}claims.html", wait_until="networkidle")
+    claims, status = tab.locator(".claim"), tab.locator(".answers [role=status]")
+    everything = claims.count()
+    assert everything > 30 and status.text_content() == (
+        f"{everything} of {everything} claims are shown."
+    )
+    tab.get_by_role("radio", name="in all").focus()
+    seen = 0
+    for _ in range(tab.get_by_role("radio").count() - 1):
+        tab.keyboard.press("ArrowRight")
+        number, answer = tab.locator("label:has(:checked)").text_content().split(" ", 1)
+        shown = tab.locator(".claim:visible")
+        assert shown.count() == int(number) > 0
+        said = shown.locator("strong").all_text_contents()
+        assert {text.removeprefix("It ").rstrip(".") for text in said} == {answer}
+        assert status.text_content() == f"{number} of {everything} claims are shown."
+        days = tab.locator("article section section:visible > h2").count()
+        assert tab.locator(".page-toc a:visible").count() == days
+        seen += shown.count()
+    assert seen == everything
+    tab.keyboard.press("ArrowRight")  # around to all of them
+    assert tab.locator(".claim:visible").count() == everything
+
+
+def test_without_scripts_the_claims_are_a_list_with_its_counts(chromium, address):
+    tab = chromium.new_page(java_script_enabled=False)
+    tab.goto(f"{address}claims.html")
+    counts = tab.locator(".answers li").all_text_contents()
+    assert sum(int(text.split()[0]) for text in counts) == tab.locator(".claim:visible").count()
+    assert re.fullmatch(r"\d+ Yes", counts[0])
+    tab.close()
 
 
 WITH_EXERCISES = [

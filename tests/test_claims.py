@@ -119,6 +119,8 @@ def test_a_claim_that_cannot_be_measured_here_gives_the_reason(shown):
 def test_the_page_lists_what_the_notebooks_measured(shown, monkeypatch, tmp_path):
     claim("cnn-5", supports={"fewer": True}, limits={"|x| is nine": True})
     cited_only("cnn-9", "does not hold", "too long")
+    claim("cnn-1", "Yes: {two:.0%} with it, {one:.0%} without.", **HALF)
+    claim("cnn-2", "No: {two:.0%} with it, {one:.0%} without.", **HALF)
     outputs = [[{"output_type": "display_data", "data": bundle}] for bundle in shown]
     cells = [{"cell_type": "code", "outputs": output} for output in outputs]
     (tmp_path / "chapters").mkdir()
@@ -127,16 +129,24 @@ def test_the_page_lists_what_the_notebooks_measured(shown, monkeypatch, tmp_path
     notebook.write_text(json.dumps({"cells": [title, *cells]}))
     monkeypatch.setattr(claims, "ROOT", tmp_path)
     page = claims.page()
-    assert "makes 2: 1 holds within limits, 1 does not hold" in page
+    assert "makes 4 claims:" in page
+    answers = ["- 1 Yes", "- 1 No", "- 1 holds within limits", "- 1 does not hold"]
+    assert re.findall("^- .*", page, re.MULTILINE) == answers
     assert "\n## Day 1: Pictures\n" in page
-    first, second = page.splitlines()[-2:]
-    assert first == (
-        "| [cnn-5](#claim-cnn-5): GoogLeNet needs twelve times fewer parameters than AlexNet. "
-        "({cite:t}`szegedy2015going`) | **holds within limits** (measured live)<br>"
-        r"supports: fewer<br>limits: \|x\| is nine |"
-    )
-    assert "(commonly said) | **does not hold** (cited only)<br>reason: too long |" in second
-    assert [position for position, _ in claims.records(notebook)] == [1, 2]
+    assert page.count("\n:::{container} claim ") == 4
+    assert (
+        ":::{container} claim holds-within-limits\n"
+        "[cnn-5](#claim-cnn-5): GoogLeNet needs twelve times fewer parameters than AlexNet. "
+        "({cite:t}`szegedy2015going`)\n\n**It holds within limits.**\n\n"
+        "*Measured live.*\\\nsupports: fewer\\\nlimits: |x| is nine\n:::"
+    ) in page
+    assert "**It does not hold.**\n\n*Cited only.*\\\nreason: too long" in page
+    assert (
+        ":::{container} claim yes\n[cnn-1](#claim-cnn-1): Weight sharing saves parameters. "
+        "({cite:t}`lecun1998gradient`)\n\n**Yes**: 90% with it, 40% without.\n\n"
+        "*Measured live.* At our scale: a coin.\n:::"
+    ) in page
+    assert [position for position, _ in claims.records(notebook)] == [1, 2, 3, 4]
     monkeypatch.setattr(claims, "registry", lambda: {})
     for stored in (claims.page, lambda: claims.card(shown[0][RECORD])):
         with pytest.raises(ClaimError, match="no claim 'cnn-5' in data/claims.toml: add its row"):

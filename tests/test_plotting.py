@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from matplotlib.colors import to_rgb
+from matplotlib.font_manager import FontEntry
 
 from utils.show import plotting
 from utils.show.plotting import bars, curves, heat_map, image_grid, use_book_style
@@ -44,6 +45,38 @@ def test_text_and_first_curves_stand_out_from_an_opaque_paper():
         assert contrast(colour, plt.rcParams["axes.facecolor"]) > 3
     figure = curves({"a": ([0, 1], [0, 1])}, "x", "y").figure
     assert figure.get_facecolor()[3] == 1
+
+
+def test_chinese_is_drawn_in_characters(recwarn, caplog):
+    assert plotting.in_chinese("我 爱", pinyin="wǒ ài") == ["我", "爱"]
+    figure, ax = plt.subplots()
+    ax.set_title("我 loves 学习")
+    ax.set_xlabel("深度", weight="bold", style="italic")
+    figure.canvas.draw()
+    assert not [warning for warning in recwarn if "missing" in str(warning.message)]
+    assert not caplog.messages  # a font that lacks a face is told of in the log
+
+
+@pytest.mark.parametrize(
+    ("there", "font", "shown"),
+    [
+        (["DejaVu Sans", "PingFang SC", "SimHei"], "PingFang SC", ["我", "爱"]),
+        (["DejaVu Sans"], None, ["wǒ", "ài"]),
+    ],
+)
+def test_without_the_books_font_the_readers_serves_and_without_one_pinyin(
+    there, font, shown, monkeypatch
+):
+    monkeypatch.setattr(plotting, "sans_path", None)
+    monkeypatch.setattr(plotting.fontManager, "ttflist", [FontEntry(name=name) for name in there])
+    plotting.chinese_font.cache_clear()
+    try:
+        use_book_style()
+        assert plotting.chinese_font() == font
+        assert plt.rcParams["font.family"] == ["sans-serif", *([font] if font else [])]
+        assert plotting.in_chinese("我 爱", pinyin="wǒ ài") == shown
+    finally:
+        plotting.chinese_font.cache_clear()
 
 
 def test_figures_fit_the_page_and_a_phone_reads_them():

@@ -115,7 +115,7 @@ def table_of_contents(listed: list[Day], book: Path = ROOT) -> str:
     if deeper:
         parts["Deeper"] = deeper
     parts |= {
-        "Look it up": ["claims", "notation", "glossary", "references"],
+        "Look it up": ["claims", "notation", "glossary", "references", "making"],
         "Solutions": [f"chapters/solutions/{day.stem}" for day in listed],
     }
     lines = ["# made by `make days` from lessons.toml", "format: jb-book", "root: index", "parts:"]

@@ -5,6 +5,9 @@ palette), line style and marker; magnitudes are shown in cividis, signed values 
 around zero.
 """
 
+from dataclasses import replace
+from functools import cache
+
 import matplotlib.pyplot as plt
 import numpy as np
 import seaborn as sns
@@ -13,7 +16,13 @@ from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.font_manager import fontManager
 from matplotlib.ticker import EngFormatter, FixedLocator, MaxNLocator
+
+try:
+    from pylopdf_fonts_zh_cn import sans_path
+except ImportError:  # as on Colab, where only the book itself is installed
+    sans_path = None
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 DASHES = ["-", "--", "-.", ":", (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 1))]
@@ -21,6 +30,9 @@ MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 MAGNITUDE, SIGNED, GREY = "cividis", "PuOr", "gray"
 PAPER, INK = "#fbfaf6", "#1a1a1a"
 WIDTH = 6.4  # inches
+CHINESE = ["Noto Sans SC"]  # the font that is installed with the book; then those of readers
+CHINESE += ["Noto Sans CJK SC", "Source Han Sans SC", "PingFang SC", "Heiti SC"]
+CHINESE += ["Microsoft YaHei", "SimHei", "WenQuanYi Micro Hei", "WenQuanYi Zen Hei"]
 
 STYLE = {
     "figure.figsize": (WIDTH, 3.8),
@@ -55,6 +67,24 @@ STYLE = {
 def use_book_style() -> None:
     """Draw all figures from here on in the book's style."""
     plt.rcParams.update(STYLE)
+    plt.rcParams["font.family"] = ["sans-serif", *filter(None, [chinese_font()])]
+
+
+@cache
+def chinese_font() -> str | None:
+    """The font for Chinese: the one that is installed with the book, the reader's own, or none."""
+    if sans_path:
+        fontManager.addfont(sans_path())
+    fonts = {font.name: font for font in fontManager.ttflist}
+    name = next((name for name in CHINESE if name in fonts), None)
+    if name:  # most have no bold face, and each bold title would be warned of
+        fontManager.ttflist.append(replace(fonts[name], weight=700))
+    return name
+
+
+def in_chinese(characters: str, pinyin: str) -> list[str]:
+    """The words of a sentence for a figure: in characters, or in pinyin where no font has them."""
+    return (characters if chinese_font() else pinyin).split()
 
 
 def image_grid(images, titles=None, columns: int = 8, signed: bool = False) -> Figure:
