@@ -35,8 +35,8 @@ edit: $(READY) ## open the paired originals in JupyterLab, for authors
 execute: $(READY) ## run the lessons that have changed and store their outputs; LESSON=01_convolution or ALL=1 for others
 	@$(BIN)/python -m utils.press.notebooks $(LESSON) $(if $(ALL),--all)
 
-budget: $(READY) ## print what each lesson asks of its reader, and where that is too much; ALL=1 for those without a deeper page, too
-	@$(BIN)/python -m utils.press.budget $(if $(ALL),--all)
+budget: $(READY) ## print what each lesson asks of its reader, and where that is too much
+	@$(BIN)/python -m utils.press.budget
 
 experiments: $(READY) ## run the long experiments whose results are stale; VERIFY=1 if only the form of the code changed
 	@$(BIN)/python -m utils.measure.experiments $(NAMES) $(if $(VERIFY),--verify) $(if $(SCHEDULER),--scheduler $(SCHEDULER))

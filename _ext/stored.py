@@ -78,9 +78,7 @@ def counts() -> dict[str, int]:
     pages = claims.lessons_and_deeper(notebooks.CHAPTERS)
     answers = [record for page in pages for _, record in claims.records(page)]
     lengths = [
-        budget.count(notebooks.read(page))
-        for page in pages
-        if page.parent == notebooks.CHAPTERS and lessons.has_deeper(page.stem)
+        budget.count(notebooks.read(page)) for page in pages if page.parent == notebooks.CHAPTERS
     ]
     stored = [notebooks.read(script.with_suffix(".ipynb")) for script in notebooks.scripts()]
     tests = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*.py")]
@@ -89,7 +87,7 @@ def counts() -> dict[str, int]:
         "mistakes": sum(len(exercise.mistakes) for exercise in asked),
         "claims": len(answers),
         **dict.fromkeys(claims.ANSWERS, 0),
-        **Counter(record["answer"] for record in answers if "answer" in record),
+        **Counter(record["answer"] for record in answers),
         "experiments": len(list((ROOT / "experiments" / "results").glob("*.json"))),
         "cells": sum(cell.cell_type == "code" for page in stored for cell in page.cells),
         "tests": sum(len(re.findall(r"^def test_", text, re.MULTILINE)) for text in tests),

@@ -11,7 +11,7 @@ from utils.press import budget, lessons, notebooks
 from utils.press.budget import SHARES, Budget, count, limits, source_lines, words
 from utils.show.display import source_bundle
 
-NEW_FORM = [day for day in lessons.days() if lessons.has_deeper(day.stem)]
+WRITTEN = [day for day in lessons.days() if day.written]
 
 text, page = new_markdown_cell, lambda *cells: new_notebook(cells=list(cells))
 
@@ -34,7 +34,7 @@ REFERENCE = {
 }
 
 
-@pytest.mark.parametrize("day", NEW_FORM, ids=lambda day: day.stem)
+@pytest.mark.parametrize("day", WRITTEN, ids=lambda day: day.stem)
 def test_a_lesson_keeps_its_budget(day):
     found = count(notebooks.read(notebooks.CHAPTERS / f"{day.stem}.ipynb"))
     assert not found.exceeded(day.number), f"Day {day.number}: " + "; ".join(
@@ -85,7 +85,7 @@ def test_code_is_visible_or_folded_and_some_of_it_evidence():
 
 
 def test_a_source_that_is_shown_is_visible_and_a_reference_in_its_details_folded():
-    found = count(page(code("show_source(x)", source_bundle(lessons.has_deeper))))
+    found = count(page(code("show_source(x)", source_bundle(lessons.concepts))))
     assert found.visible == 1 + 2  # the call, then `def` and `return`
     found = count(page(code("show_reference('5.1')", REFERENCE)))
     assert (found.visible, found.folded) == (1, 2)
@@ -233,8 +233,6 @@ def test_what_is_not_there_is_said():
     assert sentences == ["first exercise: none, at most 1,200", "evidence: 50%, at most 33%"]
 
 
-def test_the_report_has_a_column_for_each_day_that_is_asked_for():
-    head, *_ = budget.report(everything=True).splitlines()
+def test_the_report_has_a_column_for_each_day():
+    head, *_ = budget.report().splitlines()
     assert head.split() == [f"{day.number:02d}" for day in lessons.days()]
-    head, *_ = budget.report(everything=False).splitlines()
-    assert head.split() == [f"{day.number:02d}" for day in NEW_FORM]

@@ -113,15 +113,6 @@ def test_a_table_takes_no_number_that_may_differ_between_machines():
         table([["a"]], ["name", "n"])
 
 
-def test_a_finding_is_compared_as_a_sentence_and_shown_with_its_numbers(shown):
-    observe("Half of it is gone.", True, {"left": "0.49", "of": 3})
-    (bundle,) = shown
-    assert bundle["text/plain"] == "Half of it is gone."
-    assert "left 0.49, of 3" in bundle["text/markdown"]
-    with pytest.raises(AssertionError, match="'Half of it is gone.'.*left 0.9"):
-        observe("Half of it is gone.", False, {"left": "0.9"})
-
-
 def test_a_finding_has_its_numbers_in_place_and_is_compared_without_them(shown):
     observe("Of {all} {left:.0%} is left.", left=0.51, all=3, holds=True)
     (bundle,) = shown

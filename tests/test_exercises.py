@@ -1044,9 +1044,8 @@ def stored(script: Path) -> nbformat.NotebookNode:
 
 
 def pages(name: str) -> list[Path]:
-    """The lesson, and its deeper page where it has one."""
-    deeper = [ROOT / "chapters/deeper" / f"{name}.py"] if lessons.has_deeper(name) else []
-    return [ROOT / "chapters" / f"{name}.py", *deeper]
+    """The lesson and its deeper page."""
+    return [ROOT / folder / f"{name}.py" for folder in ("chapters", "chapters/deeper")]
 
 
 BOX = re.compile(r"^# (`{3,}|:{3,})\{exercise\}.*?^# \1$", re.MULTILINE | re.DOTALL)

@@ -46,11 +46,10 @@ def test_a_lesson_is_headed_as_the_registry_says(day):
         f"{page} asks {asked!r}, {row} {day.question!r}: {agree}"
     )
     assert day.state in ("written", "begun"), f'{row}: the state is "written" or "begun"'
-    if lessons.has_deeper(day.stem):
-        heading = f"# Day {day.number}, deeper: {day.title}"
-        assert f"# {heading}\n" in text(day, "deeper"), (
-            f"{row} wants chapters/deeper/{day.stem}.py to begin with `{heading}`: {agree}"
-        )
+    heading = f"# Day {day.number}, deeper: {day.title}"
+    assert f"# {heading}\n" in text(day, "deeper"), (
+        f"{row} wants chapters/deeper/{day.stem}.py to begin with `{heading}`: {agree}"
+    )
 
 
 @each_day
@@ -62,7 +61,7 @@ def test_what_a_day_brings_is_there(day):
 
 def lacks(day: lessons.Day) -> list[str]:
     """What is still missing before a day can be called written."""
-    lesson = text(day) + (text(day, "deeper") if lessons.has_deeper(day.stem) else "")
+    lesson = text(day) + text(day, "deeper")
     counted = {
         "exercises": lesson.count("{exercise}"),
         "figures": len(re.findall(r"caption\b.*?: ", lesson)),

@@ -132,10 +132,8 @@ def test_a_lesson_has_the_sections_of_every_lesson_in_their_order(script):
     day = int(script.stem[:2])
     assert re.match(rf"# Day {day}: \S", headings[0])
     sections = [heading.removeprefix("## ") for heading in headings[1:]]
-    every = lessons.SECTIONS_WITHOUT_DEEPER
-    if lessons.has_deeper(script.stem):
-        every = lessons.SECTIONS
-    expected = [name for name in every if day or name in sections]  # Day 0 may leave some out
+    # Day 0 may leave some out.
+    expected = [name for name in lessons.SECTIONS if day or name in sections]
     assert sections == expected, "the headings are those of every lesson, in their order"
 
 

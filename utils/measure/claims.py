@@ -11,19 +11,14 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Literal, get_args
 
 from IPython.display import display
 
 from utils import ROOT
 from utils.measure import experiments
-from utils.show.display import filled, format_table
+from utils.show.display import filled
 
-Verdict = Literal["holds", "holds within limits", "does not hold"]
-Found = Literal["measured live", "long experiment", "cited only"]
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-ANSWERS = ("Yes, if", "Yes", "No", "Can't tell here")  # how an answer begins
-SHOWN = ("Yes", "Yes, if", "No", "Can't tell here")  # in this order on the page
+ANSWERS = ("Yes", "Yes, if", "No", "Can't tell here")  # how an answer begins
 LONGEST = 25  # words of an answer
 RECORD = "application/vnd.book+json"
 
@@ -40,15 +35,12 @@ def registry() -> dict[str, dict]:
 
 def claim(
     id: str,
-    answer: str | None = None,
+    answer: str,
     *,
-    holds: Callable[..., bool] | None = None,
-    scale: str = "",
+    holds: Callable[..., bool],
+    scale: str,
     counted: bool = False,
     experiment: str | None = None,
-    supports: Mapping[str, bool] | None = None,
-    limits: Mapping[str, bool] | None = None,
-    numbers: Mapping[str, object] | None = None,
     **measured: float,
 ) -> None:
     """Answer the claim `id` in a sentence, with the numbers that were measured in its fields.
@@ -59,13 +51,9 @@ def claim(
     scale: data, size, steps, seeds and threads, in a few words.
     counted: whether it is arithmetic, rather than measured.
     experiment: the stored long experiment that the numbers were read from, if they were.
-    supports, limits, numbers: the older form, sentences for and against.
     Raises: AssertionError if the numbers give another answer; ClaimError if it could not have come
     out otherwise, or is not in this form.
     """
-    if answer is None:
-        _claim_by_sentences(id, supports, limits, numbers, experiment)
-        return
     measured = {name: _plain(value) for name, value in measured.items()}
     said, left_open = filled(answer, measured)
     if not holds(**measured):
@@ -94,17 +82,14 @@ def cited_only(id: str, answer: str, reason: str) -> None:
     """
     if not reason.strip():
         raise ClaimError(f"Say why the claim {id!r} can't be measured here.")
-    if answer in VERDICTS:  # the older form
-        _show(id, {"verdict": answer, "found": "cited only", "reason": reason})
-        return
     record = {"answer": _kind(id, answer), "said": answer, "open": answer, "found": "cited only"}
     _show(id, record | {"reason": reason})
 
 
 def _kind(id: str, said: str) -> str:
     """The answer's first words, one of `ANSWERS`."""
-    found = next((kind for kind in ANSWERS if re.match(rf"{kind}\b", said)), None)
-    if found is None:
+    found = max((kind for kind in ANSWERS if re.match(rf"{kind}\b", said)), key=len, default="")
+    if not found:
         raise ClaimError(f"The answer to {id!r} begins with none of: {'; '.join(ANSWERS)}.")
     if len(said.split()) > LONGEST:
         raise ClaimError(f"The answer to {id!r} has over {LONGEST} words: {said!r}.")
@@ -118,39 +103,9 @@ def _otherwise(measured: Mapping[str, float], name: str) -> Iterator[dict]:
     yield from ({**measured, name: another} for another in [*measured.values(), *changed])
 
 
-def _claim_by_sentences(id, supports, limits, numbers, experiment) -> None:
-    """Show what was measured for and against the claim `id`, and the verdict that follows."""
-    supports, limits = dict(supports or {}), dict(limits or {})
-    if not supports and not limits:
-        raise ClaimError(f"The claim {id!r} needs at least one sentence in `supports` or `limits`.")
-    for sentence, seen in {**supports, **limits}.items():
-        if not isinstance(_plain(seen), bool):
-            raise ClaimError(f"{sentence!r} must come with True or False, not with {seen!r}.")
-        if not seen:
-            raise AssertionError(
-                f"The claim {id!r} says {sentence!r}, but that was not measured here."
-            )
-    if experiment is not None:
-        experiments.load(experiment)
-    verdict = VERDICTS[0] if not limits else VERDICTS[1] if supports else VERDICTS[2]
-    record = {"verdict": verdict, "found": "long experiment" if experiment else "measured live"}
-    record |= {"supports": list(supports), "limits": list(limits)}
-    record |= {"numbers": [(name, _plain(value)) for name, value in (numbers or {}).items()]}
-    for name, value in record["numbers"]:
-        if not isinstance(value, (int, float, str)):
-            raise ClaimError(f"{name!r} must be one number or a text, not {value!r}.")
-    record |= {"experiment": experiment} if experiment else {}
-    _show(id, record)
-
-
 def plain_text(record: dict) -> str:
     """The lines that are the same from run to run and from machine to machine."""
-    if "answer" in record:
-        lines = [f"{record['claim']} ({record['found']}): {record['open']}"]
-        return "\n".join(lines + _evidence(record))
-    return "\n".join(
-        [f"{record['claim']} {record['verdict']} ({record['found']})", *_evidence(record)]
-    )
+    return "\n".join([f"{record['claim']} ({record['found']}): {record['open']}", *_reason(record)])
 
 
 def _entry(id: str) -> dict:
@@ -173,17 +128,8 @@ def card(record: dict) -> str:
     if "experiment" in record:
         how += f" `experiments/{record['experiment']}.py`"
     title = f"**Claim {record['claim']}** ({entry['made_by']}): *{entry['statement']}*"
-    if "answer" in record:
-        scale = f" At our scale: {record['scale']}." if "scale" in record else ""
-        return "\n\n".join(
-            [title, _bold(record), f"*{how.capitalize()}.*{scale}", *_evidence(record)]
-        )
-    parts = [title, f"**It {record['verdict']}** ({how})."]
-    parts.append("\n".join(f"- {line}" for line in _evidence(record)))
-    if numbers := record.get("numbers"):
-        rows = [(name, _written(value)) for name, value in numbers]
-        parts.append(format_table(rows, ("measured", "value"), "html"))
-    return "\n\n".join(parts)
+    scale = f" At our scale: {record['scale']}." if "scale" in record else ""
+    return "\n\n".join([title, _bold(record), f"*{how.capitalize()}.*{scale}", *_reason(record)])
 
 
 def records(notebook: Path) -> Iterator[tuple[int, dict]]:
@@ -204,32 +150,31 @@ def lessons_and_deeper(chapters: Path) -> list[Path]:
 
 def page() -> str:
     """claims.md as the executed notebooks have it."""
-    lines, count = [], dict.fromkeys([*SHOWN, *VERDICTS], 0)
+    lines, count = [], dict.fromkeys(ANSWERS, 0)
     for notebook in lessons_and_deeper(ROOT / "chapters"):
         found = [record for _, record in records(notebook)]
         if found:
             lines += ["", f"## {_title(notebook)}"]
         for record in found:
-            kind = record.get("answer", record.get("verdict"))
-            count[kind] += 1
-            lines += ["", *_listed(record, kind), ""]
+            count[record["answer"]] += 1
+            lines += ["", *_listed(record), ""]
     answers = "\n".join(f"- {number} {kind}" for kind, number in count.items() if number)
     return HEAD.format(total=sum(count.values()), answers=answers) + "\n".join(lines)
 
 
-def _listed(record: dict, kind: str) -> list[str]:
+def _listed(record: dict) -> list[str]:
     """A claim on the page: statement and source, answer, how and at which scale it was found."""
     entry = _entry(record["claim"])
     by = f"{{cite:t}}`{','.join(entry['cite'])}`" if "cite" in entry else entry["made_by"]
     found = f"*{record['found'].capitalize()}.*"
     scale = f" At our scale: {record['scale']}." if "scale" in record else ""
     return [
-        f":::{{container}} claim {re.sub('[^a-z]+', '-', kind.lower())}",
+        f":::{{container}} claim {re.sub('[^a-z]+', '-', record['answer'].lower())}",
         f"[{record['claim']}](#claim-{record['claim']}): {entry['statement']} ({by})",
         "",
-        _bold(record) if "answer" in record else f"**It {kind}.**",
+        _bold(record),
         "",
-        "\\\n".join([f"{found}{scale}", *_evidence(record)]),
+        "\\\n".join([f"{found}{scale}", *_reason(record)]),
         ":::",
     ]
 
@@ -266,22 +211,14 @@ def _bold(record: dict) -> str:
     return f"**{record['answer']}**{record['said'].removeprefix(record['answer'])}"
 
 
-def _evidence(record: dict) -> list[str]:
-    lines = [f"supports: {sentence}" for sentence in record.get("supports", ())]
-    lines += [f"limits: {sentence}" for sentence in record.get("limits", ())]
-    return lines + ([f"reason: {record['reason']}"] if "reason" in record else [])
+def _reason(record: dict) -> list[str]:
+    return [f"reason: {record['reason']}"] if "reason" in record else []
 
 
 def _plain(value: object) -> object:
     """A number as JSON has it: out of its tensor or array, and finite."""
     value = value.item() if getattr(value, "ndim", None) == 0 else value
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _written(value: object) -> str:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value:,}"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _show(id: str, record: dict) -> None:

@@ -1,6 +1,6 @@
 """What a lesson asks of its reader, counted from its stored notebook, and how much it may ask.
 
-`python -m utils.press.budget` prints it for each day that has a deeper page; with `--all`, for all.
+`python -m utils.press.budget` prints it for each day.
 """
 
 import ast
@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 
 from utils.measure.claims import RECORD
 from utils.press import notebooks, readable
-from utils.press.lessons import FOLDED, has_deeper
+from utils.press.lessons import FOLDED
 from utils.show.display import format_table
 
 WORDS = 130  # read in a minute
@@ -226,13 +226,12 @@ def _written(name: str, value: float) -> str:
     return f"{value:.0%}" if name in SHARES else f"{round(value, 1):,g}"
 
 
-def report(everything: bool) -> str:
+def report() -> str:
     """The budgets side by side, and under them what is not kept."""
-    pages = [script for script in notebooks.scripts() if script.parent == notebooks.CHAPTERS]
     found = {
         script.stem: count(notebooks.read(script.with_suffix(".ipynb")))
-        for script in pages
-        if everything or has_deeper(script.stem)
+        for script in notebooks.scripts()
+        if script.parent == notebooks.CHAPTERS
     }
     rows = [
         [name.replace("_", " "), *(_written(name, getattr(b, name)) for b in found.values())]
@@ -241,16 +240,13 @@ def report(everything: bool) -> str:
     sentences = [
         f"{stem}: {sentence}"
         for stem, budget in found.items()
-        if has_deeper(stem)
         for sentence in budget.exceeded(int(stem[:2]))
     ]
     return "\n".join([format_table(rows, ["", *(stem[:2] for stem in found)]), "", *sentences])
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] not in ([], ["--all"]):
-        sys.exit(__doc__)
     try:
-        print(report(everything=bool(sys.argv[1:])))
+        print(report())
     except (ValueError, notebooks.LessonError) as error:
         sys.exit(str(error))

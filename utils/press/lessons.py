@@ -13,7 +13,7 @@ from utils import ROOT
 
 REGISTRY = "lessons.toml"
 FIELDS = {"stem", "title", "teaches", "question", "fails", "concepts", "state"}
-SECTIONS = (  # the headings of a lesson that has a deeper page
+SECTIONS = (  # the headings of a lesson
     "Where we stand",
     "The idea",
     "Step by step",
@@ -23,21 +23,6 @@ SECTIONS = (  # the headings of a lesson that has a deeper page
     "Show someone",
     "Where it breaks",
     "What we found",
-    "Exercises",
-    "Checklist and tomorrow",
-    "Further reading",
-)
-SECTIONS_WITHOUT_DEEPER = (  # the headings of a lesson that has none yet
-    "Where we stand",
-    "The idea",
-    "The mathematics",
-    "By hand",
-    "Build it",
-    "Is it right?",
-    "Train it",
-    "Look inside",
-    "Where it breaks",
-    "Claims, measured",
     "Exercises",
     "Checklist and tomorrow",
     "Further reading",
@@ -103,18 +88,11 @@ def concepts(book: Path = ROOT) -> list[str]:
     return [concept for day in days(book) for concept in day.concepts]
 
 
-def has_deeper(stem: str, book: Path = ROOT) -> bool:
-    """Whether a day has its deeper page; its lesson then has `SECTIONS`, and keeps the budget."""
-    return (book / "chapters" / "deeper" / f"{stem}.py").exists()
-
-
-def table_of_contents(listed: list[Day], book: Path = ROOT) -> str:
+def table_of_contents(listed: list[Day]) -> str:
     """_toc.yml."""
-    deeper = [f"chapters/deeper/{day.stem}" for day in listed if has_deeper(day.stem, book)]
-    parts = {"The days": [f"chapters/{day.stem}" for day in listed]}
-    if deeper:
-        parts["Deeper"] = deeper
-    parts |= {
+    parts = {
+        "The days": [f"chapters/{day.stem}" for day in listed],
+        "Deeper": [f"chapters/deeper/{day.stem}" for day in listed],
         "Look it up": ["claims", "notation", "glossary", "references", "making"],
         "Solutions": [f"chapters/solutions/{day.stem}" for day in listed],
     }
@@ -147,7 +125,7 @@ def in_readme(listed: list[Day]) -> str:
 def pages(book: Path = ROOT) -> dict[str, str]:
     """{file: text} of what follows from the registry."""
     listed = days(book)
-    made = {"_toc.yml": table_of_contents(listed, book)}
+    made = {"_toc.yml": table_of_contents(listed)}
     for file, inside in (("README.md", in_readme(listed)), ("index.md", in_index(listed))):
         before, _, rest = (book / file).read_text(encoding="utf-8").partition(BEGIN)
         after = rest.partition(END)[2]

@@ -54,25 +54,14 @@ def closed(markup: str) -> str:
     return f'<details class="reference"><summary>One way to write it</summary>{markup}</details>'
 
 
-def observe(
-    sentence: str,
-    seen: bool | None = None,
-    numbers: Mapping[str, str | int] | None = None,
-    *,
-    holds: bool | None = None,
-    **measured: object,
-) -> None:
+def observe(sentence: str, *, holds: bool, **measured: object) -> None:
     """Say what was measured in a sentence with its numbers in place.
 
     sentence: with a field for each number, as in "moved by one pixel, {moved:.0%} are read". nbval
         compares it with the fields left open, since the numbers may differ between machines.
     holds: whether the numbers are as the page goes on to say.
-    seen, numbers: the older form, a sentence without fields and its numbers beside it.
     Raises: AssertionError if it does not hold; ValueError if fields and numbers do not match.
     """
-    if holds is None:
-        _observe_beside(sentence, seen, numbers)
-        return
     said, left_open = filled(sentence, measured)
     if not holds:
         raise AssertionError(f"The page would not go on as it does: {said}")
@@ -91,14 +80,6 @@ def filled(sentence: str, numbers: Mapping[str, object]) -> tuple[str, str]:
             "each field needs its number, and each number its field."
         )
     return sentence.format(**numbers), re.sub(r"\{[^{}]*\}", "…", sentence)
-
-
-def _observe_beside(sentence: str, seen: bool, numbers: Mapping[str, str | int]) -> None:
-    measured = ", ".join(f"{name} {value}" for name, value in numbers.items())
-    if not seen:
-        raise AssertionError(f"{sentence!r} was not seen; measured: {measured}.")
-    bundle = {"text/plain": sentence, "text/markdown": f"{sentence} *Measured here:* {measured}."}
-    display(bundle, raw=True)
 
 
 def table(rows: Sequence[Sequence[str | int]], headers: Sequence[str]) -> None:
