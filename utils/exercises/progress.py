@@ -10,7 +10,7 @@ from filelock import FileLock
 PATIENCE = 10  # seconds that a tick waits for other notebooks to store theirs
 EDITION = 3  # of the numbers of exercises
 IN_THE_THIRD = ("1.", "4.", "7.")  # the days that the third numbers anew; the second the others
-MOVED = {  # what an exercise of an earlier edition is called now; None if it asks for something else
+MOVED = {  # what exercises of earlier editions are called now; None if they ask for something else
     **{"0.1": "0.3", "0.3": "0.5", "0.5": "0.6"},
     **{"2.1": "2.5", "2.2": "2.6", "2.3": "2.10", "2.4": "2.7", "2.5": "2.11", "2.6": "2.8"},
     **{"2.7": "2.12", "2.8": None, "2.10": "2.4", "2.11": "2.13", "2.12": "2.14"},
