@@ -292,6 +292,20 @@ def test_the_address_comes_from_github_in_a_workflow(monkeypatch):
     assert repository() == "https://example.org/a/b"
 
 
+def test_every_reference_is_cited_and_every_citation_has_one():
+    texts = [path for name in ("*.md", "chapters/**/*.py") for path in BOOK.glob(name)]
+    roles = [
+        key.strip()
+        for path in texts
+        for keys in re.findall(r"\{cite(?::\w+)?\}`([^`]+)`", path.read_text(encoding="utf-8"))
+        for key in keys.split(",")
+    ]
+    listed = re.findall(
+        r"^@\w+\{([^,]+),", (BOOK / "references.bib").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert set(listed) == set(roles), "cite what references.bib lists, and list what is cited there"
+
+
 def test_the_glossary_is_sorted_and_bilingual():
     text = (BOOK / "glossary.md").read_text(encoding="utf-8")
     entries = text.split("```{glossary}\n")[1].removesuffix("```\n").strip().split("\n\n")
