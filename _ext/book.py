@@ -11,6 +11,7 @@ from matplotlib import pyplot as plt
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from stored import Counted, StoredView
+from weight import lighten
 
 from utils.press.lessons import FOLDED
 
@@ -115,7 +116,7 @@ class ArcOfDays(SphinxDirective):
         for shape, columns in (("wide", 4), ("tall", 2)):
             path = folder / f"arc-{shape}.png"
             drawing = arc.draw(columns)
-            drawing.savefig(path, dpi=160)
+            drawing.savefig(path, dpi=180)
             plt.close(drawing)
             uri = os.path.relpath(path, Path(self.env.doc2path(self.env.docname)).parent)
             figure += nodes.image(uri=uri, alt=self.options["alt"], classes=[f"arc-{shape}"])
@@ -136,4 +137,5 @@ def setup(app: Sphinx) -> dict:
     app.connect("doctree-read", fold_evidence)
     app.connect("env-get-updated", number_by_day, priority=900)  # after Sphinx has counted
     app.connect("html-page-context", let_everybody_read)
+    app.connect("build-finished", lighten, priority=900)  # after the theme's colours of code
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

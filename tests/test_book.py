@@ -2,13 +2,17 @@
 
 import re
 import shutil
+from functools import cache
 from html.parser import HTMLParser
+from io import BytesIO
 from pathlib import Path
 
 import nbformat
 import pytest
 import yaml
 from browser import BOOK, build_book
+from PIL import Image, ImageChops, ImageStat
+from sklearn.datasets import load_sample_image
 
 FETCHED = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "srcset"}
 ADDRESS = "https://github.com/someone/their-copy"
@@ -50,6 +54,7 @@ def played(name: str, words: str):
 def small_book(tmp_path_factory):
     """A function that builds a book of three pages with the settings of the whole one."""
 
+    @cache
     def build_small(first_lines: str, **environment: str):
         source = tmp_path_factory.mktemp("small")
         for name in ("_config.yml", "references.bib"):
@@ -223,6 +228,57 @@ def test_a_page_shows_a_lessons_view_and_counts(small_book):
         assert small.log.count(said) == 1, small.log[-4000:]
 
 
+def test_a_page_fetches_one_style_sheet_and_no_script_that_it_can_do_without(small_book):
+    small = small_book("# Start\n")
+    for name in ("chapters/07_lesson", "search"):
+        page = small.html / f"{name}.html"
+        found = Tags(page).found
+        (sheet,) = (a["href"] for tag, a in found if tag == "link" and a["rel"] == "stylesheet")
+        scripts = {a["src"].split("?")[0].rpartition("/")[2]: a for _, a in found if "src" in a}
+        assert ("searchindex.js" in scripts) == (name == "search")
+        assert "fontawesome.js" not in scripts or name == "search"
+        waits = [a for file, a in scripts.items() if file.endswith(".js") and "defer" not in a]
+        assert not waits or name == "search"
+        sheet = (page.parent / sheet.split("?")[0]).resolve()
+        style = sheet.read_text(encoding="utf-8")
+        for part in ("--book-paper", ".fa-magnifying-glass", "div.sphinxsidebar", ".highlight"):
+            assert part in style
+        assert "@import" not in style
+        named = re.findall(r"\burl\(([\w./-]+)", style)
+        assert named and all((sheet.parent / file).is_file() for file in named)
+
+
+def test_a_picture_is_webp_and_takes_its_room_before_it_comes(small_book):
+    small = small_book("# Start\n")
+    (picture,) = (
+        a
+        for tag, a in Tags(small.html / "chapters" / "07_lesson.html").found
+        if tag == "img" and "_images" in a["src"]
+    )
+    assert (picture["width"], picture["height"], picture["loading"]) == ("1", "1", "lazy")
+    assert Image.open(small.html / "chapters" / picture["src"]).format == "WEBP"
+    assert not list((small.html / "_images").glob("*.png"))
+
+
+def test_a_figure_with_more_dots_takes_the_same_room_and_loses_none(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(BOOK / "_ext")
+    from weight import as_webp
+
+    dots = Image.effect_noise((600, 400), 60).convert("RGB")
+    for dpi, room in ((120, (600, 400)), (240, (300, 200))):
+        dots.save(tmp_path / "figure.png", dpi=(dpi, dpi))
+        assert as_webp(tmp_path / "figure.png") == room
+        assert ImageChops.difference(dots, Image.open(tmp_path / "figure.webp")).getbbox() is None
+    photograph = Image.fromarray(load_sample_image("china.jpg"))
+    photograph.save(tmp_path / "photo.png")
+    assert as_webp(tmp_path / "photo.png") == photograph.size
+    lossless = BytesIO()
+    photograph.save(lossless, "webp", lossless=True)
+    assert (tmp_path / "photo.webp").stat().st_size < 2 / 3 * len(lossless.getvalue())
+    lost = ImageChops.difference(photograph, Image.open(tmp_path / "photo.webp"))
+    assert max(ImageStat.Stat(lost).mean) < 5  # of 255
+
+
 def test_the_address_comes_from_github_in_a_workflow(monkeypatch):
     monkeypatch.syspath_prepend(BOOK / "_ext")
     from book import repository
@@ -234,6 +290,20 @@ def test_the_address_comes_from_github_in_a_workflow(monkeypatch):
     assert repository() == ADDRESS
     monkeypatch.setenv("BOOK_REPOSITORY", "https://example.org/a/b/")
     assert repository() == "https://example.org/a/b"
+
+
+def test_every_reference_is_cited_and_every_citation_has_one():
+    texts = [path for name in ("*.md", "chapters/**/*.py") for path in BOOK.glob(name)]
+    roles = [
+        key.strip()
+        for path in texts
+        for keys in re.findall(r"\{cite(?::\w+)?\}`([^`]+)`", path.read_text(encoding="utf-8"))
+        for key in keys.split(",")
+    ]
+    listed = re.findall(
+        r"^@\w+\{([^,]+),", (BOOK / "references.bib").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert set(listed) == set(roles), "cite what references.bib lists, and list what is cited there"
 
 
 def test_the_glossary_is_sorted_and_bilingual():

@@ -1,9 +1,11 @@
 """The built book in a browser: quiet, self-contained, typeset, and readable for everybody."""
 
 import functools
+import gzip
 import http.server
 import re
 import threading
+from pathlib import Path
 
 import pytest
 import yaml
@@ -12,6 +14,8 @@ from browser import BOOK
 
 TOC = yaml.safe_load((BOOK / "_toc.yml").read_text(encoding="utf-8"))
 PAGES = [TOC["root"], *(chapter["file"] for part in TOC["parts"] for chapter in part["chapters"])]
+LESSONS = [name for name in PAGES if name.startswith("chapters/0")]
+LONGEST_LESSONS = sorted(LESSONS, key=lambda name: (BOOK / f"{name}.ipynb").stat().st_size)[-2:]
 # Axe measures the contrast of each coloured word of code. One of each colour will do, in a quarter
 # of the time.
 ONE_SPAN_OF_EACH_KIND = """() => {
@@ -21,10 +25,49 @@ ONE_SPAN_OF_EACH_KIND = """() => {
         seen.add(span.className);
     }
 }"""
+JUMPS = """() => new Promise((done) => {
+    let sum = 0;
+    const add = (list) => list.forEach((jump) => (sum += jump.hadRecentInput ? 0 : jump.value));
+    const watch = new PerformanceObserver((list) => add(list.getEntries()));
+    watch.observe({ type: "layout-shift", buffered: true });
+    setTimeout(() => { add(watch.takeRecords()); watch.disconnect(); done(sum); }, 50);
+})"""  # how far what was in sight has moved, as Web Vitals sums it up
+BLURRED = """async () => {
+    const figures = [...document.querySelectorAll("article :is(figure, .cell_output) img")];
+    figures.forEach((image) => (image.loading = "eager"));
+    await Promise.all(figures.map((image) => image.decode()));
+    return figures
+        .filter((image) => image.clientWidth && image.naturalWidth < 1.9 * image.clientWidth)
+        .map((image) => [image.alt, image.naturalWidth, image.clientWidth]);
+}"""
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
+TEXTS = (".html", ".css", ".js", ".svg")
+HEAVIEST = 1_500_000  # bytes of a first visit
+FAST_4G = {"latency": 165, "downloadThroughput": 9e6 / 8, "uploadThroughput": 1.5e6 / 8}
+
+
+@functools.cache
+def compressed(path: str) -> bytes:
+    return gzip.compress(Path(path).read_bytes(), compresslevel=6)
+
+
+class Host(http.server.SimpleHTTPRequestHandler):
+    """Serves as the hosts of books do, with texts compressed, and without a log."""
+
+    def do_GET(self):
+        path = self.translate_path(self.path)
+        if not path.endswith(TEXTS) or not Path(path).is_file():
+            super().do_GET()
+            return
+        self.send_response(200)
+        self.send_header("Content-Type", self.guess_type(path))
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(compressed(path))))
+        self.end_headers()
+        self.wfile.write(compressed(path))
+
     def log_message(self, format, *args):
         pass
 
@@ -32,7 +75,7 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def address(build):
     """Where the built pages are served, on this machine only."""
-    handler = functools.partial(QuietHandler, directory=build.html)
+    handler = functools.partial(Host, directory=build.html)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/"
@@ -65,6 +108,9 @@ def page(tab, address, request):
     show(tab, DESK, "light")
     tab.goto(f"{address}{request.param}.html", wait_until="networkidle")
     tab.evaluate("window.MathJax?.startup?.promise?.then(() => null)")
+    tab.jumps = tab.evaluate(JUMPS)
+    tab.evaluate("document.querySelectorAll('img').forEach((image) => (image.loading = 'eager'))")
+    tab.wait_for_load_state("networkidle")
     return tab
 
 
@@ -79,6 +125,17 @@ def test_page_is_quiet_and_asks_no_other_host(page):
     page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
     page.wait_for_load_state("networkidle")
     assert page.heard == []
+
+
+def test_page_is_light_and_keeps_its_place(page):
+    loaded = page.evaluate(
+        """() => [...performance.getEntriesByType("navigation"),
+                  ...performance.getEntriesByType("resource")]
+            .map((entry) => [entry.encodedBodySize, entry.name])"""
+    )
+    weight = sum(size for size, _ in loaded)
+    assert 100_000 < weight <= HEAVIEST, sorted(loaded)[-5:]
+    assert page.jumps <= 0.1  # what Web Vitals calls good
 
 
 def test_mathematics_is_typeset(page):
@@ -151,6 +208,37 @@ def test_page_is_accessible(page, size, theme):
         for fault in serious
         for node in fault["nodes"][:6]
     )
+
+
+@pytest.mark.parametrize("name", ["index", "notation", "claims", *LONGEST_LESSONS])
+def test_the_first_text_comes_within_a_second_on_a_throttled_line(chromium, address, name):
+    waited = []
+    for _ in range(3):  # of which the best counts: the machine may be busy
+        visit = chromium.new_context(viewport=PHONE)
+        tab = visit.new_page()
+        line = visit.new_cdp_session(tab)
+        line.send("Network.enable")
+        line.send("Network.emulateNetworkConditions", {"offline": False, **FAST_4G})
+        tab.goto(f"{address}{name}.html", wait_until="domcontentloaded")
+        tab.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
+        waited.append(
+            tab.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+        )
+        visit.close()
+        if waited[-1] <= 1000:
+            break
+    assert FAST_4G["latency"] < min(waited) <= 1000, waited
+
+
+def test_figures_are_crisp_at_double_density(chromium, address):
+    visit = chromium.new_context(viewport=DESK, device_scale_factor=2)
+    tab = visit.new_page()
+    for name in PAGES:
+        if re.match(r"(index|chapters/(deeper/)?\d\d)", name):
+            tab.goto(f"{address}{name}.html", wait_until="domcontentloaded")
+            blurred = tab.evaluate(BLURRED)
+            assert not blurred, f"{name}: run `make execute` for it, so that it is drawn anew"
+    visit.close()
 
 
 def test_a_page_has_one_search_box_and_no_empty_header(tab, address):

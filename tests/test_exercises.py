@@ -888,14 +888,14 @@ def begin_anew(monkeypatch) -> None:
 
 def test_a_tick_is_stored_and_merged_with_those_of_other_sessions(file, monkeypatch):
     verdict(ROWS, ROWS.reference)
-    assert json.loads(file.read_text()) == {"edition": 2, "passed": ["t.1"]}
+    assert json.loads(file.read_text()) == {"edition": 3, "passed": ["t.1"]}
     begin_anew(monkeypatch)
     verdict(COUNT, COUNT.reference)
     file.write_text(json.dumps({"passed": ["other", "t.2"]}))  # another notebook, meanwhile
     begin_anew(monkeypatch)
     verdict(SHARE, SHARE.reference)
     verdict(YES, lambda n: False)
-    assert json.loads(file.read_text()) == {"edition": 2, "passed": ["other", "t.2", "t.3"]}
+    assert json.loads(file.read_text()) == {"edition": 3, "passed": ["other", "t.2", "t.3"]}
     assert progress.progress.passed() == {"other", "t.2", "t.3"}
     assert left_in(file.parent) == ["progress.json"]
 
@@ -904,11 +904,23 @@ def test_ticks_of_the_first_edition_follow_their_exercises(file, monkeypatch):
     file.write_text(json.dumps({"passed": ["1.4", "5.1", "5.14"]}))
     assert progress.progress.passed() == {"1.4", "5.8"}  # what was 5.1 asks for something else now
     verdict(ROWS, ROWS.reference)
-    assert json.loads(file.read_text()) == {"edition": 2, "passed": ["1.4", "5.8", "t.1"]}
+    assert json.loads(file.read_text()) == {"edition": 3, "passed": ["1.4", "5.8", "t.1"]}
     begin_anew(monkeypatch)
     assert progress.progress.passed() == {"1.4", "5.8", "t.1"}
     new = [id for id in progress.MOVED.values() if id]
     assert len(set(new)) == len(new) and set(new) <= set(everything)
+
+
+@pytest.mark.parametrize(
+    ("edition", "now"),
+    [(1, {"1.8", "5.8"}), (2, {"1.8", "5.1", "5.14"}), (3, {"1.2", "1.3", "5.1", "5.14"})],
+)
+def test_a_tick_moves_once_whichever_edition_it_is_from(edition, now, file, monkeypatch):
+    moved = {"1.2": "1.8", "1.3": None}  # as Days 1, 4 and 7 do in the third edition
+    monkeypatch.setattr(progress, "MOVED", progress.MOVED | moved)
+    stored = {"edition": edition, "passed": ["1.2", "1.3", "5.1", "5.14"]}
+    file.write_text(json.dumps(stored))
+    assert progress.progress.passed() == now
 
 
 TICKING = """
@@ -935,7 +947,7 @@ def test_no_tick_is_lost_when_notebooks_write_at_once(file):
         time.sleep(0.5)
         assert not file.exists()
     assert [process.wait() for process in ticking] == [0] * len(ids)
-    assert json.loads(file.read_text()) == {"edition": 2, "passed": ids}
+    assert json.loads(file.read_text()) == {"edition": 3, "passed": ids}
     assert left_in(file.parent) == ["progress.json"]
 
 

@@ -1,6 +1,8 @@
 """Figures show the values that they were given, and their style serves every reader."""
 
 import itertools
+from base64 import b64decode
+from io import BytesIO
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -8,6 +10,9 @@ import pytest
 import torch
 from matplotlib.colors import to_rgb
 from matplotlib.font_manager import FontEntry
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+from PIL import Image
 
 from utils.show import plotting
 from utils.show.plotting import bars, curves, heat_map, image_grid, use_book_style
@@ -77,6 +82,18 @@ def test_without_the_books_font_the_readers_serves_and_without_one_pinyin(
         assert plotting.in_chinese("我 爱", pinyin="wǒ ài") == shown
     finally:
         plotting.chinese_font.cache_clear()
+
+
+def test_in_a_notebook_a_figure_has_two_dots_for_each_of_the_pages():
+    draw = "from utils.show.plotting import *\nuse_book_style()\nbars({'a': 1}, 'x')"
+    notebook = new_notebook(cells=[new_code_cell(draw), new_code_cell("bars({'a': 1}, 'x')")])
+    NotebookClient(notebook, kernel_name="python3").execute()
+    for cell in notebook.cells:
+        figure = cell.outputs[-1]
+        room = figure["metadata"]["image/png"]
+        with Image.open(BytesIO(b64decode(figure["data"]["image/png"]))) as picture:
+            assert picture.width == pytest.approx(2 * room["width"], abs=2)
+            assert picture.info["dpi"][0] == pytest.approx(240, abs=0.1)
 
 
 def test_figures_fit_the_page_and_a_phone_reads_them():

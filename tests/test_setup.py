@@ -362,6 +362,13 @@ def change_lesson(book: Path, number: int, folder: str = "chapters", output: str
     notebooks.write(notebook, script.with_suffix(".ipynb"))
 
 
+def rewrite(book: Path, section: str, code: str = "print(2)") -> None:
+    """Give the lesson another section."""
+    script = book / "chapters" / "01_tiny.py"
+    script.write_text(f"# %% [markdown]\n# # Day 1\n#\n# {section}\n\n# %%\n{code}\n")
+    notebooks.write(notebooks.from_script(script), script.with_suffix(".ipynb"))
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*.ipynb")}
 
@@ -525,6 +532,50 @@ def test_a_changed_lesson_is_told_of_and_comes_beside_the_copy(lessons):
     assert jupyter.fresh_copy("01_tiny").name == "01_tiny.new1.ipynb"
     assert contents(lessons / "my").items() >= kept.items() >= before.items()
     assert "print(2)" in (lessons / "my" / "01_tiny.new1.ipynb").read_text()
+
+
+def test_rewritten_lessons_come_into_a_folder_of_their_own_and_one_sentence_says_so(lessons):
+    jupyter.provide_copies()
+    before = contents(lessons / "my")
+    rewrite(lessons, "## Step by step")
+    (said,) = jupyter.provide_copies()
+    assert said == (
+        "The lessons were rewritten since you began: the new ones are in my/rewritten/, your "
+        "copies in my/ are kept as they are, and your ticks count for both."
+    )
+    new = lessons / "my" / "rewritten"
+    assert set(contents(new)) == {"01_tiny.ipynb", "solutions/01_tiny.ipynb"}
+    assert contents(lessons / "my").items() >= before.items()
+    assert "Step by step" in (new / "01_tiny.ipynb").read_text()
+    assert jupyter.fresh_copy("01_tiny") == new / "01_tiny.new1.ipynb"
+    assert jupyter.provide_copies() == [said]
+    rewrite(lessons, "## Step by step", "print(3)")  # a smaller change, after that
+    assert [text.partition(";")[0] for text in jupyter.provide_copies()] == [
+        said,
+        "my/rewritten/01_tiny.ipynb: the lesson has changed since you began",
+    ]
+
+
+def test_a_reader_who_begins_with_the_rewritten_lessons_works_in_my(lessons):
+    rewrite(lessons, "## Step by step")
+    assert jupyter.provide_copies() == []
+    mine = lessons / "my" / "01_tiny.ipynb"
+    notebook = notebooks.read(mine)
+    notebook.cells[0].source += "\n\n## My own notes"
+    notebooks.write(notebook, mine)
+    assert jupyter.provide_copies() == [] and jupyter.folder() == lessons / "my"
+
+
+def test_make_lab_opens_the_rewritten_lesson(lessons, monkeypatch, capsys):
+    jupyter.provide_copies()
+    rewrite(lessons, "## Step by step")
+    opened = []
+    monkeypatch.setattr(jupyter, "open_lab", lambda workspace, page, options: opened.append(page))
+    monkeypatch.setenv("BOOK_PROGRESS", "")
+    jupyter.main(["lab", "01_tiny"])
+    assert opened == [lessons / "my" / "rewritten" / "01_tiny.ipynb"]
+    assert os.environ["BOOK_PROGRESS"] == str(lessons / "my" / "progress.json")
+    assert capsys.readouterr().out.startswith("The lessons were rewritten since you began: ")
 
 
 @pytest.mark.parametrize(

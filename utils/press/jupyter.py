@@ -8,6 +8,7 @@ python -m utils.press.jupyter edit [LESSON] [-- options of JupyterLab]    the or
 import hashlib
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -58,16 +59,42 @@ def make_copy(original: Path, copy: Path) -> None:
         raise LessonError(f"{shown(copy)} can't be written: {error.strerror}.") from error
 
 
+def folder() -> Path:
+    """Where the reader works: my/, or a folder in it if my/ holds lessons as they were before.
+
+    A lesson was rewritten if it has a section that the reader's copy lacks.
+    """
+    for lesson in sorted(CHAPTERS.glob("[0-9]*.ipynb")):
+        try:
+            before = _sections(MINE / lesson.name)
+        except LessonError:  # none, or a damaged one
+            continue
+        if _sections(lesson) - before:
+            return MINE / "rewritten"
+    return MINE
+
+
+def _sections(lesson: Path) -> set[str]:
+    text = "\n".join(cell.source for cell in read(lesson).cells if cell.cell_type == "markdown")
+    return set(re.findall(r"^## (.+)", text, re.MULTILINE))
+
+
 def provide_copies() -> list[str]:
     """Make the readers' copies that are missing; one that is there is never touched.
 
-    Returns: a sentence on each copy that is damaged, or of which the lesson has changed meanwhile.
+    Returns: where the lessons are, if they were rewritten since the reader began; and a sentence on
+    each copy that is damaged, or of which the lesson has changed meanwhile.
     Raises: LessonError if a copy can't be made.
     """
-    messages = []
+    messages, mine = [], folder()
+    if mine != MINE:
+        messages.append(
+            f"The lessons were rewritten since you began: the new ones are in {shown(mine)}/, your "
+            f"copies in {shown(MINE)}/ are kept as they are, and your ticks count for both."
+        )
     for script in scripts():
         original = script.with_suffix(".ipynb")
-        copy = MINE / original.relative_to(CHAPTERS)
+        copy = mine / original.relative_to(CHAPTERS)
         if not os.path.lexists(copy):
             make_copy(original, copy)
             continue
@@ -90,7 +117,7 @@ def fresh_copy(name: str) -> Path:
     Raises: LessonError if there is no such lesson, or the copy can't be made.
     """
     original = find(name)[0].with_suffix(".ipynb")
-    copy = MINE / original.relative_to(CHAPTERS)
+    copy = folder() / original.relative_to(CHAPTERS)
     number = 1
     while os.path.lexists(fresh := copy.with_suffix(f".new{number}.ipynb")):
         number += 1
@@ -143,7 +170,7 @@ def main(arguments: list[str]) -> None:
             for message in provide_copies():
                 print(message, flush=True)
             os.environ["BOOK_PROGRESS"] = str(MINE / "progress.json")
-            lesson = MINE / lesson.relative_to(CHAPTERS)
+            lesson = folder() / lesson.relative_to(CHAPTERS)
     except LessonError as error:
         sys.exit(str(error))
     open_lab(f"book-{command}", lesson, options)

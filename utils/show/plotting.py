@@ -13,6 +13,7 @@ import numpy as np
 import seaborn as sns
 import torch
 from cycler import cycler
+from IPython import get_ipython
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
@@ -65,9 +66,11 @@ STYLE = {
 
 
 def use_book_style() -> None:
-    """Draw all figures from here on in the book's style."""
+    """Draw all figures from here on in the book's style, with two dots for each of the page's."""
     plt.rcParams.update(STYLE)
     plt.rcParams["font.family"] = ["sans-serif", *filter(None, [chinese_font()])]
+    if "inline" in plt.get_backend():
+        get_ipython().run_line_magic("config", "InlineBackend.figure_format = 'retina'")
 
 
 @cache

@@ -1,0 +1,102 @@
+"""What a page costs: figures as WebP with the size that they take, one style sheet, few scripts."""
+
+import os
+import re
+from functools import cache
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image
+from sphinx.application import Sphinx
+
+PER_INCH = 120  # of the page's dots; a figure may have more of its own
+LARGE = 200_000  # bytes
+# The icons are in the theme's font as well, and only the page that searches needs the index.
+NEEDLESS = re.compile(
+    r"\s*<script [^>]*\b(fontawesome|searchtools|language_data|searchindex)\.js[^>]*></script>"
+    r'|\s*<link rel="preload" as="script"[^>]*>'
+)
+OPTIONS = re.compile(r'<script src="[^"]*\bdocumentation_options\.js[^>]*></script>')
+WAITED_FOR = re.compile(r"<script (?=[^>]*\bsrc=)(?![^>]*\b(defer|async)\b)")
+SHEET = re.compile(r'\s*<link [^>]*href="((?:\.\./)*_static/)([\w/.-]+\.css)\b[^>]*>')
+PICTURE = re.compile(r'<img ([^>]*?)src="([^"]*)\b(_images/[^"/]+)\.png"')
+ALL = "styles/all.css"
+
+
+def lighten(app: Sphinx, failure: Exception | None) -> None:
+    """Rewrite the finished pages so that the first text comes soon, and then nothing jumps."""
+    if failure or app.builder.name != "html":
+        return
+    folder = Path(app.outdir)
+    options = (folder / "_static" / "documentation_options.js").read_text(encoding="utf-8")
+
+    @cache
+    def shown(name: str) -> str:
+        """A figure's attributes, after it was made WebP."""
+        width, height = as_webp(folder / f"{name}.png")
+        return f'loading="lazy" width="{width}" height="{height}" '
+
+    for page in folder.rglob("*.html"):
+        if "_static" in page.parts:
+            continue
+        text = with_one_sheet(page.read_text(encoding="utf-8"), folder / "_static")
+        if page.name != "search.html":
+            text = NEEDLESS.sub("", text)
+            text = OPTIONS.sub(lambda _: f"<script>{options}</script>", text)
+            text = WAITED_FOR.sub("<script defer ", text)
+        text = PICTURE.sub(
+            lambda found: f'<img {shown(found[3])}{found[1]}src="{found[2]}{found[3]}.webp"', text
+        )
+        page.write_text(text, encoding="utf-8")
+
+
+def with_one_sheet(page: str, static: Path) -> str:
+    """The page with one style sheet in place of all that it asks for, which is written."""
+    names = [name for _, name in SHEET.findall(page)]
+    if names in ([], [ALL]):
+        return page
+    made = "\n".join(_style(static / name, static / ALL) for name in names)
+    (static / ALL).write_text(made, encoding="utf-8")
+    version = sha256(made.encode()).hexdigest()[:8]
+    first = SHEET.search(page)
+    link = f'\n<link rel="stylesheet" href="{first[1]}{ALL}?v={version}" />'
+    return page[: first.start()] + link + SHEET.sub("", page[first.start() :])
+
+
+def _style(file: Path, sheet: Path) -> str:
+    """A style sheet as a part of another, with what it imports."""
+    text = re.sub(
+        r'@import "([^"]+)";',
+        lambda found: _style(file.parent / found[1], sheet),
+        file.read_text(encoding="utf-8"),
+    )
+    there = Path(os.path.relpath(file.parent, sheet.parent)).as_posix()
+    return re.sub(r"\burl\((?=[\w.])", f"url({there}/", text)
+
+
+def as_webp(png: Path) -> tuple[int, int]:
+    """Put a WebP in the place of a PNG; return its width and height on the page.
+
+    It is the same to the last dot, unless it is large and a loss that nobody sees saves a third.
+    """
+    with Image.open(png) as picture:
+        dense = picture.info.get("dpi", (PER_INCH, PER_INCH))[0] / PER_INCH
+        plain = picture.convert("RGB") if _is_opaque(picture) else picture
+        made = _webp(plain, lossless=True, quality=30, method=2)
+        if len(made) > LARGE:
+            photograph = _webp(plain, quality=90)
+            made = photograph if len(photograph) < 2 / 3 * len(made) else made
+    png.with_suffix(".webp").write_bytes(made)
+    png.unlink()
+    return round(picture.width / dense), round(picture.height / dense)
+
+
+def _webp(picture: Image.Image, **options) -> bytes:
+    made = BytesIO()
+    picture.save(made, "webp", **options)
+    return made.getvalue()
+
+
+def _is_opaque(picture: Image.Image) -> bool:
+    return picture.mode != "RGBA" or picture.getextrema()[3][0] == 255
