@@ -204,7 +204,7 @@ observe(
 )
 
 # %% [markdown]
-# So whoever tests a GRU on a single unit can't see which one it is. The book's layer has both.
+# So a test on a single unit can't tell which of the two a GRU is. The book's layer has both.
 
 # %%
 show_source(recurrent.GRU)
@@ -507,7 +507,7 @@ def unspaced(part: str, length: int = 32) -> tuple[torch.Tensor, torch.Tensor]:
 letters, ends = unspaced("test")
 never = 1 - ends.double().mean().item()
 observe(
-    "Who always says “no end” is right for {never:.1%} of the test's letters.",
+    "A reader that always says “no end” is right for {never:.1%} of the test's letters.",
     never=never,
     holds=3 / 4 < never < 5 / 6,
 )
