@@ -76,7 +76,7 @@ _, right = train_recall(forgetful, 50, rounds=3, seed=0)
 fixed = experiments.load("recall_fixed")
 learned = seeds_that_learn(fixed.rows)
 lucky = learned["RNN"][50]
-said = "The RNN names {right:.0%} of the first symbols, where a guess is right in 25 %. With four times as many steps, {lucky} of 3 seeds learn it."
+said = "The RNN names {right:.0%} of the first symbols, where a guess is right in 25%. With four times as many steps, {lucky} of 3 seeds learn it."
 observe(said, right=right, lucky=lucky, holds=abs(right - 0.25) < 0.1 and lucky < 2)
 
 # %% [markdown]
@@ -565,7 +565,7 @@ alike = max(best.values()) < 1.15 * min(best.values())
 observe(said, **named, **best, holds=set(winners) == {*found} and alike)
 
 # %% [markdown]
-# Printed at one rate, such a table compares recipes, not layers. At their best rates they hardly differ here, and the LSTM's lies at the edge of what was tried, so it may have more in it.
+# At a single rate such a comparison is one of recipes, not of layers. At their best rates the three hardly differ here, and the LSTM's lies at the edge of what was tried, so it may have more in it.
 
 # %% [markdown]
 # ## Look inside
@@ -603,7 +603,7 @@ plt.show()
 left = direct_path(forget)[:, 1].mean(dim=0).max().item()
 apart = [held[first == k][:, :, unit].mean(dim=0) for k in range(4)]
 grows = (torch.stack(apart).std(dim=0)[-1] / torch.stack(apart).std(dim=0)[9]).item()
-said = "From this cell alone, {alone:.0%} of the first symbols can be told after 50 steps, where a guess gets 25 %. In the best lane the forget gates leave {left:.0%} of what the first symbol wrote. And the four means are {grows:.1f} times as far apart as after ten steps."
+said = "From this cell alone, {alone:.0%} of the first symbols can be told after 50 steps, where a guess gets 25%. In the best lane the forget gates leave {left:.0%} of what the first symbol wrote. And the four means are {grows:.1f} times as far apart as after ten steps."
 observe(said, alone=alone, left=left, grows=grows, holds=alone > 0.4 and left > 0.05 and grows > 1)
 
 # %% [markdown]
@@ -648,16 +648,17 @@ means = {
 axes = plt.subplots(1, 2, figsize=(7.2, 2.6))[1]
 for k, (ax, name) in enumerate(zip(axes, ("forget gate", "input gate"))):
     bars({kind: [of[k].item()] for kind, of in means.items()}, f"{name} open (%)", ax=ax)
+    ax.set_xlim(0, 110)
 axes[1].set_yticklabels([])
 plt.show()
 
 # %% tags=["evidence"]
 mean = {kind.replace(" ", "_"): of[0].item() for kind, of in means.items()}
-said = "In the mean, the forget gates are open by {letters:.0f} % at a letter, {spaces:.0f} % at a space, {punctuation:.0f} % at punctuation and {new_lines:.0f} % at a new line."
+said = "On average, the forget gates are open by {letters:.0f}% at a letter, {spaces:.0f}% at a space, {punctuation:.0f}% at punctuation and {new_lines:.0f}% at a new line."
 observe(said, **mean, holds=max(mean["spaces"], mean["punctuation"]) < mean["letters"])
 
 # %% [markdown]
-# Where a word ends, the network forgets more: what it knew of the word is no longer needed. A mean over units is safe to read. A single unit that seems to stand for something is another matter, and [a fair test](deeper/03_gates.ipynb#gates-quotes) found none.
+# Where a word ends, the network forgets more: what it knew of the word is no longer needed. A mean over 128 units is safer to read than a single unit that seems to stand for something: [a fair test](deeper/03_gates.ipynb#gates-quotes) found no such unit.
 
 # %% [markdown]
 # ## Show someone

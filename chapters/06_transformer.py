@@ -162,8 +162,11 @@ observe(
 # for each of the $D$ places:
 #
 # $$
-# \operatorname{LN}(x) = g \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b,
-# \qquad \mu = \frac1D \sum_i x_i, \quad \sigma^2 = \frac1D \sum_i (x_i - \mu)^2 .
+# \begin{aligned}
+# \operatorname{LN}(x) &= g \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b, \\
+# \mu &= \frac1D \sum_i x_i, \\
+# \sigma^2 &= \frac1D \sum_i (x_i - \mu)^2 .
+# \end{aligned}
 # $$ (eq-layer-norm)
 #
 # A small $\varepsilon$ keeps it from dividing by 0. There is nothing of other positions in it, and nothing of the batch. So a sentence comes out the same whoever stands beside it.
@@ -223,7 +226,10 @@ check.show_reference("6.1")
 # *3 minutes.* For given weights, what a look brings is a sum of values: it can't make anything of them. The feed-forward layer can, since it has a bend, the ReLU, between two matrices:
 #
 # $$
-# \operatorname{FFN}(x) = W_2 \max(0,\, W_1 x + b_1) + b_2 .
+# \begin{aligned}
+# \operatorname{FFN}(x) = {} & W_2 \max(0,\, W_1 x + b_1) \\
+# & + b_2 .
+# \end{aligned}
 # $$ (eq-feed-forward)
 #
 # Between them it is $F$ wide, in the paper four times as wide as outside. Most of a Transformer's weights are here. With two hidden numbers it already tells whether two bits differ, which no sum can: one counts the bits that are set, the other notices that both are.
@@ -258,8 +264,10 @@ plt.show()
 # *9 minutes, half of them yours.* Where does the norm belong? Let $f$ be a sublayer, a look or a thought. The paper norms the sum; most models since then norm what the sublayer reads:
 #
 # $$
-# \text{post-norm: } x \leftarrow \operatorname{LN}(x + f(x)), \qquad
-# \text{pre-norm: } x \leftarrow x + f(\operatorname{LN}(x)) .
+# \begin{aligned}
+# \text{post-norm: } x &\leftarrow \operatorname{LN}(x + f(x)), \\
+# \text{pre-norm: } x &\leftarrow x + f(\operatorname{LN}(x)) .
+# \end{aligned}
 # $$ (eq-residual)
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A block with post-norm, left, and with pre-norm, right. In post-norm everything passes through the norms (framed). In pre-norm nothing stands on the stream but sums.", "name": "fig-residuals"}, "image": {"alt": "Two towers over an x at the bottom. Left, post-norm: a thick arrow rises to a plus, then into a framed box, norm, then to another plus and another framed norm; boxes attention and feed-forward stand beside the road, between a copy of it and the plus. Right, pre-norm: the thick arrow rises through two plus signs and meets no box; beside it stand norm and attention, then norm and feed-forward."}}
@@ -481,7 +489,11 @@ observe(
 # *8 minutes.* So we bring in the clocks of Day 5 {cite}`vaswani2017attention`. Each turns with a speed of its own, $\omega_i$, and shows the position $p$ by where its hand points, which is two numbers: how far to the right, and how high.
 #
 # $$
-# \mathrm{PE}_{p,2i} = \sin(\omega_i\, p), \qquad \mathrm{PE}_{p,2i+1} = \cos(\omega_i\, p), \qquad \omega_i = 10000^{-2i/D} .
+# \begin{aligned}
+# \mathrm{PE}_{p,2i} &= \sin(\omega_i\, p), \\
+# \mathrm{PE}_{p,2i+1} &= \cos(\omega_i\, p), \\
+# \omega_i &= 10000^{-2i/D} .
+# \end{aligned}
 # $$ (eq-waves)
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "One clock and its two waves. Dashed: its hand at later positions. How high it points is the cosine, how far to the right the sine.", "name": "fig-wave"}, "image": {"alt": "On the left a clock with a hand at twelve and dashed hands at seven later positions. On the right, over the positions 0 to 7, a wave that begins at the top, with a dot at each position, and a dashed one that begins in the middle. An arrow leads from the tip of the hand to the first dot."}}
@@ -510,15 +522,17 @@ heat_map(sinusoidal(64, 32), xlabel="column", ylabel="position", signed=True)
 plt.show()
 
 # %% [markdown]
-# Why waves? Going $k$ places on turns each hand by $\omega_i k$, wherever it was. The sine and cosine of a sum of angles say the same with numbers:
+# Why waves? Going $k$ places on turns each hand by $b = \omega_i k$, wherever it was. Let it be at $a = \omega_i p$. The sine and cosine of a sum of angles say the same with numbers:
 #
 # $$
-# \begin{pmatrix} \sin \omega_i(p + k) \\ \cos \omega_i(p + k) \end{pmatrix} =
-# \begin{pmatrix} \cos \omega_i k & \sin \omega_i k \\ -\sin \omega_i k & \cos \omega_i k \end{pmatrix}
-# \begin{pmatrix} \sin \omega_i p \\ \cos \omega_i p \end{pmatrix} .
+# \begin{aligned}
+# &\begin{pmatrix} \sin(a + b) \\ \cos(a + b) \end{pmatrix} = \\
+# &\quad \begin{pmatrix} \cos b & \sin b \\ -\sin b & \cos b \end{pmatrix}
+# \begin{pmatrix} \sin a \\ \cos a \end{pmatrix} .
+# \end{aligned}
 # $$ (eq-shift-matrix)
 #
-# The first row is $\sin(a + b) = \cos b \sin a + \sin b \cos a$ with $a = \omega_i p$, $b = \omega_i k$. In the matrix there is no $p$: *three words on* is the same matrix everywhere, and a matrix is what $W_q$ and $W_k$ are. They still have to find it.
+# The first row is $\sin(a + b) = \cos b \sin a + \sin b \cos a$. In the matrix there is no $a$, and so no $p$: *three words on* is the same matrix everywhere, and a matrix is what $W_q$ and $W_k$ are. They still have to find it.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "From position 2 to position 5 at a speed of one radian per position. The matrix for three steps doesn't know where it starts.", "name": "fig-turn"}, "image": {"alt": "A clock with a dashed hand at 2, a full one at 5 and the angle between them shaded. Beside it a matrix with the rows -0.99, 0.14 and -0.14, -0.99, called turn by 3, times the vector 0.91, -0.42 of position 2, gives -0.96, 0.28 of position 5."}}
 omega, p, k = 1.0, 2, 3
