@@ -856,7 +856,11 @@ def test_a_prediction_takes_what_it_asks_for():
     assert verdict(number, 51) == "✗ t.9  you have half of it."
     assert verdict(number, 90).startswith("✗ t.9  that is not it")
     assert verdict(number, "100") == "✗ t.9  expected a float, got a str."
-    assert verdict(number, torch.tensor(100.0)) == "✗ t.9  expected a float, got a Tensor."
+    for computed in (torch.tensor(97.0), np.float32(97)):
+        assert verdict(number, computed) == "✓ t.9  correct."
+    assert verdict(number, torch.tensor(51)) == "✗ t.9  you have half of it."
+    assert verdict(number, torch.tensor([100.0])) == "✗ t.9  expected a float, got a Tensor."
+    assert verdict(number, torch.tensor(100j)) == "✗ t.9  expected a float, got a complex."
     assert verdict(Prediction("t.10", lambda: 1), True).startswith("✗ t.10  that is not it")
 
 

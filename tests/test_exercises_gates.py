@@ -331,6 +331,7 @@ NAMED = [
     ("3.14", "batch_first_one_by_one", states_batch_first_by_loop),
     ("3.14", "last_row", lambda outputs, lengths: outputs[len(outputs) - 1]),
     ("3.10", "one_more_always", lambda *sizes: int(units_in_parts(*sizes)) + 1),
+    ("3.10", "rounded_to_the_nearest", lambda *sizes: int(units_in_parts(*sizes) + 0.5)),
     ("3.16", "counted_among_the_good", chosen_among_the_good),
 ]
 
@@ -358,7 +359,7 @@ WRONG = [
     *[("3.13", lambda *weights: weights), ("3.9", lambda distance, share: 1.0)],
     *[("3.3", path_divided), ("3.3", lambda f: torch.ones(len(f), f.shape[1] + 1, f.shape[2]))],
     *[("3.14", lambda outputs, lengths: outputs.mean(0)), ("3.16", lambda scores, costs: 0)],
-    *[("3.10", lambda *sizes: round(units_in_parts(*sizes)))],
+    *[("3.10", lambda *sizes: math.ceil(units_in_parts(*sizes)) - 1)],
     ("3.17", lambda u, longest: (-(1 + u * longest).log(), (1 + u * longest).log())),
 ]
 

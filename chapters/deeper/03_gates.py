@@ -204,7 +204,7 @@ observe(
 )
 
 # %% [markdown]
-# So whoever tests a GRU on a single unit can't see which one it is. The book's layer has both.
+# So a test on a single unit can't tell which of the two a GRU is. The book's layer has both.
 
 # %%
 show_source(recurrent.GRU)
@@ -311,7 +311,7 @@ assert 0.7 < start < 0.76
 
 # %% [markdown]
 # Depth has learned the same lesson. Highway networks put the LSTM's gates on their roads {cite}`srivastava2015highway`, residual networks removed them, and a road that is
-# scaled down makes a deep network worse {cite}`he2016identity`. In training, the authors of 1997 cut the second way off, so that the gradient could neither fade nor explode on it. Only since 2005 is the full gradient in use {cite}`graves2005framewise`.
+# scaled down makes a deep network worse {cite}`he2016identity`. In training, the authors of 1997 cut the second way off, so that the gradient could neither fade nor explode on it. Only since 2005 has the full gradient been used {cite}`graves2005framewise`.
 
 # %% [markdown]
 # (gates-latch)=
@@ -338,7 +338,7 @@ observe(
 )
 
 # %% [markdown]
-# Is that little enough after all, or does the network *write it again* as it goes? We shut the ramp: after the first 20 symbols nothing more gets onto the road.
+# Does so little suffice, or does the network *write it again* as it goes? We shut the ramp: after the first 20 symbols nothing more gets onto the road.
 
 # %% tags=["evidence"]
 shut = {n: [recall_after(model, n, ramp=20)[0] for model in holders] for n in (100, 1000)}
@@ -507,7 +507,7 @@ def unspaced(part: str, length: int = 32) -> tuple[torch.Tensor, torch.Tensor]:
 letters, ends = unspaced("test")
 never = 1 - ends.double().mean().item()
 observe(
-    "Who always says “no end” is right for {never:.1%} of the test's letters.",
+    "A reader that always says “no end” is right for {never:.1%} of the test's letters.",
     never=never,
     holds=3 / 4 < never < 5 / 6,
 )

@@ -533,7 +533,7 @@ loss = transformer.label_smoothing_loss
 history = fit(copier, batches, loss, optimiser, epochs=1, schedule=schedule)
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Loss of each batch while the model learns to copy.", "name": "fig-copy-loss"}, "image": {"alt": "A curve that falls to about two and a half within some tens of steps, stays there for a while, falls with halts and spikes to about a half by step two hundred, and stays there."}}
-curves({"": (range(1, 321), history.step_loss)}, "step", "loss (nats a symbol)")
+curves({"": (range(1, 321), history.step_loss)}, "step", "loss (nats per symbol)")
 plt.show()
 
 # %% tags=["evidence"]
@@ -1230,7 +1230,7 @@ check("6.17", layer_norm_gradient)
 # :label: exercise-6-18
 #
 # *Research, 45 minutes.* The paper's models are the mean of their last checkpoints {cite}`vaswani2017attention`. Write this mean, parameter by parameter, of the
-# last few in a list that begins with the oldest. Then train a small `DecoderOnly` on the texts of the next cell (here 0 is a symbol like the others, no PAD: take `F.cross_entropy`, and leave out what can't be known, the first two symbols; 16 texts of 24 symbols a step, 400 steps), at a constant rate of 0.01 and with fresh texts at each
+# last few in a list that begins with the oldest. Then train a small `DecoderOnly` on the texts of the next cell (here 0 is a symbol like the others, no PAD: take `F.cross_entropy`, and leave out what can't be known, the first two symbols; 16 texts of 24 symbols per step, 400 steps), at a constant rate of 0.01 and with fresh texts at each
 # step. Save its parameters every 10 steps. How far above the texts' own surprise is the loss of the newest, of the mean of the last five, of the mean of all? Is the mean's loss the mean of the losses? Say why it helps, and when it
 # does not. ([Solution](../solutions/06_transformer.ipynb#solution-6-18))
 # ```

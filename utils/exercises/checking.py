@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, allclose, equal, isclose  # an answer may patch torch's own
 
@@ -436,6 +437,8 @@ class Prediction:
         """Return True, False or (untouched) None, and a sentence."""
         if attempt is None:
             return None, "not started: put your prediction in place of None."
+        if isinstance(attempt, Tensor | np.generic) and attempt.ndim == 0:
+            attempt = attempt.item()
         expected = self.answer()
         if isinstance(expected, str) != isinstance(attempt, str) or not isinstance(
             attempt, bool | int | float | str

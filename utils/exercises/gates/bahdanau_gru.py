@@ -96,3 +96,10 @@ def gates_exchanged(x, h, W_x, W_h):
 )
 def transposed(x, h, W_x, W_h):
     return gru_step(x, h, W_x, torch.cat([weight.T for weight in W_h.chunk(3)]))
+
+
+@exercise.mistake("the candidate has no bounds: a tanh is missing.")
+def candidate_without_tanh(x, h, W_x, W_h):
+    r, z, _ = (x @ W_x.T + h @ W_h.T).chunk(3, dim=1)
+    n = x @ W_x.chunk(3)[2].T + (r.sigmoid() * h) @ W_h.chunk(3)[2].T
+    return h + z.sigmoid() * (n - h)

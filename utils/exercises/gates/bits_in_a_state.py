@@ -74,3 +74,18 @@ def bits_for_units(length, vocab_size, bits):
 @exercise.mistake("where the bits divide evenly among the units, you count one unit too many.")
 def one_more_always(length, vocab_size, bits):
     return math.floor(length * math.log2(vocab_size) / bits) + 1
+
+
+@exercise.mistake("rounded to the nearest: where less than half a unit is missing, one is missing.")
+def rounded_to_the_nearest(length, vocab_size, bits):
+    return round(length * math.log2(vocab_size) / bits)
+
+
+@exercise.mistake("the more a unit holds, the fewer are needed: divide by the bits.")
+def multiplied_by_bits(length, vocab_size, bits):
+    return math.ceil(length * math.log2(vocab_size) * bits)
+
+
+@exercise.mistake("you rounded up the bits of each symbol: several symbols may share a bit.")
+def bits_of_each_symbol_rounded_up(length, vocab_size, bits):
+    return math.ceil(length * math.ceil(math.log2(vocab_size)) / bits)

@@ -71,3 +71,8 @@ def from_0(u, longest):
 @exercise.mistake("your longest time is `longest`; the recipe ends at one step less.")
 def one_step_too_far(u, longest):
     return biases(1 + u * (longest - 1))
+
+
+@exercise.mistake("the input gate's bias is missing: it is minus that of the forget gate.")
+def forget_gate_alone(u, longest):
+    return 0 * u, chrono_biases(u, longest)[1]

@@ -111,3 +111,31 @@ def products_turned_round(f):
 def divided(f):
     from_0 = torch.cat([torch.ones_like(f[:, :1]), f.cumprod(1)], dim=1)
     return from_0[:, -1:] / from_0
+
+
+@exercise.mistake(
+    "you multiplied from the first step on, and put the 1 behind: asked for is what reaches the "
+    "end."
+)
+def from_the_start_with_one_behind(f):
+    return with_one_behind(f.cumprod(1))
+
+
+@exercise.mistake(
+    "turned round once, and not turned back: the first is to be that of t = 0, the longest path."
+)
+def not_turned_back(f):
+    return with_one_behind(f.flip(1).cumprod(1))
+
+
+@exercise.mistake(
+    "T products, where T + 1 are asked for: from c_T to itself the path has no gate, and its "
+    "derivative is 1."
+)
+def without_the_one(f):
+    return f.flip(1).cumprod(1).flip(1)
+
+
+@exercise.mistake("the 1 belongs to t = T, and so to the end.")
+def one_in_front(f):
+    return torch.cat([torch.ones_like(f[:, :1]), f.flip(1).cumprod(1).flip(1)], dim=1)

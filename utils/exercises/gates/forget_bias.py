@@ -87,3 +87,28 @@ def logarithm_of_the_distance(distance, share):
 )
 def power_for_root(distance, share):
     return logit(share**distance)
+
+
+@exercise.mistake("that leaves `share` after one step, however many there are.")
+def one_step_only(distance, share):
+    return logit(share)
+
+
+@exercise.mistake("that is a step too many: `distance` gates are multiplied.")
+def one_step_more(distance, share):
+    return logit(share ** (1 / (distance + 1)))
+
+
+@exercise.mistake("a sigmoid is made of e, and undone by the natural logarithm.")
+def logarithm_of_base_two(distance, share):
+    return logit(share ** (1 / distance)) / math.log(2)
+
+
+@exercise.mistake("a sigmoid is made of e, and undone by the natural logarithm, not of base 10.")
+def logarithm_of_base_ten(distance, share):
+    return logit(share ** (1 / distance)) / math.log(10)
+
+
+@exercise.mistake("a good rule for long distances; for short ones it is off.")
+def for_long_distances(distance, share):
+    return math.log(-distance / math.log(share))

@@ -150,3 +150,39 @@ def without_bias(x, h, W_x, W_h, b, b_hn):
 )
 def transposed(x, h, W_x, W_h, b, b_hn):
     return gru_step(x, h, W_x, torch.cat([weight.T for weight in W_h.chunk(3)]), b, b_hn)
+
+
+@exercise.mistake("what could be written has a sign: the candidate is a tanh, not a sigmoid.")
+def candidate_without_sign(x, h, W_x, W_h, b, b_hn):
+    r, a, n_x, n_h = parts(x, h, W_x, W_h, b)
+    return mix(a, h, (n_x + r * (n_h + b_hn)).sigmoid())
+
+
+@exercise.mistake("whatever its name says, r lets the old state through: not 1 - r.")
+def reset_turned_round(x, h, W_x, W_h, b, b_hn):
+    r, a, n_x, n_h = parts(x, h, W_x, W_h, b)
+    return mix(a, h, (n_x + (1 - r) * (n_h + b_hn)).tanh())
+
+
+@exercise.mistake("r is for the candidate's eyes only: what z keeps is h itself.")
+def kept_state_reset(x, h, W_x, W_h, b, b_hn):
+    r, a, n_x, n_h = parts(x, h, W_x, W_h, b)
+    return mix(a, r * h, (n_x + r * (n_h + b_hn)).tanh())
+
+
+@exercise.mistake(
+    "the candidate's two products are added before r can part them, and b_hn is missing: r "
+    "multiplies what comes from the state."
+)
+def one_product_for_all(x, h, W_x, W_h, b, b_hn):
+    r, a, n_x, n_h = parts(x, h, W_x, W_h, b)
+    return mix(a, h, (r * (n_x + n_h)).tanh())
+
+
+@exercise.mistake("the blocks come in the order r, z, n: yours are r, n, z.")
+def candidate_second(x, h, W_x, W_h, b, b_hn):
+    def turned(weight):
+        r, z, n = weight.chunk(3)
+        return torch.cat([r, n, z])
+
+    return gru_step(x, h, turned(W_x), turned(W_h), turned(b), b_hn)

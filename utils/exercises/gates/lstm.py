@@ -148,3 +148,37 @@ def transposed(x, h, c, W_x, W_h, b):
 @exercise.mistake("the right numbers, but the cell comes first: asked for is h, then c.")
 def cell_first(*inputs):
     return lstm_step(*inputs)[::-1]
+
+
+@exercise.mistake("the blocks come in the order i, f, g, o: yours are i, o, f, g.")
+def output_gate_second(*inputs):
+    return step(*inputs, order="iofg")
+
+
+@exercise.mistake("the blocks come in the order i, f, g, o: yours are i, g, f, o.")
+def candidate_second(*inputs):
+    return step(*inputs, order="igfo")
+
+
+@exercise.mistake("the cell has a sign, and a sigmoid loses it: what is shown is its tanh.")
+def shown_without_sign(*inputs):
+    return step(*inputs, show=torch.sigmoid)
+
+
+@exercise.mistake("whatever its name says, f is what is kept: it multiplies the cell, not 1 - f.")
+def forgets_by_f(x, h, c, W_x, W_h, b):
+    i, f, g, o = (x @ W_x.T + h @ W_h.T + b).chunk(4, dim=1)
+    c = (1 - f.sigmoid()) * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+@exercise.mistake("nothing is ever forgotten: the old cell is multiplied by f.")
+def without_forget_gate(x, h, c, W_x, W_h, b):
+    i, _, g, o = (x @ W_x.T + h @ W_h.T + b).chunk(4, dim=1)
+    c = c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+@exercise.mistake("the gates look at the input alone: W_h and the last h are missing.")
+def without_state(x, h, c, W_x, W_h, b):
+    return lstm_step(x, torch.zeros_like(h), c, W_x, W_h, b)

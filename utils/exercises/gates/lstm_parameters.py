@@ -51,3 +51,13 @@ def no_input():
 @exercise.mistake("a direction reads its own old state, of 16 numbers, not that of both.")
 def state_of_both_directions():
     return 2 * 4 * 16 * (10 + 2 * 16 + 2)
+
+
+@exercise.mistake("that is one direction with one bias per block: there are two of each.")
+def one_direction_and_bias():
+    return 4 * 16 * (10 + 16 + 1)
+
+
+@exercise.mistake("each direction has 16 units: they don't share them out.")
+def units_shared_out():
+    return 2 * 4 * 8 * (10 + 8 + 2)

@@ -1,5 +1,6 @@
 """A gate: a mixture of the old and the new, unit by unit."""
 
+import torch
 from torch import Tensor
 
 from utils.exercises.checking import Exercise, random
@@ -85,3 +86,8 @@ def with_softmax(a, old, new):
 
 def mix_with(z: Tensor, old: Tensor, new: Tensor) -> Tensor:
     return z * old + (1 - z) * new
+
+
+@exercise.mistake("that is a switch, and it has no slope: a gate that is half open lets half in.")
+def switch(a, old, new):
+    return torch.where(a > 0, old, new)

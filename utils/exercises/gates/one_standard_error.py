@@ -117,3 +117,8 @@ def counted_among_the_good(scores, costs):
     best = means.argmax()
     good_enough = means >= means[best] - standard_error(scores[best])
     return int(costs[good_enough].argmin())
+
+
+@exercise.mistake("you allow two standard errors; the rule allows one.")
+def two_errors(scores, costs):
+    return cheapest_within(lambda runs: 2 * standard_error(runs), scores, costs)

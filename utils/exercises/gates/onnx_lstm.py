@@ -99,3 +99,28 @@ def candidate_without_tanh(*inputs):
 @exercise.mistake("the right numbers, but the cell comes first: asked for is h, then c.")
 def cell_first(*inputs):
     return lstm_step(*inputs)[::-1]
+
+
+@exercise.mistake("you permuted the blocks the other way round: f is the third of ONNX's.")
+def permuted_the_other_way(*inputs):
+    return step(*inputs, order="igof")
+
+
+def to_the_library(weight: Tensor) -> Tensor:
+    i, o, f, g = weight.chunk(4)
+    return torch.cat([i, f, g, o])
+
+
+@exercise.mistake("the bias has four blocks too: it is stacked as the weights are.")
+def bias_left(x, h, c, W_x, W_h, b):
+    return library_step(x, h, c, to_the_library(W_x), to_the_library(W_h), b)
+
+
+@exercise.mistake("W_h has four blocks too: it is stacked as W_x is.")
+def state_left(x, h, c, W_x, W_h, b):
+    return library_step(x, h, c, to_the_library(W_x), W_h, to_the_library(b))
+
+
+@exercise.mistake("W_h and b have four blocks too: they are stacked as W_x is.")
+def state_and_bias_left(x, h, c, W_x, W_h, b):
+    return library_step(x, h, c, to_the_library(W_x), W_h, b)

@@ -54,3 +54,23 @@ def tanh():
 @exercise.mistake("a gate is missing: from c_0 to c_20 the path leads through twenty of them.")
 def one_gate_short():
     return (1 / (1 + math.exp(-1))) ** 19
+
+
+@exercise.mistake("a gate is too many: from c_0 to c_20 the path leads through twenty of them.")
+def one_gate_more():
+    return (1 / (1 + math.exp(-1))) ** 21
+
+
+@exercise.mistake("σ(1) is what is kept, and 1 - σ(1) what is lost in a step.")
+def what_is_lost():
+    return (1 - 1 / (1 + math.exp(-1))) ** 20
+
+
+@exercise.mistake("that is the logarithm of what is left.")
+def logarithm():
+    return -20 * math.log(1 + math.exp(-1))
+
+
+@exercise.mistake("did you write it in per cent?")
+def per_cent():
+    return 100 * (1 / (1 + math.exp(-1))) ** 20

@@ -127,3 +127,8 @@ def two_alone(x, norms, sublayers):
 @exercise.mistake("the last sublayer comes first: go through them in their order.")
 def backwards(x, norms, sublayers):
     return block(x, norms[::-1], sublayers[::-1])
+
+
+@exercise.mistake("one sum around all of them: each sublayer adds to the stream by itself.")
+def one_residual(x, norms, sublayers):
+    return x + run(x, norms, sublayers, lambda x, norm, f: f(norm(x)))

@@ -71,3 +71,23 @@ def no_biases_in_attention():
 @exercise.mistake("the two matrices of the feed-forward layer have biases, too.")
 def no_biases_in_feed_forward():
     return 8 * MATRIX + 2 * D * D_FF + 3 * NORM
+
+
+@exercise.mistake("weights alone: each matrix and each norm has a bias, and each norm a gain.")
+def matrices_alone():
+    return 8 * D * D + 2 * D * D_FF
+
+
+@exercise.mistake("the feed-forward layer is missing: the thought after the looks.")
+def no_feed_forward():
+    return 8 * MATRIX + 3 * NORM
+
+
+@exercise.mistake("a feed-forward layer goes to 256 and comes back: it has two matrices.")
+def one_matrix_of_the_feed_forward():
+    return 8 * MATRIX + D * D_FF + D_FF + 3 * NORM
+
+
+@exercise.mistake("the heads share the width out: all four together are as large as one.")
+def matrices_for_each_head():
+    return 4 * 8 * MATRIX + FEED_FORWARD + 3 * NORM

@@ -156,3 +156,24 @@ def before_the_norm(x, gain, bias, eps):
 def axis_lost(x, gain, bias, eps):
     deviation = x - x.mean(-1)
     return gain * deviation / (deviation.square().mean(-1) + eps).sqrt() + bias
+
+
+@exercise.mistake("`mean()` and `std()` without an axis take all numbers at once: name the axis.")
+def without_an_axis(x, gain, bias, eps):
+    return gain * (x - x.mean()) / (x.std() + eps) + bias
+
+
+@exercise.mistake("you add the squares up: σ² is their mean.")
+def sum_of_squares(x, gain, bias, eps):
+    deviation = x - x.mean(-1, keepdim=True)
+    return gain * deviation / (deviation.square().sum(-1, keepdim=True) + eps).sqrt() + bias
+
+
+@exercise.mistake("ε is squared, and is to be added as it is.")
+def eps_squared(x, gain, bias, eps):
+    return layer_norm(x, gain, bias, eps**2)
+
+
+@exercise.mistake("ε is always 1e-5 in yours: take the one that is given.")
+def eps_of_its_own(x, gain, bias, eps):
+    return layer_norm(x, gain, bias)

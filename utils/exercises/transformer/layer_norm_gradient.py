@@ -165,3 +165,9 @@ def pushed(x, gain, eps, grad_y):
 @exercise.mistake("where is ε? It stands beside the variance, forwards and backwards.")
 def no_eps(x, gain, eps, grad_y):
     return layer_norm_gradient(x, gain, 0.0, grad_y)
+
+
+@exercise.mistake("the right gradients, but the bias's comes before the gain's: x, gain, bias.")
+def bias_before_gain(x, gain, eps, grad_y):
+    by_x, by_gain, by_bias = layer_norm_gradient(x, gain, eps, grad_y)
+    return by_x, by_bias, by_gain

@@ -41,3 +41,18 @@ def no_input():
 @exercise.mistake("that is for decoder blocks, which have three sublayers: an encoder's has two.")
 def three_sublayers_each():
     return math.sqrt(1 + 3 * 12)
+
+
+@exercise.mistake("a block has two sublayers, and it is the variances that add up.")
+def variance_of_one_sublayer_each():
+    return 13.0
+
+
+@exercise.mistake("it is the variances that add up, and what came in is still among it.")
+def variance_without_input():
+    return 24.0
+
+
+@exercise.mistake("that is the last sublayer's share of the deviation: how large is the whole?")
+def share_of_the_last():
+    return 0.2

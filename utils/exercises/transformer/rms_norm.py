@@ -118,3 +118,13 @@ def centred_above(x, gain, eps):
 )
 def axis_lost(x, gain, eps):
     return gain * x / (x.square().mean(-1) + eps).sqrt()
+
+
+@exercise.mistake("some programs store the gain less 1; here it is the gain itself.")
+def gain_less_one(x, gain, eps):
+    return rms_norm(x, 1 + gain, eps)
+
+
+@exercise.mistake("that is the mean size: the root of the mean square is larger.")
+def mean_size(x, gain, eps):
+    return gain * x / (x.abs().mean(-1, keepdim=True) + eps)

@@ -133,3 +133,29 @@ def padded_in_front(targets):
 @exercise.mistake("shorter rows are filled up with EOS: what counts for nothing is PAD.")
 def filled_with_ends(targets):
     return made(targets, fill=EOS)
+
+
+@exercise.mistake("BOS is never to be said: the first word is, by the place that reads BOS.")
+def start_to_be_said_too(targets):
+    return made(targets, read=lambda y: [BOS, *y, PAD], say=lambda y: [BOS, *y, EOS])
+
+
+@exercise.mistake("BOS and EOS have changed places: a sentence begins with BOS = 1.")
+def ends_exchanged(targets):
+    return made(targets, read=lambda y: [EOS, *y], say=lambda y: [*y, BOS])
+
+
+@exercise.mistake("`roll` brings the last column to the front, and there BOS belongs.")
+def rolled(targets):
+    say = shifted(targets)[1]
+    return say.roll(1, 1), say
+
+
+@exercise.mistake("-100 is what the library's loss leaves out; here it is PAD = 0.")
+def filled_with_ignore_index(targets):
+    return made(targets, fill=-100)
+
+
+@exercise.mistake("a sentence is a row, (B, T): `pad_sequence` asks for `batch_first=True`.")
+def time_first(targets):
+    return tuple(part.T for part in shifted(targets))

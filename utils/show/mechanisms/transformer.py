@@ -1,18 +1,13 @@
-"""Day 6's larger pictures: the stream, norms, blocks, towers, the shifted target, waves."""
+"""Day 6's larger pictures: a block in post-norm and pre-norm, and the two towers."""
 
 from collections.abc import Sequence
 
+import torch
 from matplotlib.axes import Axes
+from torch import Tensor
 
-from utils.show.diagrams import (
-    arrow,
-    box,
-    cells,
-    label,
-    light,
-    note,
-    sheet,
-)
+from utils.show.diagrams import arrow, box, brace, cells, label, light, note, sheet
+from utils.show.diagrams.sheet import Block, Point, stroke
 
 
 def residuals() -> Axes:
@@ -47,46 +42,69 @@ def residuals() -> Axes:
 
 
 def towers(source: str, read: Sequence[str], said: Sequence[str]) -> Axes:
-    """Draw encoder and decoder, what enters them, and what flows from one to the other."""
-    ax = sheet(12.6)
-    left, right = 3.6, 11.6
-    wide = (5.6, 0.85)
+    """Draw encoder and decoder, what each look may see, and what flows from one to the other."""
+    ax = sheet(12.2)
+    left, right, foot = 3.3, 11.7, 10.1
+    words, S, T = source.split(), len(source.split()), len(read)
+    everyone, causal = torch.ones(S, S), torch.ones(T, T).tril()
 
-    def tower(x, names, foot):
-        blocks, y = [], foot
-        for name in names:
-            blocks.append(box(ax, (x - wide[0] / 2, y - 1.65), name, wide))
-            arrow(ax, (x, y), (x, y - 0.8), role="state", weight=0.25)
-            y -= 1.65
-        return blocks
+    first = _look(ax, (left, foot - 2.3), "self-attention", everyone)
+    thought = _over(ax, first, "feed-forward")
+    at = left - 0.75 * S, thought.y - 2.5
+    memory = cells(ax, at, [[""] * S] * 2, role="state", size=(1.5, 0.5))
+    _rise(ax, thought, memory)
+    label(ax, memory, "top", *words)
+    note(ax, (left, memory.y - 1.0), "what the encoder found", weight="bold")
 
-    foot = 10.4
-    encoder = tower(left, ("self-attention", "feed-forward"), foot)
-    decoder = tower(right, ("causal self-attention", "look at the source", "feed-forward"), foot)
-    light(ax, decoder[1])
-    for x, blocks in ((left, encoder), (right, decoder)):
-        note(ax, (x + 3.2, blocks[0].y - 0.3), r"$\times L$")
-    words = source.split()
-    memory = cells(
-        ax, (left - 0.6 * len(words), 4.6), [[""] * len(words)] * 2, role="state", size=(1.2, 0.5)
-    )
-    arrow(ax, encoder[-1].at("top"), memory.at("bottom"), role="state", weight=0.25)
-    label(ax, memory, "top", "what the encoder found: (S, D)")
-    start = memory.at("right")
-    arrow(ax, (start[0], start[1] - 0.1), decoder[1].at("left"), role="key", weight=0.2)
-    arrow(
-        ax, (start[0], start[1] + 0.2), (decoder[1].x, decoder[1].y + 0.7), role="value", weight=0.2
-    )
-    note(ax, (7.8, 4.9), "keys and\nvalues")
-    for x, texts in ((left, words), (right, read)):
-        note(ax, (x, foot + 1.25), "   ".join(texts))
-        note(ax, (x, foot + 0.45), "vectors + clocks")
-    note(ax, (left, 12.25), "source", weight="bold")
-    note(ax, (right, 12.25), "what the decoder reads", weight="bold")
-    top = decoder[-1].at("top")
-    out = box(ax, (right - wide[0] / 2, top[1] - 1.85), "norm, then logits", wide)
-    arrow(ax, top, out.at("bottom"), role="state", weight=0.25)
-    note(ax, (right, out.y - 1.1), "   ".join(said), weight="bold")
+    own = _look(ax, (right, foot - 2.3), "causal self-attention", causal)
+    across = _look(ax, (right, own.y - 2.25), "look at the source", torch.ones(T, S))
+    light(ax, across)
+    arrow(ax, own.at("top"), across.at("bottom"), role="query", weight=0.25)
+    note(ax, (right + 1.3, own.y - 0.38), "queries")
+    last = _over(ax, across, "feed-forward")
+    out = _over(ax, last, "norm, then logits")
     arrow(ax, out.at("top"), (right, out.y - 0.75))
+    note(ax, (right, out.y - 1.1), "   ".join(said), weight="bold")
     note(ax, (right, out.y - 1.75), "what it says")
+
+    for role, lane, row, down in (("key", 7.9, 0, -0.25), ("value", 7.4, 1, 0.25)):
+        start, end = memory[row, S - 1].at("right"), across.at("left")
+        corner = (lane, end[1] + down)
+        ax.plot([start[0], lane, lane], [start[1], start[1], corner[1]], color=stroke(role), lw=2.4)
+        ax.lines[-1].set(marker="", linestyle="-")
+        arrow(ax, corner, (end[0] - 0.1, corner[1]), role=role, weight=0.15)
+    note(ax, (8.45, across.y - 0.4), "keys")
+    note(ax, (6.6, across.y + 0.25), "values")
+    for x, texts, told in ((left, words, "source"), (right, read, "what the decoder reads")):
+        arrow(ax, (x, foot), (x, foot - 0.8), role="state", weight=0.25)
+        note(ax, (x, foot + 0.35), "vectors + clocks")
+        note(ax, (x, foot + 1.1), "   ".join(texts))
+        note(ax, (x, foot + 1.75), told, weight="bold")
+    for top, bottom in ((thought, first), (last, own)):
+        height = bottom.y + bottom.height - top.y
+        brace(ax, Block(bottom.x, top.y, bottom.width, height), "right", r"$\times L$")
     return ax
+
+
+def _look(ax: Axes, place: Point, name: str, seen: Tensor) -> Block:
+    """Draw a look's box, and in it which places (columns) each of its places (rows) may see."""
+    wide, high, size = 5.9, 1.5, 0.24
+    x, y = place[0] - wide / 2, place[1]
+    block = box(ax, (x, y), "", (wide, high))
+    note(ax, (x + 0.25, y + high / 2), name, align="left")
+    rows, columns = seen.shape
+    at = x + wide - 0.15 - (1.2 + columns * size) / 2, y + (high - rows * size) / 2
+    blank = [[""] * columns] * rows
+    cells(ax, at, blank, role="query", weights=0.8 * seen, size=(size, size))
+    return block
+
+
+def _over(ax: Axes, below: Block, name: str) -> Block:
+    """Draw a box over another, and the stream between them."""
+    block = box(ax, (below.x, below.y - 1.6), name, (below.width, 0.85))
+    _rise(ax, below, block)
+    return block
+
+
+def _rise(ax: Axes, below: Block, above: Block) -> None:
+    arrow(ax, below.at("top"), above.at("bottom"), role="state", weight=0.25)

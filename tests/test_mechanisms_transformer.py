@@ -1,0 +1,74 @@
+"""The larger pictures of Day 6: where the norms stand, and what each look may see."""
+
+import math
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+from matplotlib.colors import to_rgb
+from matplotlib.patches import FancyArrowPatch, Rectangle
+
+from utils.self_attention import causal_mask
+from utils.show.mechanisms import transformer as mechanisms
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+def places(ax, text: str) -> list[tuple[float, float]]:
+    return [written.get_position() for written in ax.texts if written.get_text() == text]
+
+
+def leads(ax, start: tuple[float, float], end: tuple[float, float], within: float = 1.0) -> bool:
+    """Whether an arrow begins near one place and ends near another (units of the sheet)."""
+    ends = [patch._posA_posB for patch in ax.patches if isinstance(patch, FancyArrowPatch)]
+    return any(math.dist(a, start) < within and math.dist(b, end) < within for a, b in ends)
+
+
+def test_the_norms_stand_on_the_stream_in_post_norm_and_beside_it_in_pre_norm():
+    ax = mechanisms.residuals()
+    (post, _), (pre, _) = places(ax, "post-norm") + places(ax, "pre-norm")
+    norms = places(ax, "norm")
+    assert sorted(x == pytest.approx(post) for x, _ in norms) == [False, False, True, True]
+    assert all(x != pytest.approx(pre, abs=0.5) for x, _ in norms)
+    below = [at for at in norms if at[0] > 8]  # those of pre-norm: norm, then sublayer
+    layers = [at for name in ("attention", "feed-forward") for at in places(ax, name) if at[0] > 8]
+    for norm, layer in zip(below, layers, strict=True):
+        assert norm[1] > layer[1] and leads(ax, norm, layer)  # y runs down
+    for kind in (post, pre):
+        sums = [at for at in places(ax, "+") if at[0] == pytest.approx(kind)]
+        assert len(sums) == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "said"), [("I love deep learning", "wǒ ài shēndù xuéxí"), ("I run", "wǒ pǎo")]
+)
+def test_the_grids_are_the_masks_of_the_three_looks(source, said):
+    said = said.split()
+    ax = mechanisms.towers(source, ["BOS", *said], [*said, "EOS"])
+    S, T = len(source.split()), len(said) + 1
+    small = [p for p in ax.patches if isinstance(p, Rectangle) and p.get_width() < 0.3]
+    seen = torch.tensor([to_rgb(cell.get_facecolor()) != (1, 1, 1) for cell in small])
+    masks = torch.ones(S, S), causal_mask(T), torch.ones(T, S)
+    assert seen.tolist() == torch.cat([mask.bool().flatten() for mask in masks]).tolist()
+    for mask in masks:  # a row for each place that asks, from above
+        grid, small = small[: mask.numel()], small[mask.numel() :]
+        corners = [(round(cell.get_y(), 6), round(cell.get_x(), 6)) for cell in grid]
+        assert corners == sorted(corners)
+        assert len({y for y, _ in corners}) == len(mask)
+
+
+def test_queries_come_from_the_decoder_and_keys_and_values_from_the_encoder():
+    ax = mechanisms.towers("I love", ["BOS", "wǒ", "ài"], ["wǒ", "ài", "EOS"])
+    (own,), (across,) = places(ax, "causal self-attention"), places(ax, "look at the source")
+    (queries,), (found,) = places(ax, "queries"), places(ax, "what the encoder found")
+    assert own[1] > queries[1] > across[1]
+    lanes = [line for line in ax.lines if len(line.get_xdata()) == 3]  # right, then down
+    assert len(lanes) == 2
+    for line in lanes:
+        (x, turn, end), (y, level, foot) = line.get_data()
+        assert found[0] < x < turn == end < across[0] and found[1] < y == level < foot
+        assert abs(foot - across[1]) < 0.5  # it ends beside the look at the source
