@@ -105,8 +105,8 @@ def divided_by_zero(gradients, max_norm):
 
 @exercise.mistake("what is too long grows, and what is short enough is stretched: min, not max.")
 def larger_factor(gradients, max_norm):
-    factor = (max_norm / length(gradients)).clamp(min=1)
-    return [g * factor for g in gradients]
+    norm = length(gradients)
+    return [g * (max_norm / norm).clamp(min=1) if norm > 0 else g for g in gradients]
 
 
 @exercise.mistake("the length is the root of the sum of squares, not the sum of the sizes.")
