@@ -25,7 +25,7 @@ def card(*words: str) -> Axes:
         h, y = torch.zeros(4, dtype=torch.float64), 1.0 + 3.75 * row
         now = cells(ax, (0.5, y), h[:, None], role="state", weights=0, **size)
         for letter in word:
-            h = torch.tanh(W_x[:, letters.index(letter)] + 0.7 * W_h @ h)
+            h = torch.tanh(0.7 * (W_x[:, letters.index(letter)] + W_h @ h))
             before, x = now, now.x + 3.3
             now = cells(ax, (x, y), h[:, None], role="state", weights=h[:, None].abs(), **size)
             arrow(ax, before.at("right"), now.at("left"), text=f"reads {letter}")
