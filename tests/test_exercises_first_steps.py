@@ -166,6 +166,11 @@ def test_the_safe_loss_is_safe_in_single_precision_too():
     assert loss == 1000
 
 
+def test_a_loss_that_is_a_plain_number_is_told_to_stay_a_tensor():
+    passed, sentence = check.exercises["0.2"].judge(lambda *task: F.cross_entropy(*task).item())
+    assert passed is False and sentence.endswith("such as .item().")
+
+
 def test_a_right_loss_that_is_cut_off_from_autograd_does_not_pass():
     def cut_off(logits, labels):
         return F.cross_entropy(logits, labels).detach()

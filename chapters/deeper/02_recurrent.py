@@ -171,7 +171,7 @@ for steps in (16, 1000, 10_000):
 # (deeper-clipping)=
 # ## When does training break without clipping?
 #
-# *4 minutes.* The lesson clips a reader of words, and gains a little at high learning rates. Is there a case in which nothing works without it? Take the task of yesterday: to say which of four symbols was the first, of ten. We use gradient descent at two learning rates, with weights $W_h$ that are large
+# *4 minutes.* The lesson clips a reader of words, and gains a little at high learning rates. Is there a case in which nothing works without it? Take a task with one thing to remember: which of four symbols was the first, of ten. We use gradient descent at two learning rates, with weights $W_h$ that are large
 # enough to hold a symbol, and to explode.
 
 

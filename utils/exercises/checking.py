@@ -196,6 +196,8 @@ def _type_problem(got: Any, expected: Any) -> str:
         if not isinstance(got, Tensor):
             made = isinstance(got, list | tuple | int | float)
             how = " Make one of the numbers with torch.stack or torch.tensor." if made else ""
+            if isinstance(got, int | float) and expected.ndim == 0:
+                how = " It has no gradient: leave out what made it a number, such as .item()."
             return f"it returned {_article(got)}, not a tensor.{how}"
         if got.shape != expected.shape:
             return f"the result has shape {tuple(got.shape)}, it should be {tuple(expected.shape)}."
@@ -246,7 +248,10 @@ def _told_apart(got: Any, expected: Any) -> str:
             return f"{int((~right).sum())} of {right.numel()} numbers are wrong."
     elif _short(got) != _short(expected):
         return f"you got {_short(got)}, it should be {_short(expected)}."
-    return "the first four digits are right, and the next are not: is a part in single precision?"
+    return (
+        "the first four digits are right, and the next are not: is a part in single precision, or "
+        "a small number added?"
+    )
 
 
 def _gradients(function: Callable, inputs: tuple, data: Sequence[int]) -> Outcome:

@@ -42,7 +42,7 @@ def two_examples():
 
 @exercise.stage("logits as large as 1000")
 def large_logits():
-    return [given([[1000, 0]], [1])]
+    return [given([[1000, 0]], [1]), given([[1000] + 9 * [0]], [3])]
 
 
 @exercise.stage("rows with very different logits")
@@ -154,3 +154,35 @@ def every_label_from_every_row(logits, labels):
 def one_maximum_for_all(logits, labels):
     shifted = logits - logits.max()
     return -picked(shifted - shifted.exp().sum(dim=1, keepdim=True).log(), labels).mean()
+
+
+@exercise.mistake(
+    "taking the mean from a row leaves numbers that can still be too large for exp: after what "
+    "subtraction is none of them above 0?"
+)
+def mean_subtracted(logits, labels):
+    shifted = logits - logits.mean(dim=1, keepdim=True)
+    return -picked(shifted - shifted.exp().sum(dim=1, keepdim=True).log(), labels).mean()
+
+
+@exercise.mistake(
+    "taking the smallest logit from a row leaves the others above 0, where exp grows: which one "
+    "has to become 0?"
+)
+def minimum_subtracted(logits, labels):
+    shifted = logits - logits.amin(dim=1, keepdim=True)
+    return -picked(shifted - shifted.exp().sum(dim=1, keepdim=True).log(), labels).mean()
+
+
+@exercise.mistake(
+    "you took the maximum from the logits in the sum, and not from that of the right class: the "
+    "same number has to go from all."
+)
+def shifted_in_the_sum_only(logits, labels):
+    shifted = logits - logits.amax(dim=1, keepdim=True)
+    return -picked(logits - shifted.exp().sum(dim=1, keepdim=True).log(), labels).mean()
+
+
+@exercise.mistake("you divide by examples times classes: each example has one loss, not several.")
+def divided_by_the_classes(logits, labels):
+    return -picked(logits.log_softmax(1), labels).mean() / logits.shape[1]

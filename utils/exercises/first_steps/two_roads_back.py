@@ -96,3 +96,8 @@ def error_reversed(x, w, b, y):
 def outer_weight_skipped(x, w, b, y):
     h, gate, e = forward(x, w, b, y)
     return 2 * e * (h + gate * x), 2 * e * gate
+
+
+@exercise.mistake("dL/dw comes first, then dL/db: yours come the other way round.")
+def exchanged(x, w, b, y):
+    return backward(x, w, b, y)[::-1]

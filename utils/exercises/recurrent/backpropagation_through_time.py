@@ -151,3 +151,25 @@ def exchanged(states, grad_h, W_h):
 @exercise.mistake("the deltas are asked for too: return both, the deltas first.")
 def gradient_alone(states, grad_h, W_h):
     return back_through_time(states, grad_h, W_h)[1]
+
+
+@exercise.mistake(
+    "what a step's own output sends passes through the tanh, too: the slope multiplies both."
+)
+def own_output_past_the_slope(states, grad_h, W_h):
+    later, total, deltas = 0, 0, []
+    for t in reversed(range(grad_h.shape[1])):
+        deltas.insert(0, grad_h[:, t] + later * (1 - states[:, t + 1] ** 2))
+        later, total = deltas[0] @ W_h, total + deltas[0].T @ states[:, t]
+    return torch.stack(deltas, dim=1), total
+
+
+@exercise.mistake("the slope of tanh is 1 - h², and yours is 1 - h.")
+def slope_without_square(states, grad_h, W_h):
+    return walked(states[:, :-1], 1 - states[:, 1:], grad_h, W_h)
+
+
+@exercise.mistake("W_h is one matrix for the whole batch: its gradient is summed over it.")
+def one_gradient_for_each_sequence(states, grad_h, W_h):
+    deltas, _ = back_through_time(states, grad_h, W_h)
+    return deltas, torch.einsum("btn,btm->bnm", deltas, states[:, :-1])

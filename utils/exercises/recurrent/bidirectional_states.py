@@ -104,3 +104,14 @@ def one_too_early(outputs, lengths):
 @exercise.mistake("the backward half has one more token to read before it is done.")
 def backward_one_short(outputs, lengths):
     return read_at(outputs, lengths - 1, 0 * lengths + 1)
+
+
+@exercise.mistake("the forward half comes first, as in `outputs`; yours is the other way round.")
+def backward_first(outputs, lengths):
+    N = outputs.shape[2] // 2
+    return both_ends(outputs, lengths).roll(N, dims=1)
+
+
+@exercise.mistake("the backward half is right; the forward half has read one token there.")
+def forward_at_the_beginning(outputs, lengths):
+    return read_at(outputs, 0 * lengths, 0 * lengths)

@@ -101,3 +101,19 @@ def epsilon_added(gradients, max_norm):
 def divided_by_zero(gradients, max_norm):
     factor = min(1.0, max_norm / length(gradients).item())
     return [g * factor for g in gradients]
+
+
+@exercise.mistake("what is too long grows, and what is short enough is stretched: min, not max.")
+def larger_factor(gradients, max_norm):
+    norm = length(gradients)
+    return [g * (max_norm / norm).clamp(min=1) if norm > 0 else g for g in gradients]
+
+
+@exercise.mistake("the length is the root of the sum of squares, not the sum of the sizes.")
+def sum_of_sizes(gradients, max_norm):
+    return scaled(gradients, max_norm / sum(g.abs().sum() for g in gradients))
+
+
+@exercise.mistake("the longest tensor is shorter than all of them together.")
+def longest_tensor(gradients, max_norm):
+    return scaled(gradients, max_norm / max(g.norm() for g in gradients))

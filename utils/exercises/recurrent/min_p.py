@@ -134,3 +134,9 @@ def batch_axis(logits, temperature, share):
 def axis_lost(logits, temperature, share):
     probabilities = torch.softmax(logits / temperature, 1)
     return only(probabilities >= share * probabilities.amax(1), probabilities)
+
+
+@exercise.mistake("these are logits: which function makes probabilities of them?")
+def logits_left(logits, temperature, share):
+    kept = likely_enough(torch.softmax(logits / temperature, 1), share)
+    return (logits / temperature).masked_fill(~kept, -math.inf)

@@ -51,3 +51,8 @@ def no_bias_in_the_layer():
 @exercise.mistake("each character has a bias, too.")
 def no_bias_of_the_logits():
     return parameter_count() - 50
+
+
+@exercise.mistake("a text of twice the length is read with the same weights.")
+def twice_the_length():
+    return 2 * parameter_count()

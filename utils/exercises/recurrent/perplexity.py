@@ -105,3 +105,8 @@ def mean_after_exp(nats, lengths):
 )
 def sign(nats, lengths):
     return math.exp(-nats[real(nats, lengths)].mean())
+
+
+@exercise.mistake("the first position is number 0: you count one of the padding behind each line.")
+def one_too_many(nats, lengths):
+    return math.exp(nats[real(nats, lengths + 1)].mean())

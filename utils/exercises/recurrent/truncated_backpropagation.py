@@ -121,3 +121,22 @@ def no_half(*task):
 @exercise.mistake("the loss sums over the batch, and yours is a mean.")
 def mean_over_the_batch(x, *others):
     return truncated_gradient(x, *others) / len(x)
+
+
+@exercise.mistake("the last chunk is missing where it is shorter: its steps count, too.")
+def shorter_chunk_dropped(x, y, *others):
+    *given, k = others
+    whole = x.shape[1] // k * k
+    return truncated_gradient(x[:, :whole], y[:, :whole], *given, k)
+
+
+@exercise.mistake("every step has a part in the loss, and yours looks at each chunk's last one.")
+def last_step_of_each_chunk(x, y, start, W_x, W_h, b, k):
+    W_h = W_h.detach().clone().requires_grad_()
+    h, loss = start, 0
+    for inputs, targets in zip(x.split(k, dim=1), y.split(k, dim=1), strict=True):
+        h = h.detach()
+        for x_t in inputs.unbind(dim=1):
+            h = torch.tanh(x_t @ W_x.T + h @ W_h.T + b)
+        loss = loss + ((h - targets[:, -1]) ** 2).sum() / 2
+    return torch.autograd.grad(loss, W_h)[0]

@@ -101,3 +101,9 @@ def begins_with_ones(x, W_x, W_h, b):
         h = step(x_t, h, W_x, W_h, b)
         states.append(h)
     return torch.stack(states, dim=1)
+
+
+@exercise.mistake("the states alone are asked for; the last one is among them already.")
+def last_state_beside(x, *weights):
+    states = read(x, *weights)
+    return states, states[:, -1]

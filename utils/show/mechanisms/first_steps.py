@@ -97,7 +97,7 @@ def stretched() -> Axes:
 def layer(back: bool = False) -> Axes:
     """Draw a dense layer that makes three scores of four pixels; if back, its slopes too."""
     x = torch.tensor([[0.0, 1.0, 0.5, 1.0]])
-    W = torch.tensor([[2.0, -1, 0, -1], [-1, 1, 1, 1], [0, 1, -1, 0]])  # (3, 4)
+    W = torch.tensor([[2.0, -1, 2, -1], [-1, 1, 1, 1], [0, 1, -1, 0]])  # (3, 4)
     size = {"size": (1.25, 0.85)}
     scores = x @ W.T
     ax = sheet(12.1 if back else 7.6)

@@ -1,4 +1,4 @@
-"""Day 2's pictures: a card, unrolling, one step in numbers, both kinds of arrows, cuts, kinds."""
+"""Day 2's pictures: cards, unrolling, one step in numbers, both kinds of arrows, cuts, kinds."""
 
 import torch
 from matplotlib.axes import Axes
@@ -11,26 +11,31 @@ SIDE = (1.1, 0.9)  # of a box
 LINE = {"color": INK, "linewidth": 1.4, "linestyle": "-", "marker": ""}
 
 
-def card(word: str) -> Axes:
-    """Draw a state of four numbers that is rewritten at each letter of a word."""
+def card(*words: str) -> Axes:
+    """Draw a state that each letter of a word rewrites, and beside the last a bag of its letters.
+
+    All words share the weights, which are random, and begin with the same empty state.
+    """
     draw = torch.Generator().manual_seed(4)
     W_x, W_h = (torch.randn(4, 4, generator=draw, dtype=torch.float64) for _ in range(2))
-    letters = {letter: i for i, letter in enumerate(sorted(set(word)))}
-    h = torch.zeros(4, dtype=torch.float64)
-    ax = sheet(6.2)
-    before = cells(ax, (1.5, 0.7), h[:, None], role="state", weights=0, size=(1.1, 0.75))
-    label(ax, before, "bottom", "empty")
-    for i, letter in enumerate(word):
-        h = torch.tanh(W_x[:, letters[letter]] + 0.7 * W_h @ h)
-        how = {"role": "state", "weights": h[:, None].abs(), "size": (1.1, 0.75)}
-        now = cells(ax, (before.x + 3.3, 0.7), h[:, None], **how)
-        read = box(ax, (now.x, 4.75), letter, SIDE)
-        arrow(ax, before.at("right"), now.at("left"), text="rewrite")
-        arrow(ax, read.at("top"), now.at("bottom"))
-        before = now
-        if i == len(word) - 1:
-            light(ax, now)
-    note(ax, (2.05, 5.2), "read")
+    letters = sorted(set("".join(words)))
+    size = {"size": (1.15, 0.75)}
+    ax = sheet(3.75 * len(words) + 1.0)
+    for row, word in enumerate(words):
+        h, y = torch.zeros(4, dtype=torch.float64), 1.0 + 3.75 * row
+        now = cells(ax, (0.5, y), h[:, None], role="state", weights=0, **size)
+        for letter in word:
+            h = torch.tanh(0.7 * (W_x[:, letters.index(letter)] + W_h @ h))
+            before, x = now, now.x + 3.3
+            now = cells(ax, (x, y), h[:, None], role="state", weights=h[:, None].abs(), **size)
+            arrow(ax, before.at("right"), now.at("left"), text=f"reads {letter}")
+        light(ax, now)
+        counts = torch.tensor([[word.count(letter)] for letter in letters])
+        bag = cells(ax, (14.2, y + 1.5 - 0.375 * len(letters)), counts, **size)
+        label(ax, bag, "left", *letters)
+        if not row:
+            for block, name in ((now, "last card"), (bag, "bag")):
+                note(ax, (block.middle[0], 0.5), name, weight="bold")
     return ax
 
 
