@@ -104,7 +104,7 @@ def blocks(mask: Tensor, size: int) -> Axes:
     computed = (s == t) | (s == t - 1)
     grid = cells(
         ax,
-        (4.6, 1.4),
+        (3.2, 1.4),
         [[""] * T] * T,
         role="key",
         weights=0.6 * (mask & computed),
