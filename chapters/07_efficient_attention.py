@@ -49,7 +49,9 @@ from utils.show.display import observe
 from utils.show.mechanisms import efficient_attention as mechanisms
 from utils.show.plotting import INK, bars, curves, use_book_style
 from utils.show.views import guess, online_softmax, patterns, quiz, race
-from utils.tasks.writer import drawn, ids, perplexity, train_writer, vocabulary
+from utils.tasks.long_texts import all_scores, heads
+from utils.tasks.writer import drawn, perplexity, train_writer, vocabulary
+from utils.tasks.writer import next_letter, off_by_steps, weight_within
 
 use_book_style()
 VOCABULARY = vocabulary()
@@ -141,19 +143,12 @@ text, slow = write(read_again(writer), start, n)
 
 # %% tags=["evidence"]
 full = perplexity(writer)
-lengths_read = range(len(start), len(start) + n)
-compared = sum(T * (T + 1) // 2 for T in lengths_read)
-needed = lengths_read[-1] * (lengths_read[-1] + 1) // 2
+compared = [T * (T + 1) // 2 for T in range(len(start), len(start) + n)]
+measured = {"found": full, "text": text[:60].replace("\n", " ")}
 observe(
-    "Its perplexity on validation text is {found:.1f}. It wrote: “{start}{text}…” For {n} letters each head compared {compared:,} pairs; "
-    "{again:.1%} of these comparisons had been made before.",
-    found=full,
-    start=start,
-    text=text[:90].replace("\n", " "),
-    n=n,
-    compared=compared,
-    again=1 - needed / compared,
-    holds=full < 12 and needed < 0.02 * compared,
+    "Its perplexity on validation text is {found:.1f}. It writes: “{text}…” For that, each head compared {pairs:,} pairs, {again:.0%} of them not for the first time.",
+    **measured | {"pairs": sum(compared), "again": 1 - compared[-1] / sum(compared)},
+    holds=full < 12 and compared[-1] < 0.02 * sum(compared),
 )
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Three steps of writing. At each, the whole text is read again: struck out is what was compared before.", "name": "fig-again"}, "image": {"alt": "Three triangles of cells, of two, three and four rows, with the letters m, a, t, r beside and above them. The last row of each is filled; the cells above it are pale and struck out. Below: 3 pairs, 2 new; 6 pairs, 3 new; 10 pairs, 4 new."}}
@@ -162,16 +157,10 @@ plt.show()
 
 # %% [markdown]
 # That is one waste. The other is the square itself. A clock would measure this machine, so we **count**: `work` counts operations, two for each multiply–add; `peak_bytes` asks PyTorch how much memory it had
-# given out at once. One head is 64 wide.
+# given out at once. One head is 64 wide, and makes `all_scores` under a causal mask.
 
 
-# %% tags=["evidence"]
-def heads(T, d=64, dtype=torch.float32):
-    """Query, key and value of one head, (1, 1, T, d) each."""
-    draw = partial(torch.randn, generator=torch.Generator().manual_seed(0), dtype=dtype)
-    return draw(3, 1, 1, T, d).unbind()
-
-
+# %%
 @torch.no_grad()
 def cost(form, T):
     """Operations of a form on T positions, and the most bytes it held at once."""
@@ -179,30 +168,21 @@ def cost(form, T):
     return work(lambda: form(q, k, v)).total, peak_bytes(lambda: form(q, k, v))
 
 
-@torch.no_grad()
-def masked(q, k, v, w=None):
-    """All scores at once, and a mask over them."""
-    T = q.shape[2]
-    return blocks.attend(q, k, v, efficient.window_mask(T, w or T, is_causal=True))
-
-
 lengths = [128, 256, 512, 1024, 2048]
-of_full = torch.tensor([cost(masked, T) for T in lengths]).T  # (2, lengths)
+operations, held = zip(*(cost(all_scores, T) for T in lengths))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "What one head costs by the length of the text, if all scores are made at once: counted. All axes are logarithmic.", "name": "fig-square"}, "image": {"alt": "Two diagrams, million operations and megabytes, over 128 to 2048 positions. In both a straight line rises, by a factor of four from each length to its double."}}
-figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.2))
-for ax, found, name in zip(axes, of_full / 1e6, ("million operations", "megabytes at once")):
-    curves({name: (lengths, found)}, "positions", name, logx=True, logy=True, ax=ax)
-    ax.set_xticks(lengths, lengths)
-    ax.minorticks_off()
+# %% tags=["evidence"] mystnb={"figure": {"caption": "What one head costs by the length of the text, if all scores are made at once: counted. Both axes are logarithmic.", "name": "fig-square"}, "image": {"alt": "Two parallel straight lines over 128 to 2048 positions, million operations above and megabytes below. Each rises by a factor of four from a length to its double."}}
+counted = {"million operations": operations, "megabytes at once": held}
+lines = {name: (lengths, [number / 1e6 for number in row]) for name, row in counted.items()}
+ax = curves(lines, "positions", "", logx=True, logy=True)
+ax.set_xticks(lengths, lengths)
 plt.show()
 
 # %% tags=["evidence"]
-by_work, by_bytes = (exponent(lengths, found.tolist()) for found in of_full)
+by_work, by_bytes = exponent(lengths, operations), exponent(lengths, held)
 observe(
     "Work grows with a power of {by_work:.2f} of the length, bytes with {by_bytes:.2f}: twice the length costs four times as much.",
-    by_work=by_work,
-    by_bytes=by_bytes,
+    **{"by_work": by_work, "by_bytes": by_bytes},
     holds=abs(by_work - 2) < 0.1 and abs(by_bytes - 2) < 0.1,
 )
 
@@ -293,26 +273,22 @@ plt.show()
 mechanisms.blocks(efficient.window_mask(8, 2, is_causal=True), 2)
 plt.show()
 
-# %% tags=["evidence"]
-in_blocks = partial(efficient.window_attention, window=64, is_causal=True)
-of_mask = torch.tensor([cost(partial(masked, w=64), T) for T in lengths]).T
-of_blocks = torch.tensor([cost(in_blocks, T) for T in lengths]).T
-
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Operations of one head with a window of 64: with a mask over all scores, and in blocks. Counted; both axes are logarithmic.", "name": "fig-blocks-work"}, "image": {"alt": "Two straight lines over 128 to 2048 positions. That of the mask rises twice as steeply as that of the blocks, which is below it from the beginning or soon after."}}
-lines = {"mask over all": (lengths, of_mask[0] / 1e6), "in blocks": (lengths, of_blocks[0] / 1e6)}
+ways = {"mask over all": partial(all_scores, w=64)}
+ways["in blocks"] = partial(efficient.window_attention, window=64, is_causal=True)
+counted = {name: [cost(form, T)[0] / 1e6 for T in lengths] for name, form in ways.items()}
+lines = {name: (lengths, row) for name, row in counted.items()}
 ax = curves(lines, "positions", "million operations", logx=True, logy=True)
 ax.set_xticks(lengths, lengths)
-ax.minorticks_off()
 plt.show()
 
 # %% tags=["evidence"]
-saved = (of_blocks[0] / of_mask[0]).tolist()
-slope = exponent(lengths[2:], of_blocks[0, 2:].tolist())
+share = counted["in blocks"][-1] / counted["mask over all"][-1]
+slope = exponent(lengths[2:], counted["in blocks"][2:])
 observe(
-    "At 2,048 positions blocks need {share:.0%} of the work of a mask, and their work grows with a power of {slope:.2f} of the length.",
-    share=saved[-1],
-    slope=slope,
-    holds=saved[-1] < 0.2 and abs(slope - 1) < 0.1,
+    "At 2,048 positions blocks need {share:.0%} of the work; it grows with a power of {slope:.2f} of the length.",
+    **{"share": share, "slope": slope},
+    holds=share < 0.2 and abs(slope - 1) < 0.1,
 )
 
 # %% [markdown]
@@ -430,20 +406,20 @@ def empty_board(q, k, v):
     return k.new_zeros(*k.shape[:2], k.shape[3], v.shape[3]), torch.zeros_like(k)
 
 
-stepping = Remembering(summing, feature_step, empty_board)
+def on_a_board(model):
+    return Remembering(model, feature_step, empty_board)
+
+
+stepping = on_a_board(summing)
 text, _ = write(stepping, start, n=100)
 
 # %% tags=["evidence"]
-board = sum(x.numel() for held in stepping.held for x in held)
+blurred = perplexity(summing)
+board = sum(x.numel() for of_block in stepping.held for x in of_block)
 observe(
-    "Its perplexity is {found:.1f}, where all pairs reach {full:.1f} and the window {near:.1f}. It writes “{start}{text}…”, and holds {board:,} numbers, after 100 letters as after a million.",
-    found=perplexity(summing),
-    full=full,
-    near=near,
-    start=start,
-    text=text[:50].replace("\n", " "),
-    board=board,
-    holds=perplexity(summing) > max(full, near),
+    "Its perplexity is {blurred:.1f}. It writes “{text}…”, and holds {board:,} numbers, after 100 letters as after a million.",
+    **{"blurred": blurred, "text": text[:40].replace("\n", " "), "board": board},
+    holds=blurred > max(full, near),
 )
 
 # %% [markdown]
@@ -519,10 +495,11 @@ tiled = perplexity(writer)
 writer.attend = all_pairs
 
 # %% tags=["evidence"]
+off = abs(tiled - full)
 observe(
     "With your tiles in place of all pairs at once, the first writer's perplexity changes by {off:.0e}.",
-    off=abs(tiled - full),
-    holds=abs(tiled - full) < 1e-3,
+    **{"off": off},
+    holds=off < 1e-3,
 )
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "One block of queries on its way. Of the whole map only one tile is there at a time.", "name": "fig-walk"}, "image": {"alt": "A column of five blocks of queries, the fourth dark. Beside it a five by five grid of tiles; in the fourth row the tiles are numbered 1 to 4, and the third is dark and framed. An arrow leads from the row to three cells, m, the sum and a, kept for these queries. Note: tile 3 is there now; 1 and 2 are gone, 4 is still to come."}}
@@ -531,7 +508,7 @@ plt.show()
 
 # %% tags=["view"]
 q, k, v = heads(4096)
-held = {"all at once": peak_bytes(lambda: masked(q, k, v))}
+held = {"all at once": peak_bytes(lambda: all_scores(q, k, v))}
 with torch.no_grad():
     held["your tiles"] = peak_bytes(lambda: in_tiles(q, k, v))
     held["the library's"] = peak_bytes(lambda: all_pairs(q, k, v))
@@ -596,46 +573,25 @@ remembering = cached(writer)
 _, fast = write(remembering, start, n)
 
 
-# %% tags=["evidence"]
-@torch.no_grad()
-def letter_work(T, with_cache):
-    """Operations for the letter behind T others."""
-    text = ids("validation")[:T].tolist()
-    if not with_cache:
-        return work(lambda: read_again(writer)(text)).total
-    following = cached(writer)
-    following(text[:-1])
-    return work(lambda: following(text)).total
-
-
-counts = [32, 64, 128, 256, 512]
-by_letter = {
-    name: [letter_work(T, name == "with a cache") / 1e6 for T in counts]
-    for name in ("without", "with a cache")
-}
-
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Operations for one more letter, by the length of the text before it: counted. Both axes are logarithmic.", "name": "fig-letter-work"}, "image": {"alt": "Two lines over 32 to 512 letters. Without a cache it rises at least in proportion to the length; with a cache it begins far lower and hardly rises."}}
-ax = curves(
-    {name: (counts, found) for name, found in by_letter.items()},
-    "letters before",
-    "million operations",
-    logx=True,
-    logy=True,
-)
+counts = [32, 64, 128, 256, 512]
+ways = {"without a cache": read_again, "with a cache": cached}
+by_letter = {
+    name: [work(next_letter(following(writer), T)).total / 1e6 for T in counts]
+    for name, following in ways.items()
+}
+lines = {name: (counts, row) for name, row in by_letter.items()}
+ax = curves(lines, "letters before", "million operations", logx=True, logy=True)
 ax.set_xticks(counts, counts)
-ax.minorticks_off()
 plt.show()
 
 # %% tags=["evidence"]
-cache_bytes = sum(x.numel() * x.element_size() for held_by in remembering.held for x in held_by)
-times_work = [a / b for a, b in zip(*by_letter.values())]
+without, with_cache = by_letter.values()
+each = sum(x.nbytes for of_block in remembering.held for x in of_block) // remembering.n_read
 observe(
-    "Behind 512 letters one more costs {times:.0f} times less work with your cache. The price: after {n} letters it holds {held:,} bytes, and {each:,} more with each letter.",
-    times=times_work[-1],
-    n=remembering.n_read,
-    held=cache_bytes,
-    each=cache_bytes // remembering.n_read,
-    holds=times_work[-1] > 50,
+    "Behind 512 letters one more costs {times:.0f} times less work with your cache. The price: it holds {each:,} more bytes with each letter.",
+    **{"times": without[-1] / with_cache[-1], "each": each},
+    holds=without[-1] > 50 * with_cache[-1],
 )
 
 # %% [markdown]
@@ -652,16 +608,7 @@ q, k, v = heads(37, d=6, dtype=torch.float64)
 exact(in_tiles(q, k, v, tile=8), all_pairs(q, k, v))
 exact(in_window(q, k, v, w=5), efficient.window_attention(q, k, v, 5, is_causal=True))
 exact(by_features(q, k, v), efficient.linear_attention(q, k, v, is_causal=True))
-some, pairs = (
-    ids("test")[:60],
-    ((writer, cached), (summing, lambda m: Remembering(m, feature_step, empty_board))),
-)
-with torch.no_grad():
-    for model, remember in pairs:
-        whole, following = model.double()(some[None])[0], remember(model)
-        for t in range(len(some)):
-            exact(following(some[: t + 1].tolist()), whole[t])
-        model.float()
+assert off_by_steps(writer, cached) < 1e-10 and off_by_steps(summing, on_a_board) < 1e-10
 print(
     "tiles, window and board agree with the library and the book; steps with the whole: ten digits"
 )
@@ -690,32 +637,8 @@ plt.show()
 # *8 minutes.* Would the first writer have needed the far letters? We ask where its weight goes.
 
 
-# %% tags=["evidence"]
-@torch.no_grad()
-def by_distance(model, T=256):
-    """Share of the weight within each distance, by block: (L, T), of the last 64 queries."""
-    found = []
-
-    def spy(q, k, v):
-        weights = (
-            (q @ k.mT / math.sqrt(q.shape[3]))
-            .masked_fill(~window_mask(T, T), -math.inf)
-            .softmax(-1)
-        )
-        back = torch.stack(
-            [weights[:, :, t].roll(T - 1 - t, -1).flip(-1) for t in range(T - 64, T)]
-        )
-        found.append(back.mean(dim=(0, 1, 2)).cumsum(0))
-        return weights @ v
-
-    rows = ids("validation")[: 32 * T].view(32, T)
-    model(rows, looks=[spy, spy])
-    return torch.stack(found)
-
-
-within = by_distance(writer)
-
 # %% tags=["evidence"] mystnb={"figure": {"caption": "How much of a look's weight lies within a distance, in the two blocks of the writer with all pairs: means over heads and validation text. Dashed: a window of 16.", "name": "fig-near"}, "image": {"alt": "Two rising curves over the distance in letters, 1 to 192, on a logarithmic axis. Both reach high shares within a few dozen letters, and then rise slowly to one."}}
+within = weight_within(writer)
 lines = {f"block {i + 1}": (range(1, 193), share[:192]) for i, share in enumerate(within)}
 ax = curves(lines, "letters back", "share of the weight", logx=True)
 ax.axvline(17, color=INK, lw=1, ls="--")
@@ -723,17 +646,15 @@ ax.set_ylim(0, 1.02)
 plt.show()
 
 # %% tags=["evidence"]
-evenly = sum(17 / (t + 1) for t in range(192, 256)) / 64
+first, second = within[:, 16].tolist()
 observe(
-    "Within 16 letters lies {first:.0%} of the weight in the first block, and {second:.0%} in the second. Looks that spread evenly would have {evenly:.0%} there.",
-    first=within[0, 16].item(),
-    second=within[1, 16].item(),
-    evenly=evenly,
-    holds=within[:, 16].max() > 4 * evenly and within[:, 16].min() > evenly,
+    "Within 16 letters lies {first:.0%} of the weight in the first block, and {second:.0%} in the second.",
+    **{"first": first, "second": second},
+    holds=max(first, second) > 0.5 and min(first, second) > 0.1,
 )
 
 # %% [markdown]
-# Most of it is near, and nobody told it to look there. Now choose a pattern, a window and a length: which pairs are computed, and what do they cost? (Here as in an encoder, to both sides. *Strided* sees neighbours and every so-many-th position.)
+# A look that spread evenly would have less than a tenth there, and nobody told it where to look. Now choose a pattern, a window and a length: which pairs are computed, and what do they cost? (Here as in an encoder, to both sides. *Strided* sees neighbours and every so-many-th position.)
 
 
 # %% tags=["view"]
@@ -769,21 +690,13 @@ patterns({option: counted(*option) for option in options})
 
 # %%
 beginnings = [start, "If the input is sparse, ", "Today we learned "]
-runs, same = {}, True
+runs = {}
 for beginning in beginnings:
     text, slow = write(read_again(writer), beginning, n)
     again, fast = write(cached(writer), beginning, n)
-    runs[beginning], same = (text, slow, fast), same and text == again
+    assert text == again and sum(slow) > sum(fast)
+    runs[beginning] = (text, slow, fast)
 race(runs)
-
-# %% tags=["evidence"]
-times = [sum(slow) / sum(fast) for _, slow, fast in runs.values()]
-observe(
-    "The texts are the same, letter by letter. With the cache they came {low:.1f} to {high:.1f} times as fast.",
-    low=min(times),
-    high=max(times),
-    holds=same and min(times) > 1.2,
-)
 
 # %% [markdown]
 # The longer the text, the larger the gap: without a cache each letter takes longer than the one before.
@@ -794,14 +707,11 @@ observe(
 # *5 minutes.* So is a window all one needs? Take another text: a list of 64 pairs, a key and its value, and among them 64 questions, *which value had this key?* That is **recall** {cite}`arora2024zoology`. The answer stands anywhere among 128 positions, before or behind.
 # A stored experiment trained small Transformers on it, three seeds for each form. To the patterns it gave the steps in which all pairs learn it, to the board three times as many.
 
-# %% tags=["evidence"]
+# %% tags=["view"]
 quality = experiments.load("efficient_quality")
 recall = {
-    name: quality.spread("right", method=name, task="recall")
-    for name in ("full", "window", "linear")
+    name: quality.spread("right", method=name, task="recall") for name in ("window", "linear")
 }
-
-# %% tags=["view"]
 guess(
     "Which of the two finds a value that was told 100 positions away?",
     ["the window", "the board", "neither"],
@@ -813,24 +723,22 @@ guess(
 EDGES = (1, 17, 33, 49, 65, 97, 128)  # as in the experiment
 middles = [(a + b - 1) / 2 for a, b in zip(EDGES, EDGES[1:])]
 called = {"full": "all pairs", "window": "window of 16", "linear": "board"}
-lines = {
-    name: (middles, quality.column("right by distance", method=method, task="recall"))
+found = {
+    name: quality.column("right by distance", method=method, task="recall")
     for method, name in called.items()
 }
+lines = {name: (middles, rings) for name, rings in found.items()}
 ax = curves(lines, "positions between question and answer", "share right")
 ax.axhline(1 / 8, color=INK, lw=1, ls="--")
 ax.set_ylim(0, 1.05)
 plt.show()
 
 # %% tags=["evidence"]
-far = {
-    name: [rings[-1] for rings in quality.column("right by distance", method=name, task="recall")]
-    for name in called
-}
+every, near_only, on_board = (sum(rings[-1] for rings in rows) / 3 for rows in found.values())
 observe(
-    "From 97 positions on, the window answers {window:.0%}, hardly more than chance, the board {linear:.0%}, all pairs {full:.0%}.",
-    **{name: sum(shares) / 3 for name, shares in far.items()},
-    holds=sum(far["window"]) / 3 < 0.2 and min(far["linear"]) > 0.8 and min(far["full"]) > 0.99,
+    "From 97 positions on, the window answers {window:.0%}, hardly more than chance, the board {board:.0%}, all pairs {all:.0%}.",
+    **{"window": near_only, "board": on_board, "all": every},
+    holds=near_only < 0.2 and on_board > 0.8 and every > 0.99,
 )
 
 # %% [markdown]
@@ -840,25 +748,22 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* Four sentences that one often reads, and our answers. The [deeper page](deeper/07_efficient_attention.ipynb) has nine more.
+# *2 minutes.* Three sentences that one often reads, and our answers. The [deeper page](deeper/07_efficient_attention.ipynb) has ten more.
 #
 # (claim-eff-2)=
 
 # %% tags=["evidence"]
 costs = experiments.load("attention_costs")
-
-
-def stored(what, method):
-    """A stored column of one form, by length, from 1,024 positions on."""
-    rows = [row for row in costs.select(method=method) if row["T"] >= 1024]
-    return [row["T"] for row in rows], [row[what] for row in rows]
-
-
-power = {name: exponent(*stored("step_bytes", name)) for name in ("full", "tiled", "fused")}
+sizes = [T for T in costs.parameters["T"] if T >= 1024]
+of = {
+    (name, what): [costs.select(method=name, T=T)[0][f"step_{what}"] for T in sizes]
+    for name in ("full", "tiled", "fused", "window")
+    for what in ("work", "bytes")
+}
 claim(
     "eff-2",
     "No: in tiles, attention's bytes grow with a power of {tiled:.2f} of the length, the library's with {fused:.2f}. Only whole maps have {full:.2f}.",
-    **power,
+    **{name: exponent(sizes, of[name, "bytes"]) for name in ("full", "tiled", "fused")},
     holds=lambda full, tiled, fused: full > 1.9 and 0.5 < tiled < 1.1 and 0.5 < fused < 1.1,
     experiment="attention_costs",
     scale="a training step of one head, 64 wide, 1,024 to 8,192 positions",
@@ -868,57 +773,25 @@ claim(
 # (claim-eff-8a)=
 
 # %% tags=["evidence"]
-grows = {
-    name: exponent(counts[1:], [b - a for a, b in zip(found, found[1:])])
-    for name, found in by_letter.items()
-}
+growing = [[b - a for a, b in zip(row, row[1:])] for row in (with_cache, without)]
 claim(
     "eff-8a",
     "Yes: what grows in a letter's work grows with a power of {cached:.2f} of the length with a cache, of {without:.2f} without.",
-    cached=grows["with a cache"],
-    without=grows["without"],
+    **dict(zip(("cached", "without"), [exponent(counts[1:], row) for row in growing])),
     holds=lambda cached, without: abs(cached - 1) < 0.05 and without > 1.1 * cached,
     counted=True,
     scale="a writer of two layers, 64 wide, up to 512 letters",
 )
 
 # %% [markdown]
-# (claim-eff-8b)=
-
-
-# %% tags=["evidence"]
-def bytes_held(T):
-    """What the cache of the first writer holds after T letters."""
-    following = cached(writer)
-    with torch.no_grad():
-        following(ids("validation")[:T].tolist())
-    return sum(x.numel() * x.element_size() for of_block in following.held for x in of_block)
-
-
-claim(
-    "eff-8b",
-    "No: the text stays the same, but the memory grows: {short:,} bytes after 100 letters, {long:,} after 400.",
-    short=bytes_held(100),
-    long=bytes_held(400),
-    holds=lambda short, long: long > 3 * short > 0,
-    counted=True,
-    scale="a writer of two layers, 64 wide",
-)
-
-# %% [markdown]
 # (claim-eff-9)=
 
 # %% tags=["evidence"]
-of_8192 = {
-    (name, what): stored(f"step_{what}", name)[1][-1]
-    for name in ("full", "tiled", "window")
-    for what in ("work", "bytes")
-}
 claim(
     "eff-9",
     "Yes, if work is what is short: at 8,192 positions tiles need {work:.0f} times a window's. Of the memory of whole maps they take {memory:.1%}.",
-    work=of_8192["tiled", "work"] / of_8192["window", "work"],
-    memory=of_8192["tiled", "bytes"] / of_8192["full", "bytes"],
+    work=of["tiled", "work"][-1] / of["window", "work"][-1],
+    memory=of["tiled", "bytes"][-1] / of["full", "bytes"][-1],
     holds=lambda work, memory: work > 10 and 0 < memory < 0.05,
     experiment="attention_costs",
     scale="a training step of one head, 64 wide, a window of 64",
