@@ -144,9 +144,9 @@ text, slow = write(read_again(writer), start, n)
 # %% tags=["evidence"]
 full = perplexity(writer)
 compared = [T * (T + 1) // 2 for T in range(len(start), len(start) + n)]
-measured = {"found": full, "text": text[:60].replace("\n", " ")}
+measured = {"found": full, "text": text[:40].replace("\n", " ")}
 observe(
-    "Its perplexity on validation text is {found:.1f}. It writes: “{text}…” For that, each head compared {pairs:,} pairs, {again:.0%} of them not for the first time.",
+    "Its validation perplexity is {found:.1f}. It writes: “{text}…” For that, each head compared {pairs:,} pairs, {again:.0%} of them again.",
     **measured | {"pairs": sum(compared), "again": 1 - compared[-1] / sum(compared)},
     holds=full < 12 and compared[-1] < 0.02 * sum(compared),
 )
@@ -176,6 +176,7 @@ counted = {"million operations": operations, "megabytes at once": held}
 lines = {name: (lengths, [number / 1e6 for number in row]) for name, row in counted.items()}
 ax = curves(lines, "positions", "", logx=True, logy=True)
 ax.set_xticks(lengths, lengths)
+ax.minorticks_off()
 plt.show()
 
 # %% tags=["evidence"]
@@ -250,17 +251,17 @@ neighbours, by_window = trained(in_window)
 # %% tags=["view"]
 near = perplexity(neighbours)
 guess(
-    f"With all pairs the perplexity was {full:.1f}. What is it if each letter sees only 16 before it?",
-    ["twice as high", "higher by a third", "no higher"],
-    right="no higher" if near < 1.1 * full else "higher by a third",
-    because=f"It is {near:.1f}. For the next letter of such a text, what is far away hardly matters.",
+    "What becomes of the perplexity if each letter sees only 16 before it?",
+    ["It doubles.", "It rises by a third.", "It does not rise."],
+    right="It does not rise." if near < 1.1 * full else "It rises by a third.",
+    because=f"With all pairs it is {full:.1f}, now it is {near:.1f}. For the next letter of such a text, what is far away hardly matters.",
 )
 
 # %% [markdown]
 # The pairs that we left out were no loss. And 16 letters are not all that it knows. The sixteenth before has itself seen sixteen before *it*.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Three layers with a window of 2: what reaches the last letter on top.", "name": "fig-reach"}, "image": {"alt": "Four rows of eight boxes: the letters of matrices below, then layers 1 to 3. From the last box of layer 3, arrows fan out downwards: three boxes of layer 2, five of layer 1 and seven letters are filled; the first letter is not."}}
-mechanisms.reach()
+mechanisms.reach(w=2, layers=3)
 plt.show()
 
 # %% [markdown]
@@ -280,6 +281,7 @@ counted = {name: [cost(form, T)[0] / 1e6 for T in lengths] for name, form in way
 lines = {name: (lengths, row) for name, row in counted.items()}
 ax = curves(lines, "positions", "million operations", logx=True, logy=True)
 ax.set_xticks(lengths, lengths)
+ax.minorticks_off()
 plt.show()
 
 # %% tags=["evidence"]
@@ -417,8 +419,8 @@ text, _ = write(stepping, start, n=100)
 blurred = perplexity(summing)
 board = sum(x.numel() for of_block in stepping.held for x in of_block)
 observe(
-    "Its perplexity is {blurred:.1f}. It writes “{text}…”, and holds {board:,} numbers, after 100 letters as after a million.",
-    **{"blurred": blurred, "text": text[:40].replace("\n", " "), "board": board},
+    "Its perplexity is {blurred:.1f}. It writes “{text}…”, and holds {board:,} numbers, however long the text.",
+    **{"blurred": blurred, "text": text[:30].replace("\n", " "), "board": board},
     holds=blurred > max(full, near),
 )
 
@@ -497,7 +499,7 @@ writer.attend = all_pairs
 # %% tags=["evidence"]
 off = abs(tiled - full)
 observe(
-    "With your tiles in place of all pairs at once, the first writer's perplexity changes by {off:.0e}.",
+    "With your tiles, the first writer's perplexity changes by {off:.0e}.",
     **{"off": off},
     holds=off < 1e-3,
 )
@@ -525,15 +527,14 @@ bars({name: number / 1e6 for name, number in held.items()}, "megabytes at once")
 plt.show()
 
 # %% [markdown]
-# **FlashAttention** {cite}`dao2022flashattention` does this in one function within a GPU's fast memory, and on the way back it makes the scores anew. The library's fused attention, which our layers have used since Day 5, is of this kind. Your tiles are a model of its memory, not of its
-# speed.
+# **FlashAttention** {cite}`dao2022flashattention` does this in one function within a GPU's fast memory, and on the way back it makes the scores anew. The library's fused attention, which our layers have used since Day 5, is of this kind. Your tiles model its memory, not its speed.
 #
 # ### Nothing twice: a cache
 #
 # *9 minutes, half of them yours.* Back to writing. The keys and values of old letters never change, since no letter sees what comes after it. So keep them.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A cache. Each new letter brings one key and one value; its query looks at all that are held.", "name": "fig-cache"}, "image": {"alt": "Three pictures beside each other: t comes, r comes, i comes. In each, keys in orange and values in green are tables of two rows, with three, four and five columns; the last column is new, dark and framed. Below, one row of looks in blue: 3, 4 and 5 new pairs."}}
-mechanisms.cache()
+mechanisms.cache(steps=3, first=3)
 plt.show()
 
 # %% [markdown]
@@ -583,13 +584,14 @@ by_letter = {
 lines = {name: (counts, row) for name, row in by_letter.items()}
 ax = curves(lines, "letters before", "million operations", logx=True, logy=True)
 ax.set_xticks(counts, counts)
+ax.minorticks_off()
 plt.show()
 
 # %% tags=["evidence"]
 without, with_cache = by_letter.values()
 each = sum(x.nbytes for of_block in remembering.held for x in of_block) // remembering.n_read
 observe(
-    "Behind 512 letters one more costs {times:.0f} times less work with your cache. The price: it holds {each:,} more bytes with each letter.",
+    "Behind 512 letters one more costs {times:.0f} times less work. The price: the cache grows by {each:,} bytes per letter.",
     **{"times": without[-1] / with_cache[-1], "each": each},
     holds=without[-1] > 50 * with_cache[-1],
 )
@@ -614,7 +616,7 @@ print(
 )
 
 # %% [markdown]
-# Gradients, padding and the forms of the [deeper page](deeper/07_efficient_attention.ipynb#deeper-right) are compared there.
+# Gradients, padding and more forms: on the [deeper page](deeper/07_efficient_attention.ipynb#deeper-right).
 
 # %% [markdown]
 # ## Train it
@@ -690,6 +692,8 @@ patterns({option: counted(*option) for option in options})
 
 # %%
 beginnings = [start, "If the input is sparse, ", "Today we learned "]
+
+# %% tags=["view"]
 runs = {}
 for beginning in beginnings:
     text, slow = write(read_again(writer), beginning, n)
@@ -736,13 +740,13 @@ plt.show()
 # %% tags=["evidence"]
 every, near_only, on_board = (sum(rings[-1] for rings in rows) / 3 for rows in found.values())
 observe(
-    "From 97 positions on, the window answers {window:.0%}, hardly more than chance, the board {board:.0%}, all pairs {all:.0%}.",
+    "From 97 positions on, the window answers {window:.0%}, near chance, the board {board:.0%}, all pairs {all:.0%}.",
     **{"window": near_only, "board": on_board, "all": every},
     holds=near_only < 0.2 and on_board > 0.8 and every > 0.99,
 )
 
 # %% [markdown]
-# The verdict is turned round. In the docstrings the window was best and the board far behind; here the window is blind, and the board finds what it needs. No form is good or bad by itself. **Ask what the task has to find, and how far away it stands.** Where you can't say, take the ways that give
+# The verdict is turned round. In the documentation the window was best and the board far behind; here the window is blind, and the board finds what it needs. No form is good or bad by itself. **Ask what the task has to find, and how far away it stands.** Where you can't say, take the ways that give
 # the same answers: tiles and a cache. ([Eight forms and two tasks](deeper/07_efficient_attention.ipynb#deeper-quality), side by side.)
 
 # %% [markdown]

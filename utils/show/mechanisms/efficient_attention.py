@@ -12,11 +12,11 @@ WORD = "matrices"
 SMALL = (0.62, 0.62)
 
 
-def again(n: int = 4) -> Axes:
-    """Draw the pairs of n steps of writing, each of which reads the whole text again."""
+def again() -> Axes:
+    """Draw the pairs of three steps of writing, each of which reads the whole text again."""
     ax = sheet(5.9)
     x = 1.0
-    for t in range(2, n + 1):
+    for t in (2, 3, 4):
         past = torch.ones(t, t).tril()
         new = torch.zeros(t, t)
         new[-1] = 1
@@ -30,9 +30,9 @@ def again(n: int = 4) -> Axes:
     return ax
 
 
-def four_ways(T: int = 6) -> Axes:
+def four_ways() -> Axes:
     """Draw four ways to make a meeting shorter: neighbours, a board, small groups, a memory."""
-    ax = sheet(5.1)
+    ax, T = sheet(5.1), 6
     t, s = torch.arange(T)[:, None], torch.arange(T)
     past = t >= s
     pictures = {
@@ -71,7 +71,7 @@ def window(mask: Tensor) -> Axes:
     return ax
 
 
-def reach(w: int = 2, layers: int = 3) -> Axes:
+def reach(w: int, layers: int) -> Axes:
     """Draw how far news travels through layers that each see w positions back."""
     ax = sheet(7.4)
     T = len(WORD)
@@ -224,9 +224,9 @@ def online(scores: Tensor, values: Tensor, size: int) -> Axes:
     return ax
 
 
-def walk(n: int = 5) -> Axes:
+def walk() -> Axes:
     """Draw the walk along a row of tiles: of all scores, one tile is there at a time."""
-    ax = sheet(6.9)
+    ax, n = sheet(6.9), 5
     size = (0.98, 0.98)
     t, s = torch.arange(n)[:, None], torch.arange(n)
     order = [
@@ -249,7 +249,7 @@ def walk(n: int = 5) -> Axes:
     return ax
 
 
-def cache(steps: int = 3, first: int = 3) -> Axes:
+def cache(steps: int, first: int) -> Axes:
     """Draw keys and values that grow by a column for each new letter."""
     ax = sheet(7.6)
     x = 1.9
