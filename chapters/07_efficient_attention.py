@@ -298,7 +298,7 @@ observe(
 #
 # ### A board: another order
 #
-# *13 minutes, half of them yours.* A window forgets what is far. Can one keep *something* of everything? Suppose for a moment that a weight were a plain product, $\phi(q)^\top \phi(k)$, with no softmax around it. $\phi$
+# *13 minutes, half of them yours.* A window forgets what is far. Can one keep *something* of everything? Suppose a weight were a plain product, $\phi(q)^\top \phi(k)$, with no softmax around it. $\phi$
 # makes $m$ **features** of a query or a key, none below 0. Then the order of the multiplication is ours to choose:
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The same three matrices, multiplied in two orders. The first makes a map of all pairs on its way, the second a small board, however long the text.", "name": "fig-orders"}, "image": {"alt": "Above, a tall T by m matrix times a flat m by T matrix is a large square, T by T; times a tall T by d matrix it is a tall result. Below, the flat matrix times the tall T by d matrix is a small square, m by d; then the tall T by m matrix times the small square is the same tall result."}}
@@ -362,7 +362,7 @@ state_step = check("7.2", state_step)
 check.show_reference("7.2")
 
 # %% [markdown]
-# Steps wait for each other, which is bad for training. So a third writer learns from all pairs at once, under a triangle, and *writes* with your step. What a look holds between two letters is kept in a small object.
+# Steps wait for each other, which is bad for training. So a third writer learns from all pairs at once, under a triangle, and *writes* with your step. A small object keeps what a look holds.
 
 
 # %%
@@ -628,15 +628,16 @@ lines = {}
 for name, of in (("all pairs", history), ("window of 16", by_window), ("board", by_sums)):
     lines[name] = (range(20, 241, 20), torch.tensor(of.step_loss).view(-1, 20).mean(dim=1))
 curves(lines, "step", "loss (nats per letter)")
+assert near < 1.1 * full < blurred
 plt.show()
 
 # %% [markdown]
-# All pairs have no advantage here, and with so little training even a disadvantage: there is more to ignore.
+# All pairs have no advantage here: for the next letter, there is only more to ignore.
 
 # %% [markdown]
 # ## Look inside
 #
-# *8 minutes.* Would the first writer have needed the far letters? We ask where its weight goes.
+# *8 minutes.* Would the first writer have needed far letters? Where does its weight go?
 
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "How much of a look's weight lies within a distance, in the two blocks of the writer with all pairs: means over heads and validation text. Dashed: a window of 16.", "name": "fig-near"}, "image": {"alt": "Two rising curves over the distance in letters, 1 to 192, on a logarithmic axis. Both reach high shares within a few dozen letters, and then rise slowly to one."}}
@@ -688,7 +689,7 @@ patterns({option: counted(*option) for option in options})
 # %% [markdown]
 # ## Show someone
 #
-# *3 minutes.* The same network writes the same text twice: once it reads everything again for each letter, once it remembers, with your step. The letters come when they came. In JupyterLab, put your own beginnings into the list.
+# *3 minutes.* The same network writes the same text twice: once it reads everything again for each letter, once it remembers, with your step. Each letter comes when it came. In JupyterLab, put your own beginnings into the list.
 
 # %%
 beginnings = [start, "If the input is sparse, ", "Today we learned "]
@@ -746,7 +747,7 @@ observe(
 )
 
 # %% [markdown]
-# The verdict is turned round. In the documentation the window was best and the board far behind; here the window is blind, and the board finds what it needs. No form is good or bad by itself. **Ask what the task has to find, and how far away it stands.** Where you can't say, take the ways that give
+# The verdict is turned round. In the documentation a window was enough and the board far behind; here the window is blind, and the board finds what it needs. No form is good or bad by itself. **Ask what the task has to find, and how far away it stands.** Where you can't say, take the ways that give
 # the same answers: tiles and a cache. ([Eight forms and two tasks](deeper/07_efficient_attention.ipynb#deeper-quality), side by side.)
 
 # %% [markdown]

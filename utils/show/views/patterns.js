@@ -1,7 +1,7 @@
 function draw({ names, windows, lengths, rows }) {
   const state = { name: 0, window: 0, length: 0 };
-  const lit = make("path");
-  const picture = make("svg", { class: "view-pattern", role: "img" }, lit);
+  const levels = Array.from({ length: 9 }, (_, i) => make("path", { "fill-opacity": (0.1 + (i + 1) / 10).toFixed(1) }));
+  const picture = make("svg", { class: "view-pattern", role: "img" }, ...levels);
   const bars = make("ul", { class: "view-bars" });
   const told = make("p");
 
@@ -12,7 +12,9 @@ function draw({ names, windows, lengths, rows }) {
   function show() {
     const row = at(state), full = at({ ...state, name: 0 }), T = lengths[state.length], n = row.cells.length;
     picture.setAttribute("viewBox", `0 0 ${n} ${n}`);
-    lit.setAttribute("d", row.cells.flatMap((line, y) => [...line].map((cell, x) => (cell === "1" ? `M${x} ${y}h1v1h-1z` : ""))).join(""));
+    for (const [i, path] of levels.entries()) {
+      path.setAttribute("d", row.cells.flatMap((line, y) => [...line].map((cell, x) => (cell === `${i + 1}` ? `M${x} ${y}h1v1h-1z` : ""))).join(""));
+    }
     told.textContent = `${names[state.name]}, ${T} positions: ${whole(row.pairs)} of ${whole(T * T)} pairs, ` +
       `${whole(row.work)} operations, ${whole(row.bytes)} bytes at once.`;
     picture.setAttribute("aria-label", `Queries downwards, keys to the right: ${names[state.name]}`);

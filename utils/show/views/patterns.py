@@ -48,7 +48,7 @@ def patterns(measured: Mapping[tuple[str, int, int], tuple[Tensor, int, int]]) -
 
 
 def _coarse(mask: Tensor) -> list[str]:
-    """Rows of 0 and 1, a cell for each position or for several neighbours, 1 if any is seen."""
+    """Rows of digits, a cell for each position or for several neighbours: 0 none, 9 all seen."""
     step = max(1, len(mask) // CELLS)
-    cells = F.max_pool2d(mask.float()[None], step, ceil_mode=True)[0]
-    return ["".join("1" if seen else "0" for seen in row) for row in cells.tolist()]
+    shares = F.avg_pool2d(mask.double()[None], step, ceil_mode=True)[0]
+    return ["".join(map(str, row)) for row in (9 * shares).ceil().int().tolist()]
