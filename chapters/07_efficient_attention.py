@@ -20,7 +20,7 @@
 # - count what attention costs, in pairs, work and bytes,
 # - say which of these ways gives other answers, and when that hurts.
 #
-# It builds on [Day 5](05_self_attention.ipynb), heads and masks, and on [Day 6](06_transformer.ipynb), blocks. You need 55 minutes to read and under half an hour to write four
+# It builds on [Day 5](05_self_attention.ipynb) and [Day 6](06_transformer.ipynb). You need 55 minutes to read and under half an hour to write four
 # functions. What you wrote is what writes, at the end: the same text as before, several times faster.
 
 # %% tags=["setup"]
@@ -301,7 +301,7 @@ observe(
 # *13 minutes, half of them yours.* A window forgets what is far. Can one keep *something* of everything? Suppose a weight were a plain product, $\phi(q)^\top \phi(k)$, with no softmax around it. $\phi$
 # makes $m$ **features** of a query or a key, none below 0. Then the order of the multiplication is ours to choose:
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The same three matrices, multiplied in two orders. The first makes a map of all pairs on its way, the second a small board, however long the text.", "name": "fig-orders"}, "image": {"alt": "Above, a tall T by m matrix times a flat m by T matrix is a large square, T by T; times a tall T by d matrix it is a tall result. Below, the flat matrix times the tall T by d matrix is a small square, m by d; then the tall T by m matrix times the small square is the same tall result."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three matrices, multiplied in two orders. The first makes a map of all pairs on its way, the second a small board.", "name": "fig-orders"}, "image": {"alt": "Above, a tall T by m matrix times a flat m by T matrix is a large square, T by T; times a tall T by d matrix it is a tall result. Below, the flat matrix times the tall T by d matrix is a small square, m by d; then the tall T by m matrix times the small square is the same tall result."}}
 mechanisms.orders()
 plt.show()
 
@@ -332,7 +332,7 @@ plt.show()
 # %% [markdown]
 # Which $\phi$? It must not be negative, so that weights aren't. The paper takes $x + 1$ above 0 and $e^x$ below.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The features of linear attention, and the exponential that a softmax has. (In libraries the orange curve is called elu, plus 1.)", "name": "fig-features"}, "image": {"alt": "Two curves over -3 to 3. Left of 0 they are the same, near 0 and rising to 1. Right of 0 the features go on as a straight line to 4, while the exponential, dashed, leaves the picture."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The features, and the exponential that a softmax has. (In libraries the dashed curve is called elu, plus 1.)", "name": "fig-features"}, "image": {"alt": "Two curves over -3 to 3. Left of 0 they are the same, near 0 and rising to 1. Right of 0 the features go on as a straight line to 4, while the exponential, dashed, leaves the picture."}}
 x = torch.linspace(-3, 3, 121)
 ax = curves({"exponential": (x, x.exp()), "φ": (x, efficient.elu_features(x))}, "x", "")
 ax.set_ylim(0, 6)
@@ -504,7 +504,7 @@ observe(
     holds=off < 1e-3,
 )
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One block of queries on its way. Of the whole map only one tile is there at a time.", "name": "fig-walk"}, "image": {"alt": "A column of five blocks of queries, the fourth dark. Beside it a five by five grid of tiles; in the fourth row the tiles are numbered 1 to 4, and the third is dark and framed. An arrow leads from the row to three cells, m, the sum and a, kept for these queries. Note: tile 3 is there now; 1 and 2 are gone, 4 is still to come."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One block of queries on its way: only one tile is there at a time.", "name": "fig-walk"}, "image": {"alt": "A column of five blocks of queries, the fourth dark. Beside it a five by five grid of tiles; in the fourth row the tiles are numbered 1 to 4, and the third is dark and framed. An arrow leads from the row to three cells, m, the sum and a, kept for these queries. Note: tile 3 is there now; 1 and 2 are gone, 4 is still to come."}}
 mechanisms.walk()
 plt.show()
 
@@ -640,7 +640,7 @@ plt.show()
 # *8 minutes.* Would the first writer have needed far letters? Where does its weight go?
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "How much of a look's weight lies within a distance, in the two blocks of the writer with all pairs: means over heads and validation text. Dashed: a window of 16.", "name": "fig-near"}, "image": {"alt": "Two rising curves over the distance in letters, 1 to 192, on a logarithmic axis. Both reach high shares within a few dozen letters, and then rise slowly to one."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "How much of the first writer's weight lies within a distance: means over heads and validation text. Dashed: a window of 16.", "name": "fig-near"}, "image": {"alt": "Two rising curves over the distance in letters, 1 to 192, on a logarithmic axis. Both reach high shares within a few dozen letters, and then rise slowly to one."}}
 within = weight_within(writer)
 lines = {f"block {i + 1}": (range(1, 193), share[:192]) for i, share in enumerate(within)}
 ax = curves(lines, "letters back", "share of the weight", logx=True)
@@ -724,7 +724,7 @@ guess(
     because=f"The board answers {recall['linear'][0]:.0%} of all questions. A window of 16 sees a quarter of the pairs, and answers {recall['window'][0]:.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of right answers in recall, by the distance between question and answer: mean and range of three seeds (stored experiment). Dashed: chance.", "name": "fig-distance"}, "image": {"alt": "Three lines over the distance, from about 10 to 110 positions. All pairs stay at one. The window begins near one and drops to chance beyond its reach. The board is level above 0.9."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of right answers in recall, by distance: mean and range of three seeds (stored experiment). Dashed: chance.", "name": "fig-distance"}, "image": {"alt": "Three lines over the distance, from about 10 to 110 positions. All pairs stay at one. The window begins near one and drops to chance beyond its reach. The board is level above 0.9."}}
 EDGES = (1, 17, 33, 49, 65, 97, 128)  # as in the experiment
 middles = [(a + b - 1) / 2 for a, b in zip(EDGES, EDGES[1:])]
 called = {"full": "all pairs", "window": "window of 16", "linear": "board"}
@@ -838,8 +838,7 @@ check("7.6", my_gib)
 # ```{exercise} A window with holes
 # :label: exercise-7-7
 #
-# *Core, 10 minutes.* A **dilated** window reaches farther for the same number of pairs. In its causal form,
-# query $t$ sees itself, and `window` positions before it, each of them `dilation` before the next. Draw the mask. Then ask yourself: three
+# *Core, 10 minutes.* A **dilated** window reaches farther for the same number of pairs. Query $t$ sees itself, and `window` positions before it, each of them `dilation` before the next. Draw the mask. Then ask yourself: three
 # layers have a window of 3 and dilations 1, 4 and 16. How far back does the last position hear?
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-7-7))
 # ```
@@ -929,4 +928,3 @@ checklist({point: ids.split() for point, ids in points.items()})
 # - {cite:t}`dao2022flashattention`, the paper to read first: why bytes that move cost more than operations.
 # - {cite:t}`milakov2018online`, the online softmax, in four pages.
 # - {cite:t}`katharopoulos2020transformers`, linear attention; {cite:t}`schlag2021linear`, what its board can hold.
-# - {cite:t}`tay2022efficient`, a survey of many more forms.

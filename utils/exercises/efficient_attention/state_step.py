@@ -32,7 +32,7 @@ def features(*batch: int, m: int, d_v: int, held: float = 1.0) -> tuple[Tensor, 
 
 @exercise.stage("a first position, nothing held")
 def first_position():
-    return [features(m=2, d_v=3, held=0.0)]
+    return [features(m=1, d_v=1, held=0.0)]
 
 
 @exercise.stage("a position behind others")
