@@ -17,17 +17,20 @@ from utils.efficient import (
     window_mask,
 )
 from utils.efficient.blocks import attend
-from utils.exercises.efficient_attention import check
+from utils.exercises.efficient_attention import check, window
 from utils.exercises.efficient_attention.banded_weights import band_weights
 from utils.exercises.efficient_attention.cached_attention import continue_with
+from utils.exercises.efficient_attention.cached_step import cached_step
 from utils.exercises.efficient_attention.delta_rule import delta_rule
 from utils.exercises.efficient_attention.dilated_window import dilated_mask
 from utils.exercises.efficient_attention.merged_halves import merge
 from utils.exercises.efficient_attention.online_entropy import entropy, online_entropy
+from utils.exercises.efficient_attention.online_softmax import take_in
 from utils.exercises.efficient_attention.pooled_keys import pooled_attention
 from utils.exercises.efficient_attention.retention import forgetting_attention
 from utils.exercises.efficient_attention.ring_buffer import put
 from utils.exercises.efficient_attention.running_maximum import mean_number_of_maxima
+from utils.exercises.efficient_attention.state_step import state_step
 from utils.exercises.efficient_attention.two_sided_features import (
     long_keys,
     plain_features,
@@ -43,6 +46,44 @@ def draw(*shape: int, seed: int = 0) -> torch.Tensor:
 
 def heads(T: int, S: int, d_k: int = 5, d_v: int = 4) -> list[torch.Tensor]:
     return [draw(2, 3, T, d_k), draw(2, 3, S, d_k, seed=1), draw(2, 3, S, d_v, seed=2)]
+
+
+@pytest.mark.parametrize(("T", "w"), [(1, 1), (6, 1), (9, 3), (4, 7)])
+def test_a_causal_window_is_the_pages(T, w):
+    assert torch.equal(window.window_mask(T, w), window_mask(T, w, is_causal=True))
+
+
+def test_steps_of_a_board_find_what_all_pairs_find():
+    q, k, v = heads(7, 7, d_v=4)
+    phi_q, phi_k = elu_features(q), elu_features(k)
+    S, z = v.new_zeros(2, 3, 5, 4), v.new_zeros(2, 3, 1, 5)
+    expected = quadratic_form(phi_q, phi_k, v, is_causal=True)
+    for t in range(7):
+        at = slice(t, t + 1)
+        context, S, z = state_step(phi_q[:, :, at], phi_k[:, :, at], v[:, :, at], S, z)
+        torch.testing.assert_close(context, expected[:, :, at], **EXACT)
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 20])
+def test_tile_by_tile_comes_the_softmax_of_all(size):
+    q, k, v = heads(4, 9)
+    scores = 100 * q @ k.mT
+    m, total, a = scores.new_full((2, 3, 4, 1), -math.inf), v.new_zeros(2, 3, 4, 1), v.new_zeros(())
+    for x, values in zip(scores.split(size, -1), v.split(size, -2), strict=True):
+        m, total, a = take_in(x, values, m, total, a)
+    torch.testing.assert_close(a / total, scores.softmax(-1) @ v, **EXACT)
+    torch.testing.assert_close((m + total.log())[..., 0], scores.logsumexp(-1), **EXACT)
+
+
+def test_a_caches_steps_are_causal_attention():
+    q, k, v = heads(6, 6)
+    keys, values = k[:, :, :0], v[:, :, :0]
+    expected = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    for t in range(6):
+        new = (x[:, :, t : t + 1] for x in (q, k, v))
+        context, keys, values = cached_step(*new, keys, values)
+        torch.testing.assert_close(context, expected[:, :, t : t + 1], **EXACT)
+    assert torch.equal(keys, k) and torch.equal(values, v)
 
 
 @pytest.mark.parametrize(("window", "dilation"), [(1, 1), (3, 2), (2, 5), (9, 4)])
@@ -367,25 +408,25 @@ def delta_rule_by_outer_products(query, key, value, beta):
 @pytest.mark.parametrize(
     ("id", "answer"),
     [
-        ("7.1", 3072.0),
-        ("7.3", mask_by_a_loop),
-        ("7.4", pairs_by_a_loop),
-        ("7.5", band_by_a_loop),
-        ("7.6", pooled_by_a_loop),
-        ("7.7", retention_from_zeros),
+        ("7.5", 3072.0),
+        ("7.7", mask_by_a_loop),
+        ("7.8", pairs_by_a_loop),
+        ("7.11", band_by_a_loop),
+        ("7.12", pooled_by_a_loop),
+        ("7.13", retention_from_zeros),
         ("7.9", merge_by_softmax),
         ("7.10", 7),
-        ("7.11", online_entropy_by_numbers),
-        ("7.11", lambda scores, chunk: torch.distributions.Categorical(logits=scores).entropy()),
-        ("7.12", continued_one_by_one),
-        ("7.13", ring_by_a_loop),
-        ("7.14", delta_rule_by_outer_products),
-        ("7.5", band_by_dense_scores),
-        ("7.7", lambda *inputs: retention_step_by_step(*inputs)),
-        ("7.8", features_with_one_maximum),
+        ("7.15", online_entropy_by_numbers),
+        ("7.15", lambda scores, chunk: torch.distributions.Categorical(logits=scores).entropy()),
+        ("7.16", continued_one_by_one),
+        ("7.17", ring_by_a_loop),
+        ("7.18", delta_rule_by_outer_products),
+        ("7.11", band_by_dense_scores),
+        ("7.13", lambda *inputs: retention_step_by_step(*inputs)),
+        ("7.14", features_with_one_maximum),
         ("7.9", merge_by_the_larger),
-        ("7.11", online_entropy_by_row),
-        ("7.13", ring_by_index),
+        ("7.15", online_entropy_by_row),
+        ("7.17", ring_by_index),
     ],
 )
 def test_another_right_answer_passes(id, answer):
@@ -416,7 +457,7 @@ def retention_in_place(phi_q, phi_k, value, gamma):
 
 
 @pytest.mark.parametrize(
-    ("id", "answer"), [("7.7", retention_in_place), ("7.14", delta_rule_in_place)]
+    ("id", "answer"), [("7.13", retention_in_place), ("7.18", delta_rule_in_place)]
 )
 def test_a_state_in_place_that_autograd_refuses_is_not_told_a_line_of_the_check(id, answer):
     _, sentence = check.exercises[id].judge(answer)
@@ -434,7 +475,7 @@ def test_a_state_in_single_precision_passes():
             outputs.append(torch.einsum("bhkd,bhk->bhd", state, query[:, :, t]))
         return torch.stack(outputs, 2)
 
-    assert check.exercises["7.14"].judge(from_zeros) == (True, "correct.")
+    assert check.exercises["7.18"].judge(from_zeros) == (True, "correct.")
 
 
 def mask_as_a_loop(count, first=0):
@@ -547,15 +588,15 @@ def features_with_one_maximum_for_all_heads(query, key, value, omega):
 @pytest.mark.parametrize(
     ("id", "answer"),
     [
-        ("7.5", band_that_hides_scores_of_0),
-        ("7.6", means_of_so_many),
-        ("7.7", retention_with_powers_of_both_signs),
-        ("7.8", features_with_one_maximum_for_all_heads),
+        ("7.11", band_that_hides_scores_of_0),
+        ("7.12", means_of_so_many),
+        ("7.13", retention_with_powers_of_both_signs),
+        ("7.14", features_with_one_maximum_for_all_heads),
         ("7.9", merge_by_a_ratio),
         ("7.9", merge_with_the_maximum_of_all),
-        ("7.11", running_entropy_with_one_maximum),
-        ("7.11", running_entropy_with_the_first_maximum),
-        ("7.11", lambda scores, chunk: -(scores.softmax(1) * scores.softmax(1).log()).sum(1)),
+        ("7.15", running_entropy_with_one_maximum),
+        ("7.15", running_entropy_with_the_first_maximum),
+        ("7.15", lambda scores, chunk: -(scores.softmax(1) * scores.softmax(1).log()).sum(1)),
     ],
 )
 def test_an_answer_right_for_ordinary_inputs_only_fails(id, answer):
@@ -673,70 +714,70 @@ def linear_attention_without_normaliser(query, key, value, beta):
 @pytest.mark.parametrize(
     ("id", "mistake", "answer"),
     [
-        ("7.1", "three_projections", 2816),
-        ("7.2", "queries_too", 6.25),
-        ("7.2", "mebibytes", 1280),
-        ("7.3", "one_long", mask_as_a_loop(lambda window: window + 2)),
-        ("7.3", "counted_from_the_beginning", mask_by_slices),
-        ("7.4", "last_left_out", pairs_by_ranges),
-        ("7.5", "masked_too_late", band_masked_after_softmax),
+        ("7.5", "three_projections", 2816),
+        ("7.6", "queries_too", 6.25),
+        ("7.6", "mebibytes", 1280),
+        ("7.7", "one_long", mask_as_a_loop(lambda window: window + 2)),
+        ("7.7", "counted_from_the_beginning", mask_by_slices),
+        ("7.8", "last_left_out", pairs_by_ranges),
+        ("7.11", "masked_too_late", band_masked_after_softmax),
         (
-            "7.7",
+            "7.13",
             "normaliser_without_the_query",
             retention_with(lambda q, total: total.sum(-1, keepdim=True)),
         ),
         (
-            "7.7",
+            "7.13",
             "small_number_added",
             retention_with(lambda q, total: (q * total).sum(-1, keepdim=True) + 1e-6),
         ),
         (
-            "7.7",
+            "7.13",
             "running_average",
             retention_with(
                 lambda q, total: (q * total).sum(-1, keepdim=True), add=lambda gamma: 1 - gamma
             ),
         ),
-        ("7.8", "maxima_not_given_back", features_with(2)),
-        ("7.8", "norm_not_halved", features_with((2, 3), norm=1.0)),
-        ("7.8", "small_number_added", features_with((2, 3), added=1e-4)),
-        ("7.8", "not_estimated", lambda q, k, v, _: F.scaled_dot_product_attention(q, k, v)),
+        ("7.14", "maxima_not_given_back", features_with(2)),
+        ("7.14", "norm_not_halved", features_with((2, 3), norm=1.0)),
+        ("7.14", "small_number_added", features_with((2, 3), added=1e-4)),
+        ("7.14", "not_estimated", lambda q, k, v, _: F.scaled_dot_product_attention(q, k, v)),
         ("7.10", "halving", 10),
         ("7.10", "first_left_out", 6.49),
         (
-            "7.11",
+            "7.15",
             "log_of_0",
             lambda scores, chunk: -(scores.softmax(1) * scores.softmax(1).log()).sum(1),
         ),
-        ("7.11", "maximum_of_the_chunk", entropy_with(maximum=lambda m, new: new)),
-        ("7.11", "maximum_from_0", entropy_with(start=0.0)),
-        ("7.11", "maximum_forgotten", entropy_with(end=lambda m: 0)),
-        ("7.11", "rest_left_out", entropy_with(drop_rest=True)),
-        ("7.12", "positions_from_1", lambda *x: continue_from(*x, start=x[1].shape[1] + 1)),
-        ("7.12", "one_ahead", lambda *x: continue_from(*x, diagonal=x[1].shape[1] + 1)),
+        ("7.15", "maximum_of_the_chunk", entropy_with(maximum=lambda m, new: new)),
+        ("7.15", "maximum_from_0", entropy_with(start=0.0)),
+        ("7.15", "maximum_forgotten", entropy_with(end=lambda m: 0)),
+        ("7.15", "rest_left_out", entropy_with(drop_rest=True)),
+        ("7.16", "positions_from_1", lambda *x: continue_from(*x, start=x[1].shape[1] + 1)),
+        ("7.16", "one_ahead", lambda *x: continue_from(*x, diagonal=x[1].shape[1] + 1)),
         (
-            "7.13",
+            "7.17",
             "counted_below_0",
             ring_with(lambda length, end, slot: end - 1 - (end - 1 - slot) % len(slot)),
         ),
-        ("7.13", "cut_without_counting", ring_with(last_positions, cut=True)),
-        ("7.13", "positions_in_order", ring_with(lambda *x: last_positions(*x).sort().values)),
-        ("7.14", "plain_sum_without_beta", linear_attention_without_normaliser),
-        ("7.3", "one_short", mask_as_a_loop(lambda window: window)),
-        ("7.3", "not_itself", mask_as_a_loop(lambda window: window + 1, first=1)),
-        ("7.4", "one_way", pairs_as_formula),
+        ("7.17", "cut_without_counting", ring_with(last_positions, cut=True)),
+        ("7.17", "positions_in_order", ring_with(lambda *x: last_positions(*x).sort().values)),
+        ("7.18", "plain_sum_without_beta", linear_attention_without_normaliser),
+        ("7.7", "one_short", mask_as_a_loop(lambda window: window)),
+        ("7.7", "not_itself", mask_as_a_loop(lambda window: window + 1, first=1)),
+        ("7.8", "one_way", pairs_as_formula),
         (
-            "7.7",
+            "7.13",
             "normaliser_kept",
             lambda *inputs: retention_step_by_step(*inputs, fade_total=False),
         ),
-        ("7.7", "no_normaliser", lambda *inputs: retention_step_by_step(*inputs, divide=False)),
-        ("7.5", "zeros_hidden", band_that_hides_scores_of_0),
-        ("7.6", "mask_as_length", means_of_so_many),
-        ("7.7", "decayed_at_once", retention_by_logarithms),
+        ("7.13", "no_normaliser", lambda *inputs: retention_step_by_step(*inputs, divide=False)),
+        ("7.11", "zeros_hidden", band_that_hides_scores_of_0),
+        ("7.12", "mask_as_length", means_of_so_many),
+        ("7.13", "decayed_at_once", retention_by_logarithms),
         ("7.9", "beside_the_first", merge_by_a_ratio_to_the_first),
-        ("7.12", "positions_from_0", lambda *inputs: continue_from(*inputs, start=0)),
-        ("7.12", "wrong_corner", lambda *inputs: continue_from(*inputs, diagonal=0)),
+        ("7.16", "positions_from_0", lambda *inputs: continue_from(*inputs, start=0)),
+        ("7.16", "wrong_corner", lambda *inputs: continue_from(*inputs, diagonal=0)),
     ],
 )
 def test_a_mistake_made_in_another_way_is_named_too(id, mistake, answer):

@@ -3,7 +3,10 @@
 from utils.show.views.gates import gates
 from utils.show.views.heads import heads
 from utils.show.views.meaning import meaning
+from utils.show.views.online_softmax import online_softmax
+from utils.show.views.patterns import patterns
 from utils.show.views.questions import guess, quiz
+from utils.show.views.race import race
 from utils.show.views.reading import reading
 from utils.show.views.stream import stream
 from utils.show.views.translation import translation
@@ -14,7 +17,10 @@ __all__ = [
     "guess",
     "heads",
     "meaning",
+    "online_softmax",
+    "patterns",
     "quiz",
+    "race",
     "reading",
     "stream",
     "translation",

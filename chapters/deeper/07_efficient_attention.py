@@ -1,0 +1,1327 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Day 7, deeper: Efficient attention
+#
+# This page goes beyond the evening of [Day 7](../07_efficient_attention.ipynb). It has five more forms of attention, what each costs and gives up, ten more claims, and eight more exercises. The
+# sections don't need each other, so begin with the question that you would have asked.
+
+# %% tags=["setup"]
+import convolution_to_attention  # is `utils` this book's?
+
+import math
+from functools import partial
+
+import matplotlib.pyplot as plt
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from utils import efficient
+from utils.data.sequences import IGNORE_INDEX, associative_recall
+from utils.efficient import blocks, kernelised
+from utils.exercises.efficient_attention import check
+from utils.measure import experiments
+from utils.measure.claims import claim
+from utils.measure.costs import exponent, peak_bytes, work
+from utils.recurrent import RNN
+from utils.self_attention import MultiHeadAttention, causal_mask
+from utils.show.display import observe, show_source, table
+from utils.show.plotting import INK, bars, curves, use_book_style
+
+# %% tags=["setup"]
+from utils.tasks.long_texts import heads
+from utils.training.recipes import train_tagger
+from utils.transformer import DecoderOnly, Tagger, TransformerConfig
+
+use_book_style()
+
+
+@torch.no_grad()
+def cost(form, T: int) -> tuple[int, int]:
+    """Operations of a form on one head of T positions, and the most bytes it held at once."""
+    q, k, v = heads(T)
+    return work(lambda: form(q, k, v)).total, peak_bytes(lambda: form(q, k, v))
+
+
+# %% [markdown]
+# (deeper-right)=
+# ## Is it right, in full?
+#
+# *6 minutes.* The lesson compared contexts. Do gradients agree as well, with padding, and for every pattern? First a loop over a window's definition. Lengths and widths all differ, and 23 positions
+# are no multiple of the window.
+
+# %%
+q, k, v = heads(23, d=5, dtype=torch.float64)
+
+
+def window_loop(t: int, w: int) -> torch.Tensor:
+    """The context of query t, from the definition. Returns (d_v,)."""
+    there = range(max(0, t - w), min(23, t + w + 1))
+    e = {s: (q[0, 0, t] @ k[0, 0, s] / math.sqrt(5)).exp() for s in there}
+    return sum(e[s] * v[0, 0, s] for s in there) / sum(e.values())
+
+
+looped = torch.stack([window_loop(t, 4) for t in range(23)])
+found = efficient.window_attention(q, k, v, 4)[0, 0]
+torch.testing.assert_close(found, looped, rtol=1e-10, atol=1e-10)
+
+# %% [markdown]
+# Then every pattern against full attention under its mask: contexts, and gradients by query, key and value; causal, and not.
+
+# %%
+q, k, v = (x.requires_grad_() for x in heads(37, d=6, dtype=torch.float64))
+
+
+def gap(ours, theirs) -> float:
+    """Largest difference of two contexts, and of their gradients by q, k and v."""
+    pairs = [(ours, theirs)]
+    gradients = (torch.autograd.grad(y.pow(2).sum(), (q, k, v)) for y in (ours, theirs))
+    pairs += zip(*gradients, strict=True)
+    return max((a - b).abs().max().item() for a, b in pairs)
+
+
+# %%
+sparse = [
+    (efficient.window_attention, efficient.window_mask, {"window": 5}),
+    (efficient.strided_attention, efficient.strided_mask, {"stride": 6}),
+    (efficient.fixed_attention, efficient.fixed_mask, {"stride": 6, "n_summary": 2}),
+]
+gaps = []
+for form, draw, sizes_of in sparse:
+    for causal in (False, True):
+        theirs = blocks.attend(q, k, v, draw(37, **sizes_of, is_causal=causal))
+        gaps.append(gap(form(q, k, v, **sizes_of, is_causal=causal), theirs))
+theirs = blocks.attend(q, k, v, efficient.bigbird_mask(37, 4, seed=1))
+gaps.append(gap(efficient.bigbird_attention(q, k, v, 4, seed=1), theirs))
+
+# %% [markdown]
+# The tiles against the library's kernel, also where queries and keys are of two lengths and where a sequence is padded.
+
+# %%
+tiles = partial(efficient.tiled_attention, tile=8)
+library = F.scaled_dot_product_attention
+last = q[:, :, 20:]  # the last 17 queries, of 37
+bottom_right = causal_mask(17, 37)
+real = torch.arange(37)[None] < 30  # (B, S)
+of_tiles = [
+    gap(tiles(q, k, v), library(q, k, v)),
+    gap(tiles(q, k, v, is_causal=True), library(q, k, v, is_causal=True)),
+    gap(tiles(last, k, v, is_causal=True), library(last, k, v, attn_mask=bottom_right)),
+    gap(tiles(q, k, v, key_mask=real), library(q, k, v, attn_mask=real[:, None, None])),
+]
+
+# %% [markdown]
+# The forms of linear attention against each other. And the Linformer, of which more below: if its matrices are the identity, each mixture is a key, and it has to
+# be full attention.
+
+
+# %%
+def linear_gap(form, **causal) -> float:
+    """Difference of a form from all pairs of the same features."""
+    ours, theirs = (
+        one(efficient.elu_features(q), efficient.elu_features(k), v)
+        for one in (form, partial(efficient.quadratic_form, **causal))
+    )
+    return gap(ours, theirs)
+
+
+of_forms = [
+    linear_gap(efficient.parallel_form),
+    linear_gap(partial(efficient.chunked_form, chunk=8), is_causal=True),
+    linear_gap(efficient.recurrent_form, is_causal=True),
+]
+linformer = efficient.Linformer(max_len=37, n_features=37).double()
+with torch.no_grad():
+    for mixture in (linformer.E, linformer.F):
+        mixture.copy_(torch.eye(37))
+of_forms.append(gap(linformer(q, k, v), blocks.attend(q, k, v)))
+
+# %% [markdown]
+# The cache at every split: a decoder with rotary positions, in which two heads of queries share one of keys, reads 24 symbols at once. Then it reads the first $n$ into a cache, and the rest one by one.
+
+# %%
+torch.manual_seed(0)
+config = TransformerConfig(
+    11, d_model=16, n_heads=4, n_kv_heads=2, d_ff=20, n_layers=2, positions="rotary", norm="pre"
+)
+writer = DecoderOnly(config).double().eval()
+ids = torch.randint(4, 11, (3, 24))
+
+
+@torch.no_grad()
+def cached(first: int) -> torch.Tensor:
+    """Logits (B, T, V), with the first symbols read together and the others one by one."""
+    caches = [efficient.KVCache(24) for _ in range(config.n_layers)]
+    pieces = [ids[:, :first], *ids[:, first:].split(1, dim=1)]
+    return torch.cat([writer.read(piece, caches)[0] for piece in pieces], dim=1)
+
+
+with torch.no_grad():
+    whole, _ = writer(ids)
+splits = [(cached(n) - whole).abs().max().item() for n in range(1, 24)]
+
+# %% tags=["evidence"]
+observe(
+    "Patterns, tiles, forms and {splits} splits of a text: the largest difference, gradients included, is {off:.0e}.",
+    splits=len(splits),
+    off=max(*gaps, *of_tiles, *of_forms, *splits),
+    holds=max(*gaps, *of_tiles, *of_forms, *splits) < 1e-10,
+)
+
+# %% [markdown]
+# Does a form really not make a tensor (T, T) somewhere? At 4,096 positions such a tensor has $4 \cdot 4096^2$ bytes.
+
+# %% tags=["evidence"]
+thrifty = {
+    "window": partial(efficient.window_attention, window=64),
+    "strided": partial(efficient.strided_attention, stride=64),
+    "fixed": partial(efficient.fixed_attention, stride=64),
+    "bigbird": partial(efficient.bigbird_attention, block=32),
+    "linformer": efficient.Linformer(4096, 64),
+    "performer": efficient.Performer(64, 64),
+    "linear": efficient.linear_attention,
+    "tiled": partial(efficient.tiled_attention, tile=512),
+}
+q, k, v = heads(4096)
+with torch.no_grad():
+    peaks = {name: peak_bytes(partial(form, q, k, v)) / 1e6 for name, form in thrifty.items()}
+observe(
+    "It would have {whole:.0f} MB. The forms hold at most {most:.0f} MB, the Linformer's matrices left out.",
+    whole=4 * 4096**2 / 1e6,
+    most=max(peaks.values()),
+    holds=max(peaks.values()) < 2 * 4096**2 / 1e6,
+)
+
+# %% [markdown]
+# ## When do the pairs matter?
+#
+# *6 minutes.* From which length on is an RNN the cheaper one? One often reads two sketches: work by length, and training time by length, with the RNN as a line and
+# the Transformer as a parabola. Here they are, measured: one layer each, 128 wide, four sequences at once, forward and backward.
+
+# %% tags=["evidence"]
+by_length = experiments.load("sequence_time")
+STEPS = by_length.parameters["T"]
+LAYERS = ("RNN", "GRU", "attention", "encoder block")
+TIMED = (*LAYERS, "library's GRU")
+of_layer = {
+    (layer, what): [by_length.select(layer=layer, T=T)[0][what] for T in STEPS]
+    for layer in TIMED
+    for what in ("work", "seconds")
+}
+
+
+# %% tags=["evidence"]
+def times_more(layer: str, other: str, what: str) -> list[float]:
+    """How many times what another layer needs, by length."""
+    return [a / b for a, b in zip(of_layer[layer, what], of_layer[other, what])]
+
+
+def crossing(layer: str, other: str, what: str) -> float:
+    """Length from which on a layer needs more than another, on lines between logarithms."""
+    more = [math.log(times) for times in times_more(layer, other, what)]
+    i = max(i for i, log in enumerate(more) if log < 0)  # from the next length on, all are above 0
+    return STEPS[i] * (STEPS[i + 1] / STEPS[i]) ** (more[i] / (more[i] - more[i + 1]))
+
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A training step of one layer, 128 wide, by the length of the sequences: operations (left) and seconds of processor time on one thread (right). Dashed: from here on the encoder block takes longer than our GRU. Stored experiment `sequence_time`; axes are logarithmic.", "name": "fig-crossing"}, "image": {"alt": "Two panels with rising lines. Left, RNN and GRU are straight lines; attention starts between the two, the encoder block above both, and they bend upwards. Right, our GRU and the library's are highest at short lengths, and close to each other; attention and the encoder block start near the RNN or below it and rise more steeply, and the encoder block crosses our GRU between two and three thousand positions."}}
+figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.8), sharex=True)
+panels = (("work", "operations", LAYERS), ("seconds", "seconds", TIMED))
+for ax, (what, label, layers) in zip(axes, panels):
+    lines = {layer: (STEPS, of_layer[layer, what]) for layer in layers}
+    curves(lines, "positions", label, logx=True, logy=True, ax=ax)
+    ax.get_legend().remove()
+    ax.set_xticks([16, 128, 1024], [16, 128, 1024])
+axes[1].axvline(crossing("encoder block", "GRU", "seconds"), color=INK, lw=1, ls="--")
+figure.legend(*axes[1].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+plt.show()
+
+# %% tags=["evidence"]
+meets = crossing("attention", "GRU", "work")
+ours, theirs = (crossing("encoder block", gru, "seconds") for gru in ("GRU", "library's GRU"))
+observe(
+    "Attention does less work than a GRU up to {meets:.0f} positions. An encoder block takes less time than our GRU up to some {ours:,.0f} positions, than the library's up to {theirs:,.0f}.",
+    meets=meets,
+    ours=round(ours, -2),
+    theirs=round(theirs, -2),
+    holds=64 < meets < 256 and ours > 1000 and theirs > 500,
+)
+
+# %% [markdown]
+# So there is no *one* crossing: it depends on what is compared, on the width and on the machine. (Our recurrences step in Python, while attention runs in the library; the library's GRU shows that this is not what makes the difference.)
+#
+# (claim-eff-3a)=
+
+# %% tags=["evidence"]
+of_block, of_gru = of_layer["encoder block", "work"], of_layer["GRU", "work"]
+claim(
+    "eff-3a",
+    "Yes, if the text is long: a block's work has a power of {early:.2f} around 100 positions, {late:.2f} around 3,000; a GRU's {gru:.2f}.",
+    early=exponent(STEPS[2:4], of_block[2:4]),
+    late=exponent(STEPS[-2:], of_block[-2:]),
+    gru=exponent(STEPS[-2:], of_gru[-2:]),
+    holds=lambda early, late, gru: early < 1.4 and late > 1.6 and abs(gru - 1) < 0.1,
+    experiment="sequence_time",
+    scale="one layer, 128 wide, forward and backward",
+)
+
+# %% [markdown]
+# (claim-eff-3b)=
+
+# %% tags=["evidence"]
+by_gru, by_rnn = (
+    times_more("encoder block", other, "seconds") for other in ("library's GRU", "RNN")
+)
+claim(
+    "eff-3b",
+    "Yes, if beside a GRU: a block takes {short:.2f} of its time at 256 positions, {long:.1f} times at 4,096; beside an RNN {plain:.1f} at 1,024.",
+    short=by_gru[STEPS.index(256)],
+    long=by_gru[-1],
+    plain=by_rnn[STEPS.index(1024)],
+    holds=lambda short, long, plain: short < 1 < long and plain > 1.25,
+    experiment="sequence_time",
+    scale="one layer, 128 wide, on one thread of one machine",
+)
+
+# %% [markdown]
+# A machine that computes many positions at once would change the seconds, and not the work. And the sketch's other sentence: how do three kinds of layer grow with length, width and kernel?
+
+
+# %% tags=["evidence"]
+def layer_work(kind: str, n: int, d: int, k: int = 3) -> int:
+    """Operations of one layer on a sequence of n positions, d wide."""
+    x = torch.zeros(1, n, d)
+    layers = {
+        "attention": lambda: blocks.attend(x[None], x[None], x[None]),
+        "attention with projections": lambda: MultiHeadAttention(d, 1)(x, need_weights=True),
+        "RNN": lambda: RNN(d, d)(x),
+        "convolution": lambda: nn.Conv1d(d, d, k, padding="same")(x.mT),
+    }
+    with torch.no_grad():
+        return work(layers[kind]).total
+
+
+def powers(kind: str) -> tuple[float, float]:
+    """Exponents of n and of d."""
+    by_n = exponent([256, 512], [layer_work(kind, n, 64) for n in (256, 512)])
+    return by_n, exponent([128, 256], [layer_work(kind, 128, d) for d in (128, 256)])
+
+
+# %% tags=["evidence"]
+kinds = ("attention", "attention with projections", "RNN", "convolution")
+alone, projected, rnn, convolution = map(powers, kinds)
+of_kernel = exponent([3, 9], [layer_work("convolution", 128, 64, k) for k in (3, 9)])
+rows = [[kind, *(f"{p:.2f}" for p in powers(kind))] for kind in kinds]
+table(rows, ["layer", "power of the length", "power of the width"])
+assert abs(rnn[0] - 1) < 0.1 and abs(rnn[1] - 2) < 0.1 and abs(of_kernel - 1) < 0.1
+assert abs(convolution[0] - 1) < 0.1 and abs(convolution[1] - 2) < 0.1
+
+# %% [markdown]
+# (claim-eff-1)=
+
+# %% tags=["evidence"]
+claim(
+    "eff-1",
+    "Yes, if projections are left out: pairs have a power of {n:.2f} of the length, {d:.2f} of the width. With projections the width's is {both:.2f}.",
+    n=alone[0],
+    d=alone[1],
+    both=projected[1],
+    holds=lambda n, d, both: abs(n - 2) < 0.1 and abs(d - 1) < 0.1 and both > 1.5,
+    counted=True,
+    scale="128 to 512 positions, 64 to 256 wide; the others are in the table",
+)
+
+# %% [markdown]
+# (deeper-patterns)=
+# ## Longer steps, and chance?
+#
+# *8 minutes.* With windows alone, news from far away comes through many layers. What else can a pattern have? **Global** positions see all and are seen by all. The Sparse Transformer
+# {cite}`child2019generating` adds keys at a distance: write the text in rows of length $l$; a query sees its neighbours, and its column.
+
+# %%
+rows_of_four = blocks.to_blocks(torch.arange(12.0).view(1, 1, 12, 1), 4)  # (1, 1, 3, 4, 1)
+print("rows   ", rows_of_four[0, 0, :, :, 0].int().tolist())
+print("columns", rows_of_four.transpose(2, 3)[0, 0, :, :, 0].int().tolist())
+
+# %% [markdown]
+# So the second half of the pattern is attention within columns, which is a transposition away. With $l = \sqrt T$ each query has about
+# $2\sqrt T$ neighbours and $\sqrt T$ in its column. Where the data has no natural rows, the paper has a **fixed** pattern: the own block, and of each block its last positions, which
+# are to sum it up. BigBird {cite}`zaheer2020bigbird` has a window, global positions, and random ones, all in whole blocks, so that the products stay large.
+# Why random? In a graph where everyone knows a few others by chance, the way from anyone to anyone is short.
+
+# %%
+drawn = {
+    "window, one global": efficient.window_mask(32, 3, global_positions=[0]),
+    "strided": efficient.strided_mask(32, 6),
+    "fixed": efficient.fixed_mask(32, 6),
+    "BigBird": efficient.bigbird_mask(32, 4),
+}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Which keys (across) each of 32 queries (down) is compared with: bright. All are drawn for both directions, though strided and fixed are causal in their paper.", "name": "fig-patterns"}, "image": {"alt": "Four square maps. Window: a band along the diagonal, with a bright first row and first column. Strided: a band and parallel lines beside it. Fixed: squares along the diagonal, and vertical lines. BigBird: blocks along the diagonal, a broad first row and column, and single blocks elsewhere."}}
+figure, axes = plt.subplots(2, 2, figsize=(6.4, 6.0), sharex=True, sharey=True)
+for ax, (name, pattern) in zip(axes.flat, drawn.items()):
+    ax.imshow(pattern.float(), vmin=0, vmax=1)
+    ax.grid(False)
+    ax.set(title=name, xticks=[0, 15, 31], yticks=[0, 15, 31])
+for ax in axes[1]:
+    ax.set_xlabel("key")
+for ax in axes[:, 0]:
+    ax.set_ylabel("query")
+plt.show()
+
+# %% [markdown]
+# How far do two layers reach? A product of two such matrices says which pairs are connected through two steps. Here is the book's code for strides.
+
+# %%
+show_source(efficient.strided_attention)
+
+
+# %% tags=["evidence"]
+def reached(pattern: torch.Tensor, layers: int) -> float:
+    """Share of pairs (query, key) that are connected through so many layers."""
+    connected = torch.linalg.matrix_power(pattern.double(), layers) > 0
+    return connected.double().mean().item()
+
+
+of_256 = {
+    "window": efficient.window_mask(256, 16),
+    "strided": efficient.strided_mask(256, 16),
+    "fixed": efficient.fixed_mask(256, 16),
+    "bigbird": efficient.bigbird_mask(256, 8),
+}
+rows = [[name, *(f"{reached(mask, n):.0%}" for n in (1, 2))] for name, mask in of_256.items()]
+table(rows, ["pattern, 256 positions", "pairs in one layer", "connected in two"])
+
+# %% [markdown]
+# A window connects its neighbourhood only. The other three connect every pair within two layers, BigBird by its global block alone. That
+# news *can* travel does not mean that a network learns to send it; that is measured [below](#deeper-quality).
+
+# %% [markdown]
+# ## Fewer keys?
+#
+# *9 minutes.* Must there be as many keys as positions? The Linformer {cite}`wang2020linformer` mixes the $S$ positions to $m$, by two learned matrices $E$ and $F$, before anything is compared:
+#
+# $$
+# C = \operatorname{softmax}\left( \frac{Q\,(E K)^\top}{\sqrt{d_k}} \right) F V , \qquad E, F : (m, S) .
+# $$ (eq-linformer)
+#
+# A row of $E$ says how much of each position goes into one mixture. Each mixture holds all positions, the future among them, so there is no causal form, and no way to write with it.
+
+# %%
+show_source(efficient.Linformer)
+
+# %% [markdown]
+# Why should that do? Think of a head's weights as a matrix $(T, T)$, a **map**. Its **rank** says how many rows suffice to mix all others from them: a map of rank $m$ is a product of two thin matrices, $(T, m)$ and
+# $(m, T)$. If few of its singular values are large (Day 2 had the largest: how far a matrix stretches), such a product comes near it. The paper plots, for a trained model, which share of their sum the largest ones
+# have. We do the same, and ask beside it how it is where nothing was learned.
+
+
+# %% tags=["evidence"]
+@torch.no_grad()
+def largest_values(weights: torch.Tensor) -> list[float]:
+    """Share of the n largest singular values in their sum, the mean over maps (…, T, T)."""
+    values = torch.linalg.svdvals(weights).flatten(0, -2)  # (maps, T)
+    return (values.cumsum(-1) / values.sum(-1, keepdim=True)).mean(0).tolist()
+
+
+sizes = {"d_model": 64, "n_heads": 2, "d_ff": 128, "n_layers": 2, "norm": "pre"}
+small = TransformerConfig(64 + 9, dropout=0.0, **sizes)
+torch.manual_seed(0)
+fresh, test = Tagger(small, n_classes=8).eval(), associative_recall(256, 128, seed=1000)
+with torch.no_grad():
+    _, untrained = fresh(test[0][:16], need_weights=True)
+drawn_maps = (4 * torch.randn(16, 128, 128)).softmax(-1)
+spectra = {"untrained": largest_values(untrained), "by chance, sharp": largest_values(drawn_maps)}
+
+# %% tags=["evidence"]
+quality = experiments.load("efficient_quality")
+for task, block in (("recall", 1), ("recall", 2), ("count", 1)):
+    rows = quality.select(method="full", task=task)
+    by_seed = zip(*(row[f"largest values, {block}"] for row in rows))
+    spectra[f"{task}, block {block}"] = [sum(shares) / len(rows) for shares in by_seed]
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Which share of the sum of a map's 128 singular values the largest ones have: trained models (mean over three seeds, stored experiment `efficient_quality`), an untrained model, and maps drawn by chance.", "name": "fig-rank"}, "image": {"alt": "Five rising curves. Those of the untrained model, of count and of recall in the second block rise steeply; those of recall in the first block and of maps drawn by chance slowly."}}
+lines = {name: (range(1, 129), values) for name, values in spectra.items()}
+ax = curves(lines, "singular values, largest first", "share of their sum")
+ax.legend(loc="lower right")
+plt.show()
+
+# %% tags=["evidence"]
+at_32 = {name: values[31] for name, values in spectra.items()}
+observe(
+    "Of 128 singular values the 32 largest have {raw:.0%} of the sum before training, {count:.0%} after learning to count, and {recall:.0%} in the first block after learning to recall.",
+    raw=at_32["untrained"],
+    count=at_32["count, block 1"],
+    recall=at_32["recall, block 1"],
+    holds=at_32["untrained"] > 0.8 and at_32["recall, block 1"] < 0.7,
+)
+
+# %% [markdown]
+# An untrained head looks at everything nearly alike, so that all rows are alike: a map of rank one, plus noise. To
+# count, nothing more is needed. To recall, each position has to look at another one, and in the first block the rank *rises* in training. So a low rank is no sign of learning, nor a high one of failure.
+#
+# (claim-eff-7)=
+
+# %% tags=["evidence"]
+claim(
+    "eff-7",
+    "Yes, if an overall impression will do: the 32 largest of 128 singular values hold {count:.0%} after counting, {recall:.0%} in recall's first block.",
+    count=at_32["count, block 1"],
+    recall=at_32["recall, block 1"],
+    holds=lambda count, recall: count > 0.9 and recall < 0.7,
+    experiment="efficient_quality",
+    scale="two layers, 64 wide, 128 positions, three seeds",
+)
+
+# %% [markdown]
+# That the Linformer hardly recalls, as you will see, need not be the rank's fault: its mixtures are the same for all sequences, and the keys stand elsewhere in
+# each.
+
+# %% [markdown]
+# ## How is a board trained?
+#
+# *4 minutes.* In the lesson the board's writer was trained by all pairs, and wrote by steps. Is there a way between the two? The book has one: whole **chunks** at a time. Within a
+# chunk it makes the weights, as full attention does; what came before is in a sum. (The divisor comes along as the value of a 1 behind each value.)
+
+# %%
+show_source(kernelised.chunked_form)
+
+# %%
+phi_q, phi_k = (efficient.elu_features(x) for x in heads(4, d=2)[:2])
+values = torch.tensor([[1.0], [2.0], [3.0], [4.0]])[None, None]
+for name, form in (
+    ("all pairs", partial(efficient.quadratic_form, is_causal=True)),
+    ("recurrent", efficient.recurrent_form),
+    ("chunks of 2", partial(efficient.chunked_form, chunk=2)),
+):
+    print(f"{name:12}", [round(c, 4) for c in form(phi_q, phi_k, values).flatten().tolist()])
+
+# %% [markdown]
+# ## Can a board estimate the softmax?
+#
+# *12 minutes.* Linear attention makes another function of the scores, and a blunt one. Could features be found whose products are the exponential itself? The **Performer** {cite}`choromanski2021rethinking` estimates it. For random directions $\omega \sim \mathcal N(0, I)$,
+#
+# $$
+# \exp(x^\top y) = \mathbb E_\omega \left[ e^{\omega^\top x - |x|^2/2} \; e^{\omega^\top y - |y|^2/2} \right] ,
+# $$ (eq-favor)
+#
+# for $\mathbb E\, e^{\omega^\top u} = e^{|u|^2 / 2}$; put $u = x + y$, and $|x + y|^2 = |x|^2 + |y|^2 + 2 x^\top y$. So with $m$ of them,
+# $\phi(x)_i = e^{\omega_i^\top x - |x|^2/2} / \sqrt m$ gives products that are right on average. The features are positive, and the
+# directions are drawn **orthogonal** to each other, so that each tells something new; hence the name FAVOR+, for fast attention via positive orthogonal random features.
+
+# %%
+x, y = torch.tensor([0.5, -0.3, 0.2, 0.1]), torch.tensor([0.4, 0.2, -0.1, 0.6])
+generator = torch.Generator().manual_seed(0)
+for m in (10, 1000, 100_000):
+    omega = torch.randn(m, 4, generator=generator)
+    phi_x, phi_y = (efficient.log_features(vector, omega).exp() for vector in (x, y))
+    print(f"{m:6} directions: {phi_x @ phi_y:.2f}; exp(x·y) is {(x @ y).exp():.2f}")
+
+# %% [markdown]
+# A layer has one more trouble. For large $x$, $e^{\omega^\top x - |x|^2 / 2}$ is far too large or too small for single precision. What is
+# subtracted from the exponents has to cancel in the quotient of {eq}`eq-linear-attention`. One number for each *query* does: it divides all weights of this query, above and below. One number for each key does not: it would
+# change one weight among the others. One number for each *feature* of all keys does, if it is **added to the queries' exponents again**: in the product of the two features it is then there once with a minus and once with a plus. So the layer takes each feature's maximum over the keys from the keys, and gives it to
+# the queries.
+
+# %%
+show_source(efficient.Performer)
+
+# %% [markdown]
+# When is the estimate good? First the kernel alone. Fifty pairs of vectors in 16 dimensions have
+# random directions, and all the same norm. For each pair, the estimate is divided by the true $\exp(x^\top y)$, so that 1 is right. We draw
+# the directions a hundred times.
+
+# %% tags=["evidence"]
+generator = torch.Generator().manual_seed(0)
+pairs = F.normalize(torch.randn(2, 50, 16, generator=generator, dtype=torch.float64), dim=-1)
+
+
+# %% tags=["evidence"]
+def estimates(norm: float, m: int, orthogonal: bool = True) -> torch.Tensor:
+    """Estimates divided by the truth, (100 draws, 50 pairs)."""
+    x, y = norm * pairs
+    drawn = []
+    for seed in range(100):
+        omega = efficient.orthogonal_directions(m, 16, seed)
+        if not orthogonal:
+            free = torch.Generator().manual_seed(seed)
+            omega = torch.randn(m, 16, generator=free, dtype=torch.float64)
+        phi_x, phi_y = (efficient.log_features(z, omega).exp() for z in (x, y))
+        drawn.append((phi_x * phi_y).sum(-1) / (x * y).sum(-1).exp())
+    return torch.stack(drawn)
+
+
+# %% tags=["evidence"]
+features = [16, 64, 256, 1024]
+ratios = {norm: {m: estimates(norm, m) for m in features} for norm in (0.5, 1.0, 3.0)}
+means = {norm: by_m[64].mean().item() for norm, by_m in ratios.items()}
+free, bound = (
+    (estimates(1.0, 16, orthogonal) - 1).square().mean().sqrt().item()
+    for orthogonal in (False, True)
+)
+observe(
+    "With 64 features, half of the estimates at a norm of 3 are under {median:.2f} times the truth. Sixteen orthogonal directions err by {bound:.2f} at a norm of 1, independent ones by {free:.2f}.",
+    median=ratios[3.0][64].median().item(),
+    bound=bound,
+    free=free,
+    holds=ratios[3.0][64].median().item() < 1 / 3 and bound < free,
+)
+
+# %% [markdown]
+# (claim-eff-6a)=
+
+# %% tags=["evidence"]
+claim(
+    "eff-6a",
+    "Yes: the mean of 5,000 estimates is {half:.3f} times the truth at a norm of 0.5, and {one:.3f} times at 1.",
+    half=means[0.5],
+    one=means[1.0],
+    holds=lambda half, one: abs(half - 1) < 0.05 and abs(one - 1) < 0.05,
+    scale="64 orthogonal features, 50 pairs in 16 dimensions, 100 draws",
+)
+
+# %% [markdown]
+# At a norm of 3 the mean is still right by {eq}`eq-favor`, but only in the way in which a lottery pays back its stakes: nearly all
+# estimates are far too small, and a rare one is huge. The variance of a single feature says why; with $u = 2(x + y)$ in the same line of
+# proof, it is $e^{|x + y|^2} - 1$ times the square of what is estimated. And how large are queries? With 64 numbers of variance 1, and
+# after the division by $\sqrt[4]{d_k}$, their norm is about $8 / 2.8 = 2.8$.
+#
+# What a layer needs is the quotient, not the kernel. We compare contexts: 64 positions, all queries and keys of
+# one norm (after the scale), and the error relative to the size of the exact contexts.
+
+# %% tags=["evidence"]
+q, k, v = heads(64, d=16, dtype=torch.float64)
+
+
+def context_error(norm: float, m: int, draws: int = 30) -> tuple[float, float]:
+    """Relative error of a draw of features, root mean square over the draws, and of their mean."""
+    x, y = (2 * norm * F.normalize(z, dim=-1) for z in (q, k))  # 2 is the fourth root of d_k
+    exact = blocks.attend(x, y, v)
+    found = torch.stack(
+        [efficient.Performer(16, m, seed).double()(x, y, v) for seed in range(draws)]
+    )
+    size = exact.square().mean().sqrt()
+    one, mean = ((z - exact).square().mean().sqrt() / size for z in (found, found.mean(0)))
+    return one.item(), mean.item()
+
+
+norms = [0.5, 1.0, 2.0, 4.0]
+errors = {norm: [context_error(norm, m) for m in features] for norm in norms}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Relative error of the Performer's contexts, root mean square over 30 draws, by the number of features, for queries and keys of four norms. Both axes are logarithmic.", "name": "fig-performer"}, "image": {"alt": "Four lines. That for norm 0.5 falls straight, parallel to the grey line, that for norm 1 a little less steeply. Those for norm 2 and 4 lie above one at first; that for norm 2 falls slowly, that for norm 4 hardly at all."}}
+lines = {f"norm {norm}": (features, [one for one, _ in errors[norm]]) for norm in norms}
+ax = curves(lines, "features m", "relative error of the context", logx=True, logy=True)
+root = [0.4 * (16 / m) ** 0.5 for m in features]
+ax.plot(features, root, color="#777777", lw=1, ls="-", label="falls as 1/√m")
+ax.legend(loc="upper center", ncols=3)
+ax.set_ylim(top=10)
+ax.set_xticks(features, features)
+plt.show()
+
+# %% [markdown]
+# (claim-eff-6b)=
+
+# %% tags=["evidence"]
+slopes = {norm: exponent(features, [one for one, _ in errors[norm]]) for norm in norms}
+claim(
+    "eff-6b",
+    "Yes, if queries and keys are short: at norm 0.5 the error has a power of {short:.2f} of m, at 4 of {long:.2f}.",
+    short=slopes[0.5],
+    long=slopes[4.0],
+    holds=lambda short, long: abs(short + 0.5) < 0.05 and long > -0.1,
+    scale="one head, 64 positions, 16 wide, 16 to 1,024 features, 30 draws",
+)
+
+# %% tags=["evidence"]
+observe(
+    "At a norm of 4 the error is {error:.2f} of the contexts' size even with 1,024 features, and {left:.0%} of it stay in the mean of 30 draws: bias, of which chance alone would leave {chance:.0%}.",
+    error=errors[4.0][-1][0],
+    left=errors[4.0][0][1] / errors[4.0][0][0],
+    chance=30**-0.5,
+    holds=errors[4.0][-1][0] > 0.9 and errors[4.0][0][1] > 0.4 * errors[4.0][0][0],
+)
+
+# %% [markdown]
+# An error of 1 is that of an answer of 0. The quotient of two unbiased estimates is not unbiased. And whether the error falls as promised depends on how long queries and
+# keys are, which the network decides, not we: to look at one key sharply, they have to be long.
+
+# %% [markdown]
+# ## What do tiles keep for the way back?
+#
+# *6 minutes.* What autograd would keep of your tiles is every tile. How can the gradient do without? It makes the tiles anew. It needs one number for each row, $\lambda = \log \sum_s e^{x_s}$, from which any weight follows: $p_s = e^{x_s - \lambda}$.
+# If $\dot c$ arrives at the context, $g_s = \dot c^\top v_s$ arrives at weight $s$, and a softmax hands on $p_s (g_s - \sum_r p_r g_r)$. That
+# sum needs no tile: $\sum_r p_r\, \dot c^\top v_r = \dot c^\top c$. (`torch.autograd.Function` is how PyTorch takes a gradient that is written by hand: `ctx` carries to `backward` what is to be
+# kept.)
+
+# %%
+show_source(efficient.TiledAttention)
+
+# %% [markdown]
+# In plain PyTorch this is a model of FlashAttention {cite}`dao2022flashattention`, not its speed. Each tile makes a round trip through main memory here; the point of the
+# original is that it does not. Work, bytes and seconds of one head's training step are in a stored experiment.
+
+# %% tags=["evidence"]
+costs = experiments.load("attention_costs")
+FORMS = costs.parameters["method"]
+LENGTHS = costs.parameters["T"]
+long_enough = slice(LENGTHS.index(1024), None)
+
+
+def column(name: str, method: str) -> list[float]:
+    """A stored column of one form, by length."""
+    return [costs.select(method=method, T=T)[0][name] for T in LENGTHS]
+
+
+def relative(name: str, method: str, T: int, other: str = "full") -> float:
+    """A stored number of one form, as a share of another's."""
+    of_form, of_other = (costs.select(method=m, T=T)[0][name] for m in (method, other))
+    return of_form / of_other
+
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Operations, bytes and seconds of one head's training step, by the number of positions (stored experiment `attention_costs`). All axes are logarithmic.", "name": "fig-cost-growth"}, "image": {"alt": "Three panels, each with lines that rise to the right. In the first, full attention and tiles rise steeply together, the others flatter. In the second, full attention alone rises steeply, and the fused function and tiles lie lowest. In the third, tiles in plain PyTorch lie far above all others, full attention and the fused function rise as steeply below them, and the others are flatter."}}
+figure, axes = plt.subplots(1, 3, figsize=(6.4, 4.2), sharex=True)
+drawn_forms = ("full", "fused", "tiled", "window", "linear")
+for ax, what in zip(axes, ("work", "bytes", "seconds")):
+    lines = {name: (LENGTHS, column(f"step_{what}", name)) for name in drawn_forms}
+    curves(lines, "positions", "", logx=True, logy=True, ax=ax)
+    ax.get_legend().remove()
+    ax.set_title({"work": "operations"}.get(what, what))
+    ax.set_xticks([256, 2048], [256, 2048])
+    ax.minorticks_off()
+figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
+plt.show()
+
+# %% tags=["evidence"]
+growth = {
+    (name, what): exponent(LENGTHS[long_enough], column(f"step_{what}", name)[long_enough])
+    for name in FORMS
+    for what in ("work", "bytes")
+}
+rows = [[name, *(f"{growth[name, what]:.2f}" for what in ("work", "bytes"))] for name in FORMS]
+table(rows, ["form", "power of work", "power of bytes"])
+
+# %% [markdown]
+# (claim-eff-5a)=
+
+# %% tags=["evidence"]
+claim(
+    "eff-5a",
+    "Yes: in tiles work has a power of {work:.2f} of the length, bytes of {bytes:.2f}; contexts and gradients are within {off:.0e} of the library's.",
+    work=growth["tiled", "work"],
+    bytes=growth["tiled", "bytes"],
+    off=max(of_tiles),
+    holds=lambda work, bytes, off: abs(work - 2) < 0.1 and abs(bytes - 1) < 0.1 and off < 1e-10,
+    experiment="attention_costs",
+    scale="one head, 64 wide, 1,024 to 8,192 positions",
+)
+
+# %% [markdown]
+# (claim-eff-5b)=
+
+# %% tags=["evidence"]
+claim(
+    "eff-5b",
+    "Yes, if the text is long: the library's kernel takes {late:.0%} of the seconds of all scores at 8,192 positions, {early:.0%} at 1,024.",
+    late=relative("step_seconds", "fused", 8192),
+    early=relative("step_seconds", "fused", 1024),
+    holds=lambda late, early: late < 0.8 and early > 0.75,
+    experiment="attention_costs",
+    scale="a training step of one head on one thread of a processor; the paper's claim is about GPUs",
+)
+
+# %% [markdown]
+# With the way back, tiles do some more work than full attention, since scores are made twice.
+#
+# (claim-eff-4)=
+
+
+# %% tags=["evidence"]
+def linear_work(d: int) -> int:
+    """Operations of linear attention on 512 positions, by the width."""
+    q, k, v = heads(512, d)
+    return work(lambda: efficient.linear_attention(q, k, v)).total
+
+
+said = [growth[name, "work"] for name in ("window", "bigbird", "linformer", "performer", "linear")]
+rooted = [growth[name, "work"] for name in ("strided", "fixed")]
+claim(
+    "eff-4",
+    "No: linear attention's work has a power of {d:.2f} of the width, not 1. Those of the length are {linear:.2f} and {strided:.2f}, as said.",
+    d=exponent([64, 256], [linear_work(d) for d in (64, 256)]),
+    linear=max(said, key=lambda p: abs(p - 1)),
+    strided=max(rooted, key=lambda p: abs(p - 1.5)),
+    holds=lambda d, linear, strided: d > 1.8 and abs(linear - 1) < 0.1 and abs(strided - 1.5) < 0.1,
+    experiment="attention_costs",
+    scale="a training step of one head, 1,024 to 8,192 positions; the farthest from what is said",
+)
+
+# %% [markdown]
+# The board is a matrix, $d$ by $d$, and every position adds to all of it: $O(n\,d^2)$.
+#
+# How long a sequence fits into 1 GiB, in the training step of one head? For each
+# form we draw a curve through the stored bytes and follow it on: a constant and a line; full attention also has a square, and strides of
+# $\sqrt T$ a term with $T^{1.5}$.
+
+# %% tags=["evidence"]
+two_sided = [name for name in FORMS if "," not in name]  # not those that are causal
+
+
+def longest(method: str) -> int:
+    """Positions of which a training step of one head fits into 1 GiB, rounded down to 2 digits."""
+    powers = {"full": (0, 1, 2), "strided": (0, 1, 1.5), "fixed": (0, 1, 1.5)}.get(method, (0, 1))
+    powers = torch.tensor(powers, dtype=torch.float64)
+    T = torch.tensor(LENGTHS[long_enough], dtype=torch.float64)[:, None]
+    held = torch.tensor(column("step_bytes", method)[long_enough], dtype=torch.float64)[:, None]
+    factors = torch.linalg.lstsq(T**powers / held, torch.ones_like(held)).solution
+    tried = torch.arange(1000.0, 1e6, 10, dtype=torch.float64)[:, None]
+    found = int(tried[tried**powers @ factors <= 2**30].max())
+    return found // 10 ** (len(str(found)) - 2) * 10 ** (len(str(found)) - 2)
+
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Longest sequence whose training step fits into 1 GiB, for one head 64 wide: followed on from counted bytes (stored experiment `attention_costs`).", "name": "fig-longest"}, "image": {"alt": "Lying bars, one for each form. Full attention has by far the shortest, at some ten thousand positions; strided and fixed attention about 55,000 and 100,000, BigBird 110,000, a window 190,000, linear attention, Performer and Linformer about 300,000 to 520,000; the fused function and tiles are longest, at about 830,000."}}
+fits = {name: longest(name) for name in two_sided}
+bars(fits, "positions in 1 GiB")
+plt.show()
+
+# %% tags=["evidence"]
+observe(
+    "Full attention fits {full:,} positions, in tiles {tiled:,}, which is more than any cheap form: the best of them fits {cheap:,}.",
+    full=fits["full"],
+    tiled=fits["tiled"],
+    cheap=max(n for name, n in fits.items() if name not in ("full", "tiled", "fused")),
+    holds=max(fits.values()) in (fits["tiled"], fits["fused"]) and fits["full"] < 12_000,
+)
+
+# %% [markdown]
+# Beside the queries, keys and values, a step holds at least the
+# context and four gradients, of 64 numbers each, 1,280 bytes a position; so nothing much longer than this can fit. A whole model also holds its weights, and activations and a cache.
+
+# %% [markdown]
+# (deeper-cache)=
+# ## How is a cache made smaller?
+#
+# *6 minutes.* Your cache puts new keys behind old ones, which copies all that is held, at each step. Is there a better way? `KVCache` takes its memory once. Day 5's layer takes one (`cache=`).
+
+# %%
+show_source(efficient.KVCache)
+
+# %% [markdown]
+# And it can hold less if several heads of queries share one
+# head of keys and values, all of them (**multi-query** attention {cite}`shazeer2019fast`) or groups (**grouped-query**
+# {cite}`ainslie2023gqa`). Day 5's layer can do it already; `n_kv_heads` says how many heads of keys and values there are. We count the
+# bytes for 1,000 positions, a width of 512 and 8 heads.
+
+
+# %% tags=["evidence"]
+@torch.no_grad()
+def cache_bytes(n_kv_heads: int, T: int = 1000) -> int:
+    """Bytes of keys and values that one layer's cache holds for T positions."""
+    layer = MultiHeadAttention(512, 8, n_kv_heads=n_kv_heads)
+    cache = efficient.KVCache(T)
+    layer(torch.zeros(1, T, 512), is_causal=True, cache=cache)
+    held = cache.append(*torch.zeros(2, 1, n_kv_heads, 0, 64))
+    return sum(x.untyped_storage().nbytes() for x in held)
+
+
+held = {n: cache_bytes(n) for n in (8, 2, 1)}
+kinds = {8: "multi-head", 2: "grouped-query", 1: "multi-query"}
+table(
+    [[kinds[n], n, f"{size:,}"] for n, size in held.items()],
+    ["attention", "heads of keys", "bytes a layer"],
+)
+
+# %% [markdown]
+# (claim-eff-8b)=
+
+# %% tags=["evidence"]
+claim(
+    "eff-8b",
+    "No: the logits stay, within {off:.0e}, but the memory grows: {short:,} bytes of one layer after 250 positions, {long:,} after 1,000.",
+    off=max(splits),
+    short=cache_bytes(8, 250),
+    long=cache_bytes(8, 1000),
+    holds=lambda off, short, long: off < 1e-10 and long > 3 * short > 0,
+    counted=True,
+    scale="512 wide, 8 heads; logits of a decoder of two layers, at 23 splits",
+)
+
+# %% [markdown]
+# What a cache saves at larger sizes is in a stored experiment: a decoder of two layers, 256 wide.
+
+# %% tags=["evidence"]
+generation = experiments.load("generation_time")
+tokens = generation.parameters["tokens"]
+
+
+def generated(what: str, method: str) -> list[float]:
+    """A stored column, by the number of symbols."""
+    return [generation.select(method=method, tokens=n)[0][what] for n in tokens]
+
+
+saved, quicker = (
+    [a / b for a, b in zip(generated(what, "uncached"), generated(what, "cached"))]
+    for what in ("work", "seconds")
+)
+observe(
+    "To write {n} symbols it needs {saved:.0f} times less work with a cache, and {quicker:.1f} times less time, on one thread.",
+    n=tokens[-1],
+    saved=saved[-1],
+    quicker=quicker[-1],
+    holds=saved[-1] > 100 and quicker[-1] > 5,
+)
+
+# %% [markdown]
+# Seconds fall less than work: a step on one symbol is so small that its operations are not what takes the time. And at these lengths most of what a cache spares is not the pairs, but the way of all earlier symbols through projections and feed-forward layers.
+
+# %% [markdown]
+# (deeper-quality)=
+# ## What do the cheap forms give up?
+#
+# *12 minutes.* A form that computes less is no bargain if the network can't do its work any more. Which tasks tell the forms apart? The lesson's **recall** {cite}`arora2024zoology` does. Of 128 positions, half hold a pair: a key, and a value that belongs to it in this sequence only. The
+# other half hold a key, and ask for its value.
+
+# %%
+ids, target, apart = associative_recall(2, 8, seed=0)
+for (key, said), value, distance in zip(ids[0].tolist(), target[0].tolist(), apart[0].tolist()):
+    asked = said == 4 + 8  # four keys, eight values, and the blank
+    answer = f"it is {value}, told {distance} positions away" if asked else ""
+    print(f"key {key}", f"is asked for ({answer})" if asked else f"has the value {said - 4}")
+
+# %% [markdown]
+# The model sees both directions, so the answer may come after the question. (In the paper's task it comes before, and key and value stand
+# at positions of their own.) In the real task there are 64 keys and 8 values. Day 5's layer calls what it was given as `attend` between its projections; `use_form` exchanges that in all blocks of a model.
+
+# %%
+show_source(efficient.use_form)
+
+# %% [markdown]
+# One member of a stored experiment, trained here: a window of 16 to both sides, 150 steps on 16 sequences each.
+
+# %% tags=["evidence"]
+now, stored = experiments.live("efficient_quality", method="window", task="recall", seed=0)
+observe(
+    "It answers {near:.0%} up to 16 positions away, {far:.0%} from 97 on, and {all:.1%} of all; stored is {stored:.1%}.",
+    near=now["right by distance"][0],
+    far=now["right by distance"][-1],
+    all=now["right"],
+    stored=stored["right"],
+    holds=now["right by distance"][0] > 0.8 and abs(now["right"] - stored["right"]) < 0.1,
+)
+
+
+# %% tags=["evidence"]
+@torch.no_grad()
+def recalled(model) -> float:
+    """Share of the questions in the test sequences that a model answers right."""
+    ids, target, _ = test
+    return (model(ids).argmax(-1) == target)[target != IGNORE_INDEX].double().mean().item()
+
+
+torch.manual_seed(0)
+board = Tagger(small, n_classes=8)
+efficient.use_form(board, lambda number: efficient.linear_attention)
+train_tagger(board, *associative_recall(16 * 150, 128, 0)[:2], seed=0)
+early = recalled(board.eval())
+observe(
+    "With linear attention, after the same 150 steps, {early:.0%} of the answers are right; by chance it would be one in eight.",
+    early=early,
+    holds=early < 0.25,
+)
+
+# %% [markdown]
+# Can't it, or has it not learned yet? These are two questions, and a short training does not tell them apart.
+# So in the experiment the forms that see all positions train on recall for three
+# times as many steps. (A pattern gets no more: what it doesn't see, it can't learn to answer.) There are eight forms, three seeds, and a second task: in **count**, every position is to say which of eight symbols is the most frequent. One has to look at everything, but at nothing exactly.
+# A window, strides and the fixed pattern leave most queries 30 to 33 keys, BigBird 40, and the Linformer has 32
+# mixtures. The Performer has 64 features, linear attention 32.
+
+# %% tags=["evidence"]
+METHODS = quality.parameters["method"]
+
+
+def over_seeds(column: str, method: str, task: str) -> tuple[float, float, float]:
+    """Mean, lowest and highest over three seeds."""
+    return quality.spread(column, method=method, task=task)
+
+
+def as_range(column: str, method: str, task: str) -> str:
+    """Lowest and highest over three seeds, in percent."""
+    _, low, high = over_seeds(column, method, task)
+    return f"{100 * low:.0f} to {100 * high:.0f}"
+
+
+# %% tags=["evidence"]
+steps = {name: quality.select(method=name, task="recall")[0]["steps"] for name in METHODS}
+rows = [
+    [name, steps[name], *(as_range("right", name, task) for task in ("recall", "count"))]
+    for name in METHODS
+]
+table(rows, ["attention", "steps of recall", "recall, % right", "count, % right"])
+
+# %% [markdown]
+# So linear attention can recall. It learns later than full attention, and at 150 steps we would have said that it can't. What do the patterns' numbers say? A question can be answered if the query sees the key that it needs; else it can be guessed, one of eight.
+
+# %% tags=["evidence"]
+masks = {
+    "window": efficient.window_mask(128, 16),
+    "strided": efficient.strided_mask(128, 12),
+    "fixed": efficient.fixed_mask(128, 16, n_summary=2),
+    "bigbird": efficient.bigbird_mask(128, 8, seed=0),
+}
+others = ~torch.eye(128, dtype=torch.bool)  # no question is its own answer
+seen = {name: mask[others].double().mean().item() for name, mask in masks.items()}
+expected = {name: share + (1 - share) / 8 for name, share in seen.items()}
+best_seed = {name: over_seeds("right", name, "recall")[2] for name in masks}
+rows = [
+    [name, f"{seen[name]:.0%}", f"{expected[name]:.1%}", f"{best_seed[name]:.1%}"] for name in masks
+]
+table(rows, ["pattern", "pairs seen", "expected right", "right, best seed"])
+assert all(abs(best_seed[name] - expected[name]) < 0.02 for name in masks)
+
+# %% [markdown]
+# Each pattern answers what it sees, and guesses the rest; no second layer made up for the others.
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of right answers in recall, by the distance between question and answer: mean and range over three seeds (stored experiment `efficient_quality`). One in eight is chance.", "name": "fig-all-distances"}, "image": {"alt": "Six lines over the distance, from about 10 to 110 positions. Full attention stays at one. The window begins at one and drops to chance beyond its reach. Strided and BigBird begin at 0.8; strided falls to about 0.2, BigBird to 0.3 and rises to one half at the end. The Performer is flat near one half, linear attention flat above 0.9."}}
+EDGES = (1, 17, 33, 49, 65, 97, 128)  # as in the experiment
+middles = [(a + b - 1) / 2 for a, b in zip(EDGES, EDGES[1:])]
+shown = ("full", "window", "strided", "bigbird", "performer", "linear")
+lines = {
+    name: (middles, quality.column("right by distance", method=name, task="recall"))
+    for name in shown
+}
+ax = curves(lines, "positions between question and answer", "share right")
+ax.axhline(1 / 8, color=INK, lw=1, ls="--")
+ax.set(ylim=(0, 1.05))
+ax.legend(loc="upper right", bbox_to_anchor=(1, 0.86), ncols=3)
+plt.show()
+
+# %% [markdown]
+# A window is right within its reach, and blind beyond it. Strided attention sees some distances always, and the others never; BigBird sees some pairs of each distance. (Its global block is the first, so it helps most where
+# question and answer are at the two ends.) The Performer and linear attention sum up everything, wherever it stands, so what they miss, they
+# miss at all distances alike.
+#
+# The models are small; one learning rate was chosen with full attention, and all forms got it. Only full attention, in recall, is trained to the end. With longer training other gaps may close, or open.
+
+# %% [markdown]
+# ## Can a form be exchanged afterwards?
+#
+# *5 minutes.* It would be convenient: train with full attention, then use something cheap. Does it work? `use_form` makes it easy to try. The weights stay; only what is between the projections is exchanged. The stored experiment has tried four forms.
+
+# %% tags=["evidence"]
+cheap, tasks = ("window", "strided", "performer", "linear"), ("recall", "count")
+rows = []
+for name in cheap:
+    row = [name]
+    for task in tasks:
+        row += [as_range(f"exchanged for {name}", "full", task), as_range("right", name, task)]
+    rows.append(row)
+table(
+    rows,
+    ["form", "recall: exchanged, %", "trained with it", "count: exchanged, %", "trained with it"],
+)
+
+# %% tags=["evidence"]
+best = {task: over_seeds("right", "full", task)[0] for task in tasks}
+lost = {
+    (name, task): best[task] - over_seeds(f"exchanged for {name}", "full", task)[0]
+    for name in ("performer", "linear")
+    for task in tasks
+}
+observe(
+    "Linear attention put in afterwards loses {recall:.0f} points in recall, and {count:.1f} in count.",
+    recall=100 * lost["linear", "recall"],
+    count=100 * lost["linear", "count"],
+    holds=min(lost[name, "recall"] for name in ("performer", "linear")) > 0.5
+    and max(lost[name, "count"] for name in ("performer", "linear")) < 0.05,
+)
+
+# %% [markdown]
+# It depends on the task. A window and strides answer what they see, exchanged or trained. For the others we think it is this: to count, heads
+# look at everything nearly alike, and there one positive weight is as good as another. To recall, a head puts nearly all its weight on one key
+# by means of the exponential, and without it does not find that key any more.
+
+# %% [markdown]
+# ## Which form would one choose?
+#
+# *8 minutes.* What does each form cost, and give? Here is everything at once, from two worlds. Work and bytes are
+# those of one head, forward and backward, as a share of full attention's at 4,096 positions; the last two columns are the small models' from above, which read 128 positions.
+
+
+# %% tags=["evidence"]
+def as_trained(method: str) -> str:
+    """The form that a quality was stored for: exact forms give what full attention gives."""
+    return {"fused": "full", "tiled": "full"}.get(method, method)
+
+
+rows = []
+for name in two_sided:
+    shares = [relative(f"step_{what}", name, 4096) for what in ("work", "bytes", "seconds")]
+    quality_of = [as_range("right", as_trained(name), task) for task in tasks]
+    rows.append([name, *(f"{share:.3f}" for share in shares), *quality_of])
+table(rows, ["form", "work", "bytes", "seconds", "recall, %", "count, %"])
+
+# %% [markdown]
+# The seconds are processor time on one thread of the machine that ran the experiment; other machines have others. What has to be kept decides which forms come into question; of these the quickest is chosen. {numref}`fig-decision` is an example of how to decide, not a rule, for it joins what was not measured together: the
+# quality is that of 128 positions, the seconds are those of the length below.
+
+
+# %% tags=["evidence"]
+def keeps(method: str, task: str, points: int) -> bool:
+    """Whether a form is within so many points of full attention, both as means over seeds."""
+    return over_seeds("right", as_trained(method), task)[0] > best[task] - points / 100
+
+
+NEEDS = {
+    ("recall", 5): "anything may matter: recall within 5 points of full attention's",
+    ("recall", 15): "some of it may be missed: recall within 15 points",
+    ("count", 5): "an overall impression: count within 5 points",
+}
+kept_by = {need: [name for name in two_sided if keeps(name, *need)] for need in NEEDS}
+rows = [[task, points, ", ".join(names)] for (task, points), names in kept_by.items()]
+table(rows, ["task", "points that may be lost", "forms that lose no more"])
+
+
+# %% tags=["evidence"]
+def quickest(need: tuple[str, int], T: int) -> tuple[str, float]:
+    """The quickest form that keeps what is needed, and its seconds as a share of full attention's."""
+    shares = {name: relative("step_seconds", name, T) for name in kept_by[need]}
+    name = min(shares, key=shares.get)
+    return name, shares[name]
+
+
+long_ones = [T for T in LENGTHS if T >= 1024]
+decision = {need: [quickest(need, T) for T in long_ones] for need in NEEDS}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Which form one would choose if the quality that was measured at 128 positions held at all lengths: the quickest of those that keep what is needed, in means over three seeds, by the length of the sequence; the number is its share of full attention's seconds in a training step (stored experiments `attention_costs` and `efficient_quality`).", "name": "fig-decision"}, "image": {"alt": "A table of three needs and four lengths. First row, recall within 5 points: full attention or the fused function, from about 1 down to 0.5. The two others, recall within 15 points and count: linear attention or the Linformer, from about 0.3 at 1024 positions down to about 0.014 at 8192."}}
+figure, axes = plt.subplots(3, 1, figsize=(6.4, 4.2), sharex=True)
+for ax, (need, chosen) in zip(axes, decision.items()):
+    ax.imshow([[share for _, share in chosen]], vmin=0, vmax=1, aspect="auto")
+    for i, (name, share) in enumerate(chosen):
+        colour = "white" if share < 0.5 else "black"
+        ax.text(i, 0, f"{name}\n{share:.2g}", ha="center", va="center", color=colour)
+    ax.set_title(NEEDS[need], loc="left")
+    ax.set(yticks=[], xticks=range(len(long_ones)), xticklabels=long_ones)
+    ax.grid(False)
+axes[-1].set_xlabel("positions")
+plt.show()
+
+# %% [markdown]
+# Read it by rows, and treat seconds within a quarter of each other as equal. If hardly an answer may be
+# wrong, then of what we trained only full attention will do, and the choice is between ways to compute it. If some may be wrong, or an overall
+# impression will do, a form that sums everything up saves much, on long sequences. Long texts are mostly read with full attention, in tiles and with a cache; or with windows, where they will do: one well-known language
+# model looks back 4096 positions in each of its layers {cite}`jiang2023mistral`, and lets news travel from layer to layer.
+
+# %% [markdown]
+# ## Exercises
+#
+# *As long as you like.* Which of these would you try? Heads come with four axes: (B, h, T, d). Solutions stand on
+# [a page of their own](../solutions/07_efficient_attention.ipynb).
+
+# %% [markdown]
+# ```{exercise} A band
+# :label: exercise-7-11
+#
+# *Core, 20 minutes.* The lesson computes its window in blocks. There is another way: a causal window's weights are a
+# **band**, one row of `window + 1` numbers for each query, and it can be stored as one. Column $j$ belongs to key
+# $t - \text{window} + j$, so that the last column is the position itself. Where there is no such key, the weight is 0.
+# `F.pad` and `Tensor.unfold` give each query its keys, without a tensor (T, T). (The check sees only your numbers.)
+# ([Solution](../solutions/07_efficient_attention.ipynb#solution-7-11))
+# ```
+
+
+# %%
+def band_weights(query: torch.Tensor, key: torch.Tensor, window: int) -> torch.Tensor:
+    """Shapes: query and key (B, h, T, d_k); returns softmax weights (B, h, T, window + 1)."""
+    raise NotImplementedError
+
+
+check("7.11", band_weights)
+
+# %% [markdown]
+# ```{exercise} Keys in short
+# :label: exercise-7-12
+#
+# *Core, 15 minutes.* The Linformer learns how to mix positions. The plainest mixture is learned by nobody: the **mean** of each block of `size`
+# neighbours, of its keys and of its values. Attend to these means, each of which counts as one key, with scores scaled as always.
+# Leave padding out of the means; a block that is all padding gets the weight 0.
+# ([Solution](../solutions/07_efficient_attention.ipynb#solution-7-12))
+# ```
+
+
+# %%
+def pooled_attention(query, key, value, key_mask, size: int) -> torch.Tensor:
+    """Return the context (B, h, T, d_v).
+
+    Shapes: query (B, h, T, d_k), key (B, h, S, d_k), value (B, h, S, d_v), key_mask (B, S), False
+    at padding, wherever it stands; no sequence is all padding. size divides S.
+    """
+    raise NotImplementedError
+
+
+check("7.12", pooled_attention)
+
+# %% [markdown]
+# ```{exercise} A state that forgets
+# :label: exercise-7-13
+#
+# *Core, 20 minutes.* Linear attention adds up all keys that ever came. Retention {cite}`sun2023retentive` lets them fade: a key that lies $n$
+# positions back counts $\gamma^n$ times, and each head has a $\gamma$ of its own. With the normaliser of this page,
+#
+# $$
+# c_t = \frac{\sum_{s \le t} \gamma^{t-s}\, \phi(q_t)^\top \phi(k_s)\, v_s}{\sum_{s \le t} \gamma^{t-s}\, \phi(q_t)^\top \phi(k_s)} .
+# $$
+#
+# Write it in the form that you like: step by step, or all pairs at once. $\gamma$ may be 0 or 1 ($0^0 = 1$), and a text long. Then say how
+# the other one goes. ([Solution](../solutions/07_efficient_attention.ipynb#solution-7-13))
+# ```
+
+
+# %%
+def forgetting_attention(phi_q, phi_k, value, gamma) -> torch.Tensor:
+    """Return the contexts (B, h, T, d_v).
+
+    Shapes: phi_q and phi_k (B, h, T, m), positive, value (B, h, T, d_v), gamma (h,), from 0 to 1.
+    """
+    raise NotImplementedError
+
+
+check("7.13", forgetting_attention)
+
+# %% [markdown]
+# ```{exercise} Features on both sides
+# :label: exercise-7-14
+#
+# *Stretch, 25 minutes.* The Performer's paper has a second kind of positive features {cite}`choromanski2021rethinking`, which look along
+# each direction and against it:
+#
+# $$
+# \phi(x) = \frac{e^{-|x|^2 / 2}}{\sqrt{2m}} \left[ e^{\omega_1 \cdot x}, \dots, e^{\omega_m \cdot x}, e^{-\omega_1 \cdot x}, \dots, e^{-\omega_m \cdot x} \right] .
+# $$
+#
+# Estimate softmax attention with them, for given directions, not causal: $\phi(q)^\top \phi(k)$ stands for $\exp(q^\top k / \sqrt{d_k})$.
+# It should also be right for keys so large that each feature, taken as it stands here, rounds to 0, and where one head has such keys and
+# another has not. ([Solution](../solutions/07_efficient_attention.ipynb#solution-7-14))
+# ```
+
+
+# %%
+def two_sided_attention(query, key, value, omega) -> torch.Tensor:
+    """Return the context (B, h, T, d_v).
+
+    Shapes: query (B, h, T, d_k), key (B, h, S, d_k), value (B, h, S, d_v), omega (m, d_k).
+    """
+    raise NotImplementedError
+
+
+check("7.14", two_sided_attention)
+
+# %% [markdown]
+# ```{exercise} How sharp, without the weights
+# :label: exercise-7-15
+#
+# *Stretch, 20 minutes.* The entropy of a query's weights tells how widely it looks: $-\sum_s p_s \log p_s$ with $p_s = e^{x_s - m} / \ell$.
+# With tiles the weights are never there at once. But
+#
+# $$
+# \begin{aligned}
+# -\sum_s p_s \log p_s &= m + \log \ell - \frac{r}{\ell}, \\
+# \ell &= \sum_s e^{x_s - m}, \quad r = \sum_s e^{x_s - m} x_s ,
+# \end{aligned}
+# $$
+#
+# where $m$ is the largest of the scores $x_s$, since $\log p_s = x_s - m - \log \ell$. Walk along the scores in chunks, with $m$, $\ell$
+# and $r$ as running numbers, one of each for every row. Rows may lie a thousand apart, and so may the chunks of a row. (The check sees your
+# numbers, not your way: that no row of weights is ever whole is up to you.) ([Solution](../solutions/07_efficient_attention.ipynb#solution-7-15))
+# ```
+
+
+# %%
+def entropy(scores: torch.Tensor, chunk: int) -> torch.Tensor:
+    """Shapes: scores (T, S), read `chunk` columns at a time; returns nats (T,)."""
+    raise NotImplementedError
+
+
+check("7.15", entropy)
+
+# %% [markdown]
+# ```{exercise} Go on from a cache
+# :label: exercise-7-16
+#
+# *Core, 20 minutes.* A layer of one head holds the keys and values of $S$ positions. Now $T$ further symbols come at once, as when a user types
+# the next question. Add to each the learned position that it stands at, make its query, key and value ($q = W_q x$, and so on), and
+# attend: to all that is held, and causally to each other, scaled as always. Return the keys and values for the next call, too. $S$ may be 0.
+# ([Solution](../solutions/07_efficient_attention.ipynb#solution-7-16))
+# ```
+
+
+# %%
+def continue_with(x, keys, values, W_q, W_k, W_v, positions) -> tuple[torch.Tensor, ...]:
+    """Return the context (B, T, D), and all keys and values, (B, S + T, D) each.
+
+    Shapes: x (B, T, D), keys and values (B, S, D), the matrices (D, D), positions (max_len, D).
+    """
+    raise NotImplementedError
+
+
+check("7.16", continue_with)
+
+# %% [markdown]
+# ```{exercise} A ring
+# :label: exercise-7-17
+#
+# *Stretch, 25 minutes.* A causal window needs no longer memory than itself. So the cache can be a **ring** {cite}`jiang2023mistral`:
+# position $p$ stands in slot $p \bmod \text{slots}$, and takes the place of the one that was there. Put $T$ new keys into it, behind
+# `length` positions that this sequence has already had; $T$ may be more than there are slots. Say also which position each slot now holds,
+# and $-1$ where it holds none of this sequence, whatever the last sequence has left there. Return new tensors, and leave the old ones as
+# they are. ([Solution](../solutions/07_efficient_attention.ipynb#solution-7-17))
+# ```
+
+
+# %%
+def put(buffer: torch.Tensor, length: int, new: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the buffer after it, and the positions it holds (slots,), whole numbers.
+
+    Shapes: buffer (B, h, slots, d), new (B, h, T, d).
+    """
+    raise NotImplementedError
+
+
+check("7.17", put)
+
+# %% [markdown]
+# ```{exercise} Correct what is stored
+# :label: exercise-7-18
+#
+# *Research, 45 minutes.* The state of linear attention is a memory to which each position adds. What was stored under a key before stays in
+# the sum. The **delta rule** {cite}`schlag2021linear` looks it up first, and adds only the difference:
+#
+# $$
+# \begin{aligned}
+# S_t &= S_{t-1} + \beta_t\, k_t \left( v_t - S_{t-1}^\top k_t \right)^\top, \\
+# o_t &= S_t^\top q_t,
+# \end{aligned}
+# $$
+#
+# with $S_0 = 0$, keys of length 1, and no normaliser. Write it. Then measure what a state of $32 \times 32$ can hold. Store $n$ random keys
+# (of length 1) with random values, and ask for each of them: how often is the value that was stored the one that is nearest to what comes
+# back, by $n$? With the plain sum, the delta rule ($\beta = 1$), and softmax attention with sharp scores (32 times the dot product)? Then
+# store a *new* value under each of the keys, and ask again. ([Solution](../solutions/07_efficient_attention.ipynb#solution-7-18))
+# ```
+
+
+# %%
+def delta_rule(query, key, value, beta) -> torch.Tensor:
+    """Return the outputs o (B, h, T, d_v).
+
+    Shapes: query and key (B, h, T, d_k), value (B, h, T, d_v), beta (B, h, T).
+    """
+    raise NotImplementedError
+
+
+check("7.18", delta_rule)

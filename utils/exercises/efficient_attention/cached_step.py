@@ -1,0 +1,141 @@
+"""A cache's step: one new position looks at all that are held, and is held from then on."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+
+
+def cached_step(
+    q: Tensor, k: Tensor, v: Tensor, keys: Tensor, values: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Shapes: q and k (..., 1, d_k), v (..., 1, d_v), keys (..., S, d_k), values (..., S, d_v).
+
+    Returns: the context (..., 1, d_v), and the keys and values to be held, S + 1 of each.
+    """
+    keys = torch.cat([keys, k], dim=-2)
+    values = torch.cat([values, v], dim=-2)
+    weights = (q @ keys.mT / math.sqrt(q.shape[-1])).softmax(dim=-1)
+    return weights @ values, keys, values
+
+
+exercise = Exercise("7.4", cached_step, runs=True)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def new_position(*batch: int, S: int, d_k: int, d_v: int) -> tuple[Tensor, ...]:
+    new = random(*batch, 1, d_k), random(*batch, 1, d_k), random(*batch, 1, d_v)
+    return *new, random(*batch, S, d_k), random(*batch, S, d_v)
+
+
+@exercise.stage("a first position, nothing held")
+def first_position():
+    return [new_position(S=0, d_k=2, d_v=3)]
+
+
+@exercise.stage("a position behind three others")
+def behind_others():
+    return [new_position(S=3, d_k=4, d_v=2)]
+
+
+@exercise.stage("sequences and heads in front")
+def in_heads():
+    return [new_position(2, 3, S=5, d_k=4, d_v=6), new_position(3, 2, S=2, d_k=5, d_v=4)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+def looked(q, keys, values, scale):
+    return (q @ keys.mT * scale).softmax(dim=-1) @ values
+
+
+@exercise.mistake("the new position doesn't see itself: put its key and value in, then look.")
+def looked_first(q, k, v, keys, values):
+    _, new_keys, new_values = cached_step(q, k, v, keys, values)
+    return looked(q, keys, values, q.shape[-1] ** -0.5), new_keys, new_values
+
+
+@exercise.mistake("the new position sees itself alone: it should look at all that is held.")
+def itself_alone(q, k, v, keys, values):
+    _, keys, values = cached_step(q, k, v, keys, values)
+    return v, keys, values
+
+
+@exercise.mistake("the context is right, and nothing new is held: return the longer keys, values.")
+def nothing_held(q, k, v, keys, values):
+    return cached_step(q, k, v, keys, values)[0], keys, values
+
+
+@exercise.mistake("you return the new key and value alone: for the next symbol, the past is gone.")
+def past_forgotten(q, k, v, keys, values):
+    return cached_step(q, k, v, keys, values)[0], k, v
+
+
+@exercise.mistake("the new key and value stand in front: they come last, as in the text.")
+def in_front(q, k, v, keys, values):
+    context, _, _ = cached_step(q, k, v, keys, values)
+    return context, torch.cat([k, keys], dim=-2), torch.cat([v, values], dim=-2)
+
+
+@exercise.mistake("the new value stands in front, and its key behind: they belong together.")
+def value_in_front(q, k, v, keys, values):
+    keys, values = torch.cat([keys, k], dim=-2), torch.cat([v, values], dim=-2)
+    return looked(q, keys, values, q.shape[-1] ** -0.5), keys, values
+
+
+@exercise.mistake("the scores are not scaled by the root of the width.")
+def not_scaled(q, k, v, keys, values):
+    _, keys, values = cached_step(q, k, v, keys, values)
+    return looked(q, keys, values, 1.0), keys, values
+
+
+@exercise.mistake("the scores are divided by the width: is the root taken?")
+def scaled_twice(q, k, v, keys, values):
+    _, keys, values = cached_step(q, k, v, keys, values)
+    return looked(q, keys, values, 1 / q.shape[-1]), keys, values
+
+
+@exercise.mistake("there is no softmax: the weights should be positive, and sum to 1.")
+def no_softmax(q, k, v, keys, values):
+    _, keys, values = cached_step(q, k, v, keys, values)
+    return q @ keys.mT / math.sqrt(q.shape[-1]) @ values, keys, values
+
+
+@exercise.mistake("your softmax runs over the queries, of which there is one: all weights are 1.")
+def over_the_queries(q, k, v, keys, values):
+    _, keys, values = cached_step(q, k, v, keys, values)
+    weights = (q @ keys.mT / math.sqrt(q.shape[-1])).softmax(dim=-2)
+    return weights @ values, keys, values
+
+
+@exercise.mistake("the query is held: queries are needed once, when they come; keep the key.")
+def query_held(q, k, v, keys, values):
+    return cached_step(q, q, v, keys, values)
+
+
+@exercise.mistake("keys and values are held in each other's place: keys come first.")
+def exchanged(q, k, v, keys, values):
+    context, keys, values = cached_step(q, k, v, keys, values)
+    return context, values, keys
+
+
+@exercise.mistake("the keys and values to be held are asked for, too.")
+def context_alone(q, k, v, keys, values):
+    return cached_step(q, k, v, keys, values)[0]
+
+
+@exercise.mistake("the axis of positions is the last but one, wherever the heads stand: dim=-2.")
+def joined_along_axis_1(q, k, v, keys, values):
+    keys, values = torch.cat([keys, k], dim=1), torch.cat([values, v], dim=1)
+    return looked(q, keys, values, q.shape[-1] ** -0.5), keys, values
+
+
+@exercise.mistake("your causal mask hides all keys but the first: the one query is the last.")
+def wrong_corner(q, k, v, keys, values):
+    _, keys, values = cached_step(q, k, v, keys, values)
+    return values[..., :1, :], keys, values

@@ -1,0 +1,171 @@
+"""One tile of an online softmax: running maximum, sum, and values."""
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+
+
+def take_in(
+    scores: Tensor, values: Tensor, m: Tensor, total: Tensor, a: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Shapes: scores (..., T, n), values (..., n, d_v), m and total (..., T, 1), a (..., T, d_v).
+
+    Returns: the new m, total and a.
+    """
+    new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
+    weights, rescale = (scores - new).exp(), (m - new).exp()
+    total = rescale * total + weights.sum(dim=-1, keepdim=True)
+    a = rescale * a + weights @ values
+    return new, total, a
+
+
+exercise = Exercise("7.3", take_in, gradient=False, runs=True)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def tile(*batch: int, T: int, n: int, d_v: int, offset: float = 0.0) -> tuple[Tensor, ...]:
+    """Draw a tile whose scores lie `offset` above what came before."""
+    m, total, a = random(*batch, T, 1), random(*batch, T, 1).abs() + 1, random(*batch, T, d_v)
+    return m + offset + random(*batch, T, n), random(*batch, n, d_v), m, total, a
+
+
+@exercise.stage("the first tile, of two scores")
+def first_tile():
+    scores, values, m, total, a = tile(T=1, n=2, d_v=1)
+    return [(scores, values, torch.full_like(m, -torch.inf), 0 * total, 0 * a)]
+
+
+@exercise.stage("a tile that is lower than what came before")
+def lower():
+    return [tile(T=2, n=3, d_v=2, offset=-5.0)]
+
+
+@exercise.stage("a tile that is higher")
+def higher():
+    return [tile(T=2, n=3, d_v=2, offset=5.0)]
+
+
+@exercise.stage("scores whose exponential is no number")
+def large_scores():
+    scores, values, m, total, a = tile(T=3, n=4, d_v=2)
+    return [(scores + 1000, values, m + 1000, total, a), (scores, values, m - 1000, total, a)]
+
+
+@exercise.stage("a tile that a query may not see at all")
+def hidden():
+    scores, values, m, total, a = tile(T=3, n=4, d_v=2)
+    seen = torch.ones(3, 4, dtype=torch.bool).tril(-1)
+    return [(scores.masked_fill(~seen, -1e30), values, m, total, a)]
+
+
+@exercise.stage("several heads")
+def several_heads():
+    return [tile(2, 3, T=4, n=5, d_v=3), tile(3, 2, T=5, n=2, d_v=4, offset=1.0)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+def taken_in(scores, values, m, total, a, *, sum_by=1, values_by=1):
+    """Take in a tile, with other powers of the rescaling."""
+    new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
+    weights, rescale = (scores - new).exp(), (m - new).exp()
+    total = rescale**sum_by * total + weights.sum(dim=-1, keepdim=True)
+    return new, total, rescale**values_by * a + weights @ values
+
+
+@exercise.mistake("the maximum moves, and what was summed before is not rescaled: total and a.")
+def nothing_rescaled(*given):
+    return taken_in(*given, sum_by=0, values_by=0)
+
+
+@exercise.mistake("the maximum moves; you rescale a, and total is still that of the old one.")
+def sum_not_rescaled(*given):
+    return taken_in(*given, sum_by=0)
+
+
+@exercise.mistake("the maximum moves; you rescale total, and a is still that of the old one.")
+def values_not_rescaled(*given):
+    return taken_in(*given, values_by=0)
+
+
+@exercise.mistake("you rescale by exp(m' - m): what was summed should become smaller.")
+def upside_down(*given):
+    return taken_in(*given, sum_by=-1, values_by=-1)
+
+
+@exercise.mistake("right as algebra; but without a maximum the exponential of 1000 is no number.")
+def no_maximum(scores, values, m, total, a):
+    new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
+    weights = scores.exp()
+    total = (m.exp() * total + weights.sum(dim=-1, keepdim=True)) / new.exp()
+    return new, total, (m.exp() * a + weights @ values) / new.exp()
+
+
+@exercise.mistake("the new maximum is the tile's own: what came before may have been larger.")
+def maximum_of_the_tile(scores, values, m, total, a):
+    new = scores.amax(dim=-1, keepdim=True)
+    weights, rescale = (scores - new).exp(), (m - new).exp()
+    return new, rescale * total + weights.sum(dim=-1, keepdim=True), rescale * a + weights @ values
+
+
+@exercise.mistake(
+    "one maximum for all queries: each query has a softmax, and a maximum, of its own."
+)
+def one_maximum(scores, values, m, total, a):
+    new = torch.maximum(m, scores.max()).max().expand_as(m)
+    weights, rescale = (scores - new).exp(), (m - new).exp()
+    return new, rescale * total + weights.sum(dim=-1, keepdim=True), rescale * a + weights @ values
+
+
+@exercise.mistake("the tile's exponentials are taken below the old maximum, not the new one.")
+def below_the_old(scores, values, m, total, a):
+    new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
+    weights, rescale = (scores - m).exp(), (m - new).exp()
+    return new, rescale * total + weights.sum(dim=-1, keepdim=True), rescale * a + weights @ values
+
+
+@exercise.mistake("you divide already: a stays a sum, and is divided by total once, at the end.")
+def divided_already(*given):
+    m, total, a = take_in(*given)
+    return m, total, a / total
+
+
+@exercise.mistake("what came before is left out: the new total and a are the tile's alone.")
+def tile_alone(scores, values, m, total, a):
+    new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
+    weights = (scores - new).exp()
+    return new, weights.sum(dim=-1, keepdim=True), weights @ values
+
+
+@exercise.mistake("you take a softmax of the tile: its weights would sum to 1 in each tile.")
+def softmax_of_the_tile(scores, values, m, total, a):
+    new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
+    weights, rescale = scores.softmax(dim=-1), (m - new).exp()
+    return new, rescale * total + weights.sum(dim=-1, keepdim=True), rescale * a + weights @ values
+
+
+@exercise.mistake("you return the old maximum with the new sums.")
+def old_maximum(scores, values, m, total, a):
+    return m, *take_in(scores, values, m, total, a)[1:]
+
+
+@exercise.mistake("the maximum comes first, then the sum total, then a.")
+def other_order(*given):
+    m, total, a = take_in(*given)
+    return m, a, total
+
+
+@exercise.mistake("your maximum lost an axis: keepdim=True keeps m as (..., T, 1).")
+def axis_lost(*given):
+    m, total, a = take_in(*given)
+    return m[..., 0], total, a
+
+
+@exercise.mistake("total counts the new maximum's own weight once more.")
+def counted_twice(*given):
+    m, total, a = take_in(*given)
+    return m, total + 1, a

@@ -1,0 +1,121 @@
+"""Linear attention as a step: take in one key and its value, then read."""
+
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+
+
+def state_step(
+    phi_q: Tensor, phi_k: Tensor, v: Tensor, S: Tensor, z: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Shapes: phi_q and phi_k (..., 1, m), v (..., 1, d_v), S (..., m, d_v), z (..., 1, m).
+
+    Returns: the context (..., 1, d_v), and the new S and z.
+    """
+    S = S + phi_k.mT @ v
+    z = z + phi_k
+    return (phi_q @ S) / (phi_q @ z.mT), S, z
+
+
+exercise = Exercise("7.2", state_step, runs=True)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def features(*batch: int, m: int, d_v: int, held: float = 1.0) -> tuple[Tensor, ...]:
+    """Draw one position's features and value, and what is held: nothing if `held` is 0."""
+    phi_q, phi_k = (random(*batch, 1, m).abs() + 0.1 for _ in range(2))
+    S, z = held * random(*batch, m, d_v), held * (random(*batch, 1, m).abs() + 0.1)
+    return phi_q, phi_k, random(*batch, 1, d_v), S, z
+
+
+@exercise.stage("a first position, nothing held")
+def first_position():
+    return [features(m=1, d_v=1, held=0.0)]
+
+
+@exercise.stage("a position behind others")
+def behind_others():
+    return [features(m=3, d_v=2)]
+
+
+@exercise.stage("sequences and heads in front")
+def in_heads():
+    return [features(2, 3, m=4, d_v=5), features(3, 2, m=5, d_v=4)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake("you read before you write: a position also looks at itself.")
+def read_first(phi_q, phi_k, v, S, z):
+    _, new_S, new_z = state_step(phi_q, phi_k, v, S, z)
+    return (phi_q @ S) / (phi_q @ z.mT), new_S, new_z
+
+
+@exercise.mistake("the context is not divided by the sum of the weights, which z is kept for.")
+def not_divided(phi_q, phi_k, v, S, z):
+    _, S, z = state_step(phi_q, phi_k, v, S, z)
+    return phi_q @ S, S, z
+
+
+@exercise.mistake("the new S forgets what was held: add to it.")
+def board_replaced(phi_q, phi_k, v, S, z):
+    _, _, z = state_step(phi_q, phi_k, v, S, z)
+    S = phi_k.mT @ v
+    return (phi_q @ S) / (phi_q @ z.mT), S, z
+
+
+@exercise.mistake("the new z forgets the keys that were held: add to it.")
+def sum_replaced(phi_q, phi_k, v, S, z):
+    _, S, _ = state_step(phi_q, phi_k, v, S, z)
+    return (phi_q @ S) / (phi_q @ phi_k.mT), S, phi_k
+
+
+@exercise.mistake("S and z both forget what was held: add to them.")
+def both_replaced(phi_q, phi_k, v, S, z):
+    return state_step(phi_q, phi_k, v, 0 * S, 0 * z)
+
+
+@exercise.mistake("the context is right, and you return the old S and z: nothing would be kept.")
+def old_state_returned(phi_q, phi_k, v, S, z):
+    return state_step(phi_q, phi_k, v, S, z)[0], S, z
+
+
+@exercise.mistake("you store with the query's features: what is found later is stored by its key.")
+def stored_by_the_query(phi_q, phi_k, v, S, z):
+    return state_step(phi_q, phi_q, v, S, z)
+
+
+@exercise.mistake("you read with the key's features: the query asks.")
+def read_by_the_key(phi_q, phi_k, v, S, z):
+    return state_step(phi_k, phi_k, v, S, z)
+
+
+@exercise.mistake("you divide by the sum of all of z: the query weighs its entries first.")
+def divided_by_the_sum(phi_q, phi_k, v, S, z):
+    _, S, z = state_step(phi_q, phi_k, v, S, z)
+    return (phi_q @ S) / z.sum(dim=-1, keepdim=True), S, z
+
+
+@exercise.mistake("z has not taken in the new key when you divide: S has.")
+def divided_by_the_old(phi_q, phi_k, v, S, z):
+    _, S, new_z = state_step(phi_q, phi_k, v, S, z)
+    return (phi_q @ S) / (phi_q @ z.mT), S, new_z
+
+
+@exercise.mistake("the context comes first, then S and z.")
+def state_first(phi_q, phi_k, v, S, z):
+    context, S, z = state_step(phi_q, phi_k, v, S, z)
+    return S, z, context
+
+
+@exercise.mistake("S and z are asked for too: the next position needs them.")
+def context_alone(phi_q, phi_k, v, S, z):
+    return state_step(phi_q, phi_k, v, S, z)[0]
+
+
+@exercise.mistake("z sums up the values: it is the sum of the keys' features.")
+def values_summed(phi_q, phi_k, v, S, z):
+    return state_step(phi_q, phi_k, v, S, z + v - phi_k)

@@ -1,0 +1,100 @@
+"""Which keys a causal window lets each query see."""
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise
+from utils.exercises.efficient_attention.pairs import steps_back
+
+
+def window_mask(T: int, w: int) -> Tensor:
+    """Returns (T, T), True where query t sees key s: itself, and the w positions before it."""
+    t, s = torch.arange(T)[:, None], torch.arange(T)
+    return (s <= t) & (t - s <= w)
+
+
+exercise = Exercise("7.1", window_mask, gradient=False, runs=True)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+@exercise.stage("one position, which sees itself")
+def one_position():
+    return [(1, 1)]
+
+
+@exercise.stage("a window of 1")
+def window_of_1():
+    return [(4, 1)]
+
+
+@exercise.stage("wider windows")
+def wider():
+    return [(7, 2), (9, 4)]
+
+
+@exercise.stage("a window wider than the text")
+def wide_window():
+    return [(5, 8)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake("your window is one short: w positions before t, and t itself, are w + 1.")
+def one_short(T, w):
+    return window_mask(T, w - 1)
+
+
+@exercise.mistake("your window is one too long: w positions before t, and t itself.")
+def one_long(T, w):
+    return window_mask(T, w + 1)
+
+
+@exercise.mistake("your window reaches forward, too: a writer doesn't know what comes next.")
+def both_sides(T, w):
+    return steps_back(T).abs() <= w
+
+
+@exercise.mistake("your window reaches forward: t sees what comes after it, and not what came.")
+def forward(T, w):
+    return window_mask(T, w).T
+
+
+@exercise.mistake("your window has no far end: how many steps back does it reach?")
+def no_end(T, w):
+    return steps_back(T) >= 0
+
+
+@exercise.mistake("nothing shuts out the future: the difference t - s may be negative.")
+def no_future_line(T, w):
+    return steps_back(T) <= w
+
+
+@exercise.mistake("a position doesn't see itself.")
+def not_itself(T, w):
+    return window_mask(T, w) & (steps_back(T) > 0)
+
+
+@exercise.mistake("True is for what may be seen.")
+def inverted(T, w):
+    return ~window_mask(T, w)
+
+
+@exercise.mistake(
+    "your window stays at the last positions: it should move along with the query, row by row."
+)
+def last_ones(T, w):
+    return torch.arange(T).expand(T, T) >= T - 1 - w
+
+
+@exercise.mistake(
+    "to Python, a negative index counts from the end: before position 0 there is nothing."
+)
+def around_the_end(T, w):
+    mask = torch.zeros(T, T, dtype=torch.bool)
+    for t in range(T):
+        for back in range(min(w + 1, T)):
+            mask[t, t - back] = True
+    return mask
