@@ -1,0 +1,76 @@
+"""Reading digits: the networks that are compared on moved pictures, and how they are trained."""
+
+from torch import nn
+from torch.nn import functional as F
+
+from utils.arguments import check_choice
+from utils.convolution import ResidualBlock, conv_relu
+from utils.data.augmentation import jitter
+from utils.data.pictures import Split
+from utils.training.loop import Batches, History, evaluate, fit
+from utils.training.metrics import accuracy
+
+NETWORKS = "dense", "no pooling", "max pooling", "mean of each map"
+
+
+def network(kind: str, C: int = 24) -> nn.Sequential:
+    """Return one of `NETWORKS` of the library's layers, untrained.
+
+    The three convolutional ones differ in what stands between maps and scores. The dense one has
+    about as many parameters as that with max pooling.
+
+    Shapes: x (B, 1, 8, 8) to logits (B, 10).
+    Raises: ValueError if there is no such network.
+    """
+    check_choice("kind", kind, NETWORKS)
+    if kind == "dense":
+        hidden = [nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 144), nn.ReLU()]
+        return nn.Sequential(nn.Flatten(), *hidden, nn.Linear(144, 10))
+    shrink = [] if kind == "no pooling" else [nn.MaxPool2d(2)]
+    mean = [nn.AdaptiveAvgPool2d(1)] if kind == "mean of each map" else []
+    n = 2 * C * {"no pooling": 64, "max pooling": 16, "mean of each map": 1}[kind]
+    model = nn.Sequential(
+        *[conv_relu(1, C, 3), ResidualBlock(C, normalise=False), *shrink],
+        *[conv_relu(C, 2 * C, 3), *mean, nn.Flatten(), nn.Linear(n, 10)],
+    )
+    for layer in model.modules():
+        if isinstance(layer, nn.Conv2d):  # He's start
+            nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
+            nn.init.zeros_(layer.bias)
+    return model
+
+
+def train_reader(
+    model: nn.Module,
+    part: Split,
+    *,
+    jittered: bool,
+    validation: Split | None = None,
+    epochs: int = 40,
+    learning_rate: float = 1e-2,
+    seed: int = 0,
+) -> History:
+    """Train a model to read digits, as they are or each a little different in each epoch.
+
+    Adam (Kingma and Ba, 2015) with a learning rate that rises and falls (Smith and Topin, 2018).
+    """
+    batches = Batches(*part, batch_size=64, shuffle=True, transform=jitter if jittered else None)
+    optimiser = torch.optim.Adam(model.parameters(), lr=learning_rate)
+    steps = epochs * len(batches)
+    return fit(
+        model,
+        batches,
+        nn.CrossEntropyLoss(),
+        optimiser,
+        epochs=epochs,
+        seed=seed,
+        schedule=torch.optim.lr_scheduler.OneCycleLR(optimiser, learning_rate, total_steps=steps),
+        metrics={"accuracy": accuracy},
+        validation=validation and Batches(*validation, batch_size=256),
+    )
+
+
+def reads(model: nn.Module, part: Split, by: int = 0) -> float:
+    """Share of digits that the model reads right, each moved `by` pixels to the right."""
+    moved = F.pad(part.images, (by, -by)), part.labels
+    return evaluate(model, [moved], F.cross_entropy, {"accuracy": accuracy})["accuracy"]
