@@ -1,5 +1,6 @@
 """Reading digits: the networks that are compared on moved pictures, and how they are trained."""
 
+import torch
 from torch import nn
 from torch.nn import functional as F
 
