@@ -11,6 +11,8 @@ PATIENCE = 10  # seconds that a tick waits for other notebooks to store theirs
 EDITION = 2  # of the numbers of exercises
 MOVED = {  # what an exercise of the first edition is called now; None if it asks for something else
     **{"0.1": "0.3", "0.3": "0.5", "0.5": "0.6"},
+    **{"1.1": "1.5", "1.2": "1.6", "1.3": "1.7", "1.4": "1.10", "1.5": "1.11", "1.6": "1.12"},
+    **{"1.7": "1.8", "1.8": "1.13", "1.9": "1.14", "1.10": "1.15", "1.11": "1.9"},
     **{"2.1": "2.5", "2.2": "2.6", "2.3": "2.10", "2.4": "2.7", "2.5": "2.11", "2.6": "2.8"},
     **{"2.7": "2.12", "2.8": None, "2.10": "2.4", "2.11": "2.13", "2.12": "2.14"},
     **{"2.13": "2.15", "2.14": "2.16"},
