@@ -1,21 +1,25 @@
 """Interactive pictures: each is a small script, with the Python side that checks its data."""
 
+from utils.show.views.drawing import drawing
 from utils.show.views.gates import gates
 from utils.show.views.heads import heads
 from utils.show.views.meaning import meaning
 from utils.show.views.questions import guess, quiz
 from utils.show.views.reading import reading
+from utils.show.views.sliding import sliding
 from utils.show.views.stream import stream
 from utils.show.views.translation import translation
 from utils.show.views.writing import writing
 
 __all__ = [
+    "drawing",
     "gates",
     "guess",
     "heads",
     "meaning",
     "quiz",
     "reading",
+    "sliding",
     "stream",
     "translation",
     "writing",
