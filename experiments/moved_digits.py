@@ -1,4 +1,4 @@
-"""How a dense and three convolutional networks read digits, in place and moved to the right."""
+"""How a dense and four convolutional networks read digits, in place and moved to the right."""
 
 import torch
 

@@ -36,7 +36,8 @@ def rasterise(strokes: Strokes) -> Tensor:
     """Make a picture of strokes as the digits' data were made (Garris et al., 1994, section 4).
 
     The inked box is stretched to 20 × 32 pixels in the middle of a bitmap of 32 × 32, with the
-    first pen that inks as much of it as is inked in the data; then ink is counted in blocks of 4 × 4.
+    first pen that inks as much of it as is inked in the data; then ink is counted in blocks of 4
+    by 4.
 
     Shapes: returns (1, 8, 8), float32 in 0..1.
     Raises: ValueError if there is no point, or one is not finite.

@@ -11,13 +11,14 @@ from utils.data.pictures import Split
 from utils.training.loop import Batches, History, evaluate, fit
 from utils.training.metrics import accuracy
 
-NETWORKS = "dense", "no pooling", "max pooling", "mean of each map"
+WHOLE = {"mean of each map": nn.AdaptiveAvgPool2d, "largest of each map": nn.AdaptiveMaxPool2d}
+NETWORKS = "dense", "no pooling", "max pooling", *WHOLE
 
 
 def network(kind: str, C: int = 24) -> nn.Sequential:
     """Return one of `NETWORKS` of the library's layers, untrained.
 
-    The three convolutional ones differ in what stands between maps and scores. The dense one has
+    The four convolutional ones differ in what stands between maps and scores. The dense one has
     about as many parameters as that with max pooling.
 
     Shapes: x (B, 1, 8, 8) to logits (B, 10).
@@ -28,11 +29,11 @@ def network(kind: str, C: int = 24) -> nn.Sequential:
         hidden = [nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 144), nn.ReLU()]
         return nn.Sequential(nn.Flatten(), *hidden, nn.Linear(144, 10))
     shrink = [] if kind == "no pooling" else [nn.MaxPool2d(2)]
-    mean = [nn.AdaptiveAvgPool2d(1)] if kind == "mean of each map" else []
-    n = 2 * C * {"no pooling": 64, "max pooling": 16, "mean of each map": 1}[kind]
+    whole = [WHOLE[kind](1)] if kind in WHOLE else []
+    n = 2 * C * {"no pooling": 64, "max pooling": 16}.get(kind, 1)
     model = nn.Sequential(
         *[conv_relu(1, C, 3), ResidualBlock(C, normalise=False), *shrink],
-        *[conv_relu(C, 2 * C, 3), *mean, nn.Flatten(), nn.Linear(n, 10)],
+        *[conv_relu(C, 2 * C, 3), *whole, nn.Flatten(), nn.Linear(n, 10)],
     )
     for layer in model.modules():
         if isinstance(layer, nn.Conv2d):  # He's start

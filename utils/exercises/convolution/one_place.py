@@ -110,7 +110,7 @@ def bias_in_every_channel(window, w, b):
 
 
 @exercise.mistake(
-    "windows and kernels were multiplied as they are, so the first image met the first kernel only: "
+    "windows and kernels were multiplied as they are, so the first image met the first kernel: "
     "every image meets every kernel. Where does the window need one more axis?"
 )
 def image_by_image(window, w, b):

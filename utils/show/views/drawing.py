@@ -49,8 +49,8 @@ def drawing(
     }
     digits = ", ".join(str(digit) for digit, _ in drawings)
     still = paragraph(
-        "Draw a digit, and the network reads it: an interactive picture, which needs JavaScript. In "
-        "JupyterLab, run the cell to open it."
+        "Draw a digit, and the network reads it: an interactive picture, which needs JavaScript. "
+        "In JupyterLab, run the cell to open it."
     )
     view("drawing", data, says=f"View: draw a digit, or take one of {digits}.", still=still)
 
