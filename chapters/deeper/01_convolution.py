@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Day 1, deeper: The convolutional network
 #
-# This page goes beyond the evening of [Day 1](../01_convolution.ipynb). It measures in full what the lesson says in a sentence, answers six more claims, and has six
+# This page goes beyond the evening of [Day 1](../01_convolution.ipynb). It measures in full what the lesson says in a sentence, answers seven more claims, and has six
 # more exercises. The sections don't need each other, so begin with the question that you would have asked. What they share comes first.
 
 # %% tags=["setup"]
@@ -33,7 +33,7 @@ from utils.measure.claims import claim
 from utils.measure.costs import work
 from utils.show.display import observe, show_source, table
 from utils.show.plotting import curves, image_grid, use_book_style
-from utils.tasks.digits import reads
+from utils.tasks.digits import at_best_rate, mismatch, reads
 from utils.training.loop import Batches, evaluate, fit
 from utils.training.metrics import accuracy, mean_and_spread
 from utils.training.recipes import train_digits
@@ -120,20 +120,10 @@ for ours, theirs in pairs:
 
 
 # %% tags=["evidence"]
-photo = photographs()["china"].mean(0)[None, None]  # (1, 1, H, W), grey
-
-
-def mismatch(stride: int, shift: int) -> float:
-    """Largest difference of 'move, then convolve' and 'convolve, then move', inside."""
-    picture = photo[:, :, 100:164, 200:264]
-    how = {"weight": sobel[None, None], "stride": stride, "padding": 1}
-    after = F.conv2d(torch.roll(picture, shift, dims=3), **how)
-    before = torch.roll(F.conv2d(picture, **how), shift // stride, dims=3)
-    return (after - before)[:, :, 6:-6, 6:-6].abs().max().item()
-
-
+photo = photographs()["china"].mean(0)[100:164, 200:264]  # (H, W), grey
 rows = {
-    m: ["equal" if mismatch(s, m) < 1e-6 else "differs" for s in (1, 2, 4)] for m in (1, 2, 3, 4)
+    m: ["equal" if mismatch(photo, sobel, s, m) < 1e-6 else "differs" for s in (1, 2, 4)]
+    for m in (1, 2, 3, 4)
 }
 table([[m, *row] for m, row in rows.items()], ["moved by", "stride 1", "stride 2", "stride 4"])
 
@@ -148,16 +138,8 @@ table([[m, *row] for m, row in rows.items()], ["moved by", "stride 1", "stride 2
 moved = experiments.load("moved_digits")
 
 
-def at_best_rate(network: str, jittered: bool, by: int) -> list[float]:
-    """Shares of test digits read by three seeds, at the rate that was best on validation."""
-    where = {"network": network, "jittered": jittered}
-    rates = moved.parameters["learning_rate"]
-    mean = {r: moved.spread("validation, moved by 0", learning_rate=r, **where)[0] for r in rates}
-    return moved.column(f"test, moved by {by}", learning_rate=max(rates, key=mean.get), **where)
-
-
 found = {
-    (name, jittered): [fmean(at_best_rate(name, jittered, by)) for by in (0, 1, 2)]
+    (name, jittered): [fmean(at_best_rate(moved, name, jittered, by)) for by in (0, 1, 2)]
     for jittered in (False, True)
     for name in moved.parameters["network"]
 }
@@ -328,6 +310,20 @@ observe(
 # %% [markdown]
 # The **effective receptive field** is a bell in the middle of the theoretical one {cite}`luo2016understanding`: many paths lead through the centre, few to the rim. In trained networks it depends on the
 # weights.
+
+# %% [markdown]
+# (claim-cnn-3)=
+
+# %% tags=["evidence"]
+claim(
+    "cnn-3",
+    "No: five layers of width 3 see {five} pixels, since each adds two, not three. With doubling dilations they see {doubled}.",
+    five=fields["plain"][-1],
+    doubled=fields["dilation doubling"][-1],
+    holds=lambda five, doubled: five == 1 + 5 * 2 and doubled == 1 + 2 * 31,
+    counted=True,
+    scale="five layers",
+)
 
 # %% [markdown]
 # (deeper-designs)=

@@ -1,7 +1,9 @@
 """Reading digits: the networks that are compared on moved pictures, and how they are trained."""
 
+from collections.abc import Sequence
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from utils.arguments import check_choice
@@ -48,13 +50,18 @@ def started(model: nn.Module, size: float = 1.0) -> nn.Module:
     return model
 
 
-def gradient_by_depth(part: Split, depth: int, size: float, roads: bool, C: int = 16) -> float:
-    """Norm of the gradient at the first of `depth` untrained convolutions, on 64 digits.
+def gradients(part: Split, depths: Sequence[int], C: int = 16) -> dict[str, list[float]]:
+    """Norm of the gradient at the first of some untrained convolutions, on 64 digits, by depth.
 
-    size: of the weights, relative to He's. roads: whether every two layers have a road around them.
-    Returns: the geometric mean of four draws.
+    Small weights are half of He's; a road leads around every two layers. Returns: geometric means
+    of four draws.
     """
-    images, labels = part.images[:64], part.labels[:64]
+    ways = {"small weights": (0.5, False), "He's weights": (1.0, False)}
+    ways["small, with roads"] = (0.5, True)
+    return {name: [_gradient(part, n, *how, C) for n in depths] for name, how in ways.items()}
+
+
+def _gradient(part: Split, depth: int, size: float, roads: bool, C: int) -> float:
     logs = torch.zeros(4)
     for seed in range(4):
         torch.manual_seed(seed)
@@ -64,7 +71,7 @@ def gradient_by_depth(part: Split, depth: int, size: float, roads: bool, C: int 
             stack = [conv_relu(C, C, 3) for _ in range(depth - 1)]
         head = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(C, 10)]
         model = started(nn.Sequential(conv_relu(1, C, 3), *stack, *head), size)
-        F.cross_entropy(model(images), labels).backward()
+        F.cross_entropy(model(part.images[:64]), part.labels[:64]).backward()
         logs[seed] = model[0][0].weight.grad.norm().log()
     return logs.mean().exp().item()
 
@@ -103,3 +110,26 @@ def reads(model: nn.Module, part: Split, by: int = 0) -> float:
     """Share of digits that the model reads right, each moved `by` pixels to the right."""
     moved = F.pad(part.images, (by, -by)), part.labels
     return evaluate(model, [moved], F.cross_entropy, {"accuracy": accuracy})["accuracy"]
+
+
+def mismatch(picture: Tensor, kernel: Tensor, stride: int, by: int = 1) -> float:
+    """Largest difference of "move, then convolve" and "convolve, then move", away from borders.
+
+    Shapes: picture (H, W), kernel (K, K). by: pixels to the right.
+    """
+    picture = picture[None, None]
+    after = F.conv2d(picture.roll(by, 3), kernel[None, None], stride=stride)
+    before = F.conv2d(picture, kernel[None, None], stride=stride).roll(by // stride, 3)
+    return (after - before)[:, :, 6:-6, 6:-6].abs().max().item()
+
+
+def at_best_rate(result, network: str, jittered: bool, by: int) -> list[float]:
+    """Share of test digits, moved by some pixels, that each seed of a network reads.
+
+    result: of the experiment "moved_digits". The learning rate is the one of all tried that was
+        best on validation digits in place.
+    """
+    where = {"network": network, "jittered": jittered}
+    rates = result.parameters["learning_rate"]
+    mean = {r: result.spread("validation, moved by 0", learning_rate=r, **where)[0] for r in rates}
+    return result.column(f"test, moved by {by}", learning_rate=max(rates, key=mean.get), **where)

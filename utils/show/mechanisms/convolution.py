@@ -221,6 +221,19 @@ def roads() -> Axes:
     return ax
 
 
+def marks(lines: Tensor) -> Axes:
+    """Draw lines with two marks, a circle and a square. Shapes: lines (n, 2, T)."""
+    n, _, T = lines.shape
+    ax = sheet(1.1 * n + 0.5)
+    for i, line in enumerate(lines.int().tolist()):
+        y, size = 0.4 + 1.1 * i, (15 / T, 0.75)
+        cells(ax, (0.5, y), [[""] * T], size=size)
+        for sign, role, row in zip("○□", ("query", "key"), line, strict=True):
+            place = 0.5 + size[0] * row.index(1), y
+            cells(ax, place, [[sign]], role=role, weights=0.4, size=size)
+    return ax
+
+
 def card(x: Tensor, w: Tensor) -> Axes:
     """Draw a kernel in three places on its way over a picture. Shapes: x (H, W), w (K, K)."""
     H, W = x.shape
