@@ -14,7 +14,7 @@ from utils.training.recipes import train_digits
 
 PARAMETERS = {
     "model": ["dense network", "LeNet", "small AlexNet", "small GoogLeNet", "DigitsNet"],
-    "learning_rate": [0.003, 0.01],
+    "learning_rate": [0.003, 0.01, 0.03, 0.1],
     "split": ["random", "file order"],
     "seed": [0, 1, 2],
 }

@@ -127,15 +127,15 @@ def one_axis_after_the_other(x):
 
 
 RIGHT = [
-    *[("1.1", by_the_formula), ("1.1", by_trying)],
-    *[("1.2", 1216), ("1.2", 1216.0), ("1.3", " Convolutional"), ("1.11", 4)],
-    *[("1.4", F.conv1d), ("1.4", by_window)],
-    *[("1.5", by_groups), ("1.5", by_channel), ("1.5", by_place)],
-    *[("1.6", padded_with_infinity), ("1.6", inside_the_picture)],
-    *[("1.7", by_closed_form), ("1.7", by_recursion)],
-    ("1.8", channel_by_channel),
-    *[("1.9", by_convolution), ("1.9", by_weight)],
-    ("1.10", one_axis_after_the_other),
+    *[("1.5", by_the_formula), ("1.5", by_trying)],
+    *[("1.6", 1216), ("1.6", 1216.0), ("1.7", " Convolutional"), ("1.9", 4)],
+    *[("1.10", F.conv1d), ("1.10", by_window)],
+    *[("1.11", by_groups), ("1.11", by_channel), ("1.11", by_place)],
+    *[("1.12", padded_with_infinity), ("1.12", inside_the_picture)],
+    *[("1.8", by_closed_form), ("1.8", by_recursion)],
+    ("1.13", channel_by_channel),
+    *[("1.14", by_convolution), ("1.14", by_weight)],
+    ("1.15", one_axis_after_the_other),
 ]
 
 
@@ -150,8 +150,8 @@ def blur_in_the_default_precision(x):
 
 
 IN_ANOTHER_STYLE = [
-    *[("1.4", by_numbers), ("1.4", torch.no_grad()(F.conv1d))],
-    *[("1.8", by_the_library), ("1.10", blur_in_the_default_precision)],
+    *[("1.10", by_numbers), ("1.10", torch.no_grad()(F.conv1d))],
+    *[("1.13", by_the_library), ("1.15", blur_in_the_default_precision)],
 ]
 
 
@@ -162,7 +162,7 @@ def test_a_right_answer_in_another_precision_or_without_a_gradient_passes(id, at
 
 @pytest.mark.parametrize(
     ("id", "attempt"),
-    [("1.5", by_place), ("1.6", padded_with_infinity), ("1.10", one_axis_after_the_other)],
+    [("1.11", by_place), ("1.12", padded_with_infinity), ("1.15", one_axis_after_the_other)],
 )
 def test_where_a_layer_is_asked_for_one_without_a_gradient_is_told_so(id, attempt):
     passed, sentence = check.exercises[id].judge(torch.no_grad()(attempt))
@@ -261,28 +261,28 @@ def undilated_or(doubled):
 
 
 NAMED = [
-    *[("1.1", lambda K, d: (K - 1) // 2, "undilated"), ("1.1", lambda K, d: d, "dilation_alone")],
-    *[("1.2", 1203, "bias_for_each_input_channel"), ("1.2", 256, "kernel_of_one_row")],
+    *[("1.5", lambda K, d: (K - 1) // 2, "undilated"), ("1.5", lambda K, d: d, "dilation_alone")],
+    *[("1.6", 1203, "bias_for_each_input_channel"), ("1.6", 256, "kernel_of_one_row")],
     *[
-        ("1.4", jumps_counted, "jumps_for_places"),
-        ("1.4", last_place_forgotten, "one_window_short"),
+        ("1.10", jumps_counted, "jumps_for_places"),
+        ("1.10", last_place_forgotten, "one_window_short"),
     ],
-    ("1.4", bias_inside_the_loop, "bias_in_every_product"),
-    ("1.4", bias_as_it_is, "bias_along_time"),
-    ("1.5", every_kernel_on_every_channel, "mixed"),
-    ("1.5", lambda x, w: F.conv2d(x, w[None]), "summed_to_one"),
-    ("1.5", summed_in_the_einsum, "channel_axis_lost"),
-    ("1.5", lambda x, w: F.conv2d(x, w.unsqueeze(1)), "groups_forgotten"),
-    ("1.6", with_zeros, "padded_with_zeros"),
-    ("1.7", starting_at_0, "one_layer_too_many"),
-    ("1.7", until_it_is_longer, "one_layer_too_many"),
-    ("1.4", counted_with_the_stride, "stride_only_counted"),
-    ("1.7", undilated_or(lambda n, K: math.ceil(math.log2(n))), "as_if_two_wide"),
-    ("1.7", undilated_or(lambda n, K: math.ceil(math.log(n, K))), "powers_of_the_kernel"),
-    ("1.9", lambda x, grad_y: F.conv2d(x, grad_y), "summed_over_channels"),
-    ("1.8", folded_without_axes, "scale_along_the_row"),
-    *[("1.10", lambda x: x[..., ::2, ::2], "not_blurred"), ("1.10", box, "box")],
-    *[("1.11", 7, "receptive_field"), ("1.11", 3, "between_places")],
+    ("1.10", bias_inside_the_loop, "bias_in_every_product"),
+    ("1.10", bias_as_it_is, "bias_along_time"),
+    ("1.11", every_kernel_on_every_channel, "mixed"),
+    ("1.11", lambda x, w: F.conv2d(x, w[None]), "summed_to_one"),
+    ("1.11", summed_in_the_einsum, "channel_axis_lost"),
+    ("1.11", lambda x, w: F.conv2d(x, w.unsqueeze(1)), "groups_forgotten"),
+    ("1.12", with_zeros, "padded_with_zeros"),
+    ("1.8", starting_at_0, "one_layer_too_many"),
+    ("1.8", until_it_is_longer, "one_layer_too_many"),
+    ("1.10", counted_with_the_stride, "stride_only_counted"),
+    ("1.8", undilated_or(lambda n, K: math.ceil(math.log2(n))), "as_if_two_wide"),
+    ("1.8", undilated_or(lambda n, K: math.ceil(math.log(n, K))), "powers_of_the_kernel"),
+    ("1.14", lambda x, grad_y: F.conv2d(x, grad_y), "summed_over_channels"),
+    ("1.13", folded_without_axes, "scale_along_the_row"),
+    *[("1.15", lambda x: x[..., ::2, ::2], "not_blurred"), ("1.15", box, "box")],
+    *[("1.9", 7, "receptive_field"), ("1.9", 3, "between_places")],
 ]
 
 
@@ -302,7 +302,7 @@ def padded_with(value):
 
 @pytest.mark.parametrize("value", [999.0, 1e6, 1e9, 1e10, 1e30])
 def test_no_constant_is_large_enough_for_the_smallest_of_a_window(value):
-    passed, _ = check.exercises["1.6"].judge(padded_with(value))
+    passed, _ = check.exercises["1.12"].judge(padded_with(value))
     assert passed is False
 
 
@@ -319,9 +319,9 @@ def reflected(x, kernel_size, stride, padding):
 
 
 WRONG = [
-    *[("1.1", lambda K, d: 1), ("1.2", 1217), ("1.4", padded_on_both_sides), ("1.6", reflected)],
-    ("1.9", lambda x, grad_y: x[0]),
-    *[("1.10", lambda x: F.max_pool2d(x, 2, ceil_mode=True)), ("1.11", 16)],
+    *[("1.5", lambda K, d: 1), ("1.6", 1217), ("1.10", padded_on_both_sides), ("1.12", reflected)],
+    ("1.14", lambda x, grad_y: x[0]),
+    *[("1.15", lambda x: F.max_pool2d(x, 2, ceil_mode=True)), ("1.9", 16)],
 ]
 
 

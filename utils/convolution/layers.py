@@ -197,18 +197,18 @@ class BatchNorm2d(nn.Module):
 class ResidualBlock(nn.Module):
     """Two 3×3 convolutions and a road around them: y = ReLU(x + f(x)) (He et al., 2016, eq. 1).
 
+    normalise: with batch normalisation, which makes the convolutions' biases idle.
     Shapes: x (B, C, H, W) to the same.
     """
 
-    def __init__(self, channels: int):
+    def __init__(self, channels: int, normalise: bool = True):
         super().__init__()
-        self.f = nn.Sequential(
-            nn.Conv2d(channels, channels, 3, padding=1, bias=False),
-            nn.BatchNorm2d(channels),
-            nn.ReLU(),
-            nn.Conv2d(channels, channels, 3, padding=1, bias=False),
-            nn.BatchNorm2d(channels),
-        )
+
+        def conv() -> list[nn.Module]:
+            layer = nn.Conv2d(channels, channels, 3, padding=1, bias=not normalise)
+            return [layer, nn.BatchNorm2d(channels)] if normalise else [layer]
+
+        self.f = nn.Sequential(*conv(), nn.ReLU(), *conv())
 
     def forward(self, x: Tensor) -> Tensor:
         return F.relu(x + self.f(x))

@@ -1,4 +1,4 @@
-"""The exercises of Day 1: sizes and counts, convolutions by hand, pooling, normalisation, reach."""
+"""The exercises of Day 1: a convolution from one place on, pooling, a road around, sizes, reach."""
 
 from utils.exercises.checking import Checker
 

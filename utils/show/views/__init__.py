@@ -1,5 +1,6 @@
 """Interactive pictures: each is a small script, with the Python side that checks its data."""
 
+from utils.show.views.drawing import drawing
 from utils.show.views.gates import gates
 from utils.show.views.heads import heads
 from utils.show.views.meaning import meaning
@@ -8,11 +9,13 @@ from utils.show.views.patterns import patterns
 from utils.show.views.questions import guess, quiz
 from utils.show.views.race import race
 from utils.show.views.reading import reading
+from utils.show.views.sliding import sliding
 from utils.show.views.stream import stream
 from utils.show.views.translation import translation
 from utils.show.views.writing import writing
 
 __all__ = [
+    "drawing",
     "gates",
     "guess",
     "heads",
@@ -22,6 +25,7 @@ __all__ = [
     "quiz",
     "race",
     "reading",
+    "sliding",
     "stream",
     "translation",
     "writing",

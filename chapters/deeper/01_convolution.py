@@ -1,0 +1,864 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Day 1, deeper: The convolutional network
+#
+# This page goes beyond the evening of [Day 1](../01_convolution.ipynb). It measures in full what the lesson says in a sentence, answers seven more claims, and has six
+# more exercises. The sections don't need each other, so begin with the question that you would have asked. What they share comes first.
+
+# %% tags=["setup"]
+import convolution_to_attention  # is `utils` this book's?
+
+from statistics import fmean
+from time import perf_counter
+
+import matplotlib.pyplot as plt
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from utils import convolution
+from utils.convolution import DigitsNet
+from utils.data.pictures import digits, photographs
+from utils.data.sequences import delayed_recall
+from utils.exercises.convolution import check
+from utils.measure import experiments
+from utils.measure.claims import claim
+from utils.measure.costs import work
+from utils.show.display import observe, show_source, table
+from utils.show.plotting import curves, image_grid, use_book_style
+from utils.tasks.digits import at_best_rate, mismatch, reads
+from utils.training.loop import Batches, evaluate, fit
+from utils.training.metrics import accuracy, mean_and_spread
+from utils.training.recipes import train_digits
+
+use_book_style()
+data = digits("file order")
+sobel = torch.tensor([[1.0, 0.0, -1.0], [2.0, 0.0, -2.0], [1.0, 0.0, -1.0]]) / 4
+
+# %% [markdown]
+# (deeper-fast)=
+# ## How does a convolution get fast?
+#
+# *5 minutes.* With all settings, stride $s$, padding $p$ and dilation $d$, and $x = 0$ outside the picture,
+#
+# $$
+# y_{o,i,j} = b_o + \sum_{c,u,v} w_{o,c,u,v}\; x_{c,\,si+du-p,\,sj+dv-p} .
+# $$ (eq-deeper-conv)
+#
+# Written as four loops in Python, that is slow. But it is a great many equal sums of products, and that is what a matrix product is {cite}`chellapilla2006high`. Take
+# one weight of the kernel: over all places, the pixels that it meets are the picture again, shifted.
+
+# %%
+show_source(convolution.pixels_met)
+
+# %% [markdown]
+# So the pictures, shifted by each column of the kernel, are laid one on the other. Then each row of the kernel is one matrix product with these, and the products add up.
+# (`baddbmm` adds to a batch of matrices a product of two such batches; `expand` repeats without copying; `unflatten` cuts one axis into two.)
+
+# %%
+show_source(convolution.conv2d)
+
+# %% tags=["evidence"]
+small = torch.randn(4, 3, 12, 12, generator=torch.Generator().manual_seed(0))
+weight = torch.randn(16, 3, 3, 3, generator=torch.Generator().manual_seed(0))
+seconds = {}
+for function in (convolution.conv2d_loop, convolution.conv2d):
+    start = perf_counter()
+    function(small, weight)
+    seconds[function.__name__] = perf_counter() - start
+ratio = seconds["conv2d_loop"] / seconds["conv2d"]
+observe(
+    "The matrix products are {ratio:.0f} times as fast as the loops.", ratio=ratio, holds=ratio > 10
+)
+
+# %% [markdown]
+# The price is memory: each pixel is stored once for each column of the kernel.
+
+# %% [markdown]
+# (deeper-right)=
+# ## Is it right, with gradients and dilation?
+#
+# *3 minutes.* The book's layers, in `utils`, load the weights of the library's and give the same numbers and gradients. All sizes differ on purpose: if two were equal, exchanged axes could go
+# unnoticed.
+
+# %%
+generator = torch.Generator().manual_seed(1)
+x = torch.randn(2, 3, 9, 11, dtype=torch.float64, generator=generator, requires_grad=True)
+w = torch.randn(4, 3, 3, 2, dtype=torch.float64, generator=generator, requires_grad=True)
+b = torch.randn(4, dtype=torch.float64, generator=generator, requires_grad=True)
+torch.testing.assert_close(convolution.conv2d(x, w, b), convolution.conv2d_loop(x, w, b))
+how = {"stride": 2, "padding": 1, "dilation": 3}
+ours, theirs = convolution.conv2d(x, w, b, **how), F.conv2d(x, w, b, **how)
+torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-10)
+for mine, its in zip(*(torch.autograd.grad(y.pow(2).sum(), (x, w, b)) for y in (ours, theirs))):
+    torch.testing.assert_close(mine, its, rtol=1e-10, atol=1e-10)
+
+# %%
+pairs = [
+    (convolution.Conv2d(3, 5, 3, stride=2, padding=1), nn.Conv2d(3, 5, 3, stride=2, padding=1)),
+    (convolution.BatchNorm2d(3), nn.BatchNorm2d(3)),
+    (convolution.BatchNorm2d(3).eval(), nn.BatchNorm2d(3).eval()),
+]
+for ours, theirs in pairs:
+    ours.load_state_dict(theirs.state_dict())
+    torch.testing.assert_close(ours.double()(x), theirs.double()(x), rtol=1e-10, atol=1e-10)
+    mode = "training" if ours.training else "evaluation"
+    print(f"{type(ours).__name__} in {mode} mode: the same numbers")
+
+# %% [markdown]
+# (deeper-moves)=
+# ## Which moves does a map follow?
+#
+# *3 minutes.* We move a photograph by 1 to 4 pixels, and compare the map of the moved picture with the moved map, away from the borders.
+
+
+# %% tags=["evidence"]
+photo = photographs()["china"].mean(0)[100:164, 200:264]  # (H, W), grey
+rows = {
+    m: ["equal" if mismatch(photo, sobel, s, m) < 1e-6 else "differs" for s in (1, 2, 4)]
+    for m in (1, 2, 3, 4)
+}
+table([[m, *row] for m, row in rows.items()], ["moved by", "stride 1", "stride 2", "stride 4"])
+
+# %% [markdown]
+# An odd move falls between the places where a kernel of stride 2 stands. At stride 4 only a move by 4 survives.
+#
+# And the answers? The stored experiment of the lesson trained five networks, with and without jitter, each at four learning rates and over three seeds. Here each is at the
+# rate that was best on validation digits; the numbers are means on the test digits.
+
+
+# %% tags=["evidence"]
+moved = experiments.load("moved_digits")
+
+
+found = {
+    (name, jittered): [fmean(at_best_rate(moved, name, jittered, by)) for by in (0, 1, 2)]
+    for jittered in (False, True)
+    for name in moved.parameters["network"]
+}
+names = ["network", "jitter", "in place", "by one pixel", "by two"]
+rows = [[n, "yes" if j else "no", *(f"{s:.1%}" for s in f)] for (n, j), f in found.items()]
+table(rows, names)
+
+# %% tags=["evidence"]
+bare, small, whole = (
+    found[name, False] for name in ("no pooling", "max pooling", "largest of each map")
+)
+observe(
+    "Moved by one pixel, max pooling with windows of 2 × 2 reads {small:.0%}, and without any pooling {bare:.0%} are read. The largest of each map reads {whole:.0%}.",
+    small=small[1],
+    bare=bare[1],
+    whole=whole[1],
+    holds=abs(small[1] - bare[1]) < 0.1 and whole[1] > small[1] + 0.1,
+)
+
+# %% [markdown]
+# The mean and the largest of each map forget places, so moves hurt less. Jitter helps every network, the dense one as well, and after it pooling hardly matters for a move by one
+# pixel.
+
+# %% [markdown]
+# (deeper-norm)=
+# ## What does batch normalisation do?
+#
+# *9 minutes.* The lesson gives the gradient a road. **Batch normalisation** takes another way {cite}`ioffe2015batch`. It measures the mean $\mu$ and the variance $\sigma^2$ of each
+# channel, over the batch and all places, and sets them right, whatever the weights are:
+#
+# $$
+# \hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}, \qquad y = \gamma\, \hat{x} + \beta .
+# $$ (eq-batch-norm)
+#
+# $\varepsilon$ is small and keeps the root away from 0. $\gamma$ and $\beta$ are learned, so that the layer may choose another size. In training, $\mu$ and $\sigma^2$ are those of the batch,
+# and the layer keeps a running average of both. In evaluation mode (`model.eval()`) it takes those averages, so that the answer to one picture doesn't depend on the others.
+
+# %%
+show_source(convolution.BatchNorm2d)
+
+# %% [markdown]
+# What does it do to the gradient of a deep stack? We build stacks of 5 to 33 layers, with five starts: weights of 0.01; **Glorot**'s rule {cite}`glorot2010understanding`, made for
+# activations that are close to a straight line at 0, such as **tanh**; He's rule; and He's with normalisation, without and with roads.
+
+
+# %% tags=["evidence"]
+def tower(depth: int, std, normalise: bool = False, residual: bool = False) -> nn.Sequential:
+    """A stack of 3×3 convolutions with 16 channels, and a linear layer on the mean of the maps."""
+    layers, channels = [], 1
+    for _ in range(depth):
+        conv = nn.Conv2d(channels, 16, 3, padding=1)
+        nn.init.normal_(conv.weight, std=std(channels))
+        nn.init.zeros_(conv.bias)
+        layers += [conv, nn.BatchNorm2d(16)] if normalise else [conv]
+        layers, channels = [*layers, nn.ReLU()], 16
+    if residual:  # two layers to a block
+        layers = layers[:3] + [convolution.ResidualBlock(16) for _ in range((depth - 1) // 2)]
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 10))
+
+
+# %% tags=["evidence"]
+def first_gradient(**how) -> float:
+    """Norm of the gradient at the first layer before any training, geometric mean of four draws."""
+    norms = torch.zeros(4)
+    for seed in range(4):
+        torch.manual_seed(seed)
+        model = tower(**how)
+        F.cross_entropy(model(data.train.images[:64]), data.train.labels[:64]).backward()
+        norms[seed] = model[0].weight.grad.norm()
+    return norms.log().mean().exp().item()
+
+
+# %% tags=["evidence"]
+def he(channels: int) -> float:
+    return (2 / (9 * channels)) ** 0.5
+
+
+depths = [5, 9, 17, 33]
+ways = {
+    "weights of 0.01": {"std": lambda channels: 0.01},
+    "Glorot": {"std": lambda channels: (2 / (9 * (channels + 16))) ** 0.5},
+    "He": {"std": he},
+    "He, batch norm": {"std": he, "normalise": True},
+    "He, batch norm, residual": {"std": he, "normalise": True, "residual": True},
+}
+arrives = {way: [first_gradient(depth=d, **how) for d in depths] for way, how in ways.items()}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Gradient that arrives at the first layer of an untrained stack, by its depth, mean of four draws. Where a line ends, single precision has no number small enough.", "name": "fig-gradient-starts"}, "image": {"alt": "Curves over depth on a logarithmic scale: with small weights the gradient vanishes within a few layers, with Glorot it falls steadily, with He it falls a little, with batch normalisation it grows, and with residual connections it grows a little."}}
+shown = {
+    way: ([d for d, g in zip(depths, norms) if g > 1e-30], [g for g in norms if g > 1e-30])
+    for way, norms in arrives.items()
+}
+curves(shown, "depth (layers)", "gradient norm at layer 1", logy=True)
+plt.show()
+
+# %% tags=["evidence"]
+change = {way: norms[-1] / norms[0] for way, norms in arrives.items()}  # from 5 to 33 layers
+observe(
+    "From 5 to 33 layers, the gradient changes by a factor of {glorot:.0e} with Glorot's start, {he:.2f} with He's, {norm:.0f} with batch normalisation, and {both:.1f} with roads besides.",
+    glorot=change["Glorot"],
+    he=change["He"],
+    norm=change["He, batch norm"],
+    both=change["He, batch norm, residual"],
+    holds=change["Glorot"] < 1e-3 < 1 / 50 < change["He"] < 1
+    and change["He, batch norm"] > 10 > change["He, batch norm, residual"] > 0.1,
+)
+
+# %% [markdown]
+# Under ReLUs Glorot's rule loses half of the signal in each layer, and He's loses far less. Batch normalisation brings the *signal* to one size, but the *gradient* grows with depth. With
+# roads around the layers, both stay.
+
+# %% [markdown]
+# (deeper-field)=
+# ## Do all pixels in the receptive field count the same?
+#
+# *5 minutes.* The lesson counts what a unit sees. The gradient measures it: on which pixels does a unit in the middle of the last map depend?
+
+
+# %% tags=["evidence"]
+def gradient_field(layers: list[tuple[int, int, int]], size: int = 129) -> torch.Tensor:
+    """Gradient of the middle output by each pixel; a layer is (kernel, stride, dilation)."""
+    x = torch.zeros(1, 1, size, size, requires_grad=True)
+    y = x
+    for K, stride, dilation in layers:
+        mean = torch.full((1, 1, K, K), 1 / K**2)
+        y = convolution.conv2d(y, mean, stride=stride, dilation=dilation)
+    y[0, 0, y.shape[2] // 2, y.shape[3] // 2].backward()
+    return x.grad[0, 0]
+
+
+# %% tags=["evidence"]
+stacks = {
+    "plain": [(3, 1, 1)] * 5,
+    "stride 2": [(3, 2, 1)] * 5,
+    "dilation doubling": [(3, 1, 2**i) for i in range(5)],
+}
+fields = {}
+for name, layers in stacks.items():
+    reached = [(gradient_field(layers[:n]) != 0).any(0).sum().item() for n in range(1, 6)]
+    assert reached == [convolution.receptive_field(layers[:n]) for n in range(1, 6)]
+    fields[name] = reached
+table([[name, *widths] for name, widths in fields.items()], ["layers", "1", "2", "3", "4", "5"])
+
+# %% [markdown]
+# Measured and counted agree. But look at twenty plain layers whose kernels all take a mean:
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "How much each input column counts for one output of 20 plain 3×3 layers. Dashed: the receptive field that the formula gives.", "name": "fig-effective-field"}, "image": {"alt": "A bell-shaped curve in the middle, much narrower than the distance between two dashed lines."}}
+deep = [(3, 1, 1)] * 20
+across = gradient_field(deep, size=61).sum(0)  # one number per column
+theory = convolution.receptive_field(deep)
+ax = curves(
+    {"": (range(-30, 31), across)}, "column, from the centre (pixels)", "share of the gradient"
+)
+for side in (-1, 1):
+    ax.axvline(side * (theory // 2), color="black", linestyle="--")
+plt.show()
+
+# %% tags=["evidence"]
+distance = (torch.arange(61) - 30).abs()
+reach = next(r for r in range(31) if across[distance <= r].sum() >= 0.95)
+observe(
+    "Of a field {theory} pixels wide, the middle {within} have 95 % of the weight.",
+    theory=theory,
+    within=2 * reach + 1,
+    holds=2 * reach + 1 < theory / 2,
+)
+
+# %% [markdown]
+# The **effective receptive field** is a bell in the middle of the theoretical one {cite}`luo2016understanding`: many paths lead through the centre, few to the rim. In trained networks it depends on the
+# weights.
+
+# %% [markdown]
+# (claim-cnn-3)=
+
+# %% tags=["evidence"]
+claim(
+    "cnn-3",
+    "No: five layers of width 3 see {five} pixels, since each adds two, not three. With doubling dilations they see {doubled}.",
+    five=fields["plain"][-1],
+    doubled=fields["dilation doubling"][-1],
+    holds=lambda five, doubled: five == 1 + 5 * 2 and doubled == 1 + 2 * 31,
+    counted=True,
+    scale="five layers",
+)
+
+# %% [markdown]
+# (deeper-designs)=
+# ## What did LeNet, AlexNet and GoogLeNet add?
+#
+# *10 minutes.* **LeNet** read the digits on cheques in the 1990s {cite}`lecun1998gradient`: convolutions, pooling, dense layers, with tanh. **AlexNet** is LeNet made wider and deeper, with ReLUs
+# and dropout, trained on a million photographs {cite}`krizhevsky2012imagenet`. We build it at full size.
+
+# %%
+show_source(convolution.AlexNet)
+
+# %% [markdown]
+# AlexNet exists in two widths. The network of 2012 was split over two graphics cards, which cut some of its connections. Later its author described a version in one stream
+# {cite}`krizhevsky2014one`; with slightly fewer channels, that is the one in most libraries.
+#
+# **GoogLeNet** asks several questions at once {cite}`szegedy2015going`. An **Inception block** looks at its input with kernels of 1×1, 3×3 and 5×5 and with a pooling window, and stacks the answers.
+
+# %%
+show_source(convolution.Inception)
+
+
+# %% tags=["evidence"]
+def parameters(model: nn.Module) -> int:
+    """Count the numbers that training changes."""
+    return sum(p.numel() for p in model.parameters())
+
+
+built = {
+    "LeNet": convolution.LeNet(),
+    "AlexNet, one stream": convolution.AlexNet(),
+    "AlexNet, widths of 2012": convolution.AlexNet((96, 256, 384, 384, 256)),
+    "GoogLeNet": convolution.GoogLeNet(),
+}
+counts = {name: parameters(model) for name, model in built.items()}
+in_dense = {
+    name: sum(parameters(layer) for layer in model if isinstance(layer, nn.Linear))
+    for name, model in built.items()
+}
+rows = [[name, f"{n:,}", f"{n - in_dense[name]:,}"] for name, n in counts.items()]
+table(rows, ["network", "parameters", "of them in convolutions"])
+
+# %% [markdown]
+# The second AlexNet is counted with all connections, as if it had not been split. GoogLeNet has one dense layer of a million numbers, where AlexNet has three with 59 million. It can afford that because it takes
+# the mean of each last map first, an idea of Network in Network {cite}`lin2014network`. Its convolutions have more parameters than AlexNet's.
+#
+# The papers say 60 million for AlexNet. For GoogLeNet the text says twelve times fewer, which would be 5 million; the paper's own table has more:
+
+# %% tags=["evidence"]
+# thousands of parameters, as the paper's table 1 lists them, from the first convolution to the last
+listed = [2.7, 112, 159, 380, 364, 437, 463, 580, 840, 1072, 1388, 1000]
+print(f"the table in GoogLeNet's paper adds up to {sum(listed) / 1000:.1f} million")
+
+# %% [markdown]
+# (claim-cnn-5)=
+
+# %% tags=["evidence"]
+claim(
+    "cnn-5",
+    "No: AlexNet in one stream has {stream:.1f} times as many, in the widths of 2012 {wide:.1f} times.",
+    stream=counts["AlexNet, one stream"] / counts["GoogLeNet"],
+    wide=counts["AlexNet, widths of 2012"] / counts["GoogLeNet"],
+    holds=lambda stream, wide: 8.6 < stream < wide < 9,
+    counted=True,
+    scale="both networks at full size",
+)
+
+# %% [markdown]
+# The 1×1 convolutions mix channels, and shrink their number before the expensive kernels. We count the multiplications and additions of the first Inception block, which the paper calls 3a, on 28×28 places.
+
+
+# %% tags=["evidence"]
+class Unreduced(nn.Module):
+    """Inception 3a without the 1×1 convolutions that come before the larger kernels."""
+
+    def __init__(self):
+        super().__init__()
+        sizes = ((64, 1), (128, 3), (32, 5), (32, 1))
+        self.branches = nn.ModuleList(nn.Conv2d(192, n, K, padding=K // 2) for n, K in sizes)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cat([branch(x) for branch in self.branches], dim=1)
+
+
+# %% tags=["evidence"]
+x = torch.randn(1, 192, 28, 28)
+blocks = {
+    "Inception 3a": convolution.Inception(192, 64, 96, 128, 16, 32, 32),
+    "3a without reductions": Unreduced(),
+    "one 5×5 convolution": nn.Conv2d(192, 256, 5, padding=2),
+}
+with torch.no_grad():
+    cost = {
+        name: (parameters(block), work(lambda b=block: b(x)).total)
+        for name, block in blocks.items()
+    }
+table(
+    [[name, f"{count:,}", f"{flops / 1e6:.0f}"] for name, (count, flops) in cost.items()],
+    ["256 maps from 192", "parameters", "million operations"],
+)
+
+# %% [markdown]
+# (claim-cnn-8)=
+
+# %% tags=["evidence"]
+block, unreduced, large = (flops / 1e6 for _, flops in cost.values())
+claim(
+    "cnn-8",
+    "Yes: the block takes {block:.0f} million operations, one 5 × 5 convolution {large:.0f}. Without its 1 × 1 reductions it takes {bare:.0f}.",
+    block=block,
+    large=large,
+    bare=unreduced,
+    holds=lambda block, large, bare: 7 * block < large and 2 * block < bare < large / 2,
+    counted=True,
+    scale="Inception 3a, 192 to 256 maps of 28 × 28",
+)
+
+# %% [markdown]
+# How do the designs read digits? A stored experiment trained scaled-down versions, with batch normalisation in AlexNet and GoogLeNet, and **DigitsNet**, three normalised convolutions. Two classical models
+# stand beside them. Each has the learning rate or penalty, of four, that was best on validation digits, and three seeds; all networks had the same 20 epochs.
+
+# %% tags=["evidence"]
+baselines, networks = (experiments.load(f"digits_{kind}") for kind in ("baselines", "networks"))
+
+
+def best_rate(name: str, split: str) -> float:
+    """The learning rate that was best on validation digits."""
+    where, rates = {"model": name, "split": split}, networks.parameters["learning_rate"]
+    return max(rates, key=lambda r: networks.spread("validation", learning_rate=r, **where)[0])
+
+
+def test_runs(name: str, split: str) -> list[float]:
+    """Test accuracy over the seeds, with what was best on validation data."""
+    if name in baselines.parameters["model"]:
+        return baselines.column("test", model=name, split=split)
+    return networks.column("test", model=name, split=split, learning_rate=best_rate(name, split))
+
+
+# %% tags=["evidence"]
+splits = ["random", "file order"]
+names = [*baselines.parameters["model"], *networks.parameters["model"]]
+runs = {(name, split): test_runs(name, split) for name in names for split in splits}
+table(
+    [[name, *(f"{mean_and_spread(runs[name, split]):.1%}" for split in splits)] for name in names],
+    ["model", "random split", "file order"],
+)
+
+# %% tags=["evidence"]
+gap = {name: fmean(runs[name, "random"]) - fmean(runs[name, "file order"]) for name in names}
+normal = ["small AlexNet", "small GoogLeNet", "DigitsNet"]
+lowest = min(fmean(runs[name, "file order"]) for name in normal)
+others = max(fmean(runs[name, "file order"]) for name in names if name not in normal)
+observe(
+    "In file order the three normalised designs read at least {lowest:.1%} on average, the others at most {others:.1%}.",
+    lowest=lowest,
+    others=others,
+    holds=lowest > others + 0.01,
+)
+
+# %% [markdown]
+# On 360 test digits, one digit is 0.3 points, so the last three can't be told apart. They were made for a million photographs: a design is good *for a task*. All were trained by DigitsNet's recipe; the
+# dense network and LeNet might do better with a recipe of their own.
+#
+# The two columns differ. On a random split, people whose writing was seen in training are in the test set, too. The order of the file is nearer to what we want to know: how does it read a hand that it has never seen?
+
+# %% [markdown]
+# (deeper-recipe)=
+# ## Soft labels, weight decay, dropout: what else is in a recipe?
+#
+# *6 minutes.* DigitsNet's recipe has three parts more than the lesson's. **AdamW** is Adam which, besides, makes each weight a little smaller in every step {cite}`loshchilov2019decoupled`.
+# The labels are **soft**: a tenth of each is spread over all classes, so that the network need not become infinitely sure {cite}`szegedy2016rethinking`. And **dropout** sets a random share of
+# a layer's numbers to 0 in each training step, so that no unit can rely on another {cite}`srivastava2014dropout`; in evaluation mode it does nothing.
+
+# %%
+show_source(train_digits)
+
+# %% [markdown]
+# Does dropout help here? A stored experiment trained a dense network and DigitsNet on 50, 200 and 1,000 digits, with and without it, for 400 steps at one rate.
+
+# %% tags=["evidence"]
+drop = experiments.load("dropout")
+kinds = [(net, n) for net in ("dense", "DigitsNet") for n in drop.parameters["examples"]]
+
+
+def mean_of(network: str, examples: int, dropout: float) -> float:
+    """Test accuracy, mean over three seeds."""
+    return drop.spread("test", network=network, examples=examples, dropout=dropout)[0]
+
+
+gains = {kind: 100 * (mean_of(*kind, 0.5) - mean_of(*kind, 0.0)) for kind in kinds}
+ranges = [drop.spread("test", network=net, examples=n, dropout=0.5) for net, n in kinds]
+table(
+    [[net, n, f"{gains[net, n]:+.1f}"] for net, n in kinds], ["network", "digits", "points gained"]
+)
+
+# %% [markdown]
+# (claim-cnn-7)=
+
+# %% tags=["evidence"]
+claim(
+    "cnn-7",
+    "Can't tell here: dropout changes the accuracy by {least:.1f} to {most:.1f} points, and seeds differ by up to {spread:.1f}.",
+    least=min(gains.values()),
+    most=max(gains.values()),
+    spread=max(100 * (high - low) for _, low, high in ranges),
+    holds=lambda least, most, spread: -spread < least < 0 < most < spread / 2,
+    experiment="dropout",
+    scale="24,000 to 301,000 parameters, 50 to 1,000 digits, 400 steps, one rate, three seeds",
+)
+
+# %% [markdown]
+# (deeper-activations)=
+# ## Is ReLU faster than tanh?
+#
+# *4 minutes.* AlexNet's authors say so. A stored experiment trained one small network with both, by plain gradient descent at six learning rates. How many steps does it take until the training loss is down to
+# 0.1, in at most 30 epochs?
+
+# %% tags=["evidence"]
+race = experiments.load("activations")
+rates = race.parameters["learning_rate"]
+took = {
+    (name, rate): race.column("steps", activation=name, learning_rate=rate)
+    for name in ("ReLU", "tanh")
+    for rate in rates
+}
+table(
+    [
+        [
+            f"{rate}",
+            *(", ".join(str(s or "never") for s in took[name, rate]) for name in ("ReLU", "tanh")),
+        ]
+        for rate in rates
+    ],
+    ["learning rate", "ReLU, three seeds", "tanh, three seeds"],
+)
+
+# %% tags=["evidence"]
+now, stored = experiments.live("activations", activation="ReLU", learning_rate=0.1, seed=0)
+assert abs(now["steps"] - stored["steps"]) <= 0.25 * stored["steps"]
+
+# %% [markdown]
+# (claim-cnn-6)=
+
+# %% tags=["evidence"]
+reached = {key: fmean(steps) for key, steps in took.items() if None not in steps}
+fastest = {
+    name: min(v for key, v in reached.items() if key[0] == name) for name in ("ReLU", "tanh")
+}
+claim(
+    "cnn-6",
+    "No: each at its best rate, ReLU needs {relu:.0f} steps and tanh {tanh:.0f}.",
+    relu=fastest["ReLU"],
+    tanh=fastest["tanh"],
+    holds=lambda relu, tanh: relu > 1.2 * tanh > 20,
+    experiment="activations",
+    scale="four convolutions, digits of 8 × 8 pixels, six rates, three seeds",
+)
+
+# %% [markdown]
+# ReLU forgives a badly chosen rate: at 0.3 it still learns, and tanh doesn't; at 0.03 it is ahead. That is worth something. And the claim was made for photographs.
+
+# %% [markdown]
+# (deeper-edges)=
+# ## Do first layers find edges, and deep ones meaning?
+#
+# *8 minutes.* An edge of any direction lies in the plane that Sobel's two kernels span. So how much of a learned kernel lies in that plane? For a random one it is 2 of 9 dimensions, on average. We train DigitsNet from three
+# seeds, and once more each with its first layer frozen as it was drawn.
+
+
+# %% tags=["evidence"]
+def edge_share(kernels: torch.Tensor) -> float:
+    """Mean share of a 3×3 kernel's squared length that lies in the plane of Sobel's kernels."""
+    plane = torch.stack([sobel.flatten(), sobel.T.flatten()])
+    plane = plane / plane.norm(dim=1, keepdim=True)  # the two are orthogonal
+    flat = kernels.flatten(1)  # (n, 9)
+    return (((flat @ plane.T) ** 2).sum(1) / (flat**2).sum(1)).mean().item()
+
+
+def digits_net(seed: int, frozen: bool = False) -> nn.Module:
+    """DigitsNet, trained."""
+    torch.manual_seed(seed)
+    network = DigitsNet()
+    network[0][0].weight.requires_grad_(not frozen)
+    train_digits(network, data.train, seed=seed)
+    return network.eval()
+
+
+# %% tags=["evidence", "training"]
+trained, frozen = ([digits_net(seed, still) for seed in (0, 1, 2)] for still in (False, True))
+shares = [edge_share(network[0][0].weight.detach()) for network in trained]
+by_chance = edge_share(torch.randn(10_000, 9, generator=torch.Generator().manual_seed(0)))
+read = [[reads(network, data.validation) for network in some] for some in (trained, frozen)]
+observe(
+    "With random first kernels it reads {frozen:.1%} of the validation digits on average, with learned ones {learned:.1%}.",
+    frozen=fmean(read[1]),
+    learned=fmean(read[0]),
+    holds=abs(fmean(read[0]) - fmean(read[1])) < 0.02,
+)
+
+# %% [markdown]
+# (claim-cnn-4a)=
+
+# %% tags=["evidence"]
+claim(
+    "cnn-4a",
+    "No: {learned:.0%} of a first kernel lies in the plane of edges, of a random one {random:.0%}.",
+    learned=fmean(shares),
+    random=by_chance,
+    holds=lambda learned, random: abs(learned - random) < 0.1 and 0.15 < random < 0.3,
+    scale="24 kernels, 8 × 8 pixels, three seeds; AlexNet's, from photographs, do show edges",
+)
+
+# %% [markdown]
+# If not edges, does anything grow with depth? The numbers in a layer vary from picture to picture. Part of that variance lies *between* digits: a 3 differs from an 8. The rest lies *within* a digit: two
+# people write a 3 differently. What share lies between, at each depth? Untrained networks stand beside the trained ones, since random layers transform a picture, too.
+
+
+# %% tags=["evidence"]
+def digit_share(numbers: torch.Tensor, labels: torch.Tensor) -> float:
+    """Share of the variance of (n, ...) numbers that lies between the digits."""
+    numbers = numbers.flatten(1)
+    mean = numbers.mean(0)
+    of_digit = torch.stack([numbers[labels == d].mean(0) for d in range(10)])[labels]
+    return (((of_digit - mean) ** 2).sum() / ((numbers - mean) ** 2).sum()).item()
+
+
+@torch.no_grad()
+def share_by_depth(network: nn.Module) -> list[float]:
+    """The share in the pixels and after each of the three convolutions."""
+    images, labels = data.validation
+    stages = [nn.Sequential(*list(network)[:n]) for n in (0, 1, 2, 4)]
+    return [digit_share(stage(images), labels) for stage in stages]
+
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of the variance that lies between digits, in the pixels (0) and after each convolution. Mean and range of three networks.", "name": "fig-digit-share"}, "image": {"alt": "Two curves over depth. The trained networks start below the pixels after the first convolution and rise well above them after the third; the untrained networks stay flat."}}
+deep_share = {"trained": torch.tensor([share_by_depth(network) for network in trained])}
+drawn = []
+for seed in (1, 2, 3):
+    torch.manual_seed(seed)
+    drawn.append(share_by_depth(DigitsNet().eval()))
+deep_share["untrained"] = torch.tensor(drawn)
+lines = {name: (range(4), shares) for name, shares in deep_share.items()}
+curves(lines, "convolutions passed", "share between digits")
+plt.xticks(range(4))
+plt.show()
+
+# %% [markdown]
+# (claim-cnn-4b)=
+
+# %% tags=["evidence"]
+first, last = deep_share["trained"].mean(0)[[1, 3]].tolist()
+claim(
+    "cnn-4b",
+    "Yes: of the third layer's variance {last:.0%} lies between digits, of the first {first:.0%}, and in untrained networks' third {untrained:.0%}.",
+    first=first,
+    last=last,
+    untrained=deep_share["untrained"][:, 3].mean().item(),
+    holds=lambda first, last, untrained: (
+        last > first + 0.05 and last > untrained + 0.05 and first > 0.05 and untrained > 0.05
+    ),
+    scale="three layers, 216 validation digits, three seeds each",
+)
+
+# %% [markdown]
+# That is a statement about variance, and no more. What AlexNet's layers see in photographs, {cite:t}`zeiler2014visualizing` have shown.
+
+# %% [markdown]
+# (deeper-recall)=
+# ## How is a convolution made causal?
+#
+# *4 minutes.* WaveNet's convolutions are **causal** {cite}`oord2016wavenet`: padded at the front only, so that each output sees nothing that comes later, as it must be when a sequence is still being read.
+
+# %%
+show_source(convolution.CausalConv1d)
+
+# %% [markdown]
+# The lesson's task is to name the first of many symbols at the end. Here it is with 64 of them and six layers of width 2. With dilations 1, 2, 4, …, 32 they see 1 + (1 + 2 + 4 + … + 32) = 64 steps, and without they see 7.
+
+# %%
+show_source(convolution.RecallNet)
+
+
+# %% tags=["evidence"]
+def recalls(doubling: bool) -> float:
+    """Share of first symbols named right after 64 steps, by six layers."""
+    torch.manual_seed(0)
+    network = convolution.RecallNet(6, doubling)
+    batches = Batches(*delayed_recall(2000, 64, seed=0), batch_size=100, shuffle=True)
+    optimiser = torch.optim.AdamW(network.parameters(), lr=3e-3)
+    fit(network, batches, F.cross_entropy, optimiser, epochs=6)
+    asked = [delayed_recall(1000, 64, seed=1000)]
+    return evaluate(network, asked, F.cross_entropy, {"accuracy": accuracy})["accuracy"]
+
+
+# %% tags=["evidence", "training"]
+recalled = {doubling: recalls(doubling) for doubling in (True, False)}
+observe(
+    "With doubling dilations {doubling:.0%} are named, without {plain:.0%}: one in four is a guess.",
+    doubling=recalled[True],
+    plain=recalled[False],
+    holds=recalled[True] > 0.95 and abs(recalled[False] - 0.25) < 0.06,
+)
+recall = experiments.load("recall")
+for doubling, today in recalled.items():
+    (stored,) = recall.select(doubling=doubling, length=64, seed=0)
+    assert abs(today - stored["test"]) < 0.05
+
+# %% [markdown]
+# ## Exercises
+#
+# *As long as you like.* Solutions are on [a page of their own](../solutions/01_convolution.ipynb).
+
+# %% [markdown]
+# ```{exercise} Convolution over time
+# :label: exercise-1-10
+#
+# *Core, 15 minutes.* Sound and text have one axis, not two. Write the convolution (that is, the
+# cross-correlation) over sequences, with channels, biases and a stride, but without padding, out of
+# tensor operations. Loops are fine. ([Solution](../solutions/01_convolution.ipynb#solution-1-10))
+# ```
+
+
+# %%
+def conv1d(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, stride: int) -> torch.Tensor:
+    """Shapes: x (B, C, T), weight (C_out, C, K), bias (C_out,); returns (B, C_out, T_out)."""
+    raise NotImplementedError
+
+
+check("1.10", conv1d)
+
+# %% [markdown]
+# ```{exercise} A kernel for each channel
+# :label: exercise-1-11
+#
+# *Core, 10 minutes.* In a **depthwise** convolution each channel has one kernel of its own and is not
+# mixed with the others. Write it, without padding. How many parameters does it need, compared with an
+# ordinary convolution from C to C channels? ([Solution](../solutions/01_convolution.ipynb#solution-1-11))
+# ```
+
+
+# %%
+def depthwise_conv2d(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """Shapes: x (B, C, H, W), weight (C, K, K); returns (B, C, H_out, W_out)."""
+    raise NotImplementedError
+
+
+check("1.11", depthwise_conv2d)
+
+# %% [markdown]
+# ```{exercise} The smallest of each window
+# :label: exercise-1-12
+#
+# *Core, 10 minutes.* Write *min* pooling, with stride and padding. What is padded must never win.
+# ([Solution](../solutions/01_convolution.ipynb#solution-1-12))
+# ```
+
+
+# %%
+def min_pool2d(x: torch.Tensor, kernel_size: int, stride: int, padding: int) -> torch.Tensor:
+    """Shapes: x (B, C, H, W) to (B, C, H_out, W_out)."""
+    raise NotImplementedError
+
+
+check("1.12", min_pool2d)
+
+# %% [markdown]
+# ```{exercise} Fold the normalisation away
+# :label: exercise-1-13
+#
+# *Stretch, 15 minutes.* In evaluation mode, batch normalisation is one multiplication and one addition per channel.
+# So it can be folded into the convolution before it. Find weights and biases with which the
+# convolution alone gives what both gave together. `mean` and `var` are the running ones, the other
+# names are those of {eq}`eq-batch-norm`.
+# ([Solution](../solutions/01_convolution.ipynb#solution-1-13))
+# ```
+
+
+# %%
+def fold_batch_norm(weight, bias, mean, var, gamma, beta, eps):
+    """Shapes: weight (C_out, C, K, K), the others (C_out,), eps a number.
+
+    Returns: the new weight and the new bias.
+    """
+    raise NotImplementedError
+
+
+check("1.13", fold_batch_norm)
+
+# %% [markdown]
+# ```{exercise} The kernel's gradient
+# :label: exercise-1-14
+#
+# *Stretch, 20 minutes.* Derive from {eq}`eq-deeper-conv` what the loss's gradient by the weights is, given
+# the gradient by the outputs, at stride 1 and without padding. Write it as sums of products, without
+# autograd. It is a convolution again: of what with what?
+# ([Solution](../solutions/01_convolution.ipynb#solution-1-14))
+# ```
+
+
+# %%
+def weight_gradient(x: torch.Tensor, grad_y: torch.Tensor) -> torch.Tensor:
+    """Shapes: x (B, C, H, W), grad_y (B, C_out, H_out, W_out); returns (C_out, C, K, K)."""
+    raise NotImplementedError
+
+
+check("1.14", weight_gradient)
+
+# %% [markdown]
+# ```{exercise} Blur before you jump
+# :label: exercise-1-15
+#
+# *Research, 40 minutes.* A stride of 2 breaks equivariance, since fine detail falls between the places.
+# Signal processing has a cure, and it works in networks too {cite}`zhang2019making`: blur first. Write
+# `blur_pool`. Each channel is blurred with the kernel of rows 1 2 1, 2 4 2, 1 2 1, divided by its
+# sum; the border is reflected by `F.pad(…, mode="reflect")`. Then every other row and column is kept,
+# beginning with row 0 and column 0. Then measure: in DigitsNet, replace the pooling by max pooling at
+# stride 1 and a blur pool. Train both for 8 epochs with AdamW at 3e-3, over three seeds. How many
+# answers change when the digits move by one pixel?
+# ([Solution](../solutions/01_convolution.ipynb#solution-1-15))
+# ```
+
+
+# %%
+def blur_pool(x: torch.Tensor) -> torch.Tensor:
+    """Shapes: x (B, C, H, W) to (B, C, ceil(H / 2), ceil(W / 2))."""
+    raise NotImplementedError
+
+
+check("1.15", blur_pool)
+
+
+# %% [markdown]
+# ## Further reading
+#
+# - {cite:t}`krizhevsky2012imagenet` and {cite:t}`szegedy2015going`, the two networks that we counted.
+# - {cite:t}`araujo2019computing`, receptive fields in full.
+# - {cite:t}`he2015delving`, {cite:t}`ioffe2015batch` and {cite:t}`he2016deep`, the three cures of deep networks.
+# - {cite:t}`zeiler2014visualizing`, what the layers of AlexNet see; {cite:t}`luo2016understanding`, how far.
+# - {cite:t}`bai2018empirical`, convolutions over time against recurrent networks, on many tasks.

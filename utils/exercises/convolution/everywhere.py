@@ -1,0 +1,146 @@
+"""The convolution everywhere: the answer at one place, at all places where the kernel can stand."""
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from utils.exercises.checking import Exercise, random
+
+
+def conv2d(x: Tensor, w: Tensor, b: Tensor, stride: int = 1, padding: int = 0) -> Tensor:
+    """Shapes: x (B, C, H, W), w (C_out, C, K, K), b (C_out,).
+
+    Returns: the maps (B, C_out, H_out, W_out).
+    """
+    x = F.pad(x, (padding, padding, padding, padding))
+    K = w.shape[-1]
+    windows = x.unfold(2, K, stride).unfold(3, K, stride)  # (B, C, H_out, W_out, K, K)
+    return torch.einsum("bcijuv,ocuv->boij", windows, w) + b[:, None, None]
+
+
+exercise = Exercise("1.2", conv2d, runs=True)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def drawn(B, C, C_out, H, W, K, stride=1, padding=0) -> tuple:
+    return random(B, C, H, W), random(C_out, C, K, K), random(C_out), stride, padding
+
+
+@exercise.stage("one channel, one kernel, stride 1, no padding")
+def one_kernel():
+    return [drawn(1, 1, 1, 3, 4, K=2)]
+
+
+@exercise.stage("several images, channels and kernels")
+def several_channels():
+    return [drawn(2, 3, 4, 5, 6, K=3)]
+
+
+@exercise.stage("a stride")
+def strides():
+    return [drawn(1, 2, 3, 7, 6, K=3, stride=2), drawn(2, 1, 2, 8, 9, K=2, stride=3)]
+
+
+@exercise.stage("padding")
+def paddings():
+    return [drawn(1, 2, 3, 4, 5, K=3, padding=1), drawn(2, 3, 1, 4, 3, K=4, padding=2)]
+
+
+@exercise.stage("stride and padding at once, odd and even sizes")
+def both():
+    return [
+        drawn(3, 2, 4, 7, 8, K=3, stride=2, padding=1),
+        drawn(2, 3, 2, 6, 9, K=2, stride=3, padding=2),
+    ]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake("each kernel has a bias, and yours is missing.")
+def no_bias(x, w, b, stride, padding):
+    return conv2d(x, w, 0 * b, stride, padding)
+
+
+@exercise.mistake(
+    "you flipped the kernel: that is the convolution of mathematics. Here it is laid on as it is."
+)
+def flipped(x, w, b, stride, padding):
+    return conv2d(x, w.flip(2, 3), b, stride, padding)
+
+
+@exercise.mistake("rows and columns of the kernel are exchanged.")
+def transposed(x, w, b, stride, padding):
+    return conv2d(x, w.mT, b, stride, padding)
+
+
+@exercise.mistake("the stride is ignored: the kernel should jump, not walk.")
+def stride_ignored(x, w, b, stride, padding):
+    return conv2d(x, w, b, 1, padding)
+
+
+@exercise.mistake("the padding is ignored: a frame of zeros comes around the picture first.")
+def padding_ignored(x, w, b, stride, padding):
+    return conv2d(x, w, b, stride, 0)
+
+
+@exercise.mistake("the frame of zeros lies above and on the left only; it has four sides.")
+def padded_on_two_sides(x, w, b, stride, padding):
+    return conv2d(F.pad(x, (padding, 0, padding, 0)), w, b, stride, 0)
+
+
+@exercise.mistake("only the columns were padded; the frame of zeros has four sides.")
+def only_columns_padded(x, w, b, stride, padding):
+    return conv2d(F.pad(x, (padding, padding)), w, b, stride, 0)
+
+
+@exercise.mistake("the frame is to be of zeros; yours repeats what stands at the border.")
+def border_repeated(x, w, b, stride, padding):
+    return conv2d(F.pad(x, (padding,) * 4, mode="replicate"), w, b, stride, 0)
+
+
+@exercise.mistake("windows overlap: the stride says how far to jump, whatever the kernel's size.")
+def jumps_by_the_kernel(x, w, b, stride, padding):
+    return conv2d(x, w, b, w.shape[-1], padding)
+
+
+@exercise.mistake("the last place where the kernel fits is missing: count the places once more.")
+def one_place_short(x, w, b, stride, padding):
+    x = F.pad(x, (padding,) * 4)
+    return conv2d(x[:, :, :-1, :-1], w, b, stride, 0)
+
+
+@exercise.mistake("a kernel that can jump n times has n + 1 places to be.")
+def jumps_for_places(x, w, b, stride, padding):
+    return conv2d(x, w, b, stride, padding)[:, :, :-1, :-1]
+
+
+@exercise.mistake(
+    "there are as many places as there should be, but they lie side by side: by how much does the "
+    "kernel jump?"
+)
+def stride_only_counted(x, w, b, stride, padding):
+    H, W = conv2d(x, w, b, stride, padding).shape[2:]
+    return conv2d(x, w, b, 1, padding)[:, :, :H, :W]
+
+
+@exercise.mistake("the numbers are right, but rows and columns of the map are exchanged.")
+def map_transposed(x, w, b, stride, padding):
+    return conv2d(x, w, b, stride, padding).mT
+
+
+@exercise.mistake("the numbers are right, but the channels stand last: they come after the batch.")
+def channels_last(x, w, b, stride, padding):
+    return conv2d(x, w, b, stride, padding).permute(0, 2, 3, 1)
+
+
+@exercise.mistake("the places stand in one axis: a map has rows and columns.")
+def places_in_a_row(x, w, b, stride, padding):
+    return conv2d(x, w, b, stride, padding).flatten(2)
+
+
+@exercise.mistake("an answer sums over all channels; you used the first alone.")
+def first_channel_only(x, w, b, stride, padding):
+    return conv2d(x[:, :1], w[:, :1], b, stride, padding)

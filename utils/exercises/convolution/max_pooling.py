@@ -1,0 +1,85 @@
+"""Pooling that keeps the strongest answer of each window; windows lie side by side."""
+
+from torch import Tensor
+from torch.nn import functional as F
+
+from utils.exercises.checking import Exercise, random
+
+
+def max_pool2d(x: Tensor, K: int) -> Tensor:
+    """Shapes: x (B, C, H, W) to (B, C, H // K, W // K)."""
+    return x.unfold(2, K, K).unfold(3, K, K).amax(dim=(-2, -1))
+
+
+exercise = Exercise("1.3", max_pool2d, runs=True)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+@exercise.stage("one map")
+def one_map():
+    return [(random(1, 1, 4, 4), 2)]
+
+
+@exercise.stage("several images and channels")
+def several():
+    return [(random(2, 3, 4, 6), 2), (random(3, 2, 6, 9), 3)]
+
+
+@exercise.stage("maps that are negative everywhere")
+def negative():
+    return [(-random(2, 3, 4, 4).abs() - 1, 2)]
+
+
+@exercise.stage("sizes that leave a rest")
+def with_a_rest():
+    return [(random(2, 3, 5, 7), 2), (random(1, 2, 8, 7), 3)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake("that is the mean of each window; the largest is asked for.")
+def mean(x, K):
+    return F.avg_pool2d(x, K)
+
+
+@exercise.mistake("that is the smallest of each window; the largest is asked for.")
+def smallest(x, K):
+    return -max_pool2d(-x, K)
+
+
+@exercise.mistake("windows lie side by side here: from one to the next the kernel jumps K places.")
+def overlapping(x, K):
+    return F.max_pool2d(x, K, stride=1)
+
+
+@exercise.mistake("the window runs over rows and columns; the channels stay apart.")
+def over_channels(x, K):
+    return max_pool2d(x, K).amax(dim=1, keepdim=True)
+
+
+@exercise.mistake("you kept one corner of each window; which of its numbers should stay?")
+def corner(x, K):
+    return x[:, :, : x.shape[2] // K * K : K, : x.shape[3] // K * K : K]
+
+
+@exercise.mistake("zeros win where all numbers are negative: nothing is to be compared with 0.")
+def with_zero(x, K):
+    return max_pool2d(x, K).relu()
+
+
+@exercise.mistake("a window that hangs over the border is left out; yours is still there.")
+def rest_kept(x, K):
+    return F.max_pool2d(x, K, ceil_mode=True)
+
+
+@exercise.mistake("the largest of the whole map is one number; each window has its own.")
+def of_the_whole_map(x, K):
+    return x.amax(dim=(2, 3))
+
+
+@exercise.mistake("that is the largest of each row of a window: its rows are still apart.")
+def rows_apart(x, K):
+    return x.unfold(2, K, K).unfold(3, K, K).amax(dim=-1)

@@ -1,0 +1,117 @@
+"""The convolution at one place: what all kernels answer to a window."""
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+
+
+def at_one_place(window: Tensor, w: Tensor, b: Tensor) -> Tensor:
+    """Shapes: window (B, C, K, K), w (C_out, C, K, K), b (C_out,).
+
+    Returns: the answers (B, C_out).
+    """
+    return torch.einsum("bcuv,ocuv->bo", window, w) + b
+
+
+exercise = Exercise("1.1", at_one_place, runs=True)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def drawn(B: int, C: int, C_out: int, K: int) -> tuple[Tensor, ...]:
+    return random(B, C, K, K), random(C_out, C, K, K), random(C_out)
+
+
+@exercise.stage("one image, one channel, one kernel")
+def one_kernel():
+    return [drawn(1, 1, 1, 2)]
+
+
+@exercise.stage("one image with several channels")
+def several_channels():
+    return [drawn(1, 3, 1, 2)]
+
+
+@exercise.stage("several kernels")
+def several_kernels():
+    return [drawn(1, 2, 4, 3)]
+
+
+@exercise.stage("a batch of images")
+def batches():
+    return [drawn(5, 3, 2, 3), drawn(4, 2, 4, 2)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake("each kernel has a bias, and yours is missing.")
+def no_bias(window, w, b):
+    return at_one_place(window, w, 0 * b)
+
+
+@exercise.mistake(
+    "you flipped the kernel: that is the convolution of mathematics. Here it is laid on as it is."
+)
+def flipped(window, w, b):
+    return at_one_place(window, w.flip(2, 3), b)
+
+
+@exercise.mistake("rows and columns of the kernel are exchanged.")
+def transposed(window, w, b):
+    return at_one_place(window, w.mT, b)
+
+
+@exercise.mistake("that is the mean of the products; an answer is their sum.")
+def mean(window, w, b):
+    return at_one_place(window, w / w[0].numel(), b)
+
+
+@exercise.mistake("an answer sums over all channels; you used the first alone.")
+def first_channel_only(window, w, b):
+    return at_one_place(window[:, :1], w[:, :1], b)
+
+
+@exercise.mistake("the channels are still apart: their products go into one sum.")
+def channels_apart(window, w, b):
+    return torch.einsum("bcuv,ocuv->boc", window, w) + b[:, None]
+
+
+@exercise.mistake("the products are there, but nothing has added them up.")
+def not_summed(window, w, b):
+    return window[:, None] * w + b[:, None, None, None]
+
+
+@exercise.mistake("each image has answers of its own: the batch is not summed over.")
+def summed_over_the_batch(window, w, b):
+    return torch.einsum("bcuv,ocuv->o", window, w) + b
+
+
+@exercise.mistake("all images and all kernels went into one number: which axes should be left?")
+def one_number(window, w, b):
+    return (at_one_place(window, w, 0 * b).sum() + b.sum()).squeeze()
+
+
+@exercise.mistake("images are rows and kernels are columns; yours are the other way round.")
+def exchanged(window, w, b):
+    return at_one_place(window, w, b).T
+
+
+@exercise.mistake("the bias came in with every product: it is added once, when the sum is done.")
+def bias_in_every_product(window, w, b):
+    return at_one_place(window, w, b * w[0].numel())
+
+
+@exercise.mistake("the bias came in with every channel: an answer has only one.")
+def bias_in_every_channel(window, w, b):
+    return at_one_place(window, w, b * w.shape[1])
+
+
+@exercise.mistake(
+    "windows and kernels were multiplied as they are, so the first image met the first kernel: "
+    "every image meets every kernel. Where does the window need one more axis?"
+)
+def image_by_image(window, w, b):
+    return (window * w).sum(dim=(1, 2, 3)) + b

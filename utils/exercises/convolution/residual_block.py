@@ -1,0 +1,91 @@
+"""Two convolutions with a road around them."""
+
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+from utils.exercises.convolution.everywhere import conv2d
+
+
+def residual_block(x: Tensor, w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor) -> Tensor:
+    """Shapes: x (B, C, H, W), w1 and w2 (C, C, 3, 3), b1 and b2 (C,). Returns: (B, C, H, W)."""
+    f = conv2d(x, w1, b1, padding=1).relu()
+    f = conv2d(f, w2, b2, padding=1)
+    return (x + f).relu()
+
+
+exercise = Exercise("1.4", residual_block, runs=True)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def drawn(B: int, C: int, H: int, W: int) -> tuple[Tensor, ...]:
+    return random(B, C, H, W), random(C, C, 3, 3), random(C), random(C, C, 3, 3), random(C)
+
+
+@exercise.stage("one channel")
+def one_channel():
+    return [drawn(1, 1, 3, 4)]
+
+
+@exercise.stage("several images and channels")
+def several():
+    return [drawn(2, 3, 5, 4), drawn(3, 2, 4, 6)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake("there is no road around: what is added to what the convolutions found?")
+def no_road(x, w1, b1, w2, b2):
+    return _found(x, w1, b1, w2, b2).relu()
+
+
+@exercise.mistake("the last ReLU comes after the sum; yours bends what was found before it.")
+def bent_before_the_sum(x, w1, b1, w2, b2):
+    return x + _found(x, w1, b1, w2, b2).relu()
+
+
+@exercise.mistake("the sum goes through one more ReLU.")
+def no_last_relu(x, w1, b1, w2, b2):
+    return x + _found(x, w1, b1, w2, b2)
+
+
+@exercise.mistake("without a ReLU between them, two convolutions are only one.")
+def no_relu_between(x, w1, b1, w2, b2):
+    return (x + conv2d(conv2d(x, w1, b1, padding=1), w2, b2, padding=1)).relu()
+
+
+@exercise.mistake("the road enters too early: it leads around both convolutions.")
+def added_after_the_first(x, w1, b1, w2, b2):
+    return conv2d((x + conv2d(x, w1, b1, padding=1)).relu(), w2, b2, padding=1).relu()
+
+
+@exercise.mistake("what was found and what was there are multiplied; the road is a sum.")
+def multiplied(x, w1, b1, w2, b2):
+    return (x * _found(x, w1, b1, w2, b2)).relu()
+
+
+@exercise.mistake("the first kernels are used twice; the second convolution has its own.")
+def first_kernels_twice(x, w1, b1, w2, b2):
+    return residual_block(x, w1, b1, w1, b1)
+
+
+@exercise.mistake("the road leads around the second convolution only: it starts at the input.")
+def around_the_second(x, w1, b1, w2, b2):
+    f = conv2d(x, w1, b1, padding=1).relu()
+    return (f + conv2d(f, w2, b2, padding=1)).relu()
+
+
+@exercise.mistake("the mean of both halves each; the road adds what was there in full.")
+def mean_of_both(x, w1, b1, w2, b2):
+    return ((x + _found(x, w1, b1, w2, b2)) / 2).relu()
+
+
+@exercise.mistake("a convolution without padding makes the map smaller, so that the sum can't fit.")
+def no_padding(x, w1, b1, w2, b2):
+    return (x + conv2d(conv2d(x, w1, b1).relu(), w2, b2)).relu()
+
+
+def _found(x: Tensor, w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor) -> Tensor:
+    return conv2d(conv2d(x, w1, b1, padding=1).relu(), w2, b2, padding=1)
