@@ -171,8 +171,14 @@ def test_the_first_trained_output_is_found_by_its_tag():
 
 
 def test_minutes_of_reading_are_computed():
-    found = Budget(words=260, visible=30, equations=2, pictures=6, views=1)
-    assert found.reading == pytest.approx(2 + 2 + 1 + 2 + 5)
+    found = Budget(words=260, findings=130, visible=30, equations=2, pictures=6, views=1)
+    assert found.reading == pytest.approx(2 + 1 + 2 + 1 + 2 + 5)
+
+
+def test_what_claims_and_observations_say_is_read():
+    said = {"text/plain": "Three … said.", "text/markdown": "Three words said."}
+    found = count(page(text("one two"), code("a", said, {"text/plain": "not said"})))
+    assert (found.words, found.findings) == (2, 3)
 
 
 WITHIN = Budget(

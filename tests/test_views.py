@@ -335,6 +335,21 @@ def test_heads_are_explored_by_keyboard_and_the_text_says_what_is_seen(opened):
     assert tab.locator(".book-view").nth(4).locator("[aria-live]").inner_text() == opened_with
 
 
+def test_a_line_from_word_to_word_is_as_wide_as_its_weight_is_large(opened):
+    heads = opened("light", DESK).locator(".book-view").nth(3)
+    widths = {}
+    for line in heads.locator("path").all():
+        query, key = re.fullmatch(r"M0,(\S+) C.* 100,(\S+)", line.get_attribute("d")).groups()
+        widths[float(query) - 0.5, float(key) - 0.5] = float(line.get_attribute("stroke-width"))
+    mean = made_up()["weights"]["all"][0, 0].mean(0)  # (T, T) of the first layer's heads
+    assert len(widths) == mean.numel()
+    widest = max(widths.values())
+    for (query, key), width in widths.items():
+        assert width / widest == pytest.approx(mean[int(query), int(key)].item())
+    looks = heads.locator("path.view-look").all()
+    assert [line.get_attribute("d").split()[0] for line in looks] == ["M0,1.5"] * 3
+
+
 def test_pointing_at_a_word_shows_its_look_until_the_pointer_leaves(opened):
     tab = opened("light", DESK)
     heads = tab.locator(".book-view").nth(3)

@@ -44,14 +44,16 @@ NOT_ON_DAY_0 = ("views", "questions")  # no day came before it
 class Budget:
     """What a lesson asks of its reader.
 
-    words: of prose, boxes, captions and questions. visible, folded: lines of code, of which the
-    share `evidence` is evidence. equations: those with a number. pictures: all, `mechanisms` of
+    words: of prose, boxes, captions and questions. findings: words of what claims and observations
+    say; they are read, too, but cost no word of prose. visible, folded: lines of code, of which
+    the share `evidence` is evidence. equations: those with a number. pictures: all, `mechanisms` of
     them of mechanisms. exercises: those inside the steps, `after` those of the section Exercises.
     writing: minutes, of those inside. first_exercise: words before the first exercise.
     first_training: the share of all words that stand before the first trained output.
     """
 
     words: int = 0
+    findings: int = 0
     visible: int = 0
     folded: int = 0
     evidence: float = 0.0
@@ -73,7 +75,7 @@ class Budget:
     def reading(self) -> float:
         """Minutes."""
         seen = LINE * self.visible + EQUATION * self.equations + FIGURE * self.pictures
-        return self.words / WORDS + seen + VIEW * self.views
+        return (self.words + self.findings) / WORDS + seen + VIEW * self.views
 
     def exceeded(self, day: int) -> list[str]:
         """A sentence for each limit that is not kept."""
@@ -147,6 +149,7 @@ def _count_output(found: Budget, data: dict, mechanism: bool) -> None:
     picture = "image/png" in data or "image/svg+xml" in data
     found.pictures += picture
     found.mechanisms += picture and mechanism
+    found.findings += words("".join(data.get("text/markdown", "")))
     found.views += text.startswith("View: ")
     found.guesses += text.startswith("Question: ")
     found.claims += "claim" in data.get(RECORD, {})

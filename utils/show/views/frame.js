@@ -23,6 +23,22 @@ function choice(label, options, chosen, choose) {
     make("div", {}, ...radios));
 }
 
+function bar(name, number, share) {
+  const row = make("li", {}, make("span", {}, name), make("span", {}, number));
+  row.style.setProperty("--weight", `${Math.round(100 * share)}%`);
+  return row;
+}
+
+const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
+const times = (W, x) => W.map((row) => dot(row, x));
+
+function softmax(scores) {
+  const most = Math.max(...scores);
+  const parts = scores.map((score) => Math.exp(score - most));
+  const sum = parts.reduce((a, b) => a + b);
+  return parts.map((part) => part / sum);
+}
+
 function start(id, draw) {
   for (const root of document.querySelectorAll(`[id="${id}"]:not([data-alive])`)) {
     const data = JSON.parse(root.querySelector("script").textContent);

@@ -27,8 +27,11 @@ def bundle(name: str, data: dict, says: str, still: str) -> dict[str, str]:
     id = f"view-{name}-{sha256((name + written).encode()).hexdigest()[:8]}"
     frame, own, style = (
         (HERE / file).read_text(encoding="utf-8")
-        for file in ("frame.js", f"{name}.js", "views.css")
+        for file in ("frame.js", f"{name}.js", "frame.css")
     )
+    of_its_own = HERE / f"{name}.css"  # what the frame's style lacks, if anything
+    if of_its_own.exists():
+        style += of_its_own.read_text(encoding="utf-8")
     page = (
         f'<div class="book-view" id="{id}">\n<style>\n{style}</style>\n'
         f'<div class="view-still">{still}</div>\n'

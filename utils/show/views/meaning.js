@@ -4,15 +4,6 @@ function draw({ network, words, menus, nouns, said }) {
   const verdict = make("p", { class: "view-said" });
   const bars = make("ul", { class: "view-bars" });
 
-  const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
-  const times = (W, x) => W.map((row) => dot(row, x));
-  const softmax = (scores) => {
-    const most = Math.max(...scores);
-    const parts = scores.map((score) => Math.exp(score - most));
-    const sum = parts.reduce((a, b) => a + b);
-    return parts.map((part) => part / sum);
-  };
-
   // The lesson's reader: chances of all words at each place of a sentence.
   function read(ids) {
     const D = network.words[0].length, d = D / network.heads;
@@ -50,10 +41,8 @@ function draw({ network, words, menus, nouns, said }) {
     if (outside) verdict.textContent = `You have left the grammar: ${outside}. The network never saw such a sentence.`;
     else verdict.textContent = meant === fits[0] ? "✓ That is right." : `✗ Right is “${fits[0]}”.`;
     bars.replaceChildren(...here.map((noun) => {
-      const share = Math.round(100 * chances[pronoun][words.indexOf(noun)]);
-      const row = make("li", {}, make("span", {}, noun), make("span", {}, `${share} %`));
-      row.style.setProperty("--weight", `${share}%`);
-      return row;
+      const share = chances[pronoun][words.indexOf(noun)];
+      return bar(noun, `${Math.round(100 * share)} %`, share);
     }));
   }
 

@@ -2,15 +2,6 @@ function draw({ network, symbols, unknown, answers, word, longest, inside }) {
   const LEAST = 1e-8, MOST = 1e4; // of a gradient that is drawn
   let at = word.length - 1, scale = 1, bent = true;
 
-  const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
-  const times = (W, x) => W.map((row) => dot(row, x));
-  const softmax = (scores) => {
-    const most = Math.max(...scores);
-    const parts = scores.map((score) => Math.exp(score - most));
-    const sum = parts.reduce((a, b) => a + b);
-    return parts.map((part) => part / sum);
-  };
-
   // The lesson's loop: the state after each letter.
   function read(letters) {
     let h = network.b.map(() => 0);
@@ -95,12 +86,6 @@ function draw({ network, symbols, unknown, answers, word, longest, inside }) {
     }));
     const first = sizes[0], what = first < 0.01 ? "It vanishes." : first > 100 ? "It explodes." : "It lives.";
     verdict.textContent = `${shown(first)} of the gradient arrives at the first letter. ${what}`;
-  }
-
-  function bar(name, number, share) {
-    const row = make("li", {}, make("span", {}, name), make("span", {}, number));
-    row.style.setProperty("--weight", `${Math.round(100 * share)}%`);
-    return row;
   }
 
   const asked = make("label", { class: "view-field" }, "Your word ", field);

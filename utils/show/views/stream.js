@@ -5,12 +5,6 @@ function draw({ sentences, stages, words }) {
   const seen = make("p", { class: "view-seen" });
   const told = make("p");
 
-  const softmax = (logits, temperature) => {
-    const most = Math.max(...logits);
-    const parts = logits.map((logit) => Math.exp((logit - most) / temperature));
-    const sum = parts.reduce((a, b) => a + b);
-    return parts.map((part) => part / sum);
-  };
   const temperature = () => Math.round(100 * 2 ** state.heat) / 100;
 
   function places() {
@@ -21,18 +15,14 @@ function draw({ sentences, stages, words }) {
 
   function show() {
     const { logits, said } = sentences[state.sentence];
-    const chances = softmax(logits[state.place][state.stage], temperature());
+    const chances = softmax(logits[state.place][state.stage].map((logit) => logit / temperature()));
     const best = chances.map((_, id) => id).sort((one, other) => chances[other] - chances[one]).slice(0, 6);
     const right = said[state.place], share = (id) => Math.round(100 * chances[id]);
     const rank = chances.filter((chance) => chance > chances[right]).length + 1;
     seen.textContent = `After “${stages[state.stage]}” it would say “${words[best[0]]}” (${share(best[0])} %).`;
     told.textContent = best[0] === right ? "✓ That is right."
       : `✗ Right is “${words[right]}”: ${share(right)} %, place ${rank} of ${words.length}.`;
-    bars.replaceChildren(...best.map((id) => {
-      const row = make("li", {}, make("span", {}, words[id]), make("span", {}, `${share(id)} %`));
-      row.style.setProperty("--weight", `${100 * chances[id]}%`);
-      return row;
-    }));
+    bars.replaceChildren(...best.map((id) => bar(words[id], `${share(id)} %`, chances[id])));
     heat.setAttribute("aria-valuetext", `temperature ${temperature()}`);
     value.textContent = `${temperature()}`;
   }
