@@ -1,5 +1,6 @@
 """Interactive pictures: each is a small script, with the Python side that checks its data."""
 
+from utils.show.views.alignment import Looks, alignment
 from utils.show.views.gates import gates
 from utils.show.views.heads import heads
 from utils.show.views.meaning import meaning
@@ -10,6 +11,8 @@ from utils.show.views.translation import translation
 from utils.show.views.writing import writing
 
 __all__ = [
+    "Looks",
+    "alignment",
     "gates",
     "guess",
     "heads",
