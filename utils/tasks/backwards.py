@@ -1,6 +1,7 @@
 """Writing words backwards: the smallest task for which the whole source has to be known."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
 
 import torch
 from torch import Tensor, nn
@@ -123,4 +124,35 @@ def measure(
         "validation": history.validation["whole"],
         "length": list(right),
         "right": list(right.values()),
+    }
+
+
+def best_runs(rows: Iterable[Mapping]) -> dict[str, list[Mapping]]:
+    """{model: the rows of its best learning rate} of a stored table, one row for each seed.
+
+    The best has the highest mean share of validation words that are right at the end.
+    """
+    found: dict[str, dict[float, list[Mapping]]] = {}
+    for row in rows:
+        found.setdefault(row["model"], {}).setdefault(row["learning_rate"], []).append(row)
+    return {model: max(of.values(), key=at_the_end) for model, of in found.items()}
+
+
+def at_the_end(rows: Sequence[Mapping]) -> float:
+    """Mean share of validation words that are right after the last pass."""
+    return fmean(row["validation"][-1] for row in rows)
+
+
+def arrivals(runs: Mapping[str, Sequence[Mapping]], share: float) -> dict[str, int | None]:
+    """{model: passes after which this share of validation words is right, in the mean of seeds}.
+
+    None where it never is.
+    """
+    means = {
+        model: [fmean(of) for of in zip(*(row["validation"] for row in rows), strict=True)]
+        for model, rows in runs.items()
+    }
+    return {
+        model: next((passed for passed, mean in enumerate(of, start=1) if mean >= share), None)
+        for model, of in means.items()
     }
