@@ -10,7 +10,7 @@ PARAMETERS = {
     "model": ["vector of 48", "vector of 96", "attention"],
     "words": [4_000, 12_000],
     "longest": 12,
-    "learning_rate": [3e-3, 1e-2, 3e-2],
+    "learning_rate": [1e-3, 3e-3, 1e-2, 3e-2],
     "seed": [0, 1, 2],
 }
 EPOCHS = {4_000: 3, 12_000: 20}
