@@ -465,7 +465,7 @@ print("logits agree with those of the book's model: ten digits")
 # (train-it)=
 # ## Train it
 #
-# *8 minutes.* First the open question: is the vector too small, or was the training too short? A stored experiment gave 12,000 words twenty times to three networks, each with the best of four learning rates and three
+# *8 minutes.* First the open question: is the vector too small, or was the training too short? A stored experiment gave 12,000 words twenty times to three networks, each at its best learning rate, with three
 # seeds.
 
 # %% tags=["evidence"]
@@ -753,7 +753,7 @@ claim(
     many=last["vector of 96"],
     holds=lambda few, ours, many: few < 0.4 * ours and ours > 0.8 and many > 0.75,
     experiment="backwards",
-    scale="12,000 words of 2 to 12 letters backwards, judged at 9 to 12; vector of 96, best of four rates, three seeds",
+    scale="12,000 words of 2 to 12 letters backwards, judged at 9 to 12; vector of 96, best learning rate, three seeds",
 )
 
 # %% [markdown]

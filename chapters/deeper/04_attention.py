@@ -77,7 +77,7 @@ target, _ = pad([[*ids, EOS] for ids in targets])
 # (deeper-vector)=
 # ## How much does a fixed vector need?
 #
-# *6 minutes.* The lesson finds that a vector learns to write words backwards, only later. How do width, data and rate come into it? The stored experiment has all of it: four learning rates and three seeds
+# *6 minutes.* The lesson finds that a vector learns to write words backwards, only later. How do width, data and rate come into it? The stored experiment has all of it: several learning rates and three seeds
 # each. The table shows the best rate of each, picked on validation words.
 
 # %% tags=["evidence"]
@@ -116,7 +116,7 @@ translated_right = whole(translator(source, lengths, seq2seq.shift(target)), tar
 
 # %% tags=["evidence"]
 observe(
-    "After five passes the vector translates {five:.0%} of 400 new sentences exactly, after twenty {twenty:.0%}. With attention, a training of five passes gives {ours:.0%}.",
+    "Five passes into its training the vector translates {five:.0%} of 400 new sentences exactly, after twenty {twenty:.0%}. With attention, a training of five passes gives {ours:.0%}.",
     **{"five": after[4], "twenty": after[-1], "ours": translated_right},
     holds=after[4] < after[-1] - 0.1 and after[4] < translated_right - 0.2,
 )
@@ -755,7 +755,7 @@ powers = {
 matrices = operations("additive", 16, 16, 512) / operations("dot", 16, 16, 512)
 claim(
     "s2s-8",
-    "Yes, if it is a dot product: powers {T:.0f}, {S:.0f} and {d:.0f}. For 16 symbols of 512 numbers, additive's matrices make it {matrices:.0f} times as much.",
+    "Yes, if it is a dot product: powers {T:.0f}, {S:.0f} and {d:.0f}. For 16 symbols of 512 numbers, additive's matrices make it {matrices:.0f} times that.",
     **{name: value.item() for name, value in powers.items()},
     matrices=matrices,
     holds=lambda T, S, d, matrices: T == S == d == 1 and matrices > 10,
