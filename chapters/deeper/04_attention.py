@@ -74,7 +74,7 @@ source, lengths = pad(sources)
 target, _ = pad([[*ids, EOS] for ids in targets])
 
 # %% [markdown]
-# (deeper-vector)=
+# (seq-vector)=
 # ## How much does a fixed vector need?
 #
 # *6 minutes.* The lesson finds that a vector learns to write words backwards, only later. How do width, data and rate come into it? The stored experiment has all of it: several learning rates and three seeds
@@ -171,7 +171,7 @@ observe(
 # why attention, trained alike, stands beside it. How far a vector gets in translation with the data and the depth of {cite:t}`sutskever2014sequence` is not decided here.
 
 # %% [markdown]
-# (deeper-exposure)=
+# (seq-exposure)=
 # ## What do its own mistakes cost?
 #
 # *5 minutes.* In training the decoder never saw a mistake of its own. When it writes, it must live with them. This gap is called **exposure bias** {cite}`ranzato2016sequence`. How much does it hurt? We look at all places of the test
@@ -210,7 +210,7 @@ observe(
 # after another beginning another word is right, and we compare with one reference, place by place. **Scheduled sampling** {cite}`bengio2015scheduled` lets the decoder read its own words more and more often while it is trained.
 
 # %% [markdown]
-# (deeper-dates)=
+# (seq-dates)=
 # ## Dates: who is told the language?
 #
 # *6 minutes.* `3/5/04` is a day in March in the United States and one in May in Spain. Whoever isn't told can't be right every time. How often would the best possible reader be right, over all days of two years? And what can rules do, written by
@@ -253,7 +253,7 @@ observe(
 # The network comes up to the rules where it has seen the format, and is behind them where it has not. That is no fair race: whoever wrote the rules had seen all of these formats.
 
 # %% [markdown]
-# (deeper-right)=
+# (seq-right)=
 # ## Is it right, in full?
 #
 # *8 minutes.* The lesson compares your network with the book's. Here is the book's attention itself. A score has two halves: what concerns the keys alone is done once for a source, and what compares them with a query at each step.
@@ -396,7 +396,7 @@ assert [metrics.until(row, EOS) for row in greedy] == [metrics.until(row, EOS) f
 print("loop, library, steps and exhaustive search agree; a beam of 1 is greedy decoding")
 
 # %% [markdown]
-# (deeper-bleu)=
+# (seq-bleu)=
 # ## How good is a translation that is not exactly right?
 #
 # *4 minutes.* Exact match forgives nothing. **BLEU** {cite}`papineni2002bleu` looks up the translations' words, pairs, triples and quadruples in the references; each counts at most as often as it occurs there. The four shares $p_n$ that
@@ -443,7 +443,7 @@ observe(
 )
 
 # %% [markdown]
-# (deeper-aer)=
+# (seq-aer)=
 # ## How are links judged?
 #
 # *6 minutes.* Not every word has one clear partner. A link is **sure** ($\mathcal S$) if nobody would doubt it, and **possible** ($\mathcal P \supseteq \mathcal S$) if one may draw it or leave it out. In real texts people mark them; here the grammar
@@ -516,7 +516,7 @@ table(
 # *No weights* is a score that comes below: its alignment is the worst by far, and still it translates most sentences exactly. A good translation doesn't need a good alignment.
 
 # %% [markdown]
-# (deeper-scores)=
+# (seq-scores)=
 # ## Which score is best?
 #
 # *8 minutes.* {cite:t}`vaswani2017attention` say (in §3.2.1, citing others) that for larger widths the additive score outperforms the dot product, unless that is scaled by $1/\sqrt{d_k}$. The stored experiment trained all scores, 128 wide, by one
@@ -659,7 +659,7 @@ observe(
 # It can. Tomorrow's attention of a sequence to itself has another score, but that is not what makes it possible.
 
 # %% [markdown]
-# (deeper-cost)=
+# (seq-cost)=
 # ## What does a score cost?
 #
 # *7 minutes.* We count operations for $n$ queries and $n$ keys of width $d$, each multiplication, addition and tanh as one. The matrices of the additive score are applied once to each query and key. Then each *pair* costs about $4d$: an addition and a tanh for each of $d$ numbers, and the
@@ -784,7 +784,7 @@ observe(
 # Not all of this is the chain: our encoder walks through its steps in Python, and the library's layers are faster. But the chain is theirs, too.
 
 # %% [markdown]
-# (deeper-local)=
+# (seq-local)=
 # ## Must it look everywhere?
 #
 # *4 minutes.* **Local** attention looks at a window only {cite}`luong2015effective`: at the positions $p_t - w \dots p_t + w$. In **local-m** $p_t = t$. In **local-p** the query predicts the place, and a bell around it scales the weights:
