@@ -504,7 +504,7 @@ observe(
 # So there was room in the vector all along. What attention buys here is *time*: several times fewer passes. {cite:t}`sutskever2014sequence` had shown what a vector can do with enough of everything: four layers of 1,000 units, twelve million pairs of
 # sentences, each source read backwards. Long sentences gave it no trouble. Where does a vector really fail, then?
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The same networks after twenty passes, by length. Right of the dashed line the words are longer than any in training.", "name": "fig-by-length"}, "image": {"alt": "Three curves over two to eighteen letters. Attention stays at one up to twelve letters. The vectors fall from about eight and ten letters on. Beyond the dashed line at twelve the vectors are at zero within two letters; attention falls, too, but later."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The same networks after twenty passes, by length. Right of the dashed line the words are longer than any in training.", "name": "fig-words-by-length"}, "image": {"alt": "Three curves over two to eighteen letters. Attention stays at one up to twelve letters. The vectors fall from about eight and ten letters on. Beyond the dashed line at twelve the vectors are at zero within two letters; attention falls, too, but later."}}
 lines = {name: (rows[0]["length"], [row["right"] for row in rows]) for name, rows in runs.items()}
 curves(lines, "letters in the word", "share right").axvline(12.5, color="black", linestyle="--")
 plt.show()
