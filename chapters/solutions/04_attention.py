@@ -9,8 +9,9 @@
 # %% [markdown]
 # # Solutions of Day 4
 #
-# To the exercises of [Sequence to sequence, and attention](../04_attention.ipynb). There is more than one right
-# way. What counts is that the check passes and that you can say why.
+# Exercises 4.1 to 4.10 are those of [Sequence to sequence, and attention](../04_attention.ipynb), 4.11 to 4.19 those of its
+# [deeper page](../deeper/04_attention.ipynb). There is more than one right way. What counts is that the check passes and that you can say
+# why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -21,7 +22,7 @@ from statistics import mean
 import torch
 from torch.nn import functional as F
 
-from utils.attention import AdditiveScore, masked_softmax, padding_mask
+from utils.attention import AdditiveScore, padding_mask
 from utils.exercises.attention import check
 from utils.exercises.attention.beam_search_curse import random_language
 from utils.seq2seq import BOS, EOS, PAD, Seq2Seq, Seq2SeqConfig
@@ -29,7 +30,80 @@ from utils.show.display import observe, table
 
 # %% [markdown]
 # (solution-4-1)=
-# ## 4.1 Count the score's weights
+# ## 4.1 One step late
+#
+# BOS comes first, and the last symbol is left out: it is to be written, and read by nobody. All rows move together, also the PAD of the shorter ones.
+
+
+# %%
+def shift(target):
+    begin = torch.full_like(target[:, :1], BOS)
+    return torch.cat([begin, target[:, :-1]], dim=1)
+
+
+shift = check("4.1", shift)
+
+# %% [markdown]
+# (solution-4-2)=
+# ## 4.2 The additive score
+#
+# The two matrices act on queries and keys alone, so that is done once for each, not once for each pair. Then every query meets every key: one gets a new axis for the keys, the other one for the
+# queries, and the sum stretches both. The tanh comes after the sum, and `@ v` makes one number of M.
+
+
+# %%
+def additive_score(query, keys, W_a, U_a, v):
+    asked = (query @ W_a.T)[:, :, None]  # (B, T, 1, M)
+    offered = (keys @ U_a.T)[:, None]  # (B, 1, S, M)
+    return (asked + offered).tanh() @ v
+
+
+additive_score = check("4.2", additive_score)
+
+# %% [markdown]
+# Without the tanh a query would add the same number to all of its scores, and a softmax doesn't see that: the query would have no say.
+
+# %%
+query, keys = torch.tensor([[[3.0]], [[-3.0]]]), torch.tensor([[[1.0], [2.0]]]).repeat(2, 1, 1)
+bare = query + keys.mT
+print(bare.softmax(-1).tolist()[0] == bare.softmax(-1).tolist()[1])
+
+# %% [markdown]
+# (solution-4-3)=
+# ## 4.3 Weights that leave out padding
+#
+# What is hidden gets $-\infty$ *before* the softmax, so that the others share all of the weight. Any finite number could be beaten by scores that are lower still. A row in which nothing may be seen would be NaN, so its scores become 0 first, and its weights 0
+# afterwards; a NaN that is only replaced at the end would still spoil the gradient.
+
+
+# %%
+def masked_softmax(scores, mask):
+    nothing = ~mask.any(dim=-1, keepdim=True)
+    scores = scores.masked_fill(~mask, -math.inf).masked_fill(nothing, 0)
+    return scores.softmax(dim=-1).masked_fill(nothing, 0)
+
+
+masked_softmax = check("4.3", masked_softmax)
+
+# %% [markdown]
+# (solution-4-4)=
+# ## 4.4 A step of beam search
+#
+# `alive[:, None]` adds each beginning's $\log p$ to its own row. Flattened, candidate number $n$ continues beginning $\lfloor n / V \rfloor$ with symbol $n \bmod V$. All candidates compete: one beginning may go on twice, and another not at all.
+
+
+# %%
+def beam_step(alive, log_p):
+    W, V = log_p.shape
+    scores, places = (alive[:, None] + log_p).flatten().topk(W)
+    return scores, places // V, places % V
+
+
+beam_step = check("4.4", beam_step)
+
+# %% [markdown]
+# (solution-4-5)=
+# ## 4.5 Count the score's weights
 #
 # One matrix for the query, one for the keys, and a vector that makes a number of the 32. There are no biases.
 
@@ -37,86 +111,18 @@ from utils.show.display import observe, table
 my_count = 64 * 32 + 128 * 32 + 32
 print(my_count)
 assert my_count == sum(p.numel() for p in AdditiveScore(64, 128, 32).parameters())
-check("4.1", my_count)
+check("4.5", my_count)
 
 # %% [markdown]
-# (solution-4-2)=
-# ## 4.2 Predict: nowhere to look
+# (solution-4-6)=
+# ## 4.6 Predict: nowhere to look
 #
 # All eight scores are the same large negative number, and the softmax looks only at their differences. So the query
 # averages over all that it should not see, and nobody is told.
 
 # %%
 weights = torch.full((8,), -1e9).softmax(dim=0)
-check("4.2", weights[0].item())
-
-# %% [markdown]
-# (solution-4-3)=
-# ## 4.3 What goes in, what should come out
-#
-# The input has BOS in front. The target has EOS at the position `lengths`, the first one behind the sentence.
-
-
-# %%
-def teacher_pairs(ids: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    target = F.pad(ids, (0, 1), value=PAD)
-    target[torch.arange(len(ids)), lengths] = EOS
-    return F.pad(ids, (1, 0), value=BOS), target
-
-
-check("4.3", teacher_pairs)
-
-# %% [markdown]
-# (solution-4-4)=
-# ## 4.4 Perplexity without padding
-#
-# Choose the real symbols first. Then one mean over all of them can't go wrong.
-
-
-# %%
-def perplexity(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    log_p = logits.log_softmax(dim=-1).gather(-1, targets[..., None])[..., 0]  # (B, T)
-    return (-log_p[targets != PAD].mean()).exp()
-
-
-check("4.4", perplexity)
-
-# %% [markdown]
-# (solution-4-5)=
-# ## 4.5 The library's masks
-#
-# Only $-\infty$ is below every score. A row of nothing else would be NaN (and so would its gradient, if
-# $-\infty$ were added, not filled in), so such a row gets other scores before the softmax and zeros after it.
-
-
-# %%
-def weights_where_not(scores: torch.Tensor, blocked: torch.Tensor) -> torch.Tensor:
-    blocked = blocked[:, None]  # (B, 1, S): the same for all queries
-    nothing = blocked.all(dim=-1, keepdim=True)
-    scores = scores.masked_fill(blocked, -math.inf).masked_fill(nothing, 0.0)
-    return scores.softmax(dim=-1).masked_fill(nothing, 0.0)
-
-
-check("4.5", weights_where_not)
-
-# %% [markdown]
-# (solution-4-6)=
-# ## 4.6 Look for a direction
-#
-# Divide each vector by its length, and the dot product is the cosine.
-
-
-# %%
-def cosine_weights(query: torch.Tensor, keys: torch.Tensor, beta: float) -> torch.Tensor:
-    cosine = F.normalize(query, dim=-1) @ F.normalize(keys, dim=-1).mT
-    return (beta * cosine).softmax(dim=-1)
-
-
-check("4.6", cosine_weights)
-
-# %% [markdown]
-# The cosine finds a small key that points the right way; with a dot product a long one beside it can win. The
-# dot product, in turn, lets a key say by its length how much it matters, and lets a query be undecided.
+check("4.6", weights[0].item())
 
 # %% [markdown]
 # (solution-4-7)=
@@ -145,7 +151,199 @@ check("4.7", 4)
 
 # %% [markdown]
 # (solution-4-8)=
-# ## 4.8 Feed the attention back
+# ## 4.8 Predict: what a beam finds
+#
+# Greedy decoding takes *a*, and then *c*: 0.6 · 0.4. A beam of 2 keeps both beginnings, and *b c* is the better whole: 0.4 · 0.9. The beam's
+# sentence begins with the less probable symbol. No search that keeps a single beginning can find it.
+
+# %%
+check("4.8", 0.4 * 0.9)
+
+# %% [markdown]
+# (solution-4-9)=
+# ## 4.9 What the fixed vector costs
+#
+# Both models have read the same sentences, so the difference of the shares is the mean of the differences. `clamp` keeps an empty
+# bucket from dividing by 0.
+
+
+# %%
+def cost_by_length(attention, fixed, lengths, edges: list[int]) -> torch.Tensor:
+    difference = attention.double() - fixed.double()
+    costs = []
+    for low, high in zip(edges[:-1], edges[1:], strict=True):
+        inside = (lengths >= low) & (lengths < high)
+        costs.append(difference[inside].sum() / inside.sum().clamp(min=1))
+    return torch.stack(costs)
+
+
+check("4.9", cost_by_length)
+
+# %% [markdown]
+# If each symbol were wrong by chance and alike in all places, a share $p$ of right symbols would give $p^T$ right sentences of
+# length $T$. So some loss with the length is no news. The bottleneck shows in what the fixed vector loses *beyond* that,
+# in the same bucket and on the same sentences.
+
+# %% [markdown]
+# (solution-4-10)=
+# ## 4.10 Not before you have said something
+#
+# What may not be chosen gets $-\infty$ before the maximum is taken. The row that is looked at is that of the symbol chosen last.
+
+
+# %%
+def greedy(log_p: torch.Tensor, min_len: int, max_len: int) -> list[int]:
+    ids, last = [], BOS
+    while len(ids) < max_len and last != EOS:
+        choices = log_p[last].clone()
+        if len(ids) < min_len:
+            choices[EOS] = -math.inf
+        last = int(choices.argmax())
+        ids.append(last)
+    return ids
+
+
+check("4.10", greedy)
+
+# %% [markdown]
+# (solution-4-11)=
+# ## 4.11 What goes in, what should come out
+#
+# The input has BOS in front. The target has EOS at the position `lengths`, the first one behind the sentence.
+
+
+# %%
+def teacher_pairs(ids: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    target = F.pad(ids, (0, 1), value=PAD)
+    target[torch.arange(len(ids)), lengths] = EOS
+    return F.pad(ids, (1, 0), value=BOS), target
+
+
+check("4.11", teacher_pairs)
+
+# %% [markdown]
+# (solution-4-12)=
+# ## 4.12 Perplexity without padding
+#
+# Choose the real symbols first. Then one mean over all of them can't go wrong.
+
+
+# %%
+def perplexity(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    log_p = logits.log_softmax(dim=-1).gather(-1, targets[..., None])[..., 0]  # (B, T)
+    return (-log_p[targets != PAD].mean()).exp()
+
+
+check("4.12", perplexity)
+
+# %% [markdown]
+# (solution-4-13)=
+# ## 4.13 The library's masks
+#
+# Only $-\infty$ is below every score. A row of nothing else would be NaN (and so would its gradient, if
+# $-\infty$ were added, not filled in), so such a row gets other scores before the softmax and zeros after it.
+
+
+# %%
+def weights_where_not(scores: torch.Tensor, blocked: torch.Tensor) -> torch.Tensor:
+    blocked = blocked[:, None]  # (B, 1, S): the same for all queries
+    nothing = blocked.all(dim=-1, keepdim=True)
+    scores = scores.masked_fill(blocked, -math.inf).masked_fill(nothing, 0.0)
+    return scores.softmax(dim=-1).masked_fill(nothing, 0.0)
+
+
+check("4.13", weights_where_not)
+
+# %% [markdown]
+# (solution-4-14)=
+# ## 4.14 Look for a direction
+#
+# Divide each vector by its length, and the dot product is the cosine.
+
+
+# %%
+def cosine_weights(query: torch.Tensor, keys: torch.Tensor, beta: float) -> torch.Tensor:
+    cosine = F.normalize(query, dim=-1) @ F.normalize(keys, dim=-1).mT
+    return (beta * cosine).softmax(dim=-1)
+
+
+check("4.14", cosine_weights)
+
+# %% [markdown]
+# The cosine finds a small key that points the right way; with a dot product a long one beside it can win. The
+# dot product, in turn, lets a key say by its length how much it matters, and lets a query be undecided.
+
+# %% [markdown]
+# (solution-4-15)=
+# ## 4.15 Score an alignment
+#
+# Sure links should be found, so they stand below the line. Possible ones may be found, so they are only
+# counted where a link was made.
+
+
+# %%
+def alignment_error(weights, sure, possible, threshold: float) -> float:
+    links = weights >= threshold
+    hits = (links & sure).sum().item() + (links & possible).sum().item()
+    return 1 - hits / (links.sum().item() + sure.sum().item())
+
+
+check("4.15", alignment_error)
+
+# %% [markdown]
+# (solution-4-16)=
+# ## 4.16 Right as a whole
+#
+# As lists, sentences can be cut where they end, and lists of different lengths can be compared.
+
+
+# %%
+def exact_match(predicted: torch.Tensor, target: torch.Tensor) -> float:
+    right = 0
+    for ours, theirs in zip(predicted.tolist(), target.tolist(), strict=True):
+        end = theirs.index(EOS) + 1
+        right += ours[:end] == theirs[:end]
+    return right / len(target)
+
+
+check("4.16", exact_match)
+
+# %% [markdown]
+# (solution-4-17)=
+# ## 4.17 Remember where you looked
+#
+# The coverage is what it was at the step before, and that step's weights. It goes through the tanh with the rest.
+
+
+# %%
+def coverage_weights(queries, keys, W, U, w, v) -> torch.Tensor:
+    covered, steps = keys.new_zeros(keys.shape[:2]), []  # (B, S)
+    for s in queries.unbind(dim=1):
+        hidden = torch.tanh((s @ W.T)[:, None] + keys @ U.T + covered[..., None] * w)
+        weights = (hidden @ v).softmax(dim=-1)
+        covered = covered + weights
+        steps.append(weights)
+    return torch.stack(steps, dim=1)
+
+
+check("4.17", coverage_weights)
+
+# %% [markdown]
+# A query that stays the same would look at the same place for ever. With a coverage that counts against a position, it moves on: here
+# are four steps of one query over three keys.
+
+# %%
+query, keys = torch.ones(1, 4, 1), torch.tensor([[[1.0], [0.5], [0.0]]])
+one = torch.ones(1)
+rows = coverage_weights(query, keys, torch.zeros(1, 1), torch.ones(1, 1), -2 * one, 4 * one)[0]
+table(
+    [[t, *(f"{weight:.2f}" for weight in row)] for t, row in enumerate(rows.tolist())],
+    ["step", "first key", "second key", "third key"],
+)
+
+# %% [markdown]
+# (solution-4-18)=
+# ## 4.18 Feed the attention back
 #
 # Since $\tilde h_{t-1}$ goes into step $t$, the steps can no longer run in one go, as they can in Luong's
 # model without input feeding.
@@ -164,125 +362,11 @@ def input_feeding(x, s_0, annotations, lengths, W_s, W_c) -> torch.Tensor:
     return torch.stack(steps, dim=1)
 
 
-check("4.8", input_feeding)
+check("4.18", input_feeding)
 
 # %% [markdown]
-# (solution-4-9)=
-# ## 4.9 Not before you have said something
-#
-# What may not be chosen gets $-\infty$ before the maximum is taken. The row that is looked at is that of the symbol chosen last.
-
-
-# %%
-def greedy(log_p: torch.Tensor, min_len: int, max_len: int) -> list[int]:
-    ids, last = [], BOS
-    while len(ids) < max_len and last != EOS:
-        choices = log_p[last].clone()
-        if len(ids) < min_len:
-            choices[EOS] = -math.inf
-        last = int(choices.argmax())
-        ids.append(last)
-    return ids
-
-
-check("4.9", greedy)
-
-# %% [markdown]
-# (solution-4-10)=
-# ## 4.10 Score an alignment
-#
-# Sure links should be found, so they stand below the line. Possible ones may be found, so they are only
-# counted where a link was made.
-
-
-# %%
-def alignment_error(weights, sure, possible, threshold: float) -> float:
-    links = weights >= threshold
-    hits = (links & sure).sum().item() + (links & possible).sum().item()
-    return 1 - hits / (links.sum().item() + sure.sum().item())
-
-
-check("4.10", alignment_error)
-
-# %% [markdown]
-# (solution-4-11)=
-# ## 4.11 Right as a whole
-#
-# As lists, sentences can be cut where they end, and lists of different lengths can be compared.
-
-
-# %%
-def exact_match(predicted: torch.Tensor, target: torch.Tensor) -> float:
-    right = 0
-    for ours, theirs in zip(predicted.tolist(), target.tolist(), strict=True):
-        end = theirs.index(EOS) + 1
-        right += ours[:end] == theirs[:end]
-    return right / len(target)
-
-
-check("4.11", exact_match)
-
-# %% [markdown]
-# (solution-4-12)=
-# ## 4.12 What the fixed vector costs
-#
-# Both models have read the same sentences, so the difference of the shares is the mean of the differences. `clamp` keeps an empty
-# bucket from dividing by 0.
-
-
-# %%
-def cost_by_length(attention, fixed, lengths, edges: list[int]) -> torch.Tensor:
-    difference = attention.double() - fixed.double()
-    costs = []
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
-        inside = (lengths >= low) & (lengths < high)
-        costs.append(difference[inside].sum() / inside.sum().clamp(min=1))
-    return torch.stack(costs)
-
-
-check("4.12", cost_by_length)
-
-# %% [markdown]
-# If each symbol were wrong by chance and alike in all places, a share $p$ of right symbols would give $p^T$ right sentences of
-# length $T$. So some loss with the length is no news. The bottleneck shows in what the fixed vector loses *beyond* that,
-# in the same bucket and on the same sentences.
-
-# %% [markdown]
-# (solution-4-13)=
-# ## 4.13 Remember where you looked
-#
-# The coverage is what it was at the step before, and that step's weights. It goes through the tanh with the rest.
-
-
-# %%
-def coverage_weights(queries, keys, W, U, w, v) -> torch.Tensor:
-    covered, steps = keys.new_zeros(keys.shape[:2]), []  # (B, S)
-    for s in queries.unbind(dim=1):
-        hidden = torch.tanh((s @ W.T)[:, None] + keys @ U.T + covered[..., None] * w)
-        weights = (hidden @ v).softmax(dim=-1)
-        covered = covered + weights
-        steps.append(weights)
-    return torch.stack(steps, dim=1)
-
-
-check("4.13", coverage_weights)
-
-# %% [markdown]
-# A query that stays the same would look at the same place for ever. With a coverage that counts against a position, it moves on: here
-# are four steps of one query over three keys.
-
-# %%
-query, keys = torch.ones(1, 4, 1), torch.tensor([[[1.0], [0.5], [0.0]]])
-one = torch.ones(1)
-rows = coverage_weights(query, keys, torch.zeros(1, 1), torch.ones(1, 1), -2 * one, 4 * one)[0]
-table(
-    [[t, *(f"{weight:.2f}" for weight in row)] for t, row in enumerate(rows.tolist())],
-    ["step", "first key", "second key", "third key"],
-)
-
-# %% [markdown]
-# (solution-4-14)=
-# ## 4.14 The beam search curse
+# (solution-4-19)=
+# ## 4.19 The beam search curse
 #
 # A beam is a list of pairs, the sum of $\log p$ so far and the symbols. `sorted` compares the sums first.
 
@@ -303,7 +387,7 @@ def n_best(log_p: torch.Tensor, width: int, max_len: int, penalty: float) -> lis
     return [ids for _, ids in ended]
 
 
-check("4.14", n_best)
+check("4.19", n_best)
 
 # %% [markdown]
 # The languages of the measurement are those of the lesson's page.
@@ -358,13 +442,3 @@ observe(
 #
 # A narrow beam is no cure: at widths of 1 and 2 most of these languages run in a circle and never end, which counts as 20 here. Nor
 # does a penalty of 1 repair the ranking. It turns the error round: the best sentences are now far longer than drawn ones.
-
-# %% [markdown]
-# (solution-4-15)=
-# ## 4.15 Predict: what a beam finds
-#
-# Greedy decoding takes *a*, and then *c*: 0.6 · 0.4. A beam of 2 keeps both beginnings, and *b c* is the better whole: 0.4 · 0.9. The beam's
-# sentence begins with the less probable symbol. No search that keeps a single beginning can find it.
-
-# %%
-check("4.15", 0.4 * 0.9)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from torch import nn
 
-from utils.data.dates import Example, corpus
+from utils.data.dates import LOCALES, Example, corpus
 from utils.data.text import EOS, Vocabulary, pad
 from utils.training.metrics import exact_match
 from utils.training.recipes import train_translator
@@ -57,6 +57,13 @@ class DateTask:
             "exact": exact(self.parts.test),
             "unseen": exact(self.parts.unseen_formats),
         }
+
+
+def one_of_each(examples: Sequence[Example]) -> list[Example]:
+    """The first example of each locale whose month or weekday is a word, in `LOCALES`' order."""
+    formats = ("medium", "long", "full", "yMMMEd")
+    worded = [e for e in examples if e.format in formats and any(map(str.isalpha, e.text))]
+    return [next(e for e in worded if e.locale == locale) for locale in LOCALES]
 
 
 def sample() -> list[np.ndarray]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from itertools import product
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from utils.data.text import EOS, Vocabulary, pad
 from utils.data.translation import sentences
@@ -100,3 +100,21 @@ def recurrent(task: ShortTask, epochs: int) -> tuple[Seq2Seq, History]:
     model = Seq2Seq(Seq2SeqConfig(*sizes, attention="dot", style="Luong"))
     how = {"epochs": epochs, "batch_size": 32, "learning_rate": 6e-3}
     return model, train_translator(model, sequence_loss, *shown, **how)
+
+
+def from_lesson(model: nn.Module) -> Seq2Seq:
+    """The book's network with the weights of Day 4's `Translator`, an additive score in it.
+
+    It is in double precision and in evaluation mode.
+    """
+    (V, D), (W, _), N = model.source.weight.shape, model.target.weight.shape, len(model.v)
+    book = Seq2Seq(Seq2SeqConfig(V, W, D, N, attention="additive", style="Luong")).double().eval()
+    encoder, decoder, score = book.encoder, book.decoder, book.decoder.attention.score
+    encoder.layer.load_library(model.encoder)
+    decoder.layer.load_library(model.decoder)
+    twins = [(encoder.embedding, model.source), (decoder.embedding, model.target)]
+    twins += [(decoder.bridge[0], model.bridge), (decoder.combine, model.W_c)]
+    for twin, own in [*twins, (decoder.output, model.output)]:
+        twin.load_state_dict(own.state_dict())
+    score.load_state_dict({"W_a.weight": model.W_a, "U_a.weight": model.U_a, "v": model.v})
+    return book

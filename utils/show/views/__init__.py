@@ -1,5 +1,6 @@
 """Interactive pictures: each is a small script, with the Python side that checks its data."""
 
+from utils.show.views.alignment import Looks, alignment
 from utils.show.views.drawing import drawing
 from utils.show.views.gates import gates
 from utils.show.views.heads import heads
@@ -15,6 +16,8 @@ from utils.show.views.translation import translation
 from utils.show.views.writing import writing
 
 __all__ = [
+    "Looks",
+    "alignment",
     "drawing",
     "gates",
     "guess",

@@ -1,0 +1,1065 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Day 4, deeper: Sequence to sequence, and attention
+#
+# This page goes beyond the evening of [Day 4](../04_attention.ipynb). It measures in full what the lesson says in a sentence, answers five more claims, and has nine more exercises. The sections
+# don't need each other, so begin with the question that you would have asked. What they share comes first: imports, and a network that has learned to translate short sentences.
+
+# %% tags=["setup"]
+import convolution_to_attention  # is `utils` this book's?
+
+import itertools
+from functools import partial
+from statistics import fmean
+from time import perf_counter
+
+import matplotlib.pyplot as plt
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.utils.flop_counter import FlopCounterMode
+
+from utils import attention, seq2seq
+from utils.exercises.attention import check
+from utils.exercises.attention.beam_search_curse import random_language
+from utils.seq2seq import BOS, EOS, PAD, Seq2Seq, Seq2SeqConfig
+
+# %% tags=["setup"]
+from utils.data import dates, translation
+from utils.data.text import BucketedBatches, Vocabulary, pad
+from utils.measure import experiments
+from utils.measure.claims import claim
+from utils.show.display import observe, show_source, table
+from utils.show.plotting import curves, use_book_style
+from utils.tasks.backwards import best_runs, whole
+from utils.tasks.short_translation import KINDS, LONGEST
+from utils.training import metrics
+from utils.training.loop import Batches, evaluate, fit
+from utils.training.recipes import rise_and_fall, train_translator
+
+use_book_style()
+
+# %% [markdown]
+# The sentences are the lesson's, from a grammar that knows which word stands for which. We take 12,000, keep the short ones of four kinds, and train the book's own `Seq2Seq` with the dot score.
+
+# %% tags=["evidence"]
+drawn = translation.sentences(12_000, seed=0, structures=KINDS)
+pairs = [pair for pair in drawn if len(pair.source) <= LONGEST]
+train_pairs, test_pairs = pairs[:-400], pairs[-400:]
+english = Vocabulary(word for pair in train_pairs for word in pair.source)
+chinese = Vocabulary(word for pair in train_pairs for word in pair.target)
+
+
+def in_ids(pairs: list[translation.Pair]) -> tuple[list[list[int]], list[list[int]]]:
+    """Sources with EOS behind them, and targets."""
+    sources = [[*english.encode(pair.source), EOS] for pair in pairs]
+    return sources, [chinese.encode(pair.target) for pair in pairs]
+
+
+# %% tags=["evidence", "training"]
+torch.manual_seed(0)
+config = Seq2SeqConfig(len(english), len(chinese), 48, 64, attention="dot", style="Luong")
+translator = Seq2Seq(config)
+how = {"epochs": 5, "batch_size": 32, "learning_rate": 6e-3}
+train_translator(translator, seq2seq.sequence_loss, *in_ids(train_pairs), **how)
+sources, targets = in_ids(test_pairs)
+source, lengths = pad(sources)
+target, _ = pad([[*ids, EOS] for ids in targets])
+
+# %% [markdown]
+# (seq-vector)=
+# ## How much does a fixed vector need?
+#
+# *6 minutes.* The lesson finds that a vector learns to write words backwards, only later. How do width, data and rate come into it? The stored experiment has all of it: several learning rates and three seeds
+# each. The table shows the best rate of each, picked on validation words.
+
+# %% tags=["evidence"]
+backwards = experiments.load("backwards")
+rows = []
+for words, passes in ((4_000, 3), (12_000, 20)):
+    for name, best in best_runs(backwards.select(words=words)).items():
+        found = [row["validation"][-1] for row in best]
+        trained_on = f"{words:,} words, {passes} passes"
+        rows.append([trained_on, name, best[0]["parameters"], f"{best[0]['learning_rate']:g}"])
+        rows[-1].append(f"{min(found):.0%} to {max(found):.0%}")
+table(rows, ["trained on", "model", "parameters", "best rate", "9 to 12 letters right"])
+
+# %% [markdown]
+# Twice the width helps, and more passes help much more. With a short training, a vector looks like a hard limit, which it is not.
+#
+# Is it the same with sentences? We give a vector of 64 the short sentences from above, twenty times, and look at it after each pass.
+
+# %% tags=["evidence", "training"]
+torch.manual_seed(0)
+through = Seq2Seq(Seq2SeqConfig(len(english), len(chinese), 48, 64, attention=None))
+batches = BucketedBatches(*in_ids(train_pairs), batch_size=32, shuffle=True)
+optimiser, schedule = rise_and_fall(through, 6e-3, 20 * len(batches))
+history = fit(
+    through,
+    batches,
+    seq2seq.sequence_loss,
+    optimiser,
+    epochs=20,
+    schedule=schedule,
+    metrics={"whole": whole},
+    validation=BucketedBatches(sources, targets, batch_size=400),
+)
+after = history.validation["whole"]
+translated_right = whole(translator(source, lengths, seq2seq.shift(target)), target)
+
+# %% tags=["evidence"]
+observe(
+    "Five passes into its training the vector translates {five:.0%} of 400 new sentences exactly, after twenty {twenty:.0%}. With attention, a training of five passes gives {ours:.0%}.",
+    **{"five": after[4], "twenty": after[-1], "ours": translated_right},
+    holds=after[4] < after[-1] - 0.1 and after[4] < translated_right - 0.2,
+)
+
+# %% [markdown]
+# Again the vector is slow rather than full. Now sentences of 3 to 25 words. The stored experiment `translation` made six passes over 24,000 of them; another, `translation_width`, doubles the vector.
+
+# %% tags=["evidence"]
+translated = experiments.load("translation")
+lines = {
+    "additive attention": translated.select(score="additive"),
+    "vector of 256": experiments.load("translation_width").select(hidden_size=256),
+    "vector of 128": translated.select(score="none"),
+}
+by_words = {
+    name: (rows[0]["length"], [row["exact by length"] for row in rows])
+    for name, rows in lines.items()
+}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of sentences translated exactly after six passes, by their number of English words: means and ranges of three seeds (stored experiments).", "name": "fig-translation-length"}, "image": {"alt": "Three lines over the number of words, from 3 to 25. With additive attention it stays near one. The vectors fall to zero: 128 wide by about eight words, 256 wide by about seventeen."}}
+curves(by_words, "English words", "share exactly right")
+plt.show()
+
+
+# %% tags=["evidence"]
+def between(rows: list[dict], first: int, last: int) -> float:
+    """Mean share of exact translations over the source lengths from first to last, and seeds."""
+    return fmean(
+        share
+        for row in rows
+        for length, share in zip(row["length"], row["exact by length"])
+        if first <= length <= last
+    )
+
+
+# %% tags=["evidence"]
+observe(
+    "Of the sentences of 3 to 5 words the vectors translate {narrow:.0%} and {wide:.0%}, attention {ours:.0%}; of those of 20 to 25 words {less:.0%}, {more:.0%} and {most:.0%}.",
+    narrow=between(lines["vector of 128"], 3, 5),
+    wide=between(lines["vector of 256"], 3, 5),
+    ours=between(lines["additive attention"], 3, 5),
+    less=between(lines["vector of 128"], 20, 25),
+    more=between(lines["vector of 256"], 20, 25),
+    most=between(lines["additive attention"], 20, 25),
+    holds=between(lines["vector of 128"], 3, 5)
+    < 0.8
+    < between(lines["additive attention"], 20, 25),
+)
+
+# %% [markdown]
+# The vector of 128 is behind even where sentences are shortest, so six passes were too few for it at every length, and the fall is no proof of a limit. Exact match falls with the length for every model, since one wrong word is enough; that is
+# why attention, trained alike, stands beside it. How far a vector gets in translation with the data and the depth of {cite:t}`sutskever2014sequence` is not decided here.
+
+# %% [markdown]
+# (seq-exposure)=
+# ## What do its own mistakes cost?
+#
+# *5 minutes.* In training the decoder never saw a mistake of its own. When it writes, it must live with them. This gap is called **exposure bias** {cite}`ranzato2016sequence`. How much does it hurt? We look at all places of the test
+# where the decoder, told the truth, would write a wrong symbol, and go on. At the next step it reads either the truth, or the wrong symbol that it wanted to write. All else is the same.
+
+# %% tags=["evidence"]
+with torch.no_grad():
+    guessed = translator.eval()(source, lengths, seq2seq.shift(target)).argmax(-1)  # (B, T)
+real = target != PAD
+wrong, stops = (guessed != target) & real, guessed == EOS
+row, t = (wrong & ~stops)[:, :-1].logical_and(real[:, 1:]).nonzero(as_tuple=True)
+truth_fed = seq2seq.shift(target)[row]
+own_fed = truth_fed.clone()
+own_fed[range(len(row)), t + 1] = guessed[row, t]
+
+
+@torch.no_grad()
+def next_wrong(fed: torch.Tensor) -> float:
+    """Share of mistakes at the step after a mistake, for a decoder that reads this."""
+    said = translator(source[row], lengths[row], fed).argmax(-1)[range(len(row)), t + 1]
+    return (said != target[row, t + 1]).double().mean().item()
+
+
+# %% tags=["evidence"]
+after_right = ~wrong[:, :-1] & real[:, 1:]
+usual = wrong[:, 1:][after_right].double().mean().item()
+told, own = next_wrong(truth_fed), next_wrong(own_fed)
+observe(
+    "After a right symbol {usual:.0%} of the next ones are wrong; after a mistake, if the truth is read, {told:.0%}; if the mistake is read, {own:.0%}.",
+    **{"usual": usual, "told": told, "own": own},
+    holds=told > 1.5 * usual and own > told + 0.1,
+)
+
+# %% [markdown]
+# Two things are in these numbers. Hard sentences have several mistakes, whatever is read: that is the step from the first number to the second. The step from the second to the third is what the mistake itself does. Part of that is no fault:
+# after another beginning another word is right, and we compare with one reference, place by place. **Scheduled sampling** {cite}`bengio2015scheduled` lets the decoder read its own words more and more often while it is trained.
+
+# %% [markdown]
+# (seq-dates)=
+# ## Dates: who is told the language?
+#
+# *6 minutes.* `3/5/04` is a day in March in the United States and one in May in Spain. Whoever isn't told can't be right every time. How often would the best possible reader be right, over all days of two years? And what can rules do, written by
+# people? `dateutil` is a library that knows many formats. We gave it CLDR's names of months, the language, and rules of our own for what it got wrong: which century two digits mean, what follows a year in front, where `3月5日` is cut, and that
+# "mar" may be a Tuesday. A stored experiment trained a network of the lesson's kind on 24,000 dates, with three seeds.
+
+# %% tags=["evidence"]
+ceiling = dates.ceiling(dates.days([2023, 2024]))
+corpus = dates.corpus(6000, n_held_out=1000, seed=0)
+trained_days = {example.date for example in corpus.train}
+assert not any(example.date in trained_days for example in corpus.test)
+
+
+def rules_right(examples: list[dates.Example]) -> float:
+    """Share of dates that the rules read right, when they are told the language."""
+    return fmean(dates.parse_with_dateutil(e.text, e.locale) == e.date for e in examples)
+
+
+by_rules = [rules_right(part) for part in (corpus.test, corpus.unseen_formats)]
+read_dates = experiments.load("dates")
+of_dates = {
+    told: [read_dates.spread(name, locale=told) for name in ("exact", "unseen")]
+    for told in (True, False)
+}
+rows = [
+    [name, *(f"{low:.1%} to {high:.1%}" for _, low, high in of_dates[told])]
+    for told, name in ((True, "the network, told the language"), (False, "not told"))
+]
+rows.append(["the rules", *(f"{right:.1%}" for right in by_rules)])
+table(rows, ["reads", "formats seen in training", "formats never seen"])
+
+# %% tags=["evidence"]
+observe(
+    "Not told the language, nobody can be right on more than {ceiling:.1%}; the network reaches {untold:.1%}. Told, it reads {told:.2%} of the new days.",
+    **{"ceiling": ceiling, "untold": of_dates[False][0][0], "told": of_dates[True][0][0]},
+    holds=0.98 < of_dates[False][0][0] / ceiling < 1 and of_dates[True][0][1] > 0.995,
+)
+
+# %% [markdown]
+# The network comes up to the rules where it has seen the format, and is behind them where it has not. That is no fair race: whoever wrote the rules had seen all of these formats.
+
+# %% [markdown]
+# (seq-right)=
+# ## Is it right, in full?
+#
+# *8 minutes.* The lesson compares your network with the book's. Here is the book's attention itself. A score has two halves: what concerns the keys alone is done once for a source, and what compares them with a query at each step.
+
+# %%
+show_source(attention.AdditiveScore)
+
+# %% [markdown]
+# The mechanism is given a score and knows nothing else about it. Where the score is a dot product and no weights are wanted, it calls the library's function, which computes the same in one go and needn't store the weights.
+
+# %%
+show_source(attention.Attention)
+
+# %% [markdown]
+# Is that so: does it give, with each of five scores, what a softmax and an average give?
+
+# %% tags=["evidence"]
+torch.manual_seed(0)
+queries, keys, values = torch.randn(2, 6, 16), torch.randn(2, 8, 16), torch.randn(2, 8, 5)
+mask = attention.padding_mask(torch.tensor([8, 5]), 8)  # (B, 1, S)
+scores = {name: build(16) for name, build in seq2seq.models.SCORES.items()}
+
+
+@torch.no_grad()
+def difference(score: attention.Score) -> float:
+    """Between the mechanism's contexts, and those of a softmax and an average by hand."""
+    context, _ = attention.Attention(score)(queries, keys, values, mask)
+    e = score(queries, keys).masked_fill(~mask, -torch.inf).exp()
+    return (context - e / e.sum(-1, keepdim=True) @ values).abs().max().item()
+
+
+with torch.no_grad():
+    concat, additive = scores["concat"], scores["additive"]
+    concat.W.weight.copy_(torch.cat([additive.W_a.weight, additive.U_a.weight], dim=1))
+    concat.v.copy_(additive.v)
+    apart = (concat(queries, keys) - additive(queries, keys)).abs().max().item()
+
+# %% [markdown]
+# (claim-s2s-3)=
+
+# %% tags=["evidence"]
+claim(
+    "s2s-3",
+    "Yes: one softmax and one average serve five scores, to {same:.0e}. Luong's “concat” even is Bahdanau's score, to {apart:.0e}.",
+    same=max(map(difference, scores.values())),
+    apart=apart,
+    holds=lambda same, apart: max(same, apart) < 1e-4,
+    scale="random queries and keys, 16 wide",
+)
+
+# %% [markdown]
+# First a loop over sentences, queries and the keys that are there, with sizes that all differ:
+
+# %% tags=["evidence"]
+torch.manual_seed(1)
+score = attention.AdditiveScore(4, 6, 3).double()
+q, k, values = (torch.randn(2, *sizes, dtype=torch.float64) for sizes in ((5, 4), (7, 6), (7, 2)))
+some = torch.tensor([7, 4])
+context, _ = attention.Attention(score)(q, k, values, attention.padding_mask(some, 7))
+
+
+def context_loop(b: int, t: int) -> torch.Tensor:
+    """The context of one query, from the definition. Returns (d_v,)."""
+    there = range(int(some[b]))
+    e = [score.v @ (score.W_a.weight @ q[b, t] + score.U_a.weight @ k[b, j]).tanh() for j in there]
+    total = sum(number.exp() for number in e)
+    return sum(number.exp() / total * values[b, j] for number, j in zip(e, there))
+
+
+close = partial(torch.testing.assert_close, rtol=1e-10, atol=1e-10)
+looped = torch.stack([torch.stack([context_loop(b, t) for t in range(5)]) for b in range(2)])
+close(context, looped)
+
+# %% [markdown]
+# Then the library. It has the scaled dot product twice: as a function, and as a layer with four matrices around it, which we set to the identity. Mind the masks. The function's is like ours: True means "may be seen". The
+# layer's `key_padding_mask` is the inverse.
+
+# %% tags=["evidence"]
+q, k = torch.randn(2, 5, 6, dtype=torch.float64), k.requires_grad_()
+mask = attention.padding_mask(some, 7)
+ours, weights = attention.Attention(attention.ScaledDotScore())(q, k, k, mask)
+kernel = F.scaled_dot_product_attention(q, k, k, attn_mask=mask)
+close(ours, kernel)
+both = (torch.autograd.grad(x.pow(2).sum(), k, retain_graph=True)[0] for x in (ours, kernel))
+close(*both)
+layer = nn.MultiheadAttention(6, num_heads=1, bias=False, batch_first=True).double()
+with torch.no_grad():
+    layer.in_proj_weight.copy_(torch.eye(6, dtype=torch.float64).repeat(3, 1))
+    layer.out_proj.weight.copy_(torch.eye(6, dtype=torch.float64))
+theirs, their_weights = layer(q, k, k, key_padding_mask=~mask[:, 0])
+close(ours, theirs)
+close(weights, their_weights)
+
+# %% [markdown]
+# Next, the models. Step by step, a decoder must give the logits that it gives all at once. And a short source must come out as if there were no padding behind it. We ask both decoders, and the one without attention.
+
+
+# %% tags=["evidence"]
+def two_ways(score: str | None, style: str) -> float:
+    """Largest difference between steps and the whole target, and between padded and alone."""
+    torch.manual_seed(0)
+    model = Seq2Seq(Seq2SeqConfig(9, 8, 5, 6, attention=score, style=style)).double()
+    source, lengths = pad([[3, 4, 5, 6, EOS], [7, 8, EOS]])
+    target_in = torch.tensor([[BOS, 3, 4, 5], [BOS, 6, 7, 3]])
+    whole = model(source, lengths, target_in)
+    state, memory = model.encode(source[1:, :3], lengths[1:])  # the second sentence, alone
+    steps = []
+    for symbol in target_in[1]:
+        logits, state, _ = model.decoder(symbol.view(1, 1), state, memory)
+        steps.append(logits[0, 0])
+    return (torch.stack(steps) - whole[1]).abs().max().item()
+
+
+kinds = [(None, "Luong"), ("additive", "Bahdanau"), ("general", "Luong")]
+assert max(two_ways(*kind) for kind in kinds) < 1e-12
+
+# %% [markdown]
+# Does the beam find what it should? With two letters and EOS, and at most four symbols, there are only 15 targets, so we can try them all. A beam of 24 drops nothing here, and must find the best.
+
+# %% tags=["evidence"]
+torch.manual_seed(3)
+tiny = Seq2Seq(Seq2SeqConfig(6, 5, 4, 8, attention="dot", style="Luong")).double().eval()
+two, two_lengths = pad([[3, 4, EOS], [5, EOS]])
+every = [[*word, EOS] for n in range(4) for word in itertools.product([3, 4], repeat=n)]
+
+
+def log_probability(sentence: int, target: list[int]) -> float:
+    """log p(target | source) of the tiny model, for one of its two sources."""
+    y, S = torch.tensor([target]), int(two_lengths[sentence])
+    logits = tiny(two[[sentence], :S], two_lengths[[sentence]], seq2seq.shift(y))
+    return logits.log_softmax(-1)[0].gather(1, y.T).sum().item()
+
+
+best = [max(every, key=lambda target: log_probability(b, target)) for b in (0, 1)]
+found, _ = seq2seq.beam_search(tiny, two, two_lengths, width=24, max_len=4)
+assert [metrics.until(row, EOS) for row in found] == best
+greedy = seq2seq.greedy_decode(translator, source, lengths, max_len=20)
+narrow, _ = seq2seq.beam_search(translator, source, lengths, width=1, max_len=20)
+assert [metrics.until(row, EOS) for row in greedy] == [metrics.until(row, EOS) for row in narrow]
+print("loop, library, steps and exhaustive search agree; a beam of 1 is greedy decoding")
+
+# %% [markdown]
+# (seq-bleu)=
+# ## How good is a translation that is not exactly right?
+#
+# *4 minutes.* Exact match forgives nothing. **BLEU** {cite}`papineni2002bleu` looks up the translations' words, pairs, triples and quadruples in the references; each counts at most as often as it occurs there. The four shares $p_n$ that
+# are found go into a geometric mean. If the translations' length $\ell$ is below the references' $r$, they pay for it:
+#
+# $$
+# \text{BLEU} = 100 \cdot \min\left(1, e^{1 - r/\ell}\right) \cdot \exp\left(\tfrac14 \textstyle\sum_{n=1}^{4} \log p_n\right) .
+# $$ (eq-bleu)
+
+# %% tags=["evidence"]
+beam, _ = seq2seq.beam_search(translator, source, lengths, width=5, max_len=20)
+reference = [pair.target for pair in test_pairs]
+judged = {}
+for name, written in (("greedy", greedy), ("beam", beam)):
+    said = [chinese.decode(row) or ["<nothing>"] for row in written]
+    judged[name] = metrics.exact_match(written, target, EOS)
+    judged[f"{name}_bleu"] = metrics.bleu(said, reference)
+observe(
+    "Of 400 new sentences greedy decoding gets {greedy:.0%} exactly right, with a BLEU of {greedy_bleu:.0f}; a beam of five {beam:.0%}, with {beam_bleu:.0f}.",
+    **judged,
+    holds=judged["greedy_bleu"] / 100 > judged["greedy"]
+    and abs(judged["greedy"] - judged["beam"]) < 0.05,
+)
+
+# %% [markdown]
+# Longer targets have more factors below 1, so their probability is smaller. A **length penalty** divides $\log p$ by a power of the length to make up for it; exercise 4.19 is about what wide beams do otherwise. Does the beam at least find what the
+# model holds more probable?
+
+
+# %% tags=["evidence"]
+@torch.no_grad()
+def log_likelihood(written: torch.Tensor) -> torch.Tensor:
+    """log p of what was written, by the translator. Shapes: (B, T) to (B,)."""
+    log_p = translator.eval()(source, lengths, seq2seq.shift(written)).log_softmax(-1)
+    return (log_p.gather(-1, written[..., None])[..., 0] * (written != PAD)).sum(1)
+
+
+higher = log_likelihood(beam) - log_likelihood(greedy)
+observe(
+    "For {better:.1%} of the sentences the beam finds something more probable, for {worse:.1%} something less.",
+    better=(higher > 1e-3).double().mean().item(),
+    worse=(higher < -1e-3).double().mean().item(),
+    holds=(higher > 1e-3).sum().item() > (higher < -1e-3).sum().item(),
+)
+
+# %% [markdown]
+# (seq-aer)=
+# ## How are links judged?
+#
+# *6 minutes.* Not every word has one clear partner. A link is **sure** ($\mathcal S$) if nobody would doubt it, and **possible** ($\mathcal P \supseteq \mathcal S$) if one may draw it or leave it out. In real texts people mark them; here the grammar
+# does. Ours is generous: function words such as 了, 的 and 把, but also 在, 给 and 一, have possible links only, so a stricter count would give higher rates. For a predicted set of links $\mathcal A$, the **alignment error rate** {cite}`och2003systematic` is
+#
+# $$
+# \text{AER} = 1 - \frac{|\mathcal A \cap \mathcal S| + |\mathcal A \cap \mathcal P|}{|\mathcal A| + |\mathcal S|} .
+# $$ (eq-aer)
+#
+# By hand: two links are sure, one more is possible. The predicted links have one of the sure ones, the possible one, and one that is wrong.
+
+# %%
+sure, possible = {(0, 0), (1, 2)}, {(0, 0), (1, 2), (2, 2)}
+predicted = {(0, 0), (2, 2), (1, 1)}
+by_hand = 1 - (len(predicted & sure) + len(predicted & possible)) / (len(predicted) + len(sure))
+assert abs(by_hand - metrics.alignment_error_rate([predicted], [sure], [possible])) < 1e-12
+print(f"AER {by_hand:.1f}")
+
+# %% [markdown]
+# Now for the 400 test sentences: each Chinese word is linked with the English word of the largest weight. Beside it stand two guesses that know nothing, the diagonal and a word by chance.
+
+
+# %% tags=["evidence"]
+def error_rate(links: list) -> float:
+    """Alignment error rate of one set of links for each test sentence."""
+    must, may = [pair.sure for pair in test_pairs], [pair.possible for pair in test_pairs]
+    return metrics.alignment_error_rate([frozenset(link) for link in links], must, may)
+
+
+weights = seq2seq.forced_weights(translator, source, lengths, target)
+sizes = [(len(pair.target), len(pair.source)) for pair in test_pairs]
+chance = torch.Generator().manual_seed(0)
+largest = error_rate([metrics.alignment(w, *size) for w, size in zip(weights, sizes)])
+diagonal = error_rate([{(t, t * S // T) for t in range(T)} for T, S in sizes])
+drawn = [enumerate(torch.randint(S, (T,), generator=chance).tolist()) for T, S in sizes]
+observe(
+    "The largest weights have an error rate of {largest:.0%}, the diagonal {diagonal:.0%}, a draw {drawn:.0%}.",
+    **{"largest": largest, "diagonal": diagonal, "drawn": error_rate(drawn)},
+    holds=largest < 0.75 * diagonal,
+)
+
+# %% [markdown]
+# In the stored experiment, links may also be all weights above a threshold, which was picked on validation data: some symbols have two partners, and some have none.
+
+# %% tags=["evidence"]
+products = ("dot", "scaled dot", "general")
+no_weights = experiments.load("translation_unprojected")
+
+
+def of_score(score: str, column: str) -> list[float]:
+    """A column's numbers for a score, one for each seed."""
+    return (
+        no_weights.column(column)
+        if score == "no weights"
+        else translated.column(column, score=score)
+    )
+
+
+names = (*products, "additive", "no weights")
+in_percent = lambda of: f"{100 * min(of):.0f} to {100 * max(of):.0f}"  # noqa: E731
+table(
+    [
+        [name, *(in_percent(of_score(name, column)) for column in ("aer", "aer, threshold"))]
+        for name in names
+    ],
+    ["score", "AER of the largest weight, %", "of weights above a threshold, %"],
+)
+
+# %% [markdown]
+# *No weights* is a score that comes below: its alignment is the worst by far, and still it translates most sentences exactly. A good translation doesn't need a good alignment.
+
+# %% [markdown]
+# (seq-scores)=
+# ## Which score is best?
+#
+# *8 minutes.* {cite:t}`vaswani2017attention` say (in §3.2.1, citing others) that for larger widths the additive score outperforms the dot product, unless that is scaled by $1/\sqrt{d_k}$. The stored experiment trained all scores, 128 wide, by one
+# recipe.
+
+# %% tags=["evidence"]
+exact = {name: of_score(name, "exact") for name in ("none", *names)}
+table(
+    [
+        [name, *(in_percent(of_score(name, column)) for column in ("exact", "unseen structures"))]
+        for name in exact
+    ],
+    ["score", "exact, %", "unseen structures, %"],
+)
+
+# %% [markdown]
+# *None* is the fixed vector, and *unseen structures* are sentences that combine parts which training shows only apart.
+#
+# (claim-s2s-5)=
+
+# %% tags=["evidence"]
+mean = {name: fmean(found) for name, found in exact.items()}
+claim(
+    "s2s-5",
+    "Can't tell here: at one learning rate for all, additive gets {additive:.1%} exact, dot {dot:.1%}, scaled dot {scaled:.1%}; other rates may reorder them.",
+    additive=mean["additive"],
+    dot=mean["dot"],
+    scaled=mean["scaled dot"],
+    holds=lambda additive, dot, scaled: dot < scaled < additive < dot + 0.15,
+    experiment="translation",
+    scale="24,000 sentences of 3 to 25 words, 6 passes, 128 wide, three seeds, one learning rate",
+)
+
+# %% [markdown]
+# The order is the one that they say, in every seed. But a comparison in which nobody tuned the rates can't tell a better score from one that this rate suits. What is beyond doubt is how much the simplest score adds to the fixed vector.
+#
+# **A score without weights.** Keras, a widely used library, calls a layer "additive attention, a.k.a. Bahdanau-style", whose score is the sum of $\tanh(q + h)$ over the width {cite}`keras2026additive`: without $W_a$, $U_a$ and $v$. Is it Bahdanau's? A
+# query can mute a number in it, where the tanh is flat. It can't turn one around: the tanh rises, so if one key is larger than another in *all* its numbers, it gets the larger weight, whatever the query is. We let queries choose between two such
+# keys.
+
+
+# %% tags=["evidence"]
+def unprojected(query: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+    """The simplified score. Shapes: query (B, T, d), keys (B, S, d) to (B, T, S)."""
+    return (query[:, :, None] + keys[:, None]).tanh().sum(dim=-1)
+
+
+@torch.no_grad()
+def larger_wins(score, seed: int) -> float:
+    """How often the key that is larger in all its numbers gets more weight, of ten queries."""
+    generator = torch.Generator().manual_seed(seed)
+    key = torch.randn(1, 1, 8, generator=generator)
+    keys, ten = torch.cat([key, key + 0.5], dim=1), torch.randn(1, 10, 8, generator=generator)
+    smaller, larger = score(ten, keys)[0].unbind(-1)
+    return (larger > smaller).double().mean().item()
+
+
+torch.manual_seed(0)
+simple = fmean(larger_wins(unprojected, seed) for seed in range(100))
+learned = fmean(larger_wins(attention.AdditiveScore(8, 8, 8), seed) for seed in range(100))
+
+# %% [markdown]
+# (claim-s2s-7)=
+
+# %% tags=["evidence"]
+claim(
+    "s2s-7",
+    "No: in it a key that is larger in every number always wins ({simple:.0%}), under Bahdanau's with random weights {learned:.0%} of the time.",
+    simple=simple,
+    learned=learned,
+    holds=lambda simple, learned: simple == 1 and 0.3 < learned < 0.7,
+    scale="100 pairs of keys, ten queries each, 8 wide",
+)
+
+# %% tags=["evidence"]
+observe(
+    "In the stored experiment it translates {simple:.0%} exactly, the additive score {additive:.0%}, the fixed vector {none:.0%}.",
+    **{"simple": mean["no weights"], "additive": mean["additive"], "none": mean["none"]},
+    holds=mean["none"] + 0.5 < mean["no weights"] < mean["additive"],
+)
+
+# %% [markdown]
+# The score itself has nothing to learn, but encoder and decoder do: they learn keys and queries of which the plain sum does most of what is needed.
+#
+# **A sequence and itself.** Nothing in {eq}`eq-attention` asks where queries come from. Here is a task without any recurrence: of twelve positions two are marked, and each position carries a bit that says which of the two symbols it is to name. Can
+# additive attention do it, if queries, keys and values are the same twelve vectors?
+
+
+# %% tags=["evidence"]
+class Pointer(nn.Module):
+    """Twelve symbols, two of them marked, to logits at each position; x (B, 12, 8) to (B, 12, 4)."""
+
+    def __init__(self, looks: bool):
+        super().__init__()
+        self.embed = nn.Linear(8, 16)  # four symbols, two marks, which of them is asked for
+        self.look = attention.Attention(attention.AdditiveScore(16, 16, 16)) if looks else None
+        self.output = nn.Linear(16, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.embed(x)
+        return self.output(x if self.look is None else self.look(x, x, x)[0])
+
+
+# %% tags=["evidence"]
+def marked(n: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Sequences (n, 12, 8), and what each position is to say (n, 12)."""
+    generator = torch.Generator().manual_seed(seed)
+    symbols = torch.randint(4, (n, 12), generator=generator)
+    marks = torch.rand(n, 12, generator=generator).argsort(dim=1)[:, :2]  # where both marks are
+    asked = torch.randint(2, (n, 12), generator=generator)  # which of them each position wants
+    parts = [F.one_hot(symbols, 4), F.one_hot(marks, 12).mT, F.one_hot(asked, 2)]
+    return torch.cat(parts, dim=-1).float(), symbols.gather(1, marks.gather(1, asked))
+
+
+# %% tags=["evidence", "training"]
+def per_position(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """Mean cross-entropy over all positions. Shapes: logits (B, T, n), target (B, T)."""
+    return F.cross_entropy(logits.mT, target)
+
+
+def pointed(looks: bool, seed: int) -> float:
+    """Share of right answers on new sequences, after training."""
+    torch.manual_seed(seed)
+    model = Pointer(looks)
+    optimiser = torch.optim.Adam(model.parameters(), lr=1e-2)
+    batches = Batches(*marked(2000, seed), batch_size=50, shuffle=True)
+    fit(model, batches, per_position, optimiser, epochs=5)
+    test = [marked(1000, seed + 1000)]
+    return evaluate(model, test, per_position, {"accuracy": metrics.accuracy})["accuracy"]
+
+
+points_at = {looks: [pointed(looks, seed) for seed in (0, 1, 2)] for looks in (True, False)}
+observe(
+    "In three runs, {least:.0%} to {most:.0%} of the positions name the right symbol; without looking, at most {blind:.0%}.",
+    **{"least": min(points_at[True]), "most": max(points_at[True]), "blind": max(points_at[False])},
+    holds=min(points_at[True]) > 0.9 and max(points_at[False]) < 0.45,
+)
+
+# %% [markdown]
+# It can. Tomorrow's attention of a sequence to itself has another score, but that is not what makes it possible.
+
+# %% [markdown]
+# (seq-cost)=
+# ## What does a score cost?
+#
+# *7 minutes.* We count operations for $n$ queries and $n$ keys of width $d$, each multiplication, addition and tanh as one. The matrices of the additive score are applied once to each query and key. Then each *pair* costs about $4d$: an addition and a tanh for each of $d$ numbers, and the
+# product with $v$. In a dot product a pair costs $2d$, and there are no matrices; with one, as in *general*, there is one matrix product. The average costs $2d$ per pair in all of them.
+
+
+# %% tags=["evidence"]
+def operations(name: str, T: int, S: int, d: int) -> int:
+    """Operations of scores and contexts for T queries and S keys of width d."""
+    matrices = {"additive": 2 * (T + S) * d * d, "general": 2 * S * d * d, "dot": 0}[name]
+    a_pair = {"additive": 4 * d, "general": 2 * d, "dot": 2 * d}[name]
+    return matrices + T * S * (a_pair + 2 * d)
+
+
+def counted(name: str, T: int, S: int, d: int) -> int:
+    """The same by PyTorch's counter, which sees the products of matrices with matrices."""
+    look = attention.Attention(seq2seq.models.SCORES[name](d))
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        look(torch.randn(1, T, d), torch.randn(1, S, d), torch.randn(1, S, d))
+    return counter.get_total_flops()
+
+
+for T, S, d in ((32, 48, 16), (20, 70, 64)):
+    assert counted("dot", T, S, d) == operations("dot", T, S, d)
+    assert counted("general", T, S, d) == operations("general", T, S, d)
+    elementwise = 4 * T * S * d  # additions, tanh, and the product with one vector
+    assert counted("additive", T, S, d) == operations("additive", T, S, d) - elementwise
+
+# %% [markdown]
+# The counter agrees on all products of matrices; the additive score's work on each pair it does not see. For memory we ask autograd how much it keeps for the way back, and for speed the clock.
+
+
+# %% tags=["evidence"]
+def bytes_kept(name: str, n: int, d: int) -> int:
+    """Bytes that autograd keeps of n queries and n keys of width d, in single precision."""
+    kept, x = {}, torch.randn(1, n, d, requires_grad=True)
+    look = attention.Attention(seq2seq.models.SCORES[name](d))
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        storage = tensor.untyped_storage()  # two operations may keep one and the same
+        kept[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        look(x, x, x)
+    return sum(kept.values())
+
+
+@torch.no_grad()
+def quickest(function, *inputs, repeats: int = 7) -> float:
+    """Seconds of the fastest of some runs."""
+    seconds = []
+    for _ in range(repeats):
+        start = perf_counter()
+        function(*inputs)
+        seconds.append(perf_counter() - start)
+    return min(seconds)
+
+
+# %% tags=["evidence"]
+n, d = 256, 64
+work = operations("additive", n, n, d) / operations("dot", n, n, d)
+memory = bytes_kept("additive", n, d) / bytes_kept("dot", n, d)
+x = torch.randn(1, n, d)
+looks = {name: attention.Attention(seq2seq.models.SCORES[name](d)) for name in ("additive", "dot")}
+took = {name: quickest(look, x, x, x) for name, look in looks.items()}
+
+# %% [markdown]
+# (claim-s2s-4)=
+
+# %% tags=["evidence"]
+claim(
+    "s2s-4",
+    "Yes: for 256 symbols 64 wide, additive does {work:.1f} times the work, but keeps {memory:.0f} times the memory and takes {time:.0f} times as long.",
+    work=work,
+    memory=memory,
+    time=took["additive"] / took["dot"],
+    holds=lambda work, memory, time: work < 3 and memory > 2 * work and time > work,
+    scale="256 queries and keys, 64 wide, one thread, quickest of seven",
+)
+
+# %% [markdown]
+# Both have pairs, so both grow with the square of the length. What differs is that the additive score makes $d$ numbers of each pair, where the dot product makes one. On a processor that moves data more slowly than it multiplies, that decides.
+#
+# (claim-s2s-8)=
+
+# %% tags=["evidence"]
+small = {"T": 256, "S": 256, "d": 32}
+powers = {
+    name: (torch.tensor(float(counted("dot", **small | doubled))) / counted("dot", **small)).log2()
+    for name, doubled in {"T": {"T": 512}, "S": {"S": 512}, "d": {"d": 64}}.items()
+}
+matrices = operations("additive", 16, 16, 512) / operations("dot", 16, 16, 512)
+claim(
+    "s2s-8",
+    "Yes, if it is a dot product: powers {T:.0f}, {S:.0f} and {d:.0f}. For 16 symbols of 512 numbers, additive's matrices make it {matrices:.0f} times that.",
+    **{name: value.item() for name, value in powers.items()},
+    matrices=matrices,
+    holds=lambda T, S, d, matrices: T == S == d == 1 and matrices > 10,
+    counted=True,
+    scale="operations, from 256 to 512 positions and 32 to 64 numbers",
+)
+
+# %% [markdown]
+# How do attention and recurrence compare by the clock? An encoder reads 512 symbols, and attention compares all 512 with all.
+
+# %% tags=["evidence"]
+encoder = seq2seq.Encoder(Seq2SeqConfig(9, 9, 32, 32))
+ids, x = torch.full((1, 512), 3), torch.randn(1, 512, 32)
+look = attention.Attention(attention.ScaledDotScore())
+took = quickest(encoder, ids, torch.tensor([512])) / quickest(look, x, x, x)
+# symbols × directions × the GRU's blocks × 2 (multiply, add) × units × (inputs + states)
+work = 4 * 512**2 * 32 / (512 * 2 * 3 * 2 * 16 * (32 + 16))
+observe(
+    "Attention does {work:.0f} times the work, and the encoder takes {took:.0f} times as long.",
+    work=work,
+    took=took,
+    holds=work > 5 and took > 3,
+)
+
+# %% [markdown]
+# Not all of this is the chain: our encoder walks through its steps in Python, and the library's layers are faster. But the chain is theirs, too.
+
+# %% [markdown]
+# (seq-local)=
+# ## Must it look everywhere?
+#
+# *4 minutes.* **Local** attention looks at a window only {cite}`luong2015effective`: at the positions $p_t - w \dots p_t + w$. In **local-m** $p_t = t$. In **local-p** the query predicts the place, and a bell around it scales the weights:
+#
+# $$
+# p_t = S \cdot \sigma(v_p^\top \tanh(W_p q_t)), \qquad
+# \alpha_{tj} \leftarrow \alpha_{tj} \exp\left(-\frac{(j - p_t)^2}{2\,(w/2)^2}\right) .
+# $$ (eq-local)
+
+# %%
+show_source(attention.LocalAttention)
+
+# %% tags=["evidence"]
+torch.manual_seed(0)
+twelve, places = torch.randn(1, 12, 16), torch.randn(1, 12, 16)
+scaled = attention.ScaledDotScore()
+three = {
+    "global": attention.Attention(scaled),
+    "local-m": attention.LocalAttention(scaled, window=2),
+    "local-p": attention.LocalAttention(scaled, window=2, d_query=16),
+}
+seen = {name: look(twelve, places, places)[1][0].detach() for name, look in three.items()}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Weights of twelve queries (down) on twelve keys (across), all random. Left: on the whole source. Middle: within two positions of the query's own. Right: within two positions of a place that each query predicts, under a bell.", "name": "fig-local"}, "image": {"alt": "Three square maps. In the left one bright cells lie everywhere; in the middle one they lie in a band along the diagonal; in the right one in a vertical band that sways a little."}}
+figure, axes = plt.subplots(1, 3, figsize=(6.4, 2.6), sharey=True)
+for ax, (name, weights) in zip(axes, seen.items()):
+    ax.imshow(weights, vmin=0, vmax=1)
+    ax.grid(False)
+    ax.set(title=name, xlabel="key", xticks=[0, 5, 10], yticks=[0, 5, 10])
+axes[0].set_ylabel("query")
+plt.show()
+
+# %% [markdown]
+# Local-m assumes that source and target run in step. Local-p has to learn where things are; its queries are untrained here, so all of them predict a place near the middle, and because of the bell the weights sum to less than 1.
+
+# %% [markdown]
+# ## What about real sentences?
+#
+# *As long as you like.* Our grammar is clean; people are not. The volunteers of Tatoeba have translated tens of thousands of sentences into Chinese. The collection is not part of this book, but you can fetch it: save the file that `tatoeba` asks for
+# in a folder, and let `BOOK_DATA` name that folder. Then put this into a new cell. English is cut at spaces, and each Chinese character is a word. It trains far longer than anything else on this page.
+#
+# ```python
+# from utils.data.corpora import tatoeba
+#
+# real = tatoeba()  # without the file, it says in one sentence where to get it
+# parts = {
+#     "train": [(english.lower().split(), list(chinese)) for english, chinese in real.train],
+#     "test": [(english.lower().split(), list(chinese)) for english, chinese in real.test[:1000]],
+# }
+# theirs = [Vocabulary(w for pair in parts["train"] for w in pair[side]) for side in (0, 1)]
+# sources, targets = {}, {}
+# for part, pairs_of in parts.items():
+#     sources[part] = [[*theirs[0].encode(source), EOS] for source, _ in pairs_of]
+#     targets[part] = [theirs[1].encode(target) for _, target in pairs_of]
+# torch.manual_seed(0)
+# config = Seq2SeqConfig(*map(len, theirs), 128, 256, style="Luong", dropout=0.2)
+# model = Seq2Seq(config)
+# train_translator(model, seq2seq.sequence_loss, sources["train"], targets["train"], epochs=5)
+# written = seq2seq.greedy_decode(model, *pad(sources["test"]), max_len=30)
+# words = [theirs[1].decode(row) or ["<nothing>"] for row in written]
+# print(f"BLEU, characters: {metrics.bleu(words, [target for _, target in parts['test']]):.1f}")
+# ```
+#
+# Many words occur there only once. What does the model make of them? Print some, and see which kind of sentence it gets right.
+
+# %% [markdown]
+# ## Exercises
+#
+# *As long as you like.* Ids are as in `utils.seq2seq`: PAD is 0, BOS is 1, EOS is 2. Solutions are on [a page of their own](../solutions/04_attention.ipynb).
+
+# %% [markdown]
+# ```{exercise} What goes in, what should come out
+# :label: exercise-4-11
+#
+# *Core, 10 minutes.* A data set gives you sentences without BOS and EOS, padded behind their ends. Make the pair that teacher
+# forcing needs. The target is the sentence, then EOS, then PAD. The decoder's input is BOS, then the sentence, then PAD. (`shift` would
+# also feed the EOS of the shorter sentences. Here it should not be in the input.)
+# ([Solution](../solutions/04_attention.ipynb#solution-4-11))
+# ```
+
+
+# %%
+def teacher_pairs(ids: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Shapes: ids (B, T), lengths (B,); returns the input and the target, each (B, T + 1)."""
+    raise NotImplementedError
+
+
+check("4.11", teacher_pairs)
+
+# %% [markdown]
+# ```{exercise} Perplexity without padding
+# :label: exercise-4-12
+#
+# *Core, 10 minutes.* Perplexity is the exponential of the mean of $-\log p$ over all symbols that were to be predicted.
+# Write it for a padded batch, out of tensor operations. `F.cross_entropy` would do it at once, so leave it aside.
+# ([Solution](../solutions/04_attention.ipynb#solution-4-12))
+# ```
+
+
+# %%
+def perplexity(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """Shapes: logits (B, T, V), targets (B, T) with PAD behind their ends; returns one number ()."""
+    raise NotImplementedError
+
+
+check("4.12", perplexity)
+
+# %% [markdown]
+# ```{exercise} The library's masks
+# :label: exercise-4-13
+#
+# *Core, 15 minutes.* `nn.MultiheadAttention` wants a mask of another kind: one for each source, and **True where there is
+# padding**. Make weights of scores and such a mask. They should be right for scores of any size, and 0 for a
+# source that is nothing but padding, where the library gives NaN. The gradient should be finite, too. Don't use `masked_softmax`.
+# ([Solution](../solutions/04_attention.ipynb#solution-4-13))
+# ```
+
+
+# %%
+def weights_where_not(scores: torch.Tensor, blocked: torch.Tensor) -> torch.Tensor:
+    """Shapes: scores (B, T, S), blocked (B, S), True for padding; returns weights (B, T, S)."""
+    raise NotImplementedError
+
+
+check("4.13", weights_where_not)
+
+# %% [markdown]
+# ```{exercise} Look for a direction
+# :label: exercise-4-14
+#
+# *Core, 10 minutes.* The neural Turing machine finds its memories by their direction {cite}`graves2014neural`. The score is the
+# cosine between query and key, times a sharpness $\beta$. Write its weights, for a source without padding. What
+# can this score do that a dot product can't, and the other way round?
+# ([Solution](../solutions/04_attention.ipynb#solution-4-14))
+# ```
+
+
+# %%
+def cosine_weights(query: torch.Tensor, keys: torch.Tensor, beta: float) -> torch.Tensor:
+    """Shapes: query (B, T, d), keys (B, S, d); returns weights (B, T, S)."""
+    raise NotImplementedError
+
+
+check("4.14", cosine_weights)
+
+# %% [markdown]
+# ```{exercise} Score an alignment
+# :label: exercise-4-15
+#
+# *Core, 10 minutes.* The usual alignment has one link for each target symbol. But some symbols have two partners, and some have none. So let
+# **every weight that reaches a threshold** be a link. With these links $A$, the sure ones $S$, and the possible ones $P$, which
+# contain the sure, the alignment error rate {cite}`och2003systematic` is
+#
+# $$
+# 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|} .
+# $$
+# ([Solution](../solutions/04_attention.ipynb#solution-4-15))
+# ```
+
+
+# %%
+def alignment_error(weights, sure, possible, threshold: float) -> float:
+    """Shapes: weights (T, S), sure and possible (T, S) boolean; returns the rate."""
+    raise NotImplementedError
+
+
+check("4.15", alignment_error)
+
+# %% [markdown]
+# ```{exercise} Right as a whole
+# :label: exercise-4-16
+#
+# *Core, 10 minutes.* What share of the sentences is exactly right? Each target ends with EOS and is padded. A prediction is right if it
+# agrees with the target up to EOS, this one included. What it has behind that may be anything, and the two tensors need
+# not be equally wide. ([Solution](../solutions/04_attention.ipynb#solution-4-16))
+# ```
+
+
+# %%
+def exact_match(predicted: torch.Tensor, target: torch.Tensor) -> float:
+    """Shapes: predicted (B, T'), target (B, T), both ids; returns a share from 0 to 1."""
+    raise NotImplementedError
+
+
+check("4.16", exact_match)
+
+# %% [markdown]
+# ```{exercise} Remember where you looked
+# :label: exercise-4-17
+#
+# *Stretch, 20 minutes.* Decoders translate some words twice and others never. **Coverage** {cite}`tu2016modeling` tells the score what each
+# position was given so far. In its simplest form {cite}`see2017get` that is the sum of its weights over all steps before, 0 at the first. The additive score takes it in
+# as one more summand:
+#
+# $$
+# e_{tj} = v^\top \tanh(W s_t + U h_j + w \operatorname{cov}_{tj}), \qquad
+# \operatorname{cov}_{tj} = \sum_{t' < t} \alpha_{t'j} .
+# $$
+#
+# Write the weights $\alpha$ of all steps, for given queries $s_t$ and sources without padding.
+# ([Solution](../solutions/04_attention.ipynb#solution-4-17))
+# ```
+
+
+# %%
+def coverage_weights(queries, keys, W, U, w, v) -> torch.Tensor:
+    """Return weights (B, T, S).
+
+    Shapes: queries (B, T, N), keys (B, S, N), W and U (N, N), w and v (N,).
+    """
+    raise NotImplementedError
+
+
+check("4.17", coverage_weights)
+
+# %% [markdown]
+# ```{exercise} Feed the attention back
+# :label: exercise-4-18
+#
+# *Stretch, 25 minutes.* Luong's decoder does not know where it has looked, unless it is told. His **input feeding** hands what the last step
+# found to the next {cite}`luong2015effective`. With a plain recurrent layer and the dot score, a step is
+#
+# $$
+# s_t = \tanh(W_s [x_t; \tilde h_{t-1}; s_{t-1}]), \qquad
+# \tilde h_t = \tanh(W_c [c_t; s_t]),
+# $$
+#
+# where $c_t$ is the context that $s_t$ asks for, and $\tilde h$ begins at 0. Run it over all steps. You may use
+# `masked_softmax` and `padding_mask`.
+# ([Solution](../solutions/04_attention.ipynb#solution-4-18))
+# ```
+
+
+# %%
+def input_feeding(x, s_0, annotations, lengths, W_s, W_c) -> torch.Tensor:
+    """Return all h̃ (B, T, N).
+
+    Shapes: x (B, T, D), s_0 (B, N), annotations (B, S, N), the sources' lengths (B,),
+    W_s (N, D + 2N), W_c (N, 2N).
+    """
+    raise NotImplementedError
+
+
+check("4.18", input_feeding)
+
+# %% [markdown]
+# ```{exercise} The beam search curse
+# :label: exercise-4-19
+#
+# *Research, 45 minutes.* Write a beam search that returns **all** sentences that have ended, best first. The model is a table, as
+# for greedy decoding above. At each step, of all continuations of all beginnings, the `width` best stay. Those that end with EOS leave; their
+# places stay empty for this step. The search goes on for `max_len` steps. The ended ones are ranked by
+# $\log p$ divided by $\text{length}^\text{penalty}$, where the length counts EOS. Then measure on twenty languages, with `max_len=20`
+# (`random_language(seed)` gives the $\log p$ of one, in which a sentence may end after any symbol):
+# how long is the best sentence, by the width of the beam, with a penalty of 0 and of 1? How long are sentences that
+# are drawn by chance? What does this say about the most probable sentence?
+# ([Solution](../solutions/04_attention.ipynb#solution-4-19))
+# ```
+
+
+# %%
+def n_best(log_p: torch.Tensor, width: int, max_len: int, penalty: float) -> list[list[int]]:
+    """Shapes: log_p (V, V); returns the ids of all ended sentences, EOS included, best first."""
+    raise NotImplementedError
+
+
+check("4.19", n_best)
+
+# %% [markdown]
+# ## Further reading
+#
+# - {cite:t}`cho2014learning`, the encoder and decoder without attention.
+# - {cite:t}`williams1989learning`, teacher forcing; {cite:t}`bengio2015scheduled` and {cite:t}`ranzato2016sequence`, what it costs, and two cures.
+# - {cite:t}`graves2014neural`, attention to a memory that can be written to.
+# - {cite:t}`koehn2017six`, what went wrong with these models in practice: long sentences, rare words, alignments that are off by a
+#   word, and beams that were too wide.
+# - {cite:t}`stahlberg2019nmt`, on what the most probable translation of all is, which is often the empty one.
+# - {cite:t}`post2018call`, why a BLEU without its recipe says little.

@@ -1,0 +1,125 @@
+"""Weights that leave out what may not be seen."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise
+
+
+def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
+    """Shapes: scores (B, T, S), mask broadcastable to it, True = may be seen; weights (B, T, S)."""
+    nothing = ~mask.any(dim=-1, keepdim=True)
+    scores = scores.masked_fill(~mask, -math.inf).masked_fill(nothing, 0)
+    return scores.softmax(dim=-1).masked_fill(nothing, 0)
+
+
+exercise = Exercise("4.3", masked_softmax, runs=True)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def drawn(T: int, S: int, *lengths: int, offset: float = 0.0) -> tuple[Tensor, Tensor]:
+    """Scores on a grid, which single precision holds far from 0 too, and a mask of padding."""
+    steps = torch.randint(-9, 10, (len(lengths), T, S), dtype=torch.float64)
+    return offset + steps / 4, (torch.arange(S) < torch.tensor(lengths)[:, None])[:, None]
+
+
+@exercise.stage("everything may be seen")
+def everything():
+    return [drawn(2, 3, 3)]
+
+
+@exercise.stage("padding behind two lengths")
+def two_lengths():
+    return [drawn(2, 5, 5, 2), drawn(4, 3, 1, 3, 2)]
+
+
+@exercise.stage("scores far below 0")
+def far_below_0():
+    return [drawn(3, 4, 2, 3, offset=-(2.0**15)), drawn(2, 3, 2, 1, offset=-(2.0**31))]
+
+
+@exercise.stage("a mask for each query")
+def for_each_query():
+    scores, _ = drawn(4, 4, 4, 4)
+    return [(scores, torch.ones(4, 4, dtype=torch.bool).tril())]
+
+
+@exercise.stage("a query that may look nowhere")
+def nowhere():
+    return [drawn(3, 5, 2, 0, 5), drawn(2, 3, 0, 1)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+def filled(scores: Tensor, mask: Tensor, value: float, axis: int = -1) -> Tensor:
+    return scores.masked_fill(~mask, value).softmax(axis)
+
+
+@exercise.mistake("your mask is the wrong way round: True is what may be seen.")
+def upside_down(scores, mask):
+    return masked_softmax(scores, ~mask)
+
+
+@exercise.mistake(
+    "masked after the softmax, a row no longer sums to 1: what is hidden had its share already."
+)
+def masked_afterwards(scores, mask):
+    return scores.softmax(-1) * mask
+
+
+@exercise.mistake("a score of 0 hides nothing, since e⁰ = 1.")
+def score_of_0(scores, mask):
+    return (scores * mask).softmax(-1)
+
+
+@exercise.mistake("minus ten thousand is not below every score.")
+def ten_thousand(scores, mask):
+    return filled(scores, mask, -1e4)
+
+
+@exercise.mistake("minus a billion is not below every score.")
+def a_billion(scores, mask):
+    return filled(scores, mask, -1e9)
+
+
+@exercise.mistake(
+    "where nothing may be seen, you average over what is hidden: these weights should be 0."
+)
+def mean_of_the_hidden(scores, mask):
+    return filled(scores, mask, torch.finfo(torch.float64).min)
+
+
+@exercise.mistake(
+    "where nothing may be seen, a softmax of -∞ alone divides 0 by 0: these weights should be 0."
+)
+def zero_by_zero(scores, mask):
+    return filled(scores, mask, -math.inf)
+
+
+@exercise.mistake("your softmax runs over the queries: it is a query's weights that sum to 1.")
+def softmax_over_queries(scores, mask):
+    return filled(scores, mask, -math.inf, axis=1)
+
+
+@exercise.mistake("what is hidden still gets weight: the mask makes no difference.")
+def mask_ignored(scores, mask):
+    return scores.softmax(-1)
+
+
+@exercise.mistake(
+    "you divide what is left by its sum: where a hidden score is far above the others, nothing is "
+    "left, so hide it before the softmax."
+)
+def shared_out_afterwards(scores, mask):
+    left = scores.softmax(-1) * mask
+    return left / left.sum(-1, keepdim=True)
+
+
+@exercise.mistake("the exponentials are not divided by their sum: a row should sum to 1.")
+def not_normalised(scores, mask):
+    return scores.exp() * mask

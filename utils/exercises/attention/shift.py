@@ -1,0 +1,96 @@
+"""What the decoder reads while it is trained: the truth, one step late."""
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from utils.exercises.attention.sentences import sentences
+from utils.exercises.checking import Exercise
+from utils.seq2seq import BOS, EOS, PAD
+
+
+def shift(target: Tensor) -> Tensor:
+    """Shapes: target (B, T), each row ended by EOS, then PAD; returns what is read, (B, T)."""
+    begin = torch.full_like(target[:, :1], BOS)
+    return torch.cat([begin, target[:, :-1]], dim=1)
+
+
+exercise = Exercise("4.1", shift, gradient=False, runs=True)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def ended(width: int, *lengths: int) -> tuple[Tensor]:
+    """Targets of these lengths, each followed by EOS, in which no two symbols are the same."""
+    ids = sentences(EOS + 2, width, *lengths) + torch.arange(width)
+    ids = ids.masked_fill(torch.arange(width) >= torch.tensor(lengths)[:, None], PAD)
+    return (F.pad(ids, (0, 1)).scatter(1, torch.tensor(lengths)[:, None], EOS),)
+
+
+@exercise.stage("one target")
+def one_target():
+    return [ended(4, 4)]
+
+
+@exercise.stage("targets with padding")
+def with_padding():
+    return [ended(5, 5, 2, 3), ended(3, 1, 3)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake(
+    "nothing is shifted: at each step the decoder reads the very symbol that it is to write."
+)
+def not_shifted(target):
+    return target
+
+
+@exercise.mistake(
+    "it is shifted the other way: the decoder reads the symbol *behind* the one it is to write."
+)
+def to_the_left(target):
+    return torch.cat([target[:, 1:], torch.full_like(target[:, :1], BOS)], dim=1)
+
+
+@exercise.mistake(
+    "`roll` brings the last symbol back in front: nothing but BOS stands before the first."
+)
+def rolled(target):
+    return target.roll(1, dims=1)
+
+
+@exercise.mistake(
+    "BOS takes the place of the first symbol: it should come before it, and all others move on."
+)
+def first_overwritten(target):
+    return torch.cat([torch.full_like(target[:, :1], BOS), target[:, 1:]], dim=1)
+
+
+@exercise.mistake("PAD stands in front: what tells the decoder to begin is BOS.")
+def begun_with_padding(target):
+    return F.pad(target[:, :-1], (1, 0), value=PAD)
+
+
+@exercise.mistake("EOS stands in front: what tells the decoder to begin is BOS.")
+def begun_with_end(target):
+    return F.pad(target[:, :-1], (1, 0), value=EOS)
+
+
+@exercise.mistake(
+    "it is one symbol too long: the last of the target is written, and read by nobody."
+)
+def one_too_long(target):
+    return F.pad(target, (1, 0), value=BOS)
+
+
+@exercise.mistake("each step reads what came two steps before: the shift is by one.")
+def shifted_twice(target):
+    return shift(shift(target))
+
+
+@exercise.mistake("that moves the sentences along the batch: time is the second axis.")
+def along_the_batch(target):
+    return torch.cat([torch.full_like(target[:1], BOS), target[:-1]])
