@@ -756,10 +756,10 @@ claim(
 # (claim-rnn-4)=
 
 # %% tags=["evidence"]
-patience = experiments.load("recall_patience")  # 3,000 steps, each length at its best rate
+patience = experiments.load("recall_patience")
 alone = {
     n: max(
-        sum(right > 0.9 for right in patience.column("test", length=n, learning_rate=rate))
+        sum(steps < 3000 for steps in patience.column("steps", length=n, learning_rate=rate))
         for rate in patience.parameters["learning_rate"]
     )
     for n in patience.parameters["length"]

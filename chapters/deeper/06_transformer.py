@@ -744,7 +744,7 @@ claim(
     taught=mixed.spread("test", model="RNN", length=1024)[0],
     holds=lambda bare, gates, taught: bare < 0.65 and gates > 0.98 and taught > 0.98,
     experiment="recall_fixed",
-    scale="four symbols, three seeds",
+    scale="four symbols, three seeds; of 100 alone at most 600 steps, one learning rate",
 )
 
 # %% [markdown]
