@@ -113,7 +113,7 @@ observe(
 )
 
 # %% [markdown]
-# The gaps are solved soon, the pronouns late, and not all of them. One suspect is the way: what a state knows of a distant word has passed through [every state in between](deeper/05_self_attention.ipynb#deeper-way). Gates
+# The gaps are soon solved, the pronouns are hard. One suspect is the way: what a state knows of a distant word has passed through [every state in between](deeper/05_self_attention.ipynb#deeper-way). Gates
 # help it along. They don't make the way shorter.
 
 # %% [markdown]
