@@ -97,18 +97,23 @@ train_pronouns(yesterday, sequence_loss, corpus, epochs=10, learning_rate=3e-2)
 with torch.no_grad():
     of_gru = right(yesterday.eval()(as_ids(corpus.validation)[0]), corpus.validation)
 recurrent = experiments.load("pronouns_recurrent")
-longer = [row["pronoun"] for row in recurrent.rows]
+loss_at = {
+    rate: recurrent.spread("validation", learning_rate=rate)[0]
+    for rate in recurrent.parameters["learning_rate"]
+}
+patient = recurrent.select(learning_rate=min(loss_at, key=loss_at.get))
+longer = [row["pronoun"] for row in patient]
 observe(
     "After ten epochs it fills {gap:.0%} of the gaps of the validation set and understands {pronoun:.0%} of the pronouns. "
-    "After 18, at three learning rates with three seeds each, it understands {low:.0%} to {high:.0%} of those of the test set.",
+    "After 60, at the best of three learning rates, three networks understand {low:.0%} to {high:.0%} of those of the test set.",
     **of_gru,
     low=min(longer),
     high=max(longer),
-    holds=of_gru["gap"] > 0.97 and of_gru["pronoun"] < 0.85 and max(longer) < 0.92,
+    holds=of_gru["gap"] > 0.97 and of_gru["pronoun"] < 0.85 and max(longer) < 0.97,
 )
 
 # %% [markdown]
-# The gaps are solved, the pronouns are hard. One suspect is the way: what a state knows of a distant word has passed through [every state in between](deeper/05_self_attention.ipynb#deeper-way). Gates
+# The gaps are soon solved, the pronouns are hard. One suspect is the way: what a state knows of a distant word has passed through [every state in between](deeper/05_self_attention.ipynb#deeper-way). Gates
 # help it along. They don't make the way shorter.
 
 # %% [markdown]
@@ -651,11 +656,11 @@ plt.show()
 
 # %% tags=["evidence"]
 tested = {name: judged(reader, getattr(corpus, name)) for name in ("test", "unseen_pairs")}
-unseen = [row["pronoun, unseen pairs"] for row in recurrent.rows]
+unseen = [row["pronoun, unseen pairs"] for row in patient]
 ruled = sum(pronouns.first_of_its_number(s) == s.antecedent for s in corpus.test) / 500
 observe(
     "Of the test's pronouns the reader understands {reader:.1%}, of those with unseen pairs {new:.1%}. The rule gets {rule:.0%}; the GRU, "
-    "trained for 18 epochs, at most {gru:.0%} and {gru_new:.0%}.",
+    "trained for 60 epochs, at most {gru:.0%} and {gru_new:.0%}.",
     reader=tested["test"]["pronoun"],
     new=tested["unseen_pairs"]["pronoun"],
     rule=ruled,
@@ -667,7 +672,7 @@ observe(
 
 # %% [markdown]
 # The gain is largest where a pair is new: the reader has learned what animals can be, not which words go together. Both have about
-# 14,000 parameters. How far a GRU gets with more time is not decided here.
+# 14,000 parameters, and the GRU had six times as many epochs.
 
 # %% [markdown]
 # ## Look inside

@@ -23,7 +23,7 @@ NETWORKS = {  # heads, and whether keys and values are shared
 PARAMETERS = {
     "network": list(NETWORKS),
     "width": [12, 24, 48],
-    "learning_rate": [1e-2, 3e-2],
+    "learning_rate": [1e-2, 3e-2, 1e-1, 3e-1],
     "epochs": 4,
     "seed": [0, 1, 2],
 }

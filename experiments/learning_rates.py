@@ -1,4 +1,4 @@
-"""RNN, GRU and LSTM with equally many parameters learn text, each at three learning rates.
+"""RNN, GRU and LSTM with equally many parameters learn text, each at five learning rates.
 
 The best rate for one kind of layer is not the best for another. With one rate for all, a comparison
 tells more about the rate. Losses in nats a character; seconds of one core's work. The text differs
@@ -19,7 +19,7 @@ from utils.training.recipes import stream, train_characters
 
 PARAMETERS = {
     "layer": ["RNN", "GRU", "LSTM"],
-    "learning_rate": [0.003, 0.01, 0.03],
+    "learning_rate": [0.003, 0.01, 0.03, 0.1, 0.3],
     "epochs": 3,
     "seed": [0, 1, 2],
 }

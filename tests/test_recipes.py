@@ -85,6 +85,13 @@ def test_recall_shows_shorter_sequences_only_if_asked_to():
     assert 5 <= middle <= 11  # uniform in the logarithm: the geometric mean of 2 and 30 is 7.7
 
 
+def test_recall_is_learned_at_the_rate_that_is_asked_for():
+    usual, still = Lengths(), Lengths()
+    train_recall(usual, 3, rounds=1)
+    train_recall(still, 3, learning_rate=0.0, rounds=1)
+    assert usual.logits.abs().min() > 0 and not still.logits.any()
+
+
 def test_a_model_of_text_learns_a_text_that_repeats():
     torch.manual_seed(0)
     text = torch.tensor([4, 5, 6] * 400)

@@ -45,7 +45,13 @@ def train_digits(
 
 
 def train_recall(
-    model: nn.Module, length: int, *, mixed_lengths: bool = False, seed: int = 0, rounds: int = 20
+    model: nn.Module,
+    length: int,
+    *,
+    mixed_lengths: bool = False,
+    learning_rate: float = 3e-3,
+    seed: int = 0,
+    rounds: int = 20,
 ) -> tuple[int, float]:
     """Train a model on ids (B, T) to say at the end of a sequence which symbol was its first.
 
@@ -56,7 +62,7 @@ def train_recall(
         as frequent as the long ones (uniform in the logarithm); otherwise all have `length`.
     Returns: the steps that were taken, and the accuracy on new sequences of `length`.
     """
-    optimiser = torch.optim.Adam(model.parameters(), lr=3e-3)
+    optimiser = torch.optim.Adam(model.parameters(), lr=learning_rate)
     clip_gradients(optimiser, 1.0)
     generator = torch.Generator().manual_seed(seed)
     validation = [recall_ids(500, length, seed + 1_000_000)]
