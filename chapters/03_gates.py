@@ -185,7 +185,8 @@ plt.show()
 # \begin{aligned}
 # i_t &= \sigma(W_{xi}\, x_t + W_{hi}\, h_{t-1} + b_i), \\
 # f_t &= \sigma(W_{xf}\, x_t + W_{hf}\, h_{t-1} + b_f), \\
-# g_t &= \tanh(W_{xg}\, x_t + W_{hg}\, h_{t-1} + b_g), \\
+# g_t &= \tanh(W_{xg}\, x_t + W_{hg}\, h_{t-1} \\
+# &\qquad + b_g), \\
 # o_t &= \sigma(W_{xo}\, x_t + W_{ho}\, h_{t-1} + b_o) .
 # \end{aligned}
 # $$ (eq-lstm-gates)
@@ -293,7 +294,10 @@ class Recall(nn.Module):
 # *10 minutes, a third of them yours.* What does the road do for the gradient? Hold the gates fixed in {eq}`eq-lstm-cell`. Then the derivative from cell to cell is the forget gate, and over many steps it is a product:
 #
 # $$
-# \frac{\partial c_T}{\partial c_t} = \operatorname{diag}(f_T \odot f_{T-1} \odot \cdots \odot f_{t+1}) .
+# \begin{aligned}
+# \frac{\partial c_T}{\partial c_t} = \operatorname{diag}( & f_T \odot f_{T-1} \\
+# & \odot \cdots \odot f_{t+1}) .
+# \end{aligned}
 # $$ (eq-road)
 #
 # No matrix, no tanh. But the gates are not really fixed: they look at $h_{t-1}$, and that was made of $c_{t-1}$. So a second way leads from cell to cell.
