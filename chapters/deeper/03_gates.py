@@ -386,10 +386,10 @@ observe(
 mixed = experiments.load("recall_mixed")
 layers, lengths = mixed.parameters["layer"], mixed.parameters["length"]
 rows = []
-for name in layers:
-    steps = [max(row["steps"] for row in mixed.select(layer=name, length=n)) for n in lengths]
-    rows.append([name, *steps])
-table(rows, ["steps of training, at most", *(f"{n} symbols" for n in lengths)])
+for n in lengths:
+    steps = [max(row["steps"] for row in mixed.select(layer=name, length=n)) for name in layers]
+    rows.append([f"{n} symbols", *steps])
+table(rows, ["steps, at most", *layers])
 
 # %% tags=["evidence"]
 most, worst = max(row["steps"] for row in mixed.rows), min(row["test"] for row in mixed.rows)
