@@ -83,8 +83,11 @@ show_source(recurrent.LSTMThroughTime.backward)
 # A bidirectional layer is two layers {cite}`schuster1997bidirectional`. The second reads the reversed sequence, and its outputs are turned round again, so that both sides of an output speak about the same step:
 #
 # $$
-# y_t = [\overrightarrow{h}_t ;\ \overleftarrow{h}_t], \qquad
-# \overrightarrow{h}_t \text{ has read } x_0 \dots x_t, \quad \overleftarrow{h}_t \text{ has read } x_{T-1} \dots x_t .
+# \begin{aligned}
+# & y_t = [\overrightarrow{h}_t ;\ \overleftarrow{h}_t], \\
+# & \overrightarrow{h}_t \text{ has read } x_0 \dots x_t, \\
+# & \overleftarrow{h}_t \text{ has read } x_{T-1} \dots x_t .
+# \end{aligned}
 # $$ (eq-bidirectional)
 
 # %%
@@ -167,7 +170,10 @@ observe(
 # *4 minutes.* Before the product, or after it? In the lesson's GRU, the reset gate acts *after* the product with $W_{hn}$, so that one product serves all three blocks. In the paper of 2014 it acts before:
 #
 # $$
-# n_t = \tanh(W_{xn}\, x_t + W_{hn} (r_t \odot h_{t-1}) + b_n) .
+# \begin{aligned}
+# n_t = \tanh( & W_{xn}\, x_t + b_n \\
+# & + W_{hn} (r_t \odot h_{t-1})) .
+# \end{aligned}
 # $$ (eq-gru-before)
 #
 # One unit can't tell the two apart, since $w (r h)$ and $r (w h)$ are the same. So take two units, and a $W_{hn}$ that exchanges them. The reset gate is open for the first and shut for the second.
@@ -380,10 +386,10 @@ observe(
 mixed = experiments.load("recall_mixed")
 layers, lengths = mixed.parameters["layer"], mixed.parameters["length"]
 rows = []
-for name in layers:
-    steps = [max(row["steps"] for row in mixed.select(layer=name, length=n)) for n in lengths]
-    rows.append([name, *steps])
-table(rows, ["steps of training, at most", *(f"{n} symbols" for n in lengths)])
+for n in lengths:
+    steps = [max(row["steps"] for row in mixed.select(layer=name, length=n)) for name in layers]
+    rows.append([f"{n} symbols", *steps])
+table(rows, ["steps, at most", *layers])
 
 # %% tags=["evidence"]
 most, worst = max(row["steps"] for row in mixed.rows), min(row["test"] for row in mixed.rows)
@@ -709,9 +715,12 @@ check("3.11", hidden_size_for)
 # source besides is left out here:
 #
 # $$
-# r = \sigma(W_{xr} x + W_{hr} h), \quad z = \sigma(W_{xz} x + W_{hz} h), \quad
-# n = \tanh(W_{xn} x + W_{hn} (r \odot h)), \quad
-# h' = (1 - z) \odot h + z \odot n .
+# \begin{aligned}
+# r &= \sigma(W_{xr} x + W_{hr} h), \\
+# z &= \sigma(W_{xz} x + W_{hz} h), \\
+# n &= \tanh(W_{xn} x + W_{hn} (r \odot h)), \\
+# h' &= (1 - z) \odot h + z \odot n .
+# \end{aligned}
 # $$
 #
 # Write its step. The blocks are stacked in the order r, z, n, and there are no biases.

@@ -265,7 +265,10 @@ observe(
 # *6 minutes.* What is the slow start good for? The paper's learning rate rises in a line for $w = 4000$ steps and then falls. At step $n$ it is
 #
 # $$
-# \eta(n) = D^{-1/2} \min\left(n^{-1/2},\; n\, w^{-3/2}\right) .
+# \begin{aligned}
+# \eta(n) = {} & D^{-1/2} \\
+# & \cdot \min\left(n^{-1/2},\; n\, w^{-3/2}\right) .
+# \end{aligned}
 # $$ (eq-warmup)
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "The learning rate of the paper's schedule for three choices of width and warm-up.", "name": "fig-warmup"}, "image": {"alt": "Three curves that rise in a straight line to a sharp peak and then fall ever more slowly. The peak of width 512 with 8000 steps is later and lower than with 4000; that of width 256 is higher."}}
@@ -423,8 +426,10 @@ claim(
 # *6 minutes.* Why should a label not be sure? **Label smoothing** {cite}`szegedy2016rethinking` does not ask for probability 1. Of each label $y$ a share $s$ is spread evenly over all symbols but PAD:
 #
 # $$
-# q(k) = (1 - s)\,[k = y] + \frac{s}{V - 1}, \qquad
-# \text{loss} = -\sum_{k \ne \text{PAD}} q(k) \log p(k) .
+# \begin{aligned}
+# q(k) &= (1 - s)\,[k = y] + \frac{s}{V - 1}, \\
+# \text{loss} &= -\sum_{k \ne \text{PAD}} q(k) \log p(k) .
+# \end{aligned}
 # $$ (eq-smoothing)
 
 # %%
