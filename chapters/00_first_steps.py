@@ -54,7 +54,7 @@ image_grid(data.train.images[:16], titles=data.train.labels[:16])
 plt.show()
 
 # %% [markdown]
-# You read nearly all of them. Could you write down how? A 1 has ink in the middle, where a 0 has a hole. An 8 has ink on the left, where a 3
+# You read nearly all. Could you write down how? A 1 has ink in the middle, where a 0 has a hole. An 8 has ink on the left, where a 3
 # has a gap.
 
 
@@ -69,19 +69,17 @@ def best_rule(first: int, second: int, rows: slice, columns: slice) -> float:
 
 # %% tags=["evidence"]
 hole, gap = best_rule(0, 1, slice(3, 5), slice(3, 5)), best_rule(3, 8, slice(2, 4), slice(1, 3))
-places = [(slice(i, i + 2), slice(j, j + 2)) for i in range(7) for j in range(7)]
-tried = max(best_rule(3, 8, *place) for place in places)
+tried = max(best_rule(3, 8, slice(i, i + 2), slice(j, j + 2)) for i in range(7) for j in range(7))
 observe(
-    "The rule for 0 and 1 is right for {hole:.0%} of them, the one for 3 and 8 for {gap:.0%}. The best of all {n} places is right for {tried:.0%}.",
+    "The rule for 0 and 1 is right for {hole:.0%} of them, the one for 3 and 8 for {gap:.0%}. The best place for them gets {tried:.0%}.",
     hole=hole,
     gap=gap,
-    n=len(places),
     tried=tried,
     holds=hole > 0.95 and gap < 0.8 and tried > 0.9,
 )
 
 # %% [markdown]
-# That place we didn't know: the examples named it. And there are 45 pairs. We can't say how we read, so we let the examples say all of it.
+# We didn't know that place: the examples named it. And there are 45 pairs. We can't say how we read, so we let the examples say it.
 #
 # ## The idea
 #
@@ -164,7 +162,7 @@ guess(
     "After a single step, how many digits does it read that it has never seen?",
     ["about 10 %", "about 30 %", "over 80 %"],
     right="over 80 %",
-    because="After it, a class's weights are about a tenth of the average of its digits less that of all. That is a good start.",
+    because="A class's weights are now the average of its digits, less that of all, times about 0.1: a good start.",
 )
 
 
@@ -195,7 +193,7 @@ observe(
 )
 
 # %% [markdown]
-# Before any step all scores are equal, and it says 0 each time. Your function did the rest, and nobody told it what a 3 looks like.
+# At first all scores are equal, and it says 0 each time. Your function did the rest; nobody told it what a 3 looks like.
 #
 # ### How far?
 #
@@ -347,10 +345,9 @@ held_out = Batches(data.validation.images.flatten(1), data.validation.labels, ba
 history = fit(model, batches, cross_entropy, optimiser, epochs=20, validation=held_out)
 print("the same weights:", torch.allclose(model.weight, W, atol=1e-4))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss by epoch. Training's is averaged while the weights still change, validation's comes at the epoch's end: so it begins lower.", "name": "fig-first-steps-history"}, "image": {"alt": "Two curves that fall steeply in the first epochs and then slowly. At first validation is lower; at the end, validation is a little above training."}}
-epochs = range(1, 21)
-lines = {"training": (epochs, history.train["loss"])}
-lines["validation"] = (epochs, history.validation["loss"])
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss by epoch: training, averaged over it; validation, at its end.", "name": "fig-first-steps-history"}, "image": {"alt": "Two curves that fall steeply in the first epochs and then slowly. At first validation is lower; at the end, validation is a little above training."}}
+parts = {"training": history.train, "validation": history.validation}
+lines = {name: (range(1, 21), part["loss"]) for name, part in parts.items()}
 curves(lines, "epoch", "loss").set_xticks([1, 5, 10, 15, 20])
 plt.show()
 
@@ -450,10 +447,8 @@ image_grid(ways, [f"{place}: {k}" for place, k in zip(places, said)], columns=5)
 plt.show()
 
 # %% tags=["evidence"]
-still = [
-    reads(W, b, data.validation._replace(images=moved(data.validation.images, *place)))
-    for place in places.values()
-]
+images = [moved(data.validation.images, *place) for place in places.values()]
+still = [reads(W, b, data.validation._replace(images=way)) for way in images]
 observe(
     "In place, {all:.0%} of the validation digits are read; moved by one pixel, {worst:.0%} to {best:.0%}.",
     **{"all": still[0], "worst": min(still), "best": max(still[1:])},
