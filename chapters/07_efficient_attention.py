@@ -669,13 +669,10 @@ forms = {
     "board": lambda w: efficient.linear_attention,
 }
 masks = {"window": efficient.window_mask, "strided": efficient.strided_mask}
+cost_of = cache(lambda name, w, T: cost(forms[name](w), T))
 
 
-@cache
-def cost_of(name, w, T):
-    return cost(forms[name](w), T)
-
-
+# %% tags=["view"]
 def counted(name, w, T):
     """The pairs that a pattern computes, its operations and its bytes."""
     if name in masks:
