@@ -51,7 +51,7 @@ def cost(form, T: int) -> tuple[int, int]:
 
 
 # %% [markdown]
-# (deeper-right)=
+# (deeper-exact)=
 # ## Is it right, in full?
 #
 # *6 minutes.* The lesson compared contexts. Do gradients agree as well, with padding, and for every pattern? First a loop over a window's definition. Lengths and widths all differ, and 23 positions
