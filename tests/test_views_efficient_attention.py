@@ -252,7 +252,7 @@ def test_they_are_accessible_and_fit_a_phone(opened, theme, show):
     [
         (show_patterns, "input", "ArrowRight"),
         (show_steps, "button:has-text('Next')", "Enter"),
-        (show_race, ".view-steps button", "Space"),
+        (show_race, ".view-moves button", "Space"),
     ],
 )
 def test_they_take_the_keyboard(opened, show, first, key):

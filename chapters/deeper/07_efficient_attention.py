@@ -51,7 +51,7 @@ def cost(form, T: int) -> tuple[int, int]:
 
 
 # %% [markdown]
-# (deeper-right)=
+# (deeper-exact)=
 # ## Is it right, in full?
 #
 # *6 minutes.* The lesson compared contexts. Do gradients agree as well, with padding, and for every pattern? First a loop over a window's definition. Lengths and widths all differ, and 23 positions
@@ -189,6 +189,8 @@ thrifty = {
     "linear": efficient.linear_attention,
     "tiled": partial(efficient.tiled_attention, tile=512),
 }
+
+# %% tags=["evidence"]
 q, k, v = heads(4096)
 with torch.no_grad():
     peaks = {name: peak_bytes(partial(form, q, k, v)) / 1e6 for name, form in thrifty.items()}
@@ -1120,7 +1122,7 @@ plt.show()
 # %% [markdown]
 # ## Exercises
 #
-# *As long as you like.* Which of these would you try? Heads come with four axes: (B, h, T, d). Solutions stand on
+# *190 minutes.* Which of these would you try? Heads come with four axes: (B, h, T, d). Solutions stand on
 # [a page of their own](../solutions/07_efficient_attention.ipynb).
 
 # %% [markdown]

@@ -45,6 +45,6 @@ function draw({ scores, values, size }) {
 
   show();
   return [make("div", { class: "view-tiles", tabindex: "0", role: "group", "aria-label": "Scores and values" }, make("table", {}, body)),
-    make("div", { class: "view-steps" }, back, on), kept,
+    make("div", { class: "view-moves" }, back, on), kept,
     make("div", { class: "view-answer", "aria-live": "polite" }, told)];
 }

@@ -46,6 +46,6 @@ function draw({ ways, runs }) {
   const starts = choice("Beginning", runs.map(({ start }) => start), 0, reset);
   starts.classList.add("view-lines");
   reset(0);
-  return [starts, make("div", { class: "view-steps" }, go), make("div", { class: "view-lanes" }, ...lanes.map(({ box }) => box)),
+  return [starts, make("div", { class: "view-moves" }, go), make("div", { class: "view-lanes" }, ...lanes.map(({ box }) => box)),
     make("div", { class: "view-answer", "aria-live": "polite" }, told)];
 }
