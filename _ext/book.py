@@ -7,11 +7,11 @@ from pathlib import Path
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from finish import finish
 from matplotlib import pyplot as plt
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from stored import Counted, StoredView
-from weight import lighten
 
 from utils.press.lessons import FOLDED
 
@@ -137,5 +137,5 @@ def setup(app: Sphinx) -> dict:
     app.connect("doctree-read", fold_evidence)
     app.connect("env-get-updated", number_by_day, priority=900)  # after Sphinx has counted
     app.connect("html-page-context", let_everybody_read)
-    app.connect("build-finished", lighten, priority=900)  # after the theme's colours of code
+    app.connect("build-finished", finish, priority=900)  # after the theme's colours of code
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -262,7 +262,7 @@ def test_a_picture_is_webp_and_takes_its_room_before_it_comes(small_book):
 
 def test_a_figure_with_more_dots_takes_the_same_room_and_loses_none(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(BOOK / "_ext")
-    from weight import as_webp
+    from finish import as_webp
 
     dots = Image.effect_noise((600, 400), 60).convert("RGB")
     for dpi, room in ((120, (600, 400)), (240, (300, 200))):

@@ -1,4 +1,4 @@
-"""What a page costs: figures as WebP with the size that they take, one style sheet, few scripts."""
+"""What pages get at last: figures as WebP with their size, one style sheet, few scripts."""
 
 import os
 import re
@@ -22,9 +22,11 @@ WAITED_FOR = re.compile(r"<script (?=[^>]*\bsrc=)(?![^>]*\b(defer|async)\b)")
 SHEET = re.compile(r'\s*<link [^>]*href="((?:\.\./)*_static/)([\w/.-]+\.css)\b[^>]*>')
 PICTURE = re.compile(r'<img ([^>]*?)src="([^"]*)\b(_images/[^"/]+)\.png"')
 ALL = "styles/all.css"
+SIDEBAR = 'id="pst-primary-sidebar"'  # its logo stands in no landmark otherwise
+LANDMARK = f'{SIDEBAR} role="complementary" aria-label="The book"'
 
 
-def lighten(app: Sphinx, failure: Exception | None) -> None:
+def finish(app: Sphinx, failure: Exception | None) -> None:
     """Rewrite the finished pages so that the first text comes soon, and then nothing jumps."""
     if failure or app.builder.name != "html":
         return
@@ -41,6 +43,8 @@ def lighten(app: Sphinx, failure: Exception | None) -> None:
         if "_static" in page.parts:
             continue
         text = with_one_sheet(page.read_text(encoding="utf-8"), folder / "_static")
+        if LANDMARK not in text:
+            text = text.replace(SIDEBAR, LANDMARK)
         if page.name != "search.html":
             text = NEEDLESS.sub("", text)
             text = OPTIONS.sub(lambda _: f"<script>{options}</script>", text)
