@@ -124,7 +124,10 @@ plt.show()
 # and the **learning rate** $\eta$ says how far:
 #
 # $$
-# W \leftarrow W - \eta\, \frac{\partial \mathcal{L}}{\partial W}, \qquad b \leftarrow b - \eta\, \frac{\partial \mathcal{L}}{\partial b} .
+# \begin{aligned}
+# W &\leftarrow W - \eta\, \frac{\partial \mathcal{L}}{\partial W} , \\
+# b &\leftarrow b - \eta\, \frac{\partial \mathcal{L}}{\partial b} .
+# \end{aligned}
 # $$ (eq-first-steps-descent)
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "One step with one weight: the steeper the hill, the longer the step.", "name": "fig-first-steps-step"}, "image": {"alt": "A curve like a bowl: loss over weight w. At a point high on the right a dashed line shows the slope. Below, an arrow leads to the left, step = learning rate times slope, to a point much lower on the curve."}}
@@ -204,7 +207,7 @@ mechanisms.walks()
 plt.show()
 
 # %% [markdown]
-# When a training goes wrong, look at the learning rate first. ([Three rates, tried](deeper/00_first_steps.ipynb#deeper-rates).)
+# When a training goes wrong, look at the learning rate first. ([Four rates, tried](deeper/00_first_steps.ipynb#deeper-rates).)
 #
 # ### Shapes that fit
 #

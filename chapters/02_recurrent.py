@@ -119,7 +119,10 @@ plt.show()
 # *8 minutes, most of them yours.* At step $t$ the layer gets the input $x_t$ and its own last state $h_{t-1}$, and makes a new state:
 #
 # $$
-# h_t = \tanh(W_x x_t + W_h h_{t-1} + b), \qquad h_{-1} = 0 .
+# \begin{aligned}
+# h_t &= \tanh(W_x x_t + W_h h_{t-1} + b) , \\
+# h_{-1} &= 0 .
+# \end{aligned}
 # $$ (eq-rnn)
 #
 # The hyperbolic tangent keeps each number between -1 and 1. No weight has an index $t$. Let *k* be the number 1 and *u* the number -0.5, without a bias:
@@ -255,8 +258,10 @@ observe(
 # step, $y_t = W_y h_t$ with its loss $\ell_t$, and by the next step. So two gradients arrive, add up, and pass the slope of the tanh, $1 - h_t^2$:
 #
 # $$
-# \delta_t = (1 - h_t^2) \odot \Big( W_y^\top \frac{\partial \ell_t}{\partial y_t} + W_h^\top \delta_{t+1} \Big),
-# \qquad \delta_T = 0 .
+# \begin{aligned}
+# \delta_t &= (1 - h_t^2) \odot \Big( W_y^\top \frac{\partial \ell_t}{\partial y_t} + W_h^\top \delta_{t+1} \Big) , \\
+# \delta_T &= 0 .
+# \end{aligned}
 # $$ (eq-bptt)
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Backpropagation through time. A state gets two gradients: from its own step's loss, and from the step after it.", "name": "fig-two-arrows"}, "image": {"alt": "Three states h 0, h 1, h 2 in a row, each with a letter of kuu below and a loss above. Thin arrows lead from letter to state, from state to loss and from state to state, labelled W h. Thick arrows lead back: from each loss down to its state, labelled W y transposed times the loss's gradient; from state to state to the left, labelled W h transposed delta; and from state to letter, labelled delta."}}
@@ -569,8 +574,10 @@ reading(network, LETTERS.symbols, NAMES, word="perjantai", inside=True)
 # Each step back multiplies the gradient by $J_t = \operatorname{diag}(1 - h_t^2)\, W_h$, the step's **Jacobian**. Over $k$ steps,
 #
 # $$
-# \frac{\partial h_t}{\partial h_{t-k}} = J_t\, J_{t-1} \cdots J_{t-k+1}, \qquad
-# \Big\lVert \frac{\partial h_t}{\partial h_{t-k}} \Big\rVert \le \lVert W_h \rVert^{k} .
+# \begin{aligned}
+# \frac{\partial h_t}{\partial h_{t-k}} &= J_t\, J_{t-1} \cdots J_{t-k+1} , \\
+# \Big\lVert \frac{\partial h_t}{\partial h_{t-k}} \Big\rVert &\le \lVert W_h \rVert^{k} .
+# \end{aligned}
 # $$ (eq-jacobians)
 #
 # The norm $\lVert W_h \rVert$ is the most by which $W_h$ stretches a vector, and the tanh is never steeper than 1. So with a norm below 1 the gradient **vanishes** exponentially {cite}`hochreiter1991untersuchungen,bengio1994learning,pascanu2013difficulty`, as in a game of whispers:

@@ -171,7 +171,7 @@ for steps in (16, 1000, 10_000):
 # (deeper-clipping)=
 # ## When does training break without clipping?
 #
-# *4 minutes.* The lesson clips a reader of words, and gains a little at high learning rates. Is there a case in which nothing works without it? Take a task with one thing to remember: which of four symbols was the first, of ten. We use gradient descent at two learning rates, with weights $W_h$ that are large
+# *4 minutes.* The lesson clips a reader of words, and gains something at a high learning rate alone. Is there a case in which nothing works without it? Take a task with one thing to remember: which of four symbols was the first, of ten. We use gradient descent at two learning rates, with weights $W_h$ that are large
 # enough to hold a symbol, and to explode.
 
 
@@ -616,7 +616,7 @@ observe(
 #
 # ### Norm or spectral radius?
 #
-# The bound in {eq}`eq-jacobians` speaks of the norm, the lesson's figure of the spectral radius. How far can the two lie apart? Five matrices:
+# The bound in {eq}`eq-jacobians` speaks of the norm, the lesson's figure of the spectral radius. How far can the two lie apart? Five matrices, the norm of their 100th power, and what becomes of a gradient with a tanh and inputs of size 1:
 
 
 # %% tags=["evidence"]
@@ -657,7 +657,7 @@ rows = [
      "vanishes" if f["tanh"] < 1 else "explodes"]
     for name, f in measured.items()
 ]  # fmt: skip
-table(rows, ["W", "norm", "spectral radius", "norm of W¹⁰⁰", "tanh, inputs of size 1"])
+table(rows, ["W", "norm", "radius", "W¹⁰⁰", "with tanh"])
 
 # %% tags=["evidence"]
 shear = measured["shear"]
