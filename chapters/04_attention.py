@@ -621,7 +621,9 @@ for name, right_word in (("faced", "decaf"), ("bead", "daeb")):
     shown.append(
         Looks(name, [*name, "EOS"], said, [*right_word, "EOS"], looks(looking, source, ids))
     )
-for said, right_one in ((ASKED, wanted), *(pair for pair in task.test[1:4])):
+
+# %% tags=["view"]
+for said, right_one in ((ASKED, wanted), *task.test[1:4]):
     source = [*task.english.encode(said.split()), EOS]
     ids = beam_search(translator, source, 5)
     symbols = [*task.chinese.decode(ids), *["EOS"] * (EOS in ids)]
@@ -898,3 +900,4 @@ checklist({point: ids.split() for point, ids in points.items()})
 # - {cite:t}`bahdanau2015neural`, the paper to read first; look at its pictures of alignments.
 # - {cite:t}`sutskever2014sequence`, what a vector can do with enough data, depth and time.
 # - {cite:t}`luong2015effective`, the scores side by side, global and local.
+# - {cite:t}`koehn2017six`, what went wrong with such models in practice: long sentences, rare words, beams that were too wide.

@@ -74,6 +74,8 @@ ROWS = [
 def test_the_best_rate_is_that_of_the_last_pass_in_the_mean_of_seeds():
     assert backwards.best_runs(ROWS) == {"a": ROWS[:2]}
     assert backwards.best_runs(ROWS[1:]) == {"a": ROWS[1:2]}
+    later = [ROWS[0], ROWS[3]]  # both end at 0.6, and the second is there earlier
+    assert backwards.best_runs(later) == backwards.best_runs(later[::-1]) == {"a": ROWS[3:]}
 
 
 def test_an_arrival_is_the_first_pass_that_reaches_the_share():

@@ -111,10 +111,10 @@ history = fit(
     metrics={"whole": whole},
     validation=BucketedBatches(sources, targets, batch_size=400),
 )
-after = history.validation["whole"]
-translated_right = whole(translator(source, lengths, seq2seq.shift(target)), target)
 
 # %% tags=["evidence"]
+after = history.validation["whole"]
+translated_right = whole(translator(source, lengths, seq2seq.shift(target)), target)
 observe(
     "Five passes into its training the vector translates {five:.0%} of 400 new sentences exactly, after twenty {twenty:.0%}. With attention, a training of five passes gives {ours:.0%}.",
     **{"five": after[4], "twenty": after[-1], "ours": translated_right},
@@ -229,6 +229,7 @@ def rules_right(examples: list[dates.Example]) -> float:
     return fmean(dates.parse_with_dateutil(e.text, e.locale) == e.date for e in examples)
 
 
+# %% tags=["evidence"]
 by_rules = [rules_right(part) for part in (corpus.test, corpus.unseen_formats)]
 read_dates = experiments.load("dates")
 of_dates = {
@@ -256,7 +257,7 @@ observe(
 # (seq-right)=
 # ## Is it right, in full?
 #
-# *8 minutes.* The lesson compares your network with the book's. Here is the book's attention itself. A score has two halves: what concerns the keys alone is done once for a source, and what compares them with a query at each step.
+# *8 minutes.* The lesson compares your network with the book's. Is the book's attention right, too? Here it is. A score has two halves: what concerns the keys alone is done once for a source, and what compares them with a query at each step.
 
 # %%
 show_source(attention.AdditiveScore)
@@ -399,12 +400,14 @@ print("loop, library, steps and exhaustive search agree; a beam of 1 is greedy d
 # (seq-bleu)=
 # ## How good is a translation that is not exactly right?
 #
-# *4 minutes.* Exact match forgives nothing. **BLEU** {cite}`papineni2002bleu` looks up the translations' words, pairs, triples and quadruples in the references; each counts at most as often as it occurs there. The four shares $p_n$ that
+# *4 minutes.* Exact match forgives nothing. What about a translation with one other word? **BLEU** {cite}`papineni2002bleu` looks up the translations' words, pairs, triples and quadruples in the references; each counts at most as often as it occurs there. The four shares $p_n$ that
 # are found go into a geometric mean. If the translations' length $\ell$ is below the references' $r$, they pay for it:
 #
 # $$
 # \text{BLEU} = 100 \cdot \min\left(1, e^{1 - r/\ell}\right) \cdot \exp\left(\tfrac14 \textstyle\sum_{n=1}^{4} \log p_n\right) .
 # $$ (eq-bleu)
+#
+# A BLEU without its recipe, which says how words are cut, means little {cite}`post2018call`.
 
 # %% tags=["evidence"]
 beam, _ = seq2seq.beam_search(translator, source, lengths, width=5, max_len=20)
@@ -422,7 +425,7 @@ observe(
 )
 
 # %% [markdown]
-# Longer targets have more factors below 1, so their probability is smaller. A **length penalty** divides $\log p$ by a power of the length to make up for it; exercise 4.19 is about what wide beams do otherwise. Does the beam at least find what the
+# Longer targets have more factors below 1, so their probability is smaller. A **length penalty** divides $\log p$ by a power of the length to make up for it; exercise 4.19 is about what wide beams do otherwise. The most probable translation of all is often the empty one {cite}`stahlberg2019nmt`. Does the beam at least find what the
 # model holds more probable?
 
 
@@ -446,7 +449,7 @@ observe(
 # (seq-aer)=
 # ## How are links judged?
 #
-# *6 minutes.* Not every word has one clear partner. A link is **sure** ($\mathcal S$) if nobody would doubt it, and **possible** ($\mathcal P \supseteq \mathcal S$) if one may draw it or leave it out. In real texts people mark them; here the grammar
+# *6 minutes.* Not every word has one clear partner. Which links should count, then? A link is **sure** ($\mathcal S$) if nobody would doubt it, and **possible** ($\mathcal P \supseteq \mathcal S$) if one may draw it or leave it out. In real texts people mark them; here the grammar
 # does. Ours is generous: function words such as 了, 的 and 把, but also 在, 给 and 一, have possible links only, so a stricter count would give higher rates. For a predicted set of links $\mathcal A$, the **alignment error rate** {cite}`och2003systematic` is
 #
 # $$
@@ -519,8 +522,8 @@ table(
 # (seq-scores)=
 # ## Which score is best?
 #
-# *8 minutes.* {cite:t}`vaswani2017attention` say (in §3.2.1, citing others) that for larger widths the additive score outperforms the dot product, unless that is scaled by $1/\sqrt{d_k}$. The stored experiment trained all scores, 128 wide, by one
-# recipe.
+# *8 minutes.* {cite:t}`vaswani2017attention` say (in §3.2.1, citing others) that for larger widths the additive score outperforms the dot product, unless that is scaled by $1/\sqrt{d_k}$. Do they? The stored experiment trained all scores, 128 wide,
+# by one recipe.
 
 # %% tags=["evidence"]
 exact = {name: of_score(name, "exact") for name in ("none", *names)}
@@ -631,12 +634,13 @@ def marked(n: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.cat(parts, dim=-1).float(), symbols.gather(1, marks.gather(1, asked))
 
 
-# %% tags=["evidence", "training"]
+# %% tags=["evidence"]
 def per_position(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     """Mean cross-entropy over all positions. Shapes: logits (B, T, n), target (B, T)."""
     return F.cross_entropy(logits.mT, target)
 
 
+# %% tags=["evidence", "training"]
 def pointed(looks: bool, seed: int) -> float:
     """Share of right answers on new sequences, after training."""
     torch.manual_seed(seed)
@@ -662,7 +666,7 @@ observe(
 # (seq-cost)=
 # ## What does a score cost?
 #
-# *7 minutes.* We count operations for $n$ queries and $n$ keys of width $d$, each multiplication, addition and tanh as one. The matrices of the additive score are applied once to each query and key. Then each *pair* costs about $4d$: an addition and a tanh for each of $d$ numbers, and the
+# *7 minutes.* {cite:t}`vaswani2017attention` also say that both scores do about as much work, but that the dot product is faster. By how much? We count operations for $n$ queries and $n$ keys of width $d$, each multiplication, addition and tanh as one. The matrices of the additive score are applied once to each query and key. Then each *pair* costs about $4d$: an addition and a tanh for each of $d$ numbers, and the
 # product with $v$. In a dot product a pair costs $2d$, and there are no matrices; with one, as in *general*, there is one matrix product. The average costs $2d$ per pair in all of them.
 
 
@@ -674,6 +678,7 @@ def operations(name: str, T: int, S: int, d: int) -> int:
     return matrices + T * S * (a_pair + 2 * d)
 
 
+# %% tags=["evidence"]
 def counted(name: str, T: int, S: int, d: int) -> int:
     """The same by PyTorch's counter, which sees the products of matrices with matrices."""
     look = attention.Attention(seq2seq.models.SCORES[name](d))
@@ -708,6 +713,7 @@ def bytes_kept(name: str, n: int, d: int) -> int:
     return sum(kept.values())
 
 
+# %% tags=["evidence"]
 @torch.no_grad()
 def quickest(function, *inputs, repeats: int = 7) -> float:
     """Seconds of the fastest of some runs."""
@@ -787,7 +793,7 @@ observe(
 # (seq-local)=
 # ## Must it look everywhere?
 #
-# *4 minutes.* **Local** attention looks at a window only {cite}`luong2015effective`: at the positions $p_t - w \dots p_t + w$. In **local-m** $p_t = t$. In **local-p** the query predicts the place, and a bell around it scales the weights:
+# *4 minutes.* In a long source, must each step look at all of it? **Local** attention looks at a window only {cite}`luong2015effective`: at the positions $p_t - w \dots p_t + w$. In **local-m** $p_t = t$. In **local-p** the query predicts the place, and a bell around it scales the weights:
 #
 # $$
 # p_t = S \cdot \sigma(v_p^\top \tanh(W_p q_t)), \qquad
@@ -823,7 +829,7 @@ plt.show()
 # %% [markdown]
 # ## What about real sentences?
 #
-# *As long as you like.* Our grammar is clean; people are not. The volunteers of Tatoeba have translated tens of thousands of sentences into Chinese. The collection is not part of this book, but you can fetch it: save the file that `tatoeba` asks for
+# *3 minutes, and a training of your own.* Our grammar is clean; people are not. How does such a network do with their sentences? The volunteers of Tatoeba have translated tens of thousands of sentences into Chinese. The collection is not part of this book, but you can fetch it: save the file that `tatoeba` asks for
 # in a folder, and let `BOOK_DATA` name that folder. Then put this into a new cell. English is cut at spaces, and each Chinese character is a word. It trains far longer than anything else on this page.
 #
 # ```python
@@ -853,7 +859,7 @@ plt.show()
 # %% [markdown]
 # ## Exercises
 #
-# *As long as you like.* Ids are as in `utils.seq2seq`: PAD is 0, BOS is 1, EOS is 2. Solutions are on [a page of their own](../solutions/04_attention.ipynb).
+# *155 minutes.* Which of these nine would you like to write? They don't need each other either. PAD is 0, BOS is 1, EOS is 2. The solutions are on [a page of their own](../solutions/04_attention.ipynb).
 
 # %% [markdown]
 # ```{exercise} What goes in, what should come out
@@ -1052,14 +1058,3 @@ def n_best(log_p: torch.Tensor, width: int, max_len: int, penalty: float) -> lis
 
 
 check("4.19", n_best)
-
-# %% [markdown]
-# ## Further reading
-#
-# - {cite:t}`cho2014learning`, the encoder and decoder without attention.
-# - {cite:t}`williams1989learning`, teacher forcing; {cite:t}`bengio2015scheduled` and {cite:t}`ranzato2016sequence`, what it costs, and two cures.
-# - {cite:t}`graves2014neural`, attention to a memory that can be written to.
-# - {cite:t}`koehn2017six`, what went wrong with these models in practice: long sentences, rare words, alignments that are off by a
-#   word, and beams that were too wide.
-# - {cite:t}`stahlberg2019nmt`, on what the most probable translation of all is, which is often the empty one.
-# - {cite:t}`post2018call`, why a BLEU without its recipe says little.

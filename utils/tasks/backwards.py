@@ -130,17 +130,19 @@ def measure(
 def best_runs(rows: Iterable[Mapping]) -> dict[str, list[Mapping]]:
     """{model: the rows of its best learning rate} of a stored table, one row for each seed.
 
-    The best has the highest mean share of validation words that are right at the end.
+    The best has the highest mean share of validation words that are right at the end, and among
+    equals the highest over all passes.
     """
     found: dict[str, dict[float, list[Mapping]]] = {}
     for row in rows:
         found.setdefault(row["model"], {}).setdefault(row["learning_rate"], []).append(row)
-    return {model: max(of.values(), key=at_the_end) for model, of in found.items()}
+    return {model: max(of.values(), key=_how_good) for model, of in found.items()}
 
 
-def at_the_end(rows: Sequence[Mapping]) -> float:
-    """Mean share of validation words that are right after the last pass."""
-    return fmean(row["validation"][-1] for row in rows)
+def _how_good(rows: Sequence[Mapping]) -> tuple[float, float]:
+    """Mean share of validation words that are right: after the last pass, and after all of them."""
+    shares = [row["validation"] for row in rows]
+    return fmean(of[-1] for of in shares), fmean(share for of in shares for share in of)
 
 
 def arrivals(runs: Mapping[str, Sequence[Mapping]], share: float) -> dict[str, int | None]:
