@@ -111,6 +111,8 @@ def test_a_table_takes_no_number_that_may_differ_between_machines():
         table([["a", 0.1]], ["name", "n"])
     with pytest.raises(ValueError, match="1 cells for 2 headers"):
         table([["a"]], ["name", "n"])
+    with pytest.raises(ValueError, match="header that can be read aloud, got \\['', 'n'\\]"):
+        table([["a", 1]], ["", "n"])
 
 
 def test_a_finding_has_its_numbers_in_place_and_is_compared_without_them(shown):

@@ -183,7 +183,7 @@ for rate in (0.01, 0.1, 1.0, 10.0):
 commonest = y.bincount().argmax()
 baseline = [int((labels == commonest).sum()) for labels in (y, y_validation)]
 rows.append(("always the same digit", "–", *baseline))
-table(rows, ("", "loss", "of 1,221", "of 216"))
+table(rows, ("model", "loss", "of 1,221", "of 216"))
 
 # %% [markdown]
 # With a rate of 0.01 the walk is still on its way after 20 epochs. With 10 it has got furthest on the training digits. On the validation digits, by which we choose, that

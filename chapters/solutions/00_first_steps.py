@@ -114,7 +114,7 @@ print("our loss for class 1: ", cross_entropy(large, torch.tensor([1])).item())
 #
 # Write the shapes above each other, aligned at the right end:
 #
-# | | axis 0 | axis 1 |
+# | tensor | axis 0 | axis 1 |
 # | --- | --- | --- |
 # | `prediction` | 32 | 1 |
 # | `target` | missing | 32 |

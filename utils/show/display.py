@@ -85,8 +85,11 @@ def filled(sentence: str, numbers: Mapping[str, object]) -> tuple[str, str]:
 def table(rows: Sequence[Sequence[str | int]], headers: Sequence[str]) -> None:
     """Show rows of text and whole numbers; other numbers are formatted by the caller.
 
-    Raises: TypeError if a cell is neither; ValueError if a row has not one cell for each header.
+    Raises: TypeError if a cell is neither; ValueError if a row has not one cell for each header, or
+        a header is empty.
     """
+    if not all(map(str.strip, headers)):
+        raise ValueError(f"Each column needs a header that can be read aloud, got {list(headers)}.")
     rows = [list(row) for row in rows]
     for row in rows:
         if len(row) != len(headers):
