@@ -15,7 +15,7 @@
 #
 # - work out a convolution by hand, and write it,
 # - say how large a map is, and how many weights it takes,
-# - say what happens to an answer when the picture moves, and what pooling does about it,
+# - say what becomes of an answer when the picture moves,
 # - say how far a unit sees, and choose depth and dilation for it,
 # - give the gradient a road around a layer,
 # - predict when a convolution is the wrong tool.
@@ -456,7 +456,7 @@ print("the same numbers as the library's and the book's layers")
 # %% [markdown]
 # ## Train it
 #
-# *6 minutes.* Now everything together. Two layers and the road around them see 7 × 7 pixels, nearly the whole digit.
+# *6 minutes.* Now everything together. The first three convolutions see 7 × 7 pixels, nearly the whole digit.
 
 
 # %%
@@ -531,7 +531,7 @@ observe(
 )
 
 # %% [markdown]
-# [Six larger designs](deeper/01_convolution.ipynb#conv-designs), from LeNet to GoogLeNet, are on the deeper page.
+# [Larger designs](deeper/01_convolution.ipynb#conv-designs), from LeNet to GoogLeNet, are on the deeper page.
 
 # %% [markdown]
 # ## Look inside
@@ -774,7 +774,7 @@ check("1.9", my_move)
 points = {
     "work out a convolution by hand, and write it": "1.1 1.2",
     "say how large a map is, and how many weights it takes": "1.5 1.6",
-    "say what happens to an answer when the picture moves, and what pooling does about it": "1.3 1.9",
+    "say what becomes of an answer when the picture moves": "1.3 1.9",
     "say how far a unit sees, and choose depth and dilation for it": "1.8",
     "give the gradient a road around a layer": "1.4",
     "predict when a convolution is the wrong tool": "1.7",
