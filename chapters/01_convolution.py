@@ -15,7 +15,7 @@
 #
 # - work out a convolution by hand, and write it,
 # - say how large a map is, and how many weights it takes,
-# - say what happens to an answer when the picture moves, and what pooling does about it,
+# - say what becomes of an answer when the picture moves,
 # - say how far a unit sees, and choose depth and dilation for it,
 # - give the gradient a road around a layer,
 # - predict when a convolution is the wrong tool.
@@ -99,7 +99,7 @@ guess(
 # *3 minutes.* Imagine a proofreader with a card that has a small window in it. She slides the card over the page and asks the same question at each place: "is
 # there an edge here?" She writes each answer down at the same place on a second sheet. When she is done, that sheet is a map of the edges.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A card slides over a picture. Each answer goes to the same place on a second sheet.", "name": "fig-card"}, "image": {"alt": "Three times a picture of five by five pixels with a 3 in blue, and beside it a sheet of four by four cells. In the first picture a window of two by two is framed in the top left corner, and the first cell of the sheet is filled in. In the second it is one step to the right. In the third it is in the bottom right corner, and the whole sheet is filled in, in shades of green."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A card slides over a picture. Each answer goes to the same place on a second sheet.", "name": "fig-sliding-card"}, "image": {"alt": "Three times a picture of five by five pixels with a 3 in blue, and beside it a sheet of four by four cells. In the first picture a window of two by two is framed in the top left corner, and the first cell of the sheet is filled in. In the second it is one step to the right. In the third it is in the bottom right corner, and the whole sheet is filled in, in shades of green."}}
 rows = ["01110", "00010", "00110", "00010", "01110"]
 small_three = torch.tensor([[float(dot) for dot in row] for row in rows])
 mechanisms.card(small_three, torch.tensor([[1.0, 1.0], [-1.0, -1.0]]))
@@ -382,21 +382,21 @@ plt.show()
 # *8 minutes, half of them yours.* To see far, one stacks layers. But the gradient passes through all of them on its way back, and each multiplies it by something.
 # If that is a little less than 1 each time, little arrives. **Residual connections** {cite}`he2016deep` give it a road on which nothing is multiplied.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A residual block: what was there is added to what two convolutions find. The gradient comes back along the road, too.", "name": "fig-road"}, "image": {"alt": "Boxes from left to right: x, convolution, ReLU, convolution, a plus, ReLU. A line leads from x above the boxes straight to the plus: the road around. Above it a thick brown arrow, the gradient, points back to x."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A residual block: what was there is added to what two convolutions find. The gradient comes back along the road, too.", "name": "fig-road-around"}, "image": {"alt": "Boxes from left to right: x, convolution, ReLU, convolution, a plus, ReLU. A line leads from x above the boxes straight to the plus: the road around. Above it a thick brown arrow, the gradient, points back to x."}}
 mechanisms.roads()
 plt.show()
 
 # %% [markdown]
 # $$
 # y = \operatorname{ReLU}\left(x + f(x)\right)
-# $$ (eq-residual)
+# $$ (eq-residual-block)
 #
 # Where the ReLU is open, the derivative is $1 + f'(x)$. Even if $f'$ is nearly 0, a 1 is left.
 #
 # ```{exercise} A road around
 # :label: exercise-1-4
 #
-# *5 minutes.* Write {eq}`eq-residual`, where $f$ is convolution, ReLU, convolution, as in {numref}`fig-road`. Use your `conv2d`, with padding 1.
+# *5 minutes.* Write {eq}`eq-residual-block`, where $f$ is convolution, ReLU, convolution, as in {numref}`fig-road-around`. Use your `conv2d`, with padding 1.
 # ([Solution](solutions/01_convolution.ipynb#solution-1-4))
 # ```
 
@@ -431,7 +431,7 @@ curves(lines, "depth (layers)", "size of the gradient", logy=True)
 plt.show()
 
 # %% [markdown]
-# Such roads come back on several days. [Batch normalisation](deeper/01_convolution.ipynb#deeper-norm) is another cure.
+# Such roads come back on several days. [Batch normalisation](deeper/01_convolution.ipynb#conv-norm) is another cure.
 
 # %% [markdown]
 # ## Is it right?
@@ -451,12 +451,12 @@ torch.testing.assert_close(residual_block(maps, *block.f.parameters()), block(ma
 print("the same numbers as the library's and the book's layers")
 
 # %% [markdown]
-# Gradients, dilation and the book's layers are on the [deeper page](deeper/01_convolution.ipynb#deeper-right).
+# Gradients, dilation and the book's layers are on the [deeper page](deeper/01_convolution.ipynb#conv-right).
 
 # %% [markdown]
 # ## Train it
 #
-# *6 minutes.* Now everything together. Two layers and the road around them see 7 × 7 pixels, nearly the whole digit.
+# *6 minutes.* Now everything together. The first three convolutions see 7 × 7 pixels, nearly the whole digit.
 
 
 # %%
@@ -513,7 +513,7 @@ moved = experiments.load("moved_digits")
 kinds = {"dense": "dense", "convolutional": "max pooling"}
 stored = [{n: at_best_rate(moved, kind, True, by) for n, kind in kinds.items()} for by in (0, 1)]
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of test digits read, with jitter in training. Stored experiment: means of three seeds, lines from the lowest to the highest.", "name": "fig-result"}, "image": {"alt": "Two bar charts, in place and moved by one pixel, each with two bars: the dense network reads about 93 percent in place and 90 moved, the convolutional one about 98 and 97."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of test digits read, with jitter in training. Stored experiment: means of three seeds, lines from the lowest to the highest.", "name": "fig-digits-read"}, "image": {"alt": "Two bar charts, in place and moved by one pixel, each with two bars: the dense network reads about 93 percent in place and 90 moved, the convolutional one about 98 and 97."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.0))
 for ax, by, where in zip(axes, (0, 1), ("in place", "moved by one pixel")):
     bars({n: [100 * share for share in runs] for n, runs in stored[by].items()}, "read (%)", ax=ax)
@@ -531,7 +531,7 @@ observe(
 )
 
 # %% [markdown]
-# [Six larger designs](deeper/01_convolution.ipynb#deeper-designs), from LeNet to GoogLeNet, are on the deeper page.
+# [Larger designs](deeper/01_convolution.ipynb#conv-designs), from LeNet to GoogLeNet, are on the deeper page.
 
 # %% [markdown]
 # ## Look inside
@@ -549,7 +549,7 @@ image_grid([picture for row in shown for picture in row], columns=8)
 plt.show()
 
 # %% [markdown]
-# It is often said that first layers find edges. With some good will one can see them here; [a measurement](deeper/01_convolution.ipynb#deeper-edges) doesn't. AlexNet's, learned from a million
+# It is often said that first layers find edges. With some good will one can see them here; [a measurement](deeper/01_convolution.ipynb#conv-edges) doesn't. AlexNet's, learned from a million
 # photographs, do show edges {cite}`krizhevsky2012imagenet`. And which digits are still hard?
 
 # %% mystnb={"figure": {"caption": "The eight validation digits on which it is least sure: what it reads, and what the label says.", "name": "fig-errors"}, "image": {"alt": "Eight badly written digits, each with the network's reading and the label above it."}}
@@ -774,7 +774,7 @@ check("1.9", my_move)
 points = {
     "work out a convolution by hand, and write it": "1.1 1.2",
     "say how large a map is, and how many weights it takes": "1.5 1.6",
-    "say what happens to an answer when the picture moves, and what pooling does about it": "1.3 1.9",
+    "say what becomes of an answer when the picture moves": "1.3 1.9",
     "say how far a unit sees, and choose depth and dilation for it": "1.8",
     "give the gradient a road around a layer": "1.4",
     "predict when a convolution is the wrong tool": "1.7",

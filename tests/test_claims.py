@@ -44,9 +44,9 @@ def test_a_claim_from_a_stored_experiment_says_so(shown, monkeypatch):
 
 
 def test_a_claim_that_cannot_be_measured_here_gives_the_reason(shown):
-    cited_only("cnn-4", "Yes.", "it needs ImageNet")
+    cited_only("cnn-4b", "Yes.", "it needs ImageNet")
     (bundle,) = shown
-    lines = ["cnn-4 (cited only): Yes.", "reason: it needs ImageNet"]
+    lines = ["cnn-4b (cited only): Yes.", "reason: it needs ImageNet"]
     assert bundle["text/plain"].splitlines() == lines
     assert "it needs ImageNet" in bundle["text/markdown"]
 
@@ -113,7 +113,7 @@ def test_an_answer_is_a_sentence_with_its_numbers_in_place(shown):
     assert bundle[RECORD]["answer"] == "Yes" and bundle[RECORD]["said"].endswith("without.")
     claim("cnn-1", "No: {two:.0%} with it, {one:.0%} without.", counted=True, **HALF)
     assert shown[1]["text/plain"].startswith("cnn-1 (counted): No")
-    cited_only("cnn-4", "Can't tell here: it needs ImageNet.", "too large")
+    cited_only("cnn-4b", "Can't tell here: it needs ImageNet.", "too large")
     assert shown[2]["text/plain"].endswith("ImageNet.\nreason: too large")
 
 

@@ -43,7 +43,7 @@ data = digits("file order")
 sobel = torch.tensor([[1.0, 0.0, -1.0], [2.0, 0.0, -2.0], [1.0, 0.0, -1.0]]) / 4
 
 # %% [markdown]
-# (deeper-fast)=
+# (conv-fast)=
 # ## How does a convolution get fast?
 #
 # *5 minutes.* With all settings, stride $s$, padding $p$ and dilation $d$, and $x = 0$ outside the picture,
@@ -82,7 +82,7 @@ observe(
 # The price is memory: each pixel is stored once for each column of the kernel.
 
 # %% [markdown]
-# (deeper-right)=
+# (conv-right)=
 # ## Is it right, with gradients and dilation?
 #
 # *3 minutes.* The book's layers, in `utils`, load the weights of the library's and give the same numbers and gradients. All sizes differ on purpose: if two were equal, exchanged axes could go
@@ -113,7 +113,7 @@ for ours, theirs in pairs:
     print(f"{type(ours).__name__} in {mode} mode: the same numbers")
 
 # %% [markdown]
-# (deeper-moves)=
+# (conv-moves)=
 # ## Which moves does a map follow?
 #
 # *3 minutes.* We move a photograph by 1 to 4 pixels, and compare the map of the moved picture with the moved map, away from the borders.
@@ -164,7 +164,7 @@ observe(
 # pixel.
 
 # %% [markdown]
-# (deeper-norm)=
+# (conv-norm)=
 # ## What does batch normalisation do?
 #
 # *9 minutes.* The lesson gives the gradient a road. **Batch normalisation** takes another way {cite}`ioffe2015batch`. It measures the mean $\mu$ and the variance $\sigma^2$ of each
@@ -252,7 +252,7 @@ observe(
 # roads around the layers, both stay.
 
 # %% [markdown]
-# (deeper-field)=
+# (conv-field)=
 # ## Do all pixels in the receptive field count the same?
 #
 # *5 minutes.* The lesson counts what a unit sees. The gradient measures it: on which pixels does a unit in the middle of the last map depend?
@@ -326,7 +326,7 @@ claim(
 )
 
 # %% [markdown]
-# (deeper-designs)=
+# (conv-designs)=
 # ## What did LeNet, AlexNet and GoogLeNet add?
 #
 # *10 minutes.* **LeNet** read the digits on cheques in the 1990s {cite}`lecun1998gradient`: convolutions, pooling, dense layers, with tanh. **AlexNet** is LeNet made wider and deeper, with ReLUs
@@ -489,7 +489,7 @@ observe(
 # The two columns differ. On a random split, people whose writing was seen in training are in the test set, too. The order of the file is nearer to what we want to know: how does it read a hand that it has never seen?
 
 # %% [markdown]
-# (deeper-recipe)=
+# (conv-recipe)=
 # ## Soft labels, weight decay, dropout: what else is in a recipe?
 #
 # *6 minutes.* DigitsNet's recipe has three parts more than the lesson's. **AdamW** is Adam which, besides, makes each weight a little smaller in every step {cite}`loshchilov2019decoupled`.
@@ -534,7 +534,7 @@ claim(
 )
 
 # %% [markdown]
-# (deeper-activations)=
+# (conv-activations)=
 # ## Is ReLU faster than tanh?
 #
 # *4 minutes.* AlexNet's authors say so. A stored experiment trained one small network with both, by plain gradient descent at six learning rates. How many steps does it take until the training loss is down to
@@ -585,7 +585,7 @@ claim(
 # ReLU forgives a badly chosen rate: at 0.3 it still learns, and tanh doesn't; at 0.03 it is ahead. That is worth something. And the claim was made for photographs.
 
 # %% [markdown]
-# (deeper-edges)=
+# (conv-edges)=
 # ## Do first layers find edges, and deep ones meaning?
 #
 # *8 minutes.* An edge of any direction lies in the plane that Sobel's two kernels span. So how much of a learned kernel lies in that plane? For a random one it is 2 of 9 dimensions, on average. We train DigitsNet from three
@@ -690,7 +690,7 @@ claim(
 # That is a statement about variance, and no more. What AlexNet's layers see in photographs, {cite:t}`zeiler2014visualizing` have shown.
 
 # %% [markdown]
-# (deeper-recall)=
+# (conv-recall)=
 # ## How is a convolution made causal?
 #
 # *4 minutes.* WaveNet's convolutions are **causal** {cite}`oord2016wavenet`: padded at the front only, so that each output sees nothing that comes later, as it must be when a sequence is still being read.
