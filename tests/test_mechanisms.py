@@ -222,6 +222,7 @@ def test_no_gradient_crosses_the_cut_and_the_state_does(arrows):
     onwards = [(a[0], b[0]) for a, b, role in arrows if role is None and a[0] != b[0]]
     assert len(back) == 2 and all(end < start and (start < cut or end > cut) for start, end in back)
     assert len(onwards) == 3 and sum(start < cut < end for start, end in onwards) == 1
+    assert sum(start < cut for start, _ in back) == 1  # as many steps on either side
 
 
 def test_each_arrow_forward_has_a_gradient_that_comes_back(arrows):
