@@ -829,7 +829,7 @@ plt.show()
 # %% [markdown]
 # ## What about real sentences?
 #
-# *3 minutes, and a training of your own.* Our grammar is clean; people are not. How does such a network do with their sentences? The volunteers of Tatoeba have translated tens of thousands of sentences into Chinese. The collection is not part of this book, but you can fetch it: save the file that `tatoeba` asks for
+# *3 minutes.* Our grammar is clean; people are not. How does such a network do with their sentences? The volunteers of Tatoeba have translated tens of thousands of sentences into Chinese. The collection is not part of this book, but you can fetch it: save the file that `tatoeba` asks for
 # in a folder, and let `BOOK_DATA` name that folder. Then put this into a new cell. English is cut at spaces, and each Chinese character is a word. It trains far longer than anything else on this page.
 #
 # ```python
