@@ -790,3 +790,4 @@ checklist({point: ids.split() for point, ids in points.items()})
 # - {cite:t}`lecun1998gradient`, the paper to read first: LeNet, and why it was built that way.
 # - {cite:t}`dumoulin2016guide`, all of this arithmetic in pictures.
 # - {cite:t}`zhang2019making`, why networks with pooling are still not invariant, and a cure.
+# - {cite:t}`bai2018empirical`, convolutions over time against recurrent networks, on many tasks.

@@ -906,12 +906,13 @@ def test_a_tick_is_stored_and_merged_with_those_of_other_sessions(file, monkeypa
 
 
 def test_ticks_of_the_first_edition_follow_their_exercises(file, monkeypatch):
-    file.write_text(json.dumps({"passed": ["1.4", "5.1", "5.14"]}))
-    assert progress.progress.passed() == {"1.4", "5.8"}  # what was 5.1 asks for something else now
+    file.write_text(json.dumps({"passed": ["1.4", "2.9", "5.1", "5.14"]}))
+    # What was 5.1 asks for something else now.
+    assert progress.progress.passed() == {"1.10", "2.9", "5.8"}
     verdict(ROWS, ROWS.reference)
-    assert json.loads(file.read_text()) == {"edition": 3, "passed": ["1.4", "5.8", "t.1"]}
+    assert json.loads(file.read_text()) == {"edition": 3, "passed": ["1.10", "2.9", "5.8", "t.1"]}
     begin_anew(monkeypatch)
-    assert progress.progress.passed() == {"1.4", "5.8", "t.1"}
+    assert progress.progress.passed() == {"1.10", "2.9", "5.8", "t.1"}
     new = [id for id in progress.MOVED.values() if id]
     assert len(set(new)) == len(new) and set(new) <= set(everything)
 

@@ -1,13 +1,16 @@
 """Day 1's views: what the page computes of a drawing and of a photograph equals Python."""
 
+import json
 import re
 
+import nbformat
 import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
 from browser import AS_IN_JUPYTERLAB
 from torch.nn import functional as F
 
+from utils import ROOT
 from utils.convolution import ResidualBlock
 from utils.data.strokes import RASTER, drawn_digits, rasterise
 from utils.show import views
@@ -33,7 +36,7 @@ def network(seed: int = 0) -> dict:
 def stages(net: dict, picture: torch.Tensor) -> list[torch.Tensor]:
     """The maps of a picture (1, 8, 8), and what the network says, (10,)."""
     first = F.conv2d(picture[None], *net["first"], padding=1).relu()
-    around = ResidualBlock(C, normalise=False)
+    around = ResidualBlock(len(first[0]), normalise=False)
     for place, name in ((0, "second"), (2, "third")):
         around.f[place].weight.data, around.f[place].bias.data = net[name]
     block = around(first).detach()
@@ -155,6 +158,22 @@ def test_the_page_reads_thirty_drawings_as_python_does(opened):
             assert all(abs(100 * chances[k].item() - share) < 1 for k, share in shares.items())
             said.add(best)
     assert len(said) > 2  # else this would compare nothing
+
+
+def test_the_lessons_own_network_reads_27_of_thirty_drawings():
+    notebook = nbformat.read(ROOT / "chapters" / "01_convolution.ipynb", as_version=4)
+    bundles = [out.get("data", {}) for cell in notebook.cells for out in cell.get("outputs", ())]
+    (page,) = (
+        "".join(bundle["text/html"])
+        for bundle in bundles
+        if "".join(bundle.get("text/plain", "")).startswith("View: draw a digit")
+    )
+    assert len(page) < 500_000
+    (data,) = re.findall(r'<script type="application/json">(.*?)</script>', page)
+    weights = json.loads(data)["network"]
+    net = {name: tuple(map(torch.tensor, pair)) for name, pair in weights.items()}
+    said = [stages(net, rasterise(strokes))[-1].argmax().item() for _, strokes in drawn_digits()]
+    assert sum(k == digit for k, (digit, _) in zip(said, drawn_digits(), strict=True)) >= 27
 
 
 def test_the_maps_are_those_of_the_network(opened):

@@ -46,7 +46,7 @@ sobel = torch.tensor([[1.0, 0.0, -1.0], [2.0, 0.0, -2.0], [1.0, 0.0, -1.0]]) / 4
 # (conv-fast)=
 # ## How does a convolution get fast?
 #
-# *5 minutes.* With all settings, stride $s$, padding $p$ and dilation $d$, and $x = 0$ outside the picture,
+# *5 minutes.* Why is the library so much faster than your loops? With all settings, stride $s$, padding $p$ and dilation $d$, and $x = 0$ outside the picture,
 #
 # $$
 # y_{o,i,j} = b_o + \sum_{c,u,v} w_{o,c,u,v}\; x_{c,\,si+du-p,\,sj+dv-p} .
@@ -85,7 +85,7 @@ observe(
 # (conv-right)=
 # ## Is it right, with gradients and dilation?
 #
-# *3 minutes.* The book's layers, in `utils`, load the weights of the library's and give the same numbers and gradients. All sizes differ on purpose: if two were equal, exchanged axes could go
+# *3 minutes.* Do the book's layers compute what the library's do, also backwards? Those in `utils` load the weights of the library's and give the same numbers and gradients. All sizes differ on purpose: if two were equal, exchanged axes could go
 # unnoticed.
 
 # %%
@@ -116,7 +116,7 @@ for ours, theirs in pairs:
 # (conv-moves)=
 # ## Which moves does a map follow?
 #
-# *3 minutes.* We move a photograph by 1 to 4 pixels, and compare the map of the moved picture with the moved map, away from the borders.
+# *3 minutes.* Does a map move along at any stride? We move a photograph by 1 to 4 pixels, and compare the map of the moved picture with the moved map, away from the borders.
 
 
 # %% tags=["evidence"]
@@ -167,7 +167,7 @@ observe(
 # (conv-norm)=
 # ## What does batch normalisation do?
 #
-# *9 minutes.* The lesson gives the gradient a road. **Batch normalisation** takes another way {cite}`ioffe2015batch`. It measures the mean $\mu$ and the variance $\sigma^2$ of each
+# *9 minutes.* Can a layer keep its signal at one size, whatever its weights are? The lesson gives the gradient a road. **Batch normalisation** takes another way {cite}`ioffe2015batch`. It measures the mean $\mu$ and the variance $\sigma^2$ of each
 # channel, over the batch and all places, and sets them right, whatever the weights are:
 #
 # $$
@@ -255,7 +255,7 @@ observe(
 # (conv-field)=
 # ## Do all pixels in the receptive field count the same?
 #
-# *5 minutes.* The lesson counts what a unit sees. The gradient measures it: on which pixels does a unit in the middle of the last map depend?
+# *5 minutes.* On which pixels does a unit depend, and how much? The lesson counts what it sees; the gradient of a unit in the middle of the last map measures it.
 
 
 # %% tags=["evidence"]
@@ -329,7 +329,7 @@ claim(
 # (conv-designs)=
 # ## What did LeNet, AlexNet and GoogLeNet add?
 #
-# *10 minutes.* **LeNet** read the digits on cheques in the 1990s {cite}`lecun1998gradient`: convolutions, pooling, dense layers, with tanh. **AlexNet** is LeNet made wider and deeper, with ReLUs
+# *10 minutes.* Which ideas made convolutional networks what they are? **LeNet** read the digits on cheques in the 1990s {cite}`lecun1998gradient`: convolutions, pooling, dense layers, with tanh. **AlexNet** is LeNet made wider and deeper, with ReLUs
 # and dropout, trained on a million photographs {cite}`krizhevsky2012imagenet`. We build it at full size.
 
 # %%
@@ -357,6 +357,9 @@ built = {
     "AlexNet, widths of 2012": convolution.AlexNet((96, 256, 384, 384, 256)),
     "GoogLeNet": convolution.GoogLeNet(),
 }
+
+
+# %% tags=["evidence"]
 counts = {name: parameters(model) for name, model in built.items()}
 in_dense = {
     name: sum(parameters(layer) for layer in model if isinstance(layer, nn.Linear))
@@ -492,7 +495,7 @@ observe(
 # (conv-recipe)=
 # ## Soft labels, weight decay, dropout: what else is in a recipe?
 #
-# *6 minutes.* DigitsNet's recipe has three parts more than the lesson's. **AdamW** is Adam which, besides, makes each weight a little smaller in every step {cite}`loshchilov2019decoupled`.
+# *6 minutes.* What do people add to a recipe, and does it help? DigitsNet's recipe has three parts more than the lesson's. **AdamW** is Adam which, besides, makes each weight a little smaller in every step {cite}`loshchilov2019decoupled`.
 # The labels are **soft**: a tenth of each is spread over all classes, so that the network need not become infinitely sure {cite}`szegedy2016rethinking`. And **dropout** sets a random share of
 # a layer's numbers to 0 in each training step, so that no unit can rely on another {cite}`srivastava2014dropout`; in evaluation mode it does nothing.
 
@@ -537,8 +540,8 @@ claim(
 # (conv-activations)=
 # ## Is ReLU faster than tanh?
 #
-# *4 minutes.* AlexNet's authors say so. A stored experiment trained one small network with both, by plain gradient descent at six learning rates. How many steps does it take until the training loss is down to
-# 0.1, in at most 30 epochs?
+# *4 minutes.* How many steps does each need? AlexNet's authors say that ReLU trains several times faster. A stored experiment trained one small network with both, by plain gradient descent at six learning rates. We count the steps until the training loss is down to
+# 0.1, in at most 30 epochs.
 
 # %% tags=["evidence"]
 race = experiments.load("activations")
@@ -548,14 +551,9 @@ took = {
     for name in ("ReLU", "tanh")
     for rate in rates
 }
+told = {key: ", ".join(str(s or "never") for s in steps) for key, steps in took.items()}
 table(
-    [
-        [
-            f"{rate}",
-            *(", ".join(str(s or "never") for s in took[name, rate]) for name in ("ReLU", "tanh")),
-        ]
-        for rate in rates
-    ],
+    [[f"{rate}", told["ReLU", rate], told["tanh", rate]] for rate in rates],
     ["learning rate", "ReLU, three seeds", "tanh, three seeds"],
 )
 
@@ -588,7 +586,7 @@ claim(
 # (conv-edges)=
 # ## Do first layers find edges, and deep ones meaning?
 #
-# *8 minutes.* An edge of any direction lies in the plane that Sobel's two kernels span. So how much of a learned kernel lies in that plane? For a random one it is 2 of 9 dimensions, on average. We train DigitsNet from three
+# *8 minutes.* How would one measure that a kernel is an edge? An edge of any direction lies in the plane that Sobel's two kernels span. So how much of a learned kernel lies in that plane? For a random one it is 2 of 9 dimensions, on average. We train DigitsNet from three
 # seeds, and once more each with its first layer frozen as it was drawn.
 
 
@@ -693,7 +691,7 @@ claim(
 # (conv-recall)=
 # ## How is a convolution made causal?
 #
-# *4 minutes.* WaveNet's convolutions are **causal** {cite}`oord2016wavenet`: padded at the front only, so that each output sees nothing that comes later, as it must be when a sequence is still being read.
+# *4 minutes.* What if a sequence is still being read? WaveNet's convolutions are **causal** {cite}`oord2016wavenet`: padded at the front only, so that each output sees nothing that comes later.
 
 # %%
 show_source(convolution.CausalConv1d)
@@ -733,7 +731,7 @@ for doubling, today in recalled.items():
 # %% [markdown]
 # ## Exercises
 #
-# *As long as you like.* Solutions are on [a page of their own](../solutions/01_convolution.ipynb).
+# *110 minutes.* Which of these six would you like to write? The numbers go on from the lesson's. All solutions are on [a page of their own](../solutions/01_convolution.ipynb).
 
 # %% [markdown]
 # ```{exercise} Convolution over time
@@ -852,13 +850,3 @@ def blur_pool(x: torch.Tensor) -> torch.Tensor:
 
 
 check("1.15", blur_pool)
-
-
-# %% [markdown]
-# ## Further reading
-#
-# - {cite:t}`krizhevsky2012imagenet` and {cite:t}`szegedy2015going`, the two networks that we counted.
-# - {cite:t}`araujo2019computing`, receptive fields in full.
-# - {cite:t}`he2015delving`, {cite:t}`ioffe2015batch` and {cite:t}`he2016deep`, the three cures of deep networks.
-# - {cite:t}`zeiler2014visualizing`, what the layers of AlexNet see; {cite:t}`luo2016understanding`, how far.
-# - {cite:t}`bai2018empirical`, convolutions over time against recurrent networks, on many tasks.
