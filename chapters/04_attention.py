@@ -42,7 +42,7 @@ from utils.measure.graphs import longest_chain
 from utils.seq2seq import BOS, EOS, PAD, Seq2Seq, Seq2SeqConfig, sequence_loss
 from utils.show.display import observe
 from utils.show.mechanisms import attention as mechanisms
-from utils.show.plotting import COLOURS, bars, curves, heat_map, use_book_style
+from utils.show.plotting import COLOURS, bars, curves, heat_map, in_chinese, use_book_style
 from utils.show.views import Looks, alignment, guess, quiz
 from utils.tasks.backwards import LETTERS, VOCAB_SIZE, as_ids, as_text, random_words
 from utils.tasks.backwards import arrivals, best_runs, right_by_length, speller, train_backwards
@@ -587,11 +587,12 @@ def looks(model, source, written):
     return model.decode(shift(torch.tensor([written])), s, h, real)[2][0]
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Where your network looks while it writes the translation of a sentence that it has never seen. Circles: the true links.", "name": "fig-sentence"}, "image": {"alt": "A map with five rows, wǒ, ài, shēndù, xuéxí and EOS, and five columns, I, love, deep, learning and EOS. Circles mark the first four cells of the diagonal; the first two rows have their bright cells there, the others on or near it."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Where your network looks while it writes the translation of a sentence that it has never seen. Circles: the true links.", "name": "fig-sentence"}, "image": {"alt": "A map with five rows, 我, 爱, 深度, 学习 and EOS, and five columns, I, love, deep, learning and EOS. Circles mark the first four cells of the diagonal; the first two rows have their bright cells there, the others on or near it."}}
 wanted = "我 爱 深度 学习"
 source = [*task.english.encode(ASKED.split()), EOS]
 weights = looks(translator, source, [*task.target([wanted])[0], EOS])
-names = {"rows": [*"wǒ ài shēndù xuéxí".split(), "EOS"], "columns": [*ASKED.split(), "EOS"]}
+hanzi = in_chinese(wanted, pinyin="wǒ ài shēndù xuéxí")
+names = {"rows": [*hanzi, "EOS"], "columns": [*ASKED.split(), "EOS"]}
 ax = heat_map(weights, xlabel="English", ylabel="Chinese", value_label="weight", **names)
 ring = {"markersize": 20, "markerfacecolor": "none", "markeredgecolor": COLOURS[1], "mew": 3}
 ax.plot([j + 0.5 for j in range(4)], [t + 0.5 for t in range(4)], "o", **ring)

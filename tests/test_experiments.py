@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -236,6 +237,8 @@ def test_rows_are_selected_and_summarised(calm):
     result = run("growth")
     assert [row["seed"] for row in result.select(activation="tanh")] == [0, 1, 2]
     assert result.spread("value", activation="tanh") == (15, 5, 25)
+    shuffled = replace(result, parameters={"seed": [2, 0, 1]})
+    assert shuffled.lowest("seed", "value", activation="tanh") == 0
     with pytest.raises(ValueError, match="No row has {'activation': 'GELU'}"):
         result.select(activation="GELU")
     with pytest.raises(ValueError, match="No row has {'colour': None}"):

@@ -481,7 +481,7 @@ rates = experiments.load("learning_rates")
 def perplexity(layer: str) -> float:
     """On the test text, at the learning rate that is best on the validation text."""
     grid = rates.parameters["learning_rate"]
-    best = min(grid, key=lambda r: rates.spread("validation", layer=layer, learning_rate=r)[0])
+    best = rates.lowest("learning_rate", "validation", layer=layer)
     assert grid[0] < best < grid[-1]
     return math.exp(rates.spread("test", layer=layer, learning_rate=best)[0])
 

@@ -898,9 +898,8 @@ stacked = experiments.load("pronouns_depth")
 
 def chosen(**case) -> list[dict]:
     """The rows of three seeds, at the learning rate whose mean validation loss is lower."""
-    rates = stacked.parameters["learning_rate"]
-    best = min(rates, key=lambda r: stacked.spread("validation", learning_rate=r, **case)[0])
-    assert best == max(rates)
+    best = stacked.lowest("learning_rate", "validation", **case)
+    assert best == max(stacked.parameters["learning_rate"])
     return stacked.select(learning_rate=best, **case)
 
 

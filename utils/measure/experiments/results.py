@@ -62,6 +62,11 @@ class Result:
             )
         return fmean(values), min(values), max(values)
 
+    def lowest(self, parameter: str, column: str, **where) -> object:
+        """The value of a parameter at which the mean of a column over the seeds is lowest."""
+        values = self.parameters[parameter]
+        return min(values, key=lambda value: self.spread(column, **where | {parameter: value})[0])
+
 
 def names() -> list[str]:
     """The experiments that there are."""
