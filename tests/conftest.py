@@ -65,3 +65,12 @@ def alone(chromium, shown):
     yield open_in
     assert heard == []
     tab.close()
+
+
+@pytest.fixture
+def closed():
+    """Close the figures that a test has drawn."""
+    import matplotlib.pyplot as plt  # here, since most files draw none
+
+    yield
+    plt.close("all")

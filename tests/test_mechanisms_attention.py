@@ -1,8 +1,8 @@
 """The pictures of Day 4 show what the layers, and the reader's own functions, compute."""
 
-import matplotlib.pyplot as plt
 import pytest
 import torch
+from drawings import numbers, texts
 
 from utils.attention import AdditiveScore, masked_softmax
 from utils.exercises.attention.beam_step import beam_step
@@ -10,20 +10,7 @@ from utils.exercises.attention.shift import shift
 from utils.seq2seq import EOS
 from utils.show.mechanisms import attention
 
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
-
-
-def texts(ax) -> list[str]:
-    return [text.get_text() for text in ax.texts]
-
-
-def numbers(ax) -> list[float]:
-    """The numbers in the cells, in the order in which they were drawn."""
-    return [float(text) for text in texts(ax) if text.replace(".", "").replace("-", "").isdigit()]
+pytestmark = pytest.mark.usefixtures("closed")
 
 
 def test_a_pair_of_networks_reads_the_source_and_writes_the_target_one_step_late():

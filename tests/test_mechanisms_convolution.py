@@ -1,27 +1,14 @@
 """The larger pictures of Day 1 show what the layers compute."""
 
-import matplotlib.pyplot as plt
 import pytest
 import torch
+from drawings import numbers, texts
 
 from utils import convolution
 from utils.data.sequences import two_marks
 from utils.show.mechanisms import convolution as convolution_pictures
 
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
-
-
-def texts(ax) -> list[str]:
-    return [text.get_text() for text in ax.texts]
-
-
-def numbers(ax) -> list[float]:
-    """The numbers in the cells, in the order in which they were drawn."""
-    return [float(text) for text in texts(ax) if text.replace(".", "").replace("-", "").isdigit()]
+pytestmark = pytest.mark.usefixtures("closed")
 
 
 SMALL = torch.tensor([[1.0, 2, 0, 1], [0, 1, 3, 2], [2, 0, 1, 1]])

@@ -1,26 +1,13 @@
 """Day 7's pictures show what the forms compute."""
 
-import matplotlib.pyplot as plt
 import pytest
 import torch
+from drawings import numbers, texts
 
 from utils.efficient import recurrent_step, window_mask
 from utils.show.mechanisms import efficient_attention as mechanisms
 
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
-
-
-def texts(ax) -> list[str]:
-    return [text.get_text() for text in ax.texts]
-
-
-def numbers(ax) -> list[float]:
-    """The numbers in the cells, in the order in which they were drawn."""
-    return [float(text) for text in texts(ax) if text.replace(".", "").replace("-", "").isdigit()]
+pytestmark = pytest.mark.usefixtures("closed")
 
 
 def filled(ax) -> int:

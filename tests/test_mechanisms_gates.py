@@ -2,53 +2,15 @@
 
 import math
 
-import matplotlib.pyplot as plt
 import pytest
 import torch
-from matplotlib.patches import FancyArrowPatch, Rectangle
+from drawings import arrows, leads, near, numbers, places, texts
+from matplotlib.patches import Rectangle
 
 from utils.exercises.gates import check
 from utils.show.mechanisms import gates as mechanisms
 
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
-
-
-def texts(ax) -> list[str]:
-    return [text.get_text() for text in ax.texts]
-
-
-def numbers(ax) -> list[float]:
-    """The numbers of a picture, in the order in which they were drawn."""
-    return [float(text) for text in texts(ax) if text.replace(".", "").replace("-", "").isdigit()]
-
-
-def places(ax, text: str) -> list[tuple[float, float]]:
-    return [written.get_position() for written in ax.texts if written.get_text() == text]
-
-
-def arrows(ax) -> list[FancyArrowPatch]:
-    return [patch for patch in ax.patches if isinstance(patch, FancyArrowPatch)]
-
-
-def ends(arrow: FancyArrowPatch) -> tuple:
-    return arrow._posA_posB
-
-
-def leads(ax, start: tuple[float, float], end: tuple[float, float], within: float = 1.0) -> bool:
-    """Whether an arrow begins near one place and ends near another (units of the sheet)."""
-    return any(
-        math.dist(ends(arrow)[0], start) < within and math.dist(ends(arrow)[1], end) < within
-        for arrow in arrows(ax)
-    )
-
-
-def near(found, expected, off: float = 0.0051) -> bool:
-    pairs = zip(found, torch.as_tensor(expected).flatten().tolist(), strict=True)
-    return all(abs(one - other) < off for one, other in pairs)
+pytestmark = pytest.mark.usefixtures("closed")
 
 
 def test_a_valve_mixes_as_the_exercise_does_and_what_is_shut_out_is_dashed():

@@ -1,31 +1,15 @@
 """The larger pictures of Day 6: where the norms stand, and what each look may see."""
 
-import math
-
-import matplotlib.pyplot as plt
 import pytest
 import torch
+from drawings import leads, places
 from matplotlib.colors import to_rgb
-from matplotlib.patches import FancyArrowPatch, Rectangle
+from matplotlib.patches import Rectangle
 
 from utils.self_attention import causal_mask
 from utils.show.mechanisms import transformer as mechanisms
 
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
-
-
-def places(ax, text: str) -> list[tuple[float, float]]:
-    return [written.get_position() for written in ax.texts if written.get_text() == text]
-
-
-def leads(ax, start: tuple[float, float], end: tuple[float, float], within: float = 1.0) -> bool:
-    """Whether an arrow begins near one place and ends near another (units of the sheet)."""
-    ends = [patch._posA_posB for patch in ax.patches if isinstance(patch, FancyArrowPatch)]
-    return any(math.dist(a, start) < within and math.dist(b, end) < within for a, b in ends)
+pytestmark = pytest.mark.usefixtures("closed")
 
 
 def test_the_norms_stand_on_the_stream_in_post_norm_and_beside_it_in_pre_norm():
