@@ -788,6 +788,8 @@ alone = {
     )
     for n in patience.parameters["length"]
 }
+
+# %% tags=["evidence"]
 claim(
     "rnn-4",
     "No: with shorter ones mixed in, {mixed} of 3 recall the first of 400; from 50 alone {fifty} within 3,000 steps, from 20 {twenty}.",

@@ -96,6 +96,8 @@ yesterday = RecurrentTagger(32, 24)
 train_pronouns(yesterday, sequence_loss, corpus, epochs=10, learning_rate=3e-2)
 with torch.no_grad():
     of_gru = right(yesterday.eval()(as_ids(corpus.validation)[0]), corpus.validation)
+
+# %% tags=["evidence"]
 recurrent = experiments.load("pronouns_recurrent")
 patient = recurrent.select(learning_rate=recurrent.lowest("learning_rate", "validation"))
 longer = [row["pronoun"] for row in patient]

@@ -54,7 +54,7 @@ def test_a_claim_that_cannot_be_measured_here_gives_the_reason(shown):
 def test_the_page_lists_what_the_notebooks_measured(shown, monkeypatch, tmp_path):
     cited_only("cnn-9", "Can't tell here.", "too long")
     claim("cnn-1", "Yes: {two:.0%} with it, {one:.0%} without.", **HALF)
-    claim("cnn-2", "No: {two:.0%} with it, {one:.0%} without.", **HALF)
+    claim("cnn-2a", "No: {two:.0%} with it, {one:.0%} without.", **HALF)
     outputs = [[{"output_type": "display_data", "data": bundle}] for bundle in shown]
     cells = [{"cell_type": "code", "outputs": output} for output in outputs]
     (tmp_path / "chapters").mkdir()

@@ -486,6 +486,7 @@ def perplexity(layer: str) -> float:
     return math.exp(rates.spread("test", layer=layer, learning_rate=best)[0])
 
 
+# %% tags=["evidence"]
 def share_of_time(suffix: str) -> float:
     """The GRU's time as a share of the LSTM's, in the mean over the lengths."""
     return fmean(a / b for a, b in zip(took[f"GRU{suffix}"], took[f"LSTM{suffix}"]))
