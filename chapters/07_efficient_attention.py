@@ -106,7 +106,7 @@ class Writer(nn.Module):
 
 
 # %% [markdown]
-# It reads the documentation of a library, in pieces of 128 and of 512 letters. At first, everyone looks at everything before it.
+# It reads a library's documentation, in pieces of 128 and of 512 letters. At first, each letter looks at all before it.
 
 
 # %%
@@ -432,7 +432,7 @@ observe(
 #
 # ### Small groups: tiles
 #
-# *14 minutes, half of them yours.* Now the other kind: the same numbers, found in another way. A softmax divides by the sum of a *whole* row. Must the row be there at once? No: the sum can be found while the scores pass by, a **tile** of them at a time
+# *14 minutes, half of them yours.* Now the same numbers, found in another way. A softmax divides by the sum of a *whole* row. Must the row be there at once? No: the sum can be found while the scores pass by, a **tile** of them at a time
 # {cite}`milakov2018online`. Keep three numbers for each query: the largest score so far, $m$ (no number of features any more); the sum $\ell$ of all $e^{x_j - m}$; and $a$, the same sum with the values in it. (The maximum is taken off so that no exponential overflows.) When a tile raises
 # the maximum to $m'$, what was summed so far is too large by $e^{m' - m}$:
 #
@@ -505,7 +505,7 @@ observe(
     holds=abs(tiled - full) < 1e-3,
 )
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One block of queries on its way: only one tile is there at a time.", "name": "fig-walk"}, "image": {"alt": "A column of five blocks of queries, the fourth dark. Beside it a five by five grid of tiles; in the fourth row the tiles are numbered 1 to 4, and the third is dark and framed. An arrow leads from the row to three cells, m, the sum and a, kept for these queries. Note: tile 3 is there now; 1 and 2 are gone, 4 is still to come."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "How libraries walk: one block of queries after another, a tile at a time. Yours takes all queries along at once.", "name": "fig-walk"}, "image": {"alt": "A column of five blocks of queries, the fourth dark. Beside it a five by five grid of tiles; in the fourth row the tiles are numbered 1 to 4, and the third is dark and framed. An arrow leads from the row to three cells, m, the sum and a, kept for these queries. Note: tile 3 is there now; 1 and 2 are gone, 4 is still to come."}}
 mechanisms.walk()
 plt.show()
 
