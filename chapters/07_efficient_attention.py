@@ -433,7 +433,7 @@ observe(
 # ### Small groups: tiles
 #
 # *14 minutes, half of them yours.* Now the same numbers, found in another way. A softmax divides by the sum of a *whole* row. Must the row be there at once? No: the sum can be found while the scores pass by, a **tile** of them at a time
-# {cite}`milakov2018online`. Keep three numbers for each query: the largest score so far, $m$ (no number of features any more); the sum $\ell$ of all $e^{x_j - m}$; and $a$, the same sum with the values in it. (The maximum is taken off so that no exponential overflows.) When a tile raises
+# {cite}`milakov2018online`. Keep three numbers for each query: the largest score so far, $m$ (no number of features now); the sum $\ell$ of all $e^{x_j - m}$; and $a$, the same sum with the values in it. (The maximum is taken off so that no exponential overflows.) When a tile raises
 # the maximum to $m'$, what was summed so far is too large by $e^{m' - m}$:
 #
 # $$
@@ -905,7 +905,7 @@ check("7.10", my_moves)
 # %% [markdown]
 # ## Checklist and tomorrow
 #
-# The points from the top, ticked when you have passed their exercises.
+# The points from the top, ticked by their exercises.
 
 # %% tags=["view"]
 points = {
