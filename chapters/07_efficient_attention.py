@@ -277,7 +277,7 @@ plt.show()
 mechanisms.blocks(efficient.window_mask(8, 2, is_causal=True), 2)
 plt.show()
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Operations of one head with a window of 64: with a mask over all scores, and in blocks. Counted; both axes are logarithmic.", "name": "fig-blocks-work"}, "image": {"alt": "Two straight lines over 128 to 2048 positions. That of the mask rises twice as steeply as that of the blocks, which is below it from the beginning or soon after."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Operations of one head with a window of 64: with a mask over all scores, and in blocks. Counted; both axes are logarithmic.", "name": "fig-blocks-work"}, "image": {"alt": "Two straight lines over 128 to 2048 positions. They begin at nearly the same height; that of the mask rises twice as steeply as that of the blocks."}}
 ways = {"mask over all": partial(all_scores, w=64)}
 ways["in blocks"] = partial(efficient.window_attention, window=64, is_causal=True)
 counted = {name: [cost(form, T)[0] / 1e6 for T in lengths] for name, form in ways.items()}
@@ -641,7 +641,7 @@ plt.show()
 # *8 minutes.* Does the first writer need far letters? Where does its weight go?
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "How much of the first writer's weight lies on a letter and those before it: means over heads and validation text. Dashed: a window of 16.", "name": "fig-near"}, "image": {"alt": "Two rising curves over the number of letters, 1 to 192, on a logarithmic axis. One is near one within a few letters; the other rises all the way."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "How much of the first writer's weight lies on the last so many letters: means over heads and validation text. Dashed: a window of 16.", "name": "fig-near"}, "image": {"alt": "Two curves that rise with the number of letters, 1 to 192, on a logarithmic axis."}}
 within = weight_within(writer)
 lines = {f"block {i + 1}": (range(1, 193), share[:192]) for i, share in enumerate(within)}
 ax = curves(lines, "letters, from the last one back", "share of the weight", logx=True)

@@ -1122,7 +1122,7 @@ plt.show()
 # %% [markdown]
 # ## Exercises
 #
-# *190 minutes.* Which of these would you try? Heads come with four axes: (B, h, T, d). Solutions stand on
+# *190 minutes.* Which of these would you try? Heads come with four axes: (B, h, T, d). Solutions are on
 # [a page of their own](../solutions/07_efficient_attention.ipynb).
 
 # %% [markdown]
