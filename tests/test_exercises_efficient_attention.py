@@ -53,6 +53,22 @@ def test_a_causal_window_is_the_pages(T, w):
     assert torch.equal(window.window_mask(T, w), window_mask(T, w, is_causal=True))
 
 
+@pytest.mark.parametrize(
+    "mask",
+    [
+        lambda s, t, w: s <= t and t - s <= w,
+        lambda s, t, w: t - w <= s <= t,
+        lambda s, t, w: t - s >= 0 & t - s <= w,
+    ],
+)
+def test_conditions_that_are_not_joined_cell_by_cell_are_named(mask):
+    def answer(T, w):
+        return mask(torch.arange(T), torch.arange(T)[:, None], w)
+
+    passed, sentence = check.exercises["7.1"].judge(answer)
+    assert not passed and "with brackets" in sentence
+
+
 def test_steps_of_a_board_find_what_all_pairs_find():
     q, k, v = heads(7, 7, d_v=4)
     phi_q, phi_k = elu_features(q), elu_features(k)

@@ -79,7 +79,18 @@ def test_steps_that_differ_from_the_whole_are_found():
         return lambda text: model(torch.tensor([text[-3:]]))[0, -1]
 
     assert writer.off_by_steps(model, again, 12) < 1e-12
+
+    def buffered(model):
+        def of(text):
+            held = torch.empty(2 * len(text), 4)  # in the default precision
+            held[: len(text)] = model.letters(torch.tensor(text))
+            return model.output(all_scores(*3 * [held[None, None, : len(text)]])[0, 0, -1])
+
+        return of
+
+    assert writer.off_by_steps(model, buffered, 12) < 1e-12
     assert writer.off_by_steps(model, forgetful, 12) > 1e-3
+    assert torch.get_default_dtype() == torch.float32
     assert model.output.weight.dtype == torch.float32
 
 

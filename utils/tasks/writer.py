@@ -85,12 +85,16 @@ def off_by_steps(
 ) -> float:
     """How far logits found letter by letter are from those of n letters at once, at most.
 
-    The model is asked in double precision.
+    The model is asked in double precision, and what is made on the way is in it, too.
     """
-    text = ids("test")[:n]
-    whole, following = model.double()(text[None])[0], remember(model)
-    steps = torch.stack([following(text[: t + 1].tolist()) for t in range(n)])
-    model.float()
+    text, before = ids("test")[:n], torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        whole, following = model.double()(text[None])[0], remember(model)
+        steps = torch.stack([following(text[: t + 1].tolist()) for t in range(n)])
+    finally:
+        torch.set_default_dtype(before)
+        model.float()
     return (steps - whole).abs().max().item()
 
 

@@ -55,3 +55,8 @@ def queries_too():
 @exercise.mistake("that is in MiB: a GiB has 1024 of them.")
 def mebibytes():
     return 1024 * gib()
+
+
+@exercise.mistake("that is in bytes: a GiB has 2³⁰ of them.")
+def in_bytes():
+    return gib() * 2**30

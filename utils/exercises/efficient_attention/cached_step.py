@@ -139,3 +139,45 @@ def joined_along_axis_1(q, k, v, keys, values):
 def wrong_corner(q, k, v, keys, values):
     _, keys, values = cached_step(q, k, v, keys, values)
     return values[..., :1, :], keys, values
+
+
+@exercise.mistake("the root is that of the number of keys: scale by the width of a key, d_k.")
+def scaled_by_the_length(q, k, v, keys, values):
+    _, keys, values = cached_step(q, k, v, keys, values)
+    return looked(q, keys, values, keys.shape[-2] ** -0.5), keys, values
+
+
+@exercise.mistake("the scores are multiplied by the root of the width: divide by it.")
+def scaled_up(q, k, v, keys, values):
+    _, keys, values = cached_step(q, k, v, keys, values)
+    return looked(q, keys, values, q.shape[-1] ** 0.5), keys, values
+
+
+@exercise.mistake("+ adds the new key to each that is held: torch.cat puts it behind them.")
+def added(q, k, v, keys, values):
+    keys, values = keys + k, values + v
+    return looked(q, keys, values, q.shape[-1] ** -0.5), keys, values
+
+
+@exercise.mistake("sequences and heads may be missing in front: count from the end, dim=-2, not 2.")
+def joined_along_axis_2(q, k, v, keys, values):
+    keys, values = torch.cat([keys, k], dim=2), torch.cat([values, v], dim=2)
+    return looked(q, keys, values, q.shape[-1] ** -0.5), keys, values
+
+
+@exercise.mistake("without a dim, torch.cat joins along the first axis: positions are at dim=-2.")
+def joined_along_the_first(q, k, v, keys, values):
+    keys, values = torch.cat([keys, k]), torch.cat([values, v])
+    return looked(q, keys, values, q.shape[-1] ** -0.5), keys, values
+
+
+@exercise.mistake("you join along the features: a new position makes no key wider; dim=-2.")
+def joined_along_the_features(q, k, v, keys, values):
+    keys, values = torch.cat([keys, k], dim=-1), torch.cat([values, v], dim=-1)
+    return looked(q, keys, values, q.shape[-1] ** -0.5), keys, values
+
+
+@exercise.mistake("all keys look: the one new query does, which came as q.")
+def all_look(q, k, v, keys, values):
+    _, keys, values = cached_step(q, k, v, keys, values)
+    return looked(keys, keys, values, q.shape[-1] ** -0.5), keys, values

@@ -50,3 +50,10 @@ def one_head():
 @exercise.mistake("the heads' contexts go through a projection, too: how many are there with it?")
 def three_projections():
     return 2816
+
+
+@exercise.mistake(
+    "that compares one T·T·D with one T·D·D: how many of each are there in the whole block?"
+)
+def one_of_each():
+    return 512

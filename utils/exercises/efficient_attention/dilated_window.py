@@ -127,3 +127,16 @@ def negative_indices(T, window, dilation):
         for j in range(window + 1):
             mask[t, t - j * dilation] = True
     return mask
+
+
+@exercise.mistake(
+    "`and` and `0 <= x <= w` ask for one truth: join conditions cell by cell with &, each in "
+    "brackets."
+)
+def one_truth(T, window, dilation):
+    return dilated_mask(T, window, dilation) & (0 <= steps_back(T) <= window * dilation)
+
+
+@exercise.mistake("you round the distance down to whole steps: only whole steps are seen.")
+def steps_rounded_down(T, window, dilation):
+    return (steps_back(T) >= 0) & (steps_back(T) // dilation <= window)

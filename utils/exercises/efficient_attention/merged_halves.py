@@ -181,3 +181,12 @@ def sum_for_log_sum(context_1, log_sum_1, context_2, log_sum_2):
 def axis_missing(context_1, log_sum_1, context_2, log_sum_2):
     share = (log_sum_1 - log_sum_2).sigmoid()
     return share * context_1 + (1 - share) * context_2, torch.logaddexp(log_sum_1, log_sum_2)
+
+
+@exercise.mistake(
+    "the context is right; but your log-sum starts from one half, and the other may be larger by "
+    "a thousand: start from the larger one of the two."
+)
+def log_sum_beside_the_first(context_1, log_sum_1, context_2, log_sum_2):
+    context, _ = merge(context_1, log_sum_1, context_2, log_sum_2)
+    return context, log_sum_1 + (log_sum_2 - log_sum_1).exp().log1p()

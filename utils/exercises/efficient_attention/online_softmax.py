@@ -169,3 +169,53 @@ def axis_lost(*given):
 def counted_twice(*given):
     m, total, a = take_in(*given)
     return m, total + 1, a
+
+
+@exercise.mistake("the tile's exponentials are taken below its own maximum: take m' for all sums.")
+def below_its_own(scores, values, m, total, a):
+    own = scores.amax(dim=-1, keepdim=True)
+    new = torch.maximum(m, own)
+    weights, rescale = (scores - own).exp(), (m - new).exp()
+    return new, rescale * total + weights.sum(dim=-1, keepdim=True), rescale * a + weights @ values
+
+
+@exercise.mistake("the new maximum is not taken off the tile's scores before the exponential.")
+def nothing_taken_off(scores, values, m, total, a):
+    new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
+    weights, rescale = scores.exp(), (m - new).exp()
+    return new, rescale * total + weights.sum(dim=-1, keepdim=True), rescale * a + weights @ values
+
+
+@exercise.mistake("the tile's own sums are rescaled too: only what was summed before is too large.")
+def all_rescaled(scores, values, m, total, a):
+    new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
+    weights, rescale = (scores - new).exp(), (m - new).exp()
+    total = total + weights.sum(dim=-1, keepdim=True)
+    return new, rescale * total, rescale * (a + weights @ values)
+
+
+@exercise.mistake("total sums up all queries: each row has a sum of its own, dim=-1 with keepdim.")
+def one_sum(scores, values, m, total, a):
+    new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
+    weights, rescale = (scores - new).exp(), (m - new).exp()
+    return new, rescale * total + weights.sum(), rescale * a + weights @ values
+
+
+@exercise.mistake("the sum of the weights lost an axis: keepdim=True keeps total as (..., T, 1).")
+def sum_without_its_axis(scores, values, m, total, a):
+    new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
+    weights, rescale = (scores - new).exp(), (m - new).exp()
+    return new, rescale * total + weights.sum(dim=-1), rescale * a + weights @ values
+
+
+@exercise.mistake("you rescale by the difference m - m': its exponential is the factor.")
+def no_exponential(scores, values, m, total, a):
+    new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
+    weights, rescale = (scores - new).exp(), m - new
+    return new, rescale * total + weights.sum(dim=-1, keepdim=True), rescale * a + weights @ values
+
+
+@exercise.mistake("you keep an average: in this lesson a is a sum, divided once, at the end.")
+def average_kept(scores, values, m, total, a):
+    new, after, summed = take_in(scores, values, m, total, a * total)
+    return new, after, summed / after

@@ -119,3 +119,38 @@ def context_alone(phi_q, phi_k, v, S, z):
 @exercise.mistake("z sums up the values: it is the sum of the keys' features.")
 def values_summed(phi_q, phi_k, v, S, z):
     return state_step(phi_q, phi_k, v, S, z + v - phi_k)
+
+
+@exercise.mistake("you divide by one number, z.sum(): each query weighs the entries of z first.")
+def divided_by_one_number(phi_q, phi_k, v, S, z):
+    _, S, z = state_step(phi_q, phi_k, v, S, z)
+    return (phi_q @ S) / z.sum(), S, z
+
+
+@exercise.mistake("φ is taken a second time: phi_q and phi_k are features already.")
+def features_of_features(phi_q, phi_k, v, S, z):
+    return state_step(phi_q + 1, phi_k + 1, v, S, z)  # the features of x above 0
+
+
+@exercise.mistake("the context is read from the new note alone: read the whole board.")
+def note_alone(phi_q, phi_k, v, S, z):
+    return state_step(phi_q, phi_k, v, 0 * S, 0 * z)[0], *state_step(phi_q, phi_k, v, S, z)[1:]
+
+
+@exercise.mistake("you read the old S and divide by the new z: both take in the new note first.")
+def old_board_read(phi_q, phi_k, v, S, z):
+    _, new_S, z = state_step(phi_q, phi_k, v, S, z)
+    return (phi_q @ S) / (phi_q @ z.mT), new_S, z
+
+
+@exercise.mistake("S and z are in each other's place: the context, then S, then z.")
+def exchanged(phi_q, phi_k, v, S, z):
+    context, S, z = state_step(phi_q, phi_k, v, S, z)
+    return context, z, S
+
+
+@exercise.mistake("`.T` turns all axes round, heads too: `.mT` exchanges the last two.")
+def all_axes_turned(phi_q, phi_k, v, S, z):
+    turned = range(phi_k.dim())[::-1]  # as .T does, without its warning
+    S, z = S + phi_k.permute(*turned) @ v, z + phi_k
+    return (phi_q @ S) / (phi_q @ z.permute(*turned)), S, z

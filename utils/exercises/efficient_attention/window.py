@@ -98,3 +98,24 @@ def around_the_end(T, w):
         for back in range(min(w + 1, T)):
             mask[t, t - back] = True
     return mask
+
+
+@exercise.mistake(
+    "`and` and `0 <= x <= w` ask for one truth: for each cell, write (0 <= x) & (x <= w), with "
+    "brackets."
+)
+def one_truth(T, w):
+    return 0 <= steps_back(T) <= w
+
+
+@exercise.mistake("one condition is enough for your mask: & asks for both, | for one of them.")
+def either(T, w):
+    return (steps_back(T) >= 0) | (steps_back(T) <= w)
+
+
+@exercise.mistake("where t - w is negative, a slice counts it from the end: begin at 0 at least.")
+def slice_from_the_end(T, w):
+    mask = torch.zeros(T, T, dtype=torch.bool)
+    for t in range(T):
+        mask[t, t - w : t + 1] = True
+    return mask
