@@ -41,13 +41,13 @@ def two_beginnings():
 
 @exercise.stage("wider beams")
 def wider():
-    return [drawn(4, 6), drawn(5, 3), drawn(4, 4, spread=3.0)]
+    return [drawn(4, 6), drawn(5, 3), drawn(4, 4, spread=3.0), drawn(5, 4, spread=0.1)]
 
 
 @exercise.stage("a first step, where only one beginning is there")
 def first_step():
     alive, log_p = drawn(3, 5)
-    return [(alive.new_tensor([0.0, -torch.inf, -torch.inf]), log_p)]
+    return [(alive.new_tensor([0.0, -1e4, -2e4]), log_p)]  # as good as none
 
 
 # What goes wrong ----------------------------------------------------------------------------------

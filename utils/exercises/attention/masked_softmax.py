@@ -21,10 +21,12 @@ exercise = Exercise("4.3", masked_softmax, runs=True)
 # What it is tried on ------------------------------------------------------------------------------
 
 
-def drawn(T: int, S: int, *lengths: int, offset: float = 0.0) -> tuple[Tensor, Tensor]:
+def drawn(
+    T: int, S: int, *lengths: int, offset: float = 0.0, step: float = 0.25
+) -> tuple[Tensor, Tensor]:
     """Scores on a grid, which single precision holds far from 0 too, and a mask of padding."""
     steps = torch.randint(-9, 10, (len(lengths), T, S), dtype=torch.float64)
-    return offset + steps / 4, (torch.arange(S) < torch.tensor(lengths)[:, None])[:, None]
+    return offset + step * steps, (torch.arange(S) < torch.tensor(lengths)[:, None])[:, None]
 
 
 @exercise.stage("everything may be seen")
@@ -39,7 +41,13 @@ def two_lengths():
 
 @exercise.stage("scores far below 0")
 def far_below_0():
-    return [drawn(3, 4, 2, 3, offset=-(2.0**15)), drawn(2, 3, 2, 1, offset=-(2.0**31))]
+    return [drawn(3, 4, 2, 3, offset=-(2.0**15)), drawn(2, 3, 2, 1, offset=-(2.0**31), step=256)]
+
+
+@exercise.stage("a hidden score far above the others")
+def hidden_far_above():
+    scores, mask = drawn(3, 4, 2, 3)
+    return [(scores + 2000 * ~mask, mask)]
 
 
 @exercise.stage("a mask for each query")
@@ -50,7 +58,7 @@ def for_each_query():
 
 @exercise.stage("a query that may look nowhere")
 def nowhere():
-    return [drawn(3, 5, 2, 0, 5), drawn(2, 3, 0, 1)]
+    return [drawn(2, 3, 0, 1), drawn(3, 5, 2, 0, 5)]
 
 
 # What goes wrong ----------------------------------------------------------------------------------
