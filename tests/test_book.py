@@ -333,8 +333,9 @@ def test_every_reference_has_what_a_reader_needs_to_find_it():
     for key, entry in zip(keys, entries, strict=True):
         fields = set(re.findall(r"^  (\w+)\s*= \{.+\}", entry, re.MULTILINE))
         assert {"author", "title", "year"} <= fields, f"{key} needs author, title and year"
-        assert fields & {"journal", "booktitle", "publisher", "howpublished", "note"}, (
-            f"{key} in references.bib needs a journal, booktitle, publisher, howpublished or note"
+        places = ["journal", "booktitle", "publisher", "institution", "howpublished", "note"]
+        assert fields & {*places}, (
+            f"{key} in references.bib needs one of these: {', '.join(places)}"
         )
         assert re.search(r"^  year\s*= \{(\d{4})\}", entry, re.MULTILINE)[1] in key, (
             f"{key} in references.bib is of another year than its key says"

@@ -666,7 +666,7 @@ show_source(efficient.TiledAttention)
 
 # %% [markdown]
 # In plain PyTorch this is a model of FlashAttention {cite}`dao2022flashattention`, not its speed. Each tile makes a round trip through main memory here; the point of the
-# original is that it does not. Work, bytes and seconds of one head's training step are in a stored experiment.
+# original is that it does not. Attention in chunks, without the square of memory, is a little older {cite}`rabe2021self`. Work, bytes and seconds of one head's training step are in a stored experiment.
 
 # %% tags=["evidence"]
 costs = experiments.load("attention_costs")
@@ -886,7 +886,7 @@ observe(
 # ## What do the cheap forms give up?
 #
 # *12 minutes.* A form that computes less is no bargain if the network can't do its work any more. Which tasks tell the forms apart? The lesson's **recall** {cite}`arora2024zoology` does. Of 128 positions, half hold a pair: a key, and a value that belongs to it in this sequence only. The
-# other half hold a key, and ask for its value.
+# other half hold a key, and ask for its value. (Texts of up to 16,000 symbols are compared in the Long Range Arena {cite}`tay2021long`, and many more forms in a survey {cite}`tay2022efficient`.)
 
 # %%
 ids, target, apart = associative_recall(2, 8, seed=0)
