@@ -61,7 +61,7 @@ quiz("01_convolution")
 #
 # *4 minutes.* Yesterday's model laid one template per class on the digit, and fell apart when the digit moved by a pixel. Perhaps it was too simple? We give
 # it a **hidden layer** of 128 numbers, each a sum over all pixels with weights of its own. Between the layers stands a **ReLU**, which turns negative numbers into 0. Today's split
-# follows the file: training, validation and test have no form in common.
+# follows the file, form by form as people filled them in, so training and test have no form in common. (`train_reader` is yesterday's `fit`, with two refinements that come later.)
 
 # %% tags=["training"]
 data = digits("file order")
@@ -214,14 +214,16 @@ check.show_reference("1.2")
 photo = photographs()["china"].mean(0)  # (H, W), grey
 crop = F.avg_pool2d(photo[None, 150:390, 100:420], 2)[0]  # (120, 160)
 sobel = torch.tensor([[1.0, 0.0, -1.0], [2.0, 0.0, -2.0], [1.0, 0.0, -1.0]])
-kernels = {"edges that stand": sobel.tolist(), "edges that lie": sobel.T.tolist()}
+kernels = {"vertical edges": sobel.tolist(), "horizontal edges": sobel.T.tolist()}
 kernels |= {"blur": [[1 / 9] * 3] * 3, "only itself": [[0, 0, 0], [0, 1, 0], [0, 0, 0]]}
 sliding(crop, kernels, place=(60, 80))
 
-# %% mystnb={"figure": {"caption": "A photograph (by Daniel Büchele, CC BY 2.0) and two maps that your `conv2d` makes of it: edges that stand, and edges that lie.", "name": "fig-sobel"}, "image": {"alt": "Three grey pictures of a Chinese temple: the photograph; its vertical edges, in which the posts are bright; and its horizontal edges, in which the rims of the roofs are bright."}}
+# %% mystnb={"figure": {"caption": "A photograph (by Daniel Büchele, CC BY 2.0) and two maps that your `conv2d` makes of it: vertical edges, and horizontal ones.", "name": "fig-sobel"}, "image": {"alt": "Three grey pictures of a Chinese temple: the photograph; its vertical edges, in which the posts are bright; and its horizontal edges, in which the rims of the roofs are bright."}}
 both = torch.stack([sobel, sobel.T])[:, None]  # (2, 1, 3, 3)
 edges = conv2d(photo[None, None], both, torch.zeros(2), padding=1)[0].abs()
-image_grid([photo, *(edges / 1.5).clamp(max=1)], ["photograph", "stand", "lie"], columns=3)
+image_grid(
+    [photo, *(edges / 1.5).clamp(max=1)], ["photograph", "vertical", "horizontal"], columns=3
+)
 plt.show()
 
 # %% [markdown]
@@ -334,13 +336,13 @@ ladder["the whole map"] = trained(lambda maps: max_pool2d(maps, 8), 1)
 # %% tags=["view"]
 two, whole = (ladder[name][1] for name in ("windows of 2 × 2", "the whole map"))
 guess(
-    "Moved by one pixel, which reader still reads nine digits in ten?",
+    "Moved by one pixel, which reader still reads more than four digits in five?",
     ["that with windows of 2 × 2", "that with the whole map", "both", "neither"],
     right="that with the whole map",
     because=f"Windows of 2 × 2: {two:.0%}. The whole map: {whole:.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of validation digits read in place and moved to the right. (Two pixels cut off a part of most digits.)", "name": "fig-moved"}, "image": {"alt": "Four curves over a move of 0, 1 and 2 pixels. All begin above 90 percent. The dense network and convolutions alone fall to about half after one pixel, with windows of two by two a little less; with the whole map the curve stays nearly level."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of validation digits read in place and moved to the right. (Two pixels cut off a part of most digits. The dense network had 20 epochs, the others 10.)", "name": "fig-moved"}, "image": {"alt": "Four curves over a move of 0, 1 and 2 pixels. All begin above 90 percent. The dense network and convolutions alone fall to about half after one pixel, with windows of two by two a little less; with the whole map the curve stays nearly level."}}
 curves(
     {name: ((0, 1, 2), found) for name, found in ladder.items()}, "moved by (pixels)", "share read"
 )
@@ -349,14 +351,15 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "One window over the whole map reads {whole:.0%} after a move by one pixel, windows of 2 × 2 read {two:.0%}.",
+    "Moved by one pixel, one window over the whole map reads {whole:.0%}, windows of 2 × 2 read {two:.0%}, and without pooling it is {none:.0%}.",
     whole=whole,
     two=two,
-    holds=whole > 0.85 and two < 0.8 and whole > two + 0.1,
+    none=first["one"],
+    holds=whole > 0.85 and first["one"] < two < 0.8 and whole > two + 0.1,
 )
 
 # %% [markdown]
-# Whoever asks only *whether* there is a corner, and not where, doesn't mind a move. Small windows forgive little: a number that leaves its window is a new number for the dense layer.
+# A reader that asks only *whether* there is a corner, and not where, doesn't mind a move. Small windows forgive little: a number that leaves its window is a new number for the dense layer.
 #
 # ### How far a unit sees
 #
@@ -425,7 +428,7 @@ guess(
     because=f"{left['small weights']:.0e} of it. With roads around every two layers, {left['small, with roads']:.1f}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The gradient at the first layer of an untrained stack, by depth. *Small* is half of He's size. Means of four draws.", "name": "fig-gradient-depth"}, "image": {"alt": "Three curves over depth, from 5 to 33 layers, on a logarithmic scale. With small weights the gradient falls by many powers of ten; with He's weights it falls a little; with small weights and roads around it stays nearly level."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The gradient at the first layer of an untrained stack, by depth. *Small* is half of He's size. Geometric means of four draws.", "name": "fig-gradient-depth"}, "image": {"alt": "Three curves over depth, from 5 to 33 layers, on a logarithmic scale. With small weights the gradient falls by many powers of ten; with He's weights it falls a little; with small weights and roads around it stays nearly level."}}
 lines = {name: (depths, norms) for name, norms in arrives.items()}
 curves(lines, "depth (layers)", "size of the gradient", logy=True)
 plt.show()
@@ -483,7 +486,7 @@ class Reader(nn.Module):
 
 
 # %% [markdown]
-# Another cure for moved digits: show them. A digit that is moved, turned or slanted a little is still the same digit. This is **augmentation**, and every epoch draws new variants.
+# Another cure for moved digits: show them. A digit that is moved, turned or slanted a little is still the same digit. This is **augmentation**, here by **jitter**: every epoch draws new small changes.
 
 # %% mystnb={"figure": {"caption": "Our 3, and seven variants that augmentation drew.", "name": "fig-jitter"}, "image": {"alt": "Eight pictures of the same handwritten 3, each moved, turned or slanted a little differently."}}
 three = data.train.images[999:1000]  # yesterday's
@@ -492,7 +495,7 @@ image_grid(torch.cat([three, jitter(three.expand(7, -1, -1, -1))]), columns=8)
 plt.show()
 
 # %% [markdown]
-# `train_reader` is yesterday's `fit` with two refinements. **Adam** gives each weight a step size of its own {cite}`kingma2015adam`. And the learning rate rises, then falls
+# Now the two refinements in `train_reader`. **Adam** gives each weight a step size of its own {cite}`kingma2015adam`. And the learning rate rises, then falls
 # {cite}`smith2018superconvergence`: large steps to find the valley, small ones to reach its floor.
 
 # %% tags=["training"]
@@ -500,13 +503,13 @@ torch.manual_seed(0)
 reader = Reader()
 history = train_reader(reader, data.train, jittered=True, validation=data.validation, epochs=30)
 
-# %% mystnb={"figure": {"caption": "Loss and accuracy of your reader over 30 epochs.", "name": "fig-training"}, "image": {"alt": "Two panels over epochs: the losses of training and validation fall, the accuracies rise to nearly one. Training stays a little below validation."}}
+# %% mystnb={"figure": {"caption": "Loss and accuracy of your reader over 30 epochs.", "name": "fig-training"}, "image": {"alt": "Two panels over epochs: the losses of training and validation fall, the accuracies rise to nearly one. For the first epochs training is worse than validation; at the end they meet."}}
 history.plot()
 plt.show()
 
 # %% [markdown]
-# Training looks worse than validation, since it sees the jittered digits. Everything is chosen, so now, once, the test digits. Beside your reader stand the runs of a
-# stored experiment: a dense network with as many weights and the same jitter, and your reader's architecture. Each had four learning rates, of which validation chose, and three seeds.
+# At first training looks worse than validation: its digits are jittered, and it is measured while the network still learns. Everything is chosen, so now, once, the test digits. Beside your reader stand the runs of a
+# stored experiment: a dense network with about as many weights and the same jitter, and your reader's architecture. Each had 40 epochs, four learning rates, of which validation chose, and three seeds.
 
 # %% tags=["evidence"]
 moved = experiments.load("moved_digits")
@@ -552,7 +555,7 @@ plt.show()
 # It is often said that first layers find edges. With some good will one can see them here; [a measurement](deeper/01_convolution.ipynb#conv-edges) doesn't. AlexNet's, learned from a million
 # photographs, do show edges {cite}`krizhevsky2012imagenet`. And which digits are still hard?
 
-# %% mystnb={"figure": {"caption": "The eight validation digits on which it is least sure: what it reads, and what the label says.", "name": "fig-errors"}, "image": {"alt": "Eight badly written digits, each with the network's reading and the label above it."}}
+# %% mystnb={"figure": {"caption": "The eight validation digits whose label gets the least probability: what it reads, and what the label says.", "name": "fig-errors"}, "image": {"alt": "Eight badly written digits, each with the network's reading and the label above it."}}
 images, labels = data.validation
 with torch.no_grad():
     odds = reader(images).softmax(1)
@@ -573,7 +576,7 @@ weights |= {"dense": (reader.dense.weight, reader.dense.bias)}
 drawing(weights, drawn_digits()[::3], RASTER)
 
 # %% [markdown]
-# Thirty digits were drawn for this book, three of each, before any network saw them:
+# Thirty digits were drawn for this book, three of each, before any network saw them. They are neat and all in one style, so yours may be harder:
 
 # %%
 drawn = drawn_digits()
@@ -605,7 +608,7 @@ curves(lines, "distance of the marks (steps)", "share right")
 plt.show()
 
 # %% [markdown]
-# It is a cliff. With $n$ layers a unit sees $2n + 1$ steps, so two marks that are $2n$ apart just fit. Further apart they never meet in one unit, and no training moves that. So a
+# It is a cliff. With $n$ layers a unit sees $2n + 1$ steps, so two marks that are $2n$ apart just fit, even if not every training finds the way (the band). Further apart they never meet in one unit, and no training moves that. So a
 # convolutional network can't see far? With **dilations** that double from layer to layer, as in WaveNet {cite}`oord2016wavenet`, the reach doubles too. (WaveNet's layers are also **causal**: an output
 # sees only what came before.)
 
@@ -617,14 +620,14 @@ plt.show()
 recall = experiments.load("recall")
 far = {doubling: recall.spread("test", doubling=doubling, length=256) for doubling in (True, False)}
 observe(
-    "Asked for the first of 256 symbols, eight layers with doubling dilations name it in {doubling:.0%}, without in {plain:.0%}: one in four is a guess.",
+    "Asked for the first of 256 symbols, eight layers of width 2 name it in {doubling:.0%} of all lines with doubling dilations, in {plain:.0%} without: one in four is a guess.",
     doubling=far[True][0],
     plain=far[False][0],
     holds=far[True][1] > 0.95 and far[False][2] < 0.31,
 )
 
 # %% [markdown]
-# So the fault is not that a convolution sees too little. The fault is that *somebody has to say in advance how far*. A line of 257 symbols needs a ninth layer. What we
+# So the fault is not that a convolution sees too little. The fault is that *somebody has to say in advance how far*. Eight layers of width 2 see 256 symbols, so the 257th needs a ninth layer. What we
 # would like is a network that reads step by step, keeps what matters for as long as it matters, and has one set of weights for any length.
 
 # %% [markdown]
@@ -654,7 +657,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "cnn-2a",
-    "Yes, if the stride divides the move: after one pixel the maps differ by {one:.0g} at stride 1, by {two:.1f} at stride 2.",
+    "Yes, if the stride divides the move: after one pixel the maps differ by up to {one:.0g} at stride 1, {two:.1f} at stride 2.",
     **{name: mismatch(photo, sobel, stride) for stride, name in ((1, "one"), (2, "two"))},
     holds=lambda one, two: one < 1e-5 and two > 0.1,
     scale="a photograph, away from its borders",
@@ -667,14 +670,19 @@ claim(
 kinds = {"none": "no pooling", "small": "max pooling", "whole": "largest of each map"}
 claim(
     "cnn-2b",
-    "Yes, if it spans the picture: moved by one pixel, {whole:.0%} are read. With windows of 2 × 2 it is {small:.0%}, without pooling {none:.0%}.",
+    "Yes, if it spans the picture, roughly: moved, {whole:.0%} are read, {still:.0%} in place. Windows of 2 × 2 read {small:.0%}, no pooling {none:.0%}.",
     **{name: fmean(at_best_rate(moved, kind, False, 1)) for name, kind in kinds.items()},
-    holds=lambda none, small, whole: whole > 0.8 and abs(small - none) < 0.1 and small < 0.8,
+    still=fmean(at_best_rate(moved, kinds["whole"], False, 0)),
+    holds=lambda none, small, whole, still: (
+        still - 0.12 < whole < still - 0.03 and abs(small - none) < 0.1 and small < whole - 0.1
+    ),
     experiment="moved_digits",
-    scale="360 test digits of 8 × 8 pixels, no jitter, three seeds, the best of four rates",
+    scale="a move by one pixel, 360 test digits of 8 × 8, no jitter, three seeds, the best of four rates",
 )
 
 # %% [markdown]
+# (These networks are deeper than your first readers, and had 40 epochs. There, windows of 2 × 2 did help.)
+#
 # (claim-cnn-9)=
 
 # %% tags=["evidence"]
@@ -685,7 +693,7 @@ claim(
     plain=far[False][0],
     holds=lambda doubling, plain: doubling > 0.95 and abs(plain - 0.25) < 0.06,
     experiment="recall",
-    scale="four symbols, three seeds",
+    scale="layers of width 2, four symbols, three seeds",
 )
 
 # %% [markdown]

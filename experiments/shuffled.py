@@ -9,7 +9,7 @@ from utils.data.pictures import digits
 from utils.training.loop import Batches, evaluate, fit
 from utils.training.metrics import accuracy
 
-PARAMETERS = {"model": ["dense", "DigitsNet"], "shuffled": [False, True], "seed": [0, 1, 2]}
+PARAMETERS = {"model": ["dense", "DigitsNet"], "shuffled": [False, True], "seed": list(range(8))}
 
 
 def data():

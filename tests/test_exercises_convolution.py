@@ -12,6 +12,32 @@ from utils.exercises.convolution import check
 # Right answers, written differently ---------------------------------------------------------------
 
 
+def by_broadcasting(window, w, b):
+    return (window[:, None] * w).sum(dim=(2, 3, 4)) + b
+
+
+def on_one_window(window, w, b):
+    return F.conv2d(window, w, b).flatten(1)
+
+
+def by_columns(x, w, b, stride, padding):
+    K = w.shape[-1]
+    columns = F.unfold(x, K, padding=padding, stride=stride)  # (B, C·K·K, H_out·W_out)
+    rows = (x.shape[2] + 2 * padding - K) // stride + 1
+    return (w.flatten(1) @ columns + b[:, None]).unflatten(2, (rows, -1))
+
+
+def by_reshaping(x, K):
+    H, W = (size // K for size in x.shape[2:])
+    cut = x[:, :, : H * K, : W * K].reshape(*x.shape[:2], H, K, W, K)
+    return cut.amax(dim=(3, 5))
+
+
+def by_clamping(x, w1, b1, w2, b2):
+    found = F.conv2d(F.conv2d(x, w1, b1, padding=1).clamp(min=0), w2, b2, padding=1)
+    return (found + x).clamp(min=0)
+
+
 def by_the_formula(kernel_size, dilation):
     return (dilation * (kernel_size - 1) + 1) // 2
 
@@ -127,6 +153,8 @@ def one_axis_after_the_other(x):
 
 
 RIGHT = [
+    *[("1.1", by_broadcasting), ("1.1", on_one_window), ("1.2", by_columns)],
+    *[("1.2", F.conv2d), ("1.3", by_reshaping), ("1.4", by_clamping)],
     *[("1.5", by_the_formula), ("1.5", by_trying)],
     *[("1.6", 1216), ("1.6", 1216.0), ("1.7", " Convolutional"), ("1.9", 4)],
     *[("1.10", F.conv1d), ("1.10", by_window)],
@@ -252,6 +280,39 @@ def counted_with_the_stride(x, weight, bias, stride):
     return torch.stack(y, -1)
 
 
+def listed_and_cut(x, w, b, stride, padding):
+    x, K = F.pad(x, [padding] * 4), w.shape[-1]
+    rows, columns = (range(0, size - K + 1, stride) for size in x.shape[2:])
+    y = [F.conv2d(x[:, :, i : i + K, j : j + K], w, b)[..., 0, 0] for i in rows for j in columns]
+    return torch.stack(y, dim=1).reshape(len(x), len(w), len(rows), len(columns))
+
+
+def counted_before_the_frame(x, w, b, stride, padding):
+    K = w.shape[-1]
+    rows, columns = (range((size - K) // stride + 1) for size in x.shape[2:])
+    x = F.pad(x, [padding] * 4)
+    y = torch.zeros(len(x), len(w), len(rows), len(columns))
+    for i in rows:
+        for j in columns:
+            top, left = i * stride, j * stride
+            window = x[:, None, :, top : top + K, left : left + K]
+            y[:, :, i, j] = (window * w).sum(dim=(2, 3, 4)) + b
+    return y
+
+
+def cut_as_it_lies(x, K):
+    H, W = (size // K for size in x.shape[2:])
+    cut = x[:, :, : H * K, : W * K].reshape(*x.shape[:2], H, W, K, K)
+    return cut.amax(dim=(4, 5))
+
+
+def bent_twice(x, w1, b1, w2, b2):
+    found = x
+    for w, b in ((w1, b1), (w2, b2)):
+        found = F.conv2d(found, w, b, padding=1).relu()
+    return (x + found).relu()
+
+
 def undilated_or(doubled):
     def layers(length, kernel_size, doubling):
         gains = math.ceil((length - 1) / (kernel_size - 1))
@@ -261,6 +322,26 @@ def undilated_or(doubled):
 
 
 NAMED = [
+    ("1.2", lambda x, w, b, s, p: F.conv2d(x, w, stride=s, padding=p) + b, "bias_along_a_row"),
+    ("1.2", lambda x, w, b, s, p: F.conv2d(x, w, b, s, (p, 0)), "only_rows_padded"),
+    *[("1.2", listed_and_cut, "cut_without_turning")],
+    ("1.2", counted_before_the_frame, "places_without_the_frame"),
+    (
+        "1.2",
+        lambda x, w, b, s, p: F.conv2d(F.pad(x, (0, p, 0, p)), w, b, s),
+        "padded_on_the_other_two_sides",
+    ),
+    *[("1.3", cut_as_it_lies, "cut_in_the_order_of_memory")],
+    ("1.3", lambda x, K: F.max_pool2d(x, (1, K)), "along_the_rows_only"),
+    ("1.3", lambda x, K: F.max_pool2d(x, (K, 1)), "along_the_columns_only"),
+    ("1.3", lambda x, K: F.lp_pool2d(x, 1, K), "total"),
+    (
+        "1.3",
+        lambda x, K: F.max_pool2d(x[..., x.shape[2] % K :, x.shape[3] % K :], K),
+        "start_dropped",
+    ),
+    ("1.4", bent_twice, "bent_before_and_after_the_sum"),
+    *[("1.5", lambda K, d: K - 1, "both_sides_undilated"), ("1.6", 1248, "bias_for_each_slice")],
     *[("1.5", lambda K, d: (K - 1) // 2, "undilated"), ("1.5", lambda K, d: d, "dilation_alone")],
     *[("1.6", 1203, "bias_for_each_input_channel"), ("1.6", 256, "kernel_of_one_row")],
     *[
@@ -304,6 +385,15 @@ def padded_with(value):
 def test_no_constant_is_large_enough_for_the_smallest_of_a_window(value):
     passed, _ = check.exercises["1.12"].judge(padded_with(value))
     assert passed is False
+
+
+def test_who_returns_values_and_their_places_is_told_to_take_the_values():
+    passed, sentence = check.exercises["1.3"].judge(
+        lambda x, K: x.unfold(2, K, K).unfold(3, K, K).flatten(-2).max(dim=-1)
+    )
+    assert not passed and sentence.endswith(
+        "not a tensor. It holds the values and their places: take its .values."
+    )
 
 
 # Wrong answers that are no known mistake ----------------------------------------------------------

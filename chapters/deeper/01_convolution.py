@@ -227,7 +227,7 @@ ways = {
 }
 arrives = {way: [first_gradient(depth=d, **how) for d in depths] for way, how in ways.items()}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Gradient that arrives at the first layer of an untrained stack, by its depth, mean of four draws. Where a line ends, single precision has no number small enough.", "name": "fig-gradient-starts"}, "image": {"alt": "Curves over depth on a logarithmic scale: with small weights the gradient vanishes within a few layers, with Glorot it falls steadily, with He it falls a little, with batch normalisation it grows, and with residual connections it grows a little."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Gradient that arrives at the first layer of an untrained stack, by its depth, geometric mean of four draws. Where a line ends, single precision has no number small enough.", "name": "fig-gradient-starts"}, "image": {"alt": "Curves over depth on a logarithmic scale: with small weights the gradient vanishes within a few layers, with Glorot it falls steadily, with He it falls a little, with batch normalisation it grows, and with residual connections it grows a little."}}
 shown = {
     way: ([d for d, g in zip(depths, norms) if g > 1e-30], [g for g in norms if g > 1e-30])
     for way, norms in arrives.items()

@@ -196,6 +196,8 @@ def _type_problem(got: Any, expected: Any) -> str:
         if not isinstance(got, Tensor):
             made = isinstance(got, list | tuple | int | float)
             how = " Make one of the numbers with torch.stack or torch.tensor." if made else ""
+            if type(got).__module__ == "torch.return_types":  # such as that of x.max(dim=1)
+                how = " It holds the values and their places: take its .values."
             if isinstance(got, int | float) and expected.ndim == 0:
                 how = " It has no gradient: leave out what made it a number, such as .item()."
             return f"it returned {_article(got)}, not a tensor.{how}"

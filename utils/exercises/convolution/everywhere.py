@@ -45,7 +45,7 @@ def strides():
 
 @exercise.stage("padding")
 def paddings():
-    return [drawn(1, 2, 3, 4, 5, K=3, padding=1), drawn(2, 3, 1, 4, 3, K=4, padding=2)]
+    return [drawn(1, 2, 3, 4, 5, K=3, padding=1), drawn(2, 3, 1, 5, 4, K=4, padding=2)]
 
 
 @exercise.stage("stride and padding at once, odd and even sizes")
@@ -144,3 +144,46 @@ def places_in_a_row(x, w, b, stride, padding):
 @exercise.mistake("an answer sums over all channels; you used the first alone.")
 def first_channel_only(x, w, b, stride, padding):
     return conv2d(x[:, :1], w[:, :1], b, stride, padding)
+
+
+@exercise.mistake("only the rows were padded; the frame of zeros has four sides.")
+def only_rows_padded(x, w, b, stride, padding):
+    return conv2d(F.pad(x, (0, 0, padding, padding)), w, b, stride, 0)
+
+
+@exercise.mistake("the frame of zeros lies below and on the right only; it has four sides.")
+def padded_on_the_other_two_sides(x, w, b, stride, padding):
+    return conv2d(F.pad(x, (0, padding, 0, padding)), w, b, stride, 0)
+
+
+@exercise.mistake("the places were counted on the picture without its frame.")
+def places_without_the_frame(x, w, b, stride, padding):
+    H, W = ((size - w.shape[-1]) // stride + 1 for size in x.shape[2:])
+    return conv2d(x, w, b, stride, padding)[:, :, :H, :W]
+
+
+@exercise.mistake(
+    "the biases were laid along a row of the map, since broadcasting begins at the right: which "
+    "axis holds the output channels?"
+)
+def bias_along_a_row(x, w, b, stride, padding):
+    return conv2d(x, w, 0 * b, stride, padding) + b
+
+
+@exercise.mistake(
+    "places and channels are mixed: the answers were listed place by place, and cutting that list "
+    "anew doesn't turn it. Bring the channels to the front first."
+)
+def cut_without_turning(x, w, b, stride, padding):
+    y = conv2d(x, w, b, stride, padding)
+    return y.permute(0, 2, 3, 1).reshape(y.shape)
+
+
+@exercise.mistake("the bias came in with every product: it is added once, when the sum is done.")
+def bias_in_every_product(x, w, b, stride, padding):
+    return conv2d(x, w, b * w[0].numel(), stride, padding)
+
+
+@exercise.mistake("that is the mean of the products; an answer is their sum.")
+def mean(x, w, b, stride, padding):
+    return conv2d(x, w / w[0].numel(), b, stride, padding)

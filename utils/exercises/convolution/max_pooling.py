@@ -83,3 +83,32 @@ def of_the_whole_map(x, K):
 @exercise.mistake("that is the largest of each row of a window: its rows are still apart.")
 def rows_apart(x, K):
     return x.unfold(2, K, K).unfold(3, K, K).amax(dim=-1)
+
+
+@exercise.mistake("that is the largest of each piece of a row: a window has K rows, too.")
+def along_the_rows_only(x, K):
+    return x.unfold(3, K, K).amax(dim=-1)
+
+
+@exercise.mistake("that is the largest of each piece of a column: a window has K columns, too.")
+def along_the_columns_only(x, K):
+    return x.unfold(2, K, K).amax(dim=-1)
+
+
+@exercise.mistake("that is the sum of each window; the largest is asked for.")
+def total(x, K):
+    return K**2 * F.avg_pool2d(x, K)
+
+
+@exercise.mistake("what is left is dropped at the right and at the bottom; you dropped the start.")
+def start_dropped(x, K):
+    return max_pool2d(x[:, :, x.shape[2] % K :, x.shape[3] % K :], K)
+
+
+@exercise.mistake(
+    "the numbers were cut as they follow each other, so a window holds pieces of one row: cut rows "
+    "into (H // K, K) and columns into (W // K, K)."
+)
+def cut_in_the_order_of_memory(x, K):
+    (B, C), (H, W) = x.shape[:2], (size // K for size in x.shape[2:])
+    return x[:, :, : H * K, : W * K].reshape(B, C, H, W, K * K).amax(dim=-1)

@@ -51,3 +51,13 @@ def bias_for_each_input_channel():
 @exercise.mistake("a 5×5 kernel has more than 5 numbers on each channel.")
 def kernel_of_one_row():
     return 16 * (3 * 5 + 1)
+
+
+@exercise.mistake("a kernel has one bias, however many slices it has.")
+def bias_for_each_slice():
+    return 16 * 3 * (5 * 5 + 1)
+
+
+@exercise.mistake("each of the 16 kernels has a bias of its own.")
+def one_bias():
+    return 16 * 3 * 5 * 5 + 1

@@ -87,5 +87,30 @@ def no_padding(x, w1, b1, w2, b2):
     return (x + conv2d(conv2d(x, w1, b1).relu(), w2, b2)).relu()
 
 
+@exercise.mistake("one ReLU too many: what was found is added as it is, and may be negative.")
+def bent_before_and_after_the_sum(x, w1, b1, w2, b2):
+    return (x + _found(x, w1, b1, w2, b2).relu()).relu()
+
+
+@exercise.mistake("the road carries x as it is; yours goes through a ReLU.")
+def bent_road(x, w1, b1, w2, b2):
+    return (x.relu() + _found(x, w1, b1, w2, b2)).relu()
+
+
+@exercise.mistake("there are two ReLUs: one between the convolutions, and one after the sum.")
+def no_relu_at_all(x, w1, b1, w2, b2):
+    return x + conv2d(conv2d(x, w1, b1, padding=1), w2, b2, padding=1)
+
+
+@exercise.mistake("the second kernels are used twice; the first convolution has its own.")
+def second_kernels_twice(x, w1, b1, w2, b2):
+    return residual_block(x, w2, b2, w2, b2)
+
+
+@exercise.mistake("the kernels are exchanged: w1 and b1 come first.")
+def kernels_exchanged(x, w1, b1, w2, b2):
+    return residual_block(x, w2, b2, w1, b1)
+
+
 def _found(x: Tensor, w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor) -> Tensor:
     return conv2d(conv2d(x, w1, b1, padding=1).relu(), w2, b2, padding=1)

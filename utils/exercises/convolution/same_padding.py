@@ -74,3 +74,8 @@ def dilation_alone(kernel_size, dilation):
 @exercise.mistake("there are K - 1 gaps of d pixels each: from which of the two is the 1 taken?")
 def taken_from_the_product(kernel_size, dilation):
     return (dilation * kernel_size - 1) // 2
+
+
+@exercise.mistake("each of the K - 1 gaps is d pixels wide, and each side gets half of them all.")
+def both_sides_undilated(kernel_size, dilation):
+    return kernel_size - 1
