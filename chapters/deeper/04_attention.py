@@ -480,7 +480,7 @@ weights = seq2seq.forced_weights(translator, source, lengths, target)
 sizes = [(len(pair.target), len(pair.source)) for pair in test_pairs]
 chance = torch.Generator().manual_seed(0)
 largest = error_rate([metrics.alignment(w, *size) for w, size in zip(weights, sizes)])
-diagonal = error_rate([{(t, t * S // T) for t in range(T)} for T, S in sizes])
+diagonal = error_rate([metrics.diagonal(*size) for size in sizes])
 drawn = [enumerate(torch.randint(S, (T,), generator=chance).tolist()) for T, S in sizes]
 observe(
     "The largest weights have an error rate of {largest:.0%}, the diagonal {diagonal:.0%}, a draw {drawn:.0%}.",
