@@ -14,6 +14,7 @@ from utils.training.metrics import (
     bleu,
     by_length,
     confusion_matrix,
+    diagonal,
     exact_match,
     mean_and_spread,
     perplexity,
@@ -186,6 +187,12 @@ POSSIBLE = SURE | {(1, 1), (2, 1)}
 )
 def test_alignment_error_rate_by_hand(predicted, expected):
     assert alignment_error_rate([predicted], [SURE], [POSSIBLE]) == pytest.approx(expected)
+
+
+def test_a_diagonal_goes_from_corner_to_corner():
+    assert diagonal(3, 3) == {(0, 0), (1, 1), (2, 2)}
+    assert diagonal(4, 2) == {(0, 0), (1, 0), (2, 1), (3, 1)}
+    assert diagonal(2, 5) == {(0, 0), (1, 2)}
 
 
 def test_alignment_error_rate_counts_links_not_sentences():

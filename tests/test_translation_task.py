@@ -6,7 +6,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils.data.text import EOS, PAD
-from utils.tasks.translation import MAX_LEN, THRESHOLDS, Task
+from utils.data.translation import sentences
+from utils.tasks.translation import MAX_LEN, THRESHOLDS, Task, diagonal_error
 
 
 @pytest.fixture(scope="module")
@@ -135,3 +136,14 @@ def test_a_model_is_trained_before_it_is_judged(task):
         return torch.zeros(*target.shape, source.shape[1])
 
     assert task.measure(model, loss, write, align, epochs=1, seed=0)["aer, threshold"] == 1
+
+
+def test_the_diagonal_is_judged_by_the_links_that_the_grammar_makes():
+    must = wrong = made = 0
+    for pair in sentences(40, seed=1):
+        for t in range(len(pair.target)):
+            link = (t, int(t / len(pair.target) * len(pair.source) + 1e-9))
+            made += 1
+            wrong += (link not in pair.sure) + (link not in pair.possible)
+        must += len(pair.sure)
+    assert diagonal_error(40) == pytest.approx(1 - (2 * made - wrong) / (made + must))

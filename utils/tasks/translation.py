@@ -6,8 +6,15 @@ from functools import partial
 from torch import Tensor, nn
 
 from utils.data.text import EOS, Vocabulary, pad
-from utils.data.translation import Pair, corpus
-from utils.training.metrics import alignment, alignment_error_rate, bleu, by_length, exact_match
+from utils.data.translation import Pair, corpus, sentences
+from utils.training.metrics import (
+    alignment,
+    alignment_error_rate,
+    bleu,
+    by_length,
+    diagonal,
+    exact_match,
+)
 from utils.training.recipes import train_translator
 
 MAX_LEN = 40  # target words, some more than the longest translation has
@@ -111,3 +118,12 @@ class Task:
             )
             for threshold in thresholds
         }
+
+
+def diagonal_error(n: int) -> float:
+    """Alignment error rate of diagonals, for n sentences of the corpus's grammar."""
+    pairs = sentences(n, seed=1)
+    guessed = [diagonal(len(pair.target), len(pair.source)) for pair in pairs]
+    return alignment_error_rate(
+        guessed, [pair.sure for pair in pairs], [pair.possible for pair in pairs]
+    )

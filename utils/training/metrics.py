@@ -142,6 +142,11 @@ def alignment(
     return frozenset(map(tuple, (weights >= threshold).nonzero().tolist()))
 
 
+def diagonal(target_len: int, source_len: int) -> frozenset[tuple[int, int]]:
+    """Links (t, s) of a guess that knows no words: as far along the source as along the target."""
+    return frozenset((t, t * source_len // target_len) for t in range(target_len))
+
+
 def alignment_error_rate(
     predicted: Sequence[Links], sure: Sequence[Links], possible: Sequence[Links]
 ) -> float:
