@@ -21,7 +21,7 @@
 # - read links off the weights, and judge them.
 #
 # It builds on [Day 2](02_recurrent.ipynb) and [Day 3](03_gates.ipynb): recurrent layers, padded batches, reading in both directions. It takes 50 minutes to read and
-# half an hour to write the functions at its heart. What you wrote is what is trained, and at the end it reads your date in twelve languages.
+# half an hour to write the functions at its heart. What you wrote is what is trained, and at the end it reads your date as people write it in twelve countries.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -648,7 +648,7 @@ plt.show()
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* People write dates in many ways; machines want one, such as 1993-02-14. The same `Translator`, letter by letter: it learns from 12,000 dates in twelve languages, and is told the language, since
+# *6 minutes.* People write dates in many ways; machines want one, such as 1993-02-14. The same `Translator`, letter by letter: it learns from 12,000 dates in the ways of twelve countries, and is told which one, since
 # `3/5/04` is a day in March here and one in May there.
 
 # %% tags=["training"]
@@ -680,7 +680,7 @@ observe(
 )
 
 # %% [markdown]
-# In JupyterLab, write your own birthday as you would on paper. Or choose here, and see where it looks: for the year first, so at the end of most texts.
+# In JupyterLab, write your own birthday as you would on paper. Or choose here, and see where it looks: for the year first, which most texts have at the end.
 
 # %% tags=["view"]
 shown = []
@@ -701,7 +701,7 @@ alignment(shown, choose="Date")
 #
 # *3 minutes.* Attention has taken the burden of memory from the recurrence. It has not taken the recurrence away: a state can't begin before the last one has ended.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Six states wait for each other. Six looks at the same six annotations wait for nobody.", "name": "fig-waiting"}, "image": {"alt": "Above: six blue boxes, s1 to s6, joined by thick arrows into a chain; the last waits for five. Below: six pink boxes, h1 to h6, and above them six green boxes, c1 to c6; an arrow leads from each pink box to each green one."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each of six states waits for the one before. Six looks at the same six annotations don't wait for each other.", "name": "fig-waiting"}, "image": {"alt": "Above: six blue boxes, s1 to s6, joined by thick arrows into a chain; the last waits for five. Below: six pink boxes, h1 to h6, and above them six green boxes, c1 to c6; an arrow leads from each pink box to each green one."}}
 mechanisms.waiting(6)
 plt.show()
 

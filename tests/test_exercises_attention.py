@@ -418,7 +418,65 @@ def best_by_length_without_end(log_p, width, max_len, penalty):
     return sorted(found, key=value, reverse=True)
 
 
+def filled(value, then=lambda weights, mask: weights, turned=False):
+    def weights(scores, mask):
+        hidden = mask if turned else torch.logical_not(mask)
+        return then(torch.where(hidden, value, scores).softmax(-1), mask)
+
+    return weights
+
+
+def powers_shared_out(scores, mask):
+    powers = torch.exp(scores) * mask.double()
+    return powers / torch.maximum(powers.sum(-1, keepdim=True), torch.tensor(1e-9))
+
+
+def greedy_with_certainty(log_p, min_len, max_len):
+    ids = [BOS]
+    while len(ids) <= max_len and ids[-1] != EOS:
+        row = log_p[ids[-1]].tolist()
+        row[EOS] = 0.0 if len(ids) <= min_len else row[EOS]
+        ids.append(row.index(max(row)))
+    return ids[1:]
+
+
+def greedy_with_an_end(log_p, min_len, max_len):
+    ids = greedy_by_loop(log_p, min_len, max_len)
+    return ids + [EOS] * (EOS not in ids)
+
+
+def cost_of_sums(sign=1, divide=False):
+    def costs(attention, fixed, lengths, edges):
+        result = []
+        for low, high in zip(edges[:-1], edges[1:], strict=True):
+            inside = (lengths >= low) & (lengths < high)
+            gained = attention[inside].sum() + sign * fixed[inside].sum()
+            result.append(gained / max(1, inside.sum()) if divide else gained.double())
+        return torch.stack(result)
+
+    return costs
+
+
 NAMED = [
+    ("4.1", "begun_at_the_end", lambda y: F.pad(y[:, :-1], (0, 1), value=BOS)),
+    ("4.1", "ends_taken_out", lambda y: F.pad(y.where(y != EOS, PAD)[:, :-1], (1, 0), value=BOS)),
+    (
+        "4.2",
+        "one_matrix",
+        lambda q, k, W, U, v: (q[:, :, None] @ W.T + (k @ W.T)[:, None]).tanh() @ v,
+    ),
+    ("4.3", "filled_upside_down", filled(-math.inf, turned=True)),
+    ("4.3", "a_billion_then_masked", filled(-1e9, lambda weights, mask: weights * mask)),
+    ("4.3", "a_billion_taken_away", lambda s, m: torch.softmax(s + (1 - m.double()) * -1e9, -1)),
+    ("4.3", "exponentials_vanish", lambda s, m: F.normalize(s.exp() * m, p=1, dim=-1, eps=0.0)),
+    ("4.3", "exponentials_vanish_unseen", powers_shared_out),
+    ("4.6", "not_a_number", math.nan),
+    ("4.8", "last_symbol", 0.9),
+    ("4.8", "behind_the_other", 0.54),
+    ("4.9", "counts", cost_of_sums(-1)),
+    ("4.9", "attention_alone", cost_of_sums(0, divide=True)),
+    ("4.10", "certain_to_end", greedy_with_certainty),
+    ("4.10", "ended_though_cut_off", greedy_with_an_end),
     ("4.6", "mask_forgotten", torch.arange(8.0).softmax(0)[0].item()),
     ("4.6", "mask_forgotten", 0.00058),
     ("4.11", "last_symbol_overwritten", overwritten),

@@ -434,7 +434,8 @@ class Prediction:
         if isinstance(value, bool) or isinstance(attempt, bool | str):
             return attempt is value
         try:
-            return math.isclose(attempt, value, rel_tol=self.tolerance, abs_tol=1e-9)
+            both_nan = math.isnan(attempt) and math.isnan(value)
+            return both_nan or math.isclose(attempt, value, rel_tol=self.tolerance, abs_tol=1e-9)
         except OverflowError:  # a whole number beyond all floats
             return False
 

@@ -106,3 +106,8 @@ def matrices_transposed(query, keys, W_a, U_a, v):
 @exercise.mistake("that is the dot product of what the two matrices make: here they are added.")
 def dot_product(query, keys, W_a, U_a, v):
     return (query @ W_a.T) @ (keys @ U_a.T).mT
+
+
+@exercise.mistake("one matrix serves both: W_a belongs to the query, U_a to the keys.")
+def one_matrix(query, keys, W_a, U_a, v):
+    return additive_score(query, keys, W_a, W_a, v)

@@ -33,3 +33,13 @@ def best_beginning():
 @exercise.mistake("along a sentence probabilities multiply.")
 def added():
     return 0.4 + 0.9
+
+
+@exercise.mistake("that is the last symbol's, behind its beginning: what does the beginning have?")
+def last_symbol():
+    return 0.9
+
+
+@exercise.mistake("0.9 is a chance behind *b*, and 0.6 is that of *a*.")
+def behind_the_other():
+    return 0.6 * 0.9

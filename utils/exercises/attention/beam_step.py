@@ -41,13 +41,13 @@ def two_beginnings():
 
 @exercise.stage("wider beams")
 def wider():
-    return [drawn(4, 6), drawn(5, 3), drawn(4, 4, spread=3.0)]
+    return [drawn(4, 6), drawn(5, 3), drawn(4, 4, spread=3.0), drawn(3, 7, spread=0.1)]
 
 
 @exercise.stage("a first step, where only one beginning is there")
 def first_step():
     alive, log_p = drawn(3, 5)
-    return [(alive.new_tensor([0.0, -torch.inf, -torch.inf]), log_p)]
+    return [(alive.new_tensor([0.0, -1e4, -2e4]), log_p)]
 
 
 # What goes wrong ----------------------------------------------------------------------------------
@@ -144,3 +144,12 @@ def best_beginning_alone(alive, log_p):
     best = alive.argmax()
     scores, symbols = (alive[best] + log_p[best]).topk(len(alive))
     return scores, torch.full_like(symbols, best), symbols
+
+
+@exercise.mistake(
+    "the right ones stay, but what you return is the log p of their last symbols alone: their "
+    "beginnings' is missing."
+)
+def last_symbols_alone(alive, log_p):
+    _, parents, symbols = beam_step(alive, log_p)
+    return log_p[parents, symbols], parents, symbols

@@ -103,3 +103,31 @@ def ratio(attention, fixed, lengths, edges):
     nothing, inside = torch.zeros_like(fixed), buckets(lengths, edges)
     share = mean_in_each(fixed, nothing, inside)
     return cost_by_length(attention, fixed, lengths, edges) / share
+
+
+@exercise.mistake("that is how many sentences more are right, not how much larger their share is.")
+def counts(attention, fixed, lengths, edges):
+    difference = attention.double() - fixed.double()
+    return torch.stack([difference[inside].sum() for inside in buckets(lengths, edges)])
+
+
+@exercise.mistake(
+    "sentences that only the fixed vector gets right count, too, on the other side: subtract them."
+)
+def won_alone(attention, fixed, lengths, edges):
+    return cost_by_length(attention & ~fixed, torch.zeros_like(fixed), lengths, edges)
+
+
+@exercise.mistake("that is the share of sentences on which they differ, whoever is right.")
+def either_alone(attention, fixed, lengths, edges):
+    return cost_by_length(attention ^ fixed, torch.zeros_like(fixed), lengths, edges)
+
+
+@exercise.mistake("that is the share that attention gets right: take the fixed vector's from it.")
+def attention_alone(attention, fixed, lengths, edges):
+    return cost_by_length(attention, torch.zeros_like(fixed), lengths, edges)
+
+
+@exercise.mistake("those are percentage points: asked for is a difference of shares, from −1 to 1.")
+def in_percent(attention, fixed, lengths, edges):
+    return 100 * cost_by_length(attention, fixed, lengths, edges)

@@ -1,5 +1,7 @@
 """Which weight does a key get if all keys are masked with a large negative number?"""
 
+import math
+
 import torch
 
 from utils.exercises.checking import Prediction
@@ -32,3 +34,11 @@ def everything():
 )
 def mask_forgotten():
     return torch.arange(8.0).softmax(0)[0].item()
+
+
+@exercise.mistake(
+    "that would be −∞ everywhere, 0 divided by 0; −10⁹ is a number, and a softmax of equal numbers "
+    "is a softmax."
+)
+def not_a_number():
+    return math.nan

@@ -21,10 +21,10 @@ exercise = Exercise("4.3", masked_softmax, runs=True)
 # What it is tried on ------------------------------------------------------------------------------
 
 
-def drawn(T: int, S: int, *lengths: int, offset: float = 0.0) -> tuple[Tensor, Tensor]:
+def drawn(T: int, S: int, *lengths: int, offset=0.0, step=0.25) -> tuple[Tensor, Tensor]:
     """Scores on a grid, which single precision holds far from 0 too, and a mask of padding."""
     steps = torch.randint(-9, 10, (len(lengths), T, S), dtype=torch.float64)
-    return offset + steps / 4, (torch.arange(S) < torch.tensor(lengths)[:, None])[:, None]
+    return offset + steps * step, (torch.arange(S) < torch.tensor(lengths)[:, None])[:, None]
 
 
 @exercise.stage("everything may be seen")
@@ -39,7 +39,14 @@ def two_lengths():
 
 @exercise.stage("scores far below 0")
 def far_below_0():
-    return [drawn(3, 4, 2, 3, offset=-(2.0**15)), drawn(2, 3, 2, 1, offset=-(2.0**31))]
+    far, farther = {"offset": -(2.0**15)}, {"offset": -(2.0**31), "step": 256.0}
+    return [drawn(3, 4, 2, 3, **far), drawn(2, 3, 2, 1, **farther)]
+
+
+@exercise.stage("hidden scores far above the others")
+def hidden_far_above():
+    scores, mask = drawn(3, 4, 3, 1, 2)
+    return [(scores + 2.0**12 * ~mask, mask)]
 
 
 @exercise.stage("a mask for each query")
@@ -50,7 +57,7 @@ def for_each_query():
 
 @exercise.stage("a query that may look nowhere")
 def nowhere():
-    return [drawn(3, 5, 2, 0, 5), drawn(2, 3, 0, 1)]
+    return [drawn(2, 3, 0, 1), drawn(3, 5, 2, 0, 5)]
 
 
 # What goes wrong ----------------------------------------------------------------------------------
@@ -123,3 +130,39 @@ def shared_out_afterwards(scores, mask):
 @exercise.mistake("the exponentials are not divided by their sum: a row should sum to 1.")
 def not_normalised(scores, mask):
     return scores.exp() * mask
+
+
+@exercise.mistake("your mask is the wrong way round: `masked_fill` fills in where it is told True.")
+def filled_upside_down(scores, mask):
+    return filled(scores, ~mask, -math.inf)
+
+
+@exercise.mistake("minus a billion is not below every score: what may be seen can lie below it.")
+def a_billion_then_masked(scores, mask):
+    return filled(scores, mask, -1e9) * mask
+
+
+@exercise.mistake(
+    "where nothing may be seen, a billion taken from every score leaves the softmax as it was: "
+    "these weights should be 0."
+)
+def a_billion_taken_away(scores, mask):
+    return (scores - 1e9 * ~mask).softmax(-1)
+
+
+@exercise.mistake(
+    "far below 0 all exponentials are 0, and their sum is, too: `softmax` takes the largest score "
+    "away first."
+)
+def exponentials_vanish(scores, mask):
+    powers = scores.exp() * mask
+    return powers / powers.sum(-1, keepdim=True)
+
+
+@exercise.mistake(
+    "far below 0 all exponentials are 0, and so are your weights: take the largest score away "
+    "first, as `softmax` does."
+)
+def exponentials_vanish_unseen(scores, mask):
+    powers = scores.exp() * mask
+    return powers / powers.sum(-1, keepdim=True).clamp(min=1e-12)

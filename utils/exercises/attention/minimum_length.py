@@ -111,3 +111,38 @@ def one_too_few(log_p, min_len, max_len):
 @exercise.mistake("BOS is in the result, but nobody chose it: it only comes before the first.")
 def start_included(log_p, min_len, max_len):
     return [BOS, *greedy(log_p, min_len, max_len)]
+
+
+@exercise.mistake(
+    "a log-probability of 0 is certainty, so EOS comes at once: what never comes has −∞."
+)
+def certain_to_end(log_p, min_len, max_len):
+    ids, last = [], BOS
+    while len(ids) < max_len and last != EOS:
+        row = log_p[last].clone()
+        if len(ids) < min_len:
+            row[EOS] = 0
+        last = int(row.argmax())
+        ids.append(last)
+    return ids
+
+
+@exercise.mistake("nobody chose this EOS: a sentence that is cut off has none.")
+def ended_though_cut_off(log_p, min_len, max_len):
+    ids = greedy(log_p, min_len, max_len)
+    return ids if ids[-1] == EOS else [*ids, EOS]
+
+
+@exercise.mistake("EOS is held back for good: once `min_len` others stand, it may come.")
+def never_ended(log_p, min_len, max_len):
+    return greedy(log_p, max_len if min_len else 0, max_len)
+
+
+@exercise.mistake(
+    "you take the row of the step: the row that counts is that of the symbol chosen last."
+)
+def row_of_the_step(log_p, min_len, max_len):
+    ids = []
+    while len(ids) < max_len and EOS not in ids:
+        ids.append(likeliest(log_p[len(ids)], may_end=len(ids) >= min_len))
+    return ids

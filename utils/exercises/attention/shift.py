@@ -94,3 +94,16 @@ def shifted_twice(target):
 @exercise.mistake("that moves the sentences along the batch: time is the second axis.")
 def along_the_batch(target):
     return torch.cat([torch.full_like(target[:1], BOS), target[:-1]])
+
+
+@exercise.mistake("BOS comes behind: the decoder reads it first, before it has written anything.")
+def begun_at_the_end(target):
+    return torch.cat([target[:, :-1], torch.full_like(target[:, :1], BOS)], dim=1)
+
+
+@exercise.mistake(
+    "the EOS of a shorter target is taken out: here the last column goes, and all else is read."
+)
+def ends_taken_out(target):
+    read = shift(target)
+    return read.masked_fill(read == EOS, PAD)
