@@ -500,7 +500,7 @@ observe(
 )
 
 # %% [markdown]
-# So most of the cliff was too little training, not too little room. What attention buys here is *time*: several times fewer passes. {cite:t}`sutskever2014sequence` had shown what a vector can do with enough of everything: four layers of 1,000 units, twelve million pairs of
+# So most of that fall came from too little training, not from too little room. What attention buys here is *time*: several times fewer passes. {cite:t}`sutskever2014sequence` had shown what a vector can do with enough of everything: four layers of 1,000 units, twelve million pairs of
 # sentences, each source read backwards. Long sentences gave it no trouble. Where does a vector really fail, then?
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "The same networks after twenty passes, by length. Right of the dashed line the words are longer than any in training.", "name": "fig-words-by-length"}, "image": {"alt": "Three curves over two to eighteen letters. Attention stays at one up to twelve letters. The vectors fall from about eight and ten letters on. Beyond the dashed line at twelve the vectors are at zero within two letters; attention falls, too, but later."}}
@@ -520,7 +520,7 @@ observe(
 )
 
 # %% [markdown]
-# So within training each letter more asks more of a vector, and attention doesn't notice. Beyond training all of them fail, the vectors at once: nobody has learned to "go back one place", whatever the length. [With sentences](deeper/04_attention.ipynb#seq-vector)
+# So within training each letter more asks more of a vector, and attention doesn't notice. Beyond training all of them fail, attention only a few letters later: none has learned to "go back one place", whatever the length. [With sentences](deeper/04_attention.ipynb#seq-vector)
 # a vector is late, too.
 #
 # **Now sentences.** A small grammar writes them in English and Chinese. *I love deep learning* is kept aside. Your network learns the others.

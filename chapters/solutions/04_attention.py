@@ -73,7 +73,7 @@ print(bare.softmax(-1).tolist()[0] == bare.softmax(-1).tolist()[1])
 # ## 4.3 Weights that leave out padding
 #
 # What is hidden gets $-\infty$ *before* the softmax, so that the others share all of the weight. Any finite number could be beaten by scores that are lower still. A row in which nothing may be seen would be NaN, so its scores become 0 first, and its weights 0
-# afterwards; a NaN that is only replaced at the end would still spoil the gradient.
+# afterwards. To replace the NaN at the end works, too, but only since $-\infty$ was filled in: had it been added, the gradient would be NaN.
 
 
 # %%
@@ -428,10 +428,9 @@ def drawn_length(seed: int) -> int:
 
 drawn = mean(drawn_length(seed) for seed in range(200))
 observe(
-    "With raw scores, the widest beam's best sentence has fewer than two symbols, where sentences "
-    "drawn by chance have more than five. With a penalty of 1 it has over half as many again as those.",
-    lengths[0.0][-1] < 2 and drawn > 5 and lengths[1.0][-1] > 1.5 * drawn,
-    {"widest beam": f"{lengths[0.0][-1]:.1f}", "drawn": f"{drawn:.1f}"},
+    "With raw scores the widest beam's best sentence has {raw:.1f} symbols, with a penalty of 1 {divided:.1f}. A sentence drawn by chance has {drawn:.1f}.",
+    **{"raw": lengths[0.0][-1], "divided": lengths[1.0][-1], "drawn": drawn},
+    holds=lengths[0.0][-1] < 2 and drawn > 5 and lengths[1.0][-1] > 1.5 * drawn,
 )
 
 # %% [markdown]
