@@ -91,3 +91,13 @@ def no_softmax(query, keys, beta):
 @exercise.mistake("you divide by one length for all vectors: each has its own.")
 def one_length_for_all(query, keys, beta):
     return (beta * (query / query.norm()) @ (keys / keys.norm()).mT).softmax(-1)
+
+
+@exercise.mistake("β is missing: without it no weight can be sharp, since a cosine is at most 1.")
+def no_sharpness(query, keys, beta):
+    return cosine_weights(query, keys, 1.0)
+
+
+@exercise.mistake("β comes behind the softmax: your rows sum to β, and are as flat as before.")
+def sharpened_afterwards(query, keys, beta):
+    return beta * cosine_weights(query, keys, 1.0)
