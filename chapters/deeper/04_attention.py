@@ -92,7 +92,7 @@ for words, passes in ((4_000, 3), (12_000, 20)):
 table(rows, ["trained on", "model", "parameters", "best rate", "9 to 12 letters right"])
 
 # %% [markdown]
-# Twice the width helps, and more passes help much more. With a short training, a vector looks like a hard limit, which it is not.
+# Twice the width helps, and more passes help much more. After the short training a vector seems unable to hold a long word at all. It can hold most of them.
 #
 # Is it the same with sentences? We give a vector of 64 the short sentences from above, by the same recipe: in a training of five passes, as with attention, and in one of twenty.
 
