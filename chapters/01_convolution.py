@@ -734,7 +734,7 @@ check("1.6", my_count)
 # :label: exercise-1-7
 #
 # *Core, 5 minutes.* Yesterday one fixed shuffle of the pixels did nothing to a dense layer. A convolutional and a dense network are each trained and tested on shuffled
-# pictures, over three seeds. Whose mean share of errors grows by more than a quarter? Commit yourself to `"dense"`, `"convolutional"`, `"both"` or `"neither"`.
+# pictures, over eight seeds. Whose mean share of errors grows by more than a quarter? Commit yourself to `"dense"`, `"convolutional"`, `"both"` or `"neither"`.
 # ([Solution](solutions/01_convolution.ipynb#solution-1-7))
 # ```
 
