@@ -269,6 +269,11 @@ def folded_without_axes(weight, bias, mean, var, gamma, beta, eps):
     return weight * factor, beta + factor * (bias - mean)
 
 
+def scaled_on_the_weights_only(weight, bias, mean, var, gamma, beta, eps):
+    deviation = (var + eps) ** 0.5
+    return weight * (gamma / deviation).view(-1, 1, 1, 1), (bias - mean) / deviation + beta
+
+
 def box(x):
     return F.avg_pool2d(F.pad(x, [1] * 4, mode="reflect"), 3, stride=2)
 
@@ -362,6 +367,8 @@ NAMED = [
     ("1.8", undilated_or(lambda n, K: math.ceil(math.log(n, K))), "powers_of_the_kernel"),
     ("1.14", lambda x, grad_y: F.conv2d(x, grad_y), "summed_over_channels"),
     ("1.13", folded_without_axes, "scale_along_the_row"),
+    ("1.13", scaled_on_the_weights_only, "gamma_on_the_weights_only"),
+    ("1.12", lambda x, K, s, p: -F.max_pool2d(-x, K, s), "padding_ignored"),
     *[("1.15", lambda x: x[..., ::2, ::2], "not_blurred"), ("1.15", box, "box")],
     *[("1.9", 7, "receptive_field"), ("1.9", 3, "between_places")],
 ]

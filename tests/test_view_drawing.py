@@ -12,7 +12,8 @@ from torch.nn import functional as F
 
 from utils import ROOT
 from utils.convolution import ResidualBlock
-from utils.data.strokes import RASTER, drawn_digits, rasterise
+from utils.data.pictures import digits
+from utils.data.strokes import INK, RASTER, SIDE, WIDTH, drawn_digits, rasterise
 from utils.show import views
 
 C = 8
@@ -86,6 +87,14 @@ def test_strokes_become_pictures_like_those_of_the_data():
         assert 0.25 < picture.mean() < 0.4  # 0.306 in the data
         assert picture[0, 0].any() and picture[0, 7].any()  # as high as the bitmap
         assert not picture[0, :, 0].any() and not picture[0, :, 7].any()  # 20 of 32 wide
+
+
+def test_ink_and_width_are_those_of_the_training_digits():
+    images = digits("file order").train.images
+    assert abs(INK / SIDE**2 - images.mean()) < 0.001
+    columns = images.mean(dim=(0, 1, 2))
+    left, right = (SIDE - WIDTH) // 2, (SIDE + WIDTH) // 2  # columns 6 to 26 of 32
+    assert columns[left // 4 : -(-right // 4)].sum() > 0.99 * columns.sum()
 
 
 def test_place_and_size_of_a_drawing_do_not_matter():

@@ -111,3 +111,9 @@ def scale_along_the_row(weight, bias, mean, var, gamma, beta, eps):
 def scale_along_the_input(weight, bias, mean, var, gamma, beta, eps):
     scale = gamma / torch.sqrt(var + eps)
     return weight * scale[:, None, None], (bias - mean) * scale + beta
+
+
+@exercise.mistake("γ scales all that was normalised: the old bias and the mean, too.")
+def gamma_on_the_weights_only(weight, bias, mean, var, gamma, beta, eps):
+    folded = fold_batch_norm(weight, bias, mean, var, gamma, beta, eps)[0]
+    return folded, (bias - mean) / torch.sqrt(var + eps) + beta

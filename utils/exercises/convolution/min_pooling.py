@@ -94,3 +94,8 @@ def one_minus_missing(x, kernel_size, stride, padding):
 @exercise.mistake("windows are `stride` apart, whatever their size.")
 def jumps_by_the_window(x, kernel_size, stride, padding):
     return min_pool2d(x, kernel_size, kernel_size, padding)
+
+
+@exercise.mistake("the padding is ignored: a frame comes around the picture first.")
+def padding_ignored(x, kernel_size, stride, padding):
+    return min_pool2d(x, kernel_size, stride, 0)
