@@ -492,7 +492,7 @@ claim(
     more=gains("nats", few).max(),
     holds=lambda low, high, less, more: 0 < low < high and less < 0 < more,
     experiment="smoothing",
-    scale="dates in twelve languages, 250 or 8,000 of them, three seeds",
+    scale="dates of twelve countries, 250 or 8,000 of them, three seeds",
 )
 
 # %% [markdown]
@@ -508,7 +508,7 @@ claim(
     least=stats.t.ppf(0.975, len(of_seeds) - 1) * error,
     holds=lambda change, least: abs(change) < least,
     experiment="smoothing",
-    scale="8,000 dates in twelve languages, three seeds; beyond: outside Student's interval of 95 %",
+    scale="8,000 dates of twelve countries, three seeds; beyond: outside Student's interval of 95 %",
 )
 
 # %% [markdown]
