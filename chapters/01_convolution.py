@@ -138,7 +138,7 @@ plt.show()
 # With $C$ channels, a kernel $w_o$ and a bias $b_o$ for each output channel $o$, and the window's corner in row $i$ and column $j$, counted from 0:
 #
 # $$
-# y_{o,i,j} = b_o + \sum_{c=0}^{C-1} \sum_{u=0}^{K-1} \sum_{v=0}^{K-1} w_{o,c,u,v}\; x_{c,\,i+u,\,j+v} .
+# y_{o,i,j} = b_o + \sum_{c=0}^{C-1} \sum_{u=0}^{K-1} \sum_{v=0}^{K-1} w_{o,c,u,v}\, x_{c,i+u,j+v} .
 # $$ (eq-conv)
 #
 # **Your turn.** Write the answers in one place, for a batch of windows that have been cut out already.
@@ -375,7 +375,10 @@ plt.show()
 # Layer $l$ adds $d_l(K_l - 1)$ steps, and a step is as wide as the product of all strides before it. With $r_0 = j_0 = 1$ {cite}`araujo2019computing`,
 #
 # $$
-# r_l = r_{l-1} + d_l (K_l - 1)\, j_{l-1}, \qquad j_l = s_l\, j_{l-1} .
+# \begin{aligned}
+# r_l &= r_{l-1} + d_l (K_l - 1)\, j_{l-1} , \\
+# j_l &= s_l\, j_{l-1} .
+# \end{aligned}
 # $$ (eq-receptive-field)
 #
 # ### A road around

@@ -512,7 +512,7 @@ plt.show()
 # The deeper page trains [one of each](deeper/02_recurrent.ipynb#deeper-kinds). Here is the third: after each letter, say which comes next. Such a **language model** {cite}`mikolov2010recurrent` gives a probability to each letter $i_t$, and is judged by its **perplexity** on words that it hasn't seen:
 #
 # $$
-# \mathrm{PP} = \exp\Big( - \frac{1}{T} \sum_t \log p(i_t \mid i_0, \dots, i_{t-1}) \Big) ,
+# \textstyle \mathrm{PP} = \exp\big( - \frac{1}{T} \sum_t \log p(i_t \mid i_0, \dots, i_{t-1}) \big) ,
 # $$ (eq-perplexity)
 #
 # the exponential of the cross-entropy. A model that wavers between $n$ equally likely letters has perplexity $n$. Ours reads the language first, then the word.

@@ -147,7 +147,7 @@ plt.show()
 # three matrices:
 #
 # $$
-# q_t = W_q\, x_t, \qquad k_t = W_k\, x_t, \qquad v_t = W_v\, x_t .
+# q_t = W_q\, x_t, \quad k_t = W_k\, x_t, \quad v_t = W_v\, x_t .
 # $$ (eq-roles)
 #
 # They are learned, so the network finds out for itself what is worth asking. Here are three words with two numbers each: how much of a *thing* the

@@ -209,7 +209,10 @@ plt.show()
 # *12 minutes, a third of them yours.* Let a letter see itself and the $w$ letters before it {cite}`beltagy2020longformer`. Its sum runs over these alone:
 #
 # $$
-# c_t = \sum_{s=t-w}^{t} \alpha_{ts}\, v_s, \qquad \alpha_{ts} = \frac{\exp(q_t^\top k_s / \sqrt{d_k})}{\sum_{r=t-w}^{t} \exp(q_t^\top k_r / \sqrt{d_k})} .
+# \begin{aligned}
+# c_t &= \sum_{s=t-w}^{t} \alpha_{ts}\, v_s , \\
+# \alpha_{ts} &= \frac{\exp(q_t^\top k_s / \sqrt{d_k})}{\sum_{r=t-w}^{t} \exp(q_t^\top k_r / \sqrt{d_k})} .
+# \end{aligned}
 # $$ (eq-window)
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A window of 2: each letter sees itself and two before it.", "name": "fig-window"}, "image": {"alt": "A grid of eight rows and columns, the letters of matrices. Ticks stand on the diagonal and in the two cells left of it. The row of the seventh letter, e, is framed: it sees i, c and e."}}
@@ -319,8 +322,11 @@ print("the board first ", (phi_q @ (phi_k.T @ v)).flatten().tolist())
 # The sums still have to be divided by the sum of their weights, and that can be taken apart in the same way {cite}`katharopoulos2020transformers`:
 #
 # $$
-# c_t = \frac{\sum_s \phi(q_t)^\top \phi(k_s)\, v_s^\top}{\sum_s \phi(q_t)^\top \phi(k_s)}
-#     = \frac{\phi(q_t)^\top S}{\phi(q_t)^\top z}, \qquad S = \sum_s \phi(k_s)\, v_s^\top, \quad z = \sum_s \phi(k_s) .
+# \begin{aligned}
+# c_t &= \frac{\sum_s \phi(q_t)^\top \phi(k_s)\, v_s^\top}{\sum_s \phi(q_t)^\top \phi(k_s)}
+#     = \frac{\phi(q_t)^\top S}{\phi(q_t)^\top z} , \\
+# S &= \sum_s \phi(k_s)\, v_s^\top, \quad z = \sum_s \phi(k_s) .
+# \end{aligned}
 # $$ (eq-linear-attention)
 #
 # $S$ is the board. If the future is hidden, its sums go up to $t$, and grow by one note per step, $S_t = S_{t-1} + \phi(k_t)\, v_t^\top$. So this attention is a recurrent network, with a state of one size.

@@ -396,7 +396,10 @@ print("loop, library, steps and exhaustive search agree; a beam of 1 is greedy d
 # are found go into a geometric mean. If the translations' length $\ell$ is below the references' $r$, they pay for it:
 #
 # $$
-# \text{BLEU} = 100 \cdot \min\left(1, e^{1 - r/\ell}\right) \cdot \exp\left(\tfrac14 \textstyle\sum_{n=1}^{4} \log p_n\right) .
+# \begin{aligned}
+# \text{BLEU} = {} & 100 \cdot \min\left(1, e^{1 - r/\ell}\right) \\
+# & \cdot \exp\left(\tfrac14 \textstyle\sum_{n=1}^{4} \log p_n\right) .
+# \end{aligned}
 # $$ (eq-bleu)
 #
 # A BLEU without its recipe, which says how words are cut, means little {cite}`post2018call`.
@@ -790,8 +793,10 @@ observe(
 # *4 minutes.* In a long source, must each step look at all of it? **Local** attention looks at a window only {cite}`luong2015effective`: at the positions $p_t - w \dots p_t + w$. In **local-m** $p_t = t$. In **local-p** the query predicts the place, and a bell around it scales the weights:
 #
 # $$
-# p_t = S \cdot \sigma(v_p^\top \tanh(W_p q_t)), \qquad
-# \alpha_{tj} \leftarrow \alpha_{tj} \exp\left(-\frac{(j - p_t)^2}{2\,(w/2)^2}\right) .
+# \begin{aligned}
+# p_t &= S \cdot \sigma(v_p^\top \tanh(W_p q_t)) , \\
+# \alpha_{tj} &\leftarrow \alpha_{tj} \exp\left(-\frac{(j - p_t)^2}{2\,(w/2)^2}\right) .
+# \end{aligned}
 # $$ (eq-local)
 
 # %%

@@ -410,7 +410,10 @@ table(rows, ["pattern, 256 positions", "pairs in one layer", "connected in two"]
 # *9 minutes.* Must there be as many keys as positions? The Linformer {cite}`wang2020linformer` mixes the $S$ positions to $m$, by two learned matrices $E$ and $F$, before anything is compared:
 #
 # $$
-# C = \operatorname{softmax}\left( \frac{Q\,(E K)^\top}{\sqrt{d_k}} \right) F V , \qquad E, F : (m, S) .
+# \begin{aligned}
+# C &= \operatorname{softmax}\left( \frac{Q\,(E K)^\top}{\sqrt{d_k}} \right) F V , \\
+# & E, F : (m, S) .
+# \end{aligned}
 # $$ (eq-linformer)
 #
 # A row of $E$ says how much of each position goes into one mixture. Each mixture holds all positions, the future among them, so there is no causal form, and no way to write with it.
