@@ -87,7 +87,7 @@ for words, passes in ((4_000, 3), (12_000, 20)):
     for name, best in best_runs(backwards.select(words=words)).items():
         found = [row["validation"][-1] for row in best]
         trained_on = f"{words:,} words, {passes} passes"
-        rows.append([trained_on, name, best[0]["parameters"], f"{best[0]['learning_rate']:g}"])
+        rows.append([trained_on, name, f"{best[0]['parameters']:,}", f"{best[0]['learning_rate']:g}"])
         rows[-1].append(f"{min(found):.0%} to {max(found):.0%}")
 table(rows, ["trained on", "model", "parameters", "best rate", "9 to 12 letters right"])
 
