@@ -7,6 +7,8 @@ from torch.nn import functional as F
 
 from utils.data.text import EOS, PAD
 from utils.data.translation import sentences
+from utils.seq2seq import Seq2Seq, Seq2SeqConfig
+from utils.tasks.short_translation import steps_apart
 from utils.tasks.translation import MAX_LEN, THRESHOLDS, Task, diagonal_error
 
 
@@ -147,3 +149,14 @@ def test_the_diagonal_is_judged_by_the_links_that_the_grammar_makes():
             wrong += (link not in pair.sure) + (link not in pair.possible)
         must += len(pair.sure)
     assert diagonal_error(40) == pytest.approx(1 - (2 * made - wrong) / (made + must))
+
+
+def test_a_model_that_remembers_nothing_says_other_things_step_by_step():
+    model = Seq2Seq(Seq2SeqConfig(9, 8, 5, 6, attention="general", style="Luong")).double()
+    assert steps_apart(model) < 1e-12
+    begin = model.encode(torch.tensor([[7, 8, 2]]), torch.tensor([3]))[0]
+    decoder = model.decoder.forward
+    model.decoder.forward = lambda x, state, *rest: decoder(
+        x, begin if x.shape == (1, 1) else state, *rest
+    )
+    assert steps_apart(model) > 1e-3

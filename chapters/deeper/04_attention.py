@@ -29,7 +29,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from utils import attention, seq2seq
 from utils.exercises.attention import check
 from utils.exercises.attention.beam_search_curse import random_language
-from utils.seq2seq import BOS, EOS, PAD, Seq2Seq, Seq2SeqConfig
+from utils.seq2seq import EOS, PAD, Seq2Seq, Seq2SeqConfig
 
 # %% tags=["setup"]
 from utils.data import dates, translation
@@ -39,7 +39,7 @@ from utils.measure.claims import claim
 from utils.show.display import observe, show_source, table
 from utils.show.plotting import curves, use_book_style
 from utils.tasks.backwards import best_runs, whole
-from utils.tasks.short_translation import KINDS, LONGEST
+from utils.tasks.short_translation import KINDS, LONGEST, steps_apart
 from utils.training import metrics
 from utils.training.loop import Batches, evaluate, fit
 from utils.training.recipes import train_translator
@@ -87,7 +87,9 @@ for words, passes in ((4_000, 3), (12_000, 20)):
     for name, best in best_runs(backwards.select(words=words)).items():
         found = [row["validation"][-1] for row in best]
         trained_on = f"{words:,} words, {passes} passes"
-        rows.append([trained_on, name, f"{best[0]['parameters']:,}", f"{best[0]['learning_rate']:g}"])
+        rows.append(
+            [trained_on, name, f"{best[0]['parameters']:,}", f"{best[0]['learning_rate']:g}"]
+        )
         rows[-1].append(f"{min(found):.0%} to {max(found):.0%}")
 table(rows, ["trained on", "model", "parameters", "best rate", "9 to 12 letters right"])
 
@@ -346,18 +348,9 @@ close(weights, their_weights)
 
 # %% tags=["evidence"]
 def two_ways(score: str | None, style: str) -> float:
-    """Largest difference between steps and the whole target, and between padded and alone."""
     torch.manual_seed(0)
     model = Seq2Seq(Seq2SeqConfig(9, 8, 5, 6, attention=score, style=style)).double()
-    source, lengths = pad([[3, 4, 5, 6, EOS], [7, 8, EOS]])
-    target_in = torch.tensor([[BOS, 3, 4, 5], [BOS, 6, 7, 3]])
-    whole = model(source, lengths, target_in)
-    state, memory = model.encode(source[1:, :3], lengths[1:])  # the second sentence, alone
-    steps = []
-    for symbol in target_in[1]:
-        logits, state, _ = model.decoder(symbol.view(1, 1), state, memory)
-        steps.append(logits[0, 0])
-    return (torch.stack(steps) - whole[1]).abs().max().item()
+    return steps_apart(model)
 
 
 kinds = [(None, "Luong"), ("additive", "Bahdanau"), ("general", "Luong")]

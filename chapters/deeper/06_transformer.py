@@ -37,7 +37,7 @@ from utils.measure import experiments
 from utils.measure.claims import claim
 from utils.show.display import observe, show_source, table
 from utils.show.plotting import INK, curves, heat_map, use_book_style
-from utils.tasks.short_translation import ShortTask
+from utils.tasks.short_translation import ShortTask, steps_apart
 from utils.training import metrics
 from utils.training.counting import KneserNey
 from utils.training.loop import Batches, evaluate, fit
@@ -152,19 +152,10 @@ observe(
 
 # %% tags=["evidence"]
 def two_ways(positions: str) -> float:
-    """Largest difference between steps alone and the whole target, padded."""
     torch.manual_seed(0)
     c = TransformerConfig(11, 9, positions=positions, **small | {"n_heads": 2})
     model = Transformer(c).double().eval()
-    source, lengths = pad([[3, 4, 5, 6, EOS], [7, 8, EOS]])
-    target_in = torch.tensor([[BOS, 3, 4, 5], [BOS, 6, 7, 3]])
-    whole = model(source, lengths, target_in)
-    state, memory = model.encode(source[1:, :3], lengths[1:])  # the second sentence, alone
-    steps = []
-    for symbol in target_in[1]:
-        logits, state, _ = model.decoder(symbol.view(1, 1), state, memory)
-        steps.append(logits[0, 0])
-    return (torch.stack(steps) - whole[1]).abs().max().item()
+    return steps_apart(model)
 
 
 # %% tags=["evidence"]

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 from itertools import product
 
+import torch
 from torch import Tensor, nn
 
-from utils.data.text import EOS, Vocabulary, pad
+from utils.data.text import BOS, EOS, Vocabulary, pad
 from utils.data.translation import sentences
 from utils.seq2seq import Seq2Seq, Seq2SeqConfig, sequence_loss
 from utils.training.loop import History
@@ -118,3 +119,21 @@ def from_lesson(model: nn.Module) -> Seq2Seq:
         twin.load_state_dict(own.state_dict())
     score.load_state_dict({"W_a.weight": model.W_a, "U_a.weight": model.U_a, "v": model.v})
     return book
+
+
+@torch.no_grad()
+def steps_apart(model: nn.Module) -> float:
+    """Largest difference of a model's logits, a sentence alone step by step and padded at once.
+
+    model: of sources (B, S), lengths (B,) and what the decoder reads (B, T), such as `Seq2Seq`; it
+        has at least 9 symbols to read and 8 to write.
+    """
+    source, lengths = pad([[3, 4, 5, 6, EOS], [7, 8, EOS]])
+    target_in = torch.tensor([[BOS, 3, 4, 5], [BOS, 6, 7, 3]])
+    whole = model(source, lengths, target_in)
+    state, memory = model.encode(source[1:, :3], lengths[1:])  # the second sentence, alone
+    steps = []
+    for symbol in target_in[1]:
+        logits, state, _ = model.decoder(symbol.view(1, 1), state, memory)
+        steps.append(logits[0, 0])
+    return (torch.stack(steps) - whole[1]).abs().max().item()
