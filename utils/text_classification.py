@@ -1,0 +1,1 @@
+"""Day 8: [to be written]."""
