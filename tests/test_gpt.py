@@ -1,0 +1,7 @@
+"""Day 9's layers: [to be written]."""
+
+from utils import gpt
+
+
+def test_the_module_says_what_it_is_about():
+    assert gpt.__doc__.startswith("Day 9: ")

@@ -1,0 +1,1 @@
+"""Day 9: [to be written]."""
