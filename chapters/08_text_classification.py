@@ -23,7 +23,7 @@ import convolution_to_attention  # is `utils` this book's?
 
 import torch
 
-from utils import text_classification
+from utils import classification
 from utils.exercises.text_classification import check
 from utils.exercises.progress import checklist
 from utils.show.plotting import use_book_style

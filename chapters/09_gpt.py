@@ -23,7 +23,7 @@ import convolution_to_attention  # is `utils` this book's?
 
 import torch
 
-from utils import gpt
+from utils import language
 from utils.exercises.gpt import check
 from utils.exercises.progress import checklist
 from utils.show.plotting import use_book_style

@@ -1,7 +1,7 @@
 """Day 9's layers: [to be written]."""
 
-from utils import gpt
+from utils import language
 
 
 def test_the_module_says_what_it_is_about():
-    assert gpt.__doc__.startswith("Day 9: ")
+    assert language.__doc__.startswith("Day 9: ")

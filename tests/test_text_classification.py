@@ -1,7 +1,0 @@
-"""Day 8's layers: [to be written]."""
-
-from utils import text_classification
-
-
-def test_the_module_says_what_it_is_about():
-    assert text_classification.__doc__.startswith("Day 8: ")

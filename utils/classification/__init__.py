@@ -1,0 +1,1 @@
+"""Day 8: classification. A text of any length becomes one answer."""

@@ -1,1 +1,0 @@
-"""Day 8: [to be written]."""

@@ -1,0 +1,1 @@
+"""Day 8: tokens. Text becomes the symbols that a model reads."""
