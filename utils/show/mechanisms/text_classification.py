@@ -24,10 +24,11 @@ def road(sentence: str, answer: str, lit: str | None = None) -> Axes:
     row = _around(*tokens)
     text = box(ax, (row.x, 0.3), sentence, (row.width, 0.9))
     size = (0.8, 0.45)
-    vectors = [
-        cells(ax, (token.middle[0] - 0.4, 4.0), [[""]] * 3, role="state", weights=w, size=size)
-        for token, w in zip(tokens, ([[0.9], [0.3], [0.6]], [[0.2], [0.8], [0.5]]) * len(tokens))
-    ]
+    tints = [[0.9], [0.3], [0.6]], [[0.2], [0.8], [0.5]]
+    vectors = []
+    for i, token in enumerate(tokens):
+        look = {"role": "state", "weights": tints[i % 2], "size": size}
+        vectors.append(cells(ax, (token.middle[0] - 0.4, 4.0), [[""]] * 3, **look))
     middle = row.middle[0]
     pooled = cells(ax, (middle - 0.4, 6.5), [[""]] * 3, role="state", weights=0.6, size=size)
     said = box(ax, (middle - 2.2, 8.75), answer, (4.4, 0.9))
