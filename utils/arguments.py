@@ -6,8 +6,7 @@ would stop the device once a step.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Sized
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set, Sized
 from functools import reduce
 from numbers import Integral, Real
 from pathlib import Path
