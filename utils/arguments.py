@@ -619,6 +619,9 @@ def check_known_id(number: int, known: Mapping[int, object]) -> None:
     if number not in known:
         raise ValueError(
             f"No token has the number {number}: they run from {min(known)} to {max(known)}."
+        )
+
+
 # Day 9 --------------------------------------------------------------------------------------------
 
 
