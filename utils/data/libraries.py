@@ -134,9 +134,9 @@ WORD = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
 def masked(sentence: str) -> tuple[str, ...]:
     """The words of a sentence in small letters, with NAME and NUMBER for names and numbers.
 
-    A name is what is marked as one (`fit`, *x*, "mean", call()), has a capital after the sentence's first
-    letter, or something in it that is no letter, or is one of NAMES. Several names in a row are
-    one. Punctuation is left out.
+    A name is what is marked as one (`fit`, *x*, "mean", call()), has a capital after the
+    sentence's first letter, or something in it that is no letter, or is one of NAMES. Several
+    names in a row are one. Punctuation is left out.
 
     Returns: no words if there is a formula or other signs that no sentence has.
     """
