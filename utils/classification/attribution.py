@@ -7,7 +7,7 @@ Shapes: a text is ids (T,), and its scores are (T,); a model makes logits (B, n_
 import torch
 from torch import Tensor, nn
 
-from utils.arguments import check_text
+from utils.arguments import check_words
 
 # What changes without the word --------------------------------------------------------------------
 
@@ -19,7 +19,7 @@ def leave_one_out(model: nn.Module, text: Tensor, label: int) -> Tensor:
     The words behind it move up by one place.
     Raises: ValueError if the text is not ids (T,) of at least two words.
     """
-    check_text(text, least=2)
+    check_words(text, least=2)
     T = len(text)
     others = ~torch.eye(T, dtype=torch.bool, device=text.device)
     shorter = text.expand(T, T)[others].view(T, T - 1)  # row t lacks word t
@@ -39,7 +39,7 @@ def gradient_times_input(
     embedding: the model's, whose outputs are the x_t.
     Raises: ValueError if the text is not ids (T,) of at least one word.
     """
-    check_text(text)
+    check_words(text)
     caught = []
     hook = embedding.register_forward_hook(lambda module, inputs, x: caught.append(x))
     try:
@@ -62,7 +62,7 @@ def attention_received(model: nn.Module, text: Tensor, layers: slice = slice(Non
     With [CLS] before the text, the only query is [CLS], which is what the classes are made of.
     Raises: ValueError if the text is not ids (T,) of at least one word.
     """
-    check_text(text)
+    check_words(text)
     weights = model(text[None], need_weights=True)[1][0, layers]  # (L, h, S, S)
     return _from_the_pooled(weights.mean(dim=(0, 1)), len(text))
 
@@ -75,7 +75,7 @@ def attention_rollout(model: nn.Module, text: Tensor) -> Tensor:
     other half as the mean of the heads' weights has it; layers are multiplied.
     Raises: ValueError if the text is not ids (T,) of at least one word.
     """
-    check_text(text)
+    check_words(text)
     weights = model(text[None], need_weights=True)[1][0].mean(dim=1)  # (L, S, S)
     shares = torch.eye(weights.shape[-1], dtype=weights.dtype, device=weights.device)
     for of_layer in weights:
