@@ -5,7 +5,8 @@ would stop the device once a step.
 """
 
 import math
-from collections.abc import Sequence, Set
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set, Sized
 from functools import reduce
 from numbers import Integral, Real
 from pathlib import Path
@@ -544,6 +545,80 @@ def check_learned(start: int | Tensor, T: int, max_len: int) -> None:
         raise ValueError(
             f"Positions 0 to {max_len - 1} were learned, and the sequence takes {first} "
             f"to {first + T - 1}: shorten it, or build the layer with a larger max_len."
+        )
+
+
+# Day 8: tokens ------------------------------------------------------------------------------------
+
+
+def check_text(text: object) -> None:
+    """Raise a ValueError if this is no text, or none that UTF-8 can write."""
+    if not isinstance(text, str):
+        raise ValueError(
+            f"Expected a text (str), got {described(text)}: bytes become one by .decode(), lists "
+            "of words by joining."
+        )
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"Letter {error.start} of the text is {text[error.start]!r}, half of a letter, which "
+            "UTF-8 can't write: read the file in the encoding in which it was written."
+        ) from None
+
+
+def check_has_text(text: str) -> None:
+    """Raise a ValueError if there is nothing to learn from."""
+    check_text(text)
+    if not text:
+        raise ValueError("The text is empty: there is nothing to learn merges from.")
+
+
+def check_merges(n_merges: int) -> None:
+    """Raise a ValueError if this is no number of merges."""
+    if not isinstance(n_merges, Integral) or n_merges < 0:
+        raise ValueError(f"n_merges is a whole number of at least 0, got {n_merges!r}.")
+
+
+def check_pair_left(pairs: Sized) -> None:
+    """Raise a ValueError if no pair of neighbours is left to be merged."""
+    if not pairs:
+        raise ValueError(
+            "Every word is one token by now, and no pair is left: learn fewer merges, or from "
+            "more text."
+        )
+
+
+def check_earlier(pair: tuple[int, int], n_tokens: int) -> None:
+    """Raise a ValueError if a merge is of a token that it could not know yet."""
+    if not all(isinstance(token, Integral) and 0 <= token < n_tokens for token in pair):
+        raise ValueError(
+            f"Merge {n_tokens - 256} is of {pair[0]} and {pair[1]}, and so far there are the "
+            f"tokens 0 to {n_tokens - 1}: hand in the merges in the order in which they were "
+            "learned."
+        )
+
+
+def check_tokens(
+    ids: Mapping[bytes, int],
+    merges: Iterable[tuple[bytes, bytes]],
+    special: Mapping[str, int],
+) -> None:
+    """Raise a ValueError if a byte or a merge's token has no number, or two share one."""
+    parts = (part for a, b in merges for part in (a, b, a + b))
+    for token in (*(bytes([byte]) for byte in range(256)), *parts):
+        if token not in ids:
+            raise ValueError(f"The token {token!r} has no number: the vocabulary lacks it.")
+    counted = Counter([*ids.values(), *special.values()])
+    if twice := [number for number, count in counted.items() if count > 1]:
+        raise ValueError(f"Two tokens have the number {twice[0]}: give each its own.")
+
+
+def check_known_id(number: int, known: Mapping[int, object]) -> None:
+    """Raise a ValueError if no token has this number."""
+    if number not in known:
+        raise ValueError(
+            f"No token has the number {number}: they run from {min(known)} to {max(known)}."
         )
 
 
