@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import check_share, check_sizes
+from utils.arguments import check_sequences, check_share, check_sizes
 from utils.attention import padding_mask
 from utils.classification.pooling import first_pool, max_pool, with_cls
 from utils.recurrent import Embedding
@@ -37,9 +37,9 @@ class TextClassifier(nn.Module):
         dropout: float,
     ):
         super().__init__()
+        self.embedding = Embedding(vocab_size, d_model)
         check_sizes(width=width, n_classes=n_classes)
         check_share("dropout", dropout)
-        self.embedding = Embedding(vocab_size, d_model)
         self.pool = pool
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(width, n_classes)
@@ -49,7 +49,9 @@ class TextClassifier(nn.Module):
         raise NotImplementedError
 
     def forward(self, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
-        x = self.read(self.dropout(self.embedding(ids)), lengths)
+        x = self.embedding(ids)
+        check_sequences(x, x.shape[2], lengths)
+        x = self.read(self.dropout(x), lengths)
         return self.output(self.dropout(self.pool(x, lengths)))
 
 
@@ -84,14 +86,16 @@ class TextCNN(TextClassifier):
         check_sizes(channels=channels, **sizes)
         width = channels * len(kernel_sizes)
         super().__init__(vocab_size, d_model, width, n_classes, max_pool, dropout)
-        self.convolutions = nn.ModuleList(
-            [nn.Conv1d(d_model, channels, K, padding="same") for K in kernel_sizes]
-        )
+        self.convolutions = nn.ModuleList([nn.Conv1d(d_model, channels, K) for K in kernel_sizes])
 
     def read(self, x: Tensor, lengths: Tensor | None) -> Tensor:
         if lengths is not None:
             x = x.masked_fill(~padding_mask(lengths, x.shape[1]).mT, 0)
-        maps = [F.relu(convolution(x.mT)) for convolution in self.convolutions]  # (B, channels, T)
+        maps = []
+        for convolution in self.convolutions:
+            (K,) = convolution.kernel_size
+            padded = F.pad(x.mT, ((K - 1) // 2, K // 2))  # (B, d_model, T + K - 1)
+            maps.append(F.relu(convolution(padded)))  # (B, channels, T)
         return torch.cat(maps, dim=1).mT
 
 
