@@ -655,3 +655,30 @@ def check_stored_shape(name: str, weight: Tensor, place: Tensor, folder: Path) -
             f"In {folder} the weight {name} is of {weight.dtype}, perhaps quantised: fetch the "
             "model in float16, bfloat16 or float32."
         )
+
+
+def check_prompt(ids: Tensor) -> None:
+    """Raise a ValueError if there is no token to go on from."""
+    if not ids.shape[1]:
+        raise ValueError("The prompt is empty: begin with one token at least.")
+
+
+def check_context(n_read: int, max_len: int) -> None:
+    """Raise a ValueError if a model is to read more tokens than its context holds."""
+    if n_read > max_len:
+        raise ValueError(
+            f"{n_read} tokens are to be read, and the model's context is {max_len}: shorten the "
+            "prompt, or write less."
+        )
+
+
+def check_nats(nats: float) -> None:
+    """Raise a ValueError if this is no mean loss."""
+    if not nats >= 0:
+        raise ValueError(f"A mean loss of {nats} nats can't be: it is at least 0.")
+
+
+def check_text_ids(ids: Tensor) -> None:
+    """Raise a ValueError if these are not the ids (n,) of a text in which a token has a next."""
+    if not is_whole(ids) or ids.dim() != 1 or len(ids) < 2:
+        raise ValueError(f"Expected the ids (n,) of two tokens or more, got {described(ids)}.")
