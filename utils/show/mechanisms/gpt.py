@@ -65,7 +65,12 @@ def asked(chances: Sequence[float]) -> Axes:
     given = cells(ax, (3.1, 2.05), [list(chances)], weights=0.1, size=size)
     nats = [[-math.log(chance) for chance in chances]]
     losses = cells(ax, (3.1, 0.9), nats, role="gradient", weights=0.25, size=size)
-    for block, name in ((reads, "reads"), (says, "is asked for"), (given, "chance"), (losses, "−log")):
+    for block, name in (
+        (reads, "reads"),
+        (says, "is asked for"),
+        (given, "chance"),
+        (losses, "−log"),
+    ):
         note(ax, (0.2, block.middle[1]), name, align="left", weight="bold")
     mean = sum(nats[0]) / n
     note(ax, (14.1, losses.middle[1]), f"mean {mean:.2f}", weight="bold")
@@ -177,7 +182,7 @@ def cuts(logits: Tensor, tokens: Sequence[str], tau: float, k: int, p: float) ->
 def feeding(prompt: Sequence[str], written: Sequence[str]) -> Axes:
     """Draw what is read at each step of writing, at which positions, and what the cache holds."""
     ax = sheet(2.0 + 1.75 * len(written))
-    size, held = (1.95, 0.85), []
+    size, held = (2.1, 0.85), []
     new = list(prompt)
     for step, word in enumerate(written):
         y = 1.4 + 1.75 * step
