@@ -146,9 +146,8 @@ def fit_data_parallel(
     """
     device = place(model, f"cuda:{torch.cuda.current_device()}" if on_gpus() else None)
     names = [*(metrics or {}), validation is not None]
-    check_alike(
-        **describe(model, optimiser, schedule, seed, names), **{"number of epochs": str(epochs)}
-    )
+    settings = describe(model, optimiser, schedule, seed, names)
+    check_alike(settings | {"number of epochs": str(epochs)})
     replica = DistributedDataParallel(model)
     with own_checkpoint(checkpoint) as own, told_if_alone():
         return fit(
