@@ -52,21 +52,42 @@ use_book_style()
 #
 # ### [to be written]
 #
-# ```{exercise} [to be written]
+# ```{exercise} One merge
 # :label: exercise-8-1
 #
-# *2 minutes.* **Your turn.** [to be written]: the mean of each row.
+# *10 minutes.* **Your turn.** [to be written]: count the pairs of neighbours in all words, and merge the most frequent one.
 # ([Solution](solutions/08_text_classification.ipynb#solution-8-1))
 # ```
 
 
 # %%
-def row_means(x: torch.Tensor) -> torch.Tensor:
-    """The mean of each row. Shapes: x (B, D) to (B,)."""
+def merge_step(words: list[list[int]], counts: list[int], new: int):
+    """Merge the most frequent pair of neighbours into the token `new`; of equals, the lowest.
+
+    words: distinct words, each a list of tokens; the i-th is counts[i] times in the text.
+    Returns: the pair, and the words with `new` in its place, replaced from left to right.
+    """
     raise NotImplementedError
 
 
-row_means = check("8.1", row_means)
+merge_step = check("8.1", merge_step)
+
+# %% [markdown]
+# ```{exercise} A new word
+# :label: exercise-8-2
+#
+# *10 minutes.* **Your turn.** [to be written]: encode a word that was not there when the merges were learned.
+# ([Solution](solutions/08_text_classification.ipynb#solution-8-2))
+# ```
+
+
+# %%
+def encode_word(word: list[int], merges: list[tuple[int, int]]) -> list[int]:
+    """Encode a word, a list of bytes, by merges of which the i-th makes token 256 + i."""
+    raise NotImplementedError
+
+
+encode_word = check("8.2", encode_word)
 
 # %% [markdown]
 # ## Is it right?
@@ -110,7 +131,7 @@ row_means = check("8.1", row_means)
 # The points from the top of the page, ticked when you have passed the exercises that test them.
 
 # %% tags=["view"]
-points = {"[to be written]": ["8.1"]}
+points = {"[to be written]": ["8.1", "8.2"]}
 checklist(points)
 
 # %% [markdown]

@@ -7,8 +7,9 @@ from itertools import pairwise
 
 import pytest
 import torch
-from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 
+from benchmarks import tokens as benchmark
 from utils.data.docstrings import docstring_text
 from utils.data.text import BOS, EOS, PAD, SPECIAL, UNK
 from utils.tokens import (
@@ -140,17 +141,12 @@ def test_both_ways_learn_the_same_from_the_book():
 
 
 def test_four_thousand_merges_of_a_megabyte_take_less_than_twenty_seconds():
-    """Four times the text, each time with other words: what was seen before costs nothing."""
-    rotated = [str.maketrans(LETTERS, LETTERS[n:] + LETTERS[:n]) for n in (0, 5, 11, 18)]
-    text = "\n".join(docstring_text().translate(table) for table in rotated)
+    text = benchmark.megabyte()
     assert len(text.encode()) > 1_000_000 and len(byte_words(text)[0]) > 20_000
     start = time.process_time()
-    merges = learn_merges_indexed(text, 4000)
-    assert len(merges) == len(set(merges)) == 4000
+    merges = learn_merges_indexed(text, benchmark.N_MERGES)
     assert time.process_time() - start < 20
-
-
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
+    assert len(merges) == len(set(merges)) == 4000
 
 
 # Encoding -----------------------------------------------------------------------------------------
@@ -214,16 +210,8 @@ def test_halves_of_letters_are_replaced():
 
 @pytest.mark.parametrize("text", [BOOK, " ".join(ODD.values()) * 3], ids=["book", "odd"])
 def test_the_library_learns_the_same_merges(text):
-    """Bytes as letters in their own order, so that its rule for ties, the lowest, is ours."""
-    pieces = [[chr(0x4E00 + b) for b in piece.encode()] for piece in pre_tokens(text)]
-    library = Tokenizer(models.BPE())
     ours = learn_merges_indexed(text, 150 if len(text) < 10_000 else 2000)
-    trainer = trainers.BpeTrainer(
-        vocab_size=256 + len(ours),
-        initial_alphabet=[chr(0x4E00 + byte) for byte in range(256)],
-        show_progress=False,
-    )
-    library.train_from_iterator(map("".join, pieces), trainer)
+    library = benchmark.library_learns(text, len(ours))
     told = json.loads(library.to_str())["model"]
     assert [(told["vocab"][a], told["vocab"][b]) for a, b in told["merges"]] == ours
 

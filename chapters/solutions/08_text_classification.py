@@ -14,18 +14,78 @@
 # %%
 import convolution_to_attention  # is `utils` this book's?
 
-import torch
+from collections import Counter
+from itertools import pairwise
 
 from utils.exercises.text_classification import check
+from utils.tokens import replace_pair
 
 # %% [markdown]
 # (solution-8-1)=
-# ## 8.1 [to be written]
+# ## 8.1 One merge
+#
+# A pair is counted wherever two neighbours are it, and as often as its word is in the text; `pairwise` looks into one word at
+# a time, so no pair reaches across two. `min` over `(-count, pair)` takes the largest count and, of equal ones, the lowest
+# pair, whatever the order of the words. The replacement looks at what it has written last: what was merged is no half of the
+# next pair.
 
 
 # %%
-def row_means(x: torch.Tensor) -> torch.Tensor:
-    return x.mean(dim=1)
+def merge_step(words: list[list[int]], counts: list[int], new: int):
+    pairs = Counter()
+    for word, count in zip(words, counts):
+        for pair in pairwise(word):
+            pairs[pair] += count
+    best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+    merged = []
+    for word in words:
+        left = []
+        for token in word:
+            if left and (left[-1], token) == best:
+                left[-1] = new
+            else:
+                left.append(token)
+        merged.append(left)
+    return best, merged
 
 
-check("8.1", row_means)
+check("8.1", merge_step)
+
+# %% [markdown]
+# (solution-8-2)=
+# ## 8.2 A new word
+#
+# A merge that was learned later may be made of an earlier one, never the other way round. So one walk through all merges in
+# their order does what learning would have done, had the word been there.
+
+
+# %%
+def encode_word(word: list[int], merges: list[tuple[int, int]]) -> list[int]:
+    for new, pair in enumerate(merges, start=256):
+        word = replace_pair(word, pair, new)
+    return word
+
+
+check("8.2", encode_word)
+
+# %% [markdown]
+# (solution-8-8)=
+# ## 8.8 What a merge changes
+#
+# Take the old pairs of a word away and add its new ones: where nothing was merged, both are the same and the change is 0. That
+# needs no thought about what stands beside what, and is right where two merges meet. With an index of the words that hold a
+# pair, it is all that a merge costs.
+
+
+# %%
+def changed_counts(words, counts, pair, new):
+    changes = Counter()
+    for word, count in zip(words, counts):
+        for before in pairwise(word):
+            changes[before] -= count
+        for after in pairwise(replace_pair(word, pair, new)):
+            changes[after] += count
+    return sorted((changed, change) for changed, change in changes.items() if change)
+
+
+check("8.8", changed_counts)

@@ -22,14 +22,12 @@ def byte_words(text: str) -> tuple[list[list[int]], list[int]]:
 
 def replace_pair(word: Sequence[int], pair: Pair, new: int) -> list[int]:
     """Write `new` wherever a pair stands in a word, from left to right: aaa becomes Xa."""
-    replaced, i = [], 0
-    while i < len(word):
-        if tuple(word[i : i + 2]) == pair:
-            replaced.append(new)
-            i += 2
+    replaced: list[int] = []
+    for token in word:
+        if replaced and (replaced[-1], token) == pair:
+            replaced[-1] = new
         else:
-            replaced.append(word[i])
-            i += 1
+            replaced.append(token)
     return replaced
 
 

@@ -1,4 +1,4 @@
-"""What Day 8 asks."""
+"""The exercises of Day 8: tokens, what a text is about, and which words decided."""
 
 from utils.exercises.checking import Checker
 

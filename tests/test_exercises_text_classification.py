@@ -1,0 +1,169 @@
+"""The reference solutions of Day 8, held to the book's own layers and to loops, and answers in
+other styles."""
+
+import random
+from collections import Counter, defaultdict
+from itertools import pairwise
+
+import pytest
+
+from utils.exercises.text_classification import check
+from utils.exercises.text_classification.changed_counts import changed_counts
+from utils.exercises.text_classification.encode_word import encode_word
+from utils.exercises.text_classification.merge_step import merge_step
+from utils.tokens import BytePairs, learn_merges, replace_pair
+from utils.tokens import merge_step as the_books_step
+
+
+def verdict(exercise: str, attempt) -> tuple[bool | None, str]:
+    return check.exercises[exercise].judge(attempt)
+
+
+def drawn_words(seed: int, letters: str = "abc") -> tuple[list[list[int]], list[int]]:
+    chance = random.Random(seed)
+    found = ["".join(chance.choices(letters, k=chance.randint(1, 9))) for _ in range(12)]
+    return [list(word.encode()) for word in found], [chance.randint(1, 4) for _ in found]
+
+
+# Tokens -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_one_merge_is_the_books(seed):
+    words, counts = drawn_words(seed)
+    for new in (256, 257, 258):
+        expected = the_books_step(words, counts, new)
+        assert merge_step(words, counts, new) == expected
+        words = expected[1]
+
+
+@pytest.mark.parametrize("text", ["low lower lowest slow", "aaaa aaab abaa", "今天天气 今天"])
+def test_a_word_is_encoded_as_the_books_tokeniser_does(text):
+    merges = learn_merges(text, 6)
+    for word in (*text.split(), "slowest", "aaaaaaaa", "天天今天"):
+        assert encode_word(list(word.encode()), merges) == BytePairs.from_merges(merges).encode(
+            word
+        )
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_changes_lead_from_the_old_counts_to_the_new(seed):
+    words, counts = drawn_words(seed, "ab")
+
+    def counted(words) -> Counter:
+        found = Counter()
+        for word, count in zip(words, counts, strict=True):
+            for pair in pairwise(word):
+                found[pair] += count
+        return found
+
+    pair, merged = the_books_step(words, counts, 256)
+    before, after = counted(words), counted(merged)
+    for changed, change in changed_counts(words, counts, pair, 256):
+        assert change
+        before[changed] += change
+    assert +before == after
+
+
+def loops_over_places(words, counts, new):
+    pairs = {}
+    for n in range(len(words)):
+        for i in range(len(words[n]) - 1):
+            pair = (words[n][i], words[n][i + 1])
+            pairs[pair] = pairs.get(pair, 0) + counts[n]
+    best = sorted(pairs)[0]
+    for pair in sorted(pairs):
+        if pairs[pair] > pairs[best]:
+            best = pair
+    merged = []
+    for word in words:
+        word = list(word)
+        i = 0
+        while i < len(word) - 1:
+            if [word[i], word[i + 1]] == list(best):
+                word[i : i + 2] = [new]
+            i += 1
+        merged.append(tuple(word))
+    return list(best), merged
+
+
+def counted_as_often_as_the_words_are(words, counts, new):
+    text = [word for word, count in zip(words, counts, strict=True) for _ in range(count)]
+    found = defaultdict(int)
+    for word in text:
+        for pair in zip(word, word[1:], strict=False):
+            found[pair] += 1
+    (best, _), *_ = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+    return best, [replace_pair(word, best, new) for word in words]
+
+
+def lowest_rank_first(word, merges):
+    rank = {pair: i for i, pair in enumerate(merges)}
+    while len(word) > 1:
+        ranks = [rank.get(pair, 10**9) for pair in pairwise(word)]
+        if min(ranks) == 10**9:
+            break
+        i = ranks.index(min(ranks))
+        word = word[:i] + [256 + min(ranks)] + word[i + 2 :]
+    return tuple(word)
+
+
+def in_place(word, merges):
+    word = list(word)
+    for i, (a, b) in enumerate(merges):
+        place = 0
+        while place + 1 < len(word):
+            if word[place] == a and word[place + 1] == b:
+                word[place] = 256 + i
+                del word[place + 1]
+            place += 1
+    return word
+
+
+def all_counted_twice(words, counts, pair, new):
+    found = []
+    for which in (words, [replace_pair(word, pair, new) for word in words]):
+        found.append(Counter())
+        for word, count in zip(which, counts, strict=True):
+            for two in pairwise(word):
+                found[-1][two] += count
+    before, after = found
+    changes = {two: after[two] - before[two] for two in before | after}
+    return [[two, changes[two]] for two in sorted(changes) if changes[two] != 0]
+
+
+def words_with_the_pair_alone(words, counts, pair, new):
+    changes = defaultdict(int)
+    for word, count in zip(words, counts, strict=True):
+        if pair in pairwise(word):
+            for old in pairwise(word):
+                changes[old] -= count
+            for fresh in pairwise(replace_pair(word, pair, new)):
+                changes[fresh] += count
+    return sorted(item for item in changes.items() if item[1])
+
+
+@pytest.mark.parametrize(
+    ("exercise", "attempt"),
+    [
+        ("8.1", loops_over_places),
+        ("8.1", counted_as_often_as_the_words_are),
+        ("8.2", lowest_rank_first),
+        ("8.2", in_place),
+        ("8.8", all_counted_twice),
+        ("8.8", words_with_the_pair_alone),
+    ],
+)
+def test_other_right_answers_about_tokens_pass(exercise, attempt):
+    assert verdict(exercise, attempt) == (True, "correct.")
+
+
+def test_a_step_that_writes_into_its_words_is_told_so():
+    def in_place(words, counts, new):
+        pair, merged = merge_step(words, counts, new)
+        for word, left in zip(words, merged, strict=True):
+            word[:] = left
+        return pair, words
+
+    passed, says = verdict("8.1", in_place)
+    assert not passed and says == "it changed its argument number 1: work on a copy."

@@ -1,0 +1,177 @@
+"""Day 9's task: to continue a text, in byte pairs, and what the text before a token is worth."""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from utils.data.docstrings import PARTS, docstring_text
+from utils.data.text import SPECIAL
+from utils.tokens import BytePairs, learn_merges_indexed
+from utils.training.counting import KneserNey
+from utils.training.loop import History
+from utils.training.metrics import bits_per_byte, surprises
+from utils.training.recipes import tag_loss, train_once
+from utils.transformer import DecoderOnly, Tagger, TransformerConfig
+
+N_MERGES = 256
+T = 64  # tokens that a model reads at once
+B = 8
+STEPS = 1000
+RATE = 8e-3
+
+
+def paragraphs(part: str) -> str:
+    """The documentation that Days 3 and 7 read, each paragraph on one line."""
+    text = docstring_text(part)
+    return "\n".join(" ".join(p.split()) for p in re.split(r"\n\s*\n", text))
+
+
+class Writing:
+    """A text in three parts, cut into byte pairs that its training part has taught.
+
+    source: "train", "validation" or "test" to the text of that part, such as `tiny_shakespeare`.
+    tokens: the byte pairs; the first numbers are those of `utils.data.text`.
+    ids: each part, (n,).
+    """
+
+    def __init__(self, source: Callable[[str], str] = paragraphs, n_merges: int = N_MERGES):
+        merges = learn_merges_indexed(source("train"), n_merges)
+        self.tokens = BytePairs.from_merges(merges, SPECIAL)
+        self.ids = {part: torch.tensor(self.tokens.encode(source(part))) for part in PARTS}
+
+    def spelled(self, ids: Iterable[int]) -> list[str]:
+        """Each token as a text of its own; a byte that is half a letter is a �."""
+        return [self.tokens.decode([number]) for number in ids]
+
+    def per_byte(self, nats: Tensor) -> float:
+        """Bits per byte of the validation text, from the surprises of all its tokens but the first.
+
+        Shapes: nats (n - 1,).
+        """
+        ids = self.ids["validation"]
+        n_bytes = sum(map(len, self.tokens.pieces(ids[1:])))
+        return bits_per_byte(nats.mean(), len(nats), n_bytes)
+
+    def judged(self, model: Callable[[Tensor], Tensor]) -> Tensor:
+        """`surprises` of a model on the validation text, in windows of T."""
+        return surprises(model, self.ids["validation"], T)
+
+    def counted(self, order: int) -> Tensor:
+        """The same from a table of counts (`KneserNey`), which reads no more than a model does."""
+        table = KneserNey(self.ids["train"], order, len(self.tokens))
+        ids = self.ids["validation"]
+        windows = (ids[start : start + T + 1] for start in range(0, len(ids) - 1, T))
+        return -torch.cat([table.log_probabilities(window)[1:] for window in windows])
+
+
+# A model that sees both sides ---------------------------------------------------------------------
+
+
+def train_both_sides(task: Writing, steps: int = 300) -> tuple[Tagger, History]:
+    """Train Day 6's encoder, which hides nothing, to say the token behind each position."""
+    torch.manual_seed(0)
+    sizes = {"d_model": 64, "n_heads": 4, "d_ff": 128, "n_layers": 2, "dropout": 0.0}
+    config = TransformerConfig(len(task.tokens), **sizes, norm="pre", positions="rotary")
+    model, text = Tagger(config, len(task.tokens)), task.ids["train"]
+    starts = torch.randint(len(text) - T, (steps, B, 1))
+    pieces = text[starts + torch.arange(T + 1)]  # (steps, B, T + 1)
+    batches = list(zip(pieces[:, :, :-1], pieces[:, :, 1:], strict=True))
+    return model, train_once(model, tag_loss, batches, learning_rate=RATE)
+
+
+@torch.no_grad()
+def surprises_at_the_end(task: Writing, model: nn.Module, length: int = 32) -> Tensor:
+    """-ln p of the tokens behind pieces of validation text, where nothing follows yet: (n,)."""
+    ids = task.ids["validation"]
+    rows = ids[: len(ids) // (length + 1) * (length + 1)].view(-1, length + 1)
+    log_p = model(rows[:, :-1])[:, -1].log_softmax(dim=-1)
+    return -log_p.gather(1, rows[:, -1:])[:, 0]
+
+
+# What a model is asked ----------------------------------------------------------------------------
+
+
+@torch.no_grad()
+def tree(
+    model: Callable[[Tensor], Tensor], starts: Sequence[tuple[int, ...]], n: int
+) -> dict[tuple[int, ...], list[float]]:
+    """Logits of what follows some texts and, of all that may follow them, the likeliest n in all."""
+    found: dict[tuple[int, ...], list[float]] = {}
+    waiting = [(0.0, start) for start in starts]
+    while waiting and len(found) < n:
+        nats, text = waiting.pop(waiting.index(min(waiting)))
+        logits = model(torch.tensor([text]))[0, -1]
+        found[text] = logits.tolist()
+        best = (-logits.log_softmax(dim=0)).topk(6, largest=False)
+        waiting += [
+            (nats + more, (*text, number))
+            for more, number in zip(best.values.tolist(), best.indices.tolist(), strict=True)
+        ]
+    return found
+
+
+@torch.no_grad()
+def surprised(task: Writing, model: Callable[[Tensor], Tensor], text: str) -> list[tuple]:
+    """Each token of a text, its bits, and the three that the model held likelier or likeliest."""
+    ids = task.tokens.encode(text)
+    log_p = model(torch.tensor([ids]))[0].log_softmax(dim=-1)
+    spelled = task.spelled(ids)
+    found: list[tuple] = [(spelled[0], None, [])]
+    for token, number, row in zip(spelled[1:], ids[1:], log_p, strict=False):
+        best = row.exp().topk(3)
+        expected = zip(task.spelled(best.indices.tolist()), best.values.tolist(), strict=True)
+        found.append((token, -row[number].item() / math.log(2), list(expected)))
+    return found
+
+
+def words_that_exist(task: Writing, text: str) -> float:
+    """Share of a text's words that the training text has, too."""
+    known = set(re.findall(r"\w+", task.source("train")))
+    written = re.findall(r"\w+", text)
+    return sum(word in known for word in written) / len(written)
+
+
+# The book's model beside the lesson's ------------------------------------------------------------
+
+
+def small_decoder(positions: str | None) -> DecoderOnly:
+    """A small GPT of the book's blocks, with weights of chance, in double precision."""
+    torch.manual_seed(1)
+    sizes = {"d_model": 12, "n_heads": 3, "d_ff": 20, "n_layers": 2, "dropout": 0.0}
+    config = TransformerConfig(
+        11, **sizes, norm="pre", activation="gelu", positions=positions, tied=True
+    )
+    model = DecoderOnly(config).double()
+    for weight in model.parameters():
+        nn.init.normal_(weight, std=0.3)
+    return model
+
+
+def small_library(book: DecoderOnly) -> nn.TransformerEncoder:
+    """The library's blocks of the same sizes, whose weights the book's model takes."""
+    c = book.config
+    block = nn.TransformerEncoderLayer(
+        c.d_model, c.n_heads, c.d_ff, 0.0, "gelu", batch_first=True, norm_first=True
+    )
+    norm = nn.LayerNorm(c.d_model)
+    library = nn.TransformerEncoder(block, c.n_layers, norm, enable_nested_tensor=False).double()
+    book.stack.load_library(library)
+    return library
+
+
+def take_over(model: nn.Module, book: DecoderOnly) -> None:
+    """Give the lesson's GPT the weights of the book's."""
+    with torch.no_grad():
+        model.table.copy_(book.output.weight)
+    model.norm.load_state_dict(book.stack.norm.state_dict())
+    for ours, theirs in zip(model.blocks, book.stack.blocks, strict=True):
+        look, think = theirs.self_attention, theirs.feed_forward
+        ours.W_in.load_state_dict({"weight": look.W_in, "bias": look.b_in})
+        ours.W_o.load_state_dict(look.W_o.state_dict())
+        for layer, twin in zip((ours.think[0], ours.think[2]), (think.W_1, think.W_2), strict=True):
+            layer.load_state_dict(twin.state_dict())
+        for norm, residual in zip(ours.norms, theirs.residuals, strict=True):
+            norm.load_state_dict(residual.norm.state_dict())
