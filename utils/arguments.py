@@ -622,6 +622,32 @@ def check_known_id(number: int, known: Mapping[int, object]) -> None:
         )
 
 
+# Day 8: classification ----------------------------------------------------------------------------
+
+
+def check_labels(logits: Tensor, labels: Tensor) -> None:
+    """Raise a ValueError if there is not one class (n,) for each of some logits (n, n_classes)."""
+    if logits.dim() != 2 or 0 in logits.shape:
+        raise ValueError(f"Expected logits (n, n_classes) of something, got {tuple(logits.shape)}.")
+    if not is_whole(labels) or labels.shape != logits.shape[:1]:
+        raise ValueError(
+            f"Expected {len(logits)} whole labels, one for each row, got {described(labels)}."
+        )
+    if labels.min() < 0 or labels.max() >= logits.shape[1]:
+        raise ValueError(f"Labels run from 0 to {logits.shape[1] - 1} here, got others.")
+
+
+def check_words(text: Tensor, least: int = 1) -> None:
+    """Raise a ValueError if this is no text in ids (T,), or has fewer words than that."""
+    if not is_whole(text) or text.dim() != 1:
+        raise ValueError(f"Expected a text as whole ids (T,), got {described(text)}.")
+    if len(text) < least:
+        raise ValueError(
+            f"The text has {len(text)} words and needs at least {least}: with fewer, nothing would "
+            "be left to read."
+        )
+
+
 # Day 9 --------------------------------------------------------------------------------------------
 
 

@@ -52,11 +52,11 @@ CONTRASTS = (  # before the first opinion, between the two, and which of them de
     ("", "although", 0),
     ("", "though", 0),
 )
-KINDS = {  # and how many of eight are of each
-    "plain": 2,
-    "negation": 2,
+KINDS = {  # and how many of ten are of each
+    "plain": 4,
+    "negation": 1,
     "contrast": 1,
-    "negated contrast": 2,  # one of the two opinions is negated
+    "negated contrast": 3,  # one of the two opinions is negated
     "strength": 1,
 }
 UNSEEN = "two negations"

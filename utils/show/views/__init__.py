@@ -5,6 +5,7 @@ from utils.show.views.drawing import drawing
 from utils.show.views.gates import gates
 from utils.show.views.heads import heads
 from utils.show.views.meaning import meaning
+from utils.show.views.next_token import next_token
 from utils.show.views.online_softmax import online_softmax
 from utils.show.views.patterns import patterns
 from utils.show.views.questions import guess, quiz
@@ -12,6 +13,7 @@ from utils.show.views.race import race
 from utils.show.views.reading import reading
 from utils.show.views.sliding import sliding
 from utils.show.views.stream import stream
+from utils.show.views.surprise import surprise
 from utils.show.views.translation import translation
 from utils.show.views.writing import writing
 
@@ -23,6 +25,7 @@ __all__ = [
     "guess",
     "heads",
     "meaning",
+    "next_token",
     "online_softmax",
     "patterns",
     "quiz",
@@ -30,6 +33,7 @@ __all__ = [
     "reading",
     "sliding",
     "stream",
+    "surprise",
     "translation",
     "writing",
 ]

@@ -1,0 +1,169 @@
+"""Reading as a task: texts as ids, the models that are compared, and how each is trained."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from utils.arguments import check_choice
+from utils.classification import MeanOfEmbeddings, RecurrentClassifier, TextCNN
+from utils.data.text import BucketedBatches, Vocabulary, pad
+from utils.recurrent import LSTM, Bidirectional
+from utils.training.loop import History, fit, mode
+from utils.training.metrics import accuracy
+from utils.training.recipes import rise_and_fall
+from utils.transformer import EncoderOnly, TransformerConfig
+
+# Texts --------------------------------------------------------------------------------------------
+
+
+class Labelled(NamedTuple):
+    """Texts, as their words, and the class of each, (n,)."""
+
+    texts: list[Sequence[str]]
+    labels: Tensor
+
+
+class Task(NamedTuple):
+    """What is to be told apart, in three parts; the vocabulary is that of the training texts."""
+
+    train: Labelled
+    validation: Labelled
+    test: Labelled
+    vocabulary: Vocabulary
+    n_classes: int
+
+
+def as_task(
+    train: Sequence,
+    validation: Sequence,
+    test: Sequence,
+    n_train: int | None = None,
+    least: int = 1,
+) -> Task:
+    """Make a task of examples that have `words` and a `label`, of the first n_train of the first.
+
+    least: how often a word occurs in the training texts if it is in the vocabulary.
+    Raises: ValueError if there are no such words.
+    """
+    parts = [
+        Labelled([each.words for each in part], torch.tensor([each.label for each in part]))
+        for part in (train[:n_train], validation, test)
+    ]
+    counts = Counter(word for text in parts[0].texts for word in text)
+    vocabulary = Vocabulary(word for word, count in counts.items() if count >= least)
+    return Task(*parts, vocabulary, int(parts[0].labels.max()) + 1)
+
+
+def as_ids(part: Labelled, vocabulary: Vocabulary) -> tuple[list[list[int]], Tensor]:
+    """Number the words of each text; keep the labels."""
+    return [vocabulary.encode(text) for text in part.texts], part.labels
+
+
+# Models -------------------------------------------------------------------------------------------
+
+D = 64
+KERNEL = 3  # words that a text CNN sees at once
+NETWORKS: dict[str, Callable[[int, int], nn.Module]] = {  # of vocab_size and n_classes
+    "mean of embeddings": lambda V, n: MeanOfEmbeddings(V, D, n, dropout=0.1),
+    "text CNN": lambda V, n: TextCNN(V, D, n, 2 * D, (KERNEL,), dropout=0.1),
+    "BiLSTM": lambda V, n: RecurrentClassifier(
+        V, Bidirectional(LSTM(D, D), LSTM(D, D)), n, dropout=0.1
+    ),
+    "Transformer": lambda V, n: EncoderOnly(transformer(V), n),
+}
+MODELS = ("majority", "bag of words", *NETWORKS)
+RATES = (3e-4, 1e-3, 3e-3, 1e-2)  # learning rates to choose from
+STRENGTHS = (0.3, 3.0, 30.0, 300.0)  # of a bag of words, as many: C, the inverse of its penalty
+
+
+def transformer(vocab_size: int) -> TransformerConfig:
+    """Two blocks of the size that is trained here."""
+    return TransformerConfig(
+        vocab_size,
+        d_model=D,
+        n_heads=4,
+        d_ff=2 * D,
+        n_layers=2,
+        norm="pre",
+        positions="rotary",
+        dropout=0.1,
+    )
+
+
+def bag_of_words(C: float) -> Pipeline:
+    """TF-IDF and a logistic regression, of texts as their words (scikit-learn's)."""
+    return make_pipeline(TfidfVectorizer(analyzer=list), LogisticRegression(C=C, max_iter=2000))
+
+
+# Training -----------------------------------------------------------------------------------------
+
+BATCH = 64
+
+
+def train_classifier(
+    model: nn.Module,
+    train: tuple[list[list[int]], Tensor],
+    validation: tuple[list[list[int]], Tensor] | None = None,
+    *,
+    epochs: int,
+    learning_rate: float,
+    seed: int = 0,
+) -> History:
+    """Train a model of ids (B, T) and lengths (B,), with logits (B, n_classes), on texts as ids.
+
+    Trained with `rise_and_fall`, in batches of 64 texts of similar length.
+    """
+    batches = BucketedBatches(*train, batch_size=BATCH, shuffle=True)
+    optimiser, schedule = rise_and_fall(model, learning_rate, epochs * len(batches))
+    return fit(
+        model,
+        batches,
+        F.cross_entropy,
+        optimiser,
+        epochs=epochs,
+        seed=seed,
+        schedule=schedule,
+        metrics={"accuracy": accuracy},
+        validation=validation and BucketedBatches(*validation, batch_size=256),
+    )
+
+
+@torch.no_grad()
+def logits_of(model: nn.Module, ids: list[list[int]]) -> Tensor:
+    """Return what a model says of texts as ids, (n, n_classes), without dropout."""
+    with mode(model, training=False):
+        parts = [model(*pad(ids[i : i + 256])) for i in range(0, len(ids), 256)]
+    return torch.cat(parts)
+
+
+def learn(
+    name: str, task: Task, setting: float, *, steps: int, seed: int = 0
+) -> Callable[[Labelled], Tensor]:
+    """Train one of MODELS for so many steps or a little more; return what gives its logits.
+
+    setting: a learning rate; of a bag of words, C; a majority needs none and leaves it.
+    Raises: ValueError if there is no such model.
+    """
+    check_choice("model", name, MODELS)
+    train, vocabulary, n_classes = task.train, task.vocabulary, task.n_classes
+    if name == "majority":
+        log_p = (torch.bincount(train.labels, minlength=n_classes) / len(train.labels)).log()
+        return lambda part: log_p.expand(len(part.labels), n_classes)
+    if name == "bag of words":
+        fitted = bag_of_words(setting).fit(train.texts, train.labels.numpy())
+        return lambda part: torch.from_numpy(fitted.predict_log_proba(part.texts))
+    torch.manual_seed(seed)
+    model = NETWORKS[name](len(vocabulary), n_classes)
+    epochs = math.ceil(steps / math.ceil(len(train.labels) / BATCH))
+    train_classifier(
+        model, as_ids(train, vocabulary), epochs=epochs, learning_rate=setting, seed=seed
+    )
+    return lambda part: logits_of(model, as_ids(part, vocabulary)[0])
