@@ -29,7 +29,7 @@ class PublishedConfig(dict):
         self.file = file
 
     def __missing__(self, key: str) -> Any:
-        raise ValueError(f"{self.file} lacks {key!r}: is it the config of another model?")
+        raise ValueError(f"{self.file} lacks {key!r}: it is cut short, or of another kind.")
 
     def expect(self, **values: object) -> None:
         """Refuse what would make another model; a value that is left out is the expected one."""
@@ -101,9 +101,9 @@ def fill(places: Mapping[str, Tensor], weights: Weights, folder: Path) -> None:
 
 def _read(file: Path) -> Iterator[tuple[str, Tensor]]:
     if not file.is_file():
-        pickles = [other.name for other in sorted(file.parent.glob("*.bin"))]
-        instead = f" {pickles[0]} is a pickle, which may run anything when opened:" * bool(pickles)
-        raise ValueError(f"There is no {file}:{instead} fetch the model in safetensors.")
+        pickles = sorted(other.name for other in file.parent.glob("*.bin"))
+        beside = f" {pickles[0]} is a pickle, which may run anything:" if pickles else ""
+        raise ValueError(f"There is no {file}:{beside} fetch the model in safetensors.")
     try:
         with safe_open(file, framework="pt") as stored:
             for name in stored.keys():  # no dict
