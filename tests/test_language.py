@@ -325,6 +325,11 @@ def test_mistaken_halves_are_found(kind):
         assert_turned(kind, 7)
 
 
+def test_the_first_position_is_0_and_turns_nothing():
+    x = draw(B, H, 1, 8)
+    assert torch.equal(RotaryHalves(8)(x), x)
+
+
 def test_far_positions_are_turned_as_exactly_as_near_ones():
     x = draw(1, 1, 3, 8)
     error = RotaryHalves(8)(x.float(), 60_000).double() - RotaryHalves(8)(x, 60_000)
