@@ -34,13 +34,16 @@ class Writing:
 
     source: "train", "validation" or "test" to the text of that part, such as `tiny_shakespeare`.
     tokens: the byte pairs; the first numbers are those of `utils.data.text`.
-    ids: each part, (n,).
+    text, ids: each part, as it is and in tokens, (n,).
     """
 
     def __init__(self, source: Callable[[str], str] = paragraphs, n_merges: int = N_MERGES):
-        merges = learn_merges_indexed(source("train"), n_merges)
+        self.text = {part: source(part) for part in PARTS}
+        merges = learn_merges_indexed(self.text["train"], n_merges)
         self.tokens = BytePairs.from_merges(merges, SPECIAL)
-        self.ids = {part: torch.tensor(self.tokens.encode(source(part))) for part in PARTS}
+        self.ids = {
+            part: torch.tensor(self.tokens.encode(text)) for part, text in self.text.items()
+        }
 
     def spelled(self, ids: Iterable[int]) -> list[str]:
         """Each token as a text of its own; a byte that is half a letter is a �."""
@@ -70,16 +73,19 @@ class Writing:
 # A model that sees both sides ---------------------------------------------------------------------
 
 
-def train_both_sides(task: Writing, steps: int = 300) -> tuple[Tagger, History]:
+def train_both_sides(task: Writing, steps: int = 400) -> tuple[Tagger, History]:
     """Train Day 6's encoder, which hides nothing, to say the token behind each position."""
     torch.manual_seed(0)
-    sizes = {"d_model": 64, "n_heads": 4, "d_ff": 128, "n_layers": 2, "dropout": 0.0}
+    sizes = {"d_model": 64, "n_heads": 4, "d_ff": 128, "n_layers": 1, "dropout": 0.0}
     config = TransformerConfig(len(task.tokens), **sizes, norm="pre", positions="rotary")
     model, text = Tagger(config, len(task.tokens)), task.ids["train"]
     starts = torch.randint(len(text) - T, (steps, B, 1))
-    pieces = text[starts + torch.arange(T + 1)]  # (steps, B, T + 1)
-    batches = list(zip(pieces[:, :, :-1], pieces[:, :, 1:], strict=True))
-    return model, train_once(model, tag_loss, batches, learning_rate=RATE)
+    batches = [(ids, ids) for ids in text[starts + torch.arange(T + 1)]]
+
+    def loss(logits: Tensor, ids: Tensor) -> Tensor:
+        return tag_loss(logits[:, :-1], ids[:, 1:])
+
+    return model, train_once(model, loss, batches, learning_rate=RATE)
 
 
 @torch.no_grad()
@@ -98,7 +104,7 @@ def surprises_at_the_end(task: Writing, model: nn.Module, length: int = 32) -> T
 def tree(
     model: Callable[[Tensor], Tensor], starts: Sequence[tuple[int, ...]], n: int
 ) -> dict[tuple[int, ...], list[float]]:
-    """Logits of what follows some texts and, of all that may follow them, the likeliest n in all."""
+    """Logits of what follows some texts and their likeliest continuations, of n texts in all."""
     found: dict[tuple[int, ...], list[float]] = {}
     waiting = [(0.0, start) for start in starts]
     while waiting and len(found) < n:
@@ -129,7 +135,7 @@ def surprised(task: Writing, model: Callable[[Tensor], Tensor], text: str) -> li
 
 def words_that_exist(task: Writing, text: str) -> float:
     """Share of a text's words that the training text has, too."""
-    known = set(re.findall(r"\w+", task.source("train")))
+    known = set(re.findall(r"\w+", task.text["train"]))
     written = re.findall(r"\w+", text)
     return sum(word in known for word in written) / len(written)
 
