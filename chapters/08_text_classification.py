@@ -7,137 +7,508 @@
 # ---
 
 # %% [markdown]
-# # Day 8: [to be written]
+# # Day 8: Reading: what is this text about?
 #
-# **Today's question:** [to be written]
+# **Today's question:** what is this text about, and which of its words decide it?
 #
 # After today you can
 #
-# - [to be written].
+# - cut a text into tokens, and say what becomes of a word that nobody has seen,
+# - say what a bag of words can't see, and what that costs,
+# - average over the words of a text, and over nothing else,
+# - build a classifier from Day 6's blocks, and train it,
+# - find out which words decided, by taking each away,
+# - say how far a model's confidence can be trusted, and mend it with one number.
 #
-# Each point is tested by an exercise or a cell. The day builds on [to be written]. An evening is enough: at most 55 minutes
-# to read and 30 to write. What goes beyond it stands on [a deeper page](deeper/08_text_classification.ipynb).
+# It builds on [Day 5](05_self_attention.ipynb), looks and masks, and on [Day 6](06_transformer.ipynb), blocks and clocks. You need 55 minutes to read and
+# 25 to write four functions. At the end it says which library wrote *your* sentence, and why.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
 
+import matplotlib.pyplot as plt
 import torch
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from torch import nn
+from torch.nn import functional as F
 
-from utils import classification
-from utils.exercises.text_classification import check
+from utils import tokens
+from utils.data import libraries, reviews
+from utils.data.text import BucketedBatches, pad
 from utils.exercises.progress import checklist
-from utils.show.plotting import use_book_style
+from utils.exercises.text_classification import check
+from utils.positions import Rotary
+from utils.self_attention import MultiHeadAttention
+from utils.measure import experiments
+from utils.measure.claims import claim
+from utils.show.diagrams import arrow, box, cells, label, note, sheet
+from utils.show.display import observe, table
+from utils.show.mechanisms import text_classification as mechanisms
+from utils.show.plotting import INK, bars, curves, heat_map, use_book_style
+from utils.show.views import guess, quiz
+from utils.tasks import reading
+from utils.training.loop import fit
+from utils.training.recipes import rise_and_fall
 
 use_book_style()
 
 # %% [markdown]
 # **Five questions about yesterday**
-#
-# [to be written], in data/questions.toml.
+
+# %% tags=["view"]
+quiz("08_text_classification")
 
 # %% [markdown]
 # ## Where we stand
 #
-# [to be written]
+# *5 minutes.* Day 6 translated, and yesterday a writer wrote, letter by letter. Today a text comes in and **one** answer goes out. Read these two reviews.
+#
+# > the plot was **not** good but the music was great
+# >
+# > the plot was good but the music was **not** great
+#
+# One word has moved, and the verdict flips. This pair goes with us through the day.
+#
+# A small grammar writes such reviews, 6,000 to learn from. So of each we know the truth, and even the words that decide it.
+
+# %% tags=["evidence"]
+corpus = reviews.reviews(seed=0)
+task = reading.as_task(corpus.train, corpus.validation, corpus.test)
+PAIR = (
+    "the plot was not good but the music was great",
+    "the plot was good but the music was not great",
+)
+rows = [
+    [" ".join(r.words), ("bad", "good")[r.label], " ".join(r.words[i] for i in r.decides)]
+    for r in corpus.train[3:7]
+]
+table(rows, ["review", "it says", "what decides"])
+
+# %% [markdown]
+# The oldest way to read a text is to count its words and forget their order: a **bag of words**. Each word has a number that is learned, and their sum decides.
+
+
+# %% tags=["training"]
+bag = make_pipeline(TfidfVectorizer(analyzer=list), LogisticRegression(C=3.0))
+bag.fit(task.train.texts, task.train.labels)
+print(bag.predict_proba([review.split() for review in PAIR])[:, 1].round(3))
+
+# %% tags=["evidence"]
+def by_kind(said, part=corpus.validation):
+    """Share that is right of all reviews, and of each kind."""
+    right = torch.as_tensor(said) == torch.tensor([review.label for review in part])
+    kinds = {"all": right} | {
+        kind: right[[review.kind == kind for review in part]] for kind in reviews.KINDS
+    }
+    return {kind: of.double().mean().item() for kind, of in kinds.items()}
+
+
+of_bag = by_kind(bag.predict(task.validation.texts))
+observe(
+    "Trained, it is right in {all:.0%} of 1,000 new reviews, where half would be a guess: in {plain:.0%} of the plain ones, in {negation:.0%} of those with a *not* or *never*.",
+    **{kind: of_bag[kind] for kind in ("all", "plain", "negation")},
+    holds=of_bag["all"] < 0.75 and of_bag["negation"] < 0.4 < 0.8 < of_bag["plain"],
+)
+
+# %% [markdown]
+# Both of our reviews get the same number, to the last digit. They have to: the same words, the same sum. And a *not* is worse than useless, since no number for it can turn *good* down and *bad* up.
 
 # %% [markdown]
 # ## The idea
 #
-# [to be written]
+# *3 minutes.* "How was the film?" You think of two hours of pictures, and say: "Good." To read is to forget on purpose, and the art is to forget the right things. A model that reads forgets four times:
+#
+# 1. A text is cut into **tokens**. What no token stands for is lost.
+# 2. Tokens become vectors, and look at each other. A bag of words leaves that out, and forgets the order.
+# 3. **Pooling** makes one vector of many. *Where* something was is forgotten.
+# 4. The answer is one of a few. How sure the model was is mostly forgotten, too.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "From a text to an answer: each row holds less than the one above.", "name": "fig-road"}, "image": {"alt": "From above: a box with the whole sentence, the plot was not good but the music was great; a row of ten boxes with its words; below each word a vector of three numbers; arrows from all ten into a single vector; and an arrow to a box, it is good. The five stages are called text, tokens, reading, pooling and answer."}}
+mechanisms.road(PAIR[0], "it is good")
+plt.show()
+
+# %% [markdown]
+# We go down this road, and at each stage ask what is lost.
 
 # %% [markdown]
 # ## Step by step
 #
-# [to be written]
+# ### Which symbols?
 #
-# ### [to be written]
-#
+# *14 minutes, most of them yours.* A network wants numbers, so a text has to become symbols. **Characters** are few, and none is ever unknown. But rows of them are long, and *not* is three symbols that someone has to put together. **Words** make short rows. But each needs a vector of its own, and one that wasn't in the training set has none: names, typing errors and *unfunny* all become the same `<unk>`.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One text, three ways to cut it. Hatched: a word that was not in the training set. Right: the number of tokens.", "name": "fig-cuts"}, "image": {"alt": "The text an unfunny plot three times. As characters it is 15 cells; as words three, of which unfunny is hatched; as subwords five: an, un, fun, ny, plot. Each piece stands under its letters."}}
+said = "an unfunny plot"
+rows = {"characters": list(said), "words": said.split(), "subwords": "an un fun ny plot".split()}
+mechanisms.cuts(said, rows, unknown={"unfunny"})
+plt.show()
+
+# %% [markdown]
+# **Subwords** lie between, and nearly all models of language since have them {cite}`sennrich2016neural`: frequent words stay whole, rare ones come in pieces. Which pieces? Count. Begin with letters (in fact with bytes). Find the two neighbours that most often stand side by side, and make one token of them. Repeat a few thousand times. This is **byte-pair encoding**.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Byte pairs: four merges. In strong colour what was merged just now. No merge crosses from word to word.", "name": "fig-merging"}, "image": {"alt": "Five rows of cells over the letters of the other mother. First 14 single letters; then h and e become he, three times; t and he become the; o and the become othe; othe and r become other. In the last row are four pieces: the, other, m, other."}}
+cut = [list(word.encode()) for word in ("the", "other", "mother")]
+names = {byte: chr(byte) for byte in range(256)}
+rows = [[names[token] for word in cut for token in word]]
+for new in range(256, 260):
+    (one, other), cut = tokens.merge_step(cut, [1, 1, 1], new)
+    names[new] = names[one] + names[other]
+    rows.append([names[token] for word in cut for token in word])
+mechanisms.merging(rows)
+plt.show()
+
+# %% [markdown]
 # ```{exercise} One merge
 # :label: exercise-8-1
 #
-# *10 minutes.* **Your turn.** [to be written]: count the pairs of neighbours in all words, and merge the most frequent one.
+# *10 minutes.* Write one such step. The text is given as its distinct words, lists of tokens, and how often each occurs. Count the pairs of neighbours, merge the most frequent one (of equals, the lowest) into the token `new`, from left to right. `itertools.pairwise` gives the neighbours of a list.
 # ([Solution](solutions/08_text_classification.ipynb#solution-8-1))
 # ```
 
 
 # %%
-def merge_step(words: list[list[int]], counts: list[int], new: int):
-    """Merge the most frequent pair of neighbours into the token `new`; of equals, the lowest.
+def merge_step(words, counts, new):
+    """Distinct words, each a list of tokens; the i-th occurs counts[i] times.
 
-    words: distinct words, each a list of tokens; the i-th is counts[i] times in the text.
-    Returns: the pair, and the words with `new` in its place, replaced from left to right.
+    Returns: the pair that was merged, and the words with `new` in its place.
     """
     raise NotImplementedError
 
 
 merge_step = check("8.1", merge_step)
 
+# %%
+check.show_reference("8.1")
+
 # %% [markdown]
+# A first diet for it: 100 kB of what five libraries say in their documentation. (Later we ask which of them says what.)
+
+# %%
+real = libraries.sentences()
+text = " ".join(sentence.text for sentence in real.train)[:100_000]
+cut, counts = tokens.byte_words(text)
+merges = []
+for new in range(256, 456):
+    pair, cut = merge_step(cut, counts, new)
+    merges.append(pair)
+
+# %% [markdown]
+# Two hundred merges. And a word that was not there when they were learned? It goes the same way, merge by merge.
+#
 # ```{exercise} A new word
 # :label: exercise-8-2
 #
-# *10 minutes.* **Your turn.** [to be written]: encode a word that was not there when the merges were learned.
+# *6 minutes.* Encode a word, given as a list of bytes: apply the merges in the order in which they were learned, the i-th makes the token 256 + i. `tokens.replace_pair(word, pair, new)` replaces a pair from left to right.
 # ([Solution](solutions/08_text_classification.ipynb#solution-8-2))
 # ```
 
 
 # %%
-def encode_word(word: list[int], merges: list[tuple[int, int]]) -> list[int]:
-    """Encode a word, a list of bytes, by merges of which the i-th makes token 256 + i."""
+def encode_word(word, merges):
+    """A list of bytes to a list of tokens; the i-th merge makes token 256 + i."""
     raise NotImplementedError
 
 
 encode_word = check("8.2", encode_word)
 
+# %%
+check.show_reference("8.2")
+
+# %% tags=["evidence"]
+spelled = [bytes([byte]) for byte in range(256)]
+for one, other in merges:
+    spelled.append(spelled[one] + spelled[other])
+rows = []
+for word in (" function", " normalization", " unfunny", " Shakespeare", " 好"):
+    found = [spelled[token] for token in encode_word(list(word.encode()), merges)]
+    shown = [piece.decode(errors="replace").replace(" ", "␣") for piece in found]
+    rows.append([word.strip(), " · ".join(shown), len(found)])
+table(rows, ["word", "its pieces", "number"])
+
+# %% [markdown]
+# Nothing is unknown: at worst, a word is written in bytes (the Chinese 好 has three, and each alone is shown as �). A space belongs to the word behind it. What do we pay?
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Tokens per sentence of the five libraries, by the number of merges: means over the validation set. Dashed: words. The horizontal axis is logarithmic.", "name": "fig-token-counts"}, "image": {"alt": "A falling curve over the number of merges from 10 to 3000, from nearly 100 tokens a sentence down to about 25, towards a dashed line below at about 18 words."}}
+held = [sentence.text for sentence in real.validation]
+learned = tokens.learn_merges_indexed(" ".join(s.text for s in real.train), 3000)
+numbers = [10, 30, 100, 300, 1000, 3000]
+per_sentence = []
+for n in numbers:
+    pairs = tokens.BytePairs.from_merges(learned[:n])
+    per_sentence.append(sum(len(pairs.encode(said)) for said in held) / len(held))
+ax = curves({"byte pairs": (numbers, per_sentence)}, "merges", "tokens per sentence", logx=True)
+in_words = sum(len(tokens.words(said)) for said in held) / len(held)
+ax.axhline(in_words, color=INK, lw=1, ls="--")
+plt.show()
+
+# %% tags=["evidence"]
+known = {word for said in real.train for word in said.words}
+new_words = [word not in known for said in real.test for word in said.words]
+without = sum(map(len, held)) / len(held)
+observe(
+    "A sentence is {letters:.0f} characters, {pairs:.0f} byte pairs after 3,000 merges, or {words:.0f} words. But {unknown:.1%} of the words in new modules were never seen before, though names are masked.",
+    letters=without,
+    pairs=per_sentence[-1],
+    words=in_words,
+    unknown=sum(new_words) / len(new_words),
+    holds=without > 3 * per_sentence[-1] and in_words < per_sentence[-1] < 2 * in_words and sum(new_words) > 0.01 * len(new_words),
+)
+
+# %% [markdown]
+# ### A bag, and how far it gets
+#
+# *6 minutes.* Back to the reviews, whose words are few and known. Our bag weighs each word before it adds it up. A word that is in every text says little, one that is in few says much. With $n_w$ the times that $w$ is in a text, $N$ the number of texts, and $N_w$ of those that hold $w$, its **TF-IDF** is {cite}`sparckjones1972statistical`
+#
+# $$
+# x_w = n_w \left(1 + \ln \frac{1 + N}{1 + N_w}\right) ,
+# $$ (eq-tfidf)
+#
+# and then each text's numbers are scaled to the length 1. (The ones are scikit-learn's.) Logistic regression learns a weight for each $x_w$.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two reviews, one bag. Whatever is done with these counts, both get the same answer.", "name": "fig-bags"}, "image": {"alt": "Above, the words of the plot was not good but the music was great, below, those of the plot was good but the music was not great. From all words arrows lead to a row of counts between them: but 1, good 1, great 1, music 1, not 1, plot 1, the 2, was 2. Both sets of arrows lead to the same counts."}}
+mechanisms.bags(*PAIR)
+plt.show()
+
+# %% [markdown]
+# Was the bag badly trained, or is it blind? We needn't guess. The grammar can write *every* review, so we can ask how many others have the same bag, and what they say. Where half of them say good, nobody who sees the bag alone can be right in more than half.
+
+# %% tags=["view"]
+most = reviews.ceiling(reviews.windows(1))
+guess(
+    "What is the largest share of reviews that anyone can judge rightly who sees only their bags?",
+    ["about a half, as ours", "three quarters", "nearly all"],
+    right="three quarters" if 0.7 < most < 0.8 else "nearly all",
+    because=f"{most:.0%}: of {1 - most:.0%} of all reviews, just as many with the same bag say the opposite, two for each one lost.",
+)
+
+# %% [markdown]
+# So ours fails twice. It is blind to the order, which costs a quarter. And it can only *add*: even where the bag would tell, a sum can't turn over what a *not* turns over. The remedy for the second is Day 6's desk, a step that isn't linear. The remedy for the first is to look at order, but how much of it? We count the same for **windows**, all that a convolution of Day 1 can see.
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Shares of reviews that are judged rightly. The first bar is the trained bag of words; the others are ceilings, counted over all reviews that the grammar writes. Dashed: a guess.", "name": "fig-ceilings"}, "image": {"alt": "Five bars. The trained bag reaches a little over 50 percent, the ceiling of a bag is 75 percent, those of windows of two and three words are 91 percent, and of the whole order 100 percent."}}
+shares = {"trained bag": of_bag["all"], "any bag": most}
+for size in (2, 3):
+    shares[f"windows of {size}"] = reviews.ceiling(reviews.windows(size))
+shares["whole order"] = reviews.ceiling(lambda review: review.words)
+ax = bars({name: 100 * share for name, share in shares.items()}, "judged rightly (%)")
+ax.axvline(50, color=INK, lw=1, ls="--")
+plt.show()
+
+# %% [markdown]
+# Windows catch *not good*. They miss the reviews in which much stands between: in "I would **not** call the plot good **but** I would call the music great", no window of three holds both of the words that matter. That takes looks across the whole text.
+
+# %% [markdown]
+# ### Many texts at once
+#
+# *8 minutes, half of them yours.* Texts differ in length, and a batch is a rectangle. So short texts are filled up with **padding**. Who sorts them by length first fills up less: shuffle all, sort within a pool of some batches, then take the batches in random order.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Eight texts in batches of two: a row is a text, a cell a word, hatched is padding.", "name": "fig-padding"}, "image": {"alt": "Two columns of four batches of two rows of cells. On the left, as they come, 20 of 76 places are hatched; on the right, sorted by length, 6 of 62."}}
+mechanisms.padded([3, 9, 5, 7, 4, 12, 6, 10], batch_size=2)
+plt.show()
+
+# %% [markdown]
+# Padding must not count. Day 5's mask keeps it out of the looks. It has to be kept out once more, where the vectors of all words become one. We take their mean. With $r_t$ 1 for a real word and 0 for padding,
+#
+# $$
+# \bar x = \frac{\sum_t r_t\, x_t}{\sum_t r_t} .
+# $$ (eq-masked-mean)
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A batch of two texts, pooled: columns are words, hatched ones padding. Struck out: the mean over all places, in which the short text is diluted.", "name": "fig-pooling"}, "image": {"alt": "Two rows. Above, not so good: three columns of two numbers, 1 2, 3 0 and 2 4, lead to their mean 2 2, on both sides the same. Below, great: one column 4 2 and two hatched ones 1 0; the mean over the real word is 4 2, that over all places, struck out, 2 0.67."}}
+vectors = torch.tensor([[[1.0, 2], [3, 0], [2, 4]], [[4, 2], [1, 0], [1, 0]]])  # (B, T, D)
+there = torch.tensor([[1.0, 1, 1], [1, 0, 0]])  # (B, T)
+ax = sheet(6.5)
+for x, title in ((9.0, "over real words"), (13.4, "over all places")):
+    note(ax, (x + 0.3, 0.5), title, weight="bold")
+for i, text in enumerate(("not so good", "great - -")):
+    y = 1.9 + 2.6 * i
+    word = cells(ax, (1.2, y), vectors[i].T, role="state", weights=0.4, hatched=there[i] == 0, size=(1.5, 0.85))
+    label(ax, word, "top", *text.split())
+    over_real = (there[i, :, None] * vectors[i]).sum(dim=0) / there[i].sum()
+    over_all = vectors[i].mean(dim=0)
+    mean = cells(ax, (8.7, y), over_real[:, None], role="state", weights=0.8, size=(1.2, 0.85))
+    arrow(ax, word.at("right"), mean.at("left"))
+    wrong = bool((over_all != over_real).any())
+    cells(ax, (13.1, y), over_all[:, None], struck=wrong, size=(1.2, 0.85))
+plt.show()
+
+# %% [markdown]
+# ```{exercise} The mean of the words
+# :label: exercise-8-3
+#
+# *5 minutes.* Write {eq}`eq-masked-mean`. ([Solution](solutions/08_text_classification.ipynb#solution-8-3))
+# ```
+
+
+# %%
+def masked_mean(x, real):
+    """Shapes: x (B, T, D), real (B, T), True where there is a word; returns (B, D)."""
+    raise NotImplementedError
+
+
+def masked_mean(x, real):
+    return (x * real[..., None]).sum(1) / real.sum(1, keepdim=True)
+
+# %%
+
+
+# %% [markdown]
+# ### The whole reader
+#
+# *6 minutes.* Now all of it, on one page. A block is Day 6's. The look is Day 5's, with its rotary positions, so that a word knows how far away another is. The mean is yours.
+
+
+# %%
+class Block(nn.Module):
+    """A look and a thought, each on a normed copy: x (B, T, D) to the same."""
+
+    def __init__(self, D, h, F):
+        super().__init__()
+        self.look = MultiHeadAttention(D, h, rotary=Rotary(D // h))
+        self.think = nn.Sequential(nn.Linear(D, F), nn.ReLU(), nn.Linear(F, D))
+        self.norms = nn.ModuleList(nn.LayerNorm(D) for _ in range(2))
+
+    def forward(self, x, real):
+        x = x + self.look(self.norms[0](x), mask=real[:, None, None])[0]  # none at padding
+        return x + self.think(self.norms[1](x))
+
+
+# %%
+class Classifier(nn.Module):
+    """Texts, ids (B, T) and lengths (B,), to logits (B, n_classes)."""
+
+    def __init__(self, V, n_classes, D=48, h=4, F=96, L=2):
+        super().__init__()
+        self.tokens = nn.Embedding(V, D)
+        nn.init.normal_(self.tokens.weight, std=0.3)
+        self.blocks = nn.ModuleList(Block(D, h, F) for _ in range(L))
+        self.norm, self.output = nn.LayerNorm(D), nn.Linear(D, n_classes)
+
+    def forward(self, ids, lengths=None):
+        real = torch.ones_like(ids, dtype=torch.bool)  # (B, T)
+        if lengths is not None:
+            real = torch.arange(ids.shape[1]) < lengths[:, None]
+        x = self.tokens(ids)
+        for block in self.blocks:
+            x = block(x, real)
+        return self.output(masked_mean(self.norm(x), real))
+
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The same road. In the frame: what a bag of words leaves out. Here each word looks at all others, twice.", "name": "fig-reading"}, "image": {"alt": "The picture of the road from a text to an answer once more, now for the plot was good but the music was not great, which ends in it is bad. A frame is around the row of vectors, the stage called reading."}}
+mechanisms.road(PAIR[1], "it is bad", lit="reading")
+plt.show()
+
+
+# %%
+def trained(model, task, epochs, rate, seed=0):
+    texts, labels = reading.as_ids(task.train, task.vocabulary)
+    batches = BucketedBatches(texts, labels, batch_size=64, shuffle=True)
+    optimiser, schedule = rise_and_fall(model, rate, epochs * len(batches))
+    how = {"epochs": epochs, "schedule": schedule, "seed": seed}
+    return fit(model, batches, F.cross_entropy, optimiser, **how)
+
+
+# %% tags=["training"]
+torch.manual_seed(0)
+reader = Classifier(len(task.vocabulary), n_classes=2)
+history = trained(reader, task, epochs=8, rate=3e-3)
+
+# %% tags=["evidence"]
+def says(model, texts, vocabulary):
+    """Logits (n, n_classes) for texts, as their words."""
+    return reading.logits_of(model, [vocabulary.encode(text) for text in texts])
+
+
+of_reader = by_kind(says(reader, task.validation.texts, task.vocabulary).argmax(-1))
+verdicts = says(reader, [review.split() for review in PAIR], task.vocabulary).softmax(-1)[:, 1]
+observe(
+    "After eight passes the reader is right in {all:.1%} of the new reviews; any bag of words is in {bag:.0%} at most. That our two reviews are good it takes for {first:.0%} and {second:.0%} probable.",
+    all=of_reader["all"],
+    bag=most,
+    first=verdicts[0].item(),
+    second=verdicts[1].item(),
+    holds=of_reader["all"] > max(0.93, most + 0.1) and verdicts[0] > 0.5 > verdicts[1],
+)
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers by kind of review. *Negated contrast* is the kind of our pair; in *strength* the stronger of two opinions decides.", "name": "fig-by-kind"}, "image": {"alt": "For five kinds of reviews a pair of bars. The trained bag of words is near 80 percent for plain reviews, below 30 for negation, near 50 for the others; the reader is near 100 for all."}}
+kinds = list(reviews.KINDS)
+ax = plt.subplots(figsize=(6.4, 3.8))[1]
+for shift, (name, of) in zip((-0.2, 0.2), {"bag of words": of_bag, "reader": of_reader}.items()):
+    places = [i + shift for i in range(len(kinds))]
+    ax.barh(places, [100 * of[kind] for kind in kinds], height=0.38, label=name)
+ax.axvline(50, color=INK, lw=1, ls="--")
+ax.set(yticks=range(len(kinds)), yticklabels=kinds, xlabel="judged rightly (%)")
+ax.invert_yaxis()
+ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+plt.show()
+
+# %% [markdown]
+# The bag gave both the same. The reader tells them apart, and *not* no longer harms it.
+
 # %% [markdown]
 # ## Is it right?
 #
-# [to be written]
+# *1 minute.* The library's encoder hands its weights to yours. It has no rotary positions, so for once the looks do without.
+
+
+# %% tags=["evidence"]
+torch.manual_seed(1)
+sizes = {"dim_feedforward": 20, "dropout": 0.0, "batch_first": True, "norm_first": True}
+layer = nn.TransformerEncoderLayer(12, 3, **sizes)
+library = nn.TransformerEncoder(layer, 2, nn.LayerNorm(12), enable_nested_tensor=False).double()
+ours = Classifier(11, 5, D=12, h=3, F=20).double()
+for mine, theirs in zip(ours.blocks, library.layers):
+    mine.look.rotary = None
+    mine.look.load_library(theirs.self_attn)
+    for one, other in zip([*mine.think[::2], *mine.norms], ("linear1", "linear2", "norm1", "norm2")):
+        one.load_state_dict(getattr(theirs, other).state_dict())
+ids, lengths = pad([[3, 4, 5, 6, 7], [8, 9]])
+hidden = torch.arange(5) >= lengths[:, None]
+read = library(ours.tokens(ids), src_key_padding_mask=hidden)
+expected = torch.stack([row[:n].mean(dim=0) for row, n in zip(read, lengths)])
+torch.testing.assert_close(ours(ids, lengths), ours.output(expected), rtol=1e-10, atol=1e-10)
+print("the logits agree with nn.TransformerEncoder, averaged text by text: ten digits")
+
+# %% [markdown]
+# Gradients, and the book's own model with its turns, are on the [deeper page](deeper/08_text_classification.ipynb#deeper-right).
 
 # %% [markdown]
 # ## Train it
 #
-# [to be written]
-
-# %% [markdown]
-# ## Look inside
-#
-# [to be written]
-
-# %% [markdown]
-# ## Show someone
-#
-# [to be written]
-
-# %% [markdown]
-# ## Where it breaks
-#
-# [to be written]
-
-# %% [markdown]
-# ## What we found
-#
-# [to be written]
-
-# %% [markdown]
-# ## Exercises
-#
-# *As long as you like.* Fill in the functions and run the cells; the check under each one tells you
-# what is wrong, if something is. Solutions stand on [a page of their own](solutions/08_text_classification.ipynb).
-
-# %% [markdown]
-# ## Checklist and tomorrow
-#
-# The points from the top of the page, ticked when you have passed the exercises that test them.
+# *8 minutes.* A grammar is tidy. People aren't. Here is what the authors of five libraries, all of them installed with this book, write in their documentation. Names are masked as `<name>`, numbers as `<number>`. Which library says it?
 
 # %% tags=["view"]
-points = {"[to be written]": ["8.1", "8.2"]}
-checklist(points)
+ONE = "the elements of the returned array are part of a low-discrepancy sequence"
+(asked,) = [said for said in real.train if " ".join(said.words) == ONE]
+guess(
+    f"“{asked.text}” Who says so?",
+    list(libraries.LIBRARIES),
+    right=libraries.LIBRARIES[asked.label],
+    because=f"It is from {asked.module}. One word gives it away, if you know the libraries.",
+)
 
 # %% [markdown]
-# **Tomorrow:** [to be written].
-
-# %% [markdown]
-# ## Further reading
+# No module of a library is in two of the parts. Otherwise sentences of one author about one function would be on both sides, and a model that has learned *them* would look as if it had learned the library ([how much that flatters](deeper/08_text_classification.ipynb#deeper-leak)).
 #
-# - [to be written].
+# Words that occur once in the training set become `<unk>`, so that the reader learns what to make of one. Both rivals learn.
+
+# %% tags=["training"]
+task_5 = reading.as_task(real.train, real.validation, real.test, least=2)
+bag_5 = make_pipeline(TfidfVectorizer(analyzer=list), LogisticRegression(C=3.0))
+bag_5.fit(task_5.train.texts, task_5.train.labels)
+torch.manual_seed(0)
+reader_5 = Classifier(len(task_5.vocabulary), n_classes=5)
+history_5 = trained(reader_5, task_5, epochs=3, rate=2e-3)
+
+# %% tags=["evidence"]
+labels_5 = task_5.validation.labels
+bag_right = (torch.from_numpy(bag_5.predict(task_5.validation.texts)) == labels_5).double().mean()
+said_5 = says(reader_5, task_5.validation.texts, task_5.vocabulary)
+reader_right = (said_5.argmax(-1) == labels_5).double().mean()
+observe(
+    "Of {n:,} validation sentences the bag attributes {bag:.0%} rightly, the reader {reader:.0%}. A guess would be right in one of five.",
+    n=len(labels_5),
+    bag=bag_right.item(),
+    reader=reader_right.item(),
+    holds=0.4 < reader_right < bag_right + 0.05,
+)

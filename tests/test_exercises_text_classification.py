@@ -7,10 +7,12 @@ from itertools import pairwise
 
 import pytest
 
+from utils.data.sentiment import Phrase, groups, lie_inside
 from utils.exercises.text_classification import check
 from utils.exercises.text_classification.changed_counts import changed_counts
 from utils.exercises.text_classification.encode_word import encode_word
 from utils.exercises.text_classification.merge_step import merge_step
+from utils.exercises.text_classification.split_by_group import goes_to_test
 from utils.tokens import BytePairs, learn_merges, replace_pair
 from utils.tokens import merge_step as the_books_step
 
@@ -167,3 +169,62 @@ def test_a_step_that_writes_into_its_words_is_told_so():
 
     passed, says = verdict("8.1", in_place)
     assert not passed and says == "it changed its argument number 1: work on a copy."
+
+
+# A split without a leak ---------------------------------------------------------------------------
+
+
+def drawn_phrases(seed: int) -> list[str]:
+    """Pieces of a few sentences, in the order of their words."""
+    chance, pieces = random.Random(seed), set()
+    for number in range(6):
+        words = [chance.choice(["the", "a", f"x{number}", f"y{number}"]) for _ in range(8)]
+        for _ in range(5):
+            start, end = sorted(chance.sample(range(9), 2))
+            pieces.add(" ".join(words[start:end]))
+    return sorted(pieces, key=str.split)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_groups_are_the_books_and_stay_whole(seed):
+    phrases = drawn_phrases(seed)
+    group_of = groups([tuple(phrase.split()) for phrase in phrases])
+    for n_test in (1, 4, len(phrases) // 2):
+        test = goes_to_test(phrases, n_test)
+        assert sum(test) >= n_test
+        assert len({*zip(group_of, test, strict=True)}) == len({*group_of})
+
+
+def test_nothing_leaks_where_no_phrase_lies_inside_two():
+    phrases = [text for i in range(9) for text in (f"the w{i} x{i}", f"w{i} x{i}")]
+    test = goes_to_test(phrases, 5)
+    said = [Phrase(tuple(phrase.split()), 0) for phrase in phrases]
+    held_out, train = (
+        [phrase for phrase, to in zip(said, test, strict=True) if to == part]
+        for part in (True, False)
+    )
+    assert len(held_out) == 6 and not any(lie_inside(held_out, train))
+
+
+def test_groups_may_be_found_in_loops_of_words():
+    def split(phrases, n_test):
+        words = [phrase.split() for phrase in phrases]
+        home = []
+        for one in words:
+            best = None
+            for place, other in enumerate(words):
+                for start in range(len(other) - len(one) + 1):
+                    if other[start : start + len(one)] == one:
+                        if best is None or len(other) > len(words[best]):
+                            best = place
+            home.append(best)
+        chosen, answer = 0, [False] * len(phrases)
+        for group in range(len(phrases)):
+            if group in home and chosen < n_test:
+                for place in range(len(phrases)):
+                    if home[place] == group:
+                        answer[place] = True
+                        chosen += 1
+        return tuple(answer)
+
+    assert verdict("8.10", split) == (True, "correct.")
