@@ -69,19 +69,19 @@ def as_ids(part: Labelled, vocabulary: Vocabulary) -> tuple[list[list[int]], Ten
 
 # Models -------------------------------------------------------------------------------------------
 
-D = 64
+D, DROPOUT = 64, 0.2
 KERNEL = 3  # words that a text CNN sees at once
 NETWORKS: dict[str, Callable[[int, int], nn.Module]] = {  # of vocab_size and n_classes
-    "mean of embeddings": lambda V, n: MeanOfEmbeddings(V, D, n, dropout=0.1),
-    "text CNN": lambda V, n: TextCNN(V, D, n, 2 * D, (KERNEL,), dropout=0.1),
+    "mean of embeddings": lambda V, n: MeanOfEmbeddings(V, D, n, dropout=DROPOUT),
+    "text CNN": lambda V, n: TextCNN(V, D, n, 2 * D, (KERNEL,), dropout=DROPOUT),
     "BiLSTM": lambda V, n: RecurrentClassifier(
-        V, Bidirectional(LSTM(D, D), LSTM(D, D)), n, dropout=0.1
+        V, Bidirectional(LSTM(D, D), LSTM(D, D)), n, dropout=DROPOUT
     ),
     "Transformer": lambda V, n: EncoderOnly(transformer(V), n),
 }
 MODELS = ("majority", "bag of words", *NETWORKS)
-RATES = (3e-4, 1e-3, 3e-3, 1e-2)  # learning rates to choose from
-STRENGTHS = (0.3, 3.0, 30.0, 300.0)  # of a bag of words, as many: C, the inverse of its penalty
+RATES = (1e-3, 3e-3, 1e-2, 3e-2)  # learning rates to choose from
+STRENGTHS = (0.1, 1.0, 10.0, 100.0)  # as many of a bag of words: C, the inverse of its penalty
 
 
 def transformer(vocab_size: int) -> TransformerConfig:
@@ -94,7 +94,7 @@ def transformer(vocab_size: int) -> TransformerConfig:
         n_layers=2,
         norm="pre",
         positions="rotary",
-        dropout=0.1,
+        dropout=DROPOUT,
     )
 
 
