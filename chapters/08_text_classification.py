@@ -310,24 +310,27 @@ mechanisms.padded([3, 9, 5, 7, 4, 12, 6, 10], batch_size=2)
 plt.show()
 
 # %% [markdown]
-# Padding must not count. Day 5's mask keeps it out of the looks. It has to be kept out once more, where the vectors of all words become one. We take their mean. With $r_t$ 1 for a real word and 0 for padding,
+# Padding must not count. Day 5's mask keeps it out of the looks. It has to be kept out once more, where the vectors of all words become one. We take their mean, of a text of $n$ words
 #
 # $$
-# \bar x = \frac{\sum_t r_t\, x_t}{\sum_t r_t} .
+# \bar x = \frac{1}{n} \sum_{t=1}^{n} x_t ,
 # $$ (eq-masked-mean)
+#
+# and whatever stands behind them is left out.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A batch of two texts, pooled: columns are words, hatched ones padding. Struck out: the mean over all places, in which the short text is diluted.", "name": "fig-pooling"}, "image": {"alt": "Two rows. Above, not so good: three columns of two numbers, 1 2, 3 0 and 2 4, lead to their mean 2 2, on both sides the same. Below, great: one column 4 2 and two hatched ones 1 0; the mean over the real word is 4 2, that over all places, struck out, 2 0.67."}}
 vectors = torch.tensor([[[1.0, 2], [3, 0], [2, 4]], [[4, 2], [1, 0], [1, 0]]])  # (B, T, D)
-there = torch.tensor([[1.0, 1, 1], [1, 0, 0]])  # (B, T)
+n_words = [3, 1]
 ax = sheet(6.5)
 for x, title in ((9.0, "over real words"), (13.4, "over all places")):
     note(ax, (x + 0.3, 0.5), title, weight="bold")
 for i, text in enumerate(("not so good", "great - -")):
     y = 1.9 + 2.6 * i
-    word = cells(ax, (1.2, y), vectors[i].T, role="state", weights=0.4, hatched=there[i] == 0, size=(1.5, 0.85))
+    beyond = torch.arange(3) >= n_words[i]
+    look = {"role": "state", "weights": 0.4, "hatched": beyond, "size": (1.5, 0.85)}
+    word = cells(ax, (1.2, y), vectors[i].T, **look)
     label(ax, word, "top", *text.split())
-    over_real = (there[i, :, None] * vectors[i]).sum(dim=0) / there[i].sum()
-    over_all = vectors[i].mean(dim=0)
+    over_real, over_all = vectors[i, : n_words[i]].mean(dim=0), vectors[i].mean(dim=0)
     mean = cells(ax, (8.7, y), over_real[:, None], role="state", weights=0.8, size=(1.2, 0.85))
     arrow(ax, word.at("right"), mean.at("left"))
     wrong = bool((over_all != over_real).any())
@@ -338,21 +341,20 @@ plt.show()
 # ```{exercise} The mean of the words
 # :label: exercise-8-3
 #
-# *5 minutes.* Write {eq}`eq-masked-mean`. ([Solution](solutions/08_text_classification.ipynb#solution-8-3))
+# *5 minutes.* Write {eq}`eq-masked-mean` for a batch. ([Solution](solutions/08_text_classification.ipynb#solution-8-3))
 # ```
 
 
 # %%
-def masked_mean(x, real):
-    """Shapes: x (B, T, D), real (B, T), True where there is a word; returns (B, D)."""
+def masked_mean(x, lengths):
+    """Shapes: x (B, T, D), lengths (B,): the first lengths[b] places are words; returns (B, D)."""
     raise NotImplementedError
 
 
-def masked_mean(x, real):
-    return (x * real[..., None]).sum(1) / real.sum(1, keepdim=True)
+masked_mean = check("8.3", masked_mean)
 
 # %%
-
+check.show_reference("8.3")
 
 # %% [markdown]
 # ### The whole reader
@@ -399,7 +401,7 @@ class Classifier(nn.Module):
         for block in self.blocks:
             x, weights = block(x, real)
             looks.append(weights)
-        logits = self.output(masked_mean(self.norm(x), real))
+        logits = self.output(masked_mean(self.norm(x), lengths))
         return (logits, torch.stack(looks, dim=1)) if need_weights else logits
 
 
@@ -727,6 +729,46 @@ my_share = None
 check("8.5", my_share)
 
 # %% [markdown]
+# ```{exercise} How far off is its confidence?
+# :label: exercise-8-6
+#
+# *Core, 10 minutes.* The **expected calibration error** puts answers into $M$ equally wide bins of confidence, and averages over the bins, each by its share of the answers, how far apart accuracy and mean confidence are:
+#
+# $$
+# \sum_{m=1}^{M} \frac{n_m}{n} \left|\, \text{accuracy}_m - \text{confidence}_m \right| .
+# $$
+#
+# Bin $m$ holds what is above $(m - 1) / M$ and up to $m / M$.
+# ([Solution](solutions/08_text_classification.ipynb#solution-8-6))
+# ```
+
+
+# %%
+def calibration_error(confidence, right, n_bins: int) -> float:
+    """Shapes: confidence (n,), above 0 and up to 1; right (n,), True where the answer was right."""
+    raise NotImplementedError
+
+
+check("8.6", calibration_error)
+
+# %% [markdown]
+# ```{exercise} TF-IDF by hand
+# :label: exercise-8-7
+#
+# *Core, 8 minutes.* Make {eq}`eq-tfidf` of counts, and divide each text's weights by their Euclidean length. A text without words keeps its zeros.
+# ([Solution](solutions/08_text_classification.ipynb#solution-8-7))
+# ```
+
+
+# %%
+def tf_idf(counts):
+    """Shapes: counts (n, V), how often each word is in each text; returns weights (n, V)."""
+    raise NotImplementedError
+
+
+check("8.7", tf_idf)
+
+# %% [markdown]
 # ## Checklist and tomorrow
 #
 # The points from the top, ticked when you have passed the exercises that test them.
@@ -734,11 +776,11 @@ check("8.5", my_share)
 # %% tags=["view"]
 points = {
     "cut a text into tokens, and say what becomes of a word that nobody has seen": "8.1 8.2",
-    "say what a bag of words can't see, and what that costs": "8.5",
+    "say what a bag of words can't see, and what that costs": "8.5 8.7",
     "average over the words of a text, and over nothing else": "8.3",
     "build a classifier from Day 6's blocks, and train it": "8.3",
     "find out which words decided, by taking each away": "8.4",
-    "say how far a model's confidence can be trusted, and mend it with one number": "8.7",
+    "say how far a model's confidence can be trusted, and mend it with one number": "8.6",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 
