@@ -353,11 +353,11 @@ plt.show()
 # %% [markdown]
 # | change | what it does | why |
 # | --- | --- | --- |
-# | RMS norm {cite}`zhang2019root` | divides by the size, subtracts nothing (9.5) | less work, no worse |
+# | RMS norm {cite}`zhang2019root` | divides by the size, subtracts nothing | less work |
 # | SwiGLU {cite}`shazeer2020glu` | one half of the hidden layer gates the other (9.6) | more from as many weights |
-# | rotary positions {cite}`su2024roformer` | turns queries and keys | distances count, not places |
+# | rotary positions {cite}`su2021roformer` | turns queries and keys | distances count, not places |
 # | shared keys and values {cite}`ainslie2023gqa` | several heads of queries to one of keys | a smaller cache |
-# | normed queries and keys {cite}`henry2020query` | their size is bounded | logits that can't explode |
+# | normed queries and keys {cite}`henry2020query` | bounds their size (9.5) | scores that can't explode |
 # | no biases | leaves them out | fewer parts |
 
 # %% [markdown]
@@ -509,7 +509,27 @@ _ = continued("Today we learned", n=80, seed=2, say=partial(print, end="", flush
 # %% [markdown]
 # ## Where it breaks
 #
-# *3 minutes.* [to be written]
+# *3 minutes.* The writer has read a quarter of a million letters. Now ask for something else: is this review good or bad? Yesterday's grammar writes reviews, people label them, and a model of the same kind learns from the labels, with a score for each answer at the last word. It begins from nothing.
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of 500 new reviews that a small GPT names rightly, by the number of labels that it learned from. Dashed: chance.", "name": "fig-labels"}, "image": {"alt": "A line over 30, 100, 300, 1,000 and 3,000 labels, on a logarithmic axis. It begins near the dashed line at a half and rises to between 0.7 and 0.9."}}
+labels = [30, 100, 300, 1000, 3000]
+right = tasks.right_from_labels(lambda V: GPT(V, D=48, F=192), labels)
+ax = curves({"": (labels, right)}, "labels", "share right", logx=True)
+ax.axhline(0.5, color=INK, lw=1, ls="--")
+plt.show()
+
+# %% tags=["evidence"]
+observe(
+    "With {few} labels it is right in {low:.0%}, where a coin is in half; with {many:,} in {high:.0%}.",
+    few=labels[0],
+    low=right[0],
+    many=labels[-1],
+    high=right[-1],
+    holds=right[0] < 0.68 and right[-1] > 0.7,
+)
+
+# %% [markdown]
+# Three thousand labels are days of somebody's work, for this one question; the next question begins again at thirty. Meanwhile our writer, which has learned without any label which words belong together, stands beside it unused.
 
 # %% [markdown]
 # ## What we found
@@ -521,6 +541,40 @@ _ = continued("Today we learned", n=80, seed=2, say=partial(print, end="", flush
 #
 # More are on the [deeper page](deeper/09_gpt.ipynb), and all solutions on [a page of their own](solutions/09_gpt.ipynb).
 #
+# ```{exercise} Normed queries and keys
+# :label: exercise-9-5
+#
+# *Core, 10 minutes.* Give each head's queries and keys an RMS norm over their $d_k$ numbers, $g \odot x / \sqrt{\frac{1}{d_k} \sum_i x_i^2 + \varepsilon}$, with a gain for queries and one for keys. Then score as ever, with the factor $1/\sqrt{d_k}$. How large can a score become, if the gains are 1?
+# ([Solution](solutions/09_gpt.ipynb#solution-9-5))
+# ```
+
+
+# %%
+def qk_norm_scores(q, k, g_q, g_k, eps):
+    """Shapes: q (B, h, T, d_k), k (B, h, S, d_k), gains (d_k,) to scores (B, h, T, S)."""
+    raise NotImplementedError
+
+
+check("9.5", qk_norm_scores)
+
+# %% [markdown]
+# ```{exercise} A gate's fair width
+# :label: exercise-9-6
+#
+# *Core, 5 minutes.* A plain feed-forward layer has two matrices, $W_1$ and $W_2$, and is $F$ wide inside. A gated one has three: $W_\text{down}\,(\operatorname{silu}(W_\text{gate}\, x) \odot W_\text{up}\, x)$. How wide may it be, if it is to have as many weights? Round up to the next `multiple`, since processors like round numbers.
+# ([Solution](solutions/09_gpt.ipynb#solution-9-6))
+# ```
+
+
+# %%
+def gated_width(d_ff: int, multiple: int) -> int:
+    """The width inside of a gated layer; d_ff is that of the plain one. No biases."""
+    raise NotImplementedError
+
+
+check("9.6", gated_width)
+
+# %% [markdown]
 # ```{exercise} Predict: bits per byte
 # :label: exercise-9-7
 #
@@ -545,7 +599,7 @@ points = {
     "draw a token with temperature, top-k and top-p, in the right order": "9.3",
     "write with a cache, each token read once": "9.4",
     "compare models by bits per byte, whatever their tokens are": "9.7",
-    "say what today's block has changed, and what that brings": "9.7",
+    "say what today's block has changed, and what that brings": "9.5 9.6",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 

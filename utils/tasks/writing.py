@@ -8,12 +8,13 @@ import torch
 from torch import Tensor, nn
 
 from utils.data.docstrings import PARTS, docstring_text
-from utils.data.text import SPECIAL
+from utils.data.reviews import Review, reviews
+from utils.data.text import SPECIAL, Vocabulary, pad
 from utils.tokens import BytePairs, learn_merges_indexed
 from utils.training.counting import KneserNey
 from utils.training.loop import History
-from utils.training.metrics import bits_per_byte, surprises
-from utils.training.recipes import tag_loss, train_once
+from utils.training.metrics import accuracy, bits_per_byte, surprises
+from utils.training.recipes import rise_and_fall, tag_loss, train_once
 from utils.transformer import DecoderOnly, Tagger, TransformerConfig
 
 N_MERGES = 256
@@ -138,6 +139,48 @@ def words_that_exist(task: Writing, text: str) -> float:
     known = set(re.findall(r"\w+", task.text["train"]))
     written = re.findall(r"\w+", text)
     return sum(word in known for word in written) / len(written)
+
+
+# Another task, from nothing -----------------------------------------------------------------------
+
+
+def right_from_labels(
+    make: Callable[[int], nn.Module], counts: Sequence[int], steps: int = 150
+) -> list[float]:
+    """Train a model anew on so many labelled reviews each time: share right of 500 others.
+
+    make: from V to a model of ids (B, T) to logits (B, T, V). At a review's last word, the first
+    two logits are the scores of *bad* and *good*.
+    """
+    data = reviews(n_train=max(counts), n_held_out=500)
+    words = Vocabulary(word for review in data.train for word in review.words)
+
+    def as_ids(part: Sequence[Review]) -> tuple[Tensor, Tensor, Tensor]:
+        ids, lengths = pad([words.encode(review.words) for review in part])
+        return ids, lengths, torch.tensor([review.label for review in part])
+
+    def scores(model: nn.Module, ids: Tensor, lengths: Tensor) -> Tensor:
+        return model(ids)[torch.arange(len(ids)), lengths - 1, :2]
+
+    ids, lengths, labels = as_ids(data.train)
+    shares = []
+    for n in counts:
+        torch.manual_seed(0)
+        model = make(len(words))
+        optimiser, schedule = rise_and_fall(model, 6e-3, steps)
+        for _ in range(steps):
+            rows = torch.randint(n, (32,))
+            loss = nn.functional.cross_entropy(
+                scores(model, ids[rows], lengths[rows]), labels[rows]
+            )
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            schedule.step()
+        with torch.no_grad():
+            *asked, right = as_ids(data.validation)
+            shares.append(accuracy(scores(model.eval(), *asked), right))
+    return shares
 
 
 # The book's model beside the lesson's ------------------------------------------------------------
