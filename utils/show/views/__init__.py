@@ -1,6 +1,7 @@
 """Interactive pictures: each is a small script, with the Python side that checks its data."""
 
 from utils.show.views.alignment import Looks, alignment
+from utils.show.views.decided import Reading, decided
 from utils.show.views.drawing import drawing
 from utils.show.views.gates import gates
 from utils.show.views.heads import heads
@@ -19,7 +20,9 @@ from utils.show.views.writing import writing
 
 __all__ = [
     "Looks",
+    "Reading",
     "alignment",
+    "decided",
     "drawing",
     "gates",
     "guess",
