@@ -35,6 +35,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils import tokens
+from utils.classification import attention_received, gradient_times_input
 from utils.classification import expected_calibration_error, fit_temperature, reliability
 from utils.data import libraries, reviews
 from utils.data.text import BucketedBatches, pad
@@ -309,24 +310,27 @@ mechanisms.padded([3, 9, 5, 7, 4, 12, 6, 10], batch_size=2)
 plt.show()
 
 # %% [markdown]
-# Padding must not count. Day 5's mask keeps it out of the looks. It has to be kept out once more, where the vectors of all words become one. We take their mean. With $r_t$ 1 for a real word and 0 for padding,
+# Padding must not count. Day 5's mask keeps it out of the looks. It has to be kept out once more, where the vectors of all words become one. We take their mean, of a text of $n$ words
 #
 # $$
-# \bar x = \frac{\sum_t r_t\, x_t}{\sum_t r_t} .
+# \bar x = \frac{1}{n} \sum_{t=1}^{n} x_t ,
 # $$ (eq-masked-mean)
+#
+# and whatever stands behind them is left out.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A batch of two texts, pooled: columns are words, hatched ones padding. Struck out: the mean over all places, in which the short text is diluted.", "name": "fig-pooling"}, "image": {"alt": "Two rows. Above, not so good: three columns of two numbers, 1 2, 3 0 and 2 4, lead to their mean 2 2, on both sides the same. Below, great: one column 4 2 and two hatched ones 1 0; the mean over the real word is 4 2, that over all places, struck out, 2 0.67."}}
 vectors = torch.tensor([[[1.0, 2], [3, 0], [2, 4]], [[4, 2], [1, 0], [1, 0]]])  # (B, T, D)
-there = torch.tensor([[1.0, 1, 1], [1, 0, 0]])  # (B, T)
+n_words = [3, 1]
 ax = sheet(6.5)
 for x, title in ((9.0, "over real words"), (13.4, "over all places")):
     note(ax, (x + 0.3, 0.5), title, weight="bold")
 for i, text in enumerate(("not so good", "great - -")):
     y = 1.9 + 2.6 * i
-    word = cells(ax, (1.2, y), vectors[i].T, role="state", weights=0.4, hatched=there[i] == 0, size=(1.5, 0.85))
+    beyond = torch.arange(3) >= n_words[i]
+    look = {"role": "state", "weights": 0.4, "hatched": beyond, "size": (1.5, 0.85)}
+    word = cells(ax, (1.2, y), vectors[i].T, **look)
     label(ax, word, "top", *text.split())
-    over_real = (there[i, :, None] * vectors[i]).sum(dim=0) / there[i].sum()
-    over_all = vectors[i].mean(dim=0)
+    over_real, over_all = vectors[i, : n_words[i]].mean(dim=0), vectors[i].mean(dim=0)
     mean = cells(ax, (8.7, y), over_real[:, None], role="state", weights=0.8, size=(1.2, 0.85))
     arrow(ax, word.at("right"), mean.at("left"))
     wrong = bool((over_all != over_real).any())
@@ -337,21 +341,20 @@ plt.show()
 # ```{exercise} The mean of the words
 # :label: exercise-8-3
 #
-# *5 minutes.* Write {eq}`eq-masked-mean`. ([Solution](solutions/08_text_classification.ipynb#solution-8-3))
+# *5 minutes.* Write {eq}`eq-masked-mean` for a batch. ([Solution](solutions/08_text_classification.ipynb#solution-8-3))
 # ```
 
 
 # %%
-def masked_mean(x, real):
-    """Shapes: x (B, T, D), real (B, T), True where there is a word; returns (B, D)."""
+def masked_mean(x, lengths):
+    """Shapes: x (B, T, D), lengths (B,): the first lengths[b] places are words; returns (B, D)."""
     raise NotImplementedError
 
 
-def masked_mean(x, real):
-    return (x * real[..., None]).sum(1) / real.sum(1, keepdim=True)
+masked_mean = check("8.3", masked_mean)
 
 # %%
-
+check.show_reference("8.3")
 
 # %% [markdown]
 # ### The whole reader
@@ -361,7 +364,7 @@ def masked_mean(x, real):
 
 # %%
 class Block(nn.Module):
-    """A look and a thought, each on a normed copy: x (B, T, D) to the same."""
+    """A look and a thought, each on a normed copy: x (B, T, D) to the same, and the weights."""
 
     def __init__(self, D, h, F):
         super().__init__()
@@ -370,13 +373,18 @@ class Block(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(D) for _ in range(2))
 
     def forward(self, x, real):
-        x = x + self.look(self.norms[0](x), mask=real[:, None, None])[0]  # none at padding
-        return x + self.think(self.norms[1](x))
+        seen = real[:, None, None]  # (B, 1, 1, T): nobody looks at padding
+        found, weights = self.look(self.norms[0](x), mask=seen, need_weights=True)
+        x = x + found
+        return x + self.think(self.norms[1](x)), weights
 
 
 # %%
 class Classifier(nn.Module):
-    """Texts, ids (B, T) and lengths (B,), to logits (B, n_classes)."""
+    """Texts, ids (B, T) and lengths (B,), to logits (B, n_classes).
+
+    If they are needed, also all weights (B, L, h, T, T).
+    """
 
     def __init__(self, V, n_classes, D=48, h=4, F=96, L=2):
         super().__init__()
@@ -385,14 +393,16 @@ class Classifier(nn.Module):
         self.blocks = nn.ModuleList(Block(D, h, F) for _ in range(L))
         self.norm, self.output = nn.LayerNorm(D), nn.Linear(D, n_classes)
 
-    def forward(self, ids, lengths=None):
-        real = torch.ones_like(ids, dtype=torch.bool)  # (B, T)
-        if lengths is not None:
-            real = torch.arange(ids.shape[1]) < lengths[:, None]
-        x = self.tokens(ids)
+    def forward(self, ids, lengths=None, need_weights=False):
+        B, T = ids.shape
+        lengths = torch.full((B,), T) if lengths is None else lengths
+        real = torch.arange(T) < lengths[:, None]  # (B, T)
+        x, looks = self.tokens(ids), []
         for block in self.blocks:
-            x = block(x, real)
-        return self.output(masked_mean(self.norm(x), real))
+            x, weights = block(x, real)
+            looks.append(weights)
+        logits = self.output(masked_mean(self.norm(x), lengths))
+        return (logits, torch.stack(looks, dim=1)) if need_weights else logits
 
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The same road. In the frame: what a bag of words leaves out. Here each word looks at all others, twice.", "name": "fig-reading"}, "image": {"alt": "The picture of the road from a text to an answer once more, now for the plot was good but the music was not great, which ends in it is bad. A frame is around the row of vectors, the stage called reading."}}
@@ -400,16 +410,16 @@ mechanisms.road(PAIR[1], "it is bad", lit="reading")
 plt.show()
 
 
-# %%
-def trained(model, task, epochs, rate, seed=0):
-    texts, labels = reading.as_ids(task.train, task.vocabulary)
-    batches = BucketedBatches(texts, labels, batch_size=64, shuffle=True)
-    optimiser, schedule = rise_and_fall(model, rate, epochs * len(batches))
-    how = {"epochs": epochs, "schedule": schedule, "seed": seed}
-    return fit(model, batches, F.cross_entropy, optimiser, **how)
+# %% [markdown]
+# We train it on the reviews, in batches of similar length.
 
 
 # %% tags=["training"]
+def trained(model, task, epochs, rate):
+    texts = reading.as_ids(task.train, task.vocabulary)
+    return reading.train_classifier(model, texts, epochs=epochs, learning_rate=rate)
+
+
 torch.manual_seed(0)
 reader = Classifier(len(task.vocabulary), n_classes=2)
 history = trained(reader, task, epochs=8, rate=3e-3)
@@ -554,12 +564,12 @@ table(rows, ["the surest mistakes", "true", "said"])
 # s_t = \ln p(y \mid x) - \ln p(y \mid x \text{ without } x_t) .
 # $$ (eq-leave-one-out)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Leaving one out, with a judge so simple that one can follow it: *great* counts 1, and *not* makes −1 of it. The score is what was said before, minus what is said without the word.", "name": "fig-leave-one-out"}, "image": {"alt": "Six rows of the sentence the music was not great. In the first nothing is struck out, and the judge says -1. In each of the others one word is struck out: without the, music or was it still says -1, a score of 0; without not it says 1, a score of -2; without great 0, a score of -1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Leaving one out, with a judge so simple that one can follow it. It says how much speaks for *bad*: *great* counts −1, but with a *not* it counts 1. A word's score is what the judge says with all words, minus what it says without this one.", "name": "fig-leave-one-out"}, "image": {"alt": "Six rows of the sentence the music was not great. In the first nothing is struck out, and the judge says 1. In each of the others one word is struck out: without the, music or was it still says 1, a score of 0; without not it says -1, a score of 2; without great 0, a score of 1."}}
 sentence = "the music was not great".split()
 
 
 def judge(text):
-    return (-1 if "not" in text else 1) * ("great" in text)
+    return (1 if "not" in text else -1) * ("great" in text)
 
 
 ax = sheet(7.7)
@@ -597,22 +607,28 @@ leave_one_out = check("8.4", leave_one_out)
 check.show_reference("8.4")
 
 # %% [markdown]
-# What decided our pair?
+# For the grammar's reviews we know which words *should* decide. So other ways to ask can be put beside it: the **gradient** at a word's vector, times the vector, which guesses from the slope what would change {cite}`denil2014extraction`; and **attention**, the weight with which a word is looked at. Choose a review and a method. What should decide is marked.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The scores of the words of our two reviews, each for the answer that the reader gave.", "name": "fig-decided"}, "image": {"alt": "Two charts with a bar for each of ten words."}}
-figure, axes = plt.subplots(1, 2, figsize=(7.2, 4.2), sharex=True)
-for ax, review, verdict in zip(axes, PAIR, (1, 0)):
-    asked = torch.tensor(task.vocabulary.encode(review.split()))
-    ax.barh(range(len(asked)), leave_one_out(reader, asked, verdict), color=COLOURS[0])
-    ax.set(yticks=range(len(asked)), yticklabels=review.split(), xlabel="score")
-    ax.set_title(("it is bad", "it is good")[verdict])
-    ax.invert_yaxis()
-plt.show()
+# %% tags=["view"]
+shown = [r for r in corpus.validation if r.kind != "plain" and len(r.words) < 13][:4]
+shown = [reviews.Review(tuple(PAIR[0].split()), 1, "pair", (9,)), reviews.Review(tuple(PAIR[1].split()), 0, "pair", (8, 9)), *shown]
+found = []
+for review in shown:
+    text = torch.tensor(task.vocabulary.encode(review.words))
+    p = reader(text[None]).softmax(dim=-1)[0]
+    label = int(p.argmax())
+    scores = {
+        "leave one out": leave_one_out(reader, text, label),
+        "gradient × input": gradient_times_input(reader, reader.tokens, text, label),
+        "attention": attention_received(reader, text),
+    }
+    answer, right = (("bad", "good")[said] for said in (label, review.label))
+    scores = {method: each.tolist() for method, each in scores.items()}
+    found.append(Reading(review.words, answer, float(p[label]), right, scores, review.decides))
+decided(found)
 
 # %% [markdown]
-# TODO comment. For a grammar's reviews we know what *should* have decided. So three ways to ask can be put to the test...
-#
-# TODO cls-3, view `decided`
+# TODO cls-3
 
 # %% [markdown]
 # ### How sure is it?
@@ -633,7 +649,7 @@ z, rest = said_5["reader"][:half], said_5["reader"][half:]
 tau = fit_temperature(z, true_5[:half])
 lines = {}
 for name, logits in (("as trained", rest), ("divided by τ", rest / tau)):
-    bins = reliability(logits, true_5[half:], n_bins=8)
+    bins = reliability(logits, true_5[half:], n_bins=5)
     lines[name] = (bins.confidence, bins.accuracy)
 ax = curves(lines, "confidence", "share right")
 ax.plot([0.2, 1], [0.2, 1], color=INK, lw=1, ls="--", marker="")
@@ -641,7 +657,7 @@ plt.show()
 
 # %% tags=["evidence"]
 off = [
-    expected_calibration_error(logits, true_5[half:], n_bins=8) for logits in (rest, rest / tau)
+    expected_calibration_error(logits, true_5[half:], n_bins=5) for logits in (rest, rest / tau)
 ]
 observe(
     "As trained, confidence and accuracy are {before:.1%} apart on average. Divided by τ = {tau:.2f}, {after:.1%}.",
@@ -661,20 +677,119 @@ observe(
 # %% [markdown]
 # ## Where it breaks
 #
-# *3 minutes.* TODO
+# *3 minutes.* Ask the reader which word comes after "the music was". It has no answer: five numbers are all that it can say. It names a text, and can't write a word.
+#
+# And it learns from little. Somebody has to say what each text is, and of that one answer the whole network lives.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "What a text teaches. Above: a classifier gets one answer for the whole of it. Below: a model that is to say each next word gets one at each place, and nobody had to label it.", "name": "fig-one-answer"}, "image": {"alt": "Two rows of the five words the music was not great. In the upper one arrows from all words lead to one box, bad. In the lower one an arrow leads from each word to a box with the next word: music, was, not, great, end."}}
-ax = sheet(8.2)
-for y, answers in ((1.9, None), (6.3, [*sentence[1:], "."])):
-    row = [box(ax, (0.6 + 3.0 * i, y), word, (2.4, 0.85)) for i, word in enumerate(sentence)]
-    if answers is None:
-        said = box(ax, (6.6, 0.2), "bad", (2.4, 0.85), role="key")
-        for word in row:
-            arrow(ax, word.at("top"), said.at("bottom"))
-    else:
-        for word, answer in zip(row, answers):
-            said = box(ax, (word.x, y - 1.9), answer, (2.4, 0.85), role="key")
-            arrow(ax, word.at("top"), said.at("bottom"))
-note(ax, (8.0, 3.25), "one answer for a text, which somebody had to give")
-note(ax, (8.0, 7.65), "five answers, which the text gives itself")
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "What a text can teach. Above, one answer for the whole of it, as today. Below, an answer at each place: the next word.", "name": "fig-one-answer"}, "image": {"alt": "Two rows of the five words the music was not great. In the upper one arrows from all words lead to one box, bad. In the lower one an arrow leads from each word to a box with the next word: music, was, not, great, and a full stop."}}
+ax = sheet(8.0)
+for y, answers in ((1.9, ["bad"]), (6.1, [*sentence[1:], "."])):
+    for i, word in enumerate(sentence):
+        below = box(ax, (0.6 + 3.0 * i, y), word, (2.4, 0.85))
+        answer = answers[i % len(answers)]
+        x = below.x if len(answers) > 1 else 6.6
+        above = box(ax, (x, y - 1.7), answer, (2.4, 0.85), role="key")
+        arrow(ax, below.at("top"), above.at("bottom"))
+note(ax, (8.0, 3.2), "one answer, and somebody had to give it")
+note(ax, (8.0, 7.4), "five answers, and the text gives them itself")
 plt.show()
+
+# %% tags=["evidence"]
+n_words = sum(map(len, task_5.train.texts))
+observe(
+    "From {sentences:,} sentences of the libraries the reader got as many answers. The same sentences hold {words:,} next words.",
+    sentences=len(task_5.train.texts),
+    words=n_words,
+    holds=n_words > 10 * len(task_5.train.texts),
+)
+
+# %% [markdown]
+# What if the question were the text itself: which word comes next? Every place would be a question, its answer would stand beside it, and nobody would have to label anything.
+
+# %% [markdown]
+# ## What we found
+#
+# *2 minutes.* TODO Sentences that one often reads, and our answers.
+
+# %% [markdown]
+# ## Exercises
+#
+# *As long as you like.* More are on the [deeper page](deeper/08_text_classification.ipynb), and all solutions on [a page of their own](solutions/08_text_classification.ipynb).
+#
+# ```{exercise} Predict: what a sum of words gets right
+# :label: exercise-8-5
+#
+# *Warm-up, 5 minutes.* There are six texts, all equally likely: *good* and *bad*, *not good* and *not bad*, *good but bad* and *bad but good*. *Not* turns the verdict over, and after *but* comes what decides. Someone gives each word a number, and calls a text good if the sum is above 0. Which share of the texts can be judged rightly, at most?
+# ([Solution](solutions/08_text_classification.ipynb#solution-8-5))
+# ```
+
+# %%
+my_share = None
+
+check("8.5", my_share)
+
+# %% [markdown]
+# ```{exercise} How far off is its confidence?
+# :label: exercise-8-6
+#
+# *Core, 10 minutes.* The **expected calibration error** puts answers into $M$ equally wide bins of confidence, and averages over the bins, each by its share of the answers, how far apart accuracy and mean confidence are:
+#
+# $$
+# \sum_{m=1}^{M} \frac{n_m}{n} \left|\, \text{accuracy}_m - \text{confidence}_m \right| .
+# $$
+#
+# Bin $m$ holds what is above $(m - 1) / M$ and up to $m / M$.
+# ([Solution](solutions/08_text_classification.ipynb#solution-8-6))
+# ```
+
+
+# %%
+def calibration_error(confidence, right, n_bins: int) -> float:
+    """Shapes: confidence (n,), above 0 and up to 1; right (n,), True where the answer was right."""
+    raise NotImplementedError
+
+
+check("8.6", calibration_error)
+
+# %% [markdown]
+# ```{exercise} TF-IDF by hand
+# :label: exercise-8-7
+#
+# *Core, 8 minutes.* Make {eq}`eq-tfidf` of counts, and divide each text's weights by their Euclidean length. A text without words keeps its zeros.
+# ([Solution](solutions/08_text_classification.ipynb#solution-8-7))
+# ```
+
+
+# %%
+def tf_idf(counts):
+    """Shapes: counts (n, V), how often each word is in each text; returns weights (n, V)."""
+    raise NotImplementedError
+
+
+check("8.7", tf_idf)
+
+# %% [markdown]
+# ## Checklist and tomorrow
+#
+# The points from the top, ticked when you have passed the exercises that test them.
+
+# %% tags=["view"]
+points = {
+    "cut a text into tokens, and say what becomes of a word that nobody has seen": "8.1 8.2",
+    "say what a bag of words can't see, and what that costs": "8.5 8.7",
+    "average over the words of a text, and over nothing else": "8.3",
+    "build a classifier from Day 6's blocks, and train it": "8.3",
+    "find out which words decided, by taking each away": "8.4",
+    "say how far a model's confidence can be trusted, and mend it with one number": "8.6",
+}
+checklist({point: ids.split() for point, ids in points.items()})
+
+# %% [markdown]
+# **Tomorrow** the same blocks say what comes next, and write.
+
+# %% [markdown]
+# ## Further reading
+#
+# - {cite:t}`sennrich2016neural`, who brought byte pairs to translation; the program is on half a page.
+# - {cite:t}`wang2012baselines`, on how hard bags of words are to beat.
+# - {cite:t}`guo2017calibration`, on networks that are too sure.
