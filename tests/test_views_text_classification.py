@@ -4,10 +4,15 @@ import json
 import math
 import re
 
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser import AS_IN_JUPYTERLAB
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
 
+from utils.data.libraries import LIBRARIES, NAMES, everything, masked, sentences
 from utils.show import views
 from utils.show.views import Reading
 
@@ -117,7 +122,7 @@ def opened(alone):
 
 def numbers(tab) -> list[tuple[str, str]]:
     """Each word and what is under it."""
-    return [tuple(row.split("\n")) for row in tab.locator(".view-decided li").all_inner_texts()]
+    return [tuple(row.split("\n")) for row in tab.locator(".view-over li").all_inner_texts()]
 
 
 def press(tab, radio: str, key: str) -> list[str]:
@@ -131,7 +136,7 @@ def test_each_word_has_its_number_and_a_bar_as_high(opened):
     tab = opened("light")
     under = ["0", "+2", "0", "−12", "−25", "+50", "+1", "0", "0", "+100"]
     assert numbers(tab) == list(zip(WORDS, under, strict=True))
-    rows = tab.locator(".view-decided li")
+    rows = tab.locator(".view-over li")
     for row, share in zip(rows.all(), under, strict=True):
         size = row.evaluate("row => getComputedStyle(row).backgroundSize")
         height = row.evaluate("row => 1.5 * parseFloat(getComputedStyle(document.body).fontSize)")
@@ -139,7 +144,7 @@ def test_each_word_has_its_number_and_a_bar_as_high(opened):
         assert found == pytest.approx(height * int(share.strip("+−")) / 100, abs=0.1)
         image = row.evaluate("row => getComputedStyle(row).backgroundImage")
         assert image.startswith("repeating") == ("−" in share)
-    marked = tab.locator(".view-decided li[data-decides]").all_inner_texts()
+    marked = tab.locator(".view-over li[data-decides]").all_inner_texts()
     assert marked == ["lovely\n+100"]
 
 
@@ -147,19 +152,19 @@ def test_the_answer_says_what_is_seen_by_keyboard_alone(opened):
     tab = opened("light")
     assert tab.locator("[aria-live] p").all_inner_texts() == [
         "The model says “good”, 97 %: ✓ right.",
-        "leave one out: “lovely” (+100), “but” (+50) and “soup” (+2) speak most for “good”; "
+        "By leave one out, “lovely” (+100), “but” (+50) and “soup” (+2) speak most for “good”; "
         "“good” (−25) and “not” (−12) speak against it.",
         "▲ What decides is “lovely”: ✓ the largest numbers are there.",
     ]
     said = press(tab, "Method", "ArrowRight")
-    assert "gradient × input: “the” (+100), “but” (+67) and “lovely” (+10) speak most" in said[1]
+    assert "By gradient × input, “the” (+100), “but” (+67) and “lovely” (+10) speak most" in said[1]
     assert said[2] == (
         "▲ What decides is “lovely”: ✗ other words have larger numbers than “lovely”."
     )
     said = press(tab, "Text", "ArrowDown")
     assert said[0] == "The model says “bad”, 60 %: ✗ right is “good”."
     assert said[1] == (
-        "gradient × input: nothing speaks for “bad”; “never” (−100) speaks against it."
+        "By gradient × input, nothing speaks for “bad”; “never” (−100) speaks against it."
     )
     assert said[2].endswith(
         "“never” and “dull”: ✗ other words have larger numbers than “never” and “dull”."
@@ -179,3 +184,131 @@ def test_it_is_accessible_and_fits_a_phone(opened, theme):
         faults = Axe().run(tab).response["violations"]
         assert [(fault["id"], fault["nodes"][0]["html"]) for fault in faults] == []
         press(tab, "Text", "ArrowDown")
+
+
+# Which library wrote it ---------------------------------------------------------------------------
+
+FIRST = "Return the font of each axis as an array."
+
+
+@pytest.fixture(scope="module")
+def bag() -> Pipeline:
+    """A bag of words, learned from a part of the sentences."""
+    some = everything()[::8]
+    model = make_pipeline(
+        TfidfVectorizer(analyzer=list, min_df=2), LogisticRegression(C=30, max_iter=500)
+    )
+    return model.fit([s.words for s in some], [s.label for s in some])
+
+
+def show(bag: Pipeline, **changed) -> None:
+    counts, weigh = bag[0], bag[1]
+    given = {
+        "words": counts.get_feature_names_out().tolist(),
+        "idf": counts.idf_,
+        "weights": weigh.coef_.T,
+        "bias": weigh.intercept_,
+        "libraries": LIBRARIES,
+        "names": NAMES,
+        "sentence": FIRST,
+    }
+    views.which_library(**given | changed)
+
+
+@pytest.fixture
+def typed(alone, bag):
+    show(bag)
+    return alone
+
+
+def test_the_text_of_the_second_view_is_the_same_whatever_was_learned(shown, bag):
+    show(bag)
+    show(bag, bias=np.zeros(5))
+    assert shown[0]["text/plain"] == shown[1]["text/plain"]
+    assert shown[0]["text/plain"] == f"View: which library says your sentence. {FIRST}"
+    assert shown[0]["text/html"] != shown[1]["text/html"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"bias": np.zeros(4)}, r"'bias' should hold finite numbers of shape \(5,\), got \(4,\)"),
+        ({"words": ["font"]}, r"'idf' should hold finite numbers of shape \(1,\)"),
+        ({"weights": np.zeros((5, 9))}, r"'weights' should hold finite numbers of shape"),
+        ({"bias": np.full(5, np.nan)}, "'bias' should hold finite numbers"),
+    ],
+)
+def test_a_model_that_does_not_fit_is_refused(shown, bag, change, said):
+    with pytest.raises(ValueError, match=said):
+        show(bag, **change)
+    assert not shown
+
+
+TYPED = [
+    "The pyplot API of Matplotlib draws, e.g. NumPy's arrays and/or np -- not more.",
+    "Calls `fit`, :meth:`~a.b`, *axis*, foo(), a.b and \"mean x\"; it doesn't hold for 'lbfgs'!",
+    "A non-negative 2-D array (of 3.5 or -1) has no fit_transform, i.e. X",
+    "Größe and 今天 are words of other languages, ½ is none",
+    "tensor tensor array tensor",
+    "xyzzy",
+    "",
+    "It is a = b",
+]
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_the_page_masks_and_answers_as_python_does(typed, bag, part):
+    tab = typed("light")
+    sentences = TYPED if part else [s.text for s in everything()[3::1500]]
+    answers = set()
+    for text in sentences:
+        tab.get_by_label("Your sentence").fill(text)
+        words = masked(text)
+        under = [row.split("\n") for row in tab.locator(".view-over li").all_inner_texts()]
+        assert [word for word, _ in under] == list(words), text
+        x, weigh = bag[0].transform([words]).toarray()[0], bag[1]
+        chances = weigh.predict_proba([x])[0]
+        for label, row in enumerate(tab.locator(".view-bars li").all_inner_texts()):
+            name, share = row.removesuffix(" %").split("\n")
+            assert name == LIBRARIES[label] and abs(int(share) - 100 * chances[label]) < 1
+        if not words:
+            assert "Type a sentence" in tab.locator(".view-seen").inner_text()
+            continue
+        best = chances.argmax()
+        answers.add(LIBRARIES[best])
+        assert tab.locator(".view-seen").inner_text() == (
+            f"It is {LIBRARIES[best]} that says this, says the model."
+        )
+        adds = x * (weigh.coef_[best] - weigh.coef_.mean(0))
+        known = bag[0].vocabulary_
+        parts = [adds[known[w]] / words.count(w) if w in known else 0 for w in words]
+        largest = max(map(abs, parts)) or 1
+        for (_, number), added in zip(under, parts, strict=True):
+            shown = int(number.replace("−", "-"))
+            assert shown == pytest.approx(100 * added / largest, abs=1.5)
+        unknown = {word for word in words if word not in known}
+        told = tab.locator("[aria-live] p").last.inner_text()
+        assert bool(told) == bool(unknown) and all(f"“{word}”" in told for word in unknown)
+    assert part or len(answers) > 2  # else this would compare nothing
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_typing_is_accessible_and_fits_a_phone(typed, theme):
+    tab = typed(theme)
+    for text in (FIRST, "A-very-long-word-without-any-end-" * 4, ""):
+        tab.get_by_label("Your sentence").fill(text)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+        faults = Axe().run(tab).response["violations"]
+        assert [(fault["id"], fault["nodes"][0]["html"]) for fault in faults] == []
+    tab.get_by_label("Your sentence").focus()
+    tab.keyboard.type("Fit")
+    assert tab.locator(".view-over li").first.inner_text().startswith("fit\n")
+
+
+def test_the_lessons_model_weighs_at_most_150_kilobytes(shown):
+    train = sentences().train
+    model = make_pipeline(
+        TfidfVectorizer(analyzer=list, min_df=2), LogisticRegression(C=3, max_iter=200)
+    )
+    show(model.fit([s.words for s in train], [s.label for s in train]))
+    assert len(json.dumps(data_of(shown[0]), separators=(",", ":"))) < 150_000

@@ -16,6 +16,7 @@ from utils.show.views.sliding import sliding
 from utils.show.views.stream import stream
 from utils.show.views.surprise import surprise
 from utils.show.views.translation import translation
+from utils.show.views.which_library import which_library
 from utils.show.views.writing import writing
 
 __all__ = [
@@ -38,5 +39,6 @@ __all__ = [
     "stream",
     "surprise",
     "translation",
+    "which_library",
     "writing",
 ]

@@ -1,34 +1,18 @@
 function draw({ methods, texts }) {
   const state = { text: 0, method: 0 };
-  const line = make("ul", { class: "view-decided" });
+  const line = make("ul", { class: "view-over" });
   const answer = make("p"), most = make("p"), truth = make("p");
-
-  const quote = (word) => `“${word}”`;
-  const list = (parts) => parts.join(", ").replace(/, ([^,]*)$/, " and $1");
-  const signed = (share) => (share > 0 ? `+${share}` : share < 0 ? `−${-share}` : "0");
 
   function show() {
     const { words, answer: said, percent, right, scores, decides } = texts[state.text];
     const shares = scores[state.method];
-    line.replaceChildren(...words.map((word, place) => {
-      const row = make("li", { "data-sign": shares[place] < 0 ? "against" : "for" },
-        make("span", {}, word), make("span", {}, signed(shares[place])));
-      row.style.setProperty("--share", Math.abs(shares[place]) / 100);
-      row.toggleAttribute("data-decides", decides.includes(place));
-      return row;
-    }));
+    line.replaceChildren(...over(words, shares));
+    for (const place of decides) line.children[place].toggleAttribute("data-decides", true);
 
     answer.textContent = `The model says ${quote(said)}, ${percent} %: ` +
       (said === right ? "✓ right." : `✗ right is ${quote(right)}.`);
-    const ranked = words.map((_, place) => place).sort((one, other) => shares[other] - shares[one]);
-    const told = (places) => list(places.map((place) => `${quote(words[place])} (${signed(shares[place])})`));
-    const forIt = ranked.filter((place) => shares[place] > 0).slice(0, 3);
-    const against = ranked.filter((place) => shares[place] < 0).slice(-2).reverse();
-    const speak = (places) => `${told(places)} ${places.length > 1 ? "speak" : "speaks"}`;
-    most.textContent = `${methods[state.method]}: ` +
-      (forIt.length ? `${speak(forIt)} most for ${quote(said)}; ` : `nothing speaks for ${quote(said)}; `) +
-      (against.length ? `${speak(against)} against it.` : "nothing speaks against it.");
-    const found = new Set(ranked.slice(0, decides.length));
+    most.textContent = `By ${methods[state.method]}, ${speakers(words, shares, said)}`;
+    const found = new Set(ranked(shares).slice(0, decides.length));
     const missed = decides.filter((place) => !found.has(place)).map((place) => quote(words[place]));
     truth.textContent = !decides.length ? ""
       : `▲ What decides is ${list(decides.map((place) => quote(words[place])))}: ` +

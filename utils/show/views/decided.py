@@ -45,7 +45,8 @@ def decided(readings: Sequence[Reading]) -> None:
         "Which words decided: an interactive picture, which needs JavaScript. In JupyterLab, run "
         f"the cell to open it. By the method that it shows first, {methods[0]}:"
     ) + listed([_in_short(text) for text in texts])
-    view("decided", {"methods": methods, "texts": texts}, says=says, still=still)
+    data = {"methods": methods, "texts": texts}
+    view("decided", data, says=says, still=still, parts=["words"])
 
 
 def _plain(reading: Reading, methods: list[str]) -> dict:
