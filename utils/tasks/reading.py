@@ -69,7 +69,7 @@ def as_ids(part: Labelled, vocabulary: Vocabulary) -> tuple[list[list[int]], Ten
 
 # Models -------------------------------------------------------------------------------------------
 
-D, DROPOUT = 64, 0.2
+D, DROPOUT = 64, 0.1
 KERNEL = 3  # words that a text CNN sees at once
 NETWORKS: dict[str, Callable[[int, int], nn.Module]] = {  # of vocab_size and n_classes
     "mean of embeddings": lambda V, n: MeanOfEmbeddings(V, D, n, dropout=DROPOUT),
