@@ -32,7 +32,6 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from torch import nn
-from torch.nn import functional as F
 
 from utils import tokens
 from utils.classification import attention_received, gradient_times_input
@@ -49,7 +48,7 @@ from utils.show.diagrams import arrow, box, cells, label, note, sheet
 from utils.show.display import observe, table
 from utils.show.mechanisms import text_classification as mechanisms
 from utils.show.plotting import COLOURS, INK, bars, curves, heat_map, use_book_style
-from utils.show.views import Reading, decided, guess, quiz
+from utils.show.views import Reading, decided, guess, quiz, which_library
 from utils.tasks import reading
 from utils.training.loop import fit
 from utils.training.recipes import rise_and_fall
@@ -75,14 +74,16 @@ quiz("08_text_classification")
 #
 # A small grammar writes such reviews, 6,000 to learn from. So of each we know the truth, and even the words that decide it.
 
-# %% tags=["evidence"]
-corpus = reviews.reviews(seed=0)
-task = reading.as_task(corpus.train, corpus.validation, corpus.test)
-VERDICTS = "bad", "good"
+# %%
 PAIR = (
     "the plot was not good but the music was great",
     "the plot was good but the music was not great",
 )
+VERDICTS = "bad", "good"
+corpus = reviews.reviews()
+task = reading.as_task(corpus.train, corpus.validation, corpus.test)
+
+# %% tags=["evidence"]
 rows = [
     [" ".join(r.words), VERDICTS[r.label], " ".join(r.words[i] for i in r.decides)]
     for r in corpus.train[3:7]
@@ -98,16 +99,18 @@ bag = make_pipeline(TfidfVectorizer(analyzer=list), LogisticRegression(C=3.0))
 bag.fit(task.train.texts, task.train.labels)
 print(bag.predict_proba([review.split() for review in PAIR])[:, 1].round(3))
 
+# %%
+def by_kind(said):
+    """Share of the validation reviews that is right: of all, and of each kind."""
+    right = torch.as_tensor(said) == task.validation.labels
+    kinds = [review.kind for review in corpus.validation]
+    found = {"all": right}
+    for kind in reviews.KINDS:
+        found[kind] = right[[one == kind for one in kinds]]
+    return {kind: of.double().mean().item() for kind, of in found.items()}
+
+
 # %% tags=["evidence"]
-def by_kind(said, part=corpus.validation):
-    """Share that is right of all reviews, and of each kind."""
-    right = torch.as_tensor(said) == torch.tensor([review.label for review in part])
-    kinds = {"all": right} | {
-        kind: right[[review.kind == kind for review in part]] for kind in reviews.KINDS
-    }
-    return {kind: of.double().mean().item() for kind, of in kinds.items()}
-
-
 of_bag = by_kind(bag.predict(task.validation.texts))
 observe(
     "Trained, it is right in {all:.0%} of 1,000 new reviews, where half would be a guess: in {plain:.0%} of the plain ones, in {negation:.0%} of those with a *not* or *never*.",
@@ -219,21 +222,27 @@ encode_word = check("8.2", encode_word)
 # %%
 check.show_reference("8.2")
 
-# %% tags=["evidence"]
+# %%
 spelled = [bytes([byte]) for byte in range(256)]
 for one, other in merges:
     spelled.append(spelled[one] + spelled[other])
+
+
+def pieces(word):
+    return [spelled[token] for token in encode_word(list(word.encode()), merges)]
+
+
+# %% tags=["evidence"]
 rows = []
 for word in (" function", " normalization", " unfunny", " Shakespeare", " 好"):
-    found = [spelled[token] for token in encode_word(list(word.encode()), merges)]
-    shown = [piece.decode(errors="replace").replace(" ", "␣") for piece in found]
-    rows.append([word.strip(), " · ".join(shown), len(found)])
+    shown = [piece.decode(errors="replace").replace(" ", "␣") for piece in pieces(word)]
+    rows.append([word.strip(), " · ".join(shown), len(shown)])
 table(rows, ["word", "its pieces", "number"])
 
 # %% [markdown]
 # Nothing is unknown: at worst, a word is written in bytes (the Chinese 好 has three, and each alone is shown as �). A space belongs to the word behind it. What do we pay?
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Tokens per sentence of the five libraries, by the number of merges: means over the validation set. Dashed: words. The horizontal axis is logarithmic.", "name": "fig-token-counts"}, "image": {"alt": "A falling curve over the number of merges from 10 to 3000, from nearly 100 tokens a sentence down to about 25, towards a dashed line below at about 18 words."}}
+# %%
 held = [sentence.text for sentence in real.validation]
 learned = tokens.learn_merges_indexed(" ".join(s.text for s in real.train), 3000)
 numbers = [10, 30, 100, 300, 1000, 3000]
@@ -241,6 +250,8 @@ per_sentence = []
 for n in numbers:
     pairs = tokens.BytePairs.from_merges(learned[:n])
     per_sentence.append(sum(len(pairs.encode(said)) for said in held) / len(held))
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Tokens per sentence of the five libraries, by the number of merges: means over the validation set. Dashed: words. The horizontal axis is logarithmic.", "name": "fig-token-counts"}, "image": {"alt": "A falling curve over the number of merges from 10 to 3000, from nearly 100 tokens a sentence down to about 25, towards a dashed line below at about 18 words."}}
 ax = curves({"byte pairs": (numbers, per_sentence)}, "merges", "tokens per sentence", logx=True)
 in_words = sum(len(tokens.words(said)) for said in held) / len(held)
 ax.axhline(in_words, color=INK, lw=1, ls="--")
@@ -424,12 +435,13 @@ torch.manual_seed(0)
 reader = Classifier(len(task.vocabulary), n_classes=2)
 history = trained(reader, task, epochs=8, rate=3e-3)
 
-# %% tags=["evidence"]
+# %%
 def says(model, texts, vocabulary):
     """Logits (n, n_classes) for texts, as their words."""
     return reading.logits_of(model, [vocabulary.encode(text) for text in texts])
 
 
+# %% tags=["evidence"]
 of_reader = by_kind(says(reader, task.validation.texts, task.vocabulary).argmax(-1))
 verdicts = says(reader, [review.split() for review in PAIR], task.vocabulary).softmax(-1)[:, 1]
 observe(
@@ -640,10 +652,12 @@ decided(asked)
 #
 # Above 1 it makes every answer less sure, and changes none.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "How sure the reader is, and how often it is right, on the second half of the validation sentences; the temperature was chosen on the first half. On the dashed line it would be calibrated.", "name": "fig-reliability"}, "image": {"alt": "Two curves of points over the confidence from 0.2 to 1. As trained, the points lie below the dashed diagonal; divided by the temperature, close to it."}}
+# %%
 half = len(true_5) // 2
-z, rest = said_5["reader"][:half], said_5["reader"][half:]
+z, rest = said_5["reader"].split([half, len(true_5) - half])
 tau = fit_temperature(z, true_5[:half])
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "How sure the reader is, and how often it is right, on the second half of the validation sentences; the temperature was chosen on the first half. On the dashed line it would be calibrated.", "name": "fig-reliability"}, "image": {"alt": "Two curves of points over the confidence from 0.2 to 1. As trained, the points lie below the dashed diagonal; divided by the temperature, close to it."}}
 lines = {}
 for name, logits in (("as trained", rest), ("divided by τ", rest / tau)):
     bins = reliability(logits, true_5[half:], n_bins=5)
@@ -667,9 +681,34 @@ observe(
 # %% [markdown]
 # ## Show someone
 #
-# *3 minutes.* Write a sentence, or choose one, and it says which library speaks, and which words gave it away.
+# *4 minutes.* Write a sentence of your own, as if you described what some function does. It says which library speaks, and which words gave it away.
 #
-# TODO view
+# The bag speaks here, since it did best on validation. That also makes it easy to say why: each word has its number.
+
+# %% tags=["view"]
+counted, weighed = bag_5
+which_library(
+    counted.get_feature_names_out(),
+    counted.idf_,
+    weighed.coef_.T,
+    weighed.intercept_,
+    libraries=libraries.LIBRARIES,
+    names=libraries.NAMES,
+    sentence="Returns a copy of the points, in random order.",
+)
+
+# %% [markdown]
+# Or, in JupyterLab:
+
+
+# %%
+def who_says(sentence):
+    """The libraries, the most probable first, each with its probability."""
+    p = bag_5.predict_proba([libraries.masked(sentence)])[0]
+    return sorted(zip(p.round(2), libraries.LIBRARIES), reverse=True)
+
+
+print(who_says("Draw a line from the first to the last point, in the given colour."))
 
 # %% [markdown]
 # ## Where it breaks
