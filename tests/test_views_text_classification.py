@@ -277,7 +277,7 @@ def test_the_page_masks_and_answers_as_python_does(typed, bag, part):
         best = chances.argmax()
         answers.add(LIBRARIES[best])
         assert tab.locator(".view-seen").inner_text() == (
-            f"It is {LIBRARIES[best]} that says this, says the model."
+            f"The model takes this for {LIBRARIES[best]}."
         )
         adds = x * (weigh.coef_[best] - weigh.coef_.mean(0))
         known = bag[0].vocabulary_

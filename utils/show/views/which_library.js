@@ -53,7 +53,7 @@ function draw({ libraries, names, words, scale, idf, weights, bias, sentence }) 
       for (const node of [most, strange]) node.textContent = "";
       return;
     }
-    answer.textContent = `It is ${libraries[best]} that says this, says the model.`;
+    answer.textContent = `The model takes this for ${libraries[best]}.`;
     most.textContent = `By their weights, ${speakers(found, shares, libraries[best])}`;
     const unknown = [...new Set(found.filter((word) => !rows.has(word)))];
     strange.textContent = unknown.length ? `It does not know ${list(unknown.map(quote))}.` : "";
