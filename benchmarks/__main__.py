@@ -12,6 +12,7 @@ from benchmarks import (
     attention,
     convolution,
     efficient,
+    language,
     recurrent,
     self_attention,
     tokens,
@@ -28,6 +29,7 @@ CASES = [
     *self_attention.CASES,
     *transformer.CASES,
     *efficient.CASES.values(),
+    *language.CASES,
 ]
 HEADERS = [
     *["\nlayer", "time:\nforward", "\nbackward", "\nboth"],

@@ -112,6 +112,14 @@ def test_a_process_alone_says_how_to_start_several(monkeypatch):
         pass
 
 
+def test_more_processes_than_gpus_are_refused(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    for name in ("RANK", "LOCAL_RANK"):
+        monkeypatch.setenv(name, "1")
+    with pytest.raises(ProcessError, match="has 1 GPU for more processes"), process_group():
+        pass
+
+
 def test_a_taken_port_is_told_in_a_sentence(monkeypatch):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

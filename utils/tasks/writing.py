@@ -8,12 +8,13 @@ import torch
 from torch import Tensor, nn
 
 from utils.data.docstrings import PARTS, docstring_text
-from utils.data.text import SPECIAL
+from utils.data.reviews import Review, reviews
+from utils.data.text import SPECIAL, Vocabulary, pad
 from utils.tokens import BytePairs, learn_merges_indexed
 from utils.training.counting import KneserNey
 from utils.training.loop import History
-from utils.training.metrics import bits_per_byte, surprises
-from utils.training.recipes import tag_loss, train_once
+from utils.training.metrics import accuracy, bits_per_byte, surprises
+from utils.training.recipes import rise_and_fall, tag_loss, train_once
 from utils.transformer import DecoderOnly, Tagger, TransformerConfig
 
 N_MERGES = 256
@@ -34,13 +35,16 @@ class Writing:
 
     source: "train", "validation" or "test" to the text of that part, such as `tiny_shakespeare`.
     tokens: the byte pairs; the first numbers are those of `utils.data.text`.
-    ids: each part, (n,).
+    text, ids: each part, as it is and in tokens, (n,).
     """
 
     def __init__(self, source: Callable[[str], str] = paragraphs, n_merges: int = N_MERGES):
-        merges = learn_merges_indexed(source("train"), n_merges)
+        self.text = {part: source(part) for part in PARTS}
+        merges = learn_merges_indexed(self.text["train"], n_merges)
         self.tokens = BytePairs.from_merges(merges, SPECIAL)
-        self.ids = {part: torch.tensor(self.tokens.encode(source(part))) for part in PARTS}
+        self.ids = {
+            part: torch.tensor(self.tokens.encode(text)) for part, text in self.text.items()
+        }
 
     def spelled(self, ids: Iterable[int]) -> list[str]:
         """Each token as a text of its own; a byte that is half a letter is a �."""
@@ -53,7 +57,7 @@ class Writing:
         """
         ids = self.ids["validation"]
         n_bytes = sum(map(len, self.tokens.pieces(ids[1:])))
-        return bits_per_byte(nats.mean(), len(nats), n_bytes)
+        return bits_per_byte(nats.mean().item(), len(nats), n_bytes)
 
     def judged(self, model: Callable[[Tensor], Tensor]) -> Tensor:
         """`surprises` of a model on the validation text, in windows of T."""
@@ -70,16 +74,19 @@ class Writing:
 # A model that sees both sides ---------------------------------------------------------------------
 
 
-def train_both_sides(task: Writing, steps: int = 300) -> tuple[Tagger, History]:
+def train_both_sides(task: Writing, steps: int = 400) -> tuple[Tagger, History]:
     """Train Day 6's encoder, which hides nothing, to say the token behind each position."""
     torch.manual_seed(0)
-    sizes = {"d_model": 64, "n_heads": 4, "d_ff": 128, "n_layers": 2, "dropout": 0.0}
+    sizes = {"d_model": 64, "n_heads": 4, "d_ff": 128, "n_layers": 1, "dropout": 0.0}
     config = TransformerConfig(len(task.tokens), **sizes, norm="pre", positions="rotary")
     model, text = Tagger(config, len(task.tokens)), task.ids["train"]
     starts = torch.randint(len(text) - T, (steps, B, 1))
-    pieces = text[starts + torch.arange(T + 1)]  # (steps, B, T + 1)
-    batches = list(zip(pieces[:, :, :-1], pieces[:, :, 1:], strict=True))
-    return model, train_once(model, tag_loss, batches, learning_rate=RATE)
+    batches = [(ids, ids) for ids in text[starts + torch.arange(T + 1)]]
+
+    def loss(logits: Tensor, ids: Tensor) -> Tensor:
+        return tag_loss(logits[:, :-1], ids[:, 1:])
+
+    return model, train_once(model, loss, batches, learning_rate=RATE)
 
 
 @torch.no_grad()
@@ -98,7 +105,7 @@ def surprises_at_the_end(task: Writing, model: nn.Module, length: int = 32) -> T
 def tree(
     model: Callable[[Tensor], Tensor], starts: Sequence[tuple[int, ...]], n: int
 ) -> dict[tuple[int, ...], list[float]]:
-    """Logits of what follows some texts and, of all that may follow them, the likeliest n in all."""
+    """Logits of what follows some texts and their likeliest continuations, of n texts in all."""
     found: dict[tuple[int, ...], list[float]] = {}
     waiting = [(0.0, start) for start in starts]
     while waiting and len(found) < n:
@@ -129,9 +136,51 @@ def surprised(task: Writing, model: Callable[[Tensor], Tensor], text: str) -> li
 
 def words_that_exist(task: Writing, text: str) -> float:
     """Share of a text's words that the training text has, too."""
-    known = set(re.findall(r"\w+", task.source("train")))
+    known = set(re.findall(r"\w+", task.text["train"]))
     written = re.findall(r"\w+", text)
     return sum(word in known for word in written) / len(written)
+
+
+# Another task, from nothing -----------------------------------------------------------------------
+
+
+def right_from_labels(
+    make: Callable[[int], nn.Module], counts: Sequence[int], steps: int = 120
+) -> Tensor:
+    """Train models anew on so many labelled reviews: shares right of 500 others, (3 seeds, n).
+
+    make: from V to a model of ids (B, T) to logits (B, T, V). At a review's last word, the first
+    two logits are the scores of *bad* and *good*.
+    """
+    data = reviews(n_train=max(counts), n_held_out=500)
+    words = Vocabulary(word for review in data.train for word in review.words)
+
+    def as_ids(part: Sequence[Review]) -> tuple[Tensor, Tensor, Tensor]:
+        ids, lengths = pad([words.encode(review.words) for review in part])
+        return ids, lengths, torch.tensor([review.label for review in part])
+
+    def scores(model: nn.Module, ids: Tensor, lengths: Tensor) -> Tensor:
+        return model(ids)[torch.arange(len(ids)), lengths - 1, :2]
+
+    ids, lengths, labels = as_ids(data.train)
+
+    def share(n: int, seed: int) -> float:
+        torch.manual_seed(seed)
+        model = make(len(words))
+        optimiser, schedule = rise_and_fall(model, 6e-3, steps)
+        for _ in range(steps):
+            rows = torch.randint(n, (32,))
+            said = scores(model, ids[rows], lengths[rows])
+            loss = nn.functional.cross_entropy(said, labels[rows])
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            schedule.step()
+        with torch.no_grad():
+            *asked, right = as_ids(data.validation)
+            return accuracy(scores(model.eval(), *asked), right)
+
+    return torch.tensor([[share(n, seed) for n in counts] for seed in range(3)])
 
 
 # The book's model beside the lesson's ------------------------------------------------------------

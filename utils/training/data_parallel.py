@@ -92,10 +92,16 @@ def process_group() -> Iterator[int]:
         raise ProcessError(
             "This process is alone: start it with `torchrun --nproc-per-node 2`, or by `launch`."
         )
-    if torch.cuda.is_available():
-        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    local, gpus = int(os.environ["LOCAL_RANK"]), torch.cuda.device_count()
+    if gpus:
+        if local >= gpus:
+            raise ProcessError(
+                f"This machine has {gpus} GPU{'s' * (gpus > 1)} for more processes: start as many "
+                "processes as it has GPUs."
+            )
+        torch.cuda.set_device(local)
     try:
-        dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+        dist.init_process_group("nccl" if gpus else "gloo")
     except (dist.DistError, ValueError) as error:
         where = ":".join(os.environ.get(name, "?") for name in ("MASTER_ADDR", "MASTER_PORT"))
         raise ProcessError(
@@ -146,9 +152,8 @@ def fit_data_parallel(
     """
     device = place(model, f"cuda:{torch.cuda.current_device()}" if on_gpus() else None)
     names = [*(metrics or {}), validation is not None]
-    check_alike(
-        **describe(model, optimiser, schedule, seed, names), **{"number of epochs": str(epochs)}
-    )
+    settings = describe(model, optimiser, schedule, seed, names)
+    check_alike(settings | {"number of epochs": str(epochs)})
     replica = DistributedDataParallel(model)
     with own_checkpoint(checkpoint) as own, told_if_alone():
         return fit(

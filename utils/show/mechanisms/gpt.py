@@ -1,4 +1,4 @@
-"""Day 9's pictures: lessons in a text, the future hidden, what is asked, pieces, cuts, two blocks."""
+"""Day 9's pictures: a text's lessons, what is hidden and asked, pieces, cuts, two blocks."""
 
 import math
 from collections.abc import Sequence
@@ -69,7 +69,7 @@ def asked(chances: Sequence[float]) -> Axes:
         (reads, "reads"),
         (says, "is asked for"),
         (given, "chance"),
-        (losses, "−log"),
+        (losses, "−ln"),
     ):
         note(ax, (0.2, block.middle[1]), name, align="left", weight="bold")
     mean = sum(nats[0]) / n
@@ -141,7 +141,7 @@ def per_byte(cuts: Sequence[tuple[str, Sequence[str], Sequence[float]]]) -> Axes
 
 
 def cuts(logits: Tensor, tokens: Sequence[str], tau: float, k: int, p: float) -> Axes:
-    """Draw the chances of a few tokens after a temperature, top-k and top-p. Shapes: logits (V,)."""
+    """Draw a few tokens' chances after a temperature, top-k and top-p. Shapes: logits (V,)."""
     ax = sheet(6.9)
     cold = (logits / tau).softmax(dim=0)
     rank = cold.argsort(descending=True).argsort(dim=0)

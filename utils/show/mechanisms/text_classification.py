@@ -20,7 +20,7 @@ def road(sentence: str, answer: str, lit: str | None = None) -> Axes:
     """
     check_choice("lit", lit, [None, *STAGES])
     ax = sheet(9.9)
-    tokens = words(ax, (2.9, 2.1), sentence, gap=0.25)
+    tokens = words(ax, (2.2, 2.1), sentence, gap=0.06)
     row = _around(*tokens)
     text = box(ax, (row.x, 0.3), sentence, (row.width, 0.9))
     size = (0.8, 0.45)
@@ -101,14 +101,14 @@ def bags(one: str, other: str) -> Axes:
     if counts != Counter(other.split()):
         raise ValueError(f"{one!r} and {other!r} do not have the same words.")
     ax = sheet(7.7)
-    known = sorted(counts)
-    size = (13.6 / len(known), 0.85)
+    known = list(counts)
+    size = (13.7 / len(known), 0.85)
     contents = [[str(counts[word]) for word in known]]
     bag = cells(ax, (2.1, 3.3), contents, role="key", weights=0.4, size=size)
     label(ax, bag, "left", "counts")
     label(ax, bag, "bottom", *known)
     for sentence, y, ends in ((one, 0.3, ("bottom", "top")), (other, 6.5, ("top", "bottom"))):
-        blocks = words(ax, (2.1, y), sentence, gap=0.3)
+        blocks = words(ax, (1.8, y), sentence, gap=0.1)
         for word, block in zip(sentence.split(), blocks, strict=True):
             target = bag[0, known.index(word)].at(ends[1], 0.1 if y < 3 else 0.75)
             arrow(ax, block.at(ends[0]), target)
