@@ -14,6 +14,7 @@ from utils.tasks.copying import (
     copier,
     first_and_again,
     looks,
+    looks_back,
     prefix_matching,
     repeated,
     silenced,
@@ -55,6 +56,13 @@ def test_a_head_that_looks_at_what_came_next_last_time_matches_prefixes():
         perfect[:, 0, 0, t, t - 3 if t >= 4 else 0] = 1  # behind where the symbol was before
         perfect[:, 0, 1, t, t - 4 if t >= 4 else 0] = 1  # where it was itself
     torch.testing.assert_close(prefix_matching(perfect, ids), torch.tensor([[1.0, 0.0]]))
+
+
+def test_a_head_that_looks_at_the_symbol_before_is_told_from_one_that_does_not():
+    weights = torch.zeros(2, 1, 2, 5, 5)
+    weights[:, 0, 0] = torch.eye(5).roll(1, 0).tril()
+    weights[:, 0, 1] = torch.eye(5)
+    torch.testing.assert_close(looks_back(weights), torch.tensor([[1.0, 0.0]]))
 
 
 def test_the_score_of_all_heads_is_that_of_the_exercise_head_by_head(model):
