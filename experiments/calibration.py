@@ -10,7 +10,7 @@ from utils.classification import expected_calibration_error, fit_temperature, re
 from utils.tasks.reading import MODELS, learn, libraries_task, said_by_libraries, tune
 from utils.training.metrics import accuracy
 
-PARAMETERS = {"model": list(MODELS[1:]), "steps": 600, "n_bins": 15}
+PARAMETERS = {"model": list(MODELS[1:]), "steps": 500, "n_bins": 15}
 SEEDS = 0, 1, 2
 
 

@@ -19,8 +19,8 @@ from utils.tasks.reading import (
 PARAMETERS = {
     "task": ["reviews", "libraries"],
     "model": list(MODELS),
-    "n_train": [500, 2000, 6000],
-    "steps": 600,
+    "n_train": [500, 1700, 6000],
+    "steps": 500,
 }
 
 

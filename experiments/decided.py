@@ -21,7 +21,7 @@ from utils.tasks.reading import as_ids, as_labelled, logits_of, reviews_task, tr
 PARAMETERS = {
     "model": ["Transformer", "Transformer, [CLS]"],
     "learning_rate": 3e-3,
-    "steps": 800,
+    "steps": 500,
     "n_test": 500,
     "seed": [0, 1, 2],
 }

@@ -13,7 +13,7 @@ from utils.tasks.reading import as_labelled, as_task, learn, share_right
 PARAMETERS = {
     "model": ["bag of words", "BiLSTM", "Transformer"],
     "trained_on": ["order", "shuffled"],
-    "steps": 800,
+    "steps": 500,
     "seed": [0, 1, 2],
 }
 SETTINGS = {"bag of words": 1.0, "BiLSTM": 1e-2, "Transformer": 3e-3}

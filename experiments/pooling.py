@@ -15,7 +15,7 @@ PARAMETERS = {
     "task": ["reviews", "libraries"],
     "model": list(POOLINGS),
     "n_train": 6000,
-    "steps": 600,
+    "steps": 500,
 }
 
 
