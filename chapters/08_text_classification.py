@@ -757,11 +757,12 @@ which_library(
 # %%
 def who_says(sentence):
     """The libraries, the most probable first, each with its probability."""
-    p = bag_5.predict_proba([libraries.masked(sentence)])[0]
-    return sorted(zip(p.round(2), libraries.LIBRARIES), reverse=True)
+    p = bag_5.predict_proba([libraries.masked(sentence)])[0].tolist()
+    return sorted(zip(libraries.LIBRARIES, p), key=lambda pair: -pair[1])
 
 
-print(who_says("Draw a line from the first to the last point, in the given colour."))
+for library, p in who_says("Draw a line from the first to the last point, in the given colour."):
+    print(f"{library:12}{p:4.0%}")
 
 # %% [markdown]
 # ## Where it breaks
