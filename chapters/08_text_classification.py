@@ -32,9 +32,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from torch import nn
-from torch.nn import functional as F
 
 from utils import tokens
+from utils.classification import attention_received, gradient_times_input
+from utils.classification import expected_calibration_error, fit_temperature, reliability
 from utils.data import libraries, reviews
 from utils.data.text import BucketedBatches, pad
 from utils.exercises.progress import checklist
@@ -46,8 +47,8 @@ from utils.measure.claims import claim
 from utils.show.diagrams import arrow, box, cells, label, note, sheet
 from utils.show.display import observe, table
 from utils.show.mechanisms import text_classification as mechanisms
-from utils.show.plotting import INK, bars, curves, heat_map, use_book_style
-from utils.show.views import guess, quiz
+from utils.show.plotting import COLOURS, INK, bars, curves, heat_map, use_book_style
+from utils.show.views import Reading, decided, guess, quiz, which_library
 from utils.tasks import reading
 from utils.training.loop import fit
 from utils.training.recipes import rise_and_fall
@@ -73,15 +74,18 @@ quiz("08_text_classification")
 #
 # A small grammar writes such reviews, 6,000 to learn from. So of each we know the truth, and even the words that decide it.
 
-# %% tags=["evidence"]
-corpus = reviews.reviews(seed=0)
-task = reading.as_task(corpus.train, corpus.validation, corpus.test)
+# %%
 PAIR = (
     "the plot was not good but the music was great",
     "the plot was good but the music was not great",
 )
+VERDICTS = "bad", "good"
+corpus = reviews.reviews()
+task = reading.as_task(corpus.train, corpus.validation, corpus.test)
+
+# %% tags=["evidence"]
 rows = [
-    [" ".join(r.words), ("bad", "good")[r.label], " ".join(r.words[i] for i in r.decides)]
+    [" ".join(r.words), VERDICTS[r.label], " ".join(r.words[i] for i in r.decides)]
     for r in corpus.train[3:7]
 ]
 table(rows, ["review", "it says", "what decides"])
@@ -95,16 +99,18 @@ bag = make_pipeline(TfidfVectorizer(analyzer=list), LogisticRegression(C=3.0))
 bag.fit(task.train.texts, task.train.labels)
 print(bag.predict_proba([review.split() for review in PAIR])[:, 1].round(3))
 
+# %%
+def by_kind(said):
+    """Share of the validation reviews that is right: of all, and of each kind."""
+    right = torch.as_tensor(said) == task.validation.labels
+    kinds = [review.kind for review in corpus.validation]
+    found = {"all": right}
+    for kind in reviews.KINDS:
+        found[kind] = right[[one == kind for one in kinds]]
+    return {kind: of.double().mean().item() for kind, of in found.items()}
+
+
 # %% tags=["evidence"]
-def by_kind(said, part=corpus.validation):
-    """Share that is right of all reviews, and of each kind."""
-    right = torch.as_tensor(said) == torch.tensor([review.label for review in part])
-    kinds = {"all": right} | {
-        kind: right[[review.kind == kind for review in part]] for kind in reviews.KINDS
-    }
-    return {kind: of.double().mean().item() for kind, of in kinds.items()}
-
-
 of_bag = by_kind(bag.predict(task.validation.texts))
 observe(
     "Trained, it is right in {all:.0%} of 1,000 new reviews, where half would be a guess: in {plain:.0%} of the plain ones, in {negation:.0%} of those with a *not* or *never*.",
@@ -113,7 +119,7 @@ observe(
 )
 
 # %% [markdown]
-# Both of our reviews get the same number, to the last digit. They have to: the same words, the same sum. And a *not* is worse than useless, since no number for it can turn *good* down and *bad* up.
+# Both of our reviews get the same number. They have to: the same words, the same sum. And a *not* is no help, since no number for it can turn *good* down and *bad* up.
 
 # %% [markdown]
 # ## The idea
@@ -216,21 +222,27 @@ encode_word = check("8.2", encode_word)
 # %%
 check.show_reference("8.2")
 
-# %% tags=["evidence"]
+# %%
 spelled = [bytes([byte]) for byte in range(256)]
 for one, other in merges:
     spelled.append(spelled[one] + spelled[other])
+
+
+def pieces(word):
+    return [spelled[token] for token in encode_word(list(word.encode()), merges)]
+
+
+# %% tags=["evidence"]
 rows = []
 for word in (" function", " normalization", " unfunny", " Shakespeare", " 好"):
-    found = [spelled[token] for token in encode_word(list(word.encode()), merges)]
-    shown = [piece.decode(errors="replace").replace(" ", "␣") for piece in found]
-    rows.append([word.strip(), " · ".join(shown), len(found)])
+    shown = [piece.decode(errors="replace").replace(" ", "␣") for piece in pieces(word)]
+    rows.append([word.strip(), " · ".join(shown), len(shown)])
 table(rows, ["word", "its pieces", "number"])
 
 # %% [markdown]
 # Nothing is unknown: at worst, a word is written in bytes (the Chinese 好 has three, and each alone is shown as �). A space belongs to the word behind it. What do we pay?
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Tokens per sentence of the five libraries, by the number of merges: means over the validation set. Dashed: words. The horizontal axis is logarithmic.", "name": "fig-token-counts"}, "image": {"alt": "A falling curve over the number of merges from 10 to 3000, from nearly 100 tokens a sentence down to about 25, towards a dashed line below at about 18 words."}}
+# %%
 held = [sentence.text for sentence in real.validation]
 learned = tokens.learn_merges_indexed(" ".join(s.text for s in real.train), 3000)
 numbers = [10, 30, 100, 300, 1000, 3000]
@@ -238,6 +250,8 @@ per_sentence = []
 for n in numbers:
     pairs = tokens.BytePairs.from_merges(learned[:n])
     per_sentence.append(sum(len(pairs.encode(said)) for said in held) / len(held))
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Tokens per sentence of the five libraries, by the number of merges: means over the validation set. Dashed: words. The horizontal axis is logarithmic.", "name": "fig-token-counts"}, "image": {"alt": "A falling curve over the number of merges from 10 to 3000, from nearly 100 tokens a sentence down to about 25, towards a dashed line below at about 18 words."}}
 ax = curves({"byte pairs": (numbers, per_sentence)}, "merges", "tokens per sentence", logx=True)
 in_words = sum(len(tokens.words(said)) for said in held) / len(held)
 ax.axhline(in_words, color=INK, lw=1, ls="--")
@@ -284,48 +298,50 @@ guess(
 )
 
 # %% [markdown]
-# So ours fails twice. It is blind to the order, which costs a quarter. And it can only *add*: even where the bag would tell, a sum can't turn over what a *not* turns over. The remedy for the second is Day 6's desk, a step that isn't linear. The remedy for the first is to look at order, but how much of it? We count the same for **windows**, all that a convolution of Day 1 can see.
+# So ours fails twice. It is blind to the order, which costs a quarter. And it can only *add*. Even where the bag would tell, a sum can't turn over what a *not* turns over. Day 6's desk could: it isn't linear. But what the bag has lost, no desk brings back. How much order is needed? We count the same for **windows** of a few words, all that a convolution of Day 1 can see.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Shares of reviews that are judged rightly. The first bar is the trained bag of words; the others are ceilings, counted over all reviews that the grammar writes. Dashed: a guess.", "name": "fig-ceilings"}, "image": {"alt": "Five bars. The trained bag reaches a little over 50 percent, the ceiling of a bag is 75 percent, those of windows of two and three words are 91 percent, and of the whole order 100 percent."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Shares of reviews that are judged rightly. The first bar is the trained bag of words; the others are ceilings, counted over all reviews that the grammar writes. Dashed: a guess.", "name": "fig-ceilings"}, "image": {"alt": "Five bars. The trained bag reaches 64 percent. The ceiling of a bag is 75 percent, that of windows of two and of three words 89 percent, of windows of four 100 percent."}}
 shares = {"trained bag": of_bag["all"], "any bag": most}
-for size in (2, 3):
+for size in (2, 3, 4):
     shares[f"windows of {size}"] = reviews.ceiling(reviews.windows(size))
-shares["whole order"] = reviews.ceiling(lambda review: review.words)
 ax = bars({name: 100 * share for name, share in shares.items()}, "judged rightly (%)")
 ax.axvline(50, color=INK, lw=1, ls="--")
 plt.show()
 
 # %% [markdown]
-# Windows catch *not good*. They miss the reviews in which much stands between: in "I would **not** call the plot good **but** I would call the music great", no window of three holds both of the words that matter. That takes looks across the whole text.
+# Two words catch *not good*, and three catch no more. In "I would **not** call the **plot** good but I would call the music great", *not* and *plot* are four words apart, so three don't tell which half is turned over. For this grammar, four are enough. But somebody has to know that in advance, and people don't write by this grammar. A look reaches all words, however far they are.
 
 # %% [markdown]
 # ### Many texts at once
 #
-# *8 minutes, half of them yours.* Texts differ in length, and a batch is a rectangle. So short texts are filled up with **padding**. Who sorts them by length first fills up less: shuffle all, sort within a pool of some batches, then take the batches in random order.
+# *8 minutes, half of them yours.* Texts differ in length, and a batch is a rectangle. So short texts are filled up with **padding**. If texts of similar length are put together, there is less to fill up: we shuffle them, sort a pool of some batches by length, and take the batches in random order.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Eight texts in batches of two: a row is a text, a cell a word, hatched is padding.", "name": "fig-padding"}, "image": {"alt": "Two columns of four batches of two rows of cells. On the left, as they come, 20 of 76 places are hatched; on the right, sorted by length, 6 of 62."}}
 mechanisms.padded([3, 9, 5, 7, 4, 12, 6, 10], batch_size=2)
 plt.show()
 
 # %% [markdown]
-# Padding must not count. Day 5's mask keeps it out of the looks. It has to be kept out once more, where the vectors of all words become one. We take their mean. With $r_t$ 1 for a real word and 0 for padding,
+# Padding must not count. Day 5's mask keeps it out of the looks. It has to be kept out once more, where the vectors of all words become one. We take their mean, of a text of $n$ words
 #
 # $$
-# \bar x = \frac{\sum_t r_t\, x_t}{\sum_t r_t} .
+# \bar x = \frac{1}{n} \sum_{t=1}^{n} x_t ,
 # $$ (eq-masked-mean)
+#
+# and whatever stands behind them is left out.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A batch of two texts, pooled: columns are words, hatched ones padding. Struck out: the mean over all places, in which the short text is diluted.", "name": "fig-pooling"}, "image": {"alt": "Two rows. Above, not so good: three columns of two numbers, 1 2, 3 0 and 2 4, lead to their mean 2 2, on both sides the same. Below, great: one column 4 2 and two hatched ones 1 0; the mean over the real word is 4 2, that over all places, struck out, 2 0.67."}}
 vectors = torch.tensor([[[1.0, 2], [3, 0], [2, 4]], [[4, 2], [1, 0], [1, 0]]])  # (B, T, D)
-there = torch.tensor([[1.0, 1, 1], [1, 0, 0]])  # (B, T)
+n_words = [3, 1]
 ax = sheet(6.5)
 for x, title in ((9.0, "over real words"), (13.4, "over all places")):
     note(ax, (x + 0.3, 0.5), title, weight="bold")
 for i, text in enumerate(("not so good", "great - -")):
     y = 1.9 + 2.6 * i
-    word = cells(ax, (1.2, y), vectors[i].T, role="state", weights=0.4, hatched=there[i] == 0, size=(1.5, 0.85))
+    beyond = torch.arange(3) >= n_words[i]
+    look = {"role": "state", "weights": 0.4, "hatched": beyond, "size": (1.5, 0.85)}
+    word = cells(ax, (1.2, y), vectors[i].T, **look)
     label(ax, word, "top", *text.split())
-    over_real = (there[i, :, None] * vectors[i]).sum(dim=0) / there[i].sum()
-    over_all = vectors[i].mean(dim=0)
+    over_real, over_all = vectors[i, : n_words[i]].mean(dim=0), vectors[i].mean(dim=0)
     mean = cells(ax, (8.7, y), over_real[:, None], role="state", weights=0.8, size=(1.2, 0.85))
     arrow(ax, word.at("right"), mean.at("left"))
     wrong = bool((over_all != over_real).any())
@@ -336,21 +352,20 @@ plt.show()
 # ```{exercise} The mean of the words
 # :label: exercise-8-3
 #
-# *5 minutes.* Write {eq}`eq-masked-mean`. ([Solution](solutions/08_text_classification.ipynb#solution-8-3))
+# *5 minutes.* Write {eq}`eq-masked-mean` for a batch. ([Solution](solutions/08_text_classification.ipynb#solution-8-3))
 # ```
 
 
 # %%
-def masked_mean(x, real):
-    """Shapes: x (B, T, D), real (B, T), True where there is a word; returns (B, D)."""
+def masked_mean(x, lengths):
+    """Shapes: x (B, T, D), lengths (B,): the first lengths[b] places are words; returns (B, D)."""
     raise NotImplementedError
 
 
-def masked_mean(x, real):
-    return (x * real[..., None]).sum(1) / real.sum(1, keepdim=True)
+masked_mean = check("8.3", masked_mean)
 
 # %%
-
+check.show_reference("8.3")
 
 # %% [markdown]
 # ### The whole reader
@@ -360,7 +375,7 @@ def masked_mean(x, real):
 
 # %%
 class Block(nn.Module):
-    """A look and a thought, each on a normed copy: x (B, T, D) to the same."""
+    """A look and a thought, each on a normed copy: x (B, T, D) to the same, and the weights."""
 
     def __init__(self, D, h, F):
         super().__init__()
@@ -369,29 +384,36 @@ class Block(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(D) for _ in range(2))
 
     def forward(self, x, real):
-        x = x + self.look(self.norms[0](x), mask=real[:, None, None])[0]  # none at padding
-        return x + self.think(self.norms[1](x))
+        seen = real[:, None, None]  # (B, 1, 1, T): nobody looks at padding
+        found, weights = self.look(self.norms[0](x), mask=seen, need_weights=True)
+        x = x + found
+        return x + self.think(self.norms[1](x)), weights
 
 
 # %%
 class Classifier(nn.Module):
-    """Texts, ids (B, T) and lengths (B,), to logits (B, n_classes)."""
+    """Texts, ids (B, T) and lengths (B,), to logits (B, n_classes).
+
+    If they are needed, also all weights (B, L, h, T, T).
+    """
 
     def __init__(self, V, n_classes, D=48, h=4, F=96, L=2):
         super().__init__()
         self.tokens = nn.Embedding(V, D)
-        nn.init.normal_(self.tokens.weight, std=0.3)
+        nn.init.normal_(self.tokens.weight, std=D**-0.5)
         self.blocks = nn.ModuleList(Block(D, h, F) for _ in range(L))
         self.norm, self.output = nn.LayerNorm(D), nn.Linear(D, n_classes)
 
-    def forward(self, ids, lengths=None):
-        real = torch.ones_like(ids, dtype=torch.bool)  # (B, T)
-        if lengths is not None:
-            real = torch.arange(ids.shape[1]) < lengths[:, None]
-        x = self.tokens(ids)
+    def forward(self, ids, lengths=None, need_weights=False):
+        B, T = ids.shape
+        lengths = torch.full((B,), T) if lengths is None else lengths
+        real = torch.arange(T) < lengths[:, None]  # (B, T)
+        x, looks = self.tokens(ids), []
         for block in self.blocks:
-            x = block(x, real)
-        return self.output(masked_mean(self.norm(x), real))
+            x, weights = block(x, real)
+            looks.append(weights)
+        logits = self.output(masked_mean(self.norm(x), lengths))
+        return (logits, torch.stack(looks, dim=1)) if need_weights else logits
 
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The same road. In the frame: what a bag of words leaves out. Here each word looks at all others, twice.", "name": "fig-reading"}, "image": {"alt": "The picture of the road from a text to an answer once more, now for the plot was good but the music was not great, which ends in it is bad. A frame is around the row of vectors, the stage called reading."}}
@@ -399,26 +421,27 @@ mechanisms.road(PAIR[1], "it is bad", lit="reading")
 plt.show()
 
 
-# %%
-def trained(model, task, epochs, rate, seed=0):
-    texts, labels = reading.as_ids(task.train, task.vocabulary)
-    batches = BucketedBatches(texts, labels, batch_size=64, shuffle=True)
-    optimiser, schedule = rise_and_fall(model, rate, epochs * len(batches))
-    how = {"epochs": epochs, "schedule": schedule, "seed": seed}
-    return fit(model, batches, F.cross_entropy, optimiser, **how)
+# %% [markdown]
+# We train it on the reviews, in batches of similar length.
 
 
 # %% tags=["training"]
+def trained(model, task, epochs, rate):
+    texts = reading.as_ids(task.train, task.vocabulary)
+    return reading.train_classifier(model, texts, epochs=epochs, learning_rate=rate)
+
+
 torch.manual_seed(0)
 reader = Classifier(len(task.vocabulary), n_classes=2)
 history = trained(reader, task, epochs=8, rate=3e-3)
 
-# %% tags=["evidence"]
+# %%
 def says(model, texts, vocabulary):
     """Logits (n, n_classes) for texts, as their words."""
     return reading.logits_of(model, [vocabulary.encode(text) for text in texts])
 
 
+# %% tags=["evidence"]
 of_reader = by_kind(says(reader, task.validation.texts, task.vocabulary).argmax(-1))
 verdicts = says(reader, [review.split() for review in PAIR], task.vocabulary).softmax(-1)[:, 1]
 observe(
@@ -430,16 +453,10 @@ observe(
     holds=of_reader["all"] > max(0.93, most + 0.1) and verdicts[0] > 0.5 > verdicts[1],
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers by kind of review. *Negated contrast* is the kind of our pair; in *strength* the stronger of two opinions decides.", "name": "fig-by-kind"}, "image": {"alt": "For five kinds of reviews a pair of bars. The trained bag of words is near 80 percent for plain reviews, below 30 for negation, near 50 for the others; the reader is near 100 for all."}}
-kinds = list(reviews.KINDS)
-ax = plt.subplots(figsize=(6.4, 3.8))[1]
-for shift, (name, of) in zip((-0.2, 0.2), {"bag of words": of_bag, "reader": of_reader}.items()):
-    places = [i + shift for i in range(len(kinds))]
-    ax.barh(places, [100 * of[kind] for kind in kinds], height=0.38, label=name)
-ax.axvline(50, color=INK, lw=1, ls="--")
-ax.set(yticks=range(len(kinds)), yticklabels=kinds, xlabel="judged rightly (%)")
-ax.invert_yaxis()
-ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers by kind of review. *Negated contrast* is the kind of our pair; in *strength* the stronger of two opinions decides.", "name": "fig-by-kind"}, "image": {"alt": "Two bar charts over five kinds of reviews. The bag of words is near 100 percent for plain ones, below 10 for negation, near 50 for the others; the reader is near 100 for all."}}
+axes = plt.subplots(1, 2, figsize=(7.2, 3.2), sharey=True)[1]
+for ax, (name, of) in zip(axes, {"bag of words": of_bag, "reader": of_reader}.items()):
+    bars({kind: 100 * of[kind] for kind in reviews.KINDS}, f"{name}: right (%)", ax=ax)
 plt.show()
 
 # %% [markdown]
@@ -478,13 +495,12 @@ print("the logits agree with nn.TransformerEncoder, averaged text by text: ten d
 # *8 minutes.* A grammar is tidy. People aren't. Here is what the authors of five libraries, all of them installed with this book, write in their documentation. Names are masked as `<name>`, numbers as `<number>`. Which library says it?
 
 # %% tags=["view"]
-ONE = "the elements of the returned array are part of a low-discrepancy sequence"
-(asked,) = [said for said in real.train if " ".join(said.words) == ONE]
+(heard,) = [said for said in real.train if "fanbelts" in said.words]
 guess(
-    f"“{asked.text}” Who says so?",
+    f"“{heard.text}” Who says so?",
     list(libraries.LIBRARIES),
-    right=libraries.LIBRARIES[asked.label],
-    because=f"It is from {asked.module}. One word gives it away, if you know the libraries.",
+    right=libraries.LIBRARIES[heard.label],
+    because=f"It is an example in {heard.module}. No library is about cars, so one has to know who likes to work with data.",
 )
 
 # %% [markdown]
@@ -501,14 +517,315 @@ reader_5 = Classifier(len(task_5.vocabulary), n_classes=5)
 history_5 = trained(reader_5, task_5, epochs=3, rate=2e-3)
 
 # %% tags=["evidence"]
-labels_5 = task_5.validation.labels
-bag_right = (torch.from_numpy(bag_5.predict(task_5.validation.texts)) == labels_5).double().mean()
-said_5 = says(reader_5, task_5.validation.texts, task_5.vocabulary)
-reader_right = (said_5.argmax(-1) == labels_5).double().mean()
+said_5 = {"bag": torch.from_numpy(bag_5.predict_log_proba(task_5.validation.texts))}
+said_5["reader"] = says(reader_5, task_5.validation.texts, task_5.vocabulary)
+true_5 = task_5.validation.labels
+right_5 = {
+    name: (logits.argmax(-1) == true_5).double().mean().item() for name, logits in said_5.items()
+}
 observe(
     "Of {n:,} validation sentences the bag attributes {bag:.0%} rightly, the reader {reader:.0%}. A guess would be right in one of five.",
-    n=len(labels_5),
-    bag=bag_right.item(),
-    reader=reader_right.item(),
-    holds=0.4 < reader_right < bag_right + 0.05,
+    n=len(true_5),
+    **right_5,
+    holds=0.4 < right_5["reader"] < right_5["bag"] + 0.05,
 )
+
+# %% [markdown]
+# The bag is ahead! But one run at one rate says little. So a stored experiment tuned both with the same care: four settings each, chosen on the validation set, three seeds, from few sentences to all.
+#
+# TODO figure cls-1
+
+# %% [markdown]
+# ## Look inside
+#
+# *14 minutes, some of them yours.* First, what went wrong? Here is who was taken for whom.
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Validation sentences of the five libraries (rows), and what the bag of words said (columns).", "name": "fig-confusion"}, "image": {"alt": "A map of five rows and five columns with numbers. The diagonal is brightest. Off it, numpy, scipy and torch are most often exchanged; matplotlib is seldom confused."}}
+confused = torch.zeros(5, 5)
+for pair in zip(true_5.tolist(), said_5["bag"].argmax(-1).tolist()):
+    confused[pair] += 1
+names = {"rows": libraries.LIBRARIES, "columns": libraries.LIBRARIES}
+heat_map(confused, xlabel="said", ylabel="true", annotate=True, **names)
+plt.show()
+
+# %% tags=["evidence"]
+surest = said_5["bag"].max(dim=-1).values.argsort(descending=True)
+wrong = [i for i in surest.tolist() if said_5["bag"][i].argmax() != true_5[i]]
+rows = [
+    [
+        real.validation[i].text,
+        libraries.LIBRARIES[true_5[i]],
+        libraries.LIBRARIES[said_5["bag"][i].argmax()],
+    ]
+    for i in wrong[:3]
+]
+table(rows, ["the surest mistakes", "true", "said"])
+
+# %% [markdown]
+# ### Which words decided?
+#
+# Why does a model say what it says? The plainest way to ask: **leave one out**. Take a word away, and see how much less probable the answer $y$ becomes {cite}`li2016understanding`:
+#
+# $$
+# s_t = \ln p(y \mid x) - \ln p(y \mid x \text{ without } x_t) .
+# $$ (eq-leave-one-out)
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Leaving one out, with a judge so simple that one can follow it. It says how much speaks for *bad*: *great* counts −1, but with a *not* it counts 1. A word's score is what the judge says with all words, minus what it says without this one.", "name": "fig-leave-one-out"}, "image": {"alt": "Six rows of the sentence the music was not great. In the first nothing is struck out, and the judge says 1. In each of the others one word is struck out: without the, music or was it still says 1, a score of 0; without not it says -1, a score of 2; without great 0, a score of 1."}}
+sentence = "the music was not great".split()
+
+
+def judge(text):
+    return (1 if "not" in text else -1) * ("great" in text)
+
+
+ax = sheet(7.7)
+for i in range(len(sentence) + 1):
+    left = [word for t, word in enumerate(sentence) if t != i - 1]
+    struck = [[t == i - 1 for t in range(len(sentence))]]
+    y = 1.1 + 1.1 * i
+    cells(ax, (0.4, y), [sentence], struck=struck, size=(1.9, 0.85))
+    note(ax, (11.6, y + 0.42), f"{judge(left)}".replace("-", "−"))
+    if i:
+        score = judge(sentence) - judge(left)
+        shown = [[f"{score}".replace("-", "−")]]
+        cells(ax, (13.6, y), shown, role="key", weights=abs(score) / 2)
+for x, title in ((11.6, "says"), (14.1, "score")):
+    note(ax, (x, 0.5), title, weight="bold")
+plt.show()
+
+# %% [markdown]
+# ```{exercise} Leave one out
+# :label: exercise-8-4
+#
+# *5 minutes.* Give each word of a text its score {eq}`eq-leave-one-out`. The model makes logits (B, n_classes) of ids (B, T). ([Solution](solutions/08_text_classification.ipynb#solution-8-4))
+# ```
+
+
+# %%
+def leave_one_out(model, text, label):
+    """Shapes: text (T,), ids; returns the scores (T,) of its words, for one label."""
+    raise NotImplementedError
+
+
+leave_one_out = check("8.4", leave_one_out)
+
+# %%
+check.show_reference("8.4")
+
+# %% [markdown]
+# For the grammar's reviews we know which words *should* decide. So other ways to ask can be put beside it: the **gradient** at a word's vector, times the vector, which guesses from the slope what would change {cite}`denil2014extraction`; and **attention**, the weight with which a word is looked at. Choose a review and a method. What should decide is marked.
+
+# %% tags=["view"]
+pair = [
+    reviews.Review(tuple(PAIR[0].split()), 1, "negated contrast", (9,)),
+    reviews.Review(tuple(PAIR[1].split()), 0, "negated contrast", (8, 9)),
+]
+short = [r for r in corpus.validation if len(r.words) < 12]
+others = [next(r for r in short if r.kind == kind) for kind in list(reviews.KINDS)[1:]]
+asked = []
+for review in pair + others:
+    text = torch.tensor(task.vocabulary.encode(review.words))
+    p = reader(text[None]).detach().softmax(dim=-1)[0]
+    label = int(p.argmax())
+    scores = {
+        "leave one out": leave_one_out(reader, text, label).tolist(),
+        "gradient × input": gradient_times_input(reader, reader.tokens, text, label).tolist(),
+        "attention": attention_received(reader, text).tolist(),
+    }
+    said = {"answer": VERDICTS[label], "right": VERDICTS[review.label], "scores": scores}
+    asked.append(Reading(review.words, probability=p[label], decides=review.decides, **said))
+decided(asked)
+
+# %% [markdown]
+# TODO cls-3
+
+# %% [markdown]
+# ### How sure is it?
+#
+# The softmax gives probabilities. Are they? Of all answers that a model gives with 80 % confidence, four in five should be right: then it is **calibrated** {cite}`guo2017calibration`. A reliability diagram sorts answers by their confidence, and asks how many of each bin are right.
+#
+# If a model is too sure throughout, one number mends it. Divide the logits by a temperature $\tau$, chosen on sentences that weren't used in training:
+#
+# $$
+# p = \operatorname{softmax}(z / \tau) .
+# $$ (eq-calibrated)
+#
+# Above 1 it makes every answer less sure, and changes none.
+
+# %%
+half = len(true_5) // 2
+z, rest = said_5["reader"].split([half, len(true_5) - half])
+tau = fit_temperature(z, true_5[:half])
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "How sure the reader is, and how often it is right, on the second half of the validation sentences; the temperature was chosen on the first half. On the dashed line it would be calibrated.", "name": "fig-reliability"}, "image": {"alt": "Two curves of points over the confidence from 0.2 to 1. As trained, the points lie below the dashed diagonal; divided by the temperature, close to it."}}
+lines = {}
+for name, logits in (("as trained", rest), ("divided by τ", rest / tau)):
+    bins = reliability(logits, true_5[half:], n_bins=5)
+    lines[name] = (bins.confidence, bins.accuracy)
+ax = curves(lines, "confidence", "share right")
+ax.plot([0.2, 1], [0.2, 1], color=INK, lw=1, ls="--", marker="")
+plt.show()
+
+# %% tags=["evidence"]
+off = [
+    expected_calibration_error(logits, true_5[half:], n_bins=5) for logits in (rest, rest / tau)
+]
+observe(
+    "As trained, confidence and accuracy are {before:.1%} apart on average. Divided by τ = {tau:.2f}, {after:.1%}.",
+    before=off[0],
+    tau=tau,
+    after=off[1],
+    holds=tau > 1.05 and off[1] < off[0],
+)
+
+# %% [markdown]
+# ## Show someone
+#
+# *4 minutes.* Write a sentence of your own, as if you described what some function does. It says which library speaks, and which words gave it away.
+#
+# The bag speaks here, since it did best on validation. That also makes it easy to say why: each word has its number.
+
+# %% tags=["view"]
+counted, weighed = bag_5
+which_library(
+    counted.get_feature_names_out(),
+    counted.idf_,
+    weighed.coef_.T,
+    weighed.intercept_,
+    libraries=libraries.LIBRARIES,
+    names=libraries.NAMES,
+    sentence="Returns a copy of the points, in random order.",
+)
+
+# %% [markdown]
+# Or, in JupyterLab:
+
+
+# %%
+def who_says(sentence):
+    """The libraries, the most probable first, each with its probability."""
+    p = bag_5.predict_proba([libraries.masked(sentence)])[0]
+    return sorted(zip(p.round(2), libraries.LIBRARIES), reverse=True)
+
+
+print(who_says("Draw a line from the first to the last point, in the given colour."))
+
+# %% [markdown]
+# ## Where it breaks
+#
+# *3 minutes.* Ask the reader which word comes after "the music was". It has no answer: five numbers are all that it can say. It names a text, and can't write a word.
+#
+# And it learns from little. Somebody has to say what each text is, and of that one answer the whole network lives.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "What a text can teach. Above, one answer for the whole of it, as today. Below, an answer at each place: the next word.", "name": "fig-one-answer"}, "image": {"alt": "Two rows of the five words the music was not great. In the upper one arrows from all words lead to one box, bad. In the lower one an arrow leads from each word to a box with the next word: music, was, not, great, and a full stop."}}
+ax = sheet(8.0)
+for y, answers in ((1.9, ["bad"]), (6.1, [*sentence[1:], "."])):
+    for i, word in enumerate(sentence):
+        below = box(ax, (0.6 + 3.0 * i, y), word, (2.4, 0.85))
+        answer = answers[i % len(answers)]
+        x = below.x if len(answers) > 1 else 6.6
+        above = box(ax, (x, y - 1.7), answer, (2.4, 0.85), role="key")
+        arrow(ax, below.at("top"), above.at("bottom"))
+note(ax, (8.0, 3.2), "one answer, and somebody had to give it")
+note(ax, (8.0, 7.4), "five answers, and the text gives them itself")
+plt.show()
+
+# %% tags=["evidence"]
+n_words = sum(map(len, task_5.train.texts))
+observe(
+    "From {sentences:,} sentences of the libraries the reader got as many answers. The same sentences hold {words:,} next words.",
+    sentences=len(task_5.train.texts),
+    words=n_words,
+    holds=n_words > 10 * len(task_5.train.texts),
+)
+
+# %% [markdown]
+# What if the question were the text itself: which word comes next? Every place would be a question, its answer would stand beside it, and nobody would have to label anything.
+
+# %% [markdown]
+# ## What we found
+#
+# *2 minutes.* TODO Sentences that one often reads, and our answers.
+
+# %% [markdown]
+# ## Exercises
+#
+# *As long as you like.* More are on the [deeper page](deeper/08_text_classification.ipynb), and all solutions on [a page of their own](solutions/08_text_classification.ipynb).
+#
+# ```{exercise} Predict: what a sum of words gets right
+# :label: exercise-8-5
+#
+# *Warm-up, 5 minutes.* There are six texts, all equally likely: *good* and *bad*, *not good* and *not bad*, *good but bad* and *bad but good*. *Not* turns the verdict over, and after *but* comes what decides. Someone gives each word a number, and calls a text good if the sum is above 0. Which share of the texts can be judged rightly, at most?
+# ([Solution](solutions/08_text_classification.ipynb#solution-8-5))
+# ```
+
+# %%
+my_share = None
+
+check("8.5", my_share)
+
+# %% [markdown]
+# ```{exercise} How far off is its confidence?
+# :label: exercise-8-6
+#
+# *Core, 10 minutes.* The **expected calibration error** puts answers into $M$ equally wide bins of confidence, and averages over the bins, each by its share of the answers, how far apart accuracy and mean confidence are:
+#
+# $$
+# \sum_{m=1}^{M} \frac{n_m}{n} \left|\, \text{accuracy}_m - \text{confidence}_m \right| .
+# $$
+#
+# Bin $m$ holds what is above $(m - 1) / M$ and up to $m / M$.
+# ([Solution](solutions/08_text_classification.ipynb#solution-8-6))
+# ```
+
+
+# %%
+def calibration_error(confidence, right, n_bins: int) -> float:
+    """Shapes: confidence (n,), above 0 and up to 1; right (n,), True where the answer was right."""
+    raise NotImplementedError
+
+
+check("8.6", calibration_error)
+
+# %% [markdown]
+# ```{exercise} TF-IDF by hand
+# :label: exercise-8-7
+#
+# *Core, 8 minutes.* Make {eq}`eq-tfidf` of counts, and divide each text's weights by their Euclidean length. A text without words keeps its zeros.
+# ([Solution](solutions/08_text_classification.ipynb#solution-8-7))
+# ```
+
+
+# %%
+def tf_idf(counts):
+    """Shapes: counts (n, V), how often each word is in each text; returns weights (n, V)."""
+    raise NotImplementedError
+
+
+check("8.7", tf_idf)
+
+# %% [markdown]
+# ## Checklist and tomorrow
+#
+# The points from the top, ticked when you have passed the exercises that test them.
+
+# %% tags=["view"]
+points = {
+    "cut a text into tokens, and say what becomes of a word that nobody has seen": "8.1 8.2",
+    "say what a bag of words can't see, and what that costs": "8.5 8.7",
+    "average over the words of a text, and over nothing else": "8.3",
+    "build a classifier from Day 6's blocks, and train it": "8.3",
+    "find out which words decided, by taking each away": "8.4",
+    "say how far a model's confidence can be trusted, and mend it with one number": "8.6",
+}
+checklist({point: ids.split() for point, ids in points.items()})
+
+# %% [markdown]
+# **Tomorrow** the same blocks say what comes next, and write.
+
+# %% [markdown]
+# ## Further reading
+#
+# - {cite:t}`sennrich2016neural`, who brought byte pairs to translation; the program is on half a page.
+# - {cite:t}`wang2012baselines`, on how hard bags of words are to beat.
+# - {cite:t}`guo2017calibration`, on networks that are too sure.

@@ -30,6 +30,7 @@ from utils.transformer import (
     InputEmbedding,
     Parts,
     ScaledEmbedding,
+    Transformer,
     TransformerConfig,
 )
 
@@ -325,6 +326,11 @@ def test_mistaken_halves_are_found(kind):
         assert_turned(kind, 7)
 
 
+def test_the_first_position_is_0_and_turns_nothing():
+    x = draw(B, H, 1, 8)
+    assert torch.equal(RotaryHalves(8)(x), x)
+
+
 def test_far_positions_are_turned_as_exactly_as_near_ones():
     x = draw(1, 1, 3, 8)
     error = RotaryHalves(8)(x.float(), 60_000).double() - RotaryHalves(8)(x, 60_000)
@@ -374,6 +380,14 @@ def test_a_model_is_made_of_todays_parts_and_has_no_bias():
     assert not kinds & {nn.LayerNorm, FeedForward, MultiHeadAttention, ScaledEmbedding, Rotary}
     assert not [name for name, _ in model.named_parameters() if "bias" in name or "b_in" in name]
     assert model.output.weight is model.stack.embedding.symbols.weight
+
+
+def test_encoder_and_decoder_take_the_embedding_and_the_rotary_positions():
+    model = Transformer(chosen(target_vocab_size=7), TODAY)
+    for stack in (model.encoder, model.decoder):
+        assert type(stack.embedding.symbols) is UnscaledEmbedding
+        assert all(type(b.self_attention.rotary) is RotaryHalves for b in stack.blocks)
+    assert all(block.cross_attention.rotary is None for block in model.decoder.blocks)
 
 
 @pytest.mark.parametrize("split", range(1, 7))

@@ -147,7 +147,7 @@ def test_gpt2_gives_the_references_logits(name, gpt2):
     ours = load_gpt2(folder, torch.float64)
     error, size = off_by(ours, theirs)
     assert error < 1e-10 and size > 1
-    assert not ours.training
+    assert not ours.training and ours.config.dropout == 0
     tied = ours.output.weight is ours.stack.embedding.symbols.weight
     assert tied == GPT2S[name].get("tie_word_embeddings", True)
 
@@ -158,6 +158,7 @@ def test_llama_gives_the_references_logits(name, llama, reference, monkeypatch):
     ours = load_llama(folder, torch.float64)
     error, size = off_by(ours, theirs)
     assert error < 1e-6 * size and size > 1
+    assert not ours.training and ours.config.dropout == 0
 
     def norm(self, x):
         mean_square = x.pow(2).mean(-1, keepdim=True)
@@ -317,6 +318,12 @@ def test_a_known_mistake_is_found(kind, name, mistake, gpt2, llama):
 
 
 # Files --------------------------------------------------------------------------------------------
+
+
+def test_what_was_read_can_be_trained(llama):
+    ours = load_llama(llama("grouped queries, tied")[1])
+    ours(IDS)[0].logsumexp(-1).sum().backward()
+    assert all(weight.grad.abs().max() > 0 for weight in ours.parameters())
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -516,6 +523,10 @@ REFUSED_GPT2 = REFUSED | {
     ),
     "heads": (with_config(n_head=5), "5 heads do not divide a width of 24"),
     "activation": (with_config(activation_function="tanh"), "Unknown activation 'tanh': choose"),
+    "two activations": (
+        with_config(activation_function=["relu"]),
+        r"Unknown activation \['relu'\]: choose one of 'gelu', 'gelu_new'",
+    ),
     "epsilon": (with_config(layer_norm_epsilon="1e-5"), "layer_norm_epsilon = '1e-5': it is a num"),
     "no scale": (with_config(scale_attn_weights=False), "scale_attn_weights = False, and the book"),
     "scale by depth": (with_config(scale_attn_by_inverse_layer_idx=True), "_idx = True, and the"),

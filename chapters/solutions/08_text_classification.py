@@ -69,6 +69,16 @@ def encode_word(word: list[int], merges: list[tuple[int, int]]) -> list[int]:
 check("8.2", encode_word)
 
 # %% [markdown]
+# (solution-8-5)=
+# ## 8.5 Predict: what a sum of words gets right
+#
+# Let $g$, $b$ and $n$ be the numbers of *good*, *bad* and *not*. To read all four short texts, one would need $g > 0$ and $b \le 0$, but also $g + n \le 0$, so that $n \le -g < 0$, and $b + n > 0$, so that $n > -b \ge 0$. Both can't be, so one of the four is lost. *Good but bad* and *bad but good* have the same sum, and so the same verdict, and one of them is lost, too. That leaves four of six. A judge who remembers whole bags would get five.
+
+# %%
+my_share = 4 / 6
+check("8.5", my_share)
+
+# %% [markdown]
 # (solution-8-8)=
 # ## 8.8 What a merge changes
 #

@@ -38,6 +38,7 @@ class TextClassifier(nn.Module):
     ):
         super().__init__()
         self.embedding = Embedding(vocab_size, d_model)
+        nn.init.normal_(self.embedding.weight, std=d_model**-0.5)  # a rare word is no loud noise
         check_sizes(width=width, n_classes=n_classes)
         check_share("dropout", dropout)
         self.pool = pool

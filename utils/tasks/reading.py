@@ -2,9 +2,10 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -13,7 +14,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from utils.arguments import check_choice
-from utils.classification import MeanOfEmbeddings, RecurrentClassifier, TextCNN
+from utils.classification import (
+    CLSEncoder,
+    MeanOfEmbeddings,
+    RecurrentClassifier,
+    TextCNN,
+    max_pool,
+)
+from utils.data.libraries import sentences
+from utils.data.reviews import reviews
 from utils.data.text import BucketedBatches, Vocabulary, pad
 from utils.recurrent import LSTM, Bidirectional
 from utils.training.loop import History, fit, mode
@@ -41,6 +50,11 @@ class Task(NamedTuple):
     n_classes: int
 
 
+def as_labelled(part: Sequence) -> Labelled:
+    """Keep of each example its `words` and its `label`."""
+    return Labelled([each.words for each in part], torch.tensor([each.label for each in part]))
+
+
 def as_task(
     train: Sequence,
     validation: Sequence,
@@ -53,10 +67,7 @@ def as_task(
     least: how often a word occurs in the training texts if it is in the vocabulary.
     Raises: ValueError if there are no such words.
     """
-    parts = [
-        Labelled([each.words for each in part], torch.tensor([each.label for each in part]))
-        for part in (train[:n_train], validation, test)
-    ]
+    parts = [as_labelled(part) for part in (train[:n_train], validation, test)]
     counts = Counter(word for text in parts[0].texts for word in text)
     vocabulary = Vocabulary(word for word, count in counts.items() if count >= least)
     return Task(*parts, vocabulary, int(parts[0].labels.max()) + 1)
@@ -67,21 +78,40 @@ def as_ids(part: Labelled, vocabulary: Vocabulary) -> tuple[list[list[int]], Ten
     return [vocabulary.encode(text) for text in part.texts], part.labels
 
 
+def reviews_task(n_train: int = 6000) -> Task:
+    """Good reviews (1) and bad ones (0)."""
+    return as_task(*reviews()[:3], n_train)
+
+
+def said_by_libraries() -> list[np.ndarray]:
+    """All that the libraries say, as bytes: the data of what is measured with it."""
+    said = "\n".join(sentence.text for part in sentences() for sentence in part)
+    return [np.frombuffer(said.encode(), dtype=np.uint8)]
+
+
+def libraries_task(n_train: int | None = None) -> Task:
+    """Which library says it, numbered as in LIBRARIES; without n_train, of all its sentences."""
+    return as_task(*sentences(), n_train)
+
+
 # Models -------------------------------------------------------------------------------------------
 
-D = 64
+D, DROPOUT = 64, 0.1
 KERNEL = 3  # words that a text CNN sees at once
 NETWORKS: dict[str, Callable[[int, int], nn.Module]] = {  # of vocab_size and n_classes
-    "mean of embeddings": lambda V, n: MeanOfEmbeddings(V, D, n, dropout=0.1),
-    "text CNN": lambda V, n: TextCNN(V, D, n, 2 * D, (KERNEL,), dropout=0.1),
+    "mean of embeddings": lambda V, n: MeanOfEmbeddings(V, D, n, dropout=DROPOUT),
+    "text CNN": lambda V, n: TextCNN(V, D, n, 2 * D, (KERNEL,), dropout=DROPOUT),
     "BiLSTM": lambda V, n: RecurrentClassifier(
-        V, Bidirectional(LSTM(D, D), LSTM(D, D)), n, dropout=0.1
+        V, Bidirectional(LSTM(D, D), LSTM(D, D)), n, dropout=DROPOUT
     ),
     "Transformer": lambda V, n: EncoderOnly(transformer(V), n),
+    "Transformer, maximum": lambda V, n: EncoderOnly(transformer(V), n, pool=max_pool),
+    "Transformer, [CLS]": lambda V, n: CLSEncoder(transformer(V), n),
 }
-MODELS = ("majority", "bag of words", *NETWORKS)
-RATES = (3e-4, 1e-3, 3e-3, 1e-2)  # learning rates to choose from
-STRENGTHS = (0.3, 3.0, 30.0, 300.0)  # of a bag of words, as many: C, the inverse of its penalty
+MODELS = ("majority", "bag of words", *list(NETWORKS)[:4])
+POOLINGS = tuple(NETWORKS)[3:]  # of a Transformer, the mean first
+RATES = (1e-3, 3e-3, 1e-2, 3e-2)  # learning rates to choose from
+STRENGTHS = (0.1, 1.0, 10.0, 100.0)  # as many of a bag of words: C, the inverse of its penalty
 
 
 def transformer(vocab_size: int) -> TransformerConfig:
@@ -94,7 +124,7 @@ def transformer(vocab_size: int) -> TransformerConfig:
         n_layers=2,
         norm="pre",
         positions="rotary",
-        dropout=0.1,
+        dropout=DROPOUT,
     )
 
 
@@ -144,26 +174,75 @@ def logits_of(model: nn.Module, ids: list[list[int]]) -> Tensor:
     return torch.cat(parts)
 
 
+def trained(name: str, task: Task, rate: float, *, steps: int, seed: int = 0) -> nn.Module:
+    """Train one of NETWORKS for so many steps, or what is missing to whole epochs more."""
+    torch.manual_seed(seed)
+    model = NETWORKS[name](len(task.vocabulary), task.n_classes)
+    epochs = math.ceil(steps / math.ceil(len(task.train.labels) / BATCH))
+    train = as_ids(task.train, task.vocabulary)
+    train_classifier(model, train, epochs=epochs, learning_rate=rate, seed=seed)
+    return model.eval()
+
+
 def learn(
     name: str, task: Task, setting: float, *, steps: int, seed: int = 0
 ) -> Callable[[Labelled], Tensor]:
-    """Train one of MODELS for so many steps or a little more; return what gives its logits.
+    """Train a model; return what gives its logits (n, n_classes) for a part.
 
-    setting: a learning rate; of a bag of words, C; a majority needs none and leaves it.
+    name: one of MODELS or POOLINGS. setting: a learning rate; of a bag of words, C; a majority has
+    none, and no steps either.
     Raises: ValueError if there is no such model.
     """
-    check_choice("model", name, MODELS)
-    train, vocabulary, n_classes = task.train, task.vocabulary, task.n_classes
+    check_choice("model", name, {*MODELS, *POOLINGS})
     if name == "majority":
-        log_p = (torch.bincount(train.labels, minlength=n_classes) / len(train.labels)).log()
-        return lambda part: log_p.expand(len(part.labels), n_classes)
+        log_p = (torch.bincount(task.train.labels, minlength=task.n_classes) + 1).log()
+        return lambda part: log_p.expand(len(part.labels), -1)
     if name == "bag of words":
-        fitted = bag_of_words(setting).fit(train.texts, train.labels.numpy())
+        fitted = bag_of_words(setting).fit(task.train.texts, task.train.labels.numpy())
         return lambda part: torch.from_numpy(fitted.predict_log_proba(part.texts))
-    torch.manual_seed(seed)
-    model = NETWORKS[name](len(vocabulary), n_classes)
-    epochs = math.ceil(steps / math.ceil(len(train.labels) / BATCH))
-    train_classifier(
-        model, as_ids(train, vocabulary), epochs=epochs, learning_rate=setting, seed=seed
-    )
-    return lambda part: logits_of(model, as_ids(part, vocabulary)[0])
+    model = trained(name, task, setting, steps=steps, seed=seed)
+    return lambda part: logits_of(model, as_ids(part, task.vocabulary)[0])
+
+
+class Tuned(NamedTuple):
+    """The setting that was chosen, and how much of the validation part is right with each."""
+
+    setting: float
+    validation: list[float]
+
+
+def tune(name: str, task: Task, *, steps: int, seed: int = 0) -> Tuned:
+    """Choose the learning rate, or a bag of words' C, on the validation part: of four for each.
+
+    Raises: ValueError as `learn` does.
+    """
+    settings = STRENGTHS if name == "bag of words" else RATES
+    right = [
+        share_right(learn(name, task, setting, steps=steps, seed=seed), task.validation)
+        for setting in settings
+    ]
+    return Tuned(settings[right.index(max(right))], right)
+
+
+def share_right(answer: Callable[[Labelled], Tensor], part: Labelled) -> float:
+    """Return how much of a part gets its label from what `learn` returned."""
+    return (answer(part).argmax(dim=1) == part.labels).double().mean().item()
+
+
+def compared(
+    name: str,
+    task: Task,
+    parts: Mapping[str, Labelled],
+    *,
+    steps: int,
+    seeds: Sequence[int] = (0, 1, 2),
+) -> dict[str, float | list[float]]:
+    """Tune a model with the first seed, train it with each, and judge it on the parts.
+
+    Returns: the setting, what of the validation part was right with each, and of each part what is
+        right, seed by seed.
+    """
+    tuned = tune(name, task, steps=steps, seed=seeds[0])
+    answers = [learn(name, task, tuned.setting, steps=steps, seed=seed) for seed in seeds]
+    right = {part: [share_right(a, held) for a in answers] for part, held in parts.items()}
+    return {"setting": tuned.setting, "by setting": tuned.validation, **right}
