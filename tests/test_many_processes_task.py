@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from utils.tasks import many_processes as task
-from utils.training.data_parallel import process_group
 from utils.training.loop import Batches, fit
+from utils.training.processes import process_group
 from utils.training.recipes import rise_and_fall
 
 
