@@ -3,9 +3,9 @@
 Small GPTs of one block or two read random segments that come again. Every hundred steps: the loss
 where a segment is new and where it comes again, and how well the best head matches prefixes. In the
 end heads are told apart by what they look at: those that match prefixes, the one of the first block
-that looks most at the symbol before, and the rest. Each kind is silenced (by the mean over sequences) in the model of
-every hundredth step; in the last one also each head alone, and ten draws of as many heads as match
-prefixes, from all the others.
+that looks most at the symbol before, and the rest. Each kind is silenced (by the mean over
+sequences) in the model of every hundredth step; in the last one also each head alone, and ten draws
+of as many heads as match prefixes, from all the others.
 """
 
 import copy
