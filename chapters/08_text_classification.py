@@ -132,7 +132,7 @@ observe(
 # 3. **Pooling** makes one vector of many. *Where* something was is forgotten.
 # 4. The answer is one of a few. How sure the model was is mostly forgotten, too.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "From a text to an answer: each row holds less than the one above.", "name": "fig-road"}, "image": {"alt": "From above: a box with the whole sentence, the plot was not good but the music was great; a row of ten boxes with its words; below each word a vector of three numbers; arrows from all ten into a single vector; and an arrow to a box, it is good. The five stages are called text, tokens, reading, pooling and answer."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "From a text to an answer: each row holds less than the one above.", "name": "fig-text-road"}, "image": {"alt": "From above: a box with the whole sentence, the plot was not good but the music was great; a row of ten boxes with its words; below each word a vector of three numbers; arrows from all ten into a single vector; and an arrow to a box, it is good. The five stages are called text, tokens, reading, pooling and answer."}}
 mechanisms.road(PAIR[0], "it is good")
 plt.show()
 
@@ -146,7 +146,7 @@ plt.show()
 #
 # *14 minutes, most of them yours.* A network wants numbers, so a text has to become symbols. **Characters** are few, and none is ever unknown. But rows of them are long, and *not* is three symbols that someone has to put together. **Words** make short rows. But each needs a vector of its own, and one that wasn't in the training set has none: names, typing errors and *unfunny* all become the same `<unk>`.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One text, three ways to cut it. Hatched: a word that was not in the training set. Right: the number of tokens.", "name": "fig-cuts"}, "image": {"alt": "The text an unfunny plot three times. As characters it is 15 cells; as words three, of which unfunny is hatched; as subwords five: an, un, fun, ny, plot. Each piece stands under its letters."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One text, three ways to cut it. Hatched: a word that was not in the training set. Right: the number of tokens.", "name": "fig-three-cuts"}, "image": {"alt": "The text an unfunny plot three times. As characters it is 15 cells; as words three, of which unfunny is hatched; as subwords five: an, un, fun, ny, plot. Each piece stands under its letters."}}
 said = "an unfunny plot"
 rows = {"characters": list(said), "words": said.split(), "subwords": "an un fun ny plot".split()}
 mechanisms.cuts(said, rows, unknown={"unfunny"})
@@ -319,7 +319,7 @@ plt.show()
 #
 # *8 minutes, half of them yours.* Texts differ in length, and a batch is a rectangle. So short texts are filled up with **padding**. If texts of similar length are put together, there is less to fill up: we shuffle them, sort a pool of some batches by length, and take the batches in random order.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Eight texts in batches of two: a row is a text, a cell a word, hatched is padding.", "name": "fig-padding"}, "image": {"alt": "Two columns of four batches of two rows of cells. On the left, as they come, 20 of 76 places are hatched; on the right, sorted by length, 6 of 62."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Eight texts in batches of two: a row is a text, a cell a word, hatched is padding.", "name": "fig-text-batches"}, "image": {"alt": "Two columns of four batches of two rows of cells. On the left, as they come, 20 of 76 places are hatched; on the right, sorted by length, 6 of 62."}}
 mechanisms.padded([3, 9, 5, 7, 4, 12, 6, 10], batch_size=2)
 plt.show()
 
@@ -332,7 +332,7 @@ plt.show()
 #
 # and whatever stands behind them is left out.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A batch of two texts, pooled: columns are words, hatched ones padding. Struck out: the mean over all places, in which the short text is diluted.", "name": "fig-pooling"}, "image": {"alt": "Two rows. Above, not so good: three columns of two numbers, 1 2, 3 0 and 2 4, lead to their mean 2 2, on both sides the same. Below, great: one column 4 2 and two hatched ones 1 0; the mean over the real word is 4 2, that over all places, struck out, 2 0.67."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A batch of two texts, pooled: columns are words, hatched ones padding. Struck out: the mean over all places, in which the short text is diluted.", "name": "fig-pooled-texts"}, "image": {"alt": "Two rows. Above, not so good: three columns of two numbers, 1 2, 3 0 and 2 4, lead to their mean 2 2, on both sides the same. Below, great: one column 4 2 and two hatched ones 1 0; the mean over the real word is 4 2, that over all places, struck out, 2 0.67."}}
 vectors = torch.tensor([[[1.0, 2], [3, 0], [2, 4]], [[4, 2], [1, 0], [1, 0]]])  # (B, T, D)
 n_words = [3, 1]
 ax = sheet(6.5)
@@ -493,7 +493,7 @@ torch.testing.assert_close(ours(ids, lengths), ours.output(expected), rtol=1e-10
 print("the logits agree with nn.TransformerEncoder, averaged text by text: ten digits")
 
 # %% [markdown]
-# Gradients, and the book's own model with its turns, are on the [deeper page](deeper/08_text_classification.ipynb#deeper-right).
+# Gradients, and the book's own model with its turns, are on the [deeper page](deeper/08_text_classification.ipynb#deeper-reader-right).
 
 # %% [markdown]
 # ## Train it
@@ -569,7 +569,7 @@ observe(
 #
 # *14 minutes, some of them yours.* First, what went wrong? Here is who was taken for whom.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Validation sentences of the five libraries (rows), and what the bag of words said (columns).", "name": "fig-confusion"}, "image": {"alt": "A map of five rows and five columns with numbers. The diagonal is brightest. Off it, numpy, scipy and torch are most often exchanged; matplotlib is seldom confused."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Validation sentences of the five libraries (rows), and what the bag of words said (columns).", "name": "fig-libraries-confused"}, "image": {"alt": "A map of five rows and five columns with numbers. The diagonal is brightest. Off it, numpy, scipy and torch are most often exchanged; matplotlib is seldom confused."}}
 confused = torch.zeros(5, 5)
 for pair in zip(true_5.tolist(), said_5["bag"].argmax(-1).tolist()):
     confused[pair] += 1
