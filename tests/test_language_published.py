@@ -523,6 +523,10 @@ REFUSED_GPT2 = REFUSED | {
     ),
     "heads": (with_config(n_head=5), "5 heads do not divide a width of 24"),
     "activation": (with_config(activation_function="tanh"), "Unknown activation 'tanh': choose"),
+    "two activations": (
+        with_config(activation_function=["relu"]),
+        r"Unknown activation \['relu'\]: choose one of 'gelu', 'gelu_new'",
+    ),
     "epsilon": (with_config(layer_norm_epsilon="1e-5"), "layer_norm_epsilon = '1e-5': it is a num"),
     "no scale": (with_config(scale_attn_weights=False), "scale_attn_weights = False, and the book"),
     "scale by depth": (with_config(scale_attn_by_inverse_layer_idx=True), "_idx = True, and the"),

@@ -184,7 +184,7 @@ def _llama_places(model: DecoderOnly) -> dict[str, Tensor]:
 
 
 def _activation(name: object) -> str:
-    check_choice("activation", name, ACTIVATION)
+    check_choice("activation", name, list(ACTIVATION))
     return ACTIVATION[name]
 
 

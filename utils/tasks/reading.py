@@ -90,8 +90,11 @@ def said_by_libraries() -> list[np.ndarray]:
 
 
 def libraries_task(n_train: int | None = None) -> Task:
-    """Which library says it, numbered as in LIBRARIES; without n_train, of all its sentences."""
-    return as_task(*sentences(), n_train)
+    """Which library says it, numbered as in LIBRARIES; without n_train, of all its sentences.
+
+    A word that occurs once in training is unknown, so that something is learned of such words.
+    """
+    return as_task(*sentences(), n_train, least=2)
 
 
 # Models -------------------------------------------------------------------------------------------
