@@ -13,7 +13,7 @@ import numpy as np
 from utils.data.dates import LANGUAGES, language_words
 from utils.data.libraries import NAME, NUMBER, sentences
 from utils.data.text import UNK, Vocabulary
-from utils.tasks.reading import Labelled, Task, as_task, compared, said_by_libraries
+from utils.tasks.reading import Labelled, Recipe, Task, as_task, compared, said_by_libraries
 from utils.tokens import BytePairs, characters, learn_merges_indexed, words
 
 PARAMETERS = {
@@ -69,7 +69,7 @@ def measure(task: str, tokens: str, n_train: int, vocabulary: int, steps: int) -
         "tokens per text": sum(map(len, read.test.texts)) / len(read.test.texts),
         "unknown tokens": share_unknown(read),
         "texts with unseen words": sum(unseen) / len(unseen),
-        **compared("Transformer", read, judged, steps=steps),
+        **compared("Transformer", read, judged, Recipe(steps)),
     }
 
 
