@@ -132,7 +132,7 @@ observe(
 # 3. **Pooling** makes one vector of many. *Where* something was is forgotten.
 # 4. The answer is one of a few. How sure the model was is mostly forgotten, too.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "From a text to an answer: each row holds less than the one above.", "name": "fig-road"}, "image": {"alt": "From above: a box with the whole sentence, the plot was not good but the music was great; a row of ten boxes with its words; below each word a vector of three numbers; arrows from all ten into a single vector; and an arrow to a box, it is good. The five stages are called text, tokens, reading, pooling and answer."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "From a text to an answer: each row holds less than the one above.", "name": "fig-text-road"}, "image": {"alt": "From above: a box with the whole sentence, the plot was not good but the music was great; a row of ten boxes with its words; below each word a vector of three numbers; arrows from all ten into a single vector; and an arrow to a box, it is good. The five stages are called text, tokens, reading, pooling and answer."}}
 mechanisms.road(PAIR[0], "it is good")
 plt.show()
 
@@ -146,7 +146,7 @@ plt.show()
 #
 # *14 minutes, most of them yours.* A network wants numbers, so a text has to become symbols. **Characters** are few, and none is ever unknown. But rows of them are long, and *not* is three symbols that someone has to put together. **Words** make short rows. But each needs a vector of its own, and one that wasn't in the training set has none: names, typing errors and *unfunny* all become the same `<unk>`.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One text, three ways to cut it. Hatched: a word that was not in the training set. Right: the number of tokens.", "name": "fig-cuts"}, "image": {"alt": "The text an unfunny plot three times. As characters it is 15 cells; as words three, of which unfunny is hatched; as subwords five: an, un, fun, ny, plot. Each piece stands under its letters."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One text, three ways to cut it. Hatched: a word that was not in the training set. Right: the number of tokens.", "name": "fig-three-cuts"}, "image": {"alt": "The text an unfunny plot three times. As characters it is 15 cells; as words three, of which unfunny is hatched; as subwords five: an, un, fun, ny, plot. Each piece stands under its letters."}}
 said = "an unfunny plot"
 rows = {"characters": list(said), "words": said.split(), "subwords": "an un fun ny plot".split()}
 mechanisms.cuts(said, rows, unknown={"unfunny"})
@@ -244,6 +244,8 @@ table(rows, ["word", "its pieces", "number"])
 # Nothing is unknown. At worst a word is written in bytes, as 好, which has three (one alone is shown as �). A space belongs to the word behind it. What is the price?
 
 # %%
+known = {word for said in real.train for word in said.words}
+new_words = [word not in known for said in real.validation for word in said.words]
 held = [sentence.text for sentence in real.validation]
 letters, in_words = (
     sum(len(cut_up(said)) for said in held) / len(held)
@@ -262,8 +264,6 @@ ax.axhline(in_words, color=INK, lw=1, ls="--")
 plt.show()
 
 # %% tags=["evidence"]
-known = {word for said in real.train for word in said.words}
-new_words = [word not in known for said in real.validation for word in said.words]
 observe(
     "A sentence is {letters:.0f} characters, {pairs:.0f} byte pairs after 3,000 merges, or {words:.0f} words. But {unknown:.1%} of the words in new modules were never seen before, though names are masked.",
     letters=letters,
@@ -319,7 +319,7 @@ plt.show()
 #
 # *8 minutes, half of them yours.* Texts differ in length, and a batch is a rectangle. So short texts are filled up with **padding**. If texts of similar length are put together, there is less to fill up: we shuffle them, sort a pool of some batches by length, and take the batches in random order.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Eight texts in batches of two: a row is a text, a cell a word, hatched is padding.", "name": "fig-padding"}, "image": {"alt": "Two columns of four batches of two rows of cells. On the left, as they come, 20 of 76 places are hatched; on the right, sorted by length, 6 of 62."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Eight texts in batches of two: a row is a text, a cell a word, hatched is padding.", "name": "fig-text-batches"}, "image": {"alt": "Two columns of four batches of two rows of cells. On the left, as they come, 20 of 76 places are hatched; on the right, sorted by length, 6 of 62."}}
 mechanisms.padded([3, 9, 5, 7, 4, 12, 6, 10], batch_size=2)
 plt.show()
 
@@ -332,7 +332,7 @@ plt.show()
 #
 # and whatever stands behind them is left out.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A batch of two texts, pooled: columns are words, hatched ones padding. Struck out: the mean over all places, in which the short text is diluted.", "name": "fig-pooling"}, "image": {"alt": "Two rows. Above, not so good: three columns of two numbers, 1 2, 3 0 and 2 4, lead to their mean 2 2, on both sides the same. Below, great: one column 4 2 and two hatched ones 1 0; the mean over the real word is 4 2, that over all places, struck out, 2 0.67."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A batch of two texts, pooled: columns are words, hatched ones padding. Struck out: the mean over all places, in which the short text is diluted.", "name": "fig-pooled-texts"}, "image": {"alt": "Two rows. Above, not so good: three columns of two numbers, 1 2, 3 0 and 2 4, lead to their mean 2 2, on both sides the same. Below, great: one column 4 2 and two hatched ones 1 0; the mean over the real word is 4 2, that over all places, struck out, 2 0.67."}}
 vectors = torch.tensor([[[1.0, 2], [3, 0], [2, 4]], [[4, 2], [1, 0], [1, 0]]])  # (B, T, D)
 n_words = [3, 1]
 ax = sheet(6.5)
@@ -493,7 +493,7 @@ torch.testing.assert_close(ours(ids, lengths), ours.output(expected), rtol=1e-10
 print("the logits agree with nn.TransformerEncoder, averaged text by text: ten digits")
 
 # %% [markdown]
-# Gradients, and the book's own model with its turns, are on the [deeper page](deeper/08_text_classification.ipynb#deeper-right).
+# Gradients, and the book's own model with its turns, are on the [deeper page](deeper/08_text_classification.ipynb#deeper-reader-right).
 
 # %% [markdown]
 # ## Train it
@@ -540,32 +540,25 @@ observe(
 # The bag is ahead! But one run at one rate says little. So a stored experiment tuned both with the same care: four settings each, chosen on the validation set, three seeds, on few examples and on many, then once on the test set.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers on the test sets, by the number of texts to learn from: means and ranges of three seeds (stored experiment). Left the reviews, where order decides; right the five libraries. Horizontal axes are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 2000 and 6000 texts."}}
-stored = experiments.load("classifiers")
+stored, ends = experiments.load("classifiers"), {}
 sizes = stored.parameters["n_train"]
-names = {"bag of words": "bag of words", "Transformer": "reader"}
-figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.4))
+names = {"bag": "bag of words", "reader": "Transformer"}
+axes = plt.subplots(1, 2, figsize=(7.2, 3.4))[1]
 for ax, where in zip(axes, ("reviews", "libraries")):
-    found = {name: stored.column("test", task=where, model=name) for name in names}
-    lines = {names[name]: (sizes, 100 * torch.tensor(rows).T) for name, rows in found.items()}
+    found = {name: stored.column("test", task=where, model=of) for name, of in names.items()}
+    lines = {name: (sizes, 100 * torch.tensor(rows).T) for name, rows in found.items()}
     curves(lines, "texts", "right (%)", logx=True, ax=ax).set_title(where)
-    ax.set_xticks(sizes, sizes)
+    ax.set_xticks(sizes, sizes, minor=False)
     ax.minorticks_off()
+    ends |= {f"{name}_{where}": sum(rows[-1]) / 3 for name, rows in found.items()}
 plt.show()
 
 # %% tags=["evidence"]
-last = {
-    (where, name): sum(stored.column("test", task=where, model=name)[-1]) / 3
-    for where in ("reviews", "libraries")
-    for name in names
-}
 observe(
-    "With 6,000 texts the reader judges {reader:.1%} of the reviews rightly, the bag {bag:.1%}. Of the libraries' sentences the reader attributes {reader_5:.1%}, the bag {bag_5:.1%}.",
-    reader=last["reviews", "Transformer"],
-    bag=last["reviews", "bag of words"],
-    reader_5=last["libraries", "Transformer"],
-    bag_5=last["libraries", "bag of words"],
-    holds=last["reviews", "Transformer"] > 0.95 > 0.75 > last["reviews", "bag of words"]
-    and last["libraries", "bag of words"] > last["libraries", "Transformer"] - 0.02,
+    "With 6,000 texts the reader judges {reader_reviews:.1%} of the reviews rightly, the bag {bag_reviews:.1%}. Of the libraries' sentences the reader attributes {reader_libraries:.1%}, the bag {bag_libraries:.1%}.",
+    **ends,
+    holds=ends["reader_reviews"] > 0.95 > 0.75 > ends["bag_reviews"]
+    and ends["reader_libraries"] < ends["bag_libraries"] + 0.01,
 )
 
 # %% [markdown]
@@ -576,7 +569,7 @@ observe(
 #
 # *14 minutes, some of them yours.* First, what went wrong? Here is who was taken for whom.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Validation sentences of the five libraries (rows), and what the bag of words said (columns).", "name": "fig-confusion"}, "image": {"alt": "A map of five rows and five columns with numbers. The diagonal is brightest. Off it, numpy, scipy and torch are most often exchanged; matplotlib is seldom confused."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Validation sentences of the five libraries (rows), and what the bag of words said (columns).", "name": "fig-libraries-confused"}, "image": {"alt": "A map of five rows and five columns with numbers. The diagonal is brightest. Off it, numpy, scipy and torch are most often exchanged; matplotlib is seldom confused."}}
 confused = torch.zeros(5, 5)
 for pair in zip(true_5.tolist(), said_5["bag"].argmax(-1).tolist()):
     confused[pair] += 1
@@ -585,16 +578,10 @@ heat_map(confused, xlabel="said", ylabel="true", annotate=True, **names)
 plt.show()
 
 # %% tags=["evidence"]
-surest = said_5["bag"].max(dim=-1).values.argsort(descending=True)
-wrong = [i for i in surest.tolist() if said_5["bag"][i].argmax() != true_5[i]]
-rows = [
-    [
-        real.validation[i].text,
-        libraries.LIBRARIES[true_5[i]],
-        libraries.LIBRARIES[said_5["bag"][i].argmax()],
-    ]
-    for i in wrong[:3]
-]
+surest, said = said_5["bag"].max(dim=-1)
+wrong = surest.masked_fill(said == true_5, -torch.inf).topk(3).indices.tolist()
+named = [[libraries.LIBRARIES[of[i]] for of in (true_5, said)] for i in wrong]
+rows = [[real.validation[i].text, *names] for i, names in zip(wrong, named)]
 table(rows, ["the surest mistakes", "true", "said"])
 
 # %% [markdown]
@@ -806,12 +793,11 @@ observe(
 # %% tags=["evidence"]
 claim(
     "cls-1",
-    "Yes, if order decides: {reader:.0%} of reviews against {bag:.0%} by a bag of words. Where words decide, no: {reader_5:.0%} of sentences against {bag_5:.0%}.",
-    reader=last["reviews", "Transformer"],
-    bag=last["reviews", "bag of words"],
-    reader_5=last["libraries", "Transformer"],
-    bag_5=last["libraries", "bag of words"],
-    holds=lambda reader, bag, reader_5, bag_5: reader > bag + 0.1 and reader_5 < bag_5 + 0.01,
+    "Yes, if order decides: {reader_reviews:.0%} of reviews against {bag_reviews:.0%} by a bag of words. Where words decide, no: {reader_libraries:.0%} of sentences against {bag_libraries:.0%}.",
+    **ends,
+    holds=lambda reader_reviews, bag_reviews, reader_libraries, bag_libraries: (
+        reader_reviews > bag_reviews + 0.1 and reader_libraries < bag_libraries + 0.01
+    ),
     experiment="classifiers",
     scale="6,000 texts, four settings for each, three seeds",
 )

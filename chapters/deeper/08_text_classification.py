@@ -36,7 +36,7 @@ from utils.tasks import reading
 use_book_style()
 
 # %% [markdown]
-# (deeper-right)=
+# (deeper-reader-right)=
 # ## Is it right, in full?
 #
 # *4 minutes.* The lesson's reader gave the library's numbers, without positions and without gradients. What about the book's own, with both? `EncoderOnly` is a classifier of Day 6's blocks. Its looks turn queries and keys by their positions, and its pooling leaves padding out. We compare it with the library's encoder, in values and gradients, with padding, and with every weight a random number: a gain of 1 or a bias of 0 would hide mistakes.
