@@ -426,7 +426,7 @@ ours = (judged.sum() / math.log(2) / task.n_bytes).item()
 
 # %% tags=["evidence"]
 counted = {order: task.counted(order) for order in range(2, 7)}
-bits = {order: (nats.sum() / math.log(2) / task.n_bytes).item() for order, nats in counted.items()}
+bits = {order: task.per_byte(nats) for order, nats in counted.items()}
 best = min(bits, key=bits.get)
 
 # %% tags=["view"]

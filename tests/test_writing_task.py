@@ -57,6 +57,8 @@ def test_a_model_that_knows_nothing_needs_the_logarithm_of_all_tokens_for_each(t
     torch.testing.assert_close(nats, torch.full_like(nats, math.log(V)))
     first = task.tokens.decode(task.ids["validation"][:1])
     assert task.n_bytes == len(task.text["validation"].encode()) - len(first)
+    expected = len(nats) * math.log2(V) / task.n_bytes
+    assert task.per_byte(nats) == pytest.approx(expected, rel=1e-5)
 
 
 def test_a_table_is_judged_in_the_windows_in_which_a_model_is(task):
@@ -76,7 +78,7 @@ def test_a_table_is_judged_in_the_windows_in_which_a_model_is(task):
 
 
 def test_tables_that_look_farther_back_need_fewer_bits(task):
-    bits = [task.counted(order).sum().item() / math.log(2) / task.n_bytes for order in (2, 3, 4)]
+    bits = [task.per_byte(task.counted(order)) for order in (2, 3, 4)]
     assert 3 > bits[0] > bits[1] > bits[2] > 1.5
 
 

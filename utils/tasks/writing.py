@@ -13,7 +13,7 @@ from utils.data.text import SPECIAL, Vocabulary, pad
 from utils.tokens import BytePairs, learn_merges_indexed
 from utils.training.counting import KneserNey
 from utils.training.loop import History
-from utils.training.metrics import accuracy, surprises
+from utils.training.metrics import accuracy, bits_per_byte, surprises
 from utils.training.recipes import rise_and_fall, tag_loss, train_once
 from utils.transformer import DecoderOnly, Tagger, TransformerConfig
 
@@ -54,6 +54,13 @@ class Writing:
     def n_bytes(self) -> int:
         """How many bytes of the validation text are asked for: all but the first token's."""
         return sum(map(len, self.tokens.pieces(self.ids["validation"][1:])))
+
+    def per_byte(self, nats: Tensor) -> float:
+        """Bits per byte of the validation text, from the surprises of all its tokens but the first.
+
+        Shapes: nats (n - 1,).
+        """
+        return bits_per_byte(nats.mean().item(), len(nats), self.n_bytes)
 
     def judged(self, model: Callable[[Tensor], Tensor]) -> Tensor:
         """`surprises` of a model on the validation text, in windows of T."""
