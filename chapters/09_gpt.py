@@ -509,15 +509,18 @@ exist, varied = tasks.words_in(task, texts)  # (3, taus) each
 
 # %% tags=["view"]
 guess(
-    "At a temperature of 0.1, what does it write?",
-    ["its best text", "the same again and again", "nonsense"],
-    right="the same again and again",
-    because=f"Of its words, {varied[:, 0].mean():.0%} are different ones, at temperature 1 {varied[:, 3].mean():.0%}.",
+    "At a temperature of 1.6, how many of its words exist?",
+    ["nearly all", "about half", "hardly any"],
+    right="about half",
+    because=f"It is {exist[:, -1].mean():.0%}; at 0.4 it is {exist[:, 1].mean():.0%}. Pieces of words are put together freely when all tokens come near to each other.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Texts of 120 tokens by temperature, without top-k and top-p: the share of their words that the training text has, and the share of different ones. Three texts each, means and ranges.", "name": "fig-temperatures"}, "image": {"alt": "Two lines over temperatures from 0.1 to 1.6. The share of words that exist begins near one and falls to under a half. The share of different words begins low and rises to nearly one."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Texts of 120 tokens by temperature, without top-k and top-p: the share of their words that the training text has, and the share of different ones. Three texts each, means and ranges.", "name": "fig-temperatures"}, "image": {"alt": "Two lines over temperatures from 0.1 to 1.6. The share of words that exist begins high and falls to about a half. The share of different words is lower where it is cold than where it is hot."}}
 curves({"exist": (taus, exist), "different": (taus, varied)}, "temperature", "share of words")
 plt.show()
+
+# %% [markdown]
+# Cold, it repeats what is safe; hot, it makes words up. What one likes to read lies between, and there top-k and top-p cut off the tail.
 
 # %% [markdown]
 # ## Show someone
@@ -534,12 +537,10 @@ print("Today we learned", end="")
 _ = continued("Today we learned", n=80, seed=2, say=partial(print, end="", flush=True))
 
 # %% [markdown]
-# Another text is one argument away:
+# It has the tone, and no thought. A quarter of a million letters have taught it words, quotation marks and how a sentence of documentation runs. For Shakespeare's plays, change one argument at the top and run the page again (the text is fetched once):
 #
 #     from utils.data.corpora import tiny_shakespeare
 #     task = Writing(tiny_shakespeare)
-#
-# It has the tone, and no thought. A quarter of a million letters have taught it words, brackets and how a sentence of documentation runs.
 
 # %% [markdown]
 # ## Where it breaks
