@@ -7,11 +7,18 @@ part; the temperature is fitted on the validation part.
 from torch.nn import functional as F
 
 from utils.classification import expected_calibration_error, fit_temperature, reliability
-from utils.tasks.reading import MODELS, learn, libraries_task, said_by_libraries, tune
+from utils.tasks.reading import (
+    MODELS,
+    SEEDS,
+    Recipe,
+    learn,
+    libraries_task,
+    said_by_libraries,
+    tune,
+)
 from utils.training.metrics import accuracy
 
 PARAMETERS = {"model": list(MODELS[1:]), "steps": 500, "n_bins": 15}
-SEEDS = 0, 1, 2
 
 
 def data():
@@ -20,10 +27,11 @@ def data():
 
 def measure(model: str, steps: int, n_bins: int) -> dict:
     task = libraries_task()
-    setting = tune(model, task, steps=steps).setting
+    recipe = Recipe(steps)
+    setting = tune(model, task, recipe).setting
     rows = []
     for seed in SEEDS:
-        answer = learn(model, task, setting, steps=steps, seed=seed)
+        answer = learn(model, task, setting, recipe, seed)
         tau = fit_temperature(answer(task.validation), task.validation.labels)
         logits, labels = answer(task.test), task.test.labels
         row = {"temperature": tau, "accuracy": float(accuracy(logits, labels))}

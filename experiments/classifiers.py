@@ -9,6 +9,7 @@ from utils.data.reviews import KINDS, reviews
 from utils.tasks.reading import (
     MODELS,
     Labelled,
+    Recipe,
     as_labelled,
     compared,
     libraries_task,
@@ -33,7 +34,7 @@ def measure(task: str, model: str, n_train: int, steps: int) -> dict:
     parts = {"validation": held.validation, "test": held.test}
     if task == "reviews":
         parts |= kinds_of_reviews()
-    return compared(model, held, parts, steps=steps)
+    return compared(model, held, parts, Recipe(steps))
 
 
 def kinds_of_reviews() -> dict[str, Labelled]:

@@ -1,9 +1,9 @@
-"""Which words decided? What a Transformer's attention, gradients and errors say, and the truth.
+"""Which words decided? What leaving words out, gradients and attention say, and the truth.
 
 The grammar of the reviews knows the words that decide. Each way gives every word of a review a
 score for the class that the model says; of the reviews that it reads rightly, it is counted how
-often the word with the highest score is one of those that decide, and which share of them is among
-as many highest scores.
+often the word with the highest score is one of those that decide, and which share of as many
+highest scores as there are such words is theirs.
 """
 
 import torch
@@ -12,25 +12,26 @@ from torch import Tensor, nn
 from utils.classification import (
     attention_received,
     attention_rollout,
+    gradient_length,
     gradient_times_input,
     leave_one_out,
 )
 from utils.data.reviews import Review, reviews
-from utils.tasks.reading import as_ids, as_labelled, logits_of, reviews_task, trained
+from utils.tasks.reading import Recipe, as_ids, as_labelled, logits_of, reviews_task, trained
 
 PARAMETERS = {
-    "model": ["Transformer", "Transformer, [CLS]"],
-    "learning_rate": 3e-3,
+    "model": ["BiLSTM", "Transformer", "Transformer, [CLS]"],
     "steps": 500,
     "n_test": 500,
     "seed": [0, 1, 2],
 }
+RATES = {"BiLSTM": 1e-2, "Transformer": 3e-3, "Transformer, [CLS]": 3e-3}
 LAST = slice(-1, None)
 
 
-def measure(model: str, learning_rate: float, steps: int, n_test: int, seed: int) -> dict:
+def measure(model: str, steps: int, n_test: int, seed: int) -> dict:
     task, part = reviews_task(), reviews().test[:n_test]
-    network = trained(model, task, learning_rate, steps=steps, seed=seed)
+    network = trained(model, task, RATES[model], Recipe(steps), seed).double()
     ids, labels = as_ids(as_labelled(part), task.vocabulary)
     said = logits_of(network, ids).argmax(dim=1)
     read = [
@@ -48,17 +49,23 @@ def measure(model: str, learning_rate: float, steps: int, n_test: int, seed: int
 
 def scores_of(network: nn.Module, text: Tensor, label: int) -> dict[str, Tensor]:
     """What each way says of the words of a text, (T,) each; chance gives all the same."""
-    embedding = network.encoder.embedding.symbols
-    slopes = gradient_times_input(network, embedding, text, label)
-    return {
-        "leave-one-out": leave_one_out(network, text, label),
-        "gradient × input": slopes,
-        "|gradient × input|": slopes.abs(),
-        "attention": attention_received(network, text),
-        "attention, last layer": attention_received(network, text, LAST),
-        "attention rollout": attention_rollout(network, text),
+    encoder = getattr(network, "encoder", None)
+    embedding = encoder.embedding.symbols if encoder else network.embedding
+    asked = network, embedding, text, label
+    found = {
         "chance": torch.zeros(len(text)),
+        "leave-one-out": leave_one_out(network, text, label),
+        "gradient × input": gradient_times_input(*asked),
+        "|gradient × input|": gradient_times_input(*asked).abs(),
+        "|gradient|": gradient_length(*asked),
     }
+    if encoder:
+        found |= {
+            "attention": attention_received(network, text),
+            "attention, last layer": attention_received(network, text, LAST),
+            "attention rollout": attention_rollout(network, text),
+        }
+    return found
 
 
 def judge(scores: Tensor, review: Review) -> tuple[float, float]:

@@ -1,14 +1,15 @@
 """When do heads learn to copy from the context, and does the copying depend on them?
 
-Small GPTs read random segments that come again, in blocks of full attention and a feed-forward
-layer, one or two of them. Every hundred steps: the loss where a segment is new and where it comes
-again, and how well each head matches prefixes. In the end, the heads that do are silenced (by their
-mean over sequences), in the model of every hundredth step; beside it as many others, five draws.
+Small GPTs read random segments that come again, in one block or two, of attention and a feed-forward
+layer. Every hundred steps: the loss where a segment is new and where it comes again, and how well
+the best head matches prefixes. In the end heads are told apart, by what they look at: those that
+match prefixes, those that look at the symbol before, and the rest. Each kind is silenced (by the
+mean over sequences) in the model of every hundredth step; in the last one also each head alone, and
+ten draws of as many heads as match prefixes, from all the others.
 """
 
 import copy
 import random
-from statistics import fmean
 
 from utils.tasks.copying import (
     T,
@@ -16,6 +17,7 @@ from utils.tasks.copying import (
     copier,
     first_and_again,
     looks,
+    looks_back,
     prefix_matching,
     repeated,
     silenced,
@@ -25,7 +27,8 @@ from utils.tasks.copying import (
 
 PARAMETERS = {"layers": [2, 1], "heads": 4, "steps": 2000, "seed": [0, 1, 2]}
 PERIOD = 18
-MATCHES = 0.3  # least score of an induction head
+LEAST = 0.3  # score of a head that counts as one of a kind
+KINDS = "induction heads", "previous-symbol heads", "the rest"
 
 
 def measure(layers: int, heads: int, steps: int, seed: int) -> dict:
@@ -33,31 +36,35 @@ def measure(layers: int, heads: int, steps: int, seed: int) -> dict:
     states = [copy.deepcopy(model.state_dict())]
     for _ in train_copier(model, steps, seed):
         states.append(copy.deepcopy(model.state_dict()))
+    weights = looks(model, test[:, :-1])
+    matching = prefix_matching(weights, test[:, :-1]).flatten().tolist()
+    previous = looks_back(weights).flatten().tolist()
     every = [(block, head) for block in range(layers) for head in range(heads)]
-    scores = prefix_matching(looks(model, test[:, :-1]), test[:, :-1]).flatten().tolist()
-    found = [place for place, score in zip(every, scores, strict=True) if score > MATCHES]
-    others = [place for place in every if place not in found]
-    chance = random.Random(seed)
-    draws = [chance.sample(others, min(len(found), len(others))) for _ in range(5)]
+    induction = [place for place, score in zip(every, matching, strict=True) if score > LEAST]
+    helpers = [place for place, score in zip(every, previous, strict=True) if score > LEAST]
+    rest = [place for place in every if place not in {*induction, *helpers}]
 
     def again(quiet: list[tuple[int, int]]) -> float:
         with silenced(model, quiet):
             return first_and_again(surprises(model, test), PERIOD)[1]
 
-    curves = {name: [] for name in ("new", "again", "best score", "silenced", "others silenced")}
+    names = "new", "again", "best score", *(f"without {kind}" for kind in KINDS)
+    curves = {name: [] for name in names}
     for state in states:
         model.load_state_dict(state)
         new, usual = first_and_again(surprises(model, test), PERIOD)
         best = prefix_matching(looks(model, test[:, :-1]), test[:, :-1]).max().item()
-        rest = fmean(again(draw) for draw in draws)
-        for curve, value in zip(
-            curves.values(), (new, usual, best, again(found), rest), strict=True
-        ):
+        values = new, usual, best, again(induction), again(helpers), again(rest)
+        for curve, value in zip(curves.values(), values, strict=True):
             curve.append(value)
+    others, chance = [place for place in every if place not in induction], random.Random(seed)
+    draws = [chance.sample(others, min(len(induction), len(others))) for _ in range(10)]
     return {
-        **curves,
-        "scores": scores,
-        "induction heads": len(found),
+        "matching": matching,
+        "looks back": previous,
+        "induction heads": len(induction),
+        "previous-symbol heads": len(helpers),
         "each silenced": [again([place]) for place in every],
-        "draws silenced": [again(draw) for draw in draws],
+        "draws": [again(draw) for draw in draws],
+        **curves,
     }

@@ -8,7 +8,7 @@ import random
 from collections.abc import Sequence
 
 from utils.data.reviews import KINDS, Review, Reviews, reviews
-from utils.tasks.reading import as_labelled, as_task, learn, share_right
+from utils.tasks.reading import Recipe, as_labelled, as_task, learn, share_right
 
 PARAMETERS = {
     "model": ["bag of words", "BiLSTM", "Transformer"],
@@ -23,7 +23,7 @@ def measure(model: str, trained_on: str, steps: int, seed: int) -> dict:
     held = reviews()
     mixed = Reviews(*(shuffled(part, seed) for part in held))
     task = as_task(*(held if trained_on == "order" else mixed)[:3])
-    answer = learn(model, task, SETTINGS[model], steps=steps, seed=seed)
+    answer = learn(model, task, SETTINGS[model], Recipe(steps), seed)
     found = {}
     for name, test in (("order", held.test), ("shuffled", mixed.test)):
         found[name] = share_right(answer, as_labelled(test))

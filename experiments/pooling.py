@@ -5,6 +5,7 @@ Each is at its best learning rate of four, chosen on validation data with the fi
 
 from utils.tasks.reading import (
     POOLINGS,
+    Recipe,
     compared,
     libraries_task,
     reviews_task,
@@ -26,4 +27,4 @@ def data():
 def measure(task: str, model: str, n_train: int, steps: int) -> dict:
     held = {"reviews": reviews_task, "libraries": libraries_task}[task](n_train)
     parts = {"validation": held.validation, "test": held.test}
-    return compared(model, held, parts, steps=steps)
+    return compared(model, held, parts, Recipe(steps))

@@ -61,7 +61,9 @@ read = library(embedding(ids), src_key_padding_mask=hidden)
 means = torch.stack([row[:n].mean(dim=0) for row, n in zip(read, lengths)])
 pairs = [(book(ids, lengths), book.output(means))]
 weigh = torch.randn(3, 5, dtype=torch.float64)
-grads = [torch.autograd.grad((z * weigh).sum(), embedding.weight, retain_graph=True) for z in pairs[0]]
+grads = [
+    torch.autograd.grad((z * weigh).sum(), embedding.weight, retain_graph=True) for z in pairs[0]
+]
 pairs += zip(*grads)
 off = max((one - other).abs().max().item() for one, other in pairs)
 observe("Values and gradients differ by at most {off:.0e}.", off=off, holds=off < 1e-10)
@@ -99,7 +101,9 @@ for kind in (*reviews.KINDS, reviews.UNSEEN):
     review = min((r for r in part if r.kind == kind), key=lambda r: (len(r.words), r.words))
     share = reviews.KINDS.get(kind, 0) / sum(reviews.KINDS.values())
     deciding = ", ".join(review.words[place] for place in review.decides)
-    rows.append([kind, f"{share:.0%}", " ".join(review.words), ("bad", "good")[review.label], deciding])
+    rows.append(
+        [kind, f"{share:.0%}", " ".join(review.words), ("bad", "good")[review.label], deciding]
+    )
 table(rows, ["kind", "share", "a review", "it says", "because of"])
 
 # %% [markdown]
@@ -157,7 +161,10 @@ p = [float(probability) for _, probability in written]
 weigh = LogisticRegression(C=1e6, max_iter=5000, tol=1e-10)
 weigh.fit(counts, labels, sample_weight=[len(p) * one for one in p])
 scores = weigh.decision_function(counts)
-said = [0.5 if abs(score) < 1e-3 else float((score > 0) == label) for score, label in zip(scores, labels, strict=True)]
+said = [
+    0.5 if abs(score) < 1e-3 else float((score > 0) == label)
+    for score, label in zip(scores, labels, strict=True)
+]
 endless = sum(right * one for right, one in zip(said, p, strict=True))
 weights = dict(zip(bags.get_feature_names_out(), weigh.coef_[0], strict=True))
 observe(
@@ -188,16 +195,92 @@ inside, outside = ([s for s in every if (s.module in held_out) == there] for the
 leaks["whole modules held out"] = fmean(libraries.near_copies(inside, outside))
 ours = libraries.sentences()
 leaks["near copies left out as well"] = fmean(libraries.near_copies(ours.test, ours.train))
-table([[split, f"{leak:.0%}"] for split, leak in leaks.items()], ["split", "test sentences with a near copy in training"])
+table(
+    [[split, f"{leak:.0%}"] for split, leak in leaks.items()],
+    ["split", "test sentences with a near copy in training"],
+)
 observe(
     "{random:.0%} of the sentences of a random tenth have a near copy in the rest. Where whole modules are held out, {modules:.0%} still have one; where near copies are left out as well, {none:.0%}.",
     random=leaks["dealt out at random"],
     modules=leaks["whole modules held out"],
     none=leaks["near copies left out as well"],
-    holds=leaks["dealt out at random"] > 0.3 > leaks["whole modules held out"] > 0.05 and not any(libraries.near_copies(ours.test, ours.train)),
+    holds=leaks["dealt out at random"] > 0.3 > leaks["whole modules held out"] > 0.05
+    and not any(libraries.near_copies(ours.test, ours.train)),
 )
 
 # %% [markdown]
 # So holding out whole modules is not enough, since modules copy from each other. We keep the first of all near copies, wherever it is, and then hold out modules. In each part every library has as many sentences, so who always says the same is right in a fifth.
 #
 # Names are masked, because *numpy* in a sentence would make the question a joke. A name is what its author marked as one, what has a capital inside the sentence, or a sign that is no letter, and the libraries' own names. Words that are topics stay: *tensor*, *axes*, *estimator*.
+
+# %% [markdown]
+# ## More exercises
+#
+# *As long as you like.* Solutions are on [a page of their own](../solutions/08_text_classification.ipynb).
+#
+# ```{exercise} What a merge changes
+# :label: exercise-8-8
+#
+# *Stretch, 20 minutes.* Counting all pairs anew for each merge is what makes the plain loops slow. By how much does each pair's count change when `pair` becomes `new`? Return a sorted list of (pair, change), for each pair whose count is another than before, and for no other. Mind words in which two merges are side by side. `replace_pair(word, pair, new)` replaces from left to right.
+# ([Solution](../solutions/08_text_classification.ipynb#solution-8-8))
+# ```
+
+
+# %%
+def changed_counts(words, counts, pair, new):
+    """Distinct words, each a list of tokens; the i-th occurs counts[i] times."""
+    raise NotImplementedError
+
+
+check("8.8", changed_counts)
+
+# %% [markdown]
+# ```{exercise} A place that speaks for the text
+# :label: exercise-8-9
+#
+# *Core, 10 minutes.* Put the vector `cls` before each text, let all places attend to what is real, and return what became of `cls`. `attend(x, mask)` takes x (B, S, D) and a mask (B, 1, S), True where a place may be attended to.
+# ([Solution](../solutions/08_text_classification.ipynb#solution-8-9))
+# ```
+
+
+# %%
+def cls_pool(attend, x, lengths, cls):
+    """Shapes: x (B, T, D), lengths (B,) in words, cls (D,); returns (B, D)."""
+    raise NotImplementedError
+
+
+check("8.9", cls_pool)
+
+# %% [markdown]
+# ```{exercise} A split by group
+# :label: exercise-8-10
+#
+# *Core, 15 minutes.* Say of each phrase whether it is for the test. A phrase belongs to the longest phrase, in words, that contains it word for word; of several as long, to the first in the list. Groups go to the test whole, in the order of their longest phrases, until at least `n_test` phrases are there.
+# ([Solution](../solutions/08_text_classification.ipynb#solution-8-10))
+# ```
+
+
+# %%
+def goes_to_test(phrases: list[str], n_test: int) -> list[bool]:
+    """One answer for each phrase: True for the test, False for training."""
+    raise NotImplementedError
+
+
+check("8.10", goes_to_test)
+
+# %% [markdown]
+# ```{exercise} Gradient times input
+# :label: exercise-8-11
+#
+# *Core, 10 minutes.* Score each word by $x_t \cdot \partial z / \partial x_t$, where $z$ is the label's logit. The model takes embedded words (T, D) and gives logits (n_classes,).
+# ([Solution](../solutions/08_text_classification.ipynb#solution-8-11))
+# ```
+
+
+# %%
+def gradient_times_input(model, x, label):
+    """Shapes: x (T, D); returns the scores (T,) of the words."""
+    raise NotImplementedError
+
+
+check("8.11", gradient_times_input)

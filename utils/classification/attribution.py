@@ -1,4 +1,4 @@
-"""Day 8: which words decided? Three ways to ask a model, each with a number for every word.
+"""Day 8: which words decided? Ways to ask a model, each with a number for every word.
 
 Shapes: a text is ids (T,), and its scores are (T,); a model makes logits (B, n_classes) of ids
 (B, T) and lengths (B,), and is in evaluation mode. A large score says that a word speaks for the
@@ -48,6 +48,23 @@ def gradient_times_input(
     embedding: the model's, whose outputs are the x_t.
     Raises: ValueError if the text is not ids (T,) of at least one word.
     """
+    x, gradient = _slopes(model, embedding, text, label)
+    return (gradient * x).sum(dim=-1)
+
+
+def gradient_length(model: nn.Module, embedding: nn.Module, text: Tensor, label: int) -> Tensor:
+    """Return |∂z_label/∂x_t|: how much a small step of the word's vector can change the logit.
+
+    It has no sign, and doesn't ask which step would delete the word (Simonyan et al., 2014, §3).
+    Raises: ValueError if the text is not ids (T,) of at least one word.
+    """
+    return _slopes(model, embedding, text, label)[1].norm(dim=-1)
+
+
+def _slopes(
+    model: nn.Module, embedding: nn.Module, text: Tensor, label: int
+) -> tuple[Tensor, Tensor]:
+    """Return the words' embeddings and the logit's gradient by them, (T, D) each."""
     check_words(text)
     caught = []
     hook = embedding.register_forward_hook(lambda module, inputs, x: caught.append(x))
@@ -58,7 +75,7 @@ def gradient_times_input(
         hook.remove()
     (x,) = caught
     (gradient,) = torch.autograd.grad(logit, x)
-    return (gradient * x.detach()).sum(dim=-1)[0, -len(text) :]  # [CLS] stands before the words
+    return x.detach()[0, -len(text) :], gradient[0, -len(text) :]  # [CLS] stands before the words
 
 
 # Where the model looked ---------------------------------------------------------------------------

@@ -92,6 +92,11 @@ def prefix_matching(weights: Tensor, ids: Tensor) -> Tensor:
     return found.permute(0, 3, 1, 2)[followed.any(dim=2)].mean(dim=0)
 
 
+def looks_back(weights: Tensor) -> Tensor:
+    """Mean weight of each head on the symbol before. Shapes: (B, L, h, T, T) to (L, h)."""
+    return weights.diagonal(-1, dim1=-2, dim2=-1).mean(dim=(0, -1))
+
+
 @contextmanager
 def silenced(model: DecoderOnly, heads: Heads) -> Iterator[None]:
     """Let some heads say the same in all sequences of a batch meanwhile: the mean, by position.

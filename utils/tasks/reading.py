@@ -90,31 +90,33 @@ def said_by_libraries() -> list[np.ndarray]:
 
 
 def libraries_task(n_train: int | None = None) -> Task:
-    """Which library says it, numbered as in LIBRARIES; without n_train, of all its sentences."""
-    return as_task(*sentences(), n_train)
+    """Which library says it, numbered as in LIBRARIES; without n_train, of all its sentences.
+
+    A word that occurs once in training is unknown, so that something is learned of such words.
+    """
+    return as_task(*sentences(), n_train, least=2)
 
 
 # Models -------------------------------------------------------------------------------------------
 
 D, DROPOUT = 64, 0.1
 KERNEL = 3  # words that a text CNN sees at once
-NETWORKS: dict[str, Callable[[int, int], nn.Module]] = {  # of vocab_size and n_classes
-    "mean of embeddings": lambda V, n: MeanOfEmbeddings(V, D, n, dropout=DROPOUT),
-    "text CNN": lambda V, n: TextCNN(V, D, n, 2 * D, (KERNEL,), dropout=DROPOUT),
-    "BiLSTM": lambda V, n: RecurrentClassifier(
-        V, Bidirectional(LSTM(D, D), LSTM(D, D)), n, dropout=DROPOUT
-    ),
-    "Transformer": lambda V, n: EncoderOnly(transformer(V), n),
-    "Transformer, maximum": lambda V, n: EncoderOnly(transformer(V), n, pool=max_pool),
-    "Transformer, [CLS]": lambda V, n: CLSEncoder(transformer(V), n),
+NETWORKS: dict[str, Callable[..., nn.Module]] = {  # of vocab_size, n_classes and dropout
+    "mean of embeddings": lambda V, n, p: MeanOfEmbeddings(V, D, n, p),
+    "text CNN": lambda V, n, p: TextCNN(V, D, n, 2 * D, (KERNEL,), p),
+    "BiLSTM": lambda V, n, p: RecurrentClassifier(V, Bidirectional(LSTM(D, D), LSTM(D, D)), n, p),
+    "Transformer": lambda V, n, p: EncoderOnly(transformer(V, p), n),
+    "Transformer, maximum": lambda V, n, p: EncoderOnly(transformer(V, p), n, pool=max_pool),
+    "Transformer, [CLS]": lambda V, n, p: CLSEncoder(transformer(V, p), n),
 }
 MODELS = ("majority", "bag of words", *list(NETWORKS)[:4])
 POOLINGS = tuple(NETWORKS)[3:]  # of a Transformer, the mean first
 RATES = (1e-3, 3e-3, 1e-2, 3e-2)  # learning rates to choose from
+SEEDS = (0, 1, 2)
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)  # as many of a bag of words: C, the inverse of its penalty
 
 
-def transformer(vocab_size: int) -> TransformerConfig:
+def transformer(vocab_size: int, dropout: float = DROPOUT) -> TransformerConfig:
     """Two blocks of the size that is trained here."""
     return TransformerConfig(
         vocab_size,
@@ -124,7 +126,7 @@ def transformer(vocab_size: int) -> TransformerConfig:
         n_layers=2,
         norm="pre",
         positions="rotary",
-        dropout=DROPOUT,
+        dropout=dropout,
     )
 
 
@@ -135,7 +137,13 @@ def bag_of_words(C: float) -> Pipeline:
 
 # Training -----------------------------------------------------------------------------------------
 
-BATCH = 64
+
+class Recipe(NamedTuple):
+    """How each network of a comparison is trained, but for its learning rate."""
+
+    steps: int  # or what is missing to whole epochs more
+    batch_size: int = 64
+    dropout: float = DROPOUT
 
 
 def train_classifier(
@@ -145,13 +153,14 @@ def train_classifier(
     *,
     epochs: int,
     learning_rate: float,
+    batch_size: int = 64,
     seed: int = 0,
 ) -> History:
     """Train a model of ids (B, T) and lengths (B,), with logits (B, n_classes), on texts as ids.
 
-    Trained with `rise_and_fall`, in batches of 64 texts of similar length.
+    Trained with `rise_and_fall`, in batches of texts of similar length.
     """
-    batches = BucketedBatches(*train, batch_size=BATCH, shuffle=True)
+    batches = BucketedBatches(*train, batch_size=batch_size, shuffle=True)
     optimiser, schedule = rise_and_fall(model, learning_rate, epochs * len(batches))
     return fit(
         model,
@@ -174,23 +183,28 @@ def logits_of(model: nn.Module, ids: list[list[int]]) -> Tensor:
     return torch.cat(parts)
 
 
-def trained(name: str, task: Task, rate: float, *, steps: int, seed: int = 0) -> nn.Module:
-    """Train one of NETWORKS for so many steps, or what is missing to whole epochs more."""
+def trained(name: str, task: Task, rate: float, recipe: Recipe, seed: int = 0) -> nn.Module:
+    """Train one of NETWORKS; return it in evaluation mode."""
     torch.manual_seed(seed)
-    model = NETWORKS[name](len(task.vocabulary), task.n_classes)
-    epochs = math.ceil(steps / math.ceil(len(task.train.labels) / BATCH))
-    train = as_ids(task.train, task.vocabulary)
-    train_classifier(model, train, epochs=epochs, learning_rate=rate, seed=seed)
+    model = NETWORKS[name](len(task.vocabulary), task.n_classes, recipe.dropout)
+    train_classifier(
+        model,
+        as_ids(task.train, task.vocabulary),
+        epochs=math.ceil(recipe.steps / math.ceil(len(task.train.labels) / recipe.batch_size)),
+        learning_rate=rate,
+        batch_size=recipe.batch_size,
+        seed=seed,
+    )
     return model.eval()
 
 
 def learn(
-    name: str, task: Task, setting: float, *, steps: int, seed: int = 0
+    name: str, task: Task, setting: float, recipe: Recipe, seed: int = 0
 ) -> Callable[[Labelled], Tensor]:
     """Train a model; return what gives its logits (n, n_classes) for a part.
 
     name: one of MODELS or POOLINGS. setting: a learning rate; of a bag of words, C; a majority has
-    none, and no steps either.
+    none. Only networks need the recipe.
     Raises: ValueError if there is no such model.
     """
     check_choice("model", name, {*MODELS, *POOLINGS})
@@ -200,7 +214,7 @@ def learn(
     if name == "bag of words":
         fitted = bag_of_words(setting).fit(task.train.texts, task.train.labels.numpy())
         return lambda part: torch.from_numpy(fitted.predict_log_proba(part.texts))
-    model = trained(name, task, setting, steps=steps, seed=seed)
+    model = trained(name, task, setting, recipe, seed)
     return lambda part: logits_of(model, as_ids(part, task.vocabulary)[0])
 
 
@@ -211,14 +225,14 @@ class Tuned(NamedTuple):
     validation: list[float]
 
 
-def tune(name: str, task: Task, *, steps: int, seed: int = 0) -> Tuned:
+def tune(name: str, task: Task, recipe: Recipe, seed: int = 0) -> Tuned:
     """Choose the learning rate, or a bag of words' C, on the validation part: of four for each.
 
     Raises: ValueError as `learn` does.
     """
     settings = STRENGTHS if name == "bag of words" else RATES
     right = [
-        share_right(learn(name, task, setting, steps=steps, seed=seed), task.validation)
+        share_right(learn(name, task, setting, recipe, seed), task.validation)
         for setting in settings
     ]
     return Tuned(settings[right.index(max(right))], right)
@@ -230,19 +244,14 @@ def share_right(answer: Callable[[Labelled], Tensor], part: Labelled) -> float:
 
 
 def compared(
-    name: str,
-    task: Task,
-    parts: Mapping[str, Labelled],
-    *,
-    steps: int,
-    seeds: Sequence[int] = (0, 1, 2),
+    name: str, task: Task, parts: Mapping[str, Labelled], recipe: Recipe
 ) -> dict[str, float | list[float]]:
-    """Tune a model with the first seed, train it with each, and judge it on the parts.
+    """Tune a model with the first seed, train it with all of SEEDS, and judge it on the parts.
 
     Returns: the setting, what of the validation part was right with each, and of each part what is
         right, seed by seed.
     """
-    tuned = tune(name, task, steps=steps, seed=seeds[0])
-    answers = [learn(name, task, tuned.setting, steps=steps, seed=seed) for seed in seeds]
+    tuned = tune(name, task, recipe, SEEDS[0])
+    answers = [learn(name, task, tuned.setting, recipe, seed) for seed in SEEDS]
     right = {part: [share_right(a, held) for a in answers] for part, held in parts.items()}
     return {"setting": tuned.setting, "by setting": tuned.validation, **right}
