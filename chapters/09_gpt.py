@@ -40,6 +40,7 @@ from utils.positions import Rotary
 from utils.self_attention import causal_mask, dot_product_attention, merge_heads, split_heads
 from utils.measure import experiments
 from utils.measure.claims import claim
+from utils.measure.costs import work
 from utils.show.display import observe
 from utils.show.mechanisms import gpt as mechanisms
 from utils.show.plotting import INK, bars, curves, use_book_style
@@ -453,7 +454,7 @@ observe(
 )
 
 # %% [markdown]
-# So a table beats a network, at this size and after so short a training. It is no secret of ours: a quarter of a million letters are few, and in so narrow a text, five tokens often come back word for word. What a network has that a table lacks is [on the deeper page](deeper/09_gpt.ipynb#deeper-race).
+# So a table beats a network, at this size and after so short a training. It is no secret of ours: a quarter of a million letters are few, and in so narrow a text, five tokens often come back word for word. What a network has that a table lacks is [on the deeper page](deeper/09_gpt.ipynb).
 
 # %% [markdown]
 # ## Look inside
@@ -495,7 +496,7 @@ observe(
 )
 
 # %% [markdown]
-# Eight tokens are worth a lot, the next fifty nearly nothing: after so short a training, GPT has learned what neighbours say. What longer training makes of the rest is [on the deeper page](deeper/09_gpt.ipynb#deeper-positions-loss).
+# Eight tokens are worth a lot, the next fifty nearly nothing: after so short a training, GPT has learned what neighbours say. What longer training makes of the rest is [on the deeper page](deeper/09_gpt.ipynb).
 #
 # ### Cold and hot
 #
@@ -571,7 +572,40 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* [to be written]
+# *2 minutes.* Sentences that one often reads, and our answers. More are on the [deeper page](deeper/09_gpt.ipynb).
+#
+# (claim-gpt-7)=
+
+# %% tags=["evidence"]
+tables = {}
+for n in (1, 768):
+    cut = Writing(n_merges=n)
+    nats = min((cut.counted(order) for order in (4, 5, 6)), key=torch.mean)
+    tables[n] = perplexity(nats.mean()), cut.per_byte(nats)
+(low, more), (high, fewer) = tables.values()
+claim(
+    "gpt-7",
+    "Yes: on letters a table of counts has a perplexity of {low:.1f}, on byte pairs {high:.1f}. Yet they need fewer bits per byte: {fewer:.2f}, not {more:.2f}.",
+    **{"low": low, "high": high, "more": more, "fewer": fewer},
+    holds=lambda low, high, more, fewer: high > 2 * low and fewer < more,
+    scale="tables that look 3 to 5 tokens back, the best of each; 1 merge and 768",
+)
+
+# %% [markdown]
+# (claim-gpt-8)=
+
+# %% tags=["evidence"]
+row = task.ids["train"][None, :64]
+whole, *shorter = (work(lambda t=t: writer(row[:, :t])).total for t in range(64, 0, -1))
+claim(
+    "gpt-8",
+    "Yes: one pass over 64 tokens, {whole:.0f} million operations, answers at each of them. A pass for each answer would take {times:.0f} times as many.",
+    whole=whole / 1e6,
+    times=(whole + sum(shorter)) / whole,
+    holds=lambda whole, times: whole > 0 and times > 20,
+    counted=True,
+    scale="two blocks, 96 wide",
+)
 
 # %% [markdown]
 # ## Exercises
