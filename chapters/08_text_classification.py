@@ -276,13 +276,13 @@ observe(
 # %% [markdown]
 # ### A bag, and how far it gets
 #
-# *6 minutes.* Back to the reviews, whose words are few and known. Our bag weighs each word before it adds it up. A word that is in every text says little, one that is in few says much. With $n_w$ the times that $w$ is in a text, $N$ the number of texts, and $N_w$ of those that hold $w$, its **TF-IDF** is {cite}`sparckjones1972statistical`
+# *6 minutes.* Back to the reviews, whose words are few and known. Our bag weighs each word before it adds it up. A word that is in every text says little, one that is in few says much. Let word $i$ be in a text $c_i$ times, and in $n_i$ of all $n$ texts. Its **TF-IDF** is {cite}`sparckjones1972statistical`
 #
 # $$
-# x_w = n_w \left(1 + \ln \frac{1 + N}{1 + N_w}\right) ,
+# x_i = c_i \left(1 + \ln \frac{1 + n}{1 + n_i}\right) ,
 # $$ (eq-tfidf)
 #
-# and then each text's numbers are scaled to the length 1. (The ones are scikit-learn's.) Logistic regression learns a weight for each $x_w$.
+# and then each text's numbers are scaled to the length 1. (The ones are scikit-learn's.) Logistic regression learns a weight for each $x_i$.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Two reviews, one bag. Whatever is done with these counts, both get the same answer.", "name": "fig-bags"}, "image": {"alt": "Above, the words of the plot was not good but the music was great, below, those of the plot was good but the music was not great. From all words arrows lead to a row of counts between them: but 1, good 1, great 1, music 1, not 1, plot 1, the 2, was 2. Both sets of arrows lead to the same counts."}}
 mechanisms.bags(*PAIR)
@@ -324,13 +324,11 @@ mechanisms.padded([3, 9, 5, 7, 4, 12, 6, 10], batch_size=2)
 plt.show()
 
 # %% [markdown]
-# Padding must not count. Day 5's mask keeps it out of the looks. It has to be kept out once more, where the vectors of all words become one. We take their mean, of a text of $n$ words
+# Padding must not count. Day 5's mask keeps it out of the looks. It has to be kept out once more, where the vectors of all words become one. We take their mean. In a batch, text $b$ has $n_b$ words:
 #
 # $$
-# \bar x = \frac{1}{n} \sum_{t=1}^{n} x_t ,
+# \bar x_b = \frac{1}{n_b} \sum_{t=1}^{n_b} x_{b,t} .
 # $$ (eq-masked-mean)
-#
-# and whatever stands behind them is left out.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A batch of two texts, pooled: columns are words, hatched ones padding. Struck out: the mean over all places, in which the short text is diluted.", "name": "fig-pooled-texts"}, "image": {"alt": "Two rows. Above, not so good: three columns of two numbers, 1 2, 3 0 and 2 4, lead to their mean 2 2, on both sides the same. Below, great: one column 4 2 and two hatched ones 1 0; the mean over the real word is 4 2, that over all places, struck out, 2 0.67."}}
 vectors = torch.tensor([[[1.0, 2], [3, 0], [2, 4]], [[4, 2], [1, 0], [1, 0]]])  # (B, T, D)
