@@ -261,6 +261,7 @@ for n in numbers:
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Tokens per sentence of the five libraries, by the number of merges: means over the validation set. Dashed: words. The horizontal axis is logarithmic.", "name": "fig-token-counts"}, "image": {"alt": "A falling curve over the number of merges from 10 to 3000, from nearly 100 tokens a sentence down to about 25, towards a dashed line below at about 18 words."}}
 ax = curves({"byte pairs": (numbers, per_sentence)}, "merges", "tokens per sentence", logx=True)
 ax.axhline(in_words, color=INK, lw=1, ls="--")
+ax.set_ylim(0)
 plt.show()
 
 # %% tags=["evidence"]
@@ -359,7 +360,10 @@ plt.show()
 
 # %%
 def masked_mean(x, lengths):
-    """Shapes: x (B, T, D), lengths (B,): the first lengths[b] places are words; returns (B, D)."""
+    """Shapes: x (B, T, D), lengths (B,); returns (B, D).
+
+    The first lengths[b] places of text b are words.
+    """
     raise NotImplementedError
 
 
@@ -865,7 +869,7 @@ check("8.5", my_share)
 
 # %%
 def calibration_error(confidence, right, n_bins: int) -> float:
-    """Shapes: confidence (n,), above 0 and up to 1; right (n,), True where the answer was right."""
+    """Shapes: confidence (n,), above 0 and up to 1; right (n,), True or False."""
     raise NotImplementedError
 
 
