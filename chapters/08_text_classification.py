@@ -512,7 +512,7 @@ guess(
 )
 
 # %% [markdown]
-# No module of a library is in two of the parts. Otherwise sentences of one author about one function would be on both sides, and a model that has learned *them* would look as if it had learned the library ([how much that flatters](deeper/08_text_classification.ipynb#deeper-leak)).
+# No module of a library is in two of the parts. Otherwise sentences of one author about one function would be on both sides, and a model that has learned *them* would look as if it had learned the library ([how much that flatters](deeper/08_text_classification.ipynb#deeper-library-leak)).
 #
 # Words that occur once in the training set become `<unk>`, so that the reader learns what to make of one. Both rivals learn.
 
@@ -564,7 +564,7 @@ observe(
 )
 
 # %% [markdown]
-# So there is no better reader, only a better reader *for something*. Where order decides, the bag is blind. Where single words give the topic away, order is of little help, and the reader, which has to learn from the same few sentences what each word means, loses to a sum. ([Six models](deeper/08_text_classification.ipynb#deeper-models) side by side.)
+# So there is no better reader, only a better reader *for something*. Where order decides, the bag is blind. Where single words give the topic away, order is of little help, and the reader, which has to learn from the same few sentences what each word means, loses to a sum. ([Six models](deeper/08_text_classification.ipynb#deeper-six) side by side.)
 
 # %% [markdown]
 # ## Look inside

@@ -26,7 +26,7 @@ from sklearn.linear_model import LogisticRegression
 from tokenizers import Tokenizer, models, pre_tokenizers
 from torch import nn
 
-from utils import transformer
+from utils import classification, transformer
 from utils.data import libraries, reviews, sentiment
 from utils.data.docstrings import docstring_text
 from utils.data.text import pad
@@ -36,7 +36,8 @@ from utils.measure.claims import claim
 
 # %% tags=["setup"]
 from utils.show.display import observe, show_source, table
-from utils.show.plotting import curves, use_book_style
+from utils.show.plotting import INK, bars, curves, use_book_style
+from utils.tasks import reading
 from utils.tokens import (
     BytePairs,
     byte_words,
@@ -379,66 +380,123 @@ observe(
 # Names are masked, because *numpy* in a sentence would make the question a joke. A name is what its author marked as one, what has a capital inside the sentence, or a sign that is no letter, and the libraries' own names. Words that are topics stay: *tensor*, *axes*, *estimator*.
 
 # %% [markdown]
-# (deeper-models)=
+# (deeper-six)=
 # ## Which of six models reads best?
 #
-# *6 minutes.* The lesson compared two readers. What about Day 1's convolutions and Day 3's gates, and is a plain average of word vectors enough? A stored experiment gave six models the same texts: the majority, which always says the same; TF-IDF with logistic regression; the mean of the words' embeddings {cite}`joulin2017bag`; a text CNN with windows of three words {cite}`kim2014convolutional`; a bidirectional LSTM; a Transformer encoder.
-# Each chose one of four learning rates (or penalties) on the validation set, all networks took equally many steps, and each was trained with three seeds.
+# *7 minutes.* **The lesson set a bag of words against one reader. What do those in between see, and how many examples does each need?** Six of them stand side by side:
+#
+# - **The majority** says the most frequent class, whatever it reads.
+# - **The bag of words** is TF-IDF with a logistic regression.
+# - **The mean of embeddings** gives each word a vector and averages them, as fastText does {cite}`joulin2017bag`. It is a bag as well, whose weights a network learns.
+# - **The text CNN** slides 96 kernels of three words over the text and keeps the largest answer of each {cite}`kim2014convolutional`: Day 1's convolution, over words instead of pixels.
+# - **The BiLSTM** is Day 3's, read from both ends, and the largest of each output is kept {cite}`conneau2017supervised`.
+# - **The Transformer** is Day 6's encoder, with two blocks, rotary positions and the mean.
+#
+# All have vectors of 48 numbers. Each was tried at four learning rates (the bag of words at four penalties), the best was chosen on the validation set, and was then trained with three seeds. All networks took 500 steps, also where there were few examples.
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers on the test sets by the number of training examples; bands hold three seeds. Dotted: the most that a bag of words can get right, and that anyone can who sees windows of three words.", "name": "fig-six"}, "image": {"alt": "Two plots of the share that is right over 500, 1,700 and 6,000 examples. Reviews: BiLSTM and Transformer rise to 100 percent; the text CNN to nearly the upper dotted line at 91; both bags stay near 65, below the lower dotted line at 75; the majority is at 50. Libraries: all rise together, from about 40 to between 50 and 60 percent; the majority is at 20."}}
+read = experiments.load("classifiers")
+sizes = read.parameters["n_train"]
+bag_ceiling, window_ceiling = (
+    100 * reviews.ceiling(reviews.windows(n)) for n in (1, reading.KERNEL)
+)
+axes = plt.subplots(1, 2, figsize=(8, 3.8))[1]
+for ax, task_name in zip(axes, read.parameters["task"]):
+    lines = {}
+    for model in read.parameters["model"]:
+        right = [read.column("test", task=task_name, model=model, n_train=n)[0] for n in sizes]
+        lines[model] = sizes, [[100 * share for share in seed] for seed in zip(*right)]
+    curves(lines, "training examples", f"{task_name}: right (%)", logx=True, ax=ax)
+    ax.set_xticks(sizes, [f"{n:,}" for n in sizes], minor=False)
+    ax.minorticks_off()
+for height in (bag_ceiling, window_ceiling):
+    axes[0].axhline(height, color=INK, linestyle=":", linewidth=1)
+axes[0].get_legend().remove()
+plt.show()
+
 
 # %% tags=["evidence"]
-six = experiments.load("classifiers")
-sizes = six.parameters["n_train"]
+def right_in(
+    task_name: str, model: str, part: str = "test", n_train: int = sizes[-1]
+) -> list[float]:
+    """Shares that are right, seed by seed."""
+    return read.column(part, task=task_name, model=model, n_train=n_train)[0]
 
 
-def in_per_cent(seeds: list[float]) -> str:
-    """Mean of several seeds, and their range."""
-    low, high = (f"{100 * bound(seeds):.1f}" for bound in (min, max))
-    return f"{100 * fmean(seeds):.1f} ({low} to {high})"
-
-
-for where in ("reviews", "libraries"):
-    rows = [
-        [model, *map(in_per_cent, six.column("test", task=where, model=model))]
-        for model in six.parameters["model"]
-    ]
-    table(rows, [where, *(f"{n:,} texts, % right" for n in sizes)])
+best = {model: right_in("reviews", model) for model in read.parameters["model"]}
+observe(
+    "Of the reviews, the Transformer reads {transformer:.1%} and the BiLSTM {lstm:.1%} rightly, mean of three seeds; the text CNN {cnn:.1%}, the bag of words {bag:.1%}.",
+    transformer=fmean(best["Transformer"]),
+    lstm=fmean(best["BiLSTM"]),
+    cnn=fmean(best["text CNN"]),
+    bag=fmean(best["bag of words"]),
+    holds=min(map(fmean, (best["Transformer"], best["BiLSTM"]))) > 0.98
+    and 0.8 < max(best["text CNN"]) <= window_ceiling / 100 + 0.02
+    and max(best["bag of words"]) < bag_ceiling / 100,
+)
 
 # %% [markdown]
-# What does each get of the kinds of reviews, with all texts, and of those with two negations, which none of them was shown?
+# Where each of them fails follows from what it can't see. Here are the test reviews kind by kind.
 
 # %% tags=["evidence"]
-kinds = [*reviews.KINDS, reviews.UNSEEN]
-most = max(sizes)
-rows = [
-    [model]
-    + [
-        f"{100 * fmean(six.column(kind, task='reviews', model=model, n_train=most)[0]):.0f}"
-        for kind in kinds
-    ]
-    for model in six.parameters["model"]
-]
-table(rows, ["% right", *kinds])
-
-# %% tags=["evidence"]
-test = {
-    (where, model): fmean(six.column("test", task=where, model=model, n_train=most)[0])
-    for where in ("reviews", "libraries")
-    for model in six.parameters["model"]
+rows = []
+for kind in (*reviews.KINDS, reviews.UNSEEN):
+    shares = [fmean(right_in("reviews", model, kind)) for model in read.parameters["model"]]
+    rows.append([kind, *(f"{100 * share:.0f}" for share in shares)])
+table(rows, ["right, %", *read.parameters["model"]])
+by_kind = {
+    model: {kind: fmean(right_in("reviews", model, kind)) for kind in reviews.KINDS}
+    for model in ("bag of words", "text CNN")
 }
-bag, windows_3 = (reviews.ceiling(reviews.windows(size)) for size in (1, 3))
-blind = max(test["reviews", model] for model in ("bag of words", "mean of embeddings"))
-observe(
-    "The bags stay at {blind:.1%} at most, and their ceiling is {bag:.0%}. The convolution reaches {cnn:.1%}, with a ceiling of {windows:.1%}. The LSTM has {lstm:.1%}, the Transformer {transformer:.1%}.",
-    blind=blind,
-    bag=bag,
-    cnn=test["reviews", "text CNN"],
-    windows=windows_3,
-    lstm=test["reviews", "BiLSTM"],
-    transformer=test["reviews", "Transformer"],
-    holds=blind < bag + 0.03
-    and test["reviews", "text CNN"] < windows_3 + 0.02
-    and min(test["reviews", name] for name in ("BiLSTM", "Transformer")) > 0.95,
+assert by_kind["bag of words"]["plain"] > 0.9 > 0.2 > by_kind["bag of words"]["negation"]
+assert by_kind["text CNN"]["negation"] > 0.95 and by_kind["text CNN"]["negated contrast"] < 0.75
+
+# %% [markdown]
+# To the bag, *not* is a word like any other, and cannot turn the next one over. In negated reviews it is therefore worse than a coin. The CNN sees *not good* in one window, and *but* in another. What it can't see is that they belong to one sentence, so *negated contrast* remains a guess, or little more. Nobody was shown two negations in one review, and nobody is sure to read them.
+#
+# On the libraries' sentences the picture is another. All five models that learn anything end within a few points of each other. Whose sentence it is follows from the words: *tensor*, *axes*, *estimator*. Nothing has to be turned over.
+
+# %% [markdown]
+# ### And if the order is taken away?
+#
+# The stored experiment `negation` trains three of them on reviews as they are, and on reviews whose words were shuffled. Each then reads test reviews of both sorts.
+
+# %% tags=["evidence"]
+mixed = experiments.load("negation")
+rows = []
+for model in mixed.parameters["model"]:
+    for trained_on in mixed.parameters["trained_on"]:
+        shares = [
+            mixed.spread(of, model=model, trained_on=trained_on)[0]
+            for of in ("order", "shuffled", "order, negation", "shuffled, negation")
+        ]
+        rows.append([model, trained_on, *(f"{100 * share:.0f}" for share in shares)])
+table(
+    rows,
+    [
+        "model",
+        "trained on",
+        "in order, %",
+        "shuffled, %",
+        "negation, in order",
+        "negation, shuffled",
+    ],
 )
+
+# %% tags=["evidence"]
+ordered = mixed.spread("order", model="Transformer", trained_on="order")[0]
+lost = mixed.spread("shuffled", model="Transformer", trained_on="order")[0]
+never_had = mixed.spread("shuffled", model="Transformer", trained_on="shuffled")
+observe(
+    "Of the words' order taken away, the Transformer reads {lost:.0%} instead of {ordered:.0%}. Trained on shuffled words it reads {never:.0%} of them.",
+    lost=lost,
+    ordered=ordered,
+    never=never_had[0],
+    holds=ordered > 0.98 and lost < 0.75 and never_had[2] < bag_ceiling / 100 + 0.02,
+)
+
+# %% [markdown]
+# A network can turn *good* over because of a *not* anywhere in the text, which no sum of votes can. That is why the Transformer does better on shuffled *negation* than the bag. But which of two opinions is negated, or stands behind *but*, went with the order.
 
 # %% [markdown]
 # (deeper-subwords)=
@@ -446,7 +504,14 @@ observe(
 #
 # *4 minutes.* The same Transformer, the same texts, the same number of steps and of tokens in its vocabulary (1,000): only the way to cut is exchanged. One task is the lesson's, which library says a sentence. In the other a single word is the whole text, and the question is which language it is from; there no word of the test is in the training set. Each way to cut chose its own learning rate.
 
+
 # %% tags=["evidence"]
+def in_per_cent(seeds: list[float]) -> str:
+    """Mean of several seeds, and their range."""
+    low, high = (f"{100 * bound(seeds):.1f}" for bound in (min, max))
+    return f"{100 * fmean(seeds):.1f} ({low} to {high})"
+
+
 cuts = experiments.load("subwords")
 rows = []
 for where in cuts.parameters["task"]:
@@ -482,140 +547,187 @@ claim(
 
 # %% [markdown]
 # (deeper-pooling)=
-# ## [CLS], the mean, or the maximum?
+# ## [CLS], the mean or the maximum?
 #
-# *4 minutes.* BERT puts a symbol before each text, [CLS], and lets *its* vector answer {cite}`devlin2019bert`. The lesson takes a mean. Another way is the largest number of each column. Which is best, when nothing else is exchanged? Each pooling chose its own learning rate.
+# *5 minutes.* **BERT puts a symbol before the text and reads off what becomes of it. Is that better than the mean?** This [CLS] means nothing of its own {cite}`devlin2019bert`. It can look at every word, in every block, and so decides by itself what to take with it. The mean cannot choose. Nor can the maximum, which keeps the largest of each column, wherever it stands.
+
+# %%
+show_source(classification.first_pool, classification.with_cls, classification.CLSEncoder.forward)
+
+# %% [markdown]
+# Three Transformers differ in nothing but that. Each has its best of four learning rates and three seeds.
 
 # %% tags=["evidence"]
-pooled = experiments.load("pooling")
-ways = {"mean": "Transformer", "maximum": "Transformer, maximum", "[CLS]": "Transformer, [CLS]"}
-by_pooling = {
-    where: {way: pooled.column("test", task=where, model=name)[0] for way, name in ways.items()}
-    for where in ("reviews", "libraries")
-}
-rows = [[way, *(in_per_cent(by_pooling[where][way]) for where in by_pooling)] for way in ways]
-table(rows, ["pooling", "reviews, % right", "libraries, % right"])
+read, pooled = experiments.load("classifiers"), experiments.load("pooling")
+names = dict(zip(reading.POOLINGS, ("mean", "maximum", "[CLS]")))
+
+
+def by_pooling(task_name: str, n_train: int) -> dict[str, list[float]]:
+    """Per cent of the test set that is right, seed by seed."""
+    found = {}
+    for model, name in names.items():
+        stored = read if model in read.parameters["model"] else pooled
+        (right,) = stored.column("test", task=task_name, model=model, n_train=n_train)
+        found[name] = [100 * share for share in right]
+    return found
+
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers on the test sets with three ways to pool: 6,000 examples above, 500 below. A line goes from the lowest of three seeds to the highest.", "name": "fig-poolings"}, "image": {"alt": "Four charts of three bars each, for mean, maximum and CLS. Reviews with 6,000 examples: all three near 100. Libraries with 6,000: within a few points of each other. With 500 examples all are lower."}}
+axes = plt.subplots(2, 2, figsize=(8, 4.6))[1]
+for row, n_train in zip(axes, (6000, 500)):
+    for ax, task_name in zip(row, read.parameters["task"]):
+        bars(by_pooling(task_name, n_train), f"{task_name}, {n_train:,} examples: right (%)", ax=ax)
+plt.tight_layout()
+plt.show()
 
 # %% [markdown]
 # (claim-cls-2)=
 
 # %% tags=["evidence"]
-means = {
-    f"{way}_{where}": fmean(by_pooling[where][name])
-    for way, name in (("mean", "mean"), ("cls", "[CLS]"))
-    for where in by_pooling
-}
+heard = {name: fmean(seeds) for name, seeds in by_pooling("libraries", 6000).items()}
 claim(
     "cls-2",
-    "No: trained from nothing, [CLS] judges {cls_reviews:.1%} of the reviews rightly, the mean {mean_reviews:.1%}; of sentences {cls_libraries:.1%} and {mean_libraries:.1%}.",
-    **means,
-    holds=lambda cls_reviews, mean_reviews, cls_libraries, mean_libraries: (
-        cls_reviews < mean_reviews + 0.01 and cls_libraries < mean_libraries + 0.01
-    ),
+    "No: trained from scratch, [CLS] reads {cls:.1f} % of the libraries' sentences rightly, the mean {mean:.1f} %.",
+    cls=heard["[CLS]"],
+    mean=heard["mean"],
+    holds=lambda cls, mean: 40 < cls < mean + 1 < 80,
+    scale="6,000 sentences, 500 steps, best of four rates each, three seeds",
     experiment="pooling",
-    scale="6,000 texts, four learning rates for each, three seeds",
 )
 
 # %% [markdown]
-# BERT was trained for days to say what is hidden in a text before it was ever asked for a class, and there [CLS] had a task of its own. Here it has to learn from the same labels what a mean does from the first step on.
+# TODO after the results: what the spread allows to say. [CLS] has to *learn* where to look before anything reaches the output. The mean gets every word's gradient from the first step. BERT has seen billions of words before its [CLS] is asked, and has no such hurry.
 
 # %% [markdown]
 # (deeper-decided)=
-# ## Who finds the words that decide?
+# ## Which words decided?
 #
-# *5 minutes.* The grammar knows which words decide. The lesson let three ways to ask compete. Here are more, for more models: the size of gradient × input without its sign; the attention of the last layer alone; and **rollout**, which follows attention through the layers {cite}`abnar2020quantifying`. Two numbers each: how often the highest score is at a word that decides, and, where $k$ words decide, which share of them is among the $k$ highest scores.
+# *7 minutes.* **Three ways to colour the words of a text, and three different pictures. Which one is right?** With real sentences nobody knows, and a picture is believed if it looks sensible {cite}`jain2019attention`. Our grammar knows the words that decide: the adjective that the label depends on, and the *not* that turns it over. So each way can be marked like an exam.
+#
+# Every way gives each word of a review a number. Of the reviews that the model reads rightly, we count how often the word with the largest number is one that decides. Somebody who picks a word at random is right in one of eight.
+#
+# - **Leave one out**: by how much log *p* falls without the word.
+# - **Gradient × input**: how the class's logit would change if the word's vector were scaled down; its size $|\cdot|$; and the length of the gradient alone.
+# - **Attention**: the weight that a word receives, the mean over all heads, blocks and queries (with [CLS], its query alone); in the last block; and *rolled out*, each block's weights multiplied by those below it, with half of each place kept for itself {cite}`abnar2020quantifying`.
+
+# %%
+show_source(classification.gradient_times_input, classification.attention_rollout)
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "In how many reviews the word with the largest number is one that decides. A line goes from the lowest of three seeds to the highest; *chance* picks any word.", "name": "fig-marked"}, "image": {"alt": "Three bar charts, for the BiLSTM and for Transformers with the mean and with CLS. TODO"}}
+marked = experiments.load("decided")
+axes = plt.subplots(1, 3, figsize=(9.5, 3.6))[1]
+found = {}
+for ax, model in zip(axes, marked.parameters["model"]):
+    columns = [name for name in marked.select(model=model)[0] if name.endswith(", highest")]
+    found[model] = {
+        name.removesuffix(", highest"): marked.column(name, model=model) for name in columns
+    }
+    bars(
+        {way: [100 * x for x in seeds] for way, seeds in found[model].items()},
+        f"{model}: found (%)",
+        ax=ax,
+    )
+plt.tight_layout()
+plt.show()
 
 # %% tags=["evidence"]
-decided = experiments.load("decided")
-asked = [name.removesuffix(", highest") for name in decided.rows[-1] if name.endswith(", highest")]
-for model in decided.parameters["model"]:
-    rows = [
-        [
-            way,
-            *(
-                in_per_cent(decided.column(f"{way}, {what}", model=model))
-                for what in ("highest", "precision")
-            ),
-        ]
-        for way in asked
-        if f"{way}, highest" in decided.select(model=model)[0]
-    ]
-    table(rows, [model, "highest score decides, %", "of those that decide, found, %"])
+of_reader = {way: fmean(seeds) for way, seeds in found["Transformer"].items()}
+of_lstm = {way: fmean(seeds) for way, seeds in found["BiLSTM"].items()}
+observe(
+    "In the Transformer, leaving words out finds one that decides in {left_out:.0%} of the reviews, attention in {attention:.0%}, gradient × input in {gradient:.0%}; in the BiLSTM gradient × input does in {gradient_lstm:.0%}.",
+    left_out=of_reader["leave-one-out"],
+    attention=of_reader["attention"],
+    gradient=of_reader["gradient × input"],
+    gradient_lstm=of_lstm["gradient × input"],
+    holds=of_reader["leave-one-out"] > of_reader["gradient × input"],
+)
 
 # %% [markdown]
-# (deeper-order)=
-# ## What is left of "not" when the order is taken away?
-#
-# *4 minutes.* We shuffle the words of each review. A bag of words can't notice. What can the others still tell, if they were trained in order, and if they were trained on shuffled reviews?
-
-# %% tags=["evidence"]
-taken = experiments.load("negation")
-rows = []
-for model in taken.parameters["model"]:
-    for trained_on in ("order", "shuffled"):
-        where = {"model": model, "trained_on": trained_on}
-        found = [taken.spread(test, **where)[0] for test in ("order", "shuffled")]
-        kinds = [taken.spread(f"{trained_on}, {kind}", **where)[0] for kind in reviews.KINDS]
-        rows.append([model, trained_on, *(f"{100 * share:.0f}" for share in (*found, *kinds))])
-table(rows, ["model", "trained on", "in order, % right", "shuffled", *reviews.KINDS])
-
-# %% tags=["evidence"]
-reader = {
-    on: taken.spread("shuffled", model="Transformer", trained_on=on)[0]
-    for on in ("order", "shuffled")
-}
-observe(
-    "Trained in order, the Transformer judges {order:.0%} of the shuffled reviews rightly; trained on shuffled ones, {shuffled:.0%}. A bag of words could have 75%.",
-    **reader,
-    holds=max(reader.values()) < 0.8,
-)
+# TODO after the results. Why gradient × input fails in this Transformer and not in the BiLSTM: a block reads its input through a LayerNorm, and a LayerNorm takes away every vector's size. Scaled down a little, a word's vector says the same as before. So the derivative in just this direction is near 0, however much the word matters. The *direction* of the vector matters, and of that the length of the gradient tells more.
 
 # %% [markdown]
 # (deeper-calibration)=
-# ## Is only the Transformer too sure?
+# ## Does a model know how sure it may be?
 #
-# *4 minutes.* The lesson mended one reader. A stored experiment measured five models on the libraries' test sentences, three seeds each, the temperature fitted on the validation sentences.
+# *5 minutes.* **The reader says *scipy*, with 93 %. May you bet on it at these odds?** A model is **calibrated** if of all answers that it gives with 93 %, 93 of 100 are right. To see it, we sort the answers by their confidence into bins, and compare the bin's mean confidence with the share that is right: a **reliability diagram**. Below the diagonal, a model is surer than it should be.
+#
+# The **expected calibration error** is the mean distance from the diagonal, each bin weighed by its answers:
+#
+# $$
+# \mathrm{ECE} = \sum_m \frac{n_m}{n}\,\bigl|\mathrm{accuracy}_m - \mathrm{confidence}_m\bigr|
+# $$
+#
+# The cure needs one number {cite}`guo2017calibration`. All logits are divided by a **temperature** τ, the one for which the validation set's cross-entropy is lowest. Dividing by a number never changes which logit is the largest. So accuracy stays as it is, and only the confidence moves. Day 2 did the same to a writer, to make it bolder.
+
+# %%
+show_source(classification.fit_temperature)
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Reliability of the Transformer and of the bag of words on the libraries' test sentences, before and after temperature scaling. On the dotted diagonal a model would know how sure it may be.", "name": "fig-reliability-of-two"}, "image": {"alt": "Two plots of the share that is right over the confidence. Before scaling both curves lie below the diagonal, the Transformer's further; after it both lie near it."}}
+read = experiments.load("classifiers")
+n_train = read.parameters["n_train"][-1]
+axes = plt.subplots(1, 2, figsize=(8, 3.8), sharey=True)[1]
+for ax, model in zip(axes, ("Transformer", "bag of words")):
+    (row,) = read.select(task="libraries", model=model, n_train=n_train)
+    lines = {}
+    for when in ("before", "after"):
+        places, heights = (
+            [100 * x for x in row[f"{of} in bins {when}"]] for of in ("confidence", "accuracy")
+        )
+        lines[when] = places, heights
+    curves(lines, "confidence (%)", f"{model}: right (%)", ax=ax)
+    ax.plot([20, 100], [20, 100], color=INK, linestyle=":", linewidth=1)
+plt.show()
 
 # %% tags=["evidence"]
-sure = experiments.load("calibration")
-measured = ("accuracy", "confidence before", "confidence after", "error before", "error after")
-rows = [
-    [model, *(in_per_cent(sure.column(name, model=model)[0]) for name in measured)]
-    + [f"{fmean(sure.column('temperature', model=model)[0]):.2f}"]
-    for model in sure.parameters["model"]
-]
-table(rows, ["model", *(f"{name}, %" for name in measured), "τ"])
-
-# %% tags=["evidence"]
+learned = read.parameters["model"][1:]
 errors = {
-    when: [fmean(seeds) for seeds in sure.column(f"error {when}")] for when in ("before", "after")
+    model: {
+        when: read.column(
+            f"calibration error {when}", task="libraries", model=model, n_train=n_train
+        )[0]
+        for when in ("before", "after")
+    }
+    for model in learned
 }
-observe(
-    "Before, the error is {low:.1%} to {high:.1%}, after dividing by τ at most {after:.1%}.",
-    low=min(errors["before"]),
-    high=max(errors["before"]),
-    after=max(errors["after"]),
-    holds=max(errors["after"]) < max(errors["before"]),
-)
+rows = []
+for model in learned:
+    (row,) = read.select(task="libraries", model=model, n_train=n_train)
+    before, after = (100 * fmean(errors[model][when]) for when in ("before", "after"))
+    rows.append(
+        [
+            model,
+            f"{100 * fmean(row['test']):.0f}",
+            f"{before:.1f}",
+            f"{after:.1f}",
+            f"{fmean(row['temperature']):.2f}",
+        ]
+    )
+table(rows, ["model", "right, %", "ECE before, points", "ECE after", "temperature"])
+
+# %% [markdown]
+# Every temperature is above 1: every model is too sure of itself. The training set is why. The cross-entropy goes on falling while right answers become surer, long after new sentences have stopped to gain from it.
 
 # %% [markdown]
 # (deeper-leak)=
 # ## Is a random split a fair test?
 #
-# *7 minutes.* **A model reads nine of ten test phrases correctly. Has it learned to read?** The Stanford Sentiment Treebank {cite}`socher2013recursive` holds sentences from film reviews. People judged not only the sentences but every branch of their parse trees. GLUE's training
-# file {cite}`wang2019glue` has 67,349 of these phrases, and each has a label: *a good film* is one, *a good film that is too long* another. The file is not part of this book. What follows was measured with it, and is stored; with your own copy in the folder that `BOOK_DATA` names, you can measure it anew.
+# *7 minutes.* **A model reads 92 % of the test phrases correctly. Has it learned to read?** The Stanford Sentiment Treebank {cite}`socher2013recursive` holds sentences from film reviews. People judged not only the sentences but every branch of their parse trees. GLUE's training
+# file {cite}`wang2019glue` has 67,349 of these phrases, and each has a label: *a good film* is one, *a good film that is too long* another.
 #
-# What happens if we shuffle the phrases and put a tenth aside?
+# The file is not part of this book: what follows was measured with it and stored. With your own copy in the folder that `BOOK_DATA` names, `make experiments` measures it anew.
+#
+# So what happens if we shuffle the phrases and put a tenth aside?
 
 # %% tags=["evidence"]
-phrases = experiments.load("sentiment")
-(dealt,) = phrases.select(model="majority")
-named = {"random": "random_split", "grouped": "grouped_split", "official": "sentences"}
-inside = {split: dealt[f"{name}, leak"] for split, name in named.items()}
+stored = experiments.load("sentiment")
+learned = [model for model in stored.parameters["model"] if model != "majority"]
+(leaks,) = stored.select(model="majority")
+inside = {split: leaks[f"{split}_split, leak"] for split in ("random", "grouped")}
+inside["official"] = leaks["sentences, leak"]
 observe(
     "Of the test phrases of a random split, {random:.0%} lie word for word inside a training phrase. Where phrases are kept with the longest that contains them it is {grouped:.0%}, and of GLUE's own sentences {official:.1%}.",
     **inside,
-    holds=inside["random"] > 0.8 and inside["grouped"] < 0.1 and inside["official"] < 0.01,
+    holds=inside["random"] > 0.8 and inside["grouped"] < 0.1 and inside["official"] < 0.005,
 )
 
 # %% [markdown]
@@ -627,67 +739,62 @@ show_source(sentiment.groups)
 # %% [markdown]
 # What is left over is short: *good* lies inside hundreds of phrases and can be with one of them only.
 #
-# Now the same models, each at the setting that the validation phrases of the split by group chose, are judged three times: on the test phrases of the random split, on those of the split by group, and on GLUE's 872 sentences, which are nobody's branches.
+# Now the same models are judged on the test phrases of the random split, on those of the grouped split, and on GLUE's 872 sentences, which are nobody's branches. Each has the setting that suited the validation phrases of the split by group best, of four, and three seeds. In the last column it has learned from all phrases.
+
 
 # %% tags=["evidence"]
+def right(model: str, column: str) -> list[float]:
+    """Shares that are right, seed by seed."""
+    return stored.column(column, model=model)[0]
+
+
+columns = {
+    "random split": "random_split, phrases",
+    "split by group": "grouped_split, phrases",
+    "sentences, after random": "random_split, sentences",
+    "sentences, after grouped": "grouped_split, sentences",
+    "sentences, after all": "all, sentences",
+}
 rows = []
-judged = {
-    "random split, %": "random_split, phrases",
-    "split by group, %": "grouped_split, phrases",
-    "872 sentences after it, %": "grouped_split, sentences",
-    "872 sentences after all phrases, %": "all phrases, sentences",
-}
-for model in phrases.parameters["model"]:
-    found = (phrases.column(column, model=model)[0] for column in judged.values())
-    rows.append([model, *map(in_per_cent, found)])
-table(rows, ["model", *judged])
+for model in stored.parameters["model"]:
+    means = [100 * fmean(right(model, column)) for column in columns.values()]
+    rows.append([model, *(f"{mean:.1f}" for mean in means)])
+table(rows, ["right, %", *columns])
 
 # %% tags=["evidence"]
-learned = [model for model in phrases.parameters["model"] if model != "majority"]
-of = {
-    name: [fmean(phrases.column(column, model=model)[0]) for model in learned]
-    for name, column in judged.items()
-}
-falls = [100 * (one - other) for one, other in zip(*list(of.values())[:2])]
+falls = [
+    100
+    * (fmean(right(model, "random_split, phrases")) - fmean(right(model, "grouped_split, phrases")))
+    for model in learned
+]
 observe(
     "From the random split to the one by group, every model falls: by {least:.1f} points at least, and by {most:.1f} at most.",
     least=min(falls),
     most=max(falls),
-    holds=min(falls) > 2,
-)
-
-# %% tags=["evidence"]
-sentences_after_all = dict(zip(learned, of["872 sentences after all phrases, %"]))
-best = max(learned, key=sentences_after_all.get)
-observe(
-    "Trained on all phrases, the best of them, the {model}, reads {best:.1%} of the 872 sentences rightly, the bag of words {bag:.1%}.",
-    model=best,
-    best=sentences_after_all[best],
-    bag=sentences_after_all["bag of words"],
-    holds=sentences_after_all[best] > 0.78,
+    holds=min(falls) > 3,
 )
 
 # %% [markdown]
-# (A BERT that had read books and an encyclopaedia before is reported at 92 to 93 %.) Nothing about the models has changed between the columns, only the question. The random split promises a number that no new review will keep. Worse, it can choose the wrong model: whoever remembers most gains most from it.
-#
+# Nothing about the models has changed between the columns, only the question. The random split promises a number that no new review will keep. Worse, it can choose the wrong model: whoever remembers most gains most from it.
+
+# %% [markdown]
 # (claim-cls-5)=
 
 # %% tags=["evidence"]
 claim(
     "cls-5",
-    "No: on a random split of phrases models get {random:.0%} right on average, on new sentences {official:.0%}.",
-    random=fmean(of["random split, %"]),
-    official=fmean(
-        fmean(phrases.column("random_split, sentences", model=model)[0]) for model in learned
-    ),
+    "No: on a random split the models get {random:.0%} right on average, on new sentences {official:.0%}.",
+    random=fmean(fmean(right(model, "random_split, phrases")) for model in learned),
+    official=fmean(fmean(right(model, "random_split, sentences")) for model in learned),
     holds=lambda random, official: random - official > 0.05,
-    scale="SST-2, 67,349 phrases and 872 sentences, three seeds, each model at its best setting",
+    scale="SST-2, 67,349 phrases and 872 sentences, three seeds, each model at its best setting of four",
     experiment="sentiment",
 )
 
 # %% [markdown]
-# Does only this data set leak? Whenever examples come in families, a random split deals families out to both sides: frames of one film, pictures of one patient, several questions about one paragraph, files of one project. So ask of every data set what a family is in it. (scikit-learn splits by group with `GroupKFold`.) Then measure the leak, as above, before you measure anything else. Exercise 8.10 asks for such a split.
-
+# Does only this data set leak? Whenever examples come in families, a random split deals families out to both sides: frames of one film, pictures of one patient, several questions about one paragraph, days of one month, files of one project. So ask of every data set: what is here a family? (scikit-learn splits by group with `GroupKFold`.) Then measure the leak, as above, before you measure anything else.
+#
+# Exercise 8.10 asks for such a split.
 
 # %% [markdown]
 # ## And with more text?
