@@ -488,7 +488,7 @@ ordered = mixed.spread("order", model="Transformer", trained_on="order")[0]
 lost = mixed.spread("shuffled", model="Transformer", trained_on="order")[0]
 never_had = mixed.spread("shuffled", model="Transformer", trained_on="shuffled")
 observe(
-    "Of the words' order taken away, the Transformer reads {lost:.0%} instead of {ordered:.0%}. Trained on shuffled words it reads {never:.0%} of them.",
+    "Once the words are shuffled, the Transformer reads {lost:.0%} rightly instead of {ordered:.0%}. Trained on shuffled words it reads {never:.0%} of them.",
     lost=lost,
     ordered=ordered,
     never=never_had[0],
