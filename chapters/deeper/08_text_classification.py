@@ -542,8 +542,11 @@ claim(
         pairs_words > words_words + 0.1 and pairs_sentences < words_sentences + 0.03
     ),
     experiment="subwords",
-    scale="6,000 texts, vocabularies of 1,000, three seeds",
+    scale="3,000 texts, vocabularies of 1,000, three seeds",
 )
+
+# %% [markdown]
+# In new modules of the libraries few words are new, and to cut them into pieces neither helps nor harms. Where every word is new, a vocabulary of words can only guess, while pieces such as endings give a language away. Characters do that as well. But of a sentence they make a text several times as long, and in as many steps they learn little of it.
 
 # %% [markdown]
 # (deeper-pooling)=
@@ -552,7 +555,8 @@ claim(
 # *5 minutes.* **BERT puts a symbol before the text and reads off what becomes of it. Is that better than the mean?** This [CLS] means nothing of its own {cite}`devlin2019bert`. It can look at every word, in every block, and so decides by itself what to take with it. The mean cannot choose. Nor can the maximum, which keeps the largest of each column, wherever it stands.
 
 # %%
-show_source(classification.first_pool, classification.with_cls, classification.CLSEncoder.forward)
+show_source(classification.with_cls)
+show_source(classification.CLSEncoder.forward)
 
 # %% [markdown]
 # Three Transformers differ in nothing but that. Each has its best of four learning rates and three seeds.
@@ -611,7 +615,8 @@ claim(
 # - **Attention**: the weight that a word receives, the mean over all heads, blocks and queries (with [CLS], its query alone); in the last block; and *rolled out*, each block's weights multiplied by those below it, with half of each place kept for itself {cite}`abnar2020quantifying`.
 
 # %%
-show_source(classification.gradient_times_input, classification.attention_rollout)
+show_source(classification.gradient_times_input)
+show_source(classification.attention_rollout)
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "In how many reviews the word with the largest number is one that decides. A line goes from the lowest of three seeds to the highest; *chance* picks any word.", "name": "fig-marked"}, "image": {"alt": "Three bar charts, for the BiLSTM and for Transformers with the mean and with CLS. TODO"}}
 marked = experiments.load("decided")
