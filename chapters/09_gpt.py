@@ -40,6 +40,7 @@ from utils.positions import Rotary
 from utils.self_attention import causal_mask, dot_product_attention, merge_heads, split_heads
 from utils.measure import experiments
 from utils.measure.claims import claim
+from utils.measure.costs import work
 from utils.show.display import observe
 from utils.show.mechanisms import gpt as mechanisms
 from utils.show.plotting import INK, bars, curves, use_book_style
@@ -80,11 +81,7 @@ plt.show()
 # Nearly no loss, after seconds! Now let it write. It reads a beginning, and at its last position says what comes next.
 
 # %% tags=["evidence"]
-beginning = task.tokens.encode("The number of")
-text = list(beginning)
-with torch.no_grad():
-    for _ in range(8):
-        text.append(reader(torch.tensor([text]))[0, -1].argmax().item())
+text = tasks.best_continuation(reader, task.tokens.encode("The number of"), n=8)
 lost = surprises_at_the_end(task, reader).mean()
 observe(
     "In training its loss fell to {loss:.3f} nats. Of “The number of” it makes “{text}”. Where nothing follows yet, its perplexity is {lost:,.0f}, although there are only {V} tokens.",
@@ -131,6 +128,10 @@ plt.show()
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Four positions, the chances that a model gave to the right tokens, and their losses. The last token is only asked for.", "name": "fig-asked"}, "image": {"alt": "Below, the row reads: The, estimator, is, fit, ted. Above it, shifted by a place, the row is asked for: estimator, is, fit, ted. Then the chances 0.5, 0.25, 0.1 and 0.5, and their negative logarithms 0.69, 1.39, 2.30 and 0.69, mean 1.27."}}
 mechanisms.asked([0.5, 0.25, 0.1, 0.5])
 plt.show()
+
+# %%
+chances = torch.tensor([0.5, 0.25, 0.1, 0.5])  # of the right tokens
+print([f"{nats:.2f}" for nats in -chances.log()], f"mean {-chances.log().mean():.2f}")
 
 # %% [markdown]
 # ```{exercise} The loss at every position
@@ -420,12 +421,14 @@ plt.show()
 # %% [markdown]
 # Beside it stand tables of counts: how often did a token follow the 1, 2, … 5 before it {cite}`kneser1995improved`? All are judged on the validation text, in windows of 64 tokens.
 
+# %%
+judged = task.judged(writer.eval())  # -ln p of each token of the validation text but the first
+ours = (judged.sum() / math.log(2) / task.n_bytes).item()
+
 # %% tags=["evidence"]
-judged = task.judged(writer.eval())
 counted = {order: task.counted(order) for order in range(2, 7)}
 bits = {order: task.per_byte(nats) for order, nats in counted.items()}
 best = min(bits, key=bits.get)
-ours = task.per_byte(judged)
 
 # %% tags=["view"]
 guess(
@@ -451,7 +454,7 @@ observe(
 )
 
 # %% [markdown]
-# So a table beats a network, at this size and after so short a training. It is no secret of ours: a quarter of a million letters are few, and in so narrow a text, five tokens often come back word for word. What a network has that a table lacks is [on the deeper page](deeper/09_gpt.ipynb#deeper-race).
+# So a table beats a network, at this size and after so short a training. It is no secret of ours: a quarter of a million letters are few, and in so narrow a text, five tokens often come back word for word. What a network has that a table lacks is [on the deeper page](deeper/09_gpt.ipynb).
 
 # %% [markdown]
 # ## Look inside
@@ -477,13 +480,8 @@ surprise({title: tasks.surprised(task, writer, text) for title, text in given.it
 # The beginnings of words are hard, their ends are easy. Where the order makes no sense, every word is a surprise. And does it help to have read more?
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Loss on the validation text by how many tokens of the window stand before, for GPT and for the best table. Means over all windows and over neighbouring places.", "name": "fig-by-position"}, "image": {"alt": "Two lines over 1 to 64 tokens, on a logarithmic axis. Both fall steeply up to about eight tokens, and are level from there on; the table's is lower throughout."}}
-whole = len(judged) // 64 * 64
-edges = [0, 1, 2, 4, 8, 32, 64]
-lines = {}
-for name, nats in (("GPT", judged), (f"table, {best - 1} back", counted[best])):
-    by_place = nats[:whole].view(-1, 64).mean(dim=0)
-    rings = [by_place[a:b].mean().item() for a, b in zip(edges, edges[1:])]
-    lines[name] = ([(a + 1 + b) / 2 for a, b in zip(edges, edges[1:])], rings)
+compared = {"GPT": judged, f"table, {best - 1} back": counted[best]}
+lines = {name: tasks.by_place(nats, [0, 1, 2, 4, 8, 32, 64]) for name, nats in compared.items()}
 curves(lines, "tokens before", "loss (nats per token)", logx=True)
 plt.show()
 
@@ -498,7 +496,7 @@ observe(
 )
 
 # %% [markdown]
-# Eight tokens are worth a lot, the next fifty nearly nothing: after so short a training, GPT has learned what neighbours say. What longer training makes of the rest is [on the deeper page](deeper/09_gpt.ipynb#deeper-learned).
+# Eight tokens are worth a lot, the next fifty nearly nothing: after so short a training, GPT has learned what neighbours say. What longer training makes of the rest is [on the deeper page](deeper/09_gpt.ipynb).
 #
 # ### Cold and hot
 #
@@ -506,26 +504,24 @@ observe(
 
 # %% tags=["evidence"]
 taus = [0.1, 0.4, 0.7, 1.0, 1.3, 1.6]
-texts = {
-    tau: [continued("The", n=120, tau=tau, k=V, p=1.0, seed=seed) for seed in range(3)]
-    for tau in taus
-}
-exist = [[tasks.words_that_exist(task, text) for text in of_tau] for of_tau in texts.values()]
-varied = [[len(set(text.split())) / len(text.split()) for text in row] for row in texts.values()]
+free = {"n": 120, "k": V, "p": 1.0}
+texts = [[continued("The", tau=tau, seed=seed, **free) for tau in taus] for seed in range(3)]
+exist, varied = tasks.words_in(task, texts)  # (3, taus) each
 
 # %% tags=["view"]
 guess(
-    "At a temperature of 0.1, what does it write?",
-    ["its best text", "the same again and again", "nonsense"],
-    right="the same again and again",
-    because=f"Of its words, {sum(varied[0]) / 3:.0%} are different ones, at temperature 1 {sum(varied[3]) / 3:.0%}.",
+    "At a temperature of 1.6, how many of its words exist?",
+    ["nearly all", "about half", "hardly any"],
+    right="about half",
+    because=f"It is {exist[:, -1].mean():.0%}; at 0.4 it is {exist[:, 1].mean():.0%}. Pieces of words are put together freely when all tokens come near to each other.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Texts of 120 tokens by temperature, without top-k and top-p: the share of their words that the training text has, and the share of different ones. Three texts each, means and ranges.", "name": "fig-temperatures"}, "image": {"alt": "Two lines over temperatures from 0.1 to 1.6. The share of words that exist begins near one and falls to under a half. The share of different words begins low and rises to nearly one."}}
-shares = {"exist": list(zip(*exist)), "different": list(zip(*varied))}
-lines = {name: (taus, found) for name, found in shares.items()}
-curves(lines, "temperature", "share of words")
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Texts of 120 tokens by temperature, without top-k and top-p: the share of their words that the training text has, and the share of different ones. Three texts each, means and ranges.", "name": "fig-temperatures"}, "image": {"alt": "Two lines over temperatures from 0.1 to 1.6. The share of words that exist begins high and falls to about a half. The share of different words is lower where it is cold than where it is hot."}}
+curves({"exist": (taus, exist), "different": (taus, varied)}, "temperature", "share of words")
 plt.show()
+
+# %% [markdown]
+# Cold, it repeats what is safe; hot, it makes words up. What one likes to read lies between, and there top-k and top-p cut off the tail.
 
 # %% [markdown]
 # ## Show someone
@@ -542,7 +538,10 @@ print("Today we learned", end="")
 _ = continued("Today we learned", n=80, seed=2, say=partial(print, end="", flush=True))
 
 # %% [markdown]
-# It has the tone, and no thought. A quarter of a million letters have taught it words, brackets and how a sentence of documentation runs.
+# It has the tone, and no thought. A quarter of a million letters have taught it words, quotation marks and how a sentence of documentation runs. For Shakespeare's plays, change one argument at the top and run the page again (the text is fetched once):
+#
+#     from utils.data.corpora import tiny_shakespeare
+#     task = Writing(tiny_shakespeare)
 
 # %% [markdown]
 # ## Where it breaks
@@ -573,7 +572,40 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* [to be written]
+# *2 minutes.* Sentences that one often reads, and our answers. More are on the [deeper page](deeper/09_gpt.ipynb).
+#
+# (claim-gpt-7)=
+
+# %% tags=["evidence"]
+tables = {}
+for n in (1, 768):
+    cut = Writing(n_merges=n)
+    nats = min((cut.counted(order) for order in (4, 5, 6)), key=torch.mean)
+    tables[n] = perplexity(nats.mean()), cut.per_byte(nats)
+(low, more), (high, fewer) = tables.values()
+claim(
+    "gpt-7",
+    "Yes: on letters a table of counts has a perplexity of {low:.1f}, on byte pairs {high:.1f}. Yet they need fewer bits per byte: {fewer:.2f}, not {more:.2f}.",
+    **{"low": low, "high": high, "more": more, "fewer": fewer},
+    holds=lambda low, high, more, fewer: high > 2 * low and fewer < more,
+    scale="tables that look 3 to 5 tokens back, the best of each; 1 merge and 768",
+)
+
+# %% [markdown]
+# (claim-gpt-8)=
+
+# %% tags=["evidence"]
+row = task.ids["train"][None, :64]
+whole, *shorter = (work(lambda t=t: writer(row[:, :t])).total for t in range(64, 0, -1))
+claim(
+    "gpt-8",
+    "Yes: one pass over 64 tokens, {whole:.0f} million operations, answers at each of them. A pass for each answer would take {times:.0f} times as many.",
+    whole=whole / 1e6,
+    times=(whole + sum(shorter)) / whole,
+    holds=lambda whole, times: whole > 0 and times > 20,
+    counted=True,
+    scale="two blocks, 96 wide",
+)
 
 # %% [markdown]
 # ## Exercises

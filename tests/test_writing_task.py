@@ -56,8 +56,9 @@ def test_a_model_that_knows_nothing_needs_the_logarithm_of_all_tokens_for_each(t
     nats = task.judged(lambda ids: torch.zeros(*ids.shape, V))
     torch.testing.assert_close(nats, torch.full_like(nats, math.log(V)))
     first = task.tokens.decode(task.ids["validation"][:1])
-    n_bytes = len(task.text["validation"].encode()) - len(first)
-    assert task.per_byte(nats) == pytest.approx(len(nats) * math.log2(V) / n_bytes, rel=1e-5)
+    assert task.n_bytes == len(task.text["validation"].encode()) - len(first)
+    expected = len(nats) * math.log2(V) / task.n_bytes
+    assert task.per_byte(nats) == pytest.approx(expected, rel=1e-5)
 
 
 def test_a_table_is_judged_in_the_windows_in_which_a_model_is(task):
@@ -133,8 +134,20 @@ def test_surprise_is_in_bits_beside_the_three_that_were_expected(small):
         assert all(share == pytest.approx(1 / V, rel=1e-5) for _, share in expected)
 
 
-def test_words_exist_if_the_training_text_has_them(small):
-    assert writing.words_that_exist(small, "the cat, the zebra; on") == pytest.approx(4 / 5)
+def test_words_exist_if_the_training_text_has_them_and_differ_if_they_come_once(small):
+    exist, varied = writing.words_in(small, [["the cat, the zebra; on", "mat"]])
+    torch.testing.assert_close(exist, torch.tensor([[4 / 5, 1]]))
+    torch.testing.assert_close(varied, torch.tensor([[4 / 5, 1]]))
+
+
+def test_the_best_continuation_takes_the_best_each_time():
+    assert writing.best_continuation(ordered, [2, 5], n=4) == [2, 5, 6, 0, 1, 2]
+
+
+def test_places_are_counted_within_their_windows():
+    nats = torch.cat([torch.arange(1.0, T + 1), 10 + torch.arange(1.0, T + 1), torch.zeros(7)])
+    read, means = writing.by_place(nats, [0, 1, 3, 8])
+    assert read == [1, 2.5, 6] and means == pytest.approx([6, 7.5, 11])
 
 
 def decoder(V: int) -> nn.Module:

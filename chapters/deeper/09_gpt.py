@@ -33,8 +33,8 @@ from utils.measure.claims import claim
 from utils.measure.costs import ring_bytes, ring_seconds
 from utils.show.diagrams import arrow, box, brace, cells, label, note, sheet
 from utils.show.display import observe, show_source, table
-from utils.show.plotting import curves, use_book_style
-from utils.tasks import many_processes
+from utils.show.plotting import COLOURS, INK, curves, use_book_style
+from utils.tasks import copying, many_processes
 from utils.tasks.generation import generate
 from utils.tokens import read_byte_pairs
 from utils.training import data_parallel
@@ -109,231 +109,6 @@ observe(
 
 # %% [markdown]
 # **No biases** is one argument, `bias=False`: a norm stands before each product and its gain stays. **The embedding** is not multiplied by $\sqrt{D}$ any more; its rows begin with a deviation of 0.02, so that the output that shares them begins near 0.
-
-# %% [markdown]
-# (deeper-induction)=
-# ## How does it copy from its context?
-#
-# *9 minutes.* *… the Kaplan–Meier estimator … a Kaplan–*: what comes next? You need not know the word. Look for where the last piece stood before, and read on there. A head that does so is called an **induction head** {cite}`olsson2022context`; on
-# [Day 5](05_self_attention.ipynb) you built a perfect one by hand. It needs two blocks. In the first, a head writes into each position what stood *before* it. In the second, a head looks for positions that say "before me stood the present symbol", and fetches what they hold.
-
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "How an induction head finds what comes next. Block 1 notes the symbol before; block 2 looks for the note that names the present symbol.", "name": "fig-induction"}, "image": {"alt": "A row of seven cells: K, A, D, Q, M, A and a question mark. Below each is a note in smaller cells, the symbol before it: under A stands K, under D stands A, and so on. An arrow goes from the second A down and back to the note A under D, and from D an arrow to the question mark, which is to become D."}}
-ax = sheet(5.6)
-symbols, before = ["K", "A", "D", "Q", "M", "A", "?"], ["", "K", "A", "D", "Q", "M", ""]
-text = cells(
-    ax,
-    (3.4, 1.4),
-    [symbols],
-    role="value",
-    weights=[[0.1, 0.1, 0.9, 0.1, 0.1, 0.1, 0.9]],
-    size=(1.6, 0.9),
-)
-notes = cells(
-    ax,
-    (3.4, 3.2),
-    [before],
-    role="key",
-    weights=[[0.1, 0.1, 0.9, 0.1, 0.1, 0.1, 0.1]],
-    size=(1.6, 0.9),
-)
-note(ax, (0.2, 1.85), "the text", align="left", weight="bold")
-note(ax, (0.2, 3.65), "before it", align="left", weight="bold")
-arrow(ax, text[0, 5].at("bottom"), notes[0, 2].at("bottom"), role="query", bend=-0.5)
-arrow(ax, text[0, 2].at("top"), text[0, 6].at("top"), role="value", bend=-0.35)
-note(ax, (8.6, 5.2), "who has an A before it?")
-plt.show()
-
-# %% [markdown]
-# Does training find this? We let small GPTs with two blocks and four heads in each read sequences of 48 symbols in which a random segment of 12 to 24 symbols comes again and again. Where the segment is new, nothing can be known: 64 symbols, $\ln 64 = 4.16$ nats. Where it comes again, the context says it all. The heads see near
-# symbols more easily than far ones (Day 6's ALiBi); with rotary positions and as many steps, the heads did not form in our tries.
-#
-# How much does a head look like an induction head? Its **prefix-matching score** is its mean weight on what followed the present symbol before.
-
-# %% [markdown]
-# ```{exercise} The prefix-matching score
-# :label: exercise-9-11
-#
-# *Core, 9 minutes.* Compute it for one head's maps. A position whose symbol was never there before has nothing to find, and doesn't count. Of several earlier places, the weights on what followed them are summed up.
-# ([Solution](../solutions/09_gpt.ipynb#solution-9-11))
-# ```
-
-
-# %%
-def prefix_matching(weights, ids):
-    """Shapes: causal weights (B, T, T), a row for each query, and ids (B, T), to one number."""
-    raise NotImplementedError
-
-
-check("9.11", prefix_matching)
-
-# %% tags=["evidence"]
-heads = experiments.load("induction")
-steps = range(0, heads.parameters["steps"] + 1, 100)
-
-
-def by_step(column: str, layers: int) -> list[list[float]]:
-    """A curve for each seed."""
-    return heads.column(column, layers=layers)
-
-
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Small GPTs learn to copy. Left: loss where a segment is new and where it comes again, with two blocks and with one. Right: the best prefix-matching score of a head. Means and ranges of three seeds (stored experiment `induction`).", "name": "fig-copying"}, "image": {"alt": "Two diagrams over 2,000 steps. Left: the loss of new segments stays near 4.2. With two blocks the loss of repeated segments falls slowly to about 3.5, then steeply to below 1 within a few hundred steps; with one block it stays above 3. Right: with two blocks the best score stays below 0.1 and then jumps to about 0.8 at the same steps; with one block it stays below 0.1."}}
-figure, (left, right) = plt.subplots(1, 2, figsize=(6.4, 3.4))
-lines = {
-    "new": (steps, by_step("new", 2)),
-    "again, two blocks": (steps, by_step("again", 2)),
-    "again, one block": (steps, by_step("again", 1)),
-}
-curves(lines, "step", "loss (nats)", ax=left)
-left.set_ylim(0, 5)
-scores = {
-    "two blocks": (steps, by_step("best score", 2)),
-    "one block": (steps, by_step("best score", 1)),
-}
-curves(scores, "step", "best prefix-matching score", ax=right)
-right.set_ylim(0, 1)
-plt.show()
-
-# %% [markdown]
-# For a thousand steps little happens. Then, within a few hundred, heads of the second block begin to match prefixes, and at the same steps the loss falls. With one block neither happens. That is the picture that Olsson et al. saw in large models. But two curves that move together are not yet a cause. So we **silence** heads: what a
-# head says is replaced by its mean over many sequences, so that nothing of this text is left in it. We silence the induction heads, all those with a final score above 0.3, and for comparison as many of the others.
-
-# %%
-show_source(copying.silenced)
-
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Loss where a segment comes again, with all heads, without the induction heads, and without as many others (mean of five draws), at each hundredth step. Means and ranges of three seeds (stored experiment `induction`).", "name": "fig-silenced"}, "image": {"alt": "Three curves over 2,000 steps. Until about step 900 they lie near each other. Then the loss with all heads falls below 1; that without other heads falls, too, less far; that without the induction heads stays above 3.5."}}
-lines = {
-    "all heads": (steps, by_step("again", 2)),
-    "without others": (steps, by_step("others silenced", 2)),
-    "without induction heads": (steps, by_step("silenced", 2)),
-}
-ax = curves(lines, "step", "loss where it comes again (nats)")
-ax.set_ylim(0, 5)
-plt.show()
-
-# %% tags=["evidence"]
-rows = heads.select(layers=2)
-found = [row["induction heads"] for row in rows]
-final = {
-    name: [row[name][-1] for row in rows]
-    for name in ("new", "again", "silenced", "others silenced")
-}
-mean = {name: sum(values) / len(values) for name, values in final.items()}
-early = max(abs(row["silenced"][5] - row["again"][5]) for row in rows)  # at step 500
-observe(
-    "{least} to {most} of 8 heads are induction heads. Silenced in the end, the loss rises from {usual:.2f} to {without:.2f} nats; silenced at step 500, by at most {early:.2f}.",
-    least=min(found),
-    most=max(found),
-    usual=mean["again"],
-    without=mean["silenced"],
-    early=early,
-    holds=min(found) >= 1 and mean["silenced"] > mean["again"] + 1 and early < 0.5,
-)
-
-# %% [markdown]
-# And is *everything* that comes from the context the work of these heads? The model with one block has none, and still it gains a little: it learns that symbols which were there come again, whatever their order.
-#
-# (claim-gpt-3)=
-
-# %% tags=["evidence"]
-gained = mean["new"] - mean["again"]
-lost = (mean["silenced"] - mean["again"]) / gained
-others = (mean["others silenced"] - mean["again"]) / gained
-one_block = [row["new"][-1] - row["again"][-1] for row in heads.select(layers=1)]
-claim(
-    "gpt-3",
-    "Yes, if it is copying: without these heads {lost:.0%} of the gain are lost, without as many others {others:.0%}. One block gains {alone:.1f} nats without any.",
-    lost=lost,
-    others=others,
-    alone=sum(one_block) / 3,
-    holds=lambda lost, others, alone: lost > 0.7 and others < 0.8 * lost and 0.2 < alone < 2,
-    scale="random segments of 12 to 24 of 64 symbols; two blocks, four heads each; 2,000 steps; three seeds",
-    experiment="induction",
-)
-
-# %% [markdown]
-# The others do matter a little. Among them are the heads of the first block that note what stood before: without them, an induction head has nothing to look for.
-
-# %% [markdown]
-# (deeper-positions-loss)=
-# ## What is more context worth?
-#
-# *3 minutes.* Each position of a text has more context than the one before it. So a model's loss by position says what context is worth. A small GPT learns Day 7's text, character by character, in pieces of up to 512; the validation pieces overlap, so that all positions are asked about nearly the same text.
-
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Loss by position of a small GPT on characters, mean and range of three seeds (stored experiment `loss_by_position`). Each point is the mean from its position to the next point's.", "name": "fig-loss-by-position"}, "image": {"alt": "A curve over the number of characters before, on a logarithmic axis. It falls steeply over the first ten characters, more slowly until about fifty, and is nearly flat behind."}}
-where = experiments.load("loss_by_position")
-places = [begin + 1 for begin in where.rows[0]["begins"]]
-ax = curves(
-    {"": (places, where.column("losses"))},
-    "characters read",
-    "loss (nats per character)",
-    logx=True,
-)
-plt.show()
-
-# %% tags=["evidence"]
-at = {
-    begin: [row["losses"][i] for row in where.rows]
-    for i, begin in enumerate(where.rows[0]["begins"])
-}
-worth = {begin: sum(values) / len(values) for begin, values in at.items()}
-observe(
-    "With one character read, the next costs {one:.2f} nats; with 8 to 11, {eight:.2f}; with 64 to 95, {many:.2f}; with 384 and more, {most:.2f}.",
-    one=worth[0],
-    eight=worth[8],
-    many=worth[64],
-    most=worth[384],
-    holds=worth[0] > worth[8] + 0.5 and worth[8] > worth[64] and abs(worth[64] - worth[384]) < 0.1,
-)
-
-# %% [markdown]
-# A model this small, trained this briefly, lives on the last few words. What lies further back helps little, and not because there is nothing to know there.
-
-# %% [markdown]
-# (deeper-grokking)=
-# ## Can it understand long after it knows everything by heart?
-#
-# *5 minutes.* Power et al. trained small Transformers on tables of sums modulo a prime {cite}`power2022grokking`. Long after the training sums were right, and with nothing left to gain there, the other sums became right, too. They called it **grokking**. We repeat it: $a + b$ modulo 53, half of the 2,809 sums for training, one block, AdamW with a
-# weight decay of 1, and for comparison without.
-
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of sums that are right, of those that are learned from and of the others, by step; one line per seed (stored experiment `grokking`). Left with weight decay, right without.", "name": "fig-grokking"}, "image": {"alt": "Two diagrams. In both, the training sums are all right after about 200 steps. With weight decay the other sums stay at a half for a long time and then rise to 1 within a few hundred steps, after some thousand steps. Without weight decay they stay low for all 6,000 steps."}}
-sums = experiments.load("grokking")
-figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.4), sharey=True)
-for ax, decay, title in zip(axes, (1.0, 0.0), ("weight decay 1", "no weight decay")):
-    for seed, row in enumerate(sums.select(weight_decay=decay)):
-        for name, colour in (("learned", COLOURS[0]), ("others", COLOURS[1])):
-            x = range(100, 100 * len(row[name]) + 1, 100)
-            ax.plot(
-                x, row[name], color=colour, lw=1.2, marker="", label=name if seed == 0 else None
-            )
-    ax.set(title=title, xlabel="step", ylim=(0, 1.05), xscale="log")
-axes[0].set_ylabel("share right")
-axes[0].legend()
-plt.show()
-
-# %% [markdown]
-# (claim-gpt-6)=
-
-# %% tags=["evidence"]
-decayed, free = sums.select(weight_decay=1.0), sums.select(weight_decay=0.0)
-by_heart = max(row["99 % of learned"] for row in decayed)
-found = [row["99 % of others"] for row in decayed]
-without = max(max(row["others"]) for row in free)
-claim(
-    "gpt-6",
-    "Yes, if weights decay: known by heart after {heart:,} steps, understood after {soonest:,} to {latest:,}. Without decay, at most {without:.0%} by step 6,000.",
-    heart=by_heart,
-    soonest=min(found),
-    latest=max(found),
-    without=without,
-    holds=lambda heart, soonest, latest, without: (
-        heart <= 400 and 5 * heart < soonest <= latest <= 6000 and without < 0.9
-    ),
-    scale="a + b modulo 53, half of the sums; one block 128 wide, 213,000 parameters; AdamW, batches of 512; three seeds",
-    experiment="grokking",
-)
-
-# %% [markdown]
-# What happens in between can't be seen in the training loss. Weight decay goes on shrinking the weights, and a rule needs smaller weights than a table does. So *the loss no longer falls* is not the same as *nothing is learned any more*. It doesn't follow that waiting always helps: here half of a complete table was given, and there is a rule to be found.
 
 # %% [markdown]
 # (deeper-real-thing)=
@@ -495,3 +270,157 @@ def from_c_attn(weight: torch.Tensor, bias: torch.Tensor) -> tuple[torch.Tensor,
 
 
 check("9.9", from_c_attn)
+
+# %% [markdown]
+# (deeper-machines)=
+# ## What if one machine is too slow?
+#
+# *7 minutes.* Then take two. In **data-parallel** training each process has the whole model and a share of each batch, its **shard**. Each computes the gradient of its own shard; then they send each other their gradients, and all take the
+# same step with the mean {cite}`li2020pytorch`. The weights stay equal, and nobody ever sends them. A process is known by its number, its **rank**.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One step of two processes. Eight examples are dealt out in turn, and both end with the weights that one process would have.", "name": "fig-two-processes"}, "image": {"alt": "On the left a column of eight cells, the examples 0 to 7. Arrows lead to two rows: rank 0 gets 0, 2, 4, 6 and rank 1 gets 1, 3, 5, 7. In each row follow a box, weights, and a box, gradient. From both gradients arrows lead to one box, their mean, and from there back to both weights."}}
+ax = sheet(7.4)
+batch = cells(ax, (0.9, 0.5), [[n] for n in range(8)], role="key", weights=0.5, size=(0.9, 0.8))
+mean = box(ax, (12.9, 2.9), "their\nmean", (2.3, 1.6), role="gradient")
+for rank, y in ((0, 1.2), (1, 5.0)):
+    shard = [list(range(rank, 8, 2))]
+    mine = cells(ax, (3.2, y), shard, role="key", weights=0.5, size=(0.7, 0.8))
+    weights = box(ax, (6.9, y - 0.1), "weights", (2.2, 1.0), role="state")
+    gradient = box(ax, (10.0, y - 0.1), "gradient", (2.4, 1.0), role="gradient")
+    note(ax, (mine.middle[0], y - 0.5 if rank == 0 else y + 1.3), f"rank {rank}", weight="bold")
+    arrow(ax, batch.at("right"), mine.at("left"))
+    arrow(ax, mine.at("right"), weights.at("left"))
+    arrow(ax, weights.at("right"), gradient.at("left"))
+    side = "bottom" if rank == 0 else "top"
+    arrow(ax, gradient.at("right"), mean.at("top" if rank == 0 else "bottom"))
+    arrow(ax, mean.at("left"), weights.at(side), dashed=True)
+note(ax, (8.6, 3.7), "the same step for both")
+plt.show()
+
+# %% [markdown]
+# Nothing here is of our making: `DistributedDataParallel` is PyTorch's, and sends the gradients of the last layers while the backward pass is still busy with the first. `gloo` carries them between processors, `nccl` between GPUs. The book's part is what surrounds
+# it: `fit` is the one of Day 0, each process is handed its shard, and the losses that it stores are those of the whole batch.
+
+# %%
+show_source(data_parallel.shard)
+
+# %%
+show_source(data_parallel.over_whole)
+
+# %% [markdown]
+# The number of examples is not always even. With shards of 7 and 2, a mean of the two means would let an example in the small shard count three and a half times as much. So each process multiplies its loss by its share of the examples, `weight`.
+# How much is at stake? We take the gradient of nine pieces of text, whole and by shards.
+
+# %%
+model, rows = many_processes.writer(), many_processes.windows("train", 9)
+
+
+def gradient(rows: torch.Tensor) -> torch.Tensor:
+    """All numbers of the gradient of the mean loss, one behind the other."""
+    loss = many_processes.loss(model(rows[:, :-1]), rows[:, 1:])
+    return torch.cat([g.flatten() for g in torch.autograd.grad(loss, [*model.parameters()])])
+
+
+whole, large, small = gradient(rows), gradient(rows[:7]), gradient(rows[7:])
+alike = ((large + small) / 2 - whole).norm() / whole.norm()
+weighed = ((7 * large + 2 * small) / 9 - whole).norm() / whole.norm()
+
+# %%
+N = 124e6
+compute = 6 * N * 16_384 / 200e12  # seconds of a GPU's own work
+rows = []
+for n, bandwidth in ((8, 100e9), (1000, 25e9)):
+    around = ring_seconds(4 * N, n, bandwidth, latency=1e-5)
+    rows.append([n, ring_bytes(4 * N, n) / 1e9, 1000 * around, 1000 * compute])
+
+# %% tags=["evidence"]
+table(
+    [
+        [
+            f"{n:,}",
+            f"{gb:.2f}",
+            f"{ms:.0f}",
+            f"{own:.0f}",
+            f"{own / (own + ms):.0%} to {own / max(own, ms):.0%}",
+        ]
+        for n, gb, ms, own in rows
+    ],
+    ["GPUs", "GB sent by each", "ring (ms)", "own work (ms)", "busy with own work"],
+)
+
+# %% [markdown]
+# The last column's first number is for a ring that waits for the backward pass, the second for one that runs beside it. At 1,000 GPUs the ring's many small steps cost about as much as a third of its bytes, so real clusters reduce within a machine first. But the other limit is closer: 1,000 GPUs read 16 million tokens per step, and
+# a batch can get so large that a step is no better for it. That is not a question of bytes.
+#
+# **If it is stopped.** Rank 0 writes `fit`'s checkpoint after each epoch. If you kill both processes in the middle, the same command goes on from it, and ends with the same weights, to the last bit: a test of this book does just that. `make train PROCESSES=2` is the command; the README has the one for several machines. GPUs were
+# not tried here: there was none.
+
+# %% [markdown]
+# ```{exercise} The gradient of the whole batch
+# :label: exercise-9-10
+#
+# *Core, 7 minutes.* Each process has the gradients of its shard's mean loss. Return those of the mean loss over all examples, parameter by parameter. The shards may be of different sizes; a process that got no example has computed on a borrowed one, which must not count.
+# ([Solution](../solutions/09_gpt.ipynb#solution-9-10))
+# ```
+
+
+# %%
+def whole_gradient(gradients, sizes):
+    """Lists of gradients, one list per process, and the number of examples of each, to one list."""
+    raise NotImplementedError
+
+
+check("9.10", whole_gradient)
+
+# %% [markdown]
+# (deeper-induction)=
+# ## How does it copy from its context?
+#
+# *9 minutes.* *… the Kaplan–Meier estimator … a Kaplan–*: what comes next? You need not know the word. Look for where the last piece stood before, and read on there. A head that does so is called an **induction head** {cite}`olsson2022context`; on
+# [Day 5](../05_self_attention.ipynb) you built a perfect one by hand. It needs two blocks. In the first, a head writes into each position what stood *before* it. In the second, a head looks for positions that say "before me stood the present symbol", and fetches what they hold.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "How an induction head finds what comes next. Block 1 notes the symbol before; block 2 looks for the note that names the present symbol.", "name": "fig-induction"}, "image": {"alt": "A row of seven cells: K, A, D, Q, M, A and a question mark. Below each is a note in smaller cells, the symbol before it: under A stands K, under D stands A, and so on. An arrow goes from the second A down and back to the note A under D, and from D an arrow to the question mark, which is to become D."}}
+ax = sheet(5.6)
+symbols, before = ["K", "A", "D", "Q", "M", "A", "?"], ["", "K", "A", "D", "Q", "M", ""]
+text = cells(
+    ax,
+    (3.4, 1.4),
+    [symbols],
+    role="value",
+    weights=[[0.1, 0.1, 0.9, 0.1, 0.1, 0.1, 0.9]],
+    size=(1.6, 0.9),
+)
+notes = cells(
+    ax,
+    (3.4, 3.2),
+    [before],
+    role="key",
+    weights=[[0.1, 0.1, 0.9, 0.1, 0.1, 0.1, 0.1]],
+    size=(1.6, 0.9),
+)
+note(ax, (0.2, 1.85), "the text", align="left", weight="bold")
+note(ax, (0.2, 3.65), "before it", align="left", weight="bold")
+arrow(ax, text[0, 5].at("bottom"), notes[0, 2].at("bottom"), role="query", bend=-0.5)
+arrow(ax, text[0, 2].at("top"), text[0, 6].at("top"), role="value", bend=-0.35)
+note(ax, (8.6, 5.2), "who has an A before it?")
+plt.show()
+
+# %% [markdown]
+# How much does a head look like an induction head? Its **prefix-matching score** is its mean weight on what followed the present symbol before.
+
+# %% [markdown]
+# ```{exercise} The prefix-matching score
+# :label: exercise-9-11
+#
+# *Core, 9 minutes.* Compute it for one head's maps. A position whose symbol was never there before has nothing to find, and doesn't count. Of several earlier places, the weights on what followed them are summed up.
+# ([Solution](../solutions/09_gpt.ipynb#solution-9-11))
+# ```
+
+
+# %%
+def prefix_matching(weights, ids):
+    """Shapes: causal weights (B, T, T), a row for each query, and ids (B, T), to one number."""
+    raise NotImplementedError
+
+
+check("9.11", prefix_matching)

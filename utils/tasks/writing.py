@@ -50,14 +50,17 @@ class Writing:
         """Each token as a text of its own; a byte that is half a letter is a �."""
         return [self.tokens.decode([number]) for number in ids]
 
+    @property
+    def n_bytes(self) -> int:
+        """How many bytes of the validation text are asked for: all but the first token's."""
+        return sum(map(len, self.tokens.pieces(self.ids["validation"][1:])))
+
     def per_byte(self, nats: Tensor) -> float:
         """Bits per byte of the validation text, from the surprises of all its tokens but the first.
 
         Shapes: nats (n - 1,).
         """
-        ids = self.ids["validation"]
-        n_bytes = sum(map(len, self.tokens.pieces(ids[1:])))
-        return bits_per_byte(nats.mean().item(), len(nats), n_bytes)
+        return bits_per_byte(nats.mean().item(), len(nats), self.n_bytes)
 
     def judged(self, model: Callable[[Tensor], Tensor]) -> Tensor:
         """`surprises` of a model on the validation text, in windows of T."""
@@ -134,11 +137,37 @@ def surprised(task: Writing, model: Callable[[Tensor], Tensor], text: str) -> li
     return found
 
 
-def words_that_exist(task: Writing, text: str) -> float:
-    """Share of a text's words that the training text has, too."""
+@torch.no_grad()
+def best_continuation(model: Callable[[Tensor], Tensor], ids: Sequence[int], n: int) -> list[int]:
+    """Ids and n more, each of them the best behind all before it."""
+    text = list(ids)
+    for _ in range(n):
+        text.append(model(torch.tensor([text]))[0, -1].argmax().item())
+    return text
+
+
+def by_place(nats: Tensor, edges: Sequence[int]) -> tuple[list[float], list[float]]:
+    """The mean surprise of tokens by how many of their window stand before them.
+
+    edges: of the places in a window of T, counted from 0, that are taken together. Returns: the
+        mean number of tokens that were read, and the mean of nats, for each.
+    """
+    places = nats[: len(nats) // T * T].view(-1, T).mean(dim=0)
+    rings = list(zip(edges, edges[1:], strict=False))
+    return [(a + 1 + b) / 2 for a, b in rings], [places[a:b].mean().item() for a, b in rings]
+
+
+def words_in(task: Writing, texts: Sequence[Sequence[str]]) -> tuple[Tensor, Tensor]:
+    """Of the words of each text, the share that the training text has, and that of different ones.
+
+    Shapes: texts, rows of one length, to two tensors of as many rows and columns.
+    """
     known = set(re.findall(r"\w+", task.text["train"]))
-    written = re.findall(r"\w+", text)
-    return sum(word in known for word in written) / len(written)
+    words = [[re.findall(r"\w+", text) for text in row] for row in texts]
+    exist = [[sum(word in known for word in of) / len(of) for of in row] for row in words]
+    return torch.tensor(exist), torch.tensor(
+        [[len(set(of)) / len(of) for of in row] for row in words]
+    )
 
 
 # Another task, from nothing -----------------------------------------------------------------------

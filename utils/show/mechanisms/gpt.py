@@ -81,11 +81,12 @@ def asked(chances: Sequence[float]) -> Axes:
 
 def tower(L: int) -> Axes:
     """Draw GPT from its ids to its logits."""
-    ax = sheet(11.2)
+    height = 2.4 + 1.47 * (L + 3)
+    ax = sheet(height)
     x, size = 4.2, (4.6, 0.85)
     names = ("table", *["block"] * L, "norm", "table, turned")
-    y = 10.3
-    note(ax, (x, 10.75), "ids of The estimator is fit", weight="bold")
+    y = height - 0.9
+    note(ax, (x, height - 0.45), "ids of The estimator is fit", weight="bold")
     shapes = ("(B, T, D)", *["(B, T, D)"] * L, "(B, T, D)", "(B, T, V)")
     boxes = []
     for name, shape in zip(names, shapes, strict=True):
