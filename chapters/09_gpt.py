@@ -222,7 +222,7 @@ class GPT(nn.Module):
 
 
 # %% [markdown]
-# The table begins with small numbers, so that at first all tokens are about equally likely. And that is all of GPT. Large ones have more blocks and are wider; hardly anything else is different.
+# The table begins with small numbers, so that at first all tokens are about equally likely. And that is all of GPT. The largest GPT-2 has 48 such blocks, 1,600 wide {cite}`radford2019language`; what has changed since is told below.
 #
 # ### Batches of text
 #
@@ -250,10 +250,14 @@ guess(
     because=f"Every token has the chance 1/{V}, and −ln 1/{V} = {math.log(V):.2f}. If a first loss is far from that, something is wrong.",
 )
 
+# %% [markdown]
+# It learns with Day 6's recipe, one pass over a thousand batches: half a million tokens, the whole text about four times over.
+
 # %% tags=["training"]
 torch.manual_seed(0)
 writer = GPT(V)
-history = train_once(writer, next_token_loss, pieces(task.ids["train"], STEPS), learning_rate=RATE)
+batches = pieces(task.ids["train"], STEPS)
+history = train_once(writer, next_token_loss, batches, learning_rate=RATE)
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Loss while GPT learns: means of 20 steps. Dashed: a model that knows nothing.", "name": "fig-writer-loss"}, "image": {"alt": "A curve over 1,000 steps. It begins near the dashed line at 6.2 nats, falls fast to about four within 150 steps, and then ever more slowly to about two and a half."}}
 means = torch.tensor(history.step_loss).view(-1, 20).mean(dim=1)
@@ -585,7 +589,7 @@ for n in (1, 768):
 (low, more), (high, fewer) = tables.values()
 claim(
     "gpt-7",
-    "Yes: on letters a table of counts has a perplexity of {low:.1f}, on byte pairs {high:.1f}. Yet they need fewer bits per byte: {fewer:.2f}, not {more:.2f}.",
+    "Yes: a table on letters has perplexity {low:.1f} and needs {more:.2f} bits per byte; on byte pairs {high:.1f}, and {fewer:.2f}.",
     **{"low": low, "high": high, "more": more, "fewer": fewer},
     holds=lambda low, high, more, fewer: high > 2 * low and fewer < more,
     scale="tables that look 3 to 5 tokens back, the best of each; 1 merge and 768",
@@ -599,7 +603,7 @@ row = task.ids["train"][None, :64]
 whole, *shorter = (work(lambda t=t: writer(row[:, :t])).total for t in range(64, 0, -1))
 claim(
     "gpt-8",
-    "Yes: one pass over 64 tokens, {whole:.0f} million operations, answers at each of them. A pass for each answer would take {times:.0f} times as many.",
+    "Yes: one pass over 64 tokens takes {whole:.0f} million operations and answers everywhere; a pass for each answer takes {times:.0f} times as many.",
     whole=whole / 1e6,
     times=(whole + sum(shorter)) / whole,
     holds=lambda whole, times: whole > 0 and times > 20,
