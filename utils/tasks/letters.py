@@ -54,6 +54,19 @@ class NextLetter(DecoderOnly):
         return logits.float()
 
 
+def begin_small(model: DecoderOnly) -> None:
+    """Draw tables and matrices as GPT-2's: small, and smaller where many are summed up.
+
+    All have a deviation of 0.02, but what a sublayer adds to the stream 0.02 / √(2L) (Radford et
+    al., 2019, §2.3).
+    """
+    adds = "W_o.weight", "W_2.weight", "W_down.weight"
+    smaller = (2 * model.config.n_layers) ** -0.5
+    for name, weight in model.named_parameters():
+        if weight.dim() == 2:
+            nn.init.normal_(weight, std=0.02 * (smaller if name.endswith(adds) else 1.0))
+
+
 def optimiser_of(
     model: DecoderOnly,
     steps: int,

@@ -9,9 +9,9 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from utils.language import GatedFeedForward, QKNormAttention, gated_width
+from utils.language import GatedFeedForward, QKNormAttention, UnscaledEmbedding, gated_width
 from utils.self_attention import MultiHeadAttention
-from utils.tasks.letters import NextLetter, optimiser_of
+from utils.tasks.letters import NextLetter, begin_small, optimiser_of
 from utils.training.loop import fit
 from utils.training.recipes import tag_loss
 from utils.transformer import FeedForward, Parts, TransformerConfig
@@ -35,11 +35,14 @@ MUON = 3  # times AdamW's rate, for matrices
 
 
 def build(change: str, vocab_size: int, seed: int) -> NextLetter:
-    """Two blocks with a change: one of `CHANGES`, `PLAIN` or `ALL`. They begin as Day 6's do."""
+    """Two blocks with a change: one of `CHANGES`, several with commas, `PLAIN` or `ALL`.
+
+    They begin small, as GPT-2's.
+    """
     torch.manual_seed(seed)
 
     def has(name: str) -> bool:
-        return change in (name, ALL)
+        return change == ALL or name in change.split(", ")
 
     biased = not has("no biases")
     feed_forward, d_ff = partial(FeedForward, bias=biased), F
@@ -63,8 +66,10 @@ def build(change: str, vocab_size: int, seed: int) -> NextLetter:
         dropout=0.0,
         tied=has("tied"),
     )
-    parts = Parts(norm, feed_forward, partial(attention, bias=biased))
-    return NextLetter(config, parts)
+    parts = Parts(norm, feed_forward, partial(attention, bias=biased), UnscaledEmbedding)
+    model = NextLetter(config, parts)
+    begin_small(model)
+    return model
 
 
 def _swiglu(d_model: int, d_ff: int, _: str, dropout: float) -> GatedFeedForward:
