@@ -1,8 +1,8 @@
 """Do tied embeddings help? By vocabulary: bytes, and byte pairs of twice and four times as many.
 
-Two blocks of width 64 with rotary positions read a library's docstrings, 8 pieces of 64 tokens per step. Tied, the output
-shares the embedding's table. Each has the same rates. "bits" are for each byte of the validation
-text, read in windows of 64 tokens.
+Two blocks of width 64 with rotary positions read a library's docstrings, 8 pieces of 64 tokens per
+step. Tied, the output shares the embedding's table. Each has the same rates. "bits" are for each
+byte of the validation text, read in windows of 64 tokens.
 """
 
 import numpy as np
