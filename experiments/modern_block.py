@@ -21,7 +21,7 @@ PARAMETERS = {
     "change": [PLAIN, *CHANGES, ALL],
 }
 SECONDS = ("milliseconds", "as long", "loss in equal time")
-STEPS, B, JUDGED = 200, 8, 40_000
+STEPS, B, JUDGED = 400, 8, 40_000
 
 
 def data() -> list[np.ndarray]:

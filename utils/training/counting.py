@@ -107,7 +107,7 @@ class WittenBell(InterpolatedCounts):
     """Interpolated counts, where a context is trusted the less the more can follow it.
 
     p_n(w | h) = (c(hw) + N(h) · p_{n-1}(w | h')) / (c(h) + N(h)), where N(h) different symbols were
-    seen after the context h: as often, something new came (Witten & Bell, 1991, method C; Chen &
+    seen after the context h: as often, something new came (Witten & Bell, 1991; Chen &
     Goodman, 1999, §2.4).
     """
 
