@@ -99,6 +99,8 @@ for factor in (1, 10, 100):
         plain_q, plain_k, _ = super(QKNormAttention, layer).project(factor * x, None)
     scores = [(a @ b.mT / 24**0.5).abs().max().item() for a, b in ((plain_q, plain_k), (q, k))]
     largest[factor] = scores
+
+# %% tags=["evidence"]
 observe(
     "Inputs 100 times as large: without the norms the largest score grows from {before:.1f} to {after:,.0f}. With them it stays at {normed:.1f}; √24 is 4.9.",
     before=largest[1][0],
@@ -114,7 +116,7 @@ observe(
 # (deeper-real-thing)=
 # ## Can your blocks run models that others trained?
 #
-# *8 minutes.* **If our blocks are what we say they are, published weights fit into them, and the model writes.** GPT-2 {cite}`radford2019language` and Llama {cite}`touvron2023llama` are published as folders: `config.json` has the sizes, `model.safetensors` the weights, and two or three
+# *8 minutes.* If our blocks are what we say they are, do published weights fit into them? GPT-2 {cite}`radford2019language` and Llama {cite}`touvron2023llama` are published as folders: `config.json` has the sizes, `model.safetensors` the weights, and two or three
 # more files the tokens.
 #
 # A file of *safetensors* is a header, which says what lies where, and then numbers. Opening it runs nothing. The older `.bin` files are pickles, which are programs: whoever opens one runs it. The book opens none of those.
@@ -155,9 +157,7 @@ shades = [1, 0.6, 0.2]
 above = cells(ax, (3.6, 0.7), [rows], role="key", weights=[shades * 2], size=(1.7, 0.9))
 order = [0, 3, 1, 4, 2, 5]
 pairs = [[rows[i] for i in order]]
-below = cells(
-    ax, (3.6, 3.3), pairs, role="key", weights=[[shades[i % 3] for i in order]], size=(1.7, 0.9)
-)
+below = cells(ax, (3.6, 3.3), pairs, role="key", weights=[[shades[i % 3] for i in order]], size=(1.7, 0.9))
 for place, i in enumerate(order):
     arrow(ax, above[0, i].at("bottom"), below[0, place].at("top"))
 label(ax, above, "left", "halves")
@@ -275,7 +275,7 @@ check("9.9", from_c_attn)
 # (deeper-machines)=
 # ## What if one machine is too slow?
 #
-# *7 minutes.* Then take two. In **data-parallel** training each process has the whole model and a share of each batch, its **shard**. Each computes the gradient of its own shard; then they send each other their gradients, and all take the
+# *7 minutes.* What if two share the work? In **data-parallel** training each process has the whole model and a share of each batch, its **shard**. Each computes the gradient of its own shard; then they send each other their gradients, and all take the
 # same step with the mean {cite}`li2020pytorch`. The weights stay equal, and nobody ever sends them. A process is known by its number, its **rank**.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "One step of two processes. Eight examples are dealt out in turn, and both end with the weights that one process would have.", "name": "fig-two-processes"}, "image": {"alt": "On the left a column of eight cells, the examples 0 to 7. Arrows lead to two rows: rank 0 gets 0, 2, 4, 6 and rank 1 gets 1, 3, 5, 7. In each row follow a box, weights, and a box, gradient. From both gradients arrows lead to one box, their mean, and from there back to both weights."}}
@@ -335,16 +335,7 @@ for n, bandwidth in ((8, 100e9), (1000, 25e9)):
 
 # %% tags=["evidence"]
 table(
-    [
-        [
-            f"{n:,}",
-            f"{gb:.2f}",
-            f"{ms:.0f}",
-            f"{own:.0f}",
-            f"{own / (own + ms):.0%} to {own / max(own, ms):.0%}",
-        ]
-        for n, gb, ms, own in rows
-    ],
+    [[f"{n:,}", f"{gb:.2f}", f"{ms:.0f}", f"{own:.0f}", f"{own / (own + ms):.0%} to {own / max(own, ms):.0%}"] for n, gb, ms, own in rows],
     ["GPUs", "GB sent by each", "ring (ms)", "own work (ms)", "busy with own work"],
 )
 
@@ -379,30 +370,18 @@ check("9.10", whole_gradient)
 # *9 minutes.* *… the Kaplan–Meier estimator … a Kaplan–*: what comes next? You need not know the word. Look for where the last piece stood before, and read on there. A head that does so is called an **induction head** {cite}`olsson2022context`; on
 # [Day 5](../05_self_attention.ipynb) you built a perfect one by hand. It needs two blocks. In the first, a head writes into each position what stood *before* it. In the second, a head looks for positions that say "before me stood the present symbol", and fetches what they hold.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "How an induction head finds what comes next. Block 1 notes the symbol before; block 2 looks for the note that names the present symbol.", "name": "fig-induction"}, "image": {"alt": "A row of seven cells: K, A, D, Q, M, A and a question mark. Below each is a note in smaller cells, the symbol before it: under A stands K, under D stands A, and so on. An arrow goes from the second A down and back to the note A under D, and from D an arrow to the question mark, which is to become D."}}
-ax = sheet(5.6)
-symbols, before = ["K", "A", "D", "Q", "M", "A", "?"], ["", "K", "A", "D", "Q", "M", ""]
-text = cells(
-    ax,
-    (3.4, 1.4),
-    [symbols],
-    role="value",
-    weights=[[0.1, 0.1, 0.9, 0.1, 0.1, 0.1, 0.9]],
-    size=(1.6, 0.9),
-)
-notes = cells(
-    ax,
-    (3.4, 3.2),
-    [before],
-    role="key",
-    weights=[[0.1, 0.1, 0.9, 0.1, 0.1, 0.1, 0.1]],
-    size=(1.6, 0.9),
-)
-note(ax, (0.2, 1.85), "the text", align="left", weight="bold")
-note(ax, (0.2, 3.65), "before it", align="left", weight="bold")
-arrow(ax, text[0, 5].at("bottom"), notes[0, 2].at("bottom"), role="query", bend=-0.5)
-arrow(ax, text[0, 2].at("top"), text[0, 6].at("top"), role="value", bend=-0.35)
-note(ax, (8.6, 5.2), "who has an A before it?")
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "How an induction head finds what comes next. Block 1 notes the symbol before; block 2 looks for the note that names the present symbol.", "name": "fig-induction"}, "image": {"alt": "A row of seven cells: K, A, D, Q, M, A and a question mark. Below each stands the symbol before it: under A stands K, under D stands A, and so on. An arrow goes from the second A down and back to the A under D, and a bow above leads from D to the question mark, which is to become D."}}
+ax = sheet(6.4)
+symbols, before = ["K", "A", "D", "Q", "M", "A", "?"], ["", "K", "A", "D", "Q", "M", "A"]
+lit = [[0.1, 0.1, 0.9, 0.1, 0.1, 0.6, 0.9]]
+text = cells(ax, (3.4, 1.9), [symbols], role="value", weights=lit, size=(1.6, 0.9))
+found = [[0.1, 0.1, 0.9, 0.1, 0.1, 0.1, 0.1]]
+notes = cells(ax, (3.4, 4.3), [before], role="key", weights=found, size=(1.6, 0.9))
+note(ax, (0.2, 2.35), "the text", align="left", weight="bold")
+note(ax, (0.2, 4.75), "before it", align="left", weight="bold")
+arrow(ax, text[0, 5].at("bottom"), notes[0, 2].at("top"), role="query")
+arrow(ax, text[0, 2].at("top"), text[0, 6].at("top"), role="value", bend=0.22)
+note(ax, (9.0, 5.8), "block 1 writes the lower row; block 2 asks it who has an A before it")
 plt.show()
 
 # %% [markdown]
