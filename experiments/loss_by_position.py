@@ -11,7 +11,7 @@ from utils.tasks.writer import RATE, ids, pieces, vocabulary
 from utils.training.recipes import train_once
 from utils.transformer import DecoderOnly, TransformerConfig
 
-PARAMETERS = {"steps": 600, "seed": [0, 1, 2]}
+PARAMETERS = {"steps": 300, "seed": [0, 1, 2]}
 T, STRIDE = 512, 32
 EDGES = [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512]
 
