@@ -132,7 +132,7 @@ observe(
 # 3. **Pooling** makes one vector of many. *Where* something was is forgotten.
 # 4. The answer is one of a few. How sure the model was is mostly forgotten, too.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "From a text to an answer: each row holds less than the one above.", "name": "fig-road"}, "image": {"alt": "From above: a box with the whole sentence, the plot was not good but the music was great; a row of ten boxes with its words; below each word a vector of three numbers; arrows from all ten into a single vector; and an arrow to a box, it is good. The five stages are called text, tokens, reading, pooling and answer."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "From a text to an answer: each row holds less than the one above.", "name": "fig-text-road"}, "image": {"alt": "From above: a box with the whole sentence, the plot was not good but the music was great; a row of ten boxes with its words; below each word a vector of three numbers; arrows from all ten into a single vector; and an arrow to a box, it is good. The five stages are called text, tokens, reading, pooling and answer."}}
 mechanisms.road(PAIR[0], "it is good")
 plt.show()
 
@@ -146,7 +146,7 @@ plt.show()
 #
 # *14 minutes, most of them yours.* A network wants numbers, so a text has to become symbols. **Characters** are few, and none is ever unknown. But rows of them are long, and *not* is three symbols that someone has to put together. **Words** make short rows. But each needs a vector of its own, and one that wasn't in the training set has none: names, typing errors and *unfunny* all become the same `<unk>`.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One text, three ways to cut it. Hatched: a word that was not in the training set. Right: the number of tokens.", "name": "fig-cuts"}, "image": {"alt": "The text an unfunny plot three times. As characters it is 15 cells; as words three, of which unfunny is hatched; as subwords five: an, un, fun, ny, plot. Each piece stands under its letters."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One text, three ways to cut it. Hatched: a word that was not in the training set. Right: the number of tokens.", "name": "fig-three-cuts"}, "image": {"alt": "The text an unfunny plot three times. As characters it is 15 cells; as words three, of which unfunny is hatched; as subwords five: an, un, fun, ny, plot. Each piece stands under its letters."}}
 said = "an unfunny plot"
 rows = {"characters": list(said), "words": said.split(), "subwords": "an un fun ny plot".split()}
 mechanisms.cuts(said, rows, unknown={"unfunny"})
@@ -244,6 +244,8 @@ table(rows, ["word", "its pieces", "number"])
 # Nothing is unknown. At worst a word is written in bytes, as 好, which has three (one alone is shown as �). A space belongs to the word behind it. What is the price?
 
 # %%
+known = {word for said in real.train for word in said.words}
+new_words = [word not in known for said in real.validation for word in said.words]
 held = [sentence.text for sentence in real.validation]
 letters, in_words = (
     sum(len(cut_up(said)) for said in held) / len(held)
@@ -259,11 +261,10 @@ for n in numbers:
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Tokens per sentence of the five libraries, by the number of merges: means over the validation set. Dashed: words. The horizontal axis is logarithmic.", "name": "fig-token-counts"}, "image": {"alt": "A falling curve over the number of merges from 10 to 3000, from nearly 100 tokens a sentence down to about 25, towards a dashed line below at about 18 words."}}
 ax = curves({"byte pairs": (numbers, per_sentence)}, "merges", "tokens per sentence", logx=True)
 ax.axhline(in_words, color=INK, lw=1, ls="--")
+ax.set_ylim(0)
 plt.show()
 
 # %% tags=["evidence"]
-known = {word for said in real.train for word in said.words}
-new_words = [word not in known for said in real.validation for word in said.words]
 observe(
     "A sentence is {letters:.0f} characters, {pairs:.0f} byte pairs after 3,000 merges, or {words:.0f} words. But {unknown:.1%} of the words in new modules were never seen before, though names are masked.",
     letters=letters,
@@ -276,13 +277,13 @@ observe(
 # %% [markdown]
 # ### A bag, and how far it gets
 #
-# *6 minutes.* Back to the reviews, whose words are few and known. Our bag weighs each word before it adds it up. A word that is in every text says little, one that is in few says much. With $n_w$ the times that $w$ is in a text, $N$ the number of texts, and $N_w$ of those that hold $w$, its **TF-IDF** is {cite}`sparckjones1972statistical`
+# *6 minutes.* Back to the reviews, whose words are few and known. Our bag weighs each word before it adds it up. A word that is in every text says little, one that is in few says much. Let word $i$ be in a text $c_i$ times, and in $n_i$ of all $n$ texts. Its **TF-IDF** is {cite}`sparckjones1972statistical`
 #
 # $$
-# x_w = n_w \left(1 + \ln \frac{1 + N}{1 + N_w}\right) ,
+# x_i = c_i \left(1 + \ln \frac{1 + n}{1 + n_i}\right) ,
 # $$ (eq-tfidf)
 #
-# and then each text's numbers are scaled to the length 1. (The ones are scikit-learn's.) Logistic regression learns a weight for each $x_w$.
+# and then each text's numbers are scaled to the length 1. (The ones are scikit-learn's.) Logistic regression learns a weight for each $x_i$.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Two reviews, one bag. Whatever is done with these counts, both get the same answer.", "name": "fig-bags"}, "image": {"alt": "Above, the words of the plot was not good but the music was great, below, those of the plot was good but the music was not great. From all words arrows lead to a row of counts between them: but 1, good 1, great 1, music 1, not 1, plot 1, the 2, was 2. Both sets of arrows lead to the same counts."}}
 mechanisms.bags(*PAIR)
@@ -319,20 +320,18 @@ plt.show()
 #
 # *8 minutes, half of them yours.* Texts differ in length, and a batch is a rectangle. So short texts are filled up with **padding**. If texts of similar length are put together, there is less to fill up: we shuffle them, sort a pool of some batches by length, and take the batches in random order.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Eight texts in batches of two: a row is a text, a cell a word, hatched is padding.", "name": "fig-padding"}, "image": {"alt": "Two columns of four batches of two rows of cells. On the left, as they come, 20 of 76 places are hatched; on the right, sorted by length, 6 of 62."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Eight texts in batches of two: a row is a text, a cell a word, hatched is padding.", "name": "fig-text-batches"}, "image": {"alt": "Two columns of four batches of two rows of cells. On the left, as they come, 20 of 76 places are hatched; on the right, sorted by length, 6 of 62."}}
 mechanisms.padded([3, 9, 5, 7, 4, 12, 6, 10], batch_size=2)
 plt.show()
 
 # %% [markdown]
-# Padding must not count. Day 5's mask keeps it out of the looks. It has to be kept out once more, where the vectors of all words become one. We take their mean, of a text of $n$ words
+# Padding must not count. Day 5's mask keeps it out of the looks. It has to be kept out once more, where the vectors of all words become one. We take their mean. In a batch, text $b$ has $n_b$ words:
 #
 # $$
-# \bar x = \frac{1}{n} \sum_{t=1}^{n} x_t ,
+# \bar x_b = \frac{1}{n_b} \sum_{t=1}^{n_b} x_{b,t} .
 # $$ (eq-masked-mean)
-#
-# and whatever stands behind them is left out.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A batch of two texts, pooled: columns are words, hatched ones padding. Struck out: the mean over all places, in which the short text is diluted.", "name": "fig-pooling"}, "image": {"alt": "Two rows. Above, not so good: three columns of two numbers, 1 2, 3 0 and 2 4, lead to their mean 2 2, on both sides the same. Below, great: one column 4 2 and two hatched ones 1 0; the mean over the real word is 4 2, that over all places, struck out, 2 0.67."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A batch of two texts, pooled: columns are words, hatched ones padding. Struck out: the mean over all places, in which the short text is diluted.", "name": "fig-pooled-texts"}, "image": {"alt": "Two rows. Above, not so good: three columns of two numbers, 1 2, 3 0 and 2 4, lead to their mean 2 2, on both sides the same. Below, great: one column 4 2 and two hatched ones 1 0; the mean over the real word is 4 2, that over all places, struck out, 2 0.67."}}
 vectors = torch.tensor([[[1.0, 2], [3, 0], [2, 4]], [[4, 2], [1, 0], [1, 0]]])  # (B, T, D)
 n_words = [3, 1]
 ax = sheet(6.5)
@@ -361,7 +360,10 @@ plt.show()
 
 # %%
 def masked_mean(x, lengths):
-    """Shapes: x (B, T, D), lengths (B,): the first lengths[b] places are words; returns (B, D)."""
+    """Shapes: x (B, T, D), lengths (B,); returns (B, D).
+
+    The first lengths[b] places of text b are words.
+    """
     raise NotImplementedError
 
 
@@ -493,7 +495,7 @@ torch.testing.assert_close(ours(ids, lengths), ours.output(expected), rtol=1e-10
 print("the logits agree with nn.TransformerEncoder, averaged text by text: ten digits")
 
 # %% [markdown]
-# Gradients, and the book's own model with its turns, are on the [deeper page](deeper/08_text_classification.ipynb#deeper-right).
+# Gradients, and the book's own model with its turns, are on the [deeper page](deeper/08_text_classification.ipynb#deeper-reader-right).
 
 # %% [markdown]
 # ## Train it
@@ -510,7 +512,7 @@ guess(
 )
 
 # %% [markdown]
-# No module of a library is in two of the parts. Otherwise sentences of one author about one function would be on both sides, and a model that has learned *them* would look as if it had learned the library ([how much that flatters](deeper/08_text_classification.ipynb#deeper-leak)).
+# No module of a library is in two of the parts. Otherwise sentences of one author about one function would be on both sides, and a model that has learned *them* would look as if it had learned the library ([how much that flatters](deeper/08_text_classification.ipynb#deeper-library-leak)).
 #
 # Words that occur once in the training set become `<unk>`, so that the reader learns what to make of one. Both rivals learn.
 
@@ -540,43 +542,36 @@ observe(
 # The bag is ahead! But one run at one rate says little. So a stored experiment tuned both with the same care: four settings each, chosen on the validation set, three seeds, on few examples and on many, then once on the test set.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers on the test sets, by the number of texts to learn from: means and ranges of three seeds (stored experiment). Left the reviews, where order decides; right the five libraries. Horizontal axes are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 2000 and 6000 texts."}}
-stored = experiments.load("classifiers")
+stored, ends = experiments.load("classifiers"), {}
 sizes = stored.parameters["n_train"]
-names = {"bag of words": "bag of words", "Transformer": "reader"}
-figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.4))
+names = {"bag": "bag of words", "reader": "Transformer"}
+axes = plt.subplots(1, 2, figsize=(7.2, 3.4))[1]
 for ax, where in zip(axes, ("reviews", "libraries")):
-    found = {name: stored.column("test", task=where, model=name) for name in names}
-    lines = {names[name]: (sizes, 100 * torch.tensor(rows).T) for name, rows in found.items()}
+    found = {name: stored.column("test", task=where, model=of) for name, of in names.items()}
+    lines = {name: (sizes, 100 * torch.tensor(rows).T) for name, rows in found.items()}
     curves(lines, "texts", "right (%)", logx=True, ax=ax).set_title(where)
-    ax.set_xticks(sizes, sizes)
+    ax.set_xticks(sizes, sizes, minor=False)
     ax.minorticks_off()
+    ends |= {f"{name}_{where}": sum(rows[-1]) / 3 for name, rows in found.items()}
 plt.show()
 
 # %% tags=["evidence"]
-last = {
-    (where, name): sum(stored.column("test", task=where, model=name)[-1]) / 3
-    for where in ("reviews", "libraries")
-    for name in names
-}
 observe(
-    "With 6,000 texts the reader judges {reader:.1%} of the reviews rightly, the bag {bag:.1%}. Of the libraries' sentences the reader attributes {reader_5:.1%}, the bag {bag_5:.1%}.",
-    reader=last["reviews", "Transformer"],
-    bag=last["reviews", "bag of words"],
-    reader_5=last["libraries", "Transformer"],
-    bag_5=last["libraries", "bag of words"],
-    holds=last["reviews", "Transformer"] > 0.95 > 0.75 > last["reviews", "bag of words"]
-    and last["libraries", "bag of words"] > last["libraries", "Transformer"] - 0.02,
+    "With 6,000 texts the reader judges {reader_reviews:.1%} of the reviews rightly, the bag {bag_reviews:.1%}. Of the libraries' sentences the reader attributes {reader_libraries:.1%}, the bag {bag_libraries:.1%}.",
+    **ends,
+    holds=ends["reader_reviews"] > 0.95 > 0.75 > ends["bag_reviews"]
+    and ends["reader_libraries"] < ends["bag_libraries"] + 0.01,
 )
 
 # %% [markdown]
-# So there is no better reader, only a better reader *for something*. Where order decides, the bag is blind. Where single words give the topic away, order is of little help, and the reader, which has to learn from the same few sentences what each word means, loses to a sum. ([Six models](deeper/08_text_classification.ipynb#deeper-models) side by side.)
+# So there is no better reader, only a better reader *for something*. Where order decides, the bag is blind. Where single words give the topic away, order is of little help, and the reader, which has to learn from the same few sentences what each word means, loses to a sum. ([Six models](deeper/08_text_classification.ipynb#deeper-six) side by side.)
 
 # %% [markdown]
 # ## Look inside
 #
 # *14 minutes, some of them yours.* First, what went wrong? Here is who was taken for whom.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Validation sentences of the five libraries (rows), and what the bag of words said (columns).", "name": "fig-confusion"}, "image": {"alt": "A map of five rows and five columns with numbers. The diagonal is brightest. Off it, numpy, scipy and torch are most often exchanged; matplotlib is seldom confused."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Validation sentences of the five libraries (rows), and what the bag of words said (columns).", "name": "fig-libraries-confused"}, "image": {"alt": "A map of five rows and five columns with numbers. The diagonal is brightest. Off it, numpy, scipy and torch are most often exchanged; matplotlib is seldom confused."}}
 confused = torch.zeros(5, 5)
 for pair in zip(true_5.tolist(), said_5["bag"].argmax(-1).tolist()):
     confused[pair] += 1
@@ -585,16 +580,10 @@ heat_map(confused, xlabel="said", ylabel="true", annotate=True, **names)
 plt.show()
 
 # %% tags=["evidence"]
-surest = said_5["bag"].max(dim=-1).values.argsort(descending=True)
-wrong = [i for i in surest.tolist() if said_5["bag"][i].argmax() != true_5[i]]
-rows = [
-    [
-        real.validation[i].text,
-        libraries.LIBRARIES[true_5[i]],
-        libraries.LIBRARIES[said_5["bag"][i].argmax()],
-    ]
-    for i in wrong[:3]
-]
+surest, said = said_5["bag"].max(dim=-1)
+wrong = surest.masked_fill(said == true_5, -torch.inf).topk(3).indices.tolist()
+named = [[libraries.LIBRARIES[of[i]] for of in (true_5, said)] for i in wrong]
+rows = [[real.validation[i].text, *names] for i, names in zip(wrong, named)]
 table(rows, ["the surest mistakes", "true", "said"])
 
 # %% [markdown]
@@ -673,7 +662,7 @@ for review in pair + others:
 decided(asked)
 
 # %% [markdown]
-# One review can be chosen. So a stored experiment asked three readers about 500 reviews that they read rightly. How often has a word that decides the highest score?
+# One review can be chosen. So a stored experiment asked three readers about 300 reviews. How often has a word that decides the highest score?
 
 # %% tags=["view"]
 asked_ways = experiments.load("decided")
@@ -806,12 +795,11 @@ observe(
 # %% tags=["evidence"]
 claim(
     "cls-1",
-    "Yes, if order decides: {reader:.0%} of reviews against {bag:.0%} by a bag of words. Where words decide, no: {reader_5:.0%} of sentences against {bag_5:.0%}.",
-    reader=last["reviews", "Transformer"],
-    bag=last["reviews", "bag of words"],
-    reader_5=last["libraries", "Transformer"],
-    bag_5=last["libraries", "bag of words"],
-    holds=lambda reader, bag, reader_5, bag_5: reader > bag + 0.1 and reader_5 < bag_5 + 0.01,
+    "Yes, if order decides: {reader_reviews:.0%} of reviews against {bag_reviews:.0%} by a bag of words. Where words decide, no: {reader_libraries:.0%} of sentences against {bag_libraries:.0%}.",
+    **ends,
+    holds=lambda reader_reviews, bag_reviews, reader_libraries, bag_libraries: (
+        reader_reviews > bag_reviews + 0.1 and reader_libraries < bag_libraries + 0.01
+    ),
     experiment="classifiers",
     scale="6,000 texts, four settings for each, three seeds",
 )
@@ -828,23 +816,23 @@ claim(
     left_out=sum(highest["leave-one-out"]) / 300,
     holds=lambda attention, chance, left_out: attention < left_out - 0.1 and chance < left_out,
     experiment="decided",
-    scale="500 reviews, three readers of two blocks",
+    scale="300 reviews, three readers of two blocks",
 )
 
 # %% [markdown]
 # (claim-cls-6)=
 
 # %% tags=["evidence"]
-calibrated = experiments.load("calibration")
-(row,) = calibrated.select(model="Transformer")
+(row,) = stored.select(task="libraries", model="Transformer", n_train=sizes[-1])
+before, after = (sum(row[f"calibration error {when}"]) / 3 for when in ("before", "after"))
 claim(
     "cls-6",
-    "Yes, if its logits are divided by a temperature: confidence and accuracy are {before:.1%} apart without, {after:.1%} with it.",
-    before=sum(row["error before"]) / 3,
-    after=sum(row["error after"]) / 3,
-    holds=lambda before, after: before > 1.5 * after,
-    experiment="calibration",
-    scale="sentences of five libraries, three seeds",
+    "Yes, if its logits are divided by a temperature: confidence and accuracy are {before:.0%} apart without, {after:.0%} with it.",
+    before=before,
+    after=after,
+    holds=lambda before, after: before > 0.08 and after < before / 2,
+    experiment="classifiers",
+    scale="6,000 sentences of five libraries, three seeds",
 )
 
 # %% [markdown]
@@ -881,7 +869,7 @@ check("8.5", my_share)
 
 # %%
 def calibration_error(confidence, right, n_bins: int) -> float:
-    """Shapes: confidence (n,), above 0 and up to 1; right (n,), True where the answer was right."""
+    """Shapes: confidence (n,), above 0 and up to 1; right (n,), True or False."""
     raise NotImplementedError
 
 

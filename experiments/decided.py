@@ -22,7 +22,7 @@ from utils.tasks.reading import Recipe, as_ids, as_labelled, logits_of, reviews_
 PARAMETERS = {
     "model": ["BiLSTM", "Transformer", "Transformer, [CLS]"],
     "steps": 500,
-    "n_test": 500,
+    "n_test": 300,
     "seed": [0, 1, 2],
 }
 RATES = {"BiLSTM": 1e-2, "Transformer": 3e-3, "Transformer, [CLS]": 3e-3}

@@ -6,7 +6,8 @@ thread, of the training steps up to the first check at which the whole validatio
 loss of what was then there on the last twentieth of the plays, which nothing else has looked at.
 """
 
-from utils.tasks.race import BASELINE, GOAL, WINNER, ids, judged, race
+from utils.tasks.letters import ids, judged, vocabulary
+from utils.tasks.race import BASELINE, GOAL, WINDOW, WINNER, race
 
 PARAMETERS = {
     "seed": [0, 1, 2, 3, 4],
@@ -26,7 +27,7 @@ def measure(seed: int, bfloat16: bool, racer: str) -> dict:
         "steps": last.steps if there else None,
         "seconds": last.seconds if there else None,
         "loss": last.loss,
-        "test": judged(model, ids("test")),
+        "test": judged(model, ids("plays", "test", vocabulary("plays")), WINDOW),
         "steps at checks": [lap.steps for lap in laps],
         "seconds at checks": [lap.seconds for lap in laps],
         "losses": [lap.loss for lap in laps],

@@ -13,15 +13,16 @@ import numpy as np
 from utils.data.dates import LANGUAGES, language_words
 from utils.data.libraries import NAME, NUMBER, sentences
 from utils.data.text import UNK, Vocabulary
-from utils.tasks.reading import Labelled, Task, as_task, compared, said_by_libraries
+from utils.tasks.reading import Labelled, Recipe, Task, as_task, compared, said_by_libraries
 from utils.tokens import BytePairs, characters, learn_merges_indexed, words
 
 PARAMETERS = {
     "task": ["sentences", "words"],
     "tokens": ["characters", "words", "byte pairs"],
-    "n_train": 6000,
+    "n_train": 3000,
     "vocabulary": 1000,
-    "steps": 282,
+    "steps": 376,
+    "batch_size": 32,
 }
 MASKS = {NAME: "@", NUMBER: "#"}  # one character each: neither is in a sentence
 
@@ -53,7 +54,9 @@ def data() -> list[np.ndarray]:
     return [*said_by_libraries(), np.frombuffer(said.encode(), dtype=np.uint8)]
 
 
-def measure(task: str, tokens: str, n_train: int, vocabulary: int, steps: int) -> dict:
+def measure(
+    task: str, tokens: str, n_train: int, vocabulary: int, steps: int, batch_size: int
+) -> dict:
     parts = parts_of(task, n_train)
     cut, kept = cutter(tokens, [text.words for text in parts[0]], vocabulary)
     read = as_task(*([Text(cut(text), label) for text, label in part] for part in parts))
@@ -69,7 +72,7 @@ def measure(task: str, tokens: str, n_train: int, vocabulary: int, steps: int) -
         "tokens per text": sum(map(len, read.test.texts)) / len(read.test.texts),
         "unknown tokens": share_unknown(read),
         "texts with unseen words": sum(unseen) / len(unseen),
-        **compared("Transformer", read, judged, steps=steps),
+        **compared("Transformer", read, judged, Recipe(steps, batch_size)),
     }
 
 

@@ -14,15 +14,13 @@ from utils.tasks.reading import (
     MODELS,
     NETWORKS,
     POOLINGS,
-    RATES,
     SEEDS,
-    STRENGTHS,
+    SETTINGS,
     Labelled,
     Recipe,
     as_ids,
     as_labelled,
     as_task,
-    compared,
     learn,
     libraries_task,
     logits_of,
@@ -31,7 +29,7 @@ from utils.tasks.reading import (
     share_right,
     train_classifier,
     trained,
-    tune,
+    tuned,
 )
 from utils.training.metrics import accuracy
 
@@ -105,7 +103,8 @@ def test_all_networks_are_of_one_size_and_read_what_they_are_given():
     assert sizes["BiLSTM"] == pytest.approx(sizes["Transformer"], rel=0.1)
     assert len({sizes[name] for name in POOLINGS}) == 1
     assert MODELS == ("majority", "bag of words", *list(NETWORKS)[:4]) and POOLINGS[0] in MODELS
-    assert len(RATES) == len(STRENGTHS)
+    assert {*SETTINGS} == {*MODELS[1:], *POOLINGS}
+    assert {len({*settings}) for settings in SETTINGS.values()} == {4}
 
 
 def test_the_majority_says_the_most_frequent_class():
@@ -198,13 +197,13 @@ def learned(monkeypatch) -> list[tuple]:
 
     def learn(name, task, setting, recipe, seed=0):
         asked.append((name, setting, seed))
-        good = setting in (RATES[2], STRENGTHS[1])
+        good = setting == SETTINGS.get(name, (0.0,) * 3)[2]
 
         def answer(part: Labelled) -> torch.Tensor:
             logits = torch.nn.functional.one_hot(part.labels, 2).double()
             if not good:
                 logits[0] = 1 - logits[0]
-            return logits
+            return logits + seed / 10
 
         return answer
 
@@ -212,23 +211,23 @@ def learned(monkeypatch) -> list[tuple]:
     return asked
 
 
-@pytest.mark.parametrize(
-    ("name", "settings", "best"), [("BiLSTM", RATES, 2), ("bag of words", STRENGTHS, 1)]
-)
-def test_each_model_is_tried_at_as_many_settings(learned, name, settings, best):
-    tuned = tune(name, TASK, Recipe(1), seed=5)
-    assert learned == [(name, setting, 5) for setting in settings]
-    assert tuned.setting == settings[best]
-    assert tuned.validation == [1.0 if i == best else pytest.approx(2 / 3) for i in range(4)]
+@pytest.mark.parametrize("name", SETTINGS)
+def test_each_model_is_tried_at_four_settings_and_learns_with_each_seed(learned, name):
+    setting, by_setting, answers = tuned(name, TASK, Recipe(1))
+    settings, (first, *others) = SETTINGS[name], SEEDS
+    assert setting == settings[2]
+    assert learned == [
+        *((name, each, first) for each in settings),
+        *((name, setting, seed) for seed in others),
+    ]
+    assert by_setting == [1.0 if i == 2 else pytest.approx(2 / 3) for i in range(4)]
+    assert [float(answer(TASK.test).min()) for answer in answers] == [0, 0.1, 0.2]
+    assert len(SEEDS) == 3
 
 
-def test_models_are_compared_at_their_best_settings_with_each_seed(learned):
-    parts = {"test": TASK.test, "validation": TASK.validation}
-    found = compared("Transformer", TASK, parts, Recipe(1))
-    assert [setting for _, setting, _ in learned] == [*RATES, *[RATES[2]] * 3]
-    assert [seed for *_, seed in learned[4:]] == [*SEEDS] and len({*SEEDS}) == 3
-    assert found["setting"] == RATES[2] and found["test"] == found["validation"] == [1, 1, 1]
-    assert len(found["by setting"]) == 4
+def test_a_majority_has_nothing_to_be_tuned(learned):
+    assert tuned("majority", TASK, Recipe(1))[:2] == (0.0, [1.0])
+    assert learned == [("majority", 0.0, seed) for seed in SEEDS]
 
 
 def test_what_is_right_is_a_share_of_the_part():

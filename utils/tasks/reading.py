@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -99,7 +99,7 @@ def libraries_task(n_train: int | None = None) -> Task:
 
 # Models -------------------------------------------------------------------------------------------
 
-D, DROPOUT = 64, 0.1
+D, DROPOUT = 48, 0.1
 KERNEL = 3  # words that a text CNN sees at once
 NETWORKS: dict[str, Callable[..., nn.Module]] = {  # of vocab_size, n_classes and dropout
     "mean of embeddings": lambda V, n, p: MeanOfEmbeddings(V, D, n, p),
@@ -111,9 +111,14 @@ NETWORKS: dict[str, Callable[..., nn.Module]] = {  # of vocab_size, n_classes an
 }
 MODELS = ("majority", "bag of words", *list(NETWORKS)[:4])
 POOLINGS = tuple(NETWORKS)[3:]  # of a Transformer, the mean first
-RATES = (1e-3, 3e-3, 1e-2, 3e-2)  # learning rates to choose from
+SETTINGS = {  # four to choose from for each: learning rates, and of a bag of words C
+    "bag of words": (0.1, 1.0, 10.0, 100.0),  # the inverse of its penalty
+    "mean of embeddings": (3e-3, 1e-2, 3e-2, 1e-1),
+    "text CNN": (3e-3, 1e-2, 3e-2, 1e-1),
+    "BiLSTM": (1e-3, 3e-3, 1e-2, 3e-2),
+    **dict.fromkeys(POOLINGS, (3e-4, 1e-3, 3e-3, 1e-2)),
+}
 SEEDS = (0, 1, 2)
-STRENGTHS = (0.1, 1.0, 10.0, 100.0)  # as many of a bag of words: C, the inverse of its penalty
 
 
 def transformer(vocab_size: int, dropout: float = DROPOUT) -> TransformerConfig:
@@ -136,6 +141,9 @@ def bag_of_words(C: float) -> Pipeline:
 
 
 # Training -----------------------------------------------------------------------------------------
+
+
+Answer = Callable[[Labelled], Tensor]  # gives a part's logits (n, n_classes)
 
 
 class Recipe(NamedTuple):
@@ -198,10 +206,8 @@ def trained(name: str, task: Task, rate: float, recipe: Recipe, seed: int = 0) -
     return model.eval()
 
 
-def learn(
-    name: str, task: Task, setting: float, recipe: Recipe, seed: int = 0
-) -> Callable[[Labelled], Tensor]:
-    """Train a model; return what gives its logits (n, n_classes) for a part.
+def learn(name: str, task: Task, setting: float, recipe: Recipe, seed: int = 0) -> Answer:
+    """Train a model; return what it answers.
 
     name: one of MODELS or POOLINGS. setting: a learning rate; of a bag of words, C; a majority has
     none. Only networks need the recipe.
@@ -219,39 +225,26 @@ def learn(
 
 
 class Tuned(NamedTuple):
-    """The setting that was chosen, and how much of the validation part is right with each."""
+    """A model at the setting that was chosen, with each of SEEDS."""
 
     setting: float
-    validation: list[float]
+    by_setting: list[float]  # how much of the validation part is right, with the first seed
+    answers: list[Answer]
 
 
-def tune(name: str, task: Task, recipe: Recipe, seed: int = 0) -> Tuned:
-    """Choose the learning rate, or a bag of words' C, on the validation part: of four for each.
+def tuned(name: str, task: Task, recipe: Recipe) -> Tuned:
+    """Choose a model's setting on the validation part, of four, and learn with each of SEEDS.
 
     Raises: ValueError as `learn` does.
     """
-    settings = STRENGTHS if name == "bag of words" else RATES
-    right = [
-        share_right(learn(name, task, setting, recipe, seed), task.validation)
-        for setting in settings
-    ]
-    return Tuned(settings[right.index(max(right))], right)
+    first, *others = SEEDS
+    tried = {each: learn(name, task, each, recipe, first) for each in SETTINGS.get(name, (0.0,))}
+    right = {each: share_right(answer, task.validation) for each, answer in tried.items()}
+    best = max(right, key=right.get)
+    answers = [tried[best], *(learn(name, task, best, recipe, seed) for seed in others)]
+    return Tuned(best, [*right.values()], answers)
 
 
-def share_right(answer: Callable[[Labelled], Tensor], part: Labelled) -> float:
-    """Return how much of a part gets its label from what `learn` returned."""
+def share_right(answer: Answer, part: Labelled) -> float:
+    """Return how much of a part gets its label."""
     return (answer(part).argmax(dim=1) == part.labels).double().mean().item()
-
-
-def compared(
-    name: str, task: Task, parts: Mapping[str, Labelled], recipe: Recipe
-) -> dict[str, float | list[float]]:
-    """Tune a model with the first seed, train it with all of SEEDS, and judge it on the parts.
-
-    Returns: the setting, what of the validation part was right with each, and of each part what is
-        right, seed by seed.
-    """
-    tuned = tune(name, task, recipe, SEEDS[0])
-    answers = [learn(name, task, tuned.setting, recipe, seed) for seed in SEEDS]
-    right = {part: [share_right(a, held) for a in answers] for part, held in parts.items()}
-    return {"setting": tuned.setting, "by setting": tuned.validation, **right}

@@ -1,6 +1,5 @@
 """An optimiser of two: one for matrices that turn vectors into vectors, one for all else."""
 
-from collections import ChainMap
 from collections.abc import Iterable, Sequence
 
 import torch
@@ -41,11 +40,6 @@ class MuonAndAdamW(torch.optim.Optimizer):
         groups = [group for part in self.parts for group in part.param_groups]
         super().__init__(groups, {})
         self.defaults = {type(part).__name__: part.defaults for part in self.parts}
-        self._join()
-
-    def _join(self) -> None:
-        self.param_groups = [group for part in self.parts for group in part.param_groups]
-        self.state = ChainMap(*(part.state for part in self.parts))
 
     def step(self, closure: None = None) -> None:
         for part in self.parts:
@@ -57,7 +51,7 @@ class MuonAndAdamW(torch.optim.Optimizer):
     def load_state_dict(self, state_dict: dict) -> None:
         for part in self.parts:
             part.load_state_dict(state_dict[type(part).__name__])
-        self._join()
+        self.param_groups = [group for part in self.parts for group in part.param_groups]
 
 
 def hidden_matrices(blocks: nn.Module) -> list[nn.Parameter]:
