@@ -6,7 +6,7 @@ time is that of the process that works most.
 """
 
 from utils.tasks.many_processes import steps_taken, writer
-from utils.training.data_parallel import launch
+from utils.training.processes import launch
 
 PARAMETERS = {"processes": [1, 2], "threads": [1, 2]}
 SECONDS = ["seconds per step", "processor seconds per step"]

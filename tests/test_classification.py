@@ -21,6 +21,7 @@ from utils.classification import (
     expected_calibration_error,
     first_pool,
     fit_temperature,
+    gradient_length,
     gradient_times_input,
     leave_one_out,
     max_pool,
@@ -365,6 +366,9 @@ WHO = {
     "gradient × input": lambda model, text: gradient_times_input(
         model, model.encoder.embedding.symbols, text, 1
     ),
+    "|gradient|": lambda model, text: gradient_length(
+        model, model.encoder.embedding.symbols, text, 1
+    ),
     "attention": attention_received,
     "attention, last layer": lambda model, text: attention_received(model, text, slice(-1, None)),
     "rollout": attention_rollout,
@@ -420,6 +424,28 @@ def test_gradient_times_input_is_the_slope_as_a_word_fades(name):
         slope = (logits[1] - logits[0]) / (2 * step)
         torch.testing.assert_close(score, slope, rtol=0, atol=1e-7)
     assert not embedding._forward_hooks and scores.shape == TEXT.shape
+
+
+@pytest.mark.parametrize("name", ["BiLSTM", "Transformer, [CLS]"])
+def test_the_gradients_length_is_the_steepest_slope(name):
+    model = build(MODELS[name]())
+    encoder = getattr(model, "encoder", None)
+    embedding = model.embedding if encoder is None else encoder.embedding.symbols
+    lengths = gradient_length(model, embedding, TEXT, 2)
+    assert lengths.shape == TEXT.shape
+    table = embedding.weight.detach().clone().requires_grad_()  # no word comes twice
+
+    def logit(rows: torch.Tensor) -> torch.Tensor:
+        return torch.func.functional_call(model, {name_of(model, embedding): rows}, (TEXT[None],))
+
+    (slopes,) = torch.autograd.grad(logit(table)[0, 2], table)
+    scale = 1 if encoder is None else math.sqrt(D)  # by which the table's rows are multiplied
+    torch.testing.assert_close(lengths, slopes[TEXT].norm(dim=1) / scale, **EXACT)
+
+
+def name_of(model: nn.Module, embedding: nn.Module) -> str:
+    (name,) = [name for name, w in model.named_parameters() if w is embedding.weight]
+    return name
 
 
 def test_a_hook_is_taken_away_also_when_the_model_fails():

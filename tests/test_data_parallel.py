@@ -12,8 +12,8 @@ import torch
 from filelock import FileLock
 from several import all_of_it, data, network, one_is_killed, trained
 
-from utils.training.data_parallel import ProcessError, launch, process_group
 from utils.training.loop import fit
+from utils.training.processes import ProcessError, launch, process_group
 
 HERE = Path(__file__).resolve().parent
 

@@ -226,3 +226,20 @@ def whole_gradient(gradients, sizes):
 
 
 check("9.10", whole_gradient)
+
+# %% [markdown]
+# (solution-9-11)=
+# ## 9.11 The prefix-matching score
+#
+# What followed an earlier place is one to the right of it: shift the table of equal symbols by a place. Rows in which nothing is marked have nothing to find, and are left out.
+
+
+# %%
+def prefix_matching(weights, ids):
+    earlier = (ids[:, :, None] == ids[:, None]).tril(-1)
+    followed = F.pad(earlier, (1, 0))[:, :, :-1]
+    asked = followed.any(dim=2)
+    return (weights * followed).sum(dim=2)[asked].mean()
+
+
+check("9.11", prefix_matching)

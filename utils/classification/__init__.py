@@ -6,6 +6,7 @@ Read `pooling` first, then `models`, `calibration` and `attribution`.
 from utils.classification.attribution import (
     attention_received,
     attention_rollout,
+    gradient_length,
     gradient_times_input,
     leave_one_out,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "expected_calibration_error",
     "first_pool",
     "fit_temperature",
+    "gradient_length",
     "gradient_times_input",
     "leave_one_out",
     "max_pool",

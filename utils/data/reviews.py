@@ -229,8 +229,9 @@ class _Opinion(NamedTuple):
 
 def _write(choose: Choose, lexicon: Lexicon, kinds: Mapping[str, int]) -> Review:
     """Write one review: the choices are made elsewhere."""
-    if unknown := sorted({*kinds} - {*KINDS, UNSEEN}):
-        raise ValueError(f"No kind {unknown[0]!r}: choose from {', '.join(KINDS)}, {UNSEEN}.")
+    unknown = sorted({*kinds} - {*KINDS, UNSEEN})
+    if unknown or not kinds:
+        raise ValueError(f"No kind {unknown or ''}: choose from {', '.join(KINDS)}, {UNSEEN}.")
     kind = choose([kind for kind, share in kinds.items() for _ in range(share)])
     thing = choose(list(lexicon.things))
     poles = choose([(lexicon.good, lexicon.bad), (lexicon.bad, lexicon.good)])

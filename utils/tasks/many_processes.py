@@ -14,8 +14,9 @@ from torch import Tensor
 from utils.data.files import cache_folder
 from utils.tasks.writing import RATE, T, Writing
 from utils.training.checkpoints import CheckpointError
-from utils.training.data_parallel import ProcessError, fit_data_parallel, launch, process_group
+from utils.training.data_parallel import fit_data_parallel
 from utils.training.loop import Batches, History
+from utils.training.processes import ProcessError, launch, process_group
 from utils.training.recipes import rise_and_fall, tag_loss
 from utils.transformer import DecoderOnly, TransformerConfig
 

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from utils.data.docstrings import PARTS, docstring_text
 from utils.data.reviews import Review, reviews
 from utils.data.text import SPECIAL, Vocabulary, pad
+from utils.self_attention import causal_mask
 from utils.tokens import BytePairs, learn_merges_indexed
 from utils.training.counting import KneserNey
 from utils.training.loop import History
@@ -50,14 +51,17 @@ class Writing:
         """Each token as a text of its own; a byte that is half a letter is a �."""
         return [self.tokens.decode([number]) for number in ids]
 
+    @property
+    def n_bytes(self) -> int:
+        """How many bytes of the validation text are asked for: all but the first token's."""
+        return sum(map(len, self.tokens.pieces(self.ids["validation"][1:])))
+
     def per_byte(self, nats: Tensor) -> float:
         """Bits per byte of the validation text, from the surprises of all its tokens but the first.
 
         Shapes: nats (n - 1,).
         """
-        ids = self.ids["validation"]
-        n_bytes = sum(map(len, self.tokens.pieces(ids[1:])))
-        return bits_per_byte(nats.mean(), len(nats), n_bytes)
+        return bits_per_byte(nats.mean().item(), len(nats), self.n_bytes)
 
     def judged(self, model: Callable[[Tensor], Tensor]) -> Tensor:
         """`surprises` of a model on the validation text, in windows of T."""
@@ -134,20 +138,46 @@ def surprised(task: Writing, model: Callable[[Tensor], Tensor], text: str) -> li
     return found
 
 
-def words_that_exist(task: Writing, text: str) -> float:
-    """Share of a text's words that the training text has, too."""
+@torch.no_grad()
+def best_continuation(model: Callable[[Tensor], Tensor], ids: Sequence[int], n: int) -> list[int]:
+    """Ids and n more, each of them the best behind all before it."""
+    text = list(ids)
+    for _ in range(n):
+        text.append(model(torch.tensor([text]))[0, -1].argmax().item())
+    return text
+
+
+def by_place(nats: Tensor, edges: Sequence[int]) -> tuple[list[float], list[float]]:
+    """The mean surprise of tokens by how many of their window stand before them.
+
+    edges: of the places in a window of T, counted from 0, that are taken together. Returns: the
+        mean number of tokens that were read, and the mean of nats, for each.
+    """
+    places = nats[: len(nats) // T * T].view(-1, T).mean(dim=0)
+    rings = list(zip(edges, edges[1:], strict=False))
+    return [(a + 1 + b) / 2 for a, b in rings], [places[a:b].mean().item() for a, b in rings]
+
+
+def words_in(task: Writing, texts: Sequence[Sequence[str]]) -> tuple[Tensor, Tensor]:
+    """Of the words of each text, the share that the training text has, and that of different ones.
+
+    Shapes: texts, rows of one length, to two tensors of as many rows and columns.
+    """
     known = set(re.findall(r"\w+", task.text["train"]))
-    written = re.findall(r"\w+", text)
-    return sum(word in known for word in written) / len(written)
+    words = [[re.findall(r"\w+", text) for text in row] for row in texts]
+    exist = [[sum(word in known for word in of) / len(of) for of in row] for row in words]
+    return torch.tensor(exist), torch.tensor(
+        [[len(set(of)) / len(of) for of in row] for row in words]
+    )
 
 
 # Another task, from nothing -----------------------------------------------------------------------
 
 
 def right_from_labels(
-    make: Callable[[int], nn.Module], counts: Sequence[int], steps: int = 150
-) -> list[float]:
-    """Train a model anew on so many labelled reviews each time: share right of 500 others.
+    make: Callable[[int], nn.Module], counts: Sequence[int], steps: int = 120
+) -> Tensor:
+    """Train models anew on so many labelled reviews: shares right of 500 others, (3 seeds, n).
 
     make: from V to a model of ids (B, T) to logits (B, T, V). At a review's last word, the first
     two logits are the scores of *bad* and *good*.
@@ -163,24 +193,24 @@ def right_from_labels(
         return model(ids)[torch.arange(len(ids)), lengths - 1, :2]
 
     ids, lengths, labels = as_ids(data.train)
-    shares = []
-    for n in counts:
-        torch.manual_seed(0)
+
+    def share(n: int, seed: int) -> float:
+        torch.manual_seed(seed)
         model = make(len(words))
         optimiser, schedule = rise_and_fall(model, 6e-3, steps)
         for _ in range(steps):
             rows = torch.randint(n, (32,))
-            loss = nn.functional.cross_entropy(
-                scores(model, ids[rows], lengths[rows]), labels[rows]
-            )
+            said = scores(model, ids[rows], lengths[rows])
+            loss = nn.functional.cross_entropy(said, labels[rows])
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
             schedule.step()
         with torch.no_grad():
             *asked, right = as_ids(data.validation)
-            shares.append(accuracy(scores(model.eval(), *asked), right))
-    return shares
+            return accuracy(scores(model.eval(), *asked), right)
+
+    return torch.tensor([[share(n, seed) for n in counts] for seed in range(3)])
 
 
 # The book's model beside the lesson's ------------------------------------------------------------
@@ -224,3 +254,25 @@ def take_over(model: nn.Module, book: DecoderOnly) -> None:
             layer.load_state_dict(twin.state_dict())
         for norm, residual in zip(ours.norms, theirs.residuals, strict=True):
             norm.load_state_dict(residual.norm.state_dict())
+
+
+@torch.no_grad()
+def off_from_book_and_library(make: Callable[[int, int, int, int], nn.Module]) -> float:
+    """How far the lesson's logits are from the book's, and from the library's blocks, at most.
+
+    make: from V, D, h and F to the lesson's GPT. The library turns nothing by position, so the
+    lesson's blocks leave that out beside it.
+    """
+    ids, off = torch.randint(11, (3, 9)), []
+    for positions in ("rotary", None):
+        book, model = small_decoder(positions), make(11, 12, 3, 20).double()
+        if positions is None:
+            for block in model.blocks:
+                del block.turn
+                block.turn = lambda x, start: x
+            x = math.sqrt(12) * book.output.weight[ids]
+            hidden = small_library(book)(x, mask=~causal_mask(9), is_causal=True)
+            off.append((book(ids)[0] - hidden @ book.output.weight.T).abs().max())
+        take_over(model, book)
+        off.append((model(ids) - book(ids)[0]).abs().max())
+    return torch.stack(off).max().item()

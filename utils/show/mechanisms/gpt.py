@@ -81,11 +81,12 @@ def asked(chances: Sequence[float]) -> Axes:
 
 def tower(L: int) -> Axes:
     """Draw GPT from its ids to its logits."""
-    ax = sheet(11.2)
+    height = 2.4 + 1.47 * (L + 3)
+    ax = sheet(height)
     x, size = 4.2, (4.6, 0.85)
     names = ("table", *["block"] * L, "norm", "table, turned")
-    y = 10.3
-    note(ax, (x, 10.75), "ids of The estimator is fit", weight="bold")
+    y = height - 0.9
+    note(ax, (x, height - 0.45), "ids of The estimator is fit", weight="bold")
     shapes = ("(B, T, D)", *["(B, T, D)"] * L, "(B, T, D)", "(B, T, V)")
     boxes = []
     for name, shape in zip(names, shapes, strict=True):
@@ -181,11 +182,11 @@ def cuts(logits: Tensor, tokens: Sequence[str], tau: float, k: int, p: float) ->
 
 def feeding(prompt: Sequence[str], written: Sequence[str]) -> Axes:
     """Draw what is read at each step of writing, at which positions, and what the cache holds."""
-    ax = sheet(2.0 + 1.75 * len(written))
+    ax = sheet(2.2 + 1.75 * len(written))
     size, held = (2.1, 0.85), []
     new = list(prompt)
     for step, word in enumerate(written):
-        y = 1.4 + 1.75 * step
+        y = 1.7 + 1.75 * step
         x = 1.9
         if held:
             old = cells(ax, (x, y), [held], role="key", weights=0.25, size=size)
@@ -209,7 +210,6 @@ def _column(ax: Axes, x: float, foot: float, parts: Sequence[tuple[str, bool]]) 
         layer = box(ax, (x - 2.6, top), name, (5.2, 0.85))
         if changed:
             light(ax, layer)
-            layer = box(ax, (x - 2.6, top), name, (5.2, 0.85))
         drawn.append(layer)
         y = top
     arrow(ax, (x, y), (x, y - 0.5))

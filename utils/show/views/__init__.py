@@ -1,6 +1,7 @@
 """Interactive pictures: each is a small script, with the Python side that checks its data."""
 
 from utils.show.views.alignment import Looks, alignment
+from utils.show.views.decided import Reading, decided
 from utils.show.views.drawing import drawing
 from utils.show.views.gates import gates
 from utils.show.views.heads import heads
@@ -15,11 +16,14 @@ from utils.show.views.sliding import sliding
 from utils.show.views.stream import stream
 from utils.show.views.surprise import surprise
 from utils.show.views.translation import translation
+from utils.show.views.which_library import which_library
 from utils.show.views.writing import writing
 
 __all__ = [
     "Looks",
+    "Reading",
     "alignment",
+    "decided",
     "drawing",
     "gates",
     "guess",
@@ -35,5 +39,6 @@ __all__ = [
     "stream",
     "surprise",
     "translation",
+    "which_library",
     "writing",
 ]
