@@ -541,7 +541,7 @@ observe(
 # %% [markdown]
 # The bag is ahead! But one run at one rate says little. So a stored experiment tuned both with the same care: four settings each, chosen on the validation set, three seeds, on few examples and on many, then once on the test set.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers on the test sets, by the number of texts to learn from: means and ranges of three seeds (stored experiment). Left the reviews, where order decides; right the five libraries. Horizontal axes are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 2000 and 6000 texts."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers on the test sets, by the number of texts to learn from: means and ranges of three seeds (stored experiment). Left the reviews, where order decides; right the five libraries. Horizontal axes are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 1,700 and 6,000 texts. On the reviews the bag stays near 60 percent, the reader rises from below 70 to nearly 100. On the libraries' sentences both rise together, from about 45 to nearly 60 percent for the bag, a few points less for the reader."}}
 stored, ends = experiments.load("classifiers"), {}
 sizes = stored.parameters["n_train"]
 names = {"bag": "bag of words", "reader": "Transformer"}
@@ -564,7 +564,7 @@ observe(
 )
 
 # %% [markdown]
-# So there is no better reader, only a better reader *for something*. Where order decides, the bag is blind. Where single words give the topic away, order is of little help, and the reader, which has to learn from the same few sentences what each word means, loses to a sum. ([Six models](deeper/08_text_classification.ipynb#deeper-six) side by side.)
+# So there is no better reader, only a better reader *for something*. Where order decides, the bag is blind. Where single words give the author away, order is of little help, and a sum of words wins. Nor are looks the only way to see order: Day 3's LSTM, from both ends, does at least as well on the reviews, and needs fewer of them ([six models](deeper/08_text_classification.ipynb#deeper-six) side by side).
 
 # %% [markdown]
 # ## Look inside
@@ -793,13 +793,15 @@ observe(
 # (claim-cls-1)=
 
 # %% tags=["evidence"]
+lstm = sum(stored.column("test", task="reviews", model="BiLSTM")[-1]) / 3
 claim(
     "cls-1",
-    "Yes, if order decides: {reader_reviews:.0%} of reviews against {bag_reviews:.0%} by a bag of words. Where words decide, no: {reader_libraries:.0%} of sentences against {bag_libraries:.0%}.",
-    **ends,
-    holds=lambda reader_reviews, bag_reviews, reader_libraries, bag_libraries: (
-        reader_reviews > bag_reviews + 0.1 and reader_libraries < bag_libraries + 0.01
-    ),
+    "No: of reviews it reads {reader:.1%} rightly, an LSTM {lstm:.1%}; of libraries' sentences it attributes {reader_5:.1%}, a bag of words {bag_5:.1%}.",
+    reader=ends["reader_reviews"],
+    lstm=lstm,
+    reader_5=ends["reader_libraries"],
+    bag_5=ends["bag_libraries"],
+    holds=lambda reader, lstm, reader_5, bag_5: lstm > reader - 0.005 and bag_5 > reader_5 > 0.3,
     experiment="classifiers",
     scale="6,000 texts, four settings for each, three seeds",
 )
