@@ -112,6 +112,7 @@ observe(
 # %% [markdown]
 # **No biases** is one argument, `bias=False`: a norm stands before each product and its gain stays. **The embedding** is not multiplied by $\sqrt{D}$ any more; its rows begin with a deviation of 0.02, so that the output that shares them begins near 0.
 
+
 # %% [markdown]
 # (deeper-real-thing)=
 # ## Can your blocks run models that others trained?
@@ -510,14 +511,14 @@ observe(
 )
 
 # %% [markdown]
-# And is *everything* that comes from the context the work of these heads? A model with one block has none. What it gains from the context is the difference between its losses on new and on repeated segments.
+# And is *everything* that comes from the context the work of these heads? A model with one block has none. What it gains from the context is the difference between its losses on new and on repeated segments, and that isn't nothing: symbols that were there come again.
 #
 # (claim-gpt-3)=
 
 # %% tags=["evidence"]
 claim(
     "gpt-3",
-    "Yes, if two blocks copy: silencing these heads raises the loss from {usual:.1f} to {without:.1f}, the rest to {rest:.1f}. One block, without any, gains {alone:.1f} nats.",
+    "Yes, if two blocks copy: the loss is {usual:.1f}, without these heads {without:.1f}, without the rest {rest:.1f}. One block has none and gains {alone:.1f}.",
     usual=in_the_end("again"),
     without=in_the_end("without induction heads"),
     rest=in_the_end("without the rest"),
