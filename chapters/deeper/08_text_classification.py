@@ -635,7 +635,7 @@ claim(
 show_source(classification.gradient_times_input)
 show_source(classification.attention_rollout)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "In how many reviews the word with the largest number is one that decides. A line goes from the lowest of three seeds to the highest; *chance* picks any word.", "name": "fig-marked"}, "image": {"alt": "Three bar charts, for the BiLSTM and for Transformers with the mean and with CLS. TODO"}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "In how many reviews the word with the largest number is one that decides. A line goes from the lowest of three seeds to the highest; *chance* picks any word.", "name": "fig-marked"}, "image": {"alt": "Three bar charts, for the BiLSTM and for Transformers with the mean and with CLS. For the BiLSTM, leave-one-out and gradient times input are near 70 percent. For the Transformers, leave-one-out, attention and rollout are near 75 to 80; gradient times input is below 25 with the mean and near 50 with CLS. Chance is 12 everywhere."}}
 marked = experiments.load("decided")
 axes = plt.subplots(1, 3, figsize=(9.5, 3.6))[1]
 found = {}
@@ -665,7 +665,7 @@ observe(
 )
 
 # %% [markdown]
-# TODO after the results. Why gradient × input fails in this Transformer and not in the BiLSTM: a block reads its input through a LayerNorm, and a LayerNorm takes away every vector's size. Scaled down a little, a word's vector says the same as before. So the derivative in just this direction is near 0, however much the word matters. The *direction* of the vector matters, and of that the length of the gradient tells more.
+# Why does gradient × input fail in this Transformer and not in the BiLSTM? A block reads its input through a LayerNorm, and a LayerNorm takes away every vector's size. Scaled down a little, a word's vector says the same as before. So the derivative in just this direction is near 0, however much the word matters. The *direction* of the vector matters, and of that the length of the gradient tells a little more. With [CLS] the slope does better, but not well.
 
 # %% [markdown]
 # (deeper-calibration)=
