@@ -111,8 +111,9 @@ def by_kind(said):
     return {kind: of.double().mean().item() for kind, of in found.items()}
 
 
-# %% tags=["evidence"]
 of_bag = by_kind(bag.predict(task.validation.texts))
+
+# %% tags=["evidence"]
 observe(
     "Trained, it is right in {all:.0%} of 1,000 new reviews, where half would be a guess: in {plain:.0%} of the plain ones, in {negation:.0%} of those with a *not* or *never*.",
     **{kind: of_bag[kind] for kind in ("all", "plain", "negation")},
@@ -447,9 +448,10 @@ def says(model, texts, vocabulary):
     return reading.logits_of(model, [vocabulary.encode(text) for text in texts])
 
 
-# %% tags=["evidence"]
 of_reader = by_kind(says(reader, task.validation.texts, task.vocabulary).argmax(-1))
 verdicts = says(reader, [review.split() for review in PAIR], task.vocabulary).softmax(-1)[:, 1]
+
+# %% tags=["evidence"]
 observe(
     "After eight passes the reader is right in {all:.1%} of the new reviews; any bag of words is in {bag:.0%} at most. That our two reviews are good it takes for {first:.0%} and {second:.0%} probable.",
     all=of_reader["all"],
@@ -524,10 +526,12 @@ torch.manual_seed(0)
 reader_5 = Classifier(len(task_5.vocabulary), n_classes=5)
 history_5 = trained(reader_5, task_5, epochs=3, rate=2e-3)
 
-# %% tags=["evidence"]
+# %%
 said_5 = {"bag": torch.from_numpy(bag_5.predict_log_proba(task_5.validation.texts))}
 said_5["reader"] = says(reader_5, task_5.validation.texts, task_5.vocabulary)
 true_5 = task_5.validation.labels
+
+# %% tags=["evidence"]
 right_5 = {
     name: (logits.argmax(-1) == true_5).double().mean().item() for name, logits in said_5.items()
 }
@@ -813,7 +817,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "cls-3",
-    "Yes, if all blocks are averaged: the word with most attention decides in {all:.0%} of reviews; in the last block alone, in {last:.0%}; chance is {chance:.0%}.",
+    "Yes, if all blocks are averaged: the word with most attention decides in {all:.0%} of reviews. In the last alone, {last:.0%}; chance {chance:.0%}.",
     all=share["attention"],
     last=share["attention, last layer"],
     chance=share["chance"],
