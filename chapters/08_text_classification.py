@@ -793,7 +793,7 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* Three sentences that one often reads, and our answers. Three more are on the [deeper page](deeper/08_text_classification.ipynb).
+# *2 minutes.* Three sentences that one often reads, and our answers. Two more are on the [deeper page](deeper/08_text_classification.ipynb).
 #
 # (claim-cls-1)=
 
