@@ -1,6 +1,6 @@
 """What is more context worth? The loss of a small GPT on characters, by position.
 
-It learns Day 7's text in pieces of 128 and 512 characters. Each validation piece of 512 begins 32
+It learns Day 7's text in pieces of 128 and 512 characters. Each validation piece of 256 begins 8
 characters behind the one before it, so that all positions are asked about nearly the same text.
 """
 
@@ -11,9 +11,9 @@ from utils.tasks.writer import RATE, ids, pieces, vocabulary
 from utils.training.recipes import train_once
 from utils.transformer import DecoderOnly, TransformerConfig
 
-PARAMETERS = {"steps": 300, "seed": [0, 1, 2]}
-T, STRIDE = 512, 32
-EDGES = [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512]
+PARAMETERS = {"steps": 900, "seed": [0, 1, 2]}
+T, STRIDE = 256, 8
+EDGES = [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256]
 
 
 def measure(steps: int, seed: int) -> dict:

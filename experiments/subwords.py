@@ -13,7 +13,15 @@ import numpy as np
 from utils.data.dates import LANGUAGES, language_words
 from utils.data.libraries import NAME, NUMBER, sentences
 from utils.data.text import UNK, Vocabulary
-from utils.tasks.reading import Labelled, Recipe, Task, as_task, compared, said_by_libraries
+from utils.tasks.reading import (
+    Labelled,
+    Recipe,
+    Task,
+    as_task,
+    said_by_libraries,
+    share_right,
+    tuned,
+)
 from utils.tokens import BytePairs, characters, learn_merges_indexed, words
 
 PARAMETERS = {
@@ -67,12 +75,16 @@ def measure(
     for name, which in (("unseen words", unseen), ("seen words", [not is_so for is_so in unseen])):
         if any(which):
             judged[name] = chosen(read.test, which)
+    found = tuned("Transformer", read, Recipe(steps, batch_size))
+    right = {name: [share_right(a, part) for a in found.answers] for name, part in judged.items()}
     return {
         "tokens known": len(kept),
         "tokens per text": sum(map(len, read.test.texts)) / len(read.test.texts),
         "unknown tokens": share_unknown(read),
         "texts with unseen words": sum(unseen) / len(unseen),
-        **compared("Transformer", read, judged, Recipe(steps, batch_size)),
+        "setting": found.setting,
+        "by setting": found.by_setting,
+        **right,
     }
 
 

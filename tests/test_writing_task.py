@@ -4,12 +4,15 @@ import math
 import re
 from functools import partial
 
+import nbformat
 import pytest
 import torch
 from torch import nn
 
+from utils import ROOT
 from utils.data.docstrings import docstring_text
 from utils.data.text import SPECIAL, UNK
+from utils.exercises.gpt.forward import gpt
 from utils.tasks import writing
 from utils.tasks.writing import T, Writing
 from utils.training.counting import KneserNey
@@ -194,3 +197,21 @@ def test_the_books_small_model_has_the_librarys_weights():
     found, _ = book.stack.run(x, is_causal=True)
     exact = partial(torch.testing.assert_close, rtol=1e-10, atol=1e-10)
     exact(found, library(x, mask=mask, is_causal=True))
+
+
+def lessons_model(is_causal: bool) -> type:
+    """The lesson's GPT, from the cells of its page."""
+    page = nbformat.read(ROOT / "chapters" / "09_gpt.ipynb", as_version=4)
+    names: dict = {"gpt": gpt}
+    for cell in page.cells:
+        if cell.source.startswith(("import convolution_to", "class Block(", "class GPT(")):
+            exec(cell.source.replace("is_causal=True", f"{is_causal=}"), names)
+    return names["GPT"]
+
+
+def test_the_lessons_model_is_the_books_and_the_librarys():
+    assert writing.off_from_book_and_library(lessons_model(is_causal=True)) < 1e-10
+
+
+def test_a_model_that_sees_the_future_is_far_from_both():
+    assert writing.off_from_book_and_library(lessons_model(is_causal=False)) > 0.01

@@ -33,7 +33,7 @@ from utils.measure.claims import claim
 from utils.measure.costs import ring_bytes, ring_seconds
 from utils.show.diagrams import arrow, box, brace, cells, label, note, sheet
 from utils.show.display import observe, show_source, table
-from utils.show.plotting import COLOURS, INK, curves, use_book_style
+from utils.show.plotting import curves, use_book_style
 from utils.tasks import copying, many_processes
 from utils.tasks.generation import generate
 from utils.tokens import read_byte_pairs
@@ -99,6 +99,8 @@ for factor in (1, 10, 100):
         plain_q, plain_k, _ = super(QKNormAttention, layer).project(factor * x, None)
     scores = [(a @ b.mT / 24**0.5).abs().max().item() for a, b in ((plain_q, plain_k), (q, k))]
     largest[factor] = scores
+
+# %% tags=["evidence"]
 observe(
     "Inputs 100 times as large: without the norms the largest score grows from {before:.1f} to {after:,.0f}. With them it stays at {normed:.1f}; √24 is 4.9.",
     before=largest[1][0],
@@ -110,11 +112,12 @@ observe(
 # %% [markdown]
 # **No biases** is one argument, `bias=False`: a norm stands before each product and its gain stays. **The embedding** is not multiplied by $\sqrt{D}$ any more; its rows begin with a deviation of 0.02, so that the output that shares them begins near 0.
 
+
 # %% [markdown]
 # (deeper-real-thing)=
 # ## Can your blocks run models that others trained?
 #
-# *8 minutes.* **If our blocks are what we say they are, published weights fit into them, and the model writes.** GPT-2 {cite}`radford2019language` and Llama {cite}`touvron2023llama` are published as folders: `config.json` has the sizes, `model.safetensors` the weights, and two or three
+# *8 minutes.* If our blocks are what we say they are, do published weights fit into them? GPT-2 {cite}`radford2019language` and Llama {cite}`touvron2023llama` are published as folders: `config.json` has the sizes, `model.safetensors` the weights, and two or three
 # more files the tokens.
 #
 # A file of *safetensors* is a header, which says what lies where, and then numbers. Opening it runs nothing. The older `.bin` files are pickles, which are programs: whoever opens one runs it. The book opens none of those.
@@ -275,7 +278,7 @@ check("9.9", from_c_attn)
 # (deeper-machines)=
 # ## What if one machine is too slow?
 #
-# *7 minutes.* Then take two. In **data-parallel** training each process has the whole model and a share of each batch, its **shard**. Each computes the gradient of its own shard; then they send each other their gradients, and all take the
+# *7 minutes.* What if two share the work? In **data-parallel** training each process has the whole model and a share of each batch, its **shard**. Each computes the gradient of its own shard; then they send each other their gradients, and all take the
 # same step with the mean {cite}`li2020pytorch`. The weights stay equal, and nobody ever sends them. A process is known by its number, its **rank**.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "One step of two processes. Eight examples are dealt out in turn, and both end with the weights that one process would have.", "name": "fig-two-processes"}, "image": {"alt": "On the left a column of eight cells, the examples 0 to 7. Arrows lead to two rows: rank 0 gets 0, 2, 4, 6 and rank 1 gets 1, 3, 5, 7. In each row follow a box, weights, and a box, gradient. From both gradients arrows lead to one box, their mean, and from there back to both weights."}}
@@ -324,6 +327,12 @@ def gradient(rows: torch.Tensor) -> torch.Tensor:
 whole, large, small = gradient(rows), gradient(rows[:7]), gradient(rows[7:])
 alike = ((large + small) / 2 - whole).norm() / whole.norm()
 weighed = ((7 * large + 2 * small) / 9 - whole).norm() / whole.norm()
+
+# %% [markdown]
+# That is processor time, on a machine that others used as well; how much of it you save by the clock depends on your cores and cables.
+#
+# **On paper: 8 GPUs, and 1,000.** In a **ring**, each process sends only to its neighbour {cite}`patarasuk2009bandwidth`. The gradients are cut into $n$ parts. For $n - 1$ steps the parts travel and are added up on the way, for another $n - 1$ the sums go round. So each process sends $2 (n - 1)/n$ times the gradients, *hardly more
+# for 1,000 processes than for 8*. We take GPT-2's 124 million parameters, 16,384 tokens per GPU and step, $6 N$ operations per token and parameter at 200 TFLOP/s, links of 100 GB/s within a machine and 25 GB/s between machines, and 10 µs for a step of the ring.
 
 # %%
 N = 124e6
@@ -379,33 +388,24 @@ check("9.10", whole_gradient)
 # *9 minutes.* *… the Kaplan–Meier estimator … a Kaplan–*: what comes next? You need not know the word. Look for where the last piece stood before, and read on there. A head that does so is called an **induction head** {cite}`olsson2022context`; on
 # [Day 5](../05_self_attention.ipynb) you built a perfect one by hand. It needs two blocks. In the first, a head writes into each position what stood *before* it. In the second, a head looks for positions that say "before me stood the present symbol", and fetches what they hold.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "How an induction head finds what comes next. Block 1 notes the symbol before; block 2 looks for the note that names the present symbol.", "name": "fig-induction"}, "image": {"alt": "A row of seven cells: K, A, D, Q, M, A and a question mark. Below each is a note in smaller cells, the symbol before it: under A stands K, under D stands A, and so on. An arrow goes from the second A down and back to the note A under D, and from D an arrow to the question mark, which is to become D."}}
-ax = sheet(5.6)
-symbols, before = ["K", "A", "D", "Q", "M", "A", "?"], ["", "K", "A", "D", "Q", "M", ""]
-text = cells(
-    ax,
-    (3.4, 1.4),
-    [symbols],
-    role="value",
-    weights=[[0.1, 0.1, 0.9, 0.1, 0.1, 0.1, 0.9]],
-    size=(1.6, 0.9),
-)
-notes = cells(
-    ax,
-    (3.4, 3.2),
-    [before],
-    role="key",
-    weights=[[0.1, 0.1, 0.9, 0.1, 0.1, 0.1, 0.1]],
-    size=(1.6, 0.9),
-)
-note(ax, (0.2, 1.85), "the text", align="left", weight="bold")
-note(ax, (0.2, 3.65), "before it", align="left", weight="bold")
-arrow(ax, text[0, 5].at("bottom"), notes[0, 2].at("bottom"), role="query", bend=-0.5)
-arrow(ax, text[0, 2].at("top"), text[0, 6].at("top"), role="value", bend=-0.35)
-note(ax, (8.6, 5.2), "who has an A before it?")
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "How an induction head finds what comes next. Block 1 notes the symbol before; block 2 looks for the note that names the present symbol.", "name": "fig-induction"}, "image": {"alt": "A row of seven cells: K, A, D, Q, M, A and a question mark. Below each stands the symbol before it: under A stands K, under D stands A, and so on. An arrow goes from the second A down and back to the A under D, and a bow above leads from D to the question mark, which is to become D."}}
+ax = sheet(6.4)
+symbols, before = ["K", "A", "D", "Q", "M", "A", "?"], ["", "K", "A", "D", "Q", "M", "A"]
+lit = [[0.1, 0.1, 0.9, 0.1, 0.1, 0.6, 0.9]]
+text = cells(ax, (3.4, 1.9), [symbols], role="value", weights=lit, size=(1.6, 0.9))
+found = [[0.1, 0.1, 0.9, 0.1, 0.1, 0.1, 0.1]]
+notes = cells(ax, (3.4, 4.3), [before], role="key", weights=found, size=(1.6, 0.9))
+note(ax, (0.2, 2.35), "the text", align="left", weight="bold")
+note(ax, (0.2, 4.75), "before it", align="left", weight="bold")
+arrow(ax, text[0, 5].at("bottom"), notes[0, 2].at("top"), role="query")
+arrow(ax, text[0, 2].at("top"), text[0, 6].at("top"), role="value", bend=0.22)
+note(ax, (9.0, 5.8), "block 1 writes the lower row; block 2 asks it who has an A before it")
 plt.show()
 
 # %% [markdown]
+# Does training find this? We let small GPTs with two blocks and four heads in each read sequences of 48 symbols in which a random segment of 12 to 24 symbols comes again and again. Where the segment is new, nothing can be known: 64 symbols, $\ln 64 = 4.16$ nats. Where it comes again, the context says it all. The heads see near
+# symbols more easily than far ones (Day 6's ALiBi); with rotary positions and as many steps, the heads did not form in our tries.
+#
 # How much does a head look like an induction head? Its **prefix-matching score** is its mean weight on what followed the present symbol before.
 
 # %% [markdown]
@@ -424,3 +424,111 @@ def prefix_matching(weights, ids):
 
 
 check("9.11", prefix_matching)
+
+# %% tags=["evidence"]
+heads = experiments.load("induction")
+steps = range(0, heads.parameters["steps"] + 1, 100)
+
+
+def by_step(column: str, layers: int) -> list[list[float]]:
+    """A curve for each seed."""
+    return heads.column(column, layers=layers)
+
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Small GPTs learn to copy. Left: loss where a segment is new and where it comes again, with two blocks and with one. Right: the best prefix-matching score of a head. Means and ranges of three seeds (stored experiment `induction`).", "name": "fig-copying"}, "image": {"alt": "Two diagrams over 2,000 steps. Left: the loss of new segments stays near 4.2. With two blocks the loss of repeated segments falls slowly to about 3.5, then steeply to below 1 within a few hundred steps; with one block it stays above 3. Right: with two blocks the best score stays below 0.1 and then jumps to about 0.8 at the same steps; with one block it stays below 0.1."}}
+figure, (left, right) = plt.subplots(1, 2, figsize=(6.4, 3.4))
+lines = {
+    "new": (steps, by_step("new", 2)),
+    "again, two blocks": (steps, by_step("again", 2)),
+    "again, one block": (steps, by_step("again", 1)),
+}
+curves(lines, "step", "loss (nats)", ax=left)
+left.set_ylim(0, 5)
+scores = {
+    "two blocks": (steps, by_step("best score", 2)),
+    "one block": (steps, by_step("best score", 1)),
+}
+curves(scores, "step", "best prefix-matching score", ax=right)
+right.set_ylim(0, 1)
+plt.show()
+
+# %% [markdown]
+# For some hundred steps little happens. Then, within two or three hundred, heads of the second block begin to match prefixes, and at the same steps the loss falls. With one block neither happens. That is the picture that Olsson et al. saw in large models. But two curves that move together are not yet a cause. So we **silence**
+# heads: what a head says is replaced, at each position, by its mean over many sequences. Nothing of this text is then left in it.
+
+# %%
+show_source(copying.silenced)
+
+# %% [markdown]
+# We tell three kinds of heads apart by what they look at in the end: the **induction heads**, whose score is above 0.3; their **helper**, which is the head of the first block that looks most at the symbol before; and the rest. Each kind is silenced in the models of all steps, also of those before the heads had formed.
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Loss where a segment comes again, with all heads and with one kind of heads silenced, at each hundredth step. Means and ranges of three seeds (stored experiment `induction`).", "name": "fig-silenced"}, "image": {"alt": "Four curves over 2,000 steps. Up to about step 700 all lie near 4. Then the loss with all heads falls below 1, and that without the rest falls as well, a little less; those without the induction heads and without the helper rise above 4 and stay there."}}
+lines = {"all heads": (steps, by_step("again", 2))} | {
+    f"without {kind}": (steps, by_step(f"without {kind}", 2))
+    for kind in ("the rest", "induction heads", "the helper")
+}
+ax = curves(lines, "step", "loss where it comes again (nats)")
+ax.set_ylim(0, 8)
+plt.show()
+
+# %% tags=["evidence"]
+rows = heads.select(layers=2)
+found = [row["induction heads"] for row in rows]
+early = max(abs(row["without induction heads"][5] - row["again"][5]) for row in rows)
+
+
+# %% tags=["evidence"]
+def in_the_end(column: str, layers: int = 2) -> float:
+    """Mean over the seeds of what a curve ends with."""
+    ends = [row[column][-1] for row in heads.select(layers=layers)]
+    return sum(ends) / len(ends)
+
+
+# %% tags=["evidence"]
+kinds = {"usual": "again", "without": "without induction heads"}
+kinds |= {"helper": "without the helper", "rest": "without the rest"}
+ended = {name: in_the_end(column) for name, column in kinds.items()}
+lost = min(ended["without"], ended["helper"])
+observe(
+    "{least} or {most} of 8 heads are induction heads. Without them the loss in the end rises from {usual:.2f} to {without:.1f} nats, without their one helper to {helper:.1f}, without the rest to {rest:.2f}. At step 500, when they have not formed, it makes a difference of {early:.2f}.",
+    least=min(found),
+    most=max(found),
+    early=early,
+    **ended,
+    holds=min(found) >= 1 and lost > 4 and ended["rest"] < 2 and early < 0.3,
+)
+
+# %% [markdown]
+# Without its heads the model is worse than one that knows nothing ($\ln 64 = 4.16$): it has come to rely on them, and says wrong things with confidence. Silencing as many heads *at random* would mislead us, by the way. In a draw that happens to hold the helper, all is lost; in the other draws, hardly anything.
+
+# %% tags=["evidence"]
+draws = [loss for row in rows for loss in row["draws"]]
+lost = [loss for loss in draws if loss > 4]
+kept = [loss for loss in draws if loss <= 4]
+observe(
+    "Of {n} draws of as many others, {lost} bring the loss above 4 nats; in the remaining ones it is at most {most:.2f}.",
+    n=len(draws),
+    lost=len(lost),
+    most=max(kept),
+    holds=0 < len(lost) < len(draws) and max(kept) < 2,
+)
+
+# %% [markdown]
+# And is *everything* that comes from the context the work of these heads? A model with one block has none. What it gains from the context is the difference between its losses on new and on repeated segments, and that isn't nothing: symbols that were there come again.
+#
+# (claim-gpt-3)=
+
+# %% tags=["evidence"]
+claim(
+    "gpt-3",
+    "Yes, if two blocks copy: the loss is {usual:.1f}, without these heads {without:.1f}, without the rest {rest:.1f}. One block has none and gains {alone:.1f}.",
+    usual=in_the_end("again"),
+    without=in_the_end("without induction heads"),
+    rest=in_the_end("without the rest"),
+    alone=in_the_end("new", 1) - in_the_end("again", 1),
+    holds=lambda usual, without, rest, alone: (
+        usual < rest < 1.5 and 4 < without < 10 and 0 < alone < 2
+    ),
+    scale="random segments of 12 to 24 of 64 symbols; two blocks, four heads each; 2,000 steps; three seeds",
+    experiment="induction",
+)

@@ -113,10 +113,7 @@ MODELS = ("majority", "bag of words", *list(NETWORKS)[:4])
 POOLINGS = tuple(NETWORKS)[3:]  # of a Transformer, the mean first
 SETTINGS = {  # four to choose from for each: learning rates, and of a bag of words C
     "bag of words": (0.1, 1.0, 10.0, 100.0),  # the inverse of its penalty
-    "mean of embeddings": (3e-3, 1e-2, 3e-2, 1e-1),
-    "text CNN": (3e-3, 1e-2, 3e-2, 1e-1),
-    "BiLSTM": (1e-3, 3e-3, 1e-2, 3e-2),
-    **dict.fromkeys(POOLINGS, (3e-4, 1e-3, 3e-3, 1e-2)),
+    **dict.fromkeys(NETWORKS, (1e-3, 3e-3, 1e-2, 3e-2)),
 }
 SEEDS = (0, 1, 2)
 

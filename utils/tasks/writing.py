@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from utils.data.docstrings import PARTS, docstring_text
 from utils.data.reviews import Review, reviews
 from utils.data.text import SPECIAL, Vocabulary, pad
+from utils.self_attention import causal_mask
 from utils.tokens import BytePairs, learn_merges_indexed
 from utils.training.counting import KneserNey
 from utils.training.loop import History
@@ -253,3 +254,25 @@ def take_over(model: nn.Module, book: DecoderOnly) -> None:
             layer.load_state_dict(twin.state_dict())
         for norm, residual in zip(ours.norms, theirs.residuals, strict=True):
             norm.load_state_dict(residual.norm.state_dict())
+
+
+@torch.no_grad()
+def off_from_book_and_library(make: Callable[[int, int, int, int], nn.Module]) -> float:
+    """How far the lesson's logits are from the book's, and from the library's blocks, at most.
+
+    make: from V, D, h and F to the lesson's GPT. The library turns nothing by position, so the
+    lesson's blocks leave that out beside it.
+    """
+    ids, off = torch.randint(11, (3, 9)), []
+    for positions in ("rotary", None):
+        book, model = small_decoder(positions), make(11, 12, 3, 20).double()
+        if positions is None:
+            for block in model.blocks:
+                del block.turn
+                block.turn = lambda x, start: x
+            x = math.sqrt(12) * book.output.weight[ids]
+            hidden = small_library(book)(x, mask=~causal_mask(9), is_causal=True)
+            off.append((book(ids)[0] - hidden @ book.output.weight.T).abs().max())
+        take_over(model, book)
+        off.append((model(ids) - book(ids)[0]).abs().max())
+    return torch.stack(off).max().item()
