@@ -329,6 +329,46 @@ alike = ((large + small) / 2 - whole).norm() / whole.norm()
 weighed = ((7 * large + 2 * small) / 9 - whole).norm() / whole.norm()
 
 # %% [markdown]
+# And do two processes go the way of one? A stored experiment takes 20 steps of Day 9's GPT in double precision: one process with batches of 32 pieces, and two with 16 each.
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Losses of 20 steps of one process and of two, which share each batch (stored experiment `two_processes`).", "name": "fig-two-losses"}, "image": {"alt": "Two curves that lie on each other: the loss falls within 20 steps."}}
+stored = experiments.load("two_processes")
+(one,), (two,) = (stored.column("losses", processes=n) for n in (1, 2))
+lines = {"one process": (range(1, 21), one), "two processes": (range(1, 21), two)}
+curves(lines, "step", "loss (nats per token)")
+plt.show()
+
+# %% [markdown]
+# (claim-gpt-5)=
+
+# %% tags=["evidence"]
+claim(
+    "gpt-5",
+    "Yes, if each example counts alike: 20 losses differ by {most:.0e}. Where shards of 7 and 2 count alike, the gradient is {off:.0%} off.",
+    most=max(abs(a - b) for a, b in zip(one, two)),
+    off=alike.item(),
+    holds=lambda most, off: most < 1e-9 and off > 0.05,
+    scale="Day 9's GPT, 20 steps of 32 pieces in float64, two processes with gloo on one machine; no dropout",
+    experiment="two_processes",
+)
+
+# %% [markdown]
+# *Up to rounding* is as exact as it gets, since sums of floating-point numbers depend on their order. Dropout takes its lots from each process's own generator, and a layer that mixes examples, as BatchNorm does, sees only its shard: there the two ways part.
+#
+# Is it faster? Each process does half of the work. What is added is the sending.
+
+# %% tags=["evidence"]
+own = {row["processes"]: row["processor seconds per step"] for row in stored.rows}
+sent = ring_bytes(stored.rows[0]["bytes of gradients"], 2)
+observe(
+    "Per step, one process works {alone:.0f} ms, and two work {shared:.0f} ms each. For that, each sends {sent:.1f} MB.",
+    alone=1000 * own[1],
+    shared=1000 * own[2],
+    sent=sent / 1e6,
+    holds=own[2] < 0.8 * own[1],
+)
+
+# %% [markdown]
 # That is processor time, on a machine that others used as well; how much of it you save by the clock depends on your cores and cables.
 #
 # **On paper: 8 GPUs, and 1,000.** In a **ring**, each process sends only to its neighbour {cite}`patarasuk2009bandwidth`. The gradients are cut into $n$ parts. For $n - 1$ steps the parts travel and are added up on the way, for another $n - 1$ the sums go round. So each process sends $2 (n - 1)/n$ times the gradients, *hardly more
@@ -358,7 +398,7 @@ table(
 )
 
 # %% [markdown]
-# The last column's first number is for a ring that waits for the backward pass, the second for one that runs beside it. At 1,000 GPUs the ring's many small steps cost about as much as a third of its bytes, so real clusters reduce within a machine first. But the other limit is closer: 1,000 GPUs read 16 million tokens per step, and
+# The last column's first number is for a ring that waits for the backward pass, the second for one that runs beside it. At 1,000 GPUs the ring's 1,998 small steps cost half as much time as its bytes, so real clusters reduce within a machine first. But the other limit is closer: 1,000 GPUs read 16 million tokens per step, and
 # a batch can get so large that a step is no better for it. That is not a question of bytes.
 #
 # **If it is stopped.** Rank 0 writes `fit`'s checkpoint after each epoch. If you kill both processes in the middle, the same command goes on from it, and ends with the same weights, to the last bit: a test of this book does just that. `make train PROCESSES=2` is the command; the README has the one for several machines. GPUs were
@@ -532,3 +572,45 @@ claim(
     scale="random segments of 12 to 24 of 64 symbols; two blocks, four heads each; 2,000 steps; three seeds",
     experiment="induction",
 )
+
+# %% [markdown]
+# (deeper-positions-loss)=
+# ## What is more context worth?
+#
+# *3 minutes.* Each position of a text has more context than the one before it. So a model's loss by position says what context is worth. A small GPT learns Day 7's text, character by character, in pieces of up to 512; the validation pieces overlap, so that all positions are asked about nearly the same text.
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Loss by position of a small GPT on characters, mean and range of three seeds (stored experiment `loss_by_position`). Each point is the mean from its position to the next point's.", "name": "fig-loss-by-position"}, "image": {"alt": "A curve over the number of characters before, on a logarithmic axis. It falls from 2.8 to 1.5 over the first six characters and is flat behind."}}
+where = experiments.load("loss_by_position")
+places = [begin + 1 for begin in where.rows[0]["begins"]]
+ax = curves(
+    {"": (places, where.column("losses"))},
+    "characters read",
+    "loss (nats per character)",
+    logx=True,
+)
+plt.show()
+
+# %% tags=["evidence"]
+at = {
+    begin: [row["losses"][i] for row in where.rows]
+    for i, begin in enumerate(where.rows[0]["begins"])
+}
+worth = {begin: sum(values) / len(values) for begin, values in at.items()}
+
+# %% [markdown]
+# (claim-gpt-4)=
+
+# %% tags=["evidence"]
+claim(
+    "gpt-4",
+    "No: the next character costs {one:.2f} nats after one, {eight:.2f} after 8 to 11, and {most:.2f} after 192 or more.",
+    one=worth[0],
+    eight=worth[8],
+    most=worth[192],
+    holds=lambda one, eight, most: eight < one - 0.5 and abs(most - eight) < 0.05,
+    scale="docstrings, character by character; two blocks; 900 steps; three seeds",
+    experiment="loss_by_position",
+)
+
+# %% [markdown]
+# After six characters, more context is worth nothing to this model: it has learned which letters follow which, and no more. That isn't because there is nothing to know further back. A model of this size, after 900 steps, has not learned to use it.
