@@ -399,12 +399,14 @@ observe(
 #
 # All have vectors of 48 numbers. Each was tried at four learning rates (the bag of words at four penalties), the best was chosen on the validation set, and was then trained with three seeds. All networks took 500 steps, also where there were few examples.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers on the test sets by the number of training examples; bands hold three seeds. Dotted: the most that a bag of words can get right, and that anyone can who sees windows of three words.", "name": "fig-six"}, "image": {"alt": "Two plots of the share that is right over 500, 1,700 and 6,000 examples. Reviews: BiLSTM and Transformer rise to 100 percent; the text CNN to nearly the upper dotted line at 91; both bags stay near 65, below the lower dotted line at 75; the majority is at 50. Libraries: all rise together, from about 40 to between 50 and 60 percent; the majority is at 20."}}
+# %% tags=["evidence"]
 read = experiments.load("classifiers")
 sizes = read.parameters["n_train"]
 bag_ceiling, window_ceiling = (
     100 * reviews.ceiling(reviews.windows(n)) for n in (1, reading.KERNEL)
 )
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers on the test sets by the number of training examples; bands hold three seeds. Dotted: the most that a bag of words can get right, and that anyone can who sees windows of three words.", "name": "fig-six"}, "image": {"alt": "Two plots of the share that is right over 500, 1,700 and 6,000 examples. Reviews: BiLSTM and Transformer rise to 100 percent; the text CNN to nearly the upper dotted line at 91; both bags stay near 65, below the lower dotted line at 75; the majority is at 50. Libraries: all rise together, from about 40 to between 50 and 60 percent; the majority is at 20."}}
 axes = plt.subplots(1, 2, figsize=(8, 3.8))[1]
 for ax, task_name in zip(axes, read.parameters["task"]):
     lines = {}
@@ -493,6 +495,8 @@ for model in mixed.parameters["model"]:
             for of in ("order", "shuffled", "order, negation", "shuffled, negation")
         ]
         rows.append([model, trained_on, *(f"{100 * share:.0f}" for share in shares)])
+
+# %% tags=["evidence"]
 table(
     rows,
     [
