@@ -489,6 +489,8 @@ for mine, theirs in zip(ours.blocks, library.layers):
         [*mine.think[::2], *mine.norms], ("linear1", "linear2", "norm1", "norm2")
     ):
         one.load_state_dict(getattr(theirs, other).state_dict())
+
+# %% tags=["evidence"]
 ids, lengths = pad([[3, 4, 5, 6, 7], [8, 9]])
 hidden = torch.arange(5) >= lengths[:, None]
 read = library(ours.tokens(ids), src_key_padding_mask=hidden)
@@ -516,11 +518,11 @@ guess(
 # %% [markdown]
 # No module of a library is in two of the parts. Otherwise sentences of one author about one function would be on both sides, and a model that has learned *them* would look as if it had learned the library ([how much that flatters](deeper/08_text_classification.ipynb#deeper-library-leak)).
 #
-# Words that occur once in the training set become `<unk>`, so that the reader learns what to make of one. Both rivals learn.
+# Words that occur once in the training set become `<unk>`, so that the reader learns what to make of one; the bag leaves them out. Both rivals learn.
 
 # %% tags=["training"]
 task_5 = reading.as_task(real.train, real.validation, real.test, least=2)
-bag_5 = make_pipeline(TfidfVectorizer(analyzer=list), LogisticRegression(C=3.0))
+bag_5 = make_pipeline(TfidfVectorizer(analyzer=list, min_df=2), LogisticRegression(C=3.0))
 bag_5.fit(task_5.train.texts, task_5.train.labels)
 torch.manual_seed(0)
 reader_5 = Classifier(len(task_5.vocabulary), n_classes=5)
@@ -651,6 +653,8 @@ pair = [
 ]
 short = [r for r in corpus.validation if len(r.words) < 12]
 others = [next(r for r in short if r.kind == kind) for kind in list(reviews.KINDS)[1:]]
+
+# %% tags=["view"]
 asked = []
 for review in pair + others:
     text = torch.tensor(task.vocabulary.encode(review.words))

@@ -171,6 +171,7 @@ def in_the_library(tokens: BytePairs, merges: list[tuple[int, int]]) -> Tokenize
     return library
 
 
+# %% tags=["evidence"]
 tokens = BytePairs.from_merges(merges)
 library = in_the_library(tokens, merges)
 hard = "  It’s 3.14² … naïve cafe\u0301 今天天气很好 👩‍👩‍👧!\n\n\t__init__  "
@@ -326,6 +327,8 @@ labels = [review.label for review, _ in written]
 p = [float(probability) for _, probability in written]
 weigh = LogisticRegression(C=1e6, max_iter=5000, tol=1e-10)
 weigh.fit(counts, labels, sample_weight=[len(p) * one for one in p])
+
+# %% tags=["evidence"]
 scores = weigh.decision_function(counts)
 said = [
     0.5 if abs(score) < 1e-3 else float((score > 0) == label)
@@ -365,6 +368,8 @@ table(
     [[split, f"{leak:.0%}"] for split, leak in leaks.items()],
     ["split", "test sentences with a near copy in training"],
 )
+
+# %% tags=["evidence"]
 observe(
     "{random:.0%} of the sentences of a random tenth have a near copy in the rest. Where whole modules are held out, {modules:.0%} still have one; where near copies are left out as well, {none:.0%}.",
     random=leaks["dealt out at random"],
@@ -394,12 +399,14 @@ observe(
 #
 # All have vectors of 48 numbers. Each was tried at four learning rates (the bag of words at four penalties), the best was chosen on the validation set, and was then trained with three seeds. All networks took 500 steps, also where there were few examples.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers on the test sets by the number of training examples; bands hold three seeds. Dotted: the most that a bag of words can get right, and that anyone can who sees windows of three words.", "name": "fig-six"}, "image": {"alt": "Two plots of the share that is right over 500, 1,700 and 6,000 examples. Reviews: BiLSTM and Transformer rise to 100 percent; the text CNN to nearly the upper dotted line at 91; both bags stay near 65, below the lower dotted line at 75; the majority is at 50. Libraries: all rise together, from about 40 to between 50 and 60 percent; the majority is at 20."}}
+# %% tags=["evidence"]
 read = experiments.load("classifiers")
 sizes = read.parameters["n_train"]
 bag_ceiling, window_ceiling = (
     100 * reviews.ceiling(reviews.windows(n)) for n in (1, reading.KERNEL)
 )
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers on the test sets by the number of training examples; bands hold three seeds. Dotted: the most that a bag of words can get right, and that anyone can who sees windows of three words.", "name": "fig-six"}, "image": {"alt": "Two plots of the share that is right over 500, 1,700 and 6,000 examples. Reviews: BiLSTM and Transformer rise to 100 percent; the text CNN to nearly the upper dotted line at 91; both bags stay near 65, below the lower dotted line at 75; the majority is at 50. Libraries: all rise together, from about 40 to between 50 and 60 percent; the majority is at 20."}}
 axes = plt.subplots(1, 2, figsize=(8, 3.8))[1]
 for ax, task_name in zip(axes, read.parameters["task"]):
     lines = {}
@@ -488,6 +495,8 @@ for model in mixed.parameters["model"]:
             for of in ("order", "shuffled", "order, negation", "shuffled, negation")
         ]
         rows.append([model, trained_on, *(f"{100 * share:.0f}" for share in shares)])
+
+# %% tags=["evidence"]
 table(
     rows,
     [
@@ -519,7 +528,7 @@ observe(
 # (deeper-subwords)=
 # ## Do subwords beat words?
 #
-# *4 minutes.* The same Transformer, the same texts, the same number of steps and of tokens in its vocabulary (1,000): only the way to cut is exchanged. One task is the lesson's, which library says a sentence. In the other a single word is the whole text, and the question is which language it is from; there no word of the test is in the training set. Each way to cut chose its own learning rate.
+# *4 minutes.* Which way to cut a text serves a classifier best? We take the same Transformer, the same texts, the same number of steps and of tokens in its vocabulary (1,000): only the way to cut is exchanged. One task is the lesson's, which library says a sentence. In the other a single word is the whole text, and the question is which language it is from; there no word of the test is in the training set. Each way to cut chose its own learning rate.
 
 
 # %% tags=["evidence"]
@@ -529,6 +538,7 @@ def in_per_cent(seeds: list[float]) -> str:
     return f"{100 * fmean(seeds):.1f} ({low} to {high})"
 
 
+# %% tags=["evidence"]
 cuts = experiments.load("subwords")
 rows = []
 for where in cuts.parameters["task"]:
@@ -711,6 +721,8 @@ errors = {
     }
     for model in learned
 }
+
+# %% tags=["evidence"]
 rows = []
 for model in learned:
     (row,) = read.select(task="libraries", model=model, n_train=n_train)
@@ -737,7 +749,7 @@ table(rows, ["model", "right, %", "ECE before, points", "ECE after", "temperatur
 # %% [markdown]
 # ## More exercises
 #
-# *As long as you like.* Solutions are on [a page of their own](../solutions/08_text_classification.ipynb).
+# *As long as you like.* Can you write it, too? Solutions are on [a page of their own](../solutions/08_text_classification.ipynb).
 #
 # ```{exercise} What a merge changes
 # :label: exercise-8-8
