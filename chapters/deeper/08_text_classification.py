@@ -749,7 +749,7 @@ table(rows, ["model", "right, %", "ECE before, points", "ECE after", "temperatur
 # %% [markdown]
 # ## More exercises
 #
-# *As long as you like.* Can you write it, too? Solutions are on [a page of their own](../solutions/08_text_classification.ipynb).
+# *55 minutes.* What remains to be written? Solutions are on [a page of their own](../solutions/08_text_classification.ipynb).
 #
 # ```{exercise} What a merge changes
 # :label: exercise-8-8
