@@ -95,7 +95,7 @@ table(rows, ["review", "it says", "what decides"])
 
 
 # %% tags=["training"]
-bag = make_pipeline(TfidfVectorizer(analyzer=list), LogisticRegression(C=3.0))
+bag = make_pipeline(TfidfVectorizer(analyzer=list), LogisticRegression(C=3.0, max_iter=2000))
 bag.fit(task.train.texts, task.train.labels)
 print(bag.predict_proba([review.split() for review in PAIR])[:, 1].round(3))
 
@@ -200,7 +200,7 @@ cut, counts = tokens.byte_words(text)
 merges = []
 for new in range(256, 456):
     pair, cut = merge_step(cut, counts, new)
-    merges.append(pair)
+    merges.append(tuple(pair))
 
 # %% [markdown]
 # Two hundred merges. And a word that was not there when they were learned? It goes the same way, merge by merge.
@@ -522,7 +522,9 @@ guess(
 
 # %% tags=["training"]
 task_5 = reading.as_task(real.train, real.validation, real.test, least=2)
-bag_5 = make_pipeline(TfidfVectorizer(analyzer=list, min_df=2), LogisticRegression(C=3.0))
+bag_5 = make_pipeline(
+    TfidfVectorizer(analyzer=list, min_df=2), LogisticRegression(C=3.0, max_iter=2000)
+)
 bag_5.fit(task_5.train.texts, task_5.train.labels)
 torch.manual_seed(0)
 reader_5 = Classifier(len(task_5.vocabulary), n_classes=5)
