@@ -290,7 +290,7 @@ observe(
 # *9 minutes, two thirds of them yours.* To write, we draw the next token from the model's chances. As they are, rare tokens add up: each is unlikely, but one of them comes soon, and the text goes astray {cite}`holtzman2020curious`. Three knobs, **in this order**, keep them down. A temperature $\tau$ divides the logits (Day 2). **Top-k** keeps the $k$ likeliest. **Top-p** keeps the
 # fewest, likeliest first, whose chances reach $p$; the one that reaches it belongs to them. After each cut, what is left is brought back to a sum of 1.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Chances of six tokens behind *The estimator is fitted*, made up for this picture. Each row begins with what the row above has left.", "name": "fig-cuts"}, "image": {"alt": "Four rows of six cells, on, to, with, by, in, a. Softmax: 0.50, 0.23, 0.12, 0.08, 0.04, 0.03. Temperature 0.7: the first grows to 0.64. Top-k with k = 4 strikes out the last two. Top-p with p = 0.8 leaves the first two, 0.76 and 0.24."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Chances of six tokens behind *The estimator is fitted*, made up for this picture. Each row begins with what the row above has left.", "name": "fig-knobs"}, "image": {"alt": "Four rows of six cells, on, to, with, by, in, a. Softmax: 0.50, 0.23, 0.12, 0.08, 0.04, 0.03. Temperature 0.7: the first grows to 0.64. Top-k with k = 4 strikes out the last two. Top-p with p = 0.8 leaves the first two, 0.76 and 0.24."}}
 logits = torch.tensor([2.0, 1.2, 0.6, 0.2, -0.6, -1.0])
 mechanisms.cuts(logits, ["on", "to", "with", "by", "in", "a"], 0.7, 4, 0.8)
 plt.show()

@@ -326,7 +326,7 @@ counts = bags.fit_transform([review.words for review, _ in written])
 labels = [review.label for review, _ in written]
 p = [float(probability) for _, probability in written]
 weigh = LogisticRegression(C=1e6, max_iter=5000, tol=1e-10)
-weigh.fit(counts, labels, sample_weight=[len(p) * one for one in p])
+weigh = weigh.fit(counts, labels, sample_weight=[len(p) * one for one in p])
 
 # %% tags=["evidence"]
 scores = weigh.decision_function(counts)

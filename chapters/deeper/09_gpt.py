@@ -122,7 +122,7 @@ observe(
 #
 # A file of *safetensors* is a header, which says what lies where, and then numbers. Opening it runs nothing. The older `.bin` files are pickles, which are programs: whoever opens one runs it. The book opens none of those.
 #
-# | | GPT-2 | Llama |
+# | part | GPT-2 | Llama |
 # | --- | --- | --- |
 # | embedding | not multiplied by $\sqrt{D}$; it is the output, too | not multiplied; in small models it is the output, too |
 # | positions | learned, up to 1,024 | rotary, in halves, often stretched |
@@ -577,7 +577,7 @@ claim(
 # (deeper-positions-loss)=
 # ## What is more context worth?
 #
-# *3 minutes.* Each position of a text has more context than the one before it. So a model's loss by position says what context is worth. A small GPT learns Day 7's text, character by character, in pieces of up to 512; the validation pieces overlap, so that all positions are asked about nearly the same text.
+# *3 minutes.* Each position of a text has more context than the one before it. Does that make its token easier to guess? A model's loss by position says so. A small GPT learns Day 7's text, character by character, in pieces of up to 512; the validation pieces overlap, so that all positions are asked about nearly the same text.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Loss by position of a small GPT on characters, mean and range of three seeds (stored experiment `loss_by_position`). Each point is the mean from its position to the next point's.", "name": "fig-loss-by-position"}, "image": {"alt": "A curve over the number of characters before, on a logarithmic axis. It falls from 2.8 to 1.5 over the first six characters and is flat behind."}}
 where = experiments.load("loss_by_position")

@@ -3,7 +3,7 @@ function draw({ libraries, names, words, scale, idf, weights, bias, sentence }) 
   const own = new Set(names);
   const NAME = "<name>", NUMBER = "<number>", LETTER = "[\\p{L}\\p{N}_]";
   const MARKED = new RegExp(`(:[:\\p{L}\\p{N}_]+:)?\`+[^\`]*\`+_*|\\*+${LETTER}+\\*+|"[^"]*"|` +
-    `(?<!${LETTER})'[^' ]*'(?!${LETTER})|[.\\p{L}\\p{N}_]+\\(\\)`, "gu");
+    `(?<!${LETTER})'[^' ]*'(?!${LETTER})|[.\\p{L}\\p{N}_]+[(][)]`, "gu");
 
   // As utils.data.libraries has it: small letters, no punctuation, names and numbers masked.
   function masked(text) {
