@@ -1,13 +1,23 @@
 """`python -m benchmarks`: print the table of ratios, ours over the library's."""
 
 import argparse
+import itertools
 import platform
 import statistics
 from collections.abc import Iterable
 
 import torch
 
-from benchmarks import attention, convolution, efficient, recurrent, self_attention, transformer
+from benchmarks import (
+    attention,
+    convolution,
+    efficient,
+    language,
+    recurrent,
+    self_attention,
+    tokens,
+    transformer,
+)
 from benchmarks.runner import Case, Comparison, compare
 from utils.measure.experiments.running import processor
 from utils.show.display import format_table
@@ -19,6 +29,7 @@ CASES = [
     *self_attention.CASES,
     *transformer.CASES,
     *efficient.CASES.values(),
+    *language.CASES,
 ]
 HEADERS = [
     *["\nlayer", "time:\nforward", "\nbackward", "\nboth"],
@@ -75,7 +86,8 @@ def main() -> None:
     )
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    for sentence in efficient.crossings(report(CASES, options.rounds)):
+    crossings = efficient.crossings(report(CASES, options.rounds))
+    for sentence in itertools.chain(crossings, tokens.sentences()):
         print(f"\n{sentence}")
 
 

@@ -925,7 +925,7 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **Tomorrow** is yours: so far, the book ends here. You have written the parts of a network that reads, translates and writes, and know what they cost. Give the writer a text of your own, and see how far it gets in an evening.
+# **Tomorrow** the parts are put to use. You have written all that a network needs to read, translate and write, and know what it costs. [Day 8](08_text_classification.ipynb) gives it sentences that people wrote, and asks: what is this about, and which words say so?
 
 # %% [markdown]
 # ## Further reading

@@ -142,6 +142,10 @@ def test_the_command_prints_the_table_and_nothing_else():
     )
     assert (run.returncode, run.stderr) == (0, "")
     assert all(case.name in run.stdout for case in CASES)
+    learned, encoded = re.findall(
+        r"^Byte pairs, .* ([\d.]+) s[, ].* ([\d.]+) s\b", run.stdout, re.M
+    )
+    assert all(float(seconds) > 0 for seconds in (*learned, *encoded))
     assert platform.node() not in run.stdout.split()
 
 

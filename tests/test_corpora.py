@@ -125,3 +125,44 @@ def test_pairs_that_cannot_be_read(mine):
     with pytest.raises(files.DatasetError, match="cannot be read") as caught:
         corpora.tatoeba()
     is_one_sentence(caught.value)
+
+
+ARTICLES = """"3","Oil falls","Prices fell, he said: ""a little""."
+"2","Giants win","They won \\in the end."
+"""
+
+
+@pytest.fixture
+def articles(mine, monkeypatch):
+    sums = {part: hashlib.md5(ARTICLES.encode()).hexdigest() for part in ("train", "test")}
+    monkeypatch.setattr(corpora, "AG_NEWS", sums)
+    for part in sums:
+        (mine / f"ag_news_{part}.csv").write_text(ARTICLES)
+    return mine
+
+
+def test_articles_have_a_title_a_description_and_a_topic(articles):
+    first, second = corpora.ag_news("train")
+    assert first == ("Oil falls", 'Prices fell, he said: "a little".', 2)
+    assert corpora.TOPICS[first.label] == "business" and corpora.TOPICS[second.label] == "sports"
+    assert corpora.ag_news("test") == [first, second]
+    with pytest.raises(ValueError, match="No part is called 'dev': say"):
+        corpora.ag_news("dev")
+
+
+def test_articles_are_refused_if_they_are_not_the_original(articles):
+    file = articles / "ag_news_test.csv"
+    for content, says in [
+        (ARTICLES.replace("Oil", "Gas"), "is not the original (its MD5 sum is"),
+        (ARTICLES[:-1], "is cut short in line 2"),
+        ("", "is empty"),
+    ]:
+        file.write_text(content)
+        with pytest.raises(files.DatasetError) as caught:
+            corpora.ag_news("test")
+        is_one_sentence(caught.value)
+        assert f"{file} {says}" in str(caught.value)
+    file.unlink()
+    with pytest.raises(files.DatasetError, match="is missing: get test.csv from") as caught:
+        corpora.ag_news("test")
+    is_one_sentence(caught.value)

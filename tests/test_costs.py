@@ -9,7 +9,15 @@ from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
 from utils.efficient import elu_features, recurrent_form, tiled_attention
-from utils.measure.costs import Work, exponent, peak_bytes, seconds, work
+from utils.measure.costs import (
+    Work,
+    exponent,
+    peak_bytes,
+    ring_bytes,
+    ring_seconds,
+    seconds,
+    work,
+)
 from utils.measure.experiments import live, load
 from utils.recurrent import GRU
 from utils.transformer import DecoderBlock, EncoderBlock, TransformerConfig
@@ -437,3 +445,47 @@ def test_a_recurrence_is_a_chain_as_long_as_the_sequence_and_attention_is_not():
     assert fitted(chains["RNN"]) == pytest.approx(1, abs=0.1)
     for layer in ("convolution", "attention", "encoder block"):
         assert len(set(chains[layer].values())) == 1
+
+
+# Between machines ---------------------------------------------------------------------------------
+
+
+def gone_round(parts: list[list[float]]) -> int:
+    """Add up the processes' numbers around a ring, in place; return what one sends, in parts."""
+    n, sent = len(parts), 0
+    for step in range(n - 1):  # each adds what comes from before, and passes the sum on
+        passed = [(r, (r - step) % n, parts[r][(r - step) % n]) for r in range(n)]
+        for r, part, value in passed:
+            parts[(r + 1) % n][part] += value
+        sent += 1
+    for step in range(n - 1):  # the sums go round
+        passed = [(r, (r + 1 - step) % n, parts[r][(r + 1 - step) % n]) for r in range(n)]
+        for r, part, value in passed:
+            parts[(r + 1) % n][part] = value
+        sent += 1
+    return sent
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8])
+def test_a_ring_sends_what_one_does_that_is_walked_round(n):
+    parts = [[float(10 * r + part) for part in range(n)] for r in range(n)]
+    sums = [sum(row[part] for row in parts) for part in range(n)]
+    sent = gone_round(parts)
+    assert parts == [sums] * n
+    assert ring_bytes(40 * n, n) == pytest.approx(40 * sent)
+
+
+def test_a_rings_time_is_that_of_its_bytes_and_of_its_steps():
+    assert ring_seconds(3.2e6, 8, 1e9) == pytest.approx(5.6e-3)
+    assert ring_seconds(0, 8, 1e9, latency=1e-5) == pytest.approx(14e-5)
+    nearly_all = [ring_seconds(1e9, n, 1e9) for n in (2, 8, 1000)]
+    assert nearly_all == pytest.approx([1.0, 1.75, 1.998])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [((1, 0), "at least 1 process"), ((-1, 2), "at least 1 process"), ((1, 2, 0), "bandwidth")],
+)
+def test_a_ring_of_nobody_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        ring_seconds(*arguments) if len(arguments) > 2 else ring_bytes(*arguments)

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from utils.training.sampling import generate, sample, temperature, top_k, top_p
+from utils.training.sampling import chooser, generate, sample, temperature, top_k, top_p
 
 
 def kept(filtered):
@@ -36,6 +36,28 @@ def test_temperature_comes_first():
     logits = logits_of(0.5, 0.3, 0.2)
     assert kept(top_p(temperature(logits, 0.5), 0.6)).tolist() == [True, False, False]
     assert kept(temperature(top_p(logits, 0.6), 0.5)).tolist() == [True, True, False]
+
+
+def test_a_chooser_takes_temperature_then_top_k_then_top_p():
+    """Of 0.5, 0.3, 0.15, 0.05 the two best are left, 0.625 and 0.375; squared, 0.735 and 0.265."""
+    logits = logits_of(0.5, 0.3, 0.15, 0.05).expand(500, 4)
+    for p, symbols in ((0.7, {0}), (0.8, {0, 1})):
+        drawn = chooser(tau=0.5, k=2, p=p, generator=torch.Generator().manual_seed(0))(logits)
+        assert set(drawn.tolist()) == symbols
+    warm = chooser(tau=1.0, k=3, p=0.7, generator=torch.Generator().manual_seed(0))
+    assert set(warm(logits).tolist()) == {0, 1}  # of all four, 0.7 would be the same two
+
+
+def test_a_chooser_at_temperature_0_takes_the_best():
+    logits = random_logits(6, 7)
+    assert torch.equal(chooser(tau=0)(logits), logits.argmax(-1))
+    frequencies = (
+        chooser(generator=torch.Generator().manual_seed(1))(
+            logits_of(0.7, 0.2, 0.1).expand(4000, 3)
+        ).bincount()
+        / 4000
+    )
+    torch.testing.assert_close(frequencies, torch.tensor([0.7, 0.2, 0.1]), atol=0.03, rtol=0)
 
 
 @pytest.mark.parametrize("k", [1, 2, 6, 7, 100])

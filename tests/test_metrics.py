@@ -11,6 +11,7 @@ from utils.training.metrics import (
     accuracy,
     alignment,
     alignment_error_rate,
+    bits_per_byte,
     bleu,
     by_length,
     confusion_matrix,
@@ -18,6 +19,7 @@ from utils.training.metrics import (
     exact_match,
     mean_and_spread,
     perplexity,
+    surprises,
 )
 
 LOGITS = torch.tensor([[9.0, 0, 0], [0, 9, 0], [0, 9, 0], [2, 1, 0], [0, 1, 2]])
@@ -83,6 +85,70 @@ def test_perplexity_at_its_ends():
 def test_a_loss_that_can_not_be_has_no_perplexity(nats):
     with pytest.raises(ValueError, match="at least 0"):
         perplexity(nats)
+
+
+def test_bits_per_byte_do_not_depend_on_the_tokens():
+    """256 equally likely bytes, or 65,536 pairs of them, are 8 bits a byte."""
+    for V, n_tokens in ((256, 60), (65_536, 30)):
+        assert bits_per_byte(math.log(V), n_tokens, 60) == pytest.approx(8, rel=1e-12)
+    assert bits_per_byte(torch.tensor(math.log(2.0)), 3, 4) == pytest.approx(0.75, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [((-0.1, 1, 1), "at least 0"), ((1, 0, 1), "n_tokens is"), ((1, 1, 0), "n_bytes is")],
+)
+def test_what_can_not_be_has_no_bits_per_byte(given, message):
+    with pytest.raises(ValueError, match=message):
+        bits_per_byte(*given)
+
+
+class Counting:
+    """Knows how often each symbol has followed each, and how many tokens it was shown at once."""
+
+    def __init__(self, V):
+        self.logits = torch.randn(V, V, generator=torch.Generator().manual_seed(0)).double()
+        self.shapes = []
+
+    def __call__(self, ids):
+        self.shapes.append(tuple(ids.shape))
+        before = ids.cumsum(dim=1) % len(self.logits)  # all of the window, not the last alone
+        return self.logits[before]
+
+
+@pytest.mark.parametrize("n, context", [(2, 1), (9, 4), (10, 4), (600, 4), (7, 100)])
+def test_each_token_but_the_first_surprises_once_by_what_its_window_holds(n, context):
+    ids = torch.randint(0, 7, (n,), generator=torch.Generator().manual_seed(n))
+    model, expected = Counting(7), []
+    for t in range(1, n):
+        start = (t - 1) // context * context
+        logits = model(ids[None, start:t])[0, -1]
+        expected.append(-logits.log_softmax(-1)[ids[t]].item())
+    model.shapes.clear()
+    torch.testing.assert_close(surprises(model, ids, context).tolist(), expected)
+    assert sum(rows * T for rows, T in model.shapes) == n - 1
+    assert max(T for _, T in model.shapes) == min(context, n - 1)
+
+
+def test_surprises_keep_no_graph():
+    ids, weight = torch.arange(5), torch.zeros(7, 7, requires_grad=True)
+    found = surprises(lambda ids: weight[ids], ids, 2)
+    assert not found.requires_grad
+    assert perplexity(found.mean()) == pytest.approx(7)
+
+
+@pytest.mark.parametrize(
+    "ids, context, message",
+    [
+        (torch.arange(5), 0, "context is a whole number of at least 1"),
+        (torch.arange(1), 4, r"the ids \(n,\) of two tokens or more, got \(1,\)"),
+        (torch.arange(6).view(2, 3), 4, r"got \(2, 3\)"),
+        (torch.rand(5), 4, "of torch.float32"),
+    ],
+)
+def test_a_text_without_surprises_is_named(ids, context, message):
+    with pytest.raises(ValueError, match=message):
+        surprises(Counting(7), ids, context)
 
 
 PREDICTED = torch.tensor(

@@ -647,6 +647,12 @@ def other_way_round(block):
         (Parts(), with_gelu, "another norm, ε or feed-forward layer"),
         (Parts(), other_way_round, "another norm, ε or feed-forward layer"),
         (Parts(partial(nn.LayerNorm, eps=1e-6)), None, "another norm, ε or feed-forward layer"),
+        (Parts(partial(nn.LayerNorm, bias=False)), None, "another norm, ε or feed-forward layer"),
+        (
+            Parts(feed_forward=partial(FeedForward, bias=False)),
+            None,
+            "another norm, ε or feed-forward layer",
+        ),
         (
             Parts(attention=partial(MultiHeadAttention, attend=BiasedAttention(Alibi(H)))),
             None,

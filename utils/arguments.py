@@ -5,9 +5,11 @@ would stop the device once a step.
 """
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set, Sized
 from functools import reduce
 from numbers import Integral, Real
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -544,3 +546,165 @@ def check_learned(start: int | Tensor, T: int, max_len: int) -> None:
             f"Positions 0 to {max_len - 1} were learned, and the sequence takes {first} "
             f"to {first + T - 1}: shorten it, or build the layer with a larger max_len."
         )
+
+
+# Day 8: tokens ------------------------------------------------------------------------------------
+
+
+def check_text(text: object) -> None:
+    """Raise a ValueError if this is no text, or none that UTF-8 can write."""
+    if not isinstance(text, str):
+        raise ValueError(
+            f"Expected a text (str), got {described(text)}: bytes become one by .decode(), lists "
+            "of words by joining."
+        )
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"Letter {error.start} of the text is {text[error.start]!r}, half of a letter, which "
+            "UTF-8 can't write: read the file in the encoding in which it was written."
+        ) from None
+
+
+def check_has_text(text: str) -> None:
+    """Raise a ValueError if there is nothing to learn from."""
+    check_text(text)
+    if not text:
+        raise ValueError("The text is empty: there is nothing to learn merges from.")
+
+
+def check_merges(n_merges: int) -> None:
+    """Raise a ValueError if this is no number of merges."""
+    if not isinstance(n_merges, Integral) or n_merges < 0:
+        raise ValueError(f"n_merges is a whole number of at least 0, got {n_merges!r}.")
+
+
+def check_pair_left(pairs: Sized) -> None:
+    """Raise a ValueError if no pair of neighbours is left to be merged."""
+    if not pairs:
+        raise ValueError(
+            "Every word is one token by now, and no pair is left: learn fewer merges, or from "
+            "more text."
+        )
+
+
+def check_earlier(pair: tuple[int, int], n_tokens: int) -> None:
+    """Raise a ValueError if a merge is of a token that it could not know yet."""
+    if not all(isinstance(token, Integral) and 0 <= token < n_tokens for token in pair):
+        raise ValueError(
+            f"Merge {n_tokens - 256} is of {pair[0]} and {pair[1]}, and so far there are the "
+            f"tokens 0 to {n_tokens - 1}: hand in the merges in the order in which they were "
+            "learned."
+        )
+
+
+def check_tokens(
+    ids: Mapping[bytes, int],
+    merges: Iterable[tuple[bytes, bytes]],
+    special: Mapping[str, int],
+) -> None:
+    """Raise a ValueError if a byte or a merge's token has no number, or two share one."""
+    parts = (part for a, b in merges for part in (a, b, a + b))
+    for token in (*(bytes([byte]) for byte in range(256)), *parts):
+        if token not in ids:
+            raise ValueError(f"The token {token!r} has no number: the vocabulary lacks it.")
+    counted = Counter([*ids.values(), *special.values()])
+    if twice := [number for number, count in counted.items() if count > 1]:
+        raise ValueError(f"Two tokens have the number {twice[0]}: give each its own.")
+
+
+def check_known_id(number: int, known: Mapping[int, object]) -> None:
+    """Raise a ValueError if no token has this number."""
+    if number not in known:
+        raise ValueError(
+            f"No token has the number {number}: they run from {min(known)} to {max(known)}."
+        )
+
+
+# Day 8: classification ----------------------------------------------------------------------------
+
+
+def check_labels(logits: Tensor, labels: Tensor) -> None:
+    """Raise a ValueError if there is not one class (n,) for each of some logits (n, n_classes)."""
+    if logits.dim() != 2 or 0 in logits.shape:
+        raise ValueError(f"Expected logits (n, n_classes) of something, got {tuple(logits.shape)}.")
+    if not is_whole(labels) or labels.shape != logits.shape[:1]:
+        raise ValueError(
+            f"Expected {len(logits)} whole labels, one for each row, got {described(labels)}."
+        )
+    if labels.min() < 0 or labels.max() >= logits.shape[1]:
+        raise ValueError(f"Labels run from 0 to {logits.shape[1] - 1} here, got others.")
+
+
+def check_words(text: Tensor, least: int = 1) -> None:
+    """Raise a ValueError if this is no text in ids (T,), or has fewer words than that."""
+    if not is_whole(text) or text.dim() != 1:
+        raise ValueError(f"Expected a text as whole ids (T,), got {described(text)}.")
+    if len(text) < least:
+        raise ValueError(
+            f"The text has {len(text)} words and needs at least {least}: with fewer, nothing would "
+            "be left to read."
+        )
+
+
+# Day 9 --------------------------------------------------------------------------------------------
+
+
+def check_folder(folder: Path) -> None:
+    """Raise a ValueError if there is no such folder."""
+    if not folder.is_dir():
+        raise ValueError(f"There is no folder {folder}: a published model is a folder of files.")
+
+
+def check_stored_names(expected: Set[str], found: Set[str], folder: Path) -> None:
+    """Raise a ValueError if weights are missing from a folder, or it holds others."""
+    for what, names in (("lacks", expected - found), ("has also", found - expected)):
+        if names:
+            first, *more = sorted(names)
+            others = f" and {len(more)} more" if more else ""
+            raise ValueError(
+                f"{folder} {what} the weight {first}{others}: its config.json tells of another "
+                "model."
+            )
+
+
+def check_stored_shape(name: str, weight: Tensor, place: Tensor, folder: Path) -> None:
+    """Raise a ValueError if a weight is of another shape than its place, or no real numbers."""
+    if weight.shape != place.shape:
+        raise ValueError(
+            f"In {folder} the weight {name} is {tuple(weight.shape)}, and by its config.json it is "
+            f"{tuple(place.shape)}."
+        )
+    if not weight.is_floating_point():
+        raise ValueError(
+            f"In {folder} the weight {name} is of {weight.dtype}, perhaps quantised: fetch the "
+            "model in float16, bfloat16 or float32."
+        )
+
+
+def check_prompt(ids: Tensor) -> None:
+    """Raise a ValueError if there is no token to go on from."""
+    if not ids.shape[1]:
+        raise ValueError("The prompt is empty: begin with one token at least.")
+
+
+def check_context(n_read: int, max_len: int) -> None:
+    """Raise a ValueError if a model is to read more tokens than its context holds."""
+    if n_read > max_len:
+        raise ValueError(
+            f"{n_read} tokens are to be read, and the model's context is {max_len}: shorten the "
+            "prompt, or write less."
+        )
+
+
+def check_nats(nats: float) -> None:
+    """Raise a ValueError if this is no mean loss."""
+    if not nats >= 0:
+        raise ValueError(f"A mean loss of {nats} nats can't be: it is at least 0.")
+
+
+def check_text_ids(ids: Tensor) -> None:
+    """Raise a ValueError if these are not the ids (n,) of a text in which a token has a next."""
+    if not is_whole(ids) or ids.dim() != 1 or len(ids) < 2:
+        raise ValueError(f"Expected the ids (n,) of two tokens or more, got {described(ids)}.")

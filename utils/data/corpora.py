@@ -1,12 +1,13 @@
 """Texts to learn from that other people collected."""
 
-import errno
+import csv
+import hashlib
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from utils.data.files import DatasetError, cache_folder, fetch, own_folder
+from utils.data.files import DatasetError, fetch, own_file, read_lines
 
 
 def tiny_shakespeare(part: str | None = None) -> str:
@@ -51,13 +52,11 @@ def tatoeba(seed: int = 0) -> Pairs:
 
     Raises: DatasetError if the file is missing, or a line is no such pair.
     """
-    places = [folder / TATOEBA for folder in (own_folder(), cache_folder()) if folder]
-    path = next((place for place in places if place.exists()), None)
-    if path is None:
-        raise DatasetError(
-            f"{places[0]} is missing: get cmn-eng.zip from https://www.manythings.org/anki/ and "
-            f"save the cmn.txt in it under the name {TATOEBA} in that folder (CC BY 2.0 FR)."
-        )
+    path = own_file(
+        TATOEBA,
+        "get cmn-eng.zip from https://www.manythings.org/anki/ and save the cmn.txt in it under "
+        f"the name {TATOEBA} in that folder (CC BY 2.0 FR)",
+    )
     translations = read_pairs(path)
     sentences = list(translations)
     order = np.random.default_rng(seed).permutation(len(sentences))
@@ -73,26 +72,54 @@ def read_pairs(path: Path) -> dict[str, list[str]]:
     Raises: DatasetError if the file can't be read, ends within a line, or a line is no such pair.
     """
     translations: dict[str, list[str]] = {}
-    try:
-        if not path.is_file():  # a pipe would never end
-            raise OSError(errno.EINVAL, "no ordinary file")
-        with path.open(encoding="utf-8-sig") as stream:  # some editors begin with a byte-order mark
-            lines = stream.readlines()
-    except OSError as error:
-        fault = f"cannot be read ({error.strerror})"
-    except UnicodeDecodeError:
-        fault = "is not text in UTF-8"
-    else:
-        fault = None if lines else "is empty"
-        for number, line in enumerate(lines, start=1):
-            columns = [column.strip() for column in line.split("\t")]
-            if not line.endswith("\n"):
-                fault = f"is cut short in line {number}"
-            elif len(columns) not in (2, 3) or not all(columns):
-                fault = f"has no pair of sentences in line {number}"
-            if fault:
-                break
-            translations.setdefault(columns[0], []).append(columns[1])
-    if fault:
-        raise DatasetError(f"{path} {fault}: put the original file in its place.")
+    for number, line in enumerate(read_lines(path), start=1):
+        columns = [column.strip() for column in line.split("\t")]
+        if len(columns) not in (2, 3) or not all(columns):
+            raise DatasetError(
+                f"{path} has no pair of sentences in line {number}: put the original file in its "
+                "place."
+            )
+        translations.setdefault(columns[0], []).append(columns[1])
     return translations
+
+
+class News(NamedTuple):
+    """An article of AG News (Zhang, Zhao and LeCun, 2015); label counts in TOPICS."""
+
+    title: str
+    description: str
+    label: int
+
+
+TOPICS = ("world", "sports", "business", "science and technology")
+AG_NEWS = {  # the parts' MD5 sums, which torchtext pins
+    "train": "b1a00f826fdfbd249f79597b59e1dc12",
+    "test": "d52ea96a97a2d943681189a97654912d",
+}
+
+
+def ag_news(part: str) -> list[News]:
+    """Load 120,000 short articles to "train", or 7,600 to "test", as many of each topic.
+
+    The files are the reader's own, in BOOK_DATA or the cache. They may be used for research only,
+    so the book doesn't fetch them.
+
+    Raises: DatasetError if the file is missing or is not the original; ValueError if there is no
+    such part.
+    """
+    if part not in AG_NEWS:
+        raise ValueError(f'No part is called {part!r}: say "train" or "test".')
+    name = f"ag_news_{part}.csv"
+    path = own_file(
+        name,
+        f"get {part}.csv from the folder data/ag_news_csv of github.com/mhjabreel/CharCnn_Keras "
+        f"and save it under the name {name} in that folder (for research only)",
+    )
+    lines = read_lines(path)
+    found = hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
+    if found != AG_NEWS[part]:
+        raise DatasetError(
+            f"{path} is not the original (its MD5 sum is {found}, not {AG_NEWS[part]}): put the "
+            "original file in its place."
+        )
+    return [News(title, text, int(label) - 1) for label, title, text in csv.reader(lines)]

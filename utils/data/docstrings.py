@@ -57,17 +57,17 @@ def _prose(file: Path) -> list[str]:
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
     texts = [ast.get_docstring(node) or "" for node in nodes if isinstance(node, documented)]
     paragraphs = [p.strip() for text in texts for p in re.split(r"\n\s*\n", text)]
-    return [_plain(p) for p in paragraphs if len(p) >= LEAST and _is_prose(p)]
+    return [without_markup(p) for p in paragraphs if len(p) >= LEAST and is_prose(p)]
 
 
-def _is_prose(paragraph: str) -> bool:
+def is_prose(paragraph: str) -> bool:
     """Sentences: no code, formula, list, table of parameters, nor quotation within a name."""
     markup = r">>>|\.\. |::|\\|sphx_glr|^\s*([-=~*+]|\d+\.)|\s:\s|`[^`]*[\"'][^`]*`"
     sentence = paragraph[0].isupper() and paragraph[-1] == "."
     return sentence and paragraph.isascii() and not re.search(markup, paragraph, re.MULTILINE)
 
 
-def _plain(paragraph: str) -> str:
+def without_markup(paragraph: str) -> str:
     """Lines without indentation and the markup of links, with quotation marks around names."""
     text = "\n".join(line.strip() for line in paragraph.splitlines())
     text = re.sub(r":[a-z:]+:`~?([^`<]*?)\s*(<[^`>]*>)?`", r"\1", text)  # :ref:`text <label>`

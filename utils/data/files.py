@@ -1,5 +1,6 @@
 """How a file comes from elsewhere, checked."""
 
+import errno
 import hashlib
 import logging
 import os
@@ -112,6 +113,42 @@ def fetch(name: str) -> Path:
         print(f"Downloading {name} ({size}, {source.licence}) to {cache}", file=sys.stderr)
         _download(name, source, cache, fault)
     return place
+
+
+def own_file(name: str, get: str) -> Path:
+    """Find a file that the book can't fetch: in the folder BOOK_DATA, then in the cache.
+
+    get: what the reader can do to have it, as the rest of a sentence.
+    Raises: DatasetError if the file is in neither.
+    """
+    places = [folder / name for folder in (own_folder(), cache_folder()) if folder]
+    for place in places:
+        if place.exists():
+            return place
+    raise DatasetError(f"{places[0]} is missing: {get}.")
+
+
+def read_lines(path: Path) -> list[str]:
+    """Read the lines of a text in UTF-8, without their ends.
+
+    Raises: DatasetError if the file can't be read, is empty, or ends within a line.
+    """
+    try:
+        if not path.is_file():  # a pipe would never end
+            raise OSError(errno.EINVAL, "no ordinary file")
+        with path.open(encoding="utf-8-sig") as stream:  # some editors begin with a byte-order mark
+            lines = stream.readlines()
+    except OSError as error:
+        fault = f"cannot be read ({error.strerror})"
+    except UnicodeDecodeError:
+        fault = "is not text in UTF-8"
+    else:
+        fault = None if lines else "is empty"
+        if lines and not lines[-1].endswith("\n"):
+            fault = f"is cut short in line {len(lines)}"
+    if fault:
+        raise DatasetError(f"{path} {fault}: put the original file in its place.")
+    return [line.removesuffix("\n") for line in lines]
 
 
 def own_folder() -> Path | None:

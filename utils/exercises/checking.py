@@ -179,7 +179,8 @@ def _agree(got: Any, expected: Any) -> bool:
     if isinstance(expected, float):
         if isinstance(got, str | bytes):  # float() reads them
             return False
-        return math.isclose(float(got), expected, rel_tol=1e-4, abs_tol=1e-9)
+        both_nan = math.isnan(got) and math.isnan(expected)
+        return both_nan or math.isclose(float(got), expected, rel_tol=1e-4, abs_tol=1e-9)
     return got is expected
 
 

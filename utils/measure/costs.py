@@ -190,6 +190,36 @@ def seconds(action: Callable[[], object], repeats: int = 5, enough: float = 0.3)
     return min(taken)
 
 
+# Between machines ---------------------------------------------------------------------------------
+
+
+def ring_bytes(n_bytes: float, n: int) -> float:
+    """Return what each of n processes sends in an all-reduce of n_bytes around a ring.
+
+    Two rounds, of n - 1 steps each, with an n-th of the bytes at each step: in the first the parts
+    are added up on their way, in the second the sums go round: 2 (n - 1)/n · n_bytes (Patarasuk and
+    Yuan, 2009). No way of adding them up sends less.
+    Raises: ValueError if n is below 1 or n_bytes below 0.
+    """
+    if n < 1 or n_bytes < 0:
+        raise ValueError(f"A ring has at least 1 process and 0 bytes, got {n} and {n_bytes}.")
+    return 2 * (n - 1) / n * n_bytes
+
+
+def ring_seconds(n_bytes: float, n: int, bandwidth: float, latency: float = 0.0) -> float:
+    """Return how long that takes if each link carries `bandwidth` bytes a second.
+
+    latency: seconds that a step takes beside its bytes, of which there are 2 (n - 1).
+    Raises: ValueError as `ring_bytes` does, or if the bandwidth is not above 0.
+    """
+    if not bandwidth > 0 or latency < 0:
+        raise ValueError(
+            f"A link has a bandwidth above 0 and a latency of at least 0, got {bandwidth} and "
+            f"{latency}."
+        )
+    return ring_bytes(n_bytes, n) / bandwidth + 2 * (n - 1) * latency
+
+
 # Growth -------------------------------------------------------------------------------------------
 
 

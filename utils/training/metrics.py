@@ -10,6 +10,10 @@ from sacrebleu.metrics import BLEU
 from sklearn.metrics import confusion_matrix as count_confusions
 from torch import Tensor
 
+from utils.arguments import check_nats, check_sizes, check_text_ids
+
+ROWS = 64  # windows of a text that are read at once
+
 
 def accuracy(outputs: Tensor, targets: Tensor) -> float:
     """The share of targets that have the largest output.
@@ -47,9 +51,42 @@ def perplexity(nats: float) -> float:
     Raises: ValueError if the loss is negative or not a number.
     """
     nats = float(nats)
-    if not nats >= 0:
-        raise ValueError(f"A mean loss of {nats} nats can't be: it is at least 0.")
+    check_nats(nats)
     return math.exp(nats) if nats < 700 else math.inf
+
+
+def bits_per_byte(nats: float, n_tokens: int, n_bytes: int) -> float:
+    """How many bits a model needs for each byte of a text, whatever its tokens are.
+
+    nats: the mean loss a token, of n_tokens that stand for n_bytes of text.
+    Raises: ValueError if the loss is negative or not a number, or there is no token or no byte.
+    """
+    check_sizes(n_tokens=n_tokens, n_bytes=n_bytes)
+    check_nats(nats)
+    return nats * n_tokens / n_bytes / math.log(2)
+
+
+@torch.no_grad()
+def surprises(model: Callable[[Tensor], Tensor], ids: Tensor, context: int) -> Tensor:
+    """-ln p of each token of a text but the first, in nats; their mean is the loss.
+
+    The text is read in windows of `context` tokens that don't overlap, so a token is judged once,
+    by what its window holds before it: at the window's first place by one token, at its last by
+    all `context`.
+    model: takes ids (B, T ≤ context) to logits (B, T, V) of each next token.
+    Shapes: ids (n,) to (n - 1,).
+    Raises: ValueError if context is below 1, or there are fewer than two tokens.
+    """
+    check_sizes(context=context)
+    check_text_ids(ids)
+    pairs = torch.stack([ids[:-1], ids[1:]], dim=-1)  # a token and the next
+    whole = len(pairs) // context * context
+    found = []
+    for rows in (*pairs[:whole].view(-1, context, 2).split(ROWS), pairs[None, whole:]):
+        if rows.numel():
+            log_p = model(rows[..., 0]).log_softmax(dim=-1)
+            found.append(-log_p.gather(2, rows[..., 1:]).flatten())
+    return torch.cat(found)
 
 
 def exact_match(predicted: Sequence, targets: Sequence, eos: int) -> float:

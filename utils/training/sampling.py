@@ -67,6 +67,29 @@ def sample(logits: Tensor, generator: torch.Generator | None = None) -> Tensor:
     return drawn.view(logits.shape[:-1])
 
 
+def chooser(
+    tau: float = 1.0,
+    k: int | None = None,
+    p: float = 1.0,
+    generator: torch.Generator | None = None,
+) -> Callable[[Tensor], Tensor]:
+    """Return what draws symbols (B,) of logits (B, V): by temperature, then top-k, then top-p.
+
+    tau: 0 takes the best, its limit, and draws nothing.
+    Raises: ValueError, as the filters do, when it draws.
+    """
+
+    def choose(logits: Tensor) -> Tensor:
+        if tau == 0:
+            check_logits(logits)
+            return logits.argmax(dim=-1)
+        logits = temperature(logits, tau)
+        logits = logits if k is None else top_k(logits, k)
+        return sample(top_p(logits, p), generator)
+
+    return choose
+
+
 def generate(
     step: Callable[[Tensor, Any], tuple[Tensor, Any]],
     state: Any,

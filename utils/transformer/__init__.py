@@ -16,6 +16,7 @@ from utils.transformer.models import (
     EncoderOnly,
     Tagger,
     Transformer,
+    mean_pool,
 )
 from utils.transformer.stacks import Decoder, Encoder
 from utils.transformer.training import label_smoothing_loss, warmup_rate
@@ -39,5 +40,6 @@ __all__ = [
     "Transformer",
     "TransformerConfig",
     "label_smoothing_loss",
+    "mean_pool",
     "warmup_rate",
 ]

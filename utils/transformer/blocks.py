@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from utils.attention import Memory
 from utils.self_attention import Cache
 from utils.transformer.config import PAPERS, Parts, TransformerConfig
-from utils.transformer.layers import CrossAttention, FeedForward, Residual
+from utils.transformer.layers import ACTIVATIONS, CrossAttention, FeedForward, Residual
 
 
 class EncoderBlock(nn.Module):
@@ -28,7 +28,7 @@ class EncoderBlock(nn.Module):
     def __init__(self, config: TransformerConfig, parts: Parts = PAPERS):
         super().__init__()
         c, self.config = config, config
-        self.self_attention = config.attention(parts.attention)
+        self.self_attention = config.attention(parts.attention, parts.rotary)
         self.feed_forward = parts.feed_forward(c.d_model, c.d_ff, c.activation, c.dropout)
         self.residuals = nn.ModuleList(
             [Residual(c.d_model, c.norm, c.dropout, parts.norm) for _ in range(self.n_sublayers)]
@@ -69,7 +69,11 @@ class EncoderBlock(nn.Module):
         c = self.config
         with torch.device("meta"):
             twin = self.library(
-                c.d_model, c.n_heads, c.d_ff, activation=c.activation, norm_first=c.norm == "pre"
+                c.d_model,
+                c.n_heads,
+                c.d_ff,
+                activation=ACTIVATIONS[c.activation],
+                norm_first=c.norm == "pre",
             )
         wanted, found = _described(twin), _described(library)
         if found != wanted:
@@ -79,9 +83,16 @@ class EncoderBlock(nn.Module):
                 f"given {type(library).__name__} these differ or are missing: "
                 f"{', '.join(unlike) or 'it has more'}."
             )
-        norms = {(type(r.norm), getattr(r.norm, "eps", None), r.pre) for r in self.residuals}
-        feed_forward = type(self.feed_forward), getattr(self.feed_forward, "activation", None)
-        papers = {(nn.LayerNorm, twin.norm1.eps, twin.norm_first)}, (FeedForward, twin.activation)
+        norms = {
+            (type(r.norm), getattr(r.norm, "eps", None), len(r.norm.state_dict()), r.pre)
+            for r in self.residuals
+        }
+        f = self.feed_forward
+        feed_forward = type(f), getattr(f, "activation", None), len(f.state_dict())
+        papers = (
+            {(nn.LayerNorm, twin.norm1.eps, 2, twin.norm_first)},  # a weight and a bias
+            (FeedForward, twin.activation, 4),
+        )
         if (norms, feed_forward) != papers:
             raise ValueError(
                 "This block has another norm, ε or feed-forward layer than the library's: build it "

@@ -16,6 +16,7 @@ from utils.transformer.layers import (
     CrossAttention,
     FeedForward,
     Norm,
+    ScaledEmbedding,
 )
 
 
@@ -64,12 +65,14 @@ class TransformerConfig:
         check_share("dropout", self.dropout)
         check_head_counts(self.d_model, self.n_heads, self.n_kv_heads)
 
-    def attention(self, kind: Callable[..., nn.Module]) -> nn.Module:
+    def attention(
+        self, kind: Callable[..., nn.Module], rotary: Callable[[int], nn.Module] = Rotary
+    ) -> nn.Module:
         """Return an attention layer of these sizes; only self-attention has rotary positions."""
         D, h = self.d_model, self.n_heads
         turned = self.positions == "rotary" and kind is not CrossAttention
-        rotary = Rotary(D // h) if turned else None
-        return kind(D, h, n_kv_heads=self.n_kv_heads, dropout=self.dropout, rotary=rotary)
+        turn = rotary(D // h) if turned else None
+        return kind(D, h, n_kv_heads=self.n_kv_heads, dropout=self.dropout, rotary=turn)
 
     def norm_at_the_end(self, norm: Norm) -> nn.Module:
         """Return what follows the last block."""
@@ -78,17 +81,21 @@ class TransformerConfig:
 
 
 class Parts(NamedTuple):
-    """What makes the parts of each block, where they are others than the paper's.
+    """What makes the parts of a model, where they are others than the paper's.
 
     norm: called with the width, as `nn.RMSNorm` is.
     feed_forward: called as `FeedForward` is.
     attention: called as `MultiHeadAttention` is, for self-attention; with another way to attend it
         is `partial(MultiHeadAttention, attend=…)`.
+    embedding: called with vocab_size and d_model, as `ScaledEmbedding` is.
+    rotary: called with the width of a head, as `positions.Rotary` is; for rotary positions alone.
     """
 
     norm: Norm = nn.LayerNorm
     feed_forward: Callable[..., nn.Module] = FeedForward
     attention: Callable[..., nn.Module] = MultiHeadAttention
+    embedding: Callable[[int, int], nn.Module] = ScaledEmbedding
+    rotary: Callable[[int], nn.Module] = Rotary
 
 
 PAPERS = Parts()

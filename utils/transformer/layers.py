@@ -5,6 +5,7 @@ Shapes: sequences are (B, T, D), a source to attend to (B, S, D), heads (B, h, T
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -16,7 +17,19 @@ from utils.positions import LearnedPositions, SinusoidalPositions
 from utils.recurrent import Embedding
 from utils.self_attention import MultiHeadAttention
 
-ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
+
+def squared_relu(x: Tensor) -> Tensor:
+    """Return max(x, 0)² (So et al., 2021, §3)."""
+    return F.relu(x).square()
+
+
+ACTIVATIONS = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu_tanh": partial(F.gelu, approximate="tanh"),
+    "relu_squared": squared_relu,
+    "silu": F.silu,
+}
 NORMS = ("post", "pre")
 POSITIONS = ("sinusoidal", "learned", "rotary", None)
 Norm = Callable[[int], nn.Module]  # of a width
@@ -47,16 +60,23 @@ class InputEmbedding(nn.Module):
 
     positions: "sinusoidal", "learned" for max_len of them, or "rotary" or None, which add nothing
         here: rotary ones turn the queries and keys of each block.
+    symbols: makes the embedding of vocab_size and d_model.
     Shapes: ids (B, T), at the positions from `start`, or each `start` (B,), on, to (B, T, d_model).
     Raises: ValueError if there is no symbol, for ids as the embedding does, or beyond max_len.
     """
 
     def __init__(
-        self, vocab_size: int, d_model: int, positions: str | None, max_len: int, dropout: float
+        self,
+        vocab_size: int,
+        d_model: int,
+        positions: str | None,
+        max_len: int,
+        dropout: float,
+        symbols: Callable[[int, int], nn.Module] = ScaledEmbedding,
     ):
         super().__init__()
         check_choice("positions", positions, POSITIONS)
-        self.symbols = ScaledEmbedding(vocab_size, d_model)
+        self.symbols = symbols(vocab_size, d_model)
         self.positions = None
         if positions == "sinusoidal":
             self.positions = SinusoidalPositions(d_model)
@@ -133,19 +153,27 @@ class Residual(nn.Module):
 class FeedForward(nn.Module):
     """The same small network at each position: W_2 f(W_1 x + b_1) + b_2 (ibid., eq. 2).
 
-    f is the activation: "relu" in the paper, "gelu" in GPT and BERT.
+    f is the activation: "relu" in the paper, "gelu" in BERT, "gelu_tanh" in GPT-2, which takes the
+    tanh for the normal distribution's integral. Without bias, b_1 and b_2 are left out.
     Shapes: x (B, T, d_model) to the same, d_ff wide in between.
     Raises: ValueError if a size is below 1, or the activation is unknown.
     """
 
-    def __init__(self, d_model: int, d_ff: int, activation: str = "relu", dropout: float = 0.0):
+    def __init__(
+        self,
+        d_model: int,
+        d_ff: int,
+        activation: str = "relu",
+        dropout: float = 0.0,
+        bias: bool = True,
+    ):
         super().__init__()
         check_sizes(d_model=d_model, d_ff=d_ff)
         check_choice("activation", activation, ACTIVATIONS)
-        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_1 = nn.Linear(d_model, d_ff, bias)
         self.activation = ACTIVATIONS[activation]
         self.dropout = nn.Dropout(dropout)
-        self.W_2 = nn.Linear(d_ff, d_model)
+        self.W_2 = nn.Linear(d_ff, d_model, bias)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.W_2(self.dropout(self.activation(self.W_1(x))))

@@ -4,12 +4,12 @@ Shapes: ids (B, T), of a source (B, S), padded with PAD behind their ends; lengt
 is real. Inside, sequences are (B, T, D). Weights of attention are (B, L, h, T, S), for L blocks.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from utils.arguments import check_sizes, check_target
+from utils.arguments import check_sequences, check_sizes, check_target
 from utils.attention import Memory, padding_mask
 from utils.recurrent import State
 from utils.self_attention import Cache
@@ -89,32 +89,47 @@ class Transformer(nn.Module):
 # One of the two ---------------------------------------------------------------------------------
 
 
+def mean_pool(x: Tensor, lengths: Tensor | None = None) -> Tensor:
+    """Return the mean of what is real in each sequence, (B, D). Shapes: x (B, T, D), lengths (B,).
+
+    Raises: ValueError if there is no step, or the lengths do not fit.
+    """
+    check_sequences(x, x.shape[-1], lengths)
+    if lengths is None:
+        return x.mean(dim=1)
+    real = padding_mask(lengths, x.shape[1])  # (B, 1, T)
+    return (real.to(x) @ x)[:, 0] / lengths[:, None]
+
+
 class EncoderOnly(nn.Module):
     """Read a sequence in both directions, then say which class it belongs to.
 
     The model is BERT's (Devlin et al., 2019), with the mean over the annotations in place of a
     symbol that is put before the sequence for the purpose.
+    pool: makes one vector (B, D) of annotations (B, T, D) and lengths (B,).
     Shapes: ids (B, T) and lengths (B,) to logits (B, n_classes), and all weights (B, L, h, T, T) if
     they are needed.
     Raises: ValueError as `Encoder` does.
     """
 
-    def __init__(self, config: TransformerConfig, n_classes: int, parts: Parts = PAPERS):
+    def __init__(
+        self,
+        config: TransformerConfig,
+        n_classes: int,
+        parts: Parts = PAPERS,
+        pool: Callable[..., Tensor] = mean_pool,
+    ):
         super().__init__()
         check_sizes(n_classes=n_classes)
         self.encoder = Encoder(config, parts)
+        self.pool = pool
         self.output = nn.Linear(config.d_model, n_classes)
 
     def forward(
         self, ids: Tensor, lengths: Tensor | None = None, need_weights: bool = False
     ) -> Tensor | tuple[Tensor, Tensor]:
         x, weights = self.encoder(ids, lengths, need_weights)
-        if lengths is None:
-            mean = x.mean(dim=1)
-        else:
-            real = padding_mask(lengths, ids.shape[1])  # (B, 1, T)
-            mean = (real.to(x) @ x)[:, 0] / lengths[:, None]
-        logits = self.output(mean)
+        logits = self.output(self.pool(x, lengths))
         return (logits, weights) if need_weights else logits
 
 

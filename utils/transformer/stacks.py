@@ -103,7 +103,9 @@ class Encoder(nn.Module):
     def __init__(self, config: TransformerConfig, parts: Parts = PAPERS):
         super().__init__()
         c = config
-        self.embedding = InputEmbedding(c.vocab_size, c.d_model, c.positions, c.max_len, c.dropout)
+        self.embedding = InputEmbedding(
+            c.vocab_size, c.d_model, c.positions, c.max_len, c.dropout, parts.embedding
+        )
         self.blocks = nn.ModuleList([EncoderBlock(config, parts) for _ in range(c.n_layers)])
         self.norm = config.norm_at_the_end(parts.norm)
 
@@ -159,7 +161,9 @@ class Decoder(nn.Module):
         super().__init__()
         c, self.config = config, config
         V = c.target_vocab_size or c.vocab_size
-        self.embedding = InputEmbedding(V, c.d_model, c.positions, c.max_len, c.dropout)
+        self.embedding = InputEmbedding(
+            V, c.d_model, c.positions, c.max_len, c.dropout, parts.embedding
+        )
         self.blocks = nn.ModuleList([DecoderBlock(config, parts) for _ in range(c.n_layers)])
         self.norm = config.norm_at_the_end(parts.norm)
         self.output = output_layer(config, V, self.embedding)

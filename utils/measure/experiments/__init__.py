@@ -2,9 +2,11 @@
 
 A script defines the grid, `PARAMETERS`, {name: value or list of values}, and `measure(**member)`,
 which gets one value of each and returns {name: number, list of numbers, or None}. Where it measures
-on data that does not come from the code, `data()` returns the arrays. Where numbers are of seconds
-(or of another time), `SECONDS` names them: their members are measured alone, one after the other.
-A docstring says what for.
+on data that does not come from the code, `data()` returns the arrays. Where only the reader can
+bring the data, there is no `data()`, and `missing()` says in a sentence what is not there, or
+nothing: what is stored then stays as it is. Where numbers are of seconds (or of another time),
+`SECONDS` names them: their members are measured alone, one after the other. A docstring says what
+for.
 
 `python -m utils.measure.experiments` runs what is stale: where the code that `measure` reaches
 (utils.measure.fingerprint) or the data are no longer those of the stored result, all of it, and
@@ -18,6 +20,7 @@ from utils.measure.experiments.results import (
     is_stale,
     live,
     load,
+    missing,
     names,
     write_atomically,
 )
@@ -31,6 +34,7 @@ __all__ = [
     "is_stale",
     "live",
     "load",
+    "missing",
     "names",
     "run",
     "verify",

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from utils.measure.experiments import ExperimentError, is_stale, names, run, verify
+from utils.measure.experiments import ExperimentError, is_stale, missing, names, run, verify
 
 
 def main() -> None:
@@ -26,7 +26,9 @@ def main() -> None:
     options = parser.parse_args()
     for name in options.names or names():
         stale = is_stale(name)
-        if options.verify and stale:
+        if (options.all or stale and not options.list) and (what := missing(name)):
+            print(f"{name}: left as it is stored. {what}", flush=True)
+        elif options.verify and stale:
             print(f"{name}: {verify(name)}", flush=True)
         elif options.all or stale and not options.list:
             seconds = sum(run(name, anew=options.all, scheduler=options.scheduler).seconds)

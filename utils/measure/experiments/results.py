@@ -133,6 +133,12 @@ def has_stamp(held: dict, mark: str) -> bool:
     return mark in [stamp["fingerprint"] for stamp in held["stamps"]]
 
 
+def missing(name: str) -> str:
+    """Why an experiment can't be measured here, by its script's `missing`; empty if it can."""
+    script = load_script(name)
+    return script.missing() if hasattr(script, "missing") else ""
+
+
 def live(name: str, **member) -> tuple[dict, dict]:
     """Measure one member of the grid now; return its row and the stored one.
 

@@ -1,10 +1,12 @@
 """Interactive pictures: each is a small script, with the Python side that checks its data."""
 
 from utils.show.views.alignment import Looks, alignment
+from utils.show.views.decided import Reading, decided
 from utils.show.views.drawing import drawing
 from utils.show.views.gates import gates
 from utils.show.views.heads import heads
 from utils.show.views.meaning import meaning
+from utils.show.views.next_token import next_token
 from utils.show.views.online_softmax import online_softmax
 from utils.show.views.patterns import patterns
 from utils.show.views.questions import guess, quiz
@@ -12,17 +14,22 @@ from utils.show.views.race import race
 from utils.show.views.reading import reading
 from utils.show.views.sliding import sliding
 from utils.show.views.stream import stream
+from utils.show.views.surprise import surprise
 from utils.show.views.translation import translation
+from utils.show.views.which_library import which_library
 from utils.show.views.writing import writing
 
 __all__ = [
     "Looks",
+    "Reading",
     "alignment",
+    "decided",
     "drawing",
     "gates",
     "guess",
     "heads",
     "meaning",
+    "next_token",
     "online_softmax",
     "patterns",
     "quiz",
@@ -30,6 +37,8 @@ __all__ = [
     "reading",
     "sliding",
     "stream",
+    "surprise",
     "translation",
+    "which_library",
     "writing",
 ]

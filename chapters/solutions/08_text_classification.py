@@ -1,0 +1,227 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Solutions of Day 8
+#
+# Exercises 8.1 to 8.7 are those of [Reading](../08_text_classification.ipynb), 8.8 to 8.11 those of its [deeper page](../deeper/08_text_classification.ipynb). There is more
+# than one right way. What counts is that the check passes and that you can say why.
+
+# %%
+import convolution_to_attention  # is `utils` this book's?
+
+from collections import Counter
+from itertools import pairwise
+
+import torch
+
+from utils.exercises.text_classification import check
+from utils.tokens import replace_pair
+
+# %% [markdown]
+# (solution-8-1)=
+# ## 8.1 One merge
+#
+# A pair is counted wherever two neighbours are it, and as often as its word is in the text; `pairwise` looks into one word at
+# a time, so no pair reaches across two. `min` over `(-count, pair)` takes the largest count and, of equal ones, the lowest
+# pair, whatever the order of the words. The replacement looks at what it has written last: what was merged is no half of the
+# next pair.
+
+
+# %%
+def merge_step(words: list[list[int]], counts: list[int], new: int):
+    pairs = Counter()
+    for word, count in zip(words, counts):
+        for pair in pairwise(word):
+            pairs[pair] += count
+    best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+    merged = []
+    for word in words:
+        left = []
+        for token in word:
+            if left and (left[-1], token) == best:
+                left[-1] = new
+            else:
+                left.append(token)
+        merged.append(left)
+    return best, merged
+
+
+merge_step = check("8.1", merge_step)
+
+# %% [markdown]
+# (solution-8-2)=
+# ## 8.2 A new word
+#
+# A merge that was learned later may be made of an earlier one, never the other way round. So one walk through all merges in
+# their order does what learning would have done, had the word been there.
+
+
+# %%
+def encode_word(word: list[int], merges: list[tuple[int, int]]) -> list[int]:
+    for new, pair in enumerate(merges, start=256):
+        word = replace_pair(word, pair, new)
+    return word
+
+
+encode_word = check("8.2", encode_word)
+
+# %% [markdown]
+# (solution-8-3)=
+# ## 8.3 The mean of the words
+#
+# `real` is 1 at words and 0 at padding. So padding adds nothing to the sum, whatever stands there, and the sum is divided by the number of words, not of places.
+
+
+# %%
+def masked_mean(x, lengths):
+    real = torch.arange(x.shape[1]) < lengths[:, None]  # (B, T)
+    return (x * real[..., None]).sum(dim=1) / lengths[:, None]
+
+
+masked_mean = check("8.3", masked_mean)
+
+# %% [markdown]
+# (solution-8-4)=
+# ## 8.4 Leave one out
+#
+# All shorter texts have the same length, so they are one batch, and the model is asked twice. The difference is taken of logarithms: a word that makes 0.98 out of 0.5 and one that makes 0.5 out of 0.255 get the same score.
+
+
+# %%
+@torch.no_grad()
+def leave_one_out(model, text, label):
+    shorter = torch.stack([torch.cat([text[:t], text[t + 1 :]]) for t in range(len(text))])
+    whole, without = (model(ids).log_softmax(dim=-1)[:, label] for ids in (text[None], shorter))
+    return whole - without
+
+
+leave_one_out = check("8.4", leave_one_out)
+
+# %% [markdown]
+# (solution-8-5)=
+# ## 8.5 Predict: what a sum of words gets right
+#
+# Let $g$, $b$ and $n$ be the numbers of *good*, *bad* and *not*. To read all four short texts, one would need $g > 0$ and $b \le 0$, but also $g + n \le 0$, so that $n \le -g < 0$, and $b + n > 0$, so that $n > -b \ge 0$. Both can't be, so one of the four is lost. *Good but bad* and *bad but good* have the same sum, and so the same verdict, and one of them is lost, too. That leaves four of six. A judge who remembers whole bags would get five.
+
+# %%
+my_share = 4 / 6
+check("8.5", my_share)
+
+# %% [markdown]
+# (solution-8-6)=
+# ## 8.6 How far off is its confidence?
+#
+# A bin's share of the answers weighs its gap. An empty bin has no mean, and must not be asked for one.
+
+
+# %%
+def calibration_error(confidence, right, n_bins: int) -> float:
+    error = 0.0
+    for m in range(1, n_bins + 1):
+        inside = (confidence > (m - 1) / n_bins) & (confidence <= m / n_bins)
+        if inside.any():
+            gap = right[inside].double().mean() - confidence[inside].mean()
+            error += inside.double().mean().item() * abs(gap.item())
+    return error
+
+
+check("8.6", calibration_error)
+
+# %% [markdown]
+# (solution-8-7)=
+# ## 8.7 TF-IDF by hand
+#
+# $N_w$ counts texts, not occurrences, hence `counts > 0`. Only a text without words has the length 0. Divided by 1, it keeps its zeros.
+
+
+# %%
+def tf_idf(counts):
+    n, d = len(counts), (counts > 0).sum(dim=0)
+    weights = counts * (((1 + n) / (1 + d)).log() + 1)
+    length = weights.norm(dim=1, keepdim=True)
+    return weights / length.masked_fill(length == 0, 1)
+
+
+check("8.7", tf_idf)
+
+# %% [markdown]
+# (solution-8-8)=
+# ## 8.8 What a merge changes
+#
+# Take the old pairs of a word away and add its new ones: where nothing was merged, both are the same and the change is 0. That
+# needs no thought about what stands beside what, and is right where two merges meet. With an index of the words that hold a
+# pair, it is all that a merge costs.
+
+
+# %%
+def changed_counts(words, counts, pair, new):
+    changes = Counter()
+    for word, count in zip(words, counts):
+        for before in pairwise(word):
+            changes[before] -= count
+        for after in pairwise(replace_pair(word, pair, new)):
+            changes[after] += count
+    return sorted((changed, change) for changed, change in changes.items() if change)
+
+
+check("8.8", changed_counts)
+
+# %% [markdown]
+# (solution-8-9)=
+# ## 8.9 A place that speaks for the text
+#
+# The new place is the first, so the words and their padding move up by one, and so does each length. It is no padding: the mask has to let the others see it, and it has to see them.
+
+
+# %%
+def cls_pool(attend, x, lengths, cls):
+    x = torch.cat([cls.expand(len(x), 1, -1), x], dim=1)  # (B, T + 1, D)
+    real = torch.arange(x.shape[1]) < lengths[:, None] + 1
+    return attend(x, real[:, None])[:, 0]
+
+
+check("8.9", cls_pool)
+
+# %% [markdown]
+# (solution-8-10)=
+# ## 8.10 A split by group
+#
+# With a space at either end, a phrase is found only where its words begin and end. `max` keeps the first of equally long phrases. A phrase always lies inside itself, so each has a group.
+
+
+# %%
+def goes_to_test(phrases: list[str], n_test: int) -> list[bool]:
+    homes = []
+    for phrase in phrases:
+        around = [i for i, other in enumerate(phrases) if f" {phrase} " in f" {other} "]
+        homes.append(max(around, key=lambda i: len(phrases[i].split())))
+    test = set()
+    for group in sorted(set(homes)):
+        if sum(home in test for home in homes) < n_test:
+            test.add(group)
+    return [home in test for home in homes]
+
+
+check("8.10", goes_to_test)
+
+# %% [markdown]
+# (solution-8-11)=
+# ## 8.11 Gradient times input
+#
+# For a linear model $z = \sum_t w^\top x_t$ the gradient at $x_t$ is $w$, and $x_t \cdot w$ is exactly what the logit loses if $x_t$ becomes 0. For any other model it is what one step along the slope would lose.
+
+
+# %%
+def gradient_times_input(model, x, label):
+    x = x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(model(x)[label], x)
+    return (x * gradient).sum(dim=-1).detach()
+
+
+check("8.11", gradient_times_input)

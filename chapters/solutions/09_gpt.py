@@ -1,0 +1,245 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Solutions of Day 9
+#
+# Exercises 9.1 to 9.7 are those of [GPT](../09_gpt.ipynb), the others those of its [deeper page](../deeper/09_gpt.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
+
+# %%
+import convolution_to_attention  # is `utils` this book's?
+
+import math
+
+import torch
+from torch.nn import functional as F
+
+from utils.exercises.gpt import check
+from utils.show.display import observe
+from utils.training.metrics import bits_per_byte
+from utils.training.sampling import temperature, top_k, top_p
+
+# %% [markdown]
+# (solution-9-1)=
+# ## 9.1 The loss at every position
+#
+# The logits at $t$ are about the token at $t + 1$. So the last logits go, and the first token goes; what is left stands one over the other. The mean is over all targets that are no padding, and not over texts: otherwise a token of a short text would count for more.
+
+
+# %%
+def next_token_loss(logits, ids):
+    return F.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten(), ignore_index=0)
+
+
+next_token_loss = check("9.1", next_token_loss)
+
+# %% [markdown]
+# A model that knows nothing gives all $V$ tokens the same logit, and its loss is $\ln V$:
+
+# %%
+ids = torch.randint(1, 516, (4, 65))
+loss = next_token_loss(torch.zeros(4, 65, 516), ids).item()
+assert math.isclose(loss, math.log(516), rel_tol=1e-5)
+
+# %% [markdown]
+# (solution-9-2)=
+# ## 9.2 The forward pass
+#
+# The same table twice: its rows are what enters, and what the last vectors are compared with. The blocks add to the stream by themselves, so each one reads what the one before has left. Nothing here hides the future: the blocks do.
+
+
+# %%
+def gpt(ids, table, blocks, norm):
+    x = math.sqrt(table.shape[1]) * F.embedding(ids, table)
+    for block in blocks:
+        x = block(x)
+    return F.linear(norm(x), table)
+
+
+gpt = check("9.2", gpt)
+
+# %% [markdown]
+# (solution-9-3)=
+# ## 9.3 The chances of the next token
+#
+# It can be done on logits, too: $-\infty$ is what becomes a chance of 0, and each softmax brings what is left back to a sum of 1. A token stays if those that are likelier have not reached $p$ yet. So the best one always stays, since nothing is likelier.
+
+
+# %%
+def next_chances(logits, tau, k, p):
+    logits = logits / tau
+    if k < len(logits):
+        logits = logits.masked_fill(logits < logits.topk(k).values[-1], -math.inf)
+    chances, order = logits.softmax(dim=0).sort(descending=True)
+    late = order[chances.cumsum(dim=0) - chances >= p]
+    return logits.index_fill(0, late, -math.inf).softmax(dim=0)
+
+
+next_chances = check("9.3", next_chances)
+
+# %% [markdown]
+# And does the order matter? Top-p counts chances, and a temperature changes them. Cold first, a few tokens hold nearly all; top-p first lets in what the cold would have shut out. The book's filters are the same thing on logits:
+
+# %%
+logits = torch.tensor([2.0, 1.2, 0.6, 0.2, -0.6, -1.0])
+found = top_p(top_k(temperature(logits, 0.7), 4), 0.8).softmax(dim=0)
+torch.testing.assert_close(next_chances(logits, 0.7, 4, 0.8), found)
+late = top_p(logits, 0.8).isfinite().sum().item()
+print((found > 0).sum().item(), "tokens are left; with top-p before the temperature", late)
+
+# %% [markdown]
+# (solution-9-4)=
+# ## 9.4 Write with a cache
+#
+# What is new is at first the whole prompt, and then one token. It stands behind all that was read before, so `start` is the length of the text without it. Whatever is new, the logits that count are those behind its last token.
+
+
+# %%
+def write(begin, prompt, n, choose):
+    read, text, start = begin(), list(prompt), 0
+    for _ in range(n):
+        logits = read(torch.tensor([text[start:]]), start)
+        start = len(text)
+        text.append(choose(logits[0, -1]))
+    return text
+
+
+write = check("9.4", write)
+
+# %% [markdown]
+# If the position were reset, a rotary model would turn the new query as if it stood at 0, and all distances to what is held would be wrong. Nothing fails; the text only gets worse. That is what makes this mistake so common.
+#
+# (solution-9-5)=
+# ## 9.5 Normed queries and keys
+#
+# Each vector is divided by the root mean square of its own numbers, and multiplied by its gain. With gains of 1 a normed vector has the length $\sqrt{d_k}$, so a product of two is at most $d_k$, and a score at most $d_k / \sqrt{d_k} = \sqrt{d_k}$. The gains let a head be sharper than that, if it pays.
+
+
+# %%
+def qk_norm_scores(q, k, g_q, g_k, eps):
+    def normed(x, gain):
+        return gain * x * (x.square().mean(dim=-1, keepdim=True) + eps).rsqrt()
+
+    return normed(q, g_q) @ normed(k, g_k).mT / math.sqrt(q.shape[-1])
+
+
+check("9.5", qk_norm_scores)
+
+# %%
+torch.manual_seed(0)
+q, k, one = 100 * torch.randn(1, 1, 50, 16), torch.randn(1, 1, 50, 16), torch.ones(16)
+most = qk_norm_scores(q, k, one, one, 1e-6).abs().max().item()
+observe(
+    "Of 2,500 scores of long vectors, 16 wide, the largest is {most:.1f}; the bound is {bound:.0f}.",
+    most=most,
+    bound=math.sqrt(16),
+    holds=most <= math.sqrt(16),
+)
+
+# %% [markdown]
+# (solution-9-6)=
+# ## 9.6 A gate's fair width
+#
+# The plain layer has $2 D F$ weights, the gated one $3 D F'$. So $F' = \frac{2}{3} F$; of the usual $F = 4D$ that is $\frac{8}{3} D$, the odd number in today's configurations. In whole numbers, rounding up is minus rounding down of minus.
+
+
+# %%
+def gated_width(d_ff: int, multiple: int) -> int:
+    return -(-2 * d_ff // (3 * multiple)) * multiple
+
+
+check("9.6", gated_width)
+
+# %% [markdown]
+# Llama's first model is 4,096 wide, and rounds to multiples of 256:
+
+# %%
+print(gated_width(4 * 4096, 256))
+
+# %% [markdown]
+# (solution-9-7)=
+# ## 9.7 Predict: bits per byte
+#
+# A perplexity of 32 is a choice among 32, and that is $\log_2 32 = 5$ bits. They pay for 2.5 bytes.
+
+# %%
+my_bits = math.log2(32) / 2.5
+
+check("9.7", my_bits)
+
+# %%
+print(bits_per_byte(math.log(32), n_tokens=2, n_bytes=5))
+
+# %% [markdown]
+# (solution-9-8)=
+# ## 9.8 Llama's rotary pairs
+#
+# In each head, row $i$ and row $i + d_k/2$ turn together. Cut a head's rows into two halves, and deal them out in turn: 0, $d_k/2$, 1, $d_k/2 + 1$ … Queries and keys are reordered alike, so their products stay as they were. Values don't turn.
+
+
+# %%
+def neighbouring_pairs(W_q, W_k, W_v, n_heads, n_kv_heads):
+    def dealt(W, n):
+        first, second = W.unflatten(0, (n, -1)).chunk(2, dim=1)  # (n, d_k / 2, D) each
+        return torch.stack([first, second], dim=2).flatten(0, 2)
+
+    return dealt(W_q, n_heads), dealt(W_k, n_kv_heads), W_v
+
+
+check("9.8", neighbouring_pairs)
+
+# %% [markdown]
+# (solution-9-9)=
+# ## 9.9 GPT-2's c_attn
+#
+# A library that computes $x W$ keeps the transpose of what $W x$ needs. The thirds lie side by side in its columns, and one below the other in ours.
+
+
+# %%
+def from_c_attn(weight, bias):
+    D = len(weight)
+    parts = [(weight[:, i : i + D].T, bias[i : i + D]) for i in (0, D, 2 * D)]
+    return tuple(x for part in parts for x in part)
+
+
+check("9.9", from_c_attn)
+
+# %% [markdown]
+# (solution-9-10)=
+# ## 9.10 The gradient of the whole batch
+#
+# The mean over all examples is $\frac{1}{n} \sum_r n_r \bar g_r$: each process counts as many times as it has examples. With equal shards that is the mean of the means.
+
+
+# %%
+def whole_gradient(gradients, sizes):
+    n = sum(sizes)
+    return [
+        sum(size / n * g for size, g in zip(sizes, of_all, strict=True))
+        for of_all in zip(*gradients, strict=True)
+    ]
+
+
+check("9.10", whole_gradient)
+
+# %% [markdown]
+# (solution-9-11)=
+# ## 9.11 The prefix-matching score
+#
+# What followed an earlier place is one to the right of it: shift the table of equal symbols by a place. Rows in which nothing is marked have nothing to find, and are left out.
+
+
+# %%
+def prefix_matching(weights, ids):
+    earlier = (ids[:, :, None] == ids[:, None]).tril(-1)
+    followed = F.pad(earlier, (1, 0))[:, :, :-1]
+    asked = followed.any(dim=2)
+    return (weights * followed).sum(dim=2)[asked].mean()
+
+
+check("9.11", prefix_matching)

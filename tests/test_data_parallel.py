@@ -1,0 +1,134 @@
+"""Several processes go the way of one, go on after a kill, and say in a sentence what is wrong."""
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from filelock import FileLock
+from several import all_of_it, data, network, one_is_killed, trained
+
+from utils.training.loop import fit
+from utils.training.processes import ProcessError, launch, process_group
+
+HERE = Path(__file__).resolve().parent
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory) -> list[dict]:
+    """What two processes have to report, by rank."""
+    return launch(all_of_it, tmp_path_factory.mktemp("reports"), processes=2)
+
+
+def test_two_processes_give_the_losses_of_one_with_the_double_batch(reports):
+    model = network()
+    one = trained(fit, model)
+    assert len(one.step_loss) == 20
+    for report in reports:
+        two = report["history"]
+        assert two.step_loss == pytest.approx(one.step_loss, rel=1e-12)
+        for name in ("loss", "accuracy"):
+            assert two.train[name] == pytest.approx(one.train[name], rel=1e-12)
+            assert two.validation[name] == pytest.approx(one.validation[name], rel=1e-12)
+        for name, weight in model.state_dict().items():
+            torch.testing.assert_close(report["weights"][name], weight, rtol=0, atol=1e-12)
+
+
+def test_both_processes_have_the_same_weights_and_history_to_the_bit(reports):
+    first, second = reports
+    assert first["history"] == second["history"]
+    for name, weight in first["weights"].items():
+        assert torch.equal(weight, second["weights"][name])
+
+
+def test_each_process_drops_by_lots_of_its_own(reports):
+    masks = [report["dropped"] for report in reports]
+    assert masks[0].shape == masks[1].shape == (4, 6)
+    assert not torch.equal(*masks)
+
+
+def test_shards_are_the_batch_and_the_generator_goes_on_as_it_would(reports):
+    x, _ = data(11)
+    for start in (0, 4, 8):
+        batch = x[start : start + 4]
+        shards = [report["seen"][2 + start // 4] for report in reports]
+        assert torch.equal(shards[0], batch[0::2]) and torch.equal(shards[1], batch[1::2])
+    for report in reports:
+        before, after, *_ = report["seen"]
+        assert torch.equal(before, after)  # batches without chance draw nothing
+
+
+@pytest.mark.parametrize(
+    ("case", "word"),
+    [
+        ("model", "in their model:"),
+        ("seed", "in their seed:"),
+        ("epochs", "in their number of epochs:"),
+        ("data", "different batches:"),
+        ("fewer", "different batches:"),
+    ],
+)
+def test_processes_that_disagree_both_say_so_in_a_sentence(reports, case, word):
+    for report in reports:
+        sentence = report["sentences"][case]
+        assert word in sentence and sentence.endswith(".") and "\n" not in sentence
+
+
+def under_torchrun(folder: Path) -> subprocess.Popen:
+    """The same run as in `never_stopped`, slower, under torchrun."""
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    command = [*torchrun, "--nproc-per-node", "2", HERE / "several.py", folder]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def test_after_a_kill_the_same_command_goes_on_and_ends_with_the_same_bits(reports, tmp_path):
+    killed = under_torchrun(tmp_path)
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "checkpoint").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    killed.send_signal(signal.SIGKILL)  # torchrun alone: those that it has started end with it
+    killed.communicate()
+    with FileLock(tmp_path / ".checkpoint.lock", timeout=60):  # theirs, until they have ended
+        assert (tmp_path / "checkpoint").exists() and not list(tmp_path.glob("weights *"))
+    again = under_torchrun(tmp_path)
+    _, errors = again.communicate(timeout=120)
+    assert again.returncode == 0, errors.decode()
+    for rank, report in enumerate(reports):
+        assert (tmp_path / f"weights {rank}").read_bytes() == report["never stopped"]
+
+
+def test_a_process_that_is_killed_stops_the_others_with_a_sentence():
+    with pytest.raises(ProcessError, match=r"^Process 1 failed: Signal 9.*\.$"):
+        launch(one_is_killed, processes=2)
+
+
+def test_a_process_alone_says_how_to_start_several(monkeypatch):
+    monkeypatch.delenv("RANK", raising=False)
+    with pytest.raises(ProcessError, match="start it with `torchrun"), process_group():
+        pass
+
+
+def test_more_processes_than_gpus_are_refused(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    for name in ("RANK", "LOCAL_RANK"):
+        monkeypatch.setenv(name, "1")
+    with pytest.raises(ProcessError, match="has 1 GPU for more processes"), process_group():
+        pass
+
+
+def test_a_taken_port_is_told_in_a_sentence(monkeypatch):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        place = {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1"}
+        for name, value in (place | {"MASTER_PORT": port}).items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(ProcessError, match=f"127.0.0.1:{port} .*choose another") as raised:
+            with process_group():
+                pass
+    assert "\n" not in str(raised.value)

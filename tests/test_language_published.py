@@ -1,0 +1,602 @@
+"""GPT-2 and Llama from their published layouts give the logits of `transformers`, their reference.
+
+The reference's models are small and random, and written by itself. In float64 it computes GPT-2
+all through. Of Llama it computes norms and angles in float32: as it is, it is compared to 1e-6 of
+the largest logit; and with norms and angles in float64 to 1e-10, both models turning by the
+reference's frequencies, which are found equal to ours as far as float32 goes.
+"""
+
+import json
+import shutil
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+from torch.nn import functional as F
+
+from utils.language import RotaryHalves, load_gpt2, load_llama
+from utils.positions import Rotary
+from utils.tasks.generation import generate
+from utils.tokens import read_byte_pairs
+from utils.tokens.published import BYTE_OF
+from utils.transformer import DecoderOnly
+
+V, CONTEXT = 31, 20
+LLAMA_31 = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0} | {
+    "rope_type": "llama3",
+    "rope_theta": 500.0,
+    "original_max_position_embeddings": 64,
+}
+GPT2S = {
+    "GPT-2": {"n_embd": 24, "n_layer": 2, "n_head": 4},
+    "its own output, another d_ff": {
+        **{"n_embd": 20, "n_layer": 3, "n_head": 2, "n_inner": 36, "tie_word_embeddings": False},
+        **{"activation_function": "relu", "layer_norm_epsilon": 1e-2},
+    },
+    "exact GELU": {"n_embd": 12, "n_layer": 1, "n_head": 3, "activation_function": "gelu"},
+    "SiLU": {"n_embd": 12, "n_layer": 1, "n_head": 1, "activation_function": "silu"},
+}
+LLAMAS = {
+    "Llama 2": {"num_attention_heads": 4, "rms_norm_eps": 1e-5},
+    "grouped queries, tied": {
+        **{"num_attention_heads": 6, "num_key_value_heads": 2, "tie_word_embeddings": True},
+        **{"rms_norm_eps": 1e-2, "num_hidden_layers": 3, "intermediate_size": 36},
+        **{"rope_parameters": {"rope_type": "default", "rope_theta": 500.0}},
+    },
+    "one head of keys": {"num_attention_heads": 3, "num_key_value_heads": 1, "hidden_act": "gelu"},
+    "linear": {
+        "num_attention_heads": 2,
+        "rope_parameters": {"rope_type": "linear", "factor": 4.0, "rope_theta": 10_000.0},
+    },
+    "Llama 3.1": {
+        **{"num_attention_heads": 4, "num_key_value_heads": 2, "hidden_size": 32},
+        "max_position_embeddings": 512,
+        **{"rope_parameters": LLAMA_31},
+    },
+}
+each_gpt2 = pytest.mark.parametrize("name", GPT2S)
+each_llama = pytest.mark.parametrize("name", LLAMAS)
+IDS = torch.randint(0, V, (3, CONTEXT), generator=torch.Generator().manual_seed(0))
+LENGTHS = torch.tensor([CONTEXT, 7, 1])
+
+
+@pytest.fixture(scope="module")
+def reference() -> ModuleType:
+    """`transformers`, without a network."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HF_HUB_OFFLINE", "1")
+        import transformers
+
+        yield transformers
+
+
+def randomised(model: nn.Module) -> nn.Module:
+    """Fill a model with numbers that are large enough to make each part count."""
+    generator = torch.Generator().manual_seed(1)
+    for weight in model.double().parameters():
+        around = 1.0 if weight.dim() == 1 else 0.0
+        nn.init.normal_(weight, around, 0.2, generator=generator)
+    return model.eval()
+
+
+def save(model: nn.Module, folder: Path, **how: object) -> Path:
+    model.save_pretrained(folder, **how)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def gpt2(reference, tmp_path_factory):
+    """Return a function from a name to the reference's model, and the folder that it is in."""
+
+    def made(name: str) -> tuple[nn.Module, Path]:
+        config = reference.GPT2Config(
+            vocab_size=V, n_positions=CONTEXT, bos_token_id=1, eos_token_id=2, **GPT2S[name]
+        )
+        model = randomised(reference.GPT2LMHeadModel(config))
+        return model, save(model, tmp_path_factory.mktemp("gpt2"))
+
+    return made
+
+
+@pytest.fixture(scope="module")
+def llama(reference, tmp_path_factory):
+    sizes = {"hidden_size": 24, "intermediate_size": 40, "num_hidden_layers": 2}
+    sizes["max_position_embeddings"] = CONTEXT
+
+    def made(name: str, **how: object) -> tuple[nn.Module, Path]:
+        config = reference.LlamaConfig(vocab_size=V, **sizes | LLAMAS[name])
+        model = randomised(reference.LlamaForCausalLM(config))
+        return model, save(model, tmp_path_factory.mktemp("llama"), **how)
+
+    return made
+
+
+@torch.no_grad()
+def off_by(ours: DecoderOnly, theirs: nn.Module) -> tuple[float, float]:
+    """How far logits are apart at most, and how large: whole texts, from a cache, and padded."""
+    found, expected = [], []
+    for T in (1, 7, CONTEXT):
+        found.append(ours(IDS[:, :T])[0])
+        expected.append(theirs(IDS[:, :T]).logits)
+    first, state = ours(IDS[:, :6])
+    second, _ = ours(IDS[:, 6:], state)
+    found.append(torch.cat([first, second], dim=1))
+    expected.append(expected[-1])
+    real = torch.arange(CONTEXT) >= CONTEXT - LENGTHS[:, None]  # padding stands in front
+    found.append(ours(IDS, lengths=LENGTHS)[0][real])
+    positions = (real.cumsum(dim=1) - 1).clamp(min=0)
+    padded = theirs(IDS, attention_mask=real.long(), position_ids=positions)
+    expected.append(padded.logits[real])
+    pairs = list(zip(found, expected, strict=True))
+    assert all(a.shape == b.shape and a.dtype == torch.float64 for a, b in pairs)
+    return (
+        max((a - b).abs().max().item() for a, b in pairs),
+        max(b.abs().max().item() for b in expected),
+    )
+
+
+# Equal logits -------------------------------------------------------------------------------------
+
+
+@each_gpt2
+def test_gpt2_gives_the_references_logits(name, gpt2):
+    theirs, folder = gpt2(name)
+    ours = load_gpt2(folder, torch.float64)
+    error, size = off_by(ours, theirs)
+    assert error < 1e-10 and size > 1
+    assert not ours.training and ours.config.dropout == 0
+    tied = ours.output.weight is ours.stack.embedding.symbols.weight
+    assert tied == GPT2S[name].get("tie_word_embeddings", True)
+
+
+@each_llama
+def test_llama_gives_the_references_logits(name, llama, reference, monkeypatch):
+    theirs, folder = llama(name)
+    ours = load_llama(folder, torch.float64)
+    error, size = off_by(ours, theirs)
+    assert error < 1e-6 * size and size > 1
+    assert not ours.training and ours.config.dropout == 0
+
+    def norm(self, x):
+        mean_square = x.pow(2).mean(-1, keepdim=True)
+        return self.weight * x * torch.rsqrt(mean_square + self.variance_epsilon)
+
+    def angles(self, x, position_ids):
+        half = position_ids[..., None].double() * self.inv_freq.double()
+        both = torch.cat([half, half], dim=-1)
+        return both.cos(), both.sin()
+
+    code = reference.models.llama.modeling_llama
+    monkeypatch.setattr(code.LlamaRMSNorm, "forward", norm)
+    monkeypatch.setattr(code.LlamaRotaryEmbedding, "forward", angles)
+    frequencies = theirs.model.rotary_emb.inv_freq.double()
+    for block in ours.stack.blocks:
+        rotary = block.self_attention.rotary
+        torch.testing.assert_close(rotary.frequencies, frequencies, rtol=1e-6, atol=0)
+        rotary.frequencies = frequencies
+    assert off_by(ours, theirs)[0] < 1e-10
+
+
+def test_llama_31_slows_some_waves_wholly_some_partly_and_some_not(llama):
+    _, folder = llama("Llama 3.1")
+    rotary = load_llama(folder).stack.blocks[0].self_attention.rotary
+    share = rotary.frequencies / (500.0 ** (-torch.arange(4).double() / 4))
+    assert share[0] == 1 and share[-1] == pytest.approx(1 / 8)
+    assert ((share > 0.13) & (share < 0.99)).any()
+
+
+def test_what_is_written_is_what_the_reference_writes(gpt2, llama):
+    for (theirs, folder), load in ((gpt2("GPT-2"), load_gpt2), (llama("Llama 3.1"), load_llama)):
+        given = IDS[:, :5]
+        whole = theirs.generate(
+            given,
+            attention_mask=torch.ones_like(given),
+            max_new_tokens=9,
+            do_sample=False,
+            eos_token_id=None,
+            pad_token_id=0,
+        )
+        assert torch.equal(generate(load(folder, torch.float64), given, 9, tau=0), whole[:, 5:])
+
+
+# Known mistakes -----------------------------------------------------------------------------------
+
+
+def each_attention(model):
+    return [block.self_attention for block in model.stack.blocks]
+
+
+def output_not_transposed(model):
+    for attention in each_attention(model):
+        attention.W_o.weight.copy_(attention.W_o.weight.T.clone())
+
+
+def heads_before_parts(model):
+    """c_attn read as query, key and value of the first head, then of the second …"""
+    for attention in each_attention(model):
+        D, h = model.config.d_model, model.config.n_heads
+        rows = attention.W_in.unflatten(0, (h, 3, D // h)).transpose(0, 1)
+        attention.W_in.copy_(rows.flatten(0, 2).clone())
+
+
+def keys_for_values(model):
+    for attention in each_attention(model):
+        q, k, v = attention.W_in.split(attention.rows)
+        attention.W_in.copy_(torch.cat([q, v, k]))
+
+
+def embedding_scaled(model):
+    model.stack.embedding.symbols = Scaled(model.stack.embedding.symbols)
+
+
+def exact_gelu(model):
+    for block in model.stack.blocks:
+        block.feed_forward.activation = F.gelu
+
+
+def positions_one_off(model):
+    table = model.stack.embedding.positions.table
+    table.copy_(table.roll(1, 0))
+
+
+def norms_exchanged(model):
+    for block in model.stack.blocks:
+        first, second = block.residuals
+        first.norm, second.norm = second.norm, first.norm
+
+
+def neighbours_turned(model):
+    for attention in each_attention(model):
+        attention.rotary = Rotary(attention.rotary.d_k)
+
+
+def base_forgotten(model):
+    for attention in each_attention(model):
+        attention.rotary = RotaryHalves(attention.rotary.d_k)
+
+
+def gate_and_value_exchanged(model):
+    for block in model.stack.blocks:
+        f = block.feed_forward
+        f.W_gate, f.W_up = f.W_up, f.W_gate
+
+
+def epsilon_of_the_paper(model):
+    for module in model.modules():
+        if hasattr(module, "eps"):
+            module.eps = 1e-5
+
+
+def keys_of_other_queries(model):
+    """Heads of queries in another order: the first, fourth, … share a head of keys."""
+    for attention in each_attention(model):
+        h, n_kv = attention.n_heads, attention.n_kv_heads
+        rows = attention.W_in[: attention.d_model].unflatten(0, (h // n_kv, n_kv, -1))
+        attention.W_in[: attention.d_model] = rows.transpose(0, 1).flatten(0, 2).clone()
+
+
+class Scaled(nn.Module):
+    def __init__(self, symbols):
+        super().__init__()
+        self.symbols = symbols
+
+    def forward(self, ids):
+        return self.symbols.embedding_dim**0.5 * self.symbols(ids)
+
+
+@pytest.mark.parametrize(
+    "kind, name, mistake",
+    [
+        ("gpt2", "GPT-2", output_not_transposed),
+        ("gpt2", "GPT-2", heads_before_parts),
+        ("gpt2", "GPT-2", keys_for_values),
+        ("gpt2", "GPT-2", embedding_scaled),
+        ("gpt2", "GPT-2", exact_gelu),
+        ("gpt2", "GPT-2", positions_one_off),
+        ("gpt2", "GPT-2", norms_exchanged),
+        ("gpt2", "its own output, another d_ff", epsilon_of_the_paper),
+        ("llama", "Llama 2", neighbours_turned),
+        ("llama", "Llama 2", keys_for_values),
+        ("llama", "Llama 2", gate_and_value_exchanged),
+        ("llama", "grouped queries, tied", base_forgotten),
+        ("llama", "grouped queries, tied", keys_of_other_queries),
+        ("llama", "grouped queries, tied", epsilon_of_the_paper),
+        ("llama", "linear", base_forgotten),
+        ("llama", "Llama 3.1", embedding_scaled),
+    ],
+)
+def test_a_known_mistake_is_found(kind, name, mistake, gpt2, llama):
+    theirs, folder = (gpt2 if kind == "gpt2" else llama)(name)
+    ours = (load_gpt2 if kind == "gpt2" else load_llama)(folder, torch.float64)
+    with torch.no_grad():
+        mistake(ours)
+    error, size = off_by(ours, theirs)
+    assert error > 1e-5 * size
+
+
+# Files --------------------------------------------------------------------------------------------
+
+
+def test_what_was_read_can_be_trained(llama):
+    ours = load_llama(llama("grouped queries, tied")[1])
+    ours(IDS)[0].logsumexp(-1).sum().backward()
+    assert all(weight.grad.abs().max() > 0 for weight in ours.parameters())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_numbers_may_be_stored_in_half_precision(dtype, gpt2, tmp_path):
+    theirs, _ = gpt2("exact GELU")
+    theirs = theirs.bfloat16()
+    ours = load_gpt2(save(theirs, tmp_path), dtype)
+    assert ours.output.weight.dtype == dtype
+    assert torch.equal(
+        ours.stack.blocks[0].feed_forward.W_2.weight.bfloat16().T,
+        theirs.transformer.h[0].mlp.c_proj.weight,
+    )
+    assert ours(IDS)[0].dtype == dtype
+
+
+def test_a_model_in_several_files_is_read_as_one(llama):
+    theirs, folder = llama("Llama 3.1", max_shard_size="9KB")
+    assert len(list(folder.glob("*.safetensors"))) > 3
+    ours = load_llama(folder, torch.float64)
+    error, size = off_by(ours, theirs)
+    assert error < 1e-6 * size
+
+
+def test_gpt2s_own_file_has_no_prefix_and_its_causal_mask(gpt2):
+    """As the file has it that was published with the model."""
+    theirs, folder = gpt2("GPT-2")
+    mask = torch.ones(1, 1, CONTEXT, CONTEXT).tril()
+    stored = {n.removeprefix("transformer."): w for n, w in weights_of(folder).items()}
+    stored |= {"h.0.attn.bias": mask, "h.1.attn.masked_bias": torch.tensor(-1e4)}
+    save_file(stored, folder / "model.safetensors")
+    told = config_of(folder)
+    for name in ("tie_word_embeddings", "n_inner", "scale_attn_weights", "add_cross_attention"):
+        del told[name]
+    (folder / "config.json").write_text(json.dumps(told))
+    assert off_by(load_gpt2(folder, torch.float64), theirs)[0] < 1e-10
+
+
+@pytest.mark.parametrize(
+    "older",
+    [
+        {"rope_theta": 10_000.0, "rope_scaling": {"type": "linear", "factor": 4.0}},
+        {"rope_scaling": {"rope_type": "linear", "factor": 4.0}},
+    ],
+)
+def test_older_configs_tell_of_rotary_positions_in_another_way(older, llama):
+    theirs, folder = llama("linear")
+    told = config_of(folder) | older
+    for name in ("rope_parameters", "head_dim", "num_key_value_heads", "attention_bias"):
+        del told[name]
+    (folder / "config.json").write_text(json.dumps(told))
+    stored = weights_of(folder)
+    stored["model.layers.0.self_attn.rotary_emb.inv_freq"] = torch.ones(6)
+    save_file(stored, folder / "model.safetensors")
+    error, size = off_by(load_llama(folder, torch.float64), theirs)
+    assert error < 1e-6 * size
+
+
+def test_without_scaling_the_base_is_the_papers(llama):
+    _, folder = llama("Llama 2")
+    told = config_of(folder)
+    del told["rope_parameters"]
+    (folder / "config.json").write_text(json.dumps(told | {"rope_scaling": None}))
+    rotary = load_llama(folder).stack.blocks[0].self_attention.rotary
+    assert torch.equal(rotary.frequencies, RotaryHalves(6).frequencies)
+
+
+def test_an_output_that_is_stored_beside_its_embedding_has_to_be_the_same(gpt2):
+    _, folder = gpt2("GPT-2")
+    stored = weights_of(folder)
+    table = stored["transformer.wte.weight"]
+    save_file(stored | {"lm_head.weight": table.clone()}, folder / "model.safetensors")
+    assert torch.equal(load_gpt2(folder, torch.float64).output.weight, table)
+    save_file(stored | {"lm_head.weight": table + 1}, folder / "model.safetensors")
+    with pytest.raises(ValueError, match="an output unlike the embedding"):
+        load_gpt2(folder)
+
+
+def test_the_tokeniser_is_read_from_the_same_folder(gpt2):
+    """Of GPT-2's two files, here with a single merge."""
+    _, folder = gpt2("GPT-2")
+    letters = sorted(BYTE_OF)
+    vocabulary = {letter: number for number, letter in enumerate([*letters, "he"])}
+    (folder / "vocab.json").write_text(json.dumps(vocabulary), encoding="utf-8")
+    (folder / "merges.txt").write_text("#version: 0.2\nh e\n", encoding="utf-8")
+    tokens = read_byte_pairs(folder)
+    assert tokens.decode(tokens.encode("hehé")) == "hehé" and len(tokens.encode("hehé")) == 4
+
+
+# What is refused ----------------------------------------------------------------------------------
+
+
+def weights_of(folder: Path) -> dict[str, torch.Tensor]:
+    return load_file(folder / "model.safetensors")
+
+
+def config_of(folder: Path) -> dict[str, object]:
+    return json.loads((folder / "config.json").read_text())
+
+
+def with_config(**values):
+    def change(folder):
+        (folder / "config.json").write_text(json.dumps(config_of(folder) | values))
+
+    return change
+
+
+def without_config(key):
+    def change(folder):
+        told = config_of(folder)
+        del told[key]
+        (folder / "config.json").write_text(json.dumps(told))
+
+    return change
+
+
+def with_weights(change_weights):
+    def change(folder):
+        stored = weights_of(folder)
+        change_weights(stored)
+        save_file(stored, folder / "model.safetensors")
+
+    return change
+
+
+def with_text(name, text):
+    return lambda folder: (folder / name).write_text(text)
+
+
+def cut_short(share):
+    def change(folder):
+        file = folder / "model.safetensors"
+        file.write_bytes(file.read_bytes()[: int(share * file.stat().st_size)])
+
+    return change
+
+
+def without_file(folder):
+    (folder / "model.safetensors").unlink()
+
+
+def with_a_pickle_alone(folder):
+    without_file(folder)
+    (folder / "pytorch_model.bin").write_bytes(b"cos\nsystem\n")
+
+
+def sharded(weight_map):
+    def change(folder):
+        without_file(folder)
+        index = json.dumps({"weight_map": weight_map})
+        (folder / "model.safetensors.index.json").write_text(index)
+
+    return change
+
+
+REFUSED = {
+    "no folder": (shutil.rmtree, "There is no folder .*: a published model is a folder"),
+    "no config": (lambda folder: (folder / "config.json").unlink(), "config.json can't be read"),
+    "config cut": (with_text("config.json", '{"a": 1'), "config.json is no whole JSON"),
+    "config a list": (with_text("config.json", "[1]"), "config.json holds a list, not a table"),
+    "no bytes of UTF-8": (
+        lambda folder: (folder / "config.json").write_bytes(b"\xff\xfe{}"),
+        "config.json is no whole JSON",
+    ),
+    "other kind": (with_config(model_type="bert"), "model_type = 'bert', and the book reads"),
+    "no kind": (without_config("model_type"), "config.json lacks 'model_type'"),
+    "no vocabulary": (without_config("vocab_size"), "config.json lacks 'vocab_size'"),
+    "no size": (with_config(vocab_size="31"), "vocab_size is a whole number of at least 1"),
+    "no weights": (without_file, "There is no .*model.safetensors: fetch the model"),
+    "a pickle": (
+        with_a_pickle_alone,
+        "pytorch_model.bin is a pickle, which may run anything: fetch",
+    ),
+    "header cut": (cut_short(0.1), "no whole file of safetensors .*: perhaps cut short"),
+    "numbers cut": (cut_short(0.9), "no whole file of safetensors .*: perhaps cut short"),
+    "an empty file": (cut_short(0), "no whole file of safetensors .*: perhaps cut short"),
+    "no safetensors": (with_text("model.safetensors", 99 * "no"), "no whole file of safetensors"),
+    "index without map": (sharded(None), "does not say which file beside it holds which weight"),
+    "index out of the folder": (sharded({"a": "../b.safetensors"}), "does not say which file"),
+    "index to a pickle": (sharded({"a": "b.bin"}), "does not say which file beside it"),
+    "a shard missing": (sharded({"a": "b.safetensors"}), "There is no .*b.safetensors: fetch"),
+    "a weight more": (
+        with_weights(lambda stored: stored.update(head=torch.ones(2), tail=torch.ones(2))),
+        "has also the weight head and 1 more: its config.json tells of another model",
+    ),
+}
+REFUSED_GPT2 = REFUSED | {
+    "a weight missing": (
+        with_weights(lambda stored: stored.pop("transformer.h.1.ln_2.bias")),
+        "lacks the weight h.1.ln_2.bias: its config.json tells of another model",
+    ),
+    "more blocks": (with_config(n_layer=3), "lacks the weight h.2.attn.c_attn.bias and 11 more"),
+    "fewer blocks": (with_config(n_layer=1), "has also the weight h.1.attn.c_attn.bias and 11"),
+    "another width": (with_config(n_positions=9), r"wpe.weight is \(20, 24\).* it is \(9, 24\)"),
+    "whole numbers": (
+        with_weights(lambda s: s.update({"transformer.wte.weight": torch.ones(V, 24).char()})),
+        "wte.weight is of torch.int8, perhaps quantised",
+    ),
+    "heads": (with_config(n_head=5), "5 heads do not divide a width of 24"),
+    "activation": (with_config(activation_function="tanh"), "Unknown activation 'tanh': choose"),
+    "two activations": (
+        with_config(activation_function=["relu"]),
+        r"Unknown activation \['relu'\]: choose one of 'gelu', 'gelu_new'",
+    ),
+    "epsilon": (with_config(layer_norm_epsilon="1e-5"), "layer_norm_epsilon = '1e-5': it is a num"),
+    "no scale": (with_config(scale_attn_weights=False), "scale_attn_weights = False, and the book"),
+    "scale by depth": (with_config(scale_attn_by_inverse_layer_idx=True), "_idx = True, and the"),
+    "cross-attention": (with_config(add_cross_attention=True), "add_cross_attention = True, and"),
+    "untied": (with_config(tie_word_embeddings=False), "lacks the weight lm_head.weight"),
+}
+REFUSED_LLAMA = REFUSED | {
+    "a weight missing": (
+        with_weights(lambda stored: stored.pop("model.norm.weight")),
+        "lacks the weight model.norm.weight: its config.json tells of another model",
+    ),
+    "another width": (
+        with_config(num_key_value_heads=1),
+        r"layers.0.self_attn.k_proj.weight is \(16, 32\), and by its config.json it is \(8, 32\)",
+    ),
+    "heads": (with_config(num_key_value_heads=3), "3 heads of keys do not divide 4 of queries"),
+    "head width": (with_config(head_dim=16), "head_dim = 16, and the book reads models with 8"),
+    "biases": (with_config(attention_bias=True), "attention_bias = True, and the book reads"),
+    "more biases": (with_config(mlp_bias=True), "mlp_bias = True, and the book reads"),
+    "activation": (with_config(hidden_act="tanh"), "Unknown activation 'tanh': choose"),
+    "epsilon": (with_config(rms_norm_eps=True), "rms_norm_eps = True: it is a number above 0"),
+    "scaling": (
+        with_config(rope_parameters={"rope_type": "yarn", "factor": 2.0}),
+        "Unknown rope_type 'yarn': choose one of 'default', 'linear', 'llama3'",
+    ),
+    "no factor": (with_config(rope_parameters={"rope_type": "linear"}), "lacks 'factor'"),
+    "base": (with_config(rope_parameters={"rope_theta": 0}), "rope_theta = 0: it is a number"),
+    "part": (
+        with_config(rope_parameters={"partial_rotary_factor": 0.5}),
+        "partial_rotary_factor = 0.5, and the book reads models with 1.0",
+    ),
+    "no table": (
+        with_config(rope_parameters="llama3"),
+        "rope_parameters = 'llama3': it is a table",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def originals(gpt2, llama) -> dict[str, Path]:
+    return {"gpt2": gpt2("GPT-2")[1], "llama": llama("Llama 3.1")[1]}
+
+
+@pytest.mark.parametrize(
+    "kind, load, change, message",
+    [
+        pytest.param(kind, load, *refused, id=f"{kind}-{name}")
+        for kind, load, all_refused in (
+            ("gpt2", load_gpt2, REFUSED_GPT2),
+            ("llama", load_llama, REFUSED_LLAMA),
+        )
+        for name, refused in all_refused.items()
+    ],
+)
+def test_what_is_no_such_model_is_refused_in_a_sentence(
+    kind, load, change, message, originals, tmp_path
+):
+    folder = shutil.copytree(originals[kind], tmp_path / kind)
+    change(folder)
+    with pytest.raises(ValueError, match=message) as refused:
+        load(folder)
+    sentence = str(refused.value)
+    assert "\n" not in sentence and sentence.endswith(".")
+
+
+def test_a_pickle_is_never_opened(originals, tmp_path, monkeypatch):
+    folder = shutil.copytree(originals["gpt2"], tmp_path / "gpt2")
+    with_a_pickle_alone(folder)
+    opened = []
+    monkeypatch.setattr(torch, "load", lambda *_, **__: opened.append(True))
+    with pytest.raises(ValueError, match="is a pickle"):
+        load_gpt2(str(folder))
+    assert not opened

@@ -1,0 +1,291 @@
+"""The race on a laptop: counts are their formula, nothing looks ahead, the rules are kept."""
+
+import math
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+
+from utils.data.text import Vocabulary
+from utils.efficient import KVCache
+from utils.language.shift import ShiftedAttention, TokenShift
+from utils.tasks import letters, race
+from utils.tasks.letters import judged, optimiser_of, pieces
+from utils.tasks.race import BASELINE, CHANGES, MOST, WINNER, alone, build, without
+from utils.training.counting import WittenBell
+from utils.training.loop import Batches, fit
+from utils.training.optimisers import MuonAndAdamW, decayed, hidden_matrices
+from utils.training.recipes import tag_loss
+
+V = 69  # of the plays
+TINY = replace(WINNER, d_model=16, d_ff=12, length=12, steps=40)
+
+
+# Counts -------------------------------------------------------------------------------------------
+
+
+def by_hand(text: list[int], order: int, vocab_size: int, context: list[int], symbol: int) -> float:
+    """Witten and Bell's interpolated probability, from the definition."""
+    p = 1 / vocab_size
+    for n in range(1, min(order, len(context) + 1) + 1):
+        h = tuple(context[len(context) - n + 1 :])
+        after = Counter(
+            text[i + n - 1] for i in range(len(text) - n + 1) if tuple(text[i : i + n - 1]) == h
+        )
+        if after:
+            p = (after[symbol] + len(after) * p) / (after.total() + len(after))
+    return p
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 5])
+def test_witten_bell_is_its_formula(order):
+    generator = torch.Generator().manual_seed(order)
+    weights = torch.tensor([6.0, 3, 2, 1, 0.2, 0.01])
+    ids, new = (
+        torch.multinomial(weights, n, replacement=True, generator=generator) for n in (150, 40)
+    )
+    new[20] = 5  # rare or never seen
+    found = WittenBell(ids, order, 6).log_probabilities(new).exp()
+    expected = [
+        by_hand(ids.tolist(), order, 6, new[:t].tolist(), int(new[t])) for t in range(len(new))
+    ]
+    expected = torch.tensor(expected, dtype=torch.float64)
+    torch.testing.assert_close(found, expected, atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("order", [1, 2, 5])
+def test_probabilities_of_all_symbols_sum_to_one(order):
+    vocabulary = Vocabulary("abcdr")
+    table = WittenBell(vocabulary.encode("abracadabra" * 3), order, len(vocabulary))
+    for context in ("", "a", "abra", "rrrrr", "abracadabra"):
+        logits = table.logits(vocabulary.encode(context))
+        assert logits.exp().sum().item() == pytest.approx(1, abs=1e-12)
+
+
+# Token shift --------------------------------------------------------------------------------------
+
+
+def test_a_quarter_comes_from_two_before_and_a_quarter_from_one():
+    x = torch.arange(1.0, 6)[None, :, None].expand(1, 5, 10)  # at each position its number
+    assert TokenShift()(x)[0].T.tolist() == 2 * [[0, 0, 1, 2, 3]] + 2 * [[0, 1, 2, 3, 4]] + 6 * [
+        [1, 2, 3, 4, 5]
+    ]
+    assert TokenShift()(x[:, :1])[0, 0].tolist() == 4 * [0] + 6 * [1]
+
+
+@pytest.mark.parametrize("racer", [TINY, replace(TINY, shift=False), replace(BASELINE, d_model=16)])
+def test_no_racer_looks_ahead(racer):
+    model = build(racer, 11, seed=0).double()
+    ids = torch.randint(11, (2, 12), generator=torch.Generator().manual_seed(0))
+    changed = ids.clone()
+    changed[:, 7:] = (changed[:, 7:] + 1) % 11
+    with torch.no_grad():
+        before, after = model(ids), model(changed)
+    torch.testing.assert_close(before[:, :7], after[:, :7], atol=1e-12, rtol=0)
+    assert (before[:, 7] - after[:, 7]).abs().max() > 1e-3
+
+
+@torch.no_grad()
+def test_shifted_tokens_are_refused_behind_a_cache():
+    layer, x = ShiftedAttention(8, 2).double(), torch.randn(1, 5, 8).double()
+    cache = KVCache(8)
+    whole, _ = layer(x, is_causal=True)
+    first, _ = layer(x, is_causal=True, cache=cache)  # an empty one is no hindrance
+    torch.testing.assert_close(first, whole)
+    with pytest.raises(ValueError, match="give the model the whole text"):
+        layer(x[:, :1], is_causal=True, cache=cache)
+
+
+def test_shifted_attention_is_attention_on_shifted_tokens():
+    torch.manual_seed(0)
+    shifted, plain = ShiftedAttention(8, 2), nn.Module()
+    plain = super(ShiftedAttention, shifted).forward
+    x = torch.randn(2, 5, 8)
+    torch.testing.assert_close(
+        shifted(x, is_causal=True)[0], plain(TokenShift()(x), is_causal=True)[0]
+    )
+
+
+# Muon and AdamW -----------------------------------------------------------------------------------
+
+
+def test_muon_gets_the_blocks_matrices_and_nothing_else():
+    model = build(TINY, 11, seed=0)
+    optimiser, _ = optimiser_of(model, 10, 1e-2, matrix_rate=0.1)
+    muon, adamw = (
+        {id(w) for group in part.param_groups for w in group["params"]} for part in optimiser.parts
+    )
+    names = {name: id(weight) for name, weight in model.named_parameters()}
+    assert muon == {i for name, i in names.items() if "blocks" in name and "norm" not in name}
+    assert not muon & adamw and muon | adamw == set(names.values())
+    assert len(muon) == 5  # W_in, W_o, gate, up, down
+
+
+def test_muon_refuses_what_is_no_matrix():
+    with pytest.raises(ValueError, match=r"matrices alone, got a parameter of shape \(3,\)"):
+        MuonAndAdamW([nn.Parameter(torch.ones(3))], [], matrix_rate=0.1, rate=0.1)
+
+
+def test_one_weight_is_not_trained_by_both():
+    weight = nn.Parameter(torch.ones(3, 3))
+    with pytest.raises(ValueError, match="more than one parameter group"):
+        MuonAndAdamW([weight], [{"params": [weight]}], matrix_rate=0.1, rate=0.1)
+
+
+def test_together_they_step_as_each_would_alone():
+    one, other = (build(TINY, 11, seed=0) for _ in range(2))
+    joint = MuonAndAdamW(
+        hidden_matrices(one.stack.blocks), decayed(_rest(one), 0.1), matrix_rate=0.1, rate=0.01
+    )
+    alone = [
+        torch.optim.Muon(hidden_matrices(other.stack.blocks), lr=0.1),
+        torch.optim.AdamW(decayed(_rest(other), 0.1), lr=0.01, betas=(0.9, 0.99), fused=True),
+    ]
+    ids = torch.randint(11, (3, 13), generator=torch.Generator().manual_seed(0))
+    for _ in range(3):
+        for model, optimisers in ((one, [joint]), (other, alone)):
+            model.zero_grad()
+            tag_loss(model(ids[:, :-1]), ids[:, 1:]).backward()
+            for optimiser in optimisers:
+                optimiser.step()
+    for mine, theirs in zip(one.parameters(), other.parameters(), strict=True):
+        assert torch.equal(mine, theirs)
+
+
+def _rest(model: nn.Module) -> list[nn.Parameter]:
+    matrices = {id(weight) for weight in hidden_matrices(model.stack.blocks)}
+    return [weight for weight in model.parameters() if id(weight) not in matrices]
+
+
+def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path):
+    rows = torch.randint(11, (8, 13), generator=torch.Generator().manual_seed(0))
+
+    def trained(epochs: int, checkpoint=None) -> nn.Module:
+        model = build(TINY, 11, seed=0)
+        optimiser, schedule = optimiser_of(model, 8, 1e-2, matrix_rate=0.1)
+        batches = Batches(rows[:, :-1], rows[:, 1:], batch_size=4, shuffle=True)
+        fit(
+            model,
+            batches,
+            tag_loss,
+            optimiser,
+            epochs=epochs,
+            schedule=schedule,
+            checkpoint=checkpoint,
+        )
+        return model
+
+    whole, file = trained(4), tmp_path / "run.pt"
+    trained(2, file)
+    resumed = trained(4, file)
+    for one, other in zip(whole.parameters(), resumed.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_the_schedule_moves_both_rates():
+    optimiser, schedule = optimiser_of(build(TINY, 11, 0), 40, 1e-2, matrix_rate=0.1)
+    rates = []
+    for _ in range(40):
+        rates.append([group["lr"] for group in optimiser.param_groups])
+        optimiser.step()
+        schedule.step()
+    rates = torch.tensor(rates)
+    torch.testing.assert_close(rates[:, 0], 10 * rates[:, 1])
+    assert rates[:, 1].max().item() == pytest.approx(1e-2)
+    assert rates[0, 1].item() == pytest.approx(5e-3)  # of two steps that it rises in
+    assert rates[-1, 1].item() == pytest.approx(1e-3, rel=0.02)
+
+
+# The rules ----------------------------------------------------------------------------------------
+
+
+def test_who_races_is_small_enough():
+    sizes = {name: sum(w.numel() for w in build(r, V, 0).parameters()) for name, r in _racers()}
+    assert max(sizes.values()) <= MOST
+    assert 0.79e6 < sizes["baseline"] - 64 * 128 - 9 * 128 < 0.81e6  # nanoGPT counts 0.80 M
+    assert sizes["winner"] < sizes["baseline"] / 10
+
+
+def _racers():
+    yield from (("baseline", BASELINE), ("winner", WINNER))
+    for change in CHANGES:
+        yield from ((f"{change} alone", alone(change)), (f"without {change}", without(change)))
+
+
+def test_too_large_a_racer_is_refused(plays):
+    with pytest.raises(ValueError, match="allows 850,000 parameters"):
+        race.race(replace(BASELINE, n_layers=5), seed=0)
+
+
+def test_each_change_is_one_and_changes_something():
+    for change in CHANGES:
+        for changed, from_ in ((alone(change), BASELINE), (without(change), WINNER)):
+            assert changed != from_ and changed.steps == from_.steps
+    assert alone("nothing", 0.5) == replace(BASELINE, steps=BASELINE.steps // 2)
+    assert without("nothing") == WINNER
+
+
+@pytest.fixture
+def plays(monkeypatch):
+    """A text in place of Shakespeare's, which does not ship."""
+    parts = {"train": "to be or not to be " * 400, "validation": "to be or not " * 30}
+    seen = []
+
+    def text(part: str) -> str:
+        seen.append(part)
+        return parts[part]
+
+    monkeypatch.setitem(letters.TEXTS, "plays", text)
+    letters.vocabulary.cache_clear()
+    yield seen
+    letters.vocabulary.cache_clear()
+
+
+def test_a_race_ends_at_the_goal_and_never_sees_the_test_text(plays, monkeypatch):
+    monkeypatch.setattr(race, "GOAL", 0.7)
+    model, laps = race.race(TINY, seed=0)
+    assert set(plays) == {"train", "validation"}
+    assert laps[-1].loss <= race.GOAL < min(lap.loss for lap in laps[:-1])
+    assert laps[-1].steps < TINY.steps
+    seconds = [lap.seconds for lap in laps]
+    assert seconds == sorted(seconds) and seconds[0] > 0
+    again, _ = race.race(TINY, seed=0)
+    for one, other in zip(model.parameters(), again.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_a_race_may_be_lost(plays):
+    _, laps = race.race(replace(TINY, rate=1e-6, matrix_rate=1e-6), seed=0)
+    assert laps[-1].steps == TINY.steps and laps[-1].loss > race.GOAL
+
+
+def test_in_bfloat16_losses_differ_a_little(plays):
+    full, half = (race.race(replace(TINY, steps=20), 0, b)[1][-1].loss for b in (False, True))
+    assert full != half and full == pytest.approx(half, abs=0.05)
+
+
+def test_each_letter_but_the_first_is_judged_once():
+    text, seen = torch.arange(100) % 7, []
+
+    def model(ids: torch.Tensor) -> torch.Tensor:
+        seen.append(ids)
+        return nn.functional.one_hot((ids + 1) % 7, 7) * 5.0
+
+    loss = judged(model, text, 64)
+    assert torch.equal(torch.cat([ids.flatten() for ids in seen]), text[:-1])
+    assert max(ids.shape[1] for ids in seen) == 64
+    assert loss == pytest.approx(math.log(1 + 6 * math.exp(-5)), rel=1e-5)
+
+
+def test_pieces_lie_in_the_text_and_follow_the_seed():
+    text = torch.arange(50)
+    batches = pieces(text, 300, 4, 9, seed=1)
+    assert len(batches) == 300
+    for given, wanted in batches:
+        assert given.shape == (4, 9) and torch.equal(given + 1, wanted)
+    starts = torch.cat([given[:, 0] for given, _ in batches])
+    assert starts.min() == 0 and starts.max() == 40
+    assert torch.equal(batches[0][0], pieces(text, 300, 4, 9, seed=1)[0][0])
+    assert not torch.equal(batches[0][0], pieces(text, 300, 4, 9, seed=2)[0][0])

@@ -1,0 +1,359 @@
+"""Day 9's views: the next token's chances under three filters, and how much a text surprises."""
+
+import json
+import math
+import re
+from functools import partial
+from itertools import permutations
+
+import pytest
+import torch
+from axe_playwright_python.sync_playwright import Axe
+from browser import AS_IN_JUPYTERLAB
+
+from utils.show import views
+from utils.training.sampling import temperature, top_k, top_p
+
+TOKENS = [*"abcdefghijklmnopqrstuvw", " ", "\n", *(f"w{n}" for n in range(30)), "é<b>"]
+V = len(TOKENS)
+STARTS = [(0, 23, 1), (2, 4), (19, 7, 4)]
+
+
+def tree(seed: int = 0) -> dict[tuple[int, ...], list[float]]:
+    """Logits of each start, and of what follows its three likeliest tokens; in thousandths."""
+    draw = torch.Generator().manual_seed(seed)
+    found = {}
+    for start in STARTS:
+        found[start] = drawn(draw)
+        for token in sorted(range(V), key=found[start].__getitem__)[-3:]:
+            found[*start, token] = drawn(draw)
+    return found
+
+
+def drawn(draw: torch.Generator) -> list[float]:
+    return ((2500 * torch.randn(V, generator=draw)).round().double() / 1000).tolist()
+
+
+def show_next(**changed) -> dict:
+    given = {"tokens": TOKENS, "logits": tree(), "starts": STARTS} | changed
+    views.next_token(**given)
+    return given
+
+
+THREE = [("x", 0.5), (" ", 0.25), ("\n", 0.0004)]
+READ = {
+    "a verse": [
+        ("To", None, []),
+        (" be", 2.0, THREE),
+        (",", 0.24, [(",", 0.85), (" or", 0.1), (".", 0.05)]),
+        ("\n", 9.5, THREE),
+        ("é<b>", 12.0, [("a", 0.9), ("b", 0.05), ("c", 0.01)]),
+    ],
+    "another": [("a", 1.0, THREE), ("b", 3.0, THREE)],
+}
+
+
+def show_surprise(texts=READ) -> dict:
+    views.surprise(texts)
+    return texts
+
+
+def data_of(bundle: dict) -> str:
+    (written,) = re.findall(r'<script type="application/json">(.*?)</script>', bundle["text/html"])
+    return written
+
+
+def test_the_text_is_the_same_whatever_was_learned(shown):
+    for seed in (0, 1):
+        show_next(logits=tree(seed))
+    show_surprise()
+    show_surprise(
+        {title: [(t, b and b / 2, e) for t, b, e in text] for title, text in READ.items()}
+    )
+    for one, other in (shown[:2], shown[2:]):
+        assert one["text/plain"] == other["text/plain"]
+        assert one["text/html"] != other["text/html"]
+    assert shown[0]["text/plain"].splitlines() == ["View: the next token.", "a b", "ce", "the"]
+    assert shown[2]["text/plain"].splitlines()[1:] == ["a verse", "another"]
+
+
+def test_the_still_pages_say_what_is_likeliest_and_the_bits_per_byte(shown):
+    show_next(tokens=["x", "yes"], logits={(0,): [0.0, math.log(3)]}, starts=[(0,)])
+    assert "x: “yes”, 75 %." in shown[0]["text/html"]
+    show_surprise()
+    bits, size = 2 + 0.24 + 9.5 + 12, 3 + 1 + 1 + 5
+    assert f"a verse: {bits / size:.2f} bits per byte." in shown[1]["text/html"]
+    assert "another: 2.00 bits per byte." in shown[1]["text/html"]
+
+
+def test_the_largest_tree_weighs_at_most_150_kilobytes(shown):
+    draw = torch.Generator().manual_seed(0)
+    tokens = [chr(0x61 + n % 26) * (1 + n // 26) for n in range(100)]
+    rows = {(n,): (-30 * torch.rand(100, generator=draw)).tolist() for n in range(100)}
+    rows |= {(n, m): rows[m,] for n in range(100) for m in range(2)}
+    rows = dict(list(rows.items())[:250])
+    views.next_token(tokens, rows, [(n,) for n in range(100)])
+    assert 100_000 < len(data_of(shown[0]).encode()) < 150_000
+    with pytest.raises(ValueError, match="251 texts of 100 logits are more than the 25000"):
+        views.next_token(tokens, rows | {(0, 2): rows[2,]}, [(n,) for n in range(100)])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"starts": []}, "two tokens and one start, at least"),
+        ({"tokens": ["a"], "logits": {(0,): [1.0]}, "starts": [(0,)]}, "two tokens and one start"),
+        ({"starts": [(0,)]}, "The start 'a' has no logits"),
+        ({"logits": tree() | {(2, 4): [0.0] * (V - 1)}}, f"'ce' needs {V} finite logits"),
+        ({"logits": tree() | {(2, 4): [-math.inf] * V}}, "'ce' needs .* finite logits"),
+        ({"logits": tree() | {(9, 9): [0.0] * V}}, "'jj' is reached from no start"),
+        ({"logits": tree() | {(2, V): [0.0] * V}}, f"tokens from 0 to {V - 1}, at least one"),
+        ({"logits": tree() | {(): [0.0] * V}}, r"at least one, got \(\)"),
+    ],
+)
+def test_a_tree_that_does_not_fit_is_refused(shown, change, said):
+    with pytest.raises(ValueError, match=said):
+        show_next(**change)
+    assert not shown
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        ({}, "There is no text"),
+        ({"t": []}, "In 't' no token was predicted"),
+        ({"t": [("a", None, [])]}, "In 't' no token was predicted"),
+        ({"t": [("a", -0.1, THREE)]}, r"'a' in 't' has -0.1 bits"),
+        ({"t": [("a", math.inf, THREE)]}, "has inf bits: a finite number"),
+        ({"t": [("a", 1.0, THREE[:2])]}, "'a' in 't' needs the 3 tokens"),
+        ({"t": [("a", 1.0, [*THREE[:2], ("b", 1.5)])]}, "each with its probability"),
+    ],
+)
+def test_a_text_that_does_not_fit_is_refused(shown, texts, said):
+    with pytest.raises(ValueError, match=said):
+        views.surprise(texts)
+    assert not shown
+
+
+# In the browser -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def opened(alone):
+    def open_in(theme: str, show, *given, **changed):
+        made = show(*given, **changed)
+        return alone(theme), made
+
+    return open_in
+
+
+def choose(tab, label: str, place: int) -> None:
+    tab.get_by_label(label, exact=True).locator("input").nth(place).check(force=True)
+
+
+def set_to(tab, tau: float, k: int, p: float) -> None:
+    for name, value in (("temperature", tau), ("top-k", min(k, 40)), ("top-p", p)):
+        tab.get_by_label(name).fill(f"{value:g}")
+
+
+def left_by_python(logits: list[float], tau: float, k: int, p: float) -> torch.Tensor:
+    row = temperature(torch.tensor(logits, dtype=torch.float64), tau)
+    return top_p(top_k(row, k), p).softmax(-1)
+
+
+def spelt(token: str) -> str:
+    return token.replace(" ", "␣").replace("\n", "↵")
+
+
+SETTINGS = [
+    (1.0, V, 1.0),
+    (0.5, V, 1.0),
+    (2.0, 7, 1.0),
+    (1.0, 5, 0.6),
+    (0.7, 30, 0.9),
+    (1.6, V, 0.5),
+    (0.1, V, 0.95),
+    (2.0, 39, 0.05),
+    (1.0, 1, 1.0),
+]
+
+
+def percents(told: str) -> float:
+    return 0.0005 if "<" in told else float(re.search(r"([\d.]+) %", told)[1]) / 100
+
+
+def test_the_page_filters_as_python_does(opened):
+    tab, given = opened("light", show_next)
+    for place, start in enumerate(STARTS):
+        choose(tab, "Beginning", place)
+        logits = given["logits"][start]
+        for tau, k, p in SETTINGS:
+            set_to(tab, tau, k, p)
+            expected = left_by_python(logits, tau, k, p)
+            before = left_by_python(logits, tau, V, 1.0)
+            order = sorted(range(V), key=lambda token: (-logits[token], token))
+            rows = [row.inner_text().split("\n") for row in tab.locator(".view-next li").all()]
+            assert [name for name, _ in rows] == [spelt(TOKENS[token]) for token in order[:12]]
+            for token, (_, told) in zip(order, rows, strict=False):
+                assert ("cut" in told) == (expected[token] == 0)
+                share = (before if "cut" in told else expected)[token].item()
+                assert percents(told) == pytest.approx(
+                    share, abs=0.0051 if share > 0.0995 else 6e-4
+                )
+            n = int((expected > 0).sum())
+            told = tab.locator(".view-answer").inner_text()
+            cut = (V - min(k, V), min(k, V) - n)
+            assert f"{n} of {V} tokens" in told if n < V else f"All {V} tokens are left" in told
+            assert n == V or f"Top-k cut {cut[0]}, top-p {cut[1]} more." in told
+
+
+def test_the_filters_come_in_the_one_order_that_python_has(opened):
+    """Temperature first or second, and top-p last: in the other four orders fewer are left."""
+    row = [3.0, 2.5, 2.0, 1.5, 1.0, 0.5, 0.0, -0.5]
+    given = {"tokens": list("abcdefgh"), "logits": {(0,): row}, "starts": [(0,)]}
+    tab, _ = opened("light", show_next, **given)
+    tau, k, p = 2.0, 5, 0.75
+    filters = (partial(temperature, tau=tau), partial(top_k, k=k), partial(top_p, p=p))
+    left = []
+    for order in permutations(filters):
+        logits = torch.tensor(row, dtype=torch.float64)
+        for each in order:
+            logits = each(logits)
+        left.append(int(logits.isfinite().sum()))
+    right, *others = left
+    assert sum(other != right for other in others) == 4
+    set_to(tab, tau, k, p)
+    assert tab.locator(".view-next li:not([data-cut])").count() == right
+
+
+def test_equal_tokens_are_kept_in_the_order_of_their_numbers(opened):
+    row = [0.0, 1.0, 1.0, 1.0]
+    given = {"tokens": list("abcd"), "logits": {(0,): row}, "starts": [(0,)]}
+    tab, _ = opened("light", show_next, **given)
+    set_to(tab, 1.0, 2, 1.0)
+    rows = tab.locator(".view-next li").all_inner_texts()
+    assert [row[0] for row in rows] == ["b", "c", "d", "a"]
+    assert ["cut by top-k" in row for row in rows] == [False, False, True, True]
+
+
+def test_a_token_is_taken_by_keyboard_and_given_back(opened):
+    tab, given = opened("light", show_next)
+    tab.evaluate(AS_IN_JUPYTERLAB)
+    row = given["logits"][STARTS[0]]
+    best = max(range(V), key=row.__getitem__)
+    text, live = tab.locator(".view-next-text"), tab.locator(".view-answer")
+    assert text.inner_text() == "a b"
+    assert tab.locator(".view-next button").count() == 3  # those that the tree goes on from
+    first = live.inner_text()
+    tab.get_by_role("button", name=f"write {spelt(TOKENS[best])}", exact=True).focus()
+    tab.keyboard.press("Enter")
+    assert text.inner_text() == "a b" + TOKENS[best]
+    following = given["logits"][(*STARTS[0], best)]
+    then = max(range(V), key=following.__getitem__)
+    assert f"“{spelt(TOKENS[then])}”" in live.inner_text() != first
+    assert tab.locator(".view-next button").count() == 0
+    assert tab.get_by_text("What follows is not stored").count() == 1
+    assert tab.evaluate("document.activeElement.textContent") == "← Back one"
+    tab.keyboard.press("Enter")
+    assert (text.inner_text(), live.inner_text()) == ("a b", first)
+    tab.get_by_label("temperature").focus()
+    tab.keyboard.press("ArrowLeft")
+    assert live.inner_text() != first
+    assert tab.locator("output").first.inner_text() == "0.9"
+
+
+def test_a_new_beginning_begins_without_what_was_taken(opened):
+    tab, _ = opened("light", show_next)
+    tab.locator(".view-next button").first.click()
+    choose(tab, "Beginning", 1)
+    assert tab.locator(".view-next-text").inner_text() == "ce"
+    assert tab.get_by_role("button", name="Back one").get_attribute("aria-disabled") == "true"
+
+
+def test_bars_are_as_long_as_what_is_left_is_likely(opened):
+    row = [math.log(share) for share in (0.5, 0.25, 0.15, 0.1)]
+    given = {"tokens": list("abcd"), "logits": {(0,): row}, "starts": [(0,)]}
+    tab, _ = opened("light", show_next, **given)
+    set_to(tab, 1.0, 2, 1.0)
+    weights = "(rows) => rows.map((row) => row.style.getPropertyValue('--weight'))"
+    assert tab.locator(".view-next li").evaluate_all(weights) == ["67%", "33%", "15%", "10%"]
+
+
+def test_the_page_tells_each_tokens_bits_and_what_was_expected(opened):
+    tab, texts = opened("light", show_surprise)
+    for place, text in enumerate(texts.values()):
+        choose(tab, "Text", place)
+        bits = sum(b for _, b, _ in text if b is not None)
+        size = sum(len(t.encode()) for t, b, _ in text if b is not None)
+        told = tab.locator(".view-surprise + p").inner_text()
+        assert f"{bits:.1f} bits for {size} bytes, {bits / size:.2f} bits per byte." in told
+        assert "The darkest colour is 12.0 bits." in told
+        for at, (token, of_it, expected) in enumerate(text):
+            choose(tab, "Token", at)
+            seen, instead = tab.locator(".view-answer p").all_inner_texts()
+            assert seen.startswith(f"Token {at + 1}, “{spelt(token)}”: ")
+            if of_it is None:
+                assert (seen.endswith("given, not predicted."), instead) == (True, "")
+                continue
+            assert f"{of_it:.1f} bits; the model gave it " in seen
+            if of_it < 9:
+                assert percents(seen) == pytest.approx(2**-of_it, abs=0.0051)
+            named = re.findall(r"“(.*?)” ([\d.]+|less than 0\.1) %", instead)
+            assert [name for name, _ in named] == [spelt(other) for other, _ in expected]
+            for (_, share), (_, wanted) in zip(named, expected, strict=True):
+                assert (wanted < 0.0005) == ("less" in share)
+                assert "less" in share or float(share) == pytest.approx(100 * wanted, abs=0.51)
+
+
+def test_colour_grows_with_surprise_and_what_was_given_has_none(opened):
+    tab, _ = opened("light", show_surprise)
+    style = "(labels) => labels.map((label) => label.style.getPropertyValue('--share'))"
+    labels = tab.locator(".view-surprise label")
+    assert labels.evaluate_all(style) == ["0%", "17%", "2%", "79%", "100%"]
+    painted = "(spans) => spans.map((span) => getComputedStyle(span).backgroundColor)"
+    colours = tab.locator(".view-surprise label span").evaluate_all(painted)
+    assert len(set(colours)) == 5
+    assert labels.first.get_attribute("data-given") == ""
+    assert tab.locator(".view-surprise").evaluate("node => node.textContent") == "To be,↵\né<b>"
+
+
+def test_pointing_at_a_token_tells_of_it_until_the_pointer_leaves(opened):
+    tab, _ = opened("light", show_surprise)
+    live = tab.locator(".view-answer")
+    before = live.inner_text()
+    assert before.startswith("Token 2, “␣be”")  # the first that was predicted
+    tab.locator(".view-surprise label").nth(4).hover()
+    assert live.inner_text().startswith("Token 5")
+    tab.mouse.move(0, 0)
+    assert live.inner_text() == before
+    tab.locator(".view-surprise label").nth(2).click()
+    tab.mouse.move(0, 0)
+    assert live.inner_text().startswith("Token 3")
+    tab.evaluate(AS_IN_JUPYTERLAB)
+    tab.locator(".view-surprise input").nth(2).focus()
+    tab.keyboard.press("ArrowRight")
+    assert live.inner_text().startswith("Token 4, “↵”")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("show", [show_next, show_surprise])
+def test_they_are_accessible_and_fit_a_phone(opened, theme, show):
+    tab, _ = opened(theme, show)
+    for _ in range(2):
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+        faults = Axe().run(tab).response["violations"]
+        assert [(fault["id"], fault["nodes"][0]["html"]) for fault in faults] == []
+        if show is show_next:  # once more, with bars that are cut
+            set_to(tab, 1.0, 3, 1.0)
+            assert tab.locator("li[data-cut]").count() == 9
+        else:
+            choose(tab, "Token", 4)
+
+
+def test_the_data_is_plain(shown):
+    show_next()
+    show_surprise()
+    told = json.loads(data_of(shown[0]))
+    assert told["tokens"] == TOKENS and len(told["rows"]) == 12
+    assert all(min(row) == 0 for row in told["rows"].values())
+    assert json.loads(data_of(shown[1]))["texts"][0]["tokens"][0] == {"text": "To"}

@@ -1,0 +1,158 @@
+"""GPT's forward pass: a table, blocks, a norm, and the table once more."""
+
+import math
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+
+
+def gpt(ids: Tensor, table: Tensor, blocks: Sequence[Callable], norm: Callable) -> Tensor:
+    """Return the logits of what follows each token.
+
+    Shapes: ids (B, T), table (V, D); blocks and norm take (B, T, D) to the same; to (B, T, V).
+    """
+    x = math.sqrt(table.shape[1]) * table[ids]
+    for block in blocks:
+        x = block(x)
+    return norm(x) @ table.T
+
+
+exercise = Exercise("9.2", gpt, runs=True)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def back(gain: float) -> Callable:
+    """A block that adds to each position something of those before it, and of its size."""
+
+    def block(x: Tensor) -> Tensor:
+        return x + gain * torch.tanh(x.cumsum(1)) + 0.1 * x.square()
+
+    return block
+
+
+def norm(x: Tensor) -> Tensor:
+    return 1.3 * torch.nn.functional.layer_norm(x, x.shape[-1:]) + 0.2
+
+
+BLOCKS = [back(0.5), back(-0.8), back(1.2)]
+
+
+def given(B: int, T: int, V: int, D: int, n_blocks: int) -> tuple:
+    return torch.randint(V, (B, T)), random(V, D), BLOCKS[:n_blocks], norm
+
+
+@exercise.stage("one token, no block")
+def no_block():
+    return [given(1, 1, 3, 4, 0)]
+
+
+@exercise.stage("one block")
+def one_block():
+    return [given(1, 3, 6, 4, 1)]
+
+
+@exercise.stage("several blocks and texts")
+def several_blocks():
+    return [given(2, 5, 7, 3, 2), given(3, 4, 6, 5, 3)]
+
+
+@exercise.stage("as many tokens as there are numbers in a vector")
+def square():
+    return [given(2, 4, 4, 4, 2)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+def through(x: Tensor, blocks: Sequence[Callable]) -> Tensor:
+    for block in blocks:
+        x = block(x)
+    return x
+
+
+def embedded(ids: Tensor, table: Tensor) -> Tensor:
+    return math.sqrt(table.shape[1]) * table[ids]
+
+
+@exercise.mistake("the vectors enter as the table has them, √D times too small.")
+def not_scaled(ids, table, blocks, norm):
+    return norm(through(table[ids], blocks)) @ table.T
+
+
+@exercise.mistake("divided by √D: the table's numbers are small, and made larger when read.")
+def scaled_down(ids, table, blocks, norm):
+    return norm(through(table[ids] / math.sqrt(table.shape[1]), blocks)) @ table.T
+
+
+@exercise.mistake("the factor is the root of D, not D itself.")
+def scaled_by_the_width(ids, table, blocks, norm):
+    return norm(through(table.shape[1] * table[ids], blocks)) @ table.T
+
+
+@exercise.mistake("the root is that of the vocabulary's size: the factor is √D, of the width.")
+def scaled_by_the_vocabulary(ids, table, blocks, norm):
+    return norm(through(math.sqrt(len(table)) * table[ids], blocks)) @ table.T
+
+
+@exercise.mistake("the last norm is missing: nothing has brought the stream to size.")
+def no_norm(ids, table, blocks, norm):
+    return through(embedded(ids, table), blocks) @ table.T
+
+
+@exercise.mistake("the norm stands in front of the blocks: it belongs behind the last one.")
+def norm_first(ids, table, blocks, norm):
+    return through(norm(embedded(ids, table)), blocks) @ table.T
+
+
+@exercise.mistake("a norm after every block: the blocks have their own, one more follows the last.")
+def norm_after_each(ids, table, blocks, norm):
+    x = norm(embedded(ids, table)) if not blocks else embedded(ids, table)
+    for block in blocks:
+        x = norm(block(x))
+    return x @ table.T
+
+
+@exercise.mistake("each block reads the embedding: it should read what the block before has left.")
+def blocks_side_by_side(ids, table, blocks, norm):
+    x = y = embedded(ids, table)
+    for block in blocks:
+        y = block(x)
+    return norm(y) @ table.T
+
+
+@exercise.mistake("blocks add to the stream by themselves: x = block(x), not x + block(x).")
+def added_twice(ids, table, blocks, norm):
+    x = embedded(ids, table)
+    for block in blocks:
+        x = x + block(x)
+    return norm(x) @ table.T
+
+
+@exercise.mistake("the blocks run from the last to the first.")
+def reversed_blocks(ids, table, blocks, norm):
+    return norm(through(embedded(ids, table), blocks[::-1])) @ table.T
+
+
+@exercise.mistake("these are chances: logits come before the softmax, which the loss takes.")
+def softmax(ids, table, blocks, norm):
+    return gpt(ids, table, blocks, norm).softmax(-1)
+
+
+@exercise.mistake("only the last position speaks: each one has something to say.")
+def last_position(ids, table, blocks, norm):
+    return gpt(ids, table, blocks, norm)[:, -1]
+
+
+@exercise.mistake("what comes out is still D wide: the table turns it into V logits.")
+def no_output(ids, table, blocks, norm):
+    return norm(through(embedded(ids, table), blocks))
+
+
+@exercise.mistake("the factor √D is for what enters; the table scores as it is.")
+def scaled_at_the_output_too(ids, table, blocks, norm):
+    return math.sqrt(table.shape[1]) * gpt(ids, table, blocks, norm)

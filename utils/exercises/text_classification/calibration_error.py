@@ -1,0 +1,156 @@
+"""How far do confidence and accuracy lie apart?"""
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise
+
+
+def calibration_error(confidence: Tensor, right: Tensor, n_bins: int) -> float:
+    """Return the expected calibration error, Σ_m n_m / n · |accuracy_m - mean confidence_m|.
+
+    Bin m = 1, …, M of M = n_bins holds the confidences above (m - 1)/M and up to m/M.
+    Shapes: confidence (n,), above 0 and up to 1; right (n,), True where the answer was right.
+    """
+    error = 0.0
+    for m in range(1, n_bins + 1):
+        inside = (confidence > (m - 1) / n_bins) & (confidence <= m / n_bins)
+        if inside.any():
+            gap = right[inside].double().mean() - confidence[inside].mean()
+            error += inside.double().mean().item() * abs(gap.item())
+    return error
+
+
+exercise = Exercise("8.6", calibration_error, gradient=False)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def drawn(n: int, n_bins: int, *, lowest: float = 0.1) -> tuple:
+    """Draw confidences from `lowest` on; what is said is right less often than that."""
+    confidence = lowest + (1 - lowest) * torch.rand(n, dtype=torch.float64)
+    return confidence, torch.rand(n, dtype=torch.float64) < confidence**2, n_bins
+
+
+@exercise.stage("one bin")
+def one_bin():
+    return [drawn(7, 1)]
+
+
+@exercise.stage("a few bins")
+def few_bins():
+    return [drawn(40, 2), drawn(60, 3)]
+
+
+@exercise.stage("bins that hold nothing")
+def empty_bins():
+    return [drawn(30, 10, lowest=0.55), drawn(3, 6)]
+
+
+@exercise.stage("confidences on the edges of bins")
+def edges():
+    confidence = torch.tensor([0.25, 0.3, 0.5, 0.55, 0.75, 0.95, 1.0], dtype=torch.float64)
+    right = torch.tensor([True, False, False, True, True, False, True])
+    return [(confidence, right, 4)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+def bins(confidence: Tensor, right: Tensor, n_bins: int) -> list[tuple[float, float]]:
+    """Each bin's share of all answers, and accuracy minus confidence, NaN if it is empty."""
+    found = []
+    for m in range(1, n_bins + 1):
+        inside = (confidence > (m - 1) / n_bins) & (confidence <= m / n_bins)
+        gap = right[inside].double().mean() - confidence[inside].mean()
+        found.append((inside.double().mean().item(), gap.item()))
+    return found
+
+
+def held(confidence: Tensor, right: Tensor, n_bins: int) -> list[tuple[float, float]]:
+    return [each for each in bins(confidence, right, n_bins) if each[0] > 0]
+
+
+@exercise.mistake("too sure in one bin and too unsure in another cancel: what is the gap's size?")
+def signed(confidence, right, n_bins):
+    return sum(share * gap for share, gap in held(confidence, right, n_bins))
+
+
+@exercise.mistake(
+    "you take the size at the end, of the sum over all bins, where gaps have already cancelled."
+)
+def size_of_the_sum(confidence, right, n_bins):
+    return abs(signed(confidence, right, n_bins))
+
+
+@exercise.mistake("every bin counts the same; one that holds more answers should count for more.")
+def equal_weights(confidence, right, n_bins):
+    gaps = [abs(gap) for _, gap in held(confidence, right, n_bins)]
+    return sum(gaps) / len(gaps)
+
+
+@exercise.mistake("an empty bin has no mean: 0 divided by 0 spoils your sum.")
+def not_a_number(confidence, right, n_bins):
+    return sum(share * abs(gap) for share, gap in bins(confidence, right, n_bins))
+
+
+@exercise.mistake("gaps are added up without their weights: n_m / n is missing.")
+def unweighted(confidence, right, n_bins):
+    return sum(abs(gap) for _, gap in held(confidence, right, n_bins))
+
+
+@exercise.mistake("that is the largest gap of all bins; here it is the mean over the answers.")
+def largest(confidence, right, n_bins):
+    return max(abs(gap) for _, gap in held(confidence, right, n_bins))
+
+
+@exercise.mistake("gaps are squared: one of a tenth should count as a tenth.")
+def squared(confidence, right, n_bins):
+    return sum(share * gap**2 for share, gap in held(confidence, right, n_bins))
+
+
+@exercise.mistake(
+    "you compare each answer with its own confidence: no single answer is 70 % right. Compare "
+    "means of bins."
+)
+def answer_by_answer(confidence, right, n_bins):
+    return (right.double() - confidence).abs().mean().item()
+
+
+@exercise.mistake("a confidence on an edge belongs to the bin below it, not to the one above.")
+def edges_above(confidence, right, n_bins):
+    numbers = (confidence * n_bins).floor().clamp(max=n_bins - 1)
+    return sorted_by(numbers, confidence, right)
+
+
+@exercise.mistake("your bins hold equally many answers each; here they are equally wide.")
+def equally_many(confidence, right, n_bins):
+    ranks = confidence.argsort().argsort()
+    return sorted_by(ranks * n_bins // len(ranks), confidence, right)
+
+
+@exercise.mistake("a bin's confidence is taken to be its middle: average those that lie in it.")
+def middles(confidence, right, n_bins):
+    error = 0.0
+    for m in range(1, n_bins + 1):
+        inside = (confidence > (m - 1) / n_bins) & (confidence <= m / n_bins)
+        if inside.any():
+            gap = right[inside].double().mean() - (m - 0.5) / n_bins
+            error += inside.double().mean().item() * abs(gap.item())
+    return error
+
+
+@exercise.mistake("the share of wrong answers is compared with the confidence: take that of right.")
+def wrong_for_right(confidence, right, n_bins):
+    return calibration_error(confidence, ~right, n_bins)
+
+
+def sorted_by(numbers: Tensor, confidence: Tensor, right: Tensor) -> float:
+    """The error with other bins, one for each of the distinct numbers."""
+    error = 0.0
+    for number in numbers.unique():
+        inside = numbers == number
+        gap = right[inside].double().mean() - confidence[inside].mean()
+        error += inside.double().mean().item() * abs(gap.item())
+    return error

@@ -1,0 +1,249 @@
+"""One step of byte-pair encoding: count pairs of neighbours, and merge the winner."""
+
+from collections import Counter
+from itertools import pairwise
+
+from utils.exercises.checking import Exercise
+
+
+def merge_step(
+    words: list[list[int]], counts: list[int], new: int
+) -> tuple[tuple[int, int], list[list[int]]]:
+    """Merge the most frequent pair of neighbours into the token `new`; of equals, the lowest.
+
+    words: distinct words, each a list of tokens; the i-th is counts[i] times in the text.
+    Returns: the pair, and the words with `new` in its place, replaced from left to right.
+    """
+    pairs = Counter()
+    for word, count in zip(words, counts, strict=True):
+        for pair in pairwise(word):
+            pairs[pair] += count
+    best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+    merged = []
+    for word in words:
+        left = []
+        for token in word:
+            if left and (left[-1], token) == best:
+                left[-1] = new
+            else:
+                left.append(token)
+        merged.append(left)
+    return best, merged
+
+
+exercise = Exercise("8.1", merge_step, gradient=False, runs=True)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def given(new: int = 256, **counts: int) -> tuple[list[list[int]], list[int], int]:
+    return [list(word.encode()) for word in counts], list(counts.values()), new
+
+
+@exercise.stage("one word")
+def one_word():
+    return [given(abcab=1), given(xyzyz=1)]
+
+
+@exercise.stage("words that are in the text several times")
+def several_times():
+    return [given(low=5, lower=2, newest=6, widest=3), given(abc=1, abd=1, bc=3, dbdb=1)]
+
+
+@exercise.stage("two pairs that are equally frequent")
+def equally_frequent():
+    return [given(za=2, ab=2, ba=2), given(ca=3, cb=3), given(bd=4, cb=4)]
+
+
+@exercise.stage("a pair that overlaps itself")
+def overlapping():
+    return [given(aaa=2, bc=3), given(aaaa=1, aaaaab=2, ac=1)]
+
+
+@exercise.stage("words that meet: no pair reaches from one into the next")
+def words_that_meet():
+    return [given(ba=1, b=1, ab=1, xba=1), given(cd=2, c=2, dcc=2, dc=1)]
+
+
+@exercise.stage("words that hold merges already")
+def merged_already():
+    words = [[256, 97, 256, 97], [98, 256], [256, 97, 98], [98, 256, 97]]
+    return [(words, [1, 4, 2, 1], 257)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+def counted(words, counts) -> Counter:
+    pairs = Counter()
+    for word, count in zip(words, counts, strict=True):
+        for pair in pairwise(word):
+            pairs[pair] += count
+    return pairs
+
+
+def lowest(pairs: Counter) -> tuple[int, int]:
+    return min(pairs, key=lambda pair: (-pairs[pair], pair))
+
+
+def replaced(words, pair, new, ends: int = 1, at_most: int = 99) -> list[list[int]]:
+    """Write `new` in place of a pair: `ends` of it, at most so often in a word."""
+    merged = []
+    for word in words:
+        left, i, n = [], 0, 0
+        while i < len(word):
+            if tuple(word[i : i + 2]) == pair and n < at_most:
+                left += [new] * ends
+                i, n = i + 2, n + 1
+            else:
+                left.append(word[i])
+                i += 1
+        merged.append(left)
+    return merged
+
+
+@exercise.mistake(
+    "of equally frequent pairs you took the one that was seen first: it is the lowest that wins, "
+    "so that the order of the words does not matter."
+)
+def first_seen(words, counts, new):
+    pairs = counted(words, counts)
+    best = max(pairs, key=pairs.get)
+    return best, replaced(words, best, new)
+
+
+@exercise.mistake(
+    "of equally frequent pairs you took the highest: max over (count, pair) does. Which sign makes "
+    "the count fall while the pair rises?"
+)
+def highest(words, counts, new):
+    pairs = counted(words, counts)
+    best = max(pairs, key=lambda pair: (pairs[pair], pair))
+    return best, replaced(words, best, new)
+
+
+@exercise.mistake("the pair that you merge is the rarest one: what saves the most tokens?")
+def rarest(words, counts, new):
+    pairs = counted(words, counts)
+    best = min(pairs, key=lambda pair: (pairs[pair], pair))
+    return best, replaced(words, best, new)
+
+
+@exercise.mistake(
+    "you counted a pair that reaches from the end of one word into the next: no token may."
+)
+def across_words(words, counts, new):
+    pairs = counted([[token for word in words for token in word]], [1])
+    pairs = counted(words, [count - 1 for count in counts]) + pairs
+    best = lowest(pairs)
+    return best, replaced(words, best, new)
+
+
+@exercise.mistake("each word counts once here: a word that is in the text often counts as often.")
+def each_word_once(words, counts, new):
+    best = lowest(counted(words, [1] * len(words)))
+    return best, replaced(words, best, new)
+
+
+@exercise.mistake(
+    "you counted the words that hold a pair. Where it stands twice in a word, it counts twice."
+)
+def words_that_hold_it(words, counts, new):
+    pairs = Counter()
+    for word, count in zip(words, counts, strict=True):
+        for pair in set(pairwise(word)):
+            pairs[pair] += count
+    best = lowest(pairs)
+    return best, replaced(words, best, new)
+
+
+@exercise.mistake(
+    "in aaa the pair aa stands at two places, and you counted one: a pair is counted wherever two "
+    "neighbours are it, also where they overlap."
+)
+def overlaps_counted_once(words, counts, new):
+    pairs = counted(words, counts)
+    for pair in pairs:
+        shorter = replaced(words, pair, new)
+        saved = (len(word) - len(less) for word, less in zip(words, shorter, strict=True))
+        pairs[pair] = sum(n * count for n, count in zip(saved, counts, strict=True))
+    best = lowest(pairs)
+    return best, replaced(words, best, new)
+
+
+@exercise.mistake(
+    "you counted ab and ba as one pair: a token is read from left to right, so its order counts."
+)
+def without_order(words, counts, new):
+    pairs, both = counted(words, counts), Counter()
+    for pair, count in pairs.items():
+        both[tuple(sorted(pair))] += count
+    best = lowest(both)
+    return best, replaced(words, best, new)
+
+
+@exercise.mistake("aaa became aX: replace from left to right, so that it becomes Xa.")
+def from_the_right(words, counts, new):
+    best = lowest(counted(words, counts))
+    turned = replaced([word[::-1] for word in words], best[::-1], new)
+    return best, [word[::-1] for word in turned]
+
+
+@exercise.mistake(
+    "aaa became XX: an a that was merged is gone, and can't be the first half of the next pair."
+)
+def overlapping_merges(words, counts, new):
+    best = lowest(counted(words, counts))
+    merged = []
+    for word in words:
+        left, used = [], False
+        for i, token in enumerate(word):
+            if tuple(word[i : i + 2]) == best:
+                left.append(new)
+                used = True
+            else:
+                left += [] if used else [token]
+                used = False
+        merged.append(left)
+    return best, merged
+
+
+@exercise.mistake("ab became Xb: the new token stands for both, so both have to go.")
+def second_half_stays(words, counts, new):
+    best = lowest(counted(words, counts))
+    merged = []
+    for word in words:
+        pairs = [*pairwise(word), None]
+        merged.append([new if p == best else t for t, p in zip(word, pairs, strict=True)])
+    return best, merged
+
+
+@exercise.mistake("ab became XX: one new token stands for both.")
+def as_long_as_before(words, counts, new):
+    best = lowest(counted(words, counts))
+    return best, replaced(words, best, new, ends=2)
+
+
+@exercise.mistake("you replaced the pair once in each word: it goes wherever it stands.")
+def once_in_a_word(words, counts, new):
+    best = lowest(counted(words, counts))
+    return best, replaced(words, best, new, at_most=1)
+
+
+@exercise.mistake("the pair is the right one, and the words are as they were: put `new` in.")
+def nothing_replaced(words, counts, new):
+    return lowest(counted(words, counts)), words
+
+
+@exercise.mistake(
+    "the words where nothing was merged are gone: they are still in the text, and stay in the list."
+)
+def merged_words_alone(words, counts, new):
+    best = lowest(counted(words, counts))
+    return best, [word for word in replaced(words, best, new) if new in word]
+
+
+@exercise.mistake("the pair comes first, then the words: yours come the other way round.")
+def exchanged(words, counts, new):
+    return merge_step(words, counts, new)[::-1]

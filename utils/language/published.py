@@ -1,0 +1,206 @@
+"""Day 9: GPT-2's and Llama's published weights, in the book's blocks.
+
+A layout is a table: each published name, and the place in our model to which its numbers belong.
+Where a matrix is published the other way round, or in other pieces, the place is a view of ours.
+"""
+
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from utils.arguments import check_choice
+from utils.language.folders import PublishedConfig, Weights, fill, read_config, read_weights
+from utils.language.layers import GatedFeedForward, RMSNorm, UnscaledEmbedding
+from utils.language.rotary import RotaryHalves, stretch_evenly, stretch_slow
+from utils.self_attention import MultiHeadAttention
+from utils.transformer import DecoderOnly, Parts, TransformerConfig
+
+ACTIVATION = {  # published name: ours
+    "gelu": "gelu",
+    "gelu_new": "gelu_tanh",
+    "gelu_pytorch_tanh": "gelu_tanh",
+    "relu": "relu",
+    "relu2": "relu_squared",
+    "silu": "silu",
+    "swish": "silu",
+}
+
+# GPT-2 --------------------------------------------------------------------------------------------
+
+
+@torch.no_grad()
+def load_gpt2(folder: Path | str, dtype: torch.dtype = torch.float32) -> DecoderOnly:
+    """Read GPT-2 (Radford et al., 2019), or a model of its layout, from config.json and weights.
+
+    Learned positions, norms before the sublayers and one at the end, GELU by tanh, an embedding
+    that is not scaled and, unless the config says otherwise, is the output's too. Dropout is left
+    out, and the model is in evaluation mode.
+    Raises: ValueError if the folder, a file or a weight is missing or damaged, or belongs to
+        another kind of model.
+    """
+    folder = Path(folder)
+    told = read_config(folder, "gpt2")
+    told.expect(
+        scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, add_cross_attention=False
+    )
+    config = TransformerConfig(
+        vocab_size=told["vocab_size"],
+        tied=told.get("tie_word_embeddings", True),
+        d_model=told["n_embd"],
+        n_heads=told["n_head"],
+        d_ff=told.get("n_inner") or 4 * told["n_embd"],
+        n_layers=told["n_layer"],
+        activation=_activation(told["activation_function"]),
+        norm="pre",
+        positions="learned",
+        max_len=told["n_positions"],
+        dropout=0.0,
+    )
+    norm = partial(nn.LayerNorm, eps=told.number("layer_norm_epsilon"))
+    model = DecoderOnly(config, Parts(norm=norm, embedding=UnscaledEmbedding)).to(dtype)
+    weights = {  # some files have a prefix, and the causal mask, which is no weight
+        name.removeprefix("transformer."): weight
+        for name, weight in read_weights(folder).items()
+        if not name.endswith((".attn.bias", ".attn.masked_bias"))
+    }
+    return _filled(model, _gpt2_places(model), weights, folder)
+
+
+def _gpt2_places(model: DecoderOnly) -> dict[str, Tensor]:
+    embedding = model.stack.embedding
+    places = {"wte.weight": embedding.symbols.weight, "wpe.weight": embedding.positions.table}
+    places |= _of("ln_f", model.stack.norm)
+    for i, block in enumerate(model.stack.blocks):
+        attention, feed_forward = block.self_attention, block.feed_forward
+        places |= {
+            f"h.{i}.attn.c_attn.weight": attention.W_in.T,  # published as x W, ours is W x
+            f"h.{i}.attn.c_attn.bias": attention.b_in,
+            **_turned(f"h.{i}.attn.c_proj", attention.W_o),
+            **_turned(f"h.{i}.mlp.c_fc", feed_forward.W_1),
+            **_turned(f"h.{i}.mlp.c_proj", feed_forward.W_2),
+            **_of(f"h.{i}.ln_1", block.residuals[0].norm),
+            **_of(f"h.{i}.ln_2", block.residuals[1].norm),
+        }
+    return places
+
+
+def _turned(name: str, layer: nn.Linear) -> dict[str, Tensor]:
+    return {f"{name}.weight": layer.weight.T, f"{name}.bias": layer.bias}
+
+
+# Llama --------------------------------------------------------------------------------------------
+
+
+@torch.no_grad()
+def load_llama(folder: Path | str, dtype: torch.dtype = torch.float32) -> DecoderOnly:
+    """Read Llama (Touvron et al., 2023), or a model of its layout, from config.json and weights.
+
+    RMSNorm, SwiGLU, grouped queries, rotary positions in halves, no biases; the output is the
+    embedding only where the config says so. The model is in evaluation mode.
+    Raises: ValueError as `load_gpt2` does.
+    """
+    folder = Path(folder)
+    told = read_config(folder, "llama")
+    told.expect(attention_bias=False, mlp_bias=False)
+    config = TransformerConfig(
+        vocab_size=told["vocab_size"],
+        tied=told.get("tie_word_embeddings", False),
+        d_model=told["hidden_size"],
+        n_heads=told["num_attention_heads"],
+        n_kv_heads=told.get("num_key_value_heads"),
+        d_ff=told["intermediate_size"],
+        n_layers=told["num_hidden_layers"],
+        activation=_activation(told["hidden_act"]),
+        norm="pre",
+        positions="rotary",
+        max_len=told["max_position_embeddings"],
+        dropout=0.0,
+    )
+    d_k = config.d_model // config.n_heads
+    if told.get("head_dim") is not None:
+        told.expect(head_dim=d_k)
+    parts = Parts(
+        norm=partial(RMSNorm, eps=told.number("rms_norm_eps")),
+        feed_forward=GatedFeedForward,
+        attention=partial(MultiHeadAttention, bias=False),
+        embedding=UnscaledEmbedding,
+        rotary=_rotary(told),
+    )
+    model = DecoderOnly(config, parts).to(dtype)
+    weights = {  # some files hold the frequencies, which the config gives
+        name: weight
+        for name, weight in read_weights(folder).items()
+        if not name.endswith(".rotary_emb.inv_freq")
+    }
+    return _filled(model, _llama_places(model), weights, folder)
+
+
+def _rotary(told: PublishedConfig) -> partial[RotaryHalves]:
+    """Return what makes the rotary positions, from either way in which configs tell of them."""
+    rope = told.table("rope_parameters") or told.table("rope_scaling")
+    rope.setdefault("rope_theta", told.get("rope_theta", 10_000.0))
+    rope.expect(partial_rotary_factor=1.0)
+    kind = rope.get("rope_type", rope.get("type", "default"))
+    check_choice("rope_type", kind, ("default", "linear", "llama3"))
+    stretch = None
+    if kind == "linear":
+        stretch = partial(stretch_evenly, factor=rope.number("factor"))
+    elif kind == "llama3":
+        stretch = partial(
+            stretch_slow,
+            factor=rope.number("factor"),
+            low=rope.number("low_freq_factor"),
+            high=rope.number("high_freq_factor"),
+            context=rope.number("original_max_position_embeddings"),
+        )
+    return partial(RotaryHalves, base=rope.number("rope_theta"), stretch=stretch)
+
+
+def _llama_places(model: DecoderOnly) -> dict[str, Tensor]:
+    places = {"model.embed_tokens.weight": model.stack.embedding.symbols.weight}
+    places |= _of("model.norm", model.stack.norm)
+    for i, block in enumerate(model.stack.blocks):
+        layer, attention, feed_forward = (
+            f"model.layers.{i}",
+            block.self_attention,
+            block.feed_forward,
+        )
+        for name, rows in zip("qkv", attention.W_in.split(attention.rows), strict=True):
+            places[f"{layer}.self_attn.{name}_proj.weight"] = rows
+        places |= {
+            **_of(f"{layer}.self_attn.o_proj", attention.W_o),
+            **_of(f"{layer}.mlp.gate_proj", feed_forward.W_gate),
+            **_of(f"{layer}.mlp.up_proj", feed_forward.W_up),
+            **_of(f"{layer}.mlp.down_proj", feed_forward.W_down),
+            **_of(f"{layer}.input_layernorm", block.residuals[0].norm),
+            **_of(f"{layer}.post_attention_layernorm", block.residuals[1].norm),
+        }
+    return places
+
+
+# Both ---------------------------------------------------------------------------------------------
+
+
+def _activation(name: object) -> str:
+    check_choice("activation", name, list(ACTIVATION))
+    return ACTIVATION[name]
+
+
+def _of(name: str, layer: nn.Module) -> dict[str, Tensor]:
+    return {f"{name}.{part}": weight for part, weight in layer.named_parameters()}
+
+
+def _filled(
+    model: DecoderOnly, places: dict[str, Tensor], weights: Weights, folder: Path
+) -> DecoderOnly:
+    """Fill a model, its output too, which may be published where it is the embedding as well."""
+    output = model.output.weight
+    own = weights.pop("lm_head.weight", None) if model.config.tied else None
+    fill(places if model.config.tied else places | {"lm_head.weight": output}, weights, folder)
+    if own is not None and not torch.equal(own.to(output), output):
+        raise ValueError(
+            f"{folder} holds an output unlike the embedding, and its config says that both are one."
+        )
+    return model.eval()

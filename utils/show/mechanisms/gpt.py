@@ -1,0 +1,238 @@
+"""Day 9's pictures: a text's lessons, what is hidden and asked, pieces, cuts, two blocks."""
+
+import math
+from collections.abc import Sequence
+
+import torch
+from matplotlib.axes import Axes
+from torch import Tensor
+
+from utils.show.diagrams import arrow, box, brace, cells, label, light, note, sheet
+from utils.show.diagrams.sheet import Block
+
+TEXT = "The", "estimator", "is", "fit", "ted", "on"
+
+
+def lessons() -> Axes:
+    """Draw what a text teaches an encoder that names it, and a decoder that goes on."""
+    ax = sheet(7.6)
+    wide = (2.35, 0.85)
+    for y, name in ((3.0, "it reads"), (6.4, "it writes")):
+        note(ax, (0.2, y + 0.42), name, align="left", weight="bold")
+    places = [2.5 + 2.62 * t for t in range(len(TEXT) - 1)]
+    answer = box(ax, (places[2] - 0.3, 0.9), "from sklearn", (2.95, 0.85), role="value")
+    for x, word in zip(places, TEXT, strict=False):
+        arrow(ax, box(ax, (x, 2.95), word, wide).at("top"), answer.at("bottom"))
+    note(ax, (13.6, 1.3), "1 lesson", weight="bold")
+    for x, word, after in zip(places, TEXT, TEXT[1:], strict=False):
+        above = box(ax, (x, 4.75), after, wide, role="value")
+        arrow(ax, box(ax, (x, 6.35), word, wide).at("top"), above.at("bottom"))
+    note(ax, (2.3, 4.35), f"{len(places)} lessons", align="left", weight="bold")
+    return ax
+
+
+def hidden(T: int = 5) -> Axes:
+    """Draw what each position may see, with and without the future; framed are the answers."""
+    ax = sheet(7.5)
+    said = TEXT[1 : T + 1]
+    blank, size = [[""] * T] * T, (0.85, 0.85)
+    everything, past = torch.ones(T, T), torch.ones(T, T).tril()
+    for x, seen, name in ((2.3, everything, "hides nothing"), (9.3, past, "hides the future")):
+        grid = cells(ax, (x, 1.9), blank, role="key", weights=0.6 * seen, size=size)
+        for t in range(T - 1):
+            light(ax, grid[t, t + 1])
+            if seen[t, t + 1]:
+                cells(ax, (grid[t, t + 1].x, grid[t, t + 1].y), [["!"]], role="gradient", size=size)
+        note(ax, (grid.middle[0], 0.5), name, weight="bold")
+        for t, word in enumerate(TEXT[:T]):
+            note(ax, (x + 0.42 + 0.85 * t, 1.15 if t % 2 else 1.55), word)
+        label(ax, grid, "right", *said)
+        if x < 5:
+            label(ax, grid, "left", *TEXT[:T])
+    note(ax, (8.0, 6.75), "a row reads the word on its left and is to say the one on its right")
+    return ax
+
+
+def asked(chances: Sequence[float]) -> Axes:
+    """Draw what each position is asked, its chance, and its loss; the last is not asked."""
+    ax = sheet(6.5)
+    n = len(chances)
+    size = (2.35, 0.85)
+    reads = cells(ax, (3.1, 4.9), [TEXT[: n + 1]], role="state", weights=0.6, size=size)
+    says = cells(ax, (3.1, 3.2), [TEXT[1 : n + 1]], role="value", weights=0.6, size=size)
+    for t in range(n):
+        arrow(ax, reads[0, t].at("top"), says[0, t].at("bottom"))
+    given = cells(ax, (3.1, 2.05), [list(chances)], weights=0.1, size=size)
+    nats = [[-math.log(chance) for chance in chances]]
+    losses = cells(ax, (3.1, 0.9), nats, role="gradient", weights=0.25, size=size)
+    for block, name in (
+        (reads, "reads"),
+        (says, "is asked for"),
+        (given, "chance"),
+        (losses, "−ln"),
+    ):
+        note(ax, (0.2, block.middle[1]), name, align="left", weight="bold")
+    mean = sum(nats[0]) / n
+    note(ax, (14.1, losses.middle[1]), f"mean {mean:.2f}", weight="bold")
+    note(ax, (14.1, says.middle[1]), "nothing\nfollows")
+    note(ax, (7.9, 6.15), "the same text, shifted by one place")
+    return ax
+
+
+def tower(L: int) -> Axes:
+    """Draw GPT from its ids to its logits."""
+    height = 2.4 + 1.47 * (L + 3)
+    ax = sheet(height)
+    x, size = 4.2, (4.6, 0.85)
+    names = ("table", *["block"] * L, "norm", "table, turned")
+    y = height - 0.9
+    note(ax, (x, height - 0.45), "ids of The estimator is fit", weight="bold")
+    shapes = ("(B, T, D)", *["(B, T, D)"] * L, "(B, T, D)", "(B, T, V)")
+    boxes = []
+    for name, shape in zip(names, shapes, strict=True):
+        top = y - 0.62 - size[1]
+        arrow(ax, (x, y), (x, top + size[1]))
+        role = {"block": "query", "norm": None}.get(name, "key")
+        boxes.append(box(ax, (x - size[0] / 2, top), name, size, role=role))
+        note(ax, (x + 2.7, top - 0.3), shape, align="left")
+        y = top
+    arrow(ax, (x, y), (x, y - 0.62))
+    note(ax, (x, y - 0.95), "logits of what follows each", weight="bold")
+    note(ax, (10.0, boxes[0].middle[1]), "a row for each id, × √D", align="left")
+    middle = boxes[1 + L // 2].middle[1]
+    note(ax, (10.0, middle), "looks back, and thinks", align="left")
+    note(ax, (10.0, boxes[-1].middle[1]), "how alike: x · row", align="left")
+    return ax
+
+
+def pieces(starts: Sequence[int], T: int, n: int = 30) -> Axes:
+    """Draw a long text and the pieces of a batch, which begin at random places."""
+    ax = sheet(5.6)
+    width = 15.4 / n
+    strip = cells(ax, (0.3, 1.2), [[""] * n], role="state", weights=0.3, size=(width, 0.7))
+    note(ax, (0.3, 0.55), "the training text, token after token", align="left")
+    for row, start in enumerate(starts):
+        y = 2.6 + 0.95 * row
+        piece = cells(
+            ax, (0.3 + width * start, y), [[""] * T], role="query", weights=0.5, size=(width, 0.7)
+        )
+        arrow(ax, (piece.middle[0], strip.y + strip.height), piece.at("top"))
+    return ax
+
+
+def per_byte(cuts: Sequence[tuple[str, Sequence[str], Sequence[float]]]) -> Axes:
+    """Draw one word, cut in several ways, with the bits of each symbol, per symbol and per byte.
+
+    cuts: a name, the symbols, and how many bits each costs.
+    """
+    ax = sheet(2.6 * len(cuts) + 0.4)
+    for row, (name, symbols, bits) in enumerate(cuts):
+        x, y = 2.9, 0.9 + 2.6 * row
+        note(ax, (0.2, y + 0.42), name, align="left", weight="bold")
+        for symbol, cost in zip(symbols, bits, strict=True):
+            size = (1.05 * len(symbol), 0.85)
+            cells(ax, (x, y), [[symbol]], role="state", weights=0.5, size=size)
+            cells(ax, (x, y + 0.85), [[cost]], role="gradient", weights=0.25, size=size)
+            x += size[0]
+        total, n = sum(bits), len("".join(symbols))
+        told = f"{total:g} bits\n{total / len(bits):.2f} per symbol"
+        note(ax, (11.2, y + 0.85), told)
+        note(ax, (14.3, y + 0.85), f"{total / n:.2f}\nper byte", weight="bold")
+    return ax
+
+
+def cuts(logits: Tensor, tokens: Sequence[str], tau: float, k: int, p: float) -> Axes:
+    """Draw a few tokens' chances after a temperature, top-k and top-p. Shapes: logits (V,)."""
+    ax = sheet(6.9)
+    cold = (logits / tau).softmax(dim=0)
+    rank = cold.argsort(descending=True).argsort(dim=0)
+    few = cold * (rank < k)
+    few = few / few.sum()
+    before = torch.stack([few[rank < r].sum() for r in rank])
+    fewer = few * (before < p)
+    fewer = fewer / fewer.sum()
+    rows = {
+        "softmax": logits.softmax(dim=0),
+        f"temperature {tau:g}": cold,
+        f"top-k, k = {k}": few,
+        f"top-p, p = {p:g}": fewer,
+    }
+    size = (1.85, 0.85)
+    last = None
+    for i, (name, chances) in enumerate(rows.items()):
+        shown = [[f"{chance:.2f}" if chance > 0 else "" for chance in chances.tolist()]]
+        gone = (chances == 0)[None]
+        grid = cells(
+            ax,
+            (4.4, 1.1 + 1.45 * i),
+            shown,
+            role="query",
+            weights=0.9 * chances[None],
+            struck=gone,
+            size=size,
+        )
+        note(ax, (0.2, grid.middle[1]), name, align="left", weight="bold")
+        if last:
+            arrow(ax, last.at("bottom"), grid.at("top"))
+        else:
+            label(ax, grid, "top", *tokens)
+        last = grid
+    return ax
+
+
+def feeding(prompt: Sequence[str], written: Sequence[str]) -> Axes:
+    """Draw what is read at each step of writing, at which positions, and what the cache holds."""
+    ax = sheet(2.2 + 1.75 * len(written))
+    size, held = (2.1, 0.85), []
+    new = list(prompt)
+    for step, word in enumerate(written):
+        y = 1.7 + 1.75 * step
+        x = 1.9
+        if held:
+            old = cells(ax, (x, y), [held], role="key", weights=0.25, size=size)
+            x = old.x + old.width
+        fresh = cells(ax, (x, y), [new], role="query", weights=0.6, size=size)
+        label(ax, fresh, "top", *(str(len(held) + i) for i in range(len(new))))
+        end = box(ax, (fresh.x + fresh.width + 0.9, y), word, size, role="value")
+        arrow(ax, fresh.at("right"), end.at("left"))
+        note(ax, (0.2, fresh.middle[1]), f"step {step + 1}", align="left", weight="bold")
+        held, new = held + new, [word]
+    note(ax, (8.6, 0.45), "pale: held by the cache; dark: read now, with its positions above")
+    return ax
+
+
+def _column(ax: Axes, x: float, foot: float, parts: Sequence[tuple[str, bool]]) -> list[Block]:
+    """Draw a block's layers above each other; framed are those that changed."""
+    y, drawn = foot, []
+    for name, changed in parts:
+        top = y - 0.5 - 0.85
+        arrow(ax, (x, y), (x, top + 0.85))
+        layer = box(ax, (x - 2.6, top), name, (5.2, 0.85))
+        if changed:
+            light(ax, layer)
+        drawn.append(layer)
+        y = top
+    arrow(ax, (x, y), (x, y - 0.5))
+    return drawn
+
+
+def then_and_now() -> Axes:
+    """Draw GPT's block of 2018 to 2020 beside that of today; framed is what changed."""
+    ax = sheet(10.0)
+    then = ("layer norm", "heads: q, k, v", "softmax look", "layer norm", "D → 4D, GELU, → D")
+    now = (
+        "RMS norm",
+        "q heads share k and v",
+        "q, k normed and turned",
+        "RMS norm",
+        "D → 8/3 D twice, ⊙, → D",
+    )
+    for x, name, parts, framed in ((3.2, "GPT-2", then, False), (12.8, "today", now, True)):
+        note(ax, (x, 0.5), name, weight="bold")
+        drawn = _column(ax, x, 9.1, [(part, framed) for part in parts])
+        note(ax, (x, 9.5), "stream")
+        for first, last in ((0, 2), (3, 4)):
+            height = drawn[first].y + 0.85 - drawn[last].y
+            side = Block(x - 2.6, drawn[last].y, 5.2, height)
+            brace(ax, side, "left" if framed else "right", "looks" if not first else "thinks")
+    return ax
