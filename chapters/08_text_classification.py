@@ -37,7 +37,7 @@ from utils import tokens
 from utils.classification import attention_received, gradient_times_input
 from utils.classification import expected_calibration_error, fit_temperature, reliability
 from utils.data import libraries, reviews
-from utils.data.text import BucketedBatches, pad
+from utils.data.text import pad
 from utils.exercises.progress import checklist
 from utils.exercises.text_classification import check
 from utils.positions import Rotary
@@ -50,8 +50,6 @@ from utils.show.mechanisms import text_classification as mechanisms
 from utils.show.plotting import COLOURS, INK, bars, curves, heat_map, use_book_style
 from utils.show.views import Reading, decided, guess, quiz, which_library
 from utils.tasks import reading
-from utils.training.loop import fit
-from utils.training.recipes import rise_and_fall
 
 use_book_style()
 
@@ -126,14 +124,14 @@ observe(
 # %% [markdown]
 # ## The idea
 #
-# *3 minutes.* "How was the film?" You think of two hours of pictures, and say: "Good." To read is to forget on purpose, and the art is to forget the right things. A model that reads forgets four times:
+# *3 minutes.* "How was the film?" You think of two hours of pictures, and say: "Good." To read is to forget on purpose, and the art is to forget the right things. A model that reads forgets a little at each step:
 #
 # 1. A text is cut into **tokens**. What no token stands for is lost.
 # 2. Tokens become vectors, and look at each other. A bag of words leaves that out, and forgets the order.
 # 3. **Pooling** makes one vector of many. *Where* something was is forgotten.
 # 4. The answer is one of a few. How sure the model was is mostly forgotten, too.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "From a text to an answer: each row holds less than the one above.", "name": "fig-text-road"}, "image": {"alt": "From above: a box with the whole sentence, the plot was not good but the music was great; a row of ten boxes with its words; below each word a vector of three numbers; arrows from all ten into a single vector; and an arrow to a box, it is good. The five stages are called text, tokens, reading, pooling and answer."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "From a text to an answer.", "name": "fig-text-road"}, "image": {"alt": "From above: a box with the whole sentence, the plot was not good but the music was great; a row of ten boxes with its words; below each word a vector of three numbers; arrows from all ten into a single vector; and an arrow to a box, it is good. The five stages are called text, tokens, reading, pooling and answer."}}
 mechanisms.road(PAIR[0], "it is good")
 plt.show()
 
@@ -259,7 +257,7 @@ for n in numbers:
     pairs = tokens.BytePairs.from_merges(learned[:n])
     per_sentence.append(sum(len(pairs.encode(said)) for said in held) / len(held))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Tokens per sentence of the five libraries, by the number of merges: means over the validation set. Dashed: words. The horizontal axis is logarithmic.", "name": "fig-token-counts"}, "image": {"alt": "A falling curve over the number of merges from 10 to 3000, from nearly 100 tokens a sentence down to about 25, towards a dashed line below at about 18 words."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Tokens per sentence of the five libraries, by the number of merges: means over the validation set. Dashed: words. The horizontal axis is logarithmic.", "name": "fig-token-counts"}, "image": {"alt": "A falling curve over the number of merges from 10 to 3000, from about 70 tokens a sentence down to about 23, towards a dashed line below at about 17 words."}}
 ax = curves({"byte pairs": (numbers, per_sentence)}, "merges", "tokens per sentence", logx=True)
 ax.axhline(in_words, color=INK, lw=1, ls="--")
 ax.set_ylim(0)
@@ -314,7 +312,7 @@ ax.axvline(50, color=INK, lw=1, ls="--")
 plt.show()
 
 # %% [markdown]
-# Two words catch *not good*, and three catch no more. In "I would **not** call the **plot** good but I would call the music great", *not* and *plot* are four words apart, so three don't tell which half is turned over. For this grammar, four are enough. But somebody has to know that in advance, and people don't write by this grammar. A look reaches all words, however far they are.
+# Two words catch *truly good*, what stands beside a *but*, and a *not* right before its word. Three catch no more. In "I would **not** call the **plot** good but I would call the music great", from *not* to *plot* it takes four words, so three don't tell which half is turned over. For this grammar, four are enough. But somebody has to know that in advance, and people don't write by this grammar. A look reaches all words, however far they are.
 
 # %% [markdown]
 # ### Many texts at once
@@ -579,7 +577,7 @@ observe(
 #
 # *14 minutes, some of them yours.* First, what went wrong? Here is who was taken for whom.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Validation sentences of the five libraries (rows), and what the bag of words said (columns).", "name": "fig-libraries-confused"}, "image": {"alt": "A map of five rows and five columns with numbers. The diagonal is brightest. Off it, numpy, scipy and torch are most often exchanged; matplotlib is seldom confused."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Validation sentences of the five libraries (rows), and what the bag of words said (columns).", "name": "fig-libraries-confused"}, "image": {"alt": "A map of five rows and five columns with numbers. The diagonal is brightest. Off it, numpy and scipy are most often exchanged; sklearn is told best."}}
 confused = torch.zeros(5, 5)
 for pair in zip(true_5.tolist(), said_5["bag"].argmax(-1).tolist()):
     confused[pair] += 1
@@ -767,7 +765,7 @@ for library, p in who_says("Draw a line from the first to the last point, in the
 # %% [markdown]
 # ## Where it breaks
 #
-# *3 minutes.* Ask the reader which word comes after "the music was". It has no answer: five numbers are all that it can say. It names a text, and can't write a word.
+# *3 minutes.* Ask the reader which word comes after "the music was". It has no answer: how good and how bad is all that it can say. It names a text, and can't write a word.
 #
 # And it learns from little. Somebody has to say what each text is, and of that one answer the whole network lives.
 
