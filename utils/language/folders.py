@@ -13,11 +13,21 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from torch import Tensor
+from torch import Tensor, nn
 
-from utils.arguments import check_folder, check_stored_names, check_stored_shape
+from utils.arguments import check_choice, check_folder, check_stored_names, check_stored_shape
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
+ACTIVATION = {  # published name: ours
+    "gelu": "gelu",
+    "gelu_new": "gelu_tanh",
+    "gelu_pytorch_tanh": "gelu_tanh",
+    "relu": "relu",
+    "relu2": "relu_squared",
+    "silu": "silu",
+    "swish": "silu",
+}
+UNTIED = "an output unlike the embedding"
 Weights = dict[str, Tensor]
 
 
@@ -46,6 +56,12 @@ class PublishedConfig(dict):
         if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < math.inf:
             raise ValueError(f"{self.file} has {key} = {value!r}: it is a number above 0.")
         return value
+
+    def activation(self, key: str) -> str:
+        """Return our name of an activation."""
+        name = self[key]
+        check_choice("activation", name, list(ACTIVATION))
+        return ACTIVATION[name]
 
     def table(self, key: str) -> "PublishedConfig":
         """Return a table inside the config, empty if it is left out."""
@@ -85,18 +101,33 @@ def read_weights(folder: Path) -> Weights:
     }
 
 
-def fill(places: Mapping[str, Tensor], weights: Weights, folder: Path) -> None:
+def of(name: str, layer: nn.Module) -> dict[str, Tensor]:
+    """Return a layer's weights by the names under which they are published."""
+    return {f"{name}.{part}": weight for part, weight in layer.named_parameters()}
+
+
+def fill(
+    places: Mapping[str, Tensor],
+    weights: Weights,
+    folder: Path,
+    copies: Mapping[str, tuple[Tensor, str]],
+) -> None:
     """Copy each published weight into the place of its name.
 
-    Raises: ValueError if a weight is missing, has no place, or is of another shape or no numbers;
-        then nothing is copied.
+    copies: names under which some files hold once more what belongs in a place: that place, and
+        what they hold if it is something else.
+    Raises: ValueError if a weight is missing, has no place, or is of another shape or no numbers:
+        then nothing is copied; or if what is there once more is not the same.
     """
-    check_stored_names(places.keys(), weights.keys(), folder)
+    check_stored_names(places.keys(), weights.keys() - copies.keys(), folder)
     for name, place in places.items():
         check_stored_shape(name, weights[name], place, folder)
     with torch.no_grad():
         for name, place in places.items():
             place.copy_(weights[name])
+    for name, (place, other) in copies.items():
+        if name in weights and not torch.equal(weights[name].to(place), place):
+            raise ValueError(f"{folder} holds {other}, and its config says that both are one.")
 
 
 def _read(file: Path) -> Iterator[tuple[str, Tensor]]:

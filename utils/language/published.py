@@ -11,21 +11,19 @@ import torch
 from torch import Tensor, nn
 
 from utils.arguments import check_choice
-from utils.language.folders import PublishedConfig, Weights, fill, read_config, read_weights
+from utils.language.folders import (
+    UNTIED,
+    PublishedConfig,
+    Weights,
+    fill,
+    of,
+    read_config,
+    read_weights,
+)
 from utils.language.layers import GatedFeedForward, RMSNorm, UnscaledEmbedding
 from utils.language.rotary import RotaryHalves, stretch_evenly, stretch_slow
 from utils.self_attention import MultiHeadAttention
 from utils.transformer import DecoderOnly, Parts, TransformerConfig
-
-ACTIVATION = {  # published name: ours
-    "gelu": "gelu",
-    "gelu_new": "gelu_tanh",
-    "gelu_pytorch_tanh": "gelu_tanh",
-    "relu": "relu",
-    "relu2": "relu_squared",
-    "silu": "silu",
-    "swish": "silu",
-}
 
 # GPT-2 --------------------------------------------------------------------------------------------
 
@@ -52,7 +50,7 @@ def load_gpt2(folder: Path | str, dtype: torch.dtype = torch.float32) -> Decoder
         n_heads=told["n_head"],
         d_ff=told.get("n_inner") or 4 * told["n_embd"],
         n_layers=told["n_layer"],
-        activation=_activation(told["activation_function"]),
+        activation=told.activation("activation_function"),
         norm="pre",
         positions="learned",
         max_len=told["n_positions"],
@@ -71,7 +69,7 @@ def load_gpt2(folder: Path | str, dtype: torch.dtype = torch.float32) -> Decoder
 def _gpt2_places(model: DecoderOnly) -> dict[str, Tensor]:
     embedding = model.stack.embedding
     places = {"wte.weight": embedding.symbols.weight, "wpe.weight": embedding.positions.table}
-    places |= _of("ln_f", model.stack.norm)
+    places |= of("ln_f", model.stack.norm)
     for i, block in enumerate(model.stack.blocks):
         attention, feed_forward = block.self_attention, block.feed_forward
         places |= {
@@ -80,8 +78,8 @@ def _gpt2_places(model: DecoderOnly) -> dict[str, Tensor]:
             **_turned(f"h.{i}.attn.c_proj", attention.W_o),
             **_turned(f"h.{i}.mlp.c_fc", feed_forward.W_1),
             **_turned(f"h.{i}.mlp.c_proj", feed_forward.W_2),
-            **_of(f"h.{i}.ln_1", block.residuals[0].norm),
-            **_of(f"h.{i}.ln_2", block.residuals[1].norm),
+            **of(f"h.{i}.ln_1", block.residuals[0].norm),
+            **of(f"h.{i}.ln_2", block.residuals[1].norm),
         }
     return places
 
@@ -112,7 +110,7 @@ def load_llama(folder: Path | str, dtype: torch.dtype = torch.float32) -> Decode
         n_kv_heads=told.get("num_key_value_heads"),
         d_ff=told["intermediate_size"],
         n_layers=told["num_hidden_layers"],
-        activation=_activation(told["hidden_act"]),
+        activation=told.activation("hidden_act"),
         norm="pre",
         positions="rotary",
         max_len=told["max_position_embeddings"],
@@ -160,7 +158,7 @@ def _rotary(told: PublishedConfig) -> partial[RotaryHalves]:
 
 def _llama_places(model: DecoderOnly) -> dict[str, Tensor]:
     places = {"model.embed_tokens.weight": model.stack.embedding.symbols.weight}
-    places |= _of("model.norm", model.stack.norm)
+    places |= of("model.norm", model.stack.norm)
     for i, block in enumerate(model.stack.blocks):
         layer, attention, feed_forward = (
             f"model.layers.{i}",
@@ -170,12 +168,12 @@ def _llama_places(model: DecoderOnly) -> dict[str, Tensor]:
         for name, rows in zip("qkv", attention.W_in.split(attention.rows), strict=True):
             places[f"{layer}.self_attn.{name}_proj.weight"] = rows
         places |= {
-            **_of(f"{layer}.self_attn.o_proj", attention.W_o),
-            **_of(f"{layer}.mlp.gate_proj", feed_forward.W_gate),
-            **_of(f"{layer}.mlp.up_proj", feed_forward.W_up),
-            **_of(f"{layer}.mlp.down_proj", feed_forward.W_down),
-            **_of(f"{layer}.input_layernorm", block.residuals[0].norm),
-            **_of(f"{layer}.post_attention_layernorm", block.residuals[1].norm),
+            **of(f"{layer}.self_attn.o_proj", attention.W_o),
+            **of(f"{layer}.mlp.gate_proj", feed_forward.W_gate),
+            **of(f"{layer}.mlp.up_proj", feed_forward.W_up),
+            **of(f"{layer}.mlp.down_proj", feed_forward.W_down),
+            **of(f"{layer}.input_layernorm", block.residuals[0].norm),
+            **of(f"{layer}.post_attention_layernorm", block.residuals[1].norm),
         }
     return places
 
@@ -183,24 +181,13 @@ def _llama_places(model: DecoderOnly) -> dict[str, Tensor]:
 # Both ---------------------------------------------------------------------------------------------
 
 
-def _activation(name: object) -> str:
-    check_choice("activation", name, list(ACTIVATION))
-    return ACTIVATION[name]
-
-
-def _of(name: str, layer: nn.Module) -> dict[str, Tensor]:
-    return {f"{name}.{part}": weight for part, weight in layer.named_parameters()}
-
-
 def _filled(
     model: DecoderOnly, places: dict[str, Tensor], weights: Weights, folder: Path
 ) -> DecoderOnly:
     """Fill a model, its output too, which may be published where it is the embedding as well."""
-    output = model.output.weight
-    own = weights.pop("lm_head.weight", None) if model.config.tied else None
-    fill(places if model.config.tied else places | {"lm_head.weight": output}, weights, folder)
-    if own is not None and not torch.equal(own.to(output), output):
-        raise ValueError(
-            f"{folder} holds an output unlike the embedding, and its config says that both are one."
-        )
+    name, output = "lm_head.weight", model.output.weight
+    if model.config.tied:
+        fill(places, weights, folder, {name: (output, UNTIED)})
+    else:
+        fill(places | {name: output}, weights, folder, {})
     return model.eval()
