@@ -708,3 +708,66 @@ def check_text_ids(ids: Tensor) -> None:
     """Raise a ValueError if these are not the ids (n,) of a text in which a token has a next."""
     if not is_whole(ids) or ids.dim() != 1 or len(ids) < 2:
         raise ValueError(f"Expected the ids (n,) of two tokens or more, got {described(ids)}.")
+
+
+# Day 10 -------------------------------------------------------------------------------------------
+
+
+def check_types(types: Tensor | None, ids: Tensor, are_known: bool) -> None:
+    """Raise a ValueError if types are not one for each id, or a model tells none apart."""
+    if types is None:
+        return
+    if not are_known:
+        raise ValueError("This model doesn't tell two sentences apart: leave the types out.")
+    if types.shape != ids.shape:
+        raise ValueError(
+            f"Expected a type for each of the ids {tuple(ids.shape)}, got {tuple(types.shape)}."
+        )
+
+
+def check_buckets(n_buckets: int, max_distance: int, is_causal: bool) -> None:
+    """Raise a ValueError if these buckets can't hold the distances up to the largest."""
+    check_sizes(n_buckets=n_buckets, max_distance=max_distance)
+    sides = 1 if is_causal else 2
+    if n_buckets % (2 * sides):
+        raise ValueError(
+            f"n_buckets is divided into near and far{'' if is_causal else ', behind and ahead'}, "
+            f"so it is a multiple of {2 * sides}, got {n_buckets}."
+        )
+    near = n_buckets // sides // 2
+    if max_distance <= near:
+        raise ValueError(
+            f"{n_buckets} buckets hold the distances below {near} one by one, so max_distance is "
+            f"above {near}, got {max_distance}."
+        )
+
+
+def check_text_to_text(config: object) -> None:
+    """Raise a ValueError if a T5 is to have what it has not, or begins with no symbol."""
+    of_t5 = {"norm": "pre", "positions": None, "n_kv_heads": None, "target_vocab_size": None}
+    for name, value in of_t5.items():
+        if getattr(config, name) != value:
+            raise ValueError(
+                f"T5 has {name}={value!r}, got {getattr(config, name)!r}: leave {name} out."
+            )
+    if not isinstance(config.start, Integral) or not 0 <= config.start < config.vocab_size:
+        raise ValueError(
+            f"The start is a symbol from 0 to {config.vocab_size - 1}, got {config.start!r}."
+        )
+
+
+def check_pieces(
+    ids: Mapping[str, int], special: Iterable[str], vocab_size: int, whole: bool, file: Path
+) -> None:
+    """Raise a ValueError if a vocabulary lacks a piece, or numbers more than a model knows.
+
+    whole: it has to number as many.
+    """
+    if missing := [piece for piece in special if piece not in ids]:
+        raise ValueError(f"{file} lacks {missing[0]!r}: it is cut short, or of another kind.")
+    last = max(ids.values())
+    if last >= vocab_size or (whole and len(ids) != vocab_size):
+        raise ValueError(
+            f"{file} has {len(ids)} pieces up to number {last}, and the config.json beside it "
+            f"tells of {vocab_size}: fetch both again."
+        )

@@ -76,7 +76,7 @@ def read_config(folder: Path, kind: str) -> PublishedConfig:
 
     Raises: ValueError if it is missing or damaged, or the model is of another kind.
     """
-    config = PublishedConfig(folder / "config.json", _json(folder / "config.json"))
+    config = PublishedConfig(folder / "config.json", read_json(folder / "config.json"))
     config["model_type"]  # has to be there
     config.expect(model_type=kind)
     return config
@@ -90,7 +90,7 @@ def read_weights(folder: Path) -> Weights:
     check_folder(folder)
     if (folder / WEIGHTS).exists() or not (folder / INDEX).exists():
         return dict(_read(folder / WEIGHTS))
-    index = _json(folder / INDEX)
+    index = read_json(folder / INDEX)
     shards = index.get("weight_map")
     if not isinstance(shards, dict) or not all(_is_plain(shard) for shard in shards.values()):
         raise ValueError(f"{folder / INDEX} does not say which file beside it holds which weight.")
@@ -151,7 +151,11 @@ def _is_plain(shard: object) -> bool:
     return isinstance(shard, str) and Path(shard).name == shard and shard.endswith(".safetensors")
 
 
-def _json(file: Path) -> dict[str, Any]:
+def read_json(file: Path) -> dict[str, Any]:
+    """Read a table in JSON.
+
+    Raises: ValueError if there is no such file, or it is cut short or no table.
+    """
     check_folder(file.parent)
     try:
         told = json.loads(file.read_text(encoding="utf-8"))
