@@ -57,6 +57,13 @@ class PublishedConfig(dict):
             raise ValueError(f"{self.file} has {key} = {value!r}: it is a number above 0.")
         return value
 
+    def flag(self, key: str) -> bool:
+        """Return what is true or false."""
+        value = self[key]
+        if not isinstance(value, bool):
+            raise ValueError(f"{self.file} has {key} = {value!r}: it is true or false.")
+        return value
+
     def activation(self, key: str) -> str:
         """Return our name of an activation."""
         name = self[key]

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import check_sequences, check_types
+from utils.arguments import check_sequences, check_sizes, check_types
 from utils.attention import padding_mask
 from utils.classification import first_pool
 from utils.language import UnscaledEmbedding
@@ -49,6 +49,9 @@ class PairEmbedding(nn.Module):
     ):
         super().__init__()
         E = d_model if width is None else width
+        check_sizes(width=E)
+        if n_types != 0:
+            check_sizes(n_types=n_types)
         self.words = UnscaledEmbedding(vocab_size, E)
         self.types = UnscaledEmbedding(n_types, E) if n_types else None
         self.positions = LearnedPositions(max_len, E)

@@ -35,8 +35,8 @@ def read_pieces(folder: Path | str) -> Tokenizer:
     else:
         file = folder / "vocab.txt"
         tokenizer = _word_pieces(_lines(file), folder / "tokenizer_config.json")
-    ids = tokenizer.get_vocab()
-    check_pieces(ids, special, told["vocab_size"], whole=file.suffix == ".txt", file=file)
+    whole = file.suffix == ".txt"
+    check_pieces(tokenizer.get_vocab(), special, told.number("vocab_size"), whole, file)
     return tokenizer
 
 
@@ -52,7 +52,7 @@ def _from_one_file(file: Path, kind: str) -> Tokenizer:
 
 def _lines(file: Path) -> list[str]:
     try:
-        return file.read_text(encoding="utf-8").splitlines()
+        return file.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     except OSError as error:
         raise ValueError(
             f"{file} can't be read ({error.strerror}): a tokenizer is a tokenizer.json, or BERT's "
@@ -68,7 +68,7 @@ def _word_pieces(lines: list[str], file: Path) -> Tokenizer:
     ids = {piece: number for number, piece in enumerate(lines)}
     tokenizer = Tokenizer(models.WordPiece(ids, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(
-        lowercase=told["do_lower_case"],
+        lowercase=told.flag("do_lower_case"),
         strip_accents=told.get("strip_accents"),
         handle_chinese_chars=told.get("tokenize_chinese_chars", True),
     )

@@ -57,7 +57,8 @@ class TextToTextConfig(TransformerConfig):
 
     def __post_init__(self):
         own = {field.name: getattr(self, field.name) for field in fields(TransformerConfig)}
-        TransformerConfig(**own | {"n_heads": 1})  # checks all but that heads divide the width
+        own |= {"n_heads": 1, "n_kv_heads": None}  # all is checked but that heads divide the width
+        TransformerConfig(**own)
         check_sizes(n_heads=self.n_heads, d_k=self.d_k)
         if self.n_decoder_layers is not None:
             check_sizes(n_decoder_layers=self.n_decoder_layers)

@@ -1,0 +1,134 @@
+"""A model that the reference wrote into a folder, and what may be wrong with such a folder."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+
+def offline() -> Iterator[ModuleType]:
+    """`transformers`, without a network, for a fixture."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HF_HUB_OFFLINE", "1")
+        import transformers
+
+        yield transformers
+
+
+def randomised(model: nn.Module) -> nn.Module:
+    """Fill a model with numbers that are large enough to make each part count."""
+    generator = torch.Generator().manual_seed(1)
+    for weight in model.double().parameters():
+        around = 1.0 if weight.dim() == 1 else 0.0
+        nn.init.normal_(weight, around, 0.2, generator=generator)
+    return model.eval()
+
+
+def save(model: nn.Module, folder: Path, **how: object) -> Path:
+    model.save_pretrained(folder, **how)
+    return folder
+
+
+# What may be wrong with it -----------------------------------------------------------------------
+
+
+def weights_of(folder: Path) -> dict[str, torch.Tensor]:
+    return load_file(folder / "model.safetensors")
+
+
+def config_of(folder: Path) -> dict[str, object]:
+    return json.loads((folder / "config.json").read_text())
+
+
+def with_config(**values):
+    def change(folder):
+        (folder / "config.json").write_text(json.dumps(config_of(folder) | values))
+
+    return change
+
+
+def without_config(key):
+    def change(folder):
+        told = config_of(folder)
+        del told[key]
+        (folder / "config.json").write_text(json.dumps(told))
+
+    return change
+
+
+def with_weights(change_weights):
+    def change(folder):
+        stored = weights_of(folder)
+        change_weights(stored)
+        save_file(stored, folder / "model.safetensors")
+
+    return change
+
+
+def with_text(name, text):
+    return lambda folder: (folder / name).write_text(text)
+
+
+def cut_short(share):
+    def change(folder):
+        file = folder / "model.safetensors"
+        file.write_bytes(file.read_bytes()[: int(share * file.stat().st_size)])
+
+    return change
+
+
+def without_file(folder):
+    (folder / "model.safetensors").unlink()
+
+
+def with_a_pickle_alone(folder):
+    without_file(folder)
+    (folder / "pytorch_model.bin").write_bytes(b"cos\nsystem\n")
+
+
+def sharded(weight_map):
+    def change(folder):
+        without_file(folder)
+        index = json.dumps({"weight_map": weight_map})
+        (folder / "model.safetensors.index.json").write_text(index)
+
+    return change
+
+
+REFUSED = {
+    "no folder": (shutil.rmtree, "There is no folder .*: a published model is a folder"),
+    "no config": (lambda folder: (folder / "config.json").unlink(), "config.json can't be read"),
+    "config cut": (with_text("config.json", '{"a": 1'), "config.json is no whole JSON"),
+    "config a list": (with_text("config.json", "[1]"), "config.json holds a list, not a table"),
+    "no bytes of UTF-8": (
+        lambda folder: (folder / "config.json").write_bytes(b"\xff\xfe{}"),
+        "config.json is no whole JSON",
+    ),
+    "other kind": (with_config(model_type="gpt"), "model_type = 'gpt', and the book reads"),
+    "no kind": (without_config("model_type"), "config.json lacks 'model_type'"),
+    "no vocabulary": (without_config("vocab_size"), "config.json lacks 'vocab_size'"),
+    "no size": (with_config(vocab_size="31"), "vocab_size is a whole number of at least 1"),
+    "no weights": (without_file, "There is no .*model.safetensors: fetch the model"),
+    "a pickle": (
+        with_a_pickle_alone,
+        "pytorch_model.bin is a pickle, which may run anything: fetch",
+    ),
+    "header cut": (cut_short(0.1), "no whole file of safetensors .*: perhaps cut short"),
+    "numbers cut": (cut_short(0.9), "no whole file of safetensors .*: perhaps cut short"),
+    "an empty file": (cut_short(0), "no whole file of safetensors .*: perhaps cut short"),
+    "no safetensors": (with_text("model.safetensors", 99 * "no"), "no whole file of safetensors"),
+    "index without map": (sharded(None), "does not say which file beside it holds which weight"),
+    "index out of the folder": (sharded({"a": "../b.safetensors"}), "does not say which file"),
+    "index to a pickle": (sharded({"a": "b.bin"}), "does not say which file beside it"),
+    "a shard missing": (sharded({"a": "b.safetensors"}), "There is no .*b.safetensors: fetch"),
+    "a weight more": (
+        with_weights(lambda stored: stored.update(head=torch.ones(2), tail=torch.ones(2))),
+        "has also the weight head and 1 more: its config.json tells of another model",
+    ),
+}
