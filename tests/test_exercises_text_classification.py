@@ -172,6 +172,33 @@ def test_other_right_answers_about_tokens_pass(exercise, attempt):
     assert verdict(exercise, attempt) == (True, "correct.")
 
 
+def thrown_away(word, merges):
+    new = 256
+    for pair in merges:
+        replace_pair(word, pair, new)
+        new += 1
+    return list(word)
+
+
+def one_place_for_bytes(word, merges):
+    for new in range(len(merges)):
+        word = replace_pair(word, merges[new], new)
+    return word
+
+
+@pytest.mark.parametrize(
+    ("exercise", "attempt", "says"),
+    [
+        ("8.1", lambda *given: merge_step(*given)[1], "only the words came back: return the pair"),
+        ("8.2", thrown_away, "replace_pair changes nothing in its word: keep what it returns."),
+        ("8.2", one_place_for_bytes, "your new tokens are 0, 1, 2, …, which are bytes"),
+    ],
+)
+def test_slips_about_tokens_are_named(exercise, attempt, says):
+    passed, told = verdict(exercise, attempt)
+    assert not passed and told.startswith(says)
+
+
 def test_a_step_that_writes_into_its_words_is_told_so():
     def in_place(words, counts, new):
         pair, merged = merge_step(words, counts, new)
@@ -294,6 +321,33 @@ def test_words_are_left_out_as_the_book_does(label):
     model = Reader()
     expected = classification.leave_one_out(model, TEXT, label)
     torch.testing.assert_close(leave_one_out(model, TEXT, label), expected, **EXACT)
+
+
+def without_an_axis(x, lengths):
+    sums = torch.zeros_like(x[:, 0])
+    for b, n in enumerate(lengths):
+        sums[b] = x[b, :n].sum(dim=0)
+    return sums / lengths
+
+
+def without_a_batch(model, text, label):
+    whole = model(text[None])[0].log_softmax(-1)[label]
+    shorter = [torch.cat([text[:t], text[t + 1 :]]) for t in range(len(text))]
+    return torch.stack([whole - model(ids).log_softmax(-1)[label] for ids in shorter])
+
+
+@pytest.mark.parametrize(
+    ("exercise", "attempt", "says"),
+    [
+        ("8.3", without_an_axis, "each column is divided by another text's length"),
+        ("8.4", without_a_batch, "the model reads a batch, ids (B, T): text[None]"),
+        ("8.5", 66.7, "that is in per cent: a share lies between 0 and 1."),
+        ("8.5", 4, "that is how many of the six: a share lies between 0 and 1."),
+    ],
+)
+def test_slips_about_models_are_named(exercise, attempt, says):
+    passed, told = verdict(exercise, attempt)
+    assert not passed and told.startswith(says)
 
 
 @pytest.mark.parametrize("label", range(3))
