@@ -622,19 +622,20 @@ claim(
 # *5 minutes.* Power et al. trained small Transformers on tables of sums modulo a prime {cite}`power2022grokking`. Long after the training sums were right, and with nothing left to gain there, the other sums became right, too. They called it **grokking**. We repeat it: $a + b$ modulo 53, half of the 2,809 sums for training, one block, AdamW with a
 # weight decay of 1, and for comparison without.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of sums that are right, of those that are learned from and of the others, by step; one line per seed (stored experiment `grokking`). Left with weight decay, right without.", "name": "fig-grokking"}, "image": {"alt": "Two diagrams. In both, the training sums are all right after about 200 steps. With weight decay the other sums stay at a half for three thousand steps and rise to 1 by about step 5,000, with single deep dents. Without weight decay they stay at a half or below for all 8,000 steps."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of sums that are right, of those that are learned from and of the others, by step; one line per seed (stored experiment `grokking`). Left with weight decay, right without.", "name": "fig-grokking"}, "image": {"alt": "Two diagrams. In both, the training sums are all right after about 200 steps. With weight decay the other sums stay at a half for some three thousand steps and rise to 1 by about step 5,000, with single deep dents in both. Without weight decay they stay at a half or below for all 8,000 steps."}}
 sums = experiments.load("grokking")
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.4), sharey=True)
-for ax, decay, title in zip(axes, (1.0, 0.0), ("weight decay 1", "no weight decay")):
+halves = zip(("learned", "others"), ("-", "--"), COLOURS, strict=False)
+halves = [(name, {"linestyle": dash, "color": colour}) for name, dash, colour in halves]
+for ax, decay, title in zip(axes, (1.0, 0.0), ("weight decay 1", "no weight decay"), strict=True):
     for seed, row in enumerate(sums.select(weight_decay=decay)):
-        for name, colour in (("learned", COLOURS[0]), ("others", COLOURS[1])):
+        for name, how in halves:
             x = range(100, 100 * len(row[name]) + 1, 100)
-            ax.plot(
-                x, row[name], color=colour, lw=1.2, marker="", label=name if seed == 0 else None
-            )
-    ax.set(title=title, xlabel="step", ylim=(0, 1.05), xscale="log")
+            named = name if seed == 0 else None
+            ax.plot(x, row[name], lw=1.2, marker="", label=named, **how)
+    ax.set(title=title, xlabel="step", xlim=(0, sums.parameters["steps"]), ylim=(0, 1.05))
 axes[0].set_ylabel("share right")
-axes[0].legend()
+axes[1].legend(loc="lower right")
 plt.show()
 
 # %% [markdown]
