@@ -556,7 +556,7 @@ observe(
 )
 
 # %% [markdown]
-# The bag is ahead! But one run at one rate says little. So a stored experiment tuned both with the same care: four settings each, chosen on the validation set, on few examples and on many, then once on the test set. Its reader has your two blocks, and dropout; it has three seeds. The bag needs none.
+# The bag is ahead! But one run at one rate says little. So a stored experiment tuned both with the same care: four settings each, chosen on the validation set, on few examples and on many, then once on the test set. Its reader is the book's, two such blocks with dropout, trained with three seeds. A bag needs no seed.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers on the test sets, 1,000 reviews and 1,370 sentences, by the number of texts to learn from: means and ranges of three seeds (stored experiment). Horizontal axes are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 1,700 and 6,000 texts. On the reviews the bag stays near 60 percent, the reader rises from below 70 to nearly 100. On the libraries' sentences both rise together, from about 45 to nearly 60 percent for the bag, a few points less for the reader."}}
 stored, ends = experiments.load("classifiers"), {}
@@ -760,7 +760,7 @@ observe(
 #
 # *4 minutes.* Write a sentence of your own, as if you described what some function does. It says which library speaks, and which words gave it away.
 #
-# The bag speaks here, since it did better on validation. That also makes it easy to say why: each word has its number. And how sure it is can be believed more than what the reader says.
+# The bag speaks here, since it did better on validation. That also makes it easy to say why: each word has its number. And its confidence is nearer to the truth.
 
 # %% tags=["evidence"]
 off_bag = expected_calibration_error(said_5["bag"][~fitted], true_rest)
@@ -807,7 +807,9 @@ for library, p in who_says("Draw a line from the first to the last point, in the
 # %% tags=["evidence"]
 recipe = "Boil the eggs for ten minutes and serve them with bread."
 library, p = who_says(recipe)[0]
-observe("“{recipe}” {library}, {p:.0%}.", recipe=recipe, library=library, p=p, holds=p > 0.25)
+observe(
+    "“{recipe}” It says {library}, {p:.0%}.", recipe=recipe, library=library, p=p, holds=p > 0.25
+)
 
 # %% [markdown]
 # And it learns from little. Somebody has to say what each text is, and of that one answer the whole network lives.
