@@ -73,7 +73,7 @@ print(task.spelled(task.tokens.encode(SENTENCE)))
 # %% tags=["evidence", "training"]
 reader, readers = train_both_sides(task)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Loss while Day 6's encoder learns to say the token behind each position: means of 20 steps. The vertical axis is logarithmic.", "name": "fig-both-sides"}, "image": {"alt": "A curve over 400 steps. It stays between five and six nats at first, then falls steeply to below a tenth, and ever more slowly to about 0.005."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Loss while Day 6's encoder learns to say the token behind each position: means of 20 steps. The vertical axis is logarithmic.", "name": "fig-both-sides"}, "image": {"alt": "A curve over 400 steps. It falls slowly from six nats to about three in 140 steps, then steeply to below a tenth, and ends at about 0.005."}}
 learned = torch.tensor(readers.step_loss).view(-1, 20).mean(dim=1)
 curves({"": (range(20, 401, 20), learned)}, "step", "loss (nats per token)", logy=True)
 plt.show()
@@ -448,6 +448,7 @@ guess(
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Bits per byte of the validation text: tables of counts, by how far back they look, and GPT (dashed).", "name": "fig-bits-per-byte"}, "image": {"alt": "A line over 1 to 5 tokens back. It falls from 2.4 to 1.98 bits per byte at 2 and slowly on to 1.87 at 5. The dashed line of GPT lies at 2.00."}}
 ax = curves({"": (range(1, 6), [*bits.values()])}, "tokens back", "bits per byte")
 ax.axhline(ours, color=INK, lw=1, ls="--")
+ax.set_xticks([*range(1, 6)])
 plt.show()
 
 # %% tags=["evidence"]
@@ -577,7 +578,7 @@ guess(
     because=f"It is {hot:.0%}; at 0.4 it is {warm:.0%}. Pieces of words are put together freely when all tokens come near to each other.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Texts of 60 tokens by temperature, without top-k and top-p: the share of their words that the training text has, and the share of different ones. Means of 20 texts, and the range of the middle half of them.", "name": "fig-temperatures"}, "image": {"alt": "Two lines over temperatures from 0.1 to 1.6. The share of words that exist stays above 0.8 up to 0.7 and falls to about 0.55. The share of different words rises from about 0.7 to nearly 1."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Texts of 60 tokens by temperature, without top-k and top-p: the share of their words that the training text has, and the share of different ones. Means of 20 texts, and the range of the middle half of them.", "name": "fig-temperatures"}, "image": {"alt": "Two lines over temperatures from 0.1 to 1.6. The share of words that exist stays at about 0.8 up to 1.0 and falls to about 0.55. The share of different words rises from about 0.7 to nearly 1."}}
 shares = {"exist": (taus, exist), "different": (taus, varied)}
 curves(shares, "temperature", "share of words", within=50)
 plt.show()
