@@ -63,7 +63,7 @@ quiz("09_gpt")
 #
 # *5 minutes.* Yesterday an encoder read a text and said what it is about. It can't write a word. But the next word is an answer, too: give the encoder an output at each position, and ask there for the **next token**.
 #
-# The text is scikit-learn's documentation, which Days 3 and 7 read, cut into yesterday's byte pairs. We use one of its sentences all day.
+# The text is scikit-learn's documentation, which Days 3 and 7 read, cut into yesterday's byte pairs. We use one sentence all day.
 
 # %%
 task = Writing()
@@ -83,7 +83,7 @@ plt.show()
 
 # %%
 text = tasks.best_continuation(reader, task.tokens.encode("The number of"), n=8)
-lost = perplexity(tasks.surprises_at_the_end(task, reader).mean())
+lost = perplexity(surprises_at_the_end(task, reader).mean())
 _, weights = reader(task.ids["validation"][None, :64], need_weights=True)  # (1, 1, h, T, T)
 look = weights[0, 0].diagonal(1, -2, -1).mean(dim=-1).max()  # of all heads at the next token
 
@@ -147,7 +147,7 @@ print([f"{nats:.2f}" for nats in -chances.log()], f"mean {-chances.log().mean():
 
 # %%
 def next_token_loss(logits, ids):
-    """Shapes: logits (B, T, V) about what follows each token of ids (B, T); to a tensor of one number."""
+    """Shapes: logits (B, T, V) about what follows each token of ids (B, T), to a scalar tensor."""
     raise NotImplementedError
 
 
@@ -460,7 +460,7 @@ observe(
 )
 
 # %% [markdown]
-# So a table beats a network, at this size and after so short a training. Even two tokens back do as well. (The best table was chosen by the text that judges it; from 3 tokens on, that hardly matters.) Why does it win? Let us ask how often the training text has three tokens in a row.
+# So a table beats a network, at this size and after so short a training. Even two tokens back do as well. (The best table was chosen by the text that judges it; from 3 tokens on, that hardly matters.) Why does it win? Let us count how often the training text has each three neighbours of the validation text.
 
 # %%
 threes = {part: [*map(tuple, of.unfold(0, 3, 1).tolist())] for part, of in task.ids.items()}
@@ -512,7 +512,7 @@ right, mixed = (
 
 # %% tags=["evidence"]
 observe(
-    "Over the validation text, a token that begins a word costs {begin:.1f} bits on average, one that goes on with it {inside:.1f}. Our sentence costs {right:.0f} bits, in the other order {mixed:.0f}.",
+    "Over the validation text, a token that begins a word costs {begin:.1f} bits on average, one that goes on with it {inside:.1f}. Our sentence costs {right:.0f} bits, and {mixed:.0f} in the other order.",
     **{"begin": begin, "inside": inside, "right": right, "mixed": mixed},
     holds=begin > inside + 1.5 and mixed > 1.5 * right,
 )
@@ -608,7 +608,7 @@ print("Today we learned", end="")
 _ = continued("Today we learned", seed=2, say=partial(print, end="", flush=True))
 
 # %% [markdown]
-# It has the tone, and no thought. A quarter of a million letters have taught it words, quotation marks and how a sentence of documentation runs. For Shakespeare's plays, change one argument at the top and run the page again (the text is fetched once). A sentence with numbers that doesn't hold for the plays stops it there; go on with the cell below.
+# It has the tone, and no thought. A quarter of a million letters have taught it words, quotation marks and how a sentence of documentation runs. For Shakespeare's plays, change one argument at the top and run the page again (the text is fetched once). A sentence with numbers that doesn't hold for the plays stops it there; then go on with the next cell.
 #
 #     from utils.data.corpora import tiny_shakespeare
 #     task = Writing(tiny_shakespeare)
