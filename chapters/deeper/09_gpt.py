@@ -54,7 +54,7 @@ show_source(RMSNorm)
 
 # %% [markdown]
 # **RMS norm** {cite}`zhang2019root` leaves out the mean, and the bias. There is less to do, so is it faster? That depends on who wrote the kernel. For layer norm PyTorch has one kernel that does everything at once on a processor; for
-# RMS norm it has none there, and the pieces run one after another. `make bench` has both rows: here a step of RMS norm takes about three times as long as one of layer norm.
+# RMS norm it has none there, and the pieces run one after another. `make bench` times both on your machine.
 #
 # **SwiGLU** {cite}`shazeer2020glu` bends one product and lets it open or close the other.
 #
@@ -127,11 +127,11 @@ observe(
 # | embedding | not multiplied by $\sqrt{D}$; it is the output, too | not multiplied; in small models it is the output, too |
 # | positions | learned, up to 1,024 | rotary, in halves, often stretched |
 # | norm | layer norm | RMS norm |
-# | queries, keys, values | one matrix, `c_attn`, the other way round | three matrices, with fewer heads of keys |
+# | queries, keys, values | one matrix, `c_attn`, transposed | three matrices, with fewer heads of keys |
 # | feed-forward layer | GELU by its tanh | SwiGLU |
 # | biases | everywhere | nowhere |
 #
-# Each row is a trap, because a wrong choice gives no error. It gives a model that babbles. `c_attn` computes $x W$ where we compute $W x$, and one turn lays it right.
+# Each row is a trap, because a wrong choice gives no error. It gives a model that babbles. `c_attn` computes $x W$ where we compute $W x$, so it has to be transposed.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "GPT-2's `c_attn` for a width of 2, as it is published, and the rows of our W_in.", "name": "fig-c-attn"}, "image": {"alt": "Left, the weight of c_attn: two rows and six columns, in pairs of columns named queries, keys, values. An arrow leads to its transpose, W_in: six rows and two columns, in pairs of rows with the same names."}}
 ax = sheet(6.2)
@@ -144,7 +144,7 @@ for i, role in enumerate(("query", "key", "value")):
     brace(ax, right, "right", ("queries", "keys", "values")[i])
 arrow(ax, (7.4, 3.05), (10.0, 3.05))
 note(ax, (4.05, 1.6), "weight of c_attn")
-note(ax, (8.7, 2.6), "turned over")
+note(ax, (8.7, 2.6), "transposed")
 note(ax, (11.25, 5.9), "W_in")
 plt.show()
 
@@ -328,6 +328,14 @@ whole, large, small = gradient(rows), gradient(rows[:7]), gradient(rows[7:])
 alike = ((large + small) / 2 - whole).norm() / whole.norm()
 weighed = ((7 * large + 2 * small) / 9 - whole).norm() / whole.norm()
 
+# %% tags=["evidence"]
+observe(
+    "The mean of the two gradients is off from the whole batch's by {alike:.0%} of its size. Each weighted by its share of the examples, they are off by {weighed:.0e}.",
+    alike=alike,
+    weighed=weighed,
+    holds=alike > 0.05 and weighed < 1e-5,
+)
+
 # %% [markdown]
 # And do two processes go the way of one? A stored experiment takes 20 steps of Day 9's GPT in double precision: one process with batches of 32 pieces, and two with 16 each.
 
@@ -372,13 +380,13 @@ observe(
 # That is processor time, on a machine that others used as well; how much of it you save by the clock depends on your cores and cables.
 #
 # **On paper: 8 GPUs, and 1,000.** In a **ring**, each process sends only to its neighbour {cite}`patarasuk2009bandwidth`. The gradients are cut into $n$ parts. For $n - 1$ steps the parts travel and are added up on the way, for another $n - 1$ the sums go round. So each process sends $2 (n - 1)/n$ times the gradients, *hardly more
-# for 1,000 processes than for 8*. We take GPT-2's 124 million parameters, 16,384 tokens per GPU and step, $6 N$ operations per token and parameter at 200 TFLOP/s, links of 100 GB/s within a machine and 25 GB/s between machines, and 10 µs for a step of the ring.
+# for 1,000 processes than for 8*. We take the smallest GPT-2, with 124 million parameters $N$ {cite}`radford2019language`, and $6 N$ operations for a token's forward and backward pass. The rest is assumed, in round numbers: 16,384 tokens per GPU and step, a GPU that does 200 TFLOP/s, links of 100 GB/s within a machine and 25 GB/s between machines, and 10 µs for a step of the ring.
 
 # %%
 N = 124e6
 compute = 6 * N * 16_384 / 200e12  # seconds of a GPU's own work
 rows = []
-for n, bandwidth in ((8, 100e9), (1000, 25e9)):
+for n, bandwidth in ((8, 100e9), (1000, 25e9)):  # bytes per second
     around = ring_seconds(4 * N, n, bandwidth, latency=1e-5)
     rows.append([n, ring_bytes(4 * N, n) / 1e9, 1000 * around, 1000 * compute])
 
@@ -444,7 +452,7 @@ plt.show()
 
 # %% [markdown]
 # Does training find this? We let small GPTs with two blocks and four heads in each read sequences of 48 symbols in which a random segment of 12 to 24 symbols comes again and again. Where the segment is new, nothing can be known: 64 symbols, $\ln 64 = 4.16$ nats. Where it comes again, the context says it all. The heads see near
-# symbols more easily than far ones (Day 6's ALiBi); with rotary positions and as many steps, the heads did not form in our tries.
+# symbols more easily than far ones (Day 6's ALiBi).
 #
 # How much does a head look like an induction head? Its **prefix-matching score** is its mean weight on what followed the present symbol before.
 
@@ -554,14 +562,14 @@ observe(
 )
 
 # %% [markdown]
-# And is *everything* that comes from the context the work of these heads? A model with one block has none. What it gains from the context is the difference between its losses on new and on repeated segments, and that isn't nothing: symbols that were there come again.
+# And is *everything* that comes from the context the work of these heads? A model with one block has none. What it gains from the context is the difference between its losses on new and on repeated segments, and that isn't nothing: symbols that were there come again. And here copying is all there is to learn from a context, which in a language it is not.
 #
 # (claim-gpt-3)=
 
 # %% tags=["evidence"]
 claim(
     "gpt-3",
-    "Yes, if two blocks copy: the loss is {usual:.1f}, without these heads {without:.1f}, without the rest {rest:.1f}. One block has none and gains {alone:.1f}.",
+    "Yes, if the task is to copy: without these heads {usual:.1f} nats become {without:.1f}, without the rest {rest:.1f}. But one block, without any, gains {alone:.1f}.",
     usual=in_the_end("again"),
     without=in_the_end("without induction heads"),
     rest=in_the_end("without the rest"),

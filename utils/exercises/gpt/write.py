@@ -56,14 +56,14 @@ def counted(answer: Callable) -> Callable:
     return within
 
 
-class Writing(Exercise):
+class ReadOnce(Exercise):
     """An exercise whose answers are `counted`: values alone don't show what was read anew."""
 
     def judge(self, attempt):
         return super().judge(counted(attempt) if callable(attempt) else attempt)
 
 
-exercise = Writing("9.4", write, gradient=False, runs=True)
+exercise = ReadOnce("9.4", write, gradient=False, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------
