@@ -129,7 +129,7 @@ observe(
 # %% [markdown]
 # ## The idea
 #
-# *3 minutes.* "How was the film?" You think of two hours of pictures, and say: "Good." To read is to forget on purpose, and the art is to forget the right things. A model that reads takes four steps, and may forget at three of them:
+# *3 minutes.* To read is to forget on purpose, and the art is to forget the right things. A model that reads takes four steps, and may forget at three of them:
 #
 # 1. A text is cut into **tokens**. A word for which there is none is lost.
 # 2. Tokens become vectors, and look at each other. A bag of words leaves this out, and with it the order.
@@ -141,16 +141,13 @@ mechanisms.road(PAIR[0], "it is good")
 plt.show()
 
 # %% [markdown]
-# We go down this road, and ask at each step what is lost.
-
-# %% [markdown]
 # ## Step by step
 #
 # ### Which symbols?
 #
 # *14 minutes, most of them yours.* A network wants numbers, so a text has to become symbols. **Characters** are few, and none is ever unknown. But rows of them are long, and *not* is three symbols that someone has to put together. **Words** make short rows. But each needs a vector of its own, and one that wasn't in the training set has none: names, typing errors and *unfunny* all become the same `<unk>`.
 #
-# Today's reader reads words, and does well with them. What you write in this section is for tomorrow, when a writer needs a token for everything. ([For today's reader](deeper/08_text_classification.ipynb#deeper-subwords) such tokens neither help nor harm.)
+# Today's reader does well with words. What you write in this section is for tomorrow, when a writer needs a token for everything. ([Today](deeper/08_text_classification.ipynb#deeper-subwords) such tokens neither help nor harm.)
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "One text, three ways to cut it, the last of them an example. Hatched: a word that was not in the training set. Right: the number of tokens.", "name": "fig-three-cuts"}, "image": {"alt": "The text an unfunny plot three times. As characters it is 15 cells; as words three, of which unfunny is hatched; as subwords five: an, un, fun, ny, plot. Each piece stands under its letters."}}
 example, subwords = "an unfunny plot", "an un fun ny plot".split()
@@ -196,7 +193,7 @@ merge_step = check("8.1", merge_step)
 check.show_reference("8.1")
 
 # %% [markdown]
-# Now it reads 100 kB of what five libraries say in their documentation. (Later we ask which of them says what.)
+# Now it reads 100 kB of what five libraries say in their documentation.
 
 # %%
 real = libraries.sentences()
@@ -247,7 +244,7 @@ for word in (" function", " normalization", " unfunny", " Shakespeare", " 好"):
 table(rows, ["word", "its pieces", "number"])
 
 # %% [markdown]
-# Nothing is unknown. At worst a word is written in bytes, as 好, which has three (one alone is shown as �). A space belongs to the word that follows. What is the price?
+# Nothing is unknown. At worst a word is written in bytes, as 好, which has three. A space belongs to the word that follows. What is the price?
 
 # %%
 learned = tokens.learn_merges_indexed(" ".join(s.text for s in real.train), 3000)  # as you, faster
@@ -256,9 +253,11 @@ per_sentence = {}
 for n in (10, 30, 100, 300, 1000, 3000):
     pairs = tokens.BytePairs.from_merges(learned[:n])
     per_sentence[n] = fmean(len(pairs.encode(text)) for text in held)
+in_words, characters = fmean(len(tokens.words(text)) for text in held), fmean(map(len, held))
+known = {word for sentence in real.train for word in sentence.words}
+new_words = [word not in known for sentence in real.validation for word in sentence.words]
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Tokens per sentence of the five libraries, by the number of merges: means over the validation set. Dashed: words. The horizontal axis is logarithmic.", "name": "fig-token-counts"}, "image": {"alt": "A falling curve over the number of merges from 10 to 3000, from about 70 tokens a sentence down to about 23, towards a dashed line below at about 17 words."}}
-in_words = fmean(len(tokens.words(text)) for text in held)
 lines = {"byte pairs": (list(per_sentence), list(per_sentence.values()))}
 ax = curves(lines, "merges", "tokens per sentence", logx=True)
 ax.axhline(in_words, color=INK, lw=1, ls="--")
@@ -266,9 +265,6 @@ ax.set_ylim(0)
 plt.show()
 
 # %% tags=["evidence"]
-known = {word for sentence in real.train for word in sentence.words}
-new_words = [word not in known for sentence in real.validation for word in sentence.words]
-characters = fmean(map(len, held))
 observe(
     "A sentence is {characters:.0f} characters, {pairs:.0f} byte pairs after 3,000 merges, or {words:.0f} words. But {unknown:.1%} of the words in new modules were never seen before, though names are masked.",
     characters=characters,
@@ -287,7 +283,7 @@ observe(
 # x_i = c_i \left(1 + \ln \frac{1 + n}{1 + n_i}\right) ,
 # $$ (eq-tfidf)
 #
-# and then each text's numbers are scaled to the length 1. To weigh a word by how few texts hold it was the idea of {cite:t}`sparckjones1972statistical`. The 1s are scikit-learn's: the first keeps a word of every text from counting nothing, the others keep us from dividing by 0. Logistic regression learns a weight for each $x_i$.
+# and then each text's numbers are scaled to the length 1. The second factor goes back to {cite:t}`sparckjones1972statistical`. Its 1s are scikit-learn's: the first keeps a word of every text from counting nothing, the others keep us from dividing by 0. Logistic regression learns a weight for each $x_i$.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Two reviews, one bag. Whatever is done with these counts, both get the same answer.", "name": "fig-bags"}, "image": {"alt": "Above, the words of the plot was not good but the music was great, below, those of the plot was good but the music was not great. From all words arrows lead to a row of counts between them: but 1, good 1, great 1, music 1, not 1, plot 1, the 2, was 2. Both sets of arrows lead to the same counts."}}
 mechanisms.bags(*PAIR)
@@ -308,16 +304,18 @@ guess(
 # %% [markdown]
 # So ours fails twice. It is blind to the order, which costs a quarter. And it can only *add*. Even where the bag would tell, a sum can't turn over what a *not* turns over. Day 6's desk could: it isn't linear. But what the bag has lost, no desk brings back. How much order is needed? We count the same for **windows** of a few words, all that a convolution of Day 1 can see.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Reviews that are right. The first bar is the trained bag of words; the others are ceilings, counted over all reviews that the grammar writes. Dashed: a guess.", "name": "fig-ceilings"}, "image": {"alt": "Five bars. The trained bag reaches 64 percent. The ceiling of a bag is 75 percent, that of windows of two and of three words 89 percent, of windows of four 100 percent."}}
+# %%
 shares = {"trained bag": of_bag["all"], "any bag": most}
 for size in (2, 3, 4):
     shares[f"windows of {size}"] = reviews.ceiling(reviews.windows(size))
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Reviews that are right. The first bar is the trained bag of words; the others are ceilings, counted over all reviews that the grammar writes. Dashed: a guess.", "name": "fig-ceilings"}, "image": {"alt": "Five bars. The trained bag reaches 64 percent. The ceiling of a bag is 75 percent, that of windows of two and of three words 89 percent, of windows of four 100 percent."}}
 ax = bars({name: 100 * share for name, share in shares.items()}, "right (%)")
 ax.axvline(50, color=INK, lw=1, ls="--")
 plt.show()
 
 # %% [markdown]
-# Two words catch *truly good*, what stands beside a *but*, and a *not* right before its word. Three catch no more. In "I would **not** call the **plot** good but I would call the music great", from *not* to *plot* it takes four words, so three don't tell which half is turned over. For this grammar, four are enough. But somebody has to know that in advance, and people don't write by this grammar. A look reaches all words, however far they are.
+# Two words catch *truly good*, what stands beside a *but*, and a *not* right before its word. Three catch no more. In "I would **not** call the **plot** good but I would call the music great", from *not* to *plot* it takes four words, so three don't tell which half is turned over. For this grammar, four are enough. But somebody has to know that in advance. A look reaches all words, however far they are.
 
 # %% [markdown]
 # ### Many texts at once
@@ -427,7 +425,7 @@ class Classifier(nn.Module):
 
 
 # %% [markdown]
-# We train it as on Day 6: Adam, a learning rate that rises and falls, and batches of texts of similar length.
+# We train it as on Day 6, with Adam and a learning rate that rises and falls.
 
 
 # %% tags=["training"]
@@ -440,13 +438,7 @@ def train(model, task, epochs, rate):
 
 torch.manual_seed(0)
 reader = Classifier(len(task.vocabulary), n_classes=2)
-history = train(reader, task, epochs=8, rate=3e-3)
-
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss of each batch while the reader learns the reviews, in eight passes. Dashed: that of a guess.", "name": "fig-reader-loss"}, "image": {"alt": "A ragged falling curve over 750 batches. It stays near 0.69 for about 100, falls until 400 or so, with many peaks, and is then close to 0."}}
-ax = curves({"loss": (range(len(history.step_loss)), history.step_loss)}, "batch", "loss")
-ax.lines[0].set(marker="", lw=1)
-ax.axhline(torch.tensor(2).log(), color=INK, lw=1, ls="--")
-plt.show()
+train(reader, task, epochs=8, rate=3e-3)
 
 
 # %%
@@ -508,12 +500,12 @@ torch.testing.assert_close(ours(ids, lengths), ours.output(expected), rtol=1e-10
 print("the logits agree with nn.TransformerEncoder, averaged text by text: ten digits")
 
 # %% [markdown]
-# Gradients, and the book's own model with its rotary positions, are on the [deeper page](deeper/08_text_classification.ipynb#deeper-reader-right).
+# Gradients and rotary positions are on the [deeper page](deeper/08_text_classification.ipynb#deeper-reader-right).
 
 # %% [markdown]
 # ## Train it
 #
-# *8 minutes.* A grammar is tidy. People aren't. Here is what the authors of five libraries, all of them installed with this book, write in their documentation. Names are masked as `<name>`, numbers as `<number>`. Which library says it?
+# *8 minutes.* A grammar is tidy. People aren't. Here is what the authors of five libraries write in their documentation. Names are masked as `<name>`, numbers as `<number>`. Which library says it?
 
 # %% tags=["view"]
 (heard,) = [said for said in real.train if "fanbelts" in said.words]
@@ -527,7 +519,7 @@ guess(
 # %% [markdown]
 # No module of a library is in two of the parts, and near copies of a sentence are left out. Otherwise a model that has learned *sentences* would look as if it had learned the library ([how many would be on both sides](deeper/08_text_classification.ipynb#deeper-library-leak)).
 #
-# Words that occur once in the training set become `<unk>`, so that the reader learns what to make of one; the bag leaves them out. Both are trained.
+# Words that occur once in the training set become `<unk>`, so that the reader learns what to make of one; the bag leaves them out.
 
 # %% tags=["training"]
 task_5 = reading.as_task(real.train, real.validation, real.test, least=2)
@@ -542,12 +534,11 @@ train(reader_5, task_5, epochs=3, rate=2e-3)
 # %%
 said_5 = {"bag": torch.from_numpy(bag_5.predict_log_proba(task_5.validation.texts))}
 said_5["reader"] = says(reader_5, task_5.validation.texts, task_5.vocabulary)
-true_5 = task_5.validation.labels
+true_5, right_5 = task_5.validation.labels, {}
+for name, logits in said_5.items():
+    right_5[name] = (logits.argmax(-1) == true_5).double().mean().item()
 
 # %% tags=["evidence"]
-right_5 = {
-    name: (logits.argmax(-1) == true_5).double().mean().item() for name, logits in said_5.items()
-}
 observe(
     "The bag names the right library for {bag:.0%} of {n:,} validation sentences, the reader for {reader:.0%}. A guess would for 20 %.",
     n=len(true_5),
@@ -556,7 +547,7 @@ observe(
 )
 
 # %% [markdown]
-# The bag is ahead! But one run at one rate says little. So a stored experiment tuned both with the same care: four settings each, chosen on the validation set, on few examples and on many, then once on the test set. Its reader is the book's, two such blocks with dropout, trained with three seeds. A bag needs no seed.
+# The bag is ahead! But one run at one rate says little. So a stored experiment tuned both with the same care: four settings each, chosen on the validation set, on few examples and on many, then once on the test set. (Its reader has dropout, and three seeds; a bag needs none.)
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers on the test sets, 1,000 reviews and 1,370 sentences, by the number of texts to learn from: means and ranges of three seeds (stored experiment). Horizontal axes are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 1,700 and 6,000 texts. On the reviews the bag stays near 60 percent, the reader rises from below 70 to nearly 100. On the libraries' sentences both rise together, from about 45 to nearly 60 percent for the bag, a few points less for the reader."}}
 stored, ends = experiments.load("classifiers"), {}
@@ -582,28 +573,21 @@ observe(
 )
 
 # %% [markdown]
-# So there is no better reader, only a better reader *for something*. Where order decides, the bag is blind. Where single words give the author away, no reader here gains from order, and a sum of words is ahead by a few points. Nor are looks the only way to see order: Day 3's LSTM, from both ends, does at least as well on the reviews, and needs fewer of them ([six models](deeper/08_text_classification.ipynb#deeper-six) side by side). All of them learned from scratch; readers that have first read billions of words are another matter, and not tried here.
+# So there is no better reader, only a better reader *for something*. Where order decides, the bag is blind. Where single words give the author away, no reader here gains from order, and a sum of words is ahead by a few points. Nor are looks the only way to see order: Day 3's LSTM, from both ends, does at least as well on the reviews, and needs fewer of them ([six models](deeper/08_text_classification.ipynb#deeper-six) side by side). All of them learned from scratch. Pretrained on billions of words, it is another matter, which isn't tried here.
 
 # %% [markdown]
 # ## Look inside
 #
-# *14 minutes, some of them yours.* First, what went wrong? Which library was taken for which?
+# *14 minutes, some of them yours.* First, what went wrong? Which library was taken for which? Most often numpy and scipy, each for the other.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Validation sentences of the five libraries (rows), and what the bag of words said (columns).", "name": "fig-libraries-confused"}, "image": {"alt": "A map of five rows and five columns with numbers. The diagonal is brightest. Off it, numpy and scipy are most often exchanged; sklearn is told best."}}
 confused = torch.zeros(5, 5)
 for pair in zip(true_5.tolist(), said_5["bag"].argmax(-1).tolist()):
     confused[pair] += 1
+assert (confused + confused.T).triu(1).argmax() == 5 * 1 + 2  # numpy and scipy
 marks = {"rows": libraries.LIBRARIES, "columns": libraries.LIBRARIES}
 heat_map(confused, xlabel="said", ylabel="true", annotate=True, **marks)
 plt.show()
-
-# %% tags=["evidence"]
-exchanged = (confused + confused.T).triu(1)
-observe(
-    "numpy and scipy are taken for each other {times} times, more often than any other two.",
-    times=int(exchanged[1, 2]),
-    holds=exchanged.argmax() == 1 * 5 + 2,
-)
 
 # %% [markdown]
 # ### Which words decided?
@@ -614,7 +598,7 @@ observe(
 # s_t = \ln p(y \mid x) - \ln p(y \mid x \text{ without } x_t) .
 # $$ (eq-leave-one-out)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Leaving one out, with a judge so simple that one can follow it. It says how much speaks for *bad*: *great* counts −1, but with a *not* it counts 1. A word's score is what the judge says with all words, minus what it says without this one.", "name": "fig-leave-one-out"}, "image": {"alt": "Six rows of the sentence the music was not great. In the first nothing is struck out, and the judge says 1. In each of the others one word is struck out: without the, music or was it still says 1, a score of 0; without not it says -1, a score of 2; without great 0, a score of 1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Leaving one out, with a judge so simple that one can follow it. It says how much speaks for *bad*: *great* counts −1, but with a *not* it counts 1.", "name": "fig-leave-one-out"}, "image": {"alt": "Six rows of the sentence the music was not great. In the first nothing is struck out, and the judge says 1. In each of the others one word is struck out: without the, music or was it still says 1, a score of 0; without not it says -1, a score of 2; without great 0, a score of 1."}}
 sentence = "the music was not great".split()
 
 
@@ -686,7 +670,7 @@ for review in pair + others:
 decided(asked)
 
 # %% [markdown]
-# A few reviews can be picked to suit any method. So a stored experiment asked three other readers about 300 reviews each. How often is the word with the highest score one that decides?
+# Where a word that decides scores 0, this reader needs less than the grammar does. But six reviews are few. So a stored experiment asked three other readers about 300 reviews each. How often is the word with the highest score one that decides?
 
 # %% tags=["view"]
 marked = experiments.load("decided")
@@ -719,18 +703,19 @@ plt.show()
 # p = \operatorname{softmax}(z / \tau) .
 # $$ (eq-calibrated)
 #
-# Above 1 it makes the model less sure of every answer, and changes no answer. We choose it on every other module of the validation set, and look at what the reader says of the rest.
+# Above 1, every answer becomes less sure, and none changes. We choose $\tau$ on every other module of the validation set, and measure on the rest.
 
 # %%
 modules = sorted({sentence.module for sentence in real.validation})
 fitted = torch.tensor([modules.index(s.module) % 2 == 0 for s in real.validation])
 tau = fit_temperature(said_5["reader"][fitted], true_5[fitted])
 rest, true_rest = said_5["reader"][~fitted], true_5[~fitted]
+judged = {"as trained": rest, "divided by τ": rest / tau, "bag": said_5["bag"][~fitted]}
+bins = {name: reliability(logits, true_rest, n_bins=5) for name, logits in judged.items()}
+off = {name: expected_calibration_error(logits, true_rest) for name, logits in judged.items()}
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "How sure the reader is of its answers, in five bins, and how often it is right. The larger a disc, the more answers. On the dashed line the reader would be calibrated.", "name": "fig-reliability"}, "image": {"alt": "Two curves of discs over the confidence from 0.2 to 1. As trained, most discs lie below the dashed diagonal, and the largest is at the right. Divided by the temperature the discs move to the left: the first two are on the diagonal, the last is far above it."}}
-both = {"as trained": rest, "divided by τ": rest / tau}
-bins = {name: reliability(logits, true_rest, n_bins=5) for name, logits in both.items()}
-lines = {name: (of.confidence, of.accuracy) for name, of in bins.items()}
+lines = {name: (bins[name].confidence, bins[name].accuracy) for name in list(bins)[:2]}
 ax = curves(lines, "confidence", "share right")
 for line, of in zip(ax.lines, bins.values()):
     ax.scatter(of.confidence, of.accuracy, s=of.count, color=line.get_color())
@@ -738,38 +723,26 @@ ax.plot([0.2, 1], [0.2, 1], color=INK, lw=1, ls="--", marker="")
 plt.show()
 
 # %% tags=["evidence"]
-off = [expected_calibration_error(logits, true_rest) for logits in both.values()]
-surest = bins["divided by τ"]
+best = bins["divided by τ"]
 observe(
-    "In 15 bins, confidence and accuracy are {before:.0%} apart on average. Divided by τ = {tau:.2f}, {after:.0%}: of the answers that are then surest, {sure:.0%} on average, {right:.0%} are right.",
-    before=off[0],
+    "In 15 bins, the reader's confidence and accuracy are {before:.0%} apart on average. Divided by τ = {tau:.2f}, {after:.0%}; the bag's are {bag:.0%} apart, with no temperature at all.",
+    before=off["as trained"],
     tau=tau,
-    after=off[1],
-    sure=surest.confidence[-1].item(),
-    right=surest.accuracy[-1].item(),
-    holds=tau > 1.2
-    and off[1] < off[0] - 0.02
-    and surest.accuracy[-1] > surest.confidence[-1] + 0.1,
+    after=off["divided by τ"],
+    bag=off["bag"],
+    holds=off["as trained"] > off["divided by τ"] + 0.02 > off["bag"]
+    and best.accuracy[-1] > best.confidence[-1] + 0.1,
 )
 
 # %% [markdown]
-# On average one number helps. It can't bend a curve: now the reader is not sure enough of its best answers.
+# On average that helps. But one number can't bend a curve: now the best answers are not sure enough.
 
 # %% [markdown]
 # ## Show someone
 #
 # *4 minutes.* Write a sentence of your own, as if you described what some function does. It says which library speaks, and which words gave it away.
 #
-# The bag speaks here, since it did better on validation. That also makes it easy to say why: each word has its number. And its confidence is nearer to the truth.
-
-# %% tags=["evidence"]
-off_bag = expected_calibration_error(said_5["bag"][~fitted], true_rest)
-observe(
-    "The bag's confidence is {bag:.0%} off, without any temperature; the reader's was {reader:.0%}.",
-    bag=off_bag,
-    reader=off[0],
-    holds=off_bag < off[0] - 0.03,
-)
+# The bag speaks here, since it did better on validation. That also makes it easy to say why: each word has its number.
 
 # %% tags=["view"]
 counted, weighed = bag_5
@@ -800,19 +773,11 @@ for library, p in who_says("Draw a line from the first to the last point, in the
 # %% [markdown]
 # ## Where it breaks
 #
-# *3 minutes.* Ask the reader which word comes after "the music was". It has no answer: how good and how bad is all that it can say. It names a text, and can't write a word.
+# *3 minutes.* Ask the reader which word comes after "the music was". It has no answer: how good and how bad is all that it can say.
 #
-# It must also name a class, whatever it is given. A recipe gets a library, and a percentage.
-
-# %% tags=["evidence"]
-recipe = "Boil the eggs for ten minutes and serve them with bread."
-library, p = who_says(recipe)[0]
-observe(
-    "“{recipe}” It says {library}, {p:.0%}.", recipe=recipe, library=library, p=p, holds=p > 0.25
-)
-
-# %% [markdown]
-# And it learns from little. Somebody has to say what each text is, and of that one answer the whole network lives.
+# And it must name a class, whatever it is given: a recipe gets a library, and a percentage.
+#
+# It also learns from little. Somebody has to say what each text is, and of that one answer the whole network lives.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "What a text can teach. Above, one answer for the whole of it, as today. Below, an answer at each place: the next word.", "name": "fig-one-answer"}, "image": {"alt": "Two rows of the five words the music was not great. In the upper one arrows from all words lead to one box, bad. In the lower one an arrow leads from each word to a box with the next word: music, was, not, great, and a full stop."}}
 ax = sheet(8.0)
