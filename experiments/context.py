@@ -15,7 +15,7 @@ from utils.training.metrics import surprises
 
 PARAMETERS = {
     "seed": [0, 1, 2],
-    "rate": [5e-3, 1e-2, 2e-2, 4e-2],
+    "rate": [2.5e-3, 5e-3, 1e-2, 2e-2, 4e-2],
     "context": [4, 8, 16, 32, 64, 128, 256],
 }
 STEPS, LETTERS = 300, 1024

@@ -17,7 +17,7 @@ from utils.tasks.todays_block import ALL, CHANGES, PLAIN, T, build, train
 
 PARAMETERS = {
     "seed": [0, 1, 2],
-    "rate": [3e-3, 1e-2, 2e-2],
+    "rate": [1e-3, 3e-3, 1e-2, 2e-2],
     "change": [PLAIN, *CHANGES, ALL],
 }
 SECONDS = ("milliseconds", "as long", "loss in equal time")
