@@ -11,9 +11,10 @@ from torch import nn
 from utils.data.text import Vocabulary
 from utils.efficient import KVCache
 from utils.language.shift import ShiftedAttention, TokenShift
+from utils.measure import experiments
 from utils.tasks import letters, race
 from utils.tasks.letters import judged, optimiser_of, pieces
-from utils.tasks.race import BASELINE, CHANGES, MOST, WINNER, alone, build, without
+from utils.tasks.race import BASELINE, CHANGES, MOST, TUNED, WINNER, alone, build, without
 from utils.training.counting import WittenBell
 from utils.training.loop import Batches, fit
 from utils.training.optimisers import MuonAndAdamW, decayed, hidden_matrices
@@ -214,6 +215,15 @@ def _racers():
         yield from ((f"{change} alone", alone(change)), (f"without {change}", without(change)))
 
 
+def test_the_tuned_baseline_is_the_quickest_of_its_trials():
+    trials = experiments.load("race_rates").select(racer="baseline")
+    best = min((row for row in trials if row["seconds"]), key=lambda row: row["seconds"])
+    assert replace(BASELINE, rate=best["rate"], steps=best["schedule"]) == TUNED
+    factors, shares = (sorted({row[of] for row in trials}) for of in ("factor", "share"))
+    assert best["factor"] not in (factors[0], factors[-1])  # faster and slower ones were tried
+    assert best["share"] not in (shares[0], shares[-1])
+
+
 def test_too_large_a_racer_is_refused(plays):
     with pytest.raises(ValueError, match="allows 850,000 parameters"):
         race.race(replace(BASELINE, n_layers=5), seed=0)
@@ -221,9 +231,9 @@ def test_too_large_a_racer_is_refused(plays):
 
 def test_each_change_is_one_and_changes_something():
     for change in CHANGES:
-        for changed, from_ in ((alone(change), BASELINE), (without(change), WINNER)):
+        for changed, from_ in ((alone(change), TUNED), (without(change), WINNER)):
             assert changed != from_ and changed.steps == from_.steps
-    assert alone("nothing", 0.5) == replace(BASELINE, steps=BASELINE.steps // 2)
+    assert alone("nothing", 0.5) == replace(TUNED, steps=TUNED.steps // 2)
     assert without("nothing") == WINNER
 
 
