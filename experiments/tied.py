@@ -14,7 +14,7 @@ from utils.tasks.writing import Writing
 
 PARAMETERS = {
     "seed": [0, 1, 2],
-    "rate": [5e-3, 1e-2, 2e-2, 4e-2],
+    "rate": [1.25e-3, 2.5e-3, 5e-3, 1e-2, 2e-2, 4e-2],
     "merges": [1, 256, 768],
     "tied": [False, True],
 }
