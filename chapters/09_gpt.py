@@ -428,7 +428,7 @@ observe(
 )
 
 # %% [markdown]
-# So at this size one change makes the difference. What the others win in large models, ours is too small to show ([part by part](deeper/09_gpt.ipynb#deeper-modern), with Muon and tied embeddings).
+# So at this size one change makes the difference. What the others may win in large models, ours don't show ([part by part](deeper/09_gpt.ipynb#deeper-modern), with Muon and tied embeddings).
 
 # %% [markdown]
 # ## Is it right?

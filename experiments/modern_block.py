@@ -1,7 +1,7 @@
 """GPT's block with each of today's changes alone, and with all, at equal steps and at equal time.
 
 Two blocks of width 64 read a library's docstrings, 8 pieces of 64 letters per step. Each change has
-the same four learning rates. "loss" is in nats a letter, on the first 40,000 letters of the
+the same three learning rates. "loss" is in nats a letter, on the first 40,000 letters of the
 validation text, after `STEPS` steps. "milliseconds" are of processor time, of a step; "as long" is
 how many steps then fit into the time of the plain block's, whose own were measured in turn with
 them, and "loss in equal time" that of another run of so many.
@@ -15,10 +15,11 @@ from utils.data.docstrings import docstring_text
 from utils.tasks.letters import ids, judged, pieces, vocabulary
 from utils.tasks.todays_block import ALL, CHANGES, PLAIN, T, build, train
 
+LLAMA = "RMSNorm, SwiGLU, rotary"  # at once, as Touvron et al. (2023) have them
 PARAMETERS = {
     "seed": [0, 1, 2],
-    "rate": [1e-3, 3e-3, 1e-2, 2e-2],
-    "change": [PLAIN, *CHANGES, ALL],
+    "rate": [3e-3, 1e-2, 2e-2],
+    "change": [PLAIN, *CHANGES, LLAMA, ALL],
 }
 SECONDS = ("milliseconds", "as long", "loss in equal time")
 STEPS, B, JUDGED = 800, 8, 40_000

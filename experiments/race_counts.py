@@ -1,6 +1,6 @@
 """Tables of counts beside a network: what each learns from less text, a longer look, another text.
 
-"order n" are interpolated counts of n letters in a row (Witten and Bell); "network" is the race's
+"order n" are interpolated counts of n letters in a row (Kneser and Ney); "network" is the race's
 winner, grown to two layers of 128 and trained for 600 steps, or for fewer where its validation loss
 was lowest before. Both learn the same piece of a text, which begins where the seed says. Losses are
 in nats a letter on whole validation texts, read in windows of some letters: "own" in windows of 64,
@@ -19,11 +19,11 @@ from torch import Tensor
 from utils.data.docstrings import docstring_text
 from utils.tasks.letters import TEXTS, ids, judged, vocabulary
 from utils.tasks.race import WINDOW, WINNER, build, laps
-from utils.training.counting import WittenBell
+from utils.training.counting import KneserNey
 
 LEARNED = {"plays": 1, "a quarter": 4, "a sixteenth": 16, "docstrings": 1}
 PARAMETERS = {
-    "reader": ["order 3", "order 4", "order 5", "order 6", "network"],
+    "reader": ["order 3", "order 4", "order 5", "order 6", "order 7", "network"],
     "learned": list(LEARNED),
     "seed": [0, 1, 2],
 }
@@ -50,7 +50,7 @@ def measure(reader: str, learned: str, seed: int) -> dict:
         elsewhere = judged(model, other, WINDOW)
     else:
         begin = time.process_time()
-        table = WittenBell(train, int(reader[-1]), len(known))
+        table = KneserNey(train, int(reader[-1]), len(known))
         seconds = time.process_time() - begin
         losses = [counted(table, own, window) for window in WINDOWS]
         elsewhere = counted(table, other, WINDOW)
@@ -74,7 +74,7 @@ def grown(train: Tensor, own: Tensor, vocab_size: int, seed: int) -> tuple[torch
     return model, lap.seconds
 
 
-def counted(table: WittenBell, text: Tensor, window: int) -> float:
+def counted(table: KneserNey, text: Tensor, window: int) -> float:
     """A table's loss on all of a text but its first letter, window by window, as `judged`."""
     whole = (len(text) - 1) // window * window
     rows = [text[: whole + 1].unfold(0, window + 1, window)]

@@ -756,8 +756,8 @@ table(rows, ["model", "right, %", "ECE before, points", "ECE after", "temperatur
 # (deeper-leak)=
 # ## Is a random split a fair test?
 #
-# *7 minutes.* **A model reads 92 % of the test phrases correctly. Has it learned to read?** The Stanford Sentiment Treebank {cite}`socher2013recursive` holds sentences from film reviews. People judged not only the sentences but every branch of their parse trees. GLUE's training
-# file {cite}`wang2019glue` has 67,349 of these phrases, and each has a label: *a good film* is one, *a good film that is too long* another.
+# *7 minutes.* **A model gets nine of ten test phrases right. Has it learned to read?** The Stanford Sentiment Treebank {cite}`socher2013recursive` holds sentences from film reviews. People judged not only the sentences but every branch of their parse trees. GLUE's training
+# file {cite}`wang2019glue` has 67,349 of these phrases, and each has a label.
 #
 # The file is not part of this book: what follows was measured with it and stored. With your own copy in the folder that `BOOK_DATA` names, `make experiments` measures it anew.
 #
@@ -767,24 +767,24 @@ table(rows, ["model", "right, %", "ECE before, points", "ECE after", "temperatur
 stored = experiments.load("sentiment")
 learned = [model for model in stored.parameters["model"] if model != "majority"]
 (leaks,) = stored.select(model="majority")
-inside = {split: leaks[f"{split}_split, leak"] for split in ("random", "grouped")}
-inside["official"] = leaks["sentences, leak"]
+shared = {split: leaks[f"{split}_split, leak"] for split in ("random", "grouped")}
+shared["official"] = leaks["sentences, leak"]
 observe(
-    "Of the test phrases of a random split, {random:.0%} lie word for word inside a training phrase. Where phrases are kept with the longest that contains them it is {grouped:.0%}, and of GLUE's own sentences {official:.1%}.",
-    **inside,
-    holds=inside["random"] > 0.8 and inside["grouped"] < 0.1 and inside["official"] < 0.005,
+    "Of the test phrases of a random split that have six words, {random:.0%} share six in a row with a training phrase. Where phrases are kept with the longest that contains them it is {grouped:.1%}, and of GLUE's own sentences {official:.1%}.",
+    **shared,
+    holds=shared["random"] > 0.8 and max(shared["grouped"], shared["official"]) < 0.1,
 )
 
 # %% [markdown]
-# A branch of a sentence is on one side, and the sentence on the other. A model doesn't have to understand *too long*: it has seen the words, with their label, inside something longer. The remedy is to split by group. Each phrase goes with the longest phrase that contains it, and a group goes to one side whole.
+# Parts of a sentence are on both sides. The model has read the same words, as part of something longer or shorter, and what people said of it. The remedy is to split by group. Each phrase goes with the longest phrase that contains it, and a group goes to one side whole.
 
 # %%
 show_source(sentiment.groups)
 
 # %% [markdown]
-# What is left over is short: *good* lies inside hundreds of phrases and can be with one of them only.
+# What is left over is short: *good* lies inside many phrases and can be with one of them only.
 #
-# Now the same models are judged on the test phrases of the random split, on those of the grouped split, and on GLUE's 872 sentences, which are nobody's branches. Each has the setting that suited the validation phrases of the split by group best, of four, and three seeds. In the last column it has learned from all phrases.
+# Now the same models are judged on the test phrases of the random split, on those of the grouped split, and on GLUE's 872 sentences, which are whole. Each has the setting that suited the validation phrases of the split by group best, of four, and three seeds; it is trained for two passes. In the first and the third column it is the very same model, trained on the random split's part; only the question differs. In the last it has learned from all phrases.
 
 
 # %% tags=["evidence"]
@@ -813,7 +813,7 @@ falls = [
     for model in learned
 ]
 observe(
-    "From the random split to the one by group, every model falls: by {least:.1f} points at least, and by {most:.1f} at most.",
+    "From the random split to the one by group, every model that learns falls: by {least:.1f} points at least, and by {most:.1f} at most.",
     least=min(falls),
     most=max(falls),
     holds=min(falls) > 3,
@@ -828,26 +828,30 @@ observe(
     mine=mine,
     bag=bag,
     error=(mine * (1 - mine) / 872) ** 0.5,
-    holds=chosen == "BiLSTM" and mine == max(official) and mine > bag,
+    holds=chosen == "BiLSTM" and mine == max(official) and 0 < mine - bag < 0.02,
 )
 
 # %% [markdown]
-# That network is the bidirectional LSTM. Which of the others is the better reader of new sentences, 872 of them can't decide.
+# That network is the bidirectional LSTM. It is ahead of the bag by about one standard error: 872 sentences don't decide who reads best.
 
 # %% [markdown]
-# Nothing about the models has changed between the columns, only the question. The random split promises a number that no new review will keep. Worse, it can choose the wrong model: whoever remembers most gains most from it.
+# The random split promises a number that no new review will keep, and it promises it to a bag of words as well as to a Transformer. Here it would at least have chosen a good model. It need not.
 
 # %% [markdown]
 # (claim-cls-5)=
 
 # %% tags=["evidence"]
+split = {
+    name: fmean(fmean(right(model, f"{name}_split, phrases")) for model in learned)
+    for name in ("random", "grouped")
+}
 claim(
     "cls-5",
-    "No: on a random split the models get {random:.0%} right on average, on new sentences {official:.0%}.",
-    random=fmean(fmean(right(model, "random_split, phrases")) for model in learned),
+    "No: on a random split the models get {random:.0%} right on average, on phrases dealt out by group {grouped:.0%}, on new sentences {official:.0%}.",
+    **split,
     official=fmean(fmean(right(model, "random_split, sentences")) for model in learned),
-    holds=lambda random, official: random - official > 0.05,
-    scale="SST-2, 67,349 phrases and 872 sentences, three seeds, each model at its best setting of four",
+    holds=lambda random, grouped, official: random - max(grouped, official) > 0.05,
+    scale=f"SST-2, 67,349 phrases, in the tests {leaks['random_split, words']:.0f} to {leaks['grouped_split, words']:.0f} words long, and 872 sentences of {leaks['sentences, words']:.0f}; three seeds, each model at its best setting of four",
     experiment="sentiment",
 )
 
