@@ -731,6 +731,11 @@ temperatures = {
     model: fmean(read.column("temperature", task="libraries", model=model, n_train=n_train)[0])
     for model in learned
 }
+assert all(
+    (tau > 1.5) == (tau > 1) == (model in learned[2:]) for model, tau in temperatures.items()
+)
+
+# %% tags=["evidence"]
 rows = []
 for model in learned:
     (row,) = read.select(task="libraries", model=model, n_train=n_train)
@@ -744,9 +749,6 @@ for model in learned:
             f"{temperatures[model]:.2f}",
         ]
     )
-assert all(
-    (tau > 1.5) == (tau > 1) == (model in learned[2:]) for model, tau in temperatures.items()
-)
 table(rows, ["model", "right, %", "ECE before, points", "ECE after", "temperature"])
 
 # %% [markdown]
