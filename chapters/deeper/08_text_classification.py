@@ -905,7 +905,7 @@ check("8.9", cls_pool)
 # ```{exercise} A split by group
 # :label: exercise-8-10
 #
-# *Core, 15 minutes.* Say of each phrase whether it is for the test. A phrase belongs to the longest phrase, in words, that contains it word for word; of several as long, to the first in the list. Groups go to the test whole, in the order of their longest phrases, until at least `n_test` phrases are there.
+# *Core, 15 minutes.* Say of each phrase whether it is for the test. A phrase belongs to the longest phrase, in words, that contains it word for word; of several as long, to the first in the list. Groups go to the test whole, in the order in which their longest phrases stand in the list, until at least `n_test` phrases are there.
 # ([Solution](../solutions/08_text_classification.ipynb#solution-8-10))
 # ```
 
