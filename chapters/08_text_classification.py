@@ -667,6 +667,8 @@ for review in pair + others:
     asked.append(
         Reading(review.words, probability=p[said], scores=scores, decides=decides, **answers)
     )
+
+# %% tags=["view"]
 decided(asked)
 
 # %% [markdown]

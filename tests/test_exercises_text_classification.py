@@ -269,6 +269,70 @@ def test_groups_may_be_found_in_loops_of_words():
     assert verdict("8.10", split) == (True, "correct.")
 
 
+def dealt_by(longest, turn):
+    """A split with another idea of the longest phrase around one, or of a group's turn."""
+
+    def split(phrases, n_test):
+        around = [[o for o in phrases if f" {one} " in f" {o} "] for one in phrases]
+        group = [longest(found) for found in around]
+        test = []
+        for one in sorted(set(group), key=lambda one: turn(one, phrases, group)):
+            if sum(it in test for it in group) < n_test:
+                test.append(one)
+        return [it in test for it in group]
+
+    return split
+
+
+def first_longest(found: list[str]) -> str:
+    return max(found, key=lambda one: len(one.split()))
+
+
+def place_in_list(one: str, phrases: list[str], group: list[str]) -> int:
+    return phrases.index(one)
+
+
+def groups_of_the_page(phrases, n_test):
+    number = groups([tuple(phrase.split()) for phrase in phrases])
+    test = set()
+    for group in range(max(number) + 1):
+        if sum(one in test for one in number) < n_test:
+            test.add(group)
+    return [one in test for one in number]
+
+
+@pytest.mark.parametrize(
+    ("mistake", "split"),
+    [
+        (
+            "longest_first",
+            dealt_by(
+                first_longest, lambda one, phrases, _: (-len(one.split()), phrases.index(one))
+            ),
+        ),
+        ("as_the_page_groups", groups_of_the_page),
+        (
+            "order_of_first_appearance",
+            dealt_by(first_longest, lambda one, _, group: group.index(one)),
+        ),
+        (
+            "last_of_equals",
+            dealt_by(
+                lambda found: first_longest(found[::-1]),
+                lambda one, phrases, _: -phrases[::-1].index(one),
+            ),
+        ),
+        ("longest_by_letters", dealt_by(lambda found: max(found, key=len), place_in_list)),
+    ],
+)
+def test_another_order_of_the_groups_is_named(mistake, split):
+    assert verdict("8.10", split) == (False, check.exercises["8.10"].mistakes[mistake].says)
+
+
+def test_groups_may_be_known_by_their_longest_phrases():
+    assert verdict("8.10", dealt_by(first_longest, place_in_list)) == (True, "correct.")
+
+
 # Models -------------------------------------------------------------------------------------------
 
 LENGTHS = torch.tensor([4, 1, 6, 3])
@@ -431,6 +495,15 @@ def test_tf_idf_may_be_found_word_by_word_or_of_shares():
 
     for attempt in (loop, of_shares):
         assert verdict("8.7", attempt) == (True, "correct.")
+
+
+def test_a_logarithm_for_each_text_cancels_and_is_told_so():
+    def per_text(counts):
+        n, d = len(counts), (counts > 0).sum(dim=1, keepdim=True)
+        return nn.functional.normalize(counts * (((1 + n) / (1 + d)).log() + 1), dim=1)
+
+    passed, told = verdict("8.7", per_text)
+    assert not passed and told.endswith("one number for each text, which cancels.")
 
 
 # [CLS] --------------------------------------------------------------------------------------------

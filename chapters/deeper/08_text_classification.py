@@ -731,6 +731,11 @@ temperatures = {
     model: fmean(read.column("temperature", task="libraries", model=model, n_train=n_train)[0])
     for model in learned
 }
+assert all(
+    (tau > 1.5) == (tau > 1) == (model in learned[2:]) for model, tau in temperatures.items()
+)
+
+# %% tags=["evidence"]
 rows = []
 for model in learned:
     (row,) = read.select(task="libraries", model=model, n_train=n_train)
@@ -744,9 +749,6 @@ for model in learned:
             f"{temperatures[model]:.2f}",
         ]
     )
-assert all(
-    (tau > 1.5) == (tau > 1) == (model in learned[2:]) for model, tau in temperatures.items()
-)
 table(rows, ["model", "right, %", "ECE before, points", "ECE after", "temperature"])
 
 # %% [markdown]
@@ -907,7 +909,7 @@ check("8.9", cls_pool)
 # ```{exercise} A split by group
 # :label: exercise-8-10
 #
-# *Core, 15 minutes.* Say of each phrase whether it is for the test. A phrase belongs to the longest phrase, in words, that contains it word for word; of several as long, to the first in the list. Groups go to the test whole, in the order of their longest phrases, until at least `n_test` phrases are there.
+# *Core, 15 minutes.* Say of each phrase whether it is for the test. A phrase belongs to the longest phrase, in words, that contains it word for word; of several as long, to the first in the list. Groups go to the test whole, in the order in which their longest phrases stand in the list, until at least `n_test` phrases are there.
 # ([Solution](../solutions/08_text_classification.ipynb#solution-8-10))
 # ```
 
