@@ -34,6 +34,8 @@ from utils.language.shift import TokenShift
 from utils.measure import experiments
 from utils.measure.claims import claim
 from utils.measure.costs import ring_bytes, ring_seconds
+
+# %% tags=["setup"]
 from utils.show.diagrams import arrow, box, brace, cells, label, note, sheet
 from utils.show.display import observe, show_source, table
 from utils.show.plotting import COLOURS, INK, curves, use_book_style
@@ -144,6 +146,8 @@ gains = {
     change: {name: plain[0] - at_best(column, change)[0] for name, column in COLUMNS.items()}
     for change in CHANGED
 }
+
+# %% tags=["evidence"]
 rows = []
 for change in sorted([PLAIN, *CHANGED], key=lambda change: at_best("loss in equal time", change)):
     found = [at_best(column, change) for column in COLUMNS.values()]
@@ -177,6 +181,8 @@ LLAMA = "RMSNorm, SwiGLU, rotary"
 norm, gate, rotary, together = (
     gains[change]["equal time"] for change in ("RMSNorm", "SwiGLU", "rotary", LLAMA)
 )
+
+# %% tags=["evidence"]
 claim(
     "gpt-1",
     "Yes, if rotary positions are among them: the three win {together:.2f} nats in equal time, rotary alone {rotary:.2f}, SwiGLU alone {gate:+.2f}, RMS norm {norm:+.2f}.",
@@ -223,6 +229,8 @@ observe(
 # %% tags=["evidence"]
 ran = experiments.load("race")
 NAMED = {"baseline": "nanoGPT's rate", "tuned": "the same, tuned", "winner": "winner"}
+
+# %% tags=["evidence"]
 rows = []
 for racer in ran.parameters["racer"]:
     seconds, tests, steps, sizes = (
@@ -232,15 +240,7 @@ for racer in ran.parameters["racer"]:
     spread = f"{min(seconds):.1f} to {max(seconds):.1f}"
     row = [NAMED[name], number or "float32", f"{sizes[0]:,}", f"{median(steps):.0f}"]
     rows.append([*row, f"{median(seconds):.1f}", spread, f"{fmean(tests):.2f}"])
-headers = [
-    "racer",
-    "numbers",
-    "parameters",
-    "steps",
-    "seconds",
-    "of five seeds",
-    "loss on the test text",
-]
+headers = ["racer", "numbers", "parameters", "steps", "seconds", "of five seeds", "test loss"]
 table(rows, headers)
 
 # %% tags=["evidence"]
@@ -292,6 +292,7 @@ def arrival(change: str, how: str) -> tuple[float, float] | None:
     return median(seconds), median(steps)
 
 
+# %% tags=["evidence"]
 def told(change: str, how: str) -> str:
     """Seconds and steps, or the loss at the end."""
     arrived = arrival(change, how)
@@ -428,7 +429,7 @@ observe(
 )
 
 # %% [markdown]
-# So who wants 1.88 quickly should count. What does a network have that the table lacks? We let the winner grow to two layers of 128, train it for 600 steps, and ask both for more: less text to learn from, a text of another kind, a longer look back. For each text to learn from, the table has the order, and the network the step, at which the validation text was said best.
+# So who wants 1.88 quickly should count. What does a network have that the table lacks? We let the winner grow to two layers of 128, train it for 600 steps, and ask both for more: less text to learn from, a text of another kind, a longer look back. *Elsewhere* is the other text: docstrings for what learned from plays, plays for what learned from docstrings. For each text to learn from, the table has the order, and the network the step, at which the validation text was said best.
 
 # %% tags=["evidence"]
 NAMES = {
@@ -437,6 +438,8 @@ NAMES = {
     "a sixteenth": "a sixteenth",
     "docstrings": "docstrings",
 }
+
+# %% tags=["evidence"]
 rows, ahead = [], {}
 for learned, name in NAMES.items():
     letters = counted.column("letters", reader="network", learned=learned)[0]
@@ -447,15 +450,8 @@ for learned, name in NAMES.items():
         ahead[learned, column] = table_loss - net
         row += [f"{table_loss:.2f} ({used})", f"{net:.2f} ({low:.2f} to {high:.2f})"]
     rows.append(row)
-headers = [
-    "learned from",
-    "letters",
-    "counts",
-    "network",
-    "counts, on the other text",
-    "network, on the other text",
-]
-table(rows, headers)
+headers = ["learned from", "letters", "counts", "network", "counts, elsewhere"]
+table(rows, [*headers, "network, elsewhere"])
 
 # %% tags=["evidence"]
 leads = [*ahead.values()]
@@ -570,6 +566,8 @@ plt.show()
 # %% tags=["evidence"]
 mean = {length: sum(at_best("loss", length)) / 3 for length in lengths}
 best = min(mean, key=mean.get)
+
+# %% tags=["evidence"]
 claim(
     "gpt-4",
     "No: after 300 steps the loss falls from {first:.2f} with {least:.0f} letters of context to {lowest:.2f} with {best:.0f}; with {most:.0f} it is {last:.2f}.",
@@ -1124,6 +1122,8 @@ decayed, free = sums.select(weight_decay=1.0), sums.select(weight_decay=0.0)
 by_heart = max(row["99 % of learned"] for row in decayed)
 found = [row["99 % of others"] for row in decayed]
 without = max(max(row["others"]) for row in free)
+
+# %% tags=["evidence"]
 claim(
     "gpt-6",
     "Yes, if weights decay: known by heart after {heart:,} steps, understood after {soonest:,} to {latest:,}. Without decay, at most {without:.0%} by step {end:,}.",
