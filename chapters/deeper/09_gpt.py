@@ -173,14 +173,14 @@ ax.set(xlabel="nats per letter less than GPT's block")
 ax.legend()
 plt.show()
 
-# %% [markdown]
-# (claim-gpt-1)=
-
 # %% tags=["evidence"]
 LLAMA = "RMSNorm, SwiGLU, rotary"
 norm, gate, rotary, together = (
     gains[change]["equal time"] for change in ("RMSNorm", "SwiGLU", "rotary", LLAMA)
 )
+
+# %% [markdown]
+# (claim-gpt-1)=
 
 # %% tags=["evidence"]
 claim(
@@ -560,12 +560,12 @@ ax = curves(lines, "context (letters)", "loss (nats per letter)", logx=True)
 ax.set_xticks(lengths, lengths)
 plt.show()
 
-# %% [markdown]
-# (claim-gpt-4)=
-
 # %% tags=["evidence"]
 mean = {length: sum(at_best("loss", length)) / 3 for length in lengths}
 best = min(mean, key=mean.get)
+
+# %% [markdown]
+# (claim-gpt-4)=
 
 # %% tags=["evidence"]
 claim(
@@ -1114,14 +1114,14 @@ axes[0].set_ylabel("share right")
 axes[1].legend(loc="lower right")
 plt.show()
 
-# %% [markdown]
-# (claim-gpt-6)=
-
 # %% tags=["evidence"]
 decayed, free = sums.select(weight_decay=1.0), sums.select(weight_decay=0.0)
 by_heart = max(row["99 % of learned"] for row in decayed)
 found = [row["99 % of others"] for row in decayed]
 without = max(max(row["others"]) for row in free)
+
+# %% [markdown]
+# (claim-gpt-6)=
 
 # %% tags=["evidence"]
 claim(
