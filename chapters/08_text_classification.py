@@ -438,7 +438,7 @@ def train(model, task, epochs, rate):
 
 torch.manual_seed(0)
 reader = Classifier(len(task.vocabulary), n_classes=2)
-train(reader, task, epochs=8, rate=3e-3)
+history = train(reader, task, epochs=8, rate=3e-3)
 
 
 # %%
@@ -529,7 +529,7 @@ bag_5 = make_pipeline(
 bag_5.fit(task_5.train.texts, task_5.train.labels)
 torch.manual_seed(0)
 reader_5 = Classifier(len(task_5.vocabulary), n_classes=5)
-train(reader_5, task_5, epochs=3, rate=2e-3)
+history = train(reader_5, task_5, epochs=3, rate=2e-3)
 
 # %%
 said_5 = {"bag": torch.from_numpy(bag_5.predict_log_proba(task_5.validation.texts))}
@@ -693,7 +693,7 @@ bars({way: [100 * one for one in found] for way, found in named.items()}, "found
 plt.show()
 
 # %% [markdown]
-# Leaving words out comes first. But what decides was defined by leaving out, so this exam suits it. Attention, averaged over all heads and blocks, is close behind; its last block alone isn't. And the slope misleads. Each block reads its input through a norm, which takes every vector's length away. So a vector that shrinks a little says the same as before, however much its word matters ([in an LSTM](deeper/08_text_classification.ipynb#deeper-decided), which has no norms, the slope works). We could find all this out because a grammar knew the truth. For real sentences nobody does.
+# Leaving words out comes first. But what decides was defined by leaving out, so this exam suits it. Attention, averaged over all heads and blocks, is close behind; its last block alone isn't. And the slope misleads. A likely reason: each block reads its input through a norm, which takes every vector's length away, so a vector that shrinks a little says nearly the same as before. [In an LSTM](deeper/08_text_classification.ipynb#deeper-decided), which has no norms, the slope works. We could find all this out because a grammar knew the truth. For real sentences nobody does.
 
 # %% [markdown]
 # ### How sure is it?

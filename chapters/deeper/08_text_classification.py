@@ -680,7 +680,7 @@ observe(
 # %% [markdown]
 # Leaving out does best, in an exam that suits it: what decides was defined by leaving out. And these are all means. Attention of the last block alone does much worse, and differs from seed to seed.
 #
-# Why does gradient × input fail in this Transformer and not in the BiLSTM? A block reads its input through a LayerNorm, and a LayerNorm takes away every vector's size. Scaled down a little, a word's vector says the same as before. So the derivative in just this direction is near 0, however much the word matters. The *direction* of the vector matters, and of that the length of the gradient tells a little more. With [CLS] the slope does better, but not well.
+# Why does gradient × input fail in this Transformer and not in the BiLSTM? A likely reason, which is not tested here: a block reads its input through a LayerNorm, and a LayerNorm takes away every vector's size. Scaled down a little, a word's vector says nearly the same as before, however much the word matters. The *direction* of the vector matters, and of that the length of the gradient tells a little more. But with [CLS] the slope does better, behind the same norms, so they can't be all of it.
 
 # %% [markdown]
 # (deeper-calibration)=
@@ -753,7 +753,7 @@ for model in learned:
 table(rows, ["model", "right, %", "ECE before, points", "ECE after", "temperature"])
 
 # %% [markdown]
-# The networks that see order have temperatures far above 1: they are too sure of themselves. Their training loss goes on falling while right answers become surer, long after new sentences have stopped gaining from it. The two bags are the other way round. Their temperature is below 1: they are right more often than they say. (For the bag of words that is the penalty's doing, which keeps its weights small.)
+# The networks that see order have temperatures far above 1: they are too sure of themselves. The two bags are the other way round. Their temperature is below 1: they are right more often than they say. (For the bag of words that is the penalty's doing, which keeps its weights small.)
 
 # %% [markdown]
 # (deeper-leak)=
