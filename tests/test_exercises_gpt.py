@@ -88,6 +88,23 @@ def cut_where_p_is_not_reached(logits, tau, k, p, least=1):
     return torch.zeros_like(chances).index_put((order,), chances / chances.sum())
 
 
+def cut_above_p(logits, tau, k, p, again=True):
+    chances, order = (logits / tau).softmax(0).sort(descending=True)
+    chances[k:] = 0
+    if again:
+        chances = chances / chances.sum()
+    chances[chances.cumsum(0) > p] = 0
+    return torch.zeros_like(chances).scatter(0, order, chances / chances.sum())
+
+
+def cut_as_they_stand(logits, tau, k, p):
+    logits = logits / tau
+    least = logits.topk(min(k, len(logits))).values[-1]
+    chances = logits.masked_fill(logits < least, -math.inf).softmax(0)
+    chances[chances.cumsum(0) > p] = 0
+    return chances / chances.sum()
+
+
 def written(begin, prompt, n, choose, row):
     read, text = begin(), list(prompt)
     logits = read(torch.tensor([text]), 0)
@@ -120,9 +137,17 @@ def normed_by(q, k, g_q, g_k, size):
         ),
         ("9.3", "crossing_left_out", cut_where_p_is_not_reached),
         ("9.3", "best_dropped", lambda *given: cut_where_p_is_not_reached(*given, least=0)),
+        ("9.3", "cut_above_p", cut_above_p),
+        ("9.3", "cut_above_p_of_all", lambda *given: cut_above_p(*given, again=False)),
+        ("9.3", "unsorted_to_p", cut_as_they_stand),
         ("9.4", "read_anew", read_from_the_beginning),
         ("9.4", "batch_kept", lambda *given: written(*given, lambda logits: logits[:, -1])),
         ("9.4", "batch_kept", lambda *given: written(*given, lambda logits: logits)),
+        (
+            "9.4",
+            "chances_chosen",
+            lambda *given: written(*given, lambda logits: logits.softmax(-1)[0, -1]),
+        ),
         (
             "9.5",
             "no_eps",
@@ -133,11 +158,19 @@ def normed_by(q, k, g_q, g_k, size):
             "no_root",
             lambda *given: normed_by(*given[:4], lambda x: x.mean(-1, keepdim=True) + given[4]),
         ),
+        ("9.6", "down_then_up", lambda d_ff, m: (int(2 * d_ff / 3) + m - 1) // m * m),
     ],
 )
 def test_a_mistake_made_in_another_way_is_named(id, mistake, answer):
     exercise = check.exercises[id]
     assert exercise.judge(answer) == (False, exercise.mistakes[mistake].says)
+
+
+def test_log_chances_are_logits():
+    def of_logs(*given):
+        return written(*given, lambda logits: logits[0, -1].log_softmax(0))
+
+    assert check.exercises["9.4"].judge(of_logs) == (True, "correct.")
 
 
 @pytest.mark.parametrize("ids", [[[3]], torch.tensor([3])])

@@ -497,6 +497,15 @@ def test_tf_idf_may_be_found_word_by_word_or_of_shares():
         assert verdict("8.7", attempt) == (True, "correct.")
 
 
+def test_a_logarithm_for_each_text_cancels_and_is_told_so():
+    def per_text(counts):
+        n, d = len(counts), (counts > 0).sum(dim=1, keepdim=True)
+        return nn.functional.normalize(counts * (((1 + n) / (1 + d)).log() + 1), dim=1)
+
+    passed, told = verdict("8.7", per_text)
+    assert not passed and told.endswith("one number for each text, which cancels.")
+
+
 # [CLS] --------------------------------------------------------------------------------------------
 
 

@@ -148,6 +148,35 @@ def best_dropped(logits, tau, k, p):
     return whole(torch.zeros_like(chances).index_put((order,), ranked * (ranked.cumsum(0) < p)))
 
 
+def up_to_p(chances: Tensor, p: float) -> Tensor:
+    """Keep the likeliest as long as their sum is not above p, and make the sum of these 1."""
+    ranked, order = chances.sort(descending=True)
+    kept = ranked * ~(ranked.cumsum(0) > p)
+    return whole(torch.zeros_like(chances).index_put((order,), kept))
+
+
+@exercise.mistake(
+    "where the sum passes p you cut too early: the token that brings it there stays, and the best "
+    "one always does."
+)
+def cut_above_p(logits, tau, k, p):
+    return up_to_p(whole(cut_k((logits / tau).softmax(0), k)), p)
+
+
+@exercise.mistake(
+    "two things: what top-k leaves is first brought to a sum of 1, and the token that brings the "
+    "sum to p stays."
+)
+def cut_above_p_of_all(logits, tau, k, p):
+    return up_to_p(cut_k((logits / tau).softmax(0), k), p)
+
+
+@exercise.mistake("the sum goes through the tokens as they stand: the likeliest come first.")
+def unsorted_to_p(logits, tau, k, p):
+    chances = whole(cut_k((logits / tau).softmax(0), k))
+    return whole(chances * ~(chances.cumsum(0) > p))
+
+
 @exercise.mistake("k and p count from the least likely token: the likeliest come first.")
 def least_likely_first(logits, tau, k, p):
     chances = (logits / tau).softmax(0)

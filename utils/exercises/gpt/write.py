@@ -92,6 +92,8 @@ def one_row(logits: Tensor) -> Tensor:
     """Logits, if they are those of one position. Raises: ValueError if they are not."""
     if not isinstance(logits, Tensor) or logits.shape != (V,):
         raise ValueError("`choose` takes the logits (V,) of one position.")
+    if logits.min() >= 0 and abs(logits.sum() - 1) < 1e-4:
+        raise ValueError("`choose` wants logits, as read() returns them, not chances.")
     return logits
 
 
@@ -192,6 +194,11 @@ def batch_kept(begin, prompt, n, choose):
         new = [choose(read(torch.tensor([new]), len(text) - len(new))[:, -1])]
         text += new
     return text
+
+
+@exercise.mistake("`choose` wants logits, as read() returns them, not chances.")
+def chances_chosen(begin, prompt, n, choose):
+    return write(begin, prompt, n, lambda logits: choose(logits.softmax(dim=0)))
 
 
 @exercise.mistake(

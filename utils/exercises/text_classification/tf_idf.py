@@ -138,7 +138,10 @@ def upside_down(counts):
     return weighed(counts, ((1 + (counts > 0).sum(dim=0)) / (1 + len(counts))).log() + 1)
 
 
-@exercise.mistake("those are the counts, divided by their length: where is the logarithm?")
+@exercise.mistake(
+    "those are the counts, divided by their length: the logarithm is missing, or it is one number "
+    "for each text, which cancels."
+)
 def without_logarithm(counts):
     return normalised(counts.double())
 
