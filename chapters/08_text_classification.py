@@ -205,7 +205,7 @@ for new in range(256, 456):
     merges.append(tuple(pair))
 
 # %% [markdown]
-# Two hundred merges. And a word that was not there when they were learned? It goes the same way, merge by merge.
+# Two hundred merges. How is a word read with them, even one that wasn't there when they were learned? The same way, merge by merge.
 #
 # ```{exercise} A new word
 # :label: exercise-8-2
@@ -333,7 +333,7 @@ plt.show()
 # \bar x_b = \frac{1}{n_b} \sum_{t=1}^{n_b} x_{b,t} .
 # $$ (eq-masked-mean)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A batch of two texts, pooled: columns are words, white ones padding. Right: the mean over all places, in which the short text is diluted.", "name": "fig-pooled-texts"}, "image": {"alt": "Two rows. Above, not so good: three columns of two numbers, 1 2, 3 0 and 2 4, lead to their mean 2 2, on both sides the same. Below, great: one column 4 2 and two white ones 1 0; the mean over the real word is 4 2, that over all places 2 0.67, beside which stands: diluted."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A batch of two texts, pooled. Left, columns are words, white ones padding. Right, the mean over all places, in which the short text is diluted.", "name": "fig-pooled-texts"}, "image": {"alt": "Two rows. Above, not so good: three columns of two numbers, 1 2, 3 0 and 2 4, lead to their mean 2 2, on both sides the same. Below, great: one column 4 2 and two white ones 1 0; the mean over the real word is 4 2, that over all places 2 0.67, beside which stands: diluted."}}
 vectors = torch.tensor([[[1.0, 2], [3, 0], [2, 4]], [[4, 2], [1, 0], [1, 0]]])  # (B, T, D)
 n_words = [3, 1]
 ax = sheet(6.5)
@@ -347,7 +347,7 @@ for i, text in enumerate((("not", "so", "good"), ("great", "", ""))):
     over_real, over_all = vectors[i, : n_words[i]].mean(dim=0), vectors[i].mean(dim=0)
     mean = cells(ax, (8.7, y), over_real[:, None], role="state", weights=0.8, size=(1.2, 0.85))
     arrow(ax, word.at("right"), mean.at("left"))
-    cells(ax, (12.5, y), over_all[:, None], size=(1.2, 0.85))
+    cells(ax, (12.5, y), over_all[:, None], role="state", weights=0.8, size=(1.2, 0.85))
     if over_all.ne(over_real).any():
         note(ax, (14.0, y + 0.85), "diluted", align="left")
 plt.show()
@@ -687,8 +687,9 @@ guess(
     because=f"In {share[worst]:.0%} of the reviews. A word picked at random decides in {share['chance']:.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "In how many of 100 reviews the word with the highest score is one that decides: means of three readers, lines from the lowest to the highest (stored experiment).", "name": "fig-ways"}, "image": {"alt": "Five bars. Leave-one-out is near 93, gradient times input near 27, attention over all layers near 89, attention of the last layer near 60 with a wide range, chance at 16."}}
-bars({way: [100 * one for one in found] for way, found in highest.items()}, "found (%)")
+# %% tags=["evidence"] mystnb={"figure": {"caption": "In how many of 100 reviews the word with the highest score is one that decides: means of three readers, lines from the lowest to the highest (stored experiment).", "name": "fig-ways"}, "image": {"alt": "Five bars. Leave-one-out is near 93, gradient times input near 27, attention over all blocks near 89, attention of the last block near 60 with a wide range, chance at 16."}}
+named = {way.replace("layer", "block"): found for way, found in highest.items()}
+bars({way: [100 * one for one in found] for way, found in named.items()}, "found (%)")
 plt.show()
 
 # %% [markdown]
@@ -716,7 +717,7 @@ judged = {"as trained": rest, "divided by τ": rest / tau, "bag": said_5["bag"][
 bins = {name: reliability(logits, true_rest, n_bins=5) for name, logits in judged.items()}
 off = {name: expected_calibration_error(logits, true_rest) for name, logits in judged.items()}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "How sure the reader is of its answers, in five bins, and how often it is right. The larger a disc, the more answers. On the dashed line the reader would be calibrated.", "name": "fig-reliability"}, "image": {"alt": "Two curves of discs over the confidence from 0.2 to 1. As trained, most discs lie below the dashed diagonal, and the largest is at the right. Divided by the temperature the discs move to the left: the first two are on the diagonal, the last is far above it."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "How sure the reader is of its answers, in five bins (empty ones are left out), and how often it is right. The larger a disc, the more answers. On the dashed line the reader would be calibrated.", "name": "fig-reliability"}, "image": {"alt": "Two curves of discs over the confidence from 0.2 to 1. As trained, most discs lie below the dashed diagonal, and the largest is at the right. Divided by the temperature the discs move to the left: the first two are on the diagonal, the last is far above it."}}
 lines = {name: (bins[name].confidence, bins[name].accuracy) for name in list(bins)[:2]}
 ax = curves(lines, "confidence", "share right")
 for line, of in zip(ax.lines, bins.values()):
@@ -809,7 +810,7 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* Three sentences that one often reads, and our answers. Two more are on the [deeper page](deeper/08_text_classification.ipynb).
+# *2 minutes.* Three sentences that one often reads, and our answers. Three more are on the [deeper page](deeper/08_text_classification.ipynb).
 #
 # (claim-cls-1)=
 
