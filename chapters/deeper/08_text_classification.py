@@ -655,11 +655,8 @@ for ax, model in zip(axes, marked.parameters["model"]):
         name.removesuffix(", highest").replace("layer", "block"): marked.column(name, model=model)
         for name in columns
     }
-    bars(
-        {way: [100 * x for x in seeds] for way, seeds in found[model].items()},
-        f"{model}: found (%)",
-        ax=ax,
-    )
+    shares = {way: [100 * x for x in seeds] for way, seeds in found[model].items()}
+    bars(shares, f"{model}: found (%)", ax=ax)
 plt.tight_layout()
 plt.show()
 
