@@ -6,7 +6,7 @@ three times on all phrases. All of them also read the sentences with which GLUE 
 """
 
 from utils.data.files import DatasetError
-from utils.data.sentiment import Phrase, grouped_split, lie_inside, random_split, sst2
+from utils.data.sentiment import Phrase, grouped_split, random_split, sst2
 from utils.tasks.reading import (
     MODELS,
     SEEDS,
@@ -20,6 +20,7 @@ from utils.tasks.reading import (
     tuned,
 )
 
+RUN = 6
 PARAMETERS = {"model": list(MODELS), "steps": 400, "batch_size": 256, "dropout": 0.5}
 
 
@@ -53,14 +54,26 @@ def measure(model: str, steps: int, batch_size: int, dropout: float) -> dict:
         if name in tasks:
             test = tasks[name].test
             found[f"{name}, phrases"] = [share_right(answer, test) for answer in of_split]
-    if model == "majority":  # what the splits leak, once
-        for name, parts in splits.items():
-            found[f"{name}, leak"] = leak(parts.test, parts.train)
+    if model == "majority":  # what the splits leak, and how long the texts are, once
+        for name, (train, _, test) in splits.items():
+            found |= {f"{name}, leak": leak(test, train), f"{name}, words": mean_length(test)}
         found["sentences, leak"] = leak(held.sentences, held.phrases)
+        found["sentences, words"] = mean_length(held.sentences)
     return found
 
 
 def leak(judged: list[Phrase], trained: list[Phrase]) -> float:
-    """How much of what is judged lies inside what was trained on."""
-    inside = lie_inside(judged, trained)
-    return sum(inside) / len(inside)
+    """Of the texts that have `RUN` words: how many share as many in a row with those trained on."""
+    seen = {run for phrase in trained for run in runs(phrase)}
+    long = [phrase for phrase in judged if len(phrase.words) >= RUN]
+    return sum(any(run in seen for run in runs(phrase)) for phrase in long) / len(long)
+
+
+def runs(phrase: Phrase) -> list[tuple[str, ...]]:
+    """All `RUN` words in a row."""
+    return [phrase.words[i : i + RUN] for i in range(len(phrase.words) - RUN + 1)]
+
+
+def mean_length(phrases: list[Phrase]) -> float:
+    """In words."""
+    return sum(len(phrase.words) for phrase in phrases) / len(phrases)

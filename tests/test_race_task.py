@@ -1,14 +1,12 @@
 """The race on a laptop: counts are their formula, nothing looks ahead, the rules are kept."""
 
 import math
-from collections import Counter
 from dataclasses import replace
 
 import pytest
 import torch
 from torch import nn
 
-from utils.data.text import Vocabulary
 from utils.efficient import KVCache
 from utils.language.shift import ShiftedAttention, TokenShift
 from utils.measure import experiments
