@@ -851,7 +851,7 @@ claim(
     **split,
     official=fmean(fmean(right(model, "random_split, sentences")) for model in learned),
     holds=lambda random, grouped, official: random - max(grouped, official) > 0.05,
-    scale=f"SST-2, 67,349 phrases, in the tests {leaks['random_split, words']:.0f} to {leaks['grouped_split, words']:.0f} words long, and 872 sentences of {leaks['sentences, words']:.0f}; three seeds, each model at its best setting of four",
+    scale=f"SST-2, 67,349 phrases (in the tests of {leaks['random_split, words']:.0f} to {leaks['grouped_split, words']:.0f} words on average), 872 sentences (of {leaks['sentences, words']:.0f}); three seeds, each model at its best setting of four",
     experiment="sentiment",
 )
 

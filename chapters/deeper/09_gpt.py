@@ -1095,7 +1095,7 @@ observe(
 # (deeper-grokking)=
 # ## Can it understand long after it knows everything by heart?
 #
-# *5 minutes.* Power et al. trained small Transformers on tables of sums modulo a prime {cite}`power2022grokking`. Long after all training sums were right, the other sums became right, too. They called it **grokking**. We repeat it: $a + b$ modulo 53, half of the 2,809 sums for training, one block, AdamW with a
+# *5 minutes.* Is a model done when all that it was shown is right? Power et al. trained small Transformers on tables of sums modulo a prime {cite}`power2022grokking`. Long after all training sums were right, the other sums became right, too. They called it **grokking**. We repeat it: $a + b$ modulo 53, half of the 2,809 sums for training, one block, AdamW with a
 # weight decay of 1, and for comparison without.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Share of sums that are right, of those that are learned from and of the others, by step; one line per seed (stored experiment `grokking`). Left with weight decay, right without.", "name": "fig-grokking"}, "image": {"alt": "Two diagrams. In both, the training sums are all right after about 200 steps. With weight decay the other sums stay at a half for some three thousand steps and rise to 1 by about step 5,000, with single deep dents in both. Without weight decay they stay at a half or below for all 8,000 steps."}}
