@@ -386,7 +386,11 @@ print(continued("The estimator is"))
 # *4 minutes.* Since 2019 people have changed that block part by part. You know some of the changes: rotary positions, which your model has already (Day 5), and heads that share keys and values (Day 7). New are a norm that subtracts nothing, and a hidden layer of which one half **gates** the other:
 #
 # $$
-# \operatorname{RMSNorm}(x) = g \odot \frac{x}{\sqrt{\frac{1}{D} \sum_i x_i^2 + \varepsilon}}, \qquad \operatorname{SwiGLU}(x) = W_\text{down}\,\big(\operatorname{silu}(W_\text{gate}\, x) \odot W_\text{up}\, x\big),
+# \operatorname{RMSNorm}(x) = g \odot \frac{x}{\sqrt{\frac{1}{D} \sum_i x_i^2 + \varepsilon}}
+# $$
+#
+# $$
+# \operatorname{SwiGLU}(x) = W_\text{down}\,\big(\operatorname{silu}(W_\text{gate}\, x) \odot W_\text{up}\, x\big)
 # $$
 #
 # where $\operatorname{silu}(u) = u\,\sigma(u)$ is a smooth ReLU.
