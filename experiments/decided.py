@@ -16,7 +16,7 @@ from utils.classification import (
     gradient_times_input,
     leave_one_out,
 )
-from utils.data.reviews import Review, reviews
+from utils.data.reviews import Review, deciding, reviews
 from utils.tasks.reading import Recipe, as_ids, as_labelled, logits_of, reviews_task, trained
 
 PARAMETERS = {
@@ -73,9 +73,10 @@ def judge(scores: Tensor, review: Review) -> tuple[float, float]:
 
     Where scores are equal, every order of them is as probable.
     """
+    places = list(deciding(review))
     decides = torch.zeros(len(scores))
-    decides[list(review.decides)] = 1
-    return share_among(scores, decides, 1), share_among(scores, decides, len(review.decides))
+    decides[places] = 1
+    return share_among(scores, decides, 1), share_among(scores, decides, len(places))
 
 
 def share_among(scores: Tensor, decides: Tensor, k: int) -> float:

@@ -1,8 +1,11 @@
 """The reference solutions of Day 9, held to the page's forms and to definitions as loops."""
 
+import math
+
 import pytest
 import torch
 
+from utils.exercises.gpt import check
 from utils.exercises.gpt.prefix_matching import prefix_matching
 from utils.exercises.gpt.shard_gradients import whole_gradient
 
@@ -39,3 +42,138 @@ def test_a_head_that_always_looks_at_what_came_next_scores_1():
     for t in (3, 4, 5):
         weights[0, t] = torch.eye(6)[t - 2]
     assert prefix_matching(weights, ids) == 1
+
+
+# 9.2 to 9.5 in other styles, right and wrong ------------------------------------------------------
+
+
+def chances_by_search(logits, tau, k, p):
+    logits = logits / tau
+    kept = logits >= logits.sort().values[-min(k, len(logits))]
+    chances, order = logits.masked_fill(~kept, -math.inf).softmax(0).sort(descending=True)
+    reached = torch.searchsorted(chances.cumsum(0), torch.tensor(p, dtype=chances.dtype))
+    chances[reached + 1 :] = 0
+    return torch.zeros_like(chances).index_put((order,), chances / chances.sum())
+
+
+def written_one_by_one(begin, prompt, n, choose):
+    read, text = begin(), list(prompt)
+    for place, id in enumerate(prompt):
+        logits = read(torch.tensor([[id]]), place)
+    for _ in range(n):  # the last one is read, too
+        text.append(choose(logits[0][-1]))
+        logits = read(torch.tensor([text[-1:]]), len(text) - 1)
+    return text
+
+
+@pytest.mark.parametrize(
+    ("id", "answer"), [("9.3", chances_by_search), ("9.4", written_one_by_one)]
+)
+def test_an_answer_in_another_style_is_right(id, answer):
+    assert check.exercises[id].judge(answer) == (True, "correct.")
+
+
+def passed_through(ids, table, blocks, norm, factor):
+    x = factor * table[ids]
+    for block in blocks:
+        x = block(x)
+    return norm(x) @ table.T
+
+
+def cut_where_p_is_not_reached(logits, tau, k, p, least=1):
+    chances, order = (logits / tau).softmax(0).sort(descending=True)
+    chances[k:] = 0
+    chances = chances / chances.sum()
+    chances[max(int((chances.cumsum(0) < p).sum()), least) :] = 0
+    return torch.zeros_like(chances).index_put((order,), chances / chances.sum())
+
+
+def cut_above_p(logits, tau, k, p, again=True):
+    chances, order = (logits / tau).softmax(0).sort(descending=True)
+    chances[k:] = 0
+    if again:
+        chances = chances / chances.sum()
+    chances[chances.cumsum(0) > p] = 0
+    return torch.zeros_like(chances).scatter(0, order, chances / chances.sum())
+
+
+def cut_as_they_stand(logits, tau, k, p):
+    logits = logits / tau
+    least = logits.topk(min(k, len(logits))).values[-1]
+    chances = logits.masked_fill(logits < least, -math.inf).softmax(0)
+    chances[chances.cumsum(0) > p] = 0
+    return chances / chances.sum()
+
+
+def written(begin, prompt, n, choose, row):
+    read, text = begin(), list(prompt)
+    logits = read(torch.tensor([text]), 0)
+    for _ in range(n):
+        text.append(choose(row(logits)))
+        logits = read(torch.tensor([text[-1:]]), len(text) - 1)
+    return text
+
+
+def read_from_the_beginning(begin, prompt, n, choose):
+    text = [*prompt]
+    while len(text) < len(prompt) + n:
+        read = begin()
+        text += [choose(read(torch.tensor(text)[None], 0).squeeze(0)[-1])]
+    return text
+
+
+def normed_by(q, k, g_q, g_k, size):
+    q, k = (gain * x / size(x.square()) for gain, x in ((g_q, q), (g_k, k)))
+    return q @ k.mT / q.shape[-1] ** 0.5
+
+
+@pytest.mark.parametrize(
+    ("id", "mistake", "answer"),
+    [
+        (
+            "9.2",
+            "scaled_by_the_length",
+            lambda *given: passed_through(*given, len(given[0][0]) ** 0.5),
+        ),
+        ("9.3", "crossing_left_out", cut_where_p_is_not_reached),
+        ("9.3", "best_dropped", lambda *given: cut_where_p_is_not_reached(*given, least=0)),
+        ("9.3", "cut_above_p", cut_above_p),
+        ("9.3", "cut_above_p_of_all", lambda *given: cut_above_p(*given, again=False)),
+        ("9.3", "unsorted_to_p", cut_as_they_stand),
+        ("9.4", "read_anew", read_from_the_beginning),
+        ("9.4", "batch_kept", lambda *given: written(*given, lambda logits: logits[:, -1])),
+        ("9.4", "batch_kept", lambda *given: written(*given, lambda logits: logits)),
+        (
+            "9.4",
+            "chances_chosen",
+            lambda *given: written(*given, lambda logits: logits.softmax(-1)[0, -1]),
+        ),
+        (
+            "9.5",
+            "no_eps",
+            lambda *given: normed_by(*given[:4], lambda x: x.mean(-1, keepdim=True).sqrt()),
+        ),
+        (
+            "9.5",
+            "no_root",
+            lambda *given: normed_by(*given[:4], lambda x: x.mean(-1, keepdim=True) + given[4]),
+        ),
+        ("9.6", "down_then_up", lambda d_ff, m: (int(2 * d_ff / 3) + m - 1) // m * m),
+    ],
+)
+def test_a_mistake_made_in_another_way_is_named(id, mistake, answer):
+    exercise = check.exercises[id]
+    assert exercise.judge(answer) == (False, exercise.mistakes[mistake].says)
+
+
+def test_log_chances_are_logits():
+    def of_logs(*given):
+        return written(*given, lambda logits: logits[0, -1].log_softmax(0))
+
+    assert check.exercises["9.4"].judge(of_logs) == (True, "correct.")
+
+
+@pytest.mark.parametrize("ids", [[[3]], torch.tensor([3])])
+def test_what_the_cache_can_not_read_is_said(ids):
+    passed, sentence = check.exercises["9.4"].judge(lambda begin, *_: begin()(ids, 0))
+    assert passed is False and "`read` takes a tensor of ids (1, T)" in sentence

@@ -172,6 +172,33 @@ def test_other_right_answers_about_tokens_pass(exercise, attempt):
     assert verdict(exercise, attempt) == (True, "correct.")
 
 
+def thrown_away(word, merges):
+    new = 256
+    for pair in merges:
+        replace_pair(word, pair, new)
+        new += 1
+    return list(word)
+
+
+def one_place_for_bytes(word, merges):
+    for new in range(len(merges)):
+        word = replace_pair(word, merges[new], new)
+    return word
+
+
+@pytest.mark.parametrize(
+    ("exercise", "attempt", "says"),
+    [
+        ("8.1", lambda *given: merge_step(*given)[1], "only the words came back: return the pair"),
+        ("8.2", thrown_away, "replace_pair changes nothing in its word: keep what it returns."),
+        ("8.2", one_place_for_bytes, "your new tokens are 0, 1, 2, …, which are bytes"),
+    ],
+)
+def test_slips_about_tokens_are_named(exercise, attempt, says):
+    passed, told = verdict(exercise, attempt)
+    assert not passed and told.startswith(says)
+
+
 def test_a_step_that_writes_into_its_words_is_told_so():
     def in_place(words, counts, new):
         pair, merged = merge_step(words, counts, new)
@@ -242,6 +269,70 @@ def test_groups_may_be_found_in_loops_of_words():
     assert verdict("8.10", split) == (True, "correct.")
 
 
+def dealt_by(longest, turn):
+    """A split with another idea of the longest phrase around one, or of a group's turn."""
+
+    def split(phrases, n_test):
+        around = [[o for o in phrases if f" {one} " in f" {o} "] for one in phrases]
+        group = [longest(found) for found in around]
+        test = []
+        for one in sorted(set(group), key=lambda one: turn(one, phrases, group)):
+            if sum(it in test for it in group) < n_test:
+                test.append(one)
+        return [it in test for it in group]
+
+    return split
+
+
+def first_longest(found: list[str]) -> str:
+    return max(found, key=lambda one: len(one.split()))
+
+
+def place_in_list(one: str, phrases: list[str], group: list[str]) -> int:
+    return phrases.index(one)
+
+
+def groups_of_the_page(phrases, n_test):
+    number = groups([tuple(phrase.split()) for phrase in phrases])
+    test = set()
+    for group in range(max(number) + 1):
+        if sum(one in test for one in number) < n_test:
+            test.add(group)
+    return [one in test for one in number]
+
+
+@pytest.mark.parametrize(
+    ("mistake", "split"),
+    [
+        (
+            "longest_first",
+            dealt_by(
+                first_longest, lambda one, phrases, _: (-len(one.split()), phrases.index(one))
+            ),
+        ),
+        ("as_the_page_groups", groups_of_the_page),
+        (
+            "order_of_first_appearance",
+            dealt_by(first_longest, lambda one, _, group: group.index(one)),
+        ),
+        (
+            "last_of_equals",
+            dealt_by(
+                lambda found: first_longest(found[::-1]),
+                lambda one, phrases, _: -phrases[::-1].index(one),
+            ),
+        ),
+        ("longest_by_letters", dealt_by(lambda found: max(found, key=len), place_in_list)),
+    ],
+)
+def test_another_order_of_the_groups_is_named(mistake, split):
+    assert verdict("8.10", split) == (False, check.exercises["8.10"].mistakes[mistake].says)
+
+
+def test_groups_may_be_known_by_their_longest_phrases():
+    assert verdict("8.10", dealt_by(first_longest, place_in_list)) == (True, "correct.")
+
+
 # Models -------------------------------------------------------------------------------------------
 
 LENGTHS = torch.tensor([4, 1, 6, 3])
@@ -294,6 +385,33 @@ def test_words_are_left_out_as_the_book_does(label):
     model = Reader()
     expected = classification.leave_one_out(model, TEXT, label)
     torch.testing.assert_close(leave_one_out(model, TEXT, label), expected, **EXACT)
+
+
+def without_an_axis(x, lengths):
+    sums = torch.zeros_like(x[:, 0])
+    for b, n in enumerate(lengths):
+        sums[b] = x[b, :n].sum(dim=0)
+    return sums / lengths
+
+
+def without_a_batch(model, text, label):
+    whole = model(text[None])[0].log_softmax(-1)[label]
+    shorter = [torch.cat([text[:t], text[t + 1 :]]) for t in range(len(text))]
+    return torch.stack([whole - model(ids).log_softmax(-1)[label] for ids in shorter])
+
+
+@pytest.mark.parametrize(
+    ("exercise", "attempt", "says"),
+    [
+        ("8.3", without_an_axis, "each column is divided by another text's length"),
+        ("8.4", without_a_batch, "the model reads a batch, ids (B, T): text[None]"),
+        ("8.5", 66.7, "that is in per cent: a share lies between 0 and 1."),
+        ("8.5", 4, "that is how many of the six: a share lies between 0 and 1."),
+    ],
+)
+def test_slips_about_models_are_named(exercise, attempt, says):
+    passed, told = verdict(exercise, attempt)
+    assert not passed and told.startswith(says)
 
 
 @pytest.mark.parametrize("label", range(3))
@@ -377,6 +495,15 @@ def test_tf_idf_may_be_found_word_by_word_or_of_shares():
 
     for attempt in (loop, of_shares):
         assert verdict("8.7", attempt) == (True, "correct.")
+
+
+def test_a_logarithm_for_each_text_cancels_and_is_told_so():
+    def per_text(counts):
+        n, d = len(counts), (counts > 0).sum(dim=1, keepdim=True)
+        return nn.functional.normalize(counts * (((1 + n) / (1 + d)).log() + 1), dim=1)
+
+    passed, told = verdict("8.7", per_text)
+    assert not passed and told.endswith("one number for each text, which cancels.")
 
 
 # [CLS] --------------------------------------------------------------------------------------------

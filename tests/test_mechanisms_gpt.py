@@ -14,13 +14,16 @@ pytestmark = pytest.mark.usefixtures("closed")
 
 def test_an_encoder_has_one_lesson_and_a_decoder_one_for_each_next_token():
     ax = mechanisms.lessons()
-    n = len(mechanisms.TEXT) - 1
+    *asking, last = mechanisms.TEXT[:-1]
+    n = len(asking)
     assert {"1 lesson", f"{n} lessons"} <= set(texts(ax))
-    assert len(arrows(ax)) == 2 * n
-    for word, after in zip(mechanisms.TEXT, mechanisms.TEXT[1:], strict=False):
+    assert len(arrows(ax)) == n + 1 + n
+    for word, after in zip(asking, mechanisms.TEXT[1:], strict=False):
         x, y = max(places(ax, word), key=lambda place: place[1])
-        above = min((place for place in places(ax, after)), key=lambda place: abs(place[1] - 5.2))
+        above = min((place for place in places(ax, after)), key=lambda place: abs(place[1] - 4.6))
         assert above[0] == pytest.approx(x) and leads(ax, (x, y), above, within=1.2)
+    ends = [place for place in places(ax, last) if place[1] > 5]  # it is a target, and reads
+    assert not any(leads(ax, place, (place[0], 4.6), within=1.2) for place in ends)
 
 
 @pytest.mark.parametrize("T", [4, 5])
@@ -50,7 +53,7 @@ def test_a_tower_has_its_blocks_between_the_table_and_the_norm(L):
     heights = {name: sorted(y for _, y in places(ax, name)) for name in ("table", "block", "norm")}
     assert len(heights["block"]) == L
     assert heights["table"][0] > heights["block"][-1] and heights["norm"][0] < heights["block"][0]
-    assert places(ax, "table, turned")[0][1] < heights["norm"][0]
+    assert places(ax, "table, transposed")[0][1] < heights["norm"][0]
     assert texts(ax).count("(B, T, V)") == 1 and texts(ax).count("(B, T, D)") == L + 2
 
 
@@ -89,8 +92,28 @@ def test_positions_go_on_from_step_to_step():
     assert rows[0] == rows[1] == rows[2] < rows[3] < rows[4]
 
 
-def test_all_parts_of_todays_block_are_new():
+def test_both_blocks_look_and_are_added_to_the_stream():
     ax = mechanisms.then_and_now()
-    assert texts(ax).count("layer norm") == texts(ax).count("RMS norm") == 2
+    for name in ("layer norm", "RMS norm", "softmax look"):
+        assert texts(ax).count(name) == 2
     assert {"looks", "thinks", "GPT-2", "today"} <= set(texts(ax))
-    assert len(arrows(ax)) == 2 * 6
+    assert texts(ax).count("+") == 4
+    for name, above in (("softmax look", "+"), ("4D wide, GELU", "+"), ("8/3 D wide, gated", "+")):
+        for place in places(ax, name):
+            near_by = [plus for plus in places(ax, above) if plus[1] == pytest.approx(place[1])]
+            assert any(leads(ax, place, plus, within=2.8) for plus in near_by)
+    looks = places(ax, "softmax look")
+    assert looks[0][1] == looks[1][1] and looks[0][0] < 8 < looks[1][0]
+
+
+def test_what_is_framed_of_todays_block_is_what_changed():
+    ax = mechanisms.then_and_now()
+    frames = [patch.get_window_extent() for patch in ax.patches if patch.get_linewidth() == 2.6]
+    framed = {
+        text.get_text()
+        for text in ax.texts
+        for frame in frames
+        if frame.contains(*ax.transData.transform(text.get_position()))
+    }
+    new = {"RMS norm", "q heads share k and v", "q, k normed, rotated", "8/3 D wide, gated"}
+    assert framed == new

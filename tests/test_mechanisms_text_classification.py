@@ -1,9 +1,11 @@
 """The larger pictures of Day 8: the road to an answer, cuts, merges, bags and padding."""
 
+from itertools import pairwise
+
 import pytest
 from drawings import leads, places, texts
 from matplotlib.colors import to_rgb
-from matplotlib.patches import FancyBboxPatch, Rectangle
+from matplotlib.patches import Rectangle
 
 from utils.show.mechanisms import text_classification as mechanisms
 
@@ -31,24 +33,7 @@ def test_the_road_leads_from_each_word_through_its_vector_into_one_answer():
     assert heights == sorted(heights)
 
 
-@pytest.mark.parametrize("stage", mechanisms.STAGES)
-def test_the_stage_that_the_page_is_at_is_framed(stage):
-    plain, lit = (mechanisms.road(SENTENCE, "for it", at) for at in (None, stage))
-    frames = [
-        [p for p in ax.patches if isinstance(p, FancyBboxPatch) and p.get_linewidth() > 2]
-        for ax in (plain, lit)
-    ]
-    assert not frames[0]
-    (frame,) = frames[1]
-    ((_, y),) = places(lit, stage)
-    assert frame.get_y() < y < frame.get_y() + frame.get_height()
-    others = [places(lit, other)[0][1] for other in mechanisms.STAGES if other != stage]
-    assert not any(frame.get_y() < y < frame.get_y() + frame.get_height() for y in others)
-
-
-def test_a_stage_that_the_road_lacks_and_a_sentence_too_long_are_refused():
-    with pytest.raises(ValueError, match="lit"):
-        mechanisms.road(SENTENCE, "for it", "writing")
+def test_a_sentence_too_long_for_the_road_is_refused():
     with pytest.raises(ValueError, match="does not fit"):
         mechanisms.road(" ".join(["unbelievable"] * 9), "for it")
 
@@ -69,7 +54,7 @@ def test_a_piece_stands_under_its_letters():
 
 
 def test_what_was_merged_just_now_is_in_strong_colour():
-    rows = [list("ababc"), ["ab", "ab", "c"], ["ab", "abc"]]
+    rows = [[list("ab"), list("abc")], [["ab"], ["ab", "c"]], [["ab"], ["abc"]]]
     ax = mechanisms.merging(rows)
     drawn, depth = grid(ax), []
     for cell in drawn:
@@ -79,6 +64,10 @@ def test_what_was_merged_just_now_is_in_strong_colour():
     assert second[0] == second[1] == third[1] > third[0] > 0
     ends = [row[-1].get_x() + row[-1].get_width() for row in (drawn[:5], drawn[5:8], drawn[8:])]
     assert ends == pytest.approx([ends[0]] * 3)
+    for row in (drawn[:5], drawn[5:8], drawn[8:]):
+        gaps = [b.get_x() - a.get_x() - a.get_width() for a, b in pairwise(row)]
+        assert [gap > 0.3 for gap in gaps].count(True) == 1  # between the words
+        assert sorted(map(abs, gaps))[:-1] == pytest.approx([0] * (len(gaps) - 1))
     assert [text for text in texts(ax) if "pieces" in text] == ["5 pieces", "3 pieces", "2 pieces"]
 
 

@@ -216,6 +216,8 @@ def test_bars_draw_numbers_and_spread():
     drawn = np.concatenate([line.get_xydata() for line in ax.lines])
     assert drawn[drawn[:, 1].round() == 1, 0].min() == 0.97
     assert drawn[drawn[:, 1].round() == 1, 0].max() == 0.99
+    ax = bars({"dense": [0.8, 0.9], "LeNet": [0.97, 0.98]}, "accuracy")
+    assert {line.get_linestyle() for line in ax.lines} == {"-"}
 
 
 HEAT = {"xlabel": "x", "ylabel": "y"}

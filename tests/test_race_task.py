@@ -1,67 +1,24 @@
 """The race on a laptop: counts are their formula, nothing looks ahead, the rules are kept."""
 
 import math
-from collections import Counter
 from dataclasses import replace
 
 import pytest
 import torch
 from torch import nn
 
-from utils.data.text import Vocabulary
 from utils.efficient import KVCache
 from utils.language.shift import ShiftedAttention, TokenShift
+from utils.measure import experiments
 from utils.tasks import letters, race
 from utils.tasks.letters import judged, optimiser_of, pieces
-from utils.tasks.race import BASELINE, CHANGES, MOST, WINNER, alone, build, without
-from utils.training.counting import WittenBell
+from utils.tasks.race import BASELINE, CHANGES, MOST, TUNED, WINNER, alone, build, without
 from utils.training.loop import Batches, fit
 from utils.training.optimisers import MuonAndAdamW, decayed, hidden_matrices
 from utils.training.recipes import tag_loss
 
 V = 69  # of the plays
 TINY = replace(WINNER, d_model=16, d_ff=12, length=12, steps=40)
-
-
-# Counts -------------------------------------------------------------------------------------------
-
-
-def by_hand(text: list[int], order: int, vocab_size: int, context: list[int], symbol: int) -> float:
-    """Witten and Bell's interpolated probability, from the definition."""
-    p = 1 / vocab_size
-    for n in range(1, min(order, len(context) + 1) + 1):
-        h = tuple(context[len(context) - n + 1 :])
-        after = Counter(
-            text[i + n - 1] for i in range(len(text) - n + 1) if tuple(text[i : i + n - 1]) == h
-        )
-        if after:
-            p = (after[symbol] + len(after) * p) / (after.total() + len(after))
-    return p
-
-
-@pytest.mark.parametrize("order", [1, 2, 3, 5])
-def test_witten_bell_is_its_formula(order):
-    generator = torch.Generator().manual_seed(order)
-    weights = torch.tensor([6.0, 3, 2, 1, 0.2, 0.01])
-    ids, new = (
-        torch.multinomial(weights, n, replacement=True, generator=generator) for n in (150, 40)
-    )
-    new[20] = 5  # rare or never seen
-    found = WittenBell(ids, order, 6).log_probabilities(new).exp()
-    expected = [
-        by_hand(ids.tolist(), order, 6, new[:t].tolist(), int(new[t])) for t in range(len(new))
-    ]
-    expected = torch.tensor(expected, dtype=torch.float64)
-    torch.testing.assert_close(found, expected, atol=1e-12, rtol=0)
-
-
-@pytest.mark.parametrize("order", [1, 2, 5])
-def test_probabilities_of_all_symbols_sum_to_one(order):
-    vocabulary = Vocabulary("abcdr")
-    table = WittenBell(vocabulary.encode("abracadabra" * 3), order, len(vocabulary))
-    for context in ("", "a", "abra", "rrrrr", "abracadabra"):
-        logits = table.logits(vocabulary.encode(context))
-        assert logits.exp().sum().item() == pytest.approx(1, abs=1e-12)
 
 
 # Token shift --------------------------------------------------------------------------------------
@@ -214,6 +171,15 @@ def _racers():
         yield from ((f"{change} alone", alone(change)), (f"without {change}", without(change)))
 
 
+def test_the_tuned_baseline_is_the_quickest_of_its_trials():
+    trials = experiments.load("race_rates").select(racer="baseline")
+    best = min((row for row in trials if row["seconds"]), key=lambda row: row["seconds"])
+    assert replace(BASELINE, rate=best["rate"], steps=best["schedule"]) == TUNED
+    factors, shares = (sorted({row[of] for row in trials}) for of in ("factor", "share"))
+    assert best["factor"] not in (factors[0], factors[-1])  # faster and slower ones were tried
+    assert best["share"] not in (shares[0], shares[-1])
+
+
 def test_too_large_a_racer_is_refused(plays):
     with pytest.raises(ValueError, match="allows 850,000 parameters"):
         race.race(replace(BASELINE, n_layers=5), seed=0)
@@ -221,9 +187,9 @@ def test_too_large_a_racer_is_refused(plays):
 
 def test_each_change_is_one_and_changes_something():
     for change in CHANGES:
-        for changed, from_ in ((alone(change), BASELINE), (without(change), WINNER)):
+        for changed, from_ in ((alone(change), TUNED), (without(change), WINNER)):
             assert changed != from_ and changed.steps == from_.steps
-    assert alone("nothing", 0.5) == replace(BASELINE, steps=BASELINE.steps // 2)
+    assert alone("nothing", 0.5) == replace(TUNED, steps=TUNED.steps // 2)
     assert without("nothing") == WINNER
 
 

@@ -1,6 +1,7 @@
 """Reviews say what their words say, the parts share nothing, and ceilings are counted."""
 
 from collections import Counter
+from itertools import combinations
 
 import pytest
 
@@ -21,6 +22,7 @@ from utils.data.reviews import (
     Lexicon,
     Review,
     ceiling,
+    deciding,
     every,
     twin,
     windows,
@@ -73,6 +75,65 @@ def test_the_same_by_hand():
         ("to be honest I would never call the plot very bad", 1, "negation", (5, 10)),
     ]:
         assert by_words[text] == Review(tuple(text.split()), label, kind, decides)
+
+
+def verdict(review: Review, taken: tuple[int, ...] = ()) -> bool | None:
+    """Whether it says good by the grammar's rules, without some words; None where they say nothing.
+
+    This is another way than the grammar's: the words are read, and nobody knows the kind.
+    """
+    words = ["" if place in taken else word for place, word in enumerate(review.words)]
+    subject = next(word for word in ("I", "we", "the") if word in review.words)
+    border = len(words) - 1 - review.words[::-1].index(subject)  # of two opinions in one frame
+    said, degrees = [], []
+    for half in (words[:border], words[border:]):
+        found = [(place, word in GOOD) for place, word in enumerate(half) if word in GOOD + BAD]
+        said += [(good != bool({*NEGATIONS} & {*half})) for _, good in found] or [None]
+        degrees += [half[place - 1] for place, _ in found] or [None]
+    if {"but", "yet"} & {*words} or words[0] in ("although", "though"):
+        return said[1]
+    if {"although", "though"} & {*words}:
+        return said[0]
+    for strong, weak in ((0, 1), (1, 0)):
+        if degrees[strong] in STRONG and degrees[weak] in WEAK:
+            return said[strong]
+    opinions = {good for good in said if good is not None}
+    return opinions.pop() if len(opinions) == 1 else None
+
+
+def test_the_rules_are_those_of_the_grammar(parts):
+    for review in (review for part in parts for review in part):
+        assert verdict(review) == bool(review.label), " ".join(review.words)
+
+
+def test_a_word_decides_if_the_rules_miss_it(parts):
+    for review in (review for part in parts for review in part[:150]):
+        for fewest in (1, 2):
+            found = {
+                place
+                for taken in combinations(range(len(review.words)), fewest)
+                if verdict(review, taken) != bool(review.label)
+                for place in taken
+            }
+            if found:
+                break
+        assert deciding(review) == tuple(sorted(found)), " ".join(review.words)
+
+
+def test_deciding_words_by_hand():
+    by_words = {" ".join(review.words): review for review, _ in every()}
+    for text, words in [
+        ("the plot was not good but the acting was great", "but great"),
+        ("the plot was good but the acting was not great", "but not great"),
+        ("although the plot was good the acting was bad", "although bad"),
+        ("the plot was good though the acting was bad", "good though"),
+        ("the plot was truly good and the acting was fairly bad", "truly good fairly"),
+        ("the plot was truly good", "good"),
+        ("the plot was good and the acting was great", "good great"),
+        ("to be honest I would never call the plot very bad", "never bad"),
+    ]:
+        review = by_words[text]
+        assert " ".join(review.words[place] for place in deciding(review)) == words
 
 
 def test_the_parts_have_their_sizes_and_share_no_review(parts):

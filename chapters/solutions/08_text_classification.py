@@ -137,13 +137,13 @@ check("8.6", calibration_error)
 # (solution-8-7)=
 # ## 8.7 TF-IDF by hand
 #
-# $N_w$ counts texts, not occurrences, hence `counts > 0`. Only a text without words has the length 0. Divided by 1, it keeps its zeros.
+# $n_i$ counts texts, not occurrences, hence `counts > 0`. Only a text without words has the length 0. Divided by 1, it keeps its zeros.
 
 
 # %%
 def tf_idf(counts):
-    n, d = len(counts), (counts > 0).sum(dim=0)
-    weights = counts * (((1 + n) / (1 + d)).log() + 1)
+    n, n_i = len(counts), (counts > 0).sum(dim=0)
+    weights = counts * (1 + ((1 + n) / (1 + n_i)).log())
     length = weights.norm(dim=1, keepdim=True)
     return weights / length.masked_fill(length == 0, 1)
 

@@ -67,7 +67,7 @@ gpt = check("9.2", gpt)
 # (solution-9-3)=
 # ## 9.3 The chances of the next token
 #
-# It can be done on logits, too: $-\infty$ is what becomes a chance of 0, and each softmax brings what is left back to a sum of 1. A token stays if those that are likelier have not reached $p$ yet. So the best one always stays, since nothing is likelier.
+# It can be done on logits, too: $-\infty$ is what becomes a chance of 0, and each softmax brings what is left back to a sum of 1. A token stays if those that are likelier have not reached $p$ yet. So the best one always stays, since nothing is likelier. Of tokens that are equally likely at the cut, this keeps more than $k$; and whether a sum *equals* $p$ is a matter of rounding. The check asks for neither.
 
 
 # %%
@@ -96,7 +96,7 @@ print((found > 0).sum().item(), "tokens are left; with top-p before the temperat
 # (solution-9-4)=
 # ## 9.4 Write with a cache
 #
-# What is new is at first the whole prompt, and then one token. It stands behind all that was read before, so `start` is the length of the text without it. Whatever is new, the logits that count are those behind its last token.
+# What is new is at first the whole prompt, and then one token, so that each token is read once. It stands behind all that was read before, so `start` is the length of the text without it. Whatever is new, the logits that count are those behind its last token.
 
 
 # %%
@@ -117,7 +117,7 @@ write = check("9.4", write)
 # (solution-9-5)=
 # ## 9.5 Normed queries and keys
 #
-# Each vector is divided by the root mean square of its own numbers, and multiplied by its gain. With gains of 1 a normed vector has the length $\sqrt{d_k}$, so a product of two is at most $d_k$, and a score at most $d_k / \sqrt{d_k} = \sqrt{d_k}$. The gains let a head be sharper than that, if it pays.
+# Each vector is divided by the root mean square of its own numbers, and multiplied by its gain. With gains of 1 a normed vector has the length $\sqrt{d_k}$, so a product of two is at most $d_k$, and a score at most $d_k / \sqrt{d_k} = \sqrt{d_k}$. The gains let a head be sharper than that, if it pays. Here only their product $g_q \odot g_k$ counts; with rotary positions, which turn queries and keys between gain and product, they differ.
 
 
 # %%

@@ -72,8 +72,8 @@ WORDS = sorted(
 class Review(NamedTuple):
     """Words, and what they say: label 1 is good, 0 is bad.
 
-    decides: the places, counted from 0, of the adjective that the label hangs on and of its
-        negation; of two opinions that agree, both.
+    decides: the places, counted from 0, of the opinion that decides: of its adjective and of its
+        negation; of two that agree, of both. What makes it decide, `deciding` adds.
     """
 
     words: tuple[str, ...]
@@ -125,6 +125,23 @@ def _without_end(seed: int, kinds: Mapping[str, int]) -> Iterator[Review]:
         if review.words not in seen:
             seen.add(review.words)
             yield review
+
+
+# Which words decide -------------------------------------------------------------------------------
+
+
+def deciding(review: Review) -> tuple[int, ...]:
+    """Return the places of the words that decide, in order.
+
+    A word decides if it is one of the fewest without which the grammar's rules leave the verdict
+    open or turn it over: the adjective and the *not* of the opinion that decides, the *but* (or
+    *although* …) that makes it the one, and of two degrees that are compared, both.
+    """
+    joints = {word for contrast in CONTRASTS for word in contrast[:2]}
+    if review.kind == "strength":
+        joints |= {*STRONG, *WEAK}
+    made = [place for place, word in enumerate(review.words) if word in joints]
+    return tuple(sorted({*review.decides, *made}))
 
 
 # What can be known without the order --------------------------------------------------------------

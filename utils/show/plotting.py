@@ -264,7 +264,7 @@ def bars(values: dict, xlabel: str, *, logx: bool = False, ax: Axes | None = Non
         color=COLOURS[0],
         saturation=1,
         width=0.6,
-        err_kws={"color": INK},
+        err_kws={"color": INK, "linestyle": "-"},
         capsize=0.3,
         log_scale=(logx, False),
         ax=ax,

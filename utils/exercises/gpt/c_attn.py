@@ -43,7 +43,7 @@ def laid_out(matrices, biases):
     return tuple(x for pair in zip(matrices, biases, strict=True) for x in pair)
 
 
-@exercise.mistake("the thirds are right, and lie as in x W: for W x each is turned over.")
+@exercise.mistake("the thirds are right, and lie as in x W: for W x each is transposed.")
 def not_transposed(weight, bias):
     return laid_out(weight.chunk(3, dim=1), bias.chunk(3))
 

@@ -46,14 +46,9 @@ def given(B: int, T: int, V: int, D: int, n_blocks: int) -> tuple:
     return torch.randint(V, (B, T)), random(V, D), BLOCKS[:n_blocks], norm
 
 
-@exercise.stage("one token, no block")
-def no_block():
-    return [given(1, 1, 3, 4, 0)]
-
-
 @exercise.stage("one block")
 def one_block():
-    return [given(1, 3, 6, 4, 1)]
+    return [given(1, 2, 3, 5, 1), given(1, 3, 6, 4, 1)]
 
 
 @exercise.stage("several blocks and texts")
@@ -64,6 +59,11 @@ def several_blocks():
 @exercise.stage("as many tokens as there are numbers in a vector")
 def square():
     return [given(2, 4, 4, 4, 2)]
+
+
+@exercise.stage("one token, no block")
+def no_block():
+    return [given(1, 1, 3, 4, 0)]
 
 
 # What goes wrong ----------------------------------------------------------------------------------
@@ -99,6 +99,11 @@ def scaled_by_the_vocabulary(ids, table, blocks, norm):
     return norm(through(math.sqrt(len(table)) * table[ids], blocks)) @ table.T
 
 
+@exercise.mistake("the root is that of the number of tokens: the factor is √D, of the width.")
+def scaled_by_the_length(ids, table, blocks, norm):
+    return norm(through(math.sqrt(ids.shape[1]) * table[ids], blocks)) @ table.T
+
+
 @exercise.mistake("the last norm is missing: nothing has brought the stream to size.")
 def no_norm(ids, table, blocks, norm):
     return through(embedded(ids, table), blocks) @ table.T
@@ -109,12 +114,24 @@ def norm_first(ids, table, blocks, norm):
     return through(norm(embedded(ids, table)), blocks) @ table.T
 
 
-@exercise.mistake("a norm after every block: the blocks have their own, one more follows the last.")
+@exercise.mistake(
+    "a norm after each block: they have their own, and only the last is followed by one more."
+)
 def norm_after_each(ids, table, blocks, norm):
-    x = norm(embedded(ids, table)) if not blocks else embedded(ids, table)
+    x = embedded(ids, table)
     for block in blocks:
         x = norm(block(x))
     return x @ table.T
+
+
+@exercise.mistake(
+    "a norm after each block and one at the end: only the one at the end belongs here."
+)
+def norm_after_each_and_at_the_end(ids, table, blocks, norm):
+    x = embedded(ids, table)
+    for block in blocks:
+        x = norm(block(x))
+    return norm(x) @ table.T
 
 
 @exercise.mistake("each block reads the embedding: it should read what the block before has left.")

@@ -65,6 +65,11 @@ def down(d_ff, multiple):
     return 2 * d_ff // (3 * multiple) * multiple
 
 
+@exercise.mistake("rounded down before it is rounded up: a fraction is lost that asks for more.")
+def down_then_up(d_ff, multiple):
+    return up(2 * d_ff // 3, 1, multiple)
+
+
 @exercise.mistake("you round to the nearest multiple; here it is up, as Llama does.")
 def nearest(d_ff, multiple):
     return (4 * d_ff + 3 * multiple) // (6 * multiple) * multiple

@@ -26,14 +26,17 @@ exercise = Exercise("9.3", next_chances, gradient=False, runs=True)
 # What it is tried on ------------------------------------------------------------------------------
 
 
+NEARLY_ALL = 1 - 1e-6  # cuts nothing off; whether a sum reaches 1 itself is a matter of rounding
+
+
 @exercise.stage("a temperature alone")
 def temperature_alone():
-    return [(random(6), 0.5, 6, 1.0), (random(7), 2.0, 7, 1.0)]
+    return [(random(6), 0.5, 6, NEARLY_ALL), (random(7), 2.0, 7, NEARLY_ALL)]
 
 
 @exercise.stage("the three likeliest")
 def top_k_alone():
-    return [(random(8), 1.0, 3, 1.0), (random(5), 1.0, 9, 1.0)]
+    return [(random(8), 1.0, 3, NEARLY_ALL), (random(5), 1.0, 9, NEARLY_ALL)]
 
 
 @exercise.stage("the fewest that reach p")
@@ -51,11 +54,16 @@ def all_three():
     return [(2 * random(20), 0.7, 8, 0.8), (random(30), 1.6, 10, 0.6), (random(15), 0.5, 4, 0.9)]
 
 
-@exercise.stage("tokens that reach p exactly")
-def exactly_p():
-    quarters = torch.tensor([0.0, -1000, 0, 0, 0.0], dtype=torch.float64)
-    ranked = quarters - torch.tensor([0.0, 0, 1e-12, 2e-12, 3e-12], dtype=torch.float64)
+@exercise.stage("tokens that just reach p")
+def just_reached():
+    """Not exactly: there, rounding decides."""
+    ranked = -torch.tensor([0.0, 1000, 1e-12, 2e-12, 3e-12], dtype=torch.float64)
     return [(ranked, 1.0, 5, 0.5 - 1e-9), (ranked, 1.0, 2, 0.5 - 1e-9)]
+
+
+@exercise.stage("p = 1, where one token is certain")
+def certain():
+    return [(-torch.tensor([900.0, 0, 1000], dtype=torch.float64), 1.0, 3, 1.0)]
 
 
 # What goes wrong ----------------------------------------------------------------------------------
@@ -117,11 +125,18 @@ def chances_divided(logits, tau, k, p):
     return whole(cut_p(whole(cut_k(chances, k)), p / tau if p < 1 else 2.0))
 
 
+@exercise.mistake(
+    "the softmax is taken twice: divide the logits by the temperature, then take it once."
+)
+def softmax_twice(logits, tau, k, p):
+    return next_chances(logits.softmax(0), tau, k, p)
+
+
 @exercise.mistake("the token that brings the sum to p is left out: without it, p is not reached.")
 def crossing_left_out(logits, tau, k, p):
     chances = whole(cut_k((logits / tau).softmax(0), k))
     ranked, order = chances.sort(descending=True)
-    kept = ranked.cumsum(0) <= p + 1e-9
+    kept = ranked.cumsum(0) < p
     kept[0] = True
     return whole(torch.zeros_like(chances).index_put((order,), ranked * kept))
 
@@ -130,7 +145,36 @@ def crossing_left_out(logits, tau, k, p):
 def best_dropped(logits, tau, k, p):
     chances = whole(cut_k((logits / tau).softmax(0), k))
     ranked, order = chances.sort(descending=True)
-    return whole(torch.zeros_like(chances).index_put((order,), ranked * (ranked.cumsum(0) <= p)))
+    return whole(torch.zeros_like(chances).index_put((order,), ranked * (ranked.cumsum(0) < p)))
+
+
+def up_to_p(chances: Tensor, p: float) -> Tensor:
+    """Keep the likeliest as long as their sum is not above p, and make the sum of these 1."""
+    ranked, order = chances.sort(descending=True)
+    kept = ranked * ~(ranked.cumsum(0) > p)
+    return whole(torch.zeros_like(chances).index_put((order,), kept))
+
+
+@exercise.mistake(
+    "where the sum passes p you cut too early: the token that brings it there stays, and the best "
+    "one always does."
+)
+def cut_above_p(logits, tau, k, p):
+    return up_to_p(whole(cut_k((logits / tau).softmax(0), k)), p)
+
+
+@exercise.mistake(
+    "two things: what top-k leaves is first brought to a sum of 1, and the token that brings the "
+    "sum to p stays."
+)
+def cut_above_p_of_all(logits, tau, k, p):
+    return up_to_p(cut_k((logits / tau).softmax(0), k), p)
+
+
+@exercise.mistake("the sum goes through the tokens as they stand: the likeliest come first.")
+def unsorted_to_p(logits, tau, k, p):
+    chances = whole(cut_k((logits / tau).softmax(0), k))
+    return whole(chances * ~(chances.cumsum(0) > p))
 
 
 @exercise.mistake("k and p count from the least likely token: the likeliest come first.")
@@ -141,6 +185,13 @@ def least_likely_first(logits, tau, k, p):
     ranked = whole(ranked)
     ranked = ranked * (ranked.cumsum(0) - ranked < p)
     return whole(torch.zeros_like(chances).index_put((order,), ranked))
+
+
+@exercise.mistake("top-p counts from the least likely token: the likeliest come first.")
+def least_likely_to_p(logits, tau, k, p):
+    ranked, order = whole(cut_k((logits / tau).softmax(0), k)).sort()
+    ranked = ranked * (ranked.cumsum(0) - ranked < p)
+    return whole(torch.zeros_like(ranked).index_put((order,), ranked))
 
 
 @exercise.mistake("the chances come back in the order of their size: token 0 is no longer token 0.")

@@ -93,6 +93,27 @@ def eps_outside(q, k, g_q, g_k, eps):
     return scored(g_q * q, g_k * k)
 
 
+@exercise.mistake("ε is missing: a vector of zeros would be divided by 0.")
+def no_eps(q, k, g_q, g_k, eps):
+    return scored(g_q * sized(q, 0.0), g_k * sized(k, 0.0))
+
+
+@exercise.mistake("ε is added to the sum of the squares; it belongs to their mean.")
+def eps_to_the_sum(q, k, g_q, g_k, eps):
+    return qk_norm_scores(q, k, g_q, g_k, eps / q.shape[-1])
+
+
+@exercise.mistake("the root is forgotten: divided by the mean square, long vectors become short.")
+def no_root(q, k, g_q, g_k, eps):
+    q, k = (x / (x.square().mean(-1, keepdim=True) + eps) for x in (q, k))
+    return scored(g_q * q, g_k * k)
+
+
+@exercise.mistake("these are weights: scores are what comes before the softmax.")
+def softmaxed(q, k, g_q, g_k, eps):
+    return qk_norm_scores(q, k, g_q, g_k, eps).softmax(-1)
+
+
 @exercise.mistake("the gains are missing: no head could make its scores sharper or flatter.")
 def no_gains(q, k, g_q, g_k, eps):
     return scored(sized(q, eps), sized(k, eps))

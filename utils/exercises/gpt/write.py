@@ -1,5 +1,6 @@
 """Writing with a cache: read the beginning once, then one token after the other."""
 
+import functools
 from collections.abc import Callable, Sequence
 
 import torch
@@ -17,7 +18,7 @@ def write(
 
     begin() opens an empty cache, and gives read(ids, start): it reads ids (1, T) that stand from
     position `start` on, and gives the logits (1, T, V) of what follows each. What it has read, it
-    holds. choose makes an id of logits (V,).
+    holds. choose turns the logits (V,) of one position into an id.
     """
     read, text, new = begin(), list(prompt), list(prompt)
     for _ in range(n):
@@ -27,7 +28,42 @@ def write(
     return text
 
 
-exercise = Exercise("9.4", write, gradient=False, runs=True)
+def counted(answer: Callable) -> Callable:
+    """An answer whose caches together read no more than the prompt and n tokens.
+
+    One cache may read more: then it holds something twice, and what it says gives that away.
+    """
+
+    @functools.wraps(answer)
+    def within(begin, prompt, n, choose):
+        opened, most = [], len(prompt) + n
+
+        def begin_counted() -> Read:
+            read = begin()
+            opened.append(0)
+
+            def read_counted(ids: Tensor, start: int) -> Tensor:
+                logits = read(ids, start)
+                opened[-1] += ids.shape[1]
+                if len(opened) > 1 and sum(opened) > most:
+                    raise ValueError(f"{sum(opened)} tokens are read; the text has {most}.")
+                return logits
+
+            return read_counted
+
+        return answer(begin_counted, prompt, n, choose)
+
+    return within
+
+
+class ReadOnce(Exercise):
+    """An exercise whose answers are `counted`: values alone don't show what was read anew."""
+
+    def judge(self, attempt):
+        return super().judge(counted(attempt) if callable(attempt) else attempt)
+
+
+exercise = ReadOnce("9.4", write, gradient=False, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -40,6 +76,8 @@ def begin() -> Read:
     held: list[tuple[int, int]] = []
 
     def read(ids: Tensor, start: int) -> Tensor:
+        if not isinstance(ids, Tensor) or ids.dim() != 2 or len(ids) != 1:
+            raise ValueError("`read` takes a tensor of ids (1, T), and a position.")
         rows = []
         for place, id in enumerate(ids[0].tolist(), start):
             held.append((place, id))
@@ -50,12 +88,21 @@ def begin() -> Read:
     return read
 
 
+def one_row(logits: Tensor) -> Tensor:
+    """Logits, if they are those of one position. Raises: ValueError if they are not."""
+    if not isinstance(logits, Tensor) or logits.shape != (V,):
+        raise ValueError("`choose` takes the logits (V,) of one position.")
+    if logits.min() >= 0 and abs(logits.sum() - 1) < 1e-4:
+        raise ValueError("`choose` wants logits, as read() returns them, not chances.")
+    return logits
+
+
 def best(logits: Tensor) -> int:
-    return int(logits.argmax())
+    return int(one_row(logits).argmax())
 
 
 def least(logits: Tensor) -> int:
-    return int(logits.argmin())
+    return int(one_row(logits).argmin())
 
 
 @exercise.stage("one token from one")
@@ -129,6 +176,29 @@ def cache_forgotten(begin, prompt, n, choose):
         new = [choose(logits[0, -1])]
         text += new
     return text
+
+
+@exercise.mistake("the text is read anew for each token: begin() once, and then feed what is new.")
+@counted
+def read_anew(begin, prompt, n, choose):
+    text = list(prompt)
+    for _ in range(n):
+        text.append(choose(begin()(torch.tensor([text]), 0)[0, -1]))
+    return text
+
+
+@exercise.mistake("`choose` wants the row of one position, (V,): logits[0, -1], without the batch.")
+def batch_kept(begin, prompt, n, choose):
+    read, text, new = begin(), list(prompt), list(prompt)
+    for _ in range(n):
+        new = [choose(read(torch.tensor([new]), len(text) - len(new))[:, -1])]
+        text += new
+    return text
+
+
+@exercise.mistake("`choose` wants logits, as read() returns them, not chances.")
+def chances_chosen(begin, prompt, n, choose):
+    return write(begin, prompt, n, lambda logits: choose(logits.softmax(dim=0)))
 
 
 @exercise.mistake(

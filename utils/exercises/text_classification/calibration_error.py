@@ -105,6 +105,11 @@ def largest(confidence, right, n_bins):
     return max(abs(gap) for _, gap in held(confidence, right, n_bins))
 
 
+@exercise.mistake("that is in per cent: a gap of a tenth should count as 0.1.")
+def in_per_cent(confidence, right, n_bins):
+    return 100 * calibration_error(confidence, right, n_bins)
+
+
 @exercise.mistake("gaps are squared: one of a tenth should count as a tenth.")
 def squared(confidence, right, n_bins):
     return sum(share * gap**2 for share, gap in held(confidence, right, n_bins))

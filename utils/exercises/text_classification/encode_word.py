@@ -168,6 +168,29 @@ def numbered_from_0(word, merges):
     return [n - 256 if n >= 256 else n for n in ids]
 
 
+@exercise.mistake("the i-th merge makes token 256 + i, with i from 0; yours are one too high.")
+def one_too_high(word, merges):
+    for new, pair in enumerate(merges, start=257):
+        word = replace_pair(word, pair, new)
+    return word
+
+
+@exercise.mistake(
+    "your new tokens are 0, 1, 2, …, which are bytes: the i-th merge makes token 256 + i."
+)
+def bytes_for_tokens(word, merges):
+    for i, pair in enumerate(merges):
+        word = replace_pair(word, pair, i)
+    return word
+
+
+@exercise.mistake("replace_pair changes nothing in its word: keep what it returns.")
+def thrown_away(word, merges):
+    for i, pair in enumerate(merges):
+        replace_pair(word, pair, 256 + i)
+    return word
+
+
 @exercise.mistake("you applied the first merge alone: the others follow, in their order.")
 def first_merge_alone(word, merges):
     return replace_pair(word, merges[0], 256)

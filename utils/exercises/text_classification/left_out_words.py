@@ -95,6 +95,21 @@ def no_comparison(model, text, label):
     return log_p(model, deleted(text))[:, label]
 
 
+@exercise.mistake("log p with all words is missing: your score should be what is lost against it.")
+def without_the_whole(model, text, label):
+    return -log_p(model, deleted(text))[:, label]
+
+
+@exercise.mistake("the signs are gone: a word that speaks against the label scores below 0.")
+def sizes(model, text, label):
+    return leave_one_out(model, text, label).abs()
+
+
+@exercise.mistake("the model reads a batch, ids (B, T): text[None] has the batch axis.")
+def without_batch(model, text, label):
+    return model(text)
+
+
 @exercise.mistake("you compare the logits: the other classes' logits change too, so take log p.")
 def logits(model, text, label):
     return model(text[None])[:, label] - model(deleted(text))[:, label]

@@ -79,6 +79,13 @@ def another_rows_length(x, lengths):
     return (x * real(x, lengths)).sum(dim=1) / lengths.roll(1)[:, None]
 
 
+@exercise.mistake(
+    "each column is divided by another text's length: lengths need an axis, [:, None]."
+)
+def lengths_along_the_columns(x, lengths):
+    return (x * real(x, lengths)).sum(dim=1) / lengths
+
+
 @exercise.mistake("that is the largest number of each column, not the mean.")
 def max_for_mean(x, lengths):
     return x.masked_fill(~real(x, lengths), float("-inf")).max(dim=1).values
@@ -97,6 +104,18 @@ def last_word(x, lengths):
 @exercise.mistake("your mask goes one place too far: of places 0 to n - 1, n are words.")
 def one_too_many(x, lengths):
     return (x * real(x, lengths + 1)).sum(dim=1) / lengths[:, None]
+
+
+@exercise.mistake("that is the mean of one place more than there are words: n places begin at 0.")
+def one_place_more(x, lengths):
+    words = real(x, lengths + 1)
+    return (x * words).sum(dim=1) / words.sum(dim=1)
+
+
+@exercise.mistake("that is the mean without the last word: n words end at place n - 1.")
+def one_place_less(x, lengths):
+    words = real(x, lengths - 1)
+    return (x * words).sum(dim=1) / words.sum(dim=1)
 
 
 @exercise.mistake("the last word is missing, and counted: which place is it at, from 0?")

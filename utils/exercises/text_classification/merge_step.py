@@ -140,6 +140,24 @@ def across_words(words, counts, new):
     return best, replaced(words, best, new)
 
 
+@exercise.mistake(
+    "you put the distinct words into one row: pairs reach from one into the next, and a word that "
+    "is in the text often counts once."
+)
+def words_in_one_row(words, counts, new):
+    best = lowest(counted([[token for word in words for token in word]], [1]))
+    return best, replaced(words, best, new)
+
+
+@exercise.mistake(
+    "you wrote the whole text into one row: pairs reach from the end of a word into the next."
+)
+def text_in_one_row(words, counts, new):
+    text = [word for word, count in zip(words, counts, strict=True) for _ in range(count)]
+    best = lowest(counted([[token for word in text for token in word]], [1]))
+    return best, replaced(words, best, new)
+
+
 @exercise.mistake("each word counts once here: a word that is in the text often counts as often.")
 def each_word_once(words, counts, new):
     best = lowest(counted(words, [1] * len(words)))
@@ -242,6 +260,26 @@ def nothing_replaced(words, counts, new):
 def merged_words_alone(words, counts, new):
     best = lowest(counted(words, counts))
     return best, [word for word in replaced(words, best, new) if new in word]
+
+
+@exercise.mistake(
+    "a word's last token is lost: it is no first half of a pair, and has to be kept all the same."
+)
+def last_token_lost(words, counts, new):
+    best = lowest(counted(words, counts))
+    merged = []
+    for word in words:
+        left, i = [], 0
+        while i < len(word) - 1:
+            left.append(new if tuple(word[i : i + 2]) == best else word[i])
+            i += 1 + (left[-1] == new)
+        merged.append(left)
+    return best, merged
+
+
+@exercise.mistake("only the words came back: return the pair first, then the words.")
+def words_alone(words, counts, new):
+    return merge_step(words, counts, new)[1]
 
 
 @exercise.mistake("the pair comes first, then the words: yours come the other way round.")

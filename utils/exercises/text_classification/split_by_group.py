@@ -7,8 +7,8 @@ def goes_to_test(phrases: list[str], n_test: int) -> list[bool]:
     """Say of each phrase whether it is for the test; the others are for training.
 
     A phrase belongs to the longest phrase, in words, that contains it word for word; of several as
-    long, to the first in the list. Groups go to the test whole, in the order of their longest
-    phrases in the list, until at least n_test phrases are there.
+    long, to the first in the list. Groups go to the test whole, in the order in which their longest
+    phrases stand in the list, until at least n_test phrases are there.
     """
     homes = [home(phrase, phrases) for phrase in phrases]
     test = set()
@@ -64,6 +64,19 @@ def inside_several():
         (["a film", "see a film", "go and see a film", "good", "and see a film", "not good"], 1),
         (["a film", "what a film it is", "not a film", "it is", "what it is", "so it is now"], 3),
     ]
+
+
+@exercise.stage("the longest of several, in words")
+def longest_in_words():
+    return [
+        (["in it", "uninteresting in it", "we are in it", "so dull"], 1),
+        (["so dull", "a film", "such a film", "that is what a film is"], 1),
+    ]
+
+
+@exercise.stage("a phrase that lies inside two as long")
+def two_as_long():
+    return [(["a film", "what a film", "such a film", "so dull"], 1)]
 
 
 @exercise.stage("groups that are larger than the test was to be")
@@ -208,3 +221,46 @@ def largest_first(phrases, n_test):
     homes = [home(phrase, phrases) for phrase in phrases]
     order = sorted(set(homes), key=lambda place: (-homes.count(place), place))
     return dealt([order.index(place) for place in homes], n_test)
+
+
+@exercise.mistake("the longest phrase is the one with most words; yours has most letters.")
+def longest_by_letters(phrases, n_test):
+    def longest(phrase):
+        around = [i for i, other in enumerate(phrases) if lies_inside(phrase, other)]
+        return max(around, key=lambda place: len(phrases[place]))
+
+    return dealt([longest(phrase) for phrase in phrases], n_test)
+
+
+@exercise.mistake("of several phrases as long you took the last; take the first in the list.")
+def last_of_equals(phrases, n_test):
+    backwards = [home(phrase, phrases[::-1]) for phrase in phrases]
+    return dealt([len(phrases) - 1 - place for place in backwards], n_test)
+
+
+@exercise.mistake(
+    "the groups with the longest phrases went to the test first: the order asked for is that of "
+    "the list."
+)
+def longest_first(phrases, n_test):
+    homes = [home(phrase, phrases) for phrase in phrases]
+    order = sorted(set(homes), key=lambda place: (-len(phrases[place].split()), place))
+    return dealt([order.index(place) for place in homes], n_test)
+
+
+@exercise.mistake(
+    "that is how the page's `groups` does it, longest first and then by the alphabet; here the "
+    "list's order counts, both among groups and among phrases as long."
+)
+def as_the_page_groups(phrases, n_test):
+    order = sorted(set(phrases), key=lambda phrase: (-len(phrase.split()), phrase.split()))
+    return dealt([home(phrase, order) for phrase in phrases], n_test)
+
+
+@exercise.mistake(
+    "a group's turn comes where its longest phrase stands in the list; yours comes where its first "
+    "phrase stands."
+)
+def order_of_first_appearance(phrases, n_test):
+    homes = [home(phrase, phrases) for phrase in phrases]
+    return dealt([homes.index(place) for place in homes], n_test)

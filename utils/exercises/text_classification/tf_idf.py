@@ -9,12 +9,12 @@ from utils.exercises.checking import Exercise
 def tf_idf(counts: Tensor) -> Tensor:
     """Return each text's weights (n, V) as scikit-learn gives them; those of no words are 0.
 
-    A word that stands in d of n texts has idf = ln((1 + n)/(1 + d)) + 1. A text's weights are its
-    counts times idf, divided by their Euclidean length.
+    A word that stands in n_i of n texts has the factor 1 + ln((1 + n)/(1 + n_i)). A text's weights
+    are its counts times these factors, divided by their Euclidean length.
     Shapes: counts (n, V), whole: how often each word stands in each text.
     """
-    n, d = len(counts), (counts > 0).sum(dim=0)
-    weights = counts * (((1 + n) / (1 + d)).log() + 1)
+    n, n_i = len(counts), (counts > 0).sum(dim=0)
+    weights = counts * (1 + ((1 + n) / (1 + n_i)).log())
     length = weights.norm(dim=1, keepdim=True)
     return weights / length.masked_fill(length == 0, 1)
 
@@ -61,8 +61,8 @@ def without_words():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-def weighed(counts: Tensor, idf: Tensor) -> Tensor:
-    return normalised(counts * idf)
+def weighed(counts: Tensor, factors: Tensor) -> Tensor:
+    return normalised(counts * factors)
 
 
 def normalised(weights: Tensor, p: int = 2) -> Tensor:
@@ -74,7 +74,7 @@ def smooth(counts: Tensor) -> Tensor:
     return ((1 + len(counts)) / (1 + (counts > 0).sum(dim=0))).log() + 1
 
 
-@exercise.mistake("the 1 behind the logarithm is missing: a word of every text counts for nothing.")
+@exercise.mistake("the 1 before the logarithm is missing: a word of every text counts for nothing.")
 def without_plus_one(counts):
     return weighed(counts, smooth(counts) - 1)
 
@@ -86,7 +86,7 @@ def not_smooth(counts):
     return weighed(counts, (len(counts) / (counts > 0).sum(dim=0)).log() + 1)
 
 
-@exercise.mistake("you count how often a word occurs: d is in how many texts.")
+@exercise.mistake("you count how often a word occurs: n_i is the number of texts that hold it.")
 def occurrences_for_texts(counts):
     return weighed(counts, ((1 + len(counts)) / (1 + counts.sum(dim=0))).log() + 1)
 
@@ -110,7 +110,9 @@ def columns_normalised(counts):
     return normalised((counts * smooth(counts)).T).T
 
 
-@exercise.mistake("the counts get length 1, and idf comes after: the order is the other way round.")
+@exercise.mistake(
+    "the counts get length 1, and the logarithm comes after: the order is the other way round."
+)
 def normalised_too_early(counts):
     return normalised(counts.double()) * smooth(counts)
 
@@ -131,13 +133,16 @@ def base_2(counts):
     return weighed(counts, ((1 + len(counts)) / (1 + (counts > 0).sum(dim=0))).log2() + 1)
 
 
-@exercise.mistake("your fraction is upside down: words of many texts get the larger idf.")
+@exercise.mistake("your fraction is upside down: words of many texts get the larger logarithm.")
 def upside_down(counts):
     return weighed(counts, ((1 + (counts > 0).sum(dim=0)) / (1 + len(counts))).log() + 1)
 
 
-@exercise.mistake("those are the counts, divided by their length: no idf is in them.")
-def without_idf(counts):
+@exercise.mistake(
+    "those are the counts, divided by their length: the logarithm is missing, or it is one number "
+    "for each text, which cancels."
+)
+def without_logarithm(counts):
     return normalised(counts.double())
 
 

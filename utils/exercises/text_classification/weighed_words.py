@@ -60,7 +60,17 @@ def without_contrast():
 
 
 @exercise.mistake(
-    "a third is plain and all right; of the other two kinds, too, one text can be right."
+    "a third is plain and all right; of each of the other two kinds one text can be right as well."
 )
 def plain_alone():
     return 1 / 3
+
+
+@exercise.mistake("that is in per cent: a share lies between 0 and 1.")
+def in_per_cent():
+    return 100 * right_by_sums()
+
+
+@exercise.mistake("that is how many of the six: a share lies between 0 and 1.")
+def texts_counted():
+    return 6 * right_by_sums()

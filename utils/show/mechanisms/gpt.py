@@ -7,75 +7,69 @@ import torch
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from utils.show.diagrams import arrow, box, brace, cells, label, light, note, sheet
-from utils.show.diagrams.sheet import Block
+from utils.show.diagrams import arrow, box, cells, label, light, note, sheet
 
 TEXT = "The", "estimator", "is", "fit", "ted", "on"
 
 
 def lessons() -> Axes:
     """Draw what a text teaches an encoder that names it, and a decoder that goes on."""
-    ax = sheet(7.6)
+    ax = sheet(7.0)
     wide = (2.35, 0.85)
-    for y, name in ((3.0, "it reads"), (6.4, "it writes")):
+    for y, name in ((2.4, "it reads"), (5.8, "it writes")):
         note(ax, (0.2, y + 0.42), name, align="left", weight="bold")
     places = [2.5 + 2.62 * t for t in range(len(TEXT) - 1)]
-    answer = box(ax, (places[2] - 0.3, 0.9), "from sklearn", (2.95, 0.85), role="value")
+    answer = box(ax, (places[2] - 0.3, 0.35), "from sklearn", (2.95, 0.85), role="value")
     for x, word in zip(places, TEXT, strict=False):
-        arrow(ax, box(ax, (x, 2.95), word, wide).at("top"), answer.at("bottom"))
-    note(ax, (13.6, 1.3), "1 lesson", weight="bold")
-    for x, word, after in zip(places, TEXT, TEXT[1:], strict=False):
-        above = box(ax, (x, 4.75), after, wide, role="value")
-        arrow(ax, box(ax, (x, 6.35), word, wide).at("top"), above.at("bottom"))
-    note(ax, (2.3, 4.35), f"{len(places)} lessons", align="left", weight="bold")
+        arrow(ax, box(ax, (x, 2.4), word, wide).at("top"), answer.at("bottom"))
+        below = box(ax, (x, 5.8), word, wide)
+        if x < places[-1]:
+            after = TEXT[places.index(x) + 1]
+            arrow(ax, below.at("top"), box(ax, (x, 4.2), after, wide, role="value").at("bottom"))
+    for y, n in ((0.35, "1 lesson"), (4.2, f"{len(places) - 1} lessons")):
+        note(ax, (places[-1] + wide[0] / 2, y + 0.42), n, weight="bold")
     return ax
 
 
 def hidden(T: int = 5) -> Axes:
     """Draw what each position may see, with and without the future; framed are the answers."""
-    ax = sheet(7.5)
+    ax = sheet(8.4)
     said = TEXT[1 : T + 1]
     blank, size = [[""] * T] * T, (0.85, 0.85)
     everything, past = torch.ones(T, T), torch.ones(T, T).tril()
     for x, seen, name in ((2.3, everything, "hides nothing"), (9.3, past, "hides the future")):
-        grid = cells(ax, (x, 1.9), blank, role="key", weights=0.6 * seen, size=size)
+        grid = cells(ax, (x, 3.1), blank, role="key", weights=0.6 * seen, size=size)
         for t in range(T - 1):
-            light(ax, grid[t, t + 1])
             if seen[t, t + 1]:
                 cells(ax, (grid[t, t + 1].x, grid[t, t + 1].y), [["!"]], role="gradient", size=size)
-        note(ax, (grid.middle[0], 0.5), name, weight="bold")
-        for t, word in enumerate(TEXT[:T]):
-            note(ax, (x + 0.42 + 0.85 * t, 1.15 if t % 2 else 1.55), word)
+            light(ax, grid[t, t + 1], margin=-0.09)
+        note(ax, (grid.middle[0], 0.4), name, weight="bold")
+        label(ax, grid, "top", *TEXT[:T], rotation=90)
         label(ax, grid, "right", *said)
         if x < 5:
             label(ax, grid, "left", *TEXT[:T])
-    note(ax, (8.0, 6.75), "a row reads the word on its left and is to say the one on its right")
+    note(ax, (8.0, 7.9), "a row reads the word on its left and is to say the one on its right")
     return ax
 
 
 def asked(chances: Sequence[float]) -> Axes:
     """Draw what each position is asked, its chance, and its loss; the last is not asked."""
-    ax = sheet(6.5)
+    ax = sheet(6.0)
     n = len(chances)
     size = (2.35, 0.85)
-    reads = cells(ax, (3.1, 4.9), [TEXT[: n + 1]], role="state", weights=0.6, size=size)
-    says = cells(ax, (3.1, 3.2), [TEXT[1 : n + 1]], role="value", weights=0.6, size=size)
+    reads = cells(ax, (3.1, 4.3), [TEXT[: n + 1]], role="state", weights=0.6, size=size)
+    says = cells(ax, (3.1, 2.6), [TEXT[1 : n + 1]], role="value", weights=0.6, size=size)
     for t in range(n):
         arrow(ax, reads[0, t].at("top"), says[0, t].at("bottom"))
-    given = cells(ax, (3.1, 2.05), [list(chances)], weights=0.1, size=size)
-    nats = [[-math.log(chance) for chance in chances]]
-    losses = cells(ax, (3.1, 0.9), nats, role="gradient", weights=0.25, size=size)
-    for block, name in (
-        (reads, "reads"),
-        (says, "is asked for"),
-        (given, "chance"),
-        (losses, "−ln"),
-    ):
+    given = cells(ax, (3.1, 1.45), [[f"{x:.2f}" for x in chances]], weights=0.1, size=size)
+    nats = [-math.log(chance) for chance in chances]
+    shown = [[f"{x:.2f}" for x in nats]]
+    losses = cells(ax, (3.1, 0.3), shown, role="gradient", weights=0.25, size=size)
+    for block, name in ((reads, "reads"), (says, "target"), (given, "chance"), (losses, "−ln")):
         note(ax, (0.2, block.middle[1]), name, align="left", weight="bold")
-    mean = sum(nats[0]) / n
-    note(ax, (14.1, losses.middle[1]), f"mean {mean:.2f}", weight="bold")
+    note(ax, (14.1, losses.middle[1]), f"mean {sum(nats) / n:.2f}", weight="bold")
     note(ax, (14.1, says.middle[1]), "nothing\nfollows")
-    note(ax, (7.9, 6.15), "the same text, shifted by one place")
+    note(ax, (7.9, 5.55), "the same text, shifted by one place")
     return ax
 
 
@@ -84,7 +78,7 @@ def tower(L: int) -> Axes:
     height = 2.4 + 1.47 * (L + 3)
     ax = sheet(height)
     x, size = 4.2, (4.6, 0.85)
-    names = ("table", *["block"] * L, "norm", "table, turned")
+    names = ("table", *["block"] * L, "norm", "table, transposed")
     y = height - 0.9
     note(ax, (x, height - 0.45), "ids of The estimator is fit", weight="bold")
     shapes = ("(B, T, D)", *["(B, T, D)"] * L, "(B, T, D)", "(B, T, V)")
@@ -125,9 +119,9 @@ def per_byte(cuts: Sequence[tuple[str, Sequence[str], Sequence[float]]]) -> Axes
 
     cuts: a name, the symbols, and how many bits each costs.
     """
-    ax = sheet(2.6 * len(cuts) + 0.4)
+    ax = sheet(2.6 * len(cuts) - 0.2)
     for row, (name, symbols, bits) in enumerate(cuts):
-        x, y = 2.9, 0.9 + 2.6 * row
+        x, y = 2.9, 0.4 + 2.6 * row
         note(ax, (0.2, y + 0.42), name, align="left", weight="bold")
         for symbol, cost in zip(symbols, bits, strict=True):
             size = (1.05 * len(symbol), 0.85)
@@ -182,8 +176,8 @@ def cuts(logits: Tensor, tokens: Sequence[str], tau: float, k: int, p: float) ->
 
 def feeding(prompt: Sequence[str], written: Sequence[str]) -> Axes:
     """Draw what is read at each step of writing, at which positions, and what the cache holds."""
-    ax = sheet(2.2 + 1.75 * len(written))
-    size, held = (2.1, 0.85), []
+    ax = sheet(1.1 + 1.75 * len(written))
+    size, held = (2.3, 0.85), []
     new = list(prompt)
     for step, word in enumerate(written):
         y = 1.7 + 1.75 * step
@@ -193,7 +187,7 @@ def feeding(prompt: Sequence[str], written: Sequence[str]) -> Axes:
             x = old.x + old.width
         fresh = cells(ax, (x, y), [new], role="query", weights=0.6, size=size)
         label(ax, fresh, "top", *(str(len(held) + i) for i in range(len(new))))
-        end = box(ax, (fresh.x + fresh.width + 0.9, y), word, size, role="value")
+        end = box(ax, (fresh.x + fresh.width + 0.8, y), word, (1.5, 0.85), role="value")
         arrow(ax, fresh.at("right"), end.at("left"))
         note(ax, (0.2, fresh.middle[1]), f"step {step + 1}", align="left", weight="bold")
         held, new = held + new, [word]
@@ -201,38 +195,43 @@ def feeding(prompt: Sequence[str], written: Sequence[str]) -> Axes:
     return ax
 
 
-def _column(ax: Axes, x: float, foot: float, parts: Sequence[tuple[str, bool]]) -> list[Block]:
-    """Draw a block's layers above each other; framed are those that changed."""
-    y, drawn = foot, []
-    for name, changed in parts:
-        top = y - 0.5 - 0.85
-        arrow(ax, (x, y), (x, top + 0.85))
-        layer = box(ax, (x - 2.6, top), name, (5.2, 0.85))
+def _block(ax: Axes, sign: int, rows: Sequence[tuple[float, str, bool]]) -> None:
+    """Draw a block beside its stream: each part leaves it at its norm, and is added to it above.
+
+    sign: -1 if the layers stand left of the stream, else 1. rows: the height of each layer, its
+        name, and whether it changed; a norm begins a part. Framed are those that changed.
+    """
+    stream, height, last = 8.0 + 1.8 * sign, 0.85, None
+    for i, (y, name, changed) in enumerate(rows):
+        layer = box(ax, (stream + 3.3 * sign - 2.6, y), name, (5.2, height))
         if changed:
             light(ax, layer)
-        drawn.append(layer)
-        y = top
-    arrow(ax, (x, y), (x, y - 0.5))
-    return drawn
+        inner = "left" if sign > 0 else "right"
+        if name.endswith("norm"):
+            arrow(ax, (stream, layer.middle[1]), layer.at(inner))
+        else:
+            arrow(ax, last.at("top"), layer.at("bottom"))
+        if i + 1 == len(rows) or rows[i + 1][1].endswith("norm"):
+            plus = box(ax, (stream - 0.3, layer.middle[1] - 0.3), "+", (0.6, 0.6))
+            arrow(ax, layer.at(inner), plus.at("right" if sign > 0 else "left"))
+        last = layer
 
 
 def then_and_now() -> Axes:
-    """Draw GPT's block of 2018 to 2020 beside that of today; framed is what changed."""
-    ax = sheet(10.0)
-    then = ("layer norm", "heads: q, k, v", "softmax look", "layer norm", "D → 4D, GELU, → D")
-    now = (
-        "RMS norm",
-        "q heads share k and v",
-        "q, k normed and turned",
-        "RMS norm",
-        "D → 8/3 D twice, ⊙, → D",
-    )
-    for x, name, parts, framed in ((3.2, "GPT-2", then, False), (12.8, "today", now, True)):
-        note(ax, (x, 0.5), name, weight="bold")
-        drawn = _column(ax, x, 9.1, [(part, framed) for part in parts])
-        note(ax, (x, 9.5), "stream")
-        for first, last in ((0, 2), (3, 4)):
-            height = drawn[first].y + 0.85 - drawn[last].y
-            side = Block(x - 2.6, drawn[last].y, 5.2, height)
-            brace(ax, side, "left" if framed else "right", "looks" if not first else "thinks")
+    """Draw GPT-2's block beside one of today; framed is what changed."""
+    ax = sheet(10.3)
+    y = [8.45 - 1.32 * row for row in range(6)]
+    then = [(y[0], "layer norm"), (y[1], "heads: q, k, v"), (y[3], "softmax look")]
+    then += [(y[4], "layer norm"), (y[5], "4D wide, GELU")]
+    now = [(y[0], "RMS norm"), (y[1], "q heads share k and v"), (y[2], "q, k normed, rotated")]
+    now += [(y[3], "softmax look"), (y[4], "RMS norm"), (y[5], "8/3 D wide, gated")]
+    for sign, name, rows in ((-1, "GPT-2", then), (1, "today", now)):
+        note(ax, (8.0 + 5.1 * sign, 0.45), name, weight="bold")
+        ends = [9.95, y[3] + 0.725, y[3] + 0.125, y[5] + 0.725, y[5] + 0.125, y[5] - 0.6]
+        for start, end in zip(ends[::2], ends[1::2], strict=True):
+            arrow(ax, (8.0 + 1.8 * sign, start), (8.0 + 1.8 * sign, end))
+        new = sign > 0
+        _block(ax, sign, [(at, text, new and text != "softmax look") for at, text in rows])
+    for name, at in (("stream", 9.75), ("looks", (y[0] + y[3] + 0.85) / 2), ("thinks", y[5] + 1.1)):
+        note(ax, (8.0, at), name)
     return ax

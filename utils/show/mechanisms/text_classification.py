@@ -2,23 +2,22 @@
 
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
+from itertools import chain
 
 from matplotlib.axes import Axes
 
-from utils.arguments import check_choice
-from utils.show.diagrams import arrow, box, cells, label, light, note, sheet, words
+from utils.show.diagrams import arrow, box, cells, label, note, sheet, words
 from utils.show.diagrams.sheet import Block
 
 STAGES = "text", "tokens", "reading", "pooling", "answer"
+GAP = 0.5  # between words, in cells
 
 
-def road(sentence: str, answer: str, lit: str | None = None) -> Axes:
-    """Draw the road from a text to an answer, and in a frame the stage that the page is at.
+def road(sentence: str, answer: str) -> Axes:
+    """Draw the road from a text to an answer, stage by stage.
 
-    lit: one of `STAGES`.
-    Raises: ValueError if it is none of them, or the sentence is too long for the sheet.
+    Raises: ValueError if the sentence is too long for the sheet.
     """
-    check_choice("lit", lit, [None, *STAGES])
     ax = sheet(9.9)
     tokens = words(ax, (2.2, 2.1), sentence, gap=0.06)
     row = _around(*tokens)
@@ -38,12 +37,8 @@ def road(sentence: str, answer: str, lit: str | None = None) -> Axes:
         arrow(ax, token.at("bottom"), vector.at("top", 0.1))
         arrow(ax, vector.at("bottom", 0.1), pooled.at("top"))
     arrow(ax, pooled.at("bottom"), said.at("top"))
-    stages = dict(zip(STAGES, (text, row, _around(*vectors), pooled, said), strict=True))
-    for stage, block in stages.items():
-        weight = "bold" if stage == lit else "normal"
-        note(ax, (0.2, block.middle[1]), stage, align="left", weight=weight)
-    if lit:
-        light(ax, stages[lit], margin=0.12)
+    for stage, block in zip(STAGES, (text, row, vectors[0], pooled, said), strict=True):
+        note(ax, (0.2, block.middle[1]), stage, align="left")
     return ax
 
 
@@ -73,21 +68,24 @@ def cuts(text: str, rows: Mapping[str, Sequence[str]], unknown: Container[str] =
     return ax
 
 
-def merging(rows: Sequence[Sequence[str]]) -> Axes:
-    """Draw a text before and after each merge, what was merged just now in strong colour.
+def merging(rows: Sequence[Sequence[Sequence[str]]]) -> Axes:
+    """Draw words before and after each merge, what was merged just now in strong colour.
 
-    rows: the pieces of the text, at first and after each merge.
+    rows: the pieces of each word, at first and after each merge.
     """
     ax = sheet(0.2 + 1.25 * len(rows))
-    unit = 11.0 / sum(map(len, rows[0]))
-    for i, pieces in enumerate(rows):
-        y, x = 0.3 + 1.25 * i, 0.3
-        fresh = set(pieces) - set(rows[i - 1]) if i else set()
-        for piece in pieces:
-            weight = 0.85 if piece in fresh else 0.25 if len(piece) > 1 else 0.0
-            size = (unit * len(piece), 0.85)
-            cells(ax, (x, y), [[piece]], role="key", weights=weight, size=size)
-            x += size[0]
+    unit = 11.0 / (sum(map(len, chain(*rows[0]))) + GAP * (len(rows[0]) - 1))
+    before = set(chain(*rows[0]))
+    for i, cut in enumerate(rows):
+        y, x, pieces = 0.3 + 1.25 * i, 0.3, list(chain(*cut))
+        for word in cut:
+            for piece in word:
+                weight = 0.85 if piece not in before else 0.25 if len(piece) > 1 else 0.0
+                size = (unit * len(piece), 0.85)
+                cells(ax, (x, y), [[piece]], role="key", weights=weight, size=size)
+                x += size[0]
+            x += GAP * unit
+        before = set(pieces)
         note(ax, (15.7, y + 0.42), f"{len(pieces)} pieces", align="right")
     return ax
 
