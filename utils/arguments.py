@@ -771,3 +771,26 @@ def check_pieces(
             f"{file} has {len(ids)} pieces up to number {last}, and the config.json beside it "
             f"tells of {vocab_size}: fetch both again."
         )
+
+
+def check_dice(ids: Tensor, dice: tuple[Tensor, ...]) -> None:
+    """Raise a ValueError if ids are not (B, T), or dice are not one for each of them."""
+    if ids.dim() != 2:
+        raise ValueError(f"Expected ids (B, T), got {tuple(ids.shape)}.")
+    shapes = [tuple(of.shape) for of in dice]
+    if any(shape != tuple(ids.shape) for shape in shapes):
+        raise ValueError(
+            f"Expected dice for each of the ids {tuple(ids.shape)}, got {shapes}: cast them for "
+            "the shape of the ids."
+        )
+
+
+def check_asked(x: Tensor, target: Tensor, asked: Tensor) -> None:
+    """Raise a ValueError if targets are not one for each vector (B, T, D), or none is asked for."""
+    if x.dim() != 3 or x.shape[:2] != target.shape:
+        raise ValueError(
+            f"Expected vectors (B, T, D) and targets (B, T), got {tuple(x.shape)} and "
+            f"{tuple(target.shape)}."
+        )
+    if not asked.any():
+        raise ValueError("No word is asked for, so there is no loss: hide a larger share.")

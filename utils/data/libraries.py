@@ -79,6 +79,23 @@ def sentences() -> Sentences:
     return Sentences(*(_balanced(part) for part in by_part))
 
 
+@cache
+def unlabelled() -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """All that the libraries say where nobody is tested: modules of sentences, as their words.
+
+    The modules of `sentences`' validation and test parts are left out, and so is what is a near
+    copy of a sentence of theirs. Copies within what remains stay: such is text.
+    """
+    held_out = [sentence for part in sentences()[1:] for sentence in part]
+    modules = {sentence.module for sentence in held_out}
+    said = [sentence for sentence in everything() if sentence.module not in modules]
+    kept: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for sentence, is_copy in zip(said, near_copies(said, held_out), strict=True):
+        if not is_copy:
+            kept[sentence.module].append(sentence.words)
+    return tuple(tuple(of_module) for of_module in kept.values())
+
+
 def _balanced(part: dict[int, list[Sentence]]) -> list[Sentence]:
     """As many sentences of each label, in random order."""
     chance = Random(0)

@@ -1,7 +1,7 @@
 """Day 10: pre-training. An encoder learns from text without labels, and others published theirs.
 
-Read `encoders` first, then `relative` and `text_to_text`, and for published models `published`,
-`published_t5`, `pieces` and `sizes`.
+Read `masking` first, then `encoders`, `relative` and `text_to_text`, and for published models
+`published`, `published_t5`, `pieces` and `sizes`.
 """
 
 from utils.pretraining.encoders import (
@@ -11,6 +11,14 @@ from utils.pretraining.encoders import (
     Pooler,
     SharedEncoder,
 )
+from utils.pretraining.masking import (
+    IGNORE,
+    MASK,
+    Dice,
+    cast_dice,
+    mask_words,
+    masked_word_loss,
+)
 from utils.pretraining.pieces import read_pieces
 from utils.pretraining.published import load_albert, load_bert, load_distilbert
 from utils.pretraining.published_t5 import load_t5
@@ -19,8 +27,11 @@ from utils.pretraining.sizes import PUBLISHED, Sizes, published_sizes
 from utils.pretraining.text_to_text import DampedOutput, TextToText, TextToTextConfig
 
 __all__ = [
+    "IGNORE",
+    "MASK",
     "PUBLISHED",
     "DampedOutput",
+    "Dice",
     "MaskedLanguageModel",
     "MaskedWordHead",
     "PairEmbedding",
@@ -31,10 +42,13 @@ __all__ = [
     "TextToText",
     "TextToTextConfig",
     "UnscaledAttention",
+    "cast_dice",
     "load_albert",
     "load_bert",
     "load_distilbert",
     "load_t5",
+    "mask_words",
+    "masked_word_loss",
     "published_sizes",
     "read_pieces",
     "relative_buckets",

@@ -120,7 +120,8 @@ class MaskedLanguageModel(nn.Module):
     of what is pooled whether the second sentence follows the first (class 0) or not, are None
     unless they are asked for.
 
-    encoder: makes the encoder: `SharedEncoder` for ALBERT. The embedding is a `PairEmbedding`.
+    parts: with a `PairEmbedding` it is BERT's; types need one.
+    encoder: makes the encoder: `SharedEncoder` for ALBERT.
     Shapes: ids, lengths and types to logits (B, T, V).
     Raises: ValueError as `PairEmbedding` does, or if lengths do not fit.
     """
@@ -128,7 +129,7 @@ class MaskedLanguageModel(nn.Module):
     def __init__(
         self,
         config: TransformerConfig,
-        parts: Parts,
+        parts: Parts = PAPERS,
         encoder: type[Encoder] = Encoder,
         *,
         pooled: bool = False,
@@ -138,7 +139,8 @@ class MaskedLanguageModel(nn.Module):
         D = config.d_model
         self.config = config
         self.encoder = encoder(config, parts)
-        words = self.encoder.embedding.symbols.words
+        symbols = self.encoder.embedding.symbols
+        words = getattr(symbols, "words", symbols)
         self.head = MaskedWordHead(D, words, config.activation, parts.norm)
         self.pool = Pooler(D) if pooled else None
         self.order = nn.Linear(D, 2) if ordered else None
@@ -147,6 +149,8 @@ class MaskedLanguageModel(nn.Module):
         self, ids: Tensor, lengths: Tensor | None = None, types: Tensor | None = None
     ) -> Tensor:
         """Return what each symbol became, (B, T, D). What stands at padding means nothing."""
+        if types is None:
+            return self.encoder(ids, lengths)[0]
         embedding = self.encoder.embedding
         x = embedding.dropout(embedding.symbols(ids, types))
         check_sequences(x, x.shape[2], lengths)
