@@ -11,6 +11,8 @@ the validation part; "100 labels" and "1000 labels" are how much of the test par
 from collections.abc import Callable
 from functools import cache, partial
 
+from torch import nn
+
 from utils.pretraining import MaskedLanguageModel, every_second
 from utils.tasks.distilling import Weights, distil, sizes_of, unseen_loss
 from utils.tasks.fine_tuning import RATES, classifier, fine_tune, with_labels
@@ -78,12 +80,9 @@ def tuned(made: MaskedLanguageModel, n_train: int, seed: int) -> dict[str, float
     """What share of the test part is right after tuning at the best rate, and that rate."""
     task = with_labels(n_train, seed)
 
-    def right(model, part: Labelled) -> float:
+    def right(model: nn.Module, part: Labelled) -> float:
         return share_right(lambda of: logits_of(model, as_ids(of, task.vocabulary)[0]), part)
 
-    def at(rate: float):
-        return fine_tune(classifier(made, task.n_classes), task, rate, seed)
-
-    tried = {rate: at(rate) for rate in RATES}
+    tried = {rate: fine_tune(classifier(made, task.n_classes), task, rate, seed) for rate in RATES}
     best = max(RATES, key=lambda rate: right(tried[rate], task.validation))
     return {f"{n_train} labels": right(tried[best], task.test), f"rate, {n_train} labels": best}
