@@ -14,9 +14,10 @@ from functools import cache, partial
 from torch import nn
 
 from utils.pretraining import MaskedLanguageModel, every_second
+from utils.tasks import pretraining
 from utils.tasks.distilling import Weights, distil, sizes_of, unseen_loss
 from utils.tasks.fine_tuning import RATES, classifier, fine_tune, with_labels
-from utils.tasks.pretraining import STEPS, Hidden, data, new_model, pretrain  # noqa: F401
+from utils.tasks.pretraining import STEPS, Hidden, new_model, pretrain
 from utils.tasks.reading import Labelled, as_ids, logits_of, share_right
 
 Student = Callable[[MaskedLanguageModel, int, int], MaskedLanguageModel]
@@ -66,6 +67,10 @@ MODELS: dict[str, Student] = {
     "without a teacher, from nothing": partial(student, from_nothing=True),
 }
 PARAMETERS = {"seed": [0, 1, 2], "model": list(MODELS), "steps": 250}
+
+
+def data():
+    return pretraining.data()
 
 
 def measure(seed: int, model: str, steps: int) -> dict:

@@ -1,7 +1,7 @@
 """Day 10: pre-training. An encoder learns from text without labels, and others published theirs.
 
-Read `masking` first, then `encoders`, `distillation`, `relative` and `text_to_text`, and for published models
-`published`, `published_t5`, `pieces` and `sizes`.
+Read `masking` first, then `encoders`, `distillation`, `relative` and `text_to_text`, and for
+published models `published`, `published_t5`, `pieces` and `sizes`.
 """
 
 from utils.pretraining.distillation import cosine_loss, every_second, soft_target_loss
