@@ -1,7 +1,7 @@
 """Day 10: pre-training. An encoder learns from text without labels, and others published theirs.
 
-Read `masking` first, then `encoders`, `relative` and `text_to_text`, and for published models
-`published`, `published_t5`, `pieces` and `sizes`.
+Read `masking` first, then `encoders`, `spans`, `relative` and `text_to_text`, and for published
+models `published`, `published_t5`, `pieces` and `sizes`.
 """
 
 from utils.pretraining.encoders import (
@@ -24,6 +24,14 @@ from utils.pretraining.published import load_albert, load_bert, load_distilbert
 from utils.pretraining.published_t5 import load_t5
 from utils.pretraining.relative import RelativeBias, UnscaledAttention, relative_buckets
 from utils.pretraining.sizes import PUBLISHED, Sizes, published_sizes
+from utils.pretraining.spans import (
+    draw_infilling,
+    draw_spans,
+    hide_spans,
+    infill,
+    permute_sentences,
+    put_back,
+)
 from utils.pretraining.text_to_text import DampedOutput, TextToText, TextToTextConfig
 
 __all__ = [
@@ -43,13 +51,19 @@ __all__ = [
     "TextToTextConfig",
     "UnscaledAttention",
     "cast_dice",
+    "draw_infilling",
+    "draw_spans",
+    "hide_spans",
+    "infill",
     "load_albert",
     "load_bert",
     "load_distilbert",
     "load_t5",
     "mask_words",
     "masked_word_loss",
+    "permute_sentences",
     "published_sizes",
+    "put_back",
     "read_pieces",
     "relative_buckets",
 ]
