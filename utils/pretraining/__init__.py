@@ -1,9 +1,10 @@
 """Day 10: pre-training. An encoder learns from text without labels, and others published theirs.
 
-Read `masking` first, then `encoders`, `relative` and `text_to_text`, and for published models
+Read `masking` first, then `encoders`, `distillation`, `relative` and `text_to_text`, and for published models
 `published`, `published_t5`, `pieces` and `sizes`.
 """
 
+from utils.pretraining.distillation import cosine_loss, every_second, soft_target_loss
 from utils.pretraining.encoders import (
     MaskedLanguageModel,
     MaskedWordHead,
@@ -43,6 +44,8 @@ __all__ = [
     "TextToTextConfig",
     "UnscaledAttention",
     "cast_dice",
+    "cosine_loss",
+    "every_second",
     "load_albert",
     "load_bert",
     "load_distilbert",
@@ -52,4 +55,5 @@ __all__ = [
     "published_sizes",
     "read_pieces",
     "relative_buckets",
+    "soft_target_loss",
 ]
