@@ -1,9 +1,10 @@
 """Day 10: pre-training. An encoder learns from text without labels, and others published theirs.
 
-Read `masking` first, then `encoders`, `spans`, `relative` and `text_to_text`, and for published
-models `published`, `published_t5`, `pieces` and `sizes`.
+Read `masking` first, then `encoders`, `distillation`, `spans`, `relative` and `text_to_text`, and
+for published models `published`, `published_t5`, `pieces` and `sizes`.
 """
 
+from utils.pretraining.distillation import cosine_loss, every_second, soft_target_loss
 from utils.pretraining.encoders import (
     MaskedLanguageModel,
     MaskedWordHead,
@@ -51,8 +52,10 @@ __all__ = [
     "TextToTextConfig",
     "UnscaledAttention",
     "cast_dice",
+    "cosine_loss",
     "draw_infilling",
     "draw_spans",
+    "every_second",
     "hide_spans",
     "infill",
     "load_albert",
@@ -66,4 +69,5 @@ __all__ = [
     "put_back",
     "read_pieces",
     "relative_buckets",
+    "soft_target_loss",
 ]
