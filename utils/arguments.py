@@ -796,7 +796,6 @@ def check_asked(x: Tensor, target: Tensor, asked: Tensor) -> None:
         raise ValueError("No word is asked for, so there is no loss: hide a larger share.")
 
 
-<<<<<<< HEAD
 def check_noise(n: int, share: float, mean: float, least: int) -> None:
     """Raise a ValueError if a text is too short to hide spans in, or nothing says how many."""
     if n < least:
@@ -833,7 +832,8 @@ def check_answer(target: Sequence[int], sentinels: Sequence[int]) -> None:
     counts = Counter(symbol for symbol in target if symbol in sentinels)
     if twice := [sentinel for sentinel, count in counts.items() if count > 1]:
         raise ValueError(f"The target has the sentinel {twice[0]} twice: which one counts?")
-=======
+
+
 def check_logits_alike(student_logits: Tensor, teacher_logits: Tensor) -> None:
     """Raise a ValueError if student and teacher do not say of the same words what they expect."""
     if student_logits.dim() != 2 or student_logits.shape != teacher_logits.shape:
@@ -868,4 +868,3 @@ def check_even(n_layers: int) -> None:
             f"A student has half of its teacher's blocks, and {n_layers} can't be halved: take a "
             "teacher with an even number of them."
         )
->>>>>>> ten
