@@ -2,6 +2,8 @@
 
 Read `masking` first, then `encoders`, `distillation`, `relative` and `text_to_text`, and for
 published models `published`, `published_t5`, `pieces` and `sizes`.
+Read `masking` first, then `encoders`, `distillation`, `spans`, `relative` and `text_to_text`, and
+for published models `published`, `published_t5`, `pieces` and `sizes`.
 """
 
 from utils.pretraining.distillation import cosine_loss, every_second, soft_target_loss
@@ -25,6 +27,14 @@ from utils.pretraining.published import load_albert, load_bert, load_distilbert
 from utils.pretraining.published_t5 import load_t5
 from utils.pretraining.relative import RelativeBias, UnscaledAttention, relative_buckets
 from utils.pretraining.sizes import PUBLISHED, Sizes, published_sizes
+from utils.pretraining.spans import (
+    draw_infilling,
+    draw_spans,
+    hide_spans,
+    infill,
+    permute_sentences,
+    put_back,
+)
 from utils.pretraining.text_to_text import DampedOutput, TextToText, TextToTextConfig
 
 __all__ = [
@@ -45,14 +55,20 @@ __all__ = [
     "UnscaledAttention",
     "cast_dice",
     "cosine_loss",
+    "draw_infilling",
+    "draw_spans",
     "every_second",
+    "hide_spans",
+    "infill",
     "load_albert",
     "load_bert",
     "load_distilbert",
     "load_t5",
     "mask_words",
     "masked_word_loss",
+    "permute_sentences",
     "published_sizes",
+    "put_back",
     "read_pieces",
     "relative_buckets",
     "soft_target_loss",
