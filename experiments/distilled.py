@@ -13,7 +13,7 @@ from functools import cache, partial
 
 from torch import nn
 
-from utils.pretraining import MaskedLanguageModel, every_second
+from utils.pretraining import MaskedLanguageModel, student_of
 from utils.tasks import pretraining
 from utils.tasks.distilling import Weights, distil, sizes_of, unseen_loss
 from utils.tasks.fine_tuning import RATES, classifier, fine_tune, with_labels
@@ -39,7 +39,7 @@ def student(
     from_nothing: bool = False,
 ) -> MaskedLanguageModel:
     """Train a student for some steps; without weights, it reads alone."""
-    made = new_model(seed, n_layers=2) if from_nothing else every_second(teacher)
+    made = new_model(seed, n_layers=2) if from_nothing else student_of(teacher)
     batches, of_student = Hidden(steps), seed + 1000  # other batches than the teacher has read
     if weights is None:
         pretrain(made, batches, of_student)

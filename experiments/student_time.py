@@ -15,7 +15,7 @@ from torch import Tensor
 
 from utils.language.folders import PublishedConfig
 from utils.measure.costs import one_thread
-from utils.pretraining import MASK, PUBLISHED, MaskedLanguageModel, every_second
+from utils.pretraining import MASK, PUBLISHED, MaskedLanguageModel, student_of
 from utils.pretraining.published import built
 from utils.tasks.pretraining import new_model
 
@@ -50,7 +50,7 @@ def seconds(model: MaskedLanguageModel, ids: Tensor) -> float:
 
 def ours() -> list[MaskedLanguageModel]:
     teacher = new_model(0).eval()
-    return [teacher, every_second(teacher).eval()]
+    return [teacher, student_of(teacher).eval()]
 
 
 def published() -> list[MaskedLanguageModel]:

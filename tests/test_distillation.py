@@ -20,6 +20,7 @@ from utils.pretraining import (
     every_second,
     masked_word_loss,
     soft_target_loss,
+    student_of,
 )
 from utils.tasks import distilling, pretraining
 from utils.tasks.distilling import Weights, distil, sizes_of
@@ -163,7 +164,7 @@ def test_angles_that_do_not_fit_are_refused(shapes, real, message):
 
 def test_a_student_begins_with_every_second_block_and_all_the_rest():
     teacher = model()
-    student = every_second(teacher)
+    student = student_of(teacher)
     assert student.config.n_layers == 2 and teacher.config.n_layers == 4
     assert len(student.encoder.blocks) == 2 and len(teacher.encoder.blocks) == 4
     x = teacher.encoder.embedding(IDS)
@@ -178,7 +179,7 @@ def test_a_student_begins_with_every_second_block_and_all_the_rest():
 def test_it_shares_nothing_and_keeps_what_is_tied(parts, how):
     teacher = model(parts, **how).requires_grad_(False).eval()
     before = {name: weight.clone() for name, weight in teacher.state_dict().items()}
-    student = every_second(teacher)
+    student = student_of(teacher)
     assert student.training and all(weight.requires_grad for weight in student.parameters())
     symbols = student.encoder.embedding.symbols
     assert student.head.weight is getattr(symbols, "words", symbols).weight
@@ -192,7 +193,7 @@ def test_it_shares_nothing_and_keeps_what_is_tied(parts, how):
 
 def test_berts_types_and_pooler_are_left_out():
     teacher = model(PAIRS, pooled=True, ordered=True)
-    student = every_second(teacher)
+    student = student_of(teacher)
     assert student.pool is None and student.order is None and teacher.pool is not None
     assert not [name for name, _ in student.named_parameters() if "types" in name]
     embedding = teacher.encoder.embedding.symbols
@@ -206,13 +207,22 @@ def test_berts_types_and_pooler_are_left_out():
 def test_gradients_of_the_teachers_training_are_left_behind():
     teacher = model()
     teacher(IDS).sum().backward()
-    assert all(weight.grad is None for weight in every_second(teacher).parameters())
+    assert all(weight.grad is None for weight in student_of(teacher).parameters())
     assert teacher.head.weight.grad is not None
+
+
+def test_the_readers_own_choice_is_taken():
+    teacher = model()
+    student = student_of(teacher, lambda blocks: [every_second(blocks)[1]])
+    assert student.config.n_layers == 1
+    assert torch.equal(
+        student.encoder.blocks[0].self_attention.W_in, teacher.encoder.blocks[2].self_attention.W_in
+    )
 
 
 def test_blocks_that_can_not_be_halved_are_refused():
     with pytest.raises(ValueError, match="and 3 can't be halved"):
-        every_second(model(n_layers=3))
+        student_of(model(n_layers=3))
 
 
 # All at once --------------------------------------------------------------------------------------
@@ -223,7 +233,7 @@ def taught():
     """A teacher with dropout, in training mode, and its student without, after two steps."""
     teacher = pretraining.new_model(0)
     before = {name: weight.clone() for name, weight in teacher.state_dict().items()}
-    student, modes = every_second(teacher), []
+    student, modes = student_of(teacher), []
     for module in teacher.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.5
@@ -245,7 +255,7 @@ def test_the_loss_is_the_published_scripts(taught, weights):
     teacher, before, _, _, batches, _ = taught
     plain = pretraining.new_model(1)
     plain.load_state_dict(before)
-    student = every_second(plain)
+    student = student_of(plain)
     ids, lengths, labels = batches[0]
     with torch.no_grad():
         x, of_teacher = student.read(ids, lengths), plain.read(ids, lengths)
@@ -260,7 +270,7 @@ def test_the_loss_is_the_published_scripts(taught, weights):
 
 def test_all_of_the_student_learns(taught):
     teacher, _, _, student, _, history = taught
-    begun = every_second(teacher).state_dict()
+    begun = student_of(teacher).state_dict()
     assert len(history.step_loss) == 2
     changed = {name: not torch.equal(w, begun[name]) for name, w in student.state_dict().items()}
     assert all(changed.values()), [name for name, moved in changed.items() if not moved]
@@ -275,7 +285,7 @@ def test_soft_targets_of_the_readers_own_are_used():
         return 0.0 * student_logits.sum()
 
     batches = list(pretraining.Hidden(1))
-    distil(teacher, every_second(teacher), batches, soft_targets=own)
+    distil(teacher, student_of(teacher), batches, soft_targets=own)
     n = int((batches[0][2] != IGNORE).sum())
     assert asked == [((n, len(pretraining.vocabulary())), False, 2.0)]
 

@@ -6,7 +6,12 @@ Read `masking` first, then `encoders`, `distillation`, `spans`, `relative` and `
 for published models `published`, `published_t5`, `pieces` and `sizes`.
 """
 
-from utils.pretraining.distillation import cosine_loss, every_second, soft_target_loss
+from utils.pretraining.distillation import (
+    cosine_loss,
+    every_second,
+    soft_target_loss,
+    student_of,
+)
 from utils.pretraining.encoders import (
     MaskedLanguageModel,
     MaskedWordHead,
@@ -72,4 +77,5 @@ __all__ = [
     "read_pieces",
     "relative_buckets",
     "soft_target_loss",
+    "student_of",
 ]

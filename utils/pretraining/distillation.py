@@ -3,10 +3,11 @@
 Shapes: logits (n, V) are of the n words that are asked for. Of a batch, vectors are (B, T, D).
 """
 
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import replace
 
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from utils.arguments import (
@@ -46,22 +47,32 @@ def cosine_loss(x_student: Tensor, x_teacher: Tensor, real: Tensor) -> Tensor:
     return (1 - cos).mean()
 
 
-def every_second(teacher: MaskedLanguageModel) -> MaskedLanguageModel:
-    """Begin a student with every second block of its teacher, from the first (ibid., §3).
+def every_second(blocks: Sequence[nn.Module]) -> list[nn.Module]:
+    """Return copies of every second block, from the first on (Sanh et al., 2019, §3).
 
-    All weights are copies, those of the embedding and of the head too. Of BERT's parts two are left
-    out: what tells sentences apart, and the pooler. (The published script takes blocks 0, 2, 4, 7,
-    9 and 11 of BERT's.)
+    The published script takes BERT's blocks 0, 2, 4, 7, 9 and 11.
+    """
+    return [deepcopy(block) for block in blocks[::2]]
 
+
+def student_of(
+    teacher: MaskedLanguageModel,
+    choose: Callable[[list[nn.Module]], Sequence[nn.Module]] = every_second,
+) -> MaskedLanguageModel:
+    """Begin a student with some of its teacher's blocks, and with all else that it has (ibid.).
+
+    It shares nothing with the teacher: embedding and head are copies, too. Of BERT's parts two are
+    left out: what tells sentences apart, and the pooler.
+
+    choose: makes the student's blocks of a list of the teacher's.
     Raises: ValueError if the teacher's blocks can't be halved.
     """
-    n_layers = teacher.config.n_layers
-    check_even(n_layers)
-    student = deepcopy(teacher).requires_grad_()
-    student.zero_grad()
-    student.config = replace(teacher.config, n_layers=n_layers // 2)
-    student.encoder.blocks = student.encoder.blocks[::2]
+    check_even(teacher.config.n_layers)
+    student = deepcopy(teacher)
+    student.encoder.blocks = nn.ModuleList(choose(list(teacher.encoder.blocks)))
+    student.config = replace(teacher.config, n_layers=len(student.encoder.blocks))
     student.pool = student.order = None
     if isinstance(student.encoder.embedding.symbols, PairEmbedding):
         student.encoder.embedding.symbols.types = None
-    return student.train()
+    student.zero_grad()
+    return student.requires_grad_().train()
