@@ -1,0 +1,152 @@
+"""Do a student's vectors point where its teacher's do?"""
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from utils.exercises.checking import Exercise, random
+
+
+def cosine_loss(x_student: Tensor, x_teacher: Tensor, real: Tensor) -> Tensor:
+    """Return the mean of 1 - cos of the angle between two vectors, over all that is real.
+
+    Shapes: vectors (B, T, D) of both, real (B, T), False where a position is padding. The teacher's
+    are given, and nothing is learned about them.
+    """
+    x, y = x_student[real], x_teacher[real]
+    cos = (x * y).sum(dim=1) / (x.norm(dim=1) * y.norm(dim=1))
+    return (1 - cos).mean()
+
+
+exercise = Exercise("10.6", cosine_loss, data=(1,))
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def vectors(D: int, *lengths: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Draw vectors for texts of these lengths, with anything at all behind their ends."""
+    T = max(lengths)
+    real = torch.arange(T) < torch.tensor(lengths)[:, None]
+    return random(len(lengths), T, D), 3 * random(len(lengths), T, D), real
+
+
+@exercise.stage("one vector of each")
+def one_vector():
+    return [vectors(3, 1)]
+
+
+@exercise.stage("one text")
+def one_text():
+    return [vectors(4, 6)]
+
+
+@exercise.stage("several texts of one length")
+def one_length():
+    return [vectors(5, 3, 3), vectors(3, 3, 3, 3)]
+
+
+@exercise.stage("texts of several lengths, padded")
+def several_lengths():
+    return [vectors(4, 5, 2, 7), vectors(6, 1, 8)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+def cosines(x: Tensor, y: Tensor, dim: int = -1) -> Tensor:
+    return F.cosine_similarity(x, y, dim=dim, eps=0.0)
+
+
+@exercise.mistake("the padding is counted: what stands there means nothing.")
+def padding_counted(x, y, real):
+    return (1 - cosines(x, y)).mean()
+
+
+@exercise.mistake("the padding's share is gone, but it is still counted in what you divide by.")
+def padding_in_the_denominator(x, y, real):
+    return ((1 - cosines(x, y)) * real).mean()
+
+
+@exercise.mistake("padding set to zeros has a cosine of 0, and so a loss of 1: leave it out.")
+def padding_as_zeros(x, y, real):
+    return (1 - cosines(x, y) * real).mean()
+
+
+@exercise.mistake("a word of a short text weighs more than one of a long: average all at once.")
+def mean_of_means(x, y, real):
+    return (((1 - cosines(x, y)) * real).sum(1) / real.sum(1)).mean()
+
+
+@exercise.mistake("each text is one long vector for you: compare position by position.")
+def each_text_as_one_vector(x, y, real):
+    x, y = (vectors * real[:, :, None] for vectors in (x, y))
+    return (1 - cosines(x.flatten(1), y.flatten(1))).mean()
+
+
+@exercise.mistake("all that is real is one long vector for you: compare position by position.")
+def all_as_one_vector(x, y, real):
+    return 1 - cosines(x[real].flatten(), y[real].flatten())
+
+
+@exercise.mistake("you compare the texts' mean vectors: compare position by position.")
+def of_mean_vectors(x, y, real):
+    x, y = ((vectors * real[:, :, None]).sum(1) for vectors in (x, y))
+    return (1 - cosines(x, y)).mean()
+
+
+@exercise.mistake("that is largest where the two agree: a loss is least there.")
+def agreement(x, y, real):
+    return cosines(x, y)[real].mean()
+
+
+@exercise.mistake("1 is missing: where the two agree the loss is 0.")
+def one_forgotten(x, y, real):
+    return -cosines(x, y)[real].mean()
+
+
+@exercise.mistake("a vector that points the other way is for you as good as one that agrees.")
+def opposite_as_good(x, y, real):
+    return (1 - cosines(x, y)[real].abs()).mean()
+
+
+@exercise.mistake("you take the angle itself: its cosine is asked for.")
+def angle(x, y, real):
+    return cosines(x, y)[real].acos().mean()
+
+
+@exercise.mistake("these are products, not cosines: divide by how long the vectors are.")
+def not_normalised(x, y, real):
+    return (1 - (x * y).sum(-1))[real].mean()
+
+
+@exercise.mistake("the student's length still counts: divide by how long both vectors are.")
+def teacher_normalised_alone(x, y, real):
+    return (1 - (x * F.normalize(y, dim=-1)).sum(-1))[real].mean()
+
+
+@exercise.mistake("the teacher's length still counts: divide by how long both vectors are.")
+def student_normalised_alone(x, y, real):
+    return (1 - (F.normalize(x, dim=-1) * y).sum(-1))[real].mean()
+
+
+@exercise.mistake("you divide by squared lengths: the root is missing.")
+def squared_lengths(x, y, real):
+    squares = x.square().sum(-1) * y.square().sum(-1)
+    return (1 - (x * y).sum(-1) / squares)[real].mean()
+
+
+@exercise.mistake("that is the squared distance, for which lengths count: only directions should.")
+def squared_distance(x, y, real):
+    return (x - y).square().sum(-1)[real].mean()
+
+
+@exercise.mistake("that is the sum over all positions: the loss is their mean.")
+def sum_for_mean(x, y, real):
+    return (1 - cosines(x, y))[real].sum()
+
+
+@exercise.mistake("you normalise along the positions: each vector has its own length.")
+def along_the_positions(x, y, real):
+    x, y = (F.normalize(vectors * real[:, :, None], dim=1) for vectors in (x, y))
+    return (1 - (x * y).sum(-1))[real].mean()

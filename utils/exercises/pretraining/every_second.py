@@ -1,0 +1,140 @@
+"""What a student of half the blocks begins with: some of its teacher's."""
+
+import copy
+import functools
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from utils.exercises.checking import Exercise, random
+
+
+def every_second(blocks: list[nn.Module]) -> list[nn.Module]:
+    """Return copies of every second block of a list, from the first on.
+
+    What the student learns changes nothing in the teacher, so nothing is shared.
+    """
+    return [copy.deepcopy(block) for block in blocks[::2]]
+
+
+class Block(nn.Module):
+    """As little of a block as can be copied: one matrix."""
+
+    def __init__(self, W: Tensor):
+        super().__init__()
+        self.W = nn.Parameter(W.clone())
+
+
+def of_matrices(answer: Callable) -> Callable:
+    """An answer about the matrices of blocks; those that it shares have one added to them.
+
+    So it would be if the teacher were trained further.
+    """
+
+    @functools.wraps(answer)
+    def of_blocks(blocks):
+        if not all(isinstance(W, Tensor) for W in blocks):
+            return answer(blocks)
+        given = [Block(W) for W in blocks]
+        chosen = answer(given)
+        if not isinstance(chosen, list | tuple | nn.ModuleList):
+            return chosen
+        if not all(isinstance(block, Block) for block in chosen):
+            raise TypeError("what is returned holds other things than blocks.")
+        with torch.no_grad():
+            for block in given:
+                block.W += 1
+        return [block.W.detach() for block in chosen]
+
+    return of_blocks
+
+
+class OfMatrices(Exercise):
+    """An exercise whose answers are judged by the matrices of blocks."""
+
+    def judge(self, attempt):
+        return super().judge(of_matrices(attempt) if callable(attempt) else attempt)
+
+
+exercise = OfMatrices("10.4", every_second, gradient=False, runs=True)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def blocks(n: int, D: int) -> tuple[list[Tensor]]:
+    return ([random(D, D + 1) for _ in range(n)],)
+
+
+@exercise.stage("a teacher of two blocks")
+def two_blocks():
+    return [blocks(2, 2)]
+
+
+@exercise.stage("a teacher of four")
+def four_blocks():
+    return [blocks(4, 3)]
+
+
+@exercise.stage("a teacher of six, and one of twelve")
+def more_blocks():
+    return [blocks(6, 2), blocks(12, 4)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+def copies(blocks: Sequence[nn.Module], places: Sequence[int]) -> list[nn.Module]:
+    return [copy.deepcopy(blocks[place]) for place in places]
+
+
+@exercise.mistake(
+    "the blocks are the teacher's own, not copies: what one of the two learns, both learn."
+)
+@of_matrices
+def shared(blocks):
+    return blocks[::2]
+
+
+@exercise.mistake("you begin with the second block: the first is the one that reads embeddings.")
+def from_the_second(blocks):
+    return copies(blocks, range(1, len(blocks), 2))
+
+
+@exercise.mistake("that is the first half: the student would lack all that the teacher does last.")
+def first_half(blocks):
+    return copies(blocks, range(len(blocks) // 2))
+
+
+@exercise.mistake("that is the second half: its blocks have never read embeddings.")
+def second_half(blocks):
+    return copies(blocks, range(len(blocks) // 2, len(blocks)))
+
+
+@exercise.mistake(
+    "you spread them from the first to the last, as the published script does: take every second."
+)
+def spread(blocks):
+    places = torch.linspace(0, len(blocks) - 1, len(blocks) // 2).round().int().tolist()
+    return copies(blocks, places)
+
+
+@exercise.mistake("these are the right blocks, in the wrong order: the first comes first.")
+def reversed_order(blocks):
+    return copies(blocks, [*range(0, len(blocks), 2)][::-1])
+
+
+@exercise.mistake("you skip two after each that you take: every second skips one.")
+def every_third(blocks):
+    return copies(blocks, range(0, len(blocks), 3))
+
+
+@exercise.mistake("that is all of the teacher: the student has half of its blocks.")
+def all_of_them(blocks):
+    return copies(blocks, range(len(blocks)))
+
+
+@exercise.mistake("all of the student's blocks are copies of the first.")
+def first_again_and_again(blocks):
+    return copies(blocks, [0] * (len(blocks) // 2))
