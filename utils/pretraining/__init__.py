@@ -1,7 +1,7 @@
 """Day 10: pre-training. An encoder learns from text without labels, and others published theirs.
 
-Read `masking` first, then `encoders`, `relative` and `text_to_text`, and for published models
-`published`, `published_t5`, `pieces` and `sizes`.
+Read `masking` first, then `encoders`, `pairs`, `relative` and `text_to_text`, and for published
+models `published`, `published_t5`, `pieces` and `sizes`.
 """
 
 from utils.pretraining.encoders import (
@@ -10,6 +10,7 @@ from utils.pretraining.encoders import (
     PairEmbedding,
     Pooler,
     SharedEncoder,
+    UniversalEncoder,
 )
 from utils.pretraining.masking import (
     IGNORE,
@@ -19,6 +20,7 @@ from utils.pretraining.masking import (
     mask_words,
     masked_word_loss,
 )
+from utils.pretraining.pairs import QUESTIONS, Pair, make_pair, two_parts
 from utils.pretraining.pieces import read_pieces
 from utils.pretraining.published import load_albert, load_bert, load_distilbert
 from utils.pretraining.published_t5 import load_t5
@@ -30,10 +32,12 @@ __all__ = [
     "IGNORE",
     "MASK",
     "PUBLISHED",
+    "QUESTIONS",
     "DampedOutput",
     "Dice",
     "MaskedLanguageModel",
     "MaskedWordHead",
+    "Pair",
     "PairEmbedding",
     "Pooler",
     "RelativeBias",
@@ -41,15 +45,18 @@ __all__ = [
     "Sizes",
     "TextToText",
     "TextToTextConfig",
+    "UniversalEncoder",
     "UnscaledAttention",
     "cast_dice",
     "load_albert",
     "load_bert",
     "load_distilbert",
     "load_t5",
+    "make_pair",
     "mask_words",
     "masked_word_loss",
     "published_sizes",
     "read_pieces",
     "relative_buckets",
+    "two_parts",
 ]
