@@ -708,4 +708,4 @@ def test_columns_of_seconds_are_named_as_such():
 def test_no_experiment_takes_too_long():
     seconds = {name: sum(load(name).seconds) for name in names()}
     assert max(seconds.values()) <= running.LIMIT
-    assert sum(seconds.values()) <= 2 * 270 * 60  # three and a half hours of two cores
+    assert sum(seconds.values()) <= 2 * 270 * 60  # four and a half hours of two cores

@@ -19,6 +19,7 @@ from utils.data.libraries import (
     masked,
     near_copies,
     sentences,
+    unlabelled,
     without_copies,
 )
 
@@ -58,6 +59,29 @@ def test_no_module_and_no_near_copy_is_in_two_parts():
     assert sum(map(len, modules)) == len(set.union(*modules))
     assert not any(near_copies(test, train + validation))
     assert not any(near_copies(validation, train))
+
+
+def test_text_without_labels_has_no_module_and_no_near_copy_of_what_is_tested():
+    held_out = [sentence for part in sentences()[1:] for sentence in part]
+    kept = [Sentence(words, 0, "", str(i)) for i, of in enumerate(unlabelled()) for words in of]
+    assert not any(near_copies(held_out, kept))
+    tested = {sentence.module for sentence in held_out}
+    rest = {}
+    for sentence in everything():
+        if sentence.module not in tested:
+            rest.setdefault(sentence.module, []).append(sentence)
+    left_out = near_copies([s for said in rest.values() for s in said], held_out)
+    assert 0 < sum(left_out) < 0.1 * len(left_out)
+    out = iter(left_out)
+    expected = [tuple(s.words for s in said if not next(out)) for said in rest.values()]
+    assert list(unlabelled()) == [said for said in expected if said]
+    assert unlabelled() is unlabelled()
+
+
+def test_text_without_labels_is_all_that_one_learns_with_and_copies_too():
+    kept = Counter(words for of_module in unlabelled() for words in of_module)
+    assert {sentence.words for sentence in sentences().train} <= kept.keys()
+    assert 1000 < sum(count - 1 for count in kept.values())
 
 
 def test_a_random_split_leaks_and_one_by_module_alone_does_too():

@@ -817,4 +817,75 @@ def check_no_positions(positions: str | None) -> None:
         raise ValueError(
             f"A Universal Transformer adds positions at each step: set positions=None, "
             f"got {positions!r}."
+def check_noise(n: int, share: float, mean: float, least: int) -> None:
+    """Raise a ValueError if a text is too short to hide spans in, or nothing says how many."""
+    if n < least:
+        raise ValueError(f"A text of length {n} is too short: it takes {least} to hide some of it.")
+    check_share("share", share)
+    if not 1 <= mean < math.inf:
+        raise ValueError(f"The mean length of a span is at least 1, got {mean}.")
+
+
+def check_spans(n: int, spans: Sequence[tuple[int, int]]) -> None:
+    """Raise a ValueError if spans are not in order, overlap, or leave a text of n words."""
+    before = 0
+    for start, end in spans:
+        if not before <= start <= end <= n:
+            raise ValueError(
+                f"The span from {start} to {end} doesn't fit behind {before} in a text of {n}: "
+                "spans are in order, don't overlap, and lie in the text."
+            )
+        before = end
+
+
+def check_sentinels(ids: Sequence[int], sentinels: Sequence[int], least: int) -> None:
+    """Raise a ValueError if there are too few sentinels, or a text has one."""
+    if len(sentinels) < least:
+        raise ValueError(
+            f"{least - 1} spans and the end take {least} sentinels, got {len(sentinels)}."
+        )
+    if taken := [symbol for symbol in ids if symbol in sentinels]:
+        raise ValueError(f"The text has {taken[0]}, which is a sentinel: give them other numbers.")
+
+
+def check_answer(target: Sequence[int], sentinels: Sequence[int]) -> None:
+    """Raise a ValueError if a target tells a span twice."""
+    counts = Counter(symbol for symbol in target if symbol in sentinels)
+    if twice := [sentinel for sentinel, count in counts.items() if count > 1]:
+        raise ValueError(f"The target has the sentinel {twice[0]} twice: which one counts?")
+
+
+def check_logits_alike(student_logits: Tensor, teacher_logits: Tensor) -> None:
+    """Raise a ValueError if student and teacher do not say of the same words what they expect."""
+    if student_logits.dim() != 2 or student_logits.shape != teacher_logits.shape:
+        raise ValueError(
+            "Expected logits (n, V) of student and teacher alike, got "
+            f"{tuple(student_logits.shape)} and {tuple(teacher_logits.shape)}."
+        )
+    if not len(student_logits):
+        raise ValueError("No word is asked for, so there is no loss: hide a larger share.")
+
+
+def check_vectors_alike(x_student: Tensor, x_teacher: Tensor, real: Tensor) -> None:
+    """Raise a ValueError if two models' vectors can't be compared where something is real."""
+    if x_student.dim() != 3 or x_student.shape != x_teacher.shape:
+        raise ValueError(
+            "Expected vectors (B, T, D) of student and teacher alike, got "
+            f"{tuple(x_student.shape)} and {tuple(x_teacher.shape)}."
+        )
+    if real.dtype != torch.bool or real.shape != x_student.shape[:2]:
+        raise ValueError(
+            f"Expected a boolean (B, T) = {tuple(x_student.shape[:2])}, True where something is "
+            f"real, got {described(real)}."
+        )
+    if not real.any():
+        raise ValueError("Nothing is real here, all is padding: there is no loss.")
+
+
+def check_even(n_layers: int) -> None:
+    """Raise a ValueError if a student can't have half of the blocks."""
+    if n_layers % 2:
+        raise ValueError(
+            f"A student has half of its teacher's blocks, and {n_layers} can't be halved: take a "
+            "teacher with an even number of them."
         )

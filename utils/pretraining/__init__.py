@@ -2,8 +2,11 @@
 
 Read `masking` first, then `encoders`, `pairs`, `relative` and `text_to_text`, and for published
 models `published`, `published_t5`, `pieces` and `sizes`.
+Read `masking` first, then `encoders`, `distillation`, `spans`, `relative` and `text_to_text`, and
+for published models `published`, `published_t5`, `pieces` and `sizes`.
 """
 
+from utils.pretraining.distillation import cosine_loss, every_second, soft_target_loss
 from utils.pretraining.encoders import (
     MaskedLanguageModel,
     MaskedWordHead,
@@ -26,6 +29,14 @@ from utils.pretraining.published import load_albert, load_bert, load_distilbert
 from utils.pretraining.published_t5 import load_t5
 from utils.pretraining.relative import RelativeBias, UnscaledAttention, relative_buckets
 from utils.pretraining.sizes import PUBLISHED, Sizes, published_sizes
+from utils.pretraining.spans import (
+    draw_infilling,
+    draw_spans,
+    hide_spans,
+    infill,
+    permute_sentences,
+    put_back,
+)
 from utils.pretraining.text_to_text import DampedOutput, TextToText, TextToTextConfig
 
 __all__ = [
@@ -48,6 +59,12 @@ __all__ = [
     "UniversalEncoder",
     "UnscaledAttention",
     "cast_dice",
+    "cosine_loss",
+    "draw_infilling",
+    "draw_spans",
+    "every_second",
+    "hide_spans",
+    "infill",
     "load_albert",
     "load_bert",
     "load_distilbert",
@@ -55,8 +72,11 @@ __all__ = [
     "make_pair",
     "mask_words",
     "masked_word_loss",
+    "permute_sentences",
     "published_sizes",
+    "put_back",
     "read_pieces",
     "relative_buckets",
     "two_parts",
+    "soft_target_loss",
 ]

@@ -52,7 +52,7 @@ def published_sizes(name: str) -> Sizes:
 
     The papers say 110 million of BERT-base and 340 of BERT-large (Devlin et al., 2019, §3), 66 of
     DistilBERT (Sanh et al., 2019, table 3), 12, 18, 60 and 235 of ALBERT (Lan et al., 2020,
-    table 1). The last is not what its sizes give, 223.
+    table 1). The last is not what its sizes give, 223; that many are in the published file.
     """
     layout, told = PUBLISHED[name]
     with torch.device("meta"):

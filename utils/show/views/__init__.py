@@ -3,8 +3,10 @@
 from utils.show.views.alignment import Looks, alignment
 from utils.show.views.decided import Reading, decided
 from utils.show.views.drawing import drawing
+from utils.show.views.fill_the_gap import fill_the_gap
 from utils.show.views.gates import gates
 from utils.show.views.heads import heads
+from utils.show.views.hidden_words import Guesser, hidden_words
 from utils.show.views.meaning import meaning
 from utils.show.views.next_token import next_token
 from utils.show.views.online_softmax import online_softmax
@@ -20,14 +22,17 @@ from utils.show.views.which_library import which_library
 from utils.show.views.writing import writing
 
 __all__ = [
+    "Guesser",
     "Looks",
     "Reading",
     "alignment",
     "decided",
     "drawing",
+    "fill_the_gap",
     "gates",
     "guess",
     "heads",
+    "hidden_words",
     "meaning",
     "next_token",
     "online_softmax",

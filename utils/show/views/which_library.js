@@ -1,31 +1,5 @@
 function draw({ libraries, names, words, scale, idf, weights, bias, sentence }) {
   const rows = new Map(words.map((word, row) => [word, row]));
-  const own = new Set(names);
-  const NAME = "<name>", NUMBER = "<number>", LETTER = "[\\p{L}\\p{N}_]";
-  const MARKED = new RegExp(`(:[:\\p{L}\\p{N}_]+:)?\`+[^\`]*\`+_*|\\*+${LETTER}+\\*+|"[^"]*"|` +
-    `(?<!${LETTER})'[^' ]*'(?!${LETTER})|[.\\p{L}\\p{N}_]+[(][)]`, "gu");
-
-  // As utils.data.libraries has it: small letters, no punctuation, names and numbers masked.
-  function masked(text) {
-    const plain = text.replaceAll("e.g.", "eg").replaceAll("i.e.", "ie").replace(MARKED, " ` ");
-    if (/[=[\]{}<>|^~@#$%&+*:\\]/.test(plain)) return [];
-    const found = [];
-    for (const piece of plain.split(/[\s/]+|--/)) {
-      const word = mask(piece.replace(/^[.,;!?()"']+|[.,;!?()"']+$/g, ""), found.length ? 0 : 1);
-      if (word && !(word === NAME && found.at(-1) === NAME)) found.push(word);
-    }
-    return found;
-  }
-
-  function mask(piece, first) {
-    if (/^[A-Za-z]+(?:['-][A-Za-z]+)*$/.test(piece)) {
-      const small = piece.toLowerCase();
-      return piece.slice(first) !== small.slice(first) || small.split("-").some((part) => own.has(part)) ? NAME : small;
-    }
-    if (/^[-+]?\p{Nd}/u.test(piece)) return NUMBER;
-    return piece === "`" || /[\p{L}\p{N}_]/u.test(piece) ? NAME : "";
-  }
-
   const field = make("input", { type: "text", value: sentence, maxlength: 300, autocomplete: "off",
     spellcheck: "false", oninput: show });
   const line = make("ul", { class: "view-over" });
@@ -34,7 +8,7 @@ function draw({ libraries, names, words, scale, idf, weights, bias, sentence }) 
 
   // TF-IDF and a logistic regression: each known word adds its weights, times its share x of the text.
   function show() {
-    const found = masked(field.value);
+    const found = masked(field.value, names);
     const known = new Map(); // (word, its count times its idf)
     for (const word of found) if (rows.has(word)) known.set(word, (known.get(word) ?? 0) + idf[rows.get(word)]);
     const norm = Math.hypot(...known.values());

@@ -54,7 +54,7 @@ def which_library(
         f"JupyterLab, run the cell to open it. It begins with: {sentence}"
     )
     says = f"View: which library says your sentence. {sentence}"
-    view("which_library", data, says=says, still=still, parts=["words"])
+    view("which_library", data, says=says, still=still, parts=["words", "sentence"])
 
 
 def _whole(numbers: np.ndarray) -> list:

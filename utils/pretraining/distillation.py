@@ -1,0 +1,67 @@
+"""Day 10: a small model learns from a large one, which knows more than the right word.
+
+Shapes: logits (n, V) are of the n words that are asked for. Of a batch, vectors are (B, T, D).
+"""
+
+from copy import deepcopy
+from dataclasses import replace
+
+from torch import Tensor
+from torch.nn import functional as F
+
+from utils.arguments import (
+    check_even,
+    check_logits_alike,
+    check_temperature,
+    check_vectors_alike,
+)
+from utils.pretraining.encoders import MaskedLanguageModel, PairEmbedding
+
+
+def soft_target_loss(student_logits: Tensor, teacher_logits: Tensor, tau: float) -> Tensor:
+    """Mean of τ² · KL(p ‖ q) over words, where p is what the teacher says, and q the student.
+
+    Both are softmaxes of logits / τ, so that one sees of all words how likely they are. Gradients
+    fall as 1/τ², for which τ² makes up (Hinton et al., 2015, §2). The teacher gets none.
+
+    Shapes: logits (n, V) of both, of the words that are asked for.
+    Raises: ValueError if the shapes are not alike, or the temperature is not above 0.
+    """
+    check_logits_alike(student_logits, teacher_logits)
+    check_temperature(tau, teacher_logits)
+    p = (teacher_logits.detach() / tau).softmax(dim=1)
+    log_q = (student_logits / tau).log_softmax(dim=1)
+    return tau**2 * F.kl_div(log_q, p, reduction="batchmean")
+
+
+def cosine_loss(x_student: Tensor, x_teacher: Tensor, real: Tensor) -> Tensor:
+    """Mean of 1 - cos of the angle between two models' last vectors (Sanh et al., 2019, §2).
+
+    Shapes: vectors (B, T, D) of both, and what of them is real, boolean (B, T). The teacher gets no
+    gradient.
+    Raises: ValueError if the shapes do not fit, or nothing is real.
+    """
+    check_vectors_alike(x_student, x_teacher, real)
+    cos = F.cosine_similarity(x_student[real], x_teacher[real].detach(), dim=1)
+    return (1 - cos).mean()
+
+
+def every_second(teacher: MaskedLanguageModel) -> MaskedLanguageModel:
+    """Begin a student with every second block of its teacher, from the first (ibid., §3).
+
+    All weights are copies, those of the embedding and of the head too. Of BERT's parts two are left
+    out: what tells sentences apart, and the pooler. (The published script takes blocks 0, 2, 4, 7,
+    9 and 11 of BERT's.)
+
+    Raises: ValueError if the teacher's blocks can't be halved.
+    """
+    n_layers = teacher.config.n_layers
+    check_even(n_layers)
+    student = deepcopy(teacher).requires_grad_()
+    student.zero_grad()
+    student.config = replace(teacher.config, n_layers=n_layers // 2)
+    student.encoder.blocks = student.encoder.blocks[::2]
+    student.pool = student.order = None
+    if isinstance(student.encoder.embedding.symbols, PairEmbedding):
+        student.encoder.embedding.symbols.types = None
+    return student.train()

@@ -1,0 +1,64 @@
+function draw({ sentences, models, measure }) {
+  const state = { sentence: 0, at: 0, model: 0 };
+  const line = make("div", { class: "view-hidden", role: "radiogroup", "aria-label": "Hidden word" });
+  const bars = make("ul", { class: "view-bars" });
+  const seen = make("p"), size = make("p");
+  const name = make("output");
+  const last = models.length - 1; // the largest is on the right, as in the chart
+  const slider = make("input", { type: "range", min: 0, max: last, step: 1, value: last,
+    oninput: () => { state.model = last - Number(slider.value); show(); } });
+
+  const whole = (number) => number.toLocaleString("en");
+  const share = (quality) => `${(100 * quality).toFixed(1)} %`;
+
+  function open(sentence) {
+    const words = sentences[sentence];
+    Object.assign(state, { sentence, at: Math.floor(words.length / 2) });
+    line.replaceChildren(...words.map((word, at) => {
+      const radio = make("input", { type: "radio", name: "Hidden word", "aria-label": `${word}, word ${at + 1}`,
+        onchange: () => { state.at = at; show(); } });
+      radio.checked = at === state.at;
+      return make("label", {}, radio, make("span", {}, word));
+    }));
+    show();
+  }
+
+  // Quality upwards, parameters to the right, both from 0; a dot is a line of no length.
+  const dots = models.map(() => make("path", { "vector-effect": "non-scaling-stroke" }));
+  const largest = Math.max(...models.map(({ parameters }) => parameters));
+  const best = Math.max(...models.map(({ quality }) => quality));
+  const path = models.map(({ parameters, quality }) =>
+    `${(100 * parameters / largest).toFixed(1)} ${(best ? 100 - 100 * quality / best : 100).toFixed(1)}`);
+  dots.forEach((dot, i) => dot.setAttribute("d", `M${path[i]}h0`));
+  const chart = make("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none", role: "img",
+    "aria-label": `${measure} against parameters. ${models.map((model) => `${model.name}: ${whole(model.parameters)}, ${share(model.quality)}`).join("; ")}.` },
+  make("path", { class: "view-way", d: `M${path.join("L")}`, "vector-effect": "non-scaling-stroke" }), ...dots);
+  const ends = (...texts) => texts.map((text) => make("span", {}, text));
+  const picture = make("div", { class: "view-quality" },
+    make("span", { class: "view-label" }, measure),
+    make("div", { class: "view-up" }, ...ends(share(best), "0")), chart,
+    make("div", { class: "view-across" }, ...ends("0", whole(largest))),
+    make("span", { class: "view-label" }, "parameters"));
+
+  function show() {
+    const { sentence, at, model } = state, { best: likeliest, right } = models[model].guesses[sentence][at];
+    const word = sentences[sentence][at], { parameters, quality } = models[model];
+    for (const [place, label] of [...line.children].entries()) {
+      label.lastChild.textContent = place === at ? "___" : sentences[sentence][place];
+    }
+    bars.replaceChildren(...guessed(likeliest, word));
+    dots.forEach((dot, i) => dot.toggleAttribute("data-now", i === model));
+    name.textContent = models[model].name;
+    slider.setAttribute("aria-valuetext", models[model].name);
+    const given = right === null ? "The model does not know it" : `The model gives it ${percent(right)}`;
+    seen.textContent = `Hidden is ${quote(word)}. ${given}; its first guess is ${quote(likeliest[0][0])}: ${likeliest[0][0] === word ? "✓ right" : "✗ not right"}.`;
+    size.textContent = `${models[model].name}: ${whole(parameters)} parameters, ${share(quality)} ${measure}.`;
+  }
+
+  const choose = choice("Sentence", sentences.map((words) => words.join(" ")), 0, open);
+  choose.classList.add("view-lines");
+  open(0);
+  return [...(sentences.length > 1 ? [choose] : []), line,
+    make("label", { class: "view-field view-model" }, "Model ", slider, name),
+    bars, make("div", { class: "view-answer", "aria-live": "polite" }, seen, size), picture];
+}

@@ -1,0 +1,105 @@
+"""Day 10: an encoder fills the gaps of a sentence, here and, in whole numbers, in a page."""
+
+import re
+from collections.abc import Sequence
+from copy import deepcopy
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from utils.arguments import check_sizes
+from utils.data.libraries import masked
+from utils.data.text import EOS
+from utils.pretraining import MASK, MaskedLanguageModel
+from utils.tasks.pretraining import HIDDEN, vocabulary
+from utils.transformer import ScaledEmbedding
+
+GAP = re.compile(r"(?<!\w)_+(?!\w)")
+STAND_IN = "gaptobefilled"  # a word like any other to `masked`
+
+# Guesses ------------------------------------------------------------------------------------------
+
+
+def fill(model: MaskedLanguageModel, sentence: str, n: int = 5) -> list[list[tuple[str, float]]]:
+    """Guess the word of each gap, "___", of a sentence: the n likeliest with their probabilities.
+
+    Raises: ValueError if n is below 1, or there is no gap in a sentence of plain words.
+    """
+    check_sizes(n=n)
+    words = with_gaps(sentence)
+    if HIDDEN not in words:
+        raise ValueError(f"Leave a gap, ___, in a sentence without formulas, got {sentence!r}.")
+    return [_best(chances, n) for chances in chances_of(model, words)]
+
+
+def guesses(
+    model: MaskedLanguageModel, words: Sequence[str], n: int = 5
+) -> list[tuple[list[tuple[str, float]], float | None]]:
+    """Hide each word of a sentence in turn: the n likeliest, and how likely the hidden one is.
+
+    Returns: (guesses, probability) for each word; it is None for a word that has no number.
+    Raises: ValueError if n is below 1.
+    """
+    check_sizes(n=n)
+    found = []
+    for place, number in enumerate(vocabulary().encode(words)):
+        (chances,) = chances_of(model, [*words[:place], HIDDEN, *words[place + 1 :]])
+        right = chances[number - MASK - 1].item() if number > MASK else None
+        found.append((_best(chances, n), right))
+    return found
+
+
+def with_gaps(sentence: str) -> list[str]:
+    """The words of a sentence as `masked` has them, HIDDEN where a gap is."""
+    words = masked(GAP.sub(f" {STAND_IN} ", sentence))
+    return [HIDDEN if word == STAND_IN else word for word in words]
+
+
+@torch.no_grad()
+def chances_of(model: MaskedLanguageModel, words: Sequence[str]) -> Tensor:
+    """How likely each word with a number of its own is where one is HIDDEN: (gaps, words)."""
+    ids = torch.tensor([[*vocabulary().encode(words), EOS]])
+    logits = model.head(model.read(ids)[ids == MASK])
+    return logits[:, MASK + 1 :].softmax(dim=-1)
+
+
+def _best(chances: Tensor, n: int) -> list[tuple[str, float]]:
+    best = chances.topk(min(n, len(chances)))
+    words = (vocabulary().symbols[MASK + 1 + place] for place in best.indices.tolist())
+    return list(zip(words, best.values.tolist(), strict=True))
+
+
+# In whole numbers ---------------------------------------------------------------------------------
+
+
+def in_int8(model: MaskedLanguageModel) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """A model's weights as whole numbers from -127 to 127, and a scale for each row.
+
+    Returns: {name: (int8 of (rows, columns), float32 of (rows,))}; a vector is a single row.
+    Raises: ValueError if its blocks are not those that the page computes.
+    """
+    c, symbols = model.config, model.encoder.embedding.symbols
+    found = c.norm, c.positions, c.activation, type(symbols)
+    if found != ("pre", "rotary", "gelu", ScaledEmbedding):
+        raise ValueError(
+            "The page has norms before the layers, rotary positions, GELU and a ScaledEmbedding, "
+            f"got {found[:3]} and {type(symbols).__name__}: give it a model like Day 10's."
+        )
+    return {name: _rows_in_int8(weight) for name, weight in model.named_parameters()}
+
+
+def rounded(model: MaskedLanguageModel) -> MaskedLanguageModel:
+    """A copy of a model that computes with the weights of `in_int8`."""
+    copy = deepcopy(model)
+    with torch.no_grad():
+        for weight, (whole, scale) in zip(copy.parameters(), in_int8(model).values(), strict=True):
+            weight.copy_(torch.from_numpy(whole * scale[:, None]).view_as(weight))
+    return copy
+
+
+def _rows_in_int8(weight: Tensor) -> tuple[np.ndarray, np.ndarray]:
+    rows = weight.detach().float().reshape(-1, weight.shape[-1])
+    scale = rows.abs().amax(dim=1) / 127
+    whole = (rows / scale.where(scale > 0, 1.0)[:, None]).round()
+    return whole.to(torch.int8).numpy(), scale.numpy()
