@@ -786,17 +786,6 @@ def check_dice(ids: Tensor, dice: tuple[Tensor, ...]) -> None:
         )
 
 
-def check_asked(x: Tensor, target: Tensor, asked: Tensor) -> None:
-    """Raise a ValueError if targets are not one for each vector (B, T, D), or none is asked for."""
-    if x.dim() != 3 or x.shape[:2] != target.shape:
-        raise ValueError(
-            f"Expected vectors (B, T, D) and targets (B, T), got {tuple(x.shape)} and "
-            f"{tuple(target.shape)}."
-        )
-    if not asked.any():
-        raise ValueError("No word is asked for, so there is no loss: hide a larger share.")
-
-
 def check_two_parts(document: Sequence[Sized], length: int) -> None:
     """Raise a ValueError if two neighbouring sentences can't be drawn of a document."""
     if len(document) < 2:
@@ -817,6 +806,20 @@ def check_no_positions(positions: str | None) -> None:
         raise ValueError(
             f"A Universal Transformer adds positions at each step: set positions=None, "
             f"got {positions!r}."
+        )
+
+
+def check_asked(x: Tensor, target: Tensor, asked: Tensor) -> None:
+    """Raise a ValueError if targets are not one for each vector (B, T, D), or none is asked for."""
+    if x.dim() != 3 or x.shape[:2] != target.shape:
+        raise ValueError(
+            f"Expected vectors (B, T, D) and targets (B, T), got {tuple(x.shape)} and "
+            f"{tuple(target.shape)}."
+        )
+    if not asked.any():
+        raise ValueError("No word is asked for, so there is no loss: hide a larger share.")
+
+
 def check_noise(n: int, share: float, mean: float, least: int) -> None:
     """Raise a ValueError if a text is too short to hide spans in, or nothing says how many."""
     if n < least:

@@ -1,18 +1,21 @@
-"""Day 10's judge: text that no model has read, with words hidden that it is to guess.
+"""Day 10's judges: hidden words in text that no model has read, and sentences with few labels.
 
 Shapes: ids (B, T), padded behind their ends, lengths (B,).
 """
 
+from collections.abc import Mapping
 from functools import cache
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from utils.data.libraries import everything, near_copies, sentences
+from utils.data.libraries import LIBRARIES, everything, near_copies, sentences
 from utils.data.text import EOS, pad
 from utils.pretraining import IGNORE, MaskedLanguageModel, cast_dice, mask_words
+from utils.tasks.fine_tuning import classifier, tune
 from utils.tasks.pretraining import B, mixed, vocabulary
+from utils.tasks.reading import as_labelled, share_right
 from utils.training.loop import mode, seeded
 
 N_PASSAGES, SHARE = 320, 0.15
@@ -74,3 +77,17 @@ def guessed(
             nats.append(F.cross_entropy(logits, target[asked], reduction="none"))
             right.append((logits.argmax(dim=1) == target[asked]).float())
     return {"loss": torch.cat(nats).mean().item(), "right": torch.cat(right).mean().item()}
+
+
+def told_apart(models: Mapping[int, MaskedLanguageModel], n_train: int) -> dict:
+    """How much of the test part is right when each seed's model is tuned with n_train labels.
+
+    The rate is chosen of four on the validation part, with the first seed.
+    """
+    found = tune(lambda seed: classifier(models[seed], len(LIBRARIES)), n_train)
+    test = as_labelled(sentences().test)
+    return {
+        f"rate, {n_train} labels": found.setting,
+        f"by rate, {n_train} labels": found.by_setting,
+        f"{n_train} labels": [share_right(answer, test) for answer in found.answers],
+    }

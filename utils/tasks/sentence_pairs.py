@@ -24,7 +24,7 @@ from utils.tasks.pretraining import B, T, documents, hide, sizes, with_muon
 from utils.training.loop import History, fit, mode, seeded
 from utils.transformer import Parts
 
-QUESTION = {"words alone": None, "next sentence": "next", "sentence order": "order"}
+QUESTIONS_ASKED = {"words alone": None, "next sentence": "next", "sentence order": "order"}
 SHARE = 0.15  # of the words are asked for
 LENGTH = 96  # ids of two parts that follow; with another in place of one, they are at most T
 N_JUDGED = 100  # batches
