@@ -3,6 +3,8 @@
 What they give together is compared in test_pretraining_published.
 """
 
+import math
+from copy import deepcopy
 from functools import partial
 
 import pytest
@@ -23,6 +25,7 @@ from utils.pretraining import (
     SharedEncoder,
     TextToText,
     TextToTextConfig,
+    UniversalEncoder,
     UnscaledAttention,
     published_sizes,
     relative_buckets,
@@ -183,6 +186,71 @@ def test_a_shared_encoder_is_one_block_that_is_passed_often():
     twice(IDS)[0].square().sum().backward()
     gradients = [block.feed_forward.W_1.weight.grad for block in twice.blocks]
     torch.testing.assert_close(first.feed_forward.W_1.weight.grad, sum(gradients), **EXACT)
+
+
+def test_an_embedding_without_positions_adds_none():
+    layer = PairEmbedding(V, D, max_len=None).double()
+    expected = F.layer_norm(layer.words.weight[IDS] + layer.types.weight[TYPES], (D,))
+    torch.testing.assert_close(layer(IDS, TYPES), expected, **EXACT)
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_a_universal_encoder_is_its_block_by_hand_and_signals_before_each_step(norm):
+    torch.manual_seed(0)
+    model = UniversalEncoder(encoder_config(n_layers=3, norm=norm)).double()
+    first, second, third = model.blocks
+    assert first.block is second.block is third.block
+    x = model.embedding.symbols(IDS)
+    for step in (1, 2, 3):
+        for i in range(T):
+            for j in range(0, D, 2):
+                slow = 10_000 ** (j / D)
+                x[:, i, j] += math.sin(i / slow) + math.sin(step / slow)
+                x[:, i, j + 1] += math.cos(i / slow) + math.cos(step / slow)
+        x, _ = first.block(x)
+    torch.testing.assert_close(model(IDS)[0], model.norm(x), **EXACT)
+
+
+def test_a_universal_encoders_gradient_is_the_sum_over_its_steps():
+    torch.manual_seed(0)
+    shared = UniversalEncoder(encoder_config()).double()
+    twice = deepcopy(shared)
+    for signalled in twice.blocks:
+        signalled.block = deepcopy(signalled.block)
+    for model in (shared, twice):
+        model(IDS, LENGTHS)[0].square().sum().backward()
+    name = "self_attention.W_in"
+    first, second = (signalled.block.get_parameter(name).grad for signalled in twice.blocks)
+    assert not torch.allclose(first, second)
+    found = shared.blocks[0].block.get_parameter(name).grad
+    torch.testing.assert_close(found, first + second, **EXACT)
+
+
+def test_a_universal_encoder_tells_one_place_and_one_step_from_another():
+    torch.manual_seed(0)
+    model = UniversalEncoder(encoder_config(n_layers=1)).double()
+    same = model(torch.full((1, T), 3))[0]
+    assert not torch.allclose(same[:, 0], same[:, 1])
+    x = torch.randn(1, T, D).double()
+    other = UniversalEncoder(encoder_config(n_layers=2)).double().blocks[1]
+    other.block = model.blocks[0].block
+    assert not torch.allclose(other(x)[0], model.blocks[0](x)[0])
+
+
+def test_padding_changes_nothing_in_a_universal_encoder():
+    torch.manual_seed(0)
+    model = UniversalEncoder(encoder_config()).double()
+    whole, weights = model(IDS, LENGTHS, need_weights=True)
+    assert weights.shape == (B, 2, H, T, T)
+    for row, n in enumerate(LENGTHS):
+        alone = model(IDS[row : row + 1, :n])[0]
+        torch.testing.assert_close(whole[row, :n], alone[0], **EXACT)
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary"])
+def test_a_universal_encoder_refuses_other_positions(positions):
+    with pytest.raises(ValueError, match=f"set positions=None, got '{positions}'"):
+        UniversalEncoder(encoder_config(positions=positions))
 
 
 # Distances ----------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ What has to read values, such as the largest id, is left out while `torch.compil
 would stop the device once a step.
 """
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set, Sized
@@ -782,6 +783,29 @@ def check_dice(ids: Tensor, dice: tuple[Tensor, ...]) -> None:
         raise ValueError(
             f"Expected dice for each of the ids {tuple(ids.shape)}, got {shapes}: cast them for "
             "the shape of the ids."
+        )
+
+
+def check_two_parts(document: Sequence[Sized], length: int) -> None:
+    """Raise a ValueError if two neighbouring sentences can't be drawn of a document."""
+    if len(document) < 2:
+        raise ValueError(
+            f"Two parts need a document of at least 2 sentences, got {len(document)}: leave it out."
+        )
+    longest = max(len(a) + len(b) for a, b in itertools.pairwise(document))
+    if longest > length:
+        raise ValueError(
+            f"Two neighbouring sentences have {longest} ids together, and {length} fit: allow "
+            "more, or leave them out."
+        )
+
+
+def check_no_positions(positions: str | None) -> None:
+    """Raise a ValueError if positions are added to what each step adds them to."""
+    if positions is not None:
+        raise ValueError(
+            f"A Universal Transformer adds positions at each step: set positions=None, "
+            f"got {positions!r}."
         )
 
 

@@ -2,6 +2,8 @@
 
 Read `masking` first, then `encoders`, `distillation`, `relative` and `text_to_text`, and for
 published models `published`, `published_t5`, `pieces` and `sizes`.
+Read `masking` first, then `encoders`, `pairs`, `relative` and `text_to_text`, and for published
+models `published`, `published_t5`, `pieces` and `sizes`.
 Read `masking` first, then `encoders`, `distillation`, `spans`, `relative` and `text_to_text`, and
 for published models `published`, `published_t5`, `pieces` and `sizes`.
 """
@@ -18,6 +20,7 @@ from utils.pretraining.encoders import (
     PairEmbedding,
     Pooler,
     SharedEncoder,
+    UniversalEncoder,
 )
 from utils.pretraining.masking import (
     IGNORE,
@@ -27,6 +30,7 @@ from utils.pretraining.masking import (
     mask_words,
     masked_word_loss,
 )
+from utils.pretraining.pairs import QUESTIONS, Pair, make_pair, two_parts
 from utils.pretraining.pieces import read_pieces
 from utils.pretraining.published import load_albert, load_bert, load_distilbert
 from utils.pretraining.published_t5 import load_t5
@@ -46,10 +50,12 @@ __all__ = [
     "IGNORE",
     "MASK",
     "PUBLISHED",
+    "QUESTIONS",
     "DampedOutput",
     "Dice",
     "MaskedLanguageModel",
     "MaskedWordHead",
+    "Pair",
     "PairEmbedding",
     "Pooler",
     "RelativeBias",
@@ -57,6 +63,7 @@ __all__ = [
     "Sizes",
     "TextToText",
     "TextToTextConfig",
+    "UniversalEncoder",
     "UnscaledAttention",
     "cast_dice",
     "cosine_loss",
@@ -69,6 +76,7 @@ __all__ = [
     "load_bert",
     "load_distilbert",
     "load_t5",
+    "make_pair",
     "mask_words",
     "masked_word_loss",
     "permute_sentences",
@@ -76,6 +84,7 @@ __all__ = [
     "put_back",
     "read_pieces",
     "relative_buckets",
+    "two_parts",
     "soft_target_loss",
     "student_of",
 ]

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import check_sequences, check_sizes, check_types
+from utils.arguments import check_no_positions, check_sequences, check_sizes, check_types
 from utils.attention import padding_mask
 from utils.classification import first_pool
 from utils.language import UnscaledEmbedding
-from utils.positions import LearnedPositions
+from utils.positions import LearnedPositions, sinusoidal
 from utils.transformer import Encoder, Parts, TransformerConfig
 from utils.transformer.config import PAPERS
 from utils.transformer.layers import ACTIVATIONS, Norm
@@ -25,10 +25,10 @@ from utils.transformer.layers import ACTIVATIONS, Norm
 class PairEmbedding(nn.Module):
     """Words, their positions, and of which sentence they are, summed and normalised (BERT, fig. 2).
 
-    It goes into `Parts` as the embedding, with `positions=None` in the config, since it adds them
-    before its norm (Devlin et al., 2019; the norm is in the published code).
+    It goes into `Parts` as the embedding. Where it adds positions, before its norm, the config has
+    `positions=None` (Devlin et al., 2019; the norm is in the published code).
 
-    max_len: positions that are learned.
+    max_len: positions that are learned; None if it adds none, as where attention turns them.
     n_types: sentences that are told apart; 0 as in DistilBERT, which learns none.
     width: of the tables, if it isn't d_model: a matrix leads on (ALBERT: Lan et al., 2020, §3.1).
     norm: makes the norm of a width.
@@ -42,7 +42,7 @@ class PairEmbedding(nn.Module):
         vocab_size: int,
         d_model: int,
         *,
-        max_len: int,
+        max_len: int | None,
         n_types: int = 2,
         width: int | None = None,
         norm: Norm = nn.LayerNorm,
@@ -54,7 +54,7 @@ class PairEmbedding(nn.Module):
             check_sizes(n_types=n_types)
         self.words = UnscaledEmbedding(vocab_size, E)
         self.types = UnscaledEmbedding(n_types, E) if n_types else None
-        self.positions = LearnedPositions(max_len, E)
+        self.positions = nn.Identity() if max_len is None else LearnedPositions(max_len, E)
         self.norm = norm(E)
         self.widen = nn.Identity() if width is None else nn.Linear(E, d_model)
 
@@ -72,6 +72,39 @@ class SharedEncoder(Encoder):
     def __init__(self, config: TransformerConfig, parts: Parts = PAPERS):
         super().__init__(replace(config, n_layers=1), parts)
         self.blocks = nn.ModuleList([self.blocks[0]] * config.n_layers)
+
+
+class SignalledBlock(nn.Module):
+    """A block that is told first where each symbol stands, and for which time it is passed.
+
+    Both are the waves of `sinusoidal`, of the position and of the step, which counts from 1.
+    Shapes: those of the block.
+    """
+
+    def __init__(self, block: nn.Module, step: int):
+        super().__init__()
+        self.block, self.step = block, step
+
+    def forward(
+        self, x: Tensor, mask: Tensor | None = None, **how: object
+    ) -> tuple[Tensor, Tensor | None]:
+        T, D = x.shape[1:]
+        signal = sinusoidal(T, D, dtype=x.dtype) + sinusoidal(1, D, self.step, dtype=x.dtype)
+        return self.block(x + signal.to(x.device), mask, **how)
+
+
+class UniversalEncoder(SharedEncoder):
+    """A Universal Transformer's encoder: one block, as often for each symbol (Dehghani et al.,
+    2019, §2.1 and eq. 4 and 5, without the halting of §2.2).
+
+    Raises: ValueError if the config adds positions, which each step adds here.
+    """
+
+    def __init__(self, config: TransformerConfig, parts: Parts = PAPERS):
+        check_no_positions(config.positions)
+        super().__init__(config, parts)
+        steps = enumerate(self.blocks, start=1)
+        self.blocks = nn.ModuleList([SignalledBlock(block, step) for step, block in steps])
 
 
 # What is read off ---------------------------------------------------------------------------------

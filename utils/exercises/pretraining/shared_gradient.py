@@ -1,0 +1,126 @@
+"""One matrix, used again and again: which gradient does it get?"""
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+
+
+def shared_gradient(x: Tensor, W: Tensor, n: int, arriving: Tensor) -> Tensor:
+    """Return the gradient by W of the sum of y ⊙ arriving, where n layers share W.
+
+    Each layer adds to what it reads: h + tanh(h Wᵀ). The first reads x, the last gives y.
+    Shapes: x and arriving (T, D), W (D, D), to (D, D). n is at least 1.
+    """
+    W = W.detach().requires_grad_()
+    h = x
+    for _ in range(n):
+        h = h + torch.tanh(h @ W.T)
+    return torch.autograd.grad((h * arriving).sum(), W)[0]
+
+
+exercise = Exercise("10.13", shared_gradient, gradient=False)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+@exercise.stage("a single layer")
+def a_single_layer():
+    return [
+        (random(1, 2), random(2, 2), 1, random(1, 2)),
+        (random(4, 3), random(3, 3), 1, random(4, 3)),
+    ]
+
+
+@exercise.stage("two layers that share a matrix")
+def two_layers():
+    return [(random(3, 2), random(2, 2), 2, random(3, 2))]
+
+
+@exercise.stage("more of them")
+def more():
+    return [(random(4, 3), 0.5 * random(3, 3), n, random(4, 3)) for n in (3, 5)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+def of_each_layer(x: Tensor, W: Tensor, n: int, arriving: Tensor) -> list[Tensor]:
+    """Return the gradients of n layers that have a copy of W each."""
+    copies = [W.detach().clone().requires_grad_() for _ in range(n)]
+    h = x
+    for copy in copies:
+        h = h + torch.tanh(h @ copy.T)
+    return list(torch.autograd.grad((h * arriving).sum(), copies))
+
+
+@exercise.mistake(
+    "you copied the layer: only the first use is W's own, and the others' gradients are lost."
+)
+def first_alone(*given):
+    return of_each_layer(*given)[0]
+
+
+@exercise.mistake("only the last use reaches W: what it did in the layers before counts, too.")
+def last_alone(*given):
+    return of_each_layer(*given)[-1]
+
+
+@exercise.mistake("you average over the uses: each of them moves the loss, so they add up.")
+def mean_over_uses(*given):
+    return sum(of_each_layer(*given)) / given[2]
+
+
+@exercise.mistake("a layer's input depends on W, too: the state is cut off between the layers.")
+def cut_off(x, W, n, arriving):
+    W = W.detach().requires_grad_()
+    h, found = x, torch.zeros_like(W)
+    for _ in range(n):
+        y = h + torch.tanh(h @ W.T)
+        found = found + torch.autograd.grad((y * arriving).sum(), W)[0]
+        h = y.detach()
+    return found
+
+
+@exercise.mistake("that is the gradient of n times the first layer: the next reads what it gives.")
+def first_layer_n_times(x, W, n, arriving):
+    return n * shared_gradient(x, W, 1, arriving)
+
+
+@exercise.mistake("you pass a single layer: they share the matrix, and there are still n of them.")
+def one_layer(x, W, n, arriving):
+    return shared_gradient(x, W, 1, arriving)
+
+
+@exercise.mistake("one layer too many: x goes into the first, and the n-th gives y.")
+def one_too_many(x, W, n, arriving):
+    return shared_gradient(x, W, n + 1, arriving)
+
+
+@exercise.mistake("the layers replace what they read: each adds tanh(h Wᵀ) to its input h.")
+def not_added(x, W, n, arriving):
+    W = W.detach().requires_grad_()
+    h = x
+    for _ in range(n):
+        h = torch.tanh(h @ W.T)
+    return torch.autograd.grad((h * arriving).sum(), W)[0]
+
+
+@exercise.mistake("W lies the other way round: a layer computes h Wᵀ.")
+def not_transposed(x, W, n, arriving):
+    return shared_gradient(x, W.T, n, arriving).T
+
+
+@exercise.mistake(
+    "that is the gradient's transpose: it has a number for each number of W, in place."
+)
+def transposed(x, W, n, arriving):
+    return shared_gradient(x, W, n, arriving).T
+
+
+@exercise.mistake(
+    "that is the gradient of the sum of y: what arrives differs from number to number."
+)
+def nothing_arrives(x, W, n, arriving):
+    return shared_gradient(x, W, n, torch.ones_like(arriving))
