@@ -1,6 +1,6 @@
 """How long does a sentence take to read, for a teacher and for a student of half its blocks?
 
-"ours" are today's encoders of four blocks and of two, "published" have the sizes of BERT-base and
+"ours" are today's encoders of two blocks and of one, "published" have the sizes of BERT-base and
 of DistilBERT, with weights as they begin. DistilBERT's authors read pairs of sentences one by one
 on a CPU, of about 32 tokens; 128 is what such a model is often given. Milliseconds of processor
 time on one thread, in float32, for reading alone: each the quickest of several rounds, in turn.

@@ -1,6 +1,5 @@
 """What a student learns from: soft targets and angles, every second block, and all at once."""
 
-from collections import Counter
 from functools import partial
 
 import pytest
@@ -9,20 +8,17 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils.attention import padding_mask
-from utils.data.libraries import sentences, unlabelled
-from utils.data.text import EOS, PAD
+from utils.data.text import PAD
 from utils.pretraining import (
     IGNORE,
-    MASK,
     MaskedLanguageModel,
     PairEmbedding,
     cosine_loss,
     every_second,
-    masked_word_loss,
     soft_target_loss,
     student_of,
 )
-from utils.tasks import distilling, pretraining
+from utils.tasks import pretraining
 from utils.tasks.distilling import Weights, distil, sizes_of
 from utils.transformer import Parts, TransformerConfig
 from utils.transformer.config import PAPERS
@@ -301,35 +297,3 @@ def test_sizes_count_what_is_shared_once_and_bytes_by_their_kind():
     assert sizes_of(made.half()) == (counted, 2 * counted)
     made.register_buffer("rows", torch.zeros(10, dtype=torch.int8))
     assert sizes_of(made) == (counted, 2 * counted + 10)
-
-
-def test_unseen_text_is_the_test_parts_and_always_the_same():
-    ids, lengths, target = distilling.unseen()
-    distilling.unseen.cache_clear()
-    torch.manual_seed(5)
-    again = distilling.unseen()
-    assert torch.equal(ids, again[0]) and torch.equal(target, again[2])
-    real = padding_mask(lengths, ids.shape[1])[:, 0]
-    words = pretraining.vocabulary()
-    said = [*(words.encode(sentence.words) for sentence in sentences().test)]
-    assert int(real.sum()) == sum(map(len, said)) + len(said)
-    kept = real & (target == IGNORE)
-    before = Counter(ids[kept].tolist()) + Counter(target[target != IGNORE].tolist())
-    assert before == Counter(number for text in said for number in [*text, EOS])
-    assert not (set(said_of(sentences().test)) & {said for of in unlabelled() for said in of})
-    asked = target != IGNORE
-    possible = real & ((target > MASK) | (ids > MASK))
-    assert 0.48 < asked.sum() / possible.sum() < 0.52
-
-
-def said_of(part):
-    return (sentence.words for sentence in part)
-
-
-def test_unseen_loss_is_that_of_the_hidden_words():
-    made = pretraining.new_model(0, n_layers=2)
-    ids, lengths, target = distilling.unseen()
-    with torch.no_grad():
-        expected = masked_word_loss(made.head, made.read(ids, lengths), target)
-    assert distilling.unseen_loss(made) == pytest.approx(expected.item(), rel=1e-5)
-    assert made.training

@@ -3,9 +3,7 @@
 Shapes: ids (B, T), padded behind their ends, lengths (B,); vectors (B, T, D).
 """
 
-from collections import defaultdict
 from collections.abc import Callable
-from functools import cache
 from typing import NamedTuple
 
 import torch
@@ -13,17 +11,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from utils.attention import padding_mask
-from utils.data.libraries import sentences
-from utils.data.text import EOS, pad
 from utils.pretraining import (
     IGNORE,
     MaskedLanguageModel,
     cosine_loss,
-    masked_word_loss,
     soft_target_loss,
 )
-from utils.tasks.pretraining import SHARE, Hidden, T, hide, mixed, vocabulary, with_muon
-from utils.training.loop import History, fit, mode, seeded
+from utils.tasks.pretraining import Hidden, with_muon
+from utils.training.loop import History, fit, mode
 
 TAU = 2.0  # temperature
 
@@ -104,29 +99,3 @@ def sizes_of(model: nn.Module) -> Size:
     parameters = sum(weight.numel() for weight in model.parameters())
     held = sum(x.numel() * x.element_size() for x in [*model.parameters(), *model.buffers()])
     return Size(parameters, held)
-
-
-@cache
-def unseen() -> tuple[Tensor, Tensor, Tensor]:
-    """Text that no model was trained on, with words hidden: one batch for `masked_word_loss`.
-
-    It is what the test part of the labelled sentences says. `unlabelled` leaves out the modules of
-    that part, and what is a near copy of it. Each module's sentences are mixed, and cut into
-    passages; which words are hidden is always the same.
-    """
-    words, modules = vocabulary(), defaultdict(list)
-    for sentence in sentences().test:
-        modules[sentence.module].append([*words.encode(sentence.words), EOS])
-    with seeded(0, 0):
-        texts = [mixed(module, sum(map(len, module))) for module in modules.values()]
-        ids, lengths = pad([text[i : i + T] for text in texts for i in range(0, len(text), T)])
-        hidden, target = hide(ids, SHARE)
-    return hidden, lengths, target
-
-
-@torch.no_grad()
-def unseen_loss(model: MaskedLanguageModel) -> float:
-    """How surprised a model is by the hidden words of text that it has not read, in nats."""
-    ids, lengths, target = unseen()
-    with mode(model, training=False):
-        return masked_word_loss(model.head, model.read(ids, lengths), target).item()

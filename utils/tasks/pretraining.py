@@ -23,9 +23,9 @@ from utils.transformer.config import PAPERS
 
 HIDDEN = "<mask>"
 LEAST = 5  # times that a word occurs in the text if it has a number of its own
-D, N_HEADS, D_FF, N_LAYERS = 64, 4, 128, 4
+D, N_HEADS, D_FF, N_LAYERS = 64, 4, 128, 2
 B, T = 8, 128
-STEPS = 1000
+STEPS = 1500
 SHARE = 0.5  # of the words are asked for
 RATE, MATRIX_RATE = 8e-3, 2e-2  # of AdamW, and of Muon
 

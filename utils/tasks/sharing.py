@@ -14,18 +14,19 @@ from utils.pretraining import (
 from utils.tasks.pretraining import sizes
 from utils.transformer import Parts
 
+N_LAYERS = 4
 WIDTH = 16  # of a factorised table
 D_NARROW = 48  # of a network of four blocks with as many parameters as a shared one of width 64
 NARROW = Parts(embedding=partial(PairEmbedding, max_len=None, n_types=0, width=WIDTH))
 ENCODERS: dict[str, Callable[[], MaskedLanguageModel]] = {
-    "four blocks": lambda: MaskedLanguageModel(sizes()),
-    "one block, shared": lambda: MaskedLanguageModel(sizes(), encoder=SharedEncoder),
-    "factorised table": lambda: MaskedLanguageModel(sizes(), NARROW),
-    "both": lambda: MaskedLanguageModel(sizes(), NARROW, SharedEncoder),
+    "four blocks": lambda: MaskedLanguageModel(sizes(N_LAYERS)),
+    "one block, shared": lambda: MaskedLanguageModel(sizes(N_LAYERS), encoder=SharedEncoder),
+    "factorised table": lambda: MaskedLanguageModel(sizes(N_LAYERS), NARROW),
+    "both": lambda: MaskedLanguageModel(sizes(N_LAYERS), NARROW, SharedEncoder),
     "Universal Transformer": lambda: MaskedLanguageModel(
-        sizes(positions=None), encoder=UniversalEncoder
+        sizes(N_LAYERS, positions=None), encoder=UniversalEncoder
     ),
-    "four narrower blocks": lambda: MaskedLanguageModel(sizes(d_model=D_NARROW)),
+    "four narrower blocks": lambda: MaskedLanguageModel(sizes(N_LAYERS, d_model=D_NARROW)),
 }
 
 
