@@ -820,6 +820,78 @@ def check_asked(x: Tensor, target: Tensor, asked: Tensor) -> None:
         raise ValueError("No word is asked for, so there is no loss: hide a larger share.")
 
 
+def check_rank(rank: int, most: int) -> None:
+    """Raise a ValueError if a product of two thin matrices can't have this rank."""
+    if not isinstance(rank, Integral) or not 1 <= rank <= most:
+        raise ValueError(f"The rank is a whole number from 1 to {most} here, got {rank!r}.")
+
+
+def check_plain(layer: object, kind: type) -> None:
+    """Raise a ValueError if a layer is of a kind that may compute something else."""
+    if type(layer) is not kind:
+        raise ValueError(
+            f"Expected a plain {kind.__name__}, got a {type(layer).__name__}: merge or take off "
+            "first what was put on it."
+        )
+
+
+def check_no_memory(memory: object) -> None:
+    """Raise a ValueError if a layer of self-attention alone is to look at another sequence."""
+    if memory is not None:
+        raise ValueError("This layer looks at its own sequence alone: leave the memory out.")
+
+
+def check_several(layers: Sequence[object]) -> None:
+    """Raise a ValueError if blocks share a layer."""
+    if len(set(map(id, layers))) < len(layers):
+        raise ValueError("Blocks share their heads here, and a gate is of one block.")
+
+
+def check_gates(gates: Tensor, n_heads: Sequence[int]) -> None:
+    """Raise a ValueError if there is not one gate for each head of each block."""
+    L, h = len(n_heads), max(n_heads)
+    if min(n_heads) < h or gates.dim() not in (2, 3) or gates.shape[-2:] != (L, h):
+        raise ValueError(
+            f"Expected a gate for each head, (L, h) or (B, L, h), where blocks have "
+            f"{', '.join(map(str, n_heads))} heads, got {tuple(gates.shape)}."
+        )
+
+
+def check_evaluates(model: object) -> None:
+    """Raise a ValueError if a model is in training mode, so that dropout would have a say."""
+    if model.training:
+        raise ValueError("The model is in training mode: call its eval() first.")
+
+
+def check_kept(kept: Sequence[int], n_heads: int, n_kv_heads: int) -> None:
+    """Raise a ValueError if these are not some of a layer's heads, or the heads share keys."""
+    if n_kv_heads != n_heads:
+        raise ValueError("Heads that share keys can't go one by one.")
+    if not kept or not set(kept) <= set(range(n_heads)) or len(set(kept)) < len(kept):
+        raise ValueError(
+            f"Keep at least one of the heads 0 to {n_heads - 1}, each once, got {list(kept)}."
+        )
+
+
+def check_roundable(weight: Tensor, bits: int) -> None:
+    """Raise a ValueError if this is no matrix of finite numbers, or there are no such bits."""
+    if weight.dim() != 2 or not weight.is_floating_point() or not weight.numel():
+        raise ValueError(f"Expected a matrix of real numbers, got {described(weight)}.")
+    if not weight.isfinite().all():
+        raise ValueError("A weight is NaN or infinite: no scale holds it.")
+    if not isinstance(bits, Integral) or not 2 <= bits <= 8:
+        raise ValueError(f"bits is a whole number from 2 to 8, got {bits!r}.")
+
+
+def check_exact_products(is_exact: bool) -> None:
+    """Raise a ValueError if sums of products in int8 run over on this processor."""
+    if not is_exact:
+        raise ValueError(
+            "Here PyTorch adds products of int8 in 16 bits, where sums run over: widen the weights "
+            "instead."
+        )
+
+
 def check_noise(n: int, share: float, mean: float, least: int) -> None:
     """Raise a ValueError if a text is too short to hide spans in, or nothing says how many."""
     if n < least:

@@ -1,11 +1,8 @@
 """Day 10: pre-training. An encoder learns from text without labels, and others published theirs.
 
-Read `masking` first, then `encoders`, `distillation`, `relative` and `text_to_text`, and for
-published models `published`, `published_t5`, `pieces` and `sizes`.
-Read `masking` first, then `encoders`, `pairs`, `relative` and `text_to_text`, and for published
-models `published`, `published_t5`, `pieces` and `sizes`.
-Read `masking` first, then `encoders`, `distillation`, `spans`, `relative` and `text_to_text`, and
-for published models `published`, `published_t5`, `pieces` and `sizes`.
+Read `masking` first, then `encoders`, `distillation`, `pairs`, `spans`, `relative` and
+`text_to_text`, and for published models `published`, `published_t5`, `pieces` and `sizes`.
+`low_rank` trains little of a model, `rounded` keeps few bits of it, `heads` few heads.
 """
 
 from utils.pretraining.distillation import (
