@@ -84,7 +84,14 @@ def _copies(values: Iterable) -> tuple:
 def _copy(value: Any) -> Any:
     if isinstance(value, Tensor):
         return value.clone()
-    return type(value)(map(_copy, value)) if type(value) in (tuple, list) else value
+    return _each(_copy, value)
+
+
+def _each(change: Callable, value: Any) -> Any:
+    """Change each part of a tuple, a named one too, or of a list; leave all else as it is."""
+    if isinstance(value, tuple) and hasattr(value, "_make"):
+        return value._make(map(change, value))
+    return type(value)(map(change, value)) if type(value) in (tuple, list) else value
 
 
 def _call(function: Callable, inputs: tuple) -> Outcome:
@@ -309,7 +316,7 @@ def _in_single(function: Callable) -> Callable:
 def _single(value: Any) -> Any:
     if isinstance(value, Tensor):
         return value.float() if value.dtype == torch.float64 else value
-    return type(value)(map(_single, value)) if type(value) in (tuple, list) else value
+    return _each(_single, value)
 
 
 @dataclass

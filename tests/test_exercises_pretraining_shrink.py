@@ -1,0 +1,192 @@
+"""Day 10's exercises about what makes a model small, held to the book's own layers."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from utils.exercises.pretraining import check
+from utils.exercises.pretraining.importance import importance
+from utils.exercises.pretraining.int8_rows import int8_rows
+from utils.exercises.pretraining.lora import lora
+from utils.pretraining.heads import head_importance
+from utils.pretraining.low_rank import LowRank
+from utils.pretraining.rounded import round_weight
+from utils.transformer import EncoderOnly, TransformerConfig
+
+EXACT = {"rtol": 1e-10, "atol": 1e-10}
+
+
+def draw(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def passes(number: str, answer) -> bool:
+    return check.exercises[number].judge(answer) == (True, "correct.")
+
+
+# 10.9 LoRA ----------------------------------------------------------------------------------------
+
+
+def test_lora_is_the_books():
+    W, x = draw(7, 5), draw(2, 3, 5, seed=1)
+    change = LowRank(W, (0, 7), 2, alpha=16.0)
+    change.B.data = draw(7, 2, seed=2)
+    y, merged = lora(x, W, change.A, change.B, 16.0)
+    torch.testing.assert_close(merged, change(W), **EXACT)
+    torch.testing.assert_close(y, F.linear(x, change(W)), **EXACT)
+
+
+def lora_by_merging_first(x, W, A, B, alpha):
+    merged = torch.add(W, B @ A, alpha=alpha / A.shape[0])
+    return [F.linear(x, merged), merged]
+
+
+def lora_by_a_loop(x, W, A, B, alpha):
+    merged = W.clone()
+    for column, row in zip(B.unbind(1), A, strict=True):
+        merged = merged + torch.outer(column, row) * (alpha / B.shape[1])
+    return torch.einsum("...i,oi->...o", x, merged), merged
+
+
+@pytest.mark.parametrize("answer", [lora_by_merging_first, lora_by_a_loop])
+def test_lora_in_another_style_is_right(answer):
+    assert passes("10.9", answer)
+
+
+# 10.10 Rows in int8 -------------------------------------------------------------------------------
+
+
+def test_rows_are_the_books():
+    W = draw(6, 9) * torch.tensor([1e-3, 1.0, 5.0, 0.0, 7.0, 1e3])[:, None]
+    q, scale = int8_rows(W)
+    assert torch.equal(q, round_weight(W).whole) and torch.equal(scale, round_weight(W).scale)
+
+
+def rows_by_a_loop(W):
+    whole, scales = torch.zeros(W.shape, dtype=torch.int8), torch.ones(len(W), 1).double()
+    for i, row in enumerate(W.tolist()):
+        largest = max(max(row), -min(row))
+        if largest:
+            scales[i] = largest / 127
+            whole[i] = torch.tensor([round(number / (largest / 127)) for number in row])
+    return whole, scales
+
+
+@torch.no_grad()
+def rows_by_the_norm(W):
+    largest = torch.linalg.vector_norm(W, ord=float("inf"), dim=1, keepdim=True)
+    scale = (largest / 127).masked_fill(largest == 0, 1)
+    return [torch.round(W / scale).clamp(-127, 127).char(), scale]
+
+
+@pytest.mark.parametrize("answer", [rows_by_a_loop, rows_by_the_norm])
+def test_rows_in_another_style_are_right(answer):
+    assert passes("10.10", answer)
+
+
+# 10.11 The importance of heads --------------------------------------------------------------------
+
+
+def test_importance_is_the_books():
+    torch.manual_seed(0)
+    sizes = {"d_model": 12, "n_heads": 3, "d_ff": 8, "n_layers": 1, "dropout": 0.0}
+    model = EncoderOnly(TransformerConfig(9, **sizes), 4).double().eval()
+    ids, lengths, labels = torch.randint(9, (5, 6)), torch.tensor([6, 2, 4, 1, 5]), torch.arange(5)
+    kept = []
+
+    def keep(_, inputs):
+        kept.append(inputs[0].unflatten(-1, (3, 4)).transpose(1, 2))
+        kept[-1].retain_grad()
+        return kept[-1].transpose(1, 2).flatten(2)
+
+    with model.encoder.blocks[0].self_attention.W_o.register_forward_pre_hook(keep):
+        F.cross_entropy(model(ids, lengths), labels % 4, reduction="sum").backward()
+    found = importance(kept[0], kept[0].grad)
+    expected = head_importance(model, [(ids, lengths, labels % 4)])[0]
+    torch.testing.assert_close(found / found.norm(), expected, **EXACT)
+
+
+def importance_by_a_loop(contexts, gradients):
+    found = []
+    for head in range(contexts.shape[1]):
+        sizes = [
+            abs((c[head] * g[head]).sum().item()) for c, g in zip(contexts, gradients, strict=True)
+        ]
+        found.append(sum(sizes) / len(sizes))
+    return torch.tensor(found, dtype=torch.float64)
+
+
+def importance_by_a_gate(contexts, gradients):
+    gates = nn.Parameter(torch.ones(contexts.shape[:2], dtype=torch.float64))
+    torch.einsum("bh,bhtd->bhtd", gates, contexts).backward(gradients)
+    return gates.grad.abs().mean(0)
+
+
+@pytest.mark.parametrize("answer", [importance_by_a_loop, importance_by_a_gate])
+def test_importance_in_another_style_is_right(answer):
+    assert passes("10.11", answer)
+
+
+# Other ways to the same mistakes ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("id", "mistake", "answer"),
+    [
+        (
+            "10.9",
+            "not_divided",
+            lambda x, W, A, B, alpha: (
+                F.linear(x, W) + alpha * F.linear(F.linear(x, A), B),
+                W + alpha * (B @ A),
+            ),
+        ),
+        (
+            "10.9",
+            "merged_without_the_scale",
+            lambda x, W, A, B, alpha: (
+                F.linear(x, W + alpha / A.shape[0] * (B @ A)),
+                W + torch.einsum("or,ri->oi", B, A),
+            ),
+        ),
+        (
+            "10.10",
+            "one_scale",
+            lambda W: (
+                torch.round(127 * W / W.abs().max()).char(),
+                W.abs().max().div(127).repeat(len(W))[:, None],
+            ),
+        ),
+        (
+            "10.10",
+            "cut_off",
+            lambda W: (torch.trunc(W / int8_rows(W)[1]).char(), int8_rows(W)[1]),
+        ),
+        (
+            "10.10",
+            "divides_by_zero",
+            lambda W: (
+                (W / (W.abs().max(1, keepdim=True).values / 127)).round().char(),
+                W.abs().max(1, keepdim=True).values / 127,
+            ),
+        ),
+        (
+            "10.11",
+            "size_of_the_mean",
+            lambda contexts, gradients: (
+                torch.einsum("bhtd,bhtd->h", contexts, gradients).abs() / len(contexts)
+            ),
+        ),
+        (
+            "10.11",
+            "size_of_each_number",
+            lambda contexts, gradients: (
+                torch.einsum("bhtd,bhtd->h", contexts.abs(), gradients.abs()) / len(contexts)
+            ),
+        ),
+    ],
+)
+def test_a_mistake_made_in_another_way_is_named(id, mistake, answer):
+    exercise = check.exercises[id]
+    assert exercise.judge(answer) == (False, exercise.mistakes[mistake].says)

@@ -1,0 +1,132 @@
+"""Which heads matter? What a gate at each head would do to the loss, text by text."""
+
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+
+
+def importance(contexts: Tensor, gradients: Tensor) -> Tensor:
+    """Return the mean over texts of |∂loss / ∂ξ|, for a gate ξ = 1 that multiplies a context.
+
+    A text has one gate for each head, the same at all positions (Michel et al., 2019, eq. 2).
+    gradients: of each text's own loss by the contexts.
+    Shapes: both (B, h, T, d_v), to (h,).
+    """
+    return slopes(contexts, gradients).abs().mean(dim=0)
+
+
+def slopes(contexts: Tensor, gradients: Tensor) -> Tensor:
+    """∂loss / ∂ξ of each text, (B, h)."""
+    return (contexts * gradients).sum(dim=(2, 3))
+
+
+exercise = Exercise("10.11", importance, gradient=False)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def drawn(*shape: int) -> tuple[Tensor, Tensor]:
+    return random(*shape), random(*shape)
+
+
+@exercise.stage("one text, one position")
+def one_text():
+    return [drawn(1, 2, 1, 3)]
+
+
+@exercise.stage("one text of several positions")
+def several_positions():
+    return [drawn(1, 3, 4, 2)]
+
+
+@exercise.stage("two texts that want opposite things of a head")
+def opposite():
+    contexts, gradients = drawn(2, 3, 2, 4)
+    contexts[1], gradients[1] = 2 * contexts[0], -gradients[0] / 3
+    return [(contexts, gradients)]
+
+
+@exercise.stage("several texts")
+def several_texts():
+    return [drawn(5, 3, 4, 2), drawn(3, 2, 6, 5)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake("texts that want opposite things cancel: take each text's size before the mean.")
+def size_of_the_mean(contexts, gradients):
+    return slopes(contexts, gradients).mean(dim=0).abs()
+
+
+@exercise.mistake("that has signs: a head that lowers the loss matters as one that raises it.")
+def with_signs(contexts, gradients):
+    return slopes(contexts, gradients).mean(dim=0)
+
+
+@exercise.mistake(
+    "you take the size of each number: a text has one gate for a head, whose slope is their sum."
+)
+def size_of_each_number(contexts, gradients):
+    return (contexts * gradients).abs().sum(dim=(2, 3)).mean(dim=0)
+
+
+@exercise.mistake("you have a gate for each position: a text has one for all positions of a head.")
+def gate_for_each_position(contexts, gradients):
+    return (contexts * gradients).sum(dim=3).abs().sum(dim=2).mean(dim=0)
+
+
+@exercise.mistake("you have a gate for each column: a head has one for its whole context.")
+def gate_for_each_column(contexts, gradients):
+    return (contexts * gradients).sum(dim=2).abs().sum(dim=2).mean(dim=0)
+
+
+@exercise.mistake("that is the gradient alone: a gate multiplies a context, so its slope has both.")
+def gradients_alone(contexts, gradients):
+    return gradients.sum(dim=(2, 3)).abs().mean(dim=0)
+
+
+@exercise.mistake("that is how much a head says, whether the loss cares or not.")
+def contexts_alone(contexts, gradients):
+    return contexts.sum(dim=(2, 3)).abs().mean(dim=0)
+
+
+@exercise.mistake("contexts and gradients are added up apart: multiply number by number, then add.")
+def product_of_sums(contexts, gradients):
+    return (contexts.sum(dim=(2, 3)) * gradients.sum(dim=(2, 3))).abs().mean(dim=0)
+
+
+@exercise.mistake("these are squares: importance is a mean size.")
+def squares(contexts, gradients):
+    return slopes(contexts, gradients).square().mean(dim=0)
+
+
+@exercise.mistake("that is the sum over the texts: with more of them, all heads would matter more.")
+def sum_over_texts(contexts, gradients):
+    return slopes(contexts, gradients).abs().sum(dim=0)
+
+
+@exercise.mistake("a slope is the sum over positions and columns, not their mean.")
+def mean_over_numbers(contexts, gradients):
+    return (contexts * gradients).mean(dim=(2, 3)).abs().mean(dim=0)
+
+
+@exercise.mistake("a slope is the sum over positions, not their mean.")
+def mean_over_positions(contexts, gradients):
+    return (contexts * gradients).sum(dim=3).mean(dim=2).abs().mean(dim=0)
+
+
+@exercise.mistake("that is the text in which a head matters most: take the mean over texts.")
+def largest_text(contexts, gradients):
+    return slopes(contexts, gradients).abs().amax(dim=0)
+
+
+@exercise.mistake("heads and positions have changed places: the second axis counts the heads.")
+def of_positions(contexts, gradients):
+    return (contexts * gradients).sum(dim=(1, 3)).abs().mean(dim=0)
+
+
+@exercise.mistake("that is one number for each text: importance is one for each head.")
+def of_texts(contexts, gradients):
+    return slopes(contexts, gradients).abs().mean(dim=1)

@@ -1,0 +1,145 @@
+"""A weight in whole numbers of 8 bits, with a scale for each row."""
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+
+
+def int8_rows(W: Tensor) -> tuple[Tensor, Tensor]:
+    """Return whole numbers q from -127 to 127, as int8, and a scale s for each row: W ≈ s · q.
+
+    The scale is the least with which a row's largest number fits; q is rounded to the nearest, and
+    halfway to the even one, as torch.round does. A row of zeros has a scale of 1.
+    Shapes: W (n, d) to q (n, d) and s (n, 1).
+    """
+    return rounded(W, least_scale(W))
+
+
+def least_scale(W: Tensor, most: float = 127.0) -> Tensor:
+    scale = W.abs().amax(dim=1, keepdim=True) / most
+    return torch.where(scale > 0, scale, 1.0)
+
+
+def rounded(W: Tensor, scale: Tensor) -> tuple[Tensor, Tensor]:
+    return (W / scale).round().to(torch.int8), scale
+
+
+exercise = Exercise("10.10", int8_rows, gradient=False)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+@exercise.stage("one row")
+def one_row():
+    return [(torch.tensor([[0.3, 1.27, -0.052, 0.0]]).double(),)]
+
+
+@exercise.stage("a row whose largest number is negative")
+def negative():
+    return [(torch.tensor([[0.5, -2.54, 1.23], [-0.3, -0.1, -0.7]]).double(),)]
+
+
+@exercise.stage("rows of different sizes")
+def different_sizes():
+    return [(torch.tensor([[0.01], [1.0], [50.0]]).double() * random(3, 6),)]
+
+
+@exercise.stage("numbers halfway between two")
+def halfway():
+    return [(torch.tensor([[127.0, 0.5, 1.5, 2.5, -0.5, -1.5, -2.5]]).double(),)]
+
+
+@exercise.stage("a row of zeros")
+def zeros():
+    return [(torch.tensor([[0.0, 0.0, 0.0], [1.0, -0.4, 0.25]]).double(),)]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake("one scale for all rows: a row of small numbers is rounded to zeros.")
+def one_scale(W):
+    scale = W.abs().max() / 127
+    return rounded(W, scale.expand(len(W), 1))
+
+
+@exercise.mistake("you have a scale for each column: an output of the layer is a row.")
+def by_column(W):
+    scale = W.abs().amax(dim=0, keepdim=True) / 127
+    return rounded(W, torch.where(scale > 0, scale, 1.0))
+
+
+@exercise.mistake("the largest number may be a negative one: look at sizes, without signs.")
+def signs_kept(W):
+    scale = W.amax(dim=1, keepdim=True) / 127
+    return rounded(W, torch.where(scale != 0, scale, 1.0))
+
+
+@exercise.mistake("int8 ends at 127: with a step of max / 128, the largest number becomes -128.")
+def up_to_128(W):
+    return rounded(W, least_scale(W, 128.0))
+
+
+@exercise.mistake(
+    "with max / 255 most numbers don't fit: half of the 255 steps are for the negative ones."
+)
+def up_to_255(W):
+    return rounded(W, least_scale(W, 255.0))
+
+
+@exercise.mistake(
+    "(max - min) / 255 is the step of a rounding that has an offset as well; here 0 is always 0."
+)
+def with_an_offset(W):
+    scale = (W.amax(dim=1, keepdim=True) - W.amin(dim=1, keepdim=True)) / 255
+    return rounded(W, torch.where(scale > 0, scale, 1.0))
+
+
+@exercise.mistake("digits are cut off, not rounded: all numbers shrink towards 0.")
+def cut_off(W):
+    scale = least_scale(W)
+    return (W / scale).to(torch.int8), scale
+
+
+@exercise.mistake("you round down: all numbers move to the left by half a step on average.")
+def rounded_down(W):
+    scale = least_scale(W)
+    return (W / scale).floor().to(torch.int8), scale
+
+
+@exercise.mistake("what is halfway goes up here, always: then sums of many roundings drift.")
+def halves_up(W):
+    scale = least_scale(W)
+    return (W / scale + 0.5).floor().to(torch.int8), scale
+
+
+@exercise.mistake("a row of zeros has a largest number of 0, and divides by it.")
+def divides_by_zero(W):
+    return rounded(W, W.abs().amax(dim=1, keepdim=True) / 127)
+
+
+@exercise.mistake("the scale is upside down: it is what whole numbers are multiplied with.")
+def upside_down(W):
+    q, scale = int8_rows(W)
+    return q, 1 / scale
+
+
+@exercise.mistake("the scale is the largest number itself: 127 of its steps make that.")
+def not_divided(W):
+    q, scale = int8_rows(W)
+    zero = W.abs().amax(dim=1, keepdim=True) == 0
+    return q, torch.where(zero, 1.0, 127 * scale)
+
+
+@exercise.mistake("those are rounded weights again, as real numbers: what is kept is q.")
+def widened(W):
+    q, scale = int8_rows(W)
+    return scale * q, scale
+
+
+@exercise.mistake("the scale is the mean size of a row's numbers: the large ones don't fit.")
+def mean_size(W):
+    scale = W.abs().mean(dim=1, keepdim=True) / 127
+    return rounded(W, torch.where(scale > 0, scale, 1.0))

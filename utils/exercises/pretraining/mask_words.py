@@ -1,0 +1,241 @@
+"""Hide words, and ask for them: of those, most become [MASK], some another word, some stay."""
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise
+from utils.pretraining import IGNORE, MASK, Dice
+
+V = 12  # symbols: 0 to 3 are special, 4 is MASK, the others are words
+
+
+def mask_words(ids: Tensor, dice: Dice, share: float) -> tuple[Tensor, Tensor]:
+    """Return what the model reads, and the targets: what it is to say, or IGNORE.
+
+    Shapes: ids (B, T), and so are dice.hides and dice.how, from 0 up to 1, and dice.words.
+    """
+    asked = (dice.hides < share) & (ids > MASK)
+    hidden = torch.where(asked & (dice.how < 0.8), MASK, ids)
+    hidden = torch.where(asked & (dice.how >= 0.9), dice.words, hidden)
+    return hidden, torch.where(asked, ids, IGNORE)
+
+
+exercise = Exercise("10.1", mask_words, gradient=False, runs=True)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def words_at_random(*shape: int) -> Tensor:
+    return torch.randint(MASK + 1, V, shape)
+
+
+def cast(hides: list[float], how: list[float], words: list[int]) -> Dice:
+    return Dice(torch.tensor([hides]), torch.tensor([how]), torch.tensor([words]))
+
+
+@exercise.stage("which words are asked for, where all of them stay")
+def all_stay():
+    ids = torch.tensor([[5, 6, 7, 8, 9, 10]])
+    hides, how = [0.3, 0.05, 0.6, 0.11, 0.95, 0.2], [0.85, 0.81, 0.88, 0.83, 0.89, 0.84]
+    return [(ids, cast(hides, how, [11, 10, 9, 6, 5, 7]), share) for share in (0.15, 0.5)]
+
+
+@exercise.stage("what comes in their place, where all are asked for")
+def all_asked():
+    ids = torch.tensor([[5, 6, 7, 8, 9, 10]])
+    how = [0.1, 0.95, 0.85, 0.5, 0.92, 0.79]
+    return [(ids, cast([0.01, 0.02, 0.1, 0.05, 0.14, 0.08], how, [7, 9, 5, 6, 11, 8]), 0.15)]
+
+
+@exercise.stage("words that are not asked for, whatever their second dice say")
+def only_chosen():
+    ids = torch.tensor([[5, 6, 7, 8, 9, 10]])
+    how = [0.1, 0.95, 0.85, 0.5, 0.92, 0.79]
+    return [(ids, cast([0.7, 0.02, 0.9, 0.05, 0.4, 0.3], how, [7, 9, 5, 6, 11, 8]), 0.25)]
+
+
+@exercise.stage("dice that fall on the edge: a share of 0.25 is hit by what is below 0.25")
+def edges():
+    ids = torch.tensor([[5, 6, 7, 8, 9, 10]])
+    hides = [0.25, 0.1, 0.2, 0.25, 0.1, 0.0]
+    how = [0.3, 0.8, 0.9, 0.95, 0.3, 0.0]
+    return [(ids, cast(hides, how, [7, 9, 5, 6, 11, 8]), 0.25)]
+
+
+@exercise.stage("symbols that are no words: padding, begin, end, unknown, MASK")
+def no_words():
+    ids = torch.tensor([[1, 6, 3, 4, 2, 0]])
+    how = [0.1, 0.4, 0.95, 0.85, 0.3, 0.92]
+    hides = [0.05, 0.02, 0.11, 0.07, 0.01, 0.03]
+    return [(ids, cast(hides, how, [7, 9, 5, 6, 11, 8]), 0.15)]
+
+
+@exercise.stage("whole batches")
+def batches():
+    found = []
+    for shape, share in (((3, 7), 0.15), ((4, 40), 0.5)):
+        ids = words_at_random(*shape)
+        ids[0, -3:], ids[1, -2], ids[2, 1] = 0, 2, 3
+        dice = Dice(torch.rand(shape), torch.rand(shape), words_at_random(*shape))
+        found.append((ids, dice, share))
+    return found
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+def chosen(ids: Tensor, dice: Dice, share: float) -> Tensor:
+    return (dice.hides < share) & (ids > MASK)
+
+
+def read(ids: Tensor, asked: Tensor, dice: Dice) -> Tensor:
+    """What is read where these are asked for."""
+    hidden = torch.where(asked & (dice.how < 0.8), MASK, ids)
+    return torch.where(asked & (dice.how >= 0.9), dice.words, hidden)
+
+
+def targets(ids: Tensor, asked: Tensor) -> Tensor:
+    return torch.where(asked, ids, IGNORE)
+
+
+@exercise.mistake("every word that is asked for becomes MASK: one in ten should be another word.")
+def mask_for_all(ids, dice, share):
+    asked = chosen(ids, dice, share)
+    return torch.where(asked, MASK, ids), targets(ids, asked)
+
+
+@exercise.mistake(
+    "80, 10 and 10 % of all words: the second dice are only for those that are asked for."
+)
+def of_all_words(ids, dice, share):
+    asked = chosen(ids, dice, share)
+    return read(ids, ids > MASK, dice), targets(ids, asked)
+
+
+@exercise.mistake("one die decides twice: who is hidden is told by `hides`, in which way by `how`.")
+def one_die(ids, dice, share):
+    asked = chosen(ids, dice, share)
+    once = dice._replace(how=dice.hides / share)
+    return read(ids, asked, once), targets(ids, asked)
+
+
+@exercise.mistake("below 0.8 is MASK, and you exchange the other two: from 0.9 on, another word.")
+def another_for_same(ids, dice, share):
+    asked = chosen(ids, dice, share)
+    hidden = torch.where(asked & (dice.how < 0.8), MASK, ids)
+    another = asked & (dice.how >= 0.8) & (dice.how < 0.9)
+    return torch.where(another, dice.words, hidden), targets(ids, asked)
+
+
+@exercise.mistake("no word stays as it was: a tenth of those that are asked for should.")
+def none_stays(ids, dice, share):
+    asked = chosen(ids, dice, share)
+    hidden = torch.where(asked, dice.words, ids)
+    return torch.where(asked & (dice.how < 0.8), MASK, hidden), targets(ids, asked)
+
+
+@exercise.mistake("no word becomes another one: a tenth of those that are asked for should.")
+def none_another(ids, dice, share):
+    asked = chosen(ids, dice, share)
+    return torch.where(asked & (dice.how < 0.8), MASK, ids), targets(ids, asked)
+
+
+@exercise.mistake("80 % become another word, and 10 % MASK: it is the other way round.")
+def another_for_mask(ids, dice, share):
+    asked = chosen(ids, dice, share)
+    hidden = torch.where(asked & (dice.how < 0.8), dice.words, ids)
+    return torch.where(asked & (dice.how >= 0.9), MASK, hidden), targets(ids, asked)
+
+
+@exercise.mistake("the words that stay are not asked for: what is asked depends on `hides` alone.")
+def same_not_asked(ids, dice, share):
+    asked = chosen(ids, dice, share)
+    changed = asked & ((dice.how < 0.8) | (dice.how >= 0.9))
+    return read(ids, asked, dice), targets(ids, changed)
+
+
+@exercise.mistake("only what became MASK is asked for: so are the words that changed or stayed.")
+def only_mask_asked(ids, dice, share):
+    asked = chosen(ids, dice, share)
+    return read(ids, asked, dice), targets(ids, asked & (dice.how < 0.8))
+
+
+@exercise.mistake("the targets are read from what is hidden: they are the words that stood there.")
+def target_from_hidden(ids, dice, share):
+    asked = chosen(ids, dice, share)
+    hidden = read(ids, asked, dice)
+    return hidden, targets(hidden, asked)
+
+
+@exercise.mistake("every word is a target: only those that are asked for count, the others IGNORE.")
+def all_are_targets(ids, dice, share):
+    return read(ids, chosen(ids, dice, share), dice), ids
+
+
+@exercise.mistake("the targets are the words that are not asked for: the mask is inverted.")
+def inverted_targets(ids, dice, share):
+    asked = chosen(ids, dice, share)
+    return read(ids, asked, dice), targets(ids, ~asked)
+
+
+@exercise.mistake("where nothing is asked, the target is 0: 0 is a symbol; IGNORE is left out.")
+def zero_for_ignore(ids, dice, share):
+    asked = chosen(ids, dice, share)
+    return read(ids, asked, dice), torch.where(asked, ids, 0)
+
+
+@exercise.mistake("padding, end and unknown are asked for, too: only what is above MASK is a word.")
+def all_symbols(ids, dice, share):
+    asked = dice.hides < share
+    return read(ids, asked, dice), targets(ids, asked)
+
+
+@exercise.mistake("padding is spared, but the other special symbols are no words either.")
+def all_but_padding(ids, dice, share):
+    asked = (dice.hides < share) & (ids > 0)
+    return read(ids, asked, dice), targets(ids, asked)
+
+
+@exercise.mistake("a MASK that stands in the text is asked for: the words begin above it.")
+def mask_is_a_word(ids, dice, share):
+    asked = (dice.hides < share) & (ids >= MASK)
+    return read(ids, asked, dice), targets(ids, asked)
+
+
+@exercise.mistake("you hide the rest: asked for is where `hides` is below the share.")
+def the_rest(ids, dice, share):
+    asked = (dice.hides >= share) & (ids > MASK)
+    return read(ids, asked, dice), targets(ids, asked)
+
+
+@exercise.mistake("a die that falls on the share hides, too: it has to be below.")
+def share_at_its_edge(ids, dice, share):
+    asked = (dice.hides <= share) & (ids > MASK)
+    return read(ids, asked, dice), targets(ids, asked)
+
+
+@exercise.mistake("a die of exactly 0.8 gives MASK: it has to be below.")
+def mask_at_its_edge(ids, dice, share):
+    asked = chosen(ids, dice, share)
+    hidden = torch.where(asked & (dice.how <= 0.8), MASK, ids)
+    hidden = torch.where(asked & (dice.how >= 0.9), dice.words, hidden)
+    return hidden, targets(ids, asked)
+
+
+@exercise.mistake("a die of exactly 0.9 leaves the word: from 0.9 on, it is another.")
+def another_at_its_edge(ids, dice, share):
+    asked = chosen(ids, dice, share)
+    hidden = torch.where(asked & (dice.how < 0.8), MASK, ids)
+    hidden = torch.where(asked & (dice.how > 0.9), dice.words, hidden)
+    return hidden, targets(ids, asked)
+
+
+@exercise.mistake("the two are in the other order: first what is read, then the targets.")
+def exchanged(ids, dice, share):
+    return mask_words(ids, dice, share)[::-1]
+
+
+@exercise.mistake("the share is 15 % whatever is asked for: take it from the argument.")
+def fixed_share(ids, dice, share):
+    return mask_words(ids, dice, 0.15)
