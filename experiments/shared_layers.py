@@ -13,7 +13,7 @@ from utils.tasks.pretraining import Hidden, pretrain
 from utils.tasks.reading import SEEDS
 from utils.tasks.sharing import ENCODERS, build
 
-PARAMETERS = {"encoder": list(ENCODERS), "steps": 1000}
+PARAMETERS = {"encoder": list(ENCODERS), "steps": 750}
 
 
 def data():
