@@ -1,0 +1,240 @@
+"""Day 10's pictures: who sees what, which words are hidden, asked and shown, a road, a student."""
+
+import math
+from collections.abc import Sequence
+
+import torch
+from matplotlib.axes import Axes
+from torch import Tensor
+
+from utils.show.diagrams import Block, arrow, box, cells, label, light, note, sheet
+
+SENTENCE = ("take", "elements", "from", "an", "array", "along", "an", "axis")
+HIDDEN = "[MASK]"
+HEIGHT = 0.85  # of a row
+
+
+def _columns(*rows: Sequence[str]) -> list[float]:
+    """Return how wide columns have to be for their longest texts."""
+    return [0.2 * max(map(len, texts)) + 0.45 for texts in zip(*rows, strict=True)]
+
+
+def _row(
+    ax: Axes,
+    x: float,
+    y: float,
+    texts: Sequence[str],
+    widths: Sequence[float],
+    role: str | None = None,
+    tints: Sequence[float] | None = None,
+) -> list[Block]:
+    """Draw a cell for each text, side by side, in the strength of its tint."""
+    blocks = []
+    for i, (text, width) in enumerate(zip(texts, widths, strict=True)):
+        tint = None if role is None else 0.5 if tints is None else tints[i]
+        size = (width, HEIGHT)
+        blocks.append(cells(ax, (x, y), [[text]], role=role, weights=tint, size=size)[0, 0])
+        x += width
+    return blocks
+
+
+# The idea -----------------------------------------------------------------------------------------
+
+
+def both_sides(at: int = 4) -> Axes:
+    """Draw what a guess at one place may look at: the past, or both sides."""
+    ax = sheet(6.3)
+    widths, gap = _columns(SENTENCE), ["?" if i == at else w for i, w in enumerate(SENTENCE)]
+    x = (16 - sum(widths)) / 2
+    rows = ((1.7, "GPT: what comes next?", at), (4.9, "today: what is hidden?", len(SENTENCE)))
+    for y, name, seen in rows:
+        row = [text if i <= max(at, seen - 1) else "" for i, text in enumerate(gap)]
+        blocks = _row(ax, x, y, row, widths, "state", [0.5 * (t != "") for t in row])
+        asked = blocks[at]
+        cells(ax, (asked.x, y), [["?"]], role="gradient", size=(asked.width, HEIGHT))
+        for i, block in enumerate(blocks):
+            if i < seen and i != at:
+                bend = 0.1 if i < at else -0.1
+                arrow(ax, block.at("top"), asked.at("top"), bend=bend)
+        note(ax, (x, y - 1.25), name, align="left", weight="bold")
+    return ax
+
+
+def road(lit: int | None = None, L: int = 4) -> Axes:
+    """Draw the day's three stations: guess words, then answer a question, and become small.
+
+    lit: the number of the one that is framed. L: blocks; the third station has half as many.
+    """
+    ax = sheet(8.2)
+    stations = {
+        2: ("fine-tune", "a few labels", L, "which library?"),
+        1: ("pre-train", "text without labels", L, "which word?"),
+        3: ("distil", "text, and a teacher", L // 2, "which word?"),
+    }
+    wide, left, towers = 4.4, 0.4, {}
+    for number, (name, text, n, question) in stations.items():
+        note(ax, (left + wide / 2, 0.45), f"{number}. {name}", weight="bold")
+        read = box(ax, (left, 6.9), text, (wide, HEIGHT), role="state")
+        words = box(ax, (left, 5.6), "table of words", (wide, HEIGHT), role="key")
+        tower = cells(ax, (left, 5.3 - 0.65 * n), [["block"]] * n, role="query", size=(wide, 0.65))
+        answer = box(ax, (left, 1.1), question, (wide, HEIGHT), role="value")
+        for below, above in ((read, words), (words, tower), (tower, answer)):
+            arrow(ax, below.at("top"), above.at("bottom"))
+        if number == lit:
+            light(ax, Block(left, 0.95, wide, 6.95), margin=0.15)
+        towers[number] = tower
+        left += 5.4
+    y = towers[3].middle[1]
+    arrow(ax, (towers[1].x, y), (towers[2].x + wide, y))
+    arrow(ax, (towers[1].x + wide, y), (towers[3].x, y))
+    return ax
+
+
+# Hidden words -------------------------------------------------------------------------------------
+
+
+def hiding(
+    hides: Sequence[float], how: Sequence[float], drawn: Sequence[str], share: float
+) -> Axes:
+    """Draw which words two dice choose, what is read in their place, and what is asked.
+
+    hides, how, drawn: the dice of each word of SENTENCE.
+    """
+    ax = sheet(7.1)
+    asked = [die < share for die in hides]
+    reads = [
+        HIDDEN if a and b < 0.8 else other if a and b >= 0.9 else word
+        for a, b, other, word in zip(asked, how, drawn, SENTENCE, strict=True)
+    ]
+    second = [f"{b:.2f}" if a else "" for a, b in zip(asked, how, strict=True)]
+    target = [word if a else "" for a, word in zip(asked, SENTENCE, strict=True)]
+    rows = {
+        "text": (SENTENCE, "state", [0.5] * len(SENTENCE)),
+        "hides": ([f"{a:.2f}" for a in hides], "key", [0.7 * a for a in asked]),
+        "how": (second, "key", [0.7 * a for a in asked]),
+        "read": (reads, "query", [0.75 if a else 0.15 for a in asked]),
+        "target": (target, "gradient", [0.9 * a for a in asked]),
+    }
+    widths = _columns(*(texts for texts, _, _ in rows.values()))
+    x = 2.2
+    for i, (name, (texts, role, tints)) in enumerate(rows.items()):
+        y = 0.3 + 1.15 * i
+        blocks = _row(ax, x, y, texts, widths, role, tints)
+        note(ax, (0.2, blocks[0].middle[1]), name, align="left", weight="bold")
+    told = f"asked for: below {share:g}. How: below 0.8 {HIDDEN}; from 0.9 on another word"
+    note(ax, (8.0, 6.5), told)
+    return ax
+
+
+def trap(at: int = 4, other: str = "color") -> Axes:
+    """Draw what stands where a word is asked for, and what stands there when tuned."""
+    ax = sheet(7.6)
+    names = ("8 in 10", "1 in 10", "1 in 10", "tuned")
+    shown = (HIDDEN, other, SENTENCE[at], SENTENCE[at])
+    rows = [[*SENTENCE[:at], word, *SENTENCE[at + 1 :]] for word in shown]
+    widths, x = _columns(*rows), 2.0
+    for i, (name, row) in enumerate(zip(names, rows, strict=True)):
+        y = 1.9 + 1.0 * i + 1.0 * (i == 3)
+        tuned = i == 3
+        blocks = _row(ax, x, y, row, widths, "state", [0.6 if j == at else 0.1 for j in range(8)])
+        note(ax, (0.2, blocks[0].middle[1]), name, align="left", weight="bold")
+        if i == 0:
+            x_asked = blocks[at].middle[0]
+            target = box(ax, (x_asked - 1.4, 0.3), f"{SENTENCE[at]}?", (2.8, HEIGHT), role="value")
+            arrow(ax, blocks[at].at("top"), target.at("bottom"))
+            note(ax, (target.x - 0.3, target.middle[1]), "asked in all three:", align="right")
+        if tuned:
+            note(ax, (8.0, y + 1.25), f"no {HIDDEN} any more, and every word has to count")
+    return ax
+
+
+def asked_alone(reads: Sequence[str], chances: dict[int, float]) -> Axes:
+    """Draw a loss at a few places: the chance of the word that was there, by place."""
+    ax = sheet(7.2)
+    words = [SENTENCE[i] if i in chances else "" for i in range(len(SENTENCE))]
+    widths, x = _columns(reads, words, ["0.00"] * len(words)), 2.2
+    read = _row(ax, x, 6.0, reads, widths, "state")
+    vectors = _row(
+        ax, x, 4.75, ["x"] * len(reads), widths, "query", [0.25 + 0.5 * (w != "") for w in words]
+    )
+    nats = {i: -math.log(chance) for i, chance in chances.items()}
+    for i, chance in chances.items():
+        arrow(ax, vectors[i].at("top"), (vectors[i].middle[0], 4.2))
+        size = (widths[i], HEIGHT)
+        for y, text, role, tint in (
+            (3.35, words[i], "value", 0.6),
+            (2.5, f"{chance:.2f}", "value", 0.1),
+            (1.2, f"{nats[i]:.2f}", "gradient", 0.25),
+        ):
+            cells(ax, (vectors[i].x, y), [[text]], role=role, weights=tint, size=size)
+    heights = ((6.0, "read"), (4.75, "vectors"), (3.35, "target"), (2.5, "chance"), (1.2, "−ln"))
+    for y, name in heights:
+        note(ax, (0.2, y + HEIGHT / 2), name, align="left", weight="bold")
+    for above, below in zip(read, vectors, strict=True):
+        arrow(ax, above.at("top"), below.at("bottom"))
+    mean = sum(nats.values()) / len(nats)
+    note(ax, (8.0, 0.5), f"mean of {len(nats)}: {mean:.2f}", weight="bold")
+    return ax
+
+
+def passages(length: int = 4, order: Sequence[int] = (6, 1, 7, 3), start: int = 2) -> Axes:
+    """Draw a document's sentences, numbered, and three ways to make a passage of them."""
+    ax = sheet(7.4)
+    n = 8
+    module = cells(
+        ax, (0.6, 1.2), [[f"sentence {i}"] for i in range(n)], role="state", weights=0.4,
+        size=(3.4, 0.72),
+    )  # fmt: skip
+    note(ax, (module.middle[0], 0.6), "a module", weight="bold")
+    ways = {
+        "one sentence": [start],
+        "in order": [*range(start, start + length)],
+        "mixed": [*order[:length]],
+    }
+    for i, (name, chosen) in enumerate(ways.items()):
+        x = 5.0 + 3.8 * i
+        shown = [[f"sentence {j}"] for j in chosen]
+        cells(ax, (x, 2.6), shown, role="query", weights=0.6, size=(3.1, 0.72))
+        note(ax, (x + 1.55, 2.0), name, weight="bold")
+    return ax
+
+
+# A student ----------------------------------------------------------------------------------------
+
+
+def soft(words: Sequence[str], logits: Tensor, right: int, taus: Sequence[float]) -> Axes:
+    """Draw what a text says of a hidden word, and what a teacher says at temperatures.
+
+    Shapes: logits (n,), of n words.
+    """
+    ax = sheet(1.3 + 1.2 * (1 + len(taus)))
+    rows = {"the text": torch.eye(len(words))[right]}
+    rows |= {f"teacher, τ = {tau:g}": (logits / tau).softmax(dim=0) for tau in taus}
+    for i, (name, p) in enumerate(rows.items()):
+        y, size = 1.1 + 1.2 * i, (2.1, HEIGHT)
+        shown = [[f"{each:.2f}" for each in p.tolist()]]
+        grid = cells(ax, (4.6, y), shown, role="value", weights=p[None], size=size)
+        note(ax, (0.2, grid.middle[1]), name, align="left", weight="bold")
+        if i == 0:
+            label(ax, grid, "top", *words)
+    return ax
+
+
+def halved(L: int = 4) -> Axes:
+    """Draw which of a teacher's parts a student begins with."""
+    parts = ["table of words", *(f"block {i}" for i in range(L)), "head"]
+    kept = [part for i, part in enumerate(parts) if i in (0, L + 1) or i % 2]
+    ax = sheet(1.2 + 1.15 * len(parts))
+    size, foot = (4.4, HEIGHT), 0.05 + 1.15 * len(parts)
+    teacher = {
+        part: box(ax, (1.2, foot - 1.15 * i), part, size, role="query")
+        for i, part in enumerate(parts)
+    }
+    room = (len(parts) - 1) / (len(kept) - 1)
+    for i, part in enumerate(kept):
+        own = part if part in (parts[0], parts[-1]) else f"block {i - 1}"
+        made = box(ax, (10.4, foot - 1.15 * room * i), own, size, role="value")
+        arrow(ax, teacher[part].at("right"), made.at("left"))
+    for x, name in ((3.4, "teacher"), (12.6, "student, at first")):
+        note(ax, (x, 0.45), name, weight="bold")
+    return ax
