@@ -47,7 +47,7 @@ train: $(READY) ## train a GPT in several processes of this machine, from its ch
 days: $(READY) ## write the table of contents and the lists of days from lessons.toml
 	@$(BIN)/python -m utils.press.lessons
 
-new-day: $(READY) ## begin a lesson: NUMBER=10 TOPIC=pretraining
+new-day: $(READY) ## begin a lesson: NUMBER=11 TOPIC=vision
 	@$(BIN)/python -m utils.press.new_day "$(NUMBER)" "$(TOPIC)"
 
 bench: $(READY) ## measure time and memory of our layers beside the library's

@@ -18,6 +18,7 @@ SLOWEST_FIRST = (
     "chapters/06_transformer.ipynb",
     "chapters/01_convolution.ipynb",
     "tests/test_browser.py",
+    "chapters/10_pretraining.ipynb",
     "chapters/09_gpt.ipynb",
     "chapters/08_text_classification.ipynb",
     "tests/test_language_published.py",

@@ -1,8 +1,9 @@
 """What does it cost to share: one block for all four, a narrow table for the words, or both?
 
 Four blocks of their own, one that is passed four times (ALBERT), a table 16 wide with a matrix
-behind it (ALBERT), both, a Universal Transformer, and a network of four narrower blocks of their
-own, with as few parameters as the shared one. All read the same text for equally many steps, half
+behind it (ALBERT), both, a Universal Transformer, one whose attention has rotary positions as all
+the others', and a network of four narrower blocks of their own, with as few parameters as the
+shared one. All read the same text for equally many steps, half
 of the words hidden. "loss" in nats and "right" are of hidden words in held-out text; "labels" are
 of sentences from five libraries, tuned as in `few_labels`.
 """

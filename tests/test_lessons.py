@@ -239,7 +239,7 @@ def test_a_day_whose_cell_fails_leaves_the_book_as_it_was(tmp_path, monkeypatch,
 
 @pytest.mark.parametrize("arguments", [[], ["", ""], ["8", ""], ["", "text"], ["eight", "text"]])
 def test_a_day_without_its_number_or_topic_is_one_sentence(arguments):
-    with pytest.raises(SystemExit, match="make new-day NUMBER=10 TOPIC=pretraining"):
+    with pytest.raises(SystemExit, match="make new-day NUMBER=11 TOPIC=vision"):
         new_day.main(arguments)
 
 

@@ -22,7 +22,6 @@ from utils.press.notebooks import CHAPTERS, LessonError, differences, scripts
 LESSONS = [day.stem for day in lessons.days()]
 CONCEPTS = lessons.concepts()
 FLOORS = {  # what each of the other rooms may import
-    "pretraining": ("pretraining", "arguments", *CONCEPTS),  # until lessons.toml has its day
     "arguments": (),
     "show": ("show", "arguments"),
     "data": ("data",),

@@ -247,12 +247,6 @@ def test_padding_changes_nothing_in_a_universal_encoder():
         torch.testing.assert_close(whole[row, :n], alone[0], **EXACT)
 
 
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary"])
-def test_a_universal_encoder_refuses_other_positions(positions):
-    with pytest.raises(ValueError, match=f"set positions=None, got '{positions}'"):
-        UniversalEncoder(encoder_config(positions=positions))
-
-
 # Distances ----------------------------------------------------------------------------------------
 
 EACH = pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from torch.nn import functional as F
 from torch.nn.utils import parametrize
 
 from utils import ROOT
-from utils.data.text import BucketedBatches, pad
+from utils.data.text import BucketedBatches, Vocabulary, pad
 from utils.efficient import window_mask
+from utils.measure.experiments.results import load_script
 from utils.pretraining import MaskedLanguageModel, SharedEncoder
 from utils.pretraining.heads import FewerHeads, gated, head_importance
 from utils.pretraining.low_rank import LowRank, add_low_rank, merge_low_rank, n_trained
@@ -28,7 +29,9 @@ from utils.pretraining.rounded import (
 )
 from utils.self_attention import MultiHeadAttention
 from utils.self_attention.multi_head import split_heads
+from utils.tasks import shrinking
 from utils.tasks.distilling import sizes_of
+from utils.tasks.reading import Labelled, Task
 from utils.transformer import EncoderOnly, TransformerConfig
 
 EXACT = {"rtol": 0.0, "atol": 1e-12}
@@ -486,3 +489,58 @@ def test_heads_that_share_keys_and_layers_of_another_kind_are_refused():
     parametrize.register_parametrization(changed, "W_in", nn.Identity())
     with pytest.raises(ValueError, match="Expected a plain MultiHeadAttention, got a Parametrized"):
         FewerHeads(changed, [0])
+
+
+# How they are measured ----------------------------------------------------------------------------
+
+
+def test_the_rate_is_chosen_in_validation_and_each_begins_anew(monkeypatch):
+    made, drawn = [], []
+
+    def tuned(model, task, rate, seed):
+        drawn.append(torch.rand(()).item())
+        model.rate = rate
+        return model
+
+    def make():
+        made.append(nn.Linear(1, 1))
+        return made[-1]
+
+    shares = {0.1: 0.3, 0.2: 0.7, 0.3: 0.5}
+    task = Task(None, "validation", "test", None, 2)
+    monkeypatch.setattr(shrinking, "fine_tune", tuned)
+    monkeypatch.setattr(
+        shrinking, "right", lambda model, of, part: shares[model.rate] * (part == "validation")
+    )
+    best = shrinking.at_best_rate(make, shares, task, seed=3)
+    assert best == (made[1], 0.2, [0.3, 0.7, 0.5])
+    assert len(set(map(id, made))) == 3 and len(set(drawn)) == 1
+
+
+def test_what_is_right_is_counted_of_the_part_that_is_asked_for():
+    words = Vocabulary(["a", "b"])
+    part = Labelled([["a"], ["b", "a"], ["b"]], torch.tensor([0, 0, 1]))
+    first = nn.Module()
+    first.forward = lambda ids, lengths: F.one_hot((ids[:, 0] == words.encode(["b"])[0]).long(), 2)
+    assert shrinking.right(first, Task(None, None, None, words, 2), part) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("kind, learns", [("frozen", 0), ("rank 2", L * 4 * 2 * D), ("full", None)])
+def test_that_much_of_a_classifier_is_tuned(kind, learns):
+    of_kind = load_script("lora").of_kind
+    model = of_kind(kind, masked(), 5)
+    whole = sum(weight.numel() for weight in model.encoder.parameters())
+    assert n_trained(model.encoder) == (whole if learns is None else learns)
+    assert n_trained(model) - n_trained(model.encoder) == 5 * D + 5
+
+
+def test_numbers_of_four_bits_share_a_byte_and_can_be_told_apart():
+    model = with_rounded_weights(masked().float(), bits=4)
+    stored = load_script("int8").as_stored(model, 4)
+    name = "encoder.blocks.0.feed_forward.W_1.parametrizations.weight.original0"
+    packed, whole = stored[name], dict(model.named_parameters())[name]
+    assert packed.shape == (40, D // 2) and packed.dtype == torch.int8
+    low, high = packed.to(torch.int32) << 28 >> 28, packed.to(torch.int32) >> 4
+    assert torch.equal(torch.stack([low, high], dim=2).flatten(1), whole.int())
+    assert stored.keys() == dict(model.named_parameters()).keys()
+    assert torch.equal(load_script("int8").as_stored(model, 8)[name], whole)

@@ -227,6 +227,11 @@ def test_muon_gets_the_blocks_matrices_and_adamw_all_else():
     assert matrices == expected and len(matrices) == 4 * len(model.encoder.blocks)
     assert {names[id(weight)] for weight in adamw["params"]} == set(names.values()) - matrices
     assert adamw["weight_decay"] == 0
+    for weight in model.parameters():
+        weight.grad = torch.ones_like(weight)
+    optimiser.step()
+    norm = torch.stack([weight.grad.norm() for weight in model.parameters()]).norm()
+    assert norm.item() == pytest.approx(1, rel=1e-3)
     rates = []
     for _ in range(14):
         rates.append([group["lr"] for group in optimiser.param_groups])
@@ -349,6 +354,9 @@ def test_the_rate_that_is_best_on_the_validation_part_is_taken_for_each_seed(mon
     """Here each rate makes a model that has learned its rank, and the third is best."""
     tuned, made = [], []
 
+    def make(seed):
+        made.append((seed, torch.rand(()).item()))
+
     def learned(model, task, rate, seed, recipe):
         tuned.append((rate, seed, tuple(task.train.texts[0]), recipe))
         return Constant(RATES.index(rate) if rate != RATES[2] else 4)
@@ -359,12 +367,14 @@ def test_the_rate_that_is_best_on_the_validation_part_is_taken_for_each_seed(mon
 
     monkeypatch.setattr(fine_tuning, "fine_tune", learned)
     monkeypatch.setattr(fine_tuning, "share_right", judged)
-    found = tune(lambda seed: made.append(seed), 40)
+    found = tune(make, 40)
     assert found.setting == RATES[2] and found.by_setting == [0.2, 0.25, 0.4, 0.3]
     first = [tuple(with_labels(40, seed).train.texts[0]) for seed in SEEDS]
     trials = [(rate, 0) for rate in RATES] + [(RATES[2], 1), (RATES[2], 2)]
     assert tuned == [(rate, seed, first[seed], TUNING) for rate, seed in trials]
-    assert made == [0, 0, 0, 0, 1, 2] and len(found.answers) == len(SEEDS)
+    draws = [torch.rand((), generator=torch.Generator().manual_seed(seed)).item() for seed in SEEDS]
+    assert made == [(seed, draws[seed]) for _, seed in trials]
+    assert len(found.answers) == len(SEEDS)
 
 
 def test_an_answer_is_what_the_tuned_model_says(read_a_little):

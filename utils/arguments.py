@@ -800,15 +800,6 @@ def check_two_parts(document: Sequence[Sized], length: int) -> None:
         )
 
 
-def check_no_positions(positions: str | None) -> None:
-    """Raise a ValueError if positions are added to what each step adds them to."""
-    if positions is not None:
-        raise ValueError(
-            f"A Universal Transformer adds positions at each step: set positions=None, "
-            f"got {positions!r}."
-        )
-
-
 def check_asked(x: Tensor, target: Tensor, asked: Tensor) -> None:
     """Raise a ValueError if targets are not one for each vector (B, T, D), or none is asked for."""
     if x.dim() != 3 or x.shape[:2] != target.shape:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import check_no_positions, check_sequences, check_sizes, check_types
+from utils.arguments import check_sequences, check_sizes, check_types
 from utils.attention import padding_mask
 from utils.classification import first_pool
 from utils.language import UnscaledEmbedding
@@ -97,11 +97,10 @@ class UniversalEncoder(SharedEncoder):
     """A Universal Transformer's encoder: one block, as often for each symbol (Dehghani et al.,
     2019, §2.1 and eq. 4 and 5, without the halting of §2.2).
 
-    Raises: ValueError if the config adds positions, which each step adds here.
+    Each step adds positions, so the paper's own has `positions=None` in the config.
     """
 
     def __init__(self, config: TransformerConfig, parts: Parts = PAPERS):
-        check_no_positions(config.positions)
         super().__init__(config, parts)
         steps = enumerate(self.blocks, start=1)
         self.blocks = nn.ModuleList([SignalledBlock(block, step) for step, block in steps])

@@ -26,6 +26,7 @@ ENCODERS: dict[str, Callable[[], MaskedLanguageModel]] = {
     "Universal Transformer": lambda: MaskedLanguageModel(
         sizes(N_LAYERS, positions=None), encoder=UniversalEncoder
     ),
+    "Universal Transformer, rotary": lambda: MaskedLanguageModel(sizes(), encoder=UniversalEncoder),
     "four narrower blocks": lambda: MaskedLanguageModel(sizes(N_LAYERS, d_model=D_NARROW)),
 }
 

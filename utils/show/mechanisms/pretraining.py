@@ -44,11 +44,11 @@ def _row(
 def both_sides(at: int = 4) -> Axes:
     """Draw what a guess at one place may look at: the past, or both sides."""
     ax = sheet(6.3)
-    widths, gap = _columns(SENTENCE), ["?" if i == at else w for i, w in enumerate(SENTENCE)]
+    widths = _columns(SENTENCE)
     x = (16 - sum(widths)) / 2
     rows = ((1.7, "GPT: what comes next?", at), (4.9, "today: what is hidden?", len(SENTENCE)))
     for y, name, seen in rows:
-        row = [text if i <= max(at, seen - 1) else "" for i, text in enumerate(gap)]
+        row = [word if i < seen and i != at else "" for i, word in enumerate(SENTENCE)]
         blocks = _row(ax, x, y, row, widths, "state", [0.5 * (t != "") for t in row])
         asked = blocks[at]
         cells(ax, (asked.x, y), [["?"]], role="gradient", size=(asked.width, HEIGHT))
@@ -60,12 +60,13 @@ def both_sides(at: int = 4) -> Axes:
     return ax
 
 
-def road(lit: int | None = None, L: int = 4) -> Axes:
+def road(lit: int | None = None, L: int = 2) -> Axes:
     """Draw the day's three stations: guess words, then answer a question, and become small.
 
     lit: the number of the one that is framed. L: blocks; the third station has half as many.
     """
-    ax = sheet(8.2)
+    floor = 2.6 + HEIGHT * L
+    ax = sheet(floor + 2.9)
     stations = {
         2: ("fine-tune", "a few labels", L, "which library?"),
         1: ("pre-train", "text without labels", L, "which word?"),
@@ -74,14 +75,15 @@ def road(lit: int | None = None, L: int = 4) -> Axes:
     wide, left, towers = 4.4, 0.4, {}
     for number, (name, text, n, question) in stations.items():
         note(ax, (left + wide / 2, 0.45), f"{number}. {name}", weight="bold")
-        read = box(ax, (left, 6.9), text, (wide, HEIGHT), role="state")
-        words = box(ax, (left, 5.6), "table of words", (wide, HEIGHT), role="key")
-        tower = cells(ax, (left, 5.3 - 0.65 * n), [["block"]] * n, role="query", size=(wide, 0.65))
+        read = box(ax, (left, floor + 1.75), text, (wide, HEIGHT), role="state")
+        words = box(ax, (left, floor + 0.45), "table of words", (wide, HEIGHT), role="key")
+        blocks = [["block"]] * n
+        tower = cells(ax, (left, floor - HEIGHT * n), blocks, role="query", size=(wide, HEIGHT))
         answer = box(ax, (left, 1.1), question, (wide, HEIGHT), role="value")
         for below, above in ((read, words), (words, tower), (tower, answer)):
             arrow(ax, below.at("top"), above.at("bottom"))
         if number == lit:
-            light(ax, Block(left, 0.95, wide, 6.95), margin=0.15)
+            light(ax, Block(left, 0.95, wide, floor + 1.8), margin=0.15)
         towers[number] = tower
         left += 5.4
     y = towers[3].middle[1]
@@ -220,21 +222,24 @@ def soft(words: Sequence[str], logits: Tensor, right: int, taus: Sequence[float]
     return ax
 
 
-def halved(L: int = 4) -> Axes:
-    """Draw which of a teacher's parts a student begins with."""
-    parts = ["table of words", *(f"block {i}" for i in range(L)), "head"]
-    kept = [part for i, part in enumerate(parts) if i in (0, L + 1) or i % 2]
-    ax = sheet(1.2 + 1.15 * len(parts))
-    size, foot = (4.4, HEIGHT), 0.05 + 1.15 * len(parts)
-    teacher = {
-        part: box(ax, (1.2, foot - 1.15 * i), part, size, role="query")
-        for i, part in enumerate(parts)
-    }
-    room = (len(parts) - 1) / (len(kept) - 1)
-    for i, part in enumerate(kept):
-        own = part if part in (parts[0], parts[-1]) else f"block {i - 1}"
-        made = box(ax, (10.4, foot - 1.15 * room * i), own, size, role="value")
-        arrow(ax, teacher[part].at("right"), made.at("left"))
-    for x, name in ((3.4, "teacher"), (12.6, "student, at first")):
-        note(ax, (x, 0.45), name, weight="bold")
+def halved(sizes: Sequence[tuple[str, str, int]]) -> Axes:
+    """Draw which of a teacher's blocks its student begins with.
+
+    sizes: for each pair the names of the two, and how many blocks the teacher has.
+    """
+    step, most = 0.6, max(n for _, _, n in sizes)
+    ax = sheet(1.6 + step * most)
+    foot, size = 1.3 + step * most, (1.9, step)
+    for i, (teacher, student, n) in enumerate(sizes):
+        x = 1.3 + 8.0 * i
+        blocks = [[f"block {j}"] for j in reversed(range(n))]
+        taught = [[f"block {j}"] for j in reversed(range((n + 1) // 2))]
+        tall = cells(ax, (x, foot - step * n), blocks, role="query", weights=0.7, size=size)
+        low = cells(
+            ax, (x + 4.0, foot - step * len(taught)), taught, role="value", weights=0.7, size=size
+        )
+        for j in range(len(taught)):
+            arrow(ax, tall[n - 1 - 2 * j, 0].at("right"), low[len(taught) - 1 - j, 0].at("left"))
+        note(ax, (tall.middle[0], tall.y - 0.4), teacher, weight="bold")
+        note(ax, (low.middle[0], low.y - 0.4), student, weight="bold")
     return ax
