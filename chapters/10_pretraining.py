@@ -125,7 +125,7 @@ plt.show()
 #
 # One often reads that BERT is a recurrent network which reads in two directions. It isn't: nothing is handed from word to word ([counted below](#claim-pre-1)). It sees both sides because no mask hides one.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The day. In the middle, a model learns to guess words. What it has learned goes into a task, left, and into a smaller model, right.", "name": "fig-pre-road"}, "image": {"alt": "Three towers of boxes. In the middle, 1. pre-train: text without labels, table of words, four blocks, which word? Left, 2. fine-tune: a few labels, table of words, four blocks, which library? Right, 3. distil: text, and a teacher, table of words, two blocks, which word? Arrows lead from the middle tower to both others."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The day. In the middle, a model learns to guess words. What it has learned goes into a task, left, and into a smaller model, right.", "name": "fig-pre-road"}, "image": {"alt": "Three towers of boxes. In the middle, 1. pre-train: text without labels, table of words, two blocks, which word? Left, 2. fine-tune: a few labels, table of words, two blocks, which library? Right, 3. distil: text, and a teacher, table of words, one block, which word? Arrows lead from the middle tower to both others."}}
 mechanisms.road()
 plt.show()
 
@@ -308,7 +308,7 @@ observe(
 #
 # *4 minutes.* The head goes. In its place comes what Day 8 had: the mean of all vectors, and a layer with five outputs. That layer is new and begins with zeros; all else begins with what was read, and learns on.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Fine-tuning: table and blocks are kept, the question is new.", "name": "fig-pre-tuned"}, "image": {"alt": "The three towers again. The left one, 2. fine-tune, with a few labels, the table, four blocks and which library?, is framed."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Fine-tuning: table and blocks are kept, the question is new.", "name": "fig-pre-tuned"}, "image": {"alt": "The three towers again. The left one, 2. fine-tune, with a few labels, the table, two blocks and which library?, is framed."}}
 mechanisms.road(lit=2)
 plt.show()
 
@@ -325,7 +325,7 @@ observe(
     tuned=of_tuned,
     beginner=of_beginner,
     bag=of_bag,
-    holds=of_tuned > max(of_beginner, of_bag) + 0.03,
+    holds=of_tuned > max(of_beginner, of_bag) + 0.05,
 )
 
 # %% [markdown]
@@ -368,8 +368,8 @@ check.show_reference("10.3")
 # %% [markdown]
 # And where does a student begin? **DistilBERT** {cite}`sanh2019distilbert` begins as half of its teacher: with the table, the head, and every second block.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A student of half the blocks, before it has learned anything itself.", "name": "fig-pre-halved"}, "image": {"alt": "Left the teacher's boxes from below: table of words, block 0 to 3, head. Right the student's: table of words, block 0, block 1, head. Arrows lead from the table to the table, from block 0 to block 0, from block 2 to block 1, and from head to head."}}
-mechanisms.halved()
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Students before they have learned anything themselves. Ours takes one block of two; table and head, not drawn, come along.", "name": "fig-pre-halved"}, "image": {"alt": "Left a tower of 12 blocks, BERT, with arrows from blocks 0, 2, 4, 6, 8 and 10 to the six blocks of DistilBERT. Right our teacher, of two blocks, with an arrow from block 0 to the only block of the student."}}
+mechanisms.halved([("BERT", "DistilBERT", 12), ("our teacher", "student", 2)])
 plt.show()
 
 # %% [markdown]
@@ -432,7 +432,7 @@ print("the loss agrees with the book's masked language model: ten digits")
 # %% [markdown]
 # ## Train it
 #
-# *8 minutes.* One run at one rate says little. So a stored experiment pre-trained three encoders. It tuned them, three beginners and the bag with 30 to 2,500 labels: four settings each, chosen on the validation set, and once the test set.
+# *8 minutes.* One run at one rate says little. So a stored experiment pre-trained three encoders. It tuned them, three beginners and the bag with 30 to 2,500 labels: four settings each, chosen on the validation set, and the test set once.
 
 # %%
 starts = {"has read": "mixed", "has not": "from scratch", "bag of words": "bag of words"}
@@ -466,13 +466,14 @@ observe(
     "With 100 labels: {read:.0%} after reading, {fresh:.0%} without, and {bag:.0%} for the bag. With 2,500: {more:.0%}, {fresher:.0%} and {larger:.0%}.",
     **dict(zip(("read", "fresh", "bag"), at[100])),
     **dict(zip(("more", "fresher", "larger"), at[2500])),
-    holds=at[100][0] > max(at[100][1:]) + 0.05
-    and at[2500][1] + 0.03 < at[2500][0] < at[2500][2]
-    and enough == [1000, 2500],
+    holds=0.12 < at[100][0] - at[100][2] < 0.18
+    and at[2500][1] < at[2500][0] - 0.03
+    and abs(at[2500][0] - at[2500][2]) < 0.02
+    and enough == [2500],
 )
 
 # %% [markdown]
-# So reading is worth about ten times as many labels, to this network. A bag of words that has read nothing falls behind while labels are few, and with 2,500 it is ahead again: counting needs labels, but it needs no grammar.
+# To this network, reading is worth 25 times as many labels. The bag, which has read nothing, is behind by fifteen points, and needs as many labels to catch up. Then counting does as well.
 #
 # ### How small?
 
@@ -651,11 +652,11 @@ claim(
 # %% tags=["evidence"]
 claim(
     "pre-3",
-    "Yes: with 100 labels {read:.0%} are right after reading, {fresh:.0%} from scratch, where it takes 1,000 labels for {more:.0%}.",
+    "Yes: with 100 labels {read:.0%} are right after reading, {fresh:.0%} from scratch, where it takes 2,500 labels for {more:.0%}.",
     read=at[100][0],
     fresh=at[100][1],
-    more=at[1000][1],
-    holds=lambda read, fresh, more: fresh + 0.06 < read < more < read + 0.05,
+    more=at[2500][1],
+    holds=lambda read, fresh, more: fresh + 0.1 < read < more < read + 0.05,
     experiment="few_labels",
     scale="238,000 words to read, five libraries to tell apart; four rates each, three seeds",
 )

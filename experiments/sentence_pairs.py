@@ -1,6 +1,6 @@
 """Does it help to ask whether one part of a text follows another?
 
-A small BERT reads pairs of parts, with 15 % of the words hidden, and guesses those alone; or it is
+A small BERT reads pairs of parts, with half of the words hidden, and guesses those alone; or it is
 also asked whether the second part is the next one, which in half of the pairs is of another text
 (BERT's question); or whether the two are exchanged (ALBERT's). Architecture, text, steps and words
 per step are the same. On held-out pairs: "loss" in nats and "right" are of hidden words, "next" and

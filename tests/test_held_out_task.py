@@ -124,6 +124,12 @@ def test_sharing_saves_three_blocks_and_a_narrow_table_most_of_the_words():
     assert table.shape == (len(vocabulary()), WIDTH)
 
 
+def test_rows_of_a_narrow_table_begin_as_large_as_those_of_a_wide_one():
+    for name in ("four blocks", "factorised table", "both"):
+        table = build(name, 0).head.weight
+        assert table.norm(dim=1).mean().item() == pytest.approx(1, rel=0.05)
+
+
 def test_the_narrower_network_has_as_many_parameters_as_the_shared_one():
     shared = parameters("one block, shared")
     assert parameters("four narrower blocks") == pytest.approx(shared, rel=0.02)

@@ -14,9 +14,11 @@ from torch import nn
 from utils.data.libraries import NAMES
 from utils.data.text import EOS
 from utils.pretraining import MASK, MaskedLanguageModel
+from utils.pretraining.rounded import with_rounded_weights
 from utils.show import views
 from utils.show.views import Guesser, frame
 from utils.tasks import filling, pretraining
+from utils.tasks.distilling import sizes_of
 from utils.transformer import Parts, ScaledEmbedding, TransformerConfig
 
 FIRST = "Return the ___ of each axis as an array."
@@ -49,7 +51,7 @@ def small(seed: int = 0, **changed) -> MaskedLanguageModel:
 
 @cache
 def large(n_layers: int = 4) -> MaskedLanguageModel:
-    """A model of the day's size; its weights are of chance."""
+    """A model with the day's words and width; its weights are of chance."""
     return by_chance(pretraining.new_model(0, n_layers), n_layers)
 
 
@@ -140,37 +142,20 @@ def test_each_word_is_hidden_in_turn():
 # In whole numbers ---------------------------------------------------------------------------------
 
 
-def test_each_row_is_rounded_to_whole_numbers_of_its_own_scale():
+def test_matrices_are_those_that_are_kept_in_whole_numbers_and_vectors_as_they_were():
     model = small()
     with torch.no_grad():
-        model.head.bias.zero_()
-        model.encoder.embedding.symbols.weight[3] *= 100
-    found = filling.in_int8(model)
-    assert list(found) == [name for name, _ in model.named_parameters()]
-    for (name, weight), (whole, scale) in zip(
-        model.named_parameters(), found.values(), strict=True
-    ):
-        rows = weight.detach().numpy().reshape(-1, weight.shape[-1])
-        assert whole.dtype == np.int8 and whole.shape == rows.shape, name
-        assert (np.abs(whole * scale[:, None] - rows) <= scale[:, None] * 0.5001).all(), name
-        largest = np.abs(whole.astype(int)).max(axis=1)
-        assert (largest == (0 if name == "head.bias" else 127)).all(), name
-
-
-def test_the_rounded_model_is_a_copy_with_these_weights():
-    model = small()
-    before = {name: weight.clone() for name, weight in model.state_dict().items()}
-    rounded = filling.rounded(model)
-    for name, (whole, scale) in filling.in_int8(model).items():
-        expected = torch.from_numpy(whole * scale[:, None])
-        weight = rounded.get_parameter(name)
-        assert torch.equal(weight.reshape(expected.shape), expected)
-    assert all(torch.equal(model.state_dict()[name], weight) for name, weight in before.items())
-    assert rounded.head.weight is rounded.encoder.embedding.symbols.weight
-    again = filling.in_int8(rounded)
-    assert all(
-        (again[name][0] == whole).all() for name, (whole, _) in filling.in_int8(model).items()
-    )
+        model.encoder.embedding.symbols.weight[3] = 0
+    found, names = filling.in_int8(model), dict(model.named_parameters())
+    assert list(found) == list(names)
+    kept = with_rounded_weights(model)
+    for name, parts in found.items():
+        *layer, own = name.split(".")
+        expected = getattr(kept.get_submodule(".".join(layer)), own)
+        whole, *scale = map(torch.from_numpy, parts)
+        assert (whole.dtype == torch.int8) == (len(scale) == 1) == (names[name].dim() == 2), name
+        assert torch.equal(scale[0] * whole if scale else whole, expected), name
+    assert sizes_of(kept).bytes == sum(part.nbytes for parts in found.values() for part in parts)
 
 
 @pytest.mark.parametrize(
@@ -200,48 +185,46 @@ def test_the_text_is_the_same_whatever_was_learned(shown):
 
 
 def test_the_days_weights_are_at_most_500_kilobytes_of_text(shown):
-    show()
+    show(pretraining.new_model(0))
     data = data_of(shown[0])
-    n = sum(weight.numel() for weight in large().parameters())
-    weights = len(data["numbers"]) + len(data["scales"])
-    assert 4 * n / 3 < weights < 500_000
+    kept = sizes_of(with_rounded_weights(pretraining.new_model(0))).bytes
+    weights = len(data["numbers"]) + len(data["reals"])
+    assert 4 / 3 * kept <= weights < 4 / 3 * kept + 8 and weights < 500_000
     assert len(shown[0]["text/html"].encode()) < weights + 60_000
 
 
 def changed_weight(name: str, change) -> dict:
     weights = filling.in_int8(large())
     weights[name] = change(*weights[name])
-    return weights
+    return {"weights": weights}
 
 
-W_O = "encoder.blocks.1.self_attention.W_o.weight"
+TABLE, W_O = "encoder.embedding.symbols.weight", "encoder.blocks.1.self_attention.W_o.weight"
+POOL = {"pool": (np.zeros(1, np.float32),)}
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda: {"weights": {}}, "missing or too much: encoder.embedding.symbols.weight"),
+        (lambda: {"weights": {}}, f"missing or too much: {TABLE}"),
+        (lambda: {"weights": filling.in_int8(large()) | POOL}, "missing or too much: pool"),
         (
-            lambda: {
-                "weights": filling.in_int8(large()) | {"pool": (np.zeros((1, 1), np.int8), 0)}
-            },
-            "missing or too much: pool",
+            lambda: changed_weight(W_O, lambda whole, scale: (whole[1:], scale[1:])),
+            rf"'{W_O}' should be int8, with a finite scale for each row, of shape \(64, 64\)",
         ),
+        (lambda: changed_weight(W_O, lambda w, s: (w * s, s)), "W_o.weight' should be int8"),
+        (lambda: changed_weight(W_O, lambda w, s: (w, s[1:])), "W_o.weight' should be int8"),
+        (lambda: changed_weight(W_O, lambda w, s: (w, s * np.nan)), "W_o.weight' should be int8"),
+        (lambda: changed_weight(W_O, lambda w, s: (w,)), "W_o.weight' should be int8"),
+        (lambda: changed_weight(TABLE, lambda w, s: (w[0],)), "should be"),
         (
-            lambda: {"weights": changed_weight(W_O, lambda whole, scale: (whole[1:], scale[1:]))},
-            rf"'{W_O}' should be int8 of shape \(64, 64\) .* got int8 of shape \(63, 64\)",
+            lambda: changed_weight("head.bias", lambda b: (b[1:],)),
+            r"'head.bias' should be finite numbers, of shape \(3070,\)",
         ),
+        (lambda: changed_weight("head.bias", lambda b: (b * np.nan,)), "should be finite numbers"),
         (
-            lambda: {"weights": changed_weight(W_O, lambda whole, scale: (whole * 1.0, scale))},
-            "should be int8 .* got float64",
-        ),
-        (
-            lambda: {"weights": changed_weight(W_O, lambda whole, scale: (whole, scale[1:]))},
-            "with a finite scale for each row, got .* with 63 scales",
-        ),
-        (
-            lambda: {"weights": changed_weight(W_O, lambda whole, scale: (whole, scale * np.nan))},
-            "with a finite scale for each row",
+            lambda: changed_weight("head.bias", lambda b: (b.astype(np.int8),)),
+            "should be finite numbers",
         ),
         (lambda: {"words": ["a"]}, "The table has 3070 rows, for <pad>, .* got 1 words"),
         (
@@ -260,6 +243,9 @@ def test_what_does_not_fit_is_refused(shown, change, said):
     assert not shown
 
 
+GIVEN = "matrices", "vectors", "numbers", "reals", "heads"
+
+
 def page_of(*parts: str) -> str:
     """The script of some parts, as a view has it."""
     return "\n".join((frame.HERE / f"{part}.js").read_text(encoding="utf-8") for part in parts)
@@ -270,6 +256,7 @@ def faint() -> MaskedLanguageModel:
     model = small()
     with torch.no_grad():
         model.encoder.embedding.symbols.weight *= 0.001
+        model.head.bias.zero_()
     return model
 
 
@@ -283,13 +270,13 @@ def faint() -> MaskedLanguageModel:
         large,
     ],
 )
-def test_the_page_computes_the_logits_that_python_computes(chromium, shown, monkeypatch, make):
-    """With the rounded weights, to 1e-5; those that were not rounded give others."""
+def test_the_page_computes_the_logits_that_python_computes(chromium, shown, make):
+    """With rounded weights, to 1e-5 of the largest; those that were not rounded give others."""
     model = make()
     V, heads = model.config.vocab_size, model.config.n_heads
     words = [*pretraining.vocabulary().symbols[:5], *(f"w{n}" for n in range(V - 5))]
     show(model, words=words, n_heads=heads)
-    data = {name: data_of(shown[0])[name] for name in ("shapes", "numbers", "scales", "heads")}
+    data = {name: data_of(shown[0])[name] for name in GIVEN}
     ids = torch.randint(V, (1, 9), generator=torch.Generator().manual_seed(1))
     places = [0, 4, 8]
     tab = chromium.new_page()
@@ -298,7 +285,7 @@ def test_the_page_computes_the_logits_that_python_computes(chromium, shown, monk
     found = torch.tensor(tab.evaluate(script, [data, ids[0].tolist(), places])).double()
     tab.close()
     with torch.no_grad():
-        expected = filling.rounded(model).double()(ids)[0, places]
+        expected = with_rounded_weights(model).double()(ids)[0, places]
         others = model(ids)[0, places]
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-5 * expected.abs().max().item())
     assert (others - expected).abs().max() > 1e-3 * expected.abs().max()
@@ -333,7 +320,7 @@ TYPED = [
 
 
 def test_the_page_fills_gaps_as_python_does(typed):
-    tab, rounded = typed("light"), filling.rounded(large())
+    tab, rounded = typed("light"), with_rounded_weights(large())
     for sentence in TYPED:
         write(tab, sentence)
         expected = filling.fill(rounded, sentence, n=10)
@@ -372,7 +359,7 @@ def test_a_gap_is_left_by_keyboard_alone(typed):
     tab.keyboard.press("Enter")
     assert field.input_value() == "the axis ___"
     assert tab.evaluate("document.activeElement.value") == "the axis ___"
-    [(best, share)] = filling.fill(filling.rounded(large()), "the axis ___", n=1)[0]
+    [(best, share)] = filling.fill(with_rounded_weights(large()), "the axis ___", n=1)[0]
     assert live.inner_text().startswith(f"It fills in “{best}” (")
     assert percents(live.inner_text()) == pytest.approx(share, abs=0.0051)
     field.evaluate("node => node.setSelectionRange(4, 8)")
@@ -382,12 +369,16 @@ def test_a_gap_is_left_by_keyboard_alone(typed):
 
 
 def test_the_page_says_how_large_the_network_is(typed):
-    n = sum(weight.numel() for weight in large().parameters())
-    rows = sum(len(scale) for _, scale in filling.in_int8(large()).values())
+    found = filling.in_int8(large()).values()
+    n = sum(parts[0].size for parts in found)
+    small = sum(parts[0].size for parts in found if len(parts) == 2)
+    rows = sum(len(parts[1]) for parts in found if len(parts) == 2)
     said = typed("light").get_by_text("The whole network is in this page").inner_text()
-    assert f"{n:,} numbers of one byte, and a scale for each of {rows:,} rows" in said
-    assert f"{round((n + 4 * rows) / 1000)} kB, and" in said
-    assert f"would be {round(4 * n / 1000):,} kB" in said
+    assert f"in this page, {n:,} numbers: {small:,} of one byte, with a scale for each of" in said
+    assert f"each of {rows:,} rows, and {n - small:,} as they were." in said
+    kept = sizes_of(with_rounded_weights(large())).bytes
+    assert f"That is {round(kept / 1000)} kB, as text {round(4 / 3 * kept / 1000)} kB;" in said
+    assert said.endswith(f"it would be {round(4 * n / 1000):,} kB.")
 
 
 @pytest.mark.speed
@@ -527,9 +518,10 @@ def test_the_page_tells_what_each_model_guesses_for_each_word(opened):
                     )
                 assert f"its first guess is “{best[0][0]}”" in seen
                 assert seen.endswith("✓ right.") == (best[0][0] == word)
+                quality = f"{100 * model.quality:.1f} %"
                 assert size == (
-                    f"{model.name}: {model.parameters:,} parameters, {model.quality:.1%} right "
-                    "with 100 labels.".replace("%", " %")
+                    f"{model.name}: {model.parameters:,} parameters; right with 100 labels: "
+                    f"{quality}."
                 )
 
 
@@ -568,7 +560,7 @@ def test_words_and_models_are_chosen_by_keyboard_alone(opened):
 
 def test_a_dot_is_where_its_size_and_quality_are_and_the_chosen_one_is_marked(opened):
     tab = opened("light")
-    dots = tab.locator(".view-quality path:not(.view-way)")
+    dots = tab.locator(".view-quality path")
     largest, best = guessers()[0].parameters, max(one.quality for one in guessers())
     for dot, model in zip(dots.all(), guessers(), strict=True):
         x, y = re.fullmatch(r"M([\d.]+) ([\d.]+)h0", dot.get_attribute("d")).groups()

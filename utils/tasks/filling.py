@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from copy import deepcopy
 
 import numpy as np
 import torch
@@ -12,6 +11,7 @@ from utils.arguments import check_sizes
 from utils.data.libraries import masked
 from utils.data.text import EOS
 from utils.pretraining import MASK, MaskedLanguageModel
+from utils.pretraining.rounded import round_weight
 from utils.tasks.pretraining import HIDDEN, vocabulary
 from utils.transformer import ScaledEmbedding
 
@@ -73,11 +73,12 @@ def _best(chances: Tensor, n: int) -> list[tuple[str, float]]:
 # In whole numbers ---------------------------------------------------------------------------------
 
 
-def in_int8(model: MaskedLanguageModel) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """A model's weights as whole numbers from -127 to 127, and a scale for each row.
+def in_int8(model: MaskedLanguageModel) -> dict[str, tuple[np.ndarray, ...]]:
+    """What `with_rounded_weights` keeps of a model, as arrays.
 
-    Returns: {name: (int8 of (rows, columns), float32 of (rows,))}; a vector is a single row.
-    Raises: ValueError if its blocks are not those that the page computes.
+    Returns: {name: (int8 of (n, d_in), float32 of (n, 1))} of matrices and tables, and of biases
+        and gains (float32 of (n,),).
+    Raises: ValueError if its blocks are not those that the page computes, or as `round_weight`.
     """
     c, symbols = model.config, model.encoder.embedding.symbols
     found = c.norm, c.positions, c.activation, type(symbols)
@@ -86,20 +87,8 @@ def in_int8(model: MaskedLanguageModel) -> dict[str, tuple[np.ndarray, np.ndarra
             "The page has norms before the layers, rotary positions, GELU and a ScaledEmbedding, "
             f"got {found[:3]} and {type(symbols).__name__}: give it a model like Day 10's."
         )
-    return {name: _rows_in_int8(weight) for name, weight in model.named_parameters()}
-
-
-def rounded(model: MaskedLanguageModel) -> MaskedLanguageModel:
-    """A copy of a model that computes with the weights of `in_int8`."""
-    copy = deepcopy(model)
-    with torch.no_grad():
-        for weight, (whole, scale) in zip(copy.parameters(), in_int8(model).values(), strict=True):
-            weight.copy_(torch.from_numpy(whole * scale[:, None]).view_as(weight))
-    return copy
-
-
-def _rows_in_int8(weight: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    rows = weight.detach().float().reshape(-1, weight.shape[-1])
-    scale = rows.abs().amax(dim=1) / 127
-    whole = (rows / scale.where(scale > 0, 1.0)[:, None]).round()
-    return whole.to(torch.int8).numpy(), scale.numpy()
+    weights = {name: weight.detach().float() for name, weight in model.named_parameters()}
+    return {
+        name: tuple(part.numpy() for part in (round_weight(w) if w.dim() == 2 else (w,)))
+        for name, w in weights.items()
+    }

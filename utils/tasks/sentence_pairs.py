@@ -20,12 +20,12 @@ from utils.pretraining import (
     two_parts,
 )
 from utils.tasks.held_out import all_hidden, held_out
-from utils.tasks.pretraining import B, T, documents, hide, sizes, with_muon
+from utils.tasks.pretraining import SHARE, B, documents, hide, sizes, with_muon
+from utils.tasks.sharing import with_large_rows
 from utils.training.loop import History, fit, mode, seeded
 from utils.transformer import Parts
 
 QUESTIONS_ASKED = {"words alone": None, "next sentence": "next", "sentence order": "order"}
-SHARE = 0.15  # of the words are asked for
 LENGTH = 96  # ids of two parts that follow; with another in place of one, they are at most T
 N_JUDGED = 100  # batches
 
@@ -75,10 +75,10 @@ class Pairs:
 
 
 def new_pair_model(seed: int) -> MaskedLanguageModel:
-    """BERT in small: types, learned positions, a pooler, and what says whether a part follows."""
+    """Today's encoder with BERT's types and pooler, and what says whether a part follows."""
     torch.manual_seed(seed)
-    parts = Parts(embedding=partial(PairEmbedding, max_len=T))
-    return MaskedLanguageModel(sizes(positions=None), parts, pooled=True, ordered=True)
+    parts = Parts(embedding=partial(PairEmbedding, max_len=None))
+    return with_large_rows(MaskedLanguageModel(sizes(), parts, pooled=True, ordered=True))
 
 
 class ReadsPairs(nn.Module):

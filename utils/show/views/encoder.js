@@ -1,21 +1,20 @@
 // A masked language model as utils.pretraining has it: x is T vectors, W a list of rows.
-function encoder({ shapes, numbers, scales, heads }) {
+function encoder({ matrices, vectors, numbers, reals, heads }) {
   const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const whole = new Int8Array(bytes(numbers).buffer), scale = new Float32Array(bytes(scales).buffer);
+  const whole = new Int8Array(bytes(numbers).buffer), real = new Float32Array(bytes(reals).buffer);
   const weights = {};
-  let at = 0, row = 0;
-  for (const [name, rows, columns] of shapes) {
+  let at = 0, next = 0; // whole numbers row by row; real ones: a scale for each row, then the vectors
+  for (const [name, rows, columns] of matrices) {
     weights[name] = Array.from({ length: rows }, () => {
-      const real = Float32Array.from(whole.subarray(at, at + columns), (number) => number * scale[row]);
-      at += columns;
-      row += 1;
-      return real;
+      const scale = real[next++];
+      return Float32Array.from(whole.subarray(at, at += columns), (number) => scale * number);
     });
   }
+  for (const [name, size] of vectors) weights[name] = real.subarray(next, next += size);
 
   const table = weights["encoder.embedding.symbols.weight"];
   const D = table[0].length, d_k = D / heads;
-  const L = shapes.filter(([name]) => name.endsWith("W_in")).length;
+  const L = matrices.filter(([name]) => name.endsWith("W_in")).length;
 
   function product(W, x) {
     return W.map((row) => {
@@ -26,11 +25,11 @@ function encoder({ shapes, numbers, scales, heads }) {
   }
 
   const plus = (x, y) => x.map((value, i) => value + y[i]);
-  const affine = (W, b, x) => plus(product(weights[W], x), weights[b][0]);
+  const affine = (W, b, x) => plus(product(weights[W], x), weights[b]);
   const linear = (layer, x) => affine(`${layer}.weight`, `${layer}.bias`, x);
 
   function norm(layer, x) {
-    const [gain] = weights[`${layer}.weight`], [bias] = weights[`${layer}.bias`];
+    const gain = weights[`${layer}.weight`], bias = weights[`${layer}.bias`];
     const mean = x.reduce((sum, value) => sum + value, 0) / D;
     const deviation = Math.sqrt(x.reduce((sum, value) => sum + (value - mean) ** 2, 0) / D + 1e-5);
     return x.map((value, i) => gain[i] * (value - mean) / deviation + bias[i]);
@@ -81,7 +80,7 @@ function encoder({ shapes, numbers, scales, heads }) {
     }
     return places.map((place) => {
       const h = norm("head.norm", gelu(linear("head.transform", norm("encoder.norm", x[place]))));
-      return plus(product(table, h), weights["head.bias"][0]);
+      return plus(product(table, h), weights["head.bias"]);
     });
   };
 }

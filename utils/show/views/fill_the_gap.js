@@ -48,13 +48,15 @@ function draw({ words, names, sentence, longest, ...network }) {
         : `It fills in ${list(best.map(([[word, share]]) => `${quote(word)} (${percent(share)})`))}.`;
   }
 
-  const n = network.shapes.reduce((sum, [, rows, columns]) => sum + rows * columns, 0);
-  const nRows = network.shapes.reduce((sum, [, rows]) => sum + rows, 0);
+  const sum = (sizes) => sizes.reduce((one, other) => one + other, 0);
+  const small = sum(network.matrices.map(([, rows, columns]) => rows * columns));
+  const large = sum(network.vectors.map(([, size]) => size)), scales = sum(network.matrices.map(([, rows]) => rows));
   const whole = (number) => number.toLocaleString("en");
-  const kilobytes = (number) => whole(Math.round(number / 1000));
-  const size = make("p", { class: "view-label" }, `The whole network is in this page: ${whole(n)} numbers of one byte, ` +
-    `and a scale for each of ${whole(nRows)} rows. That is ${kilobytes(n + 4 * nRows)} kB, ` +
-    `and ${kilobytes(network.numbers.length + network.scales.length)} kB as text; with four bytes a number it would be ${kilobytes(4 * n)} kB.`);
+  const kilobytes = (number) => `${whole(Math.round(number / 1000))} kB`;
+  const size = make("p", { class: "view-label" }, `The whole network is in this page, ${whole(small + large)} numbers: ` +
+    `${whole(small)} of one byte, with a scale for each of ${whole(scales)} rows, and ${whole(large)} as they were. ` +
+    `That is ${kilobytes(small + 4 * (large + scales))}, as text ${kilobytes(network.numbers.length + network.reals.length)}; ` +
+    `with four bytes a number it would be ${kilobytes(4 * (small + large))}.`);
   show();
   return [make("label", { class: "view-field view-typed" }, "Your sentence ", field), hole, line,
     make("div", { class: "view-answer", "aria-live": "polite" }, answer, strange), gaps, size];

@@ -14,7 +14,7 @@ TABLE = "encoder.embedding.symbols.weight"
 
 
 def fill_the_gap(
-    weights: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    weights: Mapping[str, tuple[np.ndarray, ...]],
     words: Sequence[str],
     *,
     n_heads: int,
@@ -23,23 +23,22 @@ def fill_the_gap(
 ) -> None:
     """Let the reader leave gaps, "___", in a sentence; see the ten likeliest words for each.
 
-    weights: {name: (int8 of (rows, columns), a scale for each row)}, as
-        `utils.tasks.filling.in_int8` makes them of a `MaskedLanguageModel`.
+    weights: {name: (int8 of (n, d_in), a scale for each row, (n, 1))}, of a vector {name: (its
+        numbers,)}, as `utils.tasks.filling.in_int8` makes them of a `MaskedLanguageModel`.
     words: the V symbols of its vocabulary, the five special ones first.
     names: words that are masked, as `utils.data.libraries` has it.
     sentence: the one that it begins with.
-    Raises: ValueError if a weight is missing or has another shape, a scale is not finite, the words
+    Raises: ValueError if a weight is missing or has another shape or is not finite, the words
         are others, or the heads do not divide the width into pairs.
     """
     shapes = _shapes(weights)
     for name, shape in shapes.items():
-        whole, scale = weights[name]
-        fits = whole.dtype == np.int8 and (*whole.shape, *scale.shape) == (*shape, shape[0])
-        if not fits or not np.isfinite(scale).all():
-            raise ValueError(
-                f"{name!r} should be int8 of shape {shape} with a finite scale for each row, got "
-                f"{whole.dtype} of shape {whole.shape} with {scale.size} scales."
-            )
+        is_matrix = len(shape) == 2
+        parts = weights[name]
+        fits = [part.shape for part in parts] == [shape, (shape[0], 1)][: 1 + is_matrix]
+        if not fits or (parts[0].dtype == np.int8) != is_matrix or not np.isfinite(parts[-1]).all():
+            kind = "int8, with a finite scale for each row" if is_matrix else "finite numbers"
+            raise ValueError(f"{name!r} should be {kind}, of shape {shape}: see `in_int8`.")
     V, D = shapes[TABLE]
     if len(words) != V or tuple(words[: len(SPECIAL)]) != SPECIAL:
         raise ValueError(
@@ -50,10 +49,13 @@ def fill_the_gap(
         raise ValueError(f"{n_heads} heads do not divide a width of {D} into pairs.")
     if len(sentence) > LONGEST:
         raise ValueError(f"A sentence has up to {LONGEST} characters, got {len(sentence)}.")
+    matrices = [name for name, shape in shapes.items() if len(shape) == 2]
+    vectors = [name for name, shape in shapes.items() if len(shape) == 1]
     data = {
-        "shapes": [[name, *shape] for name, shape in shapes.items()],
-        "numbers": _in_base64([weights[name][0] for name in shapes], "i1"),
-        "scales": _in_base64([weights[name][1] for name in shapes], "<f4"),
+        "matrices": [[name, *shapes[name]] for name in matrices],
+        "vectors": [[name, *shapes[name]] for name in vectors],
+        "numbers": _in_base64([weights[name][0] for name in matrices], "i1"),
+        "reals": _in_base64([weights[name][-1] for name in (*matrices, *vectors)], "<f4"),
         "heads": n_heads,
         "words": list(words),
         "names": sorted(names),
@@ -68,31 +70,30 @@ def fill_the_gap(
     view("fill_the_gap", data, says=says, still=still, parts=PARTS)
 
 
-def _shapes(weights: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, tuple[int, int]]:
-    """The rows and columns of each weight, as those of the table and of a first layer have them."""
+def _shapes(weights: Mapping[str, tuple[np.ndarray, ...]]) -> dict[str, tuple[int, ...]]:
+    """The shape of each weight, as those of the table and of a first layer have them."""
     W_1 = "encoder.blocks.0.feed_forward.W_1.weight"
-    found = {name: whole.shape for name, (whole, _) in weights.items()}
-    V, D = found.get(TABLE, (0, 0))
-    F = found.get(W_1, (0, 0))[0]
-    norm = {"weight": (1, D), "bias": (1, D)}
+    V, D = (weights[TABLE][0].shape[axis] if TABLE in weights else 0 for axis in (0, -1))
+    F = len(weights[W_1][0]) if W_1 in weights else 0
+    norm = {"weight": (D,), "bias": (D,)}
     block = {
         "self_attention.W_in": (3 * D, D),
-        "self_attention.b_in": (1, 3 * D),
+        "self_attention.b_in": (3 * D,),
         "self_attention.W_o.weight": (D, D),
-        "self_attention.W_o.bias": (1, D),
+        "self_attention.W_o.bias": (D,),
         "feed_forward.W_1.weight": (F, D),
-        "feed_forward.W_1.bias": (1, F),
+        "feed_forward.W_1.bias": (F,),
         "feed_forward.W_2.weight": (D, F),
-        "feed_forward.W_2.bias": (1, D),
+        "feed_forward.W_2.bias": (D,),
         **{f"residuals.{i}.norm.{part}": shape for i in (0, 1) for part, shape in norm.items()},
     }
-    L = sum(name.endswith("self_attention.W_in") for name in found)
+    L = sum(name.endswith("self_attention.W_in") for name in weights)
     shapes = {TABLE: (V, D)}
     shapes |= {f"encoder.blocks.{i}.{name}": block[name] for i in range(L) for name in block}
     shapes |= {f"encoder.norm.{part}": shape for part, shape in norm.items()}
-    shapes |= {"head.transform.weight": (D, D), "head.transform.bias": (1, D)}
-    shapes |= {f"head.norm.{part}": shape for part, shape in norm.items()} | {"head.bias": (1, V)}
-    if others := sorted(shapes.keys() ^ found.keys()):
+    shapes |= {"head.transform.weight": (D, D), "head.transform.bias": (D,)}
+    shapes |= {f"head.norm.{part}": shape for part, shape in norm.items()} | {"head.bias": (V,)}
+    if others := sorted(shapes.keys() ^ weights.keys()):
         raise ValueError(
             f"The page computes blocks of attention and a feed-forward layer and a head; missing "
             f"or too much: {', '.join(others[:3])}."

@@ -27,12 +27,12 @@ function draw({ sentences, models, measure }) {
   const dots = models.map(() => make("path", { "vector-effect": "non-scaling-stroke" }));
   const largest = Math.max(...models.map(({ parameters }) => parameters));
   const best = Math.max(...models.map(({ quality }) => quality));
-  const path = models.map(({ parameters, quality }) =>
-    `${(100 * parameters / largest).toFixed(1)} ${(best ? 100 - 100 * quality / best : 100).toFixed(1)}`);
-  dots.forEach((dot, i) => dot.setAttribute("d", `M${path[i]}h0`));
+  models.forEach(({ parameters, quality }, i) => {
+    const x = 100 * parameters / largest, y = best ? 100 - 100 * quality / best : 100;
+    dots[i].setAttribute("d", `M${x.toFixed(1)} ${y.toFixed(1)}h0`);
+  });
   const chart = make("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none", role: "img",
-    "aria-label": `${measure} against parameters. ${models.map((model) => `${model.name}: ${whole(model.parameters)}, ${share(model.quality)}`).join("; ")}.` },
-  make("path", { class: "view-way", d: `M${path.join("L")}`, "vector-effect": "non-scaling-stroke" }), ...dots);
+    "aria-label": `${measure} against parameters. ${models.map((model) => `${model.name}: ${whole(model.parameters)}, ${share(model.quality)}`).join("; ")}.` }, ...dots);
   const ends = (...texts) => texts.map((text) => make("span", {}, text));
   const picture = make("div", { class: "view-quality" },
     make("span", { class: "view-label" }, measure),
@@ -52,7 +52,7 @@ function draw({ sentences, models, measure }) {
     slider.setAttribute("aria-valuetext", models[model].name);
     const given = right === null ? "The model does not know it" : `The model gives it ${percent(right)}`;
     seen.textContent = `Hidden is ${quote(word)}. ${given}; its first guess is ${quote(likeliest[0][0])}: ${likeliest[0][0] === word ? "✓ right" : "✗ not right"}.`;
-    size.textContent = `${models[model].name}: ${whole(parameters)} parameters, ${share(quality)} ${measure}.`;
+    size.textContent = `${models[model].name}: ${whole(parameters)} parameters; ${measure}: ${share(quality)}.`;
   }
 
   const choose = choice("Sentence", sentences.map((words) => words.join(" ")), 0, open);
