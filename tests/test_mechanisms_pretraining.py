@@ -146,6 +146,18 @@ def test_a_student_begins_with_every_second_block(n):
     assert left["block 0"][1] == right["block 0"][1] > left["block 1"][1]  # the first is below
 
 
+@pytest.mark.parametrize("second", [(0.45, 0.55), (0.7, 0.3)])
+def test_each_gap_gets_what_is_likeliest_there(second):
+    pairs = [(("color", 0.55), ("map", second[0])), (("line", 0.45), ("width", second[1]))]
+    ax = mechanisms.each_for_itself(pairs)
+    filled = places(ax, "filled")[0][1]
+    there = {t.get_text() for t in ax.texts if t.get_position()[1] == pytest.approx(filled)}
+    assert there == {"filled", "set", "the", "color", "map" if second[0] > 0.5 else "width"}
+    for (one, p), (other, q) in pairs:
+        start, end = places(ax, f"{one} {p:.2f}")[0], places(ax, f"{other} {q:.2f}")[0]
+        assert leads(ax, start, end, within=1.3)
+
+
 def placed(ax) -> list[tuple[str, tuple[float, float]]]:
     """The blocks' names, and where they are written."""
     return [(t.get_text(), t.get_position()) for t in ax.texts if t.get_text().startswith("block")]

@@ -104,9 +104,10 @@ def pair_loss(model: MaskedLanguageModel, x: Tensor, target: Tensor) -> Tensor:
 def pretrain_on_pairs(
     model: MaskedLanguageModel, question: str | None, steps: int, seed: int = 0
 ) -> History:
-    """Train a model on pairs that it sees once each, with `with_muon`."""
+    """Train a model on pairs that it sees once each, with `with_muon`, the pooler's matrix too."""
     batches = Pairs(documents(), steps, question, partial(hide, share=SHARE))
-    optimiser, schedule = with_muon(model, model.encoder.blocks, steps)
+    matrices = nn.ModuleList([*model.encoder.blocks, model.pool])
+    optimiser, schedule = with_muon(model, matrices, steps)
     loss = partial(pair_loss, model)
     return fit(ReadsPairs(model), batches, loss, optimiser, epochs=1, seed=seed, schedule=schedule)
 

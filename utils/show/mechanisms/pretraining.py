@@ -243,3 +243,43 @@ def halved(sizes: Sequence[tuple[str, str, int]]) -> Axes:
         note(ax, (tall.middle[0], tall.y - 0.4), teacher, weight="bold")
         note(ax, (low.middle[0], low.y - 0.4), student, weight="bold")
     return ax
+
+
+# Where it breaks ----------------------------------------------------------------------------------
+
+
+Chances = tuple[tuple[str, float], tuple[str, float]]
+
+
+def each_for_itself(pairs: Sequence[Chances], before: Sequence[str] = ("set", "the")) -> Axes:
+    """Draw two gaps, the pairs of words that would fill them, and what is likeliest in each.
+
+    pairs: two words that go together, each with its chance in its gap.
+    """
+    ax = sheet(2.5 + 1.3 * len(pairs))
+    size, x = (2.4, HEIGHT), [2.6, 5.0, 7.4, 11.2]
+    best = [max((pair[gap] for pair in pairs), key=lambda told: told[1])[0] for gap in (0, 1)]
+    rows = {
+        "read": (0.3, ["?", "?"], "state"),
+        "filled": (1.35 + 1.3 * len(pairs), best, "gradient"),
+    }
+    for name, (y, words, role) in rows.items():
+        note(ax, (0.2, y + HEIGHT / 2), name, align="left", weight="bold")
+        for i, word in enumerate((*before, *words)):
+            of = role if i >= len(before) else "state"
+            cells(ax, (x[i], y), [[word]], role=of, weights=0.5, size=size)
+    note(ax, (0.2, 1.1 + 0.65 * len(pairs)), "go together", align="left", weight="bold")
+    for row, pair in enumerate(pairs):
+        one, other = (
+            cells(
+                ax,
+                (place, 1.6 + 1.3 * row),
+                [[f"{word} {p:.2f}"]],
+                role="value",
+                weights=p,
+                size=size,
+            )
+            for place, (word, p) in zip(x[2:], pair, strict=True)
+        )
+        arrow(ax, one.at("right"), other.at("left"))
+    return ax
