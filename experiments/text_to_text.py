@@ -29,7 +29,7 @@ from utils.transformer import Transformer
 TASKS = "translate", "classify", "fill"
 PARAMETERS = {"model": [*TASKS, "all, steps of each", "all, steps in all"], "steps": 500}
 FACTORS = (0.5, 1.0)
-B, N_JUDGED = 32, 500
+B, N_LAYERS, N_JUDGED = 32, 2, 500
 SENTINELS = [f"<{number}>" for number in range(N_SENTINELS)]
 translations = cache(corpus)
 
@@ -111,7 +111,7 @@ class InTurn:
 
 
 def trained(tasks: Sequence[str], steps: int, factor: float, seed: int) -> Transformer:
-    model, blocks = encoder_decoder(len(words()), seed)
+    model, blocks = encoder_decoder(len(words()), N_LAYERS, seed)
     optimiser, schedule = at_rates(model, blocks, steps, factor)
     batches = InTurn(tasks, steps)
     fit(model, batches, sequence_loss, optimiser, epochs=1, seed=seed, schedule=schedule)

@@ -25,13 +25,21 @@ from utils.pretraining import (
     infill,
     masked_word_loss,
 )
-from utils.tasks.pretraining import Hidden, new_model, sizes, vocabulary, with_muon
+from utils.tasks.pretraining import (
+    N_LAYERS,
+    SHARE,
+    Hidden,
+    hide,
+    new_model,
+    sizes,
+    vocabulary,
+    with_muon,
+)
 from utils.training.loop import History, fit
 from utils.training.optimisers import MuonAndAdamW
 from utils.transformer import DecoderOnly, Transformer, mean_pool
 
 N_SENTINELS = 32
-D_FF = 96  # of the encoder and decoder together, whose blocks have one part more
 CANDIDATES = 20  # words that are tried in a gap
 AT_ONCE = 128  # examples that are judged at once
 
@@ -48,8 +56,10 @@ class Family(nn.Module):
     """A model of one kind. Called with what `inputs` makes of examples, it gives features.
 
     blocks: the model's blocks. head: features (n, D) to logits (n, V).
+    share: of the words that are hidden in a passage.
     """
 
+    share: float
     blocks: nn.Module
     head: Callable[[Tensor], Tensor]
     writes = True  # whether what follows a word has a chance too
@@ -77,6 +87,7 @@ class Family(nn.Module):
 class Encodes(Family):
     """It reads in both directions and guesses hidden words: today's encoder."""
 
+    share = SHARE
     writes = False
 
     def __init__(self, seed: int):
@@ -85,7 +96,7 @@ class Encodes(Family):
         self.blocks, self.head = self.model.encoder.blocks, self.model.head
 
     def batches(self, steps: int) -> Hidden:
-        return Hidden(steps)
+        return Hidden(steps, mask=partial(hide, share=self.share))
 
     def asks(self, before: list[int], word: int, after: list[int]) -> Example:
         return Example([*before, MASK, *after], [*before, word, *after], len(before))
@@ -102,6 +113,8 @@ class Encodes(Family):
 
 class Decodes(Family):
     """It says each word after those before it: Day 9's model."""
+
+    share = 0.0
 
     def __init__(self, seed: int):
         super().__init__()
@@ -126,10 +139,10 @@ class Decodes(Family):
         return mean_pool(self(behind_start(ids)), lengths + 1)
 
 
-def encoder_decoder(vocab_size: int, seed: int) -> tuple[Transformer, nn.Module]:
-    """Today's blocks, two and two, with about as many parameters; and all of its blocks."""
+def encoder_decoder(vocab_size: int, n_layers: int, seed: int) -> tuple[Transformer, nn.Module]:
+    """Make one of so many blocks in each part, of today's width, and return all of its blocks."""
     torch.manual_seed(seed)
-    model = Transformer(replace(sizes(n_layers=2), vocab_size=vocab_size, d_ff=D_FF))
+    model = Transformer(replace(sizes(n_layers), vocab_size=vocab_size))
     return model, nn.ModuleList([model.encoder.blocks, model.decoder.blocks])
 
 
@@ -141,7 +154,8 @@ class HidesSpans(Family):
     def __init__(self, seed: int):
         super().__init__()
         self.sentinels = range(len(vocabulary()), len(vocabulary()) + N_SENTINELS)
-        self.model, self.blocks = encoder_decoder(self.sentinels.stop, seed)
+        # half of an encoder's blocks in each part, as in BART: about as many parameters
+        self.model, self.blocks = encoder_decoder(self.sentinels.stop, N_LAYERS // 2, seed)
         self.head = self.model.decoder.output
 
     def noised(self, text: list[int]) -> Example:
