@@ -63,7 +63,7 @@ def measure(family: str) -> dict:
     filled = [fills(model, hidden("test")) for model in models]
     rest = second_halves(passages(sentences().test, LENGTH)[:N_PASSAGES])
     row = {
-        "share, factor": ways[best],
+        "share, factor": list(ways[best]),
         "by share, factor": by_way,
         "steps": STEPS[family][ways[best][0]],
         "seconds": list(seconds),

@@ -10,7 +10,6 @@ the test sentences that are answered without a mistake, seed by seed.
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from random import Random
 
 import torch
 from torch import Tensor
@@ -18,18 +17,19 @@ from torch import Tensor
 from utils.data.libraries import LIBRARIES, NAME, NUMBER, Sentence, sentences
 from utils.data.text import EOS, SPECIAL, Vocabulary, pad
 from utils.data.translation import Pair, corpus
-from utils.pretraining import draw_spans, hide_spans
+from utils.pretraining import hide_spans
 from utils.seq2seq import PAD, greedy_decode, sequence_loss, shift
 from utils.tasks import pretraining
 from utils.tasks.families import N_SENTINELS, at_rates, encoder_decoder
 from utils.tasks.reading import SEEDS
-from utils.training.loop import fit
+from utils.training.loop import fit, seeded
 from utils.transformer import Transformer
 
 TASKS = "translate", "classify", "fill"
 PARAMETERS = {"model": [*TASKS, "all, steps of each", "all, steps in all"], "steps": 500}
 FACTORS = (0.5, 1.0)
 B, N_LAYERS, N_JUDGED = 32, 2, 500
+SHARE = 0.15  # of the words are gaps, when it learns
 SENTINELS = [f"<{number}>" for number in range(N_SENTINELS)]
 translations = cache(corpus)
 
@@ -74,13 +74,26 @@ def part_of(task: str, part: str) -> Sequence[Pair | Sentence]:
     return getattr(translations(0) if task == "translate" else sentences(), part)
 
 
-def as_text(task: str, given: Pair | Sentence, spans: Sequence | None = None) -> tuple:
-    """Source and target, in words."""
+def as_text(task: str, given: Pair | Sentence, share: float) -> tuple[Sequence, Sequence]:
+    """Source and target, in words; of the places that can be gaps a share is, at least one."""
     if task == "translate":
         return given.source, given.target
     if task == "classify":
         return given.words, [LIBRARIES[given.label]]
-    return hide_spans(given.words, spans or draw_spans(len(given.words)), SENTINELS)
+    places = can_be_gaps(given.words)
+    drawn = torch.randperm(len(places))[: max(1, round(share * len(places)))].sort().values
+    hidden = [places[number] for number in drawn.tolist()]
+    return hide_spans(given.words, [(t, t + 1) for t in hidden], SENTINELS)
+
+
+def can_be_gaps(words: Sequence[str]) -> list[int]:
+    """Places of known words that are no names or numbers."""
+    known = pretraining.vocabulary().encode(words)
+    return [
+        t
+        for t, (word, number) in enumerate(zip(words, known, strict=True))
+        if number >= len(SPECIAL) and word not in (NAME, NUMBER)
+    ]
 
 
 def as_ids(task: str, source: Sequence[str], target: Sequence[str]) -> tuple[list, list]:
@@ -101,7 +114,7 @@ class InTurn:
             task = self.tasks[step % len(self.tasks)]
             held = part_of(task, "train")
             drawn = [held[row] for row in torch.randint(len(held), (B,)).tolist()]
-            pairs = [as_ids(task, *as_text(task, each)) for each in drawn]
+            pairs = [as_ids(task, *as_text(task, each, SHARE)) for each in drawn]
             source, lengths = pad([source for source, _ in pairs])
             target, _ = pad([target for _, target in pairs])
             yield source, lengths, shift(target), target
@@ -120,20 +133,10 @@ def trained(tasks: Sequence[str], steps: int, factor: float, seed: int) -> Trans
 
 @cache
 def judged(task: str, part: str) -> tuple[tuple[Tensor, Tensor], Tensor]:
-    """Sources and their lengths, and targets; a gap is one word, and no name or number."""
-    random, pairs = Random(0), []
-    for given in part_of(task, part)[:N_JUDGED]:
-        spans = None
-        if task == "fill":
-            known = pretraining.vocabulary().encode(given.words)
-            places = [
-                t
-                for t, (word, number) in enumerate(zip(given.words, known, strict=True))
-                if number >= len(SPECIAL) and word not in (NAME, NUMBER)
-            ]
-            t = random.choice(places)
-            spans = [(t, t + 1)]
-        pairs.append(as_ids(task, *as_text(task, given, spans)))
+    """Sources and their lengths, and targets; of a sentence with gaps, one is asked for."""
+    with seeded(0, 0):
+        texts = [as_text(task, given, share=0.0) for given in part_of(task, part)[:N_JUDGED]]
+    pairs = [as_ids(task, *text) for text in texts]
     return pad([source for source, _ in pairs]), pad([target for _, target in pairs])[0]
 
 
