@@ -41,7 +41,7 @@ STEPS = {  # by the share of hidden words
     "both, infilling": {0.3: 460, 0.5: 460},
 }
 SECONDS = ("seconds",)
-FACTORS = {1: (0.25, 0.5, 1.0, 2.0), 2: (0.5, 1.0)}  # by how many shares are tried
+FACTORS = {1: (0.25, 0.5, 1.0, 2.0), 2: (1.0, 2.0)}  # by how many shares are tried
 N_GAPS, N_PASSAGES, LENGTH = 1000, 100, 64
 LABELS = (100, 1000)
 
