@@ -219,7 +219,7 @@ guess(
     "An encoder reads passages of one kind, and is tuned with 100 labels. Which kind serves it best?",
     list(kinds),
     right=best,
-    because=f"After it, {fmean(after[best]):.0%} of the test sentences are right. A sentence alone gives little to go by. Neighbours often repeat each other, word by word. To guess a word from sentences all over a module, one has to find out what the module is about.",
+    because=f"After it, {fmean(after[best]):.0%} of the test sentences are right. A sentence alone gives little to go by. Mixed ones come from all over a module, and to guess their words one has to find out what it is about; perhaps that is why.",
 )
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Test sentences that get their library after 100 labels, by what was read before: means of three seeds, lines from the lowest to the highest (stored experiment).", "name": "fig-pre-kinds"}, "image": {"alt": "Four bars. After single sentences 36 percent are right, after sentences in order 45, after mixed ones 48, and 30 where nothing was read."}}
@@ -697,7 +697,7 @@ part = {
 }
 claim(
     "pre-5c",
-    "Yes: of its teacher's right answers it keeps {few:.0%} with 100 labels and {more:.0%} with 1,000. A model without a teacher has {neither:.0%}.",
+    "Yes: it keeps {few:.0%} of its teacher's right answers with 100 labels, {more:.0%} with 1,000. After as many steps without any teacher: {neither:.0%}.",
     few=part[100]["student"],
     more=part[1000]["student"],
     neither=part[100]["neither"],
