@@ -377,7 +377,7 @@ check("10.8", decoder_reads)
 # (deeper-families)=
 # ## Encoder, decoder, or both?
 #
-# *7 minutes.* Encoders understand and decoders write: so one often reads. **Is that still so if all of them read the same text for the same time?** The encoder guesses hidden words, half of them at a time. The decoder says the next word, as on Day 9. Two models have both parts: one writes T5's spans, and one what BART asks for. All have about as many parameters.
+# *7 minutes.* Encoders understand and decoders write: so one often reads. **Is that still so if all of them read the same text for the same time?** The encoder guesses hidden words. The decoder says the next word, as on Day 9. Two models have both parts, with one block each: one writes T5's spans, and one what BART asks for. All have about as many parameters, and four ways to read: two shares of hidden words with two rates each, or four rates where nothing is hidden. The best at hidden words of the validation sentences is judged.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "What each symbol may look at: in a decoder itself and what is before, in an encoder everything. With both, the decoder also sees all of the source.", "name": "fig-pre-families"}, "image": {"alt": "Three grids. Encoder: all five by five cells are filled. Decoder: those on and below the diagonal. Both: five by five cells, all filled, for the source; beneath them three rows of five filled cells, which are the target looking at the source, and to their right a triangle of three by three, the target looking at itself."}}
 ax = sheet(7.6)
@@ -414,24 +414,28 @@ for row in families.rows:
 headers = ["family", "seconds", "filled at once", "filled", "100 labels", "1,000 labels"]
 table(rows, [*headers, "nats of the next word"])
 
+# %% tags=["evidence"]
+of = {row["family"]: row for row in families.rows}
+encoder, decoder, both = (of[name] for name in ("encoder", "decoder", "both, infilling"))
+
 # %% [markdown]
 # (claim-pre-2)=
 
 # %% tags=["evidence"]
-of = {row["family"]: row for row in families.rows}
 claim(
     "pre-2",
-    "No: with 100 labels the encoder is right for {reads:.0%}, the decoder for {writes:.0%}. But the decoder fills {decoder:.0%} of the gaps, the encoder {encoder:.0%}.",
-    reads=fmean(of["encoder"]["100 labels"]),
-    writes=fmean(of["decoder"]["100 labels"]),
-    decoder=fmean(of["decoder"]["filled"]),
-    encoder=fmean(of["encoder"]["filled"]),
-    holds=lambda reads, writes, decoder, encoder: (
-        reads > writes + 0.02 and decoder > encoder + 0.02
-    ),
-    scale="340,000 parameters each; the libraries' text, about equal time; two rates to read, four to tune; three seeds",
+    "No: with 1,000 labels the encoder is right for {reads:.0%}, infilling for {both:.0%}. And the decoder fills {decoder:.0%} of the gaps, the encoder {encoder:.0%}.",
+    reads=fmean(encoder["1000 labels"]),
+    both=fmean(both["1000 labels"]),
+    decoder=fmean(decoder["filled"]),
+    encoder=fmean(encoder["filled"]),
+    holds=lambda reads, both, decoder, encoder: both > reads + 0.03 and decoder > encoder + 0.05,
+    scale="two blocks each; the libraries' text for about equal time; four ways to read, four rates to tune; three seeds",
     experiment="families",
 )
+
+# %% [markdown]
+# It was a short time, and the two that are asked for every word, the decoder and BART's, are ahead. The lesson's encoder takes twice as many steps, and is right for more than any of these. So the table says who learns quickly, and not who would know most in the end. What it does show: a model that writes can also fill gaps, and tell libraries apart.
 
 # %% [markdown]
 # (deeper-text-to-text)=
