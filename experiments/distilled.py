@@ -3,9 +3,10 @@
 A teacher of two blocks has read without labels. A student of one begins with every second of its
 blocks, embedding and head included, or from nothing, and reads on with masked words, soft targets
 and the angle between last vectors, or without one of them, all for equally many steps; the teacher
-that reads on does so, too. One teacher has four blocks, and its student two. "loss" in nats and
-"right" are of hidden words in held-out text; "labels" are of sentences from five libraries, tuned
-as in `few_labels`.
+that reads on does so, too. One model of one block has no teacher, and reads as long as teacher and
+student together. One teacher has four blocks, and its student two. "loss" in nats and "right" are
+of hidden words in held-out text; "labels" are of sentences from five libraries, tuned as in
+`few_labels`.
 """
 
 from collections.abc import Callable
@@ -58,6 +59,13 @@ def reading_on(teacher: MaskedLanguageModel, seed: int, steps: int) -> MaskedLan
     return made
 
 
+def alone(teacher: MaskedLanguageModel, seed: int, steps: int) -> MaskedLanguageModel:
+    """A model of a student's size, which nobody teaches."""
+    made = new_model(seed, teacher.config.n_layers // 2)
+    pretrain(made, Hidden(STEPS + steps), seed)
+    return made
+
+
 MODELS: dict[str, tuple[int, Student]] = {  # the teacher's blocks, and what becomes of it
     "teacher": (N_LAYERS, unchanged),
     "teacher, reading on": (N_LAYERS, reading_on),
@@ -68,6 +76,7 @@ MODELS: dict[str, tuple[int, Student]] = {  # the teacher's blocks, and what bec
     "from nothing": (N_LAYERS, partial(student, weights=Weights(), from_nothing=True)),
     "without a teacher": (N_LAYERS, student),
     "without a teacher, from nothing": (N_LAYERS, partial(student, from_nothing=True)),
+    "alone, as long as both": (N_LAYERS, alone),
     "teacher of four blocks": (4, unchanged),
     "student of two blocks": (4, partial(student, weights=Weights())),
 }
