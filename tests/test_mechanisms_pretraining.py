@@ -146,16 +146,18 @@ def test_a_student_begins_with_every_second_block(n):
     assert left["block 0"][1] == right["block 0"][1] > left["block 1"][1]  # the first is below
 
 
-@pytest.mark.parametrize("second", [(0.45, 0.55), (0.7, 0.3)])
-def test_each_gap_gets_what_is_likeliest_there(second):
-    pairs = [(("color", 0.55), ("map", second[0])), (("line", 0.45), ("width", second[1]))]
-    ax = mechanisms.each_for_itself(pairs)
-    filled = places(ax, "filled")[0][1]
-    there = {t.get_text() for t in ax.texts if t.get_position()[1] == pytest.approx(filled)}
-    assert there == {"filled", "set", "the", "color", "map" if second[0] > 0.5 else "width"}
-    for (one, p), (other, q) in pairs:
-        start, end = places(ax, f"{one} {p:.2f}")[0], places(ax, f"{other} {q:.2f}")[0]
-        assert leads(ax, start, end, within=1.3)
+@pytest.mark.parametrize(
+    ("rest", "filled"), [(0.3, {"color 0.4", "width 0.6"}), (0.1, {"map 0.4"})]
+)
+def test_each_gap_gets_what_is_likeliest_there(rest, filled):
+    phrases = {("color", "map"): 0.4, ("line", "width"): rest, ("bar", "width"): rest}
+    ax = mechanisms.each_for_itself(phrases)
+    line = places(ax, "filled")[0][1]
+    there = {t.get_text() for t in ax.texts if t.get_position()[1] == pytest.approx(line)}
+    assert {"filled", "set", "the", "color 0.4", *filled} == there
+    for row, words in enumerate(phrases):
+        start, end = (sorted(places(ax, word), key=lambda at: at[1]) for word in words)
+        assert leads(ax, start[0], end[max(row - 1, 0)], within=1.4)
 
 
 def placed(ax) -> list[tuple[str, tuple[float, float]]]:

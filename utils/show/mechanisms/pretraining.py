@@ -1,7 +1,7 @@
 """Day 10's pictures: who sees what, which words are hidden, asked and shown, a road, a student."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from matplotlib.axes import Axes
@@ -248,38 +248,39 @@ def halved(sizes: Sequence[tuple[str, str, int]]) -> Axes:
 # Where it breaks ----------------------------------------------------------------------------------
 
 
-Chances = tuple[tuple[str, float], tuple[str, float]]
+def each_for_itself(
+    phrases: Mapping[tuple[str, str], float], before: Sequence[str] = ("set", "the")
+) -> Axes:
+    """Draw two gaps, the phrases that would fill them, and what is likeliest in each gap alone.
 
-
-def each_for_itself(pairs: Sequence[Chances], before: Sequence[str] = ("set", "the")) -> Axes:
-    """Draw two gaps, the pairs of words that would fill them, and what is likeliest in each.
-
-    pairs: two words that go together, each with its chance in its gap.
+    phrases: two words that go together, and their chance. A word's in a gap is that of all its
+    phrases.
     """
-    ax = sheet(2.5 + 1.3 * len(pairs))
-    size, x = (2.4, HEIGHT), [2.6, 5.0, 7.4, 11.2]
-    best = [max((pair[gap] for pair in pairs), key=lambda told: told[1])[0] for gap in (0, 1)]
+    ax = sheet(2.5 + 1.3 * len(phrases))
+    size, x = (2.7, HEIGHT), [2.6, 5.3, 8.0, 11.6]
+    best = []
+    for gap in (0, 1):
+        chances: dict[str, float] = {}
+        for words, p in phrases.items():
+            chances[words[gap]] = chances.get(words[gap], 0.0) + p
+        word = max(chances, key=chances.__getitem__)
+        best.append(f"{word} {chances[word]:.1f}")
     rows = {
         "read": (0.3, ["?", "?"], "state"),
-        "filled": (1.35 + 1.3 * len(pairs), best, "gradient"),
+        "filled": (1.35 + 1.3 * len(phrases), best, "gradient"),
     }
     for name, (y, words, role) in rows.items():
         note(ax, (0.2, y + HEIGHT / 2), name, align="left", weight="bold")
         for i, word in enumerate((*before, *words)):
             of = role if i >= len(before) else "state"
             cells(ax, (x[i], y), [[word]], role=of, weights=0.5, size=size)
-    note(ax, (0.2, 1.1 + 0.65 * len(pairs)), "go together", align="left", weight="bold")
-    for row, pair in enumerate(pairs):
+    note(ax, (0.2, 1.1 + 0.65 * len(phrases)), "go together", align="left", weight="bold")
+    for row, (words, p) in enumerate(phrases.items()):
+        y = 1.6 + 1.3 * row
         one, other = (
-            cells(
-                ax,
-                (place, 1.6 + 1.3 * row),
-                [[f"{word} {p:.2f}"]],
-                role="value",
-                weights=p,
-                size=size,
-            )
-            for place, (word, p) in zip(x[2:], pair, strict=True)
+            cells(ax, (place, y), [[word]], role="value", weights=p, size=size)
+            for place, word in zip(x[2:], words, strict=True)
         )
         arrow(ax, one.at("right"), other.at("left"))
+        note(ax, (x[2] - 0.2, y + HEIGHT / 2), f"{p:.1f}", align="right")
     return ax
