@@ -114,6 +114,15 @@ def test_what_looks_like_a_copy_is_not_one(answer):
     assert passed is False and "the teacher's own, not copies" in sentence
 
 
+def test_a_teacher_keeps_its_blocks():
+    def take_out(blocks):
+        del blocks[1::2]
+        return copy.deepcopy(blocks)
+
+    passed, sentence = check.exercises["10.4"].judge(take_out)
+    assert passed is False and "out of the teacher's own list" in sentence
+
+
 def test_weights_alone_are_no_blocks():
     passed, sentence = check.exercises["10.4"].judge(lambda blocks: [b.W for b in blocks[::2]])
     assert passed is False and "holds other things than blocks" in sentence

@@ -115,6 +115,11 @@ def angle(x, y, real):
     return cosines(x, y)[real].acos().mean()
 
 
+@exercise.mistake("`cosine_similarity` runs along dimension 1 unless you say -1: along the vectors.")
+def along_dimension_1(x, y, real):
+    return (1 - F.cosine_similarity(x, y)).mean()
+
+
 @exercise.mistake("these are products, not cosines: divide by how long the vectors are.")
 def not_normalised(x, y, real):
     return (1 - (x * y).sum(-1))[real].mean()

@@ -34,7 +34,7 @@ def half_of_bert():
 
 @exercise.mistake("that is BERT, with its 12 blocks: the student has every second one.")
 def twelve_blocks():
-    return millions(TABLES, NORM, 2 * N * (LOOK + THINK + 2 * NORM))
+    return 2 * half_of_bert()
 
 
 @exercise.mistake("the looks have a fourth matrix, which mixes what the heads found.")

@@ -38,6 +38,8 @@ def of_matrices(answer: Callable) -> Callable:
             return answer(blocks)
         given = [Block(W) for W in blocks]
         chosen = answer(given)
+        if len(given) != len(blocks):
+            raise ValueError("your function takes blocks out of the teacher's own list.")
         if not isinstance(chosen, list | tuple | nn.ModuleList):
             return chosen
         if not all(isinstance(block, Block) for block in chosen):

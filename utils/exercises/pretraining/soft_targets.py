@@ -108,6 +108,24 @@ def no_temperature(z, v, tau):
     return tau**2 * divergences(*both(z, v, 1)).mean()
 
 
+@exercise.mistake("the temperature is nowhere: logits are divided by it, the mean is multiplied.")
+def temperature_nowhere(z, v, tau):
+    return divergences(*both(z, v, 1)).mean()
+
+
+@exercise.mistake("you divide the chances by τ: the logits are divided, before the softmax.")
+def chances_divided(z, v, tau):
+    return tau * divergences(*both(z, v, 1)).mean()
+
+
+@exercise.mistake(
+    "0 times the logarithm of 0 is no number: `log_softmax` gives logarithms that are finite."
+)
+def logarithm_of_chances(z, v, tau):
+    p, q = ((x / tau).softmax(1) for x in (v, z))
+    return tau**2 * (p * (p / q).log()).sum(1).mean()
+
+
 @exercise.mistake("that is KL(q ‖ p): the mean is taken with the teacher's chances, not with q.")
 def wrong_way_round(z, v, tau):
     return tau**2 * divergences(*both(v, z, tau)).mean()
