@@ -115,7 +115,9 @@ def angle(x, y, real):
     return cosines(x, y)[real].acos().mean()
 
 
-@exercise.mistake("`cosine_similarity` runs along dimension 1 unless told: the vectors lie along the last.")
+@exercise.mistake(
+    "`cosine_similarity` runs along dimension 1 unless told: vectors lie along the last."
+)
 def along_dimension_1(x, y, real):
     return (1 - F.cosine_similarity(x, y)).mean()
 
