@@ -398,6 +398,11 @@ def test_day_4s_searches_write_with_it():
     assert torch.equal(logits.argmax(-1)[written], greedy[written])
 
 
+def test_heads_need_not_divide_its_width():
+    model = text_to_text(d_model=D + 1)
+    assert model(SOURCE, torch.tensor([7, 1, 4]), IDS).shape == (B, T, V)
+
+
 def test_its_start_stands_before_the_target():
     assert text_to_text(start=7).shift(IDS)[:, 0].tolist() == [7] * B
     assert text_to_text().shift(IDS)[:, 0].tolist() == [0] * B
@@ -490,6 +495,11 @@ def test_the_reference_has_as_many_parameters(name, model, kind, reference):
         begun = getattr(reference, kind)()
         sizes = set(PUBLISHED[name][1]) - {"hidden_act"}
         assert {k: getattr(config, k) for k in sizes} == {k: getattr(begun, k) for k in sizes}
+
+
+def test_a_model_whose_sizes_are_not_told_is_refused():
+    with pytest.raises(ValueError, match="Unknown model 'GPT': choose one of 'BERT-base', 'BERT-"):
+        published_sizes("GPT")
 
 
 def test_distilbert_leaves_out_two_fifths_and_albert_eight_ninths():
