@@ -296,6 +296,19 @@ def test_buckets_that_can_not_be_are_refused(how, message):
             RelativeBias(H, **how)
 
 
+def test_buckets_and_heads_are_t5s_unless_they_are_told():
+    """32 buckets up to 128, and heads 64 wide (Raffel et al., 2020, §2.1 and 3.1.1)."""
+    for is_causal in (False, True):
+        expected = relative_buckets(300, 300, 32, 128, is_causal)
+        assert torch.equal(relative_buckets(300, 300, is_causal=is_causal), expected)
+        bias = RelativeBias(H, is_causal=is_causal)
+        with torch.no_grad():
+            bias.table.copy_(torch.arange(32.0)[:, None].expand(32, H))
+        assert torch.equal(bias(300, 300)[0], expected.float())
+    c = TextToTextConfig(**SIZES)
+    assert (c.n_buckets, c.max_distance, c.d_k, c.start, c.damped) == (32, 128, 64, 0, True)
+
+
 def test_a_bias_reads_its_table_by_distance_head_by_head():
     bias = RelativeBias(H, 8, 9)
     assert torch.equal(bias(T, S), torch.zeros(H, T, S))
