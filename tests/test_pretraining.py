@@ -296,6 +296,19 @@ def test_buckets_that_can_not_be_are_refused(how, message):
             RelativeBias(H, **how)
 
 
+def test_buckets_and_heads_are_t5s_unless_they_are_told():
+    """32 buckets up to 128, and heads 64 wide (Raffel et al., 2020, §2.1 and 3.1.1)."""
+    for is_causal in (False, True):
+        expected = relative_buckets(300, 300, 32, 128, is_causal)
+        assert torch.equal(relative_buckets(300, 300, is_causal=is_causal), expected)
+        bias = RelativeBias(H, is_causal=is_causal)
+        with torch.no_grad():
+            bias.table.copy_(torch.arange(32.0)[:, None].expand(32, H))
+        assert torch.equal(bias(300, 300)[0], expected.float())
+    c = TextToTextConfig(**SIZES)
+    assert (c.n_buckets, c.max_distance, c.d_k, c.start, c.damped) == (32, 128, 64, 0, True)
+
+
 def test_a_bias_reads_its_table_by_distance_head_by_head():
     bias = RelativeBias(H, 8, 9)
     assert torch.equal(bias(T, S), torch.zeros(H, T, S))
@@ -398,6 +411,11 @@ def test_day_4s_searches_write_with_it():
     assert torch.equal(logits.argmax(-1)[written], greedy[written])
 
 
+def test_heads_need_not_divide_its_width():
+    model = text_to_text(d_model=D + 1)
+    assert model(SOURCE, torch.tensor([7, 1, 4]), IDS).shape == (B, T, V)
+
+
 def test_its_start_stands_before_the_target():
     assert text_to_text(start=7).shift(IDS)[:, 0].tolist() == [7] * B
     assert text_to_text().shift(IDS)[:, 0].tolist() == [0] * B
@@ -490,6 +508,11 @@ def test_the_reference_has_as_many_parameters(name, model, kind, reference):
         begun = getattr(reference, kind)()
         sizes = set(PUBLISHED[name][1]) - {"hidden_act"}
         assert {k: getattr(config, k) for k in sizes} == {k: getattr(begun, k) for k in sizes}
+
+
+def test_a_model_whose_sizes_are_not_told_is_refused():
+    with pytest.raises(ValueError, match="Unknown model 'GPT': choose one of 'BERT-base', 'BERT-"):
+        published_sizes("GPT")
 
 
 def test_distilbert_leaves_out_two_fifths_and_albert_eight_ninths():

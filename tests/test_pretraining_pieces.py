@@ -78,6 +78,7 @@ def assert_equal(ours, theirs, types: bool = True) -> None:
         {"do_lower_case": False},
         {"strip_accents": False},
         {"do_lower_case": False, "strip_accents": True},
+        {"do_lower_case": False, "strip_accents": None},
         {"tokenize_chinese_chars": False},
     ],
 )
@@ -172,6 +173,16 @@ IN_LINES = {
     "a strange case": (
         with_text("tokenizer_config.json", '{"do_lower_case": "yes"}'),
         "do_lower_case = 'yes': it is true or false",
+    ),
+    "strange accents": (
+        with_text("tokenizer_config.json", '{"do_lower_case": true, "strip_accents": "no"}'),
+        "strip_accents = 'no': it is true or false",
+    ),
+    "strange characters": (
+        with_text(
+            "tokenizer_config.json", '{"do_lower_case": true, "tokenize_chinese_chars": null}'
+        ),
+        "tokenize_chinese_chars = None: it is true or false",
     ),
 }
 IN_ONE_FILE = {

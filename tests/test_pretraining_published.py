@@ -31,6 +31,7 @@ from safetensors.torch import save_file
 from torch import nn
 from torch.nn import functional as F
 
+from utils.language.folders import PublishedConfig
 from utils.pretraining import (
     MaskedLanguageModel,
     RelativeBias,
@@ -40,6 +41,7 @@ from utils.pretraining import (
     load_distilbert,
     load_t5,
 )
+from utils.pretraining.published import BERT, built
 from utils.self_attention import BiasedAttention
 
 V, CONTEXT, T = 31, 20, 11
@@ -557,7 +559,10 @@ def test_berts_own_file_names_gain_and_bias_otherwise(encoder):
     for key in ("is_decoder", "add_cross_attention", "tie_word_embeddings", "layer_norm_eps"):
         del told[key]
     (folder / "config.json").write_text(json.dumps(told))
-    assert encoders_apart(load_bert(folder, torch.float64), theirs)[0] < 1e-10
+    ours = load_bert(folder, torch.float64)
+    assert encoders_apart(ours, theirs)[0] < 1e-10
+    norms = [module.eps for module in ours.modules() if isinstance(module, nn.LayerNorm)]
+    assert set(norms) == {1e-12} == {theirs.config.layer_norm_eps}
 
 
 @pytest.mark.parametrize(
@@ -647,6 +652,17 @@ def test_numbers_may_be_stored_in_half_precision(dtype, encoder, t5, tmp_path):
         assert all(weight.dtype == dtype for weight in ours.parameters())
         given = (IDS, LENGTHS) if name == "ALBERT" else (IDS, LENGTHS, TARGET)
         assert ours(*given).dtype == dtype
+
+
+def test_what_a_config_tells_of_has_no_more_than_is_asked_for():
+    told = BERT_SIZES | {"vocab_size": V, "type_vocab_size": 2, "hidden_act": "gelu"}
+    sizes = PublishedConfig(Path("a config"), told)
+    plain = built(BERT, sizes)
+    assert plain.pool is None and plain.order is None
+    pooled = built(BERT, sizes, pooled=True)
+    assert isinstance(pooled.pool, nn.Module) and pooled.order is None
+    ordered = built(BERT, sizes, pooled=True, ordered=True)
+    assert count(ordered) - count(pooled) == 2 * 24 + 2
 
 
 # What is refused ----------------------------------------------------------------------------------

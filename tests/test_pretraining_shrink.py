@@ -144,6 +144,14 @@ def test_a_begins_with_the_inputs_size_whatever_the_rank():
     assert change.A.shape == (50, 400) and change.B.shape == (200, 50) and not change.B.any()
 
 
+def test_alpha_is_robertas_unless_it_is_told():
+    """Hu et al. (2022), table 9."""
+    weight = torch.empty(4, 6)
+    assert LowRank(weight, (0, 4), 2).scale == 4.0
+    add_low_rank(changed := layer(), 4)
+    assert [change.scale for change in changed.parametrizations.W_in] == [2.0, 2.0]
+
+
 @pytest.mark.parametrize("rank", [0, -1, 1.5, D + 1])
 def test_a_rank_that_can_not_be_is_refused(rank):
     with pytest.raises(ValueError, match=f"The rank is a whole number from 1 to {D} here, got"):
@@ -283,6 +291,17 @@ def test_sums_that_run_over_are_noticed():
     said = subprocess.run(command, env=how, capture_output=True, text=True, check=True).stdout
     exact, found = said.split()
     assert exact == found
+
+
+def test_sums_that_do_not_run_over_are_not_refused():
+    generator = torch.Generator().manual_seed(0)
+    a, b = (
+        torch.randint(-127, 128, shape, dtype=torch.int8, generator=generator)
+        for shape in ((70, 300), (300, 90))
+    )
+    a[0], b[:, 0] = 127, 127
+    exact = torch.equal(torch._int_mm(a, b).double(), a.double() @ b.double())
+    assert has_exact_products() == exact
 
 
 needs_exact = pytest.mark.skipif(not has_exact_products(), reason="sums of int8 run over here")

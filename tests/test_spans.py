@@ -67,6 +67,13 @@ def test_as_many_words_and_spans_are_hidden_as_published(n, share, mean):
         assert (sum(lengths(spans)), len(spans)) == published(n, share, mean)
 
 
+def test_unless_it_is_told_t5_hides_15_in_100_words_and_bart_30():
+    """Raffel et al. (2020), §3.1.4, in spans of 3 on average; Lewis et al. (2020), §2.2."""
+    spans = draw_spans(100, generator=generator())
+    assert (sum(lengths(spans)), len(spans)) == (15, 5)
+    assert sum(lengths(draw_infilling(100, generator=generator()))) == 30
+
+
 def test_what_stays_and_what_is_hidden_take_turns():
     for seed in range(50):
         spans = draw_spans(40, 0.4, generator=generator(seed))

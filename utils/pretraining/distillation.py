@@ -26,7 +26,8 @@ def soft_target_loss(student_logits: Tensor, teacher_logits: Tensor, tau: float)
     fall as 1/τ², for which τ² makes up (Hinton et al., 2015, §2). The teacher gets none.
 
     Shapes: logits (n, V) of both, of the words that are asked for.
-    Raises: ValueError if the shapes are not alike, or the temperature is not above 0.
+    Raises: ValueError if the shapes are not alike, no word is asked for, or the temperature is not
+        above 0.
     """
     check_logits_alike(student_logits, teacher_logits)
     check_temperature(tau, teacher_logits)

@@ -152,7 +152,7 @@ class MaskedLanguageModel(nn.Module):
     of what is pooled whether the second sentence follows the first (class 0) or not, are None
     unless they are asked for.
 
-    parts: with a `PairEmbedding` it is BERT's; types need one.
+    parts: with a `PairEmbedding` it is BERT's; no other embedding takes types.
     encoder: makes the encoder: `SharedEncoder` for ALBERT.
     Shapes: ids, lengths and types to logits (B, T, V).
     Raises: ValueError as `PairEmbedding` does, or if lengths do not fit.

@@ -52,7 +52,7 @@ def head_importance(model: EncoderOnly, batches: Iterable[tuple[Tensor, ...]]) -
 
     As there, each block's numbers are divided by their Euclidean norm, so that blocks compare.
     batches: of ids (B, T), lengths (B,) and labels (B,), as `BucketedBatches` gives them.
-    Raises: ValueError if the model is in training mode.
+    Raises: ValueError if the model is in training mode, or as `gated` does.
     """
     check_evaluates(model)
     blocks, like = model.encoder.blocks, model.output.weight

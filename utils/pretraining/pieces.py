@@ -64,13 +64,14 @@ def _lines(file: Path) -> list[str]:
 
 def _word_pieces(lines: list[str], file: Path) -> Tokenizer:
     """Cut words into the longest pieces that the vocabulary has, from the left (WordPiece)."""
-    told = PublishedConfig(file, read_json(file))
+    told = PublishedConfig(file, {"tokenize_chinese_chars": True} | read_json(file))
+    accents = told.get("strip_accents")  # None: where letters are made small
     ids = {piece: number for number, piece in enumerate(lines)}
     tokenizer = Tokenizer(models.WordPiece(ids, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(
         lowercase=told.flag("do_lower_case"),
-        strip_accents=told.get("strip_accents"),
-        handle_chinese_chars=told.get("tokenize_chinese_chars", True),
+        strip_accents=None if accents is None else told.flag("strip_accents"),
+        handle_chinese_chars=told.flag("tokenize_chinese_chars"),
     )
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()

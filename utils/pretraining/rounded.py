@@ -87,7 +87,7 @@ def with_rounded_weights(model: nn.Module, bits: int = 8, by_row: bool = True) -
 def whole_product(x: Tensor, weight: Rounded, bias: Tensor | None = None) -> Tensor:
     """Return x Wᵀ + b from products of int8: each input is rounded as a row too (ibid., §3.1).
 
-    Shapes: x (..., d_in) to (..., n).
+    Shapes: x (B, ..., d_in) to (B, ..., n).
     Raises: ValueError for inputs of another width, or where the processor's sums run over.
     """
     check_width(x, weight.whole.shape[1])
@@ -144,7 +144,11 @@ class WholeAttention(MultiHeadAttention):
 
 
 def with_whole_products(encoder: Encoder) -> Encoder:
-    """Return a copy of an encoder whose blocks multiply whole numbers with their weights."""
+    """Return a copy of an encoder whose blocks multiply whole numbers with their weights.
+
+    Its feed-forward layers are plain ones, of two matrices.
+    Raises: ValueError as `WholeAttention` does.
+    """
     encoder = deepcopy(encoder)
     for block in encoder.blocks:
         block.self_attention = WholeAttention(block.self_attention)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
+from utils.arguments import check_choice
 from utils.language.folders import PublishedConfig
 from utils.pretraining.published import ALBERT, BERT, DISTILBERT, Layout, built
 
@@ -53,7 +54,9 @@ def published_sizes(name: str) -> Sizes:
     The papers say 110 million of BERT-base and 340 of BERT-large (Devlin et al., 2019, §3), 66 of
     DistilBERT (Sanh et al., 2019, table 3), 12, 18, 60 and 235 of ALBERT (Lan et al., 2020,
     table 1). The last is not what its sizes give, 223; that many are in the published file.
+    Raises: ValueError if no such model is in PUBLISHED.
     """
+    check_choice("model", name, PUBLISHED)
     layout, told = PUBLISHED[name]
     with torch.device("meta"):
         model = built(layout, PublishedConfig(Path(name), told), pooled=bool(layout.pool))

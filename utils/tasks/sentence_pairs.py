@@ -82,7 +82,10 @@ def new_pair_model(seed: int) -> MaskedLanguageModel:
 
 
 class ReadsPairs(nn.Module):
-    """A masked language model without its heads, which the loss calls."""
+    """A masked language model without its heads, which the loss calls.
+
+    Shapes: ids and types (B, T), lengths (B,) to (B, T, D).
+    """
 
     def __init__(self, model: MaskedLanguageModel):
         super().__init__()
@@ -93,7 +96,10 @@ class ReadsPairs(nn.Module):
 
 
 def pair_loss(model: MaskedLanguageModel, x: Tensor, target: Tensor) -> Tensor:
-    """The loss of the words that are asked for, and that of the pairs (Devlin et al., A.2)."""
+    """The loss of the words that are asked for, and that of the pairs (Devlin et al., A.2).
+
+    Shapes: x (B, T, D); of the target (B, T), what stands at BOS is a label, or IGNORE in all rows.
+    """
     words, labels = target[:, 1:], target[:, 0]
     loss = masked_word_loss(model.head, x[:, 1:], words)
     if (labels == IGNORE).all():
