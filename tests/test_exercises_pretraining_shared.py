@@ -18,7 +18,7 @@ def passes(number: str, answer) -> bool:
     return check.exercises[number].judge(answer) == (True, "correct.")
 
 
-# 10.12 Pairs --------------------------------------------------------------------------------------
+# 10.7 Pairs ---------------------------------------------------------------------------------------
 
 
 def test_a_pair_is_the_books():
@@ -59,10 +59,10 @@ def pair_by_cases(first, second, other, question, die):
 
 @pytest.mark.parametrize("answer", [pair_in_place, pair_by_cases])
 def test_a_pair_in_another_style_is_right(answer):
-    assert passes("10.12", answer)
+    assert passes("10.7", answer)
 
 
-# 10.13 The gradient of what is shared -------------------------------------------------------------
+# 10.11 The gradient of what is shared -------------------------------------------------------------
 
 
 def by_hand(x, W, n, arriving):
@@ -98,7 +98,7 @@ def by_jacobian(x, W, n, arriving):
 
 @pytest.mark.parametrize("answer", [by_hand, by_copies, by_jacobian])
 def test_a_shared_gradient_in_another_style_is_right(answer):
-    assert passes("10.13", answer)
+    assert passes("10.11", answer)
 
 
 def test_a_shared_encoders_gradient_is_the_sum_over_its_layers():
@@ -150,16 +150,16 @@ def parts_run_together(first, second, other, question, die):
 @pytest.mark.parametrize(
     ("id", "mistake", "answer"),
     [
-        ("10.13", "first_alone", with_detached_copies),
-        ("10.13", "cut_off", states_cut_off),
-        ("10.13", "transposed", lambda *given: shared_gradient(*given).mT),
-        ("10.13", "mean_over_uses", lambda x, W, n, g: by_hand(x, W, n, g / n)),
+        ("10.11", "first_alone", with_detached_copies),
+        ("10.11", "cut_off", states_cut_off),
+        ("10.11", "transposed", lambda *given: shared_gradient(*given).mT),
+        ("10.11", "mean_over_uses", lambda x, W, n, g: by_hand(x, W, n, g / n)),
         (
-            "10.12",
+            "10.7",
             "label_inverted",
             lambda *given: (*pair_in_place(*given)[:2], int(given[-1] < 0.5)),
         ),
-        ("10.12", "no_separator", parts_run_together),
+        ("10.7", "no_separator", parts_run_together),
     ],
 )
 def test_a_mistake_made_in_another_way_is_named(id, mistake, answer):

@@ -25,7 +25,7 @@ def passes(number: str, answer) -> bool:
     return check.exercises[number].judge(answer) == (True, "correct.")
 
 
-# 10.9 LoRA ----------------------------------------------------------------------------------------
+# 10.10 LoRA ---------------------------------------------------------------------------------------
 
 
 def test_lora_is_the_books():
@@ -51,10 +51,10 @@ def lora_by_a_loop(x, W, A, B, alpha):
 
 @pytest.mark.parametrize("answer", [lora_by_merging_first, lora_by_a_loop])
 def test_lora_in_another_style_is_right(answer):
-    assert passes("10.9", answer)
+    assert passes("10.10", answer)
 
 
-# 10.10 Rows in int8 -------------------------------------------------------------------------------
+# 10.12 Rows in int8 -------------------------------------------------------------------------------
 
 
 def test_rows_are_the_books():
@@ -82,10 +82,10 @@ def rows_by_the_norm(W):
 
 @pytest.mark.parametrize("answer", [rows_by_a_loop, rows_by_the_norm])
 def test_rows_in_another_style_are_right(answer):
-    assert passes("10.10", answer)
+    assert passes("10.12", answer)
 
 
-# 10.11 The importance of heads --------------------------------------------------------------------
+# 10.13 The importance of heads --------------------------------------------------------------------
 
 
 def test_importance_is_the_books():
@@ -125,7 +125,7 @@ def importance_by_a_gate(contexts, gradients):
 
 @pytest.mark.parametrize("answer", [importance_by_a_loop, importance_by_a_gate])
 def test_importance_in_another_style_is_right(answer):
-    assert passes("10.11", answer)
+    assert passes("10.13", answer)
 
 
 # Other ways to the same mistakes ------------------------------------------------------------------
@@ -135,7 +135,7 @@ def test_importance_in_another_style_is_right(answer):
     ("id", "mistake", "answer"),
     [
         (
-            "10.9",
+            "10.10",
             "not_divided",
             lambda x, W, A, B, alpha: (
                 F.linear(x, W) + alpha * F.linear(F.linear(x, A), B),
@@ -143,7 +143,7 @@ def test_importance_in_another_style_is_right(answer):
             ),
         ),
         (
-            "10.9",
+            "10.10",
             "merged_without_the_scale",
             lambda x, W, A, B, alpha: (
                 F.linear(x, W + alpha / A.shape[0] * (B @ A)),
@@ -151,7 +151,7 @@ def test_importance_in_another_style_is_right(answer):
             ),
         ),
         (
-            "10.10",
+            "10.12",
             "one_scale",
             lambda W: (
                 torch.round(127 * W / W.abs().max()).char(),
@@ -159,12 +159,12 @@ def test_importance_in_another_style_is_right(answer):
             ),
         ),
         (
-            "10.10",
+            "10.12",
             "cut_off",
             lambda W: (torch.trunc(W / int8_rows(W)[1]).char(), int8_rows(W)[1]),
         ),
         (
-            "10.10",
+            "10.12",
             "divides_by_zero",
             lambda W: (
                 (W / (W.abs().max(1, keepdim=True).values / 127)).round().char(),
@@ -172,14 +172,14 @@ def test_importance_in_another_style_is_right(answer):
             ),
         ),
         (
-            "10.11",
+            "10.13",
             "size_of_the_mean",
             lambda contexts, gradients: (
                 torch.einsum("bhtd,bhtd->h", contexts, gradients).abs() / len(contexts)
             ),
         ),
         (
-            "10.11",
+            "10.13",
             "size_of_each_number",
             lambda contexts, gradients: (
                 torch.einsum("bhtd,bhtd->h", contexts.abs(), gradients.abs()) / len(contexts)

@@ -16,7 +16,7 @@ def passes(number: str, answer) -> bool:
     return check.exercises[number].judge(answer) == (True, "correct.")
 
 
-# 10.7 Spans with sentinels ------------------------------------------------------------------------
+# 10.8 Spans with sentinels ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n", [2, 9, 40, 128])
@@ -55,10 +55,10 @@ def spans_word_by_word(ids, spans, sentinels):
 
 @pytest.mark.parametrize("answer", [spans_from_the_end, spans_word_by_word])
 def test_spans_in_another_style_are_right(answer):
-    assert passes("10.7", answer)
+    assert passes("10.8", answer)
 
 
-# 10.8 What the decoder reads ----------------------------------------------------------------------
+# 10.9 What the decoder reads ----------------------------------------------------------------------
 
 
 def test_it_reads_and_says_what_the_books_batches_have():
@@ -93,7 +93,7 @@ def reads_in_place(targets, start, end, pad):
 
 @pytest.mark.parametrize("answer", [reads_by_a_shift, reads_in_place])
 def test_reading_in_another_style_is_right(answer):
-    assert passes("10.8", answer)
+    assert passes("10.9", answer)
 
 
 # Other ways to the same mistakes ------------------------------------------------------------------
@@ -128,10 +128,10 @@ def unshifted(targets, start, end, pad):
 @pytest.mark.parametrize(
     ("id", "mistake", "answer"),
     [
-        ("10.7", "places_moved", spans_on_the_source),
-        ("10.8", "ignored_read", shifted_with_ignored),
-        ("10.8", "shifted_left", rolled_to_the_left),
-        ("10.8", "start_forgotten", unshifted),
+        ("10.8", "places_moved", spans_on_the_source),
+        ("10.9", "ignored_read", shifted_with_ignored),
+        ("10.9", "shifted_left", rolled_to_the_left),
+        ("10.9", "start_forgotten", unshifted),
     ],
 )
 def test_a_mistake_made_in_another_way_is_named(id, mistake, answer):

@@ -250,10 +250,10 @@ claim(
 
 # %% [markdown]
 # ```{exercise} Two questions about a pair
-# :label: exercise-10-12
+# :label: exercise-10-7
 #
 # *Core, 10 minutes.* Make a pair as an encoder reads it: `BOS`, a part, `EOS`, a part, `EOS`, a type for each symbol, and the label. If the die is below 0.5, the second part follows the first. Otherwise `other` stands in its place ("next"), or the two are exchanged ("order").
-# ([Solution](../solutions/10_pretraining.ipynb#solution-10-12))
+# ([Solution](../solutions/10_pretraining.ipynb#solution-10-7))
 # ```
 
 
@@ -265,7 +265,7 @@ def ordered_pair(
     raise NotImplementedError
 
 
-check("10.12", ordered_pair)
+check("10.7", ordered_pair)
 
 # %% [markdown]
 # (deeper-spans)=
@@ -334,10 +334,10 @@ observe(
 
 # %% [markdown]
 # ```{exercise} Spans with sentinels
-# :label: exercise-10-7
+# :label: exercise-10-8
 #
 # *Core, 10 minutes.* Make the source and the target for given spans. The sentinels are a list of ids, in order: T5's own count down from 32,099. Words are ids as well, and can occur twice.
-# ([Solution](../solutions/10_pretraining.ipynb#solution-10-7))
+# ([Solution](../solutions/10_pretraining.ipynb#solution-10-8))
 # ```
 
 
@@ -352,14 +352,14 @@ def hide_given_spans(
     raise NotImplementedError
 
 
-check("10.7", hide_given_spans)
+check("10.8", hide_given_spans)
 
 # %% [markdown]
 # ```{exercise} What the decoder reads
-# :label: exercise-10-8
+# :label: exercise-10-9
 #
 # *Core, 8 minutes.* In training, a decoder reads the answer while it gives it. What does it read, and what is it to say at each place? Make both from targets of different lengths, padded behind their ends.
-# ([Solution](../solutions/10_pretraining.ipynb#solution-10-8))
+# ([Solution](../solutions/10_pretraining.ipynb#solution-10-9))
 # ```
 
 
@@ -375,7 +375,7 @@ def decoder_reads(
     raise NotImplementedError
 
 
-check("10.8", decoder_reads)
+check("10.9", decoder_reads)
 
 # %% [markdown]
 # (deeper-families)=
@@ -614,10 +614,10 @@ claim(
 
 # %% [markdown]
 # ```{exercise} A change of low rank
-# :label: exercise-10-9
+# :label: exercise-10-10
 #
 # *Core, 8 minutes.* Write what a layer with LoRA says, and the one weight that says the same after training.
-# ([Solution](../solutions/10_pretraining.ipynb#solution-10-9))
+# ([Solution](../solutions/10_pretraining.ipynb#solution-10-10))
 # ```
 
 
@@ -630,7 +630,7 @@ def lora_layer(x, W, A, B, alpha):
     raise NotImplementedError
 
 
-check("10.9", lora_layer)
+check("10.10", lora_layer)
 
 # %% [markdown]
 # (deeper-distilled)=
@@ -841,10 +841,10 @@ observe(
 
 # %% [markdown]
 # ```{exercise} A shared layer's gradient
-# :label: exercise-10-13
+# :label: exercise-10-11
 #
 # *Stretch, 12 minutes.* Each of $n$ layers returns $h + \tanh(h W^\top)$, and all share $W$. Return the gradient with respect to $W$ of the sum of $y \odot g$, where $y$ is the output of the last layer and $g$ the gradient that arrives there. Use autograd, or do it by hand.
-# ([Solution](../solutions/10_pretraining.ipynb#solution-10-13))
+# ([Solution](../solutions/10_pretraining.ipynb#solution-10-11))
 # ```
 
 
@@ -856,7 +856,7 @@ def shared_gradient(
     raise NotImplementedError
 
 
-check("10.13", shared_gradient)
+check("10.11", shared_gradient)
 
 # %% [markdown]
 # (deeper-int8)=
@@ -949,10 +949,10 @@ observe(
 
 # %% [markdown]
 # ```{exercise} Rows in int8
-# :label: exercise-10-10
+# :label: exercise-10-12
 #
 # *Core, 10 minutes.* Round a weight, row by row, with `torch.round`. What is the scale of a row of zeros?
-# ([Solution](../solutions/10_pretraining.ipynb#solution-10-10))
+# ([Solution](../solutions/10_pretraining.ipynb#solution-10-12))
 # ```
 
 
@@ -965,7 +965,7 @@ def int8_rows(W):
     raise NotImplementedError
 
 
-check("10.10", int8_rows)
+check("10.12", int8_rows)
 
 # %% [markdown]
 # (deeper-pruned)=
@@ -1085,10 +1085,10 @@ observe(
 
 # %% [markdown]
 # ```{exercise} The importance of heads
-# :label: exercise-10-11
+# :label: exercise-10-13
 #
 # *Stretch, 10 minutes.* You have what each head says, and the gradient of each text's loss by it. What is the slope of a gate, and what the importance of a head?
-# ([Solution](../solutions/10_pretraining.ipynb#solution-10-11))
+# ([Solution](../solutions/10_pretraining.ipynb#solution-10-13))
 # ```
 
 
@@ -1101,7 +1101,7 @@ def importance(contexts, gradients):
     raise NotImplementedError
 
 
-check("10.11", importance)
+check("10.13", importance)
 
 # %% [markdown]
 # (deeper-published)=

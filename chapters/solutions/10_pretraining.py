@@ -168,105 +168,7 @@ check("10.6", cosine_loss)
 
 # %% [markdown]
 # (solution-10-7)=
-# ## 10.7 Spans with sentinels
-#
-# From the last span to the first, nothing that is still to be replaced moves. From the first to the last, one would have to remember how much shorter the source has become, or copy what stays piece by piece, as the book does.
-
-
-# %%
-def hide_given_spans(ids, spans, sentinels):
-    source, target = list(ids), [sentinels[len(spans)]]
-    for (start, end), sentinel in reversed([*zip(spans, sentinels)]):
-        target = [sentinel, *ids[start:end], *target]
-        source[start:end] = [sentinel]
-    return source, target
-
-
-check("10.7", hide_given_spans)
-
-# %% [markdown]
-# Nothing is lost: source and target give the text back.
-
-# %%
-text = [*range(20, 60)]
-spans = draw_spans(len(text), share=0.3, generator=torch.Generator().manual_seed(0))
-marks = [*range(99, 80, -1)]
-assert put_back(*hide_given_spans(text, spans, marks), marks) == text
-
-# %% [markdown]
-# (solution-10-8)=
-# ## 10.8 What the decoder reads
-#
-# First what is to be said: the words, the end, and -100. What is read is the same, moved to the right by one place, with the start in front. An embedding has no row -100, so what moved along becomes padding. In a shorter target, the decoder then reads the end too. That does no harm: nothing is asked there.
-
-
-# %%
-def decoder_reads(targets, start, end, pad):
-    rows = [torch.tensor([*target, end]) for target in targets]
-    says = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=-100)
-    reads = F.pad(says[:, :-1], (1, 0), value=start)
-    return reads.masked_fill(reads == -100, pad), says
-
-
-check("10.8", decoder_reads)
-
-# %% [markdown]
-# T5 begins with its padding symbol, BART with its end. The start is any symbol that isn't asked for at the first place, as long as it is the same in training and when the model writes.
-
-# %% [markdown]
-# (solution-10-9)=
-# ## 10.9 A change of low rank
-#
-# The detour needs $r\,(d_{in} + n)$ products for each input, where $B A$, multiplied out, would need $d_{in}\,n$: so in training one goes $A$ first, then $B$. Afterwards it pays to multiply them out once. That this is possible at all is because nothing bends between $A$ and $B$.
-
-
-# %%
-def lora_layer(x, W, A, B, alpha):
-    scale = alpha / len(A)
-    return x @ W.T + scale * (x @ A.T) @ B.T, W + scale * B @ A
-
-
-check("10.9", lora_layer)
-
-# %% [markdown]
-# (solution-10-10)=
-# ## 10.10 Rows in int8
-#
-# The largest number of a row comes out as 127 or -127, whatever its size, and no number is off by more than half a step. A row of zeros has nothing to scale; with a scale of 0 its weights would be $0/0$.
-
-
-# %%
-def int8_rows(W):
-    largest = W.abs().amax(dim=1, keepdim=True)
-    scale = torch.where(largest > 0, largest / 127, 1.0)
-    return (W / scale).round().to(torch.int8), scale
-
-
-check("10.10", int8_rows)
-
-# %%
-W = torch.randn(3, 50) * torch.tensor([[0.01], [1.0], [100.0]])
-q, scale = int8_rows(W)
-assert ((scale * q - W).abs() <= 0.501 * scale).all()
-
-# %% [markdown]
-# (solution-10-11)=
-# ## 10.11 The importance of heads
-#
-# A gate multiplies all numbers of its head's context, so by the chain rule its slope is the sum, over all of them, of number times gradient. The size comes before the mean: a head that helps one text and harms another matters to both.
-
-
-# %%
-def importance(contexts, gradients):
-    slopes = (contexts * gradients).sum(dim=(2, 3))  # (B, h)
-    return slopes.abs().mean(dim=0)
-
-
-check("10.11", importance)
-
-# %% [markdown]
-# (solution-10-12)=
-# ## 10.12 Two questions about a pair
+# ## 10.7 Two questions about a pair
 #
 # First decide what is shown, then lay it out: ids and types know nothing of the question. The types say which part stands where, not which was written first. Had they moved along with the parts, a model could read the answer off the first of them.
 
@@ -283,11 +185,73 @@ def ordered_pair(first, second, other, question, die):
     return ids, types, label
 
 
-check("10.12", ordered_pair)
+check("10.7", ordered_pair)
 
 # %% [markdown]
-# (solution-10-13)=
-# ## 10.13 A shared layer's gradient
+# (solution-10-8)=
+# ## 10.8 Spans with sentinels
+#
+# From the last span to the first, nothing that is still to be replaced moves. From the first to the last, one would have to remember how much shorter the source has become, or copy what stays piece by piece, as the book does.
+
+
+# %%
+def hide_given_spans(ids, spans, sentinels):
+    source, target = list(ids), [sentinels[len(spans)]]
+    for (start, end), sentinel in reversed([*zip(spans, sentinels)]):
+        target = [sentinel, *ids[start:end], *target]
+        source[start:end] = [sentinel]
+    return source, target
+
+
+check("10.8", hide_given_spans)
+
+# %% [markdown]
+# Nothing is lost: source and target give the text back.
+
+# %%
+text = [*range(20, 60)]
+spans = draw_spans(len(text), share=0.3, generator=torch.Generator().manual_seed(0))
+marks = [*range(99, 80, -1)]
+assert put_back(*hide_given_spans(text, spans, marks), marks) == text
+
+# %% [markdown]
+# (solution-10-9)=
+# ## 10.9 What the decoder reads
+#
+# First what is to be said: the words, the end, and -100. What is read is the same, moved to the right by one place, with the start in front. An embedding has no row -100, so what moved along becomes padding. In a shorter target, the decoder then reads the end too. That does no harm: nothing is asked there.
+
+
+# %%
+def decoder_reads(targets, start, end, pad):
+    rows = [torch.tensor([*target, end]) for target in targets]
+    says = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=-100)
+    reads = F.pad(says[:, :-1], (1, 0), value=start)
+    return reads.masked_fill(reads == -100, pad), says
+
+
+check("10.9", decoder_reads)
+
+# %% [markdown]
+# T5 begins with its padding symbol, BART with its end. The start is any symbol that isn't asked for at the first place, as long as it is the same in training and when the model writes.
+
+# %% [markdown]
+# (solution-10-10)=
+# ## 10.10 A change of low rank
+#
+# The detour needs $r\,(d_{in} + n)$ products for each input, where $B A$, multiplied out, would need $d_{in}\,n$: so in training one goes $A$ first, then $B$. Afterwards it pays to multiply them out once. That this is possible at all is because nothing bends between $A$ and $B$.
+
+
+# %%
+def lora_layer(x, W, A, B, alpha):
+    scale = alpha / len(A)
+    return x @ W.T + scale * (x @ A.T) @ B.T, W + scale * B @ A
+
+
+check("10.10", lora_layer)
+
+# %% [markdown]
+# (solution-10-11)=
+# ## 10.11 A shared layer's gradient
 #
 # Give each layer a copy of $W$. The loss then depends on $n$ matrices, and each has a gradient of its own. If all of them move together, the loss changes by the sum of what each would change, so the shared matrix gets the sum.
 
@@ -301,10 +265,46 @@ def shared_gradient(x, W, n, arriving):
     return sum(torch.autograd.grad((h * arriving).sum(), copies))
 
 
-check("10.13", shared_gradient)
+check("10.11", shared_gradient)
 
 # %% [markdown]
 # Autograd does the same with a single $W$: whenever a weight is met on the way back, its gradient is added to what is there already. A layer that was copied in the forward pass, with `clone` and `detach` or `deepcopy`, is met once and gets a part of it. The first step already takes the copies apart.
+
+# %% [markdown]
+# (solution-10-12)=
+# ## 10.12 Rows in int8
+#
+# The largest number of a row comes out as 127 or -127, whatever its size, and no number is off by more than half a step. A row of zeros has nothing to scale; with a scale of 0 its weights would be $0/0$.
+
+
+# %%
+def int8_rows(W):
+    largest = W.abs().amax(dim=1, keepdim=True)
+    scale = torch.where(largest > 0, largest / 127, 1.0)
+    return (W / scale).round().to(torch.int8), scale
+
+
+check("10.12", int8_rows)
+
+# %%
+W = torch.randn(3, 50) * torch.tensor([[0.01], [1.0], [100.0]])
+q, scale = int8_rows(W)
+assert ((scale * q - W).abs() <= 0.501 * scale).all()
+
+# %% [markdown]
+# (solution-10-13)=
+# ## 10.13 The importance of heads
+#
+# A gate multiplies all numbers of its head's context, so by the chain rule its slope is the sum, over all of them, of number times gradient. The size comes before the mean: a head that helps one text and harms another matters to both.
+
+
+# %%
+def importance(contexts, gradients):
+    slopes = (contexts * gradients).sum(dim=(2, 3))  # (B, h)
+    return slopes.abs().mean(dim=0)
+
+
+check("10.13", importance)
 
 # %% [markdown]
 # (solution-10-14)=

@@ -47,7 +47,7 @@ class WhereItCounts(Exercise):
         return super().judge(where_it_counts(attempt) if callable(attempt) else attempt)
 
 
-exercise = WhereItCounts("10.8", decoder_reads, gradient=False)
+exercise = WhereItCounts("10.9", decoder_reads, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------
