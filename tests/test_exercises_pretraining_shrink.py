@@ -85,6 +85,13 @@ def test_rows_in_another_style_are_right(answer):
     assert passes("10.12", answer)
 
 
+def test_whole_numbers_take_a_byte():
+    passed, sentence = check.exercises["10.12"].judge(
+        lambda W: (int8_rows(W)[0].int(), int8_rows(W)[1])
+    )
+    assert passed is False and "torch.int8 is a byte" in sentence
+
+
 # 10.13 The importance of heads --------------------------------------------------------------------
 
 

@@ -336,7 +336,7 @@ observe(
 # ```{exercise} Spans with sentinels
 # :label: exercise-10-8
 #
-# *Core, 10 minutes.* Make the source and the target for given spans. The sentinels are a list of ids, in order: T5's own count down from 32,099. Words are ids as well, and can occur twice.
+# *Core, 10 minutes.* Make the source and the target for given spans. The sentinels are a list of ids, in order, at least one more than there are spans: T5's own count down from 32,099. Words are ids as well, and can occur twice; and there may be no span.
 # ([Solution](../solutions/10_pretraining.ipynb#solution-10-8))
 # ```
 
@@ -1276,13 +1276,13 @@ plt.show()
 # ```{exercise} A bucket for each distance
 # :label: exercise-10-14
 #
-# *Stretch, 12 minutes.* Write the function that gives the buckets of T5's encoder. Half of the buckets, $n$, are for what is behind or at the query, the other $n$ for what is ahead. Of each side, the first $n / 2$ hold one distance each: 0, 1, 2 … From $i = n/2$ on, bucket $i$ begins at
+# *Stretch, 12 minutes.* Write the function that gives the buckets of T5's encoder. Half of the `n_buckets`, $n$, are for what is behind or at the query, the other $n$ for what is ahead. Of each side, the first $n / 2$ (rounded down) hold one distance each: 0, 1, 2 … From $i = n/2$ on, bucket $i$ begins at
 #
 # $$
 # \frac{n}{2} \left(\frac{2 \, d_\text{max}}{n}\right)^{(i - n/2)\,/\,(n - n/2)},
 # $$
 #
-# and the last one has no end. ([Solution](../solutions/10_pretraining.ipynb#solution-10-14))
+# where $d_\text{max}$ is `max_distance`, and the last one has no end. ([Solution](../solutions/10_pretraining.ipynb#solution-10-14))
 # ```
 
 

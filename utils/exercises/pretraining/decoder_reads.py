@@ -81,6 +81,11 @@ def start_is_padding():
     return [([[11, 12, 13], [14]], 0, 1, 0)]
 
 
+@exercise.stage("an end that is padding, as GPT-2's users have it")
+def end_is_padding():
+    return [([[11, 12, 13], [14]], 1, 0, 0)]
+
+
 # What goes wrong ----------------------------------------------------------------------------------
 
 
@@ -120,6 +125,12 @@ def end_cut_off(targets, start, end, pad):
 def padding_said(targets, start, end, pad):
     reads, says = decoder_reads(targets, start, end, pad)
     return reads, says.masked_fill(says == IGNORE, pad)
+
+
+@exercise.mistake("you take `end` for padding where both are one id: padding begins behind it.")
+def end_taken_for_padding(targets, start, end, pad):
+    reads, says = decoder_reads(targets, start, end, pad)
+    return reads, says.masked_fill(says == pad, IGNORE)
 
 
 @exercise.mistake(

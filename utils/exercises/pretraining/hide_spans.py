@@ -107,6 +107,14 @@ def no_end(ids, spans, sentinels):
     return source, target[:-1]
 
 
+@exercise.mistake(
+    "you end with EOS, as the published code does: here the next sentinel is the end."
+)
+def ends_with_eos(ids, spans, sentinels):
+    source, target = hide_spans(ids, spans, sentinels)
+    return source, [*target[:-1], 1]
+
+
 @exercise.mistake("the target ends with a sentinel that it had before; the next one is its end.")
 def end_had_before(ids, spans, sentinels):
     source, target = hide_spans(ids, spans, sentinels)

@@ -1,6 +1,7 @@
 """Which heads matter? What a gate at each head would do to the loss, text by text."""
 
 from torch import Tensor
+from torch.nn import functional as F
 
 from utils.exercises.checking import Exercise, random
 
@@ -125,6 +126,13 @@ def largest_text(contexts, gradients):
 @exercise.mistake("heads and positions have changed places: the second axis counts the heads.")
 def of_positions(contexts, gradients):
     return (contexts * gradients).sum(dim=(1, 3)).abs().mean(dim=0)
+
+
+@exercise.mistake(
+    "that is normalised, as the paper does to compare blocks: here it isn't asked for."
+)
+def normalised(contexts, gradients):
+    return F.normalize(importance(contexts, gradients), dim=0)
 
 
 @exercise.mistake("that is one number for each text: importance is one for each head.")

@@ -1,5 +1,8 @@
 """A weight in whole numbers of 8 bits, with a scale for each row."""
 
+import functools
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -25,7 +28,28 @@ def rounded(W: Tensor, scale: Tensor) -> tuple[Tensor, Tensor]:
     return (W / scale).round().to(torch.int8), scale
 
 
-exercise = Exercise("10.12", int8_rows, gradient=False)
+def in_a_byte(answer: Callable) -> Callable:
+    """An answer whose whole numbers have to take a byte each."""
+
+    @functools.wraps(answer)
+    def narrow(W):
+        given = answer(W)
+        match given:
+            case (Tensor() as q, _) if q.dtype in (torch.int16, torch.int32, torch.int64):
+                raise TypeError(f"the whole numbers are {q.dtype}: one of torch.int8 is a byte.")
+        return given
+
+    return narrow
+
+
+class InAByte(Exercise):
+    """An exercise whose answers are judged `in_a_byte`."""
+
+    def judge(self, attempt):
+        return super().judge(in_a_byte(attempt) if callable(attempt) else attempt)
+
+
+exercise = InAByte("10.12", int8_rows, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -80,6 +80,16 @@ def divided_by_the_width(x, W, A, B, alpha):
     return scaled_by(alpha / A.shape[1], x, W, A, B)
 
 
+@exercise.mistake("you divide by the number of outputs: r counts the numbers between A and B.")
+def divided_by_the_outputs(x, W, A, B, alpha):
+    return scaled_by(alpha / len(B), x, W, A, B)
+
+
+@exercise.mistake("α/r counts twice: once at A, and once at B.")
+def scaled_twice(x, W, A, B, alpha):
+    return scaled_by((alpha / len(A)) ** 2, x, W, A, B)
+
+
 @exercise.mistake("α/√r is a later proposal for high ranks; here it is α/r.")
 def divided_by_the_root(x, W, A, B, alpha):
     return scaled_by(alpha / len(A) ** 0.5, x, W, A, B)
@@ -129,8 +139,8 @@ def merged_transposed(x, W, A, B, alpha):
 
 
 @exercise.mistake(
-    "something bends between A and B: then no single weight could take their place. (A layer like "
-    "that is an adapter.)"
+    "something bends between A and B: then no single weight could take their place. A layer like "
+    "that is an adapter."
 )
 def bent_between(x, W, A, B, alpha):
     scale = alpha / len(A)

@@ -83,6 +83,44 @@ def cut_off(x, W, n, arriving):
     return found
 
 
+def by_hand(
+    x: Tensor,
+    W: Tensor,
+    n: int,
+    arriving: Tensor,
+    *,
+    skip: float = 1.0,
+    slope: bool = True,
+    back: Tensor | None = None,
+) -> Tensor:
+    """Go back through the layers without autograd, or forget something on the way."""
+    inputs, outputs = [x], []
+    for _ in range(n):
+        outputs.append(torch.tanh(inputs[-1] @ W.T))
+        inputs.append(inputs[-1] + outputs[-1])
+    gradient, found = arriving, torch.zeros_like(W)
+    for h, t in zip(reversed(inputs[:-1]), reversed(outputs), strict=True):
+        inner = gradient * (1 - t**2) if slope else gradient
+        found = found + inner.T @ h
+        gradient = skip * gradient + inner @ (W if back is None else back)
+    return found
+
+
+@exercise.mistake("what arrives also goes around each tanh, along h itself: that path is lost.")
+def skip_lost(*given):
+    return by_hand(*given, skip=0.0)
+
+
+@exercise.mistake("the slope of tanh is missing: it is 1 - tanh².")
+def slope_lost(*given):
+    return by_hand(*given, slope=False)
+
+
+@exercise.mistake("forward goes through Wᵀ, and so the way back through W: yours goes through Wᵀ.")
+def back_through_the_transpose(x, W, n, arriving):
+    return by_hand(x, W, n, arriving, back=W.T)
+
+
 @exercise.mistake("that is the gradient of n times the first layer: the next reads what it gives.")
 def first_layer_n_times(x, W, n, arriving):
     return n * shared_gradient(x, W, 1, arriving)
