@@ -652,7 +652,7 @@ observe(
     "Alone, {one:.0%} of the hidden words are found, eight in a row {eight:.0%}. And it writes: “compute the {text}”. Of its words {repeats:.0%} repeat the one before; in real sentences, {real:.1%} do.",
     one=gaps[1],
     eight=gaps[8],
-    text=" ".join(written(["compute", "the"])),
+    text=" ".join(written(["compute", "the"])).replace("<name>", "‹name›"),
     repeats=repeats,
     real=real,
     holds=gaps[8] < gaps[1] - 0.05 and repeats > 10 * real,
