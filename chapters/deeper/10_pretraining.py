@@ -99,16 +99,18 @@ for drawn in ("drawn once", "drawn anew"):
 curves(lines, "passes over the same passages", "loss (nats per hidden word)")
 plt.show()
 
+# %% tags=["evidence"]
+once, anew = (
+    fmean(masking.column("100 labels", hidden=drawn)[0]) for drawn in ("drawn once", "drawn anew")
+)
+ends = {name: fmean(each[-1] for each in by_pass) for name, (_, by_pass) in lines.items()}
+
 # %% [markdown]
 # A model that always meets the same gaps can learn the answers by heart. In new text, this one is worse at the end than after a single pass.
 #
 # (claim-pre-10)=
 
 # %% tags=["evidence"]
-once, anew = (
-    fmean(masking.column("100 labels", hidden=drawn)[0]) for drawn in ("drawn once", "drawn anew")
-)
-ends = {name: fmean(each[-1] for each in by_pass) for name, (_, by_pass) in lines.items()}
 claim(
     "pre-10",
     "Yes: after 16 passes new hidden words cost {of_anew:.2f} nats, or {of_once:.2f} if drawn once; with 100 labels {anew:.0%} and {once:.0%} are right.",
@@ -224,15 +226,17 @@ limit = max(shares.tolist(), key=lambda limit: ((shares < limit) == labels).sum(
 shares, labels = counted(held_out())
 by_counting = ((shares < limit) == labels).double().mean().item()
 
-# %% [markdown]
-# (claim-pre-4)=
-
 # %% tags=["evidence"]
 right = {
     name: fmean(pairs.column(name, asked=asked)[0])
     for name, asked in (("next", "next sentence"), ("order", "sentence order"))
 }
 losses = {asked: fmean(pairs.column("loss", asked=asked)[0]) for asked in pairs.column("asked")}
+
+# %% [markdown]
+# (claim-pre-4)=
+
+# %% tags=["evidence"]
 claim(
     "pre-4",
     "Can't tell here: neither is learned ({next:.0%} and {order:.0%} right), and words cost {gap:.2f} nats more. Counting gets {count:.0%} of the first.",
@@ -726,15 +730,17 @@ observe(
 # %% [markdown]
 # DistilBERT's authors left out the same parts, and judged by the tasks of GLUE. There, too, the start was worth most, and the soft targets came next. Then came the cosine, and last the masked words.
 
-# %% [markdown]
-# (claim-pre-5d)=
-
 # %% tags=["evidence"]
 parts = ("without soft targets", "without masked words", "without the angle")
 soft, words, cosine = (fmean(cost(model)) for model in parts)
 missed = max(
     fmean(recipe["student"]["100 labels"]) - fmean(recipe[model]["100 labels"]) for model in parts
 )
+
+# %% [markdown]
+# (claim-pre-5d)=
+
+# %% tags=["evidence"]
 claim(
     "pre-5d",
     "No: soft targets are worth {soft:.2f} nats, masked words {words:.2f}, the cosine {cosine:.2f}; with 100 labels no part is missed by over {points:.1f} points.",
