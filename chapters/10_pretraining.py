@@ -103,7 +103,7 @@ unlabelled = libraries.unlabelled()
 
 # %% tags=["evidence"]
 observe(
-    "Of the new sentences, the encoder gets {network:.0%} right, the bag {bag:.0%}, and a guess 20 %. Beside them lie {lie:,} without a label.",
+    "Of the new sentences, the encoder gets {network:.0%} right, the bag {bag:.0%}, and a guess 20 %. Another {lie:,} have no label.",
     network=of_beginner,
     bag=of_bag,
     lie=sum(map(len, unlabelled)),
@@ -123,9 +123,9 @@ mechanisms.both_sides()
 plt.show()
 
 # %% [markdown]
-# Much may follow *from an*. With *along an axis* on the other side, little is left. A model that guesses the word knows something about arrays. This is **BERT**, the *bidirectional encoder representations from Transformers* {cite}`devlin2019bert`: Day 6's encoder, **pre-trained** as a **masked language model**, and then **fine-tuned**: trained on with the labels of a task.
+# Much may follow *from an*. With *along an axis* on the other side, little is left. A model that guesses the word knows something about arrays. This is **BERT**, the *bidirectional encoder representations from Transformers* {cite}`devlin2019bert`: Day 6's encoder, **pre-trained** as a **masked language model**, and then **fine-tuned**: trained further, with the labels of a task.
 #
-# *Bidirectional* sounds like a recurrent network that runs both ways. It isn't one: nothing is handed from word to word ([counted](deeper/10_pretraining.ipynb#claim-pre-1)). It sees both sides because no mask hides one.
+# *Bidirectional* sounds like a recurrent network that runs both ways. It isn't one: nothing is handed from word to word ([counted](deeper/10_pretraining.ipynb#claim-pre-1)). It sees both sides because it has no causal mask.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The day. In the middle, a model learns to guess words. What it has learned goes into a task, left, and into a smaller model, right.", "name": "fig-pre-road"}, "image": {"alt": "Three towers of boxes. In the middle, 1. pre-train: text without labels, table of words, two blocks, which word? Left, 2. fine-tune: a few labels, table of words, two blocks, which library? Right, 3. distil: text, and a teacher, table of words, one block, which word? Arrows lead from the middle tower to both others."}}
 mechanisms.road()
@@ -143,9 +143,9 @@ mechanisms.trap()
 plt.show()
 
 # %% [markdown]
-# The wrong word is to teach the model to doubt what it reads, and the word that stays, that what it reads may be right. (Whether they do, [we couldn't tell](deeper/10_pretraining.ipynb#deeper-masking).) So two dice are cast for each word. The first, `hides`, says whether it is asked for, the second, `how`, what stands in its place. They are cast anew whenever a text is read: a text with always the same gaps has fewer questions to ask.
+# The wrong word should teach the model to doubt what it reads, the word that stays, that it may be right. (Whether they do, [we couldn't tell](deeper/10_pretraining.ipynb#deeper-masking).) So two dice, numbers from 0 to 1, are cast for each word, and another word is drawn. The first die, `hides`, says whether it is asked for, the second, `how`, what stands in its place. They are cast anew whenever a text is read: a text whose gaps never change asks fewer questions.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two dice for each word, at a share of 15 %. Three words are asked for, and each fares differently.", "name": "fig-pre-dice"}, "image": {"alt": "Five rows over the eight words of the sentence. hides: 0.81, 0.12, 0.55, 0.93, 0.06, 0.38, 0.09, 0.70, of which the second, fifth and seventh are lit. how, for these: 0.93, 0.41, 0.85. read: elements has become draw, array [MASK], and an is still an. target: elements, array, an."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two dice for each word, at BERT's share, 15 %. Three words are asked for, and each fares differently.", "name": "fig-pre-dice"}, "image": {"alt": "Five rows over the eight words of the sentence. hides: 0.81, 0.12, 0.55, 0.93, 0.06, 0.38, 0.09, 0.70, of which the second, fifth and seventh are lit. how, for these: 0.93, 0.41, 0.85. read: elements has become draw, array [MASK], and an is still an. target: elements, array, an."}}
 hides = [0.81, 0.12, 0.55, 0.93, 0.06, 0.38, 0.09, 0.70]
 how = [0.10, 0.93, 0.20, 0.10, 0.41, 0.50, 0.85, 0.60]
 others = "color draw axis same file not is size".split()
@@ -192,7 +192,7 @@ plt.show()
 # ```{exercise} The loss of hidden words
 # :label: exercise-10-2
 #
-# *5 minutes.* Write {eq}`eq-masked-words` for a batch: one mean over all words that are asked for, in whichever text. ([Solution](solutions/10_pretraining.ipynb#solution-10-2))
+# *5 minutes.* Write {eq}`eq-masked-words` for a batch: one mean over all words that are asked for, across all texts. ([Solution](solutions/10_pretraining.ipynb#solution-10-2))
 # ```
 
 
@@ -225,7 +225,7 @@ guess(
     "An encoder reads passages of one kind, and is tuned with 100 labels. Which kind serves it best?",
     list(kinds),
     right=best,
-    because=f"After it, {fmean(after[best]):.0%} of the test sentences are right. A sentence alone gives little to go by. Mixed ones are hardly ahead of those in order. They come from all over a module, and to guess their words one has to find out what it is about; perhaps that is why.",
+    because=f"After it, {fmean(after[best]):.0%} of the test sentences are right. A sentence alone gives little to go by. Mixed sentences are a little ahead of those in order. They come from all over a module, so perhaps the model has to find out what it is about.",
 )
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Test sentences that get their library after 100 labels, by what was read before: means of three seeds, lines from the lowest to the highest (stored experiment).", "name": "fig-pre-kinds"}, "image": {"alt": "Four bars. After single sentences 36 percent are right, after sentences in order 45, after mixed ones 48, and 30 where nothing was read."}}
@@ -233,7 +233,7 @@ bars({kind: [100 * share for share in of] for kind, of in after.items()}, "right
 plt.show()
 
 # %% [markdown]
-# All read equally many words. But the sentences of a module are all from one library. Nobody says from which; that they stand together is a hint, and most of what reading brings comes with it. It is a hint that texts give everywhere: a document has a subject. Ours reads mixed sentences, in passages of 128 words.
+# The first three read the same number of words. But the sentences of a module are all from one library. Nobody says from which; that they stand together is a hint, and most of what reading brings comes with it. It is a hint that texts give everywhere: a document has a subject. Our model reads mixed sentences, in passages of 128 words.
 #
 # ### Pre-train
 #
@@ -280,7 +280,7 @@ curves({"": (range(20, STEPS + 1, 20), means)}, "step", "loss (nats per hidden w
 plt.show()
 
 # %% [markdown]
-# Now our sentence, which is from a module that was left out. We hide each of its words in turn. (`<name>` and `<number>` are Day 8's signs, and *masked* is a word of these libraries: there are masked arrays.)
+# Now our sentence, which is from a module that it has not read. We hide each of its words in turn. (`<name>` and `<number>` are Day 8's signs, and *masked* is a word of these libraries: there are masked arrays.)
 
 # %% tags=["evidence", "nbval-ignore-output"]
 said = list(mechanisms.SENTENCE)
@@ -304,11 +304,11 @@ observe(
 )
 
 # %% [markdown]
-# In place of *array* it puts what begins with a vowel, because of *an*; in place of *axis*, too. Nobody has told it about vowels, or about spelling.
+# All its guesses for *array* begin with a vowel, because of *an*, and so do all its words for *axis*. Nobody has told it about vowels, or about spelling.
 #
 # ### Tune it with a few labels
 #
-# *7 minutes.* The head goes. In its place comes what Day 8 had, the mean of all vectors and a layer with five outputs. That layer is new, and begins with zeros. The table and the blocks begin with what they have learned, and learn on.
+# *7 minutes.* The head goes. In its place comes what Day 8 had, the mean of all vectors and a layer with five outputs. That layer is new, and begins with zeros. The table and the blocks begin with what they have learned, and keep learning.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Fine-tuning: table and blocks are kept, the question is new.", "name": "fig-pre-tuned"}, "image": {"alt": "The three towers again. The left one, 2. fine-tune, with a few labels, the table, two blocks and which library?, is framed."}}
 mechanisms.road(lit=2)
@@ -331,7 +331,7 @@ observe(
 )
 
 # %% [markdown]
-# That was one run, judged on validation sentences. A stored experiment pre-trained three encoders, and tuned them, three from scratch and the bag with 30 to 2,500 labels: four settings each, chosen on the validation set, and the test set once.
+# That was one run, judged on validation sentences. A stored experiment pre-trained three encoders. These, three from scratch and the bag got 30 to 2,500 labels. The validation set chose among four settings each; the test set was used once.
 
 # %%
 starts = {"has read": "mixed", "has not": "from scratch", "bag of words": "bag of words"}
@@ -346,7 +346,7 @@ goal = measured["has read"][1].mean()
 enough = [n for n, of in zip(labels, measured["has not"]) if of.mean() >= goal]
 options = [*(f"{n:,}" for n in labels[1:]), "more than 2,500"]
 guess(
-    "How many labels does an encoder need that has read nothing, to get as far as the other does with 100?",
+    "How many labels does an encoder that has read nothing need to match the other's result with 100?",
     options,
     right=f"{enough[0]:,}" if enough else options[-1],
     because=f"The one that has read gets {goal:.0%} of the test sentences right with 100 labels.",
@@ -399,7 +399,7 @@ plt.show()
 # ```{exercise} Soft targets
 # :label: exercise-10-3
 #
-# *6 minutes.* Write {eq}`eq-soft-targets`. Some chances are so small that they are 0 to a computer. ([Solution](solutions/10_pretraining.ipynb#solution-10-3))
+# *6 minutes.* Write {eq}`eq-soft-targets`. Some chances are so small that a computer rounds them to 0. ([Solution](solutions/10_pretraining.ipynb#solution-10-3))
 # ```
 
 
@@ -445,7 +445,7 @@ student = student_of(teacher, every_second)
 untaught = deepcopy(student).eval()
 
 # %% [markdown]
-# Student and teacher read the same. The student's loss has three parts: the hidden words, as before; the soft targets, with your function; and 1 − cosine of the angle between its last vectors and the teacher's. (DistilBERT also leaves out BERT's types of sentences, and its pooler, a layer behind the first vector. Our teacher has neither.)
+# Both read the same text. The student's loss has three parts: the hidden words, as before; the soft targets, with your function; and 1 − cosine of the angle between its last vectors and the teacher's. (DistilBERT also leaves out what BERT adds to tell a first text from a second, and its pooler, a layer on the first vector. Our teacher has neither.)
 
 # %%
 show_source(distil)
@@ -530,12 +530,12 @@ part = {
 }
 assert min(part[100]["its start, no lessons"], part[100]["its lessons, random start"]) > 0.97
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Test sentences that get their library after 100 labels: means of three seeds, lines from the lowest to the highest (stored experiment). Below the teacher are models of one block. They read for 400 steps; one reads for as many as teacher and student together.", "name": "fig-pre-small"}, "image": {"alt": "Seven bars. The teacher, the student, the start without lessons, the lessons from a random start, and neither after 1,900 steps are all between 43 and 51 percent; neither after 400 steps is at 35, and the bag of words at 33."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Test sentences that get their library after 100 labels: means of three seeds, lines from the lowest to the highest (stored experiment). The five bars below the teacher are models of one block. Four read for 400 steps, one for 1,900, as many as teacher and student together. *Start*: the teacher's block, table and head; *lessons*: its soft targets and vectors.", "name": "fig-pre-small"}, "image": {"alt": "Seven bars. The teacher, the student, the start without lessons, the lessons from a random start, and neither after 1,900 steps are all between 43 and 51 percent; neither after 400 steps is at 35, and the bag of words at 33."}}
 bars({name: [100 * share for share in of] for name, of in quality[100].items()}, "right (%)")
 plt.show()
 
 # %% [markdown]
-# The student is as good as its teacher, and takes little more than half of its time. Untaught and from a random start, the same network is hardly better than the bag. But it didn't need all that it was given: the start is enough, or the lessons, or reading for as long as both did. So what a teacher saves a student here is reading: a fifth of the steps will do. That counts where the teacher is there already, as BERT was.
+# The student is an eighth smaller than its teacher, as good, and needs little more than half of the time. With 100 labels and neither gift, the same network is hardly better than the bag. But either gift would have done, and so would 1,900 steps of reading. So what a teacher saves a student here is reading: a fifth of the steps will do. That counts where the teacher is there already, as BERT was.
 
 # %% [markdown]
 # ## Look inside
@@ -562,7 +562,7 @@ for word in "must compute row maximum two".split():
 table(rows, ["word", "most alike after pre-training", "after 100 labels"])
 
 # %% [markdown]
-# On the left stand words that can take each other's place. They do so in gaps, and so their vectors had to become alike. A hundred labels teach nothing of the kind.
+# In the middle are mostly words that can fill the same gaps, so their vectors had to become alike. A hundred labels teach nothing of the kind.
 #
 # Hide a word of our sentence, or of two others that no model has read. The slider begins with the teacher. It goes on to its student, and to half the teacher, as it was before it was taught.
 
@@ -622,7 +622,7 @@ def found(n):
 
 gaps = {n: found(n) for n in (1, 2, 3, 4, 6, 8)}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Hidden words that are the teacher's first guess, by how many neighbours are hidden at once in the middle of long validation sentences.", "name": "fig-pre-gaps"}, "image": {"alt": "A falling curve over gaps of 1 to 8 words, from 30 percent to 12."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Hidden words that are the teacher's first guess, by how many words in a row are hidden in the middle of long validation sentences.", "name": "fig-pre-gaps"}, "image": {"alt": "A falling curve over gaps of 1 to 8 words, from 30 percent to 12."}}
 ax = curves(
     {"": (list(gaps), [100 * share for share in gaps.values()])}, "gap (words)", "found (%)"
 )
@@ -630,7 +630,7 @@ ax.set_ylim(0)
 plt.show()
 
 # %% [markdown]
-# And if everything is missing behind the first words, can it write? We let it fill eight gaps.
+# And if everything after the first words is missing, can it write? We let it fill eight gaps.
 
 
 # %%
@@ -725,7 +725,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "pre-5c",
-    "Yes: it keeps {few:.0%} and {more:.0%} of its teacher's right answers with 100 and 1,000 labels. Alone for as long: {alone:.0%} and {longer:.0%}.",
+    "Yes: with 100 and 1,000 labels its accuracy is {few:.0%} and {more:.0%} of its teacher's. Untaught, in 1,900 steps: {alone:.0%} and {longer:.0%}.",
     few=part[100]["student"],
     more=part[1000]["student"],
     alone=part[100]["neither, 1,900 steps"],
@@ -745,7 +745,7 @@ claim(
 # ```{exercise} Predict: how large is DistilBERT?
 # :label: exercise-10-5
 #
-# *Warm-up, 8 minutes.* DistilBERT has a table of 30,522 words, one of 512 positions, 6 blocks and a width of 768. In a block there are four matrices for attention, a feed-forward layer that is 3,072 wide inside, all with biases, and two norms; one more norm follows the tables. How many parameters are that, in millions?
+# *Warm-up, 8 minutes.* DistilBERT has a table of 30,522 words, one of 512 positions, 6 blocks and a width of 768. In a block there are four matrices for attention, a feed-forward layer that is 3,072 wide inside, all with biases, and two norms; one more norm follows the tables. How many million parameters is that?
 # ([Solution](solutions/10_pretraining.ipynb#solution-10-5))
 # ```
 
@@ -793,5 +793,5 @@ checklist({point: ids.split() for point, ids in points.items()})
 #
 # - {cite:t}`devlin2019bert`: BERT.
 # - {cite:t}`howard2018universal`, who tuned a model that had read, before BERT, and counted the labels that it saves.
-# - {cite:t}`liu2019roberta`, who train BERT longer, cast its dice anew, and leave its other question out.
+# - {cite:t}`liu2019roberta`, who train BERT longer, cast its dice anew, and leave out its question about the next sentence.
 # - {cite:t}`sanh2019distilbert`: DistilBERT, on five pages.

@@ -87,7 +87,7 @@ for top, name, dice in (
 plt.show()
 
 # %% [markdown]
-# Two encoders of the lesson's size read the same passages sixteen times. Half of the words are hidden: for one of them always the same ones, for the other new ones at each pass.
+# Two encoders of the lesson's size read the same passages sixteen times. Half of the words are hidden: for one encoder always the same, for the other new ones at each pass.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Loss of hidden words in held-out text, after each pass over the same passages: means and ranges of three seeds.", "name": "fig-pre-passes"}, "image": {"alt": "Two curves over 16 passes, which begin together at 5.9 nats. Drawn anew, it falls to 4.75. Drawn once, it stays until the fifth pass, rises from the eighth on, and ends at 8.4."}}
 masking = experiments.load("masking")
@@ -128,7 +128,7 @@ claim(
 # %% [markdown]
 # BERT itself was not as badly off: it had ten masks, and met each of them four times. There, RoBERTa's authors found new masks *comparable or slightly better*.
 #
-# How many words should be hidden? Four more encoders read new passages all the time.
+# How many words should be hidden? Four more encoders read new passages at every step.
 
 # %% tags=["evidence"]
 rows = [
@@ -179,7 +179,7 @@ plt.show()
 show_source(make_pair)
 
 # %% [markdown]
-# The vector at BOS answers the question about the pair, those of hidden words say which word it was, and the two losses are added. Three encoders of the lesson's size read pairs from the libraries' text. One is asked for hidden words alone, the others one of the two questions as well. Layers, text, steps and words per step are the same; but who is asked for hidden words alone reads parts that follow each other, and the others half of the time parts that don't. Loss and shares are those of held-out text; each answer is also tried on the question that the model was not asked.
+# The vector at BOS answers the question about the pair, those of hidden words say which word it was, and the two losses are added. Three encoders of the lesson's size read pairs from the libraries' text. One is asked for hidden words alone, the others one of the two questions as well. Layers, text, steps and words per step are the same; but the first encoder's parts always follow each other, and the others' only half of the time. Loss and shares are those of held-out text; each answer is also tried on the question that the model was not asked.
 
 # %% tags=["evidence"]
 pairs = experiments.load("sentence_pairs")
@@ -239,7 +239,7 @@ losses = {asked: fmean(pairs.column("loss", asked=asked)[0]) for asked in pairs.
 # %% tags=["evidence"]
 claim(
     "pre-4",
-    "Can't tell here: neither is learned ({next:.0%} and {order:.0%} right), and words cost {gap:.2f} nats more. Counting gets {count:.0%} of the first.",
+    "Can't tell here: neither is learned ({next:.0%} and {order:.0%} right), and words cost at least {gap:.2f} nats more. Counting gets {count:.0%} of the first.",
     **right,
     gap=min(losses["next sentence"], losses["sentence order"]) - losses["words alone"],
     count=by_counting,
@@ -386,7 +386,7 @@ check("10.9", decoder_reads)
 # (deeper-families)=
 # ## Encoder, decoder, or both?
 #
-# *7 minutes.* Encoders understand and decoders write: so one often reads. **Is that still so if all of them read the same text for the same time?** The encoder guesses hidden words. The decoder says the next word, as on Day 9. Two models have both parts, with one block each: one writes T5's spans, and one what BART asks for. All have about as many parameters, and four ways to read: two shares of hidden words with two rates each, or four rates where nothing is hidden. The best at hidden words of the validation sentences is judged.
+# *7 minutes.* Encoders understand and decoders write: so one often reads. **Is that still so if all of them read the same text for the same time?** The encoder guesses hidden words. The decoder says the next word, as on Day 9. Two models have both parts, with one block each: one writes T5's spans, and one what BART asks for. All are about the same size, and have four ways to read: two shares of hidden words with two rates each, or four rates where nothing is hidden. The best at hidden words of the validation sentences is judged.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "What each symbol may look at: in a decoder itself and what is before, in an encoder everything. With both, the decoder also sees all of the source.", "name": "fig-pre-families"}, "image": {"alt": "Three grids. Encoder: all five by five cells are filled. Decoder: those on and below the diagonal. Both: five by five cells, all filled, for the source; beneath them three rows of five filled cells, which are the target looking at the source, and to their right a triangle of three by three, the target looking at itself."}}
 ax = sheet(7.6)
@@ -444,7 +444,7 @@ claim(
 )
 
 # %% [markdown]
-# It was a short time, and the two that are asked for every word, the decoder and BART's, are ahead. The lesson's encoder takes twice as many steps, and is right for more than any of these. So the table says who learns quickly, and not who would know most in the end. What it does show: a model that writes can also fill gaps, and tell libraries apart.
+# It was a short time, and the two that are asked for every word, the decoder and BART's, are ahead at filling gaps and going on. The lesson's encoder takes twice as many steps, and is right for more than any of these. So the table says who learns quickly, and not who would know most in the end. What it does show: a model that writes can also fill gaps, and tell libraries apart.
 
 # %% [markdown]
 # (deeper-text-to-text)=
@@ -520,7 +520,7 @@ observe(
 )
 
 # %% [markdown]
-# Seeds differ by more than that. So the tasks take nothing from each other, and here they give each other nothing either: what counts is how many steps each had. Filling gaps was too much for all of them. T5's tasks share a language, and billions of words to learn it from.
+# For translations and libraries, seeds differ by at least as much. So the tasks take nothing from each other, and here they give each other nothing either: what counts is how many steps each had. Filling gaps was too much for all of them. T5's tasks share a language, and billions of words to learn it from.
 
 # %% [markdown]
 # (deeper-lora)=
@@ -625,11 +625,13 @@ observe(
 # %% tags=["evidence"]
 claim(
     "pre-11",
-    "Can't tell here: with 1,000 labels {full:.1%} are right if all weights are tuned, {low:.1%} at LoRA's best rank, {frozen:.1%} frozen; seeds differ as much.",
+    "No, but nearly: with 1,000 labels {full:.1%} are right if all is tuned, {low:.1%} at LoRA's best rank, {frozen:.1%} frozen. Full tuning leads with each seed.",
     full=mean[1000]["full"],
     low=mean[1000][best[1000]],
     frozen=mean[1000]["frozen"],
-    holds=lambda full, low, frozen: frozen + 0.01 < low < full - 0.005 < low + 0.015,
+    holds=lambda full, low, frozen: (
+        frozen + 0.01 < low < full - 0.005 < low + 0.015 and min(ahead) > 0
+    ),
     scale="five libraries' sentences; 2 blocks of width 64, pre-trained; 150 steps, 4 rates, 3 seeds",
     experiment="lora",
 )
@@ -663,11 +665,11 @@ check("10.10", lora_layer)
 #
 # *6 minutes.* **Does the student need its teacher?** DistilBERT's recipe has four parts {cite}`sanh2019distilbert`. The student begins with every second block of its teacher. Then it learns from three losses: the hidden words, the teacher's soft targets for them {cite}`hinton2015distilling`, and the cosine of the angle between the last vectors of the two. The published script gives them the weights 2, 5 and 1, at a temperature of 2.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The recipe, with a teacher of four blocks: its blocks 1 and 3 are where the student begins (dashed). Both read the same text with hidden words, and three losses teach the student.", "name": "fig-pre-recipe"}, "image": {"alt": "Left a teacher of four blocks in a row, right below it a student of two. Dashed arrows lead from the teacher's blocks 1 and 3 to the student's blocks. Behind the teacher stand its vectors and its chances of words; behind the student its own. Arrows marked cosine and soft targets lead from the teacher's vectors and chances to the student's, and one marked masked words from the hidden word to the student's chances."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The recipe, with a teacher of four blocks: its blocks 0 and 2 are where the student begins (dashed). Both read the same text with hidden words, and three losses teach the student.", "name": "fig-pre-recipe"}, "image": {"alt": "Left a teacher of four blocks in a row, right below it a student of two. Dashed arrows lead from the teacher's blocks 0 and 2 to the student's blocks. Behind the teacher stand its vectors and its chances of words; behind the student its own. Arrows marked cosine and soft targets lead from the teacher's vectors and chances to the student's, and one marked masked words from the hidden word to the student's chances."}}
 ax = sheet(6.6)
-above = [box(ax, (0.3 + 2.1 * i, 0.6), f"block {i + 1}", (1.9, 0.9), role="key") for i in range(4)]
+above = [box(ax, (0.3 + 2.1 * i, 0.6), f"block {i}", (1.9, 0.9), role="key") for i in range(4)]
 below = [
-    box(ax, (0.3 + 4.2 * i, 3.4), f"block {2 * i + 1}", (1.9, 0.9), role="query") for i in range(2)
+    box(ax, (0.3 + 4.2 * i, 3.4), f"block {2 * i}", (1.9, 0.9), role="query") for i in range(2)
 ]
 for i in range(2):
     arrow(ax, above[2 * i].at("bottom"), below[i].at("top"), dashed=True)
@@ -767,7 +769,7 @@ observe(
 )
 
 # %% [markdown]
-# So in 400 steps it needs one gift of its teacher's, weights or lessons. In 1,900 steps, as many as teacher and student took together, it needs none. A teacher saves reading, where it is there already; that a student learns more from it than from the text, this experiment doesn't show. [Exercise 10.6](../10_pretraining.ipynb#exercise-10-6) is about the third loss.
+# So with 100 labels, 400 steps are enough with one of its teacher's gifts, weights or lessons. In 1,900 steps, as many as teacher and student took together, it needs none. A teacher saves reading, where it is there already; that a student learns more from it than from the text, this experiment doesn't show. [Exercise 10.6](../10_pretraining.ipynb#exercise-10-6) is about the third loss.
 
 # %% [markdown]
 # (deeper-shared)=
@@ -852,7 +854,7 @@ claim(
 # %% tags=["evidence"]
 few = means["100 labels"]
 observe(
-    "With 100 labels no loss can be seen: {one:.0%} are right with a shared block, {four:.0%} with four. A table 16 wide costs {table:.2f} nats. A Universal Transformer's loss is {signals:.2f}, or {rotary:.2f} with rotary positions.",
+    "With 100 labels nothing is lost: {one:.0%} are right with a shared block, {four:.0%} with four. A table 16 wide costs {table:.2f} nats. A Universal Transformer's loss is {signals:.2f}, or {rotary:.2f} with rotary positions.",
     one=few[one],
     four=few[four],
     table=means["loss"]["factorised table"] - means["loss"][four],
@@ -864,7 +866,7 @@ observe(
 )
 
 # %% [markdown]
-# In ALBERT's paper, too, sharing all weights cost 1.5 to 2.5 points at equal width, and was paid for with a larger width. Four narrow blocks do as well here as one that is shared, with fewer products. What sharing saves is memory, and at our size nobody is short of it.
+# In ALBERT's paper, too, sharing all weights cost 1.5 to 2.5 points at equal width, and a larger width made up for it. Four narrow blocks do as well here as one that is shared, with fewer products. What sharing saves is memory, and at our size nobody is short of it.
 
 # %% [markdown]
 # ```{exercise} A shared layer's gradient
@@ -1281,7 +1283,7 @@ observe(
 )
 
 # %% [markdown]
-# Parameters are not time: ALBERT passes its one block as often as BERT passes twelve.
+# Parameters are not time: ALBERT's text passes one block twelve times, BERT's twelve blocks once.
 #
 # **T5's positions.** To the score of query $t$ and key $s$ it adds a number from a table with a row for each *bucket* of distances $t - s$ and a column for each head. All layers of the encoder share one table. Near distances have buckets of their own. Farther ones share theirs with more and more others.
 
