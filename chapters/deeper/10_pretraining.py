@@ -609,6 +609,8 @@ ahead = [
     for n, of in right.items()
     for whole, low in zip(of["full"], of[best[n]], strict=True)
 ]
+ways = (right[1000][way] for way in ("frozen", best[1000], "full"))
+in_order = all(frozen < low < full for frozen, low, full in zip(*ways, strict=True))
 
 # %% tags=["evidence"]
 observe(
@@ -625,13 +627,11 @@ observe(
 # %% tags=["evidence"]
 claim(
     "pre-11",
-    "No, but nearly: with 1,000 labels {full:.1%} are right if all is tuned, {low:.1%} at LoRA's best rank, {frozen:.1%} frozen. Full tuning leads with each seed.",
+    "No, but nearly: with 1,000 labels full tuning gets {full:.1%} right, LoRA's best rank {low:.1%}, the frozen encoder {frozen:.1%}. Every seed agrees.",
     full=mean[1000]["full"],
     low=mean[1000][best[1000]],
     frozen=mean[1000]["frozen"],
-    holds=lambda full, low, frozen: (
-        frozen + 0.01 < low < full - 0.005 < low + 0.015 and min(ahead) > 0
-    ),
+    holds=lambda full, low, frozen: frozen + 0.01 < low < full - 0.005 < low + 0.015 and in_order,
     scale="five libraries' sentences; 2 blocks of width 64, pre-trained; 150 steps, 4 rates, 3 seeds",
     experiment="lora",
 )
