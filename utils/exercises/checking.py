@@ -328,6 +328,7 @@ class Exercise:
     gradient: whether the results' gradients by all inputs are compared too, but those at the
         places in `data`.
     runs: whether the lesson goes on with what the learner wrote.
+    through: makes of an answer the one that is judged.
     """
 
     id: str
@@ -337,6 +338,7 @@ class Exercise:
     gradient: bool = True
     data: tuple[int, ...] = ()
     runs: bool = False
+    through: Callable[[Callable], Callable] | None = None
 
     def stage(self, looks_at: str) -> Callable[[Callable], Callable]:
         """Add the next stage: the function under this decorator gives its inputs, tuples."""
@@ -368,6 +370,8 @@ class Exercise:
             return None, NOT_STARTED
         if not callable(attempt):
             return False, f"expected a function, got {_article(attempt)}."
+        if self.through is not None:
+            attempt = self.through(attempt)
         mute = _Mute()
         with torch.random.fork_rng(devices=[]), torch.enable_grad(), _unpatched():
             torch.manual_seed(0)

@@ -56,14 +56,7 @@ def counted(answer: Callable) -> Callable:
     return within
 
 
-class ReadOnce(Exercise):
-    """An exercise whose answers are `counted`: values alone don't show what was read anew."""
-
-    def judge(self, attempt):
-        return super().judge(counted(attempt) if callable(attempt) else attempt)
-
-
-exercise = ReadOnce("9.4", write, gradient=False, runs=True)
+exercise = Exercise("9.4", write, gradient=False, runs=True, through=counted)
 
 
 # What it is tried on ------------------------------------------------------------------------------

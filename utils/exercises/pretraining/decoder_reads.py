@@ -40,14 +40,7 @@ def where_it_counts(answer: Callable) -> Callable:
     return within
 
 
-class WhereItCounts(Exercise):
-    """An exercise whose answers are judged `where_it_counts`."""
-
-    def judge(self, attempt):
-        return super().judge(where_it_counts(attempt) if callable(attempt) else attempt)
-
-
-exercise = WhereItCounts("10.9", decoder_reads, gradient=False)
+exercise = Exercise("10.9", decoder_reads, gradient=False, through=where_it_counts)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -52,14 +52,7 @@ def of_matrices(answer: Callable) -> Callable:
     return of_blocks
 
 
-class OfMatrices(Exercise):
-    """An exercise whose answers are judged by the matrices of blocks."""
-
-    def judge(self, attempt):
-        return super().judge(of_matrices(attempt) if callable(attempt) else attempt)
-
-
-exercise = OfMatrices("10.4", every_second, gradient=False, runs=True)
+exercise = Exercise("10.4", every_second, gradient=False, runs=True, through=of_matrices)
 
 
 # What it is tried on ------------------------------------------------------------------------------

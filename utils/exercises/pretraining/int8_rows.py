@@ -42,14 +42,7 @@ def in_a_byte(answer: Callable) -> Callable:
     return narrow
 
 
-class InAByte(Exercise):
-    """An exercise whose answers are judged `in_a_byte`."""
-
-    def judge(self, attempt):
-        return super().judge(in_a_byte(attempt) if callable(attempt) else attempt)
-
-
-exercise = InAByte("10.12", int8_rows, gradient=False)
+exercise = Exercise("10.12", int8_rows, gradient=False, through=in_a_byte)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -136,8 +136,8 @@ def trap(at: int = 4, other: str = "color") -> Axes:
     rows = [[*SENTENCE[:at], word, *SENTENCE[at + 1 :]] for word in shown]
     widths, x = _columns(*rows), 2.0
     for i, (name, row) in enumerate(zip(names, rows, strict=True)):
-        y = 1.9 + 1.0 * i + 1.0 * (i == 3)
-        tuned = i == 3
+        tuned = name == "tuned"
+        y = 1.9 + i + tuned
         blocks = _row(ax, x, y, row, widths, "state", [0.6 if j == at else 0.1 for j in range(8)])
         note(ax, (0.2, blocks[0].middle[1]), name, align="left", weight="bold")
         if i == 0:
