@@ -25,8 +25,10 @@ from filelock import FileLock
 from torch import Tensor
 
 from utils import ROOT, exercises
-from utils.exercises import checking, progress
+from utils.exercises import progress
 from utils.exercises.checking import Checker, Exercise, Mistake, Prediction, Stage
+from utils.exercises.checking.comparing import same
+from utils.exercises.checking.sandbox import call
 from utils.press import lessons
 
 CHAPTERS = {day.topic: day.stem for day in lessons.days()}  # folder of exercises: page
@@ -115,13 +117,13 @@ def test_a_mistake_is_explained_in_words_of_its_own(exercise):
 def test_no_two_mistakes_give_equal_results(exercise):
     results = {}
     for name, mistake in exercise.mistakes.items():
-        results[name] = [checking._call(mistake.wrong, inputs) for _, inputs in exercise.trials()]
+        results[name] = [call(mistake.wrong, inputs) for _, inputs in exercise.trials()]
     for first in results:
         for second in results:
             if first < second:
                 pairs = zip(results[first], results[second], strict=True)
                 assert any(
-                    a.raised != b.raised or not (a.raised or checking._same(a.value, b.value))
+                    a.raised != b.raised or not (a.raised or same(a.value, b.value))
                     for a, b in pairs
                 ), (
                     f"{exercise.id}: the mistakes {first} and {second} give the same results: add "
@@ -253,7 +255,7 @@ def test_the_trials_are_the_same_in_every_call(exercise):
     assert all(a[0] is b[0] for a, b in zip(first, second, strict=True))
     assert all(
         torch.equal(x, y) for x, y in zip(tensors(first), tensors(second), strict=True)
-    ) and checking._same([i for _, i in first], [i for _, i in second])
+    ) and same([i for _, i in first], [i for _, i in second])
 
 
 @each_with_gradient

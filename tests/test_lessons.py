@@ -198,7 +198,7 @@ def test_a_day_that_was_begun_passes_all_tests_but_those_that_say_what_it_lacks(
         (len(DAYS), "class", "'class' can't be a module's name"),
         (len(DAYS), "torch", "'torch' can't be a module's name"),
         (len(DAYS), "check", "'check' can't be a module's name"),
-        (len(DAYS), "checking", "utils/exercises/checking.py is there already"),
+        (len(DAYS), "checking", "utils/exercises/checking/__init__.py is there already"),
         (len(DAYS), "attention", "utils/attention.py is there already"),
         (len(DAYS), "training", "utils/training is there already"),
     ],

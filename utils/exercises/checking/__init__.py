@@ -1,0 +1,11 @@
+"""How an exercise checks itself and names the mistake.
+
+An exercise is a file in `utils/exercises/<day>/`, read from top to bottom: a docstring that says
+what is asked, the reference, `exercise = Exercise(number, reference)`, and under it the stages and
+the mistakes, each a decorated function.
+"""
+
+from utils.exercises.checking.checker import Checker
+from utils.exercises.checking.exercise import Exercise, Mistake, Prediction, Stage, random
+
+__all__ = ["Checker", "Exercise", "Mistake", "Prediction", "Stage", "random"]

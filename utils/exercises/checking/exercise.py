@@ -1,0 +1,201 @@
+"""What an exercise is: a function to write or a value to predict, its stages and its mistakes."""
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from utils.exercises.checking.comparing import article, difference, same
+from utils.exercises.checking.gradients import gradients, in_single
+from utils.exercises.checking.sandbox import Mute, call, copies, unpatched
+
+NOT_STARTED = "not started: write the function's body and run this cell again."
+MIXED = re.compile(r"\bfloat\b.*\bdouble\b|\bdouble\b.*\bfloat\b", re.IGNORECASE)
+
+
+def random(*shape: int) -> Tensor:
+    """Draw a tensor in double precision, in which mistakes can't hide behind rounding."""
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong answer that people are known to give, and the idea that it misses."""
+
+    says: str
+    wrong: Any  # a function for a code exercise, a value for a prediction
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A step of a check: what it looks at, and the inputs that isolate it."""
+
+    looks_at: str
+    inputs: Callable[[], Iterable[tuple]]  # draws from torch's generator, which the check seeds
+
+
+@dataclass
+class Exercise:
+    """A function to write, checked in stages from simple to full.
+
+    A wrong answer is compared with the known mistakes on all inputs of all stages; a mistake is
+    named only if it is the only one that gives the learner's results everywhere.
+    gradient: whether the results' gradients by all inputs are compared too, but those at the
+        places in `data`.
+    runs: whether the lesson goes on with what the learner wrote.
+    through: makes of an answer the one that is judged.
+    """
+
+    id: str
+    reference: Callable
+    stages: list[Stage] = field(default_factory=list)
+    mistakes: dict[str, Mistake] = field(default_factory=dict)
+    gradient: bool = True
+    data: tuple[int, ...] = ()
+    runs: bool = False
+    through: Callable[[Callable], Callable] | None = None
+
+    def stage(self, looks_at: str) -> Callable[[Callable], Callable]:
+        """Add the next stage: the function under this decorator gives its inputs, tuples."""
+
+        def add(inputs: Callable[[], Iterable[tuple]]) -> Callable:
+            self.stages.append(Stage(looks_at, inputs))
+            return inputs
+
+        return add
+
+    def mistake(self, says: str) -> Callable[[Callable], Callable]:
+        """Add a known mistake: the function under this decorator makes it."""
+
+        def add(wrong: Callable) -> Callable:
+            _keep(self.mistakes, wrong, Mistake(says, wrong))
+            return wrong
+
+        return add
+
+    def trials(self) -> list[tuple[Stage, tuple]]:
+        """Draw the inputs of all stages: the same in each call, the caller's seed untouched."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(20120930)
+            return [(stage, inputs) for stage in self.stages for inputs in stage.inputs()]
+
+    def judge(self, attempt: Any) -> tuple[bool | None, str]:
+        """Return True, False or (untouched) None, and a sentence."""
+        if attempt is None:
+            return None, NOT_STARTED
+        if not callable(attempt):
+            return False, f"expected a function, got {article(attempt)}."
+        if self.through is not None:
+            attempt = self.through(attempt)
+        mute = Mute()
+        with torch.random.fork_rng(devices=[]), torch.enable_grad(), unpatched():
+            torch.manual_seed(0)
+            with redirect_stdout(mute), redirect_stderr(mute):
+                passed, sentence = self._verdict(attempt)
+        return passed, sentence + (" (What it printed is left out.)" if mute.used else "")
+
+    def _verdict(self, attempt: Callable, in_double: bool = True) -> tuple[bool | None, str]:
+        for stage, inputs in self.trials():
+            outcome, expected = call(attempt, inputs), self.reference(*copies(inputs))
+            if outcome.untouched:
+                return None, NOT_STARTED
+            if in_double and MIXED.search(outcome.raised):  # such as states made by torch.zeros
+                return self._verdict(in_single(attempt), in_double=False)
+            if outcome.raised:
+                return False, self.named(attempt, outcome.problem)
+            if outcome.problem:
+                return False, outcome.problem
+            if not same(outcome.value, expected):
+                problem = difference(outcome.value, expected)
+                return False, self.named(attempt, f"looking at {stage.looks_at}: {problem}")
+        if self.gradient:
+            got, expected = (gradients(f, inputs, self.data) for f in (attempt, self.reference))
+            if got.problem:
+                return False, f"the values are right, but {got.problem}"
+            if not same(got.value, expected.value):
+                return False, "the values are right, but the gradient is not."
+        return True, "correct."
+
+    def named(self, attempt: Callable, otherwise: str) -> str:
+        """Name the one known mistake that gives the learner's results everywhere."""
+        trials = self.trials()
+        got = []
+        for _, inputs in trials:
+            got.append(call(attempt, inputs))
+            if got[-1].problem and not got[-1].raised:
+                return otherwise
+        suspects = []
+        for mistake in self.mistakes.values():
+            gives = [call(mistake.wrong, inputs) for _, inputs in trials]
+            if all(
+                a.raised == b.raised and (a.raised or same(a.value, b.value))
+                for a, b in zip(got, gives, strict=True)
+            ):
+                suspects.append(mistake)
+        return suspects[0].says if len(suspects) == 1 else otherwise
+
+
+@dataclass
+class Prediction:
+    """A number or a word to commit to before the experiment is run.
+
+    tolerance: relative. choices: the words to choose from.
+    """
+
+    id: str
+    answer: Callable[[], float | int | str | bool]
+    mistakes: dict[str, Mistake] = field(default_factory=dict)
+    tolerance: float = 0.0
+    choices: tuple[str, ...] = ()
+
+    def mistake(self, says: str) -> Callable[[Callable], Callable]:
+        """Add a known mistake: the function under this decorator returns the wrong answer."""
+
+        def add(wrong: Callable[[], float | int | str | bool]) -> Callable:
+            _keep(self.mistakes, wrong, Mistake(says, wrong()))
+            return wrong
+
+        return add
+
+    def agrees(self, attempt: Any, value: Any) -> bool:
+        if isinstance(value, str):
+            return isinstance(attempt, str) and attempt.strip().lower() == value
+        if isinstance(value, bool) or isinstance(attempt, bool | str):
+            return attempt is value
+        try:
+            both_nan = math.isnan(attempt) and math.isnan(value)
+            return both_nan or math.isclose(attempt, value, rel_tol=self.tolerance, abs_tol=1e-9)
+        except OverflowError:  # a whole number beyond all floats
+            return False
+
+    def judge(self, attempt: Any) -> tuple[bool | None, str]:
+        """Return True, False or (untouched) None, and a sentence."""
+        if attempt is None:
+            return None, "not started: put your prediction in place of None."
+        if isinstance(attempt, Tensor | np.generic) and attempt.ndim == 0:
+            attempt = attempt.item()
+        expected = self.answer()
+        if isinstance(expected, str) != isinstance(attempt, str) or not isinstance(
+            attempt, bool | int | float | str
+        ):
+            return False, f"expected {article(expected)}, got {article(attempt)}."
+        if self.choices and not any(self.agrees(attempt, choice) for choice in self.choices):
+            return False, f"say one of: {', '.join(self.choices)}."
+        if self.agrees(attempt, expected):
+            return True, "correct."
+        for mistake in self.mistakes.values():
+            if self.agrees(attempt, mistake.wrong):
+                return False, mistake.says
+        return False, "that is not it: think again, or run the experiment and ask why."
+
+
+def _keep(mistakes: dict[str, Mistake], wrong: Callable, mistake: Mistake) -> None:
+    if wrong.__name__ in mistakes:
+        raise ValueError(f"Two mistakes are called {wrong.__name__}: give each its own name.")
+    mistakes[wrong.__name__] = mistake

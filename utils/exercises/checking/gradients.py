@@ -1,0 +1,64 @@
+"""An answer's gradients, and an answer in single precision."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking.sandbox import Outcome, call, copies, each
+
+
+def gradients(function: Callable, inputs: tuple, data: Sequence[int]) -> Outcome:
+    """Differentiate a fixed random weighting of the results by each input of floating point.
+
+    data: places of inputs that are given, and have no gradient.
+    """
+    given = copies(inputs)
+    varied = [x for place, x in enumerate(given) if place not in data]
+    leaves = [x.requires_grad_() for x in varied if isinstance(x, Tensor) and x.is_floating_point()]
+    outcome = call(function, given)
+    if outcome.problem:
+        return outcome
+    results = outcome.value if isinstance(outcome.value, tuple | list) else (outcome.value,)
+    if not all(result.requires_grad for result in results):
+        return Outcome(
+            problem="the result is cut off from autograd: stay with tensors all the way, "
+            "without no_grad, .item(), .detach(), .data or numpy."
+        )
+    generator = torch.Generator().manual_seed(1)
+    weighted = sum(
+        (torch.randn(result.shape, dtype=torch.float64, generator=generator) * result).sum()
+        for result in results
+    )
+    coarsest = min((result.dtype for result in results), key=lambda dtype: dtype.itemsize)
+
+    def differentiate() -> tuple[Tensor, ...]:
+        gradients = torch.autograd.grad(weighted, leaves, allow_unused=True, materialize_grads=True)
+        return tuple(gradient.to(coarsest) for gradient in gradients)
+
+    outcome = call(differentiate, ())
+    if "modified by an inplace operation" in outcome.raised:
+        return Outcome(
+            problem="autograd cannot follow it, since it writes into a tensor that a later step "
+            "reads: collect the parts in a list, and put them together with torch.stack."
+        )
+    if outcome.raised:
+        return Outcome(problem=f"the gradient cannot be computed: {outcome.raised}")
+    return outcome
+
+
+def in_single(function: Callable) -> Callable:
+    """The function on inputs in single precision."""
+
+    def on_single(*inputs: Any) -> Any:
+        return function(*map(_single, inputs))
+
+    on_single.__wrapped__ = function
+    return on_single
+
+
+def _single(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.float() if value.dtype == torch.float64 else value
+    return each(_single, value)
