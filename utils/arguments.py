@@ -8,8 +8,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set, Sized
-from functools import reduce
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 
 import torch
@@ -55,74 +54,6 @@ def check_at_least(least: int, name: str, value: int) -> None:
 # Day 1 --------------------------------------------------------------------------------------------
 
 
-def check_fits(size: int, kernel_size: int, stride: int, padding: int, dilation: int) -> None:
-    """Raise a ValueError if a kernel does not fit into the padded pixels, or a number is wrong."""
-    if min(kernel_size, stride, dilation) < 1 or padding < 0:
-        raise ValueError(
-            f"Kernel size, stride and dilation are at least 1 and padding at least 0, "
-            f"got {kernel_size}, {stride}, {dilation} and {padding}."
-        )
-    reach = dilation * (kernel_size - 1) + 1  # pixels from the kernel's first to its last weight
-    if reach > size + 2 * padding:
-        raise ValueError(
-            f"A kernel that reaches over {reach} pixels does not fit into {size} pixels with "
-            f"padding {padding}: use a smaller kernel or dilation, or more padding."
-        )
-
-
-def check_images(x: Tensor, channels: int | str = "C") -> None:
-    """Raise a ValueError if this is no batch of images with so many channels."""
-    if x.dim() != 4 or channels not in ("C", x.shape[1]):
-        raise ValueError(f"Expected images (B, {channels}, H, W), got {tuple(x.shape)}.")
-
-
-def check_kernels(x: Tensor, weight: Tensor, bias: Tensor | None, padding: int = 0) -> None:
-    """Raise a ValueError if images, kernels and bias disagree."""
-    if x.dim() != 4 or weight.dim() != 4:
-        raise ValueError(
-            f"Expected images (B, C, H, W) and kernels (C_out, C, K, K), got {tuple(x.shape)} "
-            f"and {tuple(weight.shape)}."
-        )
-    if x.shape[1] != weight.shape[1]:
-        raise ValueError(
-            f"The images have {x.shape[1]} channels, the kernels expect {weight.shape[1]}."
-        )
-    if bias is not None and bias.shape != weight.shape[:1]:  # it would broadcast in silence
-        raise ValueError(
-            f"Expected a bias of shape ({len(weight)},), one for each output channel, "
-            f"got {tuple(bias.shape)}."
-        )
-    check_at_least(0, "padding", padding)
-
-
-def check_window(kernel_size: int, padding: int) -> None:
-    """Raise a ValueError if a pooling window could lie in the padding alone."""
-    check_at_least(0, "padding", padding)
-    if padding > kernel_size // 2:
-        raise ValueError(f"Padding {padding} is more than half of the window's {kernel_size}.")
-
-
-def check_momentum(momentum: float) -> None:
-    """Raise a ValueError if running averages can't move by this share."""
-    if not isinstance(momentum, Real) or not 0 <= momentum <= 1:
-        raise ValueError(f"The momentum is a number from 0 to 1, got {momentum}.")
-
-
-def check_spread(x: Tensor) -> None:
-    """Raise a ValueError if each channel (B, C, ...) has a single value, so no variance."""
-    if x.numel() == x.shape[1]:
-        raise ValueError("Batch normalisation needs more than one value a channel.")
-
-
-def check_unpadded(padding: tuple[int] | str) -> None:
-    """Raise a ValueError if a causal convolution is to be padded on both sides."""
-    if padding not in ((0,), "valid"):
-        raise ValueError(
-            f"A causal convolution is padded in front, by itself, got a padding of {padding}: "
-            "leave it out."
-        )
-
-
 # Days 2 and 3 -------------------------------------------------------------------------------------
 
 
@@ -154,49 +85,6 @@ def check_lengths(lengths: Tensor, batch_size: int, T: int) -> None:
         )
     if longest > T:
         raise ValueError(f"A length is {longest}, but the sequences have only {T} steps.")
-
-
-def shapes_of(state: Tensor | tuple) -> tuple:
-    """Return the shapes of a recurrent state's tensors, in the state's form."""
-    if isinstance(state, tuple):
-        return tuple(shapes_of(part) for part in state)
-    return tuple(state.shape)
-
-
-def numbers_of(state: Tensor | tuple) -> torch.dtype:
-    """Return the type of number that holds all of a recurrent state."""
-    if isinstance(state, tuple):
-        return reduce(torch.promote_types, map(numbers_of, state))
-    return state.dtype
-
-
-def check_state(state: Tensor | tuple, zeros: Tensor | tuple) -> None:
-    """Raise a ValueError if a state is not of the first state's form, or would lose digits."""
-    given, expected = shapes_of(state), shapes_of(zeros)
-    if given != expected:
-        raise ValueError(f"Expected a state of shape {expected} for this batch, got {given}.")
-    given, expected = numbers_of(state), numbers_of(zeros)
-    if torch.promote_types(given, expected) != expected:
-        raise ValueError(f"Expected a state of {expected}, as the weights are, got {given}.")
-
-
-def check_directions(forward: object, backward: object) -> None:
-    """Raise a ValueError if two recurrent layers can't read the same sequence from both ends."""
-    kinds = [(type(layer).__name__, layer.input_size) for layer in (forward, backward)]
-    if kinds[0] != kinds[1]:
-        given = " and ".join(f"{kind} of {width} inputs" for kind, width in kinds)
-        raise ValueError(
-            f"Both directions need layers of the same kind and input size, got {given}."
-        )
-
-
-def check_no_state(state: None) -> None:
-    """Raise a ValueError if a layer that reads from both ends is to go on from a state."""
-    if state is not None:
-        raise ValueError(
-            "A bidirectional layer needs the whole sequence at once: it can't go on from a "
-            "state, so leave the state out."
-        )
 
 
 def check_stack(layers: Sequence) -> None:
@@ -245,15 +133,6 @@ def check_library(library: object, dropout: float = 0.0, **expected: object) -> 
         raise ValueError(f"Expected a layer of the library's with {wanted}, got {library}.")
 
 
-def check_reset(b_n: Tensor | None) -> None:
-    """Raise a ValueError if a GRU without b_n is to compute as the library's does."""
-    if b_n is None:
-        raise ValueError(
-            'The library\'s GRU resets after the product: only a GRU with reset="after" gives its '
-            "numbers."
-        )
-
-
 # Choosing a symbol --------------------------------------------------------------------------------
 
 
@@ -280,83 +159,7 @@ def check_temperature(tau: float, logits: Tensor) -> None:
         )
 
 
-def check_k(k: int) -> None:
-    """Raise a ValueError if there is no such number of symbols to keep."""
-    if not isinstance(k, Integral) or k < 1:
-        raise ValueError(f"k is {k}: keep at least 1 symbol, a whole number of them.")
-
-
-def check_p(p: float) -> None:
-    """Raise a ValueError if p is no mass of probability."""
-    if not 0 < p <= 1:
-        raise ValueError(f"p is {p}: it is a mass of probability, above 0 and at most 1.")
-
-
-def check_length(length: int) -> None:
-    """Raise a ValueError if nothing is to be generated."""
-    if length < 1:
-        raise ValueError(f"The length is {length}: generate at least 1 symbol.")
-
-
 # Day 4 --------------------------------------------------------------------------------------------
-
-
-def check_source(keys: Tensor, values: Tensor, mask: Tensor | None) -> None:
-    """Raise a ValueError if keys, values and their mask disagree."""
-    if keys.shape[:2] != values.shape[:2]:
-        raise ValueError(
-            f"Each key has one value, got keys {tuple(keys.shape)} and values "
-            f"{tuple(values.shape)}."
-        )
-    if mask is not None:
-        several = isinstance(mask, Tensor) and mask.dim() > 1
-        n_queries = mask.shape[-2] if several else 1  # any number may still come to look
-        check_mask(mask, (len(values), n_queries, values.shape[1]))
-
-
-def check_query(query: Tensor, values: Tensor, mask: Tensor | None) -> None:
-    """Raise a ValueError if queries don't fit the sources, or a mask could be read in two ways.
-
-    A mask of two axes is (T, S), one for all sources; with B = T it may be meant as (B, S).
-    """
-    n_sources = len(values)
-    if query.dim() != 3 or len(query) != n_sources:
-        raise ValueError(
-            f"Expected queries (B, T, d_q) for {n_sources} sources, got {tuple(query.shape)}."
-        )
-    if mask is not None and mask.dim() == 2 and 1 < len(mask) == n_sources == query.shape[1]:
-        raise ValueError(
-            f"With {n_sources} sources and as many queries, a mask of shape {tuple(mask.shape)} "
-            "leaves open what its first axis counts: write mask[:, None] for sources, mask[None] "
-            "for queries."
-        )
-
-
-def check_widths(query: Tensor, keys: Tensor) -> None:
-    """Raise a ValueError if no dot product of queries and keys can be taken."""
-    if query.shape[-1] != keys.shape[-1]:
-        raise ValueError(
-            f"A dot product needs queries and keys of one width, got {query.shape[-1]} and "
-            f"{keys.shape[-1]}: use GeneralScore or AdditiveScore."
-        )
-
-
-def check_reach(window: int) -> None:
-    """Raise a ValueError if a window around a position holds nothing but it."""
-    if window < 1:
-        raise ValueError(f"A window reaches at least 1 position to each side, got {window}.")
-
-
-def check_shared(hidden_size: int) -> None:
-    """Raise a ValueError if two directions can't share a width."""
-    if hidden_size % 2:
-        raise ValueError(f"Both directions share hidden_size, so it is even, got {hidden_size}.")
-
-
-def check_no_weights(need_weights: bool) -> None:
-    """Raise a ValueError if a model without attention is asked for its weights."""
-    if need_weights:
-        raise ValueError("A model without attention has no weights: leave need_weights out.")
 
 
 def check_target(target: Tensor, n_sources: int) -> None:
@@ -365,34 +168,6 @@ def check_target(target: Tensor, n_sources: int) -> None:
         raise ValueError(
             f"Expected a target of at least one symbol for each of {n_sources} sources, "
             f"got {tuple(target.shape)}."
-        )
-
-
-def check_loss(logits: Tensor, target: Tensor, padding: int) -> None:
-    """Raise a ValueError if logits don't fit their targets, or there is nothing but padding."""
-    if logits.shape[:2] != target.shape:
-        raise ValueError(
-            f"Expected logits (B, T, V) for targets (B, T), got {tuple(logits.shape)} and "
-            f"{tuple(target.shape)}."
-        )
-    if not torch.compiler.is_compiling() and not (target != padding).any():
-        raise ValueError("The target holds nothing but padding: there is no loss to average.")
-
-
-def check_search(source: Tensor, max_len: int) -> None:
-    """Raise a ValueError if there is no source, or a target may have no symbol."""
-    if len(source) == 0:
-        raise ValueError("There is no source to write a target for.")
-    if max_len < 1:
-        raise ValueError(f"A target has at least one symbol, got a max_len of {max_len}.")
-
-
-def check_beam(width: int, length_penalty: float) -> None:
-    """Raise a ValueError if a beam holds nothing, or rewards short targets."""
-    if width < 1 or length_penalty < 0:
-        raise ValueError(
-            f"A beam is at least 1 wide and its length penalty at least 0, got {width} and "
-            f"{length_penalty}."
         )
 
 
@@ -421,17 +196,6 @@ def check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
 # Days 5 to 7 --------------------------------------------------------------------------------------
 
 
-def check_bias(bias: Tensor, shape: tuple[int, ...]) -> None:
-    """Raise a ValueError if these are no numbers to add to scores of this shape."""
-    if not bias.is_floating_point():
-        raise ValueError(f"A bias holds numbers to add to scores, got {bias.dtype}: is it a mask?")
-    sizes = zip(reversed(bias.shape), reversed(shape), strict=False)
-    if bias.dim() > len(shape) or any(ours not in (1, theirs) for ours, theirs in sizes):
-        raise ValueError(
-            f"A bias of shape {tuple(bias.shape)} does not broadcast to the scores {tuple(shape)}."
-        )
-
-
 def check_heads(query: Tensor, key: Tensor, value: Tensor, shared: bool) -> None:
     """Raise a ValueError if these are no heads; shared: there may be fewer of keys and values."""
     fitting = (
@@ -449,48 +213,6 @@ def check_heads(query: Tensor, key: Tensor, value: Tensor, shared: bool) -> None
         raise ValueError(
             f"Expected queries (B, h, T, d_k), keys (B, {h}, S, d_k) and values (B, {h}, S, d_v), "
             f"none of them empty{fewer} got {shapes}."
-        )
-
-
-def check_key_mask(key_mask: Tensor, shape: tuple[int, int]) -> None:
-    """Raise a ValueError if this does not say of each key (B, S) whether it is real."""
-    if key_mask.dtype != torch.bool or key_mask.shape != shape:
-        raise ValueError(
-            f"A key mask is boolean and (B, S) = {tuple(shape)}, False where a key is padding, got "
-            f"{key_mask.dtype} and {tuple(key_mask.shape)}."
-        )
-
-
-def check_form(
-    has_causal: bool,
-    is_causal: bool,
-    dropout: float,
-    need_weights: bool = False,
-    mask: Tensor | None = None,
-    mask_shape: tuple[int, ...] = (),
-) -> None:
-    """Raise a ValueError if a form of attention can't do what a layer asks of it."""
-    if need_weights:
-        raise ValueError("A form has no weights to show: leave need_weights out.")
-    if dropout:
-        raise ValueError(
-            "A form makes no weights that could be dropped: build the model with dropout=0.0, or "
-            "set the `dropout` of its attention layers to 0."
-        )
-    if is_causal and not has_causal:
-        raise ValueError("This form has no causal variant: each query sees the future.")
-    if mask is not None and mask.shape != mask_shape:
-        raise ValueError(
-            f"A form takes a mask of padding, (B, 1, 1, S) = {mask_shape}, got {tuple(mask.shape)}."
-        )
-
-
-def check_one_sequence(query: Tensor, key: Tensor) -> None:
-    """Raise a ValueError if lengths differ where positions of queries and keys are compared."""
-    if query.shape[2] != key.shape[2]:
-        raise ValueError(
-            "Queries and keys have to be of one sequence, since their positions are compared, got "
-            f"{query.shape[2]} and {key.shape[2]}."
         )
 
 
@@ -533,120 +255,10 @@ def check_width(x: Tensor, width: int) -> None:
         raise ValueError(f"Expected (..., {width}), got {tuple(x.shape)}.")
 
 
-def check_learned(start: int | Tensor, T: int, max_len: int) -> None:
-    """Raise a ValueError if T positions from the start, or from each start (B,), are not learned.
-
-    In a batch what stands before position 0 is padding. A compiled step does not read the starts.
-    """
-    in_a_batch = isinstance(start, Tensor)
-    if in_a_batch and (torch.compiler.is_compiling() or not len(start)):
-        return
-    first = int(start.max()) if in_a_batch else start
-    if first + T > max_len or (first < 0 and not in_a_batch):
-        raise ValueError(
-            f"Positions 0 to {max_len - 1} were learned, and the sequence takes {first} "
-            f"to {first + T - 1}: shorten it, or build the layer with a larger max_len."
-        )
-
-
 # Day 8: tokens ------------------------------------------------------------------------------------
 
 
-def check_text(text: object) -> None:
-    """Raise a ValueError if this is no text, or none that UTF-8 can write."""
-    if not isinstance(text, str):
-        raise ValueError(
-            f"Expected a text (str), got {described(text)}: bytes become one by .decode(), lists "
-            "of words by joining."
-        )
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"Letter {error.start} of the text is {text[error.start]!r}, half of a letter, which "
-            "UTF-8 can't write: read the file in the encoding in which it was written."
-        ) from None
-
-
-def check_has_text(text: str) -> None:
-    """Raise a ValueError if there is nothing to learn from."""
-    check_text(text)
-    if not text:
-        raise ValueError("The text is empty: there is nothing to learn merges from.")
-
-
-def check_merges(n_merges: int) -> None:
-    """Raise a ValueError if this is no number of merges."""
-    if not isinstance(n_merges, Integral) or n_merges < 0:
-        raise ValueError(f"n_merges is a whole number of at least 0, got {n_merges!r}.")
-
-
-def check_pair_left(pairs: Sized) -> None:
-    """Raise a ValueError if no pair of neighbours is left to be merged."""
-    if not pairs:
-        raise ValueError(
-            "Every word is one token by now, and no pair is left: learn fewer merges, or from "
-            "more text."
-        )
-
-
-def check_earlier(pair: tuple[int, int], n_tokens: int) -> None:
-    """Raise a ValueError if a merge is of a token that it could not know yet."""
-    if not all(isinstance(token, Integral) and 0 <= token < n_tokens for token in pair):
-        raise ValueError(
-            f"Merge {n_tokens - 256} is of {pair[0]} and {pair[1]}, and so far there are the "
-            f"tokens 0 to {n_tokens - 1}: hand in the merges in the order in which they were "
-            "learned."
-        )
-
-
-def check_tokens(
-    ids: Mapping[bytes, int],
-    merges: Iterable[tuple[bytes, bytes]],
-    special: Mapping[str, int],
-) -> None:
-    """Raise a ValueError if a byte or a merge's token has no number, or two share one."""
-    parts = (part for a, b in merges for part in (a, b, a + b))
-    for token in (*(bytes([byte]) for byte in range(256)), *parts):
-        if token not in ids:
-            raise ValueError(f"The token {token!r} has no number: the vocabulary lacks it.")
-    counted = Counter([*ids.values(), *special.values()])
-    if twice := [number for number, count in counted.items() if count > 1]:
-        raise ValueError(f"Two tokens have the number {twice[0]}: give each its own.")
-
-
-def check_known_id(number: int, known: Mapping[int, object]) -> None:
-    """Raise a ValueError if no token has this number."""
-    if number not in known:
-        raise ValueError(
-            f"No token has the number {number}: they run from {min(known)} to {max(known)}."
-        )
-
-
 # Day 8: classification ----------------------------------------------------------------------------
-
-
-def check_labels(logits: Tensor, labels: Tensor) -> None:
-    """Raise a ValueError if there is not one class (n,) for each of some logits (n, n_classes)."""
-    if logits.dim() != 2 or 0 in logits.shape:
-        raise ValueError(f"Expected logits (n, n_classes) of something, got {tuple(logits.shape)}.")
-    if not is_whole(labels) or labels.shape != logits.shape[:1]:
-        raise ValueError(
-            f"Expected {len(logits)} whole labels, one for each row, got {described(labels)}."
-        )
-    if labels.min() < 0 or labels.max() >= logits.shape[1]:
-        raise ValueError(f"Labels run from 0 to {logits.shape[1] - 1} here, got others.")
-
-
-def check_words(text: Tensor, least: int = 1) -> None:
-    """Raise a ValueError if this is no text in ids (T,), or has fewer words than that."""
-    if not is_whole(text) or text.dim() != 1:
-        raise ValueError(f"Expected a text as whole ids (T,), got {described(text)}.")
-    if len(text) < least:
-        raise ValueError(
-            f"The text has {len(text)} words and needs at least {least}: with fewer, nothing would "
-            "be left to read."
-        )
 
 
 # Day 9 --------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import check_mask, check_query, check_reach, check_source, check_widths
+from utils.arguments import check_mask
 
 
 def padding_mask(lengths: Tensor, size: int) -> Tensor:
@@ -231,3 +231,49 @@ class LocalAttention(Attention):
         if self.position is not None:
             weights = weights * torch.exp(-(distance**2) / (2 * (self.window / 2) ** 2))
         return weights @ memory.values, weights if need_weights else None
+
+
+def check_source(keys: Tensor, values: Tensor, mask: Tensor | None) -> None:
+    """Raise a ValueError if keys, values and their mask disagree."""
+    if keys.shape[:2] != values.shape[:2]:
+        raise ValueError(
+            f"Each key has one value, got keys {tuple(keys.shape)} and values "
+            f"{tuple(values.shape)}."
+        )
+    if mask is not None:
+        several = isinstance(mask, Tensor) and mask.dim() > 1
+        n_queries = mask.shape[-2] if several else 1  # any number may still come to look
+        check_mask(mask, (len(values), n_queries, values.shape[1]))
+
+
+def check_query(query: Tensor, values: Tensor, mask: Tensor | None) -> None:
+    """Raise a ValueError if queries don't fit the sources, or a mask could be read in two ways.
+
+    A mask of two axes is (T, S), one for all sources; with B = T it may be meant as (B, S).
+    """
+    n_sources = len(values)
+    if query.dim() != 3 or len(query) != n_sources:
+        raise ValueError(
+            f"Expected queries (B, T, d_q) for {n_sources} sources, got {tuple(query.shape)}."
+        )
+    if mask is not None and mask.dim() == 2 and 1 < len(mask) == n_sources == query.shape[1]:
+        raise ValueError(
+            f"With {n_sources} sources and as many queries, a mask of shape {tuple(mask.shape)} "
+            "leaves open what its first axis counts: write mask[:, None] for sources, mask[None] "
+            "for queries."
+        )
+
+
+def check_widths(query: Tensor, keys: Tensor) -> None:
+    """Raise a ValueError if no dot product of queries and keys can be taken."""
+    if query.shape[-1] != keys.shape[-1]:
+        raise ValueError(
+            f"A dot product needs queries and keys of one width, got {query.shape[-1]} and "
+            f"{keys.shape[-1]}: use GeneralScore or AdditiveScore."
+        )
+
+
+def check_reach(window: int) -> None:
+    """Raise a ValueError if a window around a position holds nothing but it."""
+    if window < 1:
+        raise ValueError(f"A window reaches at least 1 position to each side, got {window}.")

@@ -8,7 +8,7 @@ a batch are padded in front, each has a start of its own, (B,), below 0 for what
 import torch
 from torch import Tensor, nn
 
-from utils.arguments import check_learned, check_sequences, check_sizes
+from utils.arguments import check_sequences, check_sizes
 
 
 def _from(start: int | Tensor, T: int) -> Tensor:
@@ -158,3 +158,19 @@ class Alibi(nn.Module):
         t = torch.arange(S - T, S, device=self.slopes.device)[:, None]
         s = torch.arange(S, device=self.slopes.device)
         return -self.slopes[:, None, None] * (t - s).abs()
+
+
+def check_learned(start: int | Tensor, T: int, max_len: int) -> None:
+    """Raise a ValueError if T positions from the start, or from each start (B,), are not learned.
+
+    In a batch what stands before position 0 is padding. A compiled step does not read the starts.
+    """
+    in_a_batch = isinstance(start, Tensor)
+    if in_a_batch and (torch.compiler.is_compiling() or not len(start)):
+        return
+    first = int(start.max()) if in_a_batch else start
+    if first + T > max_len or (first < 0 and not in_a_batch):
+        raise ValueError(
+            f"Positions 0 to {max_len - 1} were learned, and the sequence takes {first} "
+            f"to {first + T - 1}: shorten it, or build the layer with a larger max_len."
+        )

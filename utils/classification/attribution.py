@@ -8,7 +8,7 @@ class.
 import torch
 from torch import Tensor, nn
 
-from utils.arguments import check_words
+from utils.arguments import described, is_whole
 
 
 def _lengths(ids: Tensor) -> Tensor:
@@ -118,3 +118,14 @@ def _from_the_pooled(weights: Tensor, T: int) -> Tensor:
     """Keep the queries that are pooled, and of the keys the words. Shapes: (S, S) to (T,)."""
     queries = weights[:1] if len(weights) > T else weights
     return queries.mean(dim=0)[-T:]
+
+
+def check_words(text: Tensor, least: int = 1) -> None:
+    """Raise a ValueError if this is no text in ids (T,), or has fewer words than that."""
+    if not is_whole(text) or text.dim() != 1:
+        raise ValueError(f"Expected a text as whole ids (T,), got {described(text)}.")
+    if len(text) < least:
+        raise ValueError(
+            f"The text has {len(text)} words and needs at least {least}: with fewer, nothing would "
+            "be left to read."
+        )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from utils.arguments import check_labels, check_sizes
+from utils.arguments import check_sizes, described, is_whole
 
 
 class Reliability(NamedTuple):
@@ -84,3 +84,15 @@ def fit_temperature(logits: Tensor, labels: Tensor) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if slope(middle) < 0 else (low, middle)
     return 1 / high
+
+
+def check_labels(logits: Tensor, labels: Tensor) -> None:
+    """Raise a ValueError if there is not one class (n,) for each of some logits (n, n_classes)."""
+    if logits.dim() != 2 or 0 in logits.shape:
+        raise ValueError(f"Expected logits (n, n_classes) of something, got {tuple(logits.shape)}.")
+    if not is_whole(labels) or labels.shape != logits.shape[:1]:
+        raise ValueError(
+            f"Expected {len(logits)} whole labels, one for each row, got {described(labels)}."
+        )
+    if labels.min() < 0 or labels.max() >= logits.shape[1]:
+        raise ValueError(f"Labels run from 0 to {logits.shape[1] - 1} here, got others.")

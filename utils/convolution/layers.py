@@ -6,21 +6,13 @@ kernel is laid on the image as it is, not flipped.
 """
 
 import math
+from numbers import Real
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import (
-    check_fits,
-    check_images,
-    check_kernels,
-    check_momentum,
-    check_sizes,
-    check_spread,
-    check_unpadded,
-    check_window,
-)
+from utils.arguments import check_at_least, check_sizes
 
 
 def conv_output_size(
@@ -30,8 +22,17 @@ def conv_output_size(
 
     Raises: ValueError if the dilated kernel is larger than the padded image, or a number too small.
     """
-    check_fits(size, kernel_size, stride, padding, dilation)
+    if min(kernel_size, stride, dilation) < 1 or padding < 0:
+        raise ValueError(
+            "Kernel size, stride and dilation are at least 1 and padding at least 0, "
+            f"got {kernel_size}, {stride}, {dilation} and {padding}."
+        )
     reach = dilation * (kernel_size - 1) + 1  # pixels from the kernel's first to its last weight
+    if reach > size + 2 * padding:
+        raise ValueError(
+            f"A kernel that reaches over {reach} pixels does not fit into {size} pixels with "
+            f"padding {padding}: use a smaller kernel or dilation, or more padding."
+        )
     return (size + 2 * padding - reach) // stride + 1
 
 
@@ -132,7 +133,9 @@ def max_pool2d(x: Tensor, kernel_size: int, stride: int | None = None, padding: 
     Shapes: x (B, C, H, W) to (B, C, H_out, W_out). The stride is the window's size unless given.
     Raises: ValueError if a window does not fit, or could lie in the padding alone.
     """
-    check_window(kernel_size, padding)
+    check_at_least(0, "padding", padding)
+    if padding > kernel_size // 2:
+        raise ValueError(f"Padding {padding} is more than half of the window's {kernel_size}.")
     x = F.pad(x, (padding, padding, padding, padding), value=-math.inf)
     stride = kernel_size if stride is None else stride
     return shifted_views(x, kernel_size, stride).max(dim=0).values
@@ -223,3 +226,49 @@ class CausalConv1d(nn.Conv1d):
     def forward(self, x: Tensor) -> Tensor:
         check_unpadded(self.padding)
         return super().forward(F.pad(x, (self.dilation[0] * (self.kernel_size[0] - 1), 0)))
+
+
+def check_kernels(x: Tensor, weight: Tensor, bias: Tensor | None, padding: int = 0) -> None:
+    """Raise a ValueError if images, kernels and bias disagree."""
+    if x.dim() != 4 or weight.dim() != 4:
+        raise ValueError(
+            f"Expected images (B, C, H, W) and kernels (C_out, C, K, K), got {tuple(x.shape)} "
+            f"and {tuple(weight.shape)}."
+        )
+    if x.shape[1] != weight.shape[1]:
+        raise ValueError(
+            f"The images have {x.shape[1]} channels, the kernels expect {weight.shape[1]}."
+        )
+    if bias is not None and bias.shape != weight.shape[:1]:  # it would broadcast in silence
+        raise ValueError(
+            f"Expected a bias of shape ({len(weight)},), one for each output channel, "
+            f"got {tuple(bias.shape)}."
+        )
+    check_at_least(0, "padding", padding)
+
+
+def check_images(x: Tensor, channels: int | str = "C") -> None:
+    """Raise a ValueError if this is no batch of images with so many channels."""
+    if x.dim() != 4 or channels not in ("C", x.shape[1]):
+        raise ValueError(f"Expected images (B, {channels}, H, W), got {tuple(x.shape)}.")
+
+
+def check_momentum(momentum: float) -> None:
+    """Raise a ValueError if running averages can't move by this share."""
+    if not isinstance(momentum, Real) or not 0 <= momentum <= 1:
+        raise ValueError(f"The momentum is a number from 0 to 1, got {momentum}.")
+
+
+def check_spread(x: Tensor) -> None:
+    """Raise a ValueError if each channel (B, C, ...) has a single value, so no variance."""
+    if x.numel() == x.shape[1]:
+        raise ValueError("Batch normalisation needs more than one value a channel.")
+
+
+def check_unpadded(padding: tuple[int] | str) -> None:
+    """Raise a ValueError if a causal convolution is to be padded on both sides."""
+    if padding not in ((0,), "valid"):
+        raise ValueError(
+            f"A causal convolution is padded in front, by itself, got a padding of {padding}: "
+            "leave it out."
+        )

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from utils.arguments import check_heads, check_key_mask
+from utils.arguments import check_heads
 from utils.attention import masked_softmax
 from utils.self_attention import scaled_dot
 
@@ -28,7 +28,11 @@ def real_keys(query: Tensor, key: Tensor, value: Tensor, key_mask: Tensor | None
     B, S = key.shape[0], key.shape[2]
     if key_mask is None:
         return torch.ones(1, S, dtype=torch.bool, device=key.device)
-    check_key_mask(key_mask, (B, S))
+    if key_mask.dtype != torch.bool or key_mask.shape != (B, S):
+        raise ValueError(
+            f"A key mask is boolean and (B, S) = ({B}, {S}), False where a key is padding, "
+            f"got {key_mask.dtype} and {tuple(key_mask.shape)}."
+        )
     return key_mask
 
 
@@ -89,3 +93,12 @@ def visible(positions: Tensor, key_mask: Tensor) -> Tensor:
     S = key_mask.shape[1]
     inside = (positions >= 0) & (positions < S)
     return (inside & key_mask[:, positions.clamp(0, S - 1)])[:, None]
+
+
+def check_one_sequence(query: Tensor, key: Tensor) -> None:
+    """Raise a ValueError if lengths differ where positions of queries and keys are compared."""
+    if query.shape[2] != key.shape[2]:
+        raise ValueError(
+            "Queries and keys have to be of one sequence, since their positions are compared, got "
+            f"{query.shape[2]} and {key.shape[2]}."
+        )

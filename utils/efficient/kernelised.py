@@ -11,8 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import check_at_least, check_one_sequence
+from utils.arguments import check_at_least
 from utils.efficient.blocks import (
+    check_one_sequence,
     from_blocks,
     to_blocks,
     without_padding,

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import check_form
 from utils.transformer import DecoderBlock, DecoderOnly, EncoderBlock
 
 
@@ -68,3 +67,27 @@ def _check(model: nn.Module, blocks: list[EncoderBlock], forms: list[FormAttenti
             for part in around
         )
         check_form(form.has_causal, is_causal, block.self_attention.dropout)
+
+
+def check_form(
+    has_causal: bool,
+    is_causal: bool,
+    dropout: float,
+    need_weights: bool = False,
+    mask: Tensor | None = None,
+    mask_shape: tuple[int, ...] = (),
+) -> None:
+    """Raise a ValueError if a form of attention can't do what a layer asks of it."""
+    if need_weights:
+        raise ValueError("A form has no weights to show: leave need_weights out.")
+    if dropout:
+        raise ValueError(
+            "A form makes no weights that could be dropped: build the model with dropout=0.0, or "
+            "set the `dropout` of its attention layers to 0."
+        )
+    if is_causal and not has_causal:
+        raise ValueError("This form has no causal variant: each query sees the future.")
+    if mask is not None and mask.shape != mask_shape:
+        raise ValueError(
+            f"A form takes a mask of padding, (B, 1, 1, S) = {mask_shape}, got {tuple(mask.shape)}."
+        )

@@ -9,10 +9,11 @@ import math
 import torch
 from torch import Tensor
 
-from utils.arguments import check_at_least, check_one_sequence
+from utils.arguments import check_at_least
 from utils.attention import masked_softmax
 from utils.efficient.blocks import (
     attend,
+    check_one_sequence,
     from_blocks,
     neighbours,
     neighbours_mask,

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from utils.arguments import check_at_least, check_one_sequence
+from utils.arguments import check_at_least
 from utils.efficient.blocks import (
     attend,
+    check_one_sequence,
     from_blocks,
     neighbours,
     neighbours_mask,

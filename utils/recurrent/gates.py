@@ -7,7 +7,7 @@ library's order: i, f, g, o for the LSTM, and r, z, n for the GRU.
 import torch
 from torch import Tensor, nn
 
-from utils.arguments import check_choice, check_reset
+from utils.arguments import check_choice
 from utils.recurrent.rnn import Recurrent
 
 
@@ -149,3 +149,12 @@ class GRU(Recurrent):
         N = self.hidden_size
         self.b[2 * N :].copy_(b_x[2 * N :])  # what r multiplies can't be added to b
         self.b_n.copy_(b_h[2 * N :])
+
+
+def check_reset(b_n: Tensor | None) -> None:
+    """Raise a ValueError if a GRU without b_n is to compute as the library's does."""
+    if b_n is None:
+        raise ValueError(
+            'The library\'s GRU resets after the product: only a GRU with reset="after" gives its '
+            "numbers."
+        )

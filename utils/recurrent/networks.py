@@ -6,10 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from utils.arguments import (
-    check_directions,
     check_ids,
     check_library,
-    check_no_state,
     check_share,
     check_sizes,
     check_stack,
@@ -212,3 +210,22 @@ class SequenceClassifier(nn.Module):
     def forward(self, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
         _, state = self.layer(self.embedding(ids), lengths=lengths)
         return self.output(self.layer.hidden(state))
+
+
+def check_directions(forward: object, backward: object) -> None:
+    """Raise a ValueError if two recurrent layers can't read the same sequence from both ends."""
+    kinds = [(type(layer).__name__, layer.input_size) for layer in (forward, backward)]
+    if kinds[0] != kinds[1]:
+        given = " and ".join(f"{kind} of {width} inputs" for kind, width in kinds)
+        raise ValueError(
+            f"Both directions need layers of the same kind and input size, got {given}."
+        )
+
+
+def check_no_state(state: None) -> None:
+    """Raise a ValueError if a layer that reads from both ends is to go on from a state."""
+    if state is not None:
+        raise ValueError(
+            "A bidirectional layer needs the whole sequence at once: it can't go on from a "
+            "state, so leave the state out."
+        )

@@ -6,12 +6,13 @@ each sequence are real; what follows them is padding.
 
 import math
 from collections.abc import Callable
+from functools import reduce
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import check_library, check_sequences, check_sizes, check_state
+from utils.arguments import check_library, check_sequences, check_sizes
 
 State = Tensor | tuple  # h (B, N); of an LSTM (h, c); of a stack a tuple of its layers' states
 
@@ -150,3 +151,20 @@ class RNN(Recurrent):
 
     def step(self, projected: Tensor, h: Tensor) -> Tensor:
         return torch.tanh(torch.addmm(projected, h, self.W_h.T))  # tanh(projected + h W_hᵀ)
+
+
+def check_state(state: Tensor | tuple, zeros: Tensor | tuple) -> None:
+    """Raise a ValueError if a state is not of the first state's form, or would lose digits."""
+    given, expected = (each(lambda s: tuple(s.shape), of) for of in (state, zeros))
+    if given != expected:
+        raise ValueError(f"Expected a state of shape {expected} for this batch, got {given}.")
+    given, expected = numbers_of(state), numbers_of(zeros)
+    if torch.promote_types(given, expected) != expected:
+        raise ValueError(f"Expected a state of {expected}, as the weights are, got {given}.")
+
+
+def numbers_of(state: Tensor | tuple) -> torch.dtype:
+    """Return the type of number that holds all of a recurrent state."""
+    if isinstance(state, tuple):
+        return reduce(torch.promote_types, map(numbers_of, state))
+    return state.dtype

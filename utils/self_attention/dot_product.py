@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import check_bias, check_heads, check_mask
+from utils.arguments import check_heads, check_mask
 from utils.attention import ScaledDotScore, masked_softmax
 
 scaled_dot = ScaledDotScore()  # Day 4's, in every head
@@ -85,7 +85,16 @@ def _checked(query, key, value, mask, bias) -> tuple[Tensor, Tensor, Tensor | No
     check_heads(query, key, value, shared=True)
     shape = (*query.shape[:3], key.shape[2])
     if bias is not None:
-        check_bias(bias, shape)
+        if not bias.is_floating_point():
+            raise ValueError(
+                f"A bias holds numbers to add to scores, got {bias.dtype}: is it a mask?"
+            )
+        sizes = zip(reversed(bias.shape), reversed(shape), strict=False)
+        if bias.dim() > len(shape) or any(ours not in (1, theirs) for ours, theirs in sizes):
+            raise ValueError(
+                f"A bias of shape {tuple(bias.shape)} does not broadcast to the scores "
+                f"{tuple(shape)}."
+            )
     if mask is None:
         return key, value, None
     check_mask(mask, shape)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
-from utils.arguments import check_beam, check_logits, check_search
+from utils.arguments import check_logits
 from utils.attention import Memory
 from utils.recurrent import State, each
 from utils.seq2seq.models import BOS, EOS, PAD, Seq2Seq, shift
@@ -95,7 +95,11 @@ def beam_search(
     Raises: ValueError if the width or max_len is below 1, or the penalty is negative.
     """
     check_search(source, max_len)
-    check_beam(width, length_penalty)
+    if width < 1 or length_penalty < 0:
+        raise ValueError(
+            f"A beam is at least 1 wide and its length penalty at least 0, got {width} and "
+            f"{length_penalty}."
+        )
     B, dtype = len(source), model.decoder.output.weight.dtype
     with _inference(model):
         state, memory = model.encode(source, lengths)
@@ -134,3 +138,11 @@ def beam_search(
         best_ids[cut, :t] = ids[cut, beam[cut]]
         longest = (best_ids != PAD).sum(dim=1).max()
         return best_ids[:, :longest], torch.where(cut, score, best)
+
+
+def check_search(source: Tensor, max_len: int) -> None:
+    """Raise a ValueError if there is no source, or a target may have no symbol."""
+    if len(source) == 0:
+        raise ValueError("There is no source to write a target for.")
+    if max_len < 1:
+        raise ValueError(f"A target has at least one symbol, got a max_len of {max_len}.")

@@ -10,13 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import (
-    check_choice,
-    check_loss,
-    check_no_weights,
-    check_shared,
-    check_target,
-)
+from utils.arguments import check_choice, check_target
 from utils.attention import (
     AdditiveScore,
     Attention,
@@ -69,7 +63,10 @@ class Seq2SeqConfig:
         check_choice("layer", self.layer, LAYERS)
         check_choice("attention", self.attention, (None, *SCORES))
         check_choice("style", self.style, STYLES)
-        check_shared(self.hidden_size)
+        if self.hidden_size % 2:
+            raise ValueError(
+                f"Both directions share hidden_size, so it is even, got {self.hidden_size}."
+            )
 
 
 class Encoder(nn.Module):
@@ -131,7 +128,8 @@ class Decoder(nn.Module):
         self, x: Tensor, state: State, memory: Memory | None, need_weights: bool
     ) -> tuple[Tensor, State, Tensor | None]:
         """Return what the logits are made of (B, T, N), the last state, and the weights."""
-        check_no_weights(need_weights)
+        if need_weights:
+            raise ValueError("A model without attention has no weights: leave need_weights out.")
         states, state = self.layer(x, state)
         return states, state, None
 
@@ -235,5 +233,11 @@ def sequence_loss(logits: Tensor, target: Tensor) -> Tensor:
     Shapes: logits (B, T, V), target (B, T).
     Raises: ValueError if shapes disagree, or there is nothing but padding.
     """
-    check_loss(logits, target, PAD)
+    if logits.shape[:2] != target.shape:
+        raise ValueError(
+            f"Expected logits (B, T, V) for targets (B, T), got {tuple(logits.shape)} and "
+            f"{tuple(target.shape)}."
+        )
+    if not torch.compiler.is_compiling() and not (target != PAD).any():
+        raise ValueError("The target holds nothing but padding: there is no loss to average.")
     return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)

@@ -1,12 +1,13 @@
 """A tokeniser of byte pairs: text to ids and back, by merges that were learned."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from numbers import Integral
 
 from torch import Tensor
 
-from utils.arguments import check_earlier, check_known_id, check_tokens
 from utils.tokens.merges import Pair, replace_pair
 from utils.tokens.splitting import GPT2_PATTERN, pre_tokens
 
@@ -58,7 +59,12 @@ class BytePairs:
         """
         tokens, pairs = list(BYTES), []
         for a, b in merges:
-            check_earlier((a, b), len(tokens))
+            n = len(tokens)
+            if not all(isinstance(token, Integral) and 0 <= token < n for token in (a, b)):
+                raise ValueError(
+                    f"Merge {n - 256} is of {a} and {b}, and so far there are the tokens 0 to "
+                    f"{n - 1}: hand in the merges in the order in which they were learned."
+                )
             pairs.append((tokens[a], tokens[b]))
             tokens.append(tokens[a] + tokens[b])
         ids = {token: number for number, token in enumerate(tokens, start=len(special))}
@@ -96,7 +102,11 @@ class BytePairs:
         """
         numbers = ids.tolist() if isinstance(ids, Tensor) else list(ids)
         for number in numbers:
-            check_known_id(number, self._bytes)
+            if number not in self._bytes:
+                raise ValueError(
+                    f"No token has the number {number}: they run from {min(self._bytes)} to "
+                    f"{max(self._bytes)}."
+                )
         return [self._bytes[number] for number in numbers]
 
     def decode(self, ids: Iterable[int] | Tensor) -> str:
@@ -105,3 +115,18 @@ class BytePairs:
         Raises: ValueError if a number is not in the vocabulary.
         """
         return b"".join(self.pieces(ids)).decode(errors="replace")
+
+
+def check_tokens(
+    ids: Mapping[bytes, int],
+    merges: Iterable[tuple[bytes, bytes]],
+    special: Mapping[str, int],
+) -> None:
+    """Raise a ValueError if a byte or a merge's token has no number, or two share one."""
+    parts = (part for a, b in merges for part in (a, b, a + b))
+    for token in (*(bytes([byte]) for byte in range(256)), *parts):
+        if token not in ids:
+            raise ValueError(f"The token {token!r} has no number: the vocabulary lacks it.")
+    counted = Counter([*ids.values(), *special.values()])
+    if twice := [number for number, count in counted.items() if count > 1]:
+        raise ValueError(f"Two tokens have the number {twice[0]}: give each its own.")

@@ -7,8 +7,7 @@ from collections import Counter, defaultdict
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
-from utils.arguments import check_merges, check_pair_left
-from utils.tokens.merges import Pair, byte_words, replace_pair
+from utils.tokens.merges import Pair, byte_words, check_merges, check_pair_left, replace_pair
 
 
 def learn_merges_indexed(text: str, n_merges: int) -> list[Pair]:

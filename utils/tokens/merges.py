@@ -1,11 +1,11 @@
 """Byte-pair encoding learned in plain loops: count all pairs of neighbours, merge the winner."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from itertools import pairwise
+from numbers import Integral
 
-from utils.arguments import check_has_text, check_merges, check_pair_left
-from utils.tokens.splitting import pre_tokens
+from utils.tokens.splitting import check_text, pre_tokens
 
 Pair = tuple[int, int]
 
@@ -15,7 +15,9 @@ def byte_words(text: str) -> tuple[list[list[int]], list[int]]:
 
     Raises: ValueError if there is no text.
     """
-    check_has_text(text)
+    check_text(text)
+    if not text:
+        raise ValueError("The text is empty: there is nothing to learn merges from.")
     found = Counter(pre_tokens(text))
     return [list(word.encode()) for word in found], list(found.values())
 
@@ -65,3 +67,18 @@ def learn_merges(text: str, n_merges: int) -> list[Pair]:
         pair, words = merge_step(words, counts, new)
         merges.append(pair)
     return merges
+
+
+def check_merges(n_merges: int) -> None:
+    """Raise a ValueError if this is no number of merges."""
+    if not isinstance(n_merges, Integral) or n_merges < 0:
+        raise ValueError(f"n_merges is a whole number of at least 0, got {n_merges!r}.")
+
+
+def check_pair_left(pairs: Sized) -> None:
+    """Raise a ValueError if no pair of neighbours is left to be merged."""
+    if not pairs:
+        raise ValueError(
+            "Every word is one token by now, and no pair is left: learn fewer merges, or from "
+            "more text."
+        )

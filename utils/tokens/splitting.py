@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import regex
 
-from utils.arguments import check_text
+from utils.arguments import described
 
 WORD = regex.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 GPT2_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -35,3 +35,19 @@ def pre_tokens(text: str, pattern: str = GPT2_PATTERN) -> list[str]:
     check_text(text)
     ends = (place for match in regex.finditer(pattern, text) for place in match.span())
     return [text[start:end] for start, end in pairwise((0, *ends, len(text))) if start < end]
+
+
+def check_text(text: object) -> None:
+    """Raise a ValueError if this is no text, or none that UTF-8 can write."""
+    if not isinstance(text, str):
+        raise ValueError(
+            f"Expected a text (str), got {described(text)}: bytes become one by .decode(), lists "
+            "of words by joining."
+        )
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"Letter {error.start} of the text is {text[error.start]!r}, half of a letter, which "
+            "UTF-8 can't write: read the file in the encoding in which it was written."
+        ) from None

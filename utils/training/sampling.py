@@ -6,12 +6,13 @@ mass of the distribution from which the symbol is drawn. Greedy decoding is `log
 
 import math
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from utils.arguments import check_k, check_length, check_logits, check_p, check_temperature
+from utils.arguments import check_logits, check_temperature
 
 ROUNDING = 1e-6  # 0.5 + 0.3 reaches 0.8, although float32 may make it 0.79999998
 
@@ -33,7 +34,8 @@ def top_k(logits: Tensor, k: int) -> Tensor:
     Of equal ones, those with the lower number are kept, so that exactly min(k, V) are left.
     Raises: ValueError if k < 1, or there is nothing to choose from.
     """
-    check_k(k)
+    if not isinstance(k, Integral) or k < 1:
+        raise ValueError(f"k is {k}: keep at least 1 symbol, a whole number of them.")
     check_logits(logits)
     return logits.masked_fill(_ranks(logits) >= k, -math.inf)
 
@@ -107,7 +109,8 @@ def generate(
     Shapes: first (B,), the symbols to begin with; returns those that follow, (B, ≤ length).
     Raises: ValueError if length < 1.
     """
-    check_length(length)
+    if length < 1:
+        raise ValueError(f"The length is {length}: generate at least 1 symbol.")
     symbol, said = first, []
     over = torch.zeros_like(first, dtype=torch.bool)
     with torch.no_grad():
@@ -126,3 +129,9 @@ def generate(
 def _ranks(logits: Tensor) -> Tensor:
     """The place of each logit in its row, from 0, the largest; equal ones keep their order."""
     return logits.argsort(dim=-1, descending=True, stable=True).argsort(dim=-1)
+
+
+def check_p(p: float) -> None:
+    """Raise a ValueError if p is no mass of probability."""
+    if not 0 < p <= 1:
+        raise ValueError(f"p is {p}: it is a mass of probability, above 0 and at most 1.")
