@@ -6,7 +6,7 @@ none is opened here.
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
-from utils.arguments import check_choice, check_folder, check_stored_names, check_stored_shape
+from utils.arguments import check_choice
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 ACTIVATION = {  # published name: ours
@@ -175,3 +175,35 @@ def read_json(file: Path) -> dict[str, Any]:
     if not isinstance(told, dict):
         raise ValueError(f"{file} holds a {type(told).__name__}, not a table: fetch it again.")
     return told
+
+
+def check_folder(folder: Path) -> None:
+    """Raise a ValueError if there is no such folder."""
+    if not folder.is_dir():
+        raise ValueError(f"There is no folder {folder}: a published model is a folder of files.")
+
+
+def check_stored_names(expected: Set[str], found: Set[str], folder: Path) -> None:
+    """Raise a ValueError if weights are missing from a folder, or it holds others."""
+    for what, names in (("lacks", expected - found), ("has also", found - expected)):
+        if names:
+            first, *more = sorted(names)
+            others = f" and {len(more)} more" if more else ""
+            raise ValueError(
+                f"{folder} {what} the weight {first}{others}: its config.json tells of another "
+                "model."
+            )
+
+
+def check_stored_shape(name: str, weight: Tensor, place: Tensor, folder: Path) -> None:
+    """Raise a ValueError if a weight is of another shape than its place, or no real numbers."""
+    if weight.shape != place.shape:
+        raise ValueError(
+            f"In {folder} the weight {name} is {tuple(weight.shape)}, and by its config.json it is "
+            f"{tuple(place.shape)}."
+        )
+    if not weight.is_floating_point():
+        raise ValueError(
+            f"In {folder} the weight {name} is of {weight.dtype}, perhaps quantised: fetch the "
+            "model in float16, bfloat16 or float32."
+        )

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from utils.arguments import check_context
 from utils.efficient import KVCache
 from utils.transformer import DecoderOnly
 
@@ -23,7 +22,11 @@ def cached_step(model: DecoderOnly, max_len: int, padding: Tensor | None = None)
     padding: how many of the first tokens of each text are padding in front, (B,).
     Raises: ValueError if max_len exceeds the model's context; the step, if a text exceeds max_len.
     """
-    check_context(max_len, model.config.max_len)
+    if max_len > model.config.max_len:
+        raise ValueError(
+            f"{max_len} tokens are to be read, and the model's context is {model.config.max_len}: "
+            "shorten the prompt, or write less."
+        )
     caches = [KVCache(max_len) for _ in range(model.config.n_layers)]
 
     @torch.no_grad()

@@ -7,15 +7,11 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import replace
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import (
-    check_even,
-    check_logits_alike,
-    check_temperature,
-    check_vectors_alike,
-)
+from utils.arguments import check_temperature, described
 from utils.pretraining.encoders import MaskedLanguageModel, PairEmbedding
 
 
@@ -29,7 +25,13 @@ def soft_target_loss(student_logits: Tensor, teacher_logits: Tensor, tau: float)
     Raises: ValueError if the shapes are not alike, no word is asked for, or the temperature is not
         above 0.
     """
-    check_logits_alike(student_logits, teacher_logits)
+    if student_logits.dim() != 2 or student_logits.shape != teacher_logits.shape:
+        raise ValueError(
+            "Expected logits (n, V) of student and teacher alike, got "
+            f"{tuple(student_logits.shape)} and {tuple(teacher_logits.shape)}."
+        )
+    if not len(student_logits):
+        raise ValueError("No word is asked for, so there is no loss: hide a larger share.")
     check_temperature(tau, teacher_logits)
     p = (teacher_logits.detach() / tau).softmax(dim=1)
     log_q = (student_logits / tau).log_softmax(dim=1)
@@ -43,7 +45,18 @@ def cosine_loss(x_student: Tensor, x_teacher: Tensor, real: Tensor) -> Tensor:
     gradient.
     Raises: ValueError if the shapes do not fit, or nothing is real.
     """
-    check_vectors_alike(x_student, x_teacher, real)
+    if x_student.dim() != 3 or x_student.shape != x_teacher.shape:
+        raise ValueError(
+            "Expected vectors (B, T, D) of student and teacher alike, got "
+            f"{tuple(x_student.shape)} and {tuple(x_teacher.shape)}."
+        )
+    if real.dtype != torch.bool or real.shape != x_student.shape[:2]:
+        raise ValueError(
+            f"Expected a boolean (B, T) = {tuple(x_student.shape[:2])}, True where something is "
+            f"real, got {described(real)}."
+        )
+    if not real.any():
+        raise ValueError("Nothing is real here, all is padding: there is no loss.")
     cos = F.cosine_similarity(x_student[real], x_teacher[real].detach(), dim=1)
     return (1 - cos).mean()
 
@@ -68,7 +81,11 @@ def student_of(
     choose: makes the student's blocks of a list of the teacher's.
     Raises: ValueError if the teacher's blocks can't be halved.
     """
-    check_even(teacher.config.n_layers)
+    if teacher.config.n_layers % 2:
+        raise ValueError(
+            f"A student has half of its teacher's blocks, and {teacher.config.n_layers} can't be "
+            "halved: take a teacher with an even number of them."
+        )
     student = deepcopy(teacher)
     student.encoder.blocks = nn.ModuleList(choose(list(teacher.encoder.blocks)))
     student.config = replace(teacher.config, n_layers=len(student.encoder.blocks))

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import check_sequences, check_sizes, check_types
+from utils.arguments import check_sequences, check_sizes
 from utils.attention import padding_mask
 from utils.classification import first_pool
 from utils.language import UnscaledEmbedding
@@ -59,7 +59,12 @@ class PairEmbedding(nn.Module):
         self.widen = nn.Identity() if width is None else nn.Linear(E, d_model)
 
     def forward(self, ids: Tensor, types: Tensor | None = None) -> Tensor:
-        check_types(types, ids, self.types is not None)
+        if types is not None and self.types is None:
+            raise ValueError("This model doesn't tell two sentences apart: leave the types out.")
+        if types is not None and types.shape != ids.shape:
+            raise ValueError(
+                f"Expected a type for each of the ids {tuple(ids.shape)}, got {tuple(types.shape)}."
+            )
         x = self.words(ids)
         if self.types is not None:
             x = x + self.types(torch.zeros_like(ids) if types is None else types)

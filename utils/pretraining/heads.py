@@ -10,14 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import (
-    check_evaluates,
-    check_gates,
-    check_kept,
-    check_no_memory,
-    check_plain,
-    check_several,
-)
+from utils.arguments import check_no_memory, check_plain
 from utils.self_attention import MultiHeadAttention
 from utils.transformer import Encoder, EncoderOnly
 
@@ -30,8 +23,15 @@ def gated(encoder: Encoder, gates: Tensor) -> Iterator[None]:
     Raises: ValueError if there is not one gate for each head, or blocks share their heads.
     """
     layers = [block.self_attention for block in encoder.blocks]
-    check_several(layers)
-    check_gates(gates, [layer.n_heads for layer in layers])
+    if len(set(map(id, layers))) < len(layers):
+        raise ValueError("Blocks share their heads here, and a gate is of one block.")
+    n_heads = [layer.n_heads for layer in layers]
+    L, h = len(n_heads), max(n_heads)
+    if min(n_heads) < h or gates.dim() not in (2, 3) or gates.shape[-2:] != (L, h):
+        raise ValueError(
+            f"Expected a gate for each head, (L, h) or (B, L, h), where blocks have "
+            f"{', '.join(map(str, n_heads))} heads, got {tuple(gates.shape)}."
+        )
     with ExitStack() as hooks:
         for layer, of_layer in zip(layers, gates.unbind(-2), strict=True):
             hook = layer.W_o.register_forward_pre_hook(_multiplied_by(of_layer))
@@ -54,7 +54,8 @@ def head_importance(model: EncoderOnly, batches: Iterable[tuple[Tensor, ...]]) -
     batches: of ids (B, T), lengths (B,) and labels (B,), as `BucketedBatches` gives them.
     Raises: ValueError if the model is in training mode, or as `gated` does.
     """
-    check_evaluates(model)
+    if model.training:
+        raise ValueError("The model is in training mode: call its eval() first.")
     blocks, like = model.encoder.blocks, model.output.weight
     sums = like.new_zeros(len(blocks), blocks[0].self_attention.n_heads)
     for ids, lengths, labels in batches:
@@ -78,7 +79,12 @@ class FewerHeads(MultiHeadAttention):
     def __init__(self, layer: MultiHeadAttention, kept: Iterable[int]):
         kept = sorted(kept)
         check_plain(layer, MultiHeadAttention)
-        check_kept(kept, layer.n_heads, layer.n_kv_heads)
+        if layer.n_kv_heads != layer.n_heads:
+            raise ValueError("Heads that share keys can't go one by one.")
+        if not kept or not set(kept) <= set(range(layer.n_heads)) or len(set(kept)) < len(kept):
+            raise ValueError(
+                f"Keep at least one of the heads 0 to {layer.n_heads - 1}, each once, got {kept}."
+            )
         how = {"dropout": layer.dropout, "rotary": layer.rotary, "attend": layer.attend}
         super().__init__(layer.d_model, layer.n_heads, bias=layer.b_in is not None, **how)
         d_k = layer.d_model // layer.n_heads

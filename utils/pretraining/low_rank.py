@@ -5,13 +5,14 @@ else.
 """
 
 from collections.abc import Iterator
+from numbers import Integral
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils import parametrize
 
-from utils.arguments import check_plain, check_rank
+from utils.arguments import check_plain
 from utils.self_attention import MultiHeadAttention
 
 ALPHA = 8.0  # as for RoBERTa, ibid., table 9
@@ -73,3 +74,9 @@ def self_attentions(encoder: nn.Module) -> Iterator[MultiHeadAttention]:
 def n_trained(model: nn.Module) -> int:
     """Count the parameters that are trained."""
     return sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
+
+
+def check_rank(rank: int, most: int) -> None:
+    """Raise a ValueError if a product of two thin matrices can't have this rank."""
+    if not isinstance(rank, Integral) or not 1 <= rank <= most:
+        raise ValueError(f"The rank is a whole number from 1 to {most} here, got {rank!r}.")

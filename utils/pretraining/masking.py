@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from utils.arguments import check_asked, check_dice, check_share, check_sizes
+from utils.arguments import check_share, check_sizes
 
 MASK = 4  # [MASK]; below it are the special symbols that no text holds, above it the words
 IGNORE = -100  # a target that `cross_entropy` leaves out
@@ -44,7 +44,14 @@ def mask_words(ids: Tensor, dice: Dice, share: float = 0.15) -> tuple[Tensor, Te
     Raises: ValueError if the share is none, or the dice are of another shape.
     """
     check_share("share", share)
-    check_dice(ids, dice)
+    if ids.dim() != 2:
+        raise ValueError(f"Expected ids (B, T), got {tuple(ids.shape)}.")
+    if any(of.shape != ids.shape for of in dice):
+        shapes = [tuple(of.shape) for of in dice]
+        raise ValueError(
+            f"Expected dice for each of the ids {tuple(ids.shape)}, got {shapes}: cast them for "
+            "the shape of the ids."
+        )
     asked = (dice.hides < share) & (ids > MASK)
     hidden = ids.masked_fill(asked & (dice.how < 0.8), MASK)
     hidden = torch.where(asked & (dice.how >= 0.9), dice.words, hidden)
@@ -59,6 +66,12 @@ def masked_word_loss(head: Callable[[Tensor], Tensor], x: Tensor, target: Tensor
     head: vectors (n, D) to logits (n, V). Shapes: x (B, T, D), target (B, T).
     Raises: ValueError if the shapes do not fit, or nothing is asked for.
     """
-    check_asked(x, target, target != IGNORE)
+    if x.dim() != 3 or x.shape[:2] != target.shape:
+        raise ValueError(
+            f"Expected vectors (B, T, D) and targets (B, T), got {tuple(x.shape)} and "
+            f"{tuple(target.shape)}."
+        )
     asked = target != IGNORE
+    if not asked.any():
+        raise ValueError("No word is asked for, so there is no loss: hide a larger share.")
     return F.cross_entropy(head(x[asked]), target[asked])

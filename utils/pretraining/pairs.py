@@ -5,12 +5,12 @@ A sentence is a list of ids, a part one sentence or several.
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
 import torch
 
-from utils.arguments import check_choice, check_share, check_two_parts
+from utils.arguments import check_choice, check_share
 from utils.seq2seq import BOS, EOS
 
 QUESTIONS = ("next", "order")
@@ -58,7 +58,16 @@ def two_parts(
     generator: torch's own if there is none.
     Raises: ValueError if there are no two sentences, or two neighbours don't fit.
     """
-    check_two_parts(document, length)
+    if len(document) < 2:
+        raise ValueError(
+            f"Two parts need a document of at least 2 sentences, got {len(document)}: leave it out."
+        )
+    longest = max(len(a) + len(b) for a, b in pairwise(document))
+    if longest > length:
+        raise ValueError(
+            f"Two neighbouring sentences have {longest} ids together, and {length} fit: allow "
+            "more, or leave them out."
+        )
     start = int(torch.randint(len(document) - 1, (), generator=generator))
     ends = [*accumulate(map(len, document[start:]))]
     n = bisect_right(ends, length)

@@ -1,10 +1,11 @@
 """Day 10: the pieces of words into which published models cut a text, from their own files."""
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
-from utils.arguments import check_choice, check_pieces
+from utils.arguments import check_choice
 from utils.language.folders import PublishedConfig, read_json
 
 BERTS = "[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"
@@ -81,3 +82,20 @@ def _word_pieces(lines: list[str], file: Path) -> Tokenizer:
         ends = ((token, ids[token]) for token in ("[SEP]", "[CLS]"))
         tokenizer.post_processor = processors.BertProcessing(*ends)
     return tokenizer
+
+
+def check_pieces(
+    ids: Mapping[str, int], special: Iterable[str], vocab_size: int, whole: bool, file: Path
+) -> None:
+    """Raise a ValueError if a vocabulary lacks a piece, or numbers more than a model knows.
+
+    whole: it has to number as many.
+    """
+    if missing := [piece for piece in special if piece not in ids]:
+        raise ValueError(f"{file} lacks {missing[0]!r}: it is cut short, or of another kind.")
+    last = max(ids.values())
+    if last >= vocab_size or (whole and len(ids) != vocab_size):
+        raise ValueError(
+            f"{file} has {len(ids)} pieces up to number {last}, and the config.json beside it "
+            f"tells of {vocab_size}: fetch both again."
+        )

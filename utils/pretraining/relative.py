@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import check_buckets, check_sizes
+from utils.arguments import check_sizes
 from utils.self_attention import dot_product_attention, split_heads
 from utils.transformer import CrossAttention
 
@@ -107,4 +107,21 @@ class UnscaledAttention(CrossAttention):
         """Refuse the library's layer, which divides its scores by √d_k."""
         raise ValueError(
             "The library's layer divides its scores by √d_k: load it into MultiHeadAttention."
+        )
+
+
+def check_buckets(n_buckets: int, max_distance: int, is_causal: bool) -> None:
+    """Raise a ValueError if these buckets can't hold the distances up to the largest."""
+    check_sizes(n_buckets=n_buckets, max_distance=max_distance)
+    sides = 1 if is_causal else 2
+    if n_buckets % (2 * sides):
+        raise ValueError(
+            f"n_buckets is divided into near and far{'' if is_causal else ', behind and ahead'}, "
+            f"so it is a multiple of {2 * sides}, got {n_buckets}."
+        )
+    near = n_buckets // sides // 2
+    if max_distance <= near:
+        raise ValueError(
+            f"{n_buckets} buckets hold the distances below {near} one by one, so max_distance is "
+            f"above {near}, got {max_distance}."
         )

@@ -5,19 +5,14 @@ Shapes: a weight is (n, d_in), its whole numbers too, its scale (n, 1); inputs a
 
 from copy import deepcopy
 from functools import cache
+from numbers import Integral
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from utils.arguments import (
-    check_exact_products,
-    check_no_memory,
-    check_plain,
-    check_roundable,
-    check_width,
-)
+from utils.arguments import check_no_memory, check_plain, check_width, described
 from utils.self_attention import MultiHeadAttention
 from utils.self_attention.multi_head import split_heads
 from utils.transformer import Encoder
@@ -41,7 +36,12 @@ def round_weight(weight: Tensor, bits: int = 8, by_row: bool = True) -> Rounded:
     Shapes: the scale is (n, 1), or (1, 1) if not by row.
     Raises: ValueError if this is no matrix of finite numbers, or bits are not from 2 to 8.
     """
-    check_roundable(weight, bits)
+    if weight.dim() != 2 or not weight.is_floating_point() or not weight.numel():
+        raise ValueError(f"Expected a matrix of real numbers, got {described(weight)}.")
+    if not weight.isfinite().all():
+        raise ValueError("A weight is NaN or infinite: no scale holds it.")
+    if not isinstance(bits, Integral) or not 2 <= bits <= 8:
+        raise ValueError(f"bits is a whole number from 2 to 8, got {bits!r}.")
     return _rounded(weight, 2 ** (bits - 1) - 1, 1 if by_row else (0, 1))
 
 
@@ -91,7 +91,11 @@ def whole_product(x: Tensor, weight: Rounded, bias: Tensor | None = None) -> Ten
     Raises: ValueError for inputs of another width, or where the processor's sums run over.
     """
     check_width(x, weight.whole.shape[1])
-    check_exact_products(has_exact_products())
+    if not has_exact_products():
+        raise ValueError(
+            "Here PyTorch adds products of int8 in 16 bits, where sums run over: widen the weights "
+            "instead."
+        )
     rows = _rounded(x.flatten(0, -2), 127, 1)
     sums = torch._int_mm(rows.whole, weight.whole.T)  # in int32
     y = rows.scale * weight.scale.T * sums

@@ -3,12 +3,14 @@
 A text is a list of n ids. A span is where it begins, and where what follows it begins.
 """
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 
 import torch
 from torch import Generator
 
-from utils.arguments import check_answer, check_noise, check_sentinels, check_spans
+from utils.arguments import check_share
 from utils.pretraining.masking import MASK
 
 Span = tuple[int, int]
@@ -19,7 +21,14 @@ def replace_spans(ids: Sequence[int], spans: Sequence[Span], symbols: Sequence[i
 
     Raises: ValueError if the spans are not in order, or not in the text.
     """
-    check_spans(len(ids), spans)
+    before = 0
+    for start, end in spans:
+        if not before <= start <= end <= len(ids):
+            raise ValueError(
+                f"The span from {start} to {end} doesn't fit behind {before} in a text of "
+                f"{len(ids)}: spans are in order, don't overlap, and lie in the text."
+            )
+        before = end
     source, kept_from = [], 0
     for (start, end), symbol in zip(spans, symbols, strict=False):
         source += [*ids[kept_from:start], symbol]
@@ -80,7 +89,9 @@ def put_back(source: Sequence[int], target: Sequence[int], sentinels: Sequence[i
     stands for nothing.
     Raises: ValueError if the target has a sentinel twice.
     """
-    check_answer(target, sentinels)
+    counts = Counter(symbol for symbol in target if symbol in sentinels)
+    if twice := [sentinel for sentinel, count in counts.items() if count > 1]:
+        raise ValueError(f"The target has the sentinel {twice[0]} twice: which one counts?")
     said: dict[int, list[int]] = {sentinel: [] for sentinel in sentinels}
     words: list[int] = []
     for symbol in target:
@@ -139,3 +150,22 @@ def permute_sentences(
     sentences = [[*ids[a:b]] for a, b in zip([0, *ends], [*ends, len(ids)], strict=True)]
     order = torch.randperm(len(sentences), generator=generator).tolist()
     return [symbol for number in order for symbol in sentences[number]]
+
+
+def check_noise(n: int, share: float, mean: float, least: int) -> None:
+    """Raise a ValueError if a text is too short to hide spans in, or nothing says how many."""
+    if n < least:
+        raise ValueError(f"A text of length {n} is too short: it takes {least} to hide some of it.")
+    check_share("share", share)
+    if not 1 <= mean < math.inf:
+        raise ValueError(f"The mean length of a span is at least 1, got {mean}.")
+
+
+def check_sentinels(ids: Sequence[int], sentinels: Sequence[int], least: int) -> None:
+    """Raise a ValueError if there are too few sentinels, or a text has one."""
+    if len(sentinels) < least:
+        raise ValueError(
+            f"{least - 1} spans and the end take {least} sentinels, got {len(sentinels)}."
+        )
+    if taken := [symbol for symbol in ids if symbol in sentinels]:
+        raise ValueError(f"The text has {taken[0]}, which is a sentinel: give them other numbers.")

@@ -6,11 +6,12 @@ Shapes: source (B, S), padded behind its ends, lengths (B,); target (B, T). Insi
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from numbers import Integral
 
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import check_sizes, check_text_to_text
+from utils.arguments import check_sizes
 from utils.language import RMSNorm
 from utils.positions import Rotary
 from utils.pretraining.relative import RelativeBias, UnscaledAttention
@@ -62,7 +63,16 @@ class TextToTextConfig(TransformerConfig):
         check_sizes(n_heads=self.n_heads, d_k=self.d_k)
         if self.n_decoder_layers is not None:
             check_sizes(n_decoder_layers=self.n_decoder_layers)
-        check_text_to_text(self)
+        of_t5 = {"norm": "pre", "positions": None, "n_kv_heads": None, "target_vocab_size": None}
+        for name, value in of_t5.items():
+            if getattr(self, name) != value:
+                raise ValueError(
+                    f"T5 has {name}={value!r}, got {getattr(self, name)!r}: leave {name} out."
+                )
+        if not isinstance(self.start, Integral) or not 0 <= self.start < self.vocab_size:
+            raise ValueError(
+                f"The start is a symbol from 0 to {self.vocab_size - 1}, got {self.start!r}."
+            )
 
     def attention(
         self, kind: Callable[..., nn.Module], rotary: Callable[[int], nn.Module] = Rotary

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from utils.arguments import check_ids, check_lengths, check_prompt
+from utils.arguments import check_ids, check_lengths
 from utils.language import cached_step
 from utils.training.sampling import chooser
 from utils.training.sampling import generate as go_on
@@ -32,7 +32,8 @@ def generate(
         context, ids are not of the vocabulary, lengths do not fit, or tokens can't be chosen so.
     """
     check_ids(ids, model.config.vocab_size)
-    check_prompt(ids)
+    if not ids.shape[1]:
+        raise ValueError("The prompt is empty: begin with one token at least.")
     T, padding = ids.shape[1], None
     if lengths is not None:
         check_lengths(lengths, len(ids), T)

@@ -10,7 +10,7 @@ from sacrebleu.metrics import BLEU
 from sklearn.metrics import confusion_matrix as count_confusions
 from torch import Tensor
 
-from utils.arguments import check_nats, check_sizes, check_text_ids
+from utils.arguments import check_sizes, described, is_whole
 
 ROWS = 64  # windows of a text that are read at once
 
@@ -78,7 +78,8 @@ def surprises(model: Callable[[Tensor], Tensor], ids: Tensor, context: int) -> T
     Raises: ValueError if context is below 1, or there are fewer than two tokens.
     """
     check_sizes(context=context)
-    check_text_ids(ids)
+    if not is_whole(ids) or ids.dim() != 1 or len(ids) < 2:
+        raise ValueError(f"Expected the ids (n,) of two tokens or more, got {described(ids)}.")
     pairs = torch.stack([ids[:-1], ids[1:]], dim=-1)  # a token and the next
     whole = len(pairs) // context * context
     found = []
@@ -229,3 +230,9 @@ def mean_and_spread(values) -> MeanAndSpread:
     if len(values) < 2:
         raise ValueError(f"There are {len(values)} values: a spread needs two or more, one a seed.")
     return MeanAndSpread(statistics.mean(values), statistics.stdev(values))
+
+
+def check_nats(nats: float) -> None:
+    """Raise a ValueError if this is no mean loss."""
+    if not nats >= 0:
+        raise ValueError(f"A mean loss of {nats} nats can't be: it is at least 0.")
