@@ -21,7 +21,6 @@ from utils.recurrent import (
     Embedding,
     LanguageModel,
     SequenceClassifier,
-    Stacked,
     Streaming,
     detach,
     each,
@@ -113,45 +112,20 @@ def test_a_layer_equals_the_librarys_with_gradients(kind, library_kind, size, pa
 
 @pytest.mark.parametrize(("kind", "library_kind"), KINDS, ids=NAMES[:3])
 @pytest.mark.parametrize("padded", [False, True])
-def test_a_stack_in_two_directions_equals_the_librarys(kind, library_kind, padded):
-    B, T, D, N, L = 4, 6, 3, 5, 3
-    library = build(library_kind(D, N, L, batch_first=True, bidirectional=True))
-    widths = [D, 2 * N, 2 * N]
-    ours = Stacked([Bidirectional(kind(width, N), kind(width, N)) for width in widths]).double()
+def test_a_layer_in_two_directions_equals_the_librarys_with_gradients(kind, library_kind, padded):
+    B, T, D, N = 4, 6, 3, 5
+    library = build(library_kind(D, N, batch_first=True, bidirectional=True))
+    ours = Bidirectional(kind(D, N), kind(D, N)).double()
     ours.load_library(library)
     x = draw(B, T, D).requires_grad_()
     lengths = draw_lengths(B, T) if padded else None
     y, last = ours(x, lengths=lengths)
     expected_y, expected_last = library_run(library, x, None, lengths)
-    by_layer = []  # the library has (L·2, B, N) for h, and for c; ours is a tuple of layers
-    for index in range(L):
-        for s in flat(expected_last):
-            by_layer.append(torch.cat([s[2 * index], s[2 * index + 1]], dim=1))
-    assert_close([y, *flat(last)], [expected_y, *by_layer])
-    assert_close(gradients([y, *flat(last)], [x]), gradients([expected_y, *by_layer], [x]))
-    assert torch.equal(ours.hidden(last), flat(last[-1])[0])
-
-
-@pytest.mark.parametrize(("kind", "library_kind"), KINDS, ids=NAMES[:3])
-def test_a_single_layer_in_two_directions_equals_the_librarys(kind, library_kind):
-    library = build(library_kind(3, 5, batch_first=True, bidirectional=True))
-    ours = Bidirectional(kind(3, 5), kind(3, 5)).double()
-    ours.load_library(library)
-    x = draw(4, 6, 3)
-    torch.testing.assert_close(ours(x)[0], library(x)[0], **EXACT)
-
-
-@pytest.mark.parametrize(("kind", "library_kind"), KINDS, ids=NAMES[:3])
-def test_a_stack_goes_on_from_its_states_as_the_librarys_does(kind, library_kind):
-    library = build(library_kind(3, 4, 2, batch_first=True))
-    ours = Stacked([kind(3, 4), kind(4, 4)]).double()
-    ours.load_library(library)
-    x = draw(2, 7, 3)
-    _, state = ours(x[:, :4])
-    y, last = ours(x[:, 4:], state)
-    expected_y, expected_last = library(x)
-    torch.testing.assert_close(y, expected_y[:, 4:], **EXACT)
-    torch.testing.assert_close(ours.hidden(last), flat(expected_last)[0][-1], **EXACT)
+    y = [y, *flat(last)]
+    expected_y = [expected_y, *(torch.cat([*s], dim=1) for s in flat(expected_last))]  # (2, B, N)
+    assert_close(y, expected_y)
+    assert_close(gradients(y, [x]), gradients(expected_y, [x]))
+    assert torch.equal(ours.hidden(last), flat(last)[0])
 
 
 # Equal to a loop ----------------------------------------------------------------------------------
@@ -218,17 +192,6 @@ def test_the_steps_of_the_cell_are_those_of_the_layer(make):
     # a state in the middle, with what it keeps to itself
     middle = layer(x, lengths=torch.full((4,), 3))[1]
     torch.testing.assert_close(flat(middle)[-1], all_states[2], **EXACT)
-
-
-def test_a_stacks_cell_takes_the_steps_of_its_layers():
-    stack = Stacked([build(GRU(3, 4)), build(LSTM(4, 2), seed=5), build(RNN(2, 6), seed=9)])
-    x = draw(5, 7, 3)
-    state, shown = stack.initial_state(5), []
-    for x_t in x.unbind(1):
-        state = stack.cell(x_t, state)
-        shown.append(stack.hidden(state))
-    y, last = stack(x)
-    assert_close([y, *flat(last)], [torch.stack(shown, dim=1), *flat(state)])
 
 
 @pytest.mark.parametrize("lengths", [None, [4, 1]])
@@ -357,10 +320,8 @@ def test_only_a_layer_of_the_same_kind_and_size_is_loaded(kind, library_kind):
     ):
         with pytest.raises(ValueError, match="3 inputs, a state of 4 and biases, got .* of mode"):
             ours.load_library(wrong)
-    with pytest.raises(ValueError, match=f"Expected layer 1 of the library's {ours.library_mode}"):
-        ours.load_part(library_kind(3, 4), 1)
-    with pytest.raises(ValueError, match="Expected layer 0"):
-        ours.load_part(library_kind(3, 4), 0, reverse=True)
+    with pytest.raises(ValueError, match=f"Expected a layer of .* {ours.library_mode}"):
+        ours.load_direction(library_kind(3, 4), reverse=True)
     assert all(torch.equal(before[name], value) for name, value in ours.state_dict().items())
 
 
@@ -369,8 +330,8 @@ def test_an_rnn_with_relu_is_another_layer():
         RNN(3, 4).load_library(nn.RNN(3, 4, nonlinearity="relu", batch_first=True))
 
 
-def make_library(kind=nn.GRU, n_layers=1, both=False, dropout=0.0, batch_first=True):
-    how = {"dropout": dropout, "bidirectional": both, "batch_first": batch_first}
+def make_library(kind=nn.GRU, n_layers=1, both=False, batch_first=True):
+    how = {"bidirectional": both, "batch_first": batch_first}
     return kind(3, 4, n_layers, **how)
 
 
@@ -383,23 +344,6 @@ OTHERS = {
         lambda: Bidirectional(GRU(3, 4), GRU(3, 4)),
         lambda: make_library(n_layers=2, both=True),
         "num_layers=1",
-    ),
-    "a stack of two": (lambda: Stacked([GRU(3, 4)]), lambda: make_library(n_layers=2), "layers=1"),
-    "no stack": (lambda: Stacked([GRU(3, 4), GRU(4, 4)]), make_library, "num_layers=2"),
-    "both ways up": (
-        lambda: Stacked([GRU(3, 4), GRU(4, 4)]),
-        lambda: make_library(n_layers=2, both=True),
-        "bidirectional=False",
-    ),
-    "dropout": (
-        lambda: Stacked([GRU(3, 4), GRU(4, 4)]),
-        lambda: make_library(n_layers=2, dropout=0.3),
-        "dropout=0.0",
-    ),
-    "another dropout": (
-        lambda: Stacked([GRU(3, 4), GRU(4, 4)], dropout=0.2),
-        lambda: make_library(n_layers=2, dropout=0.3),
-        "dropout=0.2",
     ),
     "another reset": (
         lambda: GRU(3, 4, reset="before"),
@@ -429,7 +373,6 @@ def test_dropout_of_a_single_layer_does_nothing_so_it_is_loaded():
     library = nn.GRU(3, 4, batch_first=True, dropout=0.3)
     ours = GRU(3, 4)
     ours.load_library(library)
-    Stacked([ours]).load_library(library)
     torch.testing.assert_close(ours(X)[0], library(X)[0])
 
 
@@ -557,7 +500,6 @@ MODEL_LAYERS = {
     "RNN": lambda: RNN(3, 4),
     "LSTM": lambda: LSTM(3, 4),
     "GRU": lambda: GRU(3, 4),
-    "stack": lambda: Stacked([LSTM(3, 5), GRU(5, 4)]),
 }
 
 
@@ -618,7 +560,6 @@ def test_a_layer_says_what_it_reads_and_writes():
     for layer, sizes in (
         (RNN(3, 4), (3, 4)),
         (Bidirectional(LSTM(3, 4), LSTM(3, 6)), (3, 10)),
-        (Stacked([GRU(3, 4), GRU(4, 5), GRU(5, 2)]), (3, 2)),
     ):
         assert (layer.input_size, layer.output_size) == sizes
         assert layer(draw(2, 7, 3).float())[0].shape == (2, 7, sizes[1])
@@ -626,9 +567,6 @@ def test_a_layer_says_what_it_reads_and_writes():
 
 READERS = MODEL_LAYERS | {
     "both directions": lambda: Bidirectional(LSTM(3, 4), LSTM(3, 6)),
-    "stack in both directions": lambda: Stacked(
-        [Bidirectional(GRU(3, 4), GRU(3, 5)), Bidirectional(RNN(9, 2), RNN(9, 6))]
-    ),
 }
 
 
@@ -658,61 +596,7 @@ def test_a_classifier_learns_what_stands_at_the_start_of_each_sequence():
     assert (model(ids, lengths).argmax(dim=1) == ids[:, 0]).float().mean() > 0.95
 
 
-# Dropout between layers, padding, precision, compilation ------------------------------------------
-
-
-def test_dropout_stands_between_layers_and_nowhere_else():
-    """With p = 0.5 a layer above reads 0, or twice what the one below shows."""
-    torch.manual_seed(0)
-    below, above = RNN(3, 400), RNN(400, 4)
-    read = []
-    above.register_forward_pre_hook(lambda _, inputs: read.append(inputs[0]))
-    stack = Stacked([below, above], dropout=0.5)
-    x = torch.randn(6, 5, 3)
-    y, (h_below, _) = stack(x)
-    shown, last = below(x)
-    assert torch.equal(h_below, last)  # what goes on in time is whole
-    kept = read[0] != 0
-    torch.testing.assert_close(read[0], torch.where(kept, 2 * shown, 0))
-    assert kept.float().mean() == pytest.approx(0.5, abs=0.03)
-    assert kept.float().mean(dim=1).unique().numel() > 2  # each step is drawn anew
-    assert torch.equal(y, above(read[0])[0])  # what the uppermost shows is whole
-    assert not torch.equal(y, stack(x)[0])
-    stack.eval()
-    assert torch.equal(stack(x)[0], above(shown)[0])
-
-
-def test_a_stacks_cell_drops_as_its_walk_does():
-    torch.manual_seed(0)
-    stack = Stacked([RNN(3, 400), RNN(400, 4)], dropout=0.5)
-    read = []
-    stack.layers[1].cell = lambda x_t, state: read.append(x_t) or state
-    (h, _) = stack.cell(torch.randn(6, 3), stack.initial_state(6))
-    kept = read[0] != 0
-    torch.testing.assert_close(read[0], torch.where(kept, 2 * h, 0))
-    assert kept.float().mean() == pytest.approx(0.5, abs=0.05)
-
-
-@pytest.mark.parametrize(("kind", "library_kind"), KINDS, ids=NAMES[:3])
-def test_a_stack_without_dropout_in_evaluation_equals_the_librarys_with_it(kind, library_kind):
-    library = build(library_kind(3, 4, 3, batch_first=True, dropout=0.4)).eval()
-    ours = Stacked([kind(3, 4), kind(4, 4), kind(4, 4)], dropout=0.4).double().eval()
-    ours.load_library(library)
-    x = draw(2, 7, 3)
-    torch.testing.assert_close(ours(x)[0], library(x)[0], **EXACT)
-
-
-def test_dropout_between_layers_has_the_spread_of_the_librarys():
-    """No masks can be shared, so the mean and the variance over many draws are compared."""
-    torch.manual_seed(0)
-    library = nn.GRU(3, 8, 2, batch_first=True, dropout=0.5)
-    ours = Stacked([GRU(3, 8), GRU(8, 8)], dropout=0.5)
-    ours.load_library(library)
-    x = torch.randn(1, 4, 3).expand(4000, -1, -1)
-    with torch.no_grad():
-        y, expected = ours(x)[0][:, -1], library(x)[0][:, -1]
-    torch.testing.assert_close(y.mean(dim=0), expected.mean(dim=0), rtol=0, atol=0.02)
-    torch.testing.assert_close(y.var(dim=0), expected.var(dim=0), rtol=0.2, atol=1e-4)
+# Padding, precision, compilation ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
@@ -758,8 +642,8 @@ def test_mixed_precision_works_as_the_librarys_does(kind, library_kind):
 @pytest.mark.parametrize("make", LAYERS, ids=NAMES)
 def test_models_train_in_mixed_precision(make):
     torch.manual_seed(0)
-    stack = Stacked([Bidirectional(make(6, 4), make(6, 4)), make(8, 8)], dropout=0.1)
-    classifier, language = SequenceClassifier(9, 6, stack, 3), LanguageModel(9, 6, make(6, 8))
+    both = Bidirectional(make(6, 4), make(6, 4))
+    classifier, language = SequenceClassifier(9, 6, both, 3), LanguageModel(9, 6, make(6, 8))
     ids, lengths = torch.randint(9, (4, 5)), torch.tensor([5, 2, 1, 4])
     for model, read in (
         (classifier, lambda: classifier(ids, lengths)),
@@ -787,7 +671,7 @@ def test_models_compile_whole(make):
     torch.compiler.reset()
     torch.manual_seed(0)
     both = Bidirectional(make(3, 2), make(3, 2))
-    classifier = SequenceClassifier(5, 3, Stacked([both, make(4, 4)]), 2)
+    classifier = SequenceClassifier(5, 3, both, 2)
     language = LanguageModel(5, 3, make(3, 4))
     ids, lengths = torch.randint(5, (2, 3)), torch.tensor([3, 1])
     for model, read in (
@@ -811,7 +695,7 @@ def test_a_batch_without_a_sequence_is_read_as_the_library_reads_it(kind, librar
         assert y.shape == (0, 5, 4)
         y.sum().backward()
         assert x.grad.shape == (0, 5, 3)
-    assert Stacked([Bidirectional(kind(3, 4), kind(3, 4))])(x)[0].shape == (0, 5, 8)
+    assert Bidirectional(kind(3, 4), kind(3, 4))(x)[0].shape == (0, 5, 8)
     assert LanguageModel(7, 3, kind(3, 4))(torch.zeros(0, 5, dtype=torch.int64))[0].shape == (
         0,
         5,
@@ -870,7 +754,7 @@ def assert_one_sentence(message: str) -> None:
 @pytest.mark.parametrize(("call", "sentence"), BAD.values(), ids=BAD.keys())
 def test_bad_sequences_get_one_sentence(make, call, sentence):
     both = Bidirectional(make(3, 4), make(3, 4))
-    for layer in (make(3, 4), both, Stacked([both])):
+    for layer in (make(3, 4), both):
         with pytest.raises(ValueError, match=sentence) as caught:
             call(layer)
         assert_one_sentence(str(caught.value))
@@ -888,10 +772,6 @@ BUILDS = {
         lambda: GRU(3, 4, reset="later"),
         "Unknown reset 'later': choose .* 'before', 'after'",
     ),
-    "stack": (lambda: Stacked([RNN(3, 4), RNN(5, 2)]), "5 inputs does not fit onto .* 4 outputs"),
-    "empty stack": (lambda: Stacked([]), "at least one layer"),
-    "stack's states": (lambda: Stacked([RNN(3, 4)])(X, (H, H)), "Expected 1 .* states, got 2"),
-    "dropout": (lambda: Stacked([RNN(3, 4)], dropout=1), "dropout is a share .* got 1"),
     "kinds": (lambda: Bidirectional(RNN(3, 4), GRU(3, 4)), "same kind .* got RNN .* and GRU"),
     "widths": (lambda: Bidirectional(RNN(3, 4), RNN(2, 4)), "of 3 inputs and RNN of 2 inputs"),
     "no unit": (lambda: LSTM(3, 0), "hidden_size is a whole number of at least 1, got 0"),

@@ -5,7 +5,6 @@ would stop the device once a step.
 """
 
 import math
-from collections.abc import Sequence
 from numbers import Integral
 
 import torch
@@ -81,24 +80,6 @@ def check_lengths(lengths: Tensor, batch_size: int, T: int) -> None:
         raise ValueError(f"A length is {longest}, but the sequences have only {T} steps.")
 
 
-def check_stack(layers: Sequence) -> None:
-    """Raise a ValueError if there is no layer, or one does not fit onto the one below."""
-    if not layers:
-        raise ValueError("A stack needs at least one layer.")
-    for below, above in zip(layers, layers[1:], strict=False):
-        if below.output_size != above.input_size:
-            raise ValueError(
-                f"A layer with {above.input_size} inputs does not fit onto one with "
-                f"{below.output_size} outputs."
-            )
-
-
-def check_states(state: Sequence, n_layers: int) -> None:
-    """Raise a ValueError if there is not one state for each layer of a stack."""
-    if len(state) != n_layers:
-        raise ValueError(f"Expected {n_layers} layers' states, got {len(state)}.")
-
-
 def check_ids(ids: Tensor, vocab_size: int) -> None:
     """Raise a ValueError if ids are not whole numbers (B, T) of the vocabulary."""
     if not is_whole(ids) or ids.dim() != 2:
@@ -111,20 +92,6 @@ def check_ids(ids: Tensor, vocab_size: int) -> None:
             f"Ids run from 0 to {vocab_size - 1} in this vocabulary, got "
             f"{smallest if smallest < 0 else largest}."
         )
-
-
-def check_library(library: object, dropout: float = 0.0, **expected: object) -> None:
-    """Raise a ValueError if the library's recurrent layer computes something else.
-
-    expected: num_layers and bidirectional; batch_first is always true here.
-    """
-    expected = {**expected, "batch_first": True}
-    if getattr(library, "num_layers", 1) > 1:  # with one layer, the library's dropout does nothing
-        expected["dropout"] = dropout
-    found = {name: getattr(library, name, value) for name, value in expected.items()}
-    if found != expected:
-        wanted = ", ".join(f"{name}={value}" for name, value in expected.items())
-        raise ValueError(f"Expected a layer of the library's with {wanted}, got {library}.")
 
 
 # Choosing a symbol --------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ from utils.recurrent.networks import (
     Embedding,
     LanguageModel,
     SequenceClassifier,
-    Stacked,
     Streaming,
     reverse,
 )
@@ -22,7 +21,6 @@ __all__ = [
     "LanguageModel",
     "Recurrent",
     "SequenceClassifier",
-    "Stacked",
     "State",
     "Streaming",
     "detach",

@@ -1,19 +1,10 @@
-"""Days 2 and 3: what is built of recurrent layers: stacks, two directions, and whole models."""
-
-from collections.abc import Iterable
+"""Days 2 and 3: what is built of recurrent layers: two directions, and whole models."""
 
 import torch
 from torch import Tensor, nn
 
-from utils.arguments import (
-    check_ids,
-    check_library,
-    check_share,
-    check_sizes,
-    check_stack,
-    check_states,
-)
-from utils.recurrent.rnn import Recurrent, State, detach
+from utils.arguments import check_ids, check_sizes
+from utils.recurrent.rnn import Recurrent, State, check_library, detach
 
 
 def reverse(x: Tensor, lengths: Tensor | None = None) -> Tensor:
@@ -66,76 +57,9 @@ class Bidirectional(nn.Module):
 
     def load_library(self, library: nn.RNNBase) -> None:
         """Take the weights of a bidirectional layer of the library, and of no other."""
-        check_library(library, num_layers=1, bidirectional=True)
-        self.load_part(library, 0)
-
-    def load_part(self, library: nn.RNNBase, layer: int) -> None:
-        """Take the weights of one layer of the library's bidirectional stack."""
-        self.ahead.load_part(library, layer)
-        self.back.load_part(library, layer, reverse=True)
-
-
-class Stacked(nn.Module):
-    """Recurrent layers one above the other: each reads the outputs of the one below.
-
-    dropout: the share of these outputs that a layer above does not get to read in training, each
-    step drawn anew (Zaremba et al., 2014, §3.2): between the layers, so not at either end.
-    Shapes: x (B, T, D) to the uppermost outputs (B, T, N) and a tuple of all layers' states.
-    Raises: ValueError if there is no layer, or one does not fit onto the one below.
-    """
-
-    def __init__(self, layers: Iterable[nn.Module], dropout: float = 0.0):
-        super().__init__()
-        check_share("dropout", dropout)
-        self.layers = nn.ModuleList(layers)
-        check_stack(self.layers)
-        self.dropout = nn.Dropout(dropout)
-        self.input_size, self.output_size = self.layers[0].input_size, self.layers[-1].output_size
-
-    def hidden(self, state: tuple) -> Tensor:
-        """Return what the uppermost layer shows: h (B, N)."""
-        return self.layers[-1].hidden(state[-1])
-
-    def forward(
-        self, x: Tensor, state: tuple | None = None, lengths: Tensor | None = None
-    ) -> tuple[Tensor, tuple]:
-        """Read the sequences x (B, T, D), from a tuple of states on or from zeros.
-
-        Raises: ValueError as the layers do, or if there is not one state for each layer.
-        """
-        state = (None,) * len(self.layers) if state is None else state
-        check_states(state, len(self.layers))
-        last = []
-        for layer, layer_state in zip(self.layers, state, strict=True):
-            x, layer_state = layer(self.dropout(x) if last else x, layer_state, lengths)
-            last.append(layer_state)
-        return x, tuple(last)
-
-    def cell(self, x_t: Tensor, state: tuple) -> tuple:
-        """Return the states after one more input. Shapes: x_t (B, D)."""
-        new = []
-        for layer, layer_state in zip(self.layers, state, strict=True):
-            new.append(layer.cell(self.dropout(x_t) if new else x_t, layer_state))
-            x_t = layer.hidden(new[-1])
-        return tuple(new)
-
-    def initial_state(self, batch_size: int) -> tuple:
-        """Return the states before the first step, one for each layer."""
-        return tuple(layer.initial_state(batch_size) for layer in self.layers)
-
-    def load_library(self, library: nn.RNNBase) -> None:
-        """Take the weights of the library's stack.
-
-        Raises: ValueError if it computes anything else than this stack.
-        """
-        check_library(
-            library,
-            num_layers=len(self.layers),
-            bidirectional=isinstance(self.layers[0], Bidirectional),
-            dropout=self.dropout.p,
-        )
-        for index, layer in enumerate(self.layers):
-            layer.load_part(library, index)
+        check_library(library, bidirectional=True)
+        self.ahead.load_direction(library)
+        self.back.load_direction(library, reverse=True)
 
 
 class Embedding(nn.Embedding):

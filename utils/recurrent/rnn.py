@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import check_library, check_sequences, check_sizes
+from utils.arguments import check_sequences, check_sizes
 
-State = Tensor | tuple  # h (B, N); of an LSTM (h, c); of a stack a tuple of its layers' states
+State = Tensor | tuple  # h (B, N); of an LSTM (h, c)
 
 
 def each(function: Callable[[Tensor], object], state: State) -> object:
@@ -112,22 +112,22 @@ class Recurrent(nn.Module):
 
         Raises: ValueError if it computes anything else than this layer.
         """
-        check_library(library, num_layers=1, bidirectional=False)
-        self.load_part(library, 0)
+        check_library(library, bidirectional=False)
+        self.load_direction(library)
 
-    def load_part(self, library: nn.RNNBase, layer: int, reverse: bool = False) -> None:
-        """Take the weights of one layer and direction of the library's stack.
+    def load_direction(self, library: nn.RNNBase, reverse: bool = False) -> None:
+        """Take the weights of one direction of the library's layer.
 
         Raises: ValueError if it is of another kind or size.
         """
-        suffix = f"_l{layer}" + "_reverse" * reverse
+        suffix = "_l0" + "_reverse" * reverse
         names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         weights = [getattr(library, name + suffix, torch.empty(0)) for name in names]
         sizes = [self.W_x.shape, self.W_h.shape, self.b.shape, self.b.shape]
         mode = getattr(library, "mode", None)
         if mode != self.library_mode or [w.shape for w in weights] != sizes:
             raise ValueError(
-                f"Expected layer {layer} of the library's {self.library_mode} with "
+                f"Expected a layer of the library's {self.library_mode} with "
                 f"{self.input_size} inputs, a state of {self.hidden_size} and biases, "
                 f"got {library} of mode {mode}."
             )
@@ -168,3 +168,12 @@ def numbers_of(state: Tensor | tuple) -> torch.dtype:
     if isinstance(state, tuple):
         return reduce(torch.promote_types, map(numbers_of, state))
     return state.dtype
+
+
+def check_library(library: object, bidirectional: bool) -> None:
+    """Raise a ValueError if the library's recurrent layer computes something else."""
+    expected = {"num_layers": 1, "bidirectional": bidirectional, "batch_first": True}
+    found = {name: getattr(library, name, value) for name, value in expected.items()}
+    if found != expected:
+        wanted = ", ".join(f"{name}={value}" for name, value in expected.items())
+        raise ValueError(f"Expected a layer of the library's with {wanted}, got {library}.")
