@@ -34,7 +34,7 @@ from torch import nn
 
 from utils import recurrent
 from utils.data.docstrings import docstring_text
-from utils.data.text import Vocabulary
+from utils.data.text import Vocabulary, stream
 from utils.exercises.gates import check
 from utils.exercises.progress import checklist
 from utils.measure import experiments
@@ -44,10 +44,10 @@ from utils.show.display import observe
 from utils.show.mechanisms import gates as mechanisms
 from utils.show.plotting import bars, curves, heat_map, use_book_style
 from utils.show.views import gates, guess, quiz, writing
-from utils.tasks.memory import beside_the_road, fades, perplexities, right_symbols
-from utils.tasks.memory import seeds_that_learn, telling_unit, trained_repeater
+from utils.tasks.characters import train_characters
+from utils.tasks.memory import beside_the_road, fades, perplexities, recall_ids, right_symbols
+from utils.tasks.memory import seeds_that_learn, telling_unit, train_recall, trained_repeater
 from utils.training.loop import evaluate
-from utils.training.recipes import recall_ids, stream, train_characters, train_recall
 from utils.training.sampling import sample
 
 use_book_style()

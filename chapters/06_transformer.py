@@ -47,8 +47,9 @@ from utils.show.plotting import COLOURS, curves, heat_map, in_chinese, use_book_
 from utils.show.views import guess, quiz, stream, translation
 from utils.tasks import stacks
 from utils.tasks.short_translation import ASKED, ShortTask, menus, recurrent
+from utils.tasks.translation import train_translator
 from utils.training.loop import Batches, fit
-from utils.training.recipes import rise_and_fall, train_translator
+from utils.training.recipes import rise_and_fall
 
 use_book_style()
 

@@ -6,7 +6,7 @@ There, all rows have the paper's setting; here, each differs from it in one numb
 
 import torch
 
-from utils.training.recipes import train_sorter
+from utils.tasks.sorting import train_sorter
 from utils.transformer import Tagger, TransformerConfig
 
 ADAM = {"library's β₂": (0.999, 1e-9), "library's ε": (0.98, 1e-8), "short memory": (0.9, 1e-9)}

@@ -8,9 +8,9 @@ from torch.nn import functional as F
 
 from utils.convolution import DigitsNet, LeNet, SmallAlexNet, SmallGoogLeNet
 from utils.data.pictures import digits
+from utils.tasks.digits import train_digits
 from utils.training.loop import evaluate
 from utils.training.metrics import accuracy
-from utils.training.recipes import train_digits
 
 PARAMETERS = {
     "model": ["dense network", "LeNet", "small AlexNet", "small GoogLeNet", "DigitsNet"],

@@ -26,7 +26,8 @@ from utils.efficient import (
     use_form,
     window_attention,
 )
-from utils.training.recipes import train_tagger
+from utils.training.loop import Batches
+from utils.training.recipes import tag_loss, train_once
 from utils.transformer import Tagger, TransformerConfig
 
 PARAMETERS = {
@@ -74,7 +75,8 @@ def measure(method: str, task: str, seed: int) -> dict:
     model = Tagger(config, n_classes)
     if method != "full":
         use_form(model, lambda number: form(method, 32, 10 * seed + number))
-    train_tagger(model, *train, learning_rate=RATE, seed=seed)
+    batches = Batches(*train, batch_size=16)
+    train_once(model, tag_loss, batches, learning_rate=RATE, seed=seed)
     found = dict.fromkeys(COLUMNS) | {"steps": steps} | judged(model.eval(), *test)
     if method == "full":
         found |= spectrum(model, test[0]) | exchanged(model, seed, *test)

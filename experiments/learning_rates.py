@@ -12,10 +12,10 @@ import torch
 from torch.nn import functional as F
 
 from utils.data.docstrings import docstring_text
-from utils.data.text import Vocabulary
+from utils.data.text import Vocabulary, stream
 from utils.recurrent import GRU, LSTM, RNN, LanguageModel, Streaming
+from utils.tasks.characters import train_characters
 from utils.training.loop import evaluate
-from utils.training.recipes import stream, train_characters
 
 PARAMETERS = {
     "layer": ["RNN", "GRU", "LSTM"],

@@ -6,7 +6,7 @@ and one head, which answers from the mean of what it made of each symbol.
 
 import torch
 
-from utils.training.recipes import train_recall
+from utils.tasks.memory import train_recall
 from utils.transformer import EncoderOnly, TransformerConfig
 
 PARAMETERS = {"length": 512, "rounds": 12, "seed": [0, 1, 2]}  # of 50 steps

@@ -6,7 +6,7 @@ The encoder is that of long_recall; the RNN and the LSTM have about as many para
 import torch
 
 from utils.recurrent import LSTM, RNN, SequenceClassifier
-from utils.training.recipes import train_recall
+from utils.tasks.memory import train_recall
 from utils.transformer import EncoderOnly, TransformerConfig
 
 PARAMETERS = {"model": ["RNN", "LSTM", "Transformer"], "length": 1024, "seed": [0, 1, 2]}

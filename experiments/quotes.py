@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from utils.data.docstrings import docstring_text
 from utils.data.text import Vocabulary
 from utils.recurrent import LSTM, LanguageModel, Streaming
-from utils.training.recipes import train_characters
+from utils.tasks.characters import train_characters
 
 PARAMETERS = {"epochs": [0, 6], "seed": [0, 1, 2]}
 HIDDEN_SIZE, LETTERS, SHOWN = 120, 10_000, 48

@@ -9,7 +9,7 @@ import math
 import torch
 
 from utils.recurrent import GRU, LSTM, RNN, SequenceClassifier
-from utils.training.recipes import train_recall
+from utils.tasks.memory import train_recall
 
 PARAMETERS = {
     "layer": ["RNN", "GRU", "GRU, keeping", "LSTM, bias 0", "LSTM, bias 1", "LSTM, keeping"],

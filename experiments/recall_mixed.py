@@ -7,7 +7,7 @@ ones. All networks have about as many parameters as the RNN.
 import torch
 
 from utils.recurrent import GRU, LSTM, RNN, SequenceClassifier
-from utils.training.recipes import train_recall
+from utils.tasks.memory import train_recall
 
 PARAMETERS = {
     "layer": ["RNN", "GRU", "LSTM"],

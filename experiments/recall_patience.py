@@ -3,7 +3,7 @@
 import torch
 
 from utils.recurrent import RNN, SequenceClassifier
-from utils.training.recipes import train_recall
+from utils.tasks.memory import train_recall
 
 PARAMETERS = {
     "length": [20, 50],

@@ -12,9 +12,8 @@ import torch
 from utils.data.text import EOS, pad
 from utils.data.translation import Pair
 from utils.seq2seq import Seq2Seq, Seq2SeqConfig, greedy_decode, sequence_loss
-from utils.tasks.translation import MAX_LEN, Task
+from utils.tasks.translation import MAX_LEN, Task, train_translator
 from utils.training.metrics import exact_match
-from utils.training.recipes import train_translator
 
 PARAMETERS = {
     "score": ["dot", "scaled dot", "additive"],

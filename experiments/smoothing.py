@@ -16,8 +16,8 @@ import torch
 from utils.data.dates import Example, corpus
 from utils.data.text import BOS, EOS, PAD, Vocabulary, pad
 from utils.seq2seq import greedy_decode, sequence_loss
+from utils.tasks.translation import train_translator
 from utils.training.metrics import accuracy, exact_match
-from utils.training.recipes import train_translator
 from utils.transformer import Transformer, TransformerConfig, label_smoothing_loss
 
 PARAMETERS = {"pairs": [250, 8000], "smoothing": [0.0, 0.1], "seed": [0, 1, 2]}

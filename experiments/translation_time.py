@@ -11,8 +11,7 @@ from torch import nn
 
 from utils.measure.costs import one_thread
 from utils.seq2seq import Seq2Seq, Seq2SeqConfig, sequence_loss
-from utils.tasks.translation import TRANSFORMER, Task
-from utils.training.recipes import train_translator
+from utils.tasks.translation import TRANSFORMER, Task, train_translator
 from utils.transformer import Transformer, TransformerConfig, label_smoothing_loss
 
 PARAMETERS = {"pairs": 24_000, "sentences": 1_280, "rounds": 5}

@@ -11,7 +11,8 @@ the first block to the last.
 import torch
 
 from utils.data.sequences import sorting
-from utils.training.recipes import tag_loss, train_sorter
+from utils.tasks.sorting import train_sorter
+from utils.training.recipes import tag_loss
 from utils.transformer import Tagger, TransformerConfig
 
 PARAMETERS = {

@@ -7,21 +7,16 @@ from torch.nn import functional as F
 
 from utils.data.pictures import Split
 from utils.data.sequences import IGNORE_INDEX, copying, delayed_recall, echo, sorting
-from utils.data.text import EOS
+from utils.data.text import EOS, stream
 from utils.recurrent import RNN, LanguageModel, SequenceClassifier, Streaming
 from utils.seq2seq import Seq2Seq, Seq2SeqConfig, greedy_decode, sequence_loss
+from utils.tasks.characters import train_characters
+from utils.tasks.digits import train_digits
+from utils.tasks.memory import recall_ids, train_recall
+from utils.tasks.sorting import train_sorter
+from utils.tasks.translation import train_translator
 from utils.training.metrics import exact_match
-from utils.training.recipes import (
-    clip_gradients,
-    recall_ids,
-    stream,
-    train_characters,
-    train_digits,
-    train_once,
-    train_recall,
-    train_sorter,
-    train_translator,
-)
+from utils.training.recipes import clip_gradients, train_once
 
 
 def gradient_after(max_norm: float, *gradients: list[float]) -> torch.Tensor:

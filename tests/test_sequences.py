@@ -5,7 +5,8 @@ import torch
 from torch import nn
 
 from utils.data.sequences import associative_recall, most_frequent, two_marks
-from utils.training.recipes import tag_loss, train_tagger
+from utils.training.loop import Batches
+from utils.training.recipes import tag_loss, train_once
 
 N, LENGTH = 7, 20
 KEYS, VALUES = LENGTH // 2, 8
@@ -119,7 +120,7 @@ def test_a_tagger_learns_what_is_asked_and_nothing_else():
     target = (ids % 4).masked_fill(ids == 5, -100)
     model = Table()
     before = model.table.weight[5].clone()
-    train_tagger(model, ids, target, learning_rate=1e-1)
+    train_once(model, tag_loss, Batches(ids, target, batch_size=16), learning_rate=1e-1)
     assert torch.equal(model(ids).argmax(-1)[ids != 5], target[ids != 5])
     assert torch.equal(model.table.weight[5], before)
     assert tag_loss(model(ids), target) < 0.5

@@ -33,10 +33,9 @@ from utils.measure.claims import claim
 from utils.measure.costs import work
 from utils.show.display import observe, show_source, table
 from utils.show.plotting import curves, image_grid, use_book_style
-from utils.tasks.digits import at_best_rate, mismatch, reads
+from utils.tasks.digits import at_best_rate, mismatch, reads, train_digits
 from utils.training.loop import Batches, evaluate, fit
 from utils.training.metrics import accuracy, mean_and_spread
-from utils.training.recipes import train_digits
 
 use_book_style()
 data = digits("file order")

@@ -26,7 +26,7 @@ from torch.nn import functional as F
 from utils import convolution, recurrent
 from utils.data.docstrings import PARTS, docstring_text
 from utils.data.pictures import digits
-from utils.data.text import BOS, EOS, PAD, BucketedBatches, Vocabulary, pad
+from utils.data.text import BOS, EOS, PAD, BucketedBatches, Vocabulary, pad, stream
 from utils.exercises.recurrent import check
 from utils.measure import experiments
 from utils.measure.claims import claim
@@ -36,14 +36,14 @@ from utils.measure.graphs import longest_chain
 from utils.measure.jacobians import factor, noise, random_matrix, rounds_to_settle
 from utils.show.display import observe, show_source, table
 from utils.show.plotting import COLOURS, curves, use_book_style
+from utils.tasks.characters import train_characters
 from utils.tasks.languages import LETTERS, NAMES, as_ids
+from utils.tasks.memory import recall_ids
 from utils.training import sampling
 from utils.training.counting import KneserNey
 from utils.training.loop import Batches, evaluate, fit
 from utils.training.metrics import accuracy, perplexity
-from utils.training.recipes import (
-    clip_gradients, recall_ids, rise_and_fall, stream, train_characters,
-)  # fmt: skip
+from utils.training.recipes import clip_gradients, rise_and_fall
 
 use_book_style()
 

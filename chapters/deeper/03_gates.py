@@ -35,11 +35,11 @@ from utils.show.display import observe, show_source, table
 
 # %% tags=["setup"]
 from utils.show.plotting import bars, curves, use_book_style
-from utils.tasks.memory import cell_jacobians, fades, recall_after, right_symbols, second_way
-from utils.tasks.memory import trained_repeater
+from utils.tasks.memory import cell_jacobians, fades, recall_after, recall_ids, right_symbols
+from utils.tasks.memory import second_way, train_recall, trained_repeater
 from utils.training.loop import Batches, evaluate, fit
 from utils.training.metrics import accuracy, mean_and_spread
-from utils.training.recipes import clip_gradients, recall_ids, tag_loss, train_recall
+from utils.training.recipes import clip_gradients, tag_loss
 
 use_book_style()
 

@@ -40,9 +40,9 @@ from utils.show.display import observe, show_source, table
 from utils.show.plotting import curves, use_book_style
 from utils.tasks.backwards import best_runs, whole
 from utils.tasks.short_translation import KINDS, LONGEST, steps_apart
+from utils.tasks.translation import train_translator
 from utils.training import metrics
 from utils.training.loop import Batches, evaluate, fit
-from utils.training.recipes import train_translator
 
 use_book_style()
 

@@ -37,7 +37,8 @@ from utils.show.plotting import INK, bars, curves, use_book_style
 
 # %% tags=["setup"]
 from utils.tasks.long_texts import heads
-from utils.training.recipes import train_tagger
+from utils.training.loop import Batches
+from utils.training.recipes import tag_loss, train_once
 from utils.transformer import DecoderOnly, Tagger, TransformerConfig
 
 use_book_style()
@@ -931,7 +932,8 @@ def recalled(model) -> float:
 torch.manual_seed(0)
 board = Tagger(small, n_classes=8)
 efficient.use_form(board, lambda number: efficient.linear_attention)
-train_tagger(board, *associative_recall(16 * 150, 128, 0)[:2], seed=0)
+seen = Batches(*associative_recall(16 * 150, 128, 0)[:2], batch_size=16)
+train_once(board, tag_loss, seen, learning_rate=5e-3)
 early = recalled(board.eval())
 observe(
     "With linear attention, after the same 150 steps, {early:.0%} of the answers are right; by chance it would be one in eight.",

@@ -24,7 +24,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from utils.exercises.gates import check
 from utils.recurrent import LSTM, SequenceClassifier
 from utils.show.display import observe, table
-from utils.training.recipes import train_recall
+from utils.tasks.memory import train_recall
 
 # %% [markdown]
 # (solution-3-1)=

@@ -150,3 +150,9 @@ def chunks(ids: Sequence[int] | Tensor, batch_size: int, length: int) -> list[tu
         )
     inputs, targets = (ids[start : start + batch_size * n].view(batch_size, n) for start in (0, 1))
     return list(zip(inputs.split(length, dim=1), targets.split(length, dim=1), strict=True))
+
+
+def stream(ids: Tensor, batch_size: int, length: int) -> list[tuple[Tensor, Tensor, Tensor]]:
+    """`chunks` with a sign between ids and targets: True where the streams begin."""
+    pieces = chunks(ids, batch_size, length)
+    return [(ids, torch.tensor(k == 0), target) for k, (ids, target) in enumerate(pieces)]

@@ -7,8 +7,8 @@ from torch import nn
 
 from utils.data.dates import LOCALES, Example, corpus
 from utils.data.text import EOS, Vocabulary, pad
+from utils.tasks.translation import train_translator
 from utils.training.metrics import exact_match
-from utils.training.recipes import train_translator
 
 MAX_LEN = 12  # symbols: those of a date, and EOS, and one to spare
 

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from utils.data.text import BOS, EOS, Vocabulary, pad
 from utils.data.translation import sentences
 from utils.seq2seq import Seq2Seq, Seq2SeqConfig, sequence_loss
+from utils.tasks.translation import train_translator
 from utils.training.loop import History
-from utils.training.recipes import train_translator
 
 ASKED = "I love deep learning"
 KINDS = ("state", "study", "activity", "motion")

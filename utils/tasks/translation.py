@@ -5,8 +5,9 @@ from functools import partial
 
 from torch import Tensor, nn
 
-from utils.data.text import EOS, Vocabulary, pad
+from utils.data.text import EOS, BucketedBatches, Vocabulary, pad
 from utils.data.translation import Pair, corpus, sentences
+from utils.training.loop import History, fit
 from utils.training.metrics import (
     alignment,
     alignment_error_rate,
@@ -15,7 +16,7 @@ from utils.training.metrics import (
     diagonal,
     exact_match,
 )
-from utils.training.recipes import train_translator
+from utils.training.recipes import rise_and_fall
 
 MAX_LEN = 40  # target words, some more than the longest translation has
 THRESHOLDS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
@@ -28,6 +29,26 @@ TRANSFORMER = {  # what its config needs for about as many parameters as Day 4's
     "positions": "rotary",
     "dropout": 0.0,
 }
+
+
+def train_translator(
+    model: nn.Module,
+    loss: Callable,
+    sources: list[list[int]],
+    targets: list[list[int]],
+    *,
+    epochs: int,
+    batch_size: int = 64,
+    learning_rate: float = 4e-3,
+    seed: int = 0,
+) -> History:
+    """Train an encoder and decoder on pairs of ids, which are to follow the truth so far.
+
+    Trained with `rise_and_fall`.
+    """
+    batches = BucketedBatches(sources, targets, batch_size, shuffle=True)
+    optimiser, schedule = rise_and_fall(model, learning_rate, epochs * len(batches))
+    return fit(model, batches, loss, optimiser, epochs=epochs, seed=seed, schedule=schedule)
 
 
 class Task:
