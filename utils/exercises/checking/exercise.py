@@ -132,7 +132,7 @@ class Exercise:
                 return otherwise
         suspects = []
         for mistake in self.mistakes.values():
-            gives = [call(mistake.wrong, inputs) for _, inputs in trials]
+            gives = (call(mistake.wrong, inputs) for _, inputs in trials)  # until one differs
             if all(
                 a.raised == b.raised and (a.raised or same(a.value, b.value))
                 for a, b in zip(got, gives, strict=True)
