@@ -12,8 +12,8 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from utils import ROOT
-from utils.measure import claims
-from utils.press import budget, lessons, notebooks
+from utils.measure.claims import ANSWERS
+from utils.press import budget, claims, lessons, notebooks
 
 
 def stored_view(notebook: Path, name: str) -> str:
@@ -86,7 +86,7 @@ def counts() -> dict[str, int]:
         "exercises": len(asked),
         "mistakes": sum(len(exercise.mistakes) for exercise in asked),
         "claims": len(answers),
-        **dict.fromkeys(claims.ANSWERS, 0),
+        **dict.fromkeys(ANSWERS, 0),
         **Counter(record["answer"] for record in answers),
         "experiments": len(list((ROOT / "experiments" / "results").glob("*.json"))),
         "cells": sum(cell.cell_type == "code" for page in stored for cell in page.cells),

@@ -7,10 +7,11 @@ import pytest
 
 from utils import ROOT
 from utils.measure import claims
-from utils.measure.claims import RECORD, ClaimError, cited_only, claim
+from utils.measure.claims import RECORD, ClaimError, claim
 from utils.measure.experiments import ExperimentError
+from utils.press.claims import lessons_and_deeper, page, records
 
-NOTEBOOKS = claims.lessons_and_deeper(ROOT / "chapters")
+NOTEBOOKS = lessons_and_deeper(ROOT / "chapters")
 needs_lessons = pytest.mark.skipif(not NOTEBOOKS, reason="no lesson has been executed yet")
 
 
@@ -26,9 +27,7 @@ def test_what_cannot_be_a_claim_is_refused(shown):
     with pytest.raises(ClaimError, match="no claim 'cnn-99' in data/claims.toml"):
         claim("cnn-99", "Yes: {two:.0%} with it, {one:.0%} without.", **HALF)
     with pytest.raises(ClaimError, match="'cnn-1' begins with none of: Yes; Yes, if"):
-        cited_only("cnn-1", "perhaps", "too large")
-    with pytest.raises(ClaimError, match="why the claim 'cnn-1' can't be measured"):
-        cited_only("cnn-1", "No.", " ")
+        claim("cnn-1", "Perhaps: {two:.0%} with it, {one:.0%} without.", **HALF)
     with pytest.raises(ExperimentError, match="'never_run' has no stored result"):
         claim("cnn-1", "Yes: {two} and {one}.", experiment="never_run", **HALF)
     assert not shown
@@ -43,16 +42,8 @@ def test_a_claim_from_a_stored_experiment_says_so(shown, monkeypatch):
     assert "experiments/activations.py" in shown[0]["text/markdown"]
 
 
-def test_a_claim_that_cannot_be_measured_here_gives_the_reason(shown):
-    cited_only("cnn-4b", "Yes.", "it needs ImageNet")
-    (bundle,) = shown
-    lines = ["cnn-4b (cited only): Yes.", "reason: it needs ImageNet"]
-    assert bundle["text/plain"].splitlines() == lines
-    assert "it needs ImageNet" in bundle["text/markdown"]
-
-
 def test_the_page_lists_what_the_notebooks_measured(shown, monkeypatch, tmp_path):
-    cited_only("cnn-9", "Can't tell here.", "too long")
+    claim("cnn-9", "Can't tell here: {two} and {one}.", **HALF)
     claim("cnn-1", "Yes: {two:.0%} with it, {one:.0%} without.", **HALF)
     claim("cnn-2a", "No: {two:.0%} with it, {one:.0%} without.", **HALF)
     outputs = [[{"output_type": "display_data", "data": bundle}] for bundle in shown]
@@ -61,23 +52,23 @@ def test_the_page_lists_what_the_notebooks_measured(shown, monkeypatch, tmp_path
     notebook = tmp_path / "chapters" / "01_convolution.ipynb"
     title = {"cell_type": "markdown", "source": ["# Day 1: Pictures\n", "\n", "Text."]}
     notebook.write_text(json.dumps({"cells": [title, *cells]}))
-    monkeypatch.setattr(claims, "ROOT", tmp_path)
-    page = claims.page()
-    assert "makes 3 claims:" in page
+    monkeypatch.setattr("utils.press.claims.ROOT", tmp_path)
+    listed = page()
+    assert "makes 3 claims:" in listed
     answers = ["- 1 Yes", "- 1 No", "- 1 Can't tell here"]
-    assert re.findall("^- .*", page, re.MULTILINE) == answers
-    assert "\n## Day 1: Pictures\n" in page
-    assert page.count("\n:::{container} claim ") == 3
-    assert ":::{container} claim can-t-tell-here\n[cnn-9](#claim-cnn-9)" in page
-    assert "**Can't tell here**.\n\n*Cited only.*\\\nreason: too long" in page
+    assert re.findall("^- .*", listed, re.MULTILINE) == answers
+    assert "\n## Day 1: Pictures\n" in listed
+    assert listed.count("\n:::{container} claim ") == 3
+    assert ":::{container} claim can-t-tell-here\n[cnn-9](#claim-cnn-9)" in listed
+    assert "**Can't tell here**: 0.9 and 0.4.\n\n*Measured live.* At our scale: a coin." in listed
     assert (
         ":::{container} claim yes\n[cnn-1](#claim-cnn-1): Weight sharing saves parameters. "
         "({cite:t}`lecun1998gradient`)\n\n**Yes**: 90% with it, 40% without.\n\n"
         "*Measured live.* At our scale: a coin.\n:::"
-    ) in page
-    assert [position for position, _ in claims.records(notebook)] == [1, 2, 3]
+    ) in listed
+    assert [position for position, _ in records(notebook)] == [1, 2, 3]
     monkeypatch.setattr(claims, "registry", lambda: {})
-    for stored in (claims.page, lambda: claims.card(shown[0][RECORD])):
+    for stored in (page, lambda: claims.card(shown[0][RECORD])):
         with pytest.raises(ClaimError, match="no claim 'cnn-9' in data/claims.toml: add its row"):
             stored()
 
@@ -113,8 +104,6 @@ def test_an_answer_is_a_sentence_with_its_numbers_in_place(shown):
     assert bundle[RECORD]["answer"] == "Yes" and bundle[RECORD]["said"].endswith("without.")
     claim("cnn-1", "No: {two:.0%} with it, {one:.0%} without.", counted=True, **HALF)
     assert shown[1]["text/plain"].startswith("cnn-1 (counted): No")
-    cited_only("cnn-4b", "Can't tell here: it needs ImageNet.", "too large")
-    assert shown[2]["text/plain"].endswith("ImageNet.\nreason: too large")
 
 
 def test_other_numbers_are_another_answer(shown):
@@ -123,8 +112,6 @@ def test_other_numbers_are_another_answer(shown):
         claim("cnn-1", said, **HALF | {"one": 0.9, "two": 0.4})
     with pytest.raises(ClaimError, match="'cnn-1' stays the same whatever 'one' is"):
         claim("cnn-1", said, **HALF | {"holds": lambda one, two: one + two != 100})
-    with pytest.raises(ClaimError, match="begins with none of"):
-        claim("cnn-1", "Perhaps: {two:.0%} with it, {one:.0%} without.", **HALF)
     with pytest.raises(ClaimError, match="over 25 words"):
         claim("cnn-1", "No: " + 25 * "so " + "{one} and {two}.", **HALF)
     with pytest.raises(ClaimError, match="at which scale"):
@@ -143,9 +130,7 @@ def test_other_numbers_are_another_answer(shown):
 
 @needs_lessons
 def test_every_claim_is_measured_once_in_its_chapter():
-    measured = [
-        (record["claim"], path.stem) for path in NOTEBOOKS for _, record in claims.records(path)
-    ]
+    measured = [(record["claim"], path.stem) for path in NOTEBOOKS for _, record in records(path)]
     registered = [(id, entry["chapter"]) for id, entry in claims.registry().items()]
     only = [set(measured) - set(registered), set(registered) - set(measured)]
     assert sorted(measured) == sorted(registered), (
@@ -159,7 +144,7 @@ def test_every_claim_is_measured_once_in_its_chapter():
 def test_stored_claims_say_the_same_in_every_form():
     for path in NOTEBOOKS:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        for position, record in claims.records(path):
+        for position, record in records(path):
             (data,) = (
                 output["data"]
                 for output in cells[position]["outputs"]
@@ -177,7 +162,7 @@ def test_stored_claims_say_the_same_in_every_form():
 def test_a_link_leads_to_the_text_of_each_claim():
     for path in NOTEBOOKS:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        for position, record in claims.records(path):
+        for position, record in records(path):
             texts = [cell for cell in cells[:position] if cell["cell_type"] == "markdown"]
             lines = "\n".join("".join(cell["source"]) for cell in texts).splitlines()
             targets = [line for line in lines if line.startswith("(claim-")]
@@ -189,6 +174,6 @@ def test_a_link_leads_to_the_text_of_each_claim():
 
 @needs_lessons
 def test_the_page_is_what_the_notebooks_say():
-    assert (ROOT / "claims.md").read_text(encoding="utf-8") == claims.page(), (
+    assert (ROOT / "claims.md").read_text(encoding="utf-8") == page(), (
         "claims.md is not what the notebooks say: run `make execute`."
     )

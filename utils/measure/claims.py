@@ -1,16 +1,10 @@
-"""The ledger of claims: each one is measured by a call in a lesson's cell, and listed on one page.
+"""The ledger of claims: each one is measured by a call in a lesson's cell."""
 
-`python -m utils.measure.claims` writes that page, claims.md, from the executed notebooks alone.
-"""
-
-import json
 import math
 import re
-import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from pathlib import Path
 
 from IPython.display import display
 
@@ -75,17 +69,6 @@ def claim(
     _show(id, record)
 
 
-def cited_only(id: str, answer: str, reason: str) -> None:
-    """Show the answer of others to the claim `id`, and why it can't be measured here.
-
-    Raises: ClaimError if the answer does not begin as an answer does, or no reason is given.
-    """
-    if not reason.strip():
-        raise ClaimError(f"Say why the claim {id!r} can't be measured here.")
-    record = {"answer": _kind(id, answer), "said": answer, "open": answer, "found": "cited only"}
-    _show(id, record | {"reason": reason})
-
-
 def _kind(id: str, said: str) -> str:
     """The answer's first words, one of `ANSWERS`."""
     found = max((kind for kind in ANSWERS if re.match(rf"{kind}\b", said)), key=len, default="")
@@ -104,11 +87,11 @@ def _otherwise(measured: Mapping[str, float], name: str) -> Iterator[dict]:
 
 
 def plain_text(record: dict) -> str:
-    """The lines that are the same from run to run and from machine to machine."""
-    return "\n".join([f"{record['claim']} ({record['found']}): {record['open']}", *_reason(record)])
+    """The line that is the same from run to run and from machine to machine."""
+    return f"{record['claim']} ({record['found']}): {record['open']}"
 
 
-def _entry(id: str) -> dict:
+def entry_of(id: str) -> dict:
     """The claim's row.
 
     Raises: ClaimError if it has none.
@@ -123,96 +106,18 @@ def _entry(id: str) -> dict:
 
 def card(record: dict) -> str:
     """The same as a reader sees it, in Markdown, with the statement and the numbers."""
-    entry = _entry(record["claim"])
+    entry = entry_of(record["claim"])
     how = record["found"]
     if "experiment" in record:
         how += f" `experiments/{record['experiment']}.py`"
     title = f"**Claim {record['claim']}** ({entry['made_by']}): *{entry['statement']}*"
-    scale = f" At our scale: {record['scale']}." if "scale" in record else ""
-    return "\n\n".join([title, _bold(record), f"*{how.capitalize()}.*{scale}", *_reason(record)])
+    scale = f"At our scale: {record['scale']}."
+    return "\n\n".join([title, in_bold(record), f"*{how.capitalize()}.* {scale}"])
 
 
-def records(notebook: Path) -> Iterator[tuple[int, dict]]:
-    """(position of the cell, record) for each claim that stands in an executed notebook."""
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    for position, cell in enumerate(cells):
-        for output in cell.get("outputs", ()):
-            record = output.get("data", {}).get(RECORD, {})
-            if "claim" in record:
-                yield position, record
-
-
-def lessons_and_deeper(chapters: Path) -> list[Path]:
-    """The notebooks that hold claims, day by day."""
-    found = [*chapters.glob("[0-9]*.ipynb"), *chapters.glob("deeper/[0-9]*.ipynb")]
-    return sorted(found, key=lambda notebook: (notebook.stem, notebook.parent != chapters))
-
-
-def page() -> str:
-    """claims.md as the executed notebooks have it."""
-    lines, count = [], dict.fromkeys(ANSWERS, 0)
-    for notebook in lessons_and_deeper(ROOT / "chapters"):
-        found = [record for _, record in records(notebook)]
-        if found:
-            lines += ["", f"## {_title(notebook)}"]
-        for record in found:
-            count[record["answer"]] += 1
-            lines += ["", *_listed(record), ""]
-    answers = "\n".join(f"- {number} {kind}" for kind, number in count.items() if number)
-    return HEAD.format(total=sum(count.values()), answers=answers) + "\n".join(lines)
-
-
-def _listed(record: dict) -> list[str]:
-    """A claim on the page: statement and source, answer, how and at which scale it was found."""
-    entry = _entry(record["claim"])
-    by = f"{{cite:t}}`{','.join(entry['cite'])}`" if "cite" in entry else entry["made_by"]
-    found = f"*{record['found'].capitalize()}.*"
-    scale = f" At our scale: {record['scale']}." if "scale" in record else ""
-    return [
-        f":::{{container}} claim {re.sub('[^a-z]+', '-', record['answer'].lower())}",
-        f"[{record['claim']}](#claim-{record['claim']}): {entry['statement']} ({by})",
-        "",
-        _bold(record),
-        "",
-        "\\\n".join([f"{found}{scale}", *_reason(record)]),
-        ":::",
-    ]
-
-
-def _title(notebook: Path) -> str:
-    """The heading of a page, as in "Day 5: Self-attention"."""
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
-    return re.search(r"^# (.+)", text, re.MULTILINE)[1]
-
-
-HEAD = """\
-# Claims, measured
-
-<!-- Generated by `python -m utils.measure.claims` from the executed notebooks. -->
-
-What is commonly said about networks is put to the test in the lessons, whichever way it comes out.
-So far that makes {total} claims:
-
-:::{{container}} answers
-{answers}
-:::
-
-*Yes, if …* is said where both sides of the condition were measured; *Can't tell here* where the
-effect is too small, or our scale. The name of a claim leads to its cell, and to the evidence.
-*Measured live* means that the lesson measures it each time it runs; *counted*, that it is
-arithmetic. A *long experiment* was measured by a script in `experiments/`, and its result is
-stored. *Cited only* means that it can't be measured here, and says why.
-"""
-
-
-def _bold(record: dict) -> str:
+def in_bold(record: dict) -> str:
     """The answer with its first words in bold."""
     return f"**{record['answer']}**{record['said'].removeprefix(record['answer'])}"
-
-
-def _reason(record: dict) -> list[str]:
-    return [f"reason: {record['reason']}"] if "reason" in record else []
 
 
 def _plain(value: object) -> object:
@@ -225,10 +130,3 @@ def _show(id: str, record: dict) -> None:
     record = {"claim": id, **record}
     bundle = {"text/plain": plain_text(record), "text/markdown": card(record), RECORD: record}
     display(bundle, raw=True)
-
-
-if __name__ == "__main__":
-    try:
-        experiments.write_atomically(ROOT / "claims.md", page())
-    except ClaimError as error:
-        sys.exit(str(error))

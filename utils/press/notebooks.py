@@ -186,7 +186,7 @@ def execute_stale(names: list[str], everything: bool = False) -> None:
         spent[pages, script.stem] += seconds
         late = spent[pages, script.stem] > limit
         print(f"{seconds:.0f} s", f"({pages} should take at most {limit} s)" if late else "")
-    if subprocess.run([sys.executable, "-m", "utils.measure.claims"], cwd=ROOT).returncode:
+    if subprocess.run([sys.executable, "-m", "utils.press.claims"], cwd=ROOT).returncode:
         raise LessonError("The page of claims could not be written.")
 
 
