@@ -11,7 +11,7 @@ UNSUITABLE := The book needs Python 3.11, 3.12 or 3.13 with its venv module, and
 install it (on Debian and Ubuntu with python3-venv), or name another one, as in "make lab PYTHON=python3.12".
 
 .DEFAULT_GOAL := help
-.PHONY: help lab fresh test book edit execute budget experiments train days new-day bench speed mutation lock
+.PHONY: help lab fresh test book edit execute budget experiments shake train days new-day bench speed mutation lock
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -40,6 +40,9 @@ budget: $(READY) ## print what each lesson asks of its reader, and where that is
 
 experiments: $(READY) ## run the long experiments whose results are stale; VERIFY=1 if only the form of the code changed
 	@$(BIN)/python -m utils.measure.experiments $(NAMES) $(if $(VERIFY),--verify) $(if $(SCHEDULER),--scheduler $(SCHEDULER))
+
+shake: $(READY) ## run pages with weights moved by their last bit: does each finding hold? PAGES="deeper/02_recurrent" RUNS=12
+	@$(BIN)/python -m utils.press.shake $(PAGES) --runs $(or $(RUNS),12) $(if $(ALL),--anew)
 
 train: $(READY) ## train a GPT in several processes of this machine, from its checkpoint on: PROCESSES=2
 	@$(BIN)/python -m utils.tasks.many_processes --processes $(or $(PROCESSES),2) $(ARGS)

@@ -74,6 +74,14 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
         collector.sanitize_patterns.update(IN_VIEWS)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tell a page's kernel, which starts now, whose it is."""
+    if item.path.suffix == ".ipynb":
+        page = item.path.relative_to(ROOT / "chapters").with_suffix("")
+        os.environ["BOOK_PAGE"] = page.as_posix().replace("/", "-")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Bring the slowest files to the front, deeper pages too; the order within a file stays."""
 

@@ -5,13 +5,15 @@ import importlib
 import json
 import operator
 import re
+from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from utils import ROOT
 from utils.measure.experiments import Result
-from utils.show import display, plotting
+from utils.show import display, luck, plotting
 from utils.show.display import closed, observe, show_source, source_bundle, table
 from utils.training.loop import History
 
@@ -123,6 +125,52 @@ def test_a_finding_has_its_numbers_in_place_and_is_compared_without_them(shown):
         observe("Of {all} {left:.0%} is left.", left=0.9, all=3, holds=False)
     with pytest.raises(ValueError, match="each field needs its number"):
         observe("{left:.0%} is left.", left=0.9, of=3, holds=True)
+
+
+@pytest.fixture
+def of_the_book() -> tuple[str, str]:
+    """A finding as a page of the book has stored it: with its fields open, and filled."""
+    cells = [cell for page in NOTEBOOKS for cell in json.loads(page.read_text())["cells"]]
+    shown = [output.get("data", {}) for cell in cells for output in cell.get("outputs", ())]
+    data = next(each for each in shown if "…" in "".join(each.get("text/plain", "")))
+    return "".join(data["text/plain"]), "".join(data["text/markdown"])
+
+
+def test_a_reader_goes_on_where_a_finding_comes_out_otherwise(shown, monkeypatch, of_the_book):
+    monkeypatch.delenv("BOOK_STRICT")
+    left_open, book = of_the_book
+    names = [f"field{n}" for n in range(left_open.count("…"))]
+    sentence = left_open
+    for name in names:
+        sentence = sentence.replace("…", f"{{{name}}}", 1)
+    observe(sentence, holds=False, **dict.fromkeys(names, 12345))
+    (bundle,) = shown
+    assert bundle["text/plain"] == left_open
+    own, beside = bundle["text/markdown"].split("\n\n", 1)
+    assert "12345" in own and "otherwise than on the machine of the book" in beside
+    assert beside.endswith(book)
+
+
+def test_a_finding_that_rests_on_a_wrong_answer_stops_the_page(monkeypatch):
+    monkeypatch.delenv("BOOK_STRICT")
+    shell = SimpleNamespace(user_ns={"step": lambda x: x})
+    monkeypatch.setattr(luck, "get_ipython", lambda: shell)
+    monkeypatch.setitem(luck.in_place, "step", shell.user_ns["step"])
+    observe("It reads {n}.", n=3, holds=False)
+    shell.user_ns["step"] = lambda x: 2 * x
+    with pytest.raises(luck.OtherwiseError, match="no check has passed \\(step\\)"):
+        observe("It reads {n}.", n=3, holds=False)
+    observe("It reads {n}.", n=3, holds=True)
+
+
+def test_findings_are_told_apart_by_their_sentences():
+    """The book's numbers are found by the sentence: none stands twice."""
+    told = Counter()
+    for page in NOTEBOOKS:
+        for cell in json.loads(page.read_text(encoding="utf-8"))["cells"]:
+            datas = [output.get("data", {}) for output in cell.get("outputs", ())]
+            told.update("".join(d["text/plain"]) for d in datas if "text/markdown" in d)
+    assert len(told) > 200 and max(told.values()) == 1
 
 
 def test_a_reference_is_closed_until_it_is_opened(shown):

@@ -87,7 +87,8 @@ def test_a_pair_is_in_step(script):
 @each_lesson
 def test_nothing_is_stored_that_belongs_to_one_machine_or_one_run(script):
     stored = notebook(script)
-    assert set(stored.metadata) == {"kernelspec", "language_info"}
+    assert set(stored.metadata) - {"book"} == {"kernelspec", "language_info"}
+    assert set(stored.metadata.get("book", ())) <= {"processor_seconds"}
     assert stored.metadata.kernelspec.name == "python3"
     assert "version" not in stored.metadata.language_info
     for cell in code_cells(script):
@@ -364,15 +365,23 @@ def test_an_unknown_lesson_is_named_with_those_that_there_are():
         notebooks.find("02_nothing")
 
 
-def test_a_lesson_and_its_deeper_page_share_their_seconds(monkeypatch, capsys):
+def test_what_takes_longer_than_its_budget_is_told(monkeypatch, capsys):
     pages = [CHAPTERS / folder / "01_convolution.py" for folder in ("", "deeper", "solutions")]
     monkeypatch.setattr(notebooks, "find", lambda name: pages)
-    monkeypatch.setattr(notebooks, "execute", lambda script: 50 if "sol" not in str(script) else 39)
+    monkeypatch.setattr(notebooks, "execute", lambda script: 25 if "sol" not in str(script) else 9)
     monkeypatch.setattr(notebooks.subprocess, "run", lambda *_, **__: MagicMock(returncode=0))
     notebooks.execute_stale(["01_convolution"])
     lesson, deeper, solutions = capsys.readouterr().out.splitlines()
-    assert "should" not in lesson + solutions
-    assert deeper.endswith("(the lesson and its deeper page should take at most 90 s)")
+    assert "at most" not in lesson + solutions
+    assert "25 s of processor time (at most 20:" in deeper
+
+
+def test_processor_seconds_of_a_page_are_stored_without_its_imports(tmp_path):
+    script = tmp_path / "01_busy.py"
+    busy = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass\n"
+    script.write_text(f"# %%\n{busy.format(1.5)}\n# %%\n{busy.format(1)}", encoding="utf-8")
+    assert notebooks.execute(script) == 1
+    assert notebooks.read(script.with_suffix(".ipynb")).metadata.book.processor_seconds == 1
 
 
 def test_nbval_compares_outputs_to_the_last_digit_and_leaves_out_what_it_should(tmp_path):

@@ -11,6 +11,7 @@ from IPython.display import display
 from utils import ROOT
 from utils.measure import experiments
 from utils.show.display import filled
+from utils.show.luck import came_out_otherwise, is_strict
 
 ANSWERS = ("Yes", "Yes, if", "No", "Can't tell here")  # how an answer begins
 LONGEST = 25  # words of an answer
@@ -45,15 +46,17 @@ def claim(
     scale: data, size, steps, seeds and threads, in a few words.
     counted: whether it is arithmetic, rather than measured.
     experiment: the stored long experiment that the numbers were read from, if they were.
-    Raises: AssertionError if the numbers give another answer; ClaimError if it could not have come
-    out otherwise, or is not in this form.
+    Where the numbers give another answer, a reader sees the book's beside the own; under
+    BOOK_STRICT=1 it is an AssertionError.
+    Raises: ClaimError if it could not have come out otherwise, or is not in this form.
     """
     measured = {name: _plain(value) for name, value in measured.items()}
     said, left_open = filled(answer, measured)
-    if not holds(**measured):
+    held = holds(**measured)
+    if is_strict() and not held:
         raise AssertionError(f"The claim {id!r} is answered by {said!r}, which was not measured.")
     for name in measured:
-        if all(holds(**others) for others in _otherwise(measured, name)):
+        if is_strict() and all(holds(**others) for others in _otherwise(measured, name)):
             raise ClaimError(
                 f"The answer to {id!r} stays the same whatever {name!r} is: compare it in `holds`."
             )
@@ -66,7 +69,7 @@ def claim(
     found = "long experiment" if experiment else "counted" if counted else "measured live"
     record = {"answer": _kind(id, said), "said": said, "open": left_open, "found": found}
     record |= {"scale": scale} | ({"experiment": experiment} if experiment else {})
-    _show(id, record)
+    _show(id, record, held)
 
 
 def _kind(id: str, said: str) -> str:
@@ -126,7 +129,9 @@ def _plain(value: object) -> object:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _show(id: str, record: dict) -> None:
+def _show(id: str, record: dict, held: bool) -> None:
     record = {"claim": id, **record}
-    bundle = {"text/plain": plain_text(record), "text/markdown": card(record), RECORD: record}
-    display(bundle, raw=True)
+    plain, said = plain_text(record), card(record)
+    if not held:
+        said = came_out_otherwise(said, plain)
+    display({"text/plain": plain, "text/markdown": said, RECORD: record}, raw=True)

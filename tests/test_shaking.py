@@ -1,0 +1,158 @@
+"""Pages with weights moved by their last bit: what findings compare, and how near that is."""
+
+import ast
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+import torch
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from utils import ROOT
+from utils.measure.shaking import kernel, running
+from utils.measure.shaking.margins import Comparison, complaints
+
+
+def seen_by(finding: str, code: str, tmp_path, **names) -> list[dict]:
+    """What is recorded of a cell with a finding that does nothing else."""
+    record = kernel.Record(tmp_path / "record.jsonl")
+    called = {"__compared__": record.compared, "__held__": record.held}
+    says = {"observe": lambda *_, holds, **__: holds, "claim": _claim}
+    tree = ast.fix_missing_locations(kernel.Recorder().visit(ast.parse(code)))
+    exec(compile(tree, "cell", "exec"), called | says | names)
+    lines = (tmp_path / "record.jsonl").read_text().splitlines()
+    entries = [json.loads(line) for line in lines]
+    assert {entry["finding"] for entry in entries} == {finding}
+    return entries
+
+
+def _claim(id, answer, *, holds, **numbers):
+    assert holds(**numbers) and not holds(**{name: -number for name, number in numbers.items()})
+
+
+def test_a_finding_tells_both_sides_of_each_comparison_and_whether_it_held(tmp_path):
+    code = 'observe("It reads {a}.", a=a, holds=0 < a < 0.5 and max(b) != 3)'
+    found = seen_by("observe It reads {a}.", code, tmp_path, a=0.25, b=[1, 2])
+    assert [(each["by"], each["sides"]) for each in found[:-1]] == [
+        ("Lt", [0, 0.25]),
+        ("Lt", [0.25, 0.5]),
+        ("NotEq", [2, 3]),
+    ]
+    assert found[-1]["held"] is True
+
+
+def test_a_bound_that_fails_is_recorded_and_the_page_goes_on(tmp_path):
+    *_, last = seen_by("assert a > 1", "assert a > 1\n", tmp_path, a=0.5)
+    assert last["held"] is False
+
+
+def test_of_a_table_the_narrowest_place_is_recorded(tmp_path):
+    code = 'observe("rows", holds=(a < b).all())'
+    first, _ = seen_by("observe rows", code, tmp_path, a=torch.tensor([1.0, 5.0]), b=6)
+    assert first["sides"] == [5, 6]
+
+
+def test_of_a_claim_the_first_call_counts_and_not_those_with_other_numbers(tmp_path):
+    code = 'claim("rnn-1", "Yes.", n=3, holds=lambda n: n > 2)'
+    assert [each.get("sides") for each in seen_by("claim rnn-1", code, tmp_path)] == [[3, 2], None]
+
+
+def test_what_a_filter_leaves_out_decides_nothing(tmp_path):
+    code = 'observe("all", holds=all(x < 9 for x in a if x > 0))'
+    found = seen_by("observe all", code, tmp_path, a=[-1, 1, 2])
+    assert [each["sides"] for each in found[:-1]] == [[1, 9], [2, 9]]
+
+
+def test_weights_move_once_by_their_last_bit_when_an_optimiser_takes_them(monkeypatch):
+    for kind, name in (
+        (torch.optim.Optimizer, "add_param_group"),
+        (torch.Tensor, "requires_grad_"),
+    ):
+        monkeypatch.setattr(kind, name, getattr(kind, name))
+    torch.manual_seed(0)
+    linear, double = torch.nn.Linear(50, 40), torch.ones(3, dtype=torch.float64)
+    before, told = linear.weight.detach().clone(), []
+    state = torch.get_rng_state()
+    kernel.shake(1, told.append)
+    torch.optim.SGD([*linear.parameters(), double.requires_grad_()], lr=0.1)
+    moved = (linear.weight.detach() / before - 1).abs()
+    assert 0.3 < (moved > 0).float().mean() and moved.max() < 1e-6
+    assert told == [2000, 40] and (double == 1).all()
+    assert equal_states(state, torch.get_rng_state())
+    by_hand = torch.full((1000,), 0.3).requires_grad_()
+    assert (by_hand != 0.3).any()
+
+
+def equal_states(one, other) -> bool:
+    return bool((one == other).all())
+
+
+def bound(by: str, *sides: tuple[float, float]) -> Comparison:
+    return Comparison("observe it", "a", by, [list(side) for side in sides])
+
+
+@pytest.mark.parametrize(
+    "has_room, comparison",
+    [
+        (True, bound("Gt", (0.90, 0.5), (0.91, 0.5), (0.92, 0.5))),
+        (False, bound("Gt", (0.51, 0.5), (0.52, 0.5), (0.53, 0.5))),  # two deviations
+        (False, bound("Gt", (0.90, 0.5), (0.91, 0.5), (0.49, 0.5))),
+        (True, bound("Eq", (3, 3), (3, 3))),
+        (False, bound("Eq", (3, 3), (2, 3))),
+        (True, bound("Lt", (1, 2), (1, 2))),
+        (False, bound("Lt", (0.998, 1), (0.998, 1), (0.998, 1), (0.996, 1))),  # one of 500
+        (True, bound("Gt", (0.1, 0.5), (0.1, 0.5), (0.11, 0.5))),  # never so, in an `or`
+    ],
+)
+def test_a_bound_has_room_three_deviations_and_one_unit_away(has_room, comparison):
+    assert comparison.has_room() is has_room
+
+
+PAGE = (
+    """\
+import convolution_to_attention
+import torch
+from utils.show.display import observe
+""",
+    """\
+w = torch.tensor([3e7, 1.0]).requires_grad_()
+torch.optim.SGD([w], lr=0.1)
+moved = w[0].item() - 3e7
+observe("It moved by {moved}.", moved=moved, holds=abs(moved) < 1000 and moved == 0)
+""",
+    "print(moved)\n",
+)
+
+
+def test_a_page_is_run_shaken_and_each_complaint_is_told(tmp_path):
+    """In a small copy of the book, where one finding falls and one printed line differs."""
+    for name in ("conftest.py", "pyproject.toml", "convolution_to_attention.py"):
+        shutil.copy(ROOT / name, tmp_path)
+    no_caches = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "utils", tmp_path / "utils", ignore=no_caches)
+    cells = [new_code_cell(source, execution_count=n) for n, source in enumerate(PAGE)]
+    said = {"text/plain": "It moved by ….", "text/markdown": "It moved by 0."}
+    cells[1].outputs = [new_output("display_data", data=said)]
+    cells[2].outputs = [new_output("stream", text="0.0\n")]
+    page = tmp_path / "chapters" / "01_shaken.ipynb"
+    page.parent.mkdir()
+    page.write_text(json.dumps(new_notebook(cells=cells)))
+    script = ROOT / "chapters" / "01_shaken.py"
+    held = {script: {"moves": False, "runs": [], "findings": {}, "fell": {}}}
+    running.run([script], 1, "native", held, book=tmp_path)
+    found = held[script]
+    assert found["moves"] and found["fell"] == {"1": ["Cell 2"]}
+    ((title, finding),) = found["findings"].items()
+    assert title == "observe It moved by {moved}." and finding["held"] == [False]
+    assert complaints(found)[:2] == [
+        "holds in 0 of 1: observe It moved by {moved}.",
+        "fell with BOOK_SHAKE=1: Cell 2",
+    ]
+
+
+def test_without_a_shake_nothing_moves():
+    code = "import utils, torch; print(torch.optim.Optimizer.add_param_group.__module__)"
+    told = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert told.stdout.strip() == "torch.optim.optimizer"

@@ -1,0 +1,1 @@
+"""What findings compare when weights move by their last bit, as another processor moves them."""

@@ -1,0 +1,195 @@
+"""Shaken runs of pages, and what is stored of them: a file a page."""
+
+import ast
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from utils import ROOT
+from utils.measure.experiments.results import SCRIPTS, ExperimentError, write_atomically
+from utils.measure.experiments.running import _commit as commit
+from utils.measure.experiments.running import surroundings
+from utils.measure.shaking.margins import Comparison
+
+STORED = SCRIPTS / "results" / "shaken"
+SETTINGS = {  # of the processor, in turn
+    "native": {},
+    "AVX2": {
+        "ATEN_CPU_CAPABILITY": "avx2",
+        "ONEDNN_MAX_CPU_ISA": "AVX2",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+    },
+    "portable": {
+        "ATEN_CPU_CAPABILITY": "default",
+        "ONEDNN_MAX_CPU_ISA": "SSE41",
+        "MKL_CBWR": "COMPATIBLE",
+    },
+}
+
+
+def name_of(page: Path) -> str:
+    """A page's script as the name of a file, as in `deeper-01_convolution`."""
+    return page.relative_to(ROOT / "chapters").with_suffix("").as_posix().replace("/", "-")
+
+
+def shake(pages: list[Path], seeds: range, anew: bool = False) -> None:
+    """Run pages once for each seed that they lack, side by side, and store what findings compare.
+
+    anew: also where the stored runs are of the present code.
+    """
+    marks = {page: fingerprint_of(page) for page in pages}
+    held = {page: _known(page, marks[page], anew) for page in pages}
+    for seed in seeds:
+        asked = [page for page in pages if _lacks(held[page], seed)]
+        if not asked:
+            continue
+        setting = list(SETTINGS)[(seed - 1) % len(SETTINGS)]
+        fell = run(asked, seed, setting, held)
+        told = [f"{name_of(page)}, {', '.join(cells)}" for page, cells in fell.items()]
+        print(f"BOOK_SHAKE={seed} ({setting}): {'; '.join(told) or 'all holds'}", flush=True)
+        for page in asked:
+            write(page, held[page])
+
+
+def _lacks(held: dict, seed: int) -> bool:
+    """Whether a page has still to run with this seed; one run is enough if nothing is trained."""
+    done = [run["seed"] for run in held["runs"]]
+    return seed not in done and (held["moves"] or not done)
+
+
+def _known(page: Path, mark: str, anew: bool) -> dict:
+    """The stored runs of a page, if they are of the present code."""
+    try:
+        held = stored(page)
+    except ExperimentError:
+        anew = True
+    if anew or mark not in [stamp["fingerprint"] for stamp in held["stamps"]]:
+        stamps = [{"fingerprint": mark, "commit": commit()}]
+        return {"stamps": stamps, "moves": False, "runs": [], "findings": {}, "fell": {}}
+    return held
+
+
+def run(pages: list[Path], seed: int, setting: str, held: dict, book: Path = ROOT) -> dict:
+    """Run pages once and add to what is `held` of each; returns the cells that fell, by page.
+
+    book: the folder whose pages run, with its own `utils`.
+    """
+    with TemporaryDirectory() as folder:
+        fell = _test(pages, seed, SETTINGS[setting], Path(folder), book)
+        for page in pages:
+            _gather(held[page], Path(folder) / f"{name_of(page)}.jsonl")
+            held[page]["runs"].append({"seed": seed, "setting": setting} | surroundings())
+            held[page]["fell"] |= {str(seed): fell[page]} if page in fell else {}
+    return fell
+
+
+def _test(pages: list[Path], seed: int, setting: dict, folder: Path, book: Path) -> dict:
+    """Test pages in shaken kernels that record into a folder; the cells that fell, by page."""
+    notebooks = [book / page.relative_to(ROOT).with_suffix(".ipynb") for page in pages]
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", "--nbval", "-q", "-rfE", "--tb=no", *notebooks],
+        cwd=book,
+        env=os.environ
+        | setting
+        | {"PYTHONPATH": str(book), "ALL": "1"}
+        | {"BOOK_SHAKE": str(seed), "BOOK_SHAKE_RECORD": str(folder)},
+        capture_output=True,
+        text=True,
+    )
+    if ended.returncode not in (0, 1):
+        raise ExperimentError(f"The pages can't be run: {ended.stdout[-500:]}{ended.stderr[-500:]}")
+    fell = defaultdict(list)
+    for file, cell in re.findall(
+        r"^(?:FAILED|ERROR) (\S+)::(Cell \d+)", ended.stdout, re.MULTILINE
+    ):
+        fell[(ROOT / file).with_suffix(".py")].append(cell)
+    return fell
+
+
+def _gather(held: dict, record: Path) -> None:
+    """Add what a kernel has recorded: of a comparison made often, where it held most narrowly."""
+    lines = record.read_text(encoding="utf-8").splitlines() if record.exists() else []
+    entries, narrowest = [json.loads(line) for line in lines], {}
+    for entry in entries:
+        if "moved" in entry:
+            held["moves"] = True
+            continue
+        finding = held["findings"].setdefault(entry["finding"], {"held": []})
+        if "held" in entry:
+            finding["held"].append(entry["held"])
+        elif sides := entry["sides"]:
+            which = entry["finding"], f"{entry['compares']} ({entry['link']})", entry["by"]
+            margin = Comparison(*which, [sides]).margins()[0]
+            if margin <= narrowest.get(which, (margin,))[0]:
+                narrowest[which] = margin, sides
+    for (title, written, by), (_, sides) in narrowest.items():
+        held["findings"][title].setdefault(written, [by]).append(sides)
+
+
+# ---------------------------------------------------------------------------------------- storing
+
+
+def place(page: Path) -> Path:
+    """Where the shaken runs of a page are stored."""
+    return STORED / f"{name_of(page)}.json"
+
+
+def stored(page: Path) -> dict:
+    """The stored runs of a page: {stamps, moves, runs, findings, fell}.
+
+    Raises: ExperimentError if there are none or the file is damaged.
+    """
+    try:
+        held = json.loads(place(page).read_text(encoding="utf-8"))
+        assert held.keys() == {"stamps", "moves", "runs", "findings", "fell"}
+        return held
+    except (OSError, ValueError, AttributeError, AssertionError) as error:
+        raise ExperimentError(f"{name_of(page)} has no shaken runs: run `make shake`.") from error
+
+
+def write(page: Path, held: dict) -> None:
+    """Store the shaken runs of a page, each comparison on a line."""
+    lines = []
+    for title, finding in held["findings"].items():
+        inner = ",\n".join(f"    {json.dumps(k)}: {json.dumps(v)}" for k, v in finding.items())
+        lines.append(f"   {json.dumps(title)}: {{\n{inner}\n   }}")
+    head = [f' "{key}": {json.dumps(held[key])}' for key in ("stamps", "moves", "runs", "fell")]
+    findings = ' "findings": {\n' + ",\n".join(lines) + "\n }"
+    place(page).parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(place(page), "{\n" + ",\n".join([*head, findings]) + "\n}\n")
+
+
+def is_stale(page: Path) -> bool:
+    """Whether a page has no stored runs of its present code."""
+    try:
+        stamps = stored(page)["stamps"]
+    except ExperimentError:
+        return True
+    return fingerprint_of(page) not in [stamp["fingerprint"] for stamp in stamps]
+
+
+def fingerprint_of(page: Path) -> str:
+    """The fingerprint of a page's cells, without their prose, and of what they reach."""
+    tree = _WithoutProse().visit(ast.parse(page.read_text(encoding="utf-8")))
+    with TemporaryDirectory() as folder:
+        cells = Path(folder) / page.name
+        cells.write_text(ast.unparse(tree), encoding="utf-8")
+        utils = sorted(path.read_bytes() for path in (ROOT / "utils").rglob("*.py"))
+        return hashlib.sha256(cells.read_bytes() + b"".join(utils)).hexdigest()
+
+
+class _WithoutProse(ast.NodeTransformer):
+    """Leaves out the sentences that a page says."""
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name in ("observe", "claim", "guess", "checklist"):
+            node.args = node.args[: name == "claim"]  # its id
+        return node

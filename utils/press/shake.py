@@ -1,0 +1,38 @@
+"""Does each finding hold where the reader sits? Pages run with weights moved by their last bit.
+
+`python -m utils.press.shake` (`make shake`) runs pages in kernels whose optimisers move each
+float32 weight when they take it, in turn under three settings of the processor, and stores what
+each finding compared. A finding has to hold in every run, with room to spare.
+"""
+
+import argparse
+import sys
+
+from utils.measure.experiments import ExperimentError
+from utils.measure.shaking.margins import complaints
+from utils.measure.shaking.running import name_of, shake, stored
+from utils.press.notebooks import LessonError, find, scripts
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m utils.press.shake", description=__doc__)
+    parser.add_argument("pages", nargs="*", help="such as deeper/01_convolution (default: all)")
+    parser.add_argument("--runs", type=int, default=12)
+    parser.add_argument("--anew", action="store_true", help="also what has runs of this code")
+    options = parser.parse_args()
+    pages = [page for name in options.pages for page in find(name)] or scripts()
+    shake(pages, range(1, options.runs + 1), options.anew)
+    for page in pages:
+        held = stored(page)
+        print(name_of(page), f"{len(held['runs'])} runs" if held["moves"] else "trains nothing")
+        for complaint in complaints(held):
+            print("   ", complaint)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (ExperimentError, LessonError) as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit("Stopped.")
