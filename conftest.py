@@ -77,7 +77,7 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Tell a page's kernel, which starts now, whose it is."""
-    if item.path.suffix == ".ipynb":
+    if item.path.is_relative_to(ROOT / "chapters"):
         page = item.path.relative_to(ROOT / "chapters").with_suffix("")
         os.environ["BOOK_PAGE"] = page.as_posix().replace("/", "-")
 

@@ -163,6 +163,19 @@ def test_a_finding_that_rests_on_a_wrong_answer_stops_the_page(monkeypatch):
     observe("It reads {n}.", n=3, holds=True)
 
 
+def test_what_a_check_gives_back_is_what_the_page_should_run_on(monkeypatch, capsys):
+    from utils.exercises.self_attention import check
+
+    monkeypatch.setattr(luck, "in_place", {})
+    name, exercise = next((k, e) for k, e in check.exercises.items() if getattr(e, "runs", False))
+
+    def wrong(*inputs):
+        return None
+
+    assert check(name, wrong) is luck.in_place["wrong"] is exercise.reference
+    assert check(name, exercise.reference) is luck.in_place[exercise.reference.__name__]
+
+
 def test_findings_are_told_apart_by_their_sentences():
     """The book's numbers are found by the sentence: none stands twice."""
     told = Counter()
