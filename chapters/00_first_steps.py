@@ -32,6 +32,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from utils.data.batches import Batches
 from utils.data.pictures import digits
 from utils.exercises.first_steps import check
 from utils.exercises.progress import checklist
@@ -39,7 +40,7 @@ from utils.show.display import observe
 from utils.show.mechanisms import first_steps as mechanisms
 from utils.show.plotting import curves, image_grid, use_book_style
 from utils.show.views import guess
-from utils.training.loop import Batches, fit
+from utils.training.loop import fit
 
 use_book_style()
 

@@ -45,6 +45,7 @@ from utils.measure.claims import claim
 from utils.show.display import observe
 from utils.show.mechanisms import convolution as mechanisms
 from utils.show.plotting import bars, curves, image_grid, use_book_style
+from utils.show.training import learning_curves
 from utils.show.views import drawing, guess, quiz, sliding
 from utils.tasks.digits import at_best_rate, gradients, mismatch, reads, train_reader
 
@@ -505,7 +506,7 @@ reader = Reader()
 history = train_reader(reader, data.train, jittered=True, validation=data.validation, epochs=30)
 
 # %% mystnb={"figure": {"caption": "Loss and accuracy of your reader over 30 epochs.", "name": "fig-training"}, "image": {"alt": "Two panels over epochs: the losses of training and validation fall, the accuracies rise to nearly one. For the first epochs training is worse than validation; at the end they meet."}}
-history.plot()
+learning_curves(history)
 plt.show()
 
 # %% [markdown]

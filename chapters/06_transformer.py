@@ -32,6 +32,7 @@ import matplotlib.pyplot as plt
 import torch
 from torch import nn
 
+from utils.data.batches import Batches
 from utils.exercises.progress import checklist
 from utils.exercises.transformer import check
 from utils.positions import sinusoidal
@@ -48,7 +49,7 @@ from utils.show.views import guess, quiz, stream, translation
 from utils.tasks import stacks
 from utils.tasks.short_translation import ASKED, ShortTask, menus, recurrent
 from utils.tasks.translation import train_translator
-from utils.training.loop import Batches, fit
+from utils.training.loop import fit
 from utils.training.recipes import rise_and_fall
 
 use_book_style()

@@ -8,8 +8,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from utils.data.batches import Batches
 from utils.data.pictures import digits
-from utils.training.loop import Batches, fit
+from utils.training.loop import fit
 
 PARAMETERS = {
     "activation": ["ReLU", "tanh"],

@@ -5,8 +5,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils.convolution import DigitsNet
+from utils.data.batches import Batches
 from utils.data.pictures import digits
-from utils.training.loop import Batches, evaluate, fit
+from utils.training.loop import evaluate, fit
 from utils.training.metrics import accuracy
 
 PARAMETERS = {

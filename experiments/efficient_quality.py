@@ -15,6 +15,7 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
+from utils.data.batches import Batches
 from utils.data.sequences import IGNORE_INDEX, associative_recall, most_frequent
 from utils.efficient import (
     Linformer,
@@ -26,7 +27,6 @@ from utils.efficient import (
     use_form,
     window_attention,
 )
-from utils.training.loop import Batches
 from utils.training.recipes import tag_loss, train_once
 from utils.transformer import Tagger, TransformerConfig
 

@@ -10,8 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from utils.data.batches import Batches
 from utils.self_attention import dot_product_attention, merge_heads, split_heads
-from utils.training.loop import Batches, evaluate, fit
+from utils.training.loop import evaluate, fit
 from utils.training.metrics import accuracy
 from utils.training.recipes import rise_and_fall
 

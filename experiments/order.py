@@ -4,8 +4,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from utils.data.batches import Batches
 from utils.data.sequences import two_marks
-from utils.training.loop import Batches, evaluate, fit
+from utils.training.loop import evaluate, fit
 from utils.training.metrics import accuracy
 
 PARAMETERS = {"layers": [1, 2, 3], "distance": [1, 2, 3, 4, 5, 6, 7, 8, 12], "seed": [0, 1, 2]}

@@ -4,9 +4,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from utils.data.batches import Batches
 from utils.positions import SinusoidalPositions
 from utils.self_attention import SelfAttentionTagger, causal_mask
-from utils.training.loop import Batches, evaluate, fit
+from utils.training.loop import evaluate, fit
 from utils.training.metrics import accuracy
 
 PARAMETERS = {

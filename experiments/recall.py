@@ -7,8 +7,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils.convolution import RecallNet
+from utils.data.batches import Batches
 from utils.data.sequences import delayed_recall
-from utils.training.loop import Batches, evaluate, fit
+from utils.training.loop import evaluate, fit
 from utils.training.metrics import accuracy
 
 PARAMETERS = {"doubling": [True, False], "length": [16, 64, 256], "seed": [0, 1, 2]}

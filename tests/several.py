@@ -10,8 +10,9 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from utils.data.batches import Batches
 from utils.training.data_parallel import Shards, fit_data_parallel
-from utils.training.loop import Batches, History
+from utils.training.loop import History
 from utils.training.processes import ProcessError, process_group
 
 EXAMPLES = 73  # in batches of 8: ten a pass, the last with one example, one process's share

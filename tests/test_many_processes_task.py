@@ -5,8 +5,9 @@ import sys
 import pytest
 import torch
 
+from utils.data.batches import Batches
 from utils.tasks import many_processes as task
-from utils.training.loop import Batches, fit
+from utils.training.loop import fit
 from utils.training.processes import process_group
 from utils.training.recipes import rise_and_fall
 

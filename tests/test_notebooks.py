@@ -26,7 +26,7 @@ FLOORS = {  # what each of the other rooms may import
     "show": ("show", "arguments"),
     "data": ("data",),
     "measure": ("measure", "show"),
-    "training": ("training", "data", "show", "arguments"),
+    "training": ("training", "data", "arguments"),
     "tasks": ("tasks", "training", "data", "arguments", *CONCEPTS),
     "press": ("press", "measure", "show"),
 }

@@ -7,13 +7,14 @@ import pytest
 import torch
 from torch import nn
 
+from utils.data.batches import Batches
 from utils.efficient import KVCache
 from utils.language.shift import ShiftedAttention, TokenShift
 from utils.measure import experiments
 from utils.tasks import letters, race
 from utils.tasks.letters import judged, optimiser_of, pieces
 from utils.tasks.race import BASELINE, CHANGES, MOST, TUNED, WINNER, alone, build, without
-from utils.training.loop import Batches, fit
+from utils.training.loop import fit
 from utils.training.optimisers import MuonAndAdamW, decayed, hidden_matrices
 from utils.training.recipes import tag_loss
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
+from utils.data.batches import Batches
 from utils.data.sequences import associative_recall, most_frequent, two_marks
-from utils.training.loop import Batches
 from utils.training.recipes import tag_loss, train_once
 
 N, LENGTH = 7, 20

@@ -20,13 +20,14 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from utils.data.batches import Batches
 from utils.data.pictures import digits
 from utils.exercises.first_steps import check
 from utils.measure.claims import claim
 from utils.show.display import observe, show_source, table
 from utils.show.mechanisms import first_steps as mechanisms
 from utils.show.plotting import curves, image_grid, use_book_style
-from utils.training.loop import Batches, fit, train_epoch
+from utils.training.loop import fit, train_epoch
 
 use_book_style()
 

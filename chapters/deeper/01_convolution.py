@@ -25,6 +25,7 @@ from torch.nn import functional as F
 
 from utils import convolution
 from utils.convolution import DigitsNet
+from utils.data.batches import Batches
 from utils.data.pictures import digits, photographs
 from utils.data.sequences import delayed_recall
 from utils.exercises.convolution import check
@@ -34,7 +35,7 @@ from utils.measure.costs import work
 from utils.show.display import observe, show_source, table
 from utils.show.plotting import curves, image_grid, use_book_style
 from utils.tasks.digits import at_best_rate, mismatch, reads, train_digits
-from utils.training.loop import Batches, evaluate, fit
+from utils.training.loop import evaluate, fit
 from utils.training.metrics import accuracy, mean_and_spread
 
 use_book_style()

@@ -24,6 +24,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils import convolution, recurrent
+from utils.data.batches import Batches
 from utils.data.docstrings import PARTS, docstring_text
 from utils.data.pictures import digits
 from utils.data.text import BOS, EOS, PAD, BucketedBatches, Vocabulary, pad, stream
@@ -41,7 +42,7 @@ from utils.tasks.languages import LETTERS, NAMES, as_ids
 from utils.tasks.memory import recall_ids
 from utils.training import sampling
 from utils.training.counting import KneserNey
-from utils.training.loop import Batches, evaluate, fit
+from utils.training.loop import evaluate, fit
 from utils.training.metrics import accuracy, perplexity
 from utils.training.recipes import clip_gradients, rise_and_fall
 

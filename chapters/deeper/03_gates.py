@@ -25,6 +25,7 @@ from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from utils import recurrent
+from utils.data.batches import Batches
 from utils.data.docstrings import docstring_text
 from utils.data.text import pad
 from utils.exercises.gates import check
@@ -37,7 +38,7 @@ from utils.show.display import observe, show_source, table
 from utils.show.plotting import bars, curves, use_book_style
 from utils.tasks.memory import cell_jacobians, fades, recall_after, recall_ids, right_symbols
 from utils.tasks.memory import second_way, train_recall, trained_repeater
-from utils.training.loop import Batches, evaluate, fit
+from utils.training.loop import evaluate, fit
 from utils.training.metrics import accuracy, mean_and_spread
 from utils.training.recipes import clip_gradients, tag_loss
 

@@ -27,6 +27,7 @@ from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
 from utils import attention, seq2seq
+from utils.data.batches import Batches
 from utils.exercises.attention import check
 from utils.exercises.attention.beam_search_curse import random_language
 from utils.seq2seq import EOS, PAD, Seq2Seq, Seq2SeqConfig
@@ -42,7 +43,7 @@ from utils.tasks.backwards import best_runs, whole
 from utils.tasks.short_translation import KINDS, LONGEST, steps_apart
 from utils.tasks.translation import train_translator
 from utils.training import metrics
-from utils.training.loop import Batches, evaluate, fit
+from utils.training.loop import evaluate, fit
 
 use_book_style()
 

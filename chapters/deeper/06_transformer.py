@@ -25,6 +25,7 @@ from torch.nn import functional as F
 
 from utils import seq2seq, transformer
 from utils.data import dates
+from utils.data.batches import Batches
 from utils.data.text import BucketedBatches, Vocabulary, pad
 from utils.exercises.transformer import check
 from utils.exercises.transformer.checkpoint_average import echo_texts
@@ -40,7 +41,7 @@ from utils.show.plotting import INK, curves, heat_map, use_book_style
 from utils.tasks.short_translation import ShortTask, steps_apart
 from utils.training import metrics
 from utils.training.counting import KneserNey
-from utils.training.loop import Batches, evaluate, fit
+from utils.training.loop import evaluate, fit
 from utils.training.recipes import rise_and_fall
 from utils.training.sampling import generate, sample
 

@@ -24,6 +24,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils import efficient
+from utils.data.batches import Batches
 from utils.data.sequences import IGNORE_INDEX, associative_recall
 from utils.efficient import blocks, kernelised
 from utils.exercises.efficient_attention import check
@@ -37,7 +38,6 @@ from utils.show.plotting import INK, bars, curves, use_book_style
 
 # %% tags=["setup"]
 from utils.tasks.long_texts import heads
-from utils.training.loop import Batches
 from utils.training.recipes import tag_loss, train_once
 from utils.transformer import DecoderOnly, Tagger, TransformerConfig
 

@@ -20,11 +20,12 @@ from torch.nn import functional as F
 
 from utils import convolution
 from utils.convolution import DigitsNet, conv_output_size
+from utils.data.batches import Batches
 from utils.data.pictures import digits
 from utils.exercises.convolution import check
 from utils.measure import experiments
 from utils.show.display import observe, table
-from utils.training.loop import Batches, fit
+from utils.training.loop import fit
 from utils.training.metrics import mean_and_spread
 
 # %% [markdown]

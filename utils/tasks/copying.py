@@ -9,9 +9,10 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.optim.lr_scheduler import LambdaLR
 
+from utils.data.batches import Batches
 from utils.positions import Alibi
 from utils.self_attention import BiasedAttention, MultiHeadAttention
-from utils.training.loop import Batches, fit
+from utils.training.loop import fit
 from utils.training.recipes import clip_gradients, tag_loss
 from utils.transformer import DecoderOnly, Parts, TransformerConfig
 

@@ -9,8 +9,9 @@ from torch.nn import functional as F
 from utils.arguments import check_choice
 from utils.convolution import ResidualBlock, conv_relu
 from utils.data.augmentation import jitter
+from utils.data.batches import Batches
 from utils.data.pictures import Split
-from utils.training.loop import Batches, History, evaluate, fit
+from utils.training.loop import History, evaluate, fit
 from utils.training.metrics import accuracy
 
 WHOLE = {"mean of each map": nn.AdaptiveAvgPool2d, "largest of each map": nn.AdaptiveMaxPool2d}

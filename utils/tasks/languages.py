@@ -10,9 +10,10 @@ from sklearn.pipeline import make_pipeline
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from utils.data.batches import Batches
 from utils.data.dates import LANGUAGES, language_words
 from utils.data.text import EOS, PAD, BucketedBatches, Vocabulary, pad
-from utils.training.loop import Batches, History, fit
+from utils.training.loop import History, fit
 from utils.training.metrics import accuracy
 
 WORDS = dict(zip(("train", "validation", "test"), language_words(), strict=True))

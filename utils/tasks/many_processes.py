@@ -11,11 +11,12 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from utils.data.batches import Batches
 from utils.data.files import cache_folder
 from utils.tasks.writing import RATE, T, Writing
 from utils.training.checkpoints import CheckpointError
 from utils.training.data_parallel import fit_data_parallel
-from utils.training.loop import Batches, History
+from utils.training.loop import History
 from utils.training.processes import ProcessError, launch, process_group
 from utils.training.recipes import rise_and_fall, tag_loss
 from utils.transformer import DecoderOnly, TransformerConfig

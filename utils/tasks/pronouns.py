@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
+from utils.data.batches import Batches
 from utils.data.pronouns import (
     FILLERS,
     FORMS,
@@ -19,7 +20,7 @@ from utils.data.pronouns import (
 )
 from utils.data.text import PAD, Vocabulary, pad
 from utils.recurrent import GRU, Bidirectional, Embedding
-from utils.training.loop import Batches, History, fit
+from utils.training.loop import History, fit
 from utils.training.recipes import rise_and_fall
 
 VOCABULARY = Vocabulary(

@@ -3,8 +3,9 @@
 import torch
 from torch import nn
 
+from utils.data.batches import Batches
 from utils.data.sequences import sorting
-from utils.training.loop import Batches, evaluate, fit
+from utils.training.loop import evaluate, fit
 from utils.training.metrics import accuracy
 from utils.training.recipes import tag_loss
 

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from utils.training.checkpoints import describe
-from utils.training.loop import History, fit, place, unpacked
+from utils.training.loop import History, device_of, fit, unpacked
 from utils.training.processes import ProcessError
 
 
@@ -46,7 +46,9 @@ def fit_data_parallel(
     Raises: as `fit` does; ProcessError if the processes were called with different settings, get
         different batches, or one of them has gone.
     """
-    device = place(model, f"cuda:{torch.cuda.current_device()}" if on_gpus() else None)
+    if on_gpus():
+        model.cuda()
+    device = device_of(model)
     names = [*(metrics or {}), validation is not None]
     settings = describe(model, optimiser, schedule, seed, names)
     check_alike(settings | {"number of epochs": str(epochs)})

@@ -8,14 +8,10 @@ from collections import defaultdict
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 
-import matplotlib.pyplot as plt
 import numpy as np
 import torch
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 from tqdm import tqdm
 
-from utils.show.plotting import curves
 from utils.training.checkpoints import Checkpoint
 from utils.training.divergence import check_weights, likely_cause
 
@@ -31,10 +27,9 @@ def fit(
     schedule=None,
     metrics=None,
     validation=None,
-    device=None,
     checkpoint=None,
 ) -> "History":
-    """Train `model` until it has seen all of `batches` `epochs` times.
+    """Train `model`, where it is, until it has seen all of `batches` `epochs` times.
 
     batches, validation: iterables that start anew each epoch and give tuples (*inputs, target)
         of tensors, with the examples along the first axis.
@@ -42,7 +37,6 @@ def fit(
     seed: shuffling, dropout and augmentation of epoch e hang on (seed, e) alone, as far as they
         draw from torch's generators; the caller's generators stay as they were.
     schedule: a learning-rate scheduler of torch, stepped once a batch.
-    device: "cpu", "cuda" or "mps", where the model is moved; None leaves it where it is.
     checkpoint: a file, written after each epoch. If it is there already, the run goes on from
         it and ends with the same weights as one that was never stopped.
 
@@ -52,7 +46,6 @@ def fit(
         checkpoint can't be read or written, or belongs to another run.
     """
     check(model, optimiser, schedule, metrics, epochs, seed)
-    device = place(model, device)
     history = History()
     if checkpoint is not None:
         measures = [*(metrics or {}), validation is not None]
@@ -67,14 +60,12 @@ def fit(
             for epoch in range(done, epochs):
                 with seeded(seed, epoch):
                     start = time.perf_counter()
-                    train = train_epoch(
-                        model, batches, loss, optimiser, schedule, metrics, device, history
-                    )
+                    train = train_epoch(model, batches, loss, optimiser, schedule, metrics, history)
                     seconds = time.perf_counter() - start
                     check_weights(optimiser, history.step_loss)
                     held_out = {}
                     if validation is not None:
-                        held_out = evaluate(model, validation, loss, metrics, device)
+                        held_out = evaluate(model, validation, loss, metrics)
                 with uninterrupted():
                     history.add_epoch(train, held_out, seconds)
                 if checkpoint is not None:
@@ -86,10 +77,10 @@ def fit(
     return history
 
 
-def train_epoch(model, batches, loss, optimiser, schedule, metrics, device, history) -> dict:
+def train_epoch(model, batches, loss, optimiser, schedule, metrics, history) -> dict:
     """Take one step for each batch; return the means over the examples."""
     means = Means()
-    for inputs, target in unpacked(batches, device):
+    for inputs, target in unpacked(batches, device_of(model)):
         outputs = model(*inputs)
         batch_loss = scalar(loss(outputs, target))
         value = batch_loss.item()
@@ -108,57 +99,19 @@ def train_epoch(model, batches, loss, optimiser, schedule, metrics, device, hist
     return means.over_examples()
 
 
-def evaluate(model, batches, loss, metrics=None, device=None) -> dict[str, float]:
+def evaluate(model, batches, loss, metrics=None) -> dict[str, float]:
     """Loss and metrics of `model`, means over all examples, without dropout and gradients.
 
     Arguments as for `fit`. The model's training mode is afterwards as it was.
     Raises: ValueError or TypeError for input that can't be evaluated.
     """
-    device = place(model, device)
     means = Means()
     with mode(model, training=False), torch.no_grad():
-        for inputs, target in unpacked(batches, device):
+        for inputs, target in unpacked(batches, device_of(model)):
             outputs = model(*inputs)
             value = scalar(loss(outputs, target)).item()
             means.add(len(target), {"loss": value, **measured(metrics, outputs, target)})
     return means.over_examples()
-
-
-class Batches:
-    """Minibatches of tensors that hold the same examples, to be iterated as often as one likes.
-
-    Shapes: tensors (n, …); a batch is a tuple of (B, …), the last one with what is left.
-    shuffle: a new order at each pass, drawn from torch's generator, which `fit` seeds.
-    transform: changes the first tensor of each batch, (B, …) to (B, …), such as augmentation.
-    Raises: ValueError if there is no example, the tensors differ in length, or batch_size < 1.
-    """
-
-    def __init__(self, *tensors, batch_size: int, shuffle: bool = False, transform=None):
-        if not tensors or any(not isinstance(t, torch.Tensor) or t.ndim == 0 for t in tensors):
-            raise ValueError(
-                "Batches takes one or more tensors, with the examples along the first axis."
-            )
-        lengths = [len(tensor) for tensor in tensors]
-        if len(set(lengths)) > 1:
-            raise ValueError(
-                f"The tensors have {', '.join(map(str, lengths))} examples: they need equally many."
-            )
-        if lengths[0] == 0:
-            raise ValueError("The tensors hold no example: there is nothing to make batches of.")
-        if batch_size < 1:
-            raise ValueError(f"batch_size is {batch_size}: a batch needs at least 1 example.")
-        self.tensors, self.batch_size = tensors, batch_size
-        self.shuffle, self.transform = shuffle, transform
-
-    def __len__(self) -> int:
-        return math.ceil(len(self.tensors[0]) / self.batch_size)
-
-    def __iter__(self):
-        n = len(self.tensors[0])
-        order = torch.randperm(n) if self.shuffle else torch.arange(n)
-        for rows in order.split(self.batch_size):
-            first, *others = (tensor[rows] for tensor in self.tensors)
-            yield (self.transform(first) if self.transform else first, *others)
 
 
 @dataclass
@@ -181,25 +134,6 @@ class History:
             for name, value in new.items():
                 history.setdefault(name, []).append(value)
         self.seconds.append(seconds)
-
-    def plot(self) -> Figure:
-        """Draw the loss and each metric by epoch, training and validation together.
-
-        Raises: ValueError if no epoch was finished.
-        """
-        if not self.seconds:
-            raise ValueError("There is nothing to plot: no epoch was finished.")
-        width, height = plt.rcParams["figure.figsize"]
-        size = (width * max(1, 0.7 * len(self.train)), height)
-        figure, axes = plt.subplots(1, len(self.train), figsize=size, squeeze=False)
-        for ax, name in zip(axes.flat, self.train, strict=True):
-            parts = {"training": self.train[name]}
-            if name in self.validation:
-                parts["validation"] = self.validation[name]
-            lines = {part: (range(1, len(y) + 1), y) for part, y in parts.items()}
-            curves(lines, "epoch", name, ax=ax)
-            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        return figure
 
 
 class Means:
@@ -236,20 +170,8 @@ def check(model, optimiser, schedule, metrics, epochs: int, seed: int) -> None:
         )
 
 
-def place(model, device) -> torch.device:
-    """Move the model to `device` and return that; None stands for where the model is."""
-    if device is None:
-        return next((weight.device for weight in model.parameters()), torch.device("cpu"))
-    there = {
-        "cpu": True,
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
-    }
-    if not there.get(str(device).split(":")[0]):
-        usable = " or ".join(f'"{name}"' for name in there if there[name])
-        raise ValueError(f"There is no device {str(device)!r} here: use {usable}.")
-    model.to(device)
-    return torch.device(device)
+def device_of(model) -> torch.device:
+    return next((weight.device for weight in model.parameters()), torch.device("cpu"))
 
 
 def unpacked(batches, device):

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from utils.training.loop import Batches, History, fit
+from utils.data.batches import Batches
+from utils.training.loop import History, fit
 
 
 def train_once(
