@@ -67,6 +67,14 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.pop(name, None)
 
 
+def pytest_report_header() -> list[str]:
+    """Name what will make pages fail: texts of other versions than those that were measured."""
+    from utils.data.libraries import LIBRARIES
+    from utils.data.sources import other_version
+
+    return [f"{told} Pages that read them fail." for told in map(other_version, LIBRARIES) if told]
+
+
 def pytest_collectstart(collector: pytest.Collector) -> None:
     """Widen what nbval does not compare."""
     if hasattr(collector, "skip_compare"):

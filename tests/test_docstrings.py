@@ -92,8 +92,7 @@ def test_prose_is_kept_once_and_without_markup(tmp_path, monkeypatch):
     (tmp_path / "library" / "__init__.py").write_text("")
     (tmp_path / "library" / "module.py").write_text(MODULE)
     (tmp_path / "library" / "tests" / "left_out.py").write_text(MODULE)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(docstrings, "LIBRARY", "library")
+    monkeypatch.setattr(docstrings, "folder_of", lambda library: tmp_path / "library")
     monkeypatch.setattr(docstrings, "_modules", docstrings._modules.__wrapped__)
     assert docstring_text().split("\n\n") == [
         'A sentence about package.module.fit and the "value", long enough to be kept here.',

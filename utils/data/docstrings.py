@@ -3,8 +3,9 @@
 import ast
 import re
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
+
+from utils.data.sources import folder_of
 
 PARTS = "train", "validation", "test"
 LIBRARY = "sklearn"
@@ -34,7 +35,7 @@ def docstring_text(part: str | None = None) -> str:
 @cache
 def _modules() -> list[str]:
     """The prose of each module, the longest first."""
-    folder = Path(find_spec(LIBRARY).origin).parent  # found, not imported
+    folder = folder_of(LIBRARY)
     seen: set[str] = set()
     kept = []
     for file in sorted(folder.rglob("*.py"), key=lambda file: file.relative_to(folder).parts):

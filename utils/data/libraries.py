@@ -10,12 +10,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
 from utils.data.docstrings import is_prose, without_markup
+from utils.data.sources import folder_of
 
 LIBRARIES = ("matplotlib", "numpy", "scipy", "sklearn", "torch")
 LEFT_OUT = {  # tests, other people's code, and what is not installed with every Python
@@ -121,7 +120,7 @@ def everything() -> tuple[Sentence, ...]:
 
 def _sources(library: str) -> Iterator[tuple[str, str]]:
     """The modules of a library and their sources, in the order of their names."""
-    folder = Path(find_spec(library).origin).parent  # found, not imported
+    folder = folder_of(library)
     for file in sorted(folder.rglob("*.py"), key=lambda file: file.relative_to(folder).parts):
         parts = file.relative_to(folder).parts
         if LEFT_OUT.isdisjoint(parts) and (library != "torch" or parts[0] in OF_TORCH):
