@@ -22,8 +22,8 @@ lab: $(READY) ## read the lessons in JupyterLab, in copies of your own (in my/);
 fresh: $(READY) ## put a new copy of a lesson beside yours: LESSON=01_convolution
 	@$(BIN)/python -m utils.press.jupyter fresh $(LESSON)
 
-test: $(READY) ## check everything but speed: lessons, code, book
-	@$(BIN)/python -m pytest --nbval $(ARGS)
+test: $(READY) ## check everything but speed: lessons, code, book; ALL=1 runs lessons again that passed here
+	@$(BIN)/python -m pytest --nbval $(if $(ALL),--all) $(ARGS)
 
 book: $(READY) ## build the book and serve it on this machine; PORT=8000
 	@$(BIN)/jupyter-book build . --quiet -W -n --keep-going

@@ -1,38 +1,24 @@
 """How pytest treats the book: what it compares in notebooks, where, and in which order."""
 
+import json
 import os
 import subprocess
 import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent
 
-# The slowest files begin first, so that two workers end at about the same time; the rest follow.
-SLOWEST_FIRST = (
-    "tests/test_jupyterlab.py",
-    "chapters/02_recurrent.ipynb",
-    "chapters/03_gates.ipynb",
-    "chapters/04_attention.ipynb",
-    "chapters/06_transformer.ipynb",
-    "chapters/01_convolution.ipynb",
-    "tests/test_browser.py",
-    "chapters/10_pretraining.ipynb",
-    "chapters/09_gpt.ipynb",
-    "chapters/08_text_classification.ipynb",
-    "tests/test_language_published.py",
-    "tests/test_data_parallel.py",
-    "chapters/05_self_attention.ipynb",
-    "chapters/07_efficient_attention.ipynb",
-    "tests/test_costs.py",
-    "tests/test_transformer.py",
-    "tests/test_benchmarks.py",
-    "chapters/solutions/03_gates.ipynb",
-    "chapters/solutions/02_recurrent.ipynb",
-    "chapters/solutions/01_convolution.ipynb",
-    "tests/test_notebooks.py",
-)
+SECONDS = "seconds.json"  # each file's, in the last run
+TAKEN: Counter[str] = Counter()  # seconds of each file in this run
+
+# Until a run has told how long each file takes: the files that begin first.
+SLOWEST_FIRST = ("tests/test_jupyterlab.py", "tests/test_browser.py", "chapters/")
 
 # Not compared: progress bars, warnings, and the numbers behind a claim; nbval leaves out pictures.
 NOT_COMPARED = ("stderr", "text/markdown", "application/vnd.book+json")
@@ -45,9 +31,26 @@ IN_VIEWS = {
 }
 
 
+class Run(NamedTuple):
+    """What is settled before anything is collected, the same in all of xdist's processes."""
+
+    begun: float
+    setting: str  # what else than files may change what a page shows
+    passed: list[str]  # pages that passed here with the same inputs, by their path in the book
+    seconds: dict[str, float]  # that a file took in the last run
+
+
+RUN = pytest.StashKey[Run]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="run pages again that passed here")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Stop if the lessons would not find this book's `utils`; set their environment."""
     if hasattr(config, "workerinput"):  # xdist: the process that started this one has done it
+        config.stash[RUN] = Run(*config.workerinput["run"])
         return
     where = "import convolution_to_attention as book; print(book.__file__)"
     found = subprocess.run(
@@ -60,11 +63,80 @@ def pytest_configure(config: pytest.Config) -> None:
             "run `make test`, or `pip install --no-deps -e .` in the book's folder.",
             returncode=pytest.ExitCode.USAGE_ERROR,
         )
+    from utils.press import stamps
     from utils.press.notebooks import PERSONAL, REPRODUCIBLE
 
     os.environ.update(REPRODUCIBLE)
     for name in PERSONAL:
         os.environ.pop(name, None)
+    folder = kept(config)
+    try:
+        seconds = json.loads((folder / SECONDS).read_text(encoding="utf-8"))
+    except (OSError, TypeError, ValueError):
+        seconds = {}
+    setting = stamps.setting()  # before anything changes the environment
+    passed = passed_before(config, folder, setting)
+    config.stash[RUN] = Run(time.time(), setting, passed, seconds)
+
+
+def kept(config: pytest.Config) -> Path | None:
+    """The folder for what one run leaves to the next, if there is one."""
+    cache = getattr(config, "cache", None)
+    return cache.mkdir("book") if cache else None
+
+
+def passed_before(config: pytest.Config, folder: Path | None, setting: str) -> list[str]:
+    """The pages that a run of everything needn't run again."""
+    from utils.press import stamps
+    from utils.press.notebooks import scripts
+
+    chosen = config.args_source is not config.ArgsSource.TESTPATHS or config.option.keyword
+    if chosen or config.option.all or os.environ.get("CI") or folder is None:
+        return []
+    pages = [script.with_suffix(".ipynb") for script in scripts()]
+    return [
+        str(page.relative_to(ROOT)) for page in pages if stamps.is_current(folder, page, setting)
+    ]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node) -> None:
+    """Hand what is settled to a process of xdist."""
+    node.workerinput["run"] = tuple(node.config.stash[RUN])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """As many processes as there are whole processors for this one, and two at least."""
+    from joblib import cpu_count  # which knows of quotas
+
+    return max(2, cpu_count(only_physical_cores=True))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out a page that has passed here."""
+    passed = config.stash[RUN].passed
+    return True if passed and str(collection_path.relative_to(ROOT)) in passed else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Stamp a page when its last cell has passed, and all before it."""
+    page, folder = item.parent, kept(item.config)
+    if folder is None or not hasattr(page, "kernel"):
+        return (yield)
+    from utils.press import stamps
+
+    if not hasattr(page, "passed"):
+        page.passed = 0
+        stamps.listen(page.kernel)
+    result = yield
+    page.passed += 1
+    if page.passed == sum(cell.cell_type == "code" for cell in page.nb.cells):
+        files = stamps.reached(page.kernel, page.path.parent)
+        run = item.config.stash[RUN]
+        stamps.store(folder, page.path, files, run.setting, since=run.begun)
+    return result
 
 
 def pytest_report_header() -> list[str]:
@@ -90,11 +162,44 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         os.environ["BOOK_PAGE"] = page.as_posix().replace("/", "-")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Bring the slowest files to the front, deeper pages too; the order within a file stays."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Bring the files that took longest to the front; the order within a file stays."""
+    seconds = config.stash[RUN].seconds
 
-    def rank(item: pytest.Item) -> int:
-        file = item.nodeid.partition("::")[0].replace("chapters/deeper/", "chapters/")
-        return SLOWEST_FIRST.index(file) if file in SLOWEST_FIRST else len(SLOWEST_FIRST)
+    def rank(item: pytest.Item) -> tuple[float, bool]:
+        file = item.nodeid.partition("::")[0]
+        return -seconds.get(file, 0 if seconds else 1), not file.startswith(SLOWEST_FIRST)
 
     items.sort(key=rank)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Add up what each file takes."""
+    TAKEN[report.nodeid.partition("::")[0]] += report.duration
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Keep the seconds of each file that was run; a run in which all had passed is well."""
+    config = session.config
+    if hasattr(config, "workerinput") or RUN not in config.stash:
+        return
+    if folder := kept(config):
+        seconds = config.stash[RUN].seconds | {file: round(TAKEN[file], 1) for file in TAKEN}
+        (folder / SECONDS).write_text(json.dumps(seconds, indent=1), encoding="utf-8")
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    """Say in a line each what was not run, and why."""
+    passed = terminalreporter.config.stash[RUN].passed
+    if passed:
+        terminalreporter.write_line(
+            f"{len(passed)} pages passed here before, with what they read now, and were not run "
+            "again: ALL=1 runs them too."
+        )
+    why = Counter(
+        report.longrepr[2].removeprefix("Skipped: ")
+        for report in terminalreporter.getreports("skipped")
+    )
+    if why:
+        said = "; ".join(f"{count} × {reason}" for reason, count in why.most_common())
+        terminalreporter.write_line(f"Skipped: {said}.")
