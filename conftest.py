@@ -123,7 +123,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Stamp a page when its last cell has passed, and all before it."""
     page, folder = item.parent, kept(item.config)
-    if folder is None or not hasattr(page, "kernel"):
+    if folder is None or not hasattr(page, "kernel") or not page.path.is_relative_to(ROOT):
         return (yield)
     from utils.press import stamps
 
@@ -168,7 +168,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     def rank(item: pytest.Item) -> tuple[float, bool]:
         file = item.nodeid.partition("::")[0]
-        return -seconds.get(file, 0 if seconds else 1), not file.startswith(SLOWEST_FIRST)
+        return -seconds.get(file, 0), not file.startswith(SLOWEST_FIRST)
 
     items.sort(key=rank)
 
@@ -192,9 +192,12 @@ def pytest_terminal_summary(terminalreporter) -> None:
     """Say in a line each what was not run, and why."""
     passed = terminalreporter.config.stash[RUN].passed
     if passed:
+        which, they = (
+            ("1 page", "it reads") if len(passed) == 1 else (f"{len(passed)} pages", "they read")
+        )
         terminalreporter.write_line(
-            f"{len(passed)} pages passed here before, with what they read now, and were not run "
-            "again: ALL=1 runs them too."
+            f"{which} passed here before, and nothing that {they} has changed: not run again "
+            "(ALL=1 runs every page)."
         )
     why = Counter(
         report.longrepr[2].removeprefix("Skipped: ")

@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import sys
+import tomllib
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -70,9 +71,18 @@ def _source(file: Path) -> Path | None:
 
 
 @cache
-def digest(file: Path) -> str:
-    """SHA-256 of a file; of one that isn't there nothing."""
-    return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
+def digest(file: Path, lesson: str) -> str:
+    """SHA-256 of what a file says to a lesson; of one that isn't there nothing.
+
+    In the tables of all lessons, as data/claims.toml, those rows count that name this one.
+    """
+    if not file.is_file():
+        return ""
+    content = file.read_bytes()
+    if file.parent == ROOT / "data" and file.suffix == ".toml":
+        rows = map(json.dumps, tomllib.loads(content.decode()).items())
+        content = "\n".join(row for row in rows if lesson in row).encode()
+    return hashlib.sha256(content).hexdigest()
 
 
 def setting() -> str:
@@ -101,7 +111,9 @@ def store(folder: Path, page: Path, files: Iterable[Path], setting: str, since: 
     """Stamp a page that has passed, unless a file that it read was changed meanwhile."""
     files = {page, *files, *(ROOT / name for name in ALWAYS)}
     if max(file.stat().st_mtime for file in files) < since:
-        read = {file.relative_to(ROOT).as_posix(): digest(file) for file in sorted(files)}
+        read = {
+            file.relative_to(ROOT).as_posix(): digest(file, page.stem) for file in sorted(files)
+        }
         content = json.dumps({"setting": setting, "read": read}, indent=1)
         (folder / _name(page)).write_text(content, encoding="utf-8")
 
@@ -111,7 +123,7 @@ def is_current(folder: Path, page: Path, setting: str) -> bool:
     try:
         stamp = json.loads((folder / _name(page)).read_text(encoding="utf-8"))
         return stamp["setting"] == setting and all(
-            digest(ROOT / file) == then for file, then in stamp["read"].items()
+            digest(ROOT / file, page.stem) == then for file, then in stamp["read"].items()
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):  # none, or a damaged one
         return False

@@ -1,0 +1,202 @@
+"""Pages that passed here and read the same now aren't run again."""
+
+import importlib.util
+import os
+import time
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+from nbval.kernel import CURRENT_ENV_KERNEL_NAME, RunningKernel
+
+from utils import ROOT
+from utils.press import stamps
+
+LATER = float("inf")
+
+
+@pytest.fixture
+def book(tmp_path, monkeypatch):
+    """A book of one lesson, which has read a module, a stored result and the claims."""
+    monkeypatch.setattr(stamps, "ROOT", tmp_path)
+    stamps.digest.cache_clear()
+    files = {
+        "chapters/01_x.ipynb": "{}",
+        "conftest.py": "",
+        "pyproject.toml": "",
+        "utils/layer.py": "WIDTH = 3",
+        "experiments/results/x.json": "[]",
+        "data/claims.toml": '[a-1]\nsays = "a"\nchapter = "01_x"\n[b-1]\nchapter = "02_y"\n',
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    yield tmp_path
+    stamps.digest.cache_clear()
+
+
+def store(book, since=LATER) -> None:
+    read = [book / "utils/layer.py", book / "experiments/results/x.json", book / "data/claims.toml"]
+    stamps.store(book, book / "chapters/01_x.ipynb", read, "here", since)
+
+
+def is_current(book, setting="here") -> bool:
+    stamps.digest.cache_clear()
+    return stamps.is_current(book, book / "chapters/01_x.ipynb", setting)
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "same"),
+    [
+        ("chapters/01_x.ipynb", "{}", "{ }", False),
+        ("conftest.py", "", "NOT_COMPARED = ()", False),
+        ("utils/layer.py", "3", "4", False),
+        ("experiments/results/x.json", "[]", "[1]", False),
+        ("data/claims.toml", '"a"', '"b"', False),
+        ("data/claims.toml", "[b-1]", "[b-2]", True),  # another lesson's
+        ("utils/other.py", "", "1", True),
+    ],
+)
+def test_a_page_is_current_until_something_changes_that_it_read(book, file, before, after, same):
+    assert not is_current(book)
+    store(book)
+    assert is_current(book) and not is_current(book, setting="on another processor")
+    (book / file).touch()
+    (book / file).write_text((book / file).read_text().replace(before, after, 1))
+    assert is_current(book) == same
+
+
+def test_a_page_whose_module_is_gone_or_whose_stamp_is_damaged_runs_again(book):
+    store(book)
+    (book / "utils/layer.py").unlink()
+    assert not is_current(book)
+    for damaged in ("", "[]", "{}", '{"setting": "here", "read": 3}'):
+        (stamp,) = book.glob("*.ipynb.json")
+        stamp.write_text(damaged)
+        assert not is_current(book)
+
+
+def test_what_was_edited_while_the_page_ran_leaves_no_stamp(book):
+    begun = time.time()
+    os.utime(book / "utils/layer.py", (begun + 1, begun + 1))
+    store(book, since=begun)
+    assert not is_current(book)
+
+
+def test_variables_that_change_numbers_are_part_of_the_setting(monkeypatch):
+    before = stamps.setting()
+    monkeypatch.setenv("UNRELATED", "1")
+    assert stamps.setting() == before
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE2")
+    assert stamps.setting() != before
+
+
+READING = """
+import utils.arguments
+open("../data/claims.toml").close()
+open("/dev/null").close()
+"""
+
+
+def test_a_kernel_tells_what_it_has_read_of_the_book():
+    folder = ROOT / "chapters"
+    kernel = RunningKernel(CURRENT_ENV_KERNEL_NAME, cwd=str(folder))
+    try:
+        stamps.listen(kernel)
+        asked = kernel.execute_cell_input(READING, allow_stdin=False)
+        kernel.await_reply(asked, timeout=60)
+        read = stamps.reached(kernel, folder)
+    finally:
+        kernel.stop()
+    expected = {"utils/__init__.py", "utils/arguments.py", "data/claims.toml"}
+    assert {file.relative_to(ROOT).as_posix() for file in read} >= expected
+    assert all(file.is_relative_to(ROOT) and file.suffix != ".pyc" for file in read)
+    assert ROOT / "utils/training/loop.py" not in read
+
+
+@pytest.fixture
+def plugin():
+    """The conftest.py of the whole book."""
+    spec = importlib.util.spec_from_file_location("conftest_of_the_book", ROOT / "conftest.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("passing", "stored"), [([True] * 2, True), ([True], False), ([True, False], False)]
+)
+def test_a_page_is_stamped_when_all_its_cells_have_passed(
+    passing, stored, plugin, tmp_path, monkeypatch
+):
+    calls = []
+    monkeypatch.setattr(stamps, "listen", lambda kernel: calls.append("listen"))
+    monkeypatch.setattr(stamps, "reached", lambda kernel, folder: set())
+    monkeypatch.setattr(stamps, "store", lambda *_, **__: calls.append("store"))
+    page = SimpleNamespace(path=ROOT / "chapters/01_convolution.ipynb", kernel=None)
+    page.nb = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_markdown_cell(), *(nbformat.v4.new_code_cell() for _ in range(2))]
+    )
+    stash = {plugin.RUN: plugin.Run(0, "", [], {})}
+    config = SimpleNamespace(cache=SimpleNamespace(mkdir=lambda _: tmp_path), stash=stash)
+    for passes in passing:
+        cell = plugin.pytest_runtest_call(SimpleNamespace(parent=page, config=config))
+        next(cell)
+        with pytest.raises(StopIteration if passes else AssertionError):
+            cell.send(None) if passes else cell.throw(AssertionError())
+    assert calls == ["listen"] + ["store"] * stored
+
+
+@pytest.mark.parametrize(
+    ("chosen", "keyword", "everything", "ci", "left_out"),
+    [
+        (False, "", False, "", True),
+        (True, "", False, "", False),
+        (False, "Cell 3", False, "", False),
+        (False, "", True, "", False),
+        (False, "", False, "true", False),
+    ],
+)
+def test_only_a_run_of_everything_leaves_pages_out(
+    chosen, keyword, everything, ci, left_out, plugin, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(stamps, "is_current", lambda *_: True)
+    monkeypatch.setenv("CI", ci)
+    source = pytest.Config.ArgsSource
+    config = SimpleNamespace(
+        ArgsSource=source,
+        args_source=source.ARGS if chosen else source.TESTPATHS,
+        option=SimpleNamespace(keyword=keyword, all=everything),
+    )
+    passed = plugin.passed_before(config, tmp_path, "here")
+    assert bool(passed) == left_out
+    config.stash = {plugin.RUN: plugin.Run(0, "", passed, {})}
+    page = ROOT / "chapters" / "09_gpt.ipynb"
+    assert bool(plugin.pytest_ignore_collect(page, config)) == left_out
+    assert not plugin.pytest_ignore_collect(ROOT / "tests" / "test_stamps.py", config)
+
+
+def test_the_longest_file_of_the_last_run_comes_first(plugin):
+    items = [SimpleNamespace(nodeid=f"tests/{name}.py::{n}") for n in "12" for name in "abc"]
+    stash = {plugin.RUN: plugin.Run(0, "", [], {"tests/a.py": 2.0, "tests/b.py": 9.0})}
+    plugin.pytest_collection_modifyitems(SimpleNamespace(stash=stash), items)
+    assert "".join(item.nodeid[6] for item in items) == "bbaacc"
+
+
+def test_as_many_processes_as_processors_and_two_at_least(plugin, monkeypatch):
+    for usable, processes in ((1, 2), (2, 2), (6, 6)):
+        monkeypatch.setattr("joblib.cpu_count", lambda only_physical_cores, n=usable: n)
+        assert plugin.pytest_xdist_auto_num_workers() == processes
+
+
+def test_what_was_skipped_is_said_in_one_line_with_its_reasons(plugin):
+    reports = [SimpleNamespace(longrepr=("file", 3, f"Skipped: {why}")) for why in "aab"]
+    said = []
+    plugin.pytest_terminal_summary(
+        SimpleNamespace(
+            config=SimpleNamespace(stash={plugin.RUN: plugin.Run(0, "", ["x.ipynb"], {})}),
+            getreports=lambda kind: reports,
+            write_line=said.append,
+        )
+    )
+    assert said[0].startswith("1 page ") and said[1] == "Skipped: 2 × a; 1 × b."
