@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import nbformat
 from docutils import nodes
 from docutils.parsers.rst import directives
 from finish import finish
@@ -13,7 +14,9 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from stored import Counted, StoredView
 
+from utils.exercises.numbers import numbers
 from utils.press.lessons import FOLDED
+from utils.press.readable import names_in_the_book, number_solutions
 
 ADDRESS = "https://github.com/OWNER/NAME"  # stands in index.md where nobody knows the address
 
@@ -50,6 +53,17 @@ def fill_in_address(app: Sphinx, docname: str, source: list[str]) -> None:
         source[0] = source[0].replace(ADDRESS, address)
 
 
+def number_headings(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Begin the headings of solutions with the numbers of their exercises."""
+    if docname.startswith("chapters/solutions/"):
+        names = names_in_the_book([], 0, numbers(Path(app.srcdir, "chapters")))
+        notebook = nbformat.reads(source[0], as_version=4)
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source = number_solutions(cell.source, names)
+        source[0] = nbformat.writes(notebook)
+
+
 def link_to_labels(app: Sphinx, doctree: nodes.document) -> None:
     """Let `[text](page.ipynb#label)`, which JupyterLab knows, reach labels as well as headings."""
     reachable = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
@@ -67,10 +81,10 @@ def number_by_day(app: Sphinx, env) -> list[str]:
     count: Counter = Counter()
     for docname in sorted(pages, key=lambda name: (name.count("/"), name)):
         day = int(Path(docname).name[:2])
-        for kind, numbers in env.toc_fignumbers[docname].items():
-            for name in numbers:
+        for kind, labels in env.toc_fignumbers[docname].items():
+            for name in labels:
                 count[day, kind] += 1
-                numbers[name] = (day, count[day, kind])
+                labels[name] = (day, count[day, kind])
     return []
 
 
@@ -133,6 +147,7 @@ def setup(app: Sphinx) -> dict:
     app.connect("config-inited", add_repository_buttons)
     app.connect("config-inited", leave_out_live_code)
     app.connect("source-read", fill_in_address)
+    app.connect("source-read", number_headings)
     app.connect("doctree-read", link_to_labels)
     app.connect("doctree-read", fold_evidence)
     app.connect("env-get-updated", number_by_day, priority=900)  # after Sphinx has counted

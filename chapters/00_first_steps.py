@@ -139,11 +139,11 @@ plt.show()
 # **Your turn.** The check names your mistake. Until you begin, the page runs on the book's own step.
 #
 # ```{exercise} A step downhill
-# :label: exercise-0-1
+# :label: exercise-gradient-step
 #
 # *6 minutes.* Compute the scores, the loss and the slopes, and return the new $W$ and $b$. `F.cross_entropy(scores, labels)` is the loss. If you begin with
 # `W, b = W.clone().requires_grad_(), b.clone().requires_grad_()`, PyTorch follows both, and `torch.autograd.grad(loss, (W, b))` gives both slopes.
-# ([Solution](solutions/00_first_steps.ipynb#solution-0-1))
+# ([Solution](solutions/00_first_steps.ipynb#solution-gradient-step))
 # ```
 
 
@@ -153,10 +153,10 @@ def step(W, b, x, labels, learning_rate):
     raise NotImplementedError
 
 
-step = check("0.1", step)
+step = check("gradient_step", step)
 
 # %%
-check.show_reference("0.1")
+check.show_reference("gradient_step")
 
 # %% [markdown]
 # All 650 numbers begin at 0.
@@ -249,11 +249,11 @@ for steps, (W, b) in walk.items():
 # them.
 #
 # ```{exercise} Cross-entropy from scores
-# :label: exercise-0-2
+# :label: exercise-cross-entropy
 #
 # *8 minutes.* Write {eq}`eq-first-steps-loss` for a batch, without the library's softmax. It has to stay right for scores as
 # large as 1000, though $e^{1000}$ is infinite: what happens to the softmax if you subtract the same number from all scores of a row?
-# ([Solution](solutions/00_first_steps.ipynb#solution-0-2))
+# ([Solution](solutions/00_first_steps.ipynb#solution-cross-entropy))
 # ```
 
 
@@ -263,10 +263,10 @@ def cross_entropy(logits, labels):
     raise NotImplementedError
 
 
-cross_entropy = check("0.2", cross_entropy)
+cross_entropy = check("cross_entropy", cross_entropy)
 
 # %%
-check.show_reference("0.2")
+check.show_reference("cross_entropy")
 
 # %% [markdown]
 # ### Which way is down?
@@ -467,23 +467,23 @@ observe(
 # *As long as you like.* Two more, and a claim that is measured, are on the [deeper page](deeper/00_first_steps.ipynb).
 #
 # ```{exercise} Predict: a shape that fits by accident
-# :label: exercise-0-3
+# :label: exercise-silent-shape
 #
 # *Warm-up, 2 minutes.* A model gives one number for each of 32 examples, as a column: `prediction` is (32, 1). The right answers are a row: `target`
-# is (32,). `((prediction - target) ** 2).mean()` runs. How many numbers were averaged? ([Solution](solutions/00_first_steps.ipynb#solution-0-3))
+# is (32,). `((prediction - target) ** 2).mean()` runs. How many numbers were averaged? ([Solution](solutions/00_first_steps.ipynb#solution-silent-shape))
 # ```
 
 # %%
 my_size = None
 
-check("0.3", my_size)
+check("silent_shape", my_size)
 
 # %% [markdown]
 # ```{exercise} An honest count
-# :label: exercise-0-4
+# :label: exercise-honest-count
 #
 # *Core, 5 minutes.* In batches of 64, 1,221 digits leave a last one with 5. Given the batches one by one, compute the share of all examples whose
-# largest score is at their label. ([Solution](solutions/00_first_steps.ipynb#solution-0-4))
+# largest score is at their label. ([Solution](solutions/00_first_steps.ipynb#solution-honest-count))
 # ```
 
 
@@ -493,17 +493,17 @@ def accuracy_over(batches):
     raise NotImplementedError
 
 
-check("0.4", accuracy_over)
+check("honest_count", accuracy_over)
 
 # %% [markdown]
 # ## Checklist and tomorrow
 
 # %% tags=["view"]
 points = {
-    "write a step of gradient descent that trains a network": "0.1",
-    "turn scores into a loss, safely": "0.2",
-    "say the shape of a result before you run the line": "0.3",
-    "judge what was learned": "0.4",
+    "write a step of gradient descent that trains a network": "gradient_step",
+    "turn scores into a loss, safely": "cross_entropy",
+    "say the shape of a result before you run the line": "silent_shape",
+    "judge what was learned": "honest_count",
 }
 checklist({point: [id] for point, id in points.items()})
 

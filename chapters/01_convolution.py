@@ -145,9 +145,9 @@ plt.show()
 # **Your turn.** Write the answers in one place, for a batch of windows that have been cut out already.
 #
 # ```{exercise} One place
-# :label: exercise-1-1
+# :label: exercise-one-place
 #
-# *5 minutes.* Write {eq}`eq-conv` for one place. Every kernel answers every window of the batch. ([Solution](solutions/01_convolution.ipynb#solution-1-1))
+# *5 minutes.* Write {eq}`eq-conv` for one place. Every kernel answers every window of the batch. ([Solution](solutions/01_convolution.ipynb#solution-one-place))
 # ```
 
 
@@ -157,10 +157,10 @@ def at_one_place(window, w, b):
     raise NotImplementedError
 
 
-at_one_place = check("1.1", at_one_place)
+at_one_place = check("one_place", at_one_place)
 
 # %%
-check.show_reference("1.1")
+check.show_reference("one_place")
 
 # %% [markdown]
 # `einsum` reads like the equation: a letter for each axis, and what is missing behind the arrow is summed over. Now at each of the six places of {numref}`fig-one-place`:
@@ -190,10 +190,10 @@ plt.show()
 # places {cite}`dumoulin2016guide`. The kernel covers $d(K-1)+1$ pixels; what is left, cut into jumps, plus the place where it began.
 #
 # ```{exercise} Everywhere
-# :label: exercise-1-2
+# :label: exercise-everywhere
 #
 # *9 minutes.* Write the whole convolution, with stride and padding. Two loops over the places with your `at_one_place` are fine. Or let `x.unfold(2, K, stride)` cut out all
-# windows: it replaces axis 2 by that of the places, and adds one of length K at the end. `F.pad(x, (p, p, p, p))` lays the frame. ([Solution](solutions/01_convolution.ipynb#solution-1-2))
+# windows: it replaces axis 2 by that of the places, and adds one of length K at the end. `F.pad(x, (p, p, p, p))` lays the frame. ([Solution](solutions/01_convolution.ipynb#solution-everywhere))
 # ```
 
 
@@ -203,10 +203,10 @@ def conv2d(x, w, b, stride=1, padding=0):
     raise NotImplementedError
 
 
-conv2d = check("1.2", conv2d)
+conv2d = check("everywhere", conv2d)
 
 # %%
-check.show_reference("1.2")
+check.show_reference("everywhere")
 
 # %% [markdown]
 # Long before networks learned kernels, people designed them. Sobel's takes the difference between left and right, over three rows. Lay it on a photograph, and change its numbers:
@@ -309,10 +309,10 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} The strongest answer
-# :label: exercise-1-3
+# :label: exercise-max-pooling
 #
 # *6 minutes.* Write max pooling with windows of K × K that lie side by side. What is left at the right and at the bottom is dropped. Careful: a map may be negative
-# everywhere. ([Solution](solutions/01_convolution.ipynb#solution-1-3))
+# everywhere. ([Solution](solutions/01_convolution.ipynb#solution-max-pooling))
 # ```
 
 
@@ -322,10 +322,10 @@ def max_pool2d(x, K):
     raise NotImplementedError
 
 
-max_pool2d = check("1.3", max_pool2d)
+max_pool2d = check("max_pooling", max_pool2d)
 
 # %%
-check.show_reference("1.3")
+check.show_reference("max_pooling")
 
 # %% [markdown]
 # Now the same reader with your pooling before its dense layer: with windows of 2 × 2, which most networks have, and with one window as large as the map.
@@ -399,10 +399,10 @@ plt.show()
 # Where the ReLU is open, the derivative is $1 + f'(x)$. Even if $f'$ is nearly 0, a 1 is left.
 #
 # ```{exercise} A road around
-# :label: exercise-1-4
+# :label: exercise-residual-block
 #
 # *5 minutes.* Write {eq}`eq-residual-block`, where $f$ is convolution, ReLU, convolution, as in {numref}`fig-road-around`. Use your `conv2d`, with padding 1.
-# ([Solution](solutions/01_convolution.ipynb#solution-1-4))
+# ([Solution](solutions/01_convolution.ipynb#solution-residual-block))
 # ```
 
 
@@ -412,10 +412,10 @@ def residual_block(x, w1, b1, w2, b2):
     raise NotImplementedError
 
 
-residual_block = check("1.4", residual_block)
+residual_block = check("residual_block", residual_block)
 
 # %%
-check.show_reference("1.4")
+check.show_reference("residual_block")
 
 # %% tags=["evidence"]
 depths = [5, 9, 17, 33]
@@ -702,10 +702,10 @@ claim(
 # *As long as you like.* Six more are on the [deeper page](deeper/01_convolution.ipynb), and all solutions on [a page of their own](solutions/01_convolution.ipynb).
 #
 # ```{exercise} Keep the size
-# :label: exercise-1-5
+# :label: exercise-same-padding
 #
 # *Warm-up, 5 minutes.* At stride 1, how many zeros on *each* side keep a picture's size? Use {eq}`eq-size`, and take $d(K-1)$ as even; otherwise no number does.
-# ([Solution](solutions/01_convolution.ipynb#solution-1-5))
+# ([Solution](solutions/01_convolution.ipynb#solution-same-padding))
 # ```
 
 
@@ -715,40 +715,40 @@ def same_padding(kernel_size: int, dilation: int) -> int:
     raise NotImplementedError
 
 
-check("1.5", same_padding)
+check("same_padding", same_padding)
 
 # %% [markdown]
 # ```{exercise} Count before you build
-# :label: exercise-1-6
+# :label: exercise-convolution-parameters
 #
-# *Warm-up, 3 minutes.* How many parameters does a convolution from 3 channels to 16 have, with 5 × 5 kernels and biases? ([Solution](solutions/01_convolution.ipynb#solution-1-6))
+# *Warm-up, 3 minutes.* How many parameters does a convolution from 3 channels to 16 have, with 5 × 5 kernels and biases? ([Solution](solutions/01_convolution.ipynb#solution-convolution-parameters))
 # ```
 
 # %%
 my_count = None
 
-check("1.6", my_count)
+check("convolution_parameters", my_count)
 
 # %% [markdown]
 # ```{exercise} Predict: shuffled pixels
-# :label: exercise-1-7
+# :label: exercise-shuffled-pixels
 #
 # *Core, 5 minutes.* Yesterday one fixed shuffle of the pixels did nothing to a dense layer. A convolutional and a dense network are each trained and tested on shuffled
 # pictures, over eight seeds. Whose mean share of errors grows by more than a quarter? Commit yourself to `"dense"`, `"convolutional"`, `"both"` or `"neither"`.
-# ([Solution](solutions/01_convolution.ipynb#solution-1-7))
+# ([Solution](solutions/01_convolution.ipynb#solution-shuffled-pixels))
 # ```
 
 # %%
 my_prediction = None
 
-check("1.7", my_prediction)
+check("shuffled_pixels", my_prediction)
 
 # %% [markdown]
 # ```{exercise} How deep must it be?
-# :label: exercise-1-8
+# :label: exercise-receptive-field
 #
 # *Core, 10 minutes.* One output is to see `length` steps. How many layers of width `kernel_size` and stride 1 does that take, with dilations that double (1, 2, 4, …) or
-# with none (all 1)? ([Solution](solutions/01_convolution.ipynb#solution-1-8))
+# with none (all 1)? ([Solution](solutions/01_convolution.ipynb#solution-receptive-field))
 # ```
 
 
@@ -758,20 +758,20 @@ def layers_needed(length: int, kernel_size: int, doubling: bool) -> int:
     raise NotImplementedError
 
 
-check("1.8", layers_needed)
+check("receptive_field", layers_needed)
 
 # %% [markdown]
 # ```{exercise} Predict: what moves along
-# :label: exercise-1-9
+# :label: exercise-strided-equivariance
 #
 # *Core, 5 minutes.* Two convolutions of stride 2, one above the other. By how many pixels must a picture move at least, so that the upper map moves with it exactly?
-# ([Solution](solutions/01_convolution.ipynb#solution-1-9))
+# ([Solution](solutions/01_convolution.ipynb#solution-strided-equivariance))
 # ```
 
 # %%
 my_move = None
 
-check("1.9", my_move)
+check("strided_equivariance", my_move)
 
 # %% [markdown]
 # ## Checklist and tomorrow
@@ -780,12 +780,12 @@ check("1.9", my_move)
 
 # %% tags=["view"]
 points = {
-    "work out a convolution by hand, and write it": "1.1 1.2",
-    "say how large a map is, and how many weights it takes": "1.5 1.6",
-    "say what becomes of an answer when the picture moves": "1.3 1.9",
-    "say how far a unit sees, and choose depth and dilation for it": "1.8",
-    "give the gradient a road around a layer": "1.4",
-    "predict when a convolution is the wrong tool": "1.7",
+    "work out a convolution by hand, and write it": "one_place everywhere",
+    "say how large a map is, and how many weights it takes": "same_padding convolution_parameters",
+    "say what becomes of an answer when the picture moves": "max_pooling strided_equivariance",
+    "say how far a unit sees, and choose depth and dilation for it": "receptive_field",
+    "give the gradient a road around a layer": "residual_block",
+    "predict when a convolution is the wrong tool": "shuffled_pixels",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 

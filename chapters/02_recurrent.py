@@ -142,10 +142,10 @@ plt.show()
 # **Your turn.**
 #
 # ```{exercise} One step
-# :label: exercise-2-1
+# :label: exercise-one-step
 #
 # *4 minutes.* Write {eq}`eq-rnn` for a batch of B sequences.
-# ([Solution](solutions/02_recurrent.ipynb#solution-2-1))
+# ([Solution](solutions/02_recurrent.ipynb#solution-one-step))
 # ```
 
 
@@ -158,10 +158,10 @@ def step(x_t, h, W_x, W_h, b):
     raise NotImplementedError
 
 
-step = check("2.1", step)
+step = check("one_step", step)
 
 # %%
-check.show_reference("2.1")
+check.show_reference("one_step")
 
 # %% [markdown]
 # ### The loop
@@ -169,10 +169,10 @@ check.show_reference("2.1")
 # *6 minutes, most of them yours.* A step needs the state of the one before, so there is a loop. It begins with zeros, since nothing was read.
 #
 # ```{exercise} The loop
-# :label: exercise-2-2
+# :label: exercise-whole-sequence
 #
 # *5 minutes.* Read whole sequences with your step, and return the states after each. `x.unbind(dim=1)` gives the T inputs, (B, D) each; `torch.stack` puts tensors side by side along a new axis.
-# ([Solution](solutions/02_recurrent.ipynb#solution-2-2))
+# ([Solution](solutions/02_recurrent.ipynb#solution-whole-sequence))
 # ```
 
 
@@ -182,10 +182,10 @@ def read(x, W_x, W_h, b):
     raise NotImplementedError
 
 
-read = check("2.2", read)
+read = check("whole_sequence", read)
 
 # %%
-check.show_reference("2.2")
+check.show_reference("whole_sequence")
 
 # %%
 for name, order in {"kuu": [0, 1, 2], "uku": [1, 0, 2]}.items():
@@ -276,10 +276,10 @@ plt.show()
 # $$ (eq-bptt-weights)
 #
 # ```{exercise} Back through time
-# :label: exercise-2-3
+# :label: exercise-backpropagation-through-time
 #
 # *12 minutes.* Write {eq}`eq-bptt` and {eq}`eq-bptt-weights` for a batch, without autograd, from the last step to the first. `grad_h` holds what each step's own output sends to its state. `states` begins with $h_{-1}$, so $h_t$ is `states[:, t + 1]`. A state is a row here, so $W_h^\top \delta$ becomes `delta @ W_h`.
-# ([Solution](solutions/02_recurrent.ipynb#solution-2-3))
+# ([Solution](solutions/02_recurrent.ipynb#solution-backpropagation-through-time))
 # ```
 
 
@@ -292,10 +292,10 @@ def back_through_time(states, grad_h, W_h):
     raise NotImplementedError
 
 
-back_through_time = check("2.3", back_through_time)
+back_through_time = check("backpropagation_through_time", back_through_time)
 
 # %%
-check.show_reference("2.3")
+check.show_reference("backpropagation_through_time")
 
 
 # %% [markdown]
@@ -369,10 +369,10 @@ plt.show()
 # $$ (eq-clip)
 #
 # ```{exercise} Clip the whole
-# :label: exercise-2-4
+# :label: exercise-gradient-clipping
 #
 # *5 minutes.* Write {eq}`eq-clip` for a model with several tensors of weights: one length for all of them. Beware of a gradient that is zero.
-# ([Solution](solutions/02_recurrent.ipynb#solution-2-4))
+# ([Solution](solutions/02_recurrent.ipynb#solution-gradient-clipping))
 # ```
 
 
@@ -382,10 +382,10 @@ def clip(gradients, max_norm):
     raise NotImplementedError
 
 
-clip = check("2.4", clip)
+clip = check("gradient_clipping", clip)
 
 # %%
-check.show_reference("2.4")
+check.show_reference("gradient_clipping")
 
 # %% [markdown]
 # Is it needed? We try plain gradient descent, which hides nothing, at four learning rates.
@@ -807,49 +807,49 @@ claim(
 # *As long as you like.* Seven more are on the [deeper page](deeper/02_recurrent.ipynb), and all solutions on [a page of their own](solutions/02_recurrent.ipynb).
 #
 # ```{exercise} Count before you build
-# :label: exercise-2-5
+# :label: exercise-recurrent-parameters
 #
 # *Warm-up, 5 minutes.* A model of text knows 50 characters. It looks each one up in an embedding of width 16, reads with one layer of 32 units as in {eq}`eq-rnn`, and gives 50 logits by a matrix and a bias. How many parameters is that? And how many for a text of twice the length? Write down the first number.
-# ([Solution](solutions/02_recurrent.ipynb#solution-2-5))
+# ([Solution](solutions/02_recurrent.ipynb#solution-recurrent-parameters))
 # ```
 
 # %%
 my_count = None
 
-check("2.5", my_count)
+check("recurrent_parameters", my_count)
 
 # %% [markdown]
 # ```{exercise} Predict: half sure, half lost
-# :label: exercise-2-6
+# :label: exercise-mean-surprise
 #
 # *Warm-up, 5 minutes.* In a long text, a model gave the right character a probability of 1/2 at every other step, and of 1/8 at the steps between. What is its perplexity? Commit yourself before you use {eq}`eq-perplexity`.
-# ([Solution](solutions/02_recurrent.ipynb#solution-2-6))
+# ([Solution](solutions/02_recurrent.ipynb#solution-mean-surprise))
 # ```
 
 # %%
 my_perplexity = None
 
-check("2.6", my_perplexity)
+check("mean_surprise", my_perplexity)
 
 # %% [markdown]
 # ```{exercise} Predict: out of reach
-# :label: exercise-2-7
+# :label: exercise-vanishing-gradient
 #
 # *Core, 5 minutes.* The norm of a network's $W_h$ is 0.8. From how many steps on does {eq}`eq-jacobians` make it certain that less than a thousandth of a gradient arrives? Give the smallest such number.
-# ([Solution](solutions/02_recurrent.ipynb#solution-2-7))
+# ([Solution](solutions/02_recurrent.ipynb#solution-vanishing-gradient))
 # ```
 
 # %%
 my_steps = None
 
-check("2.7", my_steps)
+check("vanishing_gradient", my_steps)
 
 # %% [markdown]
 # ```{exercise} Where does a sentence end?
-# :label: exercise-2-8
+# :label: exercise-bidirectional-states
 #
 # *Core, 10 minutes.* Some networks read a sentence twice: one layer from left to right, another from right to left, beginning at the last real token. At each position, the first half of `outputs` is the state of the forward layer, the second half that of the backward layer. To classify a sentence, we want from both layers the state after all of it. What is at the padding, at the right end, may be anything.
-# ([Solution](solutions/02_recurrent.ipynb#solution-2-8))
+# ([Solution](solutions/02_recurrent.ipynb#solution-bidirectional-states))
 # ```
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A layer that reads forwards, one that reads backwards, and a layer above both.", "name": "fig-both-ends"}, "image": {"alt": "Three letters k, u, u at the bottom. Above them a row of pink boxes joined by arrows to the right, labelled forwards, then a row of green boxes joined by arrows to the left, labelled backwards. From both, arrows lead up to a row of orange boxes, labelled above, joined by arrows to the right."}}
@@ -866,14 +866,14 @@ def both_ends(outputs: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("2.8", both_ends)
+check("bidirectional_states", both_ends)
 
 # %% [markdown]
 # ```{exercise} Where to cut
-# :label: exercise-2-9
+# :label: exercise-truncated-backpropagation
 #
 # *Stretch, 20 minutes.* Truncate, with autograd. The sequences are cut into chunks of `k` steps; the last one may be shorter. The loss is $\frac{1}{2}\sum_t \lVert h_t - y_t \rVert^2$, summed over the batch. The states go on from chunk to chunk, the gradients do not: `h.detach()` has the same numbers, cut off from the graph. What is the gradient of $W_h$, added up over all chunks? `torch.autograd.grad(loss, W_h)` returns a tuple.
-# ([Solution](solutions/02_recurrent.ipynb#solution-2-9))
+# ([Solution](solutions/02_recurrent.ipynb#solution-truncated-backpropagation))
 # ```
 
 
@@ -887,7 +887,7 @@ def truncated_gradient(x, y, start, W_x, W_h, b, k: int) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("2.9", truncated_gradient)
+check("truncated_backpropagation", truncated_gradient)
 
 # %% [markdown]
 # ## Checklist and tomorrow
@@ -896,11 +896,11 @@ check("2.9", truncated_gradient)
 
 # %% tags=["view"]
 points = {
-    "work out a recurrence by hand, and write its loop": "2.1 2.2 2.5",
-    "read words of different lengths in one batch": "2.8",
-    "send a gradient back through time, whole or cut off": "2.3 2.9",
-    "clip a gradient, and say when one fades and when it explodes": "2.4 2.7",
-    "judge a model of text by its perplexity": "2.6",
+    "work out a recurrence by hand, and write its loop": "one_step whole_sequence recurrent_parameters",
+    "read words of different lengths in one batch": "bidirectional_states",
+    "send a gradient back through time, whole or cut off": "backpropagation_through_time truncated_backpropagation",
+    "clip a gradient, and say when one fades and when it explodes": "gradient_clipping vanishing_gradient",
+    "judge a model of text by its perplexity": "mean_surprise",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 

@@ -150,10 +150,10 @@ plt.show()
 # Why a sigmoid, and not a switch? A switch has no slope, and nothing could learn when to turn it.
 #
 # ```{exercise} A gate
-# :label: exercise-3-1
+# :label: exercise-mixture
 #
 # *3 minutes.* Write {eq}`eq-mix`. You get $a$, not $z$.
-# ([Solution](solutions/03_gates.ipynb#solution-3-1))
+# ([Solution](solutions/03_gates.ipynb#solution-mixture))
 # ```
 
 
@@ -163,10 +163,10 @@ def mix(a, old, new):
     raise NotImplementedError
 
 
-mix = check("3.1", mix)
+mix = check("mixture", mix)
 
 # %%
-check.show_reference("3.1")
+check.show_reference("mixture")
 
 # %% [markdown]
 # What is such a valve good for? {numref}`fig-carried` reads six symbols twice. A plain state changes at each of them. A cell with two gates writes once, and then carries `b` on, unchanged.
@@ -225,10 +225,10 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} The LSTM's step
-# :label: exercise-3-2
+# :label: exercise-lstm
 #
 # *8 minutes.* Write {eq}`eq-lstm-gates` and {eq}`eq-lstm-cell`. The blocks are stacked in the order i, f, g, o. `y.chunk(4, dim=1)` cuts the columns of y into four parts. Return h, then c.
-# ([Solution](solutions/03_gates.ipynb#solution-3-2))
+# ([Solution](solutions/03_gates.ipynb#solution-lstm))
 # ```
 
 
@@ -241,10 +241,10 @@ def lstm_step(x, h, c, W_x, W_h, b):
     raise NotImplementedError
 
 
-lstm_step = check("3.2", lstm_step)
+lstm_step = check("lstm", lstm_step)
 
 # %%
-check.show_reference("3.2")
+check.show_reference("lstm")
 
 # %% [markdown]
 # A layer is your step, taken again and again. One number will turn out to matter: the bias at which the forget gate begins.
@@ -308,10 +308,10 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} The road back
-# :label: exercise-3-3
+# :label: exercise-direct-path
 #
 # *7 minutes.* You have recorded the forget gates $f_1 \dots f_T$ of a run. What is {eq}`eq-road` for each $t$ from 0 to $T$? The last is 1. `cumprod` makes running products, and `flip` turns an axis round.
-# ([Solution](solutions/03_gates.ipynb#solution-3-3))
+# ([Solution](solutions/03_gates.ipynb#solution-direct-path))
 # ```
 
 
@@ -321,10 +321,10 @@ def direct_path(f):
     raise NotImplementedError
 
 
-direct_path = check("3.3", direct_path)
+direct_path = check("direct_path", direct_path)
 
 # %%
-check.show_reference("3.3")
+check.show_reference("direct_path")
 
 # %% [markdown]
 # A gate that stays at $f$ leaves $f^T$ after $T$ steps. With small weights, a gate begins near $\sigma(b_f)$. At a bias of 0 it is half open, and half is lost at each step, much as in the RNN. At a bias of $\log T$,
@@ -403,10 +403,10 @@ plt.show()
 # Beware of conventions. Ours are the library's: $z = 1$ keeps, and $r$ acts after the product with $W_{hn}$. Some papers exchange $z$ and $1 - z$, which is a matter of names. The paper of 2014 resets *before* the product, and [that is another function](deeper/03_gates.ipynb#gates-resets).
 #
 # ```{exercise} The GRU's step
-# :label: exercise-3-4
+# :label: exercise-gru
 #
 # *8 minutes.* Write {eq}`eq-gru`. The blocks are stacked in the order r, z, n. `b` holds $b_r$, $b_z$ and $b_n$, and `b_hn` is apart. Use your `mix`.
-# ([Solution](solutions/03_gates.ipynb#solution-3-4))
+# ([Solution](solutions/03_gates.ipynb#solution-gru))
 # ```
 
 
@@ -419,10 +419,10 @@ def gru_step(x, h, W_x, W_h, b, b_hn):
     raise NotImplementedError
 
 
-gru_step = check("3.4", gru_step)
+gru_step = check("gru", gru_step)
 
 # %%
-check.show_reference("3.4")
+check.show_reference("gru")
 
 
 # %%
@@ -765,23 +765,23 @@ claim(
 # *As long as you like.* Seven more are on the [deeper page](deeper/03_gates.ipynb), and all solutions on [a page of their own](solutions/03_gates.ipynb).
 #
 # ```{exercise} Count before you build
-# :label: exercise-3-5
+# :label: exercise-lstm-parameters
 #
 # *Warm-up, 3 minutes.* How many parameters does `nn.LSTM(10, 16, bidirectional=True)` have? It is two layers, one for each direction, and the library keeps two biases where one would do. Write down the number before you ask PyTorch.
-# ([Solution](solutions/03_gates.ipynb#solution-3-5))
+# ([Solution](solutions/03_gates.ipynb#solution-lstm-parameters))
 # ```
 
 # %%
 my_count = None
 
-check("3.5", my_count)
+check("lstm_parameters", my_count)
 
 # %% [markdown]
 # ```{exercise} An LSTM from elsewhere
-# :label: exercise-3-6
+# :label: exercise-onnx-lstm
 #
 # *Core, 5 minutes.* ONNX is a file format in which networks move from one library to another. It stacks an LSTM's blocks in the order **i, o, f, g**. Write a step that takes such weights.
-# ([Solution](solutions/03_gates.ipynb#solution-3-6))
+# ([Solution](solutions/03_gates.ipynb#solution-onnx-lstm))
 # ```
 
 
@@ -794,41 +794,41 @@ def onnx_step(x, h, c, W_x, W_h, b):
     raise NotImplementedError
 
 
-check("3.6", onnx_step)
+check("onnx_lstm", onnx_step)
 
 # %% [markdown]
 # ```{exercise} Predict: the same weights in another convention
-# :label: exercise-3-7
+# :label: exercise-update-gate-at-0-6
 #
 # *Core, 3 minutes.* In your GRU, a unit's update gate is at 0.6 for five steps, and its candidate is 0 all the time. A colleague loads the same weights into a GRU whose $z$ says how much of the *new* comes in. There, too, the gate is at 0.6.
 # What share of the unit's state is left after the five steps? Within 3 % is near enough.
-# ([Solution](solutions/03_gates.ipynb#solution-3-7))
+# ([Solution](solutions/03_gates.ipynb#solution-update-gate-at-0-6))
 # ```
 
 # %%
 my_share = None
 
-check("3.7", my_share)
+check("update_gate_at_0_6", my_share)
 
 # %% [markdown]
 # ```{exercise} Predict: twenty steps at a bias of 1
-# :label: exercise-3-8
+# :label: exercise-twenty-steps-at-bias-1
 #
 # *Core, 5 minutes.* It is common to start the forget gate's bias at 1 {cite}`jozefowicz2015empirical`. Let all other weights and inputs be 0. What is $\partial c_{20} / \partial c_0$? Within a tenth is near enough.
-# ([Solution](solutions/03_gates.ipynb#solution-3-8))
+# ([Solution](solutions/03_gates.ipynb#solution-twenty-steps-at-bias-1))
 # ```
 
 # %%
 my_gradient = None
 
-check("3.8", my_gradient)
+check("twenty_steps_at_bias_1", my_gradient)
 
 # %% [markdown]
 # ```{exercise} A bias for a distance
-# :label: exercise-3-9
+# :label: exercise-forget-bias
 #
 # *Core, 10 minutes.* Turn it round. With which bias of the forget gate is `share` of the cell left after `distance` steps, if nothing else moves the gate?
-# ([Solution](solutions/03_gates.ipynb#solution-3-9))
+# ([Solution](solutions/03_gates.ipynb#solution-forget-bias))
 # ```
 
 
@@ -838,14 +838,14 @@ def forget_bias(distance: int, share: float) -> float:
     raise NotImplementedError
 
 
-check("3.9", forget_bias)
+check("forget_bias", forget_bias)
 
 # %% [markdown]
 # ```{exercise} What must fit into one vector
-# :label: exercise-3-10
+# :label: exercise-bits-in-a-state
 #
 # *Core, 10 minutes.* A state is to hold any sequence of `length` symbols out of `vocab_size`, so that all of them can be read from it. Suppose that a unit holds `bits` bits reliably. How many units are needed at least?
-# ([Solution](solutions/03_gates.ipynb#solution-3-10))
+# ([Solution](solutions/03_gates.ipynb#solution-bits-in-a-state))
 # ```
 
 
@@ -855,7 +855,7 @@ def units_needed(length: int, vocab_size: int, bits: float) -> int:
     raise NotImplementedError
 
 
-check("3.10", units_needed)
+check("bits_in_a_state", units_needed)
 
 # %% [markdown]
 # ## Checklist and tomorrow
@@ -864,11 +864,11 @@ check("3.10", units_needed)
 
 # %% tags=["view"]
 points = {
-    "say what a gate does to old and new, in numbers": "3.1",
-    "write an LSTM's step and a GRU's, and say what each gate is for": "3.2 3.4",
-    "say what the forget gate does to the gradient, and set its bias for a distance": "3.3 3.8 3.9",
-    "tell the conventions of LSTMs and GRUs apart before you load weights": "3.6 3.7",
-    "count a layer's weights, and say what one vector for a sentence can't hold": "3.5 3.10",
+    "say what a gate does to old and new, in numbers": "mixture",
+    "write an LSTM's step and a GRU's, and say what each gate is for": "lstm gru",
+    "say what the forget gate does to the gradient, and set its bias for a distance": "direct_path twenty_steps_at_bias_1 forget_bias",
+    "tell the conventions of LSTMs and GRUs apart before you load weights": "onnx_lstm update_gate_at_0_6",
+    "count a layer's weights, and say what one vector for a sentence can't hold": "lstm_parameters bits_in_a_state",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 

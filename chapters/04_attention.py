@@ -158,10 +158,10 @@ plt.show()
 # **Your turn.**
 #
 # ```{exercise} One step late
-# :label: exercise-4-1
+# :label: exercise-shift
 #
 # *4 minutes.* Of a batch of targets, each ended by EOS and filled up with PAD, make what the decoder reads: BOS, then the target without its last symbol.
-# `torch.full_like(x, BOS)` has the shape of `x`. ([Solution](solutions/04_attention.ipynb#solution-4-1))
+# `torch.full_like(x, BOS)` has the shape of `x`. ([Solution](solutions/04_attention.ipynb#solution-shift))
 # ```
 
 
@@ -171,10 +171,10 @@ def shift(target):
     raise NotImplementedError
 
 
-shift = check("4.1", shift)
+shift = check("shift", shift)
 
 # %%
-check.show_reference("4.1")
+check.show_reference("shift")
 
 # %%
 print(shift(torch.tensor([[8, 7, EOS], [5, EOS, PAD]])).tolist())
@@ -215,10 +215,10 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} The additive score
-# :label: exercise-4-2
+# :label: exercise-additive-score
 #
 # *7 minutes.* Write {eq}`eq-score` for a whole batch: each of T queries is compared with each of S keys. `x[:, :, None]` gives `x` a new axis, and sums stretch axes of length 1.
-# ([Solution](solutions/04_attention.ipynb#solution-4-2))
+# ([Solution](solutions/04_attention.ipynb#solution-additive-score))
 # ```
 
 
@@ -228,10 +228,10 @@ def additive_score(query, keys, W_a, U_a, v):
     raise NotImplementedError
 
 
-additive_score = check("4.2", additive_score)
+additive_score = check("additive_score", additive_score)
 
 # %%
-check.show_reference("4.2")
+check.show_reference("additive_score")
 
 # %% [markdown]
 # There are simpler scores {cite}`luong2015effective`: the dot product $s^\top h$ has no weights at all, and **general**, $s^\top W h$, puts a matrix in between. All else stays the same. [Which of
@@ -258,11 +258,11 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} Weights that leave out padding
-# :label: exercise-4-3
+# :label: exercise-masked-softmax
 #
 # *7 minutes.* Make weights of scores and a mask, `True` = may be seen. What may not be seen gets exactly 0, however large the scores are. Where nothing may be seen, all weights are 0: a
 # softmax of $-\infty$ alone would be NaN. `x.masked_fill(mask, value)` writes `value` where the mask is `True`.
-# ([Solution](solutions/04_attention.ipynb#solution-4-3))
+# ([Solution](solutions/04_attention.ipynb#solution-masked-softmax))
 # ```
 
 
@@ -272,10 +272,10 @@ def masked_softmax(scores, mask):
     raise NotImplementedError
 
 
-masked_softmax = check("4.3", masked_softmax)
+masked_softmax = check("masked_softmax", masked_softmax)
 
 # %%
-check.show_reference("4.3")
+check.show_reference("masked_softmax")
 
 # %% [markdown]
 # Now one look by hand, with all three annotations to be seen:
@@ -398,11 +398,11 @@ plt.show()
 # Greedy decoding begins with *d* and ends at *dec*. The beam also keeps *c*, and finds *ced*, which is more probable. Along a sentence probabilities multiply, so the computer adds their logarithms.
 #
 # ```{exercise} A step of beam search
-# :label: exercise-4-4
+# :label: exercise-beam-step
 #
 # *8 minutes.* There are W beginnings. `alive` (W,) has the $\log p$ of each; row $i$ of `log_p` (W, V) has the $\log p$ of each symbol that may follow beginning $i$. Of all W · V continuations, return the
 # W best, best first: their $\log p$, which beginning each goes on from, and which symbol it adds. `x.flatten().topk(W)` gives values and places.
-# ([Solution](solutions/04_attention.ipynb#solution-4-4))
+# ([Solution](solutions/04_attention.ipynb#solution-beam-step))
 # ```
 
 
@@ -412,10 +412,10 @@ def beam_step(alive, log_p):
     raise NotImplementedError
 
 
-beam_step = check("4.4", beam_step)
+beam_step = check("beam_step", beam_step)
 
 # %%
-check.show_reference("4.4")
+check.show_reference("beam_step")
 
 # %% [markdown]
 # What ends with EOS leaves the beam, and competes with what ends later. A beam of 1 is greedy decoding.
@@ -783,67 +783,67 @@ claim(
 
 # %% [markdown]
 # ```{exercise} Count the score's weights
-# :label: exercise-4-5
+# :label: exercise-additive-score-parameters
 #
 # *Warm-up, 3 minutes.* An additive score has queries of 64 numbers and keys of 128, and adds them 32 wide. How many parameters do $W_a$, $U_a$ and $v$ have together?
-# ([Solution](solutions/04_attention.ipynb#solution-4-5))
+# ([Solution](solutions/04_attention.ipynb#solution-additive-score-parameters))
 # ```
 
 # %%
 my_count = None
 
-check("4.5", my_count)
+check("additive_score_parameters", my_count)
 
 # %% [markdown]
 # ```{exercise} Predict: nowhere to look
-# :label: exercise-4-6
+# :label: exercise-fully-masked-query
 #
 # *Warm-up, 3 minutes.* Someone masks by filling in $-10^9$, in single precision, and takes the softmax. By mistake, all
 # eight keys of a query are masked. Their scores were 0 to 7. Which weight does the first key get?
-# ([Solution](solutions/04_attention.ipynb#solution-4-6))
+# ([Solution](solutions/04_attention.ipynb#solution-fully-masked-query))
 # ```
 
 # %%
 my_weight = None
 
-check("4.6", my_weight)
+check("fully_masked_query", my_weight)
 
 # %% [markdown]
 # ```{exercise} Predict: who asks?
-# :label: exercise-4-7
+# :label: exercise-who-asks
 #
 # *Core, 5 minutes.* In a model of **Bahdanau's** style you change the symbol that the decoder is fed at step 3; steps count from 0.
 # All else stays. What is the first step whose attention weights change? Say to yourself what it is in Luong's.
-# ([Solution](solutions/04_attention.ipynb#solution-4-7))
+# ([Solution](solutions/04_attention.ipynb#solution-who-asks))
 # ```
 
 # %%
 my_step = None
 
-check("4.7", my_step)
+check("who_asks", my_step)
 
 # %% [markdown]
 # ```{exercise} Predict: what a beam finds
-# :label: exercise-4-8
+# :label: exercise-beam-of-two
 #
 # *Core, 3 minutes.* A model's first symbol is *a* with probability 0.6 or *b* with 0.4. Behind *a* come *c* (0.4), *d* (0.35) or *e* (0.25);
 # behind *b* come *c* (0.9) or *d* (0.1). Then EOS is sure. What is the probability of the sentence that a beam of width 2 finds? And which
-# one does greedy decoding write? ([Solution](solutions/04_attention.ipynb#solution-4-8))
+# one does greedy decoding write? ([Solution](solutions/04_attention.ipynb#solution-beam-of-two))
 # ```
 
 # %%
 my_probability = None
 
-check("4.8", my_probability)
+check("beam_of_two", my_probability)
 
 # %% [markdown]
 # ```{exercise} What the fixed vector costs
-# :label: exercise-4-9
+# :label: exercise-cost-by-length
 #
 # *Core, 10 minutes.* Two models have translated the same sentences, one with attention and one through a fixed vector. You know of each
 # sentence whether it is right. How much larger is the share of right sentences with attention, **by length**? A bucket holds the lengths
 # from one edge up to, but not including, the next. An empty bucket costs 0.
-# ([Solution](solutions/04_attention.ipynb#solution-4-9))
+# ([Solution](solutions/04_attention.ipynb#solution-cost-by-length))
 # ```
 
 
@@ -856,16 +856,16 @@ def cost_by_length(attention, fixed, lengths, edges: list[int]) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("4.9", cost_by_length)
+check("cost_by_length", cost_by_length)
 
 # %% [markdown]
 # ```{exercise} Not before you have said something
-# :label: exercise-4-10
+# :label: exercise-minimum-length
 #
 # *Core, 10 minutes.* Decode greedily with a **minimum length**: EOS may not be chosen before `min_len` other symbols stand. The
 # model is a table here. Its row `log_p[last]` holds the log-probabilities of the next symbol, and BOS stands before
 # the first. A sentence ends with EOS, which belongs to the result, or is cut off at `max_len` symbols.
-# ([Solution](solutions/04_attention.ipynb#solution-4-10))
+# ([Solution](solutions/04_attention.ipynb#solution-minimum-length))
 # ```
 
 
@@ -875,7 +875,7 @@ def greedy(log_p: torch.Tensor, min_len: int, max_len: int) -> list[int]:
     raise NotImplementedError
 
 
-check("4.10", greedy)
+check("minimum_length", greedy)
 
 # %% [markdown]
 # ## Checklist and tomorrow
@@ -884,12 +884,12 @@ check("4.10", greedy)
 
 # %% tags=["view"]
 points = {
-    "make what a decoder reads while it is trained": "4.1",
-    "write a score, and turn scores into weights that leave out padding": "4.2 4.3 4.5 4.6",
-    "say which state asks in Bahdanau's and in Luong's decoder": "4.7",
-    "take a step of beam search, and say what greedy decoding misses": "4.4 4.8 4.10",
-    "say what a fixed vector costs, by length": "4.9",
-    "read links off the weights, and judge them": "4.15",
+    "make what a decoder reads while it is trained": "shift",
+    "write a score, and turn scores into weights that leave out padding": "additive_score masked_softmax additive_score_parameters fully_masked_query",
+    "say which state asks in Bahdanau's and in Luong's decoder": "who_asks",
+    "take a step of beam search, and say what greedy decoding misses": "beam_step beam_of_two minimum_length",
+    "say what a fixed vector costs, by length": "cost_by_length",
+    "read links off the weights, and judge them": "alignment_error_rate",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 

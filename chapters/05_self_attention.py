@@ -213,11 +213,11 @@ plt.show()
 # **Your turn.** Write the look.
 #
 # ```{exercise} One look
-# :label: exercise-5-1
+# :label: exercise-scaled-dot-product
 #
 # *6 minutes.* Write {eq}`eq-scaled-dot-product`: compare, choose, mix. It should work for one sequence, (T, d), and as well with more axes in front, as in
 # (B, T, d). `key.mT` exchanges the last two axes of a tensor. Return the mixtures and the weights, in this order.
-# ([Solution](solutions/05_self_attention.ipynb#solution-5-1))
+# ([Solution](solutions/05_self_attention.ipynb#solution-scaled-dot-product))
 # ```
 
 
@@ -230,10 +230,10 @@ def attention(query, key, value):
     raise NotImplementedError
 
 
-attention = check("5.1", attention)
+attention = check("scaled_dot_product", attention)
 
 # %%
-check.show_reference("5.1")
+check.show_reference("scaled_dot_product")
 
 # %% [markdown]
 # Now with the three words. The first row belongs to *cat*.
@@ -317,12 +317,12 @@ plt.show()
 # negative number instead looks harmless, and averages just what was forbidden. So it should be zeros.
 #
 # ```{exercise} What may be seen
-# :label: exercise-5-2
+# :label: exercise-masked-attention
 #
 # *7 minutes.* Give your look a mask, which is None or broadcasts to (..., T, S). If `is_causal`, a query also sees no key after its own position. If there are fewer
 # queries than keys, the queries are the **last** ones: the last query sees the last key. Yesterday's `masked_softmax(scores, mask)` gives zeros
 # where nothing may be seen; `tril(n)` keeps a matrix up to its $n$-th diagonal.
-# ([Solution](solutions/05_self_attention.ipynb#solution-5-2))
+# ([Solution](solutions/05_self_attention.ipynb#solution-masked-attention))
 # ```
 
 
@@ -335,10 +335,10 @@ def attention(query, key, value, mask=None, is_causal=False):
     raise NotImplementedError
 
 
-attention = check("5.2", attention)
+attention = check("masked_attention", attention)
 
 # %%
-check.show_reference("5.2")
+check.show_reference("masked_attention")
 
 # %% [markdown]
 # ### A first reader
@@ -442,10 +442,10 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} Cut the width into heads
-# :label: exercise-5-3
+# :label: exercise-split-heads
 #
 # *4 minutes.* Make (B, h, T, d) of (B, T, D), $d = D / h$: the first head has the first $d$ columns of every position, the second the next.
-# ([Solution](solutions/05_self_attention.ipynb#solution-5-3))
+# ([Solution](solutions/05_self_attention.ipynb#solution-split-heads))
 # ```
 
 
@@ -455,18 +455,18 @@ def split_heads(x, n_heads):
     raise NotImplementedError
 
 
-split_heads = check("5.3", split_heads)
+split_heads = check("split_heads", split_heads)
 
 # %%
-check.show_reference("5.3")
+check.show_reference("split_heads")
 
 # %% [markdown]
 # ```{exercise} Multi-head self-attention
-# :label: exercise-5-4
+# :label: exercise-multi-head
 #
 # *8 minutes.* Now the layer: project, split, look, lay side by side, mix. `W_in` holds $W_q$, $W_k$ and $W_v$ of all heads, one below the other. Use your `attention`
 # and `split_heads`.
-# ([Solution](solutions/05_self_attention.ipynb#solution-5-4))
+# ([Solution](solutions/05_self_attention.ipynb#solution-multi-head))
 # ```
 
 
@@ -479,10 +479,10 @@ def multi_head(x, W_in, W_o, n_heads, mask=None):
     raise NotImplementedError
 
 
-multi_head = check("5.4", multi_head)
+multi_head = check("multi_head", multi_head)
 
 # %%
-check.show_reference("5.4")
+check.show_reference("multi_head")
 
 # %% [markdown]
 # Heads cost no parameters: the matrices are the same, only cut. The reader with four:
@@ -915,37 +915,37 @@ claim(
 # Ten more are on the [deeper page](deeper/05_self_attention.ipynb), and all solutions on [a page of their own](solutions/05_self_attention.ipynb).
 #
 # ```{exercise} Count a layer's weights
-# :label: exercise-5-5
+# :label: exercise-self-attention-parameters
 #
-# *Warm-up, 3 minutes.* A layer of self-attention is 48 wide and has six heads. Unlike yours, its four maps have biases. How many parameters is that? ([Solution](solutions/05_self_attention.ipynb#solution-5-5))
+# *Warm-up, 3 minutes.* A layer of self-attention is 48 wide and has six heads. Unlike yours, its four maps have biases. How many parameters is that? ([Solution](solutions/05_self_attention.ipynb#solution-self-attention-parameters))
 # ```
 
 # %%
 my_count = None
 
-check("5.5", my_count)
+check("self_attention_parameters", my_count)
 
 # %% [markdown]
 # ```{exercise} Predict: how far does a change reach?
-# :label: exercise-5-6
+# :label: exercise-reach
 #
 # *Warm-up, 3 minutes.* Two layers of self-attention, one above the other. In each, a position sees **itself and the two before it**. You change one of
 # twelve words, that at position 4 (counted from 0). How many of the twelve rows that come out at the top change?
-# ([Solution](solutions/05_self_attention.ipynb#solution-5-6))
+# ([Solution](solutions/05_self_attention.ipynb#solution-reach))
 # ```
 
 # %%
 my_rows = None
 
-check("5.6", my_rows)
+check("reach", my_rows)
 
 # %% [markdown]
 # ```{exercise} The scale that fits
-# :label: exercise-5-7
+# :label: exercise-unit-variance
 #
 # *Core, 10 minutes.* $1/\sqrt{d_k}$ is right for numbers of variance 1. Yours are independent and have mean 0, but those of the
 # queries have the variance `var_q`, those of the keys `var_k`. Return scores whose variance is 1.
-# ([Solution](solutions/05_self_attention.ipynb#solution-5-7))
+# ([Solution](solutions/05_self_attention.ipynb#solution-unit-variance))
 # ```
 
 
@@ -955,15 +955,15 @@ def unit_scores(query, key, var_q: float, var_k: float):
     raise NotImplementedError
 
 
-check("5.7", unit_scores)
+check("unit_variance", unit_scores)
 
 # %% [markdown]
 # ```{exercise} Cut one edge
-# :label: exercise-5-8
+# :label: exercise-cut-edge
 #
 # *Core, 10 minutes.* Does it matter that query $t$ looks at key $s$? Take that one look away, in all heads and sequences, as if the key had been masked for
 # this query. You have the weights, not the scores. A query that looked at nothing else gets zeros.
-# ([Solution](solutions/05_self_attention.ipynb#solution-5-8))
+# ([Solution](solutions/05_self_attention.ipynb#solution-cut-edge))
 # ```
 
 
@@ -973,21 +973,21 @@ def without_edge(weights, value, t: int, s: int):
     raise NotImplementedError
 
 
-check("5.8", without_edge)
+check("cut_edge", without_edge)
 
 # %% [markdown]
 # ```{exercise} Predict: the same word nine times
-# :label: exercise-5-9
+# :label: exercise-leaked-order
 #
 # *Core, 5 minutes.* A sequence is one BOS and then nine times the same word. A single layer of **causal** self-attention reads it, without any positions. How many
 # *different* rows are there among the ten that come out?
-# ([Solution](solutions/05_self_attention.ipynb#solution-5-9))
+# ([Solution](solutions/05_self_attention.ipynb#solution-leaked-order))
 # ```
 
 # %%
 my_different_rows = None
 
-check("5.9", my_different_rows)
+check("leaked_order", my_different_rows)
 
 # %% [markdown]
 # ## Checklist and tomorrow
@@ -996,12 +996,12 @@ check("5.9", my_different_rows)
 
 # %% tags=["view"]
 points = {
-    "work out one look by hand: query, key, weights, mixture": "5.1",
-    "write scaled dot-product attention, and say what the scale is for": "5.1 5.7",
-    "hide the future and padding with a mask": "5.2",
-    "split attention into heads without mixing up positions": "5.3 5.4 5.5",
-    "say why attention doesn't see order, and how to give it order": "5.9 5.17",
-    "find out whether a look matters, by taking it away": "5.8",
+    "work out one look by hand: query, key, weights, mixture": "scaled_dot_product",
+    "write scaled dot-product attention, and say what the scale is for": "scaled_dot_product unit_variance",
+    "hide the future and padding with a mask": "masked_attention",
+    "split attention into heads without mixing up positions": "split_heads multi_head self_attention_parameters",
+    "say why attention doesn't see order, and how to give it order": "leaked_order rotary_halves",
+    "find out whether a look matters, by taking it away": "cut_edge",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 

@@ -204,9 +204,9 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} Layer norm
-# :label: exercise-6-1
+# :label: exercise-layer-norm
 #
-# *6 minutes.* Write {eq}`eq-layer-norm` out of means and roots. It should work for any number of axes in front of the last. ([Solution](solutions/06_transformer.ipynb#solution-6-1))
+# *6 minutes.* Write {eq}`eq-layer-norm` out of means and roots. It should work for any number of axes in front of the last. ([Solution](solutions/06_transformer.ipynb#solution-layer-norm))
 # ```
 
 
@@ -216,10 +216,10 @@ def layer_norm(x, gain, bias, eps=1e-5):
     raise NotImplementedError
 
 
-layer_norm = check("6.1", layer_norm)
+layer_norm = check("layer_norm", layer_norm)
 
 # %%
-check.show_reference("6.1")
+check.show_reference("layer_norm")
 
 # %% [markdown]
 # ### A desk for everyone
@@ -281,9 +281,9 @@ plt.show()
 # We take pre-norm: it trains more calmly when it is deep ([measured](deeper/06_transformer.ipynb#deeper-warmup)). Its stream is never normed, so one more norm follows the last block.
 #
 # ```{exercise} A block
-# :label: exercise-6-2
+# :label: exercise-block
 #
-# *5 minutes.* Run all sublayers of a block, one after the other, in pre-norm. Each has a norm of its own. Norms and sublayers are functions of a sequence. ([Solution](solutions/06_transformer.ipynb#solution-6-2))
+# *5 minutes.* Run all sublayers of a block, one after the other, in pre-norm. Each has a norm of its own. Norms and sublayers are functions of a sequence. ([Solution](solutions/06_transformer.ipynb#solution-block))
 # ```
 
 
@@ -293,10 +293,10 @@ def block(x, norms, sublayers):
     raise NotImplementedError
 
 
-block = check("6.2", block)
+block = check("block", block)
 
 # %%
-check.show_reference("6.2")
+check.show_reference("block")
 
 # %% [markdown]
 # A list of two sublayers makes a block that reads, an **encoder** block. A **decoder** block, which writes, has a third between them: a look at the source, as on Day 4. There the queries come from the decoder's stream, and keys and values from
@@ -335,10 +335,10 @@ plt.show()
 # Forget the shift, and each place may read the very word that it is to say. Nothing is learned, and the loss is wonderful. Forget the causal mask, and the same happens one place further on. (When it writes by itself, the model reads its own words, one after the other. No one knows the truth then.)
 #
 # ```{exercise} The shifted target
-# :label: exercise-6-3
+# :label: exercise-shifted-target
 #
 # *6 minutes.* Of a batch of sentences, lists of ids of several lengths, make two tensors: what the decoder reads, which begins with `BOS` = 1, and what it is to say, which ends with `EOS` = 2. Fill up behind with
-# `PAD` = 0. ([Solution](solutions/06_transformer.ipynb#solution-6-3))
+# `PAD` = 0. ([Solution](solutions/06_transformer.ipynb#solution-shifted-target))
 # ```
 
 
@@ -348,10 +348,10 @@ def shifted(targets):
     raise NotImplementedError
 
 
-shifted = check("6.3", shifted)
+shifted = check("shifted_target", shifted)
 
 # %%
-check.show_reference("6.3")
+check.show_reference("shifted_target")
 
 # %% [markdown]
 # ### The whole model
@@ -861,51 +861,51 @@ claim(
 # *As long as you like.* Ten more are on the [deeper page](deeper/06_transformer.ipynb), and all solutions on [a page of their own](solutions/06_transformer.ipynb).
 #
 # ```{exercise} Count a decoder block
-# :label: exercise-6-4
+# :label: exercise-decoder-block-parameters
 #
 # *Warm-up, 5 minutes.* Your `Block(2, 64, 4, 256)` is a decoder block: two looks, a thought, three norms, and a bias for each matrix. How many parameters does it have? Write
 # down the number before you ask PyTorch.
-# ([Solution](solutions/06_transformer.ipynb#solution-6-4))
+# ([Solution](solutions/06_transformer.ipynb#solution-decoder-block-parameters))
 # ```
 
 # %%
 my_count = None
 
-check("6.4", my_count)
+check("decoder_block_parameters", my_count)
 
 # %% [markdown]
 # ```{exercise} Predict: what you say, and where
-# :label: exercise-6-5
+# :label: exercise-unscaled-embedding
 #
 # *Warm-up, 5 minutes.* The width is 512, and the embedding begins with numbers of deviation $1/\sqrt{512}$. Someone
 # adds the sinusoids and forgets the factor $\sqrt{d_\text{model}}$. How many times as long as the vector of a symbol is that of
 # its position, about? What may the model hear of the symbol?
-# ([Solution](solutions/06_transformer.ipynb#solution-6-5))
+# ([Solution](solutions/06_transformer.ipynb#solution-unscaled-embedding))
 # ```
 
 # %%
 my_ratio = None
 
-check("6.5", my_ratio)
+check("unscaled_embedding", my_ratio)
 
 # %% [markdown]
 # ```{exercise} Predict: what leaves a tall stack
-# :label: exercise-6-6
+# :label: exercise-pre-norm-deviation
 #
 # *Core, 5 minutes.* An encoder has 12 pre-norm blocks. What enters has numbers of deviation 1. Suppose that what each sublayer adds has a deviation of 1, too, and is
 # independent of all the rest. Which deviation do the numbers have that leave the last block, **before** the last norm? How much of
 # that is from the last sublayer?
-# ([Solution](solutions/06_transformer.ipynb#solution-6-6))
+# ([Solution](solutions/06_transformer.ipynb#solution-pre-norm-deviation))
 # ```
 
 # %%
 my_deviation = None
 
-check("6.6", my_deviation)
+check("pre_norm_deviation", my_deviation)
 
 # %% [markdown]
 # ```{exercise} Norm without a mean
-# :label: exercise-6-7
+# :label: exercise-rms-norm
 #
 # *Core, 10 minutes.* Most of today's large models have **RMSNorm** {cite}`zhang2019root` in place of layer norm. It divides each position by its root
 # mean square, subtracts nothing, and has a gain but no bias:
@@ -915,7 +915,7 @@ check("6.6", my_deviation)
 # $$
 #
 # Write it, out of sums and roots. For which $x$ does layer norm, without its bias, give the same?
-# ([Solution](solutions/06_transformer.ipynb#solution-6-7))
+# ([Solution](solutions/06_transformer.ipynb#solution-rms-norm))
 # ```
 
 
@@ -925,22 +925,22 @@ def rms_norm(x: torch.Tensor, gain: torch.Tensor, eps: float) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("6.7", rms_norm)
+check("rms_norm", rms_norm)
 
 # %% [markdown]
 # ```{exercise} Predict: a mask forgotten
-# :label: exercise-6-8
+# :label: exercise-forgotten-mask
 #
 # *Core, 5 minutes.* Someone trains a language model on random digits, each one as likely as any other whatever came before, and forgets the causal
 # mask. The training loss falls nearly to 0, wherever the next digit stands in the input. Now the mask is put back. Which loss has the trained model on new digits:
 # `"near 0"`, `"near ln 10"`, or `"far above ln 10"`?
-# ([Solution](solutions/06_transformer.ipynb#solution-6-8))
+# ([Solution](solutions/06_transformer.ipynb#solution-forgotten-mask))
 # ```
 
 # %%
 my_loss = None
 
-check("6.8", my_loss)
+check("forgotten_mask", my_loss)
 
 # %% [markdown]
 # ## Checklist and tomorrow
@@ -949,12 +949,12 @@ check("6.8", my_loss)
 
 # %% tags=["view"]
 points = {
-    "write layer norm, and say over which numbers it averages": "6.1 6.7",
-    "build a block of looks, desks, sums and norms": "6.2 6.4",
-    "shift a target, so that all its words are learned at once": "6.3 6.8",
-    "put a whole Transformer together and train it": "6.1 6.2 6.3",
-    "read positions off clocks, and turn them by a matrix": "6.5",
-    "say what sum and norm do for a gradient": "6.6",
+    "write layer norm, and say over which numbers it averages": "layer_norm rms_norm",
+    "build a block of looks, desks, sums and norms": "block decoder_block_parameters",
+    "shift a target, so that all its words are learned at once": "shifted_target forgotten_mask",
+    "put a whole Transformer together and train it": "layer_norm block shifted_target",
+    "read positions off clocks, and turn them by a matrix": "unscaled_embedding",
+    "say what sum and norm do for a gradient": "pre_norm_deviation",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 

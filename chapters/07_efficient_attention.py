@@ -221,10 +221,10 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} A window
-# :label: exercise-7-1
+# :label: exercise-window
 #
 # *4 minutes.* Draw the mask of {numref}`fig-window` for any T and w: boolean, True where the query of a row sees the key of a column. `torch.arange` makes positions, and `[:, None]` turns them into a column.
-# ([Solution](solutions/07_efficient_attention.ipynb#solution-7-1))
+# ([Solution](solutions/07_efficient_attention.ipynb#solution-window))
 # ```
 
 
@@ -234,10 +234,10 @@ def window_mask(T, w):
     raise NotImplementedError
 
 
-window_mask = check("7.1", window_mask)
+window_mask = check("window", window_mask)
 
 # %%
-check.show_reference("7.1")
+check.show_reference("window")
 
 # %% [markdown]
 # Now a second writer learns with your mask. Each letter sees itself and 16 before it, and nothing else.
@@ -349,10 +349,10 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} The board
-# :label: exercise-7-2
+# :label: exercise-state-step
 #
 # *7 minutes.* Take one step of {eq}`eq-linear-attention`: pin the new note, then read. Features and value are rows, (..., 1, m) and (..., 1, d_v), so a column is `phi_k.mT`. Return the context, and the new $S$ and $z$. Don't change the
-# old ones in place. ([Solution](solutions/07_efficient_attention.ipynb#solution-7-2))
+# old ones in place. ([Solution](solutions/07_efficient_attention.ipynb#solution-state-step))
 # ```
 
 
@@ -365,10 +365,10 @@ def state_step(phi_q, phi_k, v, S, z):
     raise NotImplementedError
 
 
-state_step = check("7.2", state_step)
+state_step = check("state_step", state_step)
 
 # %%
-check.show_reference("7.2")
+check.show_reference("state_step")
 
 # %% [markdown]
 # Steps wait for each other, which is bad for training. So a third writer learns from all pairs at once, under a triangle, and *writes* with your step. A small object gives each block a look of its own (`looks`), and keeps what it holds.
@@ -464,9 +464,9 @@ online_softmax([1, 3, 2, 5, 4, 0, 6, 2, 1], [4, 0, 8, 2, 6, 1, 3, 5, 7], size=3)
 
 # %% [markdown]
 # ```{exercise} One tile
-# :label: exercise-7-3
+# :label: exercise-online-softmax
 #
-# *8 minutes.* Take in one tile, for T queries at once. The first tile finds $m = -\infty$ and sums of 0. `amax(dim=-1, keepdim=True)` is the largest of each row. ([Solution](solutions/07_efficient_attention.ipynb#solution-7-3))
+# *8 minutes.* Take in one tile, for T queries at once. The first tile finds $m = -\infty$ and sums of 0. `amax(dim=-1, keepdim=True)` is the largest of each row. ([Solution](solutions/07_efficient_attention.ipynb#solution-online-softmax))
 # ```
 
 
@@ -479,10 +479,10 @@ def take_in(scores, values, m, total, a):
     raise NotImplementedError
 
 
-take_in = check("7.3", take_in)
+take_in = check("online_softmax", take_in)
 
 # %%
-check.show_reference("7.3")
+check.show_reference("online_softmax")
 
 # %% [markdown]
 # With it, all queries walk along the keys.
@@ -546,10 +546,10 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} A cache's step
-# :label: exercise-7-4
+# :label: exercise-cached-step
 #
 # *6 minutes.* One new letter comes, with its query, key and value. Put key and value behind those that are held, let the query look at all, and return the context, the keys and the values. Scale as always. S is the number of keys that are held, at first 0.
-# ([Solution](solutions/07_efficient_attention.ipynb#solution-7-4))
+# ([Solution](solutions/07_efficient_attention.ipynb#solution-cached-step))
 # ```
 
 
@@ -562,10 +562,10 @@ def cached_step(q, k, v, keys, values):
     raise NotImplementedError
 
 
-cached_step = check("7.4", cached_step)
+cached_step = check("cached_step", cached_step)
 
 # %%
-check.show_reference("7.4")
+check.show_reference("cached_step")
 
 
 # %%
@@ -813,39 +813,39 @@ claim(
 # Eight more are on the [deeper page](deeper/07_efficient_attention.ipynb), and all solutions on [a page of their own](solutions/07_efficient_attention.ipynb).
 #
 # ```{exercise} Predict: when do the pairs matter?
-# :label: exercise-7-5
+# :label: exercise-cost-of-pairs
 #
 # *Warm-up, 5 minutes.* An encoder block is 512 wide. It has 8 heads, four projections, and a feed-forward layer that is 2048 wide inside. At which
 # length $T$ do the pairs, their scores and the averages of values, need as many multiply–adds as **all the rest** of the block? Leave out what is not a matrix product, and biases.
-# ([Solution](solutions/07_efficient_attention.ipynb#solution-7-5))
+# ([Solution](solutions/07_efficient_attention.ipynb#solution-cost-of-pairs))
 # ```
 
 # %%
 my_length = None
 
-check("7.5", my_length)
+check("cost_of_pairs", my_length)
 
 # %% [markdown]
 # ```{exercise} What a cache weighs
-# :label: exercise-7-6
+# :label: exercise-cache-size
 #
 # *Warm-up, 5 minutes.* A large language model has 80 layers. Each has 64 heads of queries, which share 8 heads of keys and values, 128 wide.
 # How many GiB ($2^{30}$ bytes) does its cache need for one sequence of 4096 positions, in half precision (2 bytes a number)?
-# ([Solution](solutions/07_efficient_attention.ipynb#solution-7-6))
+# ([Solution](solutions/07_efficient_attention.ipynb#solution-cache-size))
 # ```
 
 # %%
 my_gib = None
 
-check("7.6", my_gib)
+check("cache_size", my_gib)
 
 # %% [markdown]
 # ```{exercise} A window with holes
-# :label: exercise-7-7
+# :label: exercise-dilated-window
 #
 # *Core, 10 minutes.* A **dilated** window reaches farther for the same number of pairs. Query $t$ sees itself, and `window` positions before it, each of them `dilation` before the next. Draw the mask. Then ask yourself: three
 # layers have a window of 3 and dilations 1, 4 and 16. How far back does the last position hear?
-# ([Solution](solutions/07_efficient_attention.ipynb#solution-7-7))
+# ([Solution](solutions/07_efficient_attention.ipynb#solution-dilated-window))
 # ```
 
 
@@ -855,14 +855,14 @@ def dilated_mask(T: int, window: int, dilation: int) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("7.7", dilated_mask)
+check("dilated_window", dilated_mask)
 
 # %% [markdown]
 # ```{exercise} Count the pairs
-# :label: exercise-7-8
+# :label: exercise-count-of-pairs
 #
 # *Core, 15 minutes.* A window reaches `window` positions to both sides; the first `n_global` positions are global: they see all, and are seen by all. Nothing is causal. Count the pairs (query, key)
-# without drawing the mask: at a million positions it would not fit into memory. A loop over positions is fine. ([Solution](solutions/07_efficient_attention.ipynb#solution-7-8))
+# without drawing the mask: at a million positions it would not fit into memory. A loop over positions is fine. ([Solution](solutions/07_efficient_attention.ipynb#solution-count-of-pairs))
 # ```
 
 
@@ -872,16 +872,16 @@ def count_pairs(T: int, window: int, n_global: int) -> int:
     raise NotImplementedError
 
 
-check("7.8", count_pairs)
+check("count_of_pairs", count_pairs)
 
 # %% [markdown]
 # ```{exercise} Two halves, one softmax
-# :label: exercise-7-9
+# :label: exercise-merged-halves
 #
 # *Core, 15 minutes.* The keys of a long text lie on two machines. Each has attended to its own half {cite}`liu2024ring`. It sends the
 # context, an average over its half, and for each query the logarithm of the sum of the exponentials, $\log \sum_s
 # e^{\text{score}_s}$. Make of these the context over the whole text, and its log-sum. Scores may be in the thousands, and the halves far
-# apart. ([Solution](solutions/07_efficient_attention.ipynb#solution-7-9))
+# apart. ([Solution](solutions/07_efficient_attention.ipynb#solution-merged-halves))
 # ```
 
 
@@ -891,22 +891,22 @@ def merge(context_1, log_sum_1, context_2, log_sum_2) -> tuple[torch.Tensor, tor
     raise NotImplementedError
 
 
-check("7.9", merge)
+check("merged_halves", merge)
 
 # %% [markdown]
 # ```{exercise} Predict: how often does the maximum move?
-# :label: exercise-7-10
+# :label: exercise-running-maximum
 #
 # *Core, 5 minutes.* An online softmax takes in the scores one by one. A
 # thousand scores, no two of them equal, come in an order drawn by chance. How often does the maximum move, on average? The first score
 # counts as one move. Within a tenth is good enough.
-# ([Solution](solutions/07_efficient_attention.ipynb#solution-7-10))
+# ([Solution](solutions/07_efficient_attention.ipynb#solution-running-maximum))
 # ```
 
 # %%
 my_moves = None
 
-check("7.10", my_moves)
+check("running_maximum", my_moves)
 
 # %% [markdown]
 # ## Checklist and tomorrow
@@ -915,12 +915,12 @@ check("7.10", my_moves)
 
 # %% tags=["view"]
 points = {
-    "draw the mask of a window, and say how far news travels through layers": "7.1 7.7",
-    "change the order of a product, and step along with a state of one size": "7.2",
-    "find an exact softmax tile by tile": "7.3 7.9 7.10",
-    "write with a cache, and say what it weighs": "7.4 7.6",
-    "count what attention costs, in pairs, work and bytes": "7.5 7.8",
-    "say which of these ways gives other answers, and when that hurts": "7.8 7.9",
+    "draw the mask of a window, and say how far news travels through layers": "window dilated_window",
+    "change the order of a product, and step along with a state of one size": "state_step",
+    "find an exact softmax tile by tile": "online_softmax merged_halves running_maximum",
+    "write with a cache, and say what it weighs": "cached_step cache_size",
+    "count what attention costs, in pairs, work and bytes": "cost_of_pairs count_of_pairs",
+    "say which of these ways gives other answers, and when that hurts": "count_of_pairs merged_halves",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 

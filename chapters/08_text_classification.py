@@ -171,10 +171,10 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} One merge
-# :label: exercise-8-1
+# :label: exercise-merge-step
 #
 # *10 minutes.* Write one such step. The text is given as its distinct words, lists of tokens, and how often each occurs. Count the pairs of neighbours, merge the most frequent one (of equally frequent pairs, the lowest, as Python compares tuples) into the token `new`, from left to right. `itertools.pairwise` gives the neighbours of a list.
-# ([Solution](solutions/08_text_classification.ipynb#solution-8-1))
+# ([Solution](solutions/08_text_classification.ipynb#solution-merge-step))
 # ```
 
 
@@ -187,10 +187,10 @@ def merge_step(words, counts, new):
     raise NotImplementedError
 
 
-merge_step = check("8.1", merge_step)
+merge_step = check("merge_step", merge_step)
 
 # %%
-check.show_reference("8.1")
+check.show_reference("merge_step")
 
 # %% [markdown]
 # Now it reads 100 kB of what five libraries say in their documentation.
@@ -208,10 +208,10 @@ for new in range(256, 456):
 # Two hundred merges. How is a word read with them, even one that wasn't there when they were learned? The same way, merge by merge.
 #
 # ```{exercise} A new word
-# :label: exercise-8-2
+# :label: exercise-encode-word
 #
 # *6 minutes.* Encode a word, given as a list of bytes: apply the merges in the order in which they were learned, the i-th makes the token 256 + i. `tokens.replace_pair(word, pair, new)` replaces a pair from left to right.
-# ([Solution](solutions/08_text_classification.ipynb#solution-8-2))
+# ([Solution](solutions/08_text_classification.ipynb#solution-encode-word))
 # ```
 
 
@@ -221,10 +221,10 @@ def encode_word(word, merges):
     raise NotImplementedError
 
 
-encode_word = check("8.2", encode_word)
+encode_word = check("encode_word", encode_word)
 
 # %%
-check.show_reference("8.2")
+check.show_reference("encode_word")
 
 # %%
 spelled = [bytes([byte]) for byte in range(256)]
@@ -354,9 +354,9 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} The mean of the words
-# :label: exercise-8-3
+# :label: exercise-masked-mean
 #
-# *5 minutes.* Write {eq}`eq-masked-mean` for a batch. ([Solution](solutions/08_text_classification.ipynb#solution-8-3))
+# *5 minutes.* Write {eq}`eq-masked-mean` for a batch. ([Solution](solutions/08_text_classification.ipynb#solution-masked-mean))
 # ```
 
 
@@ -369,10 +369,10 @@ def masked_mean(x, lengths):
     raise NotImplementedError
 
 
-masked_mean = check("8.3", masked_mean)
+masked_mean = check("masked_mean", masked_mean)
 
 # %%
-check.show_reference("8.3")
+check.show_reference("masked_mean")
 
 # %% [markdown]
 # ### The whole reader
@@ -623,9 +623,9 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} Leave one out
-# :label: exercise-8-4
+# :label: exercise-left-out-words
 #
-# *5 minutes.* Give each word of a text its score {eq}`eq-leave-one-out`. The model makes logits (B, n_classes) of ids (B, T). ([Solution](solutions/08_text_classification.ipynb#solution-8-4))
+# *5 minutes.* Give each word of a text its score {eq}`eq-leave-one-out`. The model makes logits (B, n_classes) of ids (B, T). ([Solution](solutions/08_text_classification.ipynb#solution-left-out-words))
 # ```
 
 
@@ -635,10 +635,10 @@ def leave_one_out(model, text, label):
     raise NotImplementedError
 
 
-leave_one_out = check("8.4", leave_one_out)
+leave_one_out = check("left_out_words", leave_one_out)
 
 # %%
-check.show_reference("8.4")
+check.show_reference("left_out_words")
 
 # %% [markdown]
 # For the grammar's reviews we know which words decide. So other ways to ask can be put beside it: the **gradient** at a word's vector, times the vector, which guesses from the slope what would change {cite}`denil2014extraction`; and **attention**, the weight with which a word is looked at. Choose a review and a method. What decides is marked.
@@ -865,20 +865,20 @@ claim(
 # *As long as you like.* More are on the [deeper page](deeper/08_text_classification.ipynb), and all solutions on [a page of their own](solutions/08_text_classification.ipynb).
 #
 # ```{exercise} Predict: what a sum of words gets right
-# :label: exercise-8-5
+# :label: exercise-weighed-words
 #
 # *Warm-up, 5 minutes.* There are six texts, all equally likely: *good* and *bad*, *not good* and *not bad*, *good but bad* and *bad but good*. *Not* turns the verdict over, and after *but* comes what decides. Someone gives each word a number, and calls a text good if the sum is above 0. What share of the texts can this get right, at most?
-# ([Solution](solutions/08_text_classification.ipynb#solution-8-5))
+# ([Solution](solutions/08_text_classification.ipynb#solution-weighed-words))
 # ```
 
 # %%
 my_share = None
 
-check("8.5", my_share)
+check("weighed_words", my_share)
 
 # %% [markdown]
 # ```{exercise} How far off is its confidence?
-# :label: exercise-8-6
+# :label: exercise-calibration-error
 #
 # *Core, 10 minutes.* The **expected calibration error** puts answers into $M$ equally wide bins of confidence, and averages over the bins, each by its share of the answers, how far apart accuracy and mean confidence are:
 #
@@ -887,7 +887,7 @@ check("8.5", my_share)
 # $$
 #
 # Bin $m$ holds what is above $(m - 1) / M$ and up to $m / M$.
-# ([Solution](solutions/08_text_classification.ipynb#solution-8-6))
+# ([Solution](solutions/08_text_classification.ipynb#solution-calibration-error))
 # ```
 
 
@@ -897,14 +897,14 @@ def calibration_error(confidence, right, n_bins: int) -> float:
     raise NotImplementedError
 
 
-check("8.6", calibration_error)
+check("calibration_error", calibration_error)
 
 # %% [markdown]
 # ```{exercise} TF-IDF by hand
-# :label: exercise-8-7
+# :label: exercise-tf-idf
 #
 # *Core, 8 minutes.* Make {eq}`eq-tfidf` of counts, and divide each text's weights by their Euclidean length. A text without words keeps its zeros.
-# ([Solution](solutions/08_text_classification.ipynb#solution-8-7))
+# ([Solution](solutions/08_text_classification.ipynb#solution-tf-idf))
 # ```
 
 
@@ -914,7 +914,7 @@ def tf_idf(counts):
     raise NotImplementedError
 
 
-check("8.7", tf_idf)
+check("tf_idf", tf_idf)
 
 # %% [markdown]
 # ## Checklist and tomorrow
@@ -923,12 +923,12 @@ check("8.7", tf_idf)
 
 # %% tags=["view"]
 points = {
-    "cut a text into tokens, and say what becomes of a word that nobody has seen": "8.1 8.2",
-    "weigh a word by how few texts hold it": "8.7",
-    "say what a sum over words can't get right": "8.5",
-    "average over the words of a text, and over nothing else": "8.3",
-    "find out which words decided, by taking each away": "8.4",
-    "measure how far a model's confidence can be trusted": "8.6",
+    "cut a text into tokens, and say what becomes of a word that nobody has seen": "merge_step encode_word",
+    "weigh a word by how few texts hold it": "tf_idf",
+    "say what a sum over words can't get right": "weighed_words",
+    "average over the words of a text, and over nothing else": "masked_mean",
+    "find out which words decided, by taking each away": "left_out_words",
+    "measure how far a model's confidence can be trusted": "calibration_error",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 

@@ -139,9 +139,9 @@ print([f"{nats:.2f}" for nats in -chances.log()], f"mean {-chances.log().mean():
 
 # %% [markdown]
 # ```{exercise} The loss at every position
-# :label: exercise-9-1
+# :label: exercise-next-token-loss
 #
-# *6 minutes.* Write {eq}`eq-next-token` for a batch. Shorter texts are filled up behind with `PAD` = 0, which is never a target: the mean is over all real targets of the batch together. (Today's pieces are all of one length.) ([Solution](solutions/09_gpt.ipynb#solution-9-1))
+# *6 minutes.* Write {eq}`eq-next-token` for a batch. Shorter texts are filled up behind with `PAD` = 0, which is never a target: the mean is over all real targets of the batch together. (Today's pieces are all of one length.) ([Solution](solutions/09_gpt.ipynb#solution-next-token-loss))
 # ```
 
 
@@ -151,10 +151,10 @@ def next_token_loss(logits, ids):
     raise NotImplementedError
 
 
-next_token_loss = check("9.1", next_token_loss)
+next_token_loss = check("next_token_loss", next_token_loss)
 
 # %%
-check.show_reference("9.1")
+check.show_reference("next_token_loss")
 
 # %% [markdown]
 # ### GPT on one page
@@ -167,9 +167,9 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} The forward pass
-# :label: exercise-9-2
+# :label: exercise-forward
 #
-# *5 minutes.* Go from ids to logits. Multiply the vectors by $\sqrt D$ as they enter, as on Day 6; the table scores as it is. ([Solution](solutions/09_gpt.ipynb#solution-9-2))
+# *5 minutes.* Go from ids to logits. Multiply the vectors by $\sqrt D$ as they enter, as on Day 6; the table scores as it is. ([Solution](solutions/09_gpt.ipynb#solution-forward))
 # ```
 
 
@@ -179,10 +179,10 @@ def gpt(ids, table, blocks, norm):
     raise NotImplementedError
 
 
-gpt = check("9.2", gpt)
+gpt = check("forward", gpt)
 
 # %%
-check.show_reference("9.2")
+check.show_reference("forward")
 
 # %% [markdown]
 # The block is Day 6's, with Day 5's rotary positions. `is_causal` keeps the future out: the last query sees the last key, even if a cache holds more keys than there are queries. (`start` and `cache` are for writing, later.)
@@ -307,9 +307,9 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} The chances of the next token
-# :label: exercise-9-3
+# :label: exercise-next-chances
 #
-# *10 minutes.* From logits to the chances from which to draw. What is cut off has the chance 0, and each token stays at its place. If `k` is larger than $V$, top-k cuts nothing. ([Solution](solutions/09_gpt.ipynb#solution-9-3))
+# *10 minutes.* From logits to the chances from which to draw. What is cut off has the chance 0, and each token stays at its place. If `k` is larger than $V$, top-k cuts nothing. ([Solution](solutions/09_gpt.ipynb#solution-next-chances))
 # ```
 
 
@@ -319,10 +319,10 @@ def next_chances(logits, tau, k, p):
     raise NotImplementedError
 
 
-next_chances = check("9.3", next_chances)
+next_chances = check("next_chances", next_chances)
 
 # %%
-check.show_reference("9.3")
+check.show_reference("next_chances")
 
 # %% [markdown]
 # ### Write, with a cache
@@ -335,9 +335,9 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} Write with a cache
-# :label: exercise-9-4
+# :label: exercise-write
 #
-# *9 minutes.* `begin()` opens an empty cache and gives you `read(ids, start)`: it reads a tensor of ids (1, T), the first of them at position `start`, and returns the logits (1, T, V) of what follows each. What it has read, it holds; read each token once. `choose` turns the logits (V,) of one position into an id. Return the prompt and `n` more. ([Solution](solutions/09_gpt.ipynb#solution-9-4))
+# *9 minutes.* `begin()` opens an empty cache and gives you `read(ids, start)`: it reads a tensor of ids (1, T), the first of them at position `start`, and returns the logits (1, T, V) of what follows each. What it has read, it holds; read each token once. `choose` turns the logits (V,) of one position into an id. Return the prompt and `n` more. ([Solution](solutions/09_gpt.ipynb#solution-write))
 # ```
 
 
@@ -347,10 +347,10 @@ def write(begin, prompt, n, choose):
     raise NotImplementedError
 
 
-write = check("9.4", write)
+write = check("write", write)
 
 # %%
-check.show_reference("9.4")
+check.show_reference("write")
 
 
 # %%
@@ -727,10 +727,10 @@ claim(
 # More are on the [deeper page](deeper/09_gpt.ipynb), and all solutions on [a page of their own](solutions/09_gpt.ipynb).
 #
 # ```{exercise} Normed queries and keys
-# :label: exercise-9-5
+# :label: exercise-qk-norm
 #
 # *Core, 10 minutes.* Give each head's queries and keys an RMS norm over their $d_k$ numbers, $g \odot x / \sqrt{\frac{1}{d_k} \sum_i x_i^2 + \varepsilon}$, with a gain for queries and one for keys. Then score as ever, with the factor $1/\sqrt{d_k}$. How large can a score become, if the gains are 1? (The solution measures it.)
-# ([Solution](solutions/09_gpt.ipynb#solution-9-5))
+# ([Solution](solutions/09_gpt.ipynb#solution-qk-norm))
 # ```
 
 
@@ -740,14 +740,14 @@ def qk_norm_scores(q, k, g_q, g_k, eps):
     raise NotImplementedError
 
 
-check("9.5", qk_norm_scores)
+check("qk_norm", qk_norm_scores)
 
 # %% [markdown]
 # ```{exercise} A gate's fair width
-# :label: exercise-9-6
+# :label: exercise-gated-width
 #
 # *Core, 5 minutes.* A plain feed-forward layer has two matrices, $W_1$ and $W_2$, and is $F$ wide inside. A gated one has three: $W_\text{down}\,(\operatorname{silu}(W_\text{gate}\, x) \odot W_\text{up}\, x)$. How wide may it be, if it is to have as many weights? Round up to the next `multiple`, since processors like round numbers.
-# ([Solution](solutions/09_gpt.ipynb#solution-9-6))
+# ([Solution](solutions/09_gpt.ipynb#solution-gated-width))
 # ```
 
 
@@ -757,20 +757,20 @@ def gated_width(d_ff: int, multiple: int) -> int:
     raise NotImplementedError
 
 
-check("9.6", gated_width)
+check("gated_width", gated_width)
 
 # %% [markdown]
 # ```{exercise} Predict: bits per byte
-# :label: exercise-9-7
+# :label: exercise-bits-per-byte
 #
 # *Warm-up, 5 minutes.* A model has a perplexity of 32 per token, and its tokens stand for 2.5 bytes on average. How many bits per byte does it need?
-# ([Solution](solutions/09_gpt.ipynb#solution-9-7))
+# ([Solution](solutions/09_gpt.ipynb#solution-bits-per-byte))
 # ```
 
 # %%
 my_bits = None
 
-check("9.7", my_bits)
+check("bits_per_byte", my_bits)
 
 # %% [markdown]
 # ## Checklist and tomorrow
@@ -779,12 +779,12 @@ check("9.7", my_bits)
 
 # %% tags=["view"]
 points = {
-    "ask a text for its next token, at every position at once": "9.1",
-    "write GPT's forward pass, and say what keeps the future out": "9.2",
-    "draw a token with temperature, top-k and top-p, in the right order": "9.3",
-    "write with a cache, each token read once": "9.4",
-    "compare models by bits per byte, whatever their tokens are": "9.7",
-    "say what today's block has changed, and what that brings": "9.5 9.6",
+    "ask a text for its next token, at every position at once": "next_token_loss",
+    "write GPT's forward pass, and say what keeps the future out": "forward",
+    "draw a token with temperature, top-k and top-p, in the right order": "next_chances",
+    "write with a cache, each token read once": "write",
+    "compare models by bits per byte, whatever their tokens are": "bits_per_byte",
+    "say what today's block has changed, and what that brings": "qk_norm gated_width",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 

@@ -154,10 +154,10 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} Hide words
-# :label: exercise-10-1
+# :label: exercise-mask-words
 #
 # *9 minutes.* A word is asked for where `hides` is below the share. We call it hidden, even if it stays. It becomes `MASK` = 4 where `how` is below 0.8, and the word of `dice.words` where `how` is 0.9 or more; between, it stays. Words are the ids above 4. The others (padding, ends, unknown words) are never asked for. The target is the word that stood there, and `IGNORE` = −100 where nothing is asked.
-# ([Solution](solutions/10_pretraining.ipynb#solution-10-1))
+# ([Solution](solutions/10_pretraining.ipynb#solution-mask-words))
 # ```
 
 
@@ -167,10 +167,10 @@ def mask_words(ids, dice, share):
     raise NotImplementedError
 
 
-mask_words = check("10.1", mask_words)
+mask_words = check("mask_words", mask_words)
 
 # %%
-check.show_reference("10.1")
+check.show_reference("mask_words")
 
 # %% [markdown]
 # ### Ask only there
@@ -190,9 +190,9 @@ plt.show()
 # If every word were asked for, most would stand there to be copied, as for yesterday's first model. And the scores, thousands of them for each place, cost the most. So the head is called for hidden places only.
 #
 # ```{exercise} The loss of hidden words
-# :label: exercise-10-2
+# :label: exercise-masked-word-loss
 #
-# *5 minutes.* Write {eq}`eq-masked-words` for a batch: one mean over all words that are asked for, across all texts. ([Solution](solutions/10_pretraining.ipynb#solution-10-2))
+# *5 minutes.* Write {eq}`eq-masked-words` for a batch: one mean over all words that are asked for, across all texts. ([Solution](solutions/10_pretraining.ipynb#solution-masked-word-loss))
 # ```
 
 
@@ -202,10 +202,10 @@ def masked_word_loss(head, x, target):
     raise NotImplementedError
 
 
-masked_word_loss = check("10.2", masked_word_loss)
+masked_word_loss = check("masked_word_loss", masked_word_loss)
 
 # %%
-check.show_reference("10.2")
+check.show_reference("masked_word_loss")
 
 # %% [markdown]
 # ### What to read
@@ -397,9 +397,9 @@ plt.show()
 # Both are divided by $\tau$, so that a student with the same logits has a loss of 0. At a higher temperature, gradients are smaller, by about $1/\tau^2$: once because $p$ and $q$ come closer, and once through the division. The factor makes up for it.
 #
 # ```{exercise} Soft targets
-# :label: exercise-10-3
+# :label: exercise-soft-targets
 #
-# *6 minutes.* Write {eq}`eq-soft-targets`. Some chances are so small that a computer rounds them to 0. ([Solution](solutions/10_pretraining.ipynb#solution-10-3))
+# *6 minutes.* Write {eq}`eq-soft-targets`. Some chances are so small that a computer rounds them to 0. ([Solution](solutions/10_pretraining.ipynb#solution-soft-targets))
 # ```
 
 
@@ -409,10 +409,10 @@ def soft_target_loss(student_logits, teacher_logits, tau):
     raise NotImplementedError
 
 
-soft_target_loss = check("10.3", soft_target_loss)
+soft_target_loss = check("soft_targets", soft_target_loss)
 
 # %%
-check.show_reference("10.3")
+check.show_reference("soft_targets")
 
 # %% [markdown]
 # And where does a student begin? **DistilBERT** {cite}`sanh2019distilbert` begins as half of its teacher: with the table, the head, and every second block.
@@ -423,9 +423,9 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} Every second block
-# :label: exercise-10-4
+# :label: exercise-every-second
 #
-# *4 minutes.* Take every second block of a list, from the first on, in order. They are copies: what the student learns must leave its teacher as it is. ([Solution](solutions/10_pretraining.ipynb#solution-10-4))
+# *4 minutes.* Take every second block of a list, from the first on, in order. They are copies: what the student learns must leave its teacher as it is. ([Solution](solutions/10_pretraining.ipynb#solution-every-second))
 # ```
 
 
@@ -435,10 +435,10 @@ def every_second(blocks):
     raise NotImplementedError
 
 
-every_second = check("10.4", every_second)
+every_second = check("every_second", every_second)
 
 # %%
-check.show_reference("10.4")
+check.show_reference("every_second")
 
 # %%
 student = student_of(teacher, every_second)
@@ -743,23 +743,23 @@ claim(
 # More are on the [deeper page](deeper/10_pretraining.ipynb), and all solutions on [a page of their own](solutions/10_pretraining.ipynb).
 #
 # ```{exercise} Predict: how large is DistilBERT?
-# :label: exercise-10-5
+# :label: exercise-distilberts-size
 #
 # *Warm-up, 8 minutes.* DistilBERT has a table of 30,522 words, one of 512 positions, 6 blocks and a width of 768. In a block there are four matrices for attention, a feed-forward layer that is 3,072 wide inside, all with biases, and two norms; one more norm follows the tables. How many million parameters is that?
-# ([Solution](solutions/10_pretraining.ipynb#solution-10-5))
+# ([Solution](solutions/10_pretraining.ipynb#solution-distilberts-size))
 # ```
 
 # %%
 my_millions = None
 
-check("10.5", my_millions)
+check("distilberts_size", my_millions)
 
 # %% [markdown]
 # ```{exercise} The angle to the teacher
-# :label: exercise-10-6
+# :label: exercise-cosine
 #
 # *Core, 8 minutes.* The third part of the student's loss: the mean of $1 - \cos$ of the angle between its vector and its teacher's, over all places that are real. The cosine of two vectors is their product, divided by both lengths.
-# ([Solution](solutions/10_pretraining.ipynb#solution-10-6))
+# ([Solution](solutions/10_pretraining.ipynb#solution-cosine))
 # ```
 
 
@@ -769,7 +769,7 @@ def cosine_loss(x_student, x_teacher, real):
     raise NotImplementedError
 
 
-check("10.6", cosine_loss)
+check("cosine", cosine_loss)
 
 # %% [markdown]
 # ## Checklist and tomorrow
@@ -778,10 +778,10 @@ check("10.6", cosine_loss)
 
 # %% tags=["view"]
 points = {
-    "hide words by BERT's 80/10/10 rule, and say what each share is meant for": "10.1",
-    "ask for the hidden words, and for nothing else": "10.2",
-    "teach a small model what a large one knows, not only what is right": "10.3 10.4 10.6",
-    "say how much smaller half the blocks make a model": "10.5",
+    "hide words by BERT's 80/10/10 rule, and say what each share is meant for": "mask_words",
+    "ask for the hidden words, and for nothing else": "masked_word_loss",
+    "teach a small model what a large one knows, not only what is right": "soft_targets every_second cosine",
+    "say how much smaller half the blocks make a model": "distilberts_size",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 

@@ -63,7 +63,8 @@ def small_book(tmp_path_factory):
             shutil.copytree(BOOK / name, source / name)
         (source / "_toc.yml").write_text(
             "{format: jb-book, root: index, chapters: "
-            "[{file: chapters/deeper/07_lesson}, {file: chapters/07_lesson}]}",
+            "[{file: chapters/deeper/07_lesson}, {file: chapters/07_lesson}, "
+            "{file: chapters/solutions/07_lesson}]}",
             encoding="utf-8",
         )
         (source / "index.md").write_text(first_lines, encoding="utf-8")
@@ -74,7 +75,9 @@ def small_book(tmp_path_factory):
                 "# Day 7\n\n$$\ny = x\n$$ (eq-first)\n\nSee {eq}`eq-first`, not {eq}`eq-proof`; "
                 "{numref}`fig-drawn`; {ref}`sec-proof`."
             ),
-            nbformat.v4.new_markdown_cell(":::{exercise} Guess\n:label: exercise-7-1\nGuess.\n:::"),
+            nbformat.v4.new_markdown_cell(
+                ":::{exercise} Guess\n:label: exercise-guess\nGuess.\n:::"
+            ),
             drawn("fig-first", "setup"),
             played("toy", "turn it"),
             played("toy", "show it"),
@@ -86,11 +89,20 @@ def small_book(tmp_path_factory):
                 "# Day 7, deeper\n\nFrom {eq}`eq-first` and {numref}`fig-first`.\n\n"
                 "(sec-proof)=\n## The proof\n\n$$\nz = y\n$$ (eq-proof)"
             ),
-            nbformat.v4.new_markdown_cell(":::{exercise} More\n:label: exercise-7-2\nMore.\n:::"),
+            nbformat.v4.new_markdown_cell(":::{exercise} More\n:label: exercise-more\nMore.\n:::"),
             drawn("fig-drawn", "mechanism"),
             nbformat.v4.new_code_cell("plain = 1"),
         ]
-        (source / "chapters" / "deeper").mkdir(parents=True)
+        solved = nbformat.v4.new_notebook(metadata=python)
+        solved.cells = [
+            nbformat.v4.new_markdown_cell("# Solutions\n\n(solution-more)=\n## More\n\nAs above.")
+        ]
+        for folder in ("deeper", "solutions"):
+            (source / "chapters" / folder).mkdir(parents=True)
+        for folder, label in ((".", "guess"), ("deeper", "more")):
+            script = source / "chapters" / folder / "07_lesson.py"
+            script.write_text(f"# :label: exercise-{label}\n", encoding="utf-8")
+        nbformat.write(solved, source / "chapters" / "solutions" / "07_lesson.ipynb")
         nbformat.write(lesson, source / "chapters" / "07_lesson.ipynb")
         nbformat.write(deeper, source / "chapters" / "deeper" / "07_lesson.ipynb")
         return build_book(source, source, **environment)
@@ -186,7 +198,7 @@ def test_with_an_address_lessons_can_be_launched_and_edited(small_book):
 
 
 def test_numbers_begin_with_the_day_and_broken_links_are_refused(small_book):
-    small = small_book("# Start\n\nSee {numref}`exercise-7-1` and {ref}`nothing-of-this-name`.\n")
+    small = small_book("# Start\n\nSee {numref}`exercise-guess` and {ref}`nothing-of-this-name`.\n")
     assert small.status != 0 and "undefined label: 'nothing-of-this-name'" in small.log
     lesson = (small.html / "chapters" / "07_lesson.html").read_text(encoding="utf-8")
     assert "(7.1)" in lesson and "Exercise 7.1" in lesson
@@ -196,6 +208,8 @@ def test_numbers_begin_with_the_day_and_broken_links_are_refused(small_book):
     assert "(7.1)" in deeper and 'href="../07_lesson.html#fig-first"' in deeper
     assert "(7.2)" in lesson and "Fig. 7.2" in lesson and "The proof" in lesson
     assert "Fig. 7.1" in lesson
+    solved = (small.html / "chapters" / "solutions" / "07_lesson.html").read_text(encoding="utf-8")
+    assert solved.count("7.2 More") == 3  # the heading, the page's contents, the one before it
 
 
 def test_code_that_is_tagged_is_folded_under_its_words_and_its_output_is_open(small_book):

@@ -21,7 +21,7 @@ def code(source: str, *shown: dict, tags: tuple[str, ...] = (), **metadata):
 
 
 def exercise(title: str, minutes: str) -> str:
-    return f"```{{exercise}} {title}\n:label: exercise-5-1\n\n*{minutes}.* Do it.\n```"
+    return f"```{{exercise}} {title}\n:label: exercise-title\n\n*{minutes}.* Do it.\n```"
 
 
 PICTURE = {"image/png": "…", "text/plain": "<Figure size 640x480 with 1 Axes>"}
@@ -48,7 +48,7 @@ def test_a_lesson_keeps_its_budget(day):
         ("Before\n\n$$\na = b + c\n$$ (eq-a)\n\nafter", 2),
         ("(sec-a)=\n## A section\n\nsee {numref}`fig-a` and {cite:t}`one,two`", 6),
         ("[a link](to/some%20page.ipynb#there) and <b>bold</b>", 4),
-        ("```{exercise} The title\n:label: exercise-5-1\n\n*Core, 5 minutes.* Why?\n```", 6),
+        ("```{exercise} The title\n:label: exercise-title\n\n*Core, 5 minutes.* Why?\n```", 6),
         ("| a | b |\n| --- | --- |\n| 1 | 2.5 |", 4),
     ],
 )

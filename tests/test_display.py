@@ -189,7 +189,7 @@ def test_findings_are_told_apart_by_their_sentences():
 def test_a_reference_is_closed_until_it_is_opened(shown):
     from utils.exercises.self_attention import check
 
-    check.show_reference("5.7")
+    check.show_reference("unit_variance")
     (bundle,) = shown
     assert bundle["text/html"].startswith('<details class="reference"><summary>One way to write')
     assert "unit_scores" in bundle["text/html"] and bundle["text/html"].endswith("</details>")

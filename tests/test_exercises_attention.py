@@ -324,18 +324,28 @@ def by_torch(masked: float):
 
 
 RIGHT = [
-    *[("4.5", 6176), ("4.6", 0.125), ("4.6", 1 / 8), ("4.6", by_torch(-1e9)), ("4.7", 4)],
-    *[("4.11", pairs_by_loop), ("4.11", pairs_as_lists)],
-    *[("4.12", perplexity_by_loop), ("4.12", perplexity_by_mask)],
-    *[("4.13", weights_by_loop), ("4.13", weights_by_powers), ("4.13", weights_without_nan)],
-    *[("4.14", cosines_by_the_library), ("4.14", cosines_by_loop)],
-    *[("4.18", fed_by_rows), ("4.18", fed_into_zeros)],
-    *[("4.10", greedy_by_sorting), ("4.10", greedy_in_place)],
-    *[("4.15", error_by_sets), ("4.15", error_by_numbers)],
-    *[("4.16", matches_by_tensors), ("4.16", matches_by_ends)],
-    *[("4.9", costs_by_loop), ("4.9", costs_by_bucket)],
-    *[("4.17", covered_in_one_tensor), ("4.17", covered_as_a_list)],
-    *[("4.19", best_by_topk), ("4.8", 0.36), ("4.8", 0.4 * 0.9)],
+    *[
+        ("additive_score_parameters", 6176),
+        ("fully_masked_query", 0.125),
+        ("fully_masked_query", 1 / 8),
+        ("fully_masked_query", by_torch(-1e9)),
+        ("who_asks", 4),
+    ],
+    *[("teacher_forcing", pairs_by_loop), ("teacher_forcing", pairs_as_lists)],
+    *[("perplexity_of_targets", perplexity_by_loop), ("perplexity_of_targets", perplexity_by_mask)],
+    *[
+        ("blocked_keys", weights_by_loop),
+        ("blocked_keys", weights_by_powers),
+        ("blocked_keys", weights_without_nan),
+    ],
+    *[("cosine_score", cosines_by_the_library), ("cosine_score", cosines_by_loop)],
+    *[("input_feeding", fed_by_rows), ("input_feeding", fed_into_zeros)],
+    *[("minimum_length", greedy_by_sorting), ("minimum_length", greedy_in_place)],
+    *[("alignment_error_rate", error_by_sets), ("alignment_error_rate", error_by_numbers)],
+    *[("exact_match", matches_by_tensors), ("exact_match", matches_by_ends)],
+    *[("cost_by_length", costs_by_loop), ("cost_by_length", costs_by_bucket)],
+    *[("coverage", covered_in_one_tensor), ("coverage", covered_as_a_list)],
+    *[("beam_search_curse", best_by_topk), ("beam_of_two", 0.36), ("beam_of_two", 0.4 * 0.9)],
 ]
 
 
@@ -458,43 +468,55 @@ def cost_of_sums(sign=1, divide=False):
 
 
 NAMED = [
-    ("4.1", "begun_at_the_end", lambda y: F.pad(y[:, :-1], (0, 1), value=BOS)),
-    ("4.1", "ends_taken_out", lambda y: F.pad(y.where(y != EOS, PAD)[:, :-1], (1, 0), value=BOS)),
+    ("shift", "begun_at_the_end", lambda y: F.pad(y[:, :-1], (0, 1), value=BOS)),
+    ("shift", "ends_taken_out", lambda y: F.pad(y.where(y != EOS, PAD)[:, :-1], (1, 0), value=BOS)),
     (
-        "4.2",
+        "additive_score",
         "one_matrix",
         lambda q, k, W, U, v: (q[:, :, None] @ W.T + (k @ W.T)[:, None]).tanh() @ v,
     ),
-    ("4.3", "filled_upside_down", filled(-math.inf, turned=True)),
-    ("4.3", "a_billion_then_masked", filled(-1e9, lambda weights, mask: weights * mask)),
-    ("4.3", "a_billion_taken_away", lambda s, m: torch.softmax(s + (1 - m.double()) * -1e9, -1)),
-    ("4.3", "exponentials_vanish", lambda s, m: F.normalize(s.exp() * m, p=1, dim=-1, eps=0.0)),
-    ("4.3", "exponentials_vanish_unseen", powers_shared_out),
-    ("4.6", "not_a_number", math.nan),
-    ("4.8", "last_symbol", 0.9),
-    ("4.8", "behind_the_other", 0.54),
-    ("4.9", "counts", cost_of_sums(-1)),
-    ("4.9", "attention_alone", cost_of_sums(0, divide=True)),
-    ("4.10", "certain_to_end", greedy_with_certainty),
-    ("4.10", "ended_though_cut_off", greedy_with_an_end),
-    ("4.6", "mask_forgotten", torch.arange(8.0).softmax(0)[0].item()),
-    ("4.6", "mask_forgotten", 0.00058),
-    ("4.11", "last_symbol_overwritten", overwritten),
-    ("4.12", "mean_of_perplexities_of_sentences", perplexities_of_sentences),
-    ("4.12", "overflow", by_naive_softmax),
-    ("4.12", "overflow_in_the_sum", by_naive_logarithm),
-    ("4.13", "large_number_added", with_a_mask_of_numbers),
-    ("4.13", "shared_out_afterwards", renormalised),
-    ("4.10", "held_back_too_long", lambda *inputs: greedy_by_loop(*inputs, late=1)),
-    ("4.10", "end_counted", lambda *inputs: greedy_by_loop(*inputs, late=-1)),
-    ("4.10", "one_too_few", lambda *inputs: greedy_by_loop(*inputs, short=1)),
-    ("4.10", "one_too_many", lambda *inputs: greedy_by_loop(*inputs, short=-1)),
-    ("4.10", "start_included", lambda *inputs: greedy_by_loop(*inputs, begun=[BOS])),
-    ("4.16", "widths_taken_for_equal", lambda p, t: ((p == t) | (t == PAD)).all(1).float().mean()),
-    ("4.9", "both_edges_in", costs_between(lambda a, n, b: (a <= n) & (n <= b))),
-    ("4.9", "both_edges_out", costs_between(lambda a, n, b: (a < n) & (n < b))),
-    ("4.9", "right_edge_in", costs_between(lambda a, n, b: (a < n) & (n <= b))),
-    ("4.19", "end_not_counted", best_by_length_without_end),
+    ("masked_softmax", "filled_upside_down", filled(-math.inf, turned=True)),
+    ("masked_softmax", "a_billion_then_masked", filled(-1e9, lambda weights, mask: weights * mask)),
+    (
+        "masked_softmax",
+        "a_billion_taken_away",
+        lambda s, m: torch.softmax(s + (1 - m.double()) * -1e9, -1),
+    ),
+    (
+        "masked_softmax",
+        "exponentials_vanish",
+        lambda s, m: F.normalize(s.exp() * m, p=1, dim=-1, eps=0.0),
+    ),
+    ("masked_softmax", "exponentials_vanish_unseen", powers_shared_out),
+    ("fully_masked_query", "not_a_number", math.nan),
+    ("beam_of_two", "last_symbol", 0.9),
+    ("beam_of_two", "behind_the_other", 0.54),
+    ("cost_by_length", "counts", cost_of_sums(-1)),
+    ("cost_by_length", "attention_alone", cost_of_sums(0, divide=True)),
+    ("minimum_length", "certain_to_end", greedy_with_certainty),
+    ("minimum_length", "ended_though_cut_off", greedy_with_an_end),
+    ("fully_masked_query", "mask_forgotten", torch.arange(8.0).softmax(0)[0].item()),
+    ("fully_masked_query", "mask_forgotten", 0.00058),
+    ("teacher_forcing", "last_symbol_overwritten", overwritten),
+    ("perplexity_of_targets", "mean_of_perplexities_of_sentences", perplexities_of_sentences),
+    ("perplexity_of_targets", "overflow", by_naive_softmax),
+    ("perplexity_of_targets", "overflow_in_the_sum", by_naive_logarithm),
+    ("blocked_keys", "large_number_added", with_a_mask_of_numbers),
+    ("blocked_keys", "shared_out_afterwards", renormalised),
+    ("minimum_length", "held_back_too_long", lambda *inputs: greedy_by_loop(*inputs, late=1)),
+    ("minimum_length", "end_counted", lambda *inputs: greedy_by_loop(*inputs, late=-1)),
+    ("minimum_length", "one_too_few", lambda *inputs: greedy_by_loop(*inputs, short=1)),
+    ("minimum_length", "one_too_many", lambda *inputs: greedy_by_loop(*inputs, short=-1)),
+    ("minimum_length", "start_included", lambda *inputs: greedy_by_loop(*inputs, begun=[BOS])),
+    (
+        "exact_match",
+        "widths_taken_for_equal",
+        lambda p, t: ((p == t) | (t == PAD)).all(1).float().mean(),
+    ),
+    ("cost_by_length", "both_edges_in", costs_between(lambda a, n, b: (a <= n) & (n <= b))),
+    ("cost_by_length", "both_edges_out", costs_between(lambda a, n, b: (a < n) & (n < b))),
+    ("cost_by_length", "right_edge_in", costs_between(lambda a, n, b: (a < n) & (n <= b))),
+    ("beam_search_curse", "end_not_counted", best_by_length_without_end),
 ]
 
 
@@ -512,16 +534,27 @@ def below_the_largest_of_all(scores, blocked):
 
 
 WRONG = [
-    *[("4.5", 6177), ("4.6", 0.5), ("4.7", 1), ("4.8", 0.5)],
-    *[("4.11", lambda ids, lengths: (F.pad(ids, (1, 0)), F.pad(ids, (0, 1))))],
-    *[("4.12", lambda logits, targets: logits.mean()), ("4.13", below_the_largest_of_all)],
-    *[("4.14", lambda query, keys, beta: (-beta * torch.cdist(query, keys)).softmax(-1))],
-    *[("4.18", lambda x, s_0, *others: s_0[:, None].expand(-1, x.shape[1], -1))],
-    *[("4.10", lambda log_p, *lengths: log_p[BOS].argsort().tolist()[: lengths[1]])],
-    *[("4.15", lambda *inputs: 0.5), ("4.16", lambda predicted, target: 0.5)],
-    *[("4.9", lambda attention, fixed, lengths, edges: torch.zeros(len(edges) - 1))],
-    *[("4.17", lambda queries, keys, *weights: (queries @ keys.mT).softmax(-1))],
-    ("4.19", lambda log_p, width, max_len, penalty: [[EOS]]),
+    *[
+        ("additive_score_parameters", 6177),
+        ("fully_masked_query", 0.5),
+        ("who_asks", 1),
+        ("beam_of_two", 0.5),
+    ],
+    *[("teacher_forcing", lambda ids, lengths: (F.pad(ids, (1, 0)), F.pad(ids, (0, 1))))],
+    *[
+        ("perplexity_of_targets", lambda logits, targets: logits.mean()),
+        ("blocked_keys", below_the_largest_of_all),
+    ],
+    *[("cosine_score", lambda query, keys, beta: (-beta * torch.cdist(query, keys)).softmax(-1))],
+    *[("input_feeding", lambda x, s_0, *others: s_0[:, None].expand(-1, x.shape[1], -1))],
+    *[("minimum_length", lambda log_p, *lengths: log_p[BOS].argsort().tolist()[: lengths[1]])],
+    *[
+        ("alignment_error_rate", lambda *inputs: 0.5),
+        ("exact_match", lambda predicted, target: 0.5),
+    ],
+    *[("cost_by_length", lambda attention, fixed, lengths, edges: torch.zeros(len(edges) - 1))],
+    *[("coverage", lambda queries, keys, *weights: (queries @ keys.mT).softmax(-1))],
+    ("beam_search_curse", lambda log_p, width, max_len, penalty: [[EOS]]),
 ]
 
 
@@ -538,7 +571,7 @@ def test_weights_that_are_right_with_a_gradient_of_nan_are_told_so():
         mask = torch.zeros(blocked.shape).masked_fill(blocked, -math.inf)
         return (scores + mask[:, None]).softmax(-1).nan_to_num()
 
-    passed, says = verdict("4.13", minus_infinity_added)
+    passed, says = verdict("blocked_keys", minus_infinity_added)
     assert passed is False and says == "the values are right, but the gradient is not."
 
 
@@ -559,7 +592,7 @@ def covered_in_place(queries, keys, W, U, w, v):
 
 
 @pytest.mark.parametrize(
-    ("id", "attempt"), [("4.13", weights_emptied_in_place), ("4.17", covered_in_place)]
+    ("id", "attempt"), [("blocked_keys", weights_emptied_in_place), ("coverage", covered_in_place)]
 )
 def test_what_autograd_cannot_follow_is_blamed_on_no_line_of_the_checker(id, attempt):
     _, says = verdict(id, attempt)

@@ -153,17 +153,26 @@ def one_axis_after_the_other(x):
 
 
 RIGHT = [
-    *[("1.1", by_broadcasting), ("1.1", on_one_window), ("1.2", by_columns)],
-    *[("1.2", F.conv2d), ("1.3", by_reshaping), ("1.4", by_clamping)],
-    *[("1.5", by_the_formula), ("1.5", by_trying)],
-    *[("1.6", 1216), ("1.6", 1216.0), ("1.7", " Convolutional"), ("1.9", 4)],
-    *[("1.10", F.conv1d), ("1.10", by_window)],
-    *[("1.11", by_groups), ("1.11", by_channel), ("1.11", by_place)],
-    *[("1.12", padded_with_infinity), ("1.12", inside_the_picture)],
-    *[("1.8", by_closed_form), ("1.8", by_recursion)],
-    ("1.13", channel_by_channel),
-    *[("1.14", by_convolution), ("1.14", by_weight)],
-    ("1.15", one_axis_after_the_other),
+    *[("one_place", by_broadcasting), ("one_place", on_one_window), ("everywhere", by_columns)],
+    *[("everywhere", F.conv2d), ("max_pooling", by_reshaping), ("residual_block", by_clamping)],
+    *[("same_padding", by_the_formula), ("same_padding", by_trying)],
+    *[
+        ("convolution_parameters", 1216),
+        ("convolution_parameters", 1216.0),
+        ("shuffled_pixels", " Convolutional"),
+        ("strided_equivariance", 4),
+    ],
+    *[("convolution_over_time", F.conv1d), ("convolution_over_time", by_window)],
+    *[
+        ("depthwise_convolution", by_groups),
+        ("depthwise_convolution", by_channel),
+        ("depthwise_convolution", by_place),
+    ],
+    *[("min_pooling", padded_with_infinity), ("min_pooling", inside_the_picture)],
+    *[("receptive_field", by_closed_form), ("receptive_field", by_recursion)],
+    ("batch_norm_folding", channel_by_channel),
+    *[("weight_gradient", by_convolution), ("weight_gradient", by_weight)],
+    ("blur_pooling", one_axis_after_the_other),
 ]
 
 
@@ -178,8 +187,8 @@ def blur_in_the_default_precision(x):
 
 
 IN_ANOTHER_STYLE = [
-    *[("1.10", by_numbers), ("1.10", torch.no_grad()(F.conv1d))],
-    *[("1.13", by_the_library), ("1.15", blur_in_the_default_precision)],
+    *[("convolution_over_time", by_numbers), ("convolution_over_time", torch.no_grad()(F.conv1d))],
+    *[("batch_norm_folding", by_the_library), ("blur_pooling", blur_in_the_default_precision)],
 ]
 
 
@@ -190,7 +199,11 @@ def test_a_right_answer_in_another_precision_or_without_a_gradient_passes(id, at
 
 @pytest.mark.parametrize(
     ("id", "attempt"),
-    [("1.11", by_place), ("1.12", padded_with_infinity), ("1.15", one_axis_after_the_other)],
+    [
+        ("depthwise_convolution", by_place),
+        ("min_pooling", padded_with_infinity),
+        ("blur_pooling", one_axis_after_the_other),
+    ],
 )
 def test_where_a_layer_is_asked_for_one_without_a_gradient_is_told_so(id, attempt):
     passed, sentence = check.exercises[id].judge(torch.no_grad()(attempt))
@@ -327,50 +340,70 @@ def undilated_or(doubled):
 
 
 NAMED = [
-    ("1.2", lambda x, w, b, s, p: F.conv2d(x, w, stride=s, padding=p) + b, "bias_along_a_row"),
-    ("1.2", lambda x, w, b, s, p: F.conv2d(x, w, b, s, (p, 0)), "only_rows_padded"),
-    *[("1.2", listed_and_cut, "cut_without_turning")],
-    ("1.2", counted_before_the_frame, "places_without_the_frame"),
     (
-        "1.2",
+        "everywhere",
+        lambda x, w, b, s, p: F.conv2d(x, w, stride=s, padding=p) + b,
+        "bias_along_a_row",
+    ),
+    ("everywhere", lambda x, w, b, s, p: F.conv2d(x, w, b, s, (p, 0)), "only_rows_padded"),
+    *[("everywhere", listed_and_cut, "cut_without_turning")],
+    ("everywhere", counted_before_the_frame, "places_without_the_frame"),
+    (
+        "everywhere",
         lambda x, w, b, s, p: F.conv2d(F.pad(x, (0, p, 0, p)), w, b, s),
         "padded_on_the_other_two_sides",
     ),
-    *[("1.3", cut_as_it_lies, "cut_in_the_order_of_memory")],
-    ("1.3", lambda x, K: F.max_pool2d(x, (1, K)), "along_the_rows_only"),
-    ("1.3", lambda x, K: F.max_pool2d(x, (K, 1)), "along_the_columns_only"),
-    ("1.3", lambda x, K: F.lp_pool2d(x, 1, K), "total"),
+    *[("max_pooling", cut_as_it_lies, "cut_in_the_order_of_memory")],
+    ("max_pooling", lambda x, K: F.max_pool2d(x, (1, K)), "along_the_rows_only"),
+    ("max_pooling", lambda x, K: F.max_pool2d(x, (K, 1)), "along_the_columns_only"),
+    ("max_pooling", lambda x, K: F.lp_pool2d(x, 1, K), "total"),
     (
-        "1.3",
+        "max_pooling",
         lambda x, K: F.max_pool2d(x[..., x.shape[2] % K :, x.shape[3] % K :], K),
         "start_dropped",
     ),
-    ("1.4", bent_twice, "bent_before_and_after_the_sum"),
-    *[("1.5", lambda K, d: K - 1, "both_sides_undilated"), ("1.6", 1248, "bias_for_each_slice")],
-    *[("1.5", lambda K, d: (K - 1) // 2, "undilated"), ("1.5", lambda K, d: d, "dilation_alone")],
-    *[("1.6", 1203, "bias_for_each_input_channel"), ("1.6", 256, "kernel_of_one_row")],
+    ("residual_block", bent_twice, "bent_before_and_after_the_sum"),
     *[
-        ("1.10", jumps_counted, "jumps_for_places"),
-        ("1.10", last_place_forgotten, "one_window_short"),
+        ("same_padding", lambda K, d: K - 1, "both_sides_undilated"),
+        ("convolution_parameters", 1248, "bias_for_each_slice"),
     ],
-    ("1.10", bias_inside_the_loop, "bias_in_every_product"),
-    ("1.10", bias_as_it_is, "bias_along_time"),
-    ("1.11", every_kernel_on_every_channel, "mixed"),
-    ("1.11", lambda x, w: F.conv2d(x, w[None]), "summed_to_one"),
-    ("1.11", summed_in_the_einsum, "channel_axis_lost"),
-    ("1.11", lambda x, w: F.conv2d(x, w.unsqueeze(1)), "groups_forgotten"),
-    ("1.12", with_zeros, "padded_with_zeros"),
-    ("1.8", starting_at_0, "one_layer_too_many"),
-    ("1.8", until_it_is_longer, "one_layer_too_many"),
-    ("1.10", counted_with_the_stride, "stride_only_counted"),
-    ("1.8", undilated_or(lambda n, K: math.ceil(math.log2(n))), "as_if_two_wide"),
-    ("1.8", undilated_or(lambda n, K: math.ceil(math.log(n, K))), "powers_of_the_kernel"),
-    ("1.14", lambda x, grad_y: F.conv2d(x, grad_y), "summed_over_channels"),
-    ("1.13", folded_without_axes, "scale_along_the_row"),
-    ("1.13", scaled_on_the_weights_only, "gamma_on_the_weights_only"),
-    ("1.12", lambda x, K, s, p: -F.max_pool2d(-x, K, s), "padding_ignored"),
-    *[("1.15", lambda x: x[..., ::2, ::2], "not_blurred"), ("1.15", box, "box")],
-    *[("1.9", 7, "receptive_field"), ("1.9", 3, "between_places")],
+    *[
+        ("same_padding", lambda K, d: (K - 1) // 2, "undilated"),
+        ("same_padding", lambda K, d: d, "dilation_alone"),
+    ],
+    *[
+        ("convolution_parameters", 1203, "bias_for_each_input_channel"),
+        ("convolution_parameters", 256, "kernel_of_one_row"),
+    ],
+    *[
+        ("convolution_over_time", jumps_counted, "jumps_for_places"),
+        ("convolution_over_time", last_place_forgotten, "one_window_short"),
+    ],
+    ("convolution_over_time", bias_inside_the_loop, "bias_in_every_product"),
+    ("convolution_over_time", bias_as_it_is, "bias_along_time"),
+    ("depthwise_convolution", every_kernel_on_every_channel, "mixed"),
+    ("depthwise_convolution", lambda x, w: F.conv2d(x, w[None]), "summed_to_one"),
+    ("depthwise_convolution", summed_in_the_einsum, "channel_axis_lost"),
+    ("depthwise_convolution", lambda x, w: F.conv2d(x, w.unsqueeze(1)), "groups_forgotten"),
+    ("min_pooling", with_zeros, "padded_with_zeros"),
+    ("receptive_field", starting_at_0, "one_layer_too_many"),
+    ("receptive_field", until_it_is_longer, "one_layer_too_many"),
+    ("convolution_over_time", counted_with_the_stride, "stride_only_counted"),
+    ("receptive_field", undilated_or(lambda n, K: math.ceil(math.log2(n))), "as_if_two_wide"),
+    (
+        "receptive_field",
+        undilated_or(lambda n, K: math.ceil(math.log(n, K))),
+        "powers_of_the_kernel",
+    ),
+    ("weight_gradient", lambda x, grad_y: F.conv2d(x, grad_y), "summed_over_channels"),
+    ("batch_norm_folding", folded_without_axes, "scale_along_the_row"),
+    ("batch_norm_folding", scaled_on_the_weights_only, "gamma_on_the_weights_only"),
+    ("min_pooling", lambda x, K, s, p: -F.max_pool2d(-x, K, s), "padding_ignored"),
+    *[("blur_pooling", lambda x: x[..., ::2, ::2], "not_blurred"), ("blur_pooling", box, "box")],
+    *[
+        ("strided_equivariance", 7, "receptive_field"),
+        ("strided_equivariance", 3, "between_places"),
+    ],
 ]
 
 
@@ -390,12 +423,12 @@ def padded_with(value):
 
 @pytest.mark.parametrize("value", [999.0, 1e6, 1e9, 1e10, 1e30])
 def test_no_constant_is_large_enough_for_the_smallest_of_a_window(value):
-    passed, _ = check.exercises["1.12"].judge(padded_with(value))
+    passed, _ = check.exercises["min_pooling"].judge(padded_with(value))
     assert passed is False
 
 
 def test_who_returns_values_and_their_places_is_told_to_take_the_values():
-    passed, sentence = check.exercises["1.3"].judge(
+    passed, sentence = check.exercises["max_pooling"].judge(
         lambda x, K: x.unfold(2, K, K).unfold(3, K, K).flatten(-2).max(dim=-1)
     )
     assert not passed and sentence.endswith(
@@ -416,9 +449,14 @@ def reflected(x, kernel_size, stride, padding):
 
 
 WRONG = [
-    *[("1.5", lambda K, d: 1), ("1.6", 1217), ("1.10", padded_on_both_sides), ("1.12", reflected)],
-    ("1.14", lambda x, grad_y: x[0]),
-    *[("1.15", lambda x: F.max_pool2d(x, 2, ceil_mode=True)), ("1.9", 16)],
+    *[
+        ("same_padding", lambda K, d: 1),
+        ("convolution_parameters", 1217),
+        ("convolution_over_time", padded_on_both_sides),
+        ("min_pooling", reflected),
+    ],
+    ("weight_gradient", lambda x, grad_y: x[0]),
+    *[("blur_pooling", lambda x: F.max_pool2d(x, 2, ceil_mode=True)), ("strided_equivariance", 16)],
 ]
 
 

@@ -65,7 +65,7 @@ def test_conditions_that_are_not_joined_cell_by_cell_are_named(mask):
     def answer(T, w):
         return mask(torch.arange(T), torch.arange(T)[:, None], w)
 
-    passed, sentence = check.exercises["7.1"].judge(answer)
+    passed, sentence = check.exercises["window"].judge(answer)
     assert not passed and "with brackets" in sentence
 
 
@@ -424,25 +424,28 @@ def delta_rule_by_outer_products(query, key, value, beta):
 @pytest.mark.parametrize(
     ("id", "answer"),
     [
-        ("7.5", 3072.0),
-        ("7.7", mask_by_a_loop),
-        ("7.8", pairs_by_a_loop),
-        ("7.11", band_by_a_loop),
-        ("7.12", pooled_by_a_loop),
-        ("7.13", retention_from_zeros),
-        ("7.9", merge_by_softmax),
-        ("7.10", 7),
-        ("7.15", online_entropy_by_numbers),
-        ("7.15", lambda scores, chunk: torch.distributions.Categorical(logits=scores).entropy()),
-        ("7.16", continued_one_by_one),
-        ("7.17", ring_by_a_loop),
-        ("7.18", delta_rule_by_outer_products),
-        ("7.11", band_by_dense_scores),
-        ("7.13", lambda *inputs: retention_step_by_step(*inputs)),
-        ("7.14", features_with_one_maximum),
-        ("7.9", merge_by_the_larger),
-        ("7.15", online_entropy_by_row),
-        ("7.17", ring_by_index),
+        ("cost_of_pairs", 3072.0),
+        ("dilated_window", mask_by_a_loop),
+        ("count_of_pairs", pairs_by_a_loop),
+        ("banded_weights", band_by_a_loop),
+        ("pooled_keys", pooled_by_a_loop),
+        ("retention", retention_from_zeros),
+        ("merged_halves", merge_by_softmax),
+        ("running_maximum", 7),
+        ("online_entropy", online_entropy_by_numbers),
+        (
+            "online_entropy",
+            lambda scores, chunk: torch.distributions.Categorical(logits=scores).entropy(),
+        ),
+        ("cached_attention", continued_one_by_one),
+        ("ring_buffer", ring_by_a_loop),
+        ("delta_rule", delta_rule_by_outer_products),
+        ("banded_weights", band_by_dense_scores),
+        ("retention", lambda *inputs: retention_step_by_step(*inputs)),
+        ("two_sided_features", features_with_one_maximum),
+        ("merged_halves", merge_by_the_larger),
+        ("online_entropy", online_entropy_by_row),
+        ("ring_buffer", ring_by_index),
     ],
 )
 def test_another_right_answer_passes(id, answer):
@@ -473,7 +476,7 @@ def retention_in_place(phi_q, phi_k, value, gamma):
 
 
 @pytest.mark.parametrize(
-    ("id", "answer"), [("7.13", retention_in_place), ("7.18", delta_rule_in_place)]
+    ("id", "answer"), [("retention", retention_in_place), ("delta_rule", delta_rule_in_place)]
 )
 def test_a_state_in_place_that_autograd_refuses_is_not_told_a_line_of_the_check(id, answer):
     _, sentence = check.exercises[id].judge(answer)
@@ -491,7 +494,7 @@ def test_a_state_in_single_precision_passes():
             outputs.append(torch.einsum("bhkd,bhk->bhd", state, query[:, :, t]))
         return torch.stack(outputs, 2)
 
-    assert check.exercises["7.18"].judge(from_zeros) == (True, "correct.")
+    assert check.exercises["delta_rule"].judge(from_zeros) == (True, "correct.")
 
 
 def mask_as_a_loop(count, first=0):
@@ -604,15 +607,18 @@ def features_with_one_maximum_for_all_heads(query, key, value, omega):
 @pytest.mark.parametrize(
     ("id", "answer"),
     [
-        ("7.11", band_that_hides_scores_of_0),
-        ("7.12", means_of_so_many),
-        ("7.13", retention_with_powers_of_both_signs),
-        ("7.14", features_with_one_maximum_for_all_heads),
-        ("7.9", merge_by_a_ratio),
-        ("7.9", merge_with_the_maximum_of_all),
-        ("7.15", running_entropy_with_one_maximum),
-        ("7.15", running_entropy_with_the_first_maximum),
-        ("7.15", lambda scores, chunk: -(scores.softmax(1) * scores.softmax(1).log()).sum(1)),
+        ("banded_weights", band_that_hides_scores_of_0),
+        ("pooled_keys", means_of_so_many),
+        ("retention", retention_with_powers_of_both_signs),
+        ("two_sided_features", features_with_one_maximum_for_all_heads),
+        ("merged_halves", merge_by_a_ratio),
+        ("merged_halves", merge_with_the_maximum_of_all),
+        ("online_entropy", running_entropy_with_one_maximum),
+        ("online_entropy", running_entropy_with_the_first_maximum),
+        (
+            "online_entropy",
+            lambda scores, chunk: -(scores.softmax(1) * scores.softmax(1).log()).sum(1),
+        ),
     ],
 )
 def test_an_answer_right_for_ordinary_inputs_only_fails(id, answer):
@@ -730,70 +736,86 @@ def linear_attention_without_normaliser(query, key, value, beta):
 @pytest.mark.parametrize(
     ("id", "mistake", "answer"),
     [
-        ("7.5", "three_projections", 2816),
-        ("7.6", "queries_too", 6.25),
-        ("7.6", "mebibytes", 1280),
-        ("7.7", "one_long", mask_as_a_loop(lambda window: window + 2)),
-        ("7.7", "counted_from_the_beginning", mask_by_slices),
-        ("7.8", "last_left_out", pairs_by_ranges),
-        ("7.11", "masked_too_late", band_masked_after_softmax),
+        ("cost_of_pairs", "three_projections", 2816),
+        ("cache_size", "queries_too", 6.25),
+        ("cache_size", "mebibytes", 1280),
+        ("dilated_window", "one_long", mask_as_a_loop(lambda window: window + 2)),
+        ("dilated_window", "counted_from_the_beginning", mask_by_slices),
+        ("count_of_pairs", "last_left_out", pairs_by_ranges),
+        ("banded_weights", "masked_too_late", band_masked_after_softmax),
         (
-            "7.13",
+            "retention",
             "normaliser_without_the_query",
             retention_with(lambda q, total: total.sum(-1, keepdim=True)),
         ),
         (
-            "7.13",
+            "retention",
             "small_number_added",
             retention_with(lambda q, total: (q * total).sum(-1, keepdim=True) + 1e-6),
         ),
         (
-            "7.13",
+            "retention",
             "running_average",
             retention_with(
                 lambda q, total: (q * total).sum(-1, keepdim=True), add=lambda gamma: 1 - gamma
             ),
         ),
-        ("7.14", "maxima_not_given_back", features_with(2)),
-        ("7.14", "norm_not_halved", features_with((2, 3), norm=1.0)),
-        ("7.14", "small_number_added", features_with((2, 3), added=1e-4)),
-        ("7.14", "not_estimated", lambda q, k, v, _: F.scaled_dot_product_attention(q, k, v)),
-        ("7.10", "halving", 10),
-        ("7.10", "first_left_out", 6.49),
+        ("two_sided_features", "maxima_not_given_back", features_with(2)),
+        ("two_sided_features", "norm_not_halved", features_with((2, 3), norm=1.0)),
+        ("two_sided_features", "small_number_added", features_with((2, 3), added=1e-4)),
         (
-            "7.15",
+            "two_sided_features",
+            "not_estimated",
+            lambda q, k, v, _: F.scaled_dot_product_attention(q, k, v),
+        ),
+        ("running_maximum", "halving", 10),
+        ("running_maximum", "first_left_out", 6.49),
+        (
+            "online_entropy",
             "log_of_0",
             lambda scores, chunk: -(scores.softmax(1) * scores.softmax(1).log()).sum(1),
         ),
-        ("7.15", "maximum_of_the_chunk", entropy_with(maximum=lambda m, new: new)),
-        ("7.15", "maximum_from_0", entropy_with(start=0.0)),
-        ("7.15", "maximum_forgotten", entropy_with(end=lambda m: 0)),
-        ("7.15", "rest_left_out", entropy_with(drop_rest=True)),
-        ("7.16", "positions_from_1", lambda *x: continue_from(*x, start=x[1].shape[1] + 1)),
-        ("7.16", "one_ahead", lambda *x: continue_from(*x, diagonal=x[1].shape[1] + 1)),
+        ("online_entropy", "maximum_of_the_chunk", entropy_with(maximum=lambda m, new: new)),
+        ("online_entropy", "maximum_from_0", entropy_with(start=0.0)),
+        ("online_entropy", "maximum_forgotten", entropy_with(end=lambda m: 0)),
+        ("online_entropy", "rest_left_out", entropy_with(drop_rest=True)),
         (
-            "7.17",
+            "cached_attention",
+            "positions_from_1",
+            lambda *x: continue_from(*x, start=x[1].shape[1] + 1),
+        ),
+        ("cached_attention", "one_ahead", lambda *x: continue_from(*x, diagonal=x[1].shape[1] + 1)),
+        (
+            "ring_buffer",
             "counted_below_0",
             ring_with(lambda length, end, slot: end - 1 - (end - 1 - slot) % len(slot)),
         ),
-        ("7.17", "cut_without_counting", ring_with(last_positions, cut=True)),
-        ("7.17", "positions_in_order", ring_with(lambda *x: last_positions(*x).sort().values)),
-        ("7.18", "plain_sum_without_beta", linear_attention_without_normaliser),
-        ("7.7", "one_short", mask_as_a_loop(lambda window: window)),
-        ("7.7", "not_itself", mask_as_a_loop(lambda window: window + 1, first=1)),
-        ("7.8", "one_way", pairs_as_formula),
+        ("ring_buffer", "cut_without_counting", ring_with(last_positions, cut=True)),
         (
-            "7.13",
+            "ring_buffer",
+            "positions_in_order",
+            ring_with(lambda *x: last_positions(*x).sort().values),
+        ),
+        ("delta_rule", "plain_sum_without_beta", linear_attention_without_normaliser),
+        ("dilated_window", "one_short", mask_as_a_loop(lambda window: window)),
+        ("dilated_window", "not_itself", mask_as_a_loop(lambda window: window + 1, first=1)),
+        ("count_of_pairs", "one_way", pairs_as_formula),
+        (
+            "retention",
             "normaliser_kept",
             lambda *inputs: retention_step_by_step(*inputs, fade_total=False),
         ),
-        ("7.13", "no_normaliser", lambda *inputs: retention_step_by_step(*inputs, divide=False)),
-        ("7.11", "zeros_hidden", band_that_hides_scores_of_0),
-        ("7.12", "mask_as_length", means_of_so_many),
-        ("7.13", "decayed_at_once", retention_by_logarithms),
-        ("7.9", "beside_the_first", merge_by_a_ratio_to_the_first),
-        ("7.16", "positions_from_0", lambda *inputs: continue_from(*inputs, start=0)),
-        ("7.16", "wrong_corner", lambda *inputs: continue_from(*inputs, diagonal=0)),
+        (
+            "retention",
+            "no_normaliser",
+            lambda *inputs: retention_step_by_step(*inputs, divide=False),
+        ),
+        ("banded_weights", "zeros_hidden", band_that_hides_scores_of_0),
+        ("pooled_keys", "mask_as_length", means_of_so_many),
+        ("retention", "decayed_at_once", retention_by_logarithms),
+        ("merged_halves", "beside_the_first", merge_by_a_ratio_to_the_first),
+        ("cached_attention", "positions_from_0", lambda *inputs: continue_from(*inputs, start=0)),
+        ("cached_attention", "wrong_corner", lambda *inputs: continue_from(*inputs, diagonal=0)),
     ],
 )
 def test_a_mistake_made_in_another_way_is_named_too(id, mistake, answer):

@@ -96,12 +96,17 @@ def by_formula(W, x, labels, learning_rate, momentum, steps):
 
 
 RIGHT = [
-    *[("0.1", by_backward), ("0.1", by_the_error), ("0.1", by_sgd)],
-    *[("0.3", 1024), ("0.3", 1024.0)],
-    *[("0.2", by_logsumexp), ("0.2", by_one_hot), ("0.2", by_example), ("0.2", F.cross_entropy)],
-    *[("0.5", by_autograd), ("0.5", by_cases)],
-    *[("0.4", by_concatenation), ("0.4", by_weighting)],
-    *[("0.6", by_the_library), ("0.6", by_formula)],
+    *[("gradient_step", by_backward), ("gradient_step", by_the_error), ("gradient_step", by_sgd)],
+    *[("silent_shape", 1024), ("silent_shape", 1024.0)],
+    *[
+        ("cross_entropy", by_logsumexp),
+        ("cross_entropy", by_one_hot),
+        ("cross_entropy", by_example),
+        ("cross_entropy", F.cross_entropy),
+    ],
+    *[("two_roads_back", by_autograd), ("two_roads_back", by_cases)],
+    *[("honest_count", by_concatenation), ("honest_count", by_weighting)],
+    *[("momentum", by_the_library), ("momentum", by_formula)],
 ]
 
 
@@ -146,10 +151,15 @@ def nesterov(W, x, labels, learning_rate, momentum, steps):
 
 
 WRONG = [
-    *[("0.1", one_digit_of_many), ("0.1", lambda W, b, *_: (2 * W, b))],
-    *[("0.3", 1023), ("0.2", smoothed), ("0.2", clipped), ("0.5", gate_always_closed)],
-    *[("0.4", top_two), ("0.4", lambda batches: 0.5), ("0.6", nesterov)],
-    ("0.6", lambda W, *_: W),
+    *[("gradient_step", one_digit_of_many), ("gradient_step", lambda W, b, *_: (2 * W, b))],
+    *[
+        ("silent_shape", 1023),
+        ("cross_entropy", smoothed),
+        ("cross_entropy", clipped),
+        ("two_roads_back", gate_always_closed),
+    ],
+    *[("honest_count", top_two), ("honest_count", lambda batches: 0.5), ("momentum", nesterov)],
+    ("momentum", lambda W, *_: W),
 ]
 
 
@@ -162,12 +172,16 @@ def test_a_wrong_answer_gets_no_false_name(id, attempt):
 
 
 def test_the_safe_loss_is_safe_in_single_precision_too():
-    loss = check.exercises["0.2"].reference(torch.tensor([[1000.0, 0.0]]), torch.tensor([1]))
+    loss = check.exercises["cross_entropy"].reference(
+        torch.tensor([[1000.0, 0.0]]), torch.tensor([1])
+    )
     assert loss == 1000
 
 
 def test_a_loss_that_is_a_plain_number_is_told_to_stay_a_tensor():
-    passed, sentence = check.exercises["0.2"].judge(lambda *task: F.cross_entropy(*task).item())
+    passed, sentence = check.exercises["cross_entropy"].judge(
+        lambda *task: F.cross_entropy(*task).item()
+    )
     assert passed is False and sentence.endswith("such as .item().")
 
 
@@ -175,15 +189,15 @@ def test_a_right_loss_that_is_cut_off_from_autograd_does_not_pass():
     def cut_off(logits, labels):
         return F.cross_entropy(logits, labels).detach()
 
-    passed, sentence = check.exercises["0.2"].judge(cut_off)
+    passed, sentence = check.exercises["cross_entropy"].judge(cut_off)
     assert passed is False and "cut off" in sentence
 
 
 def test_training_that_changes_the_weights_it_was_given_is_told_so():
     def in_place(W, x, labels, learning_rate, momentum, steps):
         return W.copy_(
-            check.exercises["0.6"].reference(W, x, labels, learning_rate, momentum, steps)
+            check.exercises["momentum"].reference(W, x, labels, learning_rate, momentum, steps)
         )
 
-    passed, sentence = check.exercises["0.6"].judge(in_place)
+    passed, sentence = check.exercises["momentum"].judge(in_place)
     assert passed is False and "argument number 1" in sentence

@@ -251,19 +251,37 @@ def chrono_by_gates(u, longest):
 
 
 RIGHT = [
-    *[("3.5", 3584), ("3.5", 3584.0), ("3.7", 0.4**5), ("3.7", 0.01), ("3.7", 0.0102)],
-    *[("3.11", width_by_formula), ("3.11", width_from_above)],
-    *[("3.6", lstm_by_rows), ("3.6", lstm_in_place)],
-    *[("3.12", gru_by_columns), ("3.12", gru_into_zeros)],
-    *[("3.13", converted_in_place), ("3.13", converted_by_a_sign)],
-    *[("3.8", 0.002), ("3.8", 0.0019)],
-    *[("3.9", bias_by_torch), ("3.9", bias_by_the_odds)],
-    *[("3.3", path_in_place), ("3.3", path_as_a_list), ("3.3", path_by_products)],
-    ("3.3", path_by_logarithms),
-    *[("3.14", states_by_loop), ("3.14", states_into_zeros), ("3.14", states_by_gathering)],
-    *[("3.15", peepholes_in_place), ("3.10", units_by_counting), ("3.10", units_by_power)],
-    *[("3.16", chosen_by_loop), ("3.16", chosen_in_order)],
-    *[("3.17", chrono_in_place), ("3.17", chrono_by_gates)],
+    *[
+        ("lstm_parameters", 3584),
+        ("lstm_parameters", 3584.0),
+        ("update_gate_at_0_6", 0.4**5),
+        ("update_gate_at_0_6", 0.01),
+        ("update_gate_at_0_6", 0.0102),
+    ],
+    *[("fair_width", width_by_formula), ("fair_width", width_from_above)],
+    *[("onnx_lstm", lstm_by_rows), ("onnx_lstm", lstm_in_place)],
+    *[("bahdanau_gru", gru_by_columns), ("bahdanau_gru", gru_into_zeros)],
+    *[("convert_update_gate", converted_in_place), ("convert_update_gate", converted_by_a_sign)],
+    *[("twenty_steps_at_bias_1", 0.002), ("twenty_steps_at_bias_1", 0.0019)],
+    *[("forget_bias", bias_by_torch), ("forget_bias", bias_by_the_odds)],
+    *[
+        ("direct_path", path_in_place),
+        ("direct_path", path_as_a_list),
+        ("direct_path", path_by_products),
+    ],
+    ("direct_path", path_by_logarithms),
+    *[
+        ("bidirectional_final_states", states_by_loop),
+        ("bidirectional_final_states", states_into_zeros),
+        ("bidirectional_final_states", states_by_gathering),
+    ],
+    *[
+        ("peepholes", peepholes_in_place),
+        ("bits_in_a_state", units_by_counting),
+        ("bits_in_a_state", units_by_power),
+    ],
+    *[("one_standard_error", chosen_by_loop), ("one_standard_error", chosen_in_order)],
+    *[("chrono_initialisation", chrono_in_place), ("chrono_initialisation", chrono_by_gates)],
 ]
 
 
@@ -317,22 +335,22 @@ def chosen_among_the_good(scores, costs):
 
 
 NAMED = [
-    ("3.11", "strictly_below", lambda *sizes: width_from_above(sizes[0] - 1, *sizes[1:])),
-    ("3.6", "cell_first", lambda *inputs: tuple(lstm_by_rows(*inputs))[::-1]),
-    ("3.12", "transposed", gru_untransposed),
-    ("3.7", "per_cent", 1.024),
-    ("3.7", "per_cent", 1.02),
-    ("3.7", "gone", 0.99),
-    ("3.8", "one_gate_short", 0.0026),
-    ("3.9", "logarithm_of_the_distance", lambda distance, share: math.log(distance)),
-    ("3.9", "power_for_root", lambda distance, share: -math.log(1 / share**distance - 1)),
-    ("3.3", "last_first", path_backwards),
-    ("3.14", "batch_first", states_batch_first),
-    ("3.14", "batch_first_one_by_one", states_batch_first_by_loop),
-    ("3.14", "last_row", lambda outputs, lengths: outputs[len(outputs) - 1]),
-    ("3.10", "one_more_always", lambda *sizes: int(units_in_parts(*sizes)) + 1),
-    ("3.10", "rounded_to_the_nearest", lambda *sizes: int(units_in_parts(*sizes) + 0.5)),
-    ("3.16", "counted_among_the_good", chosen_among_the_good),
+    ("fair_width", "strictly_below", lambda *sizes: width_from_above(sizes[0] - 1, *sizes[1:])),
+    ("onnx_lstm", "cell_first", lambda *inputs: tuple(lstm_by_rows(*inputs))[::-1]),
+    ("bahdanau_gru", "transposed", gru_untransposed),
+    ("update_gate_at_0_6", "per_cent", 1.024),
+    ("update_gate_at_0_6", "per_cent", 1.02),
+    ("update_gate_at_0_6", "gone", 0.99),
+    ("twenty_steps_at_bias_1", "one_gate_short", 0.0026),
+    ("forget_bias", "logarithm_of_the_distance", lambda distance, share: math.log(distance)),
+    ("forget_bias", "power_for_root", lambda distance, share: -math.log(1 / share**distance - 1)),
+    ("direct_path", "last_first", path_backwards),
+    ("bidirectional_final_states", "batch_first", states_batch_first),
+    ("bidirectional_final_states", "batch_first_one_by_one", states_batch_first_by_loop),
+    ("bidirectional_final_states", "last_row", lambda outputs, lengths: outputs[len(outputs) - 1]),
+    ("bits_in_a_state", "one_more_always", lambda *sizes: int(units_in_parts(*sizes)) + 1),
+    ("bits_in_a_state", "rounded_to_the_nearest", lambda *sizes: int(units_in_parts(*sizes) + 0.5)),
+    ("one_standard_error", "counted_among_the_good", chosen_among_the_good),
 ]
 
 
@@ -354,13 +372,33 @@ def gru_with_one_gate(x, h, W_x, W_h):
 
 
 WRONG = [
-    *[("3.5", 3583), ("3.11", lambda *sizes: 1 + width_from_above(*sizes)), ("3.7", 0.5)],
-    *[("3.6", lambda x, h, c, *weights: (h, c)), ("3.12", gru_with_one_gate), ("3.8", 0.5)],
-    *[("3.13", lambda *weights: weights), ("3.9", lambda distance, share: 1.0)],
-    *[("3.3", path_divided), ("3.3", lambda f: torch.ones(len(f), f.shape[1] + 1, f.shape[2]))],
-    *[("3.14", lambda outputs, lengths: outputs.mean(0)), ("3.16", lambda scores, costs: 0)],
-    *[("3.10", lambda *sizes: math.ceil(units_in_parts(*sizes)) - 1)],
-    ("3.17", lambda u, longest: (-(1 + u * longest).log(), (1 + u * longest).log())),
+    *[
+        ("lstm_parameters", 3583),
+        ("fair_width", lambda *sizes: 1 + width_from_above(*sizes)),
+        ("update_gate_at_0_6", 0.5),
+    ],
+    *[
+        ("onnx_lstm", lambda x, h, c, *weights: (h, c)),
+        ("bahdanau_gru", gru_with_one_gate),
+        ("twenty_steps_at_bias_1", 0.5),
+    ],
+    *[
+        ("convert_update_gate", lambda *weights: weights),
+        ("forget_bias", lambda distance, share: 1.0),
+    ],
+    *[
+        ("direct_path", path_divided),
+        ("direct_path", lambda f: torch.ones(len(f), f.shape[1] + 1, f.shape[2])),
+    ],
+    *[
+        ("bidirectional_final_states", lambda outputs, lengths: outputs.mean(0)),
+        ("one_standard_error", lambda scores, costs: 0),
+    ],
+    *[("bits_in_a_state", lambda *sizes: math.ceil(units_in_parts(*sizes)) - 1)],
+    (
+        "chrono_initialisation",
+        lambda u, longest: (-(1 + u * longest).log(), (1 + u * longest).log()),
+    ),
 ]
 
 

@@ -67,7 +67,7 @@ def written_one_by_one(begin, prompt, n, choose):
 
 
 @pytest.mark.parametrize(
-    ("id", "answer"), [("9.3", chances_by_search), ("9.4", written_one_by_one)]
+    ("id", "answer"), [("next_chances", chances_by_search), ("write", written_one_by_one)]
 )
 def test_an_answer_in_another_style_is_right(id, answer):
     assert check.exercises[id].judge(answer) == (True, "correct.")
@@ -131,34 +131,38 @@ def normed_by(q, k, g_q, g_k, size):
     ("id", "mistake", "answer"),
     [
         (
-            "9.2",
+            "forward",
             "scaled_by_the_length",
             lambda *given: passed_through(*given, len(given[0][0]) ** 0.5),
         ),
-        ("9.3", "crossing_left_out", cut_where_p_is_not_reached),
-        ("9.3", "best_dropped", lambda *given: cut_where_p_is_not_reached(*given, least=0)),
-        ("9.3", "cut_above_p", cut_above_p),
-        ("9.3", "cut_above_p_of_all", lambda *given: cut_above_p(*given, again=False)),
-        ("9.3", "unsorted_to_p", cut_as_they_stand),
-        ("9.4", "read_anew", read_from_the_beginning),
-        ("9.4", "batch_kept", lambda *given: written(*given, lambda logits: logits[:, -1])),
-        ("9.4", "batch_kept", lambda *given: written(*given, lambda logits: logits)),
+        ("next_chances", "crossing_left_out", cut_where_p_is_not_reached),
         (
-            "9.4",
+            "next_chances",
+            "best_dropped",
+            lambda *given: cut_where_p_is_not_reached(*given, least=0),
+        ),
+        ("next_chances", "cut_above_p", cut_above_p),
+        ("next_chances", "cut_above_p_of_all", lambda *given: cut_above_p(*given, again=False)),
+        ("next_chances", "unsorted_to_p", cut_as_they_stand),
+        ("write", "read_anew", read_from_the_beginning),
+        ("write", "batch_kept", lambda *given: written(*given, lambda logits: logits[:, -1])),
+        ("write", "batch_kept", lambda *given: written(*given, lambda logits: logits)),
+        (
+            "write",
             "chances_chosen",
             lambda *given: written(*given, lambda logits: logits.softmax(-1)[0, -1]),
         ),
         (
-            "9.5",
+            "qk_norm",
             "no_eps",
             lambda *given: normed_by(*given[:4], lambda x: x.mean(-1, keepdim=True).sqrt()),
         ),
         (
-            "9.5",
+            "qk_norm",
             "no_root",
             lambda *given: normed_by(*given[:4], lambda x: x.mean(-1, keepdim=True) + given[4]),
         ),
-        ("9.6", "down_then_up", lambda d_ff, m: (int(2 * d_ff / 3) + m - 1) // m * m),
+        ("gated_width", "down_then_up", lambda d_ff, m: (int(2 * d_ff / 3) + m - 1) // m * m),
     ],
 )
 def test_a_mistake_made_in_another_way_is_named(id, mistake, answer):
@@ -170,10 +174,10 @@ def test_log_chances_are_logits():
     def of_logs(*given):
         return written(*given, lambda logits: logits[0, -1].log_softmax(0))
 
-    assert check.exercises["9.4"].judge(of_logs) == (True, "correct.")
+    assert check.exercises["write"].judge(of_logs) == (True, "correct.")
 
 
 @pytest.mark.parametrize("ids", [[[3]], torch.tensor([3])])
 def test_what_the_cache_can_not_read_is_said(ids):
-    passed, sentence = check.exercises["9.4"].judge(lambda begin, *_: begin()(ids, 0))
+    passed, sentence = check.exercises["write"].judge(lambda begin, *_: begin()(ids, 0))
     assert passed is False and "`read` takes a tensor of ids (1, T)" in sentence

@@ -62,7 +62,7 @@ def scores_by_a_loop(q, k, g_q, g_k, eps):
 
 @pytest.mark.parametrize("answer", [scores_by_the_library, scores_by_a_loop])
 def test_normalised_scores_in_another_style_are_right(answer):
-    assert passes("9.5", answer)
+    assert passes("qk_norm", answer)
 
 
 # 9.6 The width of a gated layer -------------------------------------------------------------------
@@ -87,7 +87,7 @@ def width_by_a_loop(d_ff, multiple):
     "answer", [width_by_a_loop, lambda d_ff, m: m * math.ceil(2 * d_ff / 3 / m)]
 )
 def test_a_width_in_another_style_is_right(answer):
-    assert passes("9.6", answer)
+    assert passes("gated_width", answer)
 
 
 # 9.8 From pairs of halves to neighbours -----------------------------------------------------------
@@ -128,7 +128,7 @@ def rows_by_views(W_q, W_k, W_v, n_heads, n_kv_heads):
 
 @pytest.mark.parametrize("answer", [rows_by_a_loop, rows_by_views])
 def test_reordered_rows_in_another_style_are_right(answer):
-    assert passes("9.8", answer)
+    assert passes("neighbouring_pairs", answer)
 
 
 # 9.9 GPT-2's c_attn -------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def parts_by_unflatten(weight, bias):
 
 @pytest.mark.parametrize("answer", [parts_by_slices, parts_by_unflatten])
 def test_parts_of_c_attn_in_another_style_are_right(answer):
-    assert passes("9.9", answer)
+    assert passes("c_attn", answer)
 
 
 # Other ways to the same mistakes ------------------------------------------------------------------
@@ -166,16 +166,20 @@ def test_parts_of_c_attn_in_another_style_are_right(answer):
     ("id", "mistake", "answer"),
     [
         (
-            "9.5",
+            "qk_norm",
             "cosines",
             lambda q, k, g_q, g_k, eps: (
                 scores_by_the_library(q, k, g_q, g_k, eps / q.shape[-1]) / q.shape[-1]
             ),
         ),
-        ("9.6", "down", lambda d_ff, multiple: int(2 * d_ff / 3 / multiple) * multiple),
-        ("9.6", "nearest", lambda d_ff, multiple: round(2 * d_ff / 3 / multiple) * multiple),
+        ("gated_width", "down", lambda d_ff, multiple: int(2 * d_ff / 3 / multiple) * multiple),
         (
-            "9.8",
+            "gated_width",
+            "nearest",
+            lambda d_ff, multiple: round(2 * d_ff / 3 / multiple) * multiple,
+        ),
+        (
+            "neighbouring_pairs",
             "way_back",
             lambda W_q, W_k, W_v, n, n_kv: (
                 torch.cat([torch.cat([head[0::2], head[1::2]]) for head in W_q.chunk(n)]),
@@ -184,7 +188,7 @@ def test_parts_of_c_attn_in_another_style_are_right(answer):
             ),
         ),
         (
-            "9.9",
+            "c_attn",
             "not_transposed",
             lambda weight, bias: [
                 x

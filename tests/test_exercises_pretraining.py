@@ -81,12 +81,12 @@ def one_after_the_other(head, x, target):
 @pytest.mark.parametrize(
     ("id", "answer"),
     [
-        ("10.1", hidden_one_by_one),
-        ("10.1", hidden_in_place),
-        ("10.2", all_places),
-        ("10.2", one_after_the_other),
-        ("10.5", 66.36),
-        ("10.5", 66),
+        ("mask_words", hidden_one_by_one),
+        ("mask_words", hidden_in_place),
+        ("masked_word_loss", all_places),
+        ("masked_word_loss", one_after_the_other),
+        ("distilberts_size", 66.36),
+        ("distilberts_size", 66),
     ],
 )
 def test_an_answer_in_another_style_is_right(id, answer):
@@ -124,12 +124,12 @@ def symbol_0_asked(head, x, target):
 @pytest.mark.parametrize(
     ("id", "mistake", "answer"),
     [
-        ("10.1", "one_die", one_roll),
-        ("10.1", "same_not_asked", changed_asked),
-        ("10.2", "over_all_places", divided_by_places),
-        ("10.2", "zero_where_nothing_is_asked", symbol_0_asked),
-        ("10.5", "half_of_bert", 54.7),
-        ("10.5", "blocks_alone", 42.5),
+        ("mask_words", "one_die", one_roll),
+        ("mask_words", "same_not_asked", changed_asked),
+        ("masked_word_loss", "over_all_places", divided_by_places),
+        ("masked_word_loss", "zero_where_nothing_is_asked", symbol_0_asked),
+        ("distilberts_size", "half_of_bert", 54.7),
+        ("distilberts_size", "blocks_alone", 42.5),
     ],
 )
 def test_a_mistake_made_in_another_way_is_named(id, mistake, answer):
@@ -149,7 +149,7 @@ def dice_overwritten(ids, dice, share):
 
 @pytest.mark.parametrize(("answer", "number"), [(overwritten, 1), (dice_overwritten, 2)])
 def test_what_was_given_is_not_to_be_changed(answer, number):
-    passed, sentence = check.exercises["10.1"].judge(answer)
+    passed, sentence = check.exercises["mask_words"].judge(answer)
     assert passed is False
     assert f"it changed its argument number {number}: work on a copy." in sentence
-    assert check.exercises["10.1"].judge(mask_words) == (True, "correct.")
+    assert check.exercises["mask_words"].judge(mask_words) == (True, "correct.")

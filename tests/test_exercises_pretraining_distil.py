@@ -69,7 +69,7 @@ def soft_targets_without_a_gradient_for_the_teacher(z, v, tau):
     ],
 )
 def test_soft_targets_in_another_style_are_right(answer):
-    assert passes("10.3", answer)
+    assert passes("soft_targets", answer)
 
 
 # 10.4 Every second block --------------------------------------------------------------------------
@@ -102,7 +102,7 @@ def by_a_loop(blocks):
     ],
 )
 def test_every_second_in_another_style_is_right(answer):
-    assert passes("10.4", answer)
+    assert passes("every_second", answer)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_every_second_in_another_style_is_right(answer):
     [lambda blocks: [copy.copy(block) for block in blocks[::2]], lambda blocks: [*blocks][::2]],
 )
 def test_what_looks_like_a_copy_is_not_one(answer):
-    passed, sentence = check.exercises["10.4"].judge(answer)
+    passed, sentence = check.exercises["every_second"].judge(answer)
     assert passed is False and "the teacher's own, not copies" in sentence
 
 
@@ -119,17 +119,19 @@ def test_a_teacher_keeps_its_blocks():
         del blocks[1::2]
         return copy.deepcopy(blocks)
 
-    passed, sentence = check.exercises["10.4"].judge(take_out)
+    passed, sentence = check.exercises["every_second"].judge(take_out)
     assert passed is False and "out of the teacher's own list" in sentence
 
 
 def test_weights_alone_are_no_blocks():
-    passed, sentence = check.exercises["10.4"].judge(lambda blocks: [b.W for b in blocks[::2]])
+    passed, sentence = check.exercises["every_second"].judge(
+        lambda blocks: [b.W for b in blocks[::2]]
+    )
     assert passed is False and "holds other things than blocks" in sentence
 
 
 def test_what_a_reader_wrote_makes_the_student(capsys):
-    choose = check("10.4", by_a_loop)
+    choose = check("every_second", by_a_loop)
     assert choose is by_a_loop
     teacher = new_model(0)
     student = pretraining.student_of(teacher, choose)
@@ -176,4 +178,4 @@ def angle_by_half_the_squared_distance(x, y, real):
     ],
 )
 def test_the_angle_in_another_style_is_right(answer):
-    assert passes("10.6", answer)
+    assert passes("cosine", answer)

@@ -71,9 +71,11 @@ def buckets_with_torch_where(behind, n_buckets, max_distance):
     "answer", [buckets_by_their_bounds, buckets_in_place, buckets_with_torch_where]
 )
 def test_buckets_in_another_style_are_right(answer):
-    assert check.exercises["10.14"].judge(answer) == (True, "correct.")
+    assert check.exercises["relative_buckets"].judge(answer) == (True, "correct.")
 
 
 def test_what_nobody_foresaw_is_wrong_and_not_named():
-    passed, sentence = check.exercises["10.14"].judge(lambda b, n, most: b.abs().clamp(max=n - 1))
+    passed, sentence = check.exercises["relative_buckets"].judge(
+        lambda b, n, most: b.abs().clamp(max=n - 1)
+    )
     assert not passed and sentence.startswith("looking at near keys on both sides")

@@ -59,7 +59,7 @@ def pair_by_cases(first, second, other, question, die):
 
 @pytest.mark.parametrize("answer", [pair_in_place, pair_by_cases])
 def test_a_pair_in_another_style_is_right(answer):
-    assert passes("10.7", answer)
+    assert passes("ordered_pair", answer)
 
 
 # 10.11 The gradient of what is shared -------------------------------------------------------------
@@ -98,7 +98,7 @@ def by_jacobian(x, W, n, arriving):
 
 @pytest.mark.parametrize("answer", [by_hand, by_copies, by_jacobian])
 def test_a_shared_gradient_in_another_style_is_right(answer):
-    assert passes("10.11", answer)
+    assert passes("shared_gradient", answer)
 
 
 def test_a_shared_encoders_gradient_is_the_sum_over_its_layers():
@@ -150,16 +150,16 @@ def parts_run_together(first, second, other, question, die):
 @pytest.mark.parametrize(
     ("id", "mistake", "answer"),
     [
-        ("10.11", "first_alone", with_detached_copies),
-        ("10.11", "cut_off", states_cut_off),
-        ("10.11", "transposed", lambda *given: shared_gradient(*given).mT),
-        ("10.11", "mean_over_uses", lambda x, W, n, g: by_hand(x, W, n, g / n)),
+        ("shared_gradient", "first_alone", with_detached_copies),
+        ("shared_gradient", "cut_off", states_cut_off),
+        ("shared_gradient", "transposed", lambda *given: shared_gradient(*given).mT),
+        ("shared_gradient", "mean_over_uses", lambda x, W, n, g: by_hand(x, W, n, g / n)),
         (
-            "10.7",
+            "ordered_pair",
             "label_inverted",
             lambda *given: (*pair_in_place(*given)[:2], int(given[-1] < 0.5)),
         ),
-        ("10.7", "no_separator", parts_run_together),
+        ("ordered_pair", "no_separator", parts_run_together),
     ],
 )
 def test_a_mistake_made_in_another_way_is_named(id, mistake, answer):

@@ -51,7 +51,7 @@ def lora_by_a_loop(x, W, A, B, alpha):
 
 @pytest.mark.parametrize("answer", [lora_by_merging_first, lora_by_a_loop])
 def test_lora_in_another_style_is_right(answer):
-    assert passes("10.10", answer)
+    assert passes("lora", answer)
 
 
 # 10.12 Rows in int8 -------------------------------------------------------------------------------
@@ -82,11 +82,11 @@ def rows_by_the_norm(W):
 
 @pytest.mark.parametrize("answer", [rows_by_a_loop, rows_by_the_norm])
 def test_rows_in_another_style_are_right(answer):
-    assert passes("10.12", answer)
+    assert passes("int8_rows", answer)
 
 
 def test_whole_numbers_take_a_byte():
-    passed, sentence = check.exercises["10.12"].judge(
+    passed, sentence = check.exercises["int8_rows"].judge(
         lambda W: (int8_rows(W)[0].int(), int8_rows(W)[1])
     )
     assert passed is False and "torch.int8 is a byte" in sentence
@@ -132,7 +132,7 @@ def importance_by_a_gate(contexts, gradients):
 
 @pytest.mark.parametrize("answer", [importance_by_a_loop, importance_by_a_gate])
 def test_importance_in_another_style_is_right(answer):
-    assert passes("10.13", answer)
+    assert passes("importance", answer)
 
 
 # Other ways to the same mistakes ------------------------------------------------------------------
@@ -142,7 +142,7 @@ def test_importance_in_another_style_is_right(answer):
     ("id", "mistake", "answer"),
     [
         (
-            "10.10",
+            "lora",
             "not_divided",
             lambda x, W, A, B, alpha: (
                 F.linear(x, W) + alpha * F.linear(F.linear(x, A), B),
@@ -150,7 +150,7 @@ def test_importance_in_another_style_is_right(answer):
             ),
         ),
         (
-            "10.10",
+            "lora",
             "merged_without_the_scale",
             lambda x, W, A, B, alpha: (
                 F.linear(x, W + alpha / A.shape[0] * (B @ A)),
@@ -158,7 +158,7 @@ def test_importance_in_another_style_is_right(answer):
             ),
         ),
         (
-            "10.12",
+            "int8_rows",
             "one_scale",
             lambda W: (
                 torch.round(127 * W / W.abs().max()).char(),
@@ -166,12 +166,12 @@ def test_importance_in_another_style_is_right(answer):
             ),
         ),
         (
-            "10.12",
+            "int8_rows",
             "cut_off",
             lambda W: (torch.trunc(W / int8_rows(W)[1]).char(), int8_rows(W)[1]),
         ),
         (
-            "10.12",
+            "int8_rows",
             "divides_by_zero",
             lambda W: (
                 (W / (W.abs().max(1, keepdim=True).values / 127)).round().char(),
@@ -179,14 +179,14 @@ def test_importance_in_another_style_is_right(answer):
             ),
         ),
         (
-            "10.13",
+            "importance",
             "size_of_the_mean",
             lambda contexts, gradients: (
                 torch.einsum("bhtd,bhtd->h", contexts, gradients).abs() / len(contexts)
             ),
         ),
         (
-            "10.13",
+            "importance",
             "size_of_each_number",
             lambda contexts, gradients: (
                 torch.einsum("bhtd,bhtd->h", contexts.abs(), gradients.abs()) / len(contexts)

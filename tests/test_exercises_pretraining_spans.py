@@ -55,7 +55,7 @@ def spans_word_by_word(ids, spans, sentinels):
 
 @pytest.mark.parametrize("answer", [spans_from_the_end, spans_word_by_word])
 def test_spans_in_another_style_are_right(answer):
-    assert passes("10.8", answer)
+    assert passes("hide_spans", answer)
 
 
 # 10.9 What the decoder reads ----------------------------------------------------------------------
@@ -93,7 +93,7 @@ def reads_in_place(targets, start, end, pad):
 
 @pytest.mark.parametrize("answer", [reads_by_a_shift, reads_in_place])
 def test_reading_in_another_style_is_right(answer):
-    assert passes("10.9", answer)
+    assert passes("decoder_reads", answer)
 
 
 # Other ways to the same mistakes ------------------------------------------------------------------
@@ -128,10 +128,10 @@ def unshifted(targets, start, end, pad):
 @pytest.mark.parametrize(
     ("id", "mistake", "answer"),
     [
-        ("10.8", "places_moved", spans_on_the_source),
-        ("10.9", "ignored_read", shifted_with_ignored),
-        ("10.9", "shifted_left", rolled_to_the_left),
-        ("10.9", "start_forgotten", unshifted),
+        ("hide_spans", "places_moved", spans_on_the_source),
+        ("decoder_reads", "ignored_read", shifted_with_ignored),
+        ("decoder_reads", "shifted_left", rolled_to_the_left),
+        ("decoder_reads", "start_forgotten", unshifted),
     ],
 )
 def test_a_mistake_made_in_another_way_is_named(id, mistake, answer):

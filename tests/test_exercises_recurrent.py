@@ -15,7 +15,7 @@ from utils.exercises.recurrent.leaky_units import leaky_rnn
 from utils.exercises.recurrent.min_p import min_p
 from utils.exercises.recurrent.one_step import step
 from utils.exercises.recurrent.packed_sequences import packed_rnn
-from utils.exercises.recurrent.perplexity import perplexity_of_lines
+from utils.exercises.recurrent.perplexity_of_lines import perplexity_of_lines
 from utils.exercises.recurrent.spectral_radius import with_radius
 from utils.exercises.recurrent.top_p import nucleus_size
 from utils.exercises.recurrent.truncated_backpropagation import truncated_gradient
@@ -281,15 +281,40 @@ def radius_in_single_precision(W_h, radius):
 
 
 RIGHT = [
-    *[("2.5", 4018), ("2.6", 4), ("2.6", 4.0), ("2.7", 31), ("2.11", "C")],
-    *[("2.10", leaky_in_a_list), ("2.8", ends_in_a_loop), ("2.8", ends_gathered)],
-    *[("2.12", packed_by_multiplying), ("2.12", packed_row_by_row)],
-    *[("2.1", step_by_library), ("2.1", step_on_columns), ("2.2", read_by_place)],
-    *[("2.2", read_in_single_precision), ("2.3", gradient_in_place)],
-    *[("2.3", gradient_without_autograd), ("2.3", gradient_at_the_end), ("2.9", chunk_by_chunk)],
-    *[("2.4", clipped_with_an_if), ("2.13", perplexity_in_loops)],
-    *[("2.14", size_by_searching), ("2.14", size_in_a_loop)],
-    *[("2.15", min_p_on_logits), ("2.15", min_p_in_place), ("2.16", radius_in_single_precision)],
+    *[
+        ("recurrent_parameters", 4018),
+        ("mean_surprise", 4),
+        ("mean_surprise", 4.0),
+        ("vanishing_gradient", 31),
+        ("matrix_powers", "C"),
+    ],
+    *[
+        ("leaky_units", leaky_in_a_list),
+        ("bidirectional_states", ends_in_a_loop),
+        ("bidirectional_states", ends_gathered),
+    ],
+    *[("packed_sequences", packed_by_multiplying), ("packed_sequences", packed_row_by_row)],
+    *[
+        ("one_step", step_by_library),
+        ("one_step", step_on_columns),
+        ("whole_sequence", read_by_place),
+    ],
+    *[
+        ("whole_sequence", read_in_single_precision),
+        ("backpropagation_through_time", gradient_in_place),
+    ],
+    *[
+        ("backpropagation_through_time", gradient_without_autograd),
+        ("backpropagation_through_time", gradient_at_the_end),
+        ("truncated_backpropagation", chunk_by_chunk),
+    ],
+    *[("gradient_clipping", clipped_with_an_if), ("perplexity_of_lines", perplexity_in_loops)],
+    *[("top_p", size_by_searching), ("top_p", size_in_a_loop)],
+    *[
+        ("min_p", min_p_on_logits),
+        ("min_p", min_p_in_place),
+        ("spectral_radius", radius_in_single_precision),
+    ],
 ]
 
 
@@ -336,7 +361,10 @@ def gradient_with_the_default_precision(states, grad_h, W_h):
 
 @pytest.mark.parametrize(
     ("id", "attempt"),
-    [("2.12", packed_with_the_default_precision), ("2.3", gradient_with_the_default_precision)],
+    [
+        ("packed_sequences", packed_with_the_default_precision),
+        ("backpropagation_through_time", gradient_with_the_default_precision),
+    ],
 )
 def test_a_right_answer_in_the_default_precision_passes(id, attempt):
     assert check.exercises[id].judge(attempt) == (True, "correct.")
@@ -344,7 +372,11 @@ def test_a_right_answer_in_the_default_precision_passes(id, attempt):
 
 @pytest.mark.parametrize(
     ("id", "attempt"),
-    [("2.10", leaky_in_a_list), ("2.8", ends_in_a_loop), ("2.12", packed_by_multiplying)],
+    [
+        ("leaky_units", leaky_in_a_list),
+        ("bidirectional_states", ends_in_a_loop),
+        ("packed_sequences", packed_by_multiplying),
+    ],
 )
 def test_where_a_layer_is_asked_for_one_without_a_gradient_is_told_so(id, attempt):
     passed, sentence = check.exercises[id].judge(torch.no_grad()(attempt))
@@ -354,7 +386,7 @@ def test_where_a_layer_is_asked_for_one_without_a_gradient_is_told_so(id, attemp
 
 
 @pytest.mark.parametrize(
-    ("id", "attempt"), [("2.10", leaky_into_a_tensor), ("2.12", packed_in_place)]
+    ("id", "attempt"), [("leaky_units", leaky_into_a_tensor), ("packed_sequences", packed_in_place)]
 )
 def test_a_state_that_autograd_cannot_follow_is_told_why(id, attempt):
     passed, sentence = check.exercises[id].judge(attempt)
@@ -474,52 +506,77 @@ def maxima_without_an_axis(logits, temperature, share):
 
 
 NAMED = [
-    *[("2.6", math.log(4), "nats"), ("2.6", 0.25, "probability")],
-    *[("2.7", 30, "rounded_down"), ("2.7", 32, "one_too_many")],
-    ("2.7", math.log(1 / 1000) / math.log(0.8), "not_whole"),
-    *[("2.10", appended_before_the_step, "one_step_early"), ("2.10", start_kept, "with_the_start")],
+    *[("mean_surprise", math.log(4), "nats"), ("mean_surprise", 0.25, "probability")],
+    *[("vanishing_gradient", 30, "rounded_down"), ("vanishing_gradient", 32, "one_too_many")],
+    ("vanishing_gradient", math.log(1 / 1000) / math.log(0.8), "not_whole"),
     *[
-        ("2.8", ends_at(0, 0), "one_too_far"),
-        ("2.8", gathered_one_too_far, "one_too_far_by_gather"),
+        ("leaky_units", appended_before_the_step, "one_step_early"),
+        ("leaky_units", start_kept, "with_the_start"),
     ],
-    *[("2.8", ends_at(-2, 0), "one_too_early"), ("2.8", ends_at(-1, 1), "backward_one_short")],
-    ("2.1", lambda x, h, W_x, W_h, b: x @ W_x.T + h @ W_h.T + b, "no_tanh"),
+    *[
+        ("bidirectional_states", ends_at(0, 0), "one_too_far"),
+        ("bidirectional_states", gathered_one_too_far, "one_too_far_by_gather"),
+    ],
+    *[
+        ("bidirectional_states", ends_at(-2, 0), "one_too_early"),
+        ("bidirectional_states", ends_at(-1, 1), "backward_one_short"),
+    ],
+    ("one_step", lambda x, h, W_x, W_h, b: x @ W_x.T + h @ W_h.T + b, "no_tanh"),
     (
-        "2.1",
+        "one_step",
         lambda x, h, W_x, W_h, b: torch.tanh(F.linear(x, W_x, b) + h @ W_h),
         "state_not_transposed",
     ),
-    ("2.1", lambda x, h, W_x, W_h, b: torch.tanh(W_x @ x + W_h @ h + b), "weights_before_rows"),
     (
-        "2.1",
+        "one_step",
+        lambda x, h, W_x, W_h, b: torch.tanh(W_x @ x + W_h @ h + b),
+        "weights_before_rows",
+    ),
+    (
+        "one_step",
         lambda x, h, W_x, W_h, b: (x @ W_x + h @ W_h + b).tanh(),
         "rows_with_untransposed_weights",
     ),
-    ("2.1", lambda x, h, W_x, W_h, b: F.sigmoid(x @ W_x.T + h @ W_h.T + b), "sigmoid"),
-    ("2.2", lambda *given: read_from(*given, carry=False), "not_carried"),
-    ("2.2", lambda *given: read_from(*given, keep="before"), "one_step_early"),
-    ("2.2", lambda *given: read_from(*given)[:, -1], "last_state_only"),
-    ("2.2", lambda x, *W: read_from(x.mT.mT.transpose(0, 1), *W).transpose(0, 1), "over_the_batch"),
-    ("2.3", gradient_by(lambda g, c, s: g * s + c), "carried_past_the_slope"),
-    ("2.3", gradient_by(lambda g, c, s: g + c), "no_slope"),
-    ("2.3", gradient_by(lambda g, c, s: g * s), "not_carried"),
-    ("2.3", gradient_by(all_through, before=1), "state_after_the_step"),
-    ("2.3", gradient_by(all_through, keep="append"), "last_first"),
-    ("2.3", gradient_by(all_through, steps=range, keep="append"), "forwards"),
-    *[("2.9", loss_without_a_half, "no_half"), ("2.4", divided_by_a_number, "divided_by_zero")],
-    ("2.14", size_up_to(torch.less), "reaching_left_out"),
-    ("2.14", size_up_to(torch.less_equal), "crossing_left_out"),
-    ("2.14", size_up_to(torch.less, least=1), "reaching_left_out_but_for_one"),
-    ("2.14", size_up_to(torch.less_equal, least=1), "crossing_left_out_but_for_one"),
-    ("2.14", size_up_to(torch.less_equal, offset=1), "one_more_at_exactly_p"),
-    ("2.14", size_up_to(torch.greater_equal), "counted_after"),
-    *[("2.15", strict_min_p, "strictly_more_likely"), ("2.15", zero_logits, "logits_zeroed")],
-    ("2.15", maxima_without_an_axis, "axis_lost"),
-    ("2.16", lambda W, r: W / torch.linalg.eigvals(W).abs().max(), "to_1"),
-    ("2.10", leaky_by(lambda x, W: x @ W), "rows_with_untransposed_weights"),
-    ("2.10", leaky_by(lambda x, W: W @ x), "weights_before_rows"),
-    ("2.10", leaky_by(lambda x, W: x @ W.T, join=torch.cat), "concatenated"),
-    ("2.16", lambda W, r: r / torch.linalg.eigvals(W).max() * W, "complex_compared"),
+    ("one_step", lambda x, h, W_x, W_h, b: F.sigmoid(x @ W_x.T + h @ W_h.T + b), "sigmoid"),
+    ("whole_sequence", lambda *given: read_from(*given, carry=False), "not_carried"),
+    ("whole_sequence", lambda *given: read_from(*given, keep="before"), "one_step_early"),
+    ("whole_sequence", lambda *given: read_from(*given)[:, -1], "last_state_only"),
+    (
+        "whole_sequence",
+        lambda x, *W: read_from(x.mT.mT.transpose(0, 1), *W).transpose(0, 1),
+        "over_the_batch",
+    ),
+    (
+        "backpropagation_through_time",
+        gradient_by(lambda g, c, s: g * s + c),
+        "carried_past_the_slope",
+    ),
+    ("backpropagation_through_time", gradient_by(lambda g, c, s: g + c), "no_slope"),
+    ("backpropagation_through_time", gradient_by(lambda g, c, s: g * s), "not_carried"),
+    ("backpropagation_through_time", gradient_by(all_through, before=1), "state_after_the_step"),
+    ("backpropagation_through_time", gradient_by(all_through, keep="append"), "last_first"),
+    (
+        "backpropagation_through_time",
+        gradient_by(all_through, steps=range, keep="append"),
+        "forwards",
+    ),
+    *[
+        ("truncated_backpropagation", loss_without_a_half, "no_half"),
+        ("gradient_clipping", divided_by_a_number, "divided_by_zero"),
+    ],
+    ("top_p", size_up_to(torch.less), "reaching_left_out"),
+    ("top_p", size_up_to(torch.less_equal), "crossing_left_out"),
+    ("top_p", size_up_to(torch.less, least=1), "reaching_left_out_but_for_one"),
+    ("top_p", size_up_to(torch.less_equal, least=1), "crossing_left_out_but_for_one"),
+    ("top_p", size_up_to(torch.less_equal, offset=1), "one_more_at_exactly_p"),
+    ("top_p", size_up_to(torch.greater_equal), "counted_after"),
+    *[("min_p", strict_min_p, "strictly_more_likely"), ("min_p", zero_logits, "logits_zeroed")],
+    ("min_p", maxima_without_an_axis, "axis_lost"),
+    ("spectral_radius", lambda W, r: W / torch.linalg.eigvals(W).abs().max(), "to_1"),
+    ("leaky_units", leaky_by(lambda x, W: x @ W), "rows_with_untransposed_weights"),
+    ("leaky_units", leaky_by(lambda x, W: W @ x), "weights_before_rows"),
+    ("leaky_units", leaky_by(lambda x, W: x @ W.T, join=torch.cat), "concatenated"),
+    ("spectral_radius", lambda W, r: r / torch.linalg.eigvals(W).max() * W, "complex_compared"),
 ]
 
 
@@ -537,10 +594,21 @@ def top_k(logits, temperature, p):
 
 
 WRONG = [
-    *[("2.5", 4019), ("2.6", 8.0), ("2.7", 29), ("2.8", lambda outputs, lengths: outputs[:, 1])],
-    *[("2.10", lambda x, start, *_: start.expand(*x.shape[:2], -1)), ("2.14", top_k)],
-    *[("2.9", lambda x, y, start, W_x, W_h, b, k: W_h), ("2.4", lambda g, max_norm: g)],
-    *[("2.15", lambda logits, t, share: logits.softmax(1)), ("2.16", lambda W, radius: W)],
+    *[
+        ("recurrent_parameters", 4019),
+        ("mean_surprise", 8.0),
+        ("vanishing_gradient", 29),
+        ("bidirectional_states", lambda outputs, lengths: outputs[:, 1]),
+    ],
+    *[("leaky_units", lambda x, start, *_: start.expand(*x.shape[:2], -1)), ("top_p", top_k)],
+    *[
+        ("truncated_backpropagation", lambda x, y, start, W_x, W_h, b, k: W_h),
+        ("gradient_clipping", lambda g, max_norm: g),
+    ],
+    *[
+        ("min_p", lambda logits, t, share: logits.softmax(1)),
+        ("spectral_radius", lambda W, radius: W),
+    ],
 ]
 
 

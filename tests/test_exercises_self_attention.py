@@ -185,7 +185,7 @@ def test_a_mask_from_lengths_is_wrong_where_padding_stands_in_front():
         wide = behind[:, None].expand(-1, target.shape[1], -1)
         return wide.repeat_interleave(n_heads, dim=0)
 
-    passed, says = verdict("5.14", from_lengths)
+    passed, says = verdict("library_mask", from_lengths)
     assert not passed and "in front" in says
 
 
@@ -196,7 +196,7 @@ def test_no_number_of_half_precision_is_below_all_scores(filled):
         kept = allowed >= allowed.topk(k, dim=-1).values[..., -1:]
         return allowed.masked_fill(~kept, filled).softmax(-1)
 
-    passed, says = verdict("5.15", top_k)
+    passed, says = verdict("top_k_attention", top_k)
     assert not passed and "not below every score" in says
 
 
@@ -212,8 +212,8 @@ def test_slopes_of_any_precision_pass_and_those_of_whole_exponents_do_not(dtype)
             .softmax(-1)
         )
 
-    assert verdict("5.16", lambda scores: biased(scores, lambda h, i: -8 * i / h))[0]
-    passed, says = verdict("5.16", lambda scores: biased(scores, lambda h, i: -(8 // h) * i))
+    assert verdict("alibi", lambda scores: biased(scores, lambda h, i: -8 * i / h))[0]
+    passed, says = verdict("alibi", lambda scores: biased(scores, lambda h, i: -(8 // h) * i))
     assert not passed and "whole" in says
 
 
@@ -227,8 +227,8 @@ def test_halves_may_be_turned_by_angles_of_any_precision(dtype):
         cos, sin = angles.cos(), angles.sin()
         return torch.cat((a * cos - b * sin, a * sin + b * cos), dim=-1)
 
-    assert verdict("5.17", turn) == (True, "correct.")
-    assert not verdict("5.17", lambda x, start, base: turn(x, start, 1.01 * base))[0]
+    assert verdict("rotary_halves", turn) == (True, "correct.")
+    assert not verdict("rotary_halves", lambda x, start, base: turn(x, start, 1.01 * base))[0]
 
 
 def test_a_rotation_whose_gradient_is_cut_does_not_pass():
@@ -237,7 +237,7 @@ def test_a_rotation_whose_gradient_is_cut_does_not_pass():
             change = rotary_halves(x, start, base) - x
         return x + change  # the gradient of a map that turns nothing
 
-    passed, says = verdict("5.17", turn)
+    passed, says = verdict("rotary_halves", turn)
     assert not passed and says == "the values are right, but the gradient is not."
 
 
@@ -253,7 +253,7 @@ def test_whoever_forgets_the_mask_at_last_is_told_so(choose):
         allowed = scores.masked_fill(~mask, -math.inf)
         return masked_softmax(scores, choose(allowed, k))
 
-    passed, says = verdict("5.15", top_k)
+    passed, says = verdict("top_k_attention", top_k)
     assert not passed and "fewer than k" in says
 
 
@@ -265,7 +265,7 @@ def test_a_cut_edge_may_be_taken_out_of_the_context():
         context[:, :, t] = cut
         return context
 
-    assert verdict("5.8", without) == (True, "correct.")
+    assert verdict("cut_edge", without) == (True, "correct.")
 
 
 # Right answers, written differently ---------------------------------------------------------------
@@ -436,15 +436,30 @@ def counted_and_divided(ids, vocab_size):
 
 
 RIGHT = [
-    *[("5.10", pair_by_pair), ("5.14", head_by_head), ("5.13", filled_into_zeros)],
-    *[("5.7", by_a_root_in_single_precision), ("5.7", scaled_before_the_product)],
-    *[("5.15", query_by_query), ("5.15", scattered), ("5.15", shares_divided_again)],
-    *[("5.11", stretch_by_stretch), ("5.11", in_place)],
-    *[("5.16", by_the_keys_position_alone), ("5.16", position_by_position)],
-    *[("5.17", by_rotated_halves), ("5.17", by_complex_numbers), ("5.18", block_by_block)],
-    *[("5.19", by_the_jacobian), ("5.19", by_autograd)],
-    *[("5.8", divided_by_what_is_left), ("5.8", sum_kept_off_0)],
-    *[("5.12", counted_in_a_loop), ("5.12", counted_and_divided)],
+    *[
+        ("packed_documents", pair_by_pair),
+        ("library_mask", head_by_head),
+        ("attention_dropout", filled_into_zeros),
+    ],
+    *[
+        ("unit_variance", by_a_root_in_single_precision),
+        ("unit_variance", scaled_before_the_product),
+    ],
+    *[
+        ("top_k_attention", query_by_query),
+        ("top_k_attention", scattered),
+        ("top_k_attention", shares_divided_again),
+    ],
+    *[("silenced_head", stretch_by_stretch), ("silenced_head", in_place)],
+    *[("alibi", by_the_keys_position_alone), ("alibi", position_by_position)],
+    *[
+        ("rotary_halves", by_rotated_halves),
+        ("rotary_halves", by_complex_numbers),
+        ("shift_matrix", block_by_block),
+    ],
+    *[("softmax_gradient", by_the_jacobian), ("softmax_gradient", by_autograd)],
+    *[("cut_edge", divided_by_what_is_left), ("cut_edge", sum_kept_off_0)],
+    *[("induction_head", counted_in_a_loop), ("induction_head", counted_and_divided)],
 ]
 
 
@@ -571,30 +586,34 @@ def first_match(ids, vocab_size):
 
 
 NAMED = [
-    ("5.5", 4 * 48 * 48 + 3 * 48, "W_o has a bias"),
-    ("5.5", 4 * 48 * 48 + 3 * 8 + 48, "all heads together"),
-    ("5.10", lambda d: d[:, None, :, None] == d[:, None, None], "sees its future"),
-    ("5.7", lambda q, k, a, b: q @ k.mT / math.sqrt(a * b), "grows with d_k"),
-    ("5.14", blocked_rows_of_padding, "a query that is padding is blocked everywhere"),
-    ("5.14", blocked_between_padding, "padding themselves"),
-    ("5.15", chosen_before_the_mask, "takes one of the k places."),
-    ("5.15", chosen_before_the_mask_without_masked_softmax, "takes one of the k places, and"),
-    ("5.15", safe_by_a_trillionth, "as small as a billionth is 0"),
-    ("5.15", divided_again, "the masked keys take part"),
-    ("5.15", divided_again_safe_by_a_trillionth, "two things at once"),
-    ("5.15", strictly_above, "one key too few"),
-    ("5.13", lambda e, kept, p, training: e.softmax(-1) * kept, "in evaluation, too"),
-    ("5.11", untransposed_heads, "the heads of one position"),
-    ("5.11", left_out, "keeps its place"),
-    ("5.17", written_over, "turned already"),
-    ("5.17", angles_side_by_side, "repeated for two neighbours"),
-    ("5.18", column_by_column, "counts pairs, not columns"),
-    ("5.19", mean_summed, "over all queries and heads"),
-    ("5.8", without_edge_by(lambda left, sum: left / sum.clamp_min(1e-6)), "has little left"),
-    ("5.8", without_edge_by(lambda left, sum: left / (sum + 1e-9)), "a billionth"),
-    ("5.8", without_edge_by(lambda left, sum: left / (sum + 1e-8)), "no longer sum to 1"),
-    ("5.12", divided_by_no_match, "divide 0 by 0"),
-    ("5.12", first_match, "the first time alone"),
+    ("self_attention_parameters", 4 * 48 * 48 + 3 * 48, "W_o has a bias"),
+    ("self_attention_parameters", 4 * 48 * 48 + 3 * 8 + 48, "all heads together"),
+    ("packed_documents", lambda d: d[:, None, :, None] == d[:, None, None], "sees its future"),
+    ("unit_variance", lambda q, k, a, b: q @ k.mT / math.sqrt(a * b), "grows with d_k"),
+    ("library_mask", blocked_rows_of_padding, "a query that is padding is blocked everywhere"),
+    ("library_mask", blocked_between_padding, "padding themselves"),
+    ("top_k_attention", chosen_before_the_mask, "takes one of the k places."),
+    (
+        "top_k_attention",
+        chosen_before_the_mask_without_masked_softmax,
+        "takes one of the k places, and",
+    ),
+    ("top_k_attention", safe_by_a_trillionth, "as small as a billionth is 0"),
+    ("top_k_attention", divided_again, "the masked keys take part"),
+    ("top_k_attention", divided_again_safe_by_a_trillionth, "two things at once"),
+    ("top_k_attention", strictly_above, "one key too few"),
+    ("attention_dropout", lambda e, kept, p, training: e.softmax(-1) * kept, "in evaluation, too"),
+    ("silenced_head", untransposed_heads, "the heads of one position"),
+    ("silenced_head", left_out, "keeps its place"),
+    ("rotary_halves", written_over, "turned already"),
+    ("rotary_halves", angles_side_by_side, "repeated for two neighbours"),
+    ("shift_matrix", column_by_column, "counts pairs, not columns"),
+    ("softmax_gradient", mean_summed, "over all queries and heads"),
+    ("cut_edge", without_edge_by(lambda left, sum: left / sum.clamp_min(1e-6)), "has little left"),
+    ("cut_edge", without_edge_by(lambda left, sum: left / (sum + 1e-9)), "a billionth"),
+    ("cut_edge", without_edge_by(lambda left, sum: left / (sum + 1e-8)), "no longer sum to 1"),
+    ("induction_head", divided_by_no_match, "divide 0 by 0"),
+    ("induction_head", first_match, "the first time alone"),
 ]
 
 
@@ -607,15 +626,15 @@ def test_a_common_mistake_is_named_in_other_peoples_code(id, attempt, words):
 
 def test_a_sum_that_is_off_by_a_millionth_is_said_to_be_wrong_not_imprecise():
     add = without_edge_by(lambda left, sum: left / (sum + 1e-6))
-    passed, says = verdict("5.8", add)
+    passed, says = verdict("cut_edge", add)
     assert passed is False and says.startswith("looking at a query that saw hardly anything else: ")
     assert "are wrong" in says
 
 
 def test_in_half_precision_a_query_without_a_key_gets_zeros():
     def top_k(scores, mask, k):
-        weights = check.exercises["5.15"].reference(scores, mask, k)
+        weights = check.exercises["top_k_attention"].reference(scores, mask, k)
         spoilt = scores.dtype is torch.float16 and ~mask.any(-1, keepdim=True)
         return weights.masked_fill(torch.as_tensor(spoilt), math.nan)
 
-    assert verdict("5.15", top_k)[0] is False
+    assert verdict("top_k_attention", top_k)[0] is False

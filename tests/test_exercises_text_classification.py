@@ -160,12 +160,12 @@ def words_with_the_pair_alone(words, counts, pair, new):
 @pytest.mark.parametrize(
     ("exercise", "attempt"),
     [
-        ("8.1", loops_over_places),
-        ("8.1", counted_as_often_as_the_words_are),
-        ("8.2", lowest_rank_first),
-        ("8.2", in_place),
-        ("8.8", all_counted_twice),
-        ("8.8", words_with_the_pair_alone),
+        ("merge_step", loops_over_places),
+        ("merge_step", counted_as_often_as_the_words_are),
+        ("encode_word", lowest_rank_first),
+        ("encode_word", in_place),
+        ("changed_counts", all_counted_twice),
+        ("changed_counts", words_with_the_pair_alone),
     ],
 )
 def test_other_right_answers_about_tokens_pass(exercise, attempt):
@@ -189,9 +189,17 @@ def one_place_for_bytes(word, merges):
 @pytest.mark.parametrize(
     ("exercise", "attempt", "says"),
     [
-        ("8.1", lambda *given: merge_step(*given)[1], "only the words came back: return the pair"),
-        ("8.2", thrown_away, "replace_pair changes nothing in its word: keep what it returns."),
-        ("8.2", one_place_for_bytes, "your new tokens are 0, 1, 2, …, which are bytes"),
+        (
+            "merge_step",
+            lambda *given: merge_step(*given)[1],
+            "only the words came back: return the pair",
+        ),
+        (
+            "encode_word",
+            thrown_away,
+            "replace_pair changes nothing in its word: keep what it returns.",
+        ),
+        ("encode_word", one_place_for_bytes, "your new tokens are 0, 1, 2, …, which are bytes"),
     ],
 )
 def test_slips_about_tokens_are_named(exercise, attempt, says):
@@ -206,7 +214,7 @@ def test_a_step_that_writes_into_its_words_is_told_so():
             word[:] = left
         return pair, words
 
-    passed, says = verdict("8.1", in_place)
+    passed, says = verdict("merge_step", in_place)
     assert not passed and says == "it changed its argument number 1: work on a copy."
 
 
@@ -266,7 +274,7 @@ def test_groups_may_be_found_in_loops_of_words():
                         chosen += 1
         return tuple(answer)
 
-    assert verdict("8.10", split) == (True, "correct.")
+    assert verdict("split_by_group", split) == (True, "correct.")
 
 
 def dealt_by(longest, turn):
@@ -326,11 +334,14 @@ def groups_of_the_page(phrases, n_test):
     ],
 )
 def test_another_order_of_the_groups_is_named(mistake, split):
-    assert verdict("8.10", split) == (False, check.exercises["8.10"].mistakes[mistake].says)
+    assert verdict("split_by_group", split) == (
+        False,
+        check.exercises["split_by_group"].mistakes[mistake].says,
+    )
 
 
 def test_groups_may_be_known_by_their_longest_phrases():
-    assert verdict("8.10", dealt_by(first_longest, place_in_list)) == (True, "correct.")
+    assert verdict("split_by_group", dealt_by(first_longest, place_in_list)) == (True, "correct.")
 
 
 # Models -------------------------------------------------------------------------------------------
@@ -359,7 +370,7 @@ def test_the_mean_may_be_found_text_by_text():
         return x.sum(dim=1) / lengths[:, None]
 
     for attempt in (loop, filled, mean_pool):
-        assert verdict("8.3", attempt) == (True, "correct.")
+        assert verdict("masked_mean", attempt) == (True, "correct.")
 
 
 class Reader(nn.Module):
@@ -403,10 +414,10 @@ def without_a_batch(model, text, label):
 @pytest.mark.parametrize(
     ("exercise", "attempt", "says"),
     [
-        ("8.3", without_an_axis, "each column is divided by another text's length"),
-        ("8.4", without_a_batch, "the model reads a batch, ids (B, T): text[None]"),
-        ("8.5", 66.7, "that is in per cent: a share lies between 0 and 1."),
-        ("8.5", 4, "that is how many of the six: a share lies between 0 and 1."),
+        ("masked_mean", without_an_axis, "each column is divided by another text's length"),
+        ("left_out_words", without_a_batch, "the model reads a batch, ids (B, T): text[None]"),
+        ("weighed_words", 66.7, "that is in per cent: a share lies between 0 and 1."),
+        ("weighed_words", 4, "that is how many of the six: a share lies between 0 and 1."),
     ],
 )
 def test_slips_about_models_are_named(exercise, attempt, says):
@@ -434,7 +445,7 @@ def test_words_may_be_left_out_one_by_one():
                 scores.append(whole - model(torch.tensor([words]))[0].softmax(0)[label].log())
         return torch.stack(scores)
 
-    assert verdict("8.4", loop) == (True, "correct.")
+    assert verdict("left_out_words", loop) == (True, "correct.")
 
 
 def test_the_gradient_may_be_taken_by_backward():
@@ -443,7 +454,7 @@ def test_the_gradient_may_be_taken_by_backward():
         model(x)[label].backward()
         return torch.einsum("td,td->t", x.detach(), x.grad)
 
-    assert verdict("8.11", by_backward) == (True, "correct.")
+    assert verdict("gradient_times_input", by_backward) == (True, "correct.")
 
 
 # Calibration and counts ---------------------------------------------------------------------------
@@ -465,8 +476,11 @@ def test_the_calibration_error_may_be_summed_answer_by_answer():
         gaps = [abs(sum(p - is_right for p, is_right in inside)) for inside in bins.values()]
         return sum(gaps) / len(confidence)
 
-    assert verdict("8.6", loop) == (True, "correct.")
-    assert verdict("8.6", lambda *given: torch.tensor(loop(*given))) == (True, "correct.")
+    assert verdict("calibration_error", loop) == (True, "correct.")
+    assert verdict("calibration_error", lambda *given: torch.tensor(loop(*given))) == (
+        True,
+        "correct.",
+    )
 
 
 def test_tf_idf_is_the_librarys():
@@ -494,7 +508,7 @@ def test_tf_idf_may_be_found_word_by_word_or_of_shares():
         return nn.functional.normalize(share * (((1 + n) / (1 + d)).log() + 1), dim=1)
 
     for attempt in (loop, of_shares):
-        assert verdict("8.7", attempt) == (True, "correct.")
+        assert verdict("tf_idf", attempt) == (True, "correct.")
 
 
 def test_a_logarithm_for_each_text_cancels_and_is_told_so():
@@ -502,7 +516,7 @@ def test_a_logarithm_for_each_text_cancels_and_is_told_so():
         n, d = len(counts), (counts > 0).sum(dim=1, keepdim=True)
         return nn.functional.normalize(counts * (((1 + n) / (1 + d)).log() + 1), dim=1)
 
-    passed, told = verdict("8.7", per_text)
+    passed, told = verdict("tf_idf", per_text)
     assert not passed and told.endswith("one number for each text, which cancels.")
 
 
@@ -533,4 +547,4 @@ def test_cls_may_be_put_before_each_text_in_a_loop():
             found.append(attend(alone, mask)[0, 0])
         return torch.stack(found)
 
-    assert verdict("8.9", loop) == (True, "correct.")
+    assert verdict("cls_pooling", loop) == (True, "correct.")

@@ -32,7 +32,15 @@ def draw(*shape: int, seed: int = 0) -> torch.Tensor:
 
 
 def test_the_predictions_are_what_is_measured():
-    answers = [check.exercises[id].answer() for id in ("6.4", "6.5", "6.6", "6.13")]
+    answers = [
+        check.exercises[id].answer()
+        for id in (
+            "decoder_block_parameters",
+            "unscaled_embedding",
+            "pre_norm_deviation",
+            "pairs_against_feed_forward",
+        )
+    ]
     assert answers == [66_752, pytest.approx(16), 5, 2048]
 
 
@@ -314,30 +322,30 @@ def average_by_a_loop(checkpoints, last):
 @pytest.mark.parametrize(
     ("id", "answer"),
     [
-        ("6.1", lambda x, gain, bias, eps: F.layer_norm(x, gain.shape, gain, bias, eps)),
+        ("layer_norm", lambda x, gain, bias, eps: F.layer_norm(x, gain.shape, gain, bias, eps)),
         (
-            "6.1",
+            "layer_norm",
             lambda x, g, b, eps: (
                 g * ((x - x.mean(-1, True)) * (x.var(-1, False, keepdim=True) + eps).rsqrt()) + b
             ),
         ),
-        ("6.2", block_by_recursion),
-        ("6.3", shifted_by_padding_each),
-        ("6.4", 66752.0),
-        ("6.5", 16),
-        ("6.9", waves_in_two_precisions),
-        ("6.9", waves_by_a_loop),
-        ("6.10", embedded_by_a_loop),
-        ("6.7", rms_norm_in_place),
-        ("6.7", lambda x, gain, eps: F.rms_norm(x, gain.shape, gain, eps)),
-        ("6.11", sandwich_by_recursion),
-        ("6.12", swiglu_by_position),
-        ("6.14", mask_by_slices),
-        ("6.15", divergence_by_a_loop),
-        ("6.15", divergence_of_the_library),
-        ("6.16", rate_as_a_tensor),
-        ("6.17", gradients_by_a_loop),
-        ("6.18", average_by_a_loop),
+        ("block", block_by_recursion),
+        ("shifted_target", shifted_by_padding_each),
+        ("decoder_block_parameters", 66752.0),
+        ("unscaled_embedding", 16),
+        ("tensor2tensor_positions", waves_in_two_precisions),
+        ("tensor2tensor_positions", waves_by_a_loop),
+        ("left_padding", embedded_by_a_loop),
+        ("rms_norm", rms_norm_in_place),
+        ("rms_norm", lambda x, gain, eps: F.rms_norm(x, gain.shape, gain, eps)),
+        ("sandwich_norm", sandwich_by_recursion),
+        ("swiglu", swiglu_by_position),
+        ("prefix_mask", mask_by_slices),
+        ("smoothed_divergence", divergence_by_a_loop),
+        ("smoothed_divergence", divergence_of_the_library),
+        ("cosine_schedule", rate_as_a_tensor),
+        ("layer_norm_gradient", gradients_by_a_loop),
+        ("checkpoint_average", average_by_a_loop),
     ],
 )
 def test_another_right_answer_passes(id, answer):
@@ -352,7 +360,7 @@ def test_a_right_divergence_passes_that_normalises_the_labels():
         model = torch.distributions.Categorical(logits=logits)
         return torch.distributions.kl_divergence(label, model)[real].mean()
 
-    assert check.exercises["6.15"].judge(of_distributions) == (True, "correct.")
+    assert check.exercises["smoothed_divergence"].judge(of_distributions) == (True, "correct.")
 
 
 def test_a_sum_in_place_that_autograd_refuses_is_not_told_a_line_of_the_check():
@@ -362,7 +370,7 @@ def test_a_sum_in_place_that_autograd_refuses_is_not_told_a_line_of_the_check():
             x += F.layer_norm(f(F.layer_norm(x, x.shape[-1:])), x.shape[-1:])
         return F.layer_norm(x, x.shape[-1:])
 
-    _, sentence = check.exercises["6.11"].judge(in_place)
+    _, sentence = check.exercises["sandwich_norm"].judge(in_place)
     assert "it writes into a tensor that a later step reads" in sentence
 
 
@@ -472,69 +480,101 @@ def average_of(part):
     ("id", "mistake", "answer"),
     [
         (
-            "6.1",
+            "layer_norm",
             "eps_outside_and_one_less",
             lambda x, gain, bias, eps: (
                 gain * (x - x.mean(-1, True)) / (x.std(-1, keepdim=True) + eps) + bias
             ),
         ),
         (
-            "6.2",
+            "block",
             "norm_behind",
             lambda x, norms, fs: [x := x + n(f(x)) for n, f in zip(norms, fs, strict=True)][-1],
         ),
-        ("6.4", "no_cross_attention", 50_112),
-        ("6.4", "gains_alone", 66_560),
-        ("6.5", "upside_down", 0.0625),
-        ("6.9", "papers_wavelengths", waves_with(lambda n, d: 2 * torch.arange(n) / d)),
-        ("6.9", "end_left_out", waves_with(lambda n, d: torch.arange(n) / n)),
-        ("6.9", "papers_pairs", waves_with(lambda n, d: 2 * torch.arange(n) / d, turns=True)),
+        ("decoder_block_parameters", "no_cross_attention", 50_112),
+        ("decoder_block_parameters", "gains_alone", 66_560),
+        ("unscaled_embedding", "upside_down", 0.0625),
         (
-            "6.9",
+            "tensor2tensor_positions",
+            "papers_wavelengths",
+            waves_with(lambda n, d: 2 * torch.arange(n) / d),
+        ),
+        ("tensor2tensor_positions", "end_left_out", waves_with(lambda n, d: torch.arange(n) / n)),
+        (
+            "tensor2tensor_positions",
+            "papers_pairs",
+            waves_with(lambda n, d: 2 * torch.arange(n) / d, turns=True),
+        ),
+        (
+            "tensor2tensor_positions",
             "shorter_and_shorter",
             waves_with(lambda n, d: -torch.arange(n).double() / (n - 1)),
         ),
         (
-            "6.9",
+            "tensor2tensor_positions",
             "wavelengths_without_2_pi",
             waves_with(lambda n, d: torch.linspace(0, 1, n) - math.log(2 * math.pi, 10_000)),
         ),
-        ("6.10", "padding_taken_for_text", embedded_as_if_padded_on_the_right),
-        ("6.10", "padding_at_the_end_of_the_table", embedded_with_position_minus_1),
-        ("6.7", "axis_lost", rms_norm_with_an_axis_lost),
-        ("6.11", "returned_in_the_loop", sandwich_that_returns_at_once),
-        ("6.11", "no_residual_without_the_last", sandwich_without_paths),
-        ("6.6", "variance", 25),
-        ("6.6", "three_sublayers_each", 6.08),
-        ("6.14", "one_more", mask_with(prefix=lambda prefix, length: prefix + 1)),
-        ("6.14", "one_more_real", mask_with(length=lambda prefix, length: length + 1)),
-        ("6.14", "one_less_real", mask_with(length=lambda prefix, length: length - 1)),
-        ("6.14", "prefix_counted_twice", mask_with(length=lambda prefix, length: prefix + length)),
-        ("6.14", "one_prefix", mask_with(prefix=lambda prefix, length: prefix[0])),
-        ("6.14", "prefix_apart", mask_of_two_blocks),
-        ("6.15", "no_softmax", loss_with(log_p=lambda logits: logits)),
-        ("6.15", "no_logarithm", loss_with(log_p=lambda logits: logits.softmax(-1))),
-        ("6.15", "softmax_over_positions", loss_with(log_p=lambda logits: logits.log_softmax(1))),
+        ("left_padding", "padding_taken_for_text", embedded_as_if_padded_on_the_right),
+        ("left_padding", "padding_at_the_end_of_the_table", embedded_with_position_minus_1),
+        ("rms_norm", "axis_lost", rms_norm_with_an_axis_lost),
+        ("sandwich_norm", "returned_in_the_loop", sandwich_that_returns_at_once),
+        ("sandwich_norm", "no_residual_without_the_last", sandwich_without_paths),
+        ("pre_norm_deviation", "variance", 25),
+        ("pre_norm_deviation", "three_sublayers_each", 6.08),
+        ("prefix_mask", "one_more", mask_with(prefix=lambda prefix, length: prefix + 1)),
+        ("prefix_mask", "one_more_real", mask_with(length=lambda prefix, length: length + 1)),
+        ("prefix_mask", "one_less_real", mask_with(length=lambda prefix, length: length - 1)),
         (
-            "6.15",
+            "prefix_mask",
+            "prefix_counted_twice",
+            mask_with(length=lambda prefix, length: prefix + length),
+        ),
+        ("prefix_mask", "one_prefix", mask_with(prefix=lambda prefix, length: prefix[0])),
+        ("prefix_mask", "prefix_apart", mask_of_two_blocks),
+        ("smoothed_divergence", "no_softmax", loss_with(log_p=lambda logits: logits)),
+        ("smoothed_divergence", "no_logarithm", loss_with(log_p=lambda logits: logits.softmax(-1))),
+        (
+            "smoothed_divergence",
+            "softmax_over_positions",
+            loss_with(log_p=lambda logits: logits.log_softmax(1)),
+        ),
+        (
+            "smoothed_divergence",
             "mean_over_sentences",
             loss_with(over=lambda x, real: (x * real).sum() / len(x)),
         ),
-        ("6.15", "mean_over_sentences_with_padding", loss_with(over=lambda x, _: x.sum() / len(x))),
         (
-            "6.16",
+            "smoothed_divergence",
+            "mean_over_sentences_with_padding",
+            loss_with(over=lambda x, _: x.sum() / len(x)),
+        ),
+        (
+            "cosine_schedule",
             "line_between_first_and_peak",
             rate_with(lambda step, warmup: (step - 1) / (warmup - 1), half_a_wave),
         ),
-        ("6.16", "line_too_long", rate_with(lambda step, warmup: step / (warmup + 1), half_a_wave)),
-        ("6.16", "no_pi", rate_with(fall=lambda x: 0.5 + 0.5 * math.cos(x))),
-        ("6.16", "cosine_alone", rate_with(fall=lambda x: math.cos(math.pi * x))),
-        ("6.17", "by_autograd", gradients_by_autograd),
-        ("6.17", "sums_for_means", gradients_with(lambda h: h.sum(-1, keepdim=True))),
-        ("6.17", "pushed", gradients_with(lambda h: h.mean(-1, keepdim=True), sign=-1)),
-        ("6.18", "one_too_many", average_of(lambda all, last: all[-last - 1 :])),
         (
-            "6.18",
+            "cosine_schedule",
+            "line_too_long",
+            rate_with(lambda step, warmup: step / (warmup + 1), half_a_wave),
+        ),
+        ("cosine_schedule", "no_pi", rate_with(fall=lambda x: 0.5 + 0.5 * math.cos(x))),
+        ("cosine_schedule", "cosine_alone", rate_with(fall=lambda x: math.cos(math.pi * x))),
+        ("layer_norm_gradient", "by_autograd", gradients_by_autograd),
+        (
+            "layer_norm_gradient",
+            "sums_for_means",
+            gradients_with(lambda h: h.sum(-1, keepdim=True)),
+        ),
+        (
+            "layer_norm_gradient",
+            "pushed",
+            gradients_with(lambda h: h.mean(-1, keepdim=True), sign=-1),
+        ),
+        ("checkpoint_average", "one_too_many", average_of(lambda all, last: all[-last - 1 :])),
+        (
+            "checkpoint_average",
             "divided_by_all",
             lambda all, last: [sum(x) / len(all) for x in zip(*all[-last:], strict=True)],
         ),
@@ -547,7 +587,7 @@ def test_a_mistake_made_in_another_way_is_named_too(id, mistake, answer):
 
 def test_a_line_from_another_first_step_gets_no_name_that_is_not_its_own():
     """At a warm-up of 4, a peak of 0.5 and a floor of 0.1 it looks as if it rose from the floor."""
-    exercise = check.exercises["6.16"]
+    exercise = check.exercises["cosine_schedule"]
     answer = rate_with(lambda step, warmup: (step + 1) / (warmup + 1), half_a_wave)
     passed, sentence = exercise.judge(answer)
     assert passed is False

@@ -17,7 +17,7 @@ from utils.press import notebooks
 from utils.press.readable import references
 
 LESSON = "01_convolution"
-EXERCISE = "1.5"
+EXERCISE = "same_padding"
 SIGNATURE = "def same_padding(kernel_size: int, dilation: int) -> int:"
 WRONG = f"{SIGNATURE} return dilation * (kernel_size - 1)"
 DIAGNOSIS = "padding counts one side"

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("closed")
 def test_a_valve_mixes_as_the_exercise_does_and_what_is_shut_out_is_dashed():
     z, old, new = torch.tensor([[1.0, 0.5, 0.0], [2.0, -1.0, 0.5], [0.3, 0.6, -0.8]])
     ax = mechanisms.valve(z, old, new)
-    mixed = check.exercises["3.1"].reference(z.logit(), old, new)
+    mixed = check.exercises["mixture"].reference(z.logit(), old, new)
     assert near(numbers(ax), torch.stack([old, mixed, new], dim=1), off=0.051)
     widths = [arrow.get_linewidth() for arrow in arrows(ax)]  # from old, from new, lane by lane
     assert widths[0] > widths[2] == widths[3] > widths[1]
@@ -52,7 +52,7 @@ def test_the_step_of_the_lstm_has_the_numbers_of_the_exercise():
     x, h, c = (torch.tensor([[value]]) for value in (1.0, 0.5, 2.0))
     W_x, W_h = torch.tensor([[0.0, 1, 1, -1]]).T, torch.tensor([[-2.0, 1, 0, 2]]).T
     b = torch.tensor([0, 0.5, 0, 0])
-    new_h, new_c = check.exercises["3.2"].reference(x, h, c, W_x, W_h, b)
+    new_h, new_c = check.exercises["lstm"].reference(x, h, c, W_x, W_h, b)
     a = dict(zip("ifgo", (x @ W_x.T + h @ W_h.T + b)[0], strict=True))
     gates = {name: (a[name].tanh() if name == "g" else a[name].sigmoid()).item() for name in "ifgo"}
     ax = mechanisms.lstm(2.0, gates)
@@ -107,6 +107,6 @@ def test_updates_and_resets_are_those_of_the_exercise():
     for r, z, row in ((1, 1, rows[0]), (1, 0, rows[1]), (0, 0, rows[2])):
         b = torch.cat([torch.full((2,), 80.0 * r - 40), torch.full((2,), 80.0 * z - 40), x_n])
         still = torch.zeros(1, 1), h[None], torch.zeros(6, 1), W_h
-        new = check.exercises["3.4"].reference(*still, b, torch.zeros(2))
+        new = check.exercises["gru"].reference(*still, b, torch.zeros(2))
         assert near(row[0].tolist(), h) and near(row[4].tolist(), new)
         assert row[1].tolist() == [r, r] and row[3].tolist() == [z, z]

@@ -16,6 +16,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from utils import ROOT
+from utils.exercises.numbers import titled
 from utils.press import lessons, notebooks
 from utils.press.notebooks import CHAPTERS, LessonError, differences, scripts
 
@@ -28,7 +29,7 @@ FLOORS = {  # what each of the other rooms may import
     "measure": ("measure", "show"),
     "training": ("training", "data", "arguments"),
     "tasks": ("tasks", "training", "data", "arguments", *CONCEPTS),
-    "press": ("press", "measure", "show"),
+    "press": ("press", "exercises", "measure", "show"),
 }
 NOT_STRICT = re.compile(r"nbval[-_](ignore|skip|raises)|raises-exception", re.IGNORECASE)
 MACHINE = re.compile(r"(/(home|Users|root|tmp)/|/var/folders/|[A-Z]:\\\\|site-packages)")
@@ -333,6 +334,18 @@ def test_a_notebook_without_outputs_is_stale(pair):
     notebooks.write(stored, pair.with_suffix(".ipynb"))
     assert differences(pair) == []
     assert notebooks.is_stale(pair)
+
+
+@pytest.mark.parametrize(
+    "printed", ["✓ {} split_heads: correct.\n", "☐ look\n   {} split_heads, and\n"]
+)
+def test_a_notebook_is_stale_once_its_exercises_have_other_numbers(pair, printed):
+    number = titled("split_heads").partition(" ")[0]
+    stored = notebooks.read(pair.with_suffix(".ipynb"))
+    for shown, stale in ((number, False), ("5.99", True)):
+        stored.cells[1].outputs = [new_output("stream", text=printed.format(shown))]
+        notebooks.write(stored, pair.with_suffix(".ipynb"))
+        assert notebooks.is_stale(pair) == stale
 
 
 def test_execution_stores_only_what_stays_the_same_and_keeps_ids(pair):

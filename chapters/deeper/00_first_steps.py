@@ -323,11 +323,11 @@ plt.show()
 # *18 minutes.* Which way back, and how fast down? The solutions are on [a page of their own](../solutions/00_first_steps.ipynb).
 #
 # ```{exercise} Two roads back
-# :label: exercise-0-5
+# :label: exercise-two-roads-back
 #
 # *Core, 8 minutes.* In this small network one weight is used twice: $h = \operatorname{ReLU}(wx + b)$, then $\hat y = wh$, and $L = (\hat y - y)^2$. The ReLU lets positive
 # numbers through and makes 0 of negative ones. Draw the graph on paper, and carry the slope back by the chain rule, without autograd. (A weight that is used in many places is what tomorrow is about.)
-# ([Solution](../solutions/00_first_steps.ipynb#solution-0-5))
+# ([Solution](../solutions/00_first_steps.ipynb#solution-two-roads-back))
 # ```
 
 
@@ -337,16 +337,16 @@ def backward(x: float, w: float, b: float, y: float):
     raise NotImplementedError
 
 
-check("0.5", backward)
+check("two_roads_back", backward)
 
 # %% [markdown]
 # ```{exercise} A ball, not a walker
-# :label: exercise-0-6
+# :label: exercise-momentum
 #
 # *Stretch, 10 minutes.* A walker forgets each step. A ball that rolls downhill keeps its speed: that is **momentum**. With a velocity $v$ that starts at 0, each step is
 # $v \leftarrow \mu v + \partial \mathcal{L} / \partial W$, then $W \leftarrow W - \eta v$. Write the training loop, on the whole batch in each step, for the model
 # $z = x W^\top$ without a bias. The `W` that you are given has to stay as it is. You may use autograd and `F.cross_entropy`, but none of `torch.optim`.
-# ([Solution](../solutions/00_first_steps.ipynb#solution-0-6))
+# ([Solution](../solutions/00_first_steps.ipynb#solution-momentum))
 # ```
 
 
@@ -359,7 +359,7 @@ def train_with_momentum(W, x, labels, learning_rate: float, momentum: float, ste
     raise NotImplementedError
 
 
-check("0.6", train_with_momentum)
+check("momentum", train_with_momentum)
 
 # %% [markdown]
 # ## Further reading

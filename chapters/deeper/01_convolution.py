@@ -735,11 +735,11 @@ for doubling, today in recalled.items():
 
 # %% [markdown]
 # ```{exercise} Convolution over time
-# :label: exercise-1-10
+# :label: exercise-convolution-over-time
 #
 # *Core, 15 minutes.* Sound and text have one axis, not two. Write the convolution (that is, the
 # cross-correlation) over sequences, with channels, biases and a stride, but without padding, out of
-# tensor operations. Loops are fine. ([Solution](../solutions/01_convolution.ipynb#solution-1-10))
+# tensor operations. Loops are fine. ([Solution](../solutions/01_convolution.ipynb#solution-convolution-over-time))
 # ```
 
 
@@ -749,15 +749,15 @@ def conv1d(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, stride: in
     raise NotImplementedError
 
 
-check("1.10", conv1d)
+check("convolution_over_time", conv1d)
 
 # %% [markdown]
 # ```{exercise} A kernel for each channel
-# :label: exercise-1-11
+# :label: exercise-depthwise-convolution
 #
 # *Core, 10 minutes.* In a **depthwise** convolution each channel has one kernel of its own and is not
 # mixed with the others. Write it, without padding. How many parameters does it need, compared with an
-# ordinary convolution from C to C channels? ([Solution](../solutions/01_convolution.ipynb#solution-1-11))
+# ordinary convolution from C to C channels? ([Solution](../solutions/01_convolution.ipynb#solution-depthwise-convolution))
 # ```
 
 
@@ -767,14 +767,14 @@ def depthwise_conv2d(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("1.11", depthwise_conv2d)
+check("depthwise_convolution", depthwise_conv2d)
 
 # %% [markdown]
 # ```{exercise} The smallest of each window
-# :label: exercise-1-12
+# :label: exercise-min-pooling
 #
 # *Core, 10 minutes.* Write *min* pooling, with stride and padding. What is padded must never win.
-# ([Solution](../solutions/01_convolution.ipynb#solution-1-12))
+# ([Solution](../solutions/01_convolution.ipynb#solution-min-pooling))
 # ```
 
 
@@ -784,17 +784,17 @@ def min_pool2d(x: torch.Tensor, kernel_size: int, stride: int, padding: int) -> 
     raise NotImplementedError
 
 
-check("1.12", min_pool2d)
+check("min_pooling", min_pool2d)
 
 # %% [markdown]
 # ```{exercise} Fold the normalisation away
-# :label: exercise-1-13
+# :label: exercise-batch-norm-folding
 #
 # *Stretch, 15 minutes.* In evaluation mode, batch normalisation is one multiplication and one addition per channel.
 # So it can be folded into the convolution before it. Find weights and biases with which the
 # convolution alone gives what both gave together. `mean` and `var` are the running ones, the other
 # names are those of {eq}`eq-batch-norm`.
-# ([Solution](../solutions/01_convolution.ipynb#solution-1-13))
+# ([Solution](../solutions/01_convolution.ipynb#solution-batch-norm-folding))
 # ```
 
 
@@ -807,16 +807,16 @@ def fold_batch_norm(weight, bias, mean, var, gamma, beta, eps):
     raise NotImplementedError
 
 
-check("1.13", fold_batch_norm)
+check("batch_norm_folding", fold_batch_norm)
 
 # %% [markdown]
 # ```{exercise} The kernel's gradient
-# :label: exercise-1-14
+# :label: exercise-weight-gradient
 #
 # *Stretch, 20 minutes.* Derive from {eq}`eq-deeper-conv` what the loss's gradient by the weights is, given
 # the gradient by the outputs, at stride 1 and without padding. Write it as sums of products, without
 # autograd. It is a convolution again: of what with what?
-# ([Solution](../solutions/01_convolution.ipynb#solution-1-14))
+# ([Solution](../solutions/01_convolution.ipynb#solution-weight-gradient))
 # ```
 
 
@@ -826,11 +826,11 @@ def weight_gradient(x: torch.Tensor, grad_y: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("1.14", weight_gradient)
+check("weight_gradient", weight_gradient)
 
 # %% [markdown]
 # ```{exercise} Blur before you jump
-# :label: exercise-1-15
+# :label: exercise-blur-pooling
 #
 # *Research, 40 minutes.* A stride of 2 breaks equivariance, since fine detail falls between the places.
 # Signal processing has a cure, and it works in networks too {cite}`zhang2019making`: blur first. Write
@@ -839,7 +839,7 @@ check("1.14", weight_gradient)
 # beginning with row 0 and column 0. Then measure: in DigitsNet, replace the pooling by max pooling at
 # stride 1 and a blur pool. Train both for 8 epochs with AdamW at 3e-3, over three seeds. How many
 # answers change when the digits move by one pixel?
-# ([Solution](../solutions/01_convolution.ipynb#solution-1-15))
+# ([Solution](../solutions/01_convolution.ipynb#solution-blur-pooling))
 # ```
 
 
@@ -849,4 +849,4 @@ def blur_pool(x: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("1.15", blur_pool)
+check("blur_pooling", blur_pool)

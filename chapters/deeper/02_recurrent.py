@@ -964,7 +964,7 @@ observe(
 # *125 minutes.* Which of these seven would you like to write? The numbers go on from the lesson's. All solutions are on [a page of their own](../solutions/02_recurrent.ipynb).
 #
 # ```{exercise} A card that is rewritten slowly
-# :label: exercise-2-10
+# :label: exercise-leaky-units
 #
 # *Core, 15 minutes.* In {eq}`eq-rnn` the whole card is rewritten at every step. **Leaky** units keep
 # most of it:
@@ -975,7 +975,7 @@ observe(
 #
 # Write the layer. The state before the first step is given, and it is the same for all sequences of
 # the batch. You may loop over time, but not over the batch.
-# ([Solution](../solutions/02_recurrent.ipynb#solution-2-10))
+# ([Solution](../solutions/02_recurrent.ipynb#solution-leaky-units))
 # ```
 
 
@@ -988,11 +988,11 @@ def leaky_rnn(x, start, W_x, W_h, b, leak: float) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("2.10", leaky_rnn)
+check("leaky_units", leaky_rnn)
 
 # %% [markdown]
 # ```{exercise} Predict: which one explodes?
-# :label: exercise-2-11
+# :label: exercise-matrix-powers
 #
 # *Core, 10 minutes.* Without the tanh, 100 steps multiply a gradient by the 100th power of $W_h$.
 # For one of these matrices, that can make it more than a thousand times as long. For which one? Look
@@ -1005,23 +1005,23 @@ check("2.10", leaky_rnn)
 # d = \begin{pmatrix} 0 & 4 \\ 0.2 & 0 \end{pmatrix}
 # $$
 #
-# ([Solution](../solutions/02_recurrent.ipynb#solution-2-11))
+# ([Solution](../solutions/02_recurrent.ipynb#solution-matrix-powers))
 # ```
 
 # %%
 my_matrix = None
 
-check("2.11", my_matrix)
+check("matrix_powers", my_matrix)
 
 # %% [markdown]
 # ```{exercise} Several texts in one row
-# :label: exercise-2-12
+# :label: exercise-packed-sequences
 #
 # *Core, 15 minutes.* Padding wastes time. One can also lay short texts behind each other, as many as fit
 # into a row. Then no text may know anything of the one before it. `starts` is `True` where a new text
 # begins: before this step, the state is set to zero. A row may begin in the middle of a text; its
 # state begins at zero too. Write the layer of {eq}`eq-rnn` for such rows.
-# ([Solution](../solutions/02_recurrent.ipynb#solution-2-12))
+# ([Solution](../solutions/02_recurrent.ipynb#solution-packed-sequences))
 # ```
 
 
@@ -1034,16 +1034,16 @@ def packed_rnn(x, starts, W_x, W_h, b) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("2.12", packed_rnn)
+check("packed_sequences", packed_rnn)
 
 # %% [markdown]
 # ```{exercise} What the padding says
-# :label: exercise-2-13
+# :label: exercise-perplexity-of-lines
 #
 # *Core, 10 minutes.* `nats` holds $-\log p$ of each right character, with the natural logarithm, as
 # `F.cross_entropy(…, reduction="none")` gives it. The lines are padded at the end. What is the model's
 # perplexity? Every real character counts alike, whether its line is short or long.
-# ([Solution](../solutions/02_recurrent.ipynb#solution-2-13))
+# ([Solution](../solutions/02_recurrent.ipynb#solution-perplexity-of-lines))
 # ```
 
 
@@ -1053,16 +1053,16 @@ def perplexity_of_lines(nats: torch.Tensor, lengths: torch.Tensor) -> float:
     raise NotImplementedError
 
 
-check("2.13", perplexity_of_lines)
+check("perplexity_of_lines", perplexity_of_lines)
 
 # %% [markdown]
 # ```{exercise} How many may speak?
-# :label: exercise-2-14
+# :label: exercise-top-p
 #
 # *Core, 15 minutes.* Top-k always leaves k characters to choose from, top-p sometimes many and
 # sometimes one. How many? First comes the temperature. Then the most likely characters are taken, one
 # after the other, until together they have a probability of at least p.
-# ([Solution](../solutions/02_recurrent.ipynb#solution-2-14))
+# ([Solution](../solutions/02_recurrent.ipynb#solution-top-p))
 # ```
 
 
@@ -1072,16 +1072,16 @@ def nucleus_size(logits: torch.Tensor, temperature: float, p: float) -> torch.Te
     raise NotImplementedError
 
 
-check("2.14", nucleus_size)
+check("top_p", nucleus_size)
 
 # %% [markdown]
 # ```{exercise} A threshold that moves
-# :label: exercise-2-15
+# :label: exercise-min-p
 #
 # *Stretch, 15 minutes.* **Min-p** {cite}`nguyen2025turning` asks each character alone: are you at least
 # `share` times as likely as the most likely one? When the model is sure, the threshold is high, and when
 # it wavers, it is low. Write it, with the temperature first.
-# ([Solution](../solutions/02_recurrent.ipynb#solution-2-15))
+# ([Solution](../solutions/02_recurrent.ipynb#solution-min-p))
 # ```
 
 
@@ -1091,11 +1091,11 @@ def min_p(logits: torch.Tensor, temperature: float, share: float) -> torch.Tenso
     raise NotImplementedError
 
 
-check("2.15", min_p)
+check("min_p", min_p)
 
 # %% [markdown]
 # ```{exercise} A memory that nobody trained
-# :label: exercise-2-16
+# :label: exercise-spectral-radius
 #
 # *Research, 45 minutes.* In an **echo state network** {cite}`jaeger2001short` $W_x$ and $W_h$ are random
 # and stay so; only the output layer is fitted. How much does such a state know of the past? Write
@@ -1105,7 +1105,7 @@ check("2.15", min_p)
 # read off the state, on steps that you held back. What is the largest $k$ for which more than half of the
 # variance is explained? Measure it for radii of 0.5, 0.95 and 1.5, over three seeds. Can you find
 # a $W_h$ with a radius of at most 1 that remembers twice as long as the best of these?
-# ([Solution](../solutions/02_recurrent.ipynb#solution-2-16))
+# ([Solution](../solutions/02_recurrent.ipynb#solution-spectral-radius))
 # ```
 
 
@@ -1115,4 +1115,4 @@ def with_radius(W_h: torch.Tensor, radius: float) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("2.16", with_radius)
+check("spectral_radius", with_radius)

@@ -690,7 +690,7 @@ observe(
 )
 
 # %% [markdown]
-# There is room: exercise 3.10 counts it. What takes so long to learn is the *use* of it. Each symbol must be written into the state so that none of the later ones disturbs it, and must be found there again when its turn
+# There is room: {numref}`exercise-bits-in-a-state` counts it. What takes so long to learn is the *use* of it. Each symbol must be written into the state so that none of the later ones disturbs it, and must be found there again when its turn
 # comes. (One seed and one learning rate: the order of the two is safe, their exact places are not.)
 
 # %% [markdown]
@@ -699,12 +699,12 @@ observe(
 # *115 minutes.* Which of these seven would you like to write? They don't need each other either.
 #
 # ```{exercise} A fair width
-# :label: exercise-3-11
+# :label: exercise-fair-width
 #
 # *Warm-up, 10 minutes.* Layers should be compared at equal parameters. A layer has `n_blocks` blocks:
 # 1 in an RNN, 3 in a GRU, 4 in an LSTM. A block has $W_x$ (N, D), $W_h$ (N, N) and one bias (N). What is
 # the largest N for which the layer stays within a budget of parameters?
-# ([Solution](../solutions/03_gates.ipynb#solution-3-11))
+# ([Solution](../solutions/03_gates.ipynb#solution-fair-width))
 # ```
 
 
@@ -714,11 +714,11 @@ def hidden_size_for(budget: int, n_blocks: int, input_size: int) -> int:
     raise NotImplementedError
 
 
-check("3.11", hidden_size_for)
+check("fair_width", hidden_size_for)
 
 # %% [markdown]
 # ```{exercise} The GRU of tomorrow's paper
-# :label: exercise-3-12
+# :label: exercise-bahdanau-gru
 #
 # *Core, 15 minutes.* Tomorrow's decoder {cite}`bahdanau2015neural` has a GRU whose update gate lets the new value *in*; what it sees of the
 # source besides is left out here:
@@ -733,7 +733,7 @@ check("3.11", hidden_size_for)
 # $$
 #
 # Write its step. The blocks are stacked in the order r, z, n, and there are no biases.
-# ([Solution](../solutions/03_gates.ipynb#solution-3-12))
+# ([Solution](../solutions/03_gates.ipynb#solution-bahdanau-gru))
 # ```
 
 
@@ -743,16 +743,16 @@ def gru_step(x, h, W_x, W_h) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("3.12", gru_step)
+check("bahdanau_gru", gru_step)
 
 # %% [markdown]
 # ```{exercise} From one convention to the other
-# :label: exercise-3-13
+# :label: exercise-convert-update-gate
 #
 # *Core, 10 minutes.* You have trained a GRU whose update gate says how much of the *old* state stays. You want to
 # use it in a program whose update gate says how much of the *new* candidate comes in. All else is alike. Which
 # weights must the program be given, so that it gives the same states? The blocks are stacked in the
-# order r, z, n. ([Solution](../solutions/03_gates.ipynb#solution-3-13))
+# order r, z, n. ([Solution](../solutions/03_gates.ipynb#solution-convert-update-gate))
 # ```
 
 
@@ -762,17 +762,17 @@ def other_convention(W_x, W_h, b) -> tuple[torch.Tensor, torch.Tensor, torch.Ten
     raise NotImplementedError
 
 
-check("3.13", other_convention)
+check("convert_update_gate", other_convention)
 
 # %% [markdown]
 # ```{exercise} Where does each direction end?
-# :label: exercise-3-14
+# :label: exercise-bidirectional-final-states
 #
 # *Core, 10 minutes.* The library's bidirectional layers give their outputs with **time first**, unless they are told
 # otherwise: (T, B, 2N), the forward direction in the first N numbers. The sequences were packed before and padded afterwards, so each
 # direction has read its real steps only; what stands in the padding means nothing. Read from the outputs the final state of
 # each direction, side by side, for sequences of these lengths. Loops are fine.
-# ([Solution](../solutions/03_gates.ipynb#solution-3-14))
+# ([Solution](../solutions/03_gates.ipynb#solution-bidirectional-final-states))
 # ```
 
 
@@ -782,17 +782,17 @@ def final_states(outputs: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("3.14", final_states)
+check("bidirectional_final_states", final_states)
 
 # %% [markdown]
 # ```{exercise} Gates that see the cell
-# :label: exercise-3-15
+# :label: exercise-peepholes
 #
 # *Stretch, 15 minutes.* An LSTM's gates see $h$, but not the cell that they guard. **Peepholes** change that
 # {cite}`gers2000recurrent`: before the sigmoid, the input gate and the forget gate add $p_i \odot c_{t-1}$ and
 # $p_f \odot c_{t-1}$, and the output gate, which comes last, $p_o \odot c_t$. Write the step. What the
 # input and the old state add is computed already: `a`, in the order i, f, g, o.
-# ([Solution](../solutions/03_gates.ipynb#solution-3-15))
+# ([Solution](../solutions/03_gates.ipynb#solution-peepholes))
 # ```
 
 
@@ -802,17 +802,17 @@ def peephole_step(a, c, p_i, p_f, p_o) -> tuple[torch.Tensor, torch.Tensor]:
     raise NotImplementedError
 
 
-check("3.15", peephole_step)
+check("peepholes", peephole_step)
 
 # %% [markdown]
 # ```{exercise} Which one, then?
-# :label: exercise-3-16
+# :label: exercise-one-standard-error
 #
 # *Stretch, 15 minutes.* You have validation scores of several models, each over several seeds, and what each model
 # costs. The best mean may be luck. A cautious rule {cite}`breiman1984classification` takes the cheapest model
 # whose mean is at most *one standard error of the best model* below the best mean. The standard error is the sample's
 # standard deviation divided by $\sqrt{n}$. Write the rule.
-# ([Solution](../solutions/03_gates.ipynb#solution-3-16))
+# ([Solution](../solutions/03_gates.ipynb#solution-one-standard-error))
 # ```
 
 
@@ -825,11 +825,11 @@ def choose(scores: torch.Tensor, costs: torch.Tensor) -> int:
     raise NotImplementedError
 
 
-check("3.16", choose)
+check("one_standard_error", choose)
 
 # %% [markdown]
 # ```{exercise} Memories of many lengths
-# :label: exercise-3-17
+# :label: exercise-chrono-initialisation
 #
 # *Research, 40 minutes.* One bias for all units gives all of them the same memory. *Chrono initialisation*
 # {cite}`tallec2018can` draws for each unit a time, evenly from 1 to `longest - 1` steps. The forget gate's bias is the
@@ -837,7 +837,7 @@ check("3.16", choose)
 # evenly from 0 to 1. Then measure: build an LSTM of 32 units, untrained, and let it read 100 random inputs. In how many
 # units is a tenth or more of the gradient of $c_{100}$ by $c_0$ left, with a forget bias of 0, with 1, and with your
 # biases for 100 steps? Then train them to recall the first of 30 symbols, in at most 250 steps. Who learns it?
-# ([Solution](../solutions/03_gates.ipynb#solution-3-17))
+# ([Solution](../solutions/03_gates.ipynb#solution-chrono-initialisation))
 # ```
 
 
@@ -847,4 +847,4 @@ def chrono_biases(u: torch.Tensor, longest: int) -> tuple[torch.Tensor, torch.Te
     raise NotImplementedError
 
 
-check("3.17", chrono_biases)
+check("chrono_initialisation", chrono_biases)

@@ -414,7 +414,7 @@ observe(
 )
 
 # %% [markdown]
-# Longer targets have more factors below 1, so their probability is smaller. A **length penalty** divides $\log p$ by a power of the length to make up for it; exercise 4.19 is about what wide beams do otherwise. The most probable translation of all is often the empty one {cite}`stahlberg2019nmt`. Does the beam at least find what the
+# Longer targets have more factors below 1, so their probability is smaller. A **length penalty** divides $\log p$ by a power of the length to make up for it; {numref}`exercise-beam-search-curse` is about what wide beams do otherwise. The most probable translation of all is often the empty one {cite}`stahlberg2019nmt`. Does the beam at least find what the
 # model holds more probable?
 
 
@@ -871,12 +871,12 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} What goes in, what should come out
-# :label: exercise-4-11
+# :label: exercise-teacher-forcing
 #
 # *Core, 10 minutes.* A data set gives you sentences without BOS and EOS, padded behind their ends. Make the pair that teacher
 # forcing needs. The target is the sentence, then EOS, then PAD. The decoder's input is BOS, then the sentence, then PAD. (`shift` would
 # also feed the EOS of the shorter sentences. Here it should not be in the input.)
-# ([Solution](../solutions/04_attention.ipynb#solution-4-11))
+# ([Solution](../solutions/04_attention.ipynb#solution-teacher-forcing))
 # ```
 
 
@@ -886,15 +886,15 @@ def teacher_pairs(ids: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tenso
     raise NotImplementedError
 
 
-check("4.11", teacher_pairs)
+check("teacher_forcing", teacher_pairs)
 
 # %% [markdown]
 # ```{exercise} Perplexity without padding
-# :label: exercise-4-12
+# :label: exercise-perplexity-of-targets
 #
 # *Core, 10 minutes.* Perplexity is the exponential of the mean of $-\log p$ over all symbols that were to be predicted.
 # Write it for a padded batch, out of tensor operations. `F.cross_entropy` would do it at once, so leave it aside.
-# ([Solution](../solutions/04_attention.ipynb#solution-4-12))
+# ([Solution](../solutions/04_attention.ipynb#solution-perplexity-of-targets))
 # ```
 
 
@@ -904,16 +904,16 @@ def perplexity(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("4.12", perplexity)
+check("perplexity_of_targets", perplexity)
 
 # %% [markdown]
 # ```{exercise} The library's masks
-# :label: exercise-4-13
+# :label: exercise-blocked-keys
 #
 # *Core, 15 minutes.* `nn.MultiheadAttention` wants a mask of another kind: one for each source, and **True where there is
 # padding**. Make weights of scores and such a mask. They should be right for scores of any size, and 0 for a
 # source that is nothing but padding, where the library gives NaN. The gradient should be finite, too. Don't use `masked_softmax`.
-# ([Solution](../solutions/04_attention.ipynb#solution-4-13))
+# ([Solution](../solutions/04_attention.ipynb#solution-blocked-keys))
 # ```
 
 
@@ -923,16 +923,16 @@ def weights_where_not(scores: torch.Tensor, blocked: torch.Tensor) -> torch.Tens
     raise NotImplementedError
 
 
-check("4.13", weights_where_not)
+check("blocked_keys", weights_where_not)
 
 # %% [markdown]
 # ```{exercise} Look for a direction
-# :label: exercise-4-14
+# :label: exercise-cosine-score
 #
 # *Core, 10 minutes.* The neural Turing machine finds its memories by their direction {cite}`graves2014neural`. The score is the
 # cosine between query and key, times a sharpness $\beta$. Write its weights, for a source without padding. What
 # can this score do that a dot product can't, and the other way round?
-# ([Solution](../solutions/04_attention.ipynb#solution-4-14))
+# ([Solution](../solutions/04_attention.ipynb#solution-cosine-score))
 # ```
 
 
@@ -942,11 +942,11 @@ def cosine_weights(query: torch.Tensor, keys: torch.Tensor, beta: float) -> torc
     raise NotImplementedError
 
 
-check("4.14", cosine_weights)
+check("cosine_score", cosine_weights)
 
 # %% [markdown]
 # ```{exercise} Score an alignment
-# :label: exercise-4-15
+# :label: exercise-alignment-error-rate
 #
 # *Core, 10 minutes.* The usual alignment has one link for each target symbol. But some symbols have two partners, and some have none. So let
 # **every weight that reaches a threshold** be a link. With these links $A$, the sure ones $S$, and the possible ones $P$, which
@@ -955,7 +955,7 @@ check("4.14", cosine_weights)
 # $$
 # 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|} .
 # $$
-# ([Solution](../solutions/04_attention.ipynb#solution-4-15))
+# ([Solution](../solutions/04_attention.ipynb#solution-alignment-error-rate))
 # ```
 
 
@@ -965,15 +965,15 @@ def alignment_error(weights, sure, possible, threshold: float) -> float:
     raise NotImplementedError
 
 
-check("4.15", alignment_error)
+check("alignment_error_rate", alignment_error)
 
 # %% [markdown]
 # ```{exercise} Right as a whole
-# :label: exercise-4-16
+# :label: exercise-exact-match
 #
 # *Core, 10 minutes.* What share of the sentences is exactly right? Each target ends with EOS and is padded. A prediction is right if it
 # agrees with the target up to EOS, this one included. What it has behind that may be anything, and the two tensors need
-# not be equally wide. ([Solution](../solutions/04_attention.ipynb#solution-4-16))
+# not be equally wide. ([Solution](../solutions/04_attention.ipynb#solution-exact-match))
 # ```
 
 
@@ -983,11 +983,11 @@ def exact_match(predicted: torch.Tensor, target: torch.Tensor) -> float:
     raise NotImplementedError
 
 
-check("4.16", exact_match)
+check("exact_match", exact_match)
 
 # %% [markdown]
 # ```{exercise} Remember where you looked
-# :label: exercise-4-17
+# :label: exercise-coverage
 #
 # *Stretch, 20 minutes.* Decoders translate some words twice and others never. **Coverage** {cite}`tu2016modeling` tells the score what each
 # position was given so far. In its simplest form {cite}`see2017get` that is the sum of its weights over all steps before, 0 at the first. The additive score takes it in
@@ -999,7 +999,7 @@ check("4.16", exact_match)
 # $$
 #
 # Write the weights $\alpha$ of all steps, for given queries $s_t$ and sources without padding.
-# ([Solution](../solutions/04_attention.ipynb#solution-4-17))
+# ([Solution](../solutions/04_attention.ipynb#solution-coverage))
 # ```
 
 
@@ -1012,11 +1012,11 @@ def coverage_weights(queries, keys, W, U, w, v) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("4.17", coverage_weights)
+check("coverage", coverage_weights)
 
 # %% [markdown]
 # ```{exercise} Feed the attention back
-# :label: exercise-4-18
+# :label: exercise-input-feeding
 #
 # *Stretch, 25 minutes.* Luong's decoder does not know where it has looked, unless it is told. His **input feeding** hands what the last step
 # found to the next {cite}`luong2015effective`. With a plain recurrent layer and the dot score, a step is
@@ -1028,7 +1028,7 @@ check("4.17", coverage_weights)
 #
 # where $c_t$ is the context that $s_t$ asks for, and $\tilde h$ begins at 0. Run it over all steps. You may use
 # `masked_softmax` and `padding_mask`.
-# ([Solution](../solutions/04_attention.ipynb#solution-4-18))
+# ([Solution](../solutions/04_attention.ipynb#solution-input-feeding))
 # ```
 
 
@@ -1042,11 +1042,11 @@ def input_feeding(x, s_0, annotations, lengths, W_s, W_c) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("4.18", input_feeding)
+check("input_feeding", input_feeding)
 
 # %% [markdown]
 # ```{exercise} The beam search curse
-# :label: exercise-4-19
+# :label: exercise-beam-search-curse
 #
 # *Research, 45 minutes.* Write a beam search that returns **all** sentences that have ended, best first. The model is a table, as
 # for greedy decoding above. At each step, of all continuations of all beginnings, the `width` best stay. Those that end with EOS leave; their
@@ -1055,7 +1055,7 @@ check("4.18", input_feeding)
 # (`random_language(seed)` gives the $\log p$ of one, in which a sentence may end after any symbol):
 # how long is the best sentence, by the width of the beam, with a penalty of 0 and of 1? How long are sentences that
 # are drawn by chance? What does this say about the most probable sentence?
-# ([Solution](../solutions/04_attention.ipynb#solution-4-19))
+# ([Solution](../solutions/04_attention.ipynb#solution-beam-search-curse))
 # ```
 
 
@@ -1065,4 +1065,4 @@ def n_best(log_p: torch.Tensor, width: int, max_len: int, penalty: float) -> lis
     raise NotImplementedError
 
 
-check("4.19", n_best)
+check("beam_search_curse", n_best)

@@ -827,7 +827,7 @@ print("different scores:", len({round(d[0].item(), 6) for d in by_distance}), "f
 
 # %% [markdown]
 # Another way needs no vectors at all: it takes a price for the distance from each score {cite}`press2022train`. You build it in
-# {ref}`exercise 5.16 <exercise-5-16>`. So order can be added to the words, turned into queries and keys, or charged to the scores. And
+# {numref}`exercise-alibi`. So order can be added to the words, turned into queries and keys, or charged to the scores. And
 # behind a causal mask two layers find some of it by themselves.
 
 # %% [markdown]
@@ -966,11 +966,11 @@ observe(
 # may be attended to, unless an exercise says otherwise. The solutions are on [a page of their own](../solutions/05_self_attention.ipynb).
 #
 # ```{exercise} Several documents in one row
-# :label: exercise-5-10
+# :label: exercise-packed-documents
 #
 # *Core, 10 minutes.* Padding is waste. So short documents are packed into one row, one behind the other, and only what is left at the end is
 # padding. Write the mask for it. A position sees itself and what came before it **in its own document**. Padding sees nothing, and nothing sees padding.
-# ([Solution](../solutions/05_self_attention.ipynb#solution-5-10))
+# ([Solution](../solutions/05_self_attention.ipynb#solution-packed-documents))
 # ```
 
 
@@ -983,16 +983,16 @@ def packed_mask(document: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("5.10", packed_mask)
+check("packed_documents", packed_mask)
 
 # %% [markdown]
 # ```{exercise} Silence a head
-# :label: exercise-5-11
+# :label: exercise-silenced-head
 #
 # *Stretch, 20 minutes.* Is a head of any use? The test is to do without it {cite}`michel2019sixteen`. Write multi-head self-attention out of tensor operations, without a
 # mask and without biases, in which the head with the number `head` (counted from 0) says nothing. The others say what they always said.
 # A map's matrix $W$ makes $x W^\top$ of rows $x$, and each head has a stretch of neighbouring columns.
-# ([Solution](../solutions/05_self_attention.ipynb#solution-5-11))
+# ([Solution](../solutions/05_self_attention.ipynb#solution-silenced-head))
 # ```
 
 
@@ -1002,11 +1002,11 @@ def silenced(x, W_q, W_k, W_v, W_o, n_heads: int, head: int) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("5.11", silenced)
+check("silenced_head", silenced)
 
 # %% [markdown]
 # ```{exercise} What has come next so far?
-# :label: exercise-5-12
+# :label: exercise-induction-head
 #
 # *Research, 45 minutes.* Two layers of attention can learn in passing from what they read. The first notes at each position which symbol came before. The second looks
 # for positions where that was the present symbol. The head that does so is called an **induction head** {cite}`olsson2022context`. Build the perfect one by hand. For
@@ -1015,7 +1015,7 @@ check("5.11", silenced)
 #
 # Then make it soft: in place of the mask, a score of $\beta$ where it matches and 0 elsewhere. How large must $\beta$ be for a single match to get half of the weight, by the length
 # of the sequence? Let query and key both be a one-hot vector of width 64 times $\ell$, and the score be scaled: which $\ell$ gives that $\beta$? (Not checked.)
-# ([Solution](../solutions/05_self_attention.ipynb#solution-5-12))
+# ([Solution](../solutions/05_self_attention.ipynb#solution-induction-head))
 # ```
 
 
@@ -1025,15 +1025,15 @@ def what_followed(ids: torch.Tensor, vocab_size: int) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("5.12", what_followed)
+check("induction_head", what_followed)
 
 # %% [markdown]
 # ```{exercise} Dropout by hand
-# :label: exercise-5-13
+# :label: exercise-attention-dropout
 #
 # *Core, 5 minutes.* In training, attention drops some of its weights, so that no query relies on a single key. Each is kept with probability $1 - p$; which ones are kept was
 # drawn for you. What a weight is worth **on average** should stay as it was. In evaluation nothing is dropped.
-# ([Solution](../solutions/05_self_attention.ipynb#solution-5-13))
+# ([Solution](../solutions/05_self_attention.ipynb#solution-attention-dropout))
 # ```
 
 
@@ -1043,16 +1043,16 @@ def dropped_weights(scores, kept, p: float, training: bool) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("5.13", dropped_weights)
+check("attention_dropout", dropped_weights)
 
 # %% [markdown]
 # ```{exercise} A mask for the library
-# :label: exercise-5-14
+# :label: exercise-library-mask
 #
 # *Core, 10 minutes.* A target looks at a source; both are padded with 0, some of them in front. `nn.MultiheadAttention` takes an `attn_mask` of three axes, (B·h, T, S). In it
 # **True blocks**, and all heads of the first sequence come first, then those of the second. Block the keys that are padding, and nothing
 # else: a query that is padding may look, since nobody reads its row.
-# ([Solution](../solutions/05_self_attention.ipynb#solution-5-14))
+# ([Solution](../solutions/05_self_attention.ipynb#solution-library-mask))
 # ```
 
 
@@ -1062,16 +1062,16 @@ def library_mask(target: torch.Tensor, source: torch.Tensor, n_heads: int) -> to
     raise NotImplementedError
 
 
-check("5.14", library_mask)
+check("library_mask", library_mask)
 
 # %% [markdown]
 # ```{exercise} Only the best
-# :label: exercise-5-15
+# :label: exercise-top-k-attention
 #
 # *Core, 15 minutes.* A softmax gives every key something, and over a long sequence many small weights add up. Let each query attend to its $k$
 # best keys only, and share its weight among them by their softmax {cite}`zhao2019explicit`. Masked keys don't count among the best: if fewer than $k$ are allowed, all of those
 # get weight, and if none is, the weights are 0. It should hold for scores of any size, and in half precision. You may use `masked_softmax` from `utils.attention`.
-# ([Solution](../solutions/05_self_attention.ipynb#solution-5-15))
+# ([Solution](../solutions/05_self_attention.ipynb#solution-top-k-attention))
 # ```
 
 
@@ -1084,11 +1084,11 @@ def top_k_weights(scores: torch.Tensor, mask: torch.Tensor, k: int) -> torch.Ten
     raise NotImplementedError
 
 
-check("5.15", top_k_weights)
+check("top_k_attention", top_k_weights)
 
 # %% [markdown]
 # ```{exercise} Distance has a price
-# :label: exercise-5-16
+# :label: exercise-alibi
 #
 # *Core, 15 minutes.* ALiBi adds nothing to the symbols {cite}`press2022train`. It takes from each score the
 # distance between query and key, in positions, times a slope that is fixed for each head:
@@ -1101,7 +1101,7 @@ check("5.15", top_k_weights)
 # $$
 #
 # Write the weights. There may be fewer queries than keys, as in generation: then the queries are the **last** T of the S positions.
-# ([Solution](../solutions/05_self_attention.ipynb#solution-5-16))
+# ([Solution](../solutions/05_self_attention.ipynb#solution-alibi))
 # ```
 
 
@@ -1111,16 +1111,16 @@ def alibi_weights(scores: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("5.16", alibi_weights)
+check("alibi", alibi_weights)
 
 # %% [markdown]
 # ```{exercise} Turn the other pairs
-# :label: exercise-5-17
+# :label: exercise-rotary-halves
 #
 # *Core, 15 minutes.* Our `Rotary` turns neighbours, as the paper does: $x_0$ with $x_1$, $x_2$ with $x_3$. Many published models turn the first half with the
 # second: pair $i$ is $(x_i, x_{i+d/2})$. Its angle is the same, $m \cdot \text{base}^{-2i/d}$ at position $m$, and so is its direction: $(1, 0)$ goes towards
 # $(0, 1)$. Write it. If you load such a model's weights and turn the wrong pairs, you get no error, only nonsense.
-# ([Solution](../solutions/05_self_attention.ipynb#solution-5-17))
+# ([Solution](../solutions/05_self_attention.ipynb#solution-rotary-halves))
 # ```
 
 
@@ -1130,11 +1130,11 @@ def rotary_halves(x: torch.Tensor, start: int, base: float) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("5.17", rotary_halves)
+check("rotary_halves", rotary_halves)
 
 # %% [markdown]
 # ```{exercise} A matrix that walks
-# :label: exercise-5-18
+# :label: exercise-shift-matrix
 #
 # *Stretch, 20 minutes.* The Transformer's paper adds to each symbol a vector $p_m$ of **waves**: the lesson's clocks, as numbers. At position $m$, with $d$ numbers in pairs $i = 0, 1, \dots, d/2 - 1$,
 #
@@ -1154,7 +1154,7 @@ check("5.17", rotary_halves)
 # $$
 #
 # (Not checked: with such a matrix, choose queries and keys made of the waves, so that position $t$ looks at $t - 1$. How sharp must the softmax be?)
-# ([Solution](../solutions/05_self_attention.ipynb#solution-5-18))
+# ([Solution](../solutions/05_self_attention.ipynb#solution-shift-matrix))
 # ```
 
 
@@ -1164,15 +1164,15 @@ def shift_matrix(k: int, d: int, base: float) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("5.18", shift_matrix)
+check("shift_matrix", shift_matrix)
 
 # %% [markdown]
 # ```{exercise} Back through the softmax
-# :label: exercise-5-19
+# :label: exercise-softmax-gradient
 #
 # *Stretch, 20 minutes.* A context is $c_t = \sum_s \alpha_{ts} v_s$, with $\alpha_t = \operatorname{softmax}(e_t)$. You are given $\alpha$, the values, and the gradient of some loss with
 # respect to the contexts. Return its gradient with respect to the scores $e$, without autograd; the lesson's {eq}`eq-softmax-gradient` is where to begin. What becomes of it when one weight is almost 1?
-# ([Solution](../solutions/05_self_attention.ipynb#solution-5-19))
+# ([Solution](../solutions/05_self_attention.ipynb#solution-softmax-gradient))
 # ```
 
 
@@ -1185,4 +1185,4 @@ def score_gradient(weights, value, grad_context) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("5.19", score_gradient)
+check("softmax_gradient", score_gradient)

@@ -1028,13 +1028,13 @@ observe(
 # *175 minutes.* Which of these ten would you like to write? PAD is 0 everywhere. The solutions are on [a page of their own](../solutions/06_transformer.ipynb).
 #
 # ```{exercise} Positions as they were run
-# :label: exercise-6-9
+# :label: exercise-tensor2tensor-positions
 #
 # *Core, 15 minutes.* The code that the paper's authors ran {cite}`vaswani2018tensor` does not do what the paper says. There are
 # $n = \lfloor d_\text{model} / 2 \rfloor$ wavelengths, from $2\pi$ to $10\,000 \cdot 2\pi$, **both ends included**, each one the same factor above the last. **All
 # sines come first, then all cosines**. Of an odd width, the last column of the input stays as it is. Add these positions to a
 # sequence whose first symbol stands at `start`. The width is at least 4.
-# ([Solution](../solutions/06_transformer.ipynb#solution-6-9))
+# ([Solution](../solutions/06_transformer.ipynb#solution-tensor2tensor-positions))
 # ```
 
 
@@ -1044,16 +1044,16 @@ def add_waves(x: torch.Tensor, start: int) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("6.9", add_waves)
+check("tensor2tensor_positions", add_waves)
 
 # %% [markdown]
 # ```{exercise} Padded on the left
-# :label: exercise-6-10
+# :label: exercise-left-padding
 #
 # *Core, 15 minutes.* Texts that a decoder-only model is to continue are best padded **on the left**: then all of them end at the last place, and grow
 # together. But a text's first symbol still has position 0. Embed such a batch, as the paper does it: the symbol's row times
 # $\sqrt{d_\text{model}}$, and the position's row. At the padding there should be zeros.
-# ([Solution](../solutions/06_transformer.ipynb#solution-6-10))
+# ([Solution](../solutions/06_transformer.ipynb#solution-left-padding))
 # ```
 
 
@@ -1067,11 +1067,11 @@ def embed(ids: torch.Tensor, symbols: torch.Tensor, positions: torch.Tensor) -> 
     raise NotImplementedError
 
 
-check("6.10", embed)
+check("left_padding", embed)
 
 # %% [markdown]
 # ```{exercise} A norm on either side
-# :label: exercise-6-11
+# :label: exercise-sandwich-norm
 #
 # *Core, 15 minutes.* Post-norm and pre-norm are not the only places for a norm. In the **sandwich** {cite}`ding2021cogview`, each sublayer $f$ has one before
 # it and one behind it, and the free path stays free:
@@ -1081,7 +1081,7 @@ check("6.10", embed)
 # $$
 #
 # Run all sublayers in this way, one behind the other. As in a pre-norm model, a last norm follows the last of them. Layer norm is `F.layer_norm(x, x.shape[-1:])` here, without
-# gain and bias. ([Solution](../solutions/06_transformer.ipynb#solution-6-11))
+# gain and bias. ([Solution](../solutions/06_transformer.ipynb#solution-sandwich-norm))
 # ```
 
 
@@ -1091,11 +1091,11 @@ def sandwich(x: torch.Tensor, sublayers: list) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("6.11", sandwich)
+check("sandwich_norm", sandwich)
 
 # %% [markdown]
 # ```{exercise} A gate in the feed-forward layer
-# :label: exercise-6-12
+# :label: exercise-swiglu
 #
 # *Core, 10 minutes.* Day 3's gates have come back {cite}`shazeer2020glu`. In a **SwiGLU** layer, one product of $x$ goes through
 # $\operatorname{SiLU}(u) = u\,\sigma(u)$ and multiplies a second one, number by number:
@@ -1106,7 +1106,7 @@ check("6.11", sandwich)
 #
 # Write it. That makes three matrices where there were two. How wide may it be inside, if it is to have as many weights as
 # a plain layer with a width of 3072?
-# ([Solution](../solutions/06_transformer.ipynb#solution-6-12))
+# ([Solution](../solutions/06_transformer.ipynb#solution-swiglu))
 # ```
 
 
@@ -1116,30 +1116,30 @@ def swiglu(x, W_gate, W_up, W_down) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("6.12", swiglu)
+check("swiglu", swiglu)
 
 # %% [markdown]
 # ```{exercise} Predict: when all pairs cost most
-# :label: exercise-6-13
+# :label: exercise-pairs-against-feed-forward
 #
 # *Core, 5 minutes.* A block has the width 512 and a feed-forward layer of 2048. Short texts cost little attention. At which length $T$ do the two products with **all pairs** (the scores,
 # and the weighted values; without the projections) cost as many operations as the feed-forward layer?
-# ([Solution](../solutions/06_transformer.ipynb#solution-6-13))
+# ([Solution](../solutions/06_transformer.ipynb#solution-pairs-against-feed-forward))
 # ```
 
 # %%
 my_length = None
 
-check("6.13", my_length)
+check("pairs_against_feed_forward", my_length)
 
 # %% [markdown]
 # ```{exercise} An encoder and a decoder in one mask
-# :label: exercise-6-14
+# :label: exercise-prefix-mask
 #
 # *Core, 15 minutes.* A source and its target can stand in one sequence, and one stack reads both. In a **prefix** model {cite}`raffel2020exploring` the first symbols, as many as
 # `prefixes` says, are given: everyone may see all of them, as in an encoder. Behind them everyone sees what came before, and itself, as in a decoder. Nobody
 # sees padding. Make the mask. What padded queries see doesn't matter to anyone; give them what the rule gives.
-# ([Solution](../solutions/06_transformer.ipynb#solution-6-14))
+# ([Solution](../solutions/06_transformer.ipynb#solution-prefix-mask))
 # ```
 
 
@@ -1152,11 +1152,11 @@ def prefix_mask(prefixes: torch.Tensor, lengths: torch.Tensor, T: int) -> torch.
     raise NotImplementedError
 
 
-check("6.14", prefix_mask)
+check("prefix_mask", prefix_mask)
 
 # %% [markdown]
 # ```{exercise} A loss that can reach 0
-# :label: exercise-6-15
+# :label: exercise-smoothed-divergence
 #
 # *Core, 20 minutes.* With smoothed labels, the cross-entropy of a perfect model is not 0. The Kullback–Leibler divergence
 # $\sum_k q(k) \log \frac{q(k)}{p(k)}$ is: it is what is left when the label's own entropy is subtracted. And the share $s$ need not be spread
@@ -1167,7 +1167,7 @@ check("6.14", prefix_mask)
 # $$
 #
 # Let $u$ be how often each symbol stands in the training text. Return the mean divergence of all symbols that are real. In the formula, $0 \log 0 = 0$.
-# ([Solution](../solutions/06_transformer.ipynb#solution-6-15))
+# ([Solution](../solutions/06_transformer.ipynb#solution-smoothed-divergence))
 # ```
 
 
@@ -1181,16 +1181,16 @@ def smoothed_divergence(logits, target, real, prior, smoothing: float) -> torch.
     raise NotImplementedError
 
 
-check("6.15", smoothed_divergence)
+check("smoothed_divergence", smoothed_divergence)
 
 # %% [markdown]
 # ```{exercise} Up in a line, down in a wave
-# :label: exercise-6-16
+# :label: exercise-cosine-schedule
 #
 # *Core, 10 minutes.* The paper's learning rate falls as $1/\sqrt{\text{step}}$, for ever. Where the number of steps is known, a cosine is more usual
 # {cite}`loshchilov2017sgdr`. The rate rises in a line to `peak`, which it has at step `warmup`. From there half a cosine wave takes it down to `floor`, which it has at step `total` and keeps. Steps
 # count from 1, and the line begins with 0 at the step **before** the first.
-# ([Solution](../solutions/06_transformer.ipynb#solution-6-16))
+# ([Solution](../solutions/06_transformer.ipynb#solution-cosine-schedule))
 # ```
 
 
@@ -1200,16 +1200,16 @@ def rate(step: int, peak: float, warmup: int, total: int, floor: float) -> float
     raise NotImplementedError
 
 
-check("6.16", rate)
+check("cosine_schedule", rate)
 
 # %% [markdown]
 # ```{exercise} Backwards through a norm
-# :label: exercise-6-17
+# :label: exercise-layer-norm-gradient
 #
 # *Stretch, 25 minutes.* Layer norm is $y = g \odot \hat x + b$, with $\hat x = (x - \mu)/\sqrt{\sigma^2 + \varepsilon}$. Given the gradient of the loss by $y$,
 # work out those by $x$, $g$ and $b$, with a pencil first, then as formulas: the check switches autograd off. Each number of $x$ acts in three ways: by itself, through $\mu$, and through $\sigma$. Then say why the gradient by
 # $x$ sums to 0 over the width.
-# ([Solution](../solutions/06_transformer.ipynb#solution-6-17))
+# ([Solution](../solutions/06_transformer.ipynb#solution-layer-norm-gradient))
 # ```
 
 
@@ -1222,16 +1222,16 @@ def layer_norm_gradient(x, gain, eps: float, grad_y) -> tuple:
     raise NotImplementedError
 
 
-check("6.17", layer_norm_gradient)
+check("layer_norm_gradient", layer_norm_gradient)
 
 # %% [markdown]
 # ```{exercise} Average over time
-# :label: exercise-6-18
+# :label: exercise-checkpoint-average
 #
 # *Research, 45 minutes.* The paper's models are the mean of their last checkpoints {cite}`vaswani2017attention`. Write this mean, parameter by parameter, of the
 # last few in a list that begins with the oldest. Then train a small `DecoderOnly` on the texts of the next cell (here 0 is a symbol like the others, no PAD: take `F.cross_entropy`, and leave out what can't be known, the first two symbols; 16 texts of 24 symbols per step, 400 steps), at a constant rate of 0.01 and with fresh texts at each
 # step. Save its parameters every 10 steps. How far above the texts' own surprise is the loss of the newest, of the mean of the last five, of the mean of all? Is the mean's loss the mean of the losses? Say why it helps, and when it
-# does not. ([Solution](../solutions/06_transformer.ipynb#solution-6-18))
+# does not. ([Solution](../solutions/06_transformer.ipynb#solution-checkpoint-average))
 # ```
 
 
@@ -1241,7 +1241,7 @@ def average(checkpoints: list[list[torch.Tensor]], last: int) -> list[torch.Tens
     raise NotImplementedError
 
 
-check("6.18", average)
+check("checkpoint_average", average)
 
 # %% [markdown]
 # These are the texts. Each symbol depends on the one two places before it, and on nothing else, so no model can do better than their surprise.

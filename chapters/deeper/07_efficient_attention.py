@@ -1132,13 +1132,13 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} A band
-# :label: exercise-7-11
+# :label: exercise-banded-weights
 #
 # *Core, 20 minutes.* The lesson computes its window in blocks. There is another way: a causal window's weights are a
 # **band**, one row of `window + 1` numbers for each query, and it can be stored as one. Column $j$ belongs to key
 # $t - \text{window} + j$, so that the last column is the position itself. Where there is no such key, the weight is 0.
 # `F.pad` and `Tensor.unfold` give each query its keys, without a tensor (T, T). (The check sees only your numbers.)
-# ([Solution](../solutions/07_efficient_attention.ipynb#solution-7-11))
+# ([Solution](../solutions/07_efficient_attention.ipynb#solution-banded-weights))
 # ```
 
 
@@ -1148,16 +1148,16 @@ def band_weights(query: torch.Tensor, key: torch.Tensor, window: int) -> torch.T
     raise NotImplementedError
 
 
-check("7.11", band_weights)
+check("banded_weights", band_weights)
 
 # %% [markdown]
 # ```{exercise} Keys in short
-# :label: exercise-7-12
+# :label: exercise-pooled-keys
 #
 # *Core, 15 minutes.* The Linformer learns how to mix positions. The plainest mixture is learned by nobody: the **mean** of each block of `size`
 # neighbours, of its keys and of its values. Attend to these means, each of which counts as one key, with scores scaled as always.
 # Leave padding out of the means; a block that is all padding gets the weight 0.
-# ([Solution](../solutions/07_efficient_attention.ipynb#solution-7-12))
+# ([Solution](../solutions/07_efficient_attention.ipynb#solution-pooled-keys))
 # ```
 
 
@@ -1171,11 +1171,11 @@ def pooled_attention(query, key, value, key_mask, size: int) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("7.12", pooled_attention)
+check("pooled_keys", pooled_attention)
 
 # %% [markdown]
 # ```{exercise} A state that forgets
-# :label: exercise-7-13
+# :label: exercise-retention
 #
 # *Core, 20 minutes.* Linear attention adds up all keys that ever came. Retention {cite}`sun2023retentive` lets them fade: a key that lies $n$
 # positions back counts $\gamma^n$ times, and each head has a $\gamma$ of its own. With the normaliser of this page,
@@ -1185,7 +1185,7 @@ check("7.12", pooled_attention)
 # $$
 #
 # Write it in the form that you like: step by step, or all pairs at once. $\gamma$ may be 0 or 1 ($0^0 = 1$), and a text long. Then say how
-# the other one goes. ([Solution](../solutions/07_efficient_attention.ipynb#solution-7-13))
+# the other one goes. ([Solution](../solutions/07_efficient_attention.ipynb#solution-retention))
 # ```
 
 
@@ -1198,11 +1198,11 @@ def forgetting_attention(phi_q, phi_k, value, gamma) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("7.13", forgetting_attention)
+check("retention", forgetting_attention)
 
 # %% [markdown]
 # ```{exercise} Features on both sides
-# :label: exercise-7-14
+# :label: exercise-two-sided-features
 #
 # *Stretch, 25 minutes.* The Performer's paper has a second kind of positive features {cite}`choromanski2021rethinking`, which look along
 # each direction and against it:
@@ -1213,7 +1213,7 @@ check("7.13", forgetting_attention)
 #
 # Estimate softmax attention with them, for given directions, not causal: $\phi(q)^\top \phi(k)$ stands for $\exp(q^\top k / \sqrt{d_k})$.
 # It should also be right for keys so large that each feature, taken as it stands here, rounds to 0, and where one head has such keys and
-# another has not. ([Solution](../solutions/07_efficient_attention.ipynb#solution-7-14))
+# another has not. ([Solution](../solutions/07_efficient_attention.ipynb#solution-two-sided-features))
 # ```
 
 
@@ -1226,11 +1226,11 @@ def two_sided_attention(query, key, value, omega) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("7.14", two_sided_attention)
+check("two_sided_features", two_sided_attention)
 
 # %% [markdown]
 # ```{exercise} How sharp, without the weights
-# :label: exercise-7-15
+# :label: exercise-online-entropy
 #
 # *Stretch, 20 minutes.* The entropy of a query's weights tells how widely it looks: $-\sum_s p_s \log p_s$ with $p_s = e^{x_s - m} / \ell$.
 # With tiles the weights are never there at once. But
@@ -1244,7 +1244,7 @@ check("7.14", two_sided_attention)
 #
 # where $m$ is the largest of the scores $x_s$, since $\log p_s = x_s - m - \log \ell$. Walk along the scores in chunks, with $m$, $\ell$
 # and $r$ as running numbers, one of each for every row. Rows may lie a thousand apart, and so may the chunks of a row. (The check sees your
-# numbers, not your way: that no row of weights is ever whole is up to you.) ([Solution](../solutions/07_efficient_attention.ipynb#solution-7-15))
+# numbers, not your way: that no row of weights is ever whole is up to you.) ([Solution](../solutions/07_efficient_attention.ipynb#solution-online-entropy))
 # ```
 
 
@@ -1254,16 +1254,16 @@ def entropy(scores: torch.Tensor, chunk: int) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("7.15", entropy)
+check("online_entropy", entropy)
 
 # %% [markdown]
 # ```{exercise} Go on from a cache
-# :label: exercise-7-16
+# :label: exercise-cached-attention
 #
 # *Core, 20 minutes.* A layer of one head holds the keys and values of $S$ positions. Now $T$ further symbols come at once, as when a user types
 # the next question. Add to each the learned position that it stands at, make its query, key and value ($q = W_q x$, and so on), and
 # attend: to all that is held, and causally to each other, scaled as always. Return the keys and values for the next call, too. $S$ may be 0.
-# ([Solution](../solutions/07_efficient_attention.ipynb#solution-7-16))
+# ([Solution](../solutions/07_efficient_attention.ipynb#solution-cached-attention))
 # ```
 
 
@@ -1276,17 +1276,17 @@ def continue_with(x, keys, values, W_q, W_k, W_v, positions) -> tuple[torch.Tens
     raise NotImplementedError
 
 
-check("7.16", continue_with)
+check("cached_attention", continue_with)
 
 # %% [markdown]
 # ```{exercise} A ring
-# :label: exercise-7-17
+# :label: exercise-ring-buffer
 #
 # *Stretch, 25 minutes.* A causal window needs no longer memory than itself. So the cache can be a **ring** {cite}`jiang2023mistral`:
 # position $p$ stands in slot $p \bmod \text{slots}$, and takes the place of the one that was there. Put $T$ new keys into it, behind
 # `length` positions that this sequence has already had; $T$ may be more than there are slots. Say also which position each slot now holds,
 # and $-1$ where it holds none of this sequence, whatever the last sequence has left there. Return new tensors, and leave the old ones as
-# they are. ([Solution](../solutions/07_efficient_attention.ipynb#solution-7-17))
+# they are. ([Solution](../solutions/07_efficient_attention.ipynb#solution-ring-buffer))
 # ```
 
 
@@ -1299,11 +1299,11 @@ def put(buffer: torch.Tensor, length: int, new: torch.Tensor) -> tuple[torch.Ten
     raise NotImplementedError
 
 
-check("7.17", put)
+check("ring_buffer", put)
 
 # %% [markdown]
 # ```{exercise} Correct what is stored
-# :label: exercise-7-18
+# :label: exercise-delta-rule
 #
 # *Research, 45 minutes.* The state of linear attention is a memory to which each position adds. What was stored under a key before stays in
 # the sum. The **delta rule** {cite}`schlag2021linear` looks it up first, and adds only the difference:
@@ -1318,7 +1318,7 @@ check("7.17", put)
 # with $S_0 = 0$, keys of length 1, and no normaliser. Write it. Then measure what a state of $32 \times 32$ can hold. Store $n$ random keys
 # (of length 1) with random values, and ask for each of them: how often is the value that was stored the one that is nearest to what comes
 # back, by $n$? With the plain sum, the delta rule ($\beta = 1$), and softmax attention with sharp scores (32 times the dot product)? Then
-# store a *new* value under each of the keys, and ask again. ([Solution](../solutions/07_efficient_attention.ipynb#solution-7-18))
+# store a *new* value under each of the keys, and ask again. ([Solution](../solutions/07_efficient_attention.ipynb#solution-delta-rule))
 # ```
 
 
@@ -1331,4 +1331,4 @@ def delta_rule(query, key, value, beta) -> torch.Tensor:
     raise NotImplementedError
 
 
-check("7.18", delta_rule)
+check("delta_rule", delta_rule)

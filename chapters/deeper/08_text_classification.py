@@ -141,7 +141,7 @@ observe(
 
 # %% [markdown]
 # So `learn_merges_indexed` keeps two things up to date. For each pair it knows how often the pair is in the text, and which words hold it. For the words that a merge touches it takes
-# the old pairs away and adds the new ones (Exercise {ref}`exercise-8-8`). The winner comes from a heap: a count that changed is put in again, and the old one is thrown
+# the old pairs away and adds the new ones ({numref}`exercise-changed-counts`). The winner comes from a heap: a count that changed is put in again, and the old one is thrown
 # away when it comes to the top. The merges are the loop's, to the last one.
 
 # %% tags=["evidence"]
@@ -858,7 +858,7 @@ claim(
 # %% [markdown]
 # Does only this data set leak? Whenever examples come in families, a random split deals families out to both sides: frames of one film, pictures of one patient, several questions about one paragraph, days of one month, files of one project. So ask of every data set: what is here a family? (scikit-learn splits by group with `GroupKFold`.) Then measure the leak, as above, before you measure anything else.
 #
-# Exercise 8.10 asks for such a split.
+# {numref}`exercise-split-by-group` asks for such a split.
 
 # %% [markdown]
 # ## And with more text?
@@ -871,10 +871,10 @@ claim(
 # *55 minutes.* What remains to be written? Solutions are on [a page of their own](../solutions/08_text_classification.ipynb).
 #
 # ```{exercise} What a merge changes
-# :label: exercise-8-8
+# :label: exercise-changed-counts
 #
 # *Stretch, 20 minutes.* Counting all pairs anew for each merge is what makes the plain loops slow. By how much does each pair's count change when `pair` becomes `new`? Return a sorted list of (pair, change), for each pair whose count is another than before, and for no other. Mind words in which two merges are side by side. `replace_pair(word, pair, new)` replaces from left to right.
-# ([Solution](../solutions/08_text_classification.ipynb#solution-8-8))
+# ([Solution](../solutions/08_text_classification.ipynb#solution-changed-counts))
 # ```
 
 
@@ -884,14 +884,14 @@ def changed_counts(words, counts, pair, new):
     raise NotImplementedError
 
 
-check("8.8", changed_counts)
+check("changed_counts", changed_counts)
 
 # %% [markdown]
 # ```{exercise} A place that speaks for the text
-# :label: exercise-8-9
+# :label: exercise-cls-pooling
 #
 # *Core, 10 minutes.* Put the vector `cls` before each text, let all places attend to what is real, and return what became of `cls`. `attend(x, mask)` takes x (B, S, D) and a mask (B, 1, S), True where a place may be attended to.
-# ([Solution](../solutions/08_text_classification.ipynb#solution-8-9))
+# ([Solution](../solutions/08_text_classification.ipynb#solution-cls-pooling))
 # ```
 
 
@@ -901,14 +901,14 @@ def cls_pool(attend, x, lengths, cls):
     raise NotImplementedError
 
 
-check("8.9", cls_pool)
+check("cls_pooling", cls_pool)
 
 # %% [markdown]
 # ```{exercise} A split by group
-# :label: exercise-8-10
+# :label: exercise-split-by-group
 #
 # *Core, 15 minutes.* Say of each phrase whether it is for the test. A phrase belongs to the longest phrase, in words, that contains it word for word; of several as long, to the first in the list. Groups go to the test whole, in the order in which their longest phrases stand in the list, until at least `n_test` phrases are there.
-# ([Solution](../solutions/08_text_classification.ipynb#solution-8-10))
+# ([Solution](../solutions/08_text_classification.ipynb#solution-split-by-group))
 # ```
 
 
@@ -918,14 +918,14 @@ def goes_to_test(phrases: list[str], n_test: int) -> list[bool]:
     raise NotImplementedError
 
 
-check("8.10", goes_to_test)
+check("split_by_group", goes_to_test)
 
 # %% [markdown]
 # ```{exercise} Gradient times input
-# :label: exercise-8-11
+# :label: exercise-gradient-times-input
 #
 # *Core, 10 minutes.* Score each word by $x_t \cdot \partial z / \partial x_t$, where $z$ is the label's logit. The model takes embedded words (T, D) and gives logits (n_classes,).
-# ([Solution](../solutions/08_text_classification.ipynb#solution-8-11))
+# ([Solution](../solutions/08_text_classification.ipynb#solution-gradient-times-input))
 # ```
 
 
@@ -935,4 +935,4 @@ def gradient_times_input(model, x, label):
     raise NotImplementedError
 
 
-check("8.11", gradient_times_input)
+check("gradient_times_input", gradient_times_input)

@@ -619,7 +619,7 @@ note(ax, (11.25, 5.9), "W_in")
 plt.show()
 
 # %% [markdown]
-# Llama's rotary positions turn the first half of a head's numbers with the second (Exercise 5.17). So either the rows of $W_q$ and $W_k$ are put side by side when they are read, or the other pairs are turned. `load_llama` turns the other pairs, and Exercise 9.8 asks for the rows.
+# Llama's rotary positions turn the first half of a head's numbers with the second ({numref}`exercise-rotary-halves`). So either the rows of $W_q$ and $W_k$ are put side by side when they are read, or the other pairs are turned. `load_llama` turns the other pairs, and {numref}`exercise-neighbouring-pairs` asks for the rows.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The six rows of W_q that make one head: Llama's pairs, a with a, b with b, c with c, and the order in which `Rotary` finds the same pairs.", "name": "fig-halves"}, "image": {"alt": "Above, six cells a b c a' b' c' in one row; below, a a' b b' c c'. Arrows lead from each cell to its new place; the first and the last stay."}}
 ax = sheet(5.0)
@@ -710,10 +710,10 @@ for kind, load in (("gpt2", load_gpt2), ("llama", load_llama)):
 
 # %% [markdown]
 # ```{exercise} From halves to neighbours
-# :label: exercise-9-8
+# :label: exercise-neighbouring-pairs
 #
 # *Stretch, 12 minutes.* Reorder the rows of a published $W_q$ and $W_k$ so that the book's `Rotary`, which turns neighbours, makes the same scores. In each head, pair $i$ is $(i, i + d_k/2)$ in what is given, and $(2i, 2i + 1)$ in what you return. There may be fewer heads of keys than of queries.
-# ([Solution](../solutions/09_gpt.ipynb#solution-9-8))
+# ([Solution](../solutions/09_gpt.ipynb#solution-neighbouring-pairs))
 # ```
 
 
@@ -725,14 +725,14 @@ def neighbouring_pairs(
     raise NotImplementedError
 
 
-check("9.8", neighbouring_pairs)
+check("neighbouring_pairs", neighbouring_pairs)
 
 # %% [markdown]
 # ```{exercise} Three matrices out of one
-# :label: exercise-9-9
+# :label: exercise-c-attn
 #
 # *Core, 8 minutes.* GPT-2 computes `x @ weight + bias`, with a `weight` $(D, 3D)$, and cuts the result in thirds: queries, keys, values. Return $W_q, b_q, W_k, b_k, W_v, b_v$ for queries $W_q x + b_q$.
-# ([Solution](../solutions/09_gpt.ipynb#solution-9-9))
+# ([Solution](../solutions/09_gpt.ipynb#solution-c-attn))
 # ```
 
 
@@ -742,7 +742,7 @@ def from_c_attn(weight: torch.Tensor, bias: torch.Tensor) -> tuple[torch.Tensor,
     raise NotImplementedError
 
 
-check("9.9", from_c_attn)
+check("c_attn", from_c_attn)
 
 # %% [markdown]
 # (deeper-machines)=
@@ -884,10 +884,10 @@ table(
 
 # %% [markdown]
 # ```{exercise} The gradient of the whole batch
-# :label: exercise-9-10
+# :label: exercise-shard-gradients
 #
 # *Core, 7 minutes.* Each process has the gradients of its shard's mean loss. Return those of the mean loss over all examples, parameter by parameter. The shards may be of different sizes; a process that got no example has computed on a borrowed one, which must not count.
-# ([Solution](../solutions/09_gpt.ipynb#solution-9-10))
+# ([Solution](../solutions/09_gpt.ipynb#solution-shard-gradients))
 # ```
 
 
@@ -897,7 +897,7 @@ def whole_gradient(gradients, sizes):
     raise NotImplementedError
 
 
-check("9.10", whole_gradient)
+check("shard_gradients", whole_gradient)
 
 # %% [markdown]
 # (deeper-induction)=
@@ -928,10 +928,10 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} The prefix-matching score
-# :label: exercise-9-11
+# :label: exercise-prefix-matching
 #
 # *Core, 9 minutes.* Compute it for one head's maps. A position whose symbol was never there before has nothing to find, and doesn't count. Of several earlier places, the weights on what followed them are summed up.
-# ([Solution](../solutions/09_gpt.ipynb#solution-9-11))
+# ([Solution](../solutions/09_gpt.ipynb#solution-prefix-matching))
 # ```
 
 
@@ -941,7 +941,7 @@ def prefix_matching(weights, ids):
     raise NotImplementedError
 
 
-check("9.11", prefix_matching)
+check("prefix_matching", prefix_matching)
 
 # %% tags=["evidence"]
 heads = experiments.load("induction")

@@ -255,10 +255,10 @@ claim(
 
 # %% [markdown]
 # ```{exercise} Two questions about a pair
-# :label: exercise-10-7
+# :label: exercise-ordered-pair
 #
 # *Core, 10 minutes.* Make a pair as an encoder reads it: `BOS`, a part, `EOS`, a part, `EOS`, a type for each symbol, and the label. If the die is below 0.5, the second part follows the first. Otherwise `other` stands in its place ("next"), or the two are exchanged ("order").
-# ([Solution](../solutions/10_pretraining.ipynb#solution-10-7))
+# ([Solution](../solutions/10_pretraining.ipynb#solution-ordered-pair))
 # ```
 
 
@@ -270,7 +270,7 @@ def ordered_pair(
     raise NotImplementedError
 
 
-check("10.7", ordered_pair)
+check("ordered_pair", ordered_pair)
 
 # %% [markdown]
 # (deeper-spans)=
@@ -339,10 +339,10 @@ observe(
 
 # %% [markdown]
 # ```{exercise} Spans with sentinels
-# :label: exercise-10-8
+# :label: exercise-hide-spans
 #
 # *Core, 10 minutes.* Make the source and the target for given spans. The sentinels are a list of ids, in order, at least one more than there are spans: T5's own count down from 32,099. Words are ids as well, and can occur twice; and there may be no span.
-# ([Solution](../solutions/10_pretraining.ipynb#solution-10-8))
+# ([Solution](../solutions/10_pretraining.ipynb#solution-hide-spans))
 # ```
 
 
@@ -357,14 +357,14 @@ def hide_given_spans(
     raise NotImplementedError
 
 
-check("10.8", hide_given_spans)
+check("hide_spans", hide_given_spans)
 
 # %% [markdown]
 # ```{exercise} What the decoder reads
-# :label: exercise-10-9
+# :label: exercise-decoder-reads
 #
 # *Core, 8 minutes.* In training, a decoder reads the answer while it gives it. What does it read, and what is it to say at each place? Make both from targets of different lengths, padded behind their ends.
-# ([Solution](../solutions/10_pretraining.ipynb#solution-10-9))
+# ([Solution](../solutions/10_pretraining.ipynb#solution-decoder-reads))
 # ```
 
 
@@ -380,7 +380,7 @@ def decoder_reads(
     raise NotImplementedError
 
 
-check("10.9", decoder_reads)
+check("decoder_reads", decoder_reads)
 
 # %% [markdown]
 # (deeper-families)=
@@ -641,10 +641,10 @@ claim(
 
 # %% [markdown]
 # ```{exercise} A change of low rank
-# :label: exercise-10-10
+# :label: exercise-lora
 #
 # *Core, 8 minutes.* Write what a layer with LoRA says, and the one weight that says the same after training.
-# ([Solution](../solutions/10_pretraining.ipynb#solution-10-10))
+# ([Solution](../solutions/10_pretraining.ipynb#solution-lora))
 # ```
 
 
@@ -657,7 +657,7 @@ def lora_layer(x, W, A, B, alpha):
     raise NotImplementedError
 
 
-check("10.10", lora_layer)
+check("lora", lora_layer)
 
 # %% [markdown]
 # (deeper-distilled)=
@@ -769,7 +769,7 @@ observe(
 )
 
 # %% [markdown]
-# So with 100 labels, 400 steps are enough with one of its teacher's gifts, weights or lessons. In 1,900 steps, as many as teacher and student took together, it needs none. A teacher saves reading, where it is there already; that a student learns more from it than from the text, this experiment doesn't show. [Exercise 10.6](../10_pretraining.ipynb#exercise-10-6) is about the third loss.
+# So with 100 labels, 400 steps are enough with one of its teacher's gifts, weights or lessons. In 1,900 steps, as many as teacher and student took together, it needs none. A teacher saves reading, where it is there already; that a student learns more from it than from the text, this experiment doesn't show. {numref}`exercise-cosine` is about the third loss.
 
 # %% [markdown]
 # (deeper-shared)=
@@ -870,10 +870,10 @@ observe(
 
 # %% [markdown]
 # ```{exercise} A shared layer's gradient
-# :label: exercise-10-11
+# :label: exercise-shared-gradient
 #
 # *Stretch, 12 minutes.* Each of $n$ layers returns $h + \tanh(h W^\top)$, and all share $W$. Return the gradient with respect to $W$ of the sum of $y \odot g$, where $y$ is the output of the last layer and $g$ the gradient that arrives there. Use autograd, or do it by hand.
-# ([Solution](../solutions/10_pretraining.ipynb#solution-10-11))
+# ([Solution](../solutions/10_pretraining.ipynb#solution-shared-gradient))
 # ```
 
 
@@ -885,7 +885,7 @@ def shared_gradient(
     raise NotImplementedError
 
 
-check("10.11", shared_gradient)
+check("shared_gradient", shared_gradient)
 
 # %% [markdown]
 # (deeper-int8)=
@@ -978,10 +978,10 @@ observe(
 
 # %% [markdown]
 # ```{exercise} Rows in int8
-# :label: exercise-10-12
+# :label: exercise-int8-rows
 #
 # *Core, 10 minutes.* Round a weight, row by row, with `torch.round`. What is the scale of a row of zeros?
-# ([Solution](../solutions/10_pretraining.ipynb#solution-10-12))
+# ([Solution](../solutions/10_pretraining.ipynb#solution-int8-rows))
 # ```
 
 
@@ -994,7 +994,7 @@ def int8_rows(W):
     raise NotImplementedError
 
 
-check("10.12", int8_rows)
+check("int8_rows", int8_rows)
 
 # %% [markdown]
 # (deeper-pruned)=
@@ -1114,10 +1114,10 @@ observe(
 
 # %% [markdown]
 # ```{exercise} The importance of heads
-# :label: exercise-10-13
+# :label: exercise-importance
 #
 # *Stretch, 10 minutes.* You have what each head says, and the gradient of each text's loss by it. What is the slope of a gate, and what the importance of a head?
-# ([Solution](../solutions/10_pretraining.ipynb#solution-10-13))
+# ([Solution](../solutions/10_pretraining.ipynb#solution-importance))
 # ```
 
 
@@ -1130,7 +1130,7 @@ def importance(contexts, gradients):
     raise NotImplementedError
 
 
-check("10.13", importance)
+check("importance", importance)
 
 # %% [markdown]
 # (deeper-published)=
@@ -1303,7 +1303,7 @@ plt.show()
 
 # %% [markdown]
 # ```{exercise} A bucket for each distance
-# :label: exercise-10-14
+# :label: exercise-relative-buckets
 #
 # *Stretch, 12 minutes.* Write the function that gives the buckets of T5's encoder. Half of the `n_buckets`, $n$, are for what is behind or at the query, the other $n$ for what is ahead. Of each side, the first $n / 2$ (rounded down) hold one distance each: 0, 1, 2 … From $i = n/2$ on, bucket $i$ begins at
 #
@@ -1311,7 +1311,7 @@ plt.show()
 # \frac{n}{2} \left(\frac{2 \, d_\text{max}}{n}\right)^{(i - n/2)\,/\,(n - n/2)},
 # $$
 #
-# where $d_\text{max}$ is `max_distance`, and the last one has no end. ([Solution](../solutions/10_pretraining.ipynb#solution-10-14))
+# where $d_\text{max}$ is `max_distance`, and the last one has no end. ([Solution](../solutions/10_pretraining.ipynb#solution-relative-buckets))
 # ```
 
 
@@ -1321,7 +1321,7 @@ def buckets(behind: torch.Tensor, n_buckets: int, max_distance: int) -> torch.Te
     raise NotImplementedError
 
 
-check("10.14", buckets)
+check("relative_buckets", buckets)
 
 # %% [markdown]
 # **The real ones.** Put folders `bert`, `distilbert`, `albert` or `t5`, with the files as they are published, into a folder that `BOOK_DATA` names. `read_pieces` reads the tokenizer, too.

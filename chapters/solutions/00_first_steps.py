@@ -9,8 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 0
 #
-# Exercises 0.1 to 0.4 are those of [First steps](../00_first_steps.ipynb), 0.5 and 0.6 those of its [deeper page](../deeper/00_first_steps.ipynb).
-# Yours may look quite different, and be right as well: the check decides.
+# To the exercises of [First steps](../00_first_steps.ipynb), then to those of its [deeper page](../deeper/00_first_steps.ipynb). Yours may look quite different, and be right as well: the check decides.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -20,8 +19,8 @@ from torch.nn import functional as F
 from utils.exercises.first_steps import check
 
 # %% [markdown]
-# (solution-0-1)=
-# ## 0.1 A step downhill
+# (solution-gradient-step)=
+# ## A step downhill
 #
 # The scores, the loss, its slopes, and a step against them. `clone` makes numbers of our own, so that those that were given stay as they are, and
 # `requires_grad_` says that autograd should follow them. The new numbers are made of `W.detach()`: a step is no part of the model, and the next one
@@ -36,7 +35,7 @@ def step(W, b, x, labels, learning_rate):
     return W.detach() - learning_rate * slope_W, b.detach() - learning_rate * slope_b
 
 
-step = check("0.1", step)
+step = check("gradient_step", step)
 
 # %% [markdown]
 # It works without autograd, too. The slope at the scores is what was said, minus what should have been said, divided by the number of digits. Times
@@ -57,8 +56,8 @@ for mine, formula in zip(step(*task), by_the_error(*task)):
 print("both steps lead to the same place")
 
 # %% [markdown]
-# (solution-0-2)=
-# ## 0.2 Cross-entropy from logits
+# (solution-cross-entropy)=
+# ## Cross-entropy from logits
 #
 # If the same number $m$ is taken from all logits of a row, then $e^{z_k - m} = e^{z_k} e^{-m}$, and
 # the factor $e^{-m}$ stands above and below the line of the softmax: it cancels. So we may take
@@ -86,12 +85,12 @@ def cross_entropy(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     return -log_p[torch.arange(len(labels)), labels].mean()
 
 
-cross_entropy = check("0.2", cross_entropy)
+cross_entropy = check("cross_entropy", cross_entropy)
 
 # %% [markdown]
 # `keepdim=True` keeps the axis that was summed, with size 1: (B, 1) is stretched over the classes,
 # as it should be. Without it the shape is (B,), and broadcasting would lay it along the classes,
-# which is exercise 0.3 again. The last line picks, from row $i$, column $y_i$.
+# which is {numref}`exercise-silent-shape` again. The last line picks, from row $i$, column $y_i$.
 #
 # With a logit of 1000, here are the two ways in which the obvious formula breaks:
 
@@ -109,8 +108,8 @@ print("our loss for class 1: ", cross_entropy(large, torch.tensor([1])).item())
 # and why a model in this book has no softmax at its end.
 
 # %% [markdown]
-# (solution-0-3)=
-# ## 0.3 A shape that fits by accident
+# (solution-silent-shape)=
+# ## A shape that fits by accident
 #
 # Write the shapes above each other, aligned at the right end:
 #
@@ -125,7 +124,7 @@ print("our loss for class 1: ", cross_entropy(large, torch.tensor([1])).item())
 
 # %%
 prediction = 32 * 32
-check("0.3", prediction)
+check("silent_shape", prediction)
 
 # %% [markdown]
 # How bad is that? Take predictions that are all perfect. Their error should be 0.
@@ -153,8 +152,8 @@ print(f"mean of the targets {target.mean():.1f}")
 # habit: before a subtraction, know both shapes, or assert them.
 
 # %% [markdown]
-# (solution-0-4)=
-# ## 0.4 An honest count
+# (solution-honest-count)=
+# ## An honest count
 #
 # Count what is right, count how many there are, and divide at the very end. The mean of the
 # batches' accuracies is something else: it gives the few examples of the last batch as much to say
@@ -171,7 +170,7 @@ def accuracy_over(batches: list[tuple[torch.Tensor, torch.Tensor]]) -> float:
     return right / sum(len(labels) for _, labels in batches)
 
 
-check("0.4", accuracy_over)
+check("honest_count", accuracy_over)
 
 # %% [markdown]
 # How much does it matter? In the lesson there were 1221 digits in batches of 64, the last one with
@@ -191,8 +190,8 @@ for name, result in [("of all examples", share), ("mean over the batches", mean_
 # One error in 1221 looks like twelve. `fit` and `evaluate` count each example once.
 
 # %% [markdown]
-# (solution-0-5)=
-# ## 0.5 Two roads back
+# (solution-two-roads-back)=
+# ## Two roads back
 #
 # Forwards: $z = wx + b$, then $h = \max(z, 0)$, $\hat y = wh$ and $L = (\hat y - y)^2$. Backwards,
 # from the right:
@@ -216,7 +215,7 @@ def backward(x: float, w: float, b: float, y: float) -> tuple[float, float]:
     return e * h + dz * x, dz  # the two roads to w add up
 
 
-check("0.5", backward)
+check("two_roads_back", backward)
 
 # %% [markdown]
 # Autograd walks the same roads. A case with an open gate, and one with a closed one:
@@ -233,8 +232,8 @@ for x in (3.0, -3.0):
 # whose gate is closed for *every* example is called dead.
 
 # %% [markdown]
-# (solution-0-6)=
-# ## 0.6 A ball, not a walker
+# (solution-momentum)=
+# ## A ball, not a walker
 #
 # The four steps of the lesson's loop are all here. `torch.autograd.grad` returns the gradient
 # instead of adding it to `.grad`, so there is nothing to forget. The update stands under
@@ -266,7 +265,7 @@ def train_with_momentum(
     return W.detach()
 
 
-check("0.6", train_with_momentum)
+check("momentum", train_with_momentum)
 
 # %% [markdown]
 # This is what `torch.optim.SGD(..., momentum=...)` does, so we compare.

@@ -9,8 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 1
 #
-# Exercises 1.1 to 1.9 are those of [The convolutional network](../01_convolution.ipynb), 1.10 to 1.15 those of its [deeper page](../deeper/01_convolution.ipynb). There is more than one
-# right way. What counts is that the check passes and that you can say why.
+# To the exercises of [The convolutional network](../01_convolution.ipynb), then to those of its [deeper page](../deeper/01_convolution.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -29,8 +28,8 @@ from utils.training.loop import fit
 from utils.training.metrics import mean_and_spread
 
 # %% [markdown]
-# (solution-1-1)=
-# ## 1.1 One place
+# (solution-one-place)=
+# ## One place
 #
 # The window and a kernel have the same shape, so each number has its partner: multiply, and sum over channels, rows and columns. `einsum` says it in letters. Flattened, it is yesterday's
 # $xW^\top + b$: at one place, a convolution is a dense layer that sees only the window.
@@ -41,11 +40,11 @@ def at_one_place(window, w, b):
     return window.flatten(1) @ w.flatten(1).T + b
 
 
-at_one_place = check("1.1", at_one_place)
+at_one_place = check("one_place", at_one_place)
 
 # %% [markdown]
-# (solution-1-2)=
-# ## 1.2 Everywhere
+# (solution-everywhere)=
+# ## Everywhere
 #
 # With loops: `range(0, H - K + 1, stride)` has all the rows in which a kernel can begin, and its length is the height of the map. The places are stacked behind the channels, and their axis is cut into rows
 # and columns.
@@ -59,17 +58,17 @@ def conv2d(x, w, b, stride=1, padding=0):
     return torch.stack(y, dim=2).unflatten(2, (len(rows), len(columns)))
 
 
-conv2d = check("1.2", conv2d)
+conv2d = check("everywhere", conv2d)
 
 # %% [markdown]
 # The book's own takes all windows at once. Its letters are those of the equation: `unfold` makes the axes `i`, `j`, `u` and `v`.
 
 # %%
-check.show_reference("1.2")
+check.show_reference("everywhere")
 
 # %% [markdown]
-# (solution-1-3)=
-# ## 1.3 The strongest answer
+# (solution-max-pooling)=
+# ## The strongest answer
 #
 # Windows that lie side by side are an `unfold` with step K, which drops what is left by itself. The largest is taken over the two axes of the window, and compared with nothing else.
 
@@ -79,11 +78,11 @@ def max_pool2d(x, K):
     return x.unfold(2, K, K).unfold(3, K, K).amax(dim=(-2, -1))
 
 
-max_pool2d = check("1.3", max_pool2d)
+max_pool2d = check("max_pooling", max_pool2d)
 
 # %% [markdown]
-# (solution-1-4)=
-# ## 1.4 A road around
+# (solution-residual-block)=
+# ## A road around
 #
 # The sum has to fit, so both convolutions keep the size and the number of channels. The last ReLU comes after the sum.
 
@@ -94,11 +93,11 @@ def residual_block(x, w1, b1, w2, b2):
     return (x + f).relu()
 
 
-residual_block = check("1.4", residual_block)
+residual_block = check("residual_block", residual_block)
 
 # %% [markdown]
-# (solution-1-5)=
-# ## 1.5 Keep the size
+# (solution-same-padding)=
+# ## Keep the size
 #
 # A dilated kernel reaches over $d(K-1)+1$ pixels, so $d(K-1)$ places are missing. Half of them go to
 # each side.
@@ -110,11 +109,11 @@ def same_padding(kernel_size: int, dilation: int) -> int:
 
 
 assert conv_output_size(17, 7, padding=same_padding(7, 3), dilation=3) == 17
-check("1.5", same_padding)
+check("same_padding", same_padding)
 
 # %% [markdown]
-# (solution-1-6)=
-# ## 1.6 Count before you build
+# (solution-convolution-parameters)=
+# ## Count before you build
 #
 # Each of the 16 kernels is 3 channels deep and 5×5 wide, and has one bias. The size of the picture does
 # not matter.
@@ -122,11 +121,11 @@ check("1.5", same_padding)
 # %%
 my_count = 16 * (3 * 5 * 5 + 1)
 print(my_count)
-check("1.6", my_count)
+check("convolution_parameters", my_count)
 
 # %% [markdown]
-# (solution-1-7)=
-# ## 1.7 Predict: shuffled pixels
+# (solution-shuffled-pixels)=
+# ## Predict: shuffled pixels
 #
 # A dense layer doesn't know which pixels are neighbours, so a shuffle changes nothing for it. A kernel that
 # looks at neighbours sees unrelated pixels. The stored experiment `shuffled` has trained both kinds of
@@ -149,7 +148,7 @@ table(
 )
 
 # %%
-check("1.7", "convolutional")
+check("shuffled_pixels", "convolutional")
 
 # %% [markdown]
 # The effect is no larger than the spread of the seeds, so a single training could show nothing, or the opposite. A wrong assumption costs, but here it does not ruin: at 8×8 pixels, three
@@ -172,8 +171,8 @@ observe(
 )
 
 # %% [markdown]
-# (solution-1-8)=
-# ## 1.8 How deep must it be?
+# (solution-receptive-field)=
+# ## How deep must it be?
 #
 # Each layer adds $d(K-1)$. Without dilation that takes $(n-1)/(K-1)$ layers, rounded up. With doubling dilations the sum is
 # $(2^L-1)(K-1)$, so $L$ grows with the logarithm. Adding up in a loop avoids all questions of rounding.
@@ -189,11 +188,11 @@ def layers_needed(length: int, kernel_size: int, doubling: bool) -> int:
 
 
 print(layers_needed(1000, 3, doubling=False), layers_needed(1000, 3, doubling=True))
-check("1.8", layers_needed)
+check("receptive_field", layers_needed)
 
 # %% [markdown]
-# (solution-1-9)=
-# ## 1.9 Predict: what moves along
+# (solution-strided-equivariance)=
+# ## Predict: what moves along
 #
 # One step of the second map is as wide as the product of the strides. A picture that moves by less
 # falls between its places.
@@ -216,11 +215,11 @@ def moves_along(move: int) -> bool:
 [move for move in range(1, 9) if moves_along(move)]
 
 # %%
-check("1.9", 4)
+check("strided_equivariance", 4)
 
 # %% [markdown]
-# (solution-1-10)=
-# ## 1.10 Convolution over time
+# (solution-convolution-over-time)=
+# ## Convolution over time
 #
 # `unfold` gives all windows as a view, and `einsum` says in letters which axes meet: the sum runs over channels `c` and places `k` in
 # the kernel.
@@ -232,11 +231,11 @@ def conv1d(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, stride: in
     return torch.einsum("bctk,ock->bot", windows, weight) + bias[:, None]
 
 
-check("1.10", conv1d)
+check("convolution_over_time", conv1d)
 
 # %% [markdown]
-# (solution-1-11)=
-# ## 1.11 A kernel for each channel
+# (solution-depthwise-convolution)=
+# ## A kernel for each channel
 #
 # The same letters, but the channel `c` is on both sides of the arrow: it is not summed. The layer has $C K^2$ weights,
 # where an ordinary convolution from C to C channels has $C^2 K^2$.
@@ -249,11 +248,11 @@ def depthwise_conv2d(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     return torch.einsum("bchwuv,cuv->bchw", windows, weight)
 
 
-check("1.11", depthwise_conv2d)
+check("depthwise_convolution", depthwise_conv2d)
 
 # %% [markdown]
-# (solution-1-12)=
-# ## 1.12 The smallest of each window
+# (solution-min-pooling)=
+# ## The smallest of each window
 #
 # This one overlaps and has padding, so it takes the book's `max_pool2d`. The smallest of some numbers is minus the largest of their negatives. The padding comes out right by itself: $-\infty$ becomes
 # $+\infty$, which never wins a minimum.
@@ -264,11 +263,11 @@ def min_pool2d(x: torch.Tensor, kernel_size: int, stride: int, padding: int) -> 
     return -convolution.max_pool2d(-x, kernel_size, stride, padding)
 
 
-check("1.12", min_pool2d)
+check("min_pooling", min_pool2d)
 
 # %% [markdown]
-# (solution-1-13)=
-# ## 1.13 Fold the normalisation away
+# (solution-batch-norm-folding)=
+# ## Fold the normalisation away
 #
 # In evaluation mode, the layer gives $\gamma\,(y - \mu)/\sqrt{\sigma^2 + \varepsilon} + \beta$ with fixed numbers.
 # Put $y = w * x + b$ in, and sort. The factor $\gamma/\sqrt{\sigma^2 + \varepsilon}$ goes to the
@@ -281,11 +280,11 @@ def fold_batch_norm(weight, bias, mean, var, gamma, beta, eps):
     return weight * scale[:, None, None, None], (bias - mean) * scale + beta
 
 
-check("1.13", fold_batch_norm)
+check("batch_norm_folding", fold_batch_norm)
 
 # %% [markdown]
-# (solution-1-14)=
-# ## 1.14 The kernel's gradient
+# (solution-weight-gradient)=
+# ## The kernel's gradient
 #
 # The weight $w_{o,c,u,v}$ meets the pixel $x_{c,i+u,j+v}$ wherever the kernel stands, so by the chain rule
 #
@@ -302,11 +301,11 @@ def weight_gradient(x: torch.Tensor, grad_y: torch.Tensor) -> torch.Tensor:
     return torch.einsum("bcuvij,boij->ocuv", windows, grad_y)
 
 
-check("1.14", weight_gradient)
+check("weight_gradient", weight_gradient)
 
 # %% [markdown]
-# (solution-1-15)=
-# ## 1.15 Blur before you jump
+# (solution-blur-pooling)=
+# ## Blur before you jump
 
 
 # %%
@@ -317,7 +316,7 @@ def blur_pool(x: torch.Tensor) -> torch.Tensor:
     return F.conv2d(padded, kernel, stride=2, groups=x.shape[1])
 
 
-check("1.15", blur_pool)
+check("blur_pooling", blur_pool)
 
 # %% [markdown]
 # Now the measurement. Two networks are trained alike, without augmentation, over three seeds: one with max pooling

@@ -9,9 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 2
 #
-# Exercises 2.1 to 2.9 are those of [The recurrent network](../02_recurrent.ipynb), 2.10 to 2.16 those of its
-# [deeper page](../deeper/02_recurrent.ipynb). There is more than one right way. What counts is that the check passes and that you can say
-# why.
+# To the exercises of [The recurrent network](../02_recurrent.ipynb), then to those of its [deeper page](../deeper/02_recurrent.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -26,8 +24,8 @@ from utils.recurrent import RNN, LanguageModel
 from utils.show.display import observe, table
 
 # %% [markdown]
-# (solution-2-1)=
-# ## 2.1 One step
+# (solution-one-step)=
+# ## One step
 #
 # The equation, with rows for columns: each sequence of the batch is a row, and a row multiplies a transposed matrix from the left. The bias is added to each row.
 
@@ -37,11 +35,11 @@ def step(x_t, h, W_x, W_h, b):
     return torch.tanh(x_t @ W_x.T + h @ W_h.T + b)
 
 
-step = check("2.1", step)
+step = check("one_step", step)
 
 # %% [markdown]
-# (solution-2-2)=
-# ## 2.2 The loop
+# (solution-whole-sequence)=
+# ## The loop
 #
 # `new_zeros` gives zeros of the input's type. The states are kept in a list, since writing into a tensor that autograd still needs would break the way back.
 
@@ -55,11 +53,11 @@ def read(x, W_x, W_h, b):
     return torch.stack(states, dim=1)
 
 
-read = check("2.2", read)
+read = check("whole_sequence", read)
 
 # %% [markdown]
-# (solution-2-3)=
-# ## 2.3 Back through time
+# (solution-backpropagation-through-time)=
+# ## Back through time
 #
 # From the last step to the first. `later` is what the step behind has sent back; it is zero behind the last one. A state is a row here, so $W_h^\top \delta$ of a column becomes $\delta\, W_h$ of a row. The product of
 # $\delta^\top$ with the states before the step sums over the batch.
@@ -76,7 +74,7 @@ def back_through_time(states, grad_h, W_h):
     return torch.stack(deltas[::-1], dim=1), grad_W_h
 
 
-back_through_time = check("2.3", back_through_time)
+back_through_time = check("backpropagation_through_time", back_through_time)
 
 # %% [markdown]
 # Autograd finds the same for the layer in `utils`.
@@ -90,8 +88,8 @@ _, ours = back_through_time(states, grad_h, layer.W_h.detach())
 print("largest difference below 1e-12:", (ours - layer.W_h.grad).abs().max().item() < 1e-12)
 
 # %% [markdown]
-# (solution-2-4)=
-# ## 2.4 Clip the whole
+# (solution-gradient-clipping)=
+# ## Clip the whole
 #
 # Squares add up over all tensors; then comes one root, and one factor for all. A gradient of zero makes the quotient infinite,
 # and the minimum with 1 takes care of that.
@@ -104,7 +102,7 @@ def clip(gradients: list[torch.Tensor], max_norm: float) -> list[torch.Tensor]:
     return [g * factor for g in gradients]
 
 
-clip = check("2.4", clip)
+clip = check("gradient_clipping", clip)
 
 # %% [markdown]
 # PyTorch's own function does the same in place, but for a millionth that it adds to the length.
@@ -117,8 +115,8 @@ nn.utils.clip_grad_norm_(layer.parameters(), max_norm=0.5)
 assert all(torch.allclose(g, p.grad, rtol=1e-4) for g, p in zip(ours, layer.parameters()))
 
 # %% [markdown]
-# (solution-2-5)=
-# ## 2.5 Count before you build
+# (solution-recurrent-parameters)=
+# ## Count before you build
 #
 # The embedding is a table of 50 rows of 16. The layer has $W_x$, $W_h$ and one bias. The output layer has
 # $W_y$ and a bias for each character.
@@ -128,15 +126,15 @@ my_count = 50 * 16 + (32 * 16 + 32 * 32 + 32) + (50 * 32 + 50)
 model = LanguageModel(vocab_size=50, d_model=16, layer=RNN(16, 32))
 assert my_count == sum(p.numel() for p in model.parameters())
 print(my_count)
-check("2.5", my_count)
+check("recurrent_parameters", my_count)
 
 # %% [markdown]
 # For a text of twice the length it is as many: the weights are shared over time. PyTorch's own `nn.RNN` has 32 numbers more.
 # It adds two biases where one would do.
 
 # %% [markdown]
-# (solution-2-6)=
-# ## 2.6 Predict: half sure, half lost
+# (solution-mean-surprise)=
+# ## Predict: half sure, half lost
 #
 # Perplexity averages the logarithms. The mean of $\log 2$ and $\log 8$ is $\log 4$: the geometric mean of
 # 2 and 8, not the arithmetic one. So the model hesitates, on average, between 4 characters.
@@ -144,17 +142,17 @@ check("2.5", my_count)
 # %%
 log_p = torch.tensor([1 / 2, 1 / 8]).log()
 print(f"{torch.exp(-log_p.mean()).item():.3f}")
-check("2.6", 4)
+check("mean_surprise", 4)
 
 # %% [markdown]
-# (solution-2-7)=
-# ## 2.7 Predict: out of reach
+# (solution-vanishing-gradient)=
+# ## Predict: out of reach
 #
 # $0.8^k$ falls below 1/1000 where $k > \log 1000 / \log 1.25$, and $k$ is a whole number.
 
 # %%
 print(f"{math.log(1000) / math.log(1.25):.2f}", f"{0.8**30:.6f}", f"{0.8**31:.6f}")
-check("2.7", 31)
+check("vanishing_gradient", 31)
 
 # %% [markdown]
 # At 64 steps the bound is below a millionth. Such a network, as long as its $W_h$ is like this, gets next to
@@ -165,8 +163,8 @@ check("2.7", 31)
 assert 0.8**64 < 1e-6
 
 # %% [markdown]
-# (solution-2-8)=
-# ## 2.8 Where does a sentence end?
+# (solution-bidirectional-states)=
+# ## Where does a sentence end?
 #
 # The forward layer ends at the last real token, the backward layer at position 0. Only the first hangs on
 # the lengths.
@@ -179,7 +177,7 @@ def both_ends(outputs: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
     return torch.cat([outputs[rows, lengths - 1, :N], outputs[:, 0, N:]], dim=1)
 
 
-check("2.8", both_ends)
+check("bidirectional_states", both_ends)
 
 # %% [markdown]
 # PyTorch's bidirectional layer has the same two states to offer, if it is told the lengths.
@@ -194,8 +192,8 @@ outputs, _ = nn.utils.rnn.pad_packed_sequence(outputs, batch_first=True)
 assert torch.equal(both_ends(outputs, lengths), torch.cat([h_n[0], h_n[1]], dim=1))
 
 # %% [markdown]
-# (solution-2-9)=
-# ## 2.9 Where to cut
+# (solution-truncated-backpropagation)=
+# ## Where to cut
 #
 # `detach` keeps the value and forgets how it came about. It stands where a chunk begins. As the chunks share no graph, the
 # gradient of the sum is the sum of the gradients.
@@ -213,7 +211,7 @@ def truncated_gradient(x, y, start, W_x, W_h, b, k: int) -> torch.Tensor:
     return torch.autograd.grad(loss, W_h)[0]
 
 
-check("2.9", truncated_gradient)
+check("truncated_backpropagation", truncated_gradient)
 
 # %% [markdown]
 # Here the graphs of all chunks are alive until the end. In training one calls `backward` after each chunk, and the graph is
@@ -248,8 +246,8 @@ observe(
 # In a task that needs 30 steps of memory, chunks of 16 would lose the very term that counts.
 
 # %% [markdown]
-# (solution-2-10)=
-# ## 2.10 A card that is rewritten slowly
+# (solution-leaky-units)=
+# ## A card that is rewritten slowly
 #
 # The same loop as ever, over the axis of time. `start` has no axis for the batch; the first addition gives it one.
 
@@ -263,7 +261,7 @@ def leaky_rnn(x, start, W_x, W_h, b, leak: float) -> torch.Tensor:
     return torch.stack(states, dim=1)
 
 
-check("2.10", leaky_rnn)
+check("leaky_units", leaky_rnn)
 
 # %% [markdown]
 # Without the second term, the old state would be multiplied by $1 - \alpha$ at every step, whatever the weights are. So a
@@ -271,8 +269,8 @@ check("2.10", leaky_rnn)
 # rewrite.
 
 # %% [markdown]
-# (solution-2-11)=
-# ## 2.11 Predict: which one explodes?
+# (solution-matrix-powers)=
+# ## Predict: which one explodes?
 #
 # In the end the eigenvalues decide, not the entries. $a$ has 0.9 twice. $b$ is a rotation: its eigenvalues are complex,
 # of magnitude 1. $c$ has $0.5 + 0.6$ and $0.5 - 0.6$. And $d$, multiplied by itself, is 0.8 times the
@@ -294,7 +292,7 @@ for name, matrix in matrices.items():
 table(rows, ["matrix", "spectral radius", "stretch in 1 step", "in 10", "in 100"])
 
 # %%
-check("2.11", "c")
+check("matrix_powers", "c")
 
 # %% [markdown]
 # Look at $a$: after ten steps it stretches most of all, and after a hundred it has nearly vanished. A matrix
@@ -302,8 +300,8 @@ check("2.11", "c")
 # and the spectral radius what must happen in the end.
 
 # %% [markdown]
-# (solution-2-12)=
-# ## 2.12 Several texts in one row
+# (solution-packed-sequences)=
+# ## Several texts in one row
 #
 # The reset comes before the step, and in the rows where a text starts. `masked_fill` leaves the others as
 # they are.
@@ -319,7 +317,7 @@ def packed_rnn(x, starts, W_x, W_h, b) -> torch.Tensor:
     return torch.stack(states, dim=1)
 
 
-check("2.12", packed_rnn)
+check("packed_sequences", packed_rnn)
 
 # %% [markdown]
 # Two texts in one row give what they give in rows of their own.
@@ -332,8 +330,8 @@ apart = torch.cat([layer(text[:, :5])[0], layer(text[:, 5:])[0]], dim=1)
 assert torch.allclose(together, apart, atol=1e-6)
 
 # %% [markdown]
-# (solution-2-13)=
-# ## 2.13 What the padding says
+# (solution-perplexity-of-lines)=
+# ## What the padding says
 #
 # First choose, then average: then the padding is missing above and below the line. It is not enough to set its
 # nats to zero.
@@ -345,11 +343,11 @@ def perplexity_of_lines(nats: torch.Tensor, lengths: torch.Tensor) -> float:
     return math.exp(nats[real].mean())
 
 
-check("2.13", perplexity_of_lines)
+check("perplexity_of_lines", perplexity_of_lines)
 
 # %% [markdown]
-# (solution-2-14)=
-# ## 2.14 How many may speak?
+# (solution-top-p)=
+# ## How many may speak?
 #
 # A character belongs to the set if those before it do not yet reach p. So the one that crosses the line is in, and the
 # first is in always.
@@ -362,11 +360,11 @@ def nucleus_size(logits: torch.Tensor, temperature: float, p: float) -> torch.Te
     return (before < p).sum(dim=1)
 
 
-check("2.14", nucleus_size)
+check("top_p", nucleus_size)
 
 # %% [markdown]
-# (solution-2-15)=
-# ## 2.15 A threshold that moves
+# (solution-min-p)=
+# ## A threshold that moves
 #
 # The threshold is one comparison with the largest probability of each row. What is left is divided by its sum.
 
@@ -379,7 +377,7 @@ def min_p(logits: torch.Tensor, temperature: float, share: float) -> torch.Tenso
     return left / left.sum(dim=1, keepdim=True)
 
 
-check("2.15", min_p)
+check("min_p", min_p)
 
 # %% [markdown]
 # A model that is sure, and one that wavers between 40 characters of 100: how many does each rule leave?
@@ -397,8 +395,8 @@ for name, logits in (("sure", sure[None]), ("wavering", wavering[None])):
 # as good as the others. Min-p asks each character by itself, so it keeps all 40.
 
 # %% [markdown]
-# (solution-2-16)=
-# ## 2.16 A memory that nobody trained
+# (solution-spectral-radius)=
+# ## A memory that nobody trained
 #
 # Eigenvalues scale with the matrix, so one division is enough. They may be complex, and what
 # counts is their magnitude.
@@ -409,7 +407,7 @@ def with_radius(W_h: torch.Tensor, radius: float) -> torch.Tensor:
     return W_h * (radius / torch.linalg.eigvals(W_h).abs().max())
 
 
-check("2.16", with_radius)
+check("spectral_radius", with_radius)
 
 
 # %% [markdown]

@@ -9,8 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 3
 #
-# Exercises 3.1 to 3.10 are those of [Gates](../03_gates.ipynb), 3.11 to 3.17 those of its [deeper page](../deeper/03_gates.ipynb). There is more than one right way. What counts is that the check
-# passes and that you can say why.
+# To the exercises of [Gates](../03_gates.ipynb), then to those of its [deeper page](../deeper/03_gates.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -27,8 +26,8 @@ from utils.show.display import observe, table
 from utils.tasks.memory import train_recall
 
 # %% [markdown]
-# (solution-3-1)=
-# ## 3.1 A gate
+# (solution-mixture)=
+# ## A gate
 #
 # First the gate, a number between 0 and 1 for each lane, then the mixture. The two shares sum to 1.
 
@@ -39,14 +38,14 @@ def mix(a, old, new):
     return z * old + (1 - z) * new
 
 
-mix = check("3.1", mix)
+mix = check("mixture", mix)
 
 # %% [markdown]
 # The same can be written `torch.lerp(new, old, z)`, which is new + z · (old − new).
 
 # %% [markdown]
-# (solution-3-2)=
-# ## 3.2 The LSTM's step
+# (solution-lstm)=
+# ## The LSTM's step
 #
 # One product for the input, one for the old state, and the sum is cut into the four blocks. The gates go through $\sigma$, the candidate through tanh. Nothing else touches the cell: one multiplication, one addition.
 
@@ -58,7 +57,7 @@ def lstm_step(x, h, c, W_x, W_h, b):
     return torch.sigmoid(o) * torch.tanh(c), c
 
 
-lstm_step = check("3.2", lstm_step)
+lstm_step = check("lstm", lstm_step)
 
 # %% [markdown]
 # With the weights of the lesson's single unit it gives the lesson's numbers.
@@ -71,8 +70,8 @@ h, c = lstm_step(
 print(f"cell {c.item():.2f}, shown {h.item():.2f}")
 
 # %% [markdown]
-# (solution-3-3)=
-# ## 3.3 The road back
+# (solution-direct-path)=
+# ## The road back
 #
 # From $c_t$ to $c_T$ the path leads through $f_{t+1}, \dots, f_T$. All the products at once are a
 # running product from the end, which `cumprod` makes if it is given the gates in reverse.
@@ -84,11 +83,11 @@ def direct_path(f: torch.Tensor) -> torch.Tensor:
     return torch.cat([later, torch.ones_like(f[:, :1])], dim=1)
 
 
-direct_path = check("3.3", direct_path)
+direct_path = check("direct_path", direct_path)
 
 # %% [markdown]
-# (solution-3-4)=
-# ## 3.4 The GRU's step
+# (solution-gru)=
+# ## The GRU's step
 #
 # Here the products with $x$ and with $h$ are kept apart, since $r$ multiplies only what comes from $h$, with its bias. `mix` takes what is inside of $z$.
 
@@ -102,7 +101,7 @@ def gru_step(x, h, W_x, W_h, b, b_hn):
     return mix(z_x + z_h, h, n)
 
 
-gru_step = check("3.4", gru_step)
+gru_step = check("gru", gru_step)
 
 # %% [markdown]
 # With the library's weights it gives what the library gives. Its other bias of the update and reset gates is added to `b`.
@@ -115,8 +114,8 @@ b = b_x + torch.cat([b_h[:10], torch.zeros(5)])
 torch.testing.assert_close(gru_step(x, h, W_x, W_h, b, b_h[10:]), cell(x, h))
 
 # %% [markdown]
-# (solution-3-5)=
-# ## 3.5 Count before you build
+# (solution-lstm-parameters)=
+# ## Count before you build
 #
 # Three gates and the candidate make four blocks, in each of the two directions. Each block has 16 rows: 10 weights for
 # the input, 16 for the direction's own old state, and two biases.
@@ -124,11 +123,11 @@ torch.testing.assert_close(gru_step(x, h, W_x, W_h, b, b_h[10:]), cell(x, h))
 # %%
 my_count = 2 * 4 * 16 * (10 + 16 + 2)
 print(my_count)
-check("3.5", my_count)
+check("lstm_parameters", my_count)
 
 # %% [markdown]
-# (solution-3-6)=
-# ## 3.6 An LSTM from elsewhere
+# (solution-onnx-lstm)=
+# ## An LSTM from elsewhere
 #
 # Only the names that the four blocks get are new. Each gate is a sigmoid; the candidate, which has a sign, is a tanh.
 
@@ -140,7 +139,7 @@ def onnx_step(x, h, c, W_x, W_h, b):
     return o.sigmoid() * c.tanh(), c
 
 
-check("3.6", onnx_step)
+check("onnx_lstm", onnx_step)
 
 # %% [markdown]
 # With its blocks in the new order, the library's own layer gives the same. Its order is i, f, g, o.
@@ -159,8 +158,8 @@ theirs = cell(x, (h, c))
 torch.testing.assert_close(onnx_step(x, h, c, W_x, W_h, b_x + b_h), theirs)
 
 # %% [markdown]
-# (solution-3-7)=
-# ## 3.7 Predict: the same weights in another convention
+# (solution-update-gate-at-0-6)=
+# ## Predict: the same weights in another convention
 #
 # The library, as {cite:t}`cho2014learning`, keeps the share $z$; the colleague's GRU keeps $1 - z$. With candidates of 0 nothing else
 # is added.
@@ -168,29 +167,29 @@ torch.testing.assert_close(onnx_step(x, h, c, W_x, W_h, b_x + b_h), theirs)
 # %%
 z, steps = 0.6, 5
 print(f"yours {z**steps:.3f}, the colleague's {(1 - z) ** steps:.3f}")
-check("3.7", (1 - z) ** steps)
+check("update_gate_at_0_6", (1 - z) ** steps)
 
 # %% [markdown]
 # No error is raised, and the unit forgets nearly twice as fast. That is why a program that loads weights should be tested
 # against the one that they come from.
 
 # %% [markdown]
-# (solution-3-8)=
-# ## 3.8 Predict: twenty steps at a bias of 1
+# (solution-twenty-steps-at-bias-1)=
+# ## Predict: twenty steps at a bias of 1
 #
 # The gate is $\sigma(1) \approx 0.73$, and the gradient is multiplied by it in each of the twenty steps.
 
 # %%
 my_gradient = torch.sigmoid(torch.tensor(1.0)).item() ** 20
 print(f"{my_gradient:.4f}")
-check("3.8", my_gradient)
+check("twenty_steps_at_bias_1", my_gradient)
 
 # %% [markdown]
 # About two thousandths. A bias of 1 helps over ten steps, and hardly over a hundred.
 
 # %% [markdown]
-# (solution-3-9)=
-# ## 3.9 A bias for a distance
+# (solution-forget-bias)=
+# ## A bias for a distance
 #
 # After $d$ steps $f^d$ is left, so the gate must be the $d$-th root of the share. The bias is what the sigmoid makes
 # this gate of: its logit, $\log(f / (1 - f))$.
@@ -202,7 +201,7 @@ def forget_bias(distance: int, share: float) -> float:
     return math.log(f / (1 - f))
 
 
-check("3.9", forget_bias)
+check("forget_bias", forget_bias)
 
 # %% [markdown]
 # What does it take to keep half?
@@ -219,8 +218,8 @@ table(
 # hundreds of steps.
 
 # %% [markdown]
-# (solution-3-10)=
-# ## 3.10 What must fit into one vector
+# (solution-bits-in-a-state)=
+# ## What must fit into one vector
 #
 # There are $V^T$ sequences. To tell them apart takes $\log_2 V^T = T \log_2 V$ bits, and a unit that is left over in
 # part still is a unit.
@@ -231,7 +230,7 @@ def units_needed(length: int, vocab_size: int, bits: float) -> int:
     return math.ceil(length * math.log2(vocab_size) / bits)
 
 
-check("3.10", units_needed)
+check("bits_in_a_state", units_needed)
 
 # %% [markdown]
 # The need grows with the length, and the vector does not.
@@ -248,8 +247,8 @@ table(
 # store them, and that fails long before the units run out.
 
 # %% [markdown]
-# (solution-3-11)=
-# ## 3.11 A fair width
+# (solution-fair-width)=
+# ## A fair width
 #
 # A block has $ND + N^2 + N$ parameters. That is a quadratic equation in N, but counting up needs no thought about
 # rounding.
@@ -263,7 +262,7 @@ def hidden_size_for(budget: int, n_blocks: int, input_size: int) -> int:
     return N
 
 
-check("3.11", hidden_size_for)
+check("fair_width", hidden_size_for)
 
 # %% [markdown]
 # Four times the blocks cost half of the width, not three quarters, since most of a block is $N^2$.
@@ -276,8 +275,8 @@ table(
 )
 
 # %% [markdown]
-# (solution-3-12)=
-# ## 3.12 The GRU of tomorrow's paper
+# (solution-bahdanau-gru)=
+# ## The GRU of tomorrow's paper
 #
 # The reset gate is applied to the old state *before* the product. The product mixes units, so it makes a
 # difference whether a unit is silenced before it or after it.
@@ -293,11 +292,11 @@ def gru_step(x, h, W_x, W_h) -> torch.Tensor:
     return (1 - z) * h + z * n
 
 
-check("3.12", gru_step)
+check("bahdanau_gru", gru_step)
 
 # %% [markdown]
-# (solution-3-13)=
-# ## 3.13 From one convention to the other
+# (solution-convert-update-gate)=
+# ## From one convention to the other
 #
 # The other program needs $1 - z$ where the first has $z$. Since $1 - \sigma(a) = \sigma(-a)$, it is enough to
 # turn round the sign of all that goes into the update gate: the rows of both matrices, and of the bias.
@@ -312,15 +311,15 @@ def other_convention(W_x, W_h, b) -> tuple[torch.Tensor, torch.Tensor, torch.Ten
     return turned(W_x), turned(W_h), turned(b)
 
 
-check("3.13", other_convention)
+check("convert_update_gate", other_convention)
 
 # %% [markdown]
 # So neither convention can do more than the other. They begin differently, though: a bias that
 # makes one of them keep makes the other forget.
 
 # %% [markdown]
-# (solution-3-14)=
-# ## 3.14 Where does each direction end?
+# (solution-bidirectional-final-states)=
+# ## Where does each direction end?
 #
 # The forward direction ends at a sequence's last real step, `lengths - 1`. The backward direction *begins* there and
 # ends at position 0, whatever the length.
@@ -333,7 +332,7 @@ def final_states(outputs: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
     return torch.cat([last, backward[0]], dim=1)
 
 
-check("3.14", final_states)
+check("bidirectional_final_states", final_states)
 
 # %% [markdown]
 # The library says the same, if it is told the lengths: they are in `pack_padded_sequence`.
@@ -346,8 +345,8 @@ outputs, _ = pad_packed_sequence(outputs)
 torch.testing.assert_close(final_states(outputs, lengths), torch.cat([h[0], h[1]], dim=1))
 
 # %% [markdown]
-# (solution-3-15)=
-# ## 3.15 Gates that see the cell
+# (solution-peepholes)=
+# ## Gates that see the cell
 #
 # The order is the point. Two gates look before the cell changes, the third after it.
 
@@ -361,11 +360,11 @@ def peephole_step(a, c, p_i, p_f, p_o) -> tuple[torch.Tensor, torch.Tensor]:
     return o * c.tanh(), c
 
 
-check("3.15", peephole_step)
+check("peepholes", peephole_step)
 
 # %% [markdown]
-# (solution-3-16)=
-# ## 3.16 Which one, then?
+# (solution-one-standard-error)=
+# ## Which one, then?
 #
 # The models whose means lie within the best one's standard error can't be told apart by these runs. Among them the price
 # decides.
@@ -380,15 +379,15 @@ def choose(scores: torch.Tensor, costs: torch.Tensor) -> int:
     return int(costs.masked_fill(~good_enough, math.inf).argmin())
 
 
-check("3.16", choose)
+check("one_standard_error", choose)
 
 # %% [markdown]
 # With three seeds a standard error is itself a rough guess. The rule protects from paying for luck, and not from
 # measuring too little.
 
 # %% [markdown]
-# (solution-3-17)=
-# ## 3.17 Memories of many lengths
+# (solution-chrono-initialisation)=
+# ## Memories of many lengths
 #
 # A gate with the bias $\log t$ is $t / (t + 1)$, so that it forgets in about $t$ steps. The input gate of the same
 # unit gets $1 / (t + 1)$: what is to be kept for long is written in small portions.
@@ -400,7 +399,7 @@ def chrono_biases(u: torch.Tensor, longest: int) -> tuple[torch.Tensor, torch.Te
     return -b_f, b_f
 
 
-check("3.17", chrono_biases)
+check("chrono_initialisation", chrono_biases)
 
 # %% [markdown]
 # Now the measurement, with three ways to begin.

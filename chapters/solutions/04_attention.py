@@ -9,9 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 4
 #
-# Exercises 4.1 to 4.10 are those of [Sequence to sequence, and attention](../04_attention.ipynb), 4.11 to 4.19 those of its
-# [deeper page](../deeper/04_attention.ipynb). There is more than one right way. What counts is that the check passes and that you can say
-# why.
+# To the exercises of [Sequence to sequence, and attention](../04_attention.ipynb), then to those of its [deeper page](../deeper/04_attention.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -29,8 +27,8 @@ from utils.seq2seq import BOS, EOS, PAD, Seq2Seq, Seq2SeqConfig
 from utils.show.display import observe, table
 
 # %% [markdown]
-# (solution-4-1)=
-# ## 4.1 One step late
+# (solution-shift)=
+# ## One step late
 #
 # BOS comes first, and the last symbol is left out: it is to be written, and read by nobody. All rows move together, also the PAD of the shorter ones.
 
@@ -41,11 +39,11 @@ def shift(target):
     return torch.cat([begin, target[:, :-1]], dim=1)
 
 
-shift = check("4.1", shift)
+shift = check("shift", shift)
 
 # %% [markdown]
-# (solution-4-2)=
-# ## 4.2 The additive score
+# (solution-additive-score)=
+# ## The additive score
 #
 # The two matrices act on queries and keys alone, so that is done once for each, not once for each pair. Then every query meets every key: one gets a new axis for the keys, the other one for the
 # queries, and the sum stretches both. The tanh comes after the sum, and `@ v` makes one number of M.
@@ -58,7 +56,7 @@ def additive_score(query, keys, W_a, U_a, v):
     return (asked + offered).tanh() @ v
 
 
-additive_score = check("4.2", additive_score)
+additive_score = check("additive_score", additive_score)
 
 # %% [markdown]
 # Without the tanh a query would add the same number to all of its scores, and a softmax doesn't see that: the query would have no say.
@@ -69,8 +67,8 @@ bare = query + keys.mT
 print(bare.softmax(-1).tolist()[0] == bare.softmax(-1).tolist()[1])
 
 # %% [markdown]
-# (solution-4-3)=
-# ## 4.3 Weights that leave out padding
+# (solution-masked-softmax)=
+# ## Weights that leave out padding
 #
 # What is hidden gets $-\infty$ *before* the softmax, so that the others share all of the weight. Any finite number could be beaten by scores that are lower still. A row in which nothing may be seen would be NaN, so its scores become 0 first, and its weights 0
 # afterwards. To replace the NaN at the end works, too, but only since $-\infty$ was filled in: had it been added, the gradient would be NaN.
@@ -83,11 +81,11 @@ def masked_softmax(scores, mask):
     return scores.softmax(dim=-1).masked_fill(nothing, 0)
 
 
-masked_softmax = check("4.3", masked_softmax)
+masked_softmax = check("masked_softmax", masked_softmax)
 
 # %% [markdown]
-# (solution-4-4)=
-# ## 4.4 A step of beam search
+# (solution-beam-step)=
+# ## A step of beam search
 #
 # `alive[:, None]` adds each beginning's $\log p$ to its own row. Flattened, candidate number $n$ continues beginning $\lfloor n / V \rfloor$ with symbol $n \bmod V$. All candidates compete: one beginning may go on twice, and another not at all.
 
@@ -99,11 +97,11 @@ def beam_step(alive, log_p):
     return scores, places // V, places % V
 
 
-beam_step = check("4.4", beam_step)
+beam_step = check("beam_step", beam_step)
 
 # %% [markdown]
-# (solution-4-5)=
-# ## 4.5 Count the score's weights
+# (solution-additive-score-parameters)=
+# ## Count the score's weights
 #
 # One matrix for the query, one for the keys, and a vector that makes a number of the 32. There are no biases.
 
@@ -111,22 +109,22 @@ beam_step = check("4.4", beam_step)
 my_count = 64 * 32 + 128 * 32 + 32
 print(my_count)
 assert my_count == sum(p.numel() for p in AdditiveScore(64, 128, 32).parameters())
-check("4.5", my_count)
+check("additive_score_parameters", my_count)
 
 # %% [markdown]
-# (solution-4-6)=
-# ## 4.6 Predict: nowhere to look
+# (solution-fully-masked-query)=
+# ## Predict: nowhere to look
 #
 # All eight scores are the same large negative number, and the softmax looks only at their differences. So the query
 # averages over all that it should not see, and nobody is told.
 
 # %%
 weights = torch.full((8,), -1e9).softmax(dim=0)
-check("4.6", weights[0].item())
+check("fully_masked_query", weights[0].item())
 
 # %% [markdown]
-# (solution-4-7)=
-# ## 4.7 Predict: who asks?
+# (solution-who-asks)=
+# ## Predict: who asks?
 #
 # Bahdanau's query is $s_{t-1}$, the state *before* the symbol is read. What is fed at step 3 is in $s_3$, which asks at step 4. Luong's query
 # is $s_t$, which has just read it.
@@ -147,21 +145,21 @@ def first_changed(style: str) -> int:
 table([[style, first_changed(style)] for style in ("Bahdanau", "Luong")], ["style", "first step"])
 
 # %%
-check("4.7", 4)
+check("who_asks", 4)
 
 # %% [markdown]
-# (solution-4-8)=
-# ## 4.8 Predict: what a beam finds
+# (solution-beam-of-two)=
+# ## Predict: what a beam finds
 #
 # Greedy decoding takes *a*, and then *c*: 0.6 · 0.4. A beam of 2 keeps both beginnings, and *b c* is the better whole: 0.4 · 0.9. The beam's
 # sentence begins with the less probable symbol. No search that keeps a single beginning can find it.
 
 # %%
-check("4.8", 0.4 * 0.9)
+check("beam_of_two", 0.4 * 0.9)
 
 # %% [markdown]
-# (solution-4-9)=
-# ## 4.9 What the fixed vector costs
+# (solution-cost-by-length)=
+# ## What the fixed vector costs
 #
 # Both models have read the same sentences, so the difference of the shares is the mean of the differences. `clamp` keeps an empty
 # bucket from dividing by 0.
@@ -177,7 +175,7 @@ def cost_by_length(attention, fixed, lengths, edges: list[int]) -> torch.Tensor:
     return torch.stack(costs)
 
 
-check("4.9", cost_by_length)
+check("cost_by_length", cost_by_length)
 
 # %% [markdown]
 # If each symbol were wrong by chance and alike in all places, a share $p$ of right symbols would give $p^T$ right sentences of
@@ -185,8 +183,8 @@ check("4.9", cost_by_length)
 # in the same bucket and on the same sentences.
 
 # %% [markdown]
-# (solution-4-10)=
-# ## 4.10 Not before you have said something
+# (solution-minimum-length)=
+# ## Not before you have said something
 #
 # What may not be chosen gets $-\infty$ before the maximum is taken. The row that is looked at is that of the symbol chosen last.
 
@@ -203,11 +201,11 @@ def greedy(log_p: torch.Tensor, min_len: int, max_len: int) -> list[int]:
     return ids
 
 
-check("4.10", greedy)
+check("minimum_length", greedy)
 
 # %% [markdown]
-# (solution-4-11)=
-# ## 4.11 What goes in, what should come out
+# (solution-teacher-forcing)=
+# ## What goes in, what should come out
 #
 # The input has BOS in front. The target has EOS at the position `lengths`, the first one behind the sentence.
 
@@ -219,11 +217,11 @@ def teacher_pairs(ids: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tenso
     return F.pad(ids, (1, 0), value=BOS), target
 
 
-check("4.11", teacher_pairs)
+check("teacher_forcing", teacher_pairs)
 
 # %% [markdown]
-# (solution-4-12)=
-# ## 4.12 Perplexity without padding
+# (solution-perplexity-of-targets)=
+# ## Perplexity without padding
 #
 # Choose the real symbols first. Then one mean over all of them can't go wrong.
 
@@ -234,11 +232,11 @@ def perplexity(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     return (-log_p[targets != PAD].mean()).exp()
 
 
-check("4.12", perplexity)
+check("perplexity_of_targets", perplexity)
 
 # %% [markdown]
-# (solution-4-13)=
-# ## 4.13 The library's masks
+# (solution-blocked-keys)=
+# ## The library's masks
 #
 # Only $-\infty$ is below every score. A row of nothing else would be NaN (and so would its gradient, if
 # $-\infty$ were added, not filled in), so such a row gets other scores before the softmax and zeros after it.
@@ -252,11 +250,11 @@ def weights_where_not(scores: torch.Tensor, blocked: torch.Tensor) -> torch.Tens
     return scores.softmax(dim=-1).masked_fill(nothing, 0.0)
 
 
-check("4.13", weights_where_not)
+check("blocked_keys", weights_where_not)
 
 # %% [markdown]
-# (solution-4-14)=
-# ## 4.14 Look for a direction
+# (solution-cosine-score)=
+# ## Look for a direction
 #
 # Divide each vector by its length, and the dot product is the cosine.
 
@@ -267,15 +265,15 @@ def cosine_weights(query: torch.Tensor, keys: torch.Tensor, beta: float) -> torc
     return (beta * cosine).softmax(dim=-1)
 
 
-check("4.14", cosine_weights)
+check("cosine_score", cosine_weights)
 
 # %% [markdown]
 # The cosine finds a small key that points the right way; with a dot product a long one beside it can win. The
 # dot product, in turn, lets a key say by its length how much it matters, and lets a query be undecided.
 
 # %% [markdown]
-# (solution-4-15)=
-# ## 4.15 Score an alignment
+# (solution-alignment-error-rate)=
+# ## Score an alignment
 #
 # Sure links should be found, so they stand below the line. Possible ones may be found, so they are only
 # counted where a link was made.
@@ -288,11 +286,11 @@ def alignment_error(weights, sure, possible, threshold: float) -> float:
     return 1 - hits / (links.sum().item() + sure.sum().item())
 
 
-check("4.15", alignment_error)
+check("alignment_error_rate", alignment_error)
 
 # %% [markdown]
-# (solution-4-16)=
-# ## 4.16 Right as a whole
+# (solution-exact-match)=
+# ## Right as a whole
 #
 # As lists, sentences can be cut where they end, and lists of different lengths can be compared.
 
@@ -306,11 +304,11 @@ def exact_match(predicted: torch.Tensor, target: torch.Tensor) -> float:
     return right / len(target)
 
 
-check("4.16", exact_match)
+check("exact_match", exact_match)
 
 # %% [markdown]
-# (solution-4-17)=
-# ## 4.17 Remember where you looked
+# (solution-coverage)=
+# ## Remember where you looked
 #
 # The coverage is what it was at the step before, and that step's weights. It goes through the tanh with the rest.
 
@@ -326,7 +324,7 @@ def coverage_weights(queries, keys, W, U, w, v) -> torch.Tensor:
     return torch.stack(steps, dim=1)
 
 
-check("4.17", coverage_weights)
+check("coverage", coverage_weights)
 
 # %% [markdown]
 # A query that stays the same would look at the same place for ever. With a coverage that counts against a position, it moves on: here
@@ -342,8 +340,8 @@ table(
 )
 
 # %% [markdown]
-# (solution-4-18)=
-# ## 4.18 Feed the attention back
+# (solution-input-feeding)=
+# ## Feed the attention back
 #
 # Since $\tilde h_{t-1}$ goes into step $t$, the steps can no longer run in one go, as they can in Luong's
 # model without input feeding.
@@ -362,11 +360,11 @@ def input_feeding(x, s_0, annotations, lengths, W_s, W_c) -> torch.Tensor:
     return torch.stack(steps, dim=1)
 
 
-check("4.18", input_feeding)
+check("input_feeding", input_feeding)
 
 # %% [markdown]
-# (solution-4-19)=
-# ## 4.19 The beam search curse
+# (solution-beam-search-curse)=
+# ## The beam search curse
 #
 # A beam is a list of pairs, the sum of $\log p$ so far and the symbols. `sorted` compares the sums first.
 
@@ -387,7 +385,7 @@ def n_best(log_p: torch.Tensor, width: int, max_len: int, penalty: float) -> lis
     return [ids for _, ids in ended]
 
 
-check("4.19", n_best)
+check("beam_search_curse", n_best)
 
 # %% [markdown]
 # The languages of the measurement are those of the lesson's page.

@@ -9,9 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 5
 #
-# Exercises 5.1 to 5.9 are those of [Self-attention](../05_self_attention.ipynb), 5.10 to 5.19 those of its
-# [deeper page](../deeper/05_self_attention.ipynb). There is more than one right way. What counts is that the check passes and that you can say
-# why.
+# To the exercises of [Self-attention](../05_self_attention.ipynb), then to those of its [deeper page](../deeper/05_self_attention.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -31,8 +29,8 @@ from utils.self_attention import MultiHeadAttention
 from utils.show.display import observe, table
 
 # %% [markdown]
-# (solution-5-1)=
-# ## 5.1 One look
+# (solution-scaled-dot-product)=
+# ## One look
 #
 # Compare, choose, mix. `query @ key.mT` has a row for each query, so the softmax runs along the last axis: each query shares out one glance. The scale belongs
 # *before* the softmax, and it is the root of the width that the dot product summed over. `@` and `.mT` leave all axes in front alone, so the same lines do for batches and heads.
@@ -45,11 +43,11 @@ def attention(query, key, value):
     return weights @ value, weights
 
 
-attention = check("5.1", attention)
+attention = check("scaled_dot_product", attention)
 
 # %% [markdown]
-# (solution-5-2)=
-# ## 5.2 What may be seen
+# (solution-masked-attention)=
+# ## What may be seen
 #
 # A causal mask is a triangle. If there are as many queries as keys, it ends at the main diagonal. With $T$ queries and $S$ keys the queries are the last ones, so it ends
 # $S - T$ places further right. Both masks have to allow a look, hence `&`. `masked_softmax` takes what is forbidden out *before* it normalises, so that what is left sums to 1, and it gives zeros
@@ -67,7 +65,7 @@ def attention(query, key, value, mask=None, is_causal=False):
     return weights @ value, weights
 
 
-attention = check("5.2", attention)
+attention = check("masked_attention", attention)
 
 # %% [markdown]
 # The triangle for the last two of four positions:
@@ -76,8 +74,8 @@ attention = check("5.2", attention)
 print(torch.ones(2, 4, dtype=torch.bool).tril(4 - 2).int().tolist())
 
 # %% [markdown]
-# (solution-5-3)=
-# ## 5.3 Cut the width into heads
+# (solution-split-heads)=
+# ## Cut the width into heads
 #
 # First the width is cut in two axes, (B, T, h, d), while each number stays with its position. Then positions and heads change places. A `view` as (B, h, T, d) has the right shape
 # at once, but it cuts along the positions.
@@ -88,7 +86,7 @@ def split_heads(x, n_heads):
     return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 
 
-split_heads = check("5.3", split_heads)
+split_heads = check("split_heads", split_heads)
 
 # %%
 numbers = torch.arange(12).view(1, 2, 6)  # two positions, six columns
@@ -96,8 +94,8 @@ print("right", split_heads(numbers, 2).tolist())
 print("wrong", numbers.view(1, 2, 2, 3).tolist())
 
 # %% [markdown]
-# (solution-5-4)=
-# ## 5.4 Multi-head self-attention
+# (solution-multi-head)=
+# ## Multi-head self-attention
 #
 # One product makes queries, keys and values of all heads, and `chunk` cuts it into the three. The scale needs no change: your `attention` takes it from the width of what it
 # gets, which is that of one head. To lay the heads side by side, positions and heads change places back, and the last two axes become one.
@@ -111,7 +109,7 @@ def multi_head(x, W_in, W_o, n_heads, mask=None):
     return side_by_side @ W_o.T, weights
 
 
-multi_head = check("5.4", multi_head)
+multi_head = check("multi_head", multi_head)
 
 # %% [markdown]
 # With the library's weights it gives what the library gives:
@@ -125,8 +123,8 @@ mine = multi_head(x, library.in_proj_weight, library.out_proj.weight, 3)
 torch.testing.assert_close(mine, theirs, rtol=1e-10, atol=1e-10)
 
 # %% [markdown]
-# (solution-5-5)=
-# ## 5.5 Count a layer's weights
+# (solution-self-attention-parameters)=
+# ## Count a layer's weights
 #
 # Four maps from 48 to 48, for queries, keys, values and outputs, each with a bias of 48. The number of heads doesn't matter, because they share
 # the width.
@@ -137,11 +135,11 @@ print(my_count)
 for n_heads in (1, 6, 48):
     layer = MultiHeadAttention(48, n_heads)
     assert my_count == sum(p.numel() for p in layer.parameters())
-check("5.5", my_count)
+check("self_attention_parameters", my_count)
 
 # %% [markdown]
-# (solution-5-6)=
-# ## 5.6 Predict: how far does a change reach?
+# (solution-reach)=
+# ## Predict: how far does a change reach?
 #
 # After one layer rows 4, 5 and 6 have seen the change. The second layer carries it two rows further, to row 8: five rows. A window grows with
 # the layers, as the receptive field of a convolution does.
@@ -153,11 +151,11 @@ table(
 )
 
 # %%
-check("5.6", 5)
+check("reach", 5)
 
 # %% [markdown]
-# (solution-5-7)=
-# ## 5.7 The scale that fits
+# (solution-unit-variance)=
+# ## The scale that fits
 #
 # The variance of a product of independent numbers with mean 0 is the product of the variances, and the variance of a sum of $d_k$ such terms is $d_k$ times that.
 
@@ -167,7 +165,7 @@ def unit_scores(query, key, var_q: float, var_k: float) -> torch.Tensor:
     return query @ key.mT / math.sqrt(query.shape[-1] * var_q * var_k)
 
 
-check("5.7", unit_scores)
+check("unit_variance", unit_scores)
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -177,8 +175,8 @@ print(f"variance of a million scores: {variance:.1f}")
 assert abs(variance - 1) < 0.05
 
 # %% [markdown]
-# (solution-5-8)=
-# ## 5.8 Cut one edge
+# (solution-cut-edge)=
+# ## Cut one edge
 #
 # A softmax over fewer keys keeps the ratios of the weights: each $\exp e_s$ is divided by a smaller sum. So we divide what is left by its own sum. Rows that
 # weren't touched sum to 1 already, and a row that is empty is divided by 1 and stays 0.
@@ -192,11 +190,11 @@ def without_edge(weights, value, t: int, s: int) -> torch.Tensor:
     return left / total.masked_fill(total == 0, 1) @ value
 
 
-check("5.8", without_edge)
+check("cut_edge", without_edge)
 
 # %% [markdown]
-# (solution-5-9)=
-# ## 5.9 Predict: the same word nine times
+# (solution-leaked-order)=
+# ## Predict: the same word nine times
 #
 # Row $t$ averages over BOS and $t$ equal values. The more of them there are, the less weight is left for BOS, so **all ten** rows differ. Without a mask all nine
 # equal words average over the same, and there are two different rows. So a causal mask tells a network where it is, as long as something marks the beginning.
@@ -209,11 +207,11 @@ table(
 )
 
 # %%
-check("5.9", 10)
+check("leaked_order", 10)
 
 # %% [markdown]
-# (solution-5-10)=
-# ## 5.10 Several documents in one row
+# (solution-packed-documents)=
+# ## Several documents in one row
 #
 # Three conditions have to hold: the same document, no future, no padding. Padding has the number 0 on both sides, so without the last condition it would be a
 # document of its own.
@@ -226,11 +224,11 @@ def packed_mask(document: torch.Tensor) -> torch.Tensor:
     return ((query == key) & (m[:, None] >= m) & (key != 0))[:, None]
 
 
-check("5.10", packed_mask)
+check("packed_documents", packed_mask)
 
 # %% [markdown]
-# (solution-5-11)=
-# ## 5.11 Silence a head
+# (solution-silenced-head)=
+# ## Silence a head
 #
 # A head is silent if its context is 0 before the heads are mixed. If its *scores* were 0, it would say the mean of its values.
 
@@ -244,7 +242,7 @@ def silenced(x, W_q, W_k, W_v, W_o, n_heads: int, head: int) -> torch.Tensor:
     return context.transpose(1, 2).flatten(2) @ W_o.T
 
 
-check("5.11", silenced)
+check("silenced_head", silenced)
 
 # %% [markdown]
 # The outputs are a sum over heads, each through its own columns of $W_o$. So what the heads say one by one adds up to what they say together:
@@ -260,8 +258,8 @@ assert torch.allclose(alone, everything)
 # {cite:t}`michel2019sixteen` did this to trained Transformers, head by head. Most heads could go, one at a time, with hardly any loss.
 
 # %% [markdown]
-# (solution-5-12)=
-# ## 5.12 What has come next so far?
+# (solution-induction-head)=
+# ## What has come next so far?
 #
 # The first layer's work is the shift by one: each position knows which symbol came before it, and nothing comes before the first. The query is the present symbol, the key the
 # symbol before, and the value the symbol at the key's own position. All matches count alike.
@@ -276,7 +274,7 @@ def what_followed(ids: torch.Tensor, vocab_size: int) -> torch.Tensor:
     return weights @ F.one_hot(ids, vocab_size).float()
 
 
-check("5.12", what_followed)
+check("induction_head", what_followed)
 
 # %% [markdown]
 # Here is a word written twice; these are the first letters of its second time. A letter that was there once is followed as it was then. The *t* had been there three times, and each time
@@ -328,8 +326,8 @@ observe(
 # enough for short sequences blurs on long ones, because the same $\beta$ meets more competitors.
 
 # %% [markdown]
-# (solution-5-13)=
-# ## 5.13 Dropout by hand
+# (solution-attention-dropout)=
+# ## Dropout by hand
 #
 # A weight is kept with probability $1 - p$, and is then divided by $1 - p$: on average it is what it was. The rows sum to 1 only on average.
 
@@ -340,11 +338,11 @@ def dropped_weights(scores, kept, p: float, training: bool) -> torch.Tensor:
     return weights * kept / (1 - p) if training else weights
 
 
-check("5.13", dropped_weights)
+check("attention_dropout", dropped_weights)
 
 # %% [markdown]
-# (solution-5-14)=
-# ## 5.14 A mask for the library
+# (solution-library-mask)=
+# ## A mask for the library
 #
 # `repeat_interleave` repeats each sequence's mask before it goes on to the next. `repeat` would go through all sequences once for each head: with two heads, the second head of the first
 # sequence would get the second sequence's mask. The shape is the same, so nothing would complain.
@@ -356,7 +354,7 @@ def library_mask(target: torch.Tensor, source: torch.Tensor, n_heads: int) -> to
     return blocked.repeat_interleave(n_heads, dim=0)
 
 
-check("5.14", library_mask)
+check("library_mask", library_mask)
 
 # %% [markdown]
 # The library's layer with this mask gives the same as ours with the same weights and a mask as this book writes it:
@@ -373,8 +371,8 @@ same, _ = ours(x, memory, mask=(source != 0)[:, None, None])
 assert torch.allclose(theirs, same, atol=1e-6)
 
 # %% [markdown]
-# (solution-5-15)=
-# ## 5.15 Only the best
+# (solution-top-k-attention)=
+# ## Only the best
 #
 # First the mask, then the choice, then the softmax. $-\infty$ is below every score of every precision. Where fewer than $k$ keys are allowed, the
 # $k$-th best is $-\infty$ itself: then everything is kept, and the mask decides alone.
@@ -387,11 +385,11 @@ def top_k_weights(scores: torch.Tensor, mask: torch.Tensor, k: int) -> torch.Ten
     return masked_softmax(scores, mask & (allowed >= worst_kept))
 
 
-check("5.15", top_k_weights)
+check("top_k_attention", top_k_weights)
 
 # %% [markdown]
-# (solution-5-16)=
-# ## 5.16 Distance has a price
+# (solution-alibi)=
+# ## Distance has a price
 #
 # The queries' positions begin at $S - T$, so that the last query is at the last key. The distance itself says what is in the future: where it is below 0.
 
@@ -404,7 +402,7 @@ def alibi_weights(scores: torch.Tensor) -> torch.Tensor:
     return masked_softmax(scores - slopes[:, None, None] * distance, distance >= 0)
 
 
-check("5.16", alibi_weights)
+check("alibi", alibi_weights)
 
 # %% [markdown]
 # Equal scores show what the slopes do. The steepest head looks at a few neighbours, the flattest at almost everything alike. How many of 256 positions get
@@ -416,8 +414,8 @@ near = (weights > weights[:, -1:] / 2).sum(dim=-1)
 table([[head + 1, n] for head, n in enumerate(near.tolist())], ["head", "positions"])
 
 # %% [markdown]
-# (solution-5-17)=
-# ## 5.17 Turn the other pairs
+# (solution-rotary-halves)=
+# ## Turn the other pairs
 #
 # `chunk` gives the first numbers of all pairs, then the second ones. The rest is a rotation like any other.
 
@@ -432,7 +430,7 @@ def rotary_halves(x: torch.Tensor, start: int, base: float) -> torch.Tensor:
     return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
 
 
-check("5.17", rotary_halves)
+check("rotary_halves", rotary_halves)
 
 # %% [markdown]
 # To use such a model's weights with our `Rotary`, bring the numbers of each pair side by side, in queries and in keys: reorder the rows of $W_q$ and $W_k$
@@ -449,8 +447,8 @@ theirs = rotary_halves(q, 0, 100.0) @ rotary_halves(k, 0, 100.0).mT
 assert torch.allclose(rotary(q[..., order]) @ rotary(k[..., order]).mT, theirs)
 
 # %% [markdown]
-# (solution-5-18)=
-# ## 5.18 A matrix that walks
+# (solution-shift-matrix)=
+# ## A matrix that walks
 #
 # The formulas for the sine and cosine of a sum do it, with $\omega_i = \text{base}^{-2i/d}$:
 #
@@ -472,7 +470,7 @@ def shift_matrix(k: int, d: int, base: float) -> torch.Tensor:
     return torch.block_diag(*map(torch.tensor, blocks)).double()
 
 
-check("5.18", shift_matrix)
+check("shift_matrix", shift_matrix)
 
 # %%
 waves = sinusoidal(100, 64, dtype=torch.float64)
@@ -493,8 +491,8 @@ table(
 )
 
 # %% [markdown]
-# (solution-5-19)=
-# ## 5.19 Back through the softmax
+# (solution-softmax-gradient)=
+# ## Back through the softmax
 #
 # Let $g_{ts} = \partial L / \partial \alpha_{ts}$, the dot product of the context's gradient with the value. By {eq}`eq-softmax-gradient`,
 # $\partial \alpha_s / \partial e_r = \alpha_s (\delta_{sr} - \alpha_r)$. Summed over all weights, that gives
@@ -507,7 +505,7 @@ def score_gradient(weights, value, grad_context) -> torch.Tensor:
     return weights * (g - (weights * g).sum(dim=-1, keepdim=True))
 
 
-check("5.19", score_gradient)
+check("softmax_gradient", score_gradient)
 
 # %% [markdown]
 # When one weight is almost 1, the mean is almost that key's own $g$, and for all other keys $\alpha$ is almost 0. So all gradients vanish, and a query that looks at the wrong

@@ -9,9 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 6
 #
-# Exercises 6.1 to 6.8 are those of [The Transformer](../06_transformer.ipynb), 6.9 to 6.18 those of its
-# [deeper page](../deeper/06_transformer.ipynb). There is more than one right way. What counts is
-# that the check passes and that you can say why.
+# To the exercises of [The Transformer](../06_transformer.ipynb), then to those of its [deeper page](../deeper/06_transformer.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -40,8 +38,8 @@ from utils.transformer import (
 )
 
 # %% [markdown]
-# (solution-6-1)=
-# ## 6.1 Layer norm
+# (solution-layer-norm)=
+# ## Layer norm
 #
 # `keepdim=True` keeps the axis that is averaged, so that it broadcasts against $x$ again.
 
@@ -53,14 +51,14 @@ def layer_norm(x, gain, bias, eps=1e-5):
     return gain * deviation / (variance + eps).sqrt() + bias
 
 
-layer_norm = check("6.1", layer_norm)
+layer_norm = check("layer_norm", layer_norm)
 
 # %% [markdown]
 # `x.var(dim=-1, correction=0, keepdim=True)` gives the same variance. Without `correction=0` it would divide by $D - 1$.
 
 # %% [markdown]
-# (solution-6-2)=
-# ## 6.2 A block
+# (solution-block)=
+# ## A block
 #
 # The norm is on the sublayer's way. The other way, from $x$ to the sum, has nothing on it.
 
@@ -72,11 +70,11 @@ def block(x, norms, sublayers):
     return x
 
 
-block = check("6.2", block)
+block = check("block", block)
 
 # %% [markdown]
-# (solution-6-3)=
-# ## 6.3 The shifted target
+# (solution-shifted-target)=
+# ## The shifted target
 #
 # Two tensors full of PAD, and in each row one symbol more than the sentence has.
 
@@ -92,11 +90,11 @@ def shifted(targets):
     return read, say
 
 
-shifted = check("6.3", shifted)
+shifted = check("shifted_target", shifted)
 
 # %% [markdown]
-# (solution-6-4)=
-# ## 6.4 Count a decoder block
+# (solution-decoder-block-parameters)=
+# ## Count a decoder block
 #
 # Two attentions of four square matrices each, however many the heads are. One feed-forward layer. Three norms with a gain and a bias. And a
 # bias for every matrix.
@@ -108,11 +106,11 @@ feed_forward = (D * D_ff + D_ff) + (D_ff * D + D)
 my_count = 2 * attention + feed_forward + 3 * (D + D)
 block = DecoderBlock(TransformerConfig(vocab_size=1, d_model=D, n_heads=4, d_ff=D_ff))
 assert my_count == sum(p.numel() for p in block.parameters())
-check("6.4", my_count)
+check("decoder_block_parameters", my_count)
 
 # %% [markdown]
-# (solution-6-5)=
-# ## 6.5 Predict: what you say, and where
+# (solution-unscaled-embedding)=
+# ## Predict: what you say, and where
 #
 # Of 512 numbers with a variance of 1/512 the squares sum to about 1. Of a position, the squares of each sine and its
 # cosine sum to 1, and there are 256 pairs. So the ratio is $\sqrt{256} = 16$: the symbol is a whisper beside its position.
@@ -122,14 +120,14 @@ torch.manual_seed(0)
 symbols = ScaledEmbedding(1000, 512).weight.detach()
 ratio = (sinusoidal(1000, 512).norm(dim=1) / symbols.norm(dim=1)).mean().item()
 print(f"{ratio:.0f} times as long")
-check("6.5", 16)
+check("unscaled_embedding", 16)
 
 # %% [markdown]
 # With the factor, a symbol is about $\sqrt 2$ times as long as its position.
 
 # %% [markdown]
-# (solution-6-6)=
-# ## 6.6 Predict: what leaves a tall stack
+# (solution-pre-norm-deviation)=
+# ## Predict: what leaves a tall stack
 #
 # The variances of independent numbers add up: 1 of the input, and 1 of each of 24 sublayers. The deviation is $\sqrt{25} = 5$, and the last sublayer
 # has made one part in 25 of the variance. The taller a pre-norm stack, the less each further block changes.
@@ -140,15 +138,15 @@ x = torch.randn(10_000)
 for _ in range(2 * 12):
     x = x + torch.randn(10_000)
 print(f"deviation {x.std().item():.1f}")
-check("6.6", 5)
+check("pre_norm_deviation", 5)
 
 # %% [markdown]
-# In a real stack the sublayers all read the same growing sum, so what they add is not independent. The sandwich of [exercise 6.11](#solution-6-11) makes
+# In a real stack the sublayers all read the same growing sum, so what they add is not independent. The sandwich of {numref}`exercise-sandwich-norm` makes
 # the other half of the assumption true: whatever a sublayer gives, the norm behind it brings to a deviation of 1.
 
 # %% [markdown]
-# (solution-6-7)=
-# ## 6.7 Norm without a mean
+# (solution-rms-norm)=
+# ## Norm without a mean
 #
 # There is nothing to subtract. The two norms agree where there is nothing to subtract anyway: for $x$ whose mean is 0. So a layer before the norm
 # whose outputs always sum to 0 would make layer norm of it.
@@ -159,11 +157,11 @@ def rms_norm(x: torch.Tensor, gain: torch.Tensor, eps: float) -> torch.Tensor:
     return gain * x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
 
 
-check("6.7", rms_norm)
+check("rms_norm", rms_norm)
 
 # %% [markdown]
-# (solution-6-8)=
-# ## 6.8 Predict: a mask forgotten
+# (solution-forgotten-mask)=
+# ## Predict: a mask forgotten
 #
 # Without the mask, the answer stands in the input, one place further on. The model learns to look there. Nothing ever taught it
 # what to do without an answer, so with the mask it looks elsewhere and is sure of what it finds.
@@ -205,14 +203,14 @@ observe(
     guess=math.log(10),
     holds=without < 0.1 and with_mask > 2 * math.log(10),
 )
-check("6.8", "far above ln 10")
+check("forgotten_mask", "far above ln 10")
 
 # %% [markdown]
 # A training loss that is too good to be true is the sign. On digits that nobody can foresee, everything below $\ln 10$ is.
 
 # %% [markdown]
-# (solution-6-9)=
-# ## 6.9 Positions as they were run
+# (solution-tensor2tensor-positions)=
+# ## Positions as they were run
 #
 # Both ends are included, so the exponent grows from 0 to 1 in $n - 1$ equal steps. Angles are worth double precision:
 # of a large one, single precision keeps few decimals.
@@ -229,15 +227,15 @@ def add_waves(x: torch.Tensor, start: int) -> torch.Tensor:
     return x + F.pad(waves, (0, d_model % 2))
 
 
-check("6.9", add_waves)
+check("tensor2tensor_positions", add_waves)
 
 # %% [markdown]
 # For the model, the blocks are the paper's columns in another order, and the matrix that reads them can be put in that order, too. The wavelengths are
 # really others; that this matters little is our guess, and not tested here.
 
 # %% [markdown]
-# (solution-6-10)=
-# ## 6.10 Padded on the left
+# (solution-left-padding)=
+# ## Padded on the left
 #
 # Count what is real up to each place. The first real symbol is the first one counted, and has position 0.
 
@@ -250,11 +248,11 @@ def embed(ids: torch.Tensor, symbols: torch.Tensor, positions: torch.Tensor) -> 
     return x * real[..., None]
 
 
-check("6.10", embed)
+check("left_padding", embed)
 
 # %% [markdown]
-# (solution-6-11)=
-# ## 6.11 A norm on either side
+# (solution-sandwich-norm)=
+# ## A norm on either side
 #
 # The norms stand on the sublayer's way. The other way, from $x$ to the sum, has nothing on it.
 
@@ -269,11 +267,11 @@ def sandwich(x: torch.Tensor, sublayers: list) -> torch.Tensor:
     return norm(x)
 
 
-check("6.11", sandwich)
+check("sandwich_norm", sandwich)
 
 # %% [markdown]
-# (solution-6-12)=
-# ## 6.12 A gate in the feed-forward layer
+# (solution-swiglu)=
+# ## A gate in the feed-forward layer
 #
 # One product is squashed, the other is not.
 
@@ -283,7 +281,7 @@ def swiglu(x, W_gate, W_up, W_down) -> torch.Tensor:
     return (F.silu(x @ W_gate.T) * (x @ W_up.T)) @ W_down.T
 
 
-check("6.12", swiglu)
+check("swiglu", swiglu)
 
 # %% [markdown]
 # Two matrices of $D \cdot 3072$ weights are as many as three of $D \cdot 2048$: two thirds of the width, whatever $D$ is.
@@ -292,8 +290,8 @@ check("6.12", swiglu)
 assert 2 * 3072 == 3 * 2048
 
 # %% [markdown]
-# (solution-6-13)=
-# ## 6.13 Predict: when all pairs cost most
+# (solution-pairs-against-feed-forward)=
+# ## Predict: when all pairs cost most
 #
 # Each of the two products with all pairs takes $T \cdot T \cdot D$ multiplications, and each matrix of the feed-forward layer $T \cdot D \cdot F$. So they cost the
 # same at $T = F$, and the width of the model has no part in it. The counter of PyTorch says so too; on the device "meta" it counts without computing.
@@ -319,11 +317,11 @@ table(
 
 # %%
 assert [pairs == positions for _, pairs, positions in rows] == [False, False, True, False]
-check("6.13", 2048)
+check("pairs_against_feed_forward", 2048)
 
 # %% [markdown]
-# (solution-6-14)=
-# ## 6.14 An encoder and a decoder in one mask
+# (solution-prefix-mask)=
+# ## An encoder and a decoder in one mask
 #
 # A key can be seen if it is not later than the query, *or* if it is in the prefix. In both cases it must be real.
 
@@ -337,14 +335,14 @@ def prefix_mask(prefixes: torch.Tensor, lengths: torch.Tensor, T: int) -> torch.
     return (earlier | given) & real
 
 
-check("6.14", prefix_mask)
+check("prefix_mask", prefix_mask)
 
 # %% [markdown]
 # With prefixes of 0 it is a decoder's mask, and with prefixes as long as the sequences an encoder's.
 
 # %% [markdown]
-# (solution-6-15)=
-# ## 6.15 A loss that can reach 0
+# (solution-smoothed-divergence)=
+# ## A loss that can reach 0
 #
 # `torch.xlogy(q, q)` is $q \log q$, and 0 where $q$ is 0.
 
@@ -357,15 +355,15 @@ def smoothed_divergence(logits, target, real, prior, smoothing: float) -> torch.
     return terms.sum(dim=-1)[real].mean()
 
 
-check("6.15", smoothed_divergence)
+check("smoothed_divergence", smoothed_divergence)
 
 # %% [markdown]
 # The entropy that is subtracted doesn't depend on the model. So the gradient is that of the cross-entropy, and both
 # train alike. Only the number that is printed can be read: what is left above 0 is the model's.
 
 # %% [markdown]
-# (solution-6-16)=
-# ## 6.16 Up in a line, down in a wave
+# (solution-cosine-schedule)=
+# ## Up in a line, down in a wave
 #
 # After the peak, ask how much of the fall is behind: a share from 0 to 1, and no more than 1.
 
@@ -378,11 +376,11 @@ def rate(step: int, peak: float, warmup: int, total: int, floor: float) -> float
     return floor + (peak - floor) * (1 + math.cos(math.pi * progress)) / 2
 
 
-check("6.16", rate)
+check("cosine_schedule", rate)
 
 # %% [markdown]
-# (solution-6-17)=
-# ## 6.17 Backwards through a norm
+# (solution-layer-norm-gradient)=
+# ## Backwards through a norm
 #
 # Write $h = g \odot \partial L / \partial y$, the gradient by $\hat x$, and $s = \sqrt{\sigma^2 + \varepsilon}$. By itself, $x$ gets $h / s$. Through $\mu$, which is
 # subtracted from all, each number of $x$ gets the mean of $-h/s$. Through $s$, which divides all, it gets $-\hat x / s$ times the mean of $h \odot \hat x$. Together:
@@ -402,15 +400,15 @@ def layer_norm_gradient(x, gain, eps: float, grad_y) -> tuple:
     return grad_x, (grad_y * normed).sum(dim=(0, 1)), grad_y.sum(dim=(0, 1))
 
 
-check("6.17", layer_norm_gradient)
+check("layer_norm_gradient", layer_norm_gradient)
 
 # %% [markdown]
 # If the same number is added to all of $x$, the mean takes it away again and $y$ stays. So the loss can't change in that direction, which is to
 # say that the gradient sums to 0. Nearly the same holds for stretching $x$; there, $\varepsilon$ keeps it from being exact.
 
 # %% [markdown]
-# (solution-6-18)=
-# ## 6.18 Average over time
+# (solution-checkpoint-average)=
+# ## Average over time
 #
 # `zip` goes through all checkpoints at once, one parameter at a time.
 
@@ -420,7 +418,7 @@ def average(checkpoints: list[list[torch.Tensor]], last: int) -> list[torch.Tens
     return [torch.stack(versions).mean(dim=0) for versions in zip(*checkpoints[-last:])]
 
 
-check("6.18", average)
+check("checkpoint_average", average)
 
 # %% [markdown]
 # The loss leaves out the first two symbols, which nothing foretells.

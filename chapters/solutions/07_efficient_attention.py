@@ -9,8 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 7
 #
-# Exercises 7.1 to 7.10 are those of [Efficient attention](../07_efficient_attention.ipynb), 7.11 to 7.18 those of its
-# [deeper page](../deeper/07_efficient_attention.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
+# To the exercises of [Efficient attention](../07_efficient_attention.ipynb), then to those of its [deeper page](../deeper/07_efficient_attention.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -30,8 +29,8 @@ from utils.show.display import observe, table
 from utils.transformer import FeedForward
 
 # %% [markdown]
-# (solution-7-1)=
-# ## 7.1 A window
+# (solution-window)=
+# ## A window
 #
 # The difference $t - s$ says how far back a key is. It may be at most $w$, and not negative, which would be the future. Both conditions have to hold, hence `&`.
 
@@ -42,7 +41,7 @@ def window_mask(T, w):
     return (back >= 0) & (back <= w)
 
 
-window_mask = check("7.1", window_mask)
+window_mask = check("window", window_mask)
 
 # %% [markdown]
 # Row $t$ has $w + 1$ ticks, near the beginning fewer. In triangles: all up to the diagonal, without those below the $w$-th.
@@ -51,8 +50,8 @@ window_mask = check("7.1", window_mask)
 assert torch.equal(window_mask(7, 2), torch.ones(7, 7).tril().triu(-2).bool())
 
 # %% [markdown]
-# (solution-7-2)=
-# ## 7.2 The board
+# (solution-state-step)=
+# ## The board
 #
 # A column times a row is a table: `phi_k.mT @ v` is the note, (..., m, d_v). First it is pinned, then the board is read, since a position also looks at itself. The query's features weigh the rows of $S$ and, in the same way, the numbers of $z$; the quotient is an average of the values,
 # since all weights are positive and their sum is divided by.
@@ -65,7 +64,7 @@ def state_step(phi_q, phi_k, v, S, z):
     return (phi_q @ S) / (phi_q @ z.mT), S, z
 
 
-state_step = check("7.2", state_step)
+state_step = check("state_step", state_step)
 
 # %% [markdown]
 # After three steps it has found what all pairs find at once:
@@ -80,8 +79,8 @@ weights = phi_q[2:] @ phi_k.T
 torch.testing.assert_close(context, weights @ v / weights.sum())
 
 # %% [markdown]
-# (solution-7-3)=
-# ## 7.3 One tile
+# (solution-online-softmax)=
+# ## One tile
 #
 # The new maximum is the larger one of the old and the tile's. All exponentials are taken below it. What was summed below the old maximum is too large by $e^{m' - m}$, so it is multiplied by $e^{m - m'}$, which is at most 1. With $m = -\infty$ this is 0, so that the first tile needs no case of its own.
 
@@ -95,7 +94,7 @@ def take_in(scores, values, m, total, a):
     return new, total, a
 
 
-take_in = check("7.3", take_in)
+take_in = check("online_softmax", take_in)
 
 # %% [markdown]
 # The numbers of the lesson's picture, in which the second tile raises the maximum from 3 to 5:
@@ -109,8 +108,8 @@ for x, v in (([1.0, 3.0], [4.0, 0.0]), ([2.0, 5.0], [8.0, 2.0])):
     )
 
 # %% [markdown]
-# (solution-7-4)=
-# ## 7.4 A cache's step
+# (solution-cached-step)=
+# ## A cache's step
 #
 # First the new key and value are put behind the old ones, so that the letter also sees itself. No mask is needed: what is held came before, and nothing comes after. The axis of positions is the last but one, whatever stands in front.
 
@@ -122,14 +121,14 @@ def cached_step(q, k, v, keys, values):
     return weights @ values, keys, values
 
 
-cached_step = check("7.4", cached_step)
+cached_step = check("cached_step", cached_step)
 
 # %% [markdown]
 # `torch.cat` copies all that is held, at each step. The book's `KVCache` takes its memory once, and writes into it.
 
 # %% [markdown]
-# (solution-7-5)=
-# ## 7.5 Predict: when do the pairs matter?
+# (solution-cost-of-pairs)=
+# ## Predict: when do the pairs matter?
 #
 # Scores and averages take $T^2 d_k$ multiply–adds each in every head, so $2 T^2 D$ in all of them. The projections take $4 T D^2$, the
 # feed-forward layer $2 T D \cdot 4D$. The two sides are equal at $T = 6D$, however many heads there are. We let PyTorch count
@@ -147,14 +146,14 @@ operations = {str(name): n for name, n in counter.get_flop_counts()["Global"].it
 pairs = operations["aten.bmm"]  # products in each head; the other products are with weights
 print(pairs, counter.get_total_flops() - pairs)
 assert pairs == counter.get_total_flops() - pairs
-check("7.5", my_length)
+check("cost_of_pairs", my_length)
 
 # %% [markdown]
 # At shorter lengths most of the work is not the pairs'. At $T = D$ they are one seventh of it, and whoever halves them saves one fourteenth.
 
 # %% [markdown]
-# (solution-7-6)=
-# ## 7.6 What a cache weighs
+# (solution-cache-size)=
+# ## What a cache weighs
 #
 # Keys and values, of 8 heads, in 80 layers, for each position: 2 · 8 · 128 · 80 numbers of 2 bytes. One layer's cache, on `meta`
 # again, says the same.
@@ -166,14 +165,14 @@ with torch.device("meta"):
     held = KVCache(max_len=4096).append(one, one)
 assert 80 * sum(x.nbytes for x in held) / 2**30 == my_gib
 print(my_gib)
-check("7.6", my_gib)
+check("cache_size", my_gib)
 
 # %% [markdown]
 # With keys for each of the 64 heads of queries it would be eight times as much, for every text that the model is just writing.
 
 # %% [markdown]
-# (solution-7-7)=
-# ## 7.7 A window with holes
+# (solution-dilated-window)=
+# ## A window with holes
 #
 # How many positions back a key lies decides all: not the future, not too far, and a multiple of the dilation.
 
@@ -184,7 +183,7 @@ def dilated_mask(T: int, window: int, dilation: int) -> torch.Tensor:
     return (back >= 0) & (back <= window * dilation) & (back % dilation == 0)
 
 
-check("7.7", dilated_mask)
+check("dilated_window", dilated_mask)
 
 # %% [markdown]
 # Through three layers, a path goes from query to key, three times. The number of paths is a product of the three masks. The last of 70
@@ -207,8 +206,8 @@ assert (paths[0][-64:] == 1).all() and (paths[0] > 0).sum() == 64
 assert (paths[1] > 0).sum() == 10
 
 # %% [markdown]
-# (solution-7-8)=
-# ## 7.8 Count the pairs
+# (solution-count-of-pairs)=
+# ## Count the pairs
 #
 # A global position sees all. Each other one sees its window, cut off at the ends, and those global positions that lie before that window.
 
@@ -223,11 +222,11 @@ def count_pairs(T: int, window: int, n_global: int) -> int:
 
 
 print(f"{count_pairs(65536, 256, 4) / 65536**2:.2%} of the pairs")
-check("7.8", count_pairs)
+check("count_of_pairs", count_pairs)
 
 # %% [markdown]
-# (solution-7-9)=
-# ## 7.9 Two halves, one softmax
+# (solution-merged-halves)=
+# ## Two halves, one softmax
 #
 # Each half counts by its share of the whole sum. The share of the first is $e^a / (e^a + e^b)$, the sigmoid of $a - b$, in which large
 # numbers cancel before an exponential is taken.
@@ -240,7 +239,7 @@ def merge(context_1, log_sum_1, context_2, log_sum_2) -> tuple[torch.Tensor, tor
     return context, torch.logaddexp(log_sum_1, log_sum_2)
 
 
-check("7.9", merge)
+check("merged_halves", merge)
 
 
 # %% [markdown]
@@ -261,8 +260,8 @@ merged = reduce(lambda a, b: merge(*a, *b), pieces)
 torch.testing.assert_close(merged, look(query, key, value))
 
 # %% [markdown]
-# (solution-7-10)=
-# ## 7.10 Predict: how often does the maximum move?
+# (solution-running-maximum)=
+# ## Predict: how often does the maximum move?
 #
 # The $t$-th score moves the maximum if it is the largest of the first $t$. Each of these is as likely to be it, so the chance is $1/t$, and the moves
 # are $1 + \frac12 + \frac13 + \dots + \frac1T$ on average, which grows as the logarithm of $T$.
@@ -278,15 +277,15 @@ observe(
     drawn=drawn,
     holds=abs(my_moves - drawn) < 0.3,
 )
-check("7.10", my_moves)
+check("running_maximum", my_moves)
 
 # %% [markdown]
 # So the rescaling is nearly always by 1. Scores in rising order are the worst case, and the one to test an implementation with: there the maximum
 # moves each time.
 
 # %% [markdown]
-# (solution-7-11)=
-# ## 7.11 A band
+# (solution-banded-weights)=
+# ## A band
 #
 # With `window` rows of zeros in front, row $t$ and the `window` rows behind it are the keys $t - \text{window}$ to $t$. The zeros are no keys, so
 # their scores become $-\infty$.
@@ -301,15 +300,15 @@ def band_weights(query: torch.Tensor, key: torch.Tensor, window: int) -> torch.T
     return scores.masked_fill(s < 0, -math.inf).softmax(dim=-1)
 
 
-check("7.11", band_weights)
+check("banded_weights", band_weights)
 
 # %% [markdown]
 # No row is all $-\infty$, since each position sees itself. `unfold` copies nothing, but the product does: each key is read `window + 1` times. The
 # blocks of the page read it twice.
 
 # %% [markdown]
-# (solution-7-12)=
-# ## 7.12 Keys in short
+# (solution-pooled-keys)=
+# ## Keys in short
 #
 # Padding is set to 0 before the sum, and each sum is divided by the number of real positions. An empty block is divided by 1 and masked.
 
@@ -326,11 +325,11 @@ def pooled_attention(query, key, value, key_mask, size: int) -> torch.Tensor:
     return masked_softmax(scores, (counts > 0)[:, None, None]) @ v
 
 
-check("7.12", pooled_attention)
+check("pooled_keys", pooled_attention)
 
 # %% [markdown]
-# (solution-7-13)=
-# ## 7.13 A state that forgets
+# (solution-retention)=
+# ## A state that forgets
 #
 # Step by step, the old sums fade, and then the new key comes in. Numerator and normaliser fade alike.
 
@@ -346,7 +345,7 @@ def forgetting_attention(phi_q, phi_k, value, gamma) -> torch.Tensor:
     return torch.stack(contexts, dim=2)
 
 
-check("7.13", forgetting_attention)
+check("retention", forgetting_attention)
 
 
 # %% [markdown]
@@ -367,8 +366,8 @@ inputs = phi_q, phi_k, value, torch.tensor([0.5, 0.75, 0.9, 1.0], dtype=torch.fl
 torch.testing.assert_close(all_at_once(*inputs), forgetting_attention(*inputs))
 
 # %% [markdown]
-# (solution-7-14)=
-# ## 7.14 Features on both sides
+# (solution-two-sided-features)=
+# ## Features on both sides
 #
 # Stay with logarithms as long as you can. What is taken off the keys may differ from feature to feature, if the queries' features get it back. What
 # is taken off a query may not: it may differ from query to query, and cancels in the quotient. So does $|q|^2 / 2$, and the factor
@@ -388,7 +387,7 @@ def two_sided_attention(query, key, value, omega) -> torch.Tensor:
     return phi_q @ (phi_k.mT @ value) / weights_sum
 
 
-check("7.14", two_sided_attention)
+check("two_sided_features", two_sided_attention)
 
 # %% [markdown]
 # What does looking both ways buy? The paper compares the two kinds at the same number of features: the squared error of the estimate of $\exp(x \cdot y)$ falls
@@ -417,8 +416,8 @@ observe(
 # The longer $x + y$, the less is gained: one of the two sides is then nearly 0.
 
 # %% [markdown]
-# (solution-7-15)=
-# ## 7.15 How sharp, without the weights
+# (solution-online-entropy)=
+# ## How sharp, without the weights
 #
 # This is the page's online softmax with the scores in the place of the values. What was summed below the old maximum is rescaled to the
 # new one, both $\ell$ and $r$.
@@ -436,11 +435,11 @@ def entropy(scores: torch.Tensor, chunk: int) -> torch.Tensor:
     return (m + total.log() - r / total)[:, 0]
 
 
-check("7.15", entropy)
+check("online_entropy", entropy)
 
 # %% [markdown]
-# (solution-7-16)=
-# ## 7.16 Go on from a cache
+# (solution-cached-attention)=
+# ## Go on from a cache
 #
 # The new symbols stand at positions $S$ to $S + T - 1$. The first of them sees $S + 1$ keys, the last one all, so the mask's diagonal begins
 # behind what is held. `causal_mask(T, S + T)` draws it so.
@@ -456,11 +455,11 @@ def continue_with(x, keys, values, W_q, W_k, W_v, positions) -> tuple[torch.Tens
     return masked_softmax(scores, causal_mask(T, S + T)) @ values, keys, values
 
 
-check("7.16", continue_with)
+check("cached_attention", continue_with)
 
 # %% [markdown]
-# (solution-7-17)=
-# ## 7.17 A ring
+# (solution-ring-buffer)=
+# ## A ring
 #
 # Taken one by one, each new key overwrites the right one. Of the positions before `end`, a slot holds the last whose remainder is its number. If
 # that one would be negative, the slot is still empty.
@@ -477,7 +476,7 @@ def put(buffer: torch.Tensor, length: int, new: torch.Tensor) -> tuple[torch.Ten
     return buffer, held.clamp(min=-1)
 
 
-check("7.17", put)
+check("ring_buffer", put)
 
 # %% [markdown]
 # Softmax attention does not mind in which order its keys come. So the ring can be used as it is: position by position it gives what the window of
@@ -496,8 +495,8 @@ expected = window_attention(query, key, value, window, is_causal=True)
 torch.testing.assert_close(torch.cat(steps, dim=2), expected)
 
 # %% [markdown]
-# (solution-7-18)=
-# ## 7.18 Correct what is stored
+# (solution-delta-rule)=
+# ## Correct what is stored
 #
 # Look up what the key finds, take the difference to what it should find, and store that.
 
@@ -513,7 +512,7 @@ def delta_rule(query, key, value, beta) -> torch.Tensor:
     return torch.stack(outputs, dim=2)
 
 
-check("7.18", delta_rule)
+check("delta_rule", delta_rule)
 
 
 # %% [markdown]

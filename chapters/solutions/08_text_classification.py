@@ -9,8 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 8
 #
-# Exercises 8.1 to 8.7 are those of [Reading](../08_text_classification.ipynb), 8.8 to 8.11 those of its [deeper page](../deeper/08_text_classification.ipynb). There is more
-# than one right way. What counts is that the check passes and that you can say why.
+# To the exercises of [Reading](../08_text_classification.ipynb), then to those of its [deeper page](../deeper/08_text_classification.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -24,8 +23,8 @@ from utils.exercises.text_classification import check
 from utils.tokens import replace_pair
 
 # %% [markdown]
-# (solution-8-1)=
-# ## 8.1 One merge
+# (solution-merge-step)=
+# ## One merge
 #
 # A pair is counted wherever two neighbours are it, and as often as its word is in the text; `pairwise` looks into one word at
 # a time, so no pair reaches across two. `min` over `(-count, pair)` takes the largest count and, of equal ones, the lowest
@@ -52,11 +51,11 @@ def merge_step(words: list[list[int]], counts: list[int], new: int):
     return best, merged
 
 
-merge_step = check("8.1", merge_step)
+merge_step = check("merge_step", merge_step)
 
 # %% [markdown]
-# (solution-8-2)=
-# ## 8.2 A new word
+# (solution-encode-word)=
+# ## A new word
 #
 # A merge that was learned later may be made of an earlier one, never the other way round. So one walk through all merges in
 # their order does what learning would have done, had the word been there.
@@ -69,11 +68,11 @@ def encode_word(word: list[int], merges: list[tuple[int, int]]) -> list[int]:
     return word
 
 
-encode_word = check("8.2", encode_word)
+encode_word = check("encode_word", encode_word)
 
 # %% [markdown]
-# (solution-8-3)=
-# ## 8.3 The mean of the words
+# (solution-masked-mean)=
+# ## The mean of the words
 #
 # `real` is 1 at words and 0 at padding. So padding adds nothing to the sum, whatever stands there, and the sum is divided by the number of words, not of places.
 
@@ -84,11 +83,11 @@ def masked_mean(x, lengths):
     return (x * real[..., None]).sum(dim=1) / lengths[:, None]
 
 
-masked_mean = check("8.3", masked_mean)
+masked_mean = check("masked_mean", masked_mean)
 
 # %% [markdown]
-# (solution-8-4)=
-# ## 8.4 Leave one out
+# (solution-left-out-words)=
+# ## Leave one out
 #
 # All shorter texts have the same length, so they are one batch, and the model is asked twice. The difference is taken of logarithms: a word that makes 0.98 out of 0.5 and one that makes 0.5 out of 0.255 get the same score.
 
@@ -101,21 +100,21 @@ def leave_one_out(model, text, label):
     return whole - without
 
 
-leave_one_out = check("8.4", leave_one_out)
+leave_one_out = check("left_out_words", leave_one_out)
 
 # %% [markdown]
-# (solution-8-5)=
-# ## 8.5 Predict: what a sum of words gets right
+# (solution-weighed-words)=
+# ## Predict: what a sum of words gets right
 #
 # Let $g$, $b$ and $n$ be the numbers of *good*, *bad* and *not*. To read all four short texts, one would need $g > 0$ and $b \le 0$, but also $g + n \le 0$, so that $n \le -g < 0$, and $b + n > 0$, so that $n > -b \ge 0$. Both can't be, so one of the four is lost. *Good but bad* and *bad but good* have the same sum, and so the same verdict, and one of them is lost, too. That leaves four of six. A judge who remembers whole bags would get five.
 
 # %%
 my_share = 4 / 6
-check("8.5", my_share)
+check("weighed_words", my_share)
 
 # %% [markdown]
-# (solution-8-6)=
-# ## 8.6 How far off is its confidence?
+# (solution-calibration-error)=
+# ## How far off is its confidence?
 #
 # A bin's share of the answers weighs its gap. An empty bin has no mean, and must not be asked for one.
 
@@ -131,11 +130,11 @@ def calibration_error(confidence, right, n_bins: int) -> float:
     return error
 
 
-check("8.6", calibration_error)
+check("calibration_error", calibration_error)
 
 # %% [markdown]
-# (solution-8-7)=
-# ## 8.7 TF-IDF by hand
+# (solution-tf-idf)=
+# ## TF-IDF by hand
 #
 # $n_i$ counts texts, not occurrences, hence `counts > 0`. Only a text without words has the length 0. Divided by 1, it keeps its zeros.
 
@@ -148,11 +147,11 @@ def tf_idf(counts):
     return weights / length.masked_fill(length == 0, 1)
 
 
-check("8.7", tf_idf)
+check("tf_idf", tf_idf)
 
 # %% [markdown]
-# (solution-8-8)=
-# ## 8.8 What a merge changes
+# (solution-changed-counts)=
+# ## What a merge changes
 #
 # Take the old pairs of a word away and add its new ones: where nothing was merged, both are the same and the change is 0. That
 # needs no thought about what stands beside what, and is right where two merges meet. With an index of the words that hold a
@@ -170,11 +169,11 @@ def changed_counts(words, counts, pair, new):
     return sorted((changed, change) for changed, change in changes.items() if change)
 
 
-check("8.8", changed_counts)
+check("changed_counts", changed_counts)
 
 # %% [markdown]
-# (solution-8-9)=
-# ## 8.9 A place that speaks for the text
+# (solution-cls-pooling)=
+# ## A place that speaks for the text
 #
 # The new place is the first, so the words and their padding move up by one, and so does each length. It is no padding: the mask has to let the others see it, and it has to see them.
 
@@ -186,11 +185,11 @@ def cls_pool(attend, x, lengths, cls):
     return attend(x, real[:, None])[:, 0]
 
 
-check("8.9", cls_pool)
+check("cls_pooling", cls_pool)
 
 # %% [markdown]
-# (solution-8-10)=
-# ## 8.10 A split by group
+# (solution-split-by-group)=
+# ## A split by group
 #
 # With a space at either end, a phrase is found only where its words begin and end. `max` keeps the first of equally long phrases. A phrase always lies inside itself, so each has a group.
 
@@ -208,11 +207,11 @@ def goes_to_test(phrases: list[str], n_test: int) -> list[bool]:
     return [home in test for home in homes]
 
 
-check("8.10", goes_to_test)
+check("split_by_group", goes_to_test)
 
 # %% [markdown]
-# (solution-8-11)=
-# ## 8.11 Gradient times input
+# (solution-gradient-times-input)=
+# ## Gradient times input
 #
 # For a linear model $z = \sum_t w^\top x_t$ the gradient at $x_t$ is $w$, and $x_t \cdot w$ is exactly what the logit loses if $x_t$ becomes 0. For any other model it is what one step along the slope would lose.
 
@@ -224,4 +223,4 @@ def gradient_times_input(model, x, label):
     return (x * gradient).sum(dim=-1).detach()
 
 
-check("8.11", gradient_times_input)
+check("gradient_times_input", gradient_times_input)

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 9
 #
-# Exercises 9.1 to 9.7 are those of [GPT](../09_gpt.ipynb), the others those of its [deeper page](../deeper/09_gpt.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
+# To the exercises of [GPT](../09_gpt.ipynb), then to those of its [deeper page](../deeper/09_gpt.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -25,8 +25,8 @@ from utils.training.metrics import bits_per_byte
 from utils.training.sampling import temperature, top_k, top_p
 
 # %% [markdown]
-# (solution-9-1)=
-# ## 9.1 The loss at every position
+# (solution-next-token-loss)=
+# ## The loss at every position
 #
 # The logits at $t$ are about the token at $t + 1$. So the last logits go, and the first token goes; what is left stands one over the other. The mean is over all targets that are no padding, and not over texts: otherwise a token of a short text would count for more.
 
@@ -36,7 +36,7 @@ def next_token_loss(logits, ids):
     return F.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten(), ignore_index=0)
 
 
-next_token_loss = check("9.1", next_token_loss)
+next_token_loss = check("next_token_loss", next_token_loss)
 
 # %% [markdown]
 # A model that knows nothing gives all $V$ tokens the same logit, and its loss is $\ln V$:
@@ -47,8 +47,8 @@ loss = next_token_loss(torch.zeros(4, 65, 516), ids).item()
 assert math.isclose(loss, math.log(516), rel_tol=1e-5)
 
 # %% [markdown]
-# (solution-9-2)=
-# ## 9.2 The forward pass
+# (solution-forward)=
+# ## The forward pass
 #
 # The same table twice: its rows are what enters, and what the last vectors are compared with. The blocks add to the stream by themselves, so each one reads what the one before has left. Nothing here hides the future: the blocks do.
 
@@ -61,11 +61,11 @@ def gpt(ids, table, blocks, norm):
     return F.linear(norm(x), table)
 
 
-gpt = check("9.2", gpt)
+gpt = check("forward", gpt)
 
 # %% [markdown]
-# (solution-9-3)=
-# ## 9.3 The chances of the next token
+# (solution-next-chances)=
+# ## The chances of the next token
 #
 # It can be done on logits, too: $-\infty$ is what becomes a chance of 0, and each softmax brings what is left back to a sum of 1. A token stays if those that are likelier have not reached $p$ yet. So the best one always stays, since nothing is likelier. Of tokens that are equally likely at the cut, this keeps more than $k$; and whether a sum *equals* $p$ is a matter of rounding. The check asks for neither.
 
@@ -80,7 +80,7 @@ def next_chances(logits, tau, k, p):
     return logits.index_fill(0, late, -math.inf).softmax(dim=0)
 
 
-next_chances = check("9.3", next_chances)
+next_chances = check("next_chances", next_chances)
 
 # %% [markdown]
 # And does the order matter? Top-p counts chances, and a temperature changes them. Cold first, a few tokens hold nearly all; top-p first lets in what the cold would have shut out. The book's filters are the same thing on logits:
@@ -93,8 +93,8 @@ late = top_p(logits, 0.8).isfinite().sum().item()
 print((found > 0).sum().item(), "tokens are left; with top-p before the temperature", late)
 
 # %% [markdown]
-# (solution-9-4)=
-# ## 9.4 Write with a cache
+# (solution-write)=
+# ## Write with a cache
 #
 # What is new is at first the whole prompt, and then one token, so that each token is read once. It stands behind all that was read before, so `start` is the length of the text without it. Whatever is new, the logits that count are those behind its last token.
 
@@ -109,13 +109,13 @@ def write(begin, prompt, n, choose):
     return text
 
 
-write = check("9.4", write)
+write = check("write", write)
 
 # %% [markdown]
 # If the position were reset, a rotary model would turn the new query as if it stood at 0, and all distances to what is held would be wrong. Nothing fails; the text only gets worse. That is what makes this mistake so common.
 #
-# (solution-9-5)=
-# ## 9.5 Normed queries and keys
+# (solution-qk-norm)=
+# ## Normed queries and keys
 #
 # Each vector is divided by the root mean square of its own numbers, and multiplied by its gain. With gains of 1 a normed vector has the length $\sqrt{d_k}$, so a product of two is at most $d_k$, and a score at most $d_k / \sqrt{d_k} = \sqrt{d_k}$. The gains let a head be sharper than that, if it pays. Here only their product $g_q \odot g_k$ counts; with rotary positions, which turn queries and keys between gain and product, they differ.
 
@@ -128,7 +128,7 @@ def qk_norm_scores(q, k, g_q, g_k, eps):
     return normed(q, g_q) @ normed(k, g_k).mT / math.sqrt(q.shape[-1])
 
 
-check("9.5", qk_norm_scores)
+check("qk_norm", qk_norm_scores)
 
 # %%
 torch.manual_seed(0)
@@ -142,8 +142,8 @@ observe(
 )
 
 # %% [markdown]
-# (solution-9-6)=
-# ## 9.6 A gate's fair width
+# (solution-gated-width)=
+# ## A gate's fair width
 #
 # The plain layer has $2 D F$ weights, the gated one $3 D F'$. So $F' = \frac{2}{3} F$; of the usual $F = 4D$ that is $\frac{8}{3} D$, the odd number in today's configurations. In whole numbers, rounding up is minus rounding down of minus.
 
@@ -153,7 +153,7 @@ def gated_width(d_ff: int, multiple: int) -> int:
     return -(-2 * d_ff // (3 * multiple)) * multiple
 
 
-check("9.6", gated_width)
+check("gated_width", gated_width)
 
 # %% [markdown]
 # Llama's first model is 4,096 wide, and rounds to multiples of 256:
@@ -162,22 +162,22 @@ check("9.6", gated_width)
 print(gated_width(4 * 4096, 256))
 
 # %% [markdown]
-# (solution-9-7)=
-# ## 9.7 Predict: bits per byte
+# (solution-bits-per-byte)=
+# ## Predict: bits per byte
 #
 # A perplexity of 32 is a choice among 32, and that is $\log_2 32 = 5$ bits. They pay for 2.5 bytes.
 
 # %%
 my_bits = math.log2(32) / 2.5
 
-check("9.7", my_bits)
+check("bits_per_byte", my_bits)
 
 # %%
 print(bits_per_byte(math.log(32), n_tokens=2, n_bytes=5))
 
 # %% [markdown]
-# (solution-9-8)=
-# ## 9.8 Llama's rotary pairs
+# (solution-neighbouring-pairs)=
+# ## Llama's rotary pairs
 #
 # In each head, row $i$ and row $i + d_k/2$ turn together. Cut a head's rows into two halves, and deal them out in turn: 0, $d_k/2$, 1, $d_k/2 + 1$ … Queries and keys are reordered alike, so their products stay as they were. Values don't turn.
 
@@ -191,11 +191,11 @@ def neighbouring_pairs(W_q, W_k, W_v, n_heads, n_kv_heads):
     return dealt(W_q, n_heads), dealt(W_k, n_kv_heads), W_v
 
 
-check("9.8", neighbouring_pairs)
+check("neighbouring_pairs", neighbouring_pairs)
 
 # %% [markdown]
-# (solution-9-9)=
-# ## 9.9 GPT-2's c_attn
+# (solution-c-attn)=
+# ## GPT-2's c_attn
 #
 # A library that computes $x W$ keeps the transpose of what $W x$ needs. The thirds lie side by side in its columns, and one below the other in ours.
 
@@ -207,11 +207,11 @@ def from_c_attn(weight, bias):
     return tuple(x for part in parts for x in part)
 
 
-check("9.9", from_c_attn)
+check("c_attn", from_c_attn)
 
 # %% [markdown]
-# (solution-9-10)=
-# ## 9.10 The gradient of the whole batch
+# (solution-shard-gradients)=
+# ## The gradient of the whole batch
 #
 # The mean over all examples is $\frac{1}{n} \sum_r n_r \bar g_r$: each process counts as many times as it has examples. With equal shards that is the mean of the means.
 
@@ -225,11 +225,11 @@ def whole_gradient(gradients, sizes):
     ]
 
 
-check("9.10", whole_gradient)
+check("shard_gradients", whole_gradient)
 
 # %% [markdown]
-# (solution-9-11)=
-# ## 9.11 The prefix-matching score
+# (solution-prefix-matching)=
+# ## The prefix-matching score
 #
 # What followed an earlier place is one to the right of it: shift the table of equal symbols by a place. Rows in which nothing is marked have nothing to find, and are left out.
 
@@ -242,4 +242,4 @@ def prefix_matching(weights, ids):
     return (weights * followed).sum(dim=2)[asked].mean()
 
 
-check("9.11", prefix_matching)
+check("prefix_matching", prefix_matching)

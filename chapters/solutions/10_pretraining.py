@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 10
 #
-# Exercises 10.1 to 10.6 are those of [BERT](../10_pretraining.ipynb), the others those of its [deeper page](../deeper/10_pretraining.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
+# To the exercises of [BERT](../10_pretraining.ipynb), then to those of its [deeper page](../deeper/10_pretraining.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -26,8 +26,8 @@ from utils.pretraining import cast_dice, draw_spans, published_sizes, put_back, 
 from utils.show.display import observe
 
 # %% [markdown]
-# (solution-10-1)=
-# ## 10.1 Hide words
+# (solution-mask-words)=
+# ## Hide words
 #
 # What is asked for depends on the first dice alone, and on what a word is. What stands there depends on the second dice, and only where a word is asked for. The targets are read from the text, not from what has become of it: otherwise the model would be asked for `MASK`.
 
@@ -40,7 +40,7 @@ def mask_words(ids, dice, share):
     return hidden, ids.masked_fill(~asked, -100)
 
 
-mask_words = check("10.1", mask_words)
+mask_words = check("mask_words", mask_words)
 
 # %% [markdown]
 # Over many words the shares come out as they should. A random word is now and then the one that was there, so a little less than a tenth are another word.
@@ -63,8 +63,8 @@ observe(
 )
 
 # %% [markdown]
-# (solution-10-2)=
-# ## 10.2 The loss of hidden words
+# (solution-masked-word-loss)=
+# ## The loss of hidden words
 #
 # A mask of places picks vectors and targets alike, in the same order, from all texts of the batch. So the mean is over words, and a text of which nothing is asked adds nothing. `cross_entropy` leaves out targets of −100 by itself. That gives the same number; but the head has then made $V$ scores for each place of the batch, to throw most of them away.
 
@@ -75,11 +75,11 @@ def masked_word_loss(head, x, target):
     return F.cross_entropy(head(x[asked]), target[asked])
 
 
-masked_word_loss = check("10.2", masked_word_loss)
+masked_word_loss = check("masked_word_loss", masked_word_loss)
 
 # %% [markdown]
-# (solution-10-3)=
-# ## 10.3 Soft targets
+# (solution-soft-targets)=
+# ## Soft targets
 #
 # `kl_div` takes the logarithms of what is learned first, and `"batchmean"` divides by the number of words; its plain mean would divide by $V$, too. The teacher's logits are detached, so that no gradient reaches it.
 
@@ -91,7 +91,7 @@ def soft_target_loss(student_logits, teacher_logits, tau):
     return tau**2 * F.kl_div(log_q, p, reduction="batchmean")
 
 
-soft_target_loss = check("10.3", soft_target_loss)
+soft_target_loss = check("soft_targets", soft_target_loss)
 
 # %% [markdown]
 # Why $\tau^2$? The gradient of the divergence by a logit is $(q_i - p_i) / \tau$. And for a large $\tau$, both are near $1/V$ and differ by about $1/\tau$ of what the logits do: $1/\tau$ twice. With the factor, the gradient hardly depends on the temperature, so it keeps its weight beside the other parts of the loss:
@@ -111,8 +111,8 @@ observe(
 )
 
 # %% [markdown]
-# (solution-10-4)=
-# ## 10.4 Every second block
+# (solution-every-second)=
+# ## Every second block
 #
 # A slice picks the blocks, but they are still the teacher's own: the next step of the student's optimiser would change the teacher, and with it the targets. So each is copied, with all its weights. Why every second one, and not the lower half? The student is then to do in one block what the teacher does in two neighbours, and has a part of each stage of its work.
 
@@ -122,11 +122,11 @@ def every_second(blocks):
     return copy.deepcopy(list(blocks)[::2])
 
 
-every_second = check("10.4", every_second)
+every_second = check("every_second", every_second)
 
 # %% [markdown]
-# (solution-10-5)=
-# ## 10.5 Predict: how large is DistilBERT?
+# (solution-distilberts-size)=
+# ## Predict: how large is DistilBERT?
 #
 # A matrix of attention has $768 \cdot 768 + 768$ parameters, and there are four. The feed-forward layer has $768 \cdot 3072 + 3072$ on its way up, and $3072 \cdot 768 + 768$ on its way down. A norm has $2 \cdot 768$.
 
@@ -136,7 +136,7 @@ block = 4 * (D * D + D) + (D * F_wide + F_wide) + (F_wide * D + D) + 2 * 2 * D
 tables = (30_522 + 512) * D + 2 * D
 my_millions = (tables + 6 * block) / 1e6
 
-check("10.5", my_millions)
+check("distilberts_size", my_millions)
 
 # %%
 made = published_sizes("DistilBERT")
@@ -152,8 +152,8 @@ observe(
 )
 
 # %% [markdown]
-# (solution-10-6)=
-# ## 10.6 The angle to the teacher
+# (solution-cosine)=
+# ## The angle to the teacher
 #
 # The mask comes first: what stands at padding means nothing, and its angle neither. The length of a vector is left free, because the student may have its own; only the direction is compared.
 
@@ -164,11 +164,11 @@ def cosine_loss(x_student, x_teacher, real):
     return (1 - cos).mean()
 
 
-check("10.6", cosine_loss)
+check("cosine", cosine_loss)
 
 # %% [markdown]
-# (solution-10-7)=
-# ## 10.7 Two questions about a pair
+# (solution-ordered-pair)=
+# ## Two questions about a pair
 #
 # First decide what is shown, then lay it out: ids and types know nothing of the question. The types say which part stands where, not which was written first. Had they moved along with the parts, a model could read the answer off the first of them.
 
@@ -185,11 +185,11 @@ def ordered_pair(first, second, other, question, die):
     return ids, types, label
 
 
-check("10.7", ordered_pair)
+check("ordered_pair", ordered_pair)
 
 # %% [markdown]
-# (solution-10-8)=
-# ## 10.8 Spans with sentinels
+# (solution-hide-spans)=
+# ## Spans with sentinels
 #
 # From the last span to the first, nothing that is still to be replaced moves. From the first to the last, one would have to remember how much shorter the source has become, or copy what stays piece by piece, as the book does.
 
@@ -203,7 +203,7 @@ def hide_given_spans(ids, spans, sentinels):
     return source, target
 
 
-check("10.8", hide_given_spans)
+check("hide_spans", hide_given_spans)
 
 # %% [markdown]
 # Nothing is lost: source and target give the text back.
@@ -215,8 +215,8 @@ marks = [*range(99, 80, -1)]
 assert put_back(*hide_given_spans(text, spans, marks), marks) == text
 
 # %% [markdown]
-# (solution-10-9)=
-# ## 10.9 What the decoder reads
+# (solution-decoder-reads)=
+# ## What the decoder reads
 #
 # First what is to be said: the words, the end, and -100. What is read is the same, moved to the right by one place, with the start in front. An embedding has no row -100, so what moved along becomes padding. In a shorter target, the decoder then reads the end too. That does no harm: nothing is asked there.
 
@@ -229,14 +229,14 @@ def decoder_reads(targets, start, end, pad):
     return reads.masked_fill(reads == -100, pad), says
 
 
-check("10.9", decoder_reads)
+check("decoder_reads", decoder_reads)
 
 # %% [markdown]
 # T5 begins with its padding symbol, BART with its end. The start is any symbol that isn't asked for at the first place, as long as it is the same in training and when the model writes.
 
 # %% [markdown]
-# (solution-10-10)=
-# ## 10.10 A change of low rank
+# (solution-lora)=
+# ## A change of low rank
 #
 # The detour needs $r\,(d_{in} + n)$ products for each input, where $B A$, multiplied out, would need $d_{in}\,n$: so in training one goes $A$ first, then $B$. Afterwards it pays to multiply them out once. That this is possible at all is because nothing bends between $A$ and $B$.
 
@@ -247,11 +247,11 @@ def lora_layer(x, W, A, B, alpha):
     return x @ W.T + scale * (x @ A.T) @ B.T, W + scale * B @ A
 
 
-check("10.10", lora_layer)
+check("lora", lora_layer)
 
 # %% [markdown]
-# (solution-10-11)=
-# ## 10.11 A shared layer's gradient
+# (solution-shared-gradient)=
+# ## A shared layer's gradient
 #
 # Give each layer a copy of $W$. The loss then depends on $n$ matrices, and each has a gradient of its own. If all of them move together, the loss changes by the sum of what each would change, so the shared matrix gets the sum.
 
@@ -265,14 +265,14 @@ def shared_gradient(x, W, n, arriving):
     return sum(torch.autograd.grad((h * arriving).sum(), copies))
 
 
-check("10.11", shared_gradient)
+check("shared_gradient", shared_gradient)
 
 # %% [markdown]
 # Autograd does the same with a single $W$: whenever a weight is met on the way back, its gradient is added to what is there already. A layer that was copied in the forward pass, with `clone` and `detach` or `deepcopy`, is met once and gets a part of it. The first step already takes the copies apart.
 
 # %% [markdown]
-# (solution-10-12)=
-# ## 10.12 Rows in int8
+# (solution-int8-rows)=
+# ## Rows in int8
 #
 # The largest number of a row comes out as 127 or -127, whatever its size, and no number is off by more than half a step. A row of zeros has nothing to scale; with a scale of 0 its weights would be $0/0$.
 
@@ -284,7 +284,7 @@ def int8_rows(W):
     return (W / scale).round().to(torch.int8), scale
 
 
-check("10.12", int8_rows)
+check("int8_rows", int8_rows)
 
 # %%
 W = torch.randn(3, 50) * torch.tensor([[0.01], [1.0], [100.0]])
@@ -292,8 +292,8 @@ q, scale = int8_rows(W)
 assert ((scale * q - W).abs() <= 0.501 * scale).all()
 
 # %% [markdown]
-# (solution-10-13)=
-# ## 10.13 The importance of heads
+# (solution-importance)=
+# ## The importance of heads
 #
 # A gate multiplies all numbers of its head's context, so by the chain rule its slope is the sum, over all of them, of number times gradient. The size comes before the mean: a head that helps one text and harms another matters to both.
 
@@ -304,11 +304,11 @@ def importance(contexts, gradients):
     return slopes.abs().mean(dim=0)
 
 
-check("10.13", importance)
+check("importance", importance)
 
 # %% [markdown]
-# (solution-10-14)=
-# ## 10.14 A bucket for each distance
+# (solution-relative-buckets)=
+# ## A bucket for each distance
 #
 # Both sides are counted alike, by $|t - s|$, and $n$ is added to what is ahead. The formula is turned over: a logarithm tells how many buckets behind the near ones a distance is, and it is rounded down. Distances below $n/2$ would have a negative one, so the logarithm is taken of $n/2$ at least, and they are put back at the end.
 
@@ -323,7 +323,7 @@ def buckets(behind, n_buckets, max_distance):
     return torch.where(distance < near, distance, far) + n * (behind < 0)
 
 
-check("10.14", buckets)
+check("relative_buckets", buckets)
 
 # %% [markdown]
 # T5's own are 32 buckets for distances up to 128. They are the layer's:

@@ -16,6 +16,7 @@ from jupyterlab.labapp import LabApp
 from nbformat import NotebookNode
 
 from utils import ROOT
+from utils.exercises.numbers import numbers
 from utils.press.notebooks import CHAPTERS, KERNEL, LessonError, find, read, scripts, shown, write
 from utils.press.readable import make_readable, names_in_the_book
 
@@ -52,7 +53,8 @@ def make_copy(original: Path, copy: Path) -> None:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     pages = [read(page.with_suffix(".ipynb")) for page in scripts() if page.stem == original.stem]
-    make_readable(notebook, names_in_the_book(pages, int(original.stem[:2])))
+    names = names_in_the_book(pages, int(original.stem[:2]), numbers(CHAPTERS))
+    make_readable(notebook, names)
     try:
         write(notebook, copy)
     except OSError as error:

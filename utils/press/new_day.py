@@ -22,7 +22,7 @@ FILES = {  # template: what it becomes
     "solutions": "chapters/solutions/{stem}.py",
     "concept": "utils/{topic}.py",
     "exercises": "utils/exercises/{topic}/__init__.py",
-    "exercise": "utils/exercises/{topic}/row_means.py",
+    "exercise": "utils/exercises/{topic}/{topic}_means.py",
     "test": "tests/test_{topic}.py",
 }
 QUESTIONS = "data/questions.toml"
@@ -61,7 +61,8 @@ def begin(number: int, topic: str, book: Path = ROOT) -> list[Path]:
     if taken:
         raise ValueError(f"{taken[0].relative_to(book)} is there already: choose another topic.")
     with _all_or_nothing(list(files.values()), book):
-        _write(files, {"number": number, "topic": topic, "stem": stem}, book)
+        label = f"{topic}_means".replace("_", "-")
+        _write(files, {"number": number, "topic": topic, "stem": stem, "label": label}, book)
         lessons.write_pages(book)
         for page in ("lesson", "deeper", "solutions"):
             notebooks.execute(files[page])

@@ -7,6 +7,7 @@ with names, as in `01_convolution` (all pages of the day), `deeper/01_convolutio
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 from itertools import zip_longest
@@ -21,6 +22,7 @@ from nbformat import NotebookNode
 from psutil import Process
 
 from utils import ROOT
+from utils.exercises.numbers import titled
 from utils.press.lessons import FOLDED
 
 CHAPTERS = ROOT / "chapters"
@@ -35,6 +37,7 @@ REPRODUCIBLE = {
     "PYTHONHASHSEED": "0",
     "BOOK_STRICT": "1",
 }
+TITLED = re.compile(r"(?:^[✓✗○] |^   |, )(\d+\.\d+ [a-z]\w*)(?=[:,]|$)", re.MULTILINE)
 PERSONAL = ("BOOK_PROGRESS", "BOOK_DATA")
 
 
@@ -123,10 +126,16 @@ def differences(script: Path) -> list[str]:
 
 
 def is_stale(script: Path) -> bool:
-    """Whether the notebook of a script is missing, differs from it, or was not executed."""
-    return bool(differences(script)) or any(
-        cell.cell_type == "code" and cell.execution_count is None
-        for cell in read(script.with_suffix(".ipynb")).cells
+    """Whether the notebook of a script is missing, differs from it, or was not executed.
+
+    An exercise that was put before one of its own makes it stale, since it printed other numbers.
+    """
+    if differences(script):
+        return True
+    cells = [cell for cell in read(script.with_suffix(".ipynb")).cells if cell.cell_type == "code"]
+    printed = "".join(output.get("text", "") for cell in cells for output in cell.outputs)
+    return any(cell.execution_count is None for cell in cells) or any(
+        shown != titled(shown.partition(" ")[2]) for shown in TITLED.findall(printed)
     )
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from nbformat import NotebookNode
@@ -15,15 +15,19 @@ from utils import ROOT
 EQUATION = re.compile(r"^\$\$\n([^$]*)\n\$\$(?: \(([\w-]+)\))?$", re.MULTILINE)
 EXERCISE = re.compile(r"(?<=:label: )(exercise-[\w-]+)$", re.MULTILINE)
 TITLE = re.compile(r"^\(([\w-]+)\)=\n+#+ (.*)$", re.MULTILINE)
+SOLUTION = re.compile(r"^\(solution-([\w-]+)\)=\n+#+ ", re.MULTILINE)
 REFERENCE = re.compile(r"\{(numref|eq|ref)\}`(?:([^<`]+?) *<)?([\w-]+)>?`")
 
 
-def names_in_the_book(pages: Sequence[NotebookNode], day: int) -> dict[str, str]:
-    """What the book calls the figures, equations, exercises and sections of a day, by their labels.
+def names_in_the_book(
+    pages: Sequence[NotebookNode], day: int, exercises: Mapping[str, str]
+) -> dict[str, str]:
+    """What the book calls its exercises, and a day's figures, equations and sections, by labels.
 
     pages: those of the day, in order: each goes on counting where the one before stopped.
+    exercises: {label: number}.
     """
-    names: dict[str, str] = {}
+    names = {label: f"Exercise {number}" for label, number in exercises.items()}
     count: Counter = Counter()
 
     def number(kind: str, label: str) -> None:
@@ -35,20 +39,28 @@ def names_in_the_book(pages: Sequence[NotebookNode], day: int) -> dict[str, str]
             number("Figure ", figure["name"])
         if cell.cell_type == "markdown":
             names |= TITLE.findall(cell.source)
-            for label in EXERCISE.findall(cell.source):
-                number("Exercise ", label)
             for _, label in EQUATION.findall(cell.source):
                 if label:
                     number("", label)
     return names
 
 
+def number_solutions(text: str, names: Mapping[str, str]) -> str:
+    """Begin the headings of solutions with the numbers of their exercises."""
+
+    def numbered(match: re.Match) -> str:
+        name = names.get(f"exercise-{match[1]}")
+        return f"{match[0]}{name.removeprefix('Exercise ')} " if name else match[0]
+
+    return SOLUTION.sub(numbered, text)
+
+
 def make_readable(notebook: NotebookNode, names: dict[str, str]) -> None:
     """Change a lesson so that it reads in JupyterLab as it does in the book.
 
     Citations become names and years, with a list of references at the end; a computed figure gets
-    its number and its caption in a cell below it; equations and exercises get their numbers; code
-    that the book folds away is folded away.
+    its number and its caption in a cell below it; equations, exercises and solutions get their
+    numbers; code that the book folds away is folded away.
     names: what the book calls figures, equations, exercises and sections, by their labels.
     """
     cited: set[str] = set()
@@ -74,6 +86,7 @@ def make_readable(notebook: NotebookNode, names: dict[str, str]) -> None:
                 ),
                 cell.source,
             )
+            cell.source = number_solutions(cell.source, names)
             cell.source = re.sub(
                 r"\{cite(:t)?\}`([^`]+)`", lambda match: _citation(match, cited), cell.source
             )

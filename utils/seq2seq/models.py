@@ -194,8 +194,6 @@ class Seq2Seq(nn.Module):
     Raises: ValueError if a source or the target is empty, or the lengths do not fit.
     """
 
-    bos, eos = BOS, EOS  # what stands before a target, and at its end
-
     def __init__(self, config: Seq2SeqConfig):
         super().__init__()
         self.encoder = Encoder(config)
@@ -224,9 +222,9 @@ class Seq2Seq(nn.Module):
 # Training -----------------------------------------------------------------------------------------
 
 
-def shift(target: Tensor, bos: int = BOS) -> Tensor:
+def shift(target: Tensor) -> Tensor:
     """Return the decoder's input (B, T): BOS, then the target without its last symbol."""
-    return F.pad(target[:, :-1], (1, 0), value=bos)
+    return F.pad(target[:, :-1], (1, 0), value=BOS)
 
 
 def sequence_loss(logits: Tensor, target: Tensor) -> Tensor:

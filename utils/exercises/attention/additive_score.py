@@ -13,7 +13,7 @@ def additive_score(query: Tensor, keys: Tensor, W_a: Tensor, U_a: Tensor, v: Ten
     return pairs.tanh() @ v
 
 
-exercise = Exercise("4.2", additive_score, runs=True)
+exercise = Exercise(additive_score, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ def score_parameters() -> int:
     return sum(p.numel() for p in AdditiveScore(64, 128, 32).parameters())
 
 
-exercise = Prediction("4.5", score_parameters)
+exercise = Prediction(score_parameters)
 
 
 @exercise.mistake("a vector makes one number of the 32 at the end.")

@@ -20,7 +20,7 @@ def error_of_links(links: Tensor, sure: Tensor, possible: Tensor) -> float:
     return 1 - hits / (links.sum().item() + sure.sum().item())
 
 
-exercise = Exercise("4.15", alignment_error, gradient=False)
+exercise = Exercise(alignment_error, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ def best_of_beam(width: int = 2) -> float:
     return max(BEGINNINGS[first] * q for first in kept for q in CONTINUATIONS[first].values())
 
 
-exercise = Prediction("4.8", best_of_beam)
+exercise = Prediction(best_of_beam)
 
 
 @exercise.mistake("that is greedy decoding's: a beam of 2 keeps the second-best beginning, too.")

@@ -17,7 +17,7 @@ def weights_where_not(scores: Tensor, blocked: Tensor) -> Tensor:
     return masked_softmax(scores, ~blocked[:, None])
 
 
-exercise = Exercise("4.13", weights_where_not)
+exercise = Exercise(weights_where_not)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ def unit(x: Tensor, axis: int = -1) -> Tensor:
     return x / x.norm(dim=axis, keepdim=True)
 
 
-exercise = Exercise("4.14", cosine_weights)
+exercise = Exercise(cosine_weights)
 
 
 # What it is tried on ------------------------------------------------------------------------------

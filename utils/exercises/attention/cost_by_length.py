@@ -25,7 +25,7 @@ def mean_in_each(attention: Tensor, fixed: Tensor, buckets: list[Tensor]) -> Ten
     return torch.stack([difference[inside].sum() / inside.sum().clamp(min=1) for inside in buckets])
 
 
-exercise = Exercise("4.9", cost_by_length, gradient=False)
+exercise = Exercise(cost_by_length, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ def ended_alike(predicted: list[int], target: list[int]) -> bool:
     return predicted[:end] == target[:end]
 
 
-exercise = Exercise("4.16", exact_match, gradient=False)
+exercise = Exercise(exact_match, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

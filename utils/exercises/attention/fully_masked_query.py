@@ -13,7 +13,7 @@ def weight_of_a_masked_key() -> float:
     return scores.masked_fill(torch.ones(8, dtype=torch.bool), -1e9).softmax(0)[0].item()
 
 
-exercise = Prediction("4.6", weight_of_a_masked_key, tolerance=0.01)
+exercise = Prediction(weight_of_a_masked_key, tolerance=0.01)
 
 
 @exercise.mistake(

@@ -31,7 +31,7 @@ def context(query: Tensor, annotations: Tensor, mask: Tensor) -> Tensor:
     return (weights @ annotations)[:, 0]
 
 
-exercise = Exercise("4.18", input_feeding)
+exercise = Exercise(input_feeding)
 
 
 # What it is tried on ------------------------------------------------------------------------------

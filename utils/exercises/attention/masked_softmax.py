@@ -15,7 +15,7 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
     return scores.softmax(dim=-1).masked_fill(nothing, 0)
 
 
-exercise = Exercise("4.3", masked_softmax, runs=True)
+exercise = Exercise(masked_softmax, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ def likeliest(row: Tensor, may_end: bool) -> int:
     return int(row.argmax())
 
 
-exercise = Exercise("4.10", greedy, gradient=False)
+exercise = Exercise(greedy, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

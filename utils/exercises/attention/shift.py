@@ -15,7 +15,7 @@ def shift(target: Tensor) -> Tensor:
     return torch.cat([begin, target[:, :-1]], dim=1)
 
 
-exercise = Exercise("4.1", shift, gradient=False, runs=True)
+exercise = Exercise(shift, gradient=False, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ def first_step_that_looks_elsewhere(style: str = "Bahdanau", changed: int = 3) -
     return int((weights[0] != weights[1]).any(-1)[0].nonzero()[0])
 
 
-exercise = Prediction("4.7", first_step_that_looks_elsewhere)
+exercise = Prediction(first_step_that_looks_elsewhere)
 
 
 @exercise.mistake("that is Luong's: his query has read the symbol. Which state asks in Bahdanau's?")

@@ -1,8 +1,8 @@
 """How an exercise checks itself and names the mistake.
 
 An exercise is a file in `utils/exercises/<day>/`, read from top to bottom: a docstring that says
-what is asked, the reference, `exercise = Exercise(number, reference)`, and under it the stages and
-the mistakes, each a decorated function.
+what is asked, the reference, `exercise = Exercise(reference)`, and under it the stages and the
+mistakes, each a decorated function. It is called as its file is, which no other in the book is.
 """
 
 from utils.exercises.checking.checker import Checker

@@ -15,7 +15,7 @@ from utils.exercises.checking.comparing import article, difference, same
 from utils.exercises.checking.gradients import gradients, in_single
 from utils.exercises.checking.sandbox import Mute, call, copies, unpatched
 
-NOT_STARTED = "not started: write the function's body and run this cell again."
+NOT_STARTED = "not started. Write the function's body and run this cell again."
 MIXED = re.compile(r"\bfloat\b.*\bdouble\b|\bdouble\b.*\bfloat\b", re.IGNORECASE)
 
 
@@ -52,7 +52,6 @@ class Exercise:
     through: makes of an answer the one that is judged.
     """
 
-    id: str
     reference: Callable
     stages: list[Stage] = field(default_factory=list)
     mistakes: dict[str, Mistake] = field(default_factory=dict)
@@ -60,6 +59,7 @@ class Exercise:
     data: tuple[int, ...] = ()
     runs: bool = False
     through: Callable[[Callable], Callable] | None = None
+    name: str = ""  # of its file, from `Checker.of`
 
     def stage(self, looks_at: str) -> Callable[[Callable], Callable]:
         """Add the next stage: the function under this decorator gives its inputs, tuples."""
@@ -148,11 +148,11 @@ class Prediction:
     tolerance: relative. choices: the words to choose from.
     """
 
-    id: str
     answer: Callable[[], float | int | str | bool]
     mistakes: dict[str, Mistake] = field(default_factory=dict)
     tolerance: float = 0.0
     choices: tuple[str, ...] = ()
+    name: str = ""
 
     def mistake(self, says: str) -> Callable[[Callable], Callable]:
         """Add a known mistake: the function under this decorator returns the wrong answer."""
@@ -177,7 +177,7 @@ class Prediction:
     def judge(self, attempt: Any) -> tuple[bool | None, str]:
         """Return True, False or (untouched) None, and a sentence."""
         if attempt is None:
-            return None, "not started: put your prediction in place of None."
+            return None, "not started. Put your prediction in place of None."
         if isinstance(attempt, Tensor | np.generic) and attempt.ndim == 0:
             attempt = attempt.item()
         expected = self.answer()

@@ -23,7 +23,7 @@ def blur(x: Tensor, kernel: Tensor, border: str = "reflect") -> Tensor:
     return depthwise_conv2d(padded, kernel.to(x.dtype).expand(x.shape[1], 3, 3))
 
 
-exercise = Exercise("1.15", blur_pool)
+exercise = Exercise(blur_pool)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ def min_pool2d(x: Tensor, kernel_size: int, stride: int, padding: int) -> Tensor
     return -max_pool2d(-x, kernel_size, stride, padding)
 
 
-exercise = Exercise("1.12", min_pool2d)
+exercise = Exercise(min_pool2d)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ def layers_needed(length: int, kernel_size: int, doubling: bool) -> int:
     return len(layers)
 
 
-exercise = Exercise("1.8", layers_needed, gradient=False)
+exercise = Exercise(layers_needed, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

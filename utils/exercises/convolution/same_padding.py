@@ -8,7 +8,7 @@ def same_padding(kernel_size: int, dilation: int) -> int:
     return dilation * (kernel_size - 1) // 2
 
 
-exercise = Exercise("1.5", same_padding, gradient=False)
+exercise = Exercise(same_padding, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

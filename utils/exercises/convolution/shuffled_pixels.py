@@ -22,9 +22,7 @@ def hurt_by_shuffling() -> str:
     }[dense, convolutional]
 
 
-exercise = Prediction(
-    "1.7", hurt_by_shuffling, choices=("dense", "convolutional", "both", "neither")
-)
+exercise = Prediction(hurt_by_shuffling, choices=("dense", "convolutional", "both", "neither"))
 
 
 @exercise.mistake("does a dense layer know which pixels are neighbours?")

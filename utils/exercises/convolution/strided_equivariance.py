@@ -21,7 +21,7 @@ def smallest_move() -> int:
     return next(move for move in range(1, 64) if torch.allclose(still, inner_map(picture, move)))
 
 
-exercise = Prediction("1.9", smallest_move)
+exercise = Prediction(smallest_move)
 
 
 @exercise.mistake("that is enough for the first layer alone.")

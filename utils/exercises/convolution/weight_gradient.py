@@ -16,7 +16,7 @@ def weight_gradient(x: Tensor, grad_y: Tensor) -> Tensor:
     return torch.einsum("bcuvij,boij->ocuv", windows, grad_y)
 
 
-exercise = Exercise("1.14", weight_gradient, gradient=False)
+exercise = Exercise(weight_gradient, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def softmax_of(scores: Tensor, inside: Tensor, axis: int = -1) -> Tensor:
     return scores.masked_fill(~inside, -math.inf).softmax(axis)
 
 
-exercise = Exercise("7.11", band_weights)
+exercise = Exercise(band_weights)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ def gib(n_layers: int = 80, n_kv_heads: int = 8, size: int = 2, kinds: int = 2) 
     return kinds * n_layers * n_kv_heads * 128 * 4096 * size / 2**30
 
 
-exercise = Prediction("7.6", gib, tolerance=0.01)
+exercise = Prediction(gib, tolerance=0.01)
 
 
 # What goes wrong ----------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def causal(T: int, S: int, diagonal: int) -> Tensor:
     return torch.ones(T, S + T, dtype=torch.bool).tril(diagonal)
 
 
-exercise = Exercise("7.16", continue_with)
+exercise = Exercise(continue_with)
 
 
 # What it is tried on ------------------------------------------------------------------------------

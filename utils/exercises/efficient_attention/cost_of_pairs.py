@@ -8,7 +8,7 @@ def length(D: int = 512, F: int = 2048) -> int:
     return (4 * D**2 + 2 * D * F) // (2 * D)
 
 
-exercise = Prediction("7.5", length)
+exercise = Prediction(length)
 
 
 # What goes wrong ----------------------------------------------------------------------------------

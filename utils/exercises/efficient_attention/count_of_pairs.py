@@ -9,7 +9,7 @@ def count_pairs(T: int, window: int, n_global: int) -> int:
     return int(window_mask(T, window, global_positions=range(n_global)).sum())
 
 
-exercise = Exercise("7.8", count_pairs, gradient=False)
+exercise = Exercise(count_pairs, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

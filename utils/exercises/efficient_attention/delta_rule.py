@@ -36,7 +36,7 @@ def looked_up(x: Tensor, state: Tensor) -> Tensor:
     return (x[..., None, :] @ state)[..., 0, :]
 
 
-exercise = Exercise("7.18", delta_rule)
+exercise = Exercise(delta_rule)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ def dilated_mask(T: int, window: int, dilation: int) -> Tensor:
     return (back >= 0) & (back <= window * dilation) & (back % dilation == 0)
 
 
-exercise = Exercise("7.7", dilated_mask, gradient=False)
+exercise = Exercise(dilated_mask, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ def merge(
     return share * context_1 + (1 - share) * context_2, torch.logaddexp(log_sum_1, log_sum_2)
 
 
-exercise = Exercise("7.9", merge)
+exercise = Exercise(merge)
 
 
 # What it is tried on ------------------------------------------------------------------------------

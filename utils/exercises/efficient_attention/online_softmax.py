@@ -20,7 +20,7 @@ def take_in(
     return new, total, a
 
 
-exercise = Exercise("7.3", take_in, gradient=False, runs=True)
+exercise = Exercise(take_in, gradient=False, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ def sums_of_blocks(x: Tensor, key_mask: Tensor, size: int) -> Tensor:
     return (x * key_mask[:, None, :, None]).unflatten(2, (-1, size)).sum(3)
 
 
-exercise = Exercise("7.12", pooled_attention)
+exercise = Exercise(pooled_attention)
 
 
 # What it is tried on ------------------------------------------------------------------------------

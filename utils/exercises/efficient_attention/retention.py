@@ -22,7 +22,7 @@ def decayed(phi_q: Tensor, phi_k: Tensor, gamma: Tensor) -> Tensor:
     return (gamma[:, None, None] ** back * (phi_q @ phi_k.mT)).tril()
 
 
-exercise = Exercise("7.13", forgetting_attention)
+exercise = Exercise(forgetting_attention)
 
 
 # What it is tried on ------------------------------------------------------------------------------

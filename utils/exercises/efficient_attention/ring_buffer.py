@@ -25,7 +25,7 @@ def positions_held(length: int, slots: int) -> Tensor:
     return torch.where(slot < length, length - 1 - (length - 1 - slot) % slots, -1)
 
 
-exercise = Exercise("7.17", put, gradient=False)
+exercise = Exercise(put, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ def mean_number_of_maxima(T: int = 1000) -> float:
     return sum(1 / t for t in range(1, T + 1))
 
 
-exercise = Prediction("7.10", mean_number_of_maxima, tolerance=0.1)
+exercise = Prediction(mean_number_of_maxima, tolerance=0.1)
 
 
 # What goes wrong ----------------------------------------------------------------------------------

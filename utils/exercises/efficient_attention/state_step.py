@@ -17,7 +17,7 @@ def state_step(
     return (phi_q @ S) / (phi_q @ z.mT), S, z
 
 
-exercise = Exercise("7.2", state_step, runs=True)
+exercise = Exercise(state_step, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def by_logarithms(log_q: Tensor, log_k: Tensor, value: Tensor) -> Tensor:
     return averaged(phi_q @ (log_k - largest).exp().mT, value)
 
 
-exercise = Exercise("7.14", two_sided_attention)
+exercise = Exercise(two_sided_attention)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ def window_mask(T: int, w: int) -> Tensor:
     return (s <= t) & (t - s <= w)
 
 
-exercise = Exercise("7.1", window_mask, gradient=False, runs=True)
+exercise = Exercise(window_mask, gradient=False, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def train_with_momentum(
     return W.detach()
 
 
-exercise = Exercise("0.6", train_with_momentum, gradient=False)
+exercise = Exercise(train_with_momentum, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

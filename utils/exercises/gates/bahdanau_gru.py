@@ -23,7 +23,7 @@ def parts(x: Tensor, h: Tensor, W_x: Tensor, W_h: Tensor) -> tuple[Tensor, ...]:
     return (x_r + h @ W_hr.T).sigmoid(), (x_z + h @ W_hz.T).sigmoid(), x_n, W_hn
 
 
-exercise = Exercise("3.12", gru_step)
+exercise = Exercise(gru_step)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ def units_needed(length: int, vocab_size: int, bits: float) -> int:
     return math.ceil(length * math.log2(vocab_size) / bits)
 
 
-exercise = Exercise("3.10", units_needed, gradient=False)
+exercise = Exercise(units_needed, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

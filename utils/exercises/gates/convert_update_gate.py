@@ -18,7 +18,7 @@ def negated(weight: Tensor, *blocks: int) -> Tensor:
     return torch.cat([-x if i in blocks else x for i, x in enumerate(weight.chunk(3))])
 
 
-exercise = Exercise("3.13", other_convention, gradient=False)
+exercise = Exercise(other_convention, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ def largest(budget: int, parameters: Callable[[int], int]) -> int:
     return N
 
 
-exercise = Exercise("3.11", hidden_size_for, gradient=False)
+exercise = Exercise(hidden_size_for, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

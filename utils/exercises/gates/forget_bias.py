@@ -14,7 +14,7 @@ def logit(p: float) -> float:
     return math.log(p / (1 - p))
 
 
-exercise = Exercise("3.9", forget_bias, gradient=False)
+exercise = Exercise(forget_bias, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

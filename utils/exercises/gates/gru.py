@@ -19,7 +19,7 @@ def gru_step(x: Tensor, h: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor, b_hn: Te
     return mix(z_x + z_h, h, n)
 
 
-exercise = Exercise("3.4", gru_step, runs=True)
+exercise = Exercise(gru_step, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

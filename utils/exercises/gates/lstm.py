@@ -18,7 +18,7 @@ def lstm_step(
     return o.sigmoid() * c.tanh(), c
 
 
-exercise = Exercise("3.2", lstm_step, runs=True)
+exercise = Exercise(lstm_step, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

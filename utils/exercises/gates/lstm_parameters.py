@@ -10,7 +10,7 @@ def lstm_parameters() -> int:
     return sum(p.numel() for p in nn.LSTM(10, 16, bidirectional=True).parameters())
 
 
-exercise = Prediction("3.5", lstm_parameters)
+exercise = Prediction(lstm_parameters)
 
 
 @exercise.mistake("that is one direction; each has weights of its own.")

@@ -12,7 +12,7 @@ def mix(a: Tensor, old: Tensor, new: Tensor) -> Tensor:
     return z * old + (1 - z) * new
 
 
-exercise = Exercise("3.1", mix, runs=True)
+exercise = Exercise(mix, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ def standard_error(runs: Tensor) -> Tensor:
     return runs.std() / math.sqrt(len(runs))
 
 
-exercise = Exercise("3.16", choose, gradient=False)
+exercise = Exercise(choose, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ def lstm_step(
     return o.sigmoid() * c.tanh(), c
 
 
-exercise = Exercise("3.6", lstm_step)
+exercise = Exercise(lstm_step)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ def peephole_step(
     return (a_o + p_o * new).sigmoid() * new.tanh(), new
 
 
-exercise = Exercise("3.15", peephole_step)
+exercise = Exercise(peephole_step)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ def share_of_the_old(steps: int = 5) -> float:
     return h.item()
 
 
-exercise = Prediction("3.7", share_of_the_old, tolerance=0.03)
+exercise = Prediction(share_of_the_old, tolerance=0.03)
 
 
 @exercise.mistake("that is what PyTorch keeps; what does an update gate of 0.6 mean in the paper?")

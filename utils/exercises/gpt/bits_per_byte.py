@@ -10,7 +10,7 @@ def bits_per_byte() -> float:
     return math.log2(32) / 2.5
 
 
-exercise = Prediction("9.7", bits_per_byte, tolerance=0.01)
+exercise = Prediction(bits_per_byte, tolerance=0.01)
 
 
 @exercise.mistake("those are the bits per token: one token stands for two and a half bytes.")

@@ -15,7 +15,7 @@ def from_c_attn(weight: Tensor, bias: Tensor) -> tuple[Tensor, ...]:
     return W_q, b_q, W_k, b_k, W_v, b_v
 
 
-exercise = Exercise("9.9", from_c_attn)
+exercise = Exercise(from_c_attn)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ def gpt(ids: Tensor, table: Tensor, blocks: Sequence[Callable], norm: Callable) 
     return norm(x) @ table.T
 
 
-exercise = Exercise("9.2", gpt, runs=True)
+exercise = Exercise(gpt, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ def gated_width(d_ff: int, multiple: int) -> int:
     return -(-2 * d_ff // (3 * multiple)) * multiple
 
 
-exercise = Exercise("9.6", gated_width, gradient=False)
+exercise = Exercise(gated_width, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ def neighbouring_pairs(
     return reordered(W_q, n_heads), reordered(W_k, n_kv_heads), W_v
 
 
-exercise = Exercise("9.8", neighbouring_pairs)
+exercise = Exercise(neighbouring_pairs)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ def next_chances(logits: Tensor, tau: float, k: int, p: float) -> Tensor:
     return chances
 
 
-exercise = Exercise("9.3", next_chances, gradient=False, runs=True)
+exercise = Exercise(next_chances, gradient=False, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ def next_token_loss(logits: Tensor, ids: Tensor) -> Tensor:
     return nats[targets != 0].mean()
 
 
-exercise = Exercise("9.1", next_token_loss, runs=True)
+exercise = Exercise(next_token_loss, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

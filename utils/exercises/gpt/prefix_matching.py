@@ -31,7 +31,7 @@ def mean_weight(weights: Tensor, looked_for: Tensor) -> Tensor:
     return (weights * looked_for).sum(dim=2)[asked].mean()
 
 
-exercise = Exercise("9.11", prefix_matching, gradient=False)
+exercise = Exercise(prefix_matching, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ def qk_norm_scores(q: Tensor, k: Tensor, g_q: Tensor, g_k: Tensor, eps: float) -
     return q @ k.mT / math.sqrt(q.shape[-1])
 
 
-exercise = Exercise("9.5", qk_norm_scores)
+exercise = Exercise(qk_norm_scores)
 
 
 # What it is tried on ------------------------------------------------------------------------------

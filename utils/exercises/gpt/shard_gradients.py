@@ -21,7 +21,7 @@ def weighted(gradients: list[list[Tensor]], weights: list[float]) -> list[Tensor
     ]
 
 
-exercise = Exercise("9.10", whole_gradient, gradient=False)
+exercise = Exercise(whole_gradient, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

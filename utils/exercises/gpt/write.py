@@ -56,7 +56,7 @@ def counted(answer: Callable) -> Callable:
     return within
 
 
-exercise = Exercise("9.4", write, gradient=False, runs=True, through=counted)
+exercise = Exercise(write, gradient=False, runs=True, through=counted)
 
 
 # What it is tried on ------------------------------------------------------------------------------

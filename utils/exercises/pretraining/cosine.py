@@ -18,7 +18,7 @@ def cosine_loss(x_student: Tensor, x_teacher: Tensor, real: Tensor) -> Tensor:
     return (1 - cos).mean()
 
 
-exercise = Exercise("10.6", cosine_loss, data=(1,))
+exercise = Exercise(cosine_loss, data=(1,))
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def where_it_counts(answer: Callable) -> Callable:
     return within
 
 
-exercise = Exercise("10.9", decoder_reads, gradient=False, through=where_it_counts)
+exercise = Exercise(decoder_reads, gradient=False, through=where_it_counts)
 
 
 # What it is tried on ------------------------------------------------------------------------------

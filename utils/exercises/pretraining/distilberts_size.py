@@ -18,7 +18,7 @@ def distilberts_size() -> float:
     return millions(TABLES, NORM, N * (LOOK + THINK + 2 * NORM))
 
 
-exercise = Prediction("10.5", distilberts_size, tolerance=0.01)
+exercise = Prediction(distilberts_size, tolerance=0.01)
 
 
 @exercise.mistake("those are the blocks: a third of the parameters is in the table of words.")

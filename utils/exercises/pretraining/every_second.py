@@ -52,7 +52,7 @@ def of_matrices(answer: Callable) -> Callable:
     return of_blocks
 
 
-exercise = Exercise("10.4", every_second, gradient=False, runs=True, through=of_matrices)
+exercise = Exercise(every_second, gradient=False, runs=True, through=of_matrices)
 
 
 # What it is tried on ------------------------------------------------------------------------------

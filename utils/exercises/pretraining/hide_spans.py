@@ -24,7 +24,7 @@ def hide_spans(
     return [*source, *ids[kept_from:]], [*target, sentinels[len(spans)]]
 
 
-exercise = Exercise("10.8", hide_spans, gradient=False)
+exercise = Exercise(hide_spans, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

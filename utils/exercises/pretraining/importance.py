@@ -21,7 +21,7 @@ def slopes(contexts: Tensor, gradients: Tensor) -> Tensor:
     return (contexts * gradients).sum(dim=(2, 3))
 
 
-exercise = Exercise("10.13", importance, gradient=False)
+exercise = Exercise(importance, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

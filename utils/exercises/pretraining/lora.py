@@ -16,7 +16,7 @@ def lora(x: Tensor, W: Tensor, A: Tensor, B: Tensor, alpha: float) -> tuple[Tens
     return x @ W.T + scale * (x @ A.T) @ B.T, W + scale * B @ A
 
 
-exercise = Exercise("10.10", lora)
+exercise = Exercise(lora)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ def mask_words(ids: Tensor, dice: Dice, share: float) -> tuple[Tensor, Tensor]:
     return hidden, torch.where(asked, ids, IGNORE)
 
 
-exercise = Exercise("10.1", mask_words, gradient=False, runs=True)
+exercise = Exercise(mask_words, gradient=False, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

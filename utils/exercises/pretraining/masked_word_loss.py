@@ -23,7 +23,7 @@ def masked_word_loss(head: Callable[[Tensor], Tensor], x: Tensor, target: Tensor
     return -log_p.gather(1, target[asked][:, None]).mean()
 
 
-exercise = Exercise("10.2", masked_word_loss, data=(2,), runs=True)
+exercise = Exercise(masked_word_loss, data=(2,), runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def together(first: list[int], second: list[int], label: int) -> tuple[list[int]
     return ids, [0] * (len(first) + 2) + [1] * (len(second) + 1), label
 
 
-exercise = Exercise("10.7", ordered_pair, gradient=False)
+exercise = Exercise(ordered_pair, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ def shared_gradient(x: Tensor, W: Tensor, n: int, arriving: Tensor) -> Tensor:
     return torch.autograd.grad((h * arriving).sum(), W)[0]
 
 
-exercise = Exercise("10.11", shared_gradient, gradient=False)
+exercise = Exercise(shared_gradient, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

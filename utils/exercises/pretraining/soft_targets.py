@@ -18,7 +18,7 @@ def soft_target_loss(student_logits: Tensor, teacher_logits: Tensor, tau: float)
     return tau**2 * divergence.mean()
 
 
-exercise = Exercise("10.3", soft_target_loss, data=(1,), runs=True)
+exercise = Exercise(soft_target_loss, data=(1,), runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

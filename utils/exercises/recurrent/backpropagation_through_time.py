@@ -22,7 +22,7 @@ def back_through_time(states: Tensor, grad_h: Tensor, W_h: Tensor) -> tuple[Tens
     return torch.stack(deltas[::-1], dim=1), grad_W_h
 
 
-exercise = Exercise("2.3", back_through_time, gradient=False, runs=True)
+exercise = Exercise(back_through_time, gradient=False, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

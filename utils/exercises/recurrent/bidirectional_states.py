@@ -21,7 +21,7 @@ def read_at(outputs: Tensor, forward: Tensor, backward: Tensor) -> Tensor:
     return torch.cat([outputs[rows, forward, :N], outputs[rows, backward, N:]], 1)
 
 
-exercise = Exercise("2.8", both_ends)
+exercise = Exercise(both_ends)
 
 
 # What it is tried on ------------------------------------------------------------------------------

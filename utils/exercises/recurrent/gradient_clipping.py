@@ -21,7 +21,7 @@ def scaled(gradients: list[Tensor], factor: Tensor) -> list[Tensor]:
     return [g * factor.clamp(max=1) for g in gradients]
 
 
-exercise = Exercise("2.4", clip, gradient=False, runs=True)
+exercise = Exercise(clip, gradient=False, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ def scan(x, start, W_x, W_h, b, update) -> Tensor:
     return torch.stack(states, 1)
 
 
-exercise = Exercise("2.10", leaky_rnn)
+exercise = Exercise(leaky_rnn)
 
 
 # What it is tried on ------------------------------------------------------------------------------

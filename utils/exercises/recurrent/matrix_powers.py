@@ -23,7 +23,7 @@ def explodes() -> str:
     return name
 
 
-exercise = Prediction("2.11", explodes, choices=tuple(MATRICES))
+exercise = Prediction(explodes, choices=tuple(MATRICES))
 
 
 @exercise.mistake("the 5 makes it grow at first; is that so after 100 factors of 0.9?")

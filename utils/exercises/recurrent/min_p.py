@@ -26,7 +26,7 @@ def only(kept: Tensor, probabilities: Tensor) -> Tensor:
     return left / left.sum(1, keepdim=True)
 
 
-exercise = Exercise("2.15", min_p, gradient=False)
+exercise = Exercise(min_p, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ def step(x_t: Tensor, h: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor) -> Tensor:
     return torch.tanh(x_t @ W_x.T + h @ W_h.T + b)
 
 
-exercise = Exercise("2.1", step, runs=True)
+exercise = Exercise(step, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

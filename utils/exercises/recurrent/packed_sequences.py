@@ -20,7 +20,7 @@ def packed_rnn(x: Tensor, starts: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor) -
     return torch.stack(states, 1)
 
 
-exercise = Exercise("2.12", packed_rnn)
+exercise = Exercise(packed_rnn)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ def with_radius(W_h: Tensor, radius: float) -> Tensor:
     return W_h * (radius / torch.linalg.eigvals(W_h).abs().amax())
 
 
-exercise = Exercise("2.16", with_radius, gradient=False)
+exercise = Exercise(with_radius, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

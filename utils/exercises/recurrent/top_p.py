@@ -24,7 +24,7 @@ def count_until(probabilities: Tensor, p: float) -> Tensor:
     return (before < p).sum(1)
 
 
-exercise = Exercise("2.14", nucleus_size, gradient=False)
+exercise = Exercise(nucleus_size, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

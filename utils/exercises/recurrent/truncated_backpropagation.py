@@ -34,7 +34,7 @@ def gradient_with_cuts(before_step, x, y, start, W_x, W_h, b, counted_from: int 
     return torch.autograd.grad(loss, W_h)[0]
 
 
-exercise = Exercise("2.9", truncated_gradient, gradient=False)
+exercise = Exercise(truncated_gradient, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

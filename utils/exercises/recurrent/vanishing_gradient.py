@@ -10,7 +10,7 @@ def steps_until_a_thousandth() -> int:
     return next(k for k in range(1, 1000) if 0.8**k < 1 / 1000)
 
 
-exercise = Prediction("2.7", steps_until_a_thousandth)
+exercise = Prediction(steps_until_a_thousandth)
 
 
 @exercise.mistake("after that many steps, a little more may be left.")

@@ -31,7 +31,7 @@ def slopes(scores: Tensor) -> Tensor:
     return 2 ** (-8 * torch.arange(1, h + 1, dtype=scores.dtype) / h)[:, None, None]
 
 
-exercise = Exercise("5.16", alibi_weights)
+exercise = Exercise(alibi_weights)
 
 
 # What it is tried on ------------------------------------------------------------------------------

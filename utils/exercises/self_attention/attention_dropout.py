@@ -16,7 +16,7 @@ def dropped_weights(scores: Tensor, kept: Tensor, p: float, training: bool) -> T
     return weights * kept / (1 - p) if training else weights
 
 
-exercise = Exercise("5.13", dropped_weights)
+exercise = Exercise(dropped_weights)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def normalised(left: Tensor) -> Tensor:
     return left / total.masked_fill(total == 0, 1)
 
 
-exercise = Exercise("5.8", without_edge, gradient=False)  # off the simplex right ways differ
+exercise = Exercise(without_edge, gradient=False)  # off the simplex right ways differ
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def mean_where(seen: Tensor, values: Tensor) -> Tensor:
     return masked_softmax(torch.zeros(()).expand(seen.shape), seen) @ values
 
 
-exercise = Exercise("5.12", what_followed, gradient=False)
+exercise = Exercise(what_followed, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

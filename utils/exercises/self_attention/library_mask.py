@@ -18,7 +18,7 @@ def blocked(target: Tensor, source: Tensor) -> Tensor:
     return (source == 0)[:, None].expand(-1, target.shape[1], -1)  # (B, T, S)
 
 
-exercise = Exercise("5.14", library_mask, gradient=False)
+exercise = Exercise(library_mask, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ def attention(
     return weights @ value, weights
 
 
-exercise = Exercise("5.2", attention, runs=True)
+exercise = Exercise(attention, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ def multi_head(
     return side_by_side @ W_o.T, weights
 
 
-exercise = Exercise("5.4", multi_head, runs=True)
+exercise = Exercise(multi_head, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def past(document: Tensor) -> Tensor:
     return causal_mask(document.shape[1])  # (T, T)
 
 
-exercise = Exercise("5.10", packed_mask, gradient=False)
+exercise = Exercise(packed_mask, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ def rows_that_change(window: int = 3, n_layers: int = 2, T: int = 12, changed: i
     return int(((x[0] - x[1]).abs() > 1e-12).any(-1).sum())
 
 
-exercise = Prediction("5.6", rows_that_change)
+exercise = Prediction(rows_that_change)
 
 
 @exercise.mistake("that is after one layer; the second looks at its rows.")

@@ -19,7 +19,7 @@ def rotary_halves(x: Tensor, start: int, base: float) -> Tensor:
     return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
 
 
-exercise = Exercise("5.17", rotary_halves)
+exercise = Exercise(rotary_halves)
 
 
 # What it is tried on ------------------------------------------------------------------------------

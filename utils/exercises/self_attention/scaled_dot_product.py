@@ -18,7 +18,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor
     return weights @ value, weights
 
 
-exercise = Exercise("5.1", attention, runs=True)
+exercise = Exercise(attention, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ def shift_matrix(k: int, d: int, base: float) -> Tensor:
     return torch.block_diag(*blocks)  # of (d/2, 2, 2)
 
 
-exercise = Exercise("5.18", shift_matrix, gradient=False)
+exercise = Exercise(shift_matrix, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ def blank(x: Tensor, head: int) -> Tensor:
     return x.index_fill(1, torch.tensor([head]), 0)
 
 
-exercise = Exercise("5.11", silenced)
+exercise = Exercise(silenced)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ def score_gradient(weights: Tensor, value: Tensor, grad_context: Tensor) -> Tens
     return weights * (g - (weights * g).sum(-1, keepdim=True))
 
 
-exercise = Exercise("5.19", score_gradient, gradient=False)
+exercise = Exercise(score_gradient, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

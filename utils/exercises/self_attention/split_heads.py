@@ -11,7 +11,7 @@ def split_heads(x: Tensor, n_heads: int) -> Tensor:
     return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 
 
-exercise = Exercise("5.3", split_heads, runs=True)
+exercise = Exercise(split_heads, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

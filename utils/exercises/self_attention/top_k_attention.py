@@ -21,7 +21,7 @@ def top_k_weights(scores: Tensor, mask: Tensor, k: int) -> Tensor:
     return masked_softmax(scores, mask & (allowed >= worst_kept))
 
 
-exercise = Exercise("5.15", top_k_weights)
+exercise = Exercise(top_k_weights)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ def unit_scores(query: Tensor, key: Tensor, var_q: float, var_k: float) -> Tenso
     return query @ key.mT / math.sqrt(query.shape[-1] * var_q * var_k)
 
 
-exercise = Exercise("5.7", unit_scores)
+exercise = Exercise(unit_scores)
 
 
 # What it is tried on ------------------------------------------------------------------------------

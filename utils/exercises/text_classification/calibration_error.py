@@ -21,7 +21,7 @@ def calibration_error(confidence: Tensor, right: Tensor, n_bins: int) -> float:
     return error
 
 
-exercise = Exercise("8.6", calibration_error, gradient=False)
+exercise = Exercise(calibration_error, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def changed_counts(
     return sorted((changed, change) for changed, change in changes.items() if change)
 
 
-exercise = Exercise("8.8", changed_counts, gradient=False)
+exercise = Exercise(changed_counts, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

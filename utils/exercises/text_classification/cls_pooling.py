@@ -31,7 +31,7 @@ def first(lengths: Tensor, x: Tensor) -> Tensor:
     return (torch.arange(x.shape[1]) < lengths[:, None])[:, None]
 
 
-exercise = Exercise("8.9", cls_pool)
+exercise = Exercise(cls_pool)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ def encode_word(word: list[int], merges: list[tuple[int, int]]) -> list[int]:
     return word
 
 
-exercise = Exercise("8.2", encode_word, gradient=False, runs=True)
+exercise = Exercise(encode_word, gradient=False, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

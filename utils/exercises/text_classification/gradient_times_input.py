@@ -25,7 +25,7 @@ def slope(of: Tensor, x: Tensor) -> Tensor:
     return torch.autograd.grad(of, x)[0]
 
 
-exercise = Exercise("8.11", gradient_times_input, gradient=False)
+exercise = Exercise(gradient_times_input, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

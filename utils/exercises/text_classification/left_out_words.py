@@ -25,7 +25,7 @@ def log_p(model: Model, ids: Tensor) -> Tensor:
     return model(ids).log_softmax(dim=-1)
 
 
-exercise = Exercise("8.4", leave_one_out, gradient=False, runs=True)
+exercise = Exercise(leave_one_out, gradient=False, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ def masked_mean(x: Tensor, lengths: Tensor) -> Tensor:
     return (x * real[..., None]).sum(dim=1) / lengths[:, None]
 
 
-exercise = Exercise("8.3", masked_mean, runs=True)
+exercise = Exercise(masked_mean, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ def merge_step(
     return best, merged
 
 
-exercise = Exercise("8.1", merge_step, gradient=False, runs=True)
+exercise = Exercise(merge_step, gradient=False, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

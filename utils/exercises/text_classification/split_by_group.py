@@ -28,7 +28,7 @@ def lies_inside(phrase: str, other: str) -> bool:
     return f" {phrase} " in f" {other} "
 
 
-exercise = Exercise("8.10", goes_to_test, gradient=False)
+exercise = Exercise(goes_to_test, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

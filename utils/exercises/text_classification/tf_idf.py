@@ -19,7 +19,7 @@ def tf_idf(counts: Tensor) -> Tensor:
     return weights / length.masked_fill(length == 0, 1)
 
 
-exercise = Exercise("8.7", tf_idf, gradient=False)
+exercise = Exercise(tf_idf, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

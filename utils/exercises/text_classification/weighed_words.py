@@ -26,7 +26,7 @@ def share_right(weights: dict[str, int]) -> float:
     return sum(one == truth for one, (_, truth) in zip(said, texts, strict=True)) / len(texts)
 
 
-exercise = Prediction("8.5", right_by_sums, tolerance=0.01)
+exercise = Prediction(right_by_sums, tolerance=0.01)
 
 
 # What goes wrong ----------------------------------------------------------------------------------

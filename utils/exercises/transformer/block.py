@@ -15,7 +15,7 @@ def block(x: Tensor, norms: Sequence[Callable], sublayers: Sequence[Callable]) -
     return x
 
 
-exercise = Exercise("6.2", block, runs=True)
+exercise = Exercise(block, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

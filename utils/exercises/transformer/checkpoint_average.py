@@ -27,7 +27,7 @@ def echo_texts(n: int, T: int, language: int, seed: int) -> tuple[Tensor, float]
     return ids, -p.log()[ids[:, :-2], ids[:, 2:]].mean().item()
 
 
-exercise = Exercise("6.18", average, gradient=False)
+exercise = Exercise(average, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

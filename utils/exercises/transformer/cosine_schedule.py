@@ -23,7 +23,7 @@ def half_a_wave(progress: float) -> float:
     return (1 + math.cos(math.pi * progress)) / 2
 
 
-exercise = Exercise("6.16", rate, gradient=False)
+exercise = Exercise(rate, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

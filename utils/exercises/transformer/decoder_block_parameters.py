@@ -13,7 +13,7 @@ def parameters_of_a_decoder_block() -> int:
     return sum(parameter.numel() for parameter in block.parameters())
 
 
-exercise = Prediction("6.4", parameters_of_a_decoder_block)
+exercise = Prediction(parameters_of_a_decoder_block)
 
 
 # What goes wrong ----------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from utils.exercises.checking import Prediction
 
 exercise = Prediction(
-    "6.8",
     lambda: "far above ln 10",
     choices=("near 0", "near ln 10", "far above ln 10"),
 )

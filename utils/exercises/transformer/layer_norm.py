@@ -12,7 +12,7 @@ def layer_norm(x: Tensor, gain: Tensor, bias: Tensor, eps: float = 1e-5) -> Tens
     return gain * deviation / (variance + eps).sqrt() + bias
 
 
-exercise = Exercise("6.1", layer_norm, runs=True)
+exercise = Exercise(layer_norm, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ class ByHand(Exercise):
             return super().judge(attempt)
 
 
-exercise = ByHand("6.17", layer_norm_gradient, gradient=False)
+exercise = ByHand(layer_norm_gradient, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

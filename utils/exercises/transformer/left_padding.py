@@ -26,7 +26,7 @@ def masked(x: Tensor, ids: Tensor) -> Tensor:
     return x * (ids != PAD)[..., None]
 
 
-exercise = Exercise("6.10", embed)
+exercise = Exercise(embed)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ def length() -> int:
     return 2048
 
 
-exercise = Prediction("6.13", length)
+exercise = Prediction(length)
 
 
 # What goes wrong ----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ def deviation() -> float:
     return math.sqrt(1 + 2 * 12)
 
 
-exercise = Prediction("6.6", deviation, tolerance=0.01)
+exercise = Prediction(deviation, tolerance=0.01)
 
 
 # What goes wrong ----------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ def causal_and_key(T: int) -> tuple[Tensor, Tensor]:
     return at[None] <= at[:, None], at[None]  # query, key: (T, T), and (1, T)
 
 
-exercise = Exercise("6.14", prefix_mask, gradient=False)
+exercise = Exercise(prefix_mask, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ def rms_norm(x: Tensor, gain: Tensor, eps: float) -> Tensor:
     return gain * x / (x.square().mean(-1, keepdim=True) + eps).sqrt()
 
 
-exercise = Exercise("6.7", rms_norm)
+exercise = Exercise(rms_norm)
 
 
 # What it is tried on ------------------------------------------------------------------------------

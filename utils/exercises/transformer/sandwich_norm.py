@@ -23,7 +23,7 @@ def norm(x: Tensor) -> Tensor:
     return F.layer_norm(x, x.shape[-1:])
 
 
-exercise = Exercise("6.11", sandwich)
+exercise = Exercise(sandwich)
 
 
 # What it is tried on ------------------------------------------------------------------------------

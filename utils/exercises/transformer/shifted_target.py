@@ -20,7 +20,7 @@ def shifted(targets: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
     return read, say
 
 
-exercise = Exercise("6.3", shifted, gradient=False, runs=True)
+exercise = Exercise(shifted, gradient=False, runs=True)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ def divergence(q: Tensor, logits: Tensor) -> Tensor:
     return (torch.xlogy(q, q) - q * logits.log_softmax(-1)).sum(-1)  # (B, T)
 
 
-exercise = Exercise("6.15", smoothed_divergence, data=(3,))
+exercise = Exercise(smoothed_divergence, data=(3,))
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ def swiglu(x: Tensor, W_gate: Tensor, W_up: Tensor, W_down: Tensor) -> Tensor:
     return (F.silu(x @ W_gate.T) * (x @ W_up.T)) @ W_down.T
 
 
-exercise = Exercise("6.12", swiglu)
+exercise = Exercise(swiglu)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ def steps_to_the_end(n: int) -> Tensor:
     return torch.arange(n, dtype=torch.float64) / (n - 1)
 
 
-exercise = Exercise("6.9", add_waves)
+exercise = Exercise(add_waves)
 
 
 # What it is tried on ------------------------------------------------------------------------------

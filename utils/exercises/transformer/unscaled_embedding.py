@@ -12,7 +12,7 @@ def place_against_symbol(d_model: int = 512) -> float:
     return sinusoidal(1, d_model)[0].norm().item() / symbol
 
 
-exercise = Prediction("6.5", place_against_symbol, tolerance=0.02)
+exercise = Prediction(place_against_symbol, tolerance=0.02)
 
 
 # What goes wrong ----------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ def picked(x: Tensor, targets: Tensor) -> Tensor:
     return x.gather(-1, targets[..., None])[..., 0]
 
 
-exercise = Exercise("4.12", perplexity, gradient=False)
+exercise = Exercise(perplexity, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ def parameter_count() -> int:
     return sum(p.numel() for p in nn.Conv2d(3, 16, 5).parameters())
 
 
-exercise = Prediction("1.6", parameter_count)
+exercise = Prediction(parameter_count)
 
 
 @exercise.mistake("each output channel also has a bias.")

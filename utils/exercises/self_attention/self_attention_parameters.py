@@ -9,7 +9,7 @@ def parameters_of_a_layer() -> int:
     return sum(p.numel() for p in MultiHeadAttention(48, 6).parameters())
 
 
-exercise = Prediction("5.5", parameters_of_a_layer)
+exercise = Prediction(parameters_of_a_layer)
 
 
 @exercise.mistake("each of the four maps has a bias, too.")
