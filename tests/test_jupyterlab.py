@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import expect
 
 from utils import ROOT
+from utils.exercises.numbers import titled
 from utils.press import notebooks
 from utils.press.readable import references
 
@@ -131,7 +132,7 @@ def test_an_exercise_is_diagnosed_and_then_gets_its_tick(page, folder, code, sig
     page.keyboard.insert_text(f"{code}\n\n\n{CALL}")
     page.keyboard.press("Shift+Enter")
     answer = cell.locator(".jp-OutputArea-output")
-    expect(answer).to_contain_text(f"{sign} {EXERCISE}", timeout=10_000)
+    expect(answer).to_contain_text(f"{sign} {titled(EXERCISE)}: ", timeout=10_000)
     expect(answer).to_contain_text(says)
     progress = folder / "my" / "progress.json"
     ticks = json.loads(progress.read_text())["passed"] if progress.exists() else []
