@@ -13,9 +13,9 @@ import pytest
 
 from utils import ROOT
 from utils.measure.experiments import Result
+from utils.recurrent import RNN
 from utils.show import display, luck, plotting
 from utils.show.display import closed, observe, show_source, source_bundle, table
-from utils.training.loop import History
 
 NOTEBOOKS = sorted((ROOT / "chapters").rglob("[0-9]*.ipynb"))
 
@@ -70,7 +70,7 @@ def test_changed_and_removed_source_is_noticed():
     assert stale_sources(as_notebook(gone)) == ["utils/show/plotting.py: spirals"]
 
 
-@pytest.mark.parametrize("thing", [plotting.curves, Result, History.plot])
+@pytest.mark.parametrize("thing", [plotting.curves, Result, RNN.forward])
 def test_source_is_shown_whole_and_in_colours(thing, shown):
     show_source(thing)
     (bundle,) = shown
@@ -78,7 +78,7 @@ def test_source_is_shown_whole_and_in_colours(thing, shown):
     first, *lines = text_of(bundle["text/html"]).splitlines()
     file = f"{thing.__module__.replace('.', '/')}.py"
     assert first == f"# {file}"
-    indented = source.replace("\n    ", "\n") if thing is History.plot else source
+    indented = source.replace("\n    ", "\n") if thing is RNN.forward else source
     assert "\n".join(lines).strip() in indented
     assert len(lines) > 10 and not lines[0].startswith(" ")
     assert '<span class="k">' in bundle["text/html"]

@@ -15,7 +15,7 @@ from utils.exercises.attention import (
     cosine_score,
     coverage,
     input_feeding,
-    perplexity,
+    perplexity_of_targets,
     teacher_forcing,
 )
 from utils.exercises.attention.alignment_error_rate import alignment_error
@@ -48,7 +48,7 @@ def test_the_pairs_are_those_of_the_books_shift_but_for_the_fed_end():
 def test_perplexity_is_the_exponential_of_the_librarys_cross_entropy():
     logits, targets = draw(2, 4, 7), torch.tensor([[3, 4, 5, 6], [4, EOS, PAD, PAD]])
     expected = F.cross_entropy(logits.mT, targets, ignore_index=PAD).exp()
-    torch.testing.assert_close(perplexity.perplexity(logits, targets), expected)
+    torch.testing.assert_close(perplexity_of_targets.perplexity(logits, targets), expected)
 
 
 def test_the_weights_are_the_librarys_where_it_has_any():
