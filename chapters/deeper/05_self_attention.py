@@ -510,8 +510,8 @@ observe(
     nouns=points["nouns"],
     both=points["pronoun and nouns"],
     all=points["all"],
-    holds=points["pronoun"] < 0.75 * points["all"]
-    and points["pronoun and nouns"] > points["pronoun"] + 5,
+    holds=points["pronoun"] + 5 < points["all"]
+    and points["pronoun and nouns"] > points["pronoun"] + 2,
 )
 
 # %% [markdown]
