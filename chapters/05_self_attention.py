@@ -93,7 +93,7 @@ def right(logits: torch.Tensor, part: list) -> dict[str, float]:
 # %% tags=["evidence", "training"]
 torch.manual_seed(0)
 yesterday = RecurrentTagger(32, 24)
-train_pronouns(yesterday, sequence_loss, corpus, epochs=10, learning_rate=3e-2)
+train_pronouns(yesterday, sequence_loss, corpus, epochs=5, learning_rate=3e-2)
 with torch.no_grad():
     of_gru = right(yesterday.eval()(as_ids(corpus.validation)[0]), corpus.validation)
 
@@ -102,7 +102,7 @@ recurrent = experiments.load("pronouns_recurrent")
 patient = recurrent.select(learning_rate=recurrent.lowest("learning_rate", "validation"))
 longer = [row["pronoun"] for row in patient]
 observe(
-    "After ten epochs it fills {gap:.0%} of the gaps of the validation set and understands {pronoun:.0%} of the pronouns. "
+    "After five epochs it fills {gap:.0%} of the gaps of the validation set and understands {pronoun:.0%} of the pronouns. "
     "After 60, at the best of three learning rates, three networks understand {low:.0%} to {high:.0%} of those of the test set.",
     **of_gru,
     low=min(longer),
@@ -391,10 +391,10 @@ class Reader(nn.Module):
 
 # %%
 def trained(look, n_layers=1, ordered=False, seed=0):
-    """A reader after ten epochs."""
+    """A reader after five epochs."""
     torch.manual_seed(seed)
     model = Reader(look, n_layers, ordered)
-    train_pronouns(model, lambda said, y: sequence_loss(said[0], y), corpus, epochs=10, seed=seed)
+    train_pronouns(model, lambda said, y: sequence_loss(said[0], y), corpus, epochs=5, seed=seed)
     return model.eval()
 
 
@@ -413,11 +413,11 @@ pronoun, gap = ([found[what] for found in steps["one look"]] for what in ("prono
 observe(
     "One look understands {low:.0%} to {high:.0%} of the pronouns, and fills {worst:.0%} to {best:.0%} of the gaps.",
     **{"low": min(pronoun), "high": max(pronoun), "worst": min(gap), "best": max(gap)},
-    holds=sum(pronoun) / 3 > of_gru["pronoun"] - 0.15 and sum(gap) / 3 < 0.8,
+    holds=sum(pronoun) / 3 > 0.5 and sum(gap) / 3 < 0.8,
 )
 
 # %% [markdown]
-# Your few lines already understand about as many pronouns as the GRU. The gaps are hard for them. Two things are missing.
+# Your few lines already understand most of the pronouns. The gaps are hard for them. Two things are missing.
 #
 # ### Several looks at once
 #
@@ -641,7 +641,7 @@ readers = [trained(four_looks, n_layers=2, ordered=True, seed=seed) for seed in 
 steps["four heads, order, two layers"] = [judged(model) for model in readers]
 reader = max(readers, key=lambda model: judged(model)["pronoun"])
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers on the validation sentences, after ten epochs each. Bars are means of three seeds (the GRU: one), lines go from the lowest to the highest.", "name": "fig-ladder"}, "image": {"alt": "Two bar charts with four bars each. Pronouns: yesterday's GRU and one look are near 80 percent, four heads near 98, the whole reader near 100. Gaps: the GRU and the whole reader are at 100, one look near 60, four heads near 76."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers on the validation sentences, after five epochs each. Bars are means of three seeds (the GRU: one), lines go from the lowest to the highest.", "name": "fig-ladder"}, "image": {"alt": "Two bar charts with four bars each. Pronouns: yesterday's GRU and one look are between 60 and 80 percent, four heads near 95, the whole reader near 100. Gaps: the GRU and the whole reader are near 100, one look near 55, four heads near 73."}}
 figure, axes = plt.subplots(2, 1, figsize=(6.4, 5.6))
 for ax, what in zip(axes, ("pronoun", "gap")):
     shares = {step: [100 * found[what] for found in runs] for step, runs in steps.items()}
@@ -649,7 +649,7 @@ for ax, what in zip(axes, ("pronoun", "gap")):
 plt.show()
 
 # %% [markdown]
-# Within ten epochs heads brought the pronouns, and order, with a second layer, the gaps. ([With time, a single head](deeper/05_self_attention.ipynb#deeper-heads) gets far, too.) Now, once, the test
+# Within five epochs heads brought the pronouns, and order, with a second layer, the gaps. ([With time, a single head](deeper/05_self_attention.ipynb#deeper-heads) gets far, too.) Now, once, the test
 # sentences, and those whose pair of noun and adjective was kept out of training. A simple rule for comparison: take the first noun that agrees in number.
 
 # %% tags=["evidence"]
@@ -670,7 +670,7 @@ observe(
 
 # %% [markdown]
 # The gain is largest where a pair is new: the reader has learned what animals can be, not which words go together. Both have about
-# 14,000 parameters, and the GRU had six times as many epochs.
+# 14,000 parameters, and the GRU had twelve times as many epochs.
 
 # %% [markdown]
 # ## Look inside
@@ -685,8 +685,18 @@ ids = torch.tensor([VOCABULARY.encode(words, strict=True) for words in asked.val
 it = asked["tired"].index("it")
 with torch.no_grad():
     logits, weights = reader(ids)  # (2, T, V), (2, L, h, T, T)
-meant = VOCABULARY.decode(logits[:, it].argmax(-1))
-print(dict(zip(asked, meant)))
+sure = logits[:, it].softmax(-1)  # (2, V)
+tired, wide = (
+    sure[i, VOCABULARY.symbols.index(noun)] for i, noun in enumerate(("animal", "street"))
+)
+meant = dict(zip(asked, VOCABULARY.decode(sure.argmax(-1))))
+observe(
+    "With *tired* it takes *it* for *the {tired}* (*the animal* has a probability of {animal:.0%}), with *wide* for *the {wide}* (*the street* has {street:.0%}).",
+    **meant,
+    animal=tired.item(),
+    street=wide.item(),
+    holds=tired > 0.5 and wide > 0.5,
+)
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Where *it* looks in the first layer: each head in the sentence with *tired*, then in that with *wide*.", "name": "fig-it"}, "image": {"alt": "A map of eight rows and twelve columns: for each of four heads a row for the sentence with tired and one for that with wide; columns are the words. In each row one or two cells are bright. For some heads the two rows are alike, for others not."}}
 looks = weights[:, 0, :, it].transpose(0, 1).flatten(0, 1)  # (h · 2, T)
@@ -702,7 +712,7 @@ most = weights[:, :, :, it].argmax(-1)  # (2, L, h)
 observe(
     "Of the eight heads in both layers, {same} look most at the same word in both sentences.",
     same=(most[0] == most[1]).sum().item(),
-    holds=meant == ["animal", "street"] and (most[0] == most[1]).any(),
+    holds=0 < (most[0] == most[1]).sum() < 8,
 )
 
 # %% [markdown]
@@ -774,11 +784,20 @@ axes[1].set_yticklabels([])
 plt.show()
 
 # %% tags=["evidence"]
-assert lost["antecedent"] > lost["adjective"] and max(missed["adjective"]) < 20
-assert sum(on["adjective"]) > 0.5 * sum(on["antecedent"])
+share = sum(on["adjective"]) / sum(on["antecedent"])
+observe(
+    "The adjective gets {share:.0%} of the antecedent's weight. Without the look at it the five lose {five:.0f} of 100 pronouns on average, and yours {yours:.0f}; "
+    "without the look at the antecedent, {five_noun:.0f} and {yours_noun:.0f}.",
+    share=share,
+    five=sum(missed["adjective"]) / 5,
+    yours=lost["adjective"],
+    five_noun=sum(missed["antecedent"]) / 5,
+    yours_noun=lost["antecedent"],
+    holds=share > 0.5 and max(missed["adjective"]) < 20 and lost["antecedent"] > lost["adjective"],
+)
 
 # %% [markdown]
-# The adjective gets more than half of the antecedent's weight, yet its look is missed far less. Often the number alone decides. And what the adjective says also reaches *it*
+# So the adjective's look is missed far less. Often the number alone decides. And what the adjective says also reaches *it*
 # [by another way](deeper/05_self_attention.ipynb#deeper-adjective), through other words. A weight shows a look. It doesn't show whether anyone needs it.
 
 # %% [markdown]
@@ -812,7 +831,12 @@ def says(sentence):
     return VOCABULARY.decode(logits[0, at].argmax(-1))
 
 
-print(says("the big dogs near the gate _ not reach the old bridge because they are too hungry"))
+said = says("the big dogs near the gate _ not reach the old bridge because they are too hungry")
+observe(
+    "It says: {said}.",
+    said=", ".join(said),
+    holds={*said} <= {*pronouns.FORMS, *pronouns.NOUNS},
+)
 
 # %% [markdown]
 # ## Where it breaks
