@@ -18,19 +18,9 @@ from itertools import product
 
 from utils.data.libraries import LIBRARIES, sentences
 from utils.tasks import pretraining
-from utils.tasks.families import (
-    FAMILIES,
-    Classifies,
-    Family,
-    Gap,
-    fills,
-    gaps,
-    learn,
-    nats,
-    passages,
-    second_halves,
-)
+from utils.tasks.families import FAMILIES, Classifies, Family, learn
 from utils.tasks.fine_tuning import tune
+from utils.tasks.gaps import Gap, fills, gaps, nats, passages, second_halves
 from utils.tasks.reading import SEEDS, as_labelled, share_right
 
 PARAMETERS = {"family": list(FAMILIES)}

@@ -7,21 +7,9 @@ from torch.nn import functional as F
 from utils.data.libraries import sentences
 from utils.data.text import EOS, PAD, pad
 from utils.pretraining import IGNORE, MASK
-from utils.tasks import families
-from utils.tasks.families import (
-    FAMILIES,
-    Classifies,
-    Gap,
-    Noised,
-    chances,
-    fills,
-    follows,
-    gaps,
-    learn,
-    nats,
-    passages,
-    second_halves,
-)
+from utils.tasks import gaps as task
+from utils.tasks.families import FAMILIES, Classifies, Noised, learn
+from utils.tasks.gaps import Gap, chances, fills, follows, gaps, nats, passages, second_halves
 from utils.tasks.pretraining import vocabulary
 
 BEFORE, AFTER = [10, 11, 12], [13, 14, EOS]
@@ -83,9 +71,9 @@ def test_a_second_look_takes_the_word_that_fits_what_follows(models, monkeypatch
     model = models["decoder"]
     hidden = [Gap(BEFORE, 40, AFTER), Gap(BEFORE, 41, [])]
     assert fills(model, hidden) == (0.0, 0.0)
-    monkeypatch.setattr(families, "CANDIDATES", len(vocabulary()) - MASK - 1)
+    monkeypatch.setattr(task, "CANDIDATES", len(vocabulary()) - MASK - 1)
     monkeypatch.setattr(
-        families,
+        task,
         "follows",
         lambda _, asked: torch.tensor([1e3 * (e.target[e.place] in (40, 41)) for e in asked]),
     )

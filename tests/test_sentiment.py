@@ -8,7 +8,6 @@ from utils.data.sentiment import (
     Phrase,
     grouped_split,
     groups,
-    lie_inside,
     random_split,
 )
 
@@ -91,14 +90,6 @@ def test_a_phrase_is_with_the_longest_that_contains_it():
     assert groups([("a", "b"), ("b", "a"), ("a", "c", "b")]) == [1, 2, 0]  # not word for word
 
 
-def test_lying_inside_is_word_for_word():
-    others = [phrase("it was a good film"), phrase("dull")]
-    texts = ["a good film", "good film was", "was good", "dull", "dul", "it was a good film"]
-    inside = lie_inside([phrase(text) for text in texts], others)
-    assert inside == [True, False, False, True, False, True]
-    assert lie_inside(others, [phrase("a good film")]) == [False, False]
-
-
 @pytest.mark.parametrize("split", [random_split, grouped_split])
 def test_parts_hold_everything_once(split):
     phrases = branches(100)
@@ -109,12 +100,18 @@ def test_parts_hold_everything_once(split):
     assert split(phrases) == parts and split(phrases, seed=1) != parts
 
 
+def leaked(part, train) -> float:
+    """Share of phrases that lie word for word inside a phrase of the training part."""
+    read = " | ".join(" ".join(phrase.words) for phrase in train)
+    return sum(f" {' '.join(phrase.words)} " in f" {read} " for phrase in part) / len(part)
+
+
 def test_a_random_split_leaks_and_groups_do_not():
     phrases = branches(100)
     leaks = {}
     for split in (random_split, grouped_split):
         train, validation, test = split(phrases)
-        leaks[split] = [sum(lie_inside(part, train)) / len(part) for part in (validation, test)]
+        leaks[split] = [leaked(part, train) for part in (validation, test)]
     assert min(leaks[random_split]) > 0.5
     assert leaks[grouped_split] == [0, 0]
 

@@ -126,16 +126,3 @@ def groups(phrases: Sequence[tuple[str, ...]]) -> list[int]:
                     group_of.setdefault(words[start:end], n_groups)
             n_groups += 1
     return [group_of[words] for words in phrases]
-
-
-def lie_inside(phrases: Sequence[Phrase], others: Sequence[Phrase]) -> list[bool]:
-    """Whether each phrase lies word for word inside a longer one of others, or is one of them."""
-    wanted = {phrase.words for phrase in phrases}
-    lengths = {len(words) for words in wanted}
-    found = set()
-    for other in others:
-        words = other.words
-        for length in lengths:
-            runs = (words[start : start + length] for start in range(len(words) - length + 1))
-            found.update(run for run in runs if run in wanted)
-    return [phrase.words in found for phrase in phrases]

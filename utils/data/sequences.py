@@ -26,14 +26,14 @@ def two_marks(n: int, length: int, distance: int, seed: int) -> tuple[Tensor, Te
     return sequences, first
 
 
-def delayed_recall(n: int, length: int, seed: int, n_symbols: int = 4) -> tuple[Tensor, Tensor]:
-    """Draw sequences of symbols: which was the first, asked at the very end?
+def delayed_recall(n: int, length: int, seed: int) -> tuple[Tensor, Tensor]:
+    """Draw sequences of four symbols: which was the first, asked at the very end?
 
-    Returns: one-hot sequences (n, n_symbols, length) and the first symbols (n,).
+    Returns: one-hot sequences (n, 4, length) and the first symbols (n,).
     """
     generator = torch.Generator().manual_seed(seed)
-    symbols = torch.randint(n_symbols, (n, length), generator=generator)
-    return F.one_hot(symbols, n_symbols).float().transpose(1, 2), symbols[:, 0]
+    symbols = torch.randint(4, (n, length), generator=generator)
+    return F.one_hot(symbols, 4).float().transpose(1, 2), symbols[:, 0]
 
 
 def associative_recall(n: int, length: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -88,10 +88,8 @@ def sorting(n: int, length: int, seed: int, n_symbols: int = 10) -> tuple[Tensor
     return ids, ids.sort(dim=1).values
 
 
-def echo(
-    n: int, length: int, seed: int, distance: int = 3, n_symbols: int = 10
-) -> tuple[Tensor, Tensor]:
-    """Draw sequences of symbols: which one stood `distance` steps before each?
+def echo(n: int, length: int, seed: int, distance: int = 3) -> tuple[Tensor, Tensor]:
+    """Draw sequences of ten symbols: which one stood `distance` steps before each?
 
     Returns: ids (n, length) and targets (n, length), the first of them IGNORE_INDEX.
     Raises: ValueError if no step is so far from the first.
@@ -99,7 +97,7 @@ def echo(
     if not 0 < distance < length:
         raise ValueError(f"Of {length} symbols, none stands {distance} before another.")
     generator = torch.Generator().manual_seed(seed)
-    ids = torch.randint(n_symbols, (n, length), generator=generator)
+    ids = torch.randint(10, (n, length), generator=generator)
     targets = torch.full_like(ids, IGNORE_INDEX)
     targets[:, distance:] = ids[:, :-distance]
     return ids, targets

@@ -245,7 +245,7 @@ def curves(
     return ax
 
 
-def bars(values: dict, xlabel: str, *, logx: bool = False, ax: Axes | None = None) -> Axes:
+def bars(values: dict, xlabel: str, *, ax: Axes | None = None) -> Axes:
     """Draw {label: number, or a number for each run} as lying bars, with numbers.
 
     Of several runs, the bar is their mean, and a line goes from the lowest to the highest.
@@ -266,7 +266,6 @@ def bars(values: dict, xlabel: str, *, logx: bool = False, ax: Axes | None = Non
         width=0.6,
         err_kws={"color": INK, "linestyle": "-"},
         capsize=0.3,
-        log_scale=(logx, False),
         ax=ax,
     )
     for position, (label, several) in enumerate(runs.items()):
@@ -274,7 +273,7 @@ def bars(values: dict, xlabel: str, *, logx: bool = False, ax: Axes | None = Non
         place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center"}
         ax.annotate(number, (several.max(), position), **place)
     ax.margins(x=0.18)
-    if not logx and ax.get_xlim()[1] >= 1e4:
+    if ax.get_xlim()[1] >= 1e4:
         ax.xaxis.set_major_formatter(EngFormatter())
     ax.grid(visible=False, axis="y")
     ax.set(xlabel=xlabel, ylabel="")

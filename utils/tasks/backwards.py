@@ -89,18 +89,12 @@ def speller(name: str) -> Seq2Seq:
     return Seq2Seq(config)
 
 
-def right_by_length(
-    model: nn.Module, lengths: Sequence[int], n: int = 500, seed: int = 1_000_000
-) -> dict[int, float]:
-    """Share of `n` new words of each length that a model writes backwards without a mistake."""
+def right_by_length(model: nn.Module, lengths: Sequence[int]) -> dict[int, float]:
+    """Share of 500 new words of each length that a model writes backwards without a mistake."""
+    drawn = {length: random_words(500, [length], 1_000_000 + length) for length in lengths}
     return {
-        length: evaluate(
-            model,
-            pairs(random_words(n, [length], seed + length), n),
-            sequence_loss,
-            {"whole": whole},
-        )["whole"]
-        for length in lengths
+        length: evaluate(model, pairs(words, 500), sequence_loss, {"whole": whole})["whole"]
+        for length, words in drawn.items()
     }
 
 

@@ -18,7 +18,7 @@ WHOLE = {"mean of each map": nn.AdaptiveAvgPool2d, "largest of each map": nn.Ada
 NETWORKS = "dense", "no pooling", "max pooling", *WHOLE
 
 
-def network(kind: str, C: int = 24) -> nn.Sequential:
+def network(kind: str) -> nn.Sequential:
     """Return one of `NETWORKS` of the library's layers, untrained.
 
     The four convolutional ones differ in what stands between maps and scores. The dense one has
@@ -33,6 +33,7 @@ def network(kind: str, C: int = 24) -> nn.Sequential:
         return nn.Sequential(nn.Flatten(), *hidden, nn.Linear(144, 10))
     shrink = [] if kind == "no pooling" else [nn.MaxPool2d(2)]
     whole = [WHOLE[kind](1)] if kind in WHOLE else []
+    C = 24
     n = 2 * C * {"no pooling": 64, "max pooling": 16}.get(kind, 1)
     model = nn.Sequential(
         *[conv_relu(1, C, 3), ResidualBlock(C, normalise=False), *shrink],

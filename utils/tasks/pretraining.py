@@ -18,7 +18,7 @@ from utils.tasks.reading import said_by_libraries
 from utils.training.loop import History, fit
 from utils.training.optimisers import MuonAndAdamW, hidden_matrices
 from utils.training.recipes import clip_gradients
-from utils.transformer import Parts, TransformerConfig
+from utils.transformer import TransformerConfig
 from utils.transformer.config import PAPERS
 
 HIDDEN = "<mask>"
@@ -131,15 +131,13 @@ def sizes(n_layers: int = N_LAYERS, **others: object) -> TransformerConfig:
     return TransformerConfig(len(vocabulary()), n_layers=n_layers, **(known | how | others))
 
 
-def new_model(
-    seed: int, n_layers: int = N_LAYERS, parts: Parts = PAPERS, **how: object
-) -> MaskedLanguageModel:
+def new_model(seed: int, n_layers: int = N_LAYERS, **how: object) -> MaskedLanguageModel:
     """An encoder that has read nothing, and its head.
 
     how: as `MaskedLanguageModel` takes it.
     """
     torch.manual_seed(seed)
-    return MaskedLanguageModel(sizes(n_layers), parts, **how)
+    return MaskedLanguageModel(sizes(n_layers), PAPERS, **how)
 
 
 class Reads(nn.Module):

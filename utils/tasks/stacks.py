@@ -90,11 +90,11 @@ def operations(lengths: Sequence[int], work: Callable) -> Tensor:
     return torch.tensor(found)
 
 
-def library_and_book(n_layers: int = 2) -> tuple[nn.Transformer, Transformer]:
+def library_and_book() -> tuple[nn.Transformer, Transformer]:
     """The library's Transformer with pre-norm, 12 wide, and the book's with its weights."""
     sizes = {"batch_first": True, "norm_first": True, "dtype": torch.float64}
-    library = nn.Transformer(12, 3, n_layers, n_layers, 20, 0.0, **sizes)
-    sizes = {"d_model": 12, "n_heads": 3, "d_ff": 20, "n_layers": n_layers, "norm": "pre"}
+    library = nn.Transformer(12, 3, 2, 2, 20, 0.0, **sizes)
+    sizes = {"d_model": 12, "n_heads": 3, "d_ff": 20, "n_layers": 2, "norm": "pre"}
     book = Transformer(TransformerConfig(11, 13, dropout=0.0, **sizes)).double()
     book.load_library(library)
     return library, book

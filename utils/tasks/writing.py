@@ -78,13 +78,13 @@ class Writing:
 # A model that sees both sides ---------------------------------------------------------------------
 
 
-def train_both_sides(task: Writing, steps: int = 400) -> tuple[Tagger, History]:
+def train_both_sides(task: Writing) -> tuple[Tagger, History]:
     """Train Day 6's encoder, which hides nothing, to say the token behind each position."""
     torch.manual_seed(0)
     sizes = {"d_model": 64, "n_heads": 4, "d_ff": 128, "n_layers": 1, "dropout": 0.0}
     config = TransformerConfig(len(task.tokens), **sizes, norm="pre", positions="rotary")
     model, text = Tagger(config, len(task.tokens)), task.ids["train"]
-    starts = torch.randint(len(text) - T, (steps, B, 1))
+    starts = torch.randint(len(text) - T, (400, B, 1))
     batches = [(ids, ids) for ids in text[starts + torch.arange(T + 1)]]
 
     def loss(logits: Tensor, ids: Tensor) -> Tensor:

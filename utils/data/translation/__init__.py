@@ -13,6 +13,7 @@ from utils.data.translation.joined import STRUCTURES, Sentences
 
 SHORTEST, LONGEST = 3, 25
 PATIENCE = 2_000  # sentences in a row that are nothing new
+N_VALIDATION, N_TEST = 1_000, 2_300  # sentences
 __all__ = ["STRUCTURES", "Corpus", "Pair", "corpus", "held_out", "sentences"]
 
 
@@ -92,19 +93,16 @@ def clauses(structure: str) -> list[list[str]]:
     return [clause.split() for clause in structure.rpartition("(")[2].rstrip(")").split(", ")]
 
 
-def corpus(
-    seed: int, n_train: int = 24_000, n_validation: int = 1_000, n_test: int = 2_300
-) -> Corpus:
+def corpus(seed: int, n_train: int = 24_000) -> Corpus:
     """Draw a corpus to train on, to choose with, and to judge with: once on the same kinds of
     sentences, and once on the combinations in HELD_OUT, of which there are about 850."""
     parts = Corpus([], [], [], [])
-    wanted = n_train + n_validation + n_test
     drawn = []
     for pair in endless(Random(seed), STRUCTURES):
         (parts.unseen_structures if held_out(pair.structure) else drawn).append(pair)
-        if len(drawn) == wanted:
+        if len(drawn) == n_train + N_VALIDATION + N_TEST:
             break
     parts.train.extend(drawn[:n_train])
-    parts.validation.extend(drawn[n_train : n_train + n_validation])
-    parts.test.extend(drawn[n_train + n_validation :])
+    parts.validation.extend(drawn[n_train : n_train + N_VALIDATION])
+    parts.test.extend(drawn[n_train + N_VALIDATION :])
     return parts

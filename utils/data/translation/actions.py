@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from utils.data.translation import lexicon
+from utils.data.translation import circumstances, lexicon
 from utils.data.translation.phrases import OBJECTS, Phrases, Subject, form
 from utils.data.translation.rules import NOTHING, Phrase, rule, words
 
@@ -115,9 +115,9 @@ class Actions(Phrases):
         if kind in ("activity", "weather"):
             return ("{verb}", "{verb}" + done), spare + (2 if kind == "weather" else 1)
         if kind == "motion":
-            slots["goal"], slots["by"] = self.entry(lexicon.DESTINATIONS), NOTHING
+            slots["goal"], slots["by"] = self.entry(circumstances.DESTINATIONS), NOTHING
             if spare > 1 and self.chance(0.6):
-                slots["by"] = self.entry(lexicon.VEHICLES)
+                slots["by"] = self.entry(circumstances.VEHICLES)
             spare -= len(slots["goal"].english) + len(slots["by"].english)
             return ("{verb} to~verb~goal {goal} {by}", "{by} {verb}" + done + " {goal}"), spare
         if kind == "study" or verb.base in ("like", "love") and self.chance(0.3):
@@ -137,7 +137,7 @@ class Actions(Phrases):
         name = "that" if "that" in slots else "object"
         spare -= len(slots[name].english) - 1
         if kind == "placing":
-            slots["spot"] = self.entry(lexicon.SPOTS)
+            slots["spot"] = self.entry(circumstances.SPOTS)
             chinese = f"把~verb {{{name}}} {{verb}} 在~verb~spot{done} {{spot}}"
             return (f"{{verb}} {{{name}}} {{spot}}", chinese), spare
         if kind == "giving":
@@ -171,11 +171,11 @@ class Actions(Phrases):
         if self.chance(0.8) or tense in ("present", "condition"):
             return
         if tense == "habit" and "time" not in slots:
-            slots["adverb"] = self.entry(lexicon.FREQUENCIES)
+            slots["adverb"] = self.entry(circumstances.FREQUENCIES)
         elif kind in ("event", "activity") and tense != "habit" and self.chance(0.5):
-            slots["manner"] = self.entry(lexicon.MANNERS)
+            slots["manner"] = self.entry(circumstances.MANNERS)
         else:
-            slots["adverb"] = self.entry(lexicon.ADVERBS[: 1 + (tense == "past")])
+            slots["adverb"] = self.entry(circumstances.ADVERBS[: 1 + (tense == "past")])
 
 
 def form_name(tense: str, mood: str, agreement: str, negative: bool) -> str:

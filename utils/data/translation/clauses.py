@@ -1,6 +1,6 @@
 """Clauses of every kind: what someone does, what is so, and questions and commands."""
 
-from utils.data.translation import lexicon
+from utils.data.translation import circumstances, lexicon
 from utils.data.translation.actions import BE, VERBS, Actions, Clause
 from utils.data.translation.phrases import QUALITIES, Subject
 from utils.data.translation.rules import NOTHING, rule, words
@@ -83,7 +83,7 @@ class Clauses(Actions):
         thing = self.thing(self.pick(SCENE), kind, spare > 1 and self.chance(0.7))
         be = "is" if kind == "a" else "are"
         made = rule(f"there=1 {be}=1 {{thing}} {{spot}}", "{spot} 有=1 {thing}")
-        return Clause(made(thing=thing, spot=self.entry(lexicon.SPOTS)), ("existence",))
+        return Clause(made(thing=thing, spot=self.entry(circumstances.SPOTS)), ("existence",))
 
     def passive(self, spare: int) -> Clause:
         """Something was done to it: 我 的 钥匙 昨天 被 司机 偷走 了."""

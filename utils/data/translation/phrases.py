@@ -3,7 +3,7 @@
 from random import Random
 from typing import NamedTuple
 
-from utils.data.translation import lexicon
+from utils.data.translation import circumstances, lexicon
 from utils.data.translation.lexicon import Noun, Verb
 from utils.data.translation.rules import NOTHING, Phrase, rule, words
 
@@ -118,7 +118,7 @@ class Phrases:
 
     def that(self, noun: Noun, spare: int) -> Phrase:
         """Something with a relative clause: the book that Tom bought, 汤姆 买 的 书."""
-        time = self.entry(lexicon.PAST_TIMES) if spare > 5 and self.chance(0.5) else NOTHING
+        time = self.entry(circumstances.PAST_TIMES) if spare > 5 and self.chance(0.5) else NOTHING
         pronoun = "who" if "person" in noun.kinds else "that"
         made = rule(
             f"the~noun {{noun}} {pronoun}~9 {{subject}} {{verb}} {{time}}",
@@ -196,7 +196,7 @@ class Phrases:
         kind = self.pick(("plain the", "plain the", "a", "number"))
         slots["object"] = self.thing(self.pick(OBJECTS[verb]), kind, spare > 7 and self.chance(0.4))
         slots["time"] = (
-            self.entry(lexicon.PAST_TIMES) if spare > 7 and self.chance(0.4) else NOTHING
+            self.entry(circumstances.PAST_TIMES) if spare > 7 and self.chance(0.4) else NOTHING
         )
         slots["place"] = self.place() if spare > 9 and self.chance(0.4) else NOTHING
         done = "" if kind == "plain the" else " 了~verb"
@@ -208,7 +208,7 @@ class Phrases:
     # Where and when -------------------------------------------------------------------------------
 
     def place(self) -> Phrase:
-        english, chinese = self.pick(lexicon.PLACES)
+        english, chinese = self.pick(circumstances.PLACES)
         return words(english, "在~1~2~3 " + chinese)
 
     def companion(self, who: Phrase) -> Phrase:
@@ -216,10 +216,10 @@ class Phrases:
 
     def time(self, tense: str) -> Phrase:
         if tense == "habit":
-            return self.entry(lexicon.HABITS)
+            return self.entry(circumstances.HABITS)
         past = tense == "past"
         if self.chance(0.85):
-            return self.entry(lexicon.PAST_TIMES if past else lexicon.FUTURE_TIMES)
+            return self.entry(circumstances.PAST_TIMES if past else circumstances.FUTURE_TIMES)
         english, chinese = self.pick(
             (("days=2", "天=2"), ("weeks=2", "个~2 星期=2"), ("years=2", "年=2"))
         )

@@ -78,22 +78,21 @@ def settings() -> Axes:
     return ax
 
 
-def channels(n_in: int = 3, n_out: int = 2) -> Axes:
-    """Draw how several channels become one map, and several kernels several maps."""
+def channels() -> Axes:
+    """Draw how three channels become one map, and two kernels two maps."""
     ax = sheet(9.0)
     pictures = []
-    for c in range(n_in):
+    for c in range(3):
         place = 1.9, 0.9 + 2.7 * c
         block = cells(ax, place, [[""] * 4] * 3, role="query", weights=0.3, size=SMALL)
         light(ax, block[0:2, 0:2], margin=0.03)
         label(ax, block, "left", ("red", "green", "blue")[c])
         pictures.append(block)
-    for o in range(n_out):
+    for o in range(2):
         role = f"head {o}"
         x = 6.0 + 2.0 * o
         kernels = [
-            cells(ax, (x, 1.25 + 2.7 * c), [[""] * 2] * 2, role=role, size=SMALL)
-            for c in range(n_in)
+            cells(ax, (x, 1.25 + 2.7 * c), [[""] * 2] * 2, role=role, size=SMALL) for c in range(3)
         ]
         label(ax, kernels[0], "top", f"kernel {o + 1}")
         maps = cells(ax, (13.2, 1.9 + 3.6 * o), [[""] * 3] * 2, role=role, weights=0.5, size=SMALL)

@@ -56,11 +56,11 @@ def one_step(start: float = 0.9, learning_rate: float = 0.3) -> Axes:
     return ax
 
 
-def walks(rates: tuple[float, float] = (0.2, 1.1), steps: int = 4) -> Axes:
+def walks() -> Axes:
     """Draw the same walk over w² with two learning rates, beside each other."""
     ax = sheet(6.2)
-    for middle, rate, start in zip((4.0, 12.0), rates, (1.0, 0.5), strict=True):
-        places = start * (1 - 2 * rate) ** np.arange(steps + 1)
+    for middle, rate, start in zip((4.0, 12.0), (0.2, 1.1), (1.0, 0.5), strict=True):
+        places = start * (1 - 2 * rate) ** np.arange(5)
         w = np.linspace(-1.1, 1.1, 100)
         ax.plot(middle + 3.1 * w, 5.7 - 3.8 * w**2, color=COLOURS[0], linewidth=2.5, linestyle="-")
         points = np.stack([middle + 3.1 * places, 5.7 - 3.8 * places**2], axis=1)

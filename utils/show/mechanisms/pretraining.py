@@ -248,14 +248,13 @@ def halved(sizes: Sequence[tuple[str, str, int]]) -> Axes:
 # Where it breaks ----------------------------------------------------------------------------------
 
 
-def each_for_itself(
-    phrases: Mapping[tuple[str, str], float], before: Sequence[str] = ("set", "the")
-) -> Axes:
+def each_for_itself(phrases: Mapping[tuple[str, str], float]) -> Axes:
     """Draw two gaps, the phrases that would fill them, and what is likeliest in each gap alone.
 
     phrases: two words that go together, and their chance. A word's in a gap is that of all its
     phrases.
     """
+    before = "set", "the"
     ax = sheet(2.5 + 1.3 * len(phrases))
     size, x = (2.7, HEIGHT), [2.6, 5.3, 8.0, 11.6]
     best = []

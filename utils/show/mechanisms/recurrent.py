@@ -224,10 +224,10 @@ def kinds() -> Axes:
     return ax
 
 
-def _there_and_back(ax: Axes, start: tuple, end: tuple, aside: float = 0.2) -> None:
+def _there_and_back(ax: Axes, start: tuple, end: tuple) -> None:
     """Draw an arrow and, beside it, the gradient's way back."""
     upright = start[0] == end[0]
-    dx, dy = (aside, 0) if upright else (0, aside)
+    dx, dy = (0.2, 0) if upright else (0, 0.2)
     arrow(ax, (start[0] - dx, start[1] - dy), (end[0] - dx, end[1] - dy))
     back = (end[0] + dx, end[1] + dy), (start[0] + dx, start[1] + dy)
     arrow(ax, *back, role="gradient", weight=0.12)
