@@ -589,34 +589,31 @@ def test_heads_that_do_not_divide_are_named(n_heads):
 
 # The layer and the library's ----------------------------------------------------------------------
 
-D, N_HEADS, D_MEMORY = 24, 4, 9  # so d_k = 6
+D, N_HEADS = 24, 4  # so d_k = 6
 T_SELF, S_MEMORY = 5, 7
 
 
-def pair(d_memory: int = D, bias: bool = True, n_heads: int = N_HEADS):
+def pair(bias: bool = True, n_heads: int = N_HEADS):
     """Return our layer and the library's with the same random weights, biases too."""
-    width = {} if d_memory == D else {"kdim": d_memory, "vdim": d_memory}
-    theirs = nn.MultiheadAttention(D, n_heads, bias=bias, batch_first=True, **width).double()
+    theirs = nn.MultiheadAttention(D, n_heads, bias=bias, batch_first=True).double()
     for seed, parameter in enumerate(theirs.parameters()):
         parameter.data = draw(*parameter.shape, seed=seed) / 2
-    ours = MultiHeadAttention(D, n_heads, d_memory=d_memory, bias=bias).double()
+    ours = MultiHeadAttention(D, n_heads, bias=bias).double()
     ours.load_library(theirs)
     return ours, theirs
 
 
 def weights_of(layer) -> list[torch.Tensor]:
-    """Return the gradients of a layer's weights, one below the other as W_in holds them."""
+    """Return the gradients of a layer's weights and biases."""
     if isinstance(layer, MultiHeadAttention):
-        apart = [layer.W_in] if hasattr(layer, "W_in") else [layer.W_q, layer.W_kv]
+        W_in = layer.W_in
         biases = [layer.b_in, layer.W_o.bias]
         out = layer.W_o.weight
     else:
-        projections = layer.q_proj_weight, layer.k_proj_weight, layer.v_proj_weight
-        apart = [layer.in_proj_weight] if layer.in_proj_weight is not None else projections
+        W_in = layer.in_proj_weight
         biases = [layer.in_proj_bias, layer.out_proj.bias]
         out = layer.out_proj.weight
-    gradients = torch.cat([weight.grad.flatten() for weight in apart])
-    return [gradients, out.grad, *(b.grad for b in biases if b is not None)]
+    return [W_in.grad, out.grad, *(b.grad for b in biases if b is not None)]
 
 
 def assert_same_as_library(
@@ -661,11 +658,11 @@ LIBRARY_MASKS = {
 
 @both_paths
 @pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
-@pytest.mark.parametrize("memory", [None, D, D_MEMORY])
+@pytest.mark.parametrize("memory", [None, D])
 @pytest.mark.parametrize("kind", LIBRARY_MASKS)
 def test_the_layer_equals_the_librarys(kind, memory, bias, need_weights):
     mask, is_causal = LIBRARY_MASKS[kind]
-    layers = pair(memory or D, bias)
+    layers = pair(bias)
     for batch_size in (2, T_SELF, N_HEADS):  # once B = T, once B = h
         made = mask and mask(batch_size, T_SELF if memory is None else S_MEMORY)
         assert_same_as_library(*layers, memory, made, is_causal, need_weights, batch_size)
@@ -689,14 +686,12 @@ def test_it_equals_the_librarys_own_masks_and_its_fast_path(need_weights):
 
 
 @pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("d_memory", [D, D_MEMORY])
-def test_its_weights_begin_as_the_librarys(d_memory, bias):
-    width = {} if d_memory == D else {"kdim": d_memory, "vdim": d_memory}
+def test_its_weights_begin_as_the_librarys(bias):
     torch.manual_seed(0)
-    theirs = nn.MultiheadAttention(D, N_HEADS, bias=bias, **width)
+    theirs = nn.MultiheadAttention(D, N_HEADS, bias=bias)
     torch.manual_seed(0)
-    ours = MultiHeadAttention(D, N_HEADS, bias=bias, d_memory=d_memory)
-    twin = MultiHeadAttention(D, N_HEADS, bias=bias, d_memory=d_memory)
+    ours = MultiHeadAttention(D, N_HEADS, bias=bias)
+    twin = MultiHeadAttention(D, N_HEADS, bias=bias)
     twin.load_library(theirs)
     for name, weight in ours.state_dict().items():
         assert torch.equal(weight, twin.state_dict()[name]), name
@@ -732,8 +727,8 @@ def test_mistaken_layers_are_found(mistake, need_weights, monkeypatch):
         nn.MultiheadAttention(D, 3),
         nn.MultiheadAttention(12, N_HEADS),
         nn.MultiheadAttention(D, N_HEADS, bias=False),
-        nn.MultiheadAttention(D, N_HEADS, kdim=D_MEMORY, vdim=D_MEMORY),
-        nn.MultiheadAttention(D, N_HEADS, kdim=D_MEMORY),
+        nn.MultiheadAttention(D, N_HEADS, kdim=9, vdim=9),
+        nn.MultiheadAttention(D, N_HEADS, kdim=9),
         nn.MultiheadAttention(D, N_HEADS, add_bias_kv=True),
         nn.MultiheadAttention(D, N_HEADS, add_zero_attn=True),
         nn.Linear(D, D),
@@ -777,14 +772,11 @@ def build(seed: int = 0, **options) -> MultiHeadAttention:
 
 @both_paths
 @pytest.mark.parametrize("n_kv", [4, 2, 1])
-@pytest.mark.parametrize("memory", [None, D, D_MEMORY])
+@pytest.mark.parametrize("memory", [None, D])
 @pytest.mark.parametrize("blind", [False, True])
 def test_the_layer_equals_a_loop_over_heads(blind, memory, n_kv, need_weights):
-    layer, d = build(n_kv_heads=n_kv, d_memory=memory), D // N_HEADS
-    if memory == D_MEMORY:
-        W_q, (W_k, W_v) = layer.W_q, layer.W_kv.chunk(2)
-    else:
-        W_q, W_k, W_v = layer.W_in.split([D, n_kv * d, n_kv * d])
+    layer, d = build(n_kv_heads=n_kv), D // N_HEADS
+    W_q, W_k, W_v = layer.W_in.split([D, n_kv * d, n_kv * d])
     b_q, b_k, b_v = layer.b_in.split([D, n_kv * d, n_kv * d])
     n_keys = T_SELF if memory is None else S_MEMORY
     mask = (some_blind if blind else some)(B, N_HEADS, T_SELF, n_keys)
@@ -827,11 +819,11 @@ def test_half_precision_is_finite(dtype, rotary, need_weights):
         assert tensor.grad.isfinite().all() and tensor.grad.abs().max() > 0
 
 
-@pytest.mark.parametrize("memory, products", [(None, 2), (D, 3), (D_MEMORY, 3)])
+@pytest.mark.parametrize("memory, products", [(None, 2), (D, 3)])
 def test_self_attention_projects_in_one_product(memory, products, monkeypatch):
     calls, linear = [], F.linear
     monkeypatch.setattr(F, "linear", lambda *a, **k: calls.append(1) or linear(*a, **k))
-    layer = build(d_memory=memory)
+    layer = build()
     layer(draw(B, T_SELF, D), None if memory is None else draw(B, S_MEMORY, memory))
     assert len(calls) == products  # with the one at the end
 
@@ -903,8 +895,8 @@ def test_padding_and_neighbours_in_the_batch_change_nothing(batch_size, need_wei
 
 @both_paths
 def test_padding_of_a_memory_changes_nothing(need_weights):
-    layer, x = build(d_memory=D_MEMORY), draw(3, T_SELF, D)
-    memory, lengths = draw(3, S_MEMORY, D_MEMORY), (4, S_MEMORY, 2)
+    layer, x = build(), draw(3, T_SELF, D)
+    memory, lengths = draw(3, S_MEMORY, D), (4, S_MEMORY, 2)
     mask = padding_mask(torch.tensor(lengths), S_MEMORY)[:, None]
     y, _ = layer(x, memory, mask, need_weights=need_weights)
     for b, length in enumerate(lengths):
@@ -1020,7 +1012,6 @@ def test_rotary_positions_know_the_distance_alone():
         ({"n_kv_heads": 3}, "3 heads of keys do not divide 4 of queries"),
         ({"n_kv_heads": 8}, "8 heads of keys do not divide 4 of queries"),
         ({"n_kv_heads": 0}, "n_kv_heads is a whole number of at least 1, got 0"),
-        ({"d_memory": 0}, "d_memory is a whole number of at least 1, got 0"),
         ({"dropout": 1.0}, "a share from 0 to below 1, got 1.0"),
         ({"dropout": -0.1}, "a share from 0 to below 1, got -0.1"),
     ],
@@ -1043,8 +1034,6 @@ X = draw(B, T_SELF, D)
         ({}, {"memory": X[:, :0]}, r"no step to read in an input of shape \(2, 0, 24\)"),
         ({}, {"memory": X[..., 1:]}, r"Expected sequences \(B, T, 24\), got \(2, 5, 23\)"),
         ({}, {"memory": X[:1]}, "2 sequences need as many memories, got 1"),
-        ({"d_memory": 9}, {"memory": X}, r"Expected sequences \(B, T, 9\), got \(2, 5, 24\)"),
-        ({"d_memory": 9}, {}, r"reads a memory \(B, S, 9\): hand it in after x"),
         ({}, {"memory": X, "cache": Held()}, "one sequence's own positions: leave them out"),
         ({"rotary": Rotary(6)}, {"memory": X}, "one sequence's own positions: leave them out"),
         ({"rotary": Rotary(4)}, {}, r"Expected \(..., T, 4\).*got \(2, 4, 5, 6\)"),

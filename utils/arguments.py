@@ -185,31 +185,6 @@ def check_head_counts(d_model: int, n_heads: int, n_kv_heads: int | None) -> Non
         raise ValueError(f"{n_kv_heads} heads of keys do not divide {n_heads} of queries.")
 
 
-def check_memory(
-    x: Tensor,
-    memory: Tensor | tuple[Tensor, Tensor] | None,
-    d_model: int,
-    d_memory: int,
-    counts_positions: object,
-) -> None:
-    """Raise a ValueError if a layer of attention can't read these sequences and this memory."""
-    check_sequences(x, d_model, None)
-    if memory is None:
-        if d_memory != d_model:
-            raise ValueError(f"This layer reads a memory (B, S, {d_memory}): hand it in after x.")
-        return
-    if counts_positions:
-        raise ValueError(
-            "A cache and rotary positions count one sequence's own positions: leave them out "
-            "where there is a memory."
-        )
-    if isinstance(memory, tuple):
-        return
-    check_sequences(memory, d_memory, None)
-    if len(memory) != len(x):
-        raise ValueError(f"{len(x)} sequences need as many memories, got {len(memory)}.")
-
-
 def check_width(x: Tensor, width: int) -> None:
     """Raise a ValueError if what stands at each position has another width."""
     if x.shape[-1] != width:

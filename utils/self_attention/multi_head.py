@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.arguments import check_head_counts, check_memory, check_share, check_sizes
+from utils.arguments import check_head_counts, check_sequences, check_share, check_sizes
 from utils.self_attention.dot_product import dot_product_attention
 
 # Several heads ------------------------------------------------------------------------------------
@@ -31,10 +31,6 @@ def merge_heads(x: Tensor) -> Tensor:
     return x.transpose(1, 2).flatten(2)
 
 
-def _xavier(rows: int, columns: int) -> Tensor:
-    return nn.init.xavier_uniform_(torch.empty(rows, columns))
-
-
 class Cache(Protocol):
     """Keys and values of the positions so far, (B, n_kv_heads, length, d_k) each."""
 
@@ -50,9 +46,8 @@ class MultiHeadAttention(nn.Module):
 
     Vaswani et al. (2017, §3.2.2): concat(head_1, …, head_h) W_o, where head_i attends with queries
     x W_q,i, keys m W_k,i and values m W_v,i. The memory m is x itself (self-attention) or another
-    sequence, d_memory wide. W_in holds W_q, W_k and W_v, one below the other, so that
-    self-attention is a single product; where d_memory differs from d_model, W_q and W_kv are apart.
-    Weights begin as the library's.
+    sequence. W_in holds W_q, W_k and W_v, one below the other, so that self-attention is a single
+    product. Weights begin as the library's.
 
     n_kv_heads: heads of keys and values, each shared by n_heads / n_kv_heads heads of queries: 1 is
         multi-query (Shazeer, 2019), more is grouped-query attention (Ainslie et al., 2023).
@@ -61,7 +56,7 @@ class MultiHeadAttention(nn.Module):
     attend: what makes contexts of queries, keys and values: another function, or a module, that is
         called as `dot_product_attention` is, as far as `is_causal`.
 
-    Shapes: x (B, T, d_model), memory (B, S, d_memory), mask broadcastable to (B, h, T, S), to
+    Shapes: x (B, T, d_model), memory (B, S, d_model), mask broadcastable to (B, h, T, S), to
     outputs (B, T, d_model) and weights (B, h, T, S), or None unless they are needed. NaN at what a
     mask hides from all reaches no output; of W_in's gradient it makes NaN, as in the library.
     memory: or its keys and values, where `keys_and_values` has made them before.
@@ -78,7 +73,6 @@ class MultiHeadAttention(nn.Module):
         n_heads: int,
         *,
         n_kv_heads: int | None = None,
-        d_memory: int | None = None,
         bias: bool = True,
         dropout: float = 0.0,
         rotary: nn.Module | None = None,
@@ -86,20 +80,16 @@ class MultiHeadAttention(nn.Module):
     ):
         super().__init__()
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
-        d_memory = d_model if d_memory is None else d_memory
-        check_sizes(d_model=d_model, n_heads=n_heads, n_kv_heads=n_kv_heads, d_memory=d_memory)
+        check_sizes(d_model=d_model, n_heads=n_heads, n_kv_heads=n_kv_heads)
         check_head_counts(d_model, n_heads, n_kv_heads)
         check_share("dropout", dropout)
         self.d_model, self.n_heads, self.n_kv_heads = d_model, n_heads, n_kv_heads
-        self.d_memory, self.dropout, self.rotary, self.attend = d_memory, dropout, rotary, attend
+        self.dropout, self.rotary, self.attend = dropout, rotary, attend
         d_kv = d_model // n_heads * n_kv_heads
         self.rows = d_model, d_kv, d_kv  # of W_q, W_k and W_v
         self.W_o = nn.Linear(d_model, d_model, bias=bias)
-        if d_memory == d_model:
-            self.W_in = nn.Parameter(_xavier(sum(self.rows), d_model))
-        else:
-            self.W_q = nn.Parameter(_xavier(d_model, d_model))
-            self.W_kv = nn.Parameter(torch.cat([_xavier(d_kv, d_memory) for _ in range(2)]))
+        weight = torch.empty(sum(self.rows), d_model)
+        self.W_in = nn.Parameter(nn.init.xavier_uniform_(weight))
         self.b_in = None
         if bias:
             self.b_in = nn.Parameter(torch.zeros(sum(self.rows)))
@@ -116,18 +106,16 @@ class MultiHeadAttention(nn.Module):
     def queries(self, x: Tensor) -> Tensor:
         """Return queries (B, h, T, d_k) to a memory."""
         D = self.d_model  # of W_in, the first D rows are W_q
-        W_q = self.W_in[:D] if self.d_memory == D else self.W_q
         bias = None if self.b_in is None else self.b_in[:D]
-        return split_heads(F.linear(x, W_q, bias), self.n_heads)
+        return split_heads(F.linear(x, self.W_in[:D], bias), self.n_heads)
 
     def keys_and_values(self, memory: Tensor | tuple[Tensor, Tensor]) -> tuple[Tensor, ...]:
         """Return a memory's keys and values (B, n_kv_heads, S, d_k), unless it is made of them."""
         if isinstance(memory, tuple):
             return memory
         D = self.d_model
-        W_kv = self.W_in[D:] if self.d_memory == D else self.W_kv
         bias = None if self.b_in is None else self.b_in[D:]
-        both = F.linear(memory, W_kv, bias).chunk(2, dim=-1)
+        both = F.linear(memory, self.W_in[D:], bias).chunk(2, dim=-1)
         return tuple(split_heads(y, self.n_kv_heads) for y in both)
 
     def forward(
@@ -140,7 +128,7 @@ class MultiHeadAttention(nn.Module):
         need_weights: bool = False,
         cache: Cache | None = None,
     ) -> tuple[Tensor, Tensor | None]:
-        check_memory(x, memory, self.d_model, self.d_memory, cache or self.rotary)
+        check_memory(x, memory, self.d_model, cache or self.rotary)
         q, k, v = self.project(x, memory)
         if self.rotary is not None:
             start = 0 if cache is None else cache.length
@@ -155,11 +143,11 @@ class MultiHeadAttention(nn.Module):
         """Take the weights of nn.MultiheadAttention.
 
         Raises: ValueError if it is of another kind or size, or has what this layer has not: keys
-        and values of two widths, add_bias_kv, add_zero_attn; or if this layer has what that has
+        and values of other widths, add_bias_kv, add_zero_attn; or if this layer has what that has
         not: shared keys, rotary positions, another way to attend.
         """
-        D, h, bias, width = self.d_model, self.n_heads, self.b_in is not None, self.d_memory
-        twin = nn.MultiheadAttention(D, h, bias=bias, kdim=width, vdim=width, device="meta")
+        D, h, bias = self.d_model, self.n_heads, self.b_in is not None
+        twin = nn.MultiheadAttention(D, h, bias=bias, device="meta")
         wanted, found = (
             {name: tuple(weight.shape) for name, weight in layer.state_dict().items()}
             for layer in (twin, library)
@@ -167,8 +155,8 @@ class MultiHeadAttention(nn.Module):
         settings = [getattr(library, name, None) for name in ("num_heads", "add_zero_attn")]
         if found != wanted or settings != [h, False]:
             raise ValueError(
-                f"Expected the weights of nn.MultiheadAttention({D}, {h}, {bias=}, kdim={width}, "
-                f"vdim={width}), got {type(library).__name__} with {settings[0]} heads and {found}."
+                f"Expected the weights of nn.MultiheadAttention({D}, {h}, {bias=}), got "
+                f"{type(library).__name__} with {settings[0]} heads and {found}."
             )
         if self.n_kv_heads != h:
             raise ValueError("The library's heads share no keys: leave n_kv_heads out to load it.")
@@ -178,11 +166,29 @@ class MultiHeadAttention(nn.Module):
                 "leave rotary and attend out to load it."
             )
         with torch.no_grad():
-            if self.d_memory == self.d_model:
-                self.W_in.copy_(library.in_proj_weight)
-            else:
-                self.W_q.copy_(library.q_proj_weight)
-                self.W_kv.copy_(torch.cat([library.k_proj_weight, library.v_proj_weight]))
+            self.W_in.copy_(library.in_proj_weight)
             if self.b_in is not None:
                 self.b_in.copy_(library.in_proj_bias)
             self.W_o.load_state_dict(library.out_proj.state_dict())
+
+
+def check_memory(
+    x: Tensor,
+    memory: Tensor | tuple[Tensor, Tensor] | None,
+    d_model: int,
+    counts_positions: object,
+) -> None:
+    """Raise a ValueError if a layer of attention can't read these sequences and this memory."""
+    check_sequences(x, d_model, None)
+    if memory is None:
+        return
+    if counts_positions:
+        raise ValueError(
+            "A cache and rotary positions count one sequence's own positions: leave them out "
+            "where there is a memory."
+        )
+    if isinstance(memory, tuple):
+        return
+    check_sequences(memory, d_model, None)
+    if len(memory) != len(x):
+        raise ValueError(f"{len(x)} sequences need as many memories, got {len(memory)}.")
