@@ -17,6 +17,7 @@ PARAMETERS = {
     "learning_rate": [0.03, 0.06, 0.1, 0.15, 0.2, 0.3],
     "seed": [0, 1, 2],
 }
+SHORT = {"EPOCHS": 2}
 GOAL = 0.1  # training loss, mean over the last 20 steps
 EPOCHS = 30
 

@@ -16,6 +16,7 @@ PARAMETERS = {
     "warmup": [True, False],
     "seed": [0, 1, 2],
 }
+SHORT = {"adam": "short memory"}
 
 
 def measure(adam: str, rate: float, warmup: bool, seed: int) -> dict:

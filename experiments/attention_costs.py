@@ -57,6 +57,7 @@ PARAMETERS = {
     "window": 64,
     "n_features": 64,
 }
+SHORT = {"T": 128}
 SECONDS = ("seconds", "step_seconds")
 
 

@@ -13,6 +13,7 @@ PARAMETERS = {
     "learning_rate": [1e-3, 3e-3, 1e-2, 3e-2],
     "seed": [0, 1, 2],
 }
+SHORT = {}
 EPOCHS = {4_000: 3, 12_000: 20}
 
 

@@ -30,6 +30,7 @@ PARAMETERS = {
     "n_train": [500, 1700, 6000],
     "steps": 500,
 }
+SHORT = {"steps": 8, "SEEDS": (0, 1)}
 
 
 def data():

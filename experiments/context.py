@@ -18,6 +18,7 @@ PARAMETERS = {
     "rate": [2.5e-3, 5e-3, 1e-2, 2e-2, 4e-2],
     "context": [4, 8, 16, 32, 64, 128, 256],
 }
+SHORT = {"STEPS": 10, "context": 64}
 STEPS, LETTERS = 300, 1024
 
 

@@ -11,6 +11,7 @@ from utils.seq2seq import Seq2Seq, Seq2SeqConfig, greedy_decode, sequence_loss
 from utils.tasks.dates import DateTask, sample
 
 PARAMETERS = {"locale": [True, False], "pairs": 24_000, "epochs": 3, "seed": [0, 1, 2]}
+SHORT = {"pairs": 500, "epochs": 1}
 
 
 def data() -> list[np.ndarray]:

@@ -8,6 +8,7 @@ from utils.tasks.dates import DateTask, sample
 from utils.transformer import Transformer, TransformerConfig, label_smoothing_loss
 
 PARAMETERS = {"locale": True, "pairs": 24_000, "epochs": 3, "seed": [0, 1, 2]}
+SHORT = {"pairs": 500, "epochs": 1}
 
 
 def data() -> list[np.ndarray]:

@@ -25,6 +25,7 @@ PARAMETERS = {
     "n_test": 300,
     "seed": [0, 1, 2],
 }
+SHORT = {"steps": 50, "n_test": 10}
 RATES = {"BiLSTM": 1e-2, "Transformer": 3e-3, "Transformer, [CLS]": 3e-3}
 LAST = slice(-1, None)
 

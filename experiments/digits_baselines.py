@@ -10,6 +10,7 @@ PARAMETERS = {
     "split": ["random", "file order"],
     "seed": [0, 1, 2],
 }
+SHORT = {"PENALTIES": [1, 10]}
 PENALTIES = [0.1, 1, 10, 100]
 WIDTHS = [0.02, 0.05, 0.1, 0.2]  # γ of the radial kernel
 

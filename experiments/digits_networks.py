@@ -18,6 +18,7 @@ PARAMETERS = {
     "split": ["random", "file order"],
     "seed": [0, 1, 2],
 }
+SHORT = {}
 SECONDS = ("seconds",)
 
 

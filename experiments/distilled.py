@@ -81,6 +81,14 @@ MODELS: dict[str, tuple[int, Student]] = {  # the teacher's blocks, and what bec
     "student of two blocks": (4, partial(student, weights=Weights())),
 }
 PARAMETERS = {"model": list(MODELS), "steps": 400}
+SHORT = {
+    "steps": 4,
+    "STEPS": 4,
+    "SEEDS": (0,),
+    "RATES": (3e-3,),
+    "TUNING": "Recipe(steps=4, batch_size=50)",
+    "N_PASSAGES": 16,
+}
 
 
 def data():

@@ -16,6 +16,7 @@ PARAMETERS = {
     "dropout": [0.0, 0.5],
     "seed": [0, 1, 2],
 }
+SHORT = {"examples": 10_000, "dropout": [0.5, 0.0]}
 
 
 def data():

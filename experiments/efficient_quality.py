@@ -44,6 +44,7 @@ PARAMETERS = {
     "task": ["recall", "count"],
     "seed": [0, 1, 2],
 }
+SHORT = {"STEPS": {"recall": 10, "count": 10}, "LATER": {}}
 T = 128
 RATE = 5e-3
 STEPS = {"recall": 150, "count": 180}

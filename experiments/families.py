@@ -24,6 +24,21 @@ from utils.tasks.gaps import Gap, fills, gaps, nats, passages, second_halves
 from utils.tasks.reading import SEEDS, as_labelled, share_right
 
 PARAMETERS = {"family": list(FAMILIES)}
+SHORT = {
+    "STEPS": {
+        "encoder": {0.15: 4},
+        "decoder": {0.0: 4},
+        "both, spans": {0.15: 4},
+        "both, infilling": {0.3: 4},
+    },
+    "FACTORS": {1: (1.0,)},
+    "N_GAPS": 16,
+    "N_PASSAGES": 4,
+    "LABELS": (100,),
+    "SEEDS": (0,),
+    "RATES": (3e-3,),
+    "TUNING": "Recipe(steps=4, batch_size=50)",
+}
 STEPS = {  # by the share of hidden words
     "encoder": {0.15: 940, 0.5: 730},
     "decoder": {0.0: 500},

@@ -32,6 +32,15 @@ STARTS = {
     "from scratch, four blocks": Start(4),
 }
 PARAMETERS = {"start": [*STARTS, "bag of words"]}
+SHORT = {
+    "start": ["one sentence", "in order", "mixed", "from scratch", "bag of words"],
+    "STEPS": 4,
+    "LABELS": (30,),
+    "SEEDS": (0,),
+    "RATES": (3e-3,),
+    "TUNING": "Recipe(steps=4, batch_size=50)",
+    "N_PASSAGES": 16,
+}
 LABELS = (30, 100, 300, 1000, 2500)
 
 

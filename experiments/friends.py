@@ -28,6 +28,7 @@ PARAMETERS = {
     "epochs": 4,
     "seed": [0, 1, 2],
 }
+SHORT = {"epochs": 1}
 T = 8  # children, and games
 
 

@@ -19,6 +19,7 @@ PARAMETERS = {
     "width": 256,
     "n_layers": 2,
 }
+SHORT = {}
 SECONDS = ("seconds",)
 
 

@@ -7,6 +7,7 @@ those that it learns from and of the others. It stops 200 steps after 99 % of th
 from utils.tasks.modular import adder, additions, share_right, train_adder
 
 PARAMETERS = {"weight_decay": [1.0, 0.0], "p": 53, "steps": 8000, "seed": [0, 1, 2]}
+SHORT = {"steps": 200}
 
 
 def measure(weight_decay: float, p: int, steps: int, seed: int) -> dict:

@@ -26,6 +26,7 @@ from utils.tasks.copying import (
 )
 
 PARAMETERS = {"layers": [2, 1], "heads": 4, "steps": 2000, "seed": [0, 1, 2]}
+SHORT = {"steps": 200}
 PERIOD = 18
 LEAST = 0.3  # score of an induction head
 KINDS = "induction heads", "the helper", "the rest"

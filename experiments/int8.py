@@ -25,6 +25,14 @@ from utils.tasks.shrinking import fully_tuned, pretrained, right
 from utils.transformer import Encoder
 
 PARAMETERS = {"seed": [0, 1, 2], "n_train": 1000, "rounds": 7}
+SHORT = {
+    "n_train": 100,
+    "rounds": 1,
+    "STEPS": 4,
+    "RATES": (3e-3,),
+    "TUNING": "Recipe(steps=4, batch_size=50)",
+    "N_PASSAGES": 16,
+}
 FORMS = {"int8 by row": (8, True), "int8, one scale": (8, False), "4 bits by row": (4, True)}
 WIDE = {"d_model": 768, "n_heads": 12, "d_ff": 3072, "n_layers": 1}
 WAYS: dict[str, Callable[[Encoder], Encoder]] = {

@@ -23,6 +23,7 @@ PARAMETERS = {
     "epochs": 3,
     "seed": [0, 1, 2],
 }
+SHORT = {"epochs": 1}
 SECONDS = ("seconds",)
 LAYERS = {"RNN": (RNN, 256), "GRU": (GRU, 152), "LSTM": (LSTM, 131)}
 

@@ -15,6 +15,7 @@ from utils.training.recipes import train_once
 from utils.transformer import DecoderOnly, TransformerConfig
 
 PARAMETERS = {"model": ["GRU", "Transformer"], "length": [5, 40], "seed": [0, 1, 2]}
+SHORT = {"STEPS": 50}
 STEPS = 400
 
 

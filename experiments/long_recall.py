@@ -10,6 +10,7 @@ from utils.tasks.memory import train_recall
 from utils.transformer import EncoderOnly, TransformerConfig
 
 PARAMETERS = {"length": 512, "rounds": 12, "seed": [0, 1, 2]}  # of 50 steps
+SHORT = {"length": 64, "rounds": 1}
 
 
 def measure(length: int, rounds: int, seed: int) -> dict:

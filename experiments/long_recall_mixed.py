@@ -10,6 +10,7 @@ from utils.tasks.memory import train_recall
 from utils.transformer import EncoderOnly, TransformerConfig
 
 PARAMETERS = {"model": ["RNN", "LSTM", "Transformer"], "length": 1024, "seed": [0, 1, 2]}
+SHORT = {"length": 8}
 LAYERS = {"RNN": (RNN, 112), "LSTM": (LSTM, 53)}
 
 

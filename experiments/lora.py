@@ -16,6 +16,12 @@ from utils.tasks.fine_tuning import RATES, classifier, with_labels
 from utils.tasks.shrinking import at_best_rate, pretrained, right
 
 PARAMETERS = {"seed": [0, 1, 2]}
+SHORT = {
+    "N_LABELS": (100,),
+    "RATES_OF": "{kind: (3e-3,) for kind in KINDS}",
+    "STEPS": 4,
+    "TUNING": "Recipe(steps=4, batch_size=50)",
+}
 N_LABELS = 100, 1000
 RANKS = 1, 2, 4, 8, 16
 KINDS = ("frozen", *(f"rank {rank}" for rank in RANKS), "full")

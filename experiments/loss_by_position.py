@@ -12,6 +12,7 @@ from utils.training.recipes import train_once
 from utils.transformer import DecoderOnly, TransformerConfig
 
 PARAMETERS = {"steps": 900, "seed": [0, 1, 2]}
+SHORT = {"steps": 10, "STRIDE": 400}
 T, STRIDE = 256, 8
 EDGES = [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256]
 

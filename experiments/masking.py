@@ -24,6 +24,14 @@ FRESH: dict[str, Callable[[Tensor], tuple[Tensor, Tensor]]] = {
     "15%, all [MASK]": partial(all_hidden, share=0.15),
 }
 PARAMETERS = {"hidden": [*FRESH, *DRAWN], "steps": 1000}
+SHORT = {
+    "steps": 4,
+    "PASSES": 2,
+    "SEEDS": (0,),
+    "RATES": (3e-3,),
+    "TUNING": "Recipe(steps=4, batch_size=50)",
+    "N_PASSAGES": 16,
+}
 
 
 def data():

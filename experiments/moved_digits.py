@@ -11,6 +11,7 @@ PARAMETERS = {
     "learning_rate": [0.003, 0.01, 0.03, 0.1],
     "seed": [0, 1, 2],
 }
+SHORT = {}
 
 
 def data():

@@ -16,6 +16,7 @@ PARAMETERS = {
     "steps": 500,
     "seed": [0, 1, 2],
 }
+SHORT = {"steps": 50}
 SETTINGS = {"bag of words": 1.0, "BiLSTM": 1e-2, "Transformer": 3e-3}
 
 

@@ -10,6 +10,7 @@ from utils.training.loop import evaluate, fit
 from utils.training.metrics import accuracy
 
 PARAMETERS = {"layers": [1, 2, 3], "distance": [1, 2, 3, 4, 5, 6, 7, 8, 12], "seed": [0, 1, 2]}
+SHORT = {}
 LENGTH = 48
 
 

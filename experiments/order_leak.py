@@ -16,6 +16,7 @@ PARAMETERS = {
     "positions": [False, True],
     "seed": [0, 1, 2],
 }
+SHORT = {}
 T = 12
 
 

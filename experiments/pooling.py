@@ -19,6 +19,7 @@ PARAMETERS = {
     "n_train": [500, 6000],
     "steps": 500,
 }
+SHORT = {"steps": 8, "SEEDS": (0, 1)}
 
 
 def data():

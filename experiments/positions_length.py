@@ -20,6 +20,7 @@ PARAMETERS = {
     "positions": ["none", "sinusoidal", "learned", "rotary"],
     "seed": [0, 1, 2],
 }
+SHORT = {"STEPS": {"echo": 10, "copy": 10}}
 LENGTHS = [10, 20, 24, 30, 40, 60, 80]
 STEPS = {"echo": 800, "copy": 2400}
 

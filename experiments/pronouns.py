@@ -17,6 +17,7 @@ from utils.seq2seq import sequence_loss
 from utils.tasks.pronouns import VOCABULARY, as_ids, shares_right, train_pronouns, without_link
 
 PARAMETERS = {"layers": 2, "heads": [1, 4], "epochs": 6, "seed": [0, 1, 2, 3, 4]}
+SHORT = {"epochs": 1}
 MAX_LEN, V = 24, len(VOCABULARY)
 EVERY = slice(None)
 

@@ -14,6 +14,7 @@ PARAMETERS = {
     "learning_rate": [3e-3, 1e-2],
     "seed": [0, 1, 2],
 }
+SHORT = {}
 MAX_LEN, V = 24, len(VOCABULARY)
 
 

@@ -7,6 +7,7 @@ from utils.seq2seq import sequence_loss
 from utils.tasks.pronouns import RecurrentTagger, as_ids, shares_right, train_pronouns
 
 PARAMETERS = {"epochs": 60, "learning_rate": [1e-2, 3e-2, 6e-2], "seed": [0, 1, 2]}
+SHORT = {"epochs": 2}
 
 
 def measure(epochs: int, learning_rate: float, seed: int) -> dict:

@@ -15,6 +15,14 @@ from utils.tasks.reading import as_ids
 from utils.tasks.shrinking import fully_tuned, pretrained, right
 
 PARAMETERS = {"seed": [0, 1, 2], "n_layers": 4, "steps": 1000, "n_train": 1000, "draws": 4}
+SHORT = {
+    "n_layers": 2,
+    "steps": 4,
+    "n_train": 100,
+    "draws": 1,
+    "RATES": (3e-3,),
+    "TUNING": "Recipe(steps=4, batch_size=50)",
+}
 
 
 def data():

@@ -17,6 +17,7 @@ from utils.recurrent import LSTM, LanguageModel, Streaming
 from utils.tasks.characters import train_characters
 
 PARAMETERS = {"epochs": [0, 6], "seed": [0, 1, 2]}
+SHORT = {"epochs": [0, 1], "LETTERS": 2000}
 HIDDEN_SIZE, LETTERS, SHOWN = 120, 10_000, 48
 
 

@@ -19,6 +19,11 @@ RACERS = {
     "winner, bfloat16": (WINNER, True),
 }
 PARAMETERS = {"seed": [0, 1, 2, 3, 4], "racer": list(RACERS)}
+SHORT = {
+    "GOAL": 9.0,
+    "CHECKS": [0.01],
+    "judged": "lambda model, text, window, judge=judged: judge(model, text[:2000], window)",
+}
 SECONDS = ("seconds", "seconds at checks")
 
 

@@ -27,6 +27,12 @@ PARAMETERS = {
     "learned": list(LEARNED),
     "seed": [0, 1, 2],
 }
+SHORT = {
+    "learned": ["a sixteenth", "docstrings"],
+    "GROWN": "replace(GROWN, steps=10)",
+    "CHECKS": [0.5, 1.0],
+    "ids": "lambda text, part, known, ids=ids: ids(text, part, known)[:20_000]",
+}
 SECONDS = ("seconds",)
 WINDOWS = [4, 8, 16, 32, 64, 128, 256]
 GROWN = replace(WINNER, n_layers=2, d_model=128, d_ff=344, batch_size=4, length=256, steps=600)

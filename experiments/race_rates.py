@@ -15,6 +15,11 @@ PARAMETERS = {
     "racer": ["baseline", "winner"],
     "seed": 5,
 }
+SHORT = {
+    "GOAL": 9.0,
+    "CHECKS": [0.02],
+    "judged": "lambda model, text, window, judge=judged: judge(model, text[:2000], window)",
+}
 SECONDS = ("seconds",)
 RACERS = {"baseline": BASELINE, "winner": WINNER}
 

@@ -13,6 +13,11 @@ PARAMETERS = {
     "change": ["nothing", *CHANGES],
     "how": ["alone", "without"],
 }
+SHORT = {
+    "GOAL": 9.0,
+    "CHECKS": [0.02],
+    "judged": "lambda model, text, window, judge=judged: judge(model, text[:2000], window)",
+}
 SECONDS = ("seconds",)
 LONGER = {"alone": (0.6,), "without": (1.0, 1.5, 2.0)}
 

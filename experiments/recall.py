@@ -13,6 +13,7 @@ from utils.training.loop import evaluate, fit
 from utils.training.metrics import accuracy
 
 PARAMETERS = {"doubling": [True, False], "length": [16, 64, 256], "seed": [0, 1, 2]}
+SHORT = {}
 
 
 def measure(doubling: bool, length: int, seed: int) -> dict:

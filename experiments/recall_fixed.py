@@ -17,6 +17,7 @@ PARAMETERS = {
     "rounds": 12,  # of 50 steps
     "seed": [0, 1, 2],
 }
+SHORT = {"rounds": 1}
 
 
 def build(layer: str, length: int) -> torch.nn.Module:

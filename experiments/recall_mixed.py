@@ -14,6 +14,7 @@ PARAMETERS = {
     "length": [50, 100, 200, 400],
     "seed": [0, 1, 2],
 }
+SHORT = {"length": 8}
 
 LAYERS = {"RNN": (RNN, 112), "GRU": (GRU, 62), "LSTM": (LSTM, 53)}
 

@@ -11,6 +11,7 @@ PARAMETERS = {
     "rounds": 60,  # of 50 steps
     "seed": [0, 1, 2],
 }
+SHORT = {"rounds": 1}
 
 
 def measure(length: int, learning_rate: float, rounds: int, seed: int) -> dict:

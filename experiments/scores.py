@@ -6,6 +6,7 @@ from utils.attention import AdditiveScore, Attention, ScaledDotScore
 from utils.measure.costs import peak_bytes, seconds, work
 
 PARAMETERS = {"score": ["additive", "dot"], "n": [64, 128, 256, 512, 1024]}
+SHORT = {}
 SECONDS = ("step_seconds",)
 D = 64
 

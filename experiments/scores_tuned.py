@@ -22,6 +22,7 @@ PARAMETERS = {
     "learning_rate": [2e-3, 4e-3, 8e-3, 1.6e-2],
     "seed": [0, 1, 2],
 }
+SHORT = {"pairs": 200, "epochs": 1}
 task = cache(Task)
 
 

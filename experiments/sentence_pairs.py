@@ -20,6 +20,13 @@ from utils.tasks.sentence_pairs import (
 )
 
 PARAMETERS = {"asked": list(QUESTIONS_ASKED), "steps": pretraining.STEPS}
+SHORT = {
+    "steps": 4,
+    "N_JUDGED": 2,
+    "SEEDS": (0,),
+    "RATES": (3e-3,),
+    "TUNING": "Recipe(steps=4, batch_size=50)",
+}
 
 
 def data():

@@ -22,6 +22,11 @@ from utils.tasks.reading import (
 
 RUN = 6
 PARAMETERS = {"model": list(MODELS), "steps": 400, "batch_size": 256, "dropout": 0.5}
+SHORT = {
+    "steps": 4,
+    "SEEDS": (0, 1),
+    "sst2": "lambda: SST2(*2 * [[Phrase(tuple(bin(i)), i % 2) for i in range(32, 999)]])",
+}
 
 
 def missing() -> str:

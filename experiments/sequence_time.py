@@ -43,6 +43,7 @@ PARAMETERS = {
     "width": 128,
     "batch_size": 4,
 }
+SHORT = {}
 SECONDS = ("seconds",)
 
 

@@ -15,6 +15,13 @@ from utils.tasks.reading import SEEDS
 from utils.tasks.sharing import ENCODERS, build
 
 PARAMETERS = {"encoder": list(ENCODERS), "steps": 750}
+SHORT = {
+    "steps": 4,
+    "SEEDS": (0,),
+    "RATES": (3e-3,),
+    "TUNING": "Recipe(steps=4, batch_size=50)",
+    "N_PASSAGES": 16,
+}
 
 
 def data():

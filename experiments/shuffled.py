@@ -11,6 +11,7 @@ from utils.training.loop import evaluate, fit
 from utils.training.metrics import accuracy
 
 PARAMETERS = {"model": ["dense", "DigitsNet"], "shuffled": [False, True], "seed": list(range(8))}
+SHORT = {}
 
 
 def data():

@@ -21,6 +21,7 @@ from utils.training.metrics import accuracy, exact_match
 from utils.transformer import Transformer, TransformerConfig, label_smoothing_loss
 
 PARAMETERS = {"pairs": [250, 8000], "smoothing": [0.0, 0.1], "seed": [0, 1, 2]}
+SHORT = {"EPOCHS": {250: 2}, "smoothing": [0.1, 0.0]}
 EPOCHS = {250: 90, 8000: 3}
 TARGETS = Vocabulary("0123456789-")
 

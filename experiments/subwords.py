@@ -32,6 +32,7 @@ PARAMETERS = {
     "steps": 376,
     "batch_size": 32,
 }
+SHORT = {"n_train": 200, "vocabulary": 300, "steps": 4, "SEEDS": (0,)}
 MASKS = {NAME: "@", NUMBER: "#"}  # one character each: neither is in a sentence
 
 

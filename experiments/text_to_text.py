@@ -29,6 +29,7 @@ from utils.transformer import Transformer
 TASKS = "translate", "classify", "fill"
 TOGETHER = "all, steps of each", "all, steps in all"
 PARAMETERS = {"model": [*TASKS, "translate, a third", *TOGETHER], "steps": 420}
+SHORT = {"steps": 6, "FACTORS": (1.0,), "N_JUDGED": 16, "SEEDS": (0,)}
 FACTORS = (0.5, 1.0, 2.0)
 B, N_LAYERS, N_JUDGED = 32, 2, 500
 SHARE = 0.15  # of the words are gaps, when it learns

@@ -18,6 +18,7 @@ PARAMETERS = {
     "merges": [1, 256, 768],
     "tied": [False, True],
 }
+SHORT = {"STEPS": 5, "merges": 256}
 STEPS, B = 300, 8
 
 

@@ -23,6 +23,7 @@ PARAMETERS = {
     "epochs": 6,
     "seed": [0, 1, 2],
 }
+SHORT = {"pairs": 200, "epochs": 1}
 task = cache(Task)
 
 

@@ -15,6 +15,7 @@ from utils.tasks.translation import TRANSFORMER, Task, train_translator
 from utils.transformer import Transformer, TransformerConfig, label_smoothing_loss
 
 PARAMETERS = {"pairs": 24_000, "sentences": 1_280, "rounds": 5}
+SHORT = {"pairs": 400, "sentences": 100, "rounds": 1}
 SECONDS = ("additive", "transformer")
 
 

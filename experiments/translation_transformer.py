@@ -12,6 +12,7 @@ from utils.tasks.translation import TRANSFORMER, Task
 from utils.transformer import Transformer, TransformerConfig, label_smoothing_loss
 
 PARAMETERS = {"pairs": 24_000, "epochs": 5, "seed": [0, 1, 2]}
+SHORT = {"pairs": 200, "epochs": 1}
 task = cache(Task)
 
 

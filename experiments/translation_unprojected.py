@@ -19,6 +19,7 @@ from utils.seq2seq import (
 from utils.tasks.translation import Task
 
 PARAMETERS = {"pairs": 24_000, "epochs": 6, "seed": [0, 1, 2]}
+SHORT = {"pairs": 200, "epochs": 1}
 task = cache(Task)
 
 

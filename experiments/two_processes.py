@@ -9,6 +9,7 @@ from utils.tasks.many_processes import steps_taken, writer
 from utils.training.processes import launch
 
 PARAMETERS = {"processes": [1, 2]}
+SHORT = {"processes": [1, 2]}
 SECONDS = ["seconds per step", "processor seconds per step"]
 
 

@@ -22,6 +22,7 @@ PARAMETERS = {
     "warmup": [True, False],
     "seed": [0, 1, 2],
 }
+SHORT = {}
 
 
 def first_gradients(model: Tagger, seed: int) -> list[float]:

@@ -15,6 +15,7 @@ from utils.training.metrics import accuracy
 from utils.training.recipes import rise_and_fall
 
 PARAMETERS = {"layer": ["RNN", "GRU", "LSTM"], "seed": [0, 1, 2]}
+SHORT = {"EPOCHS": 1}
 LAYERS = {"RNN": (RNN, 128), "GRU": (GRU, 68), "LSTM": (LSTM, 58)}
 EPOCHS = 12
 

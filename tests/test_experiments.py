@@ -35,6 +35,7 @@ from pathlib import Path
 
 PARAMETERS = {"activation": ["ReLU", "tanh"], "seed": [0, 1, 2], "steps": 5}
 SECONDS = ("seconds",)
+SHORT = {"steps": 2, "FACTOR": 3}
 FACTOR = 10
 
 
@@ -201,15 +202,6 @@ def test_a_changed_grid_measures_what_is_missing_and_drops_what_is_none_of_it(ca
     assert [row["value"] for row in run("growth").rows] == [35] and calls(calm) == 8
 
 
-def test_a_new_name_is_no_change_and_a_new_number_is_one(calm):
-    run("growth")
-    text = (calm / "growth.py").read_text()
-    (calm / "growth.py").write_text(text.replace("FACTOR", "TIMES").replace("here", "there"))
-    assert not is_stale("growth")
-    change(calm, "TIMES = 10", "TIMES = 11")
-    assert is_stale("growth")
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -217,6 +209,7 @@ def test_a_new_name_is_no_change_and_a_new_number_is_one(calm):
         ("[0, 1, 2]", "[0, 1]"),
         ("2.0", "3.0"),
         ("seed + steps", "seed"),
+        ("    here = Path(__file__)", "    here = Path(str(__file__))"),
     ],
 )
 def test_a_change_makes_the_result_stale(calm, old, new):
@@ -492,15 +485,13 @@ def history(calm, monkeypatch) -> Path:
     (book / "utils").mkdir()
     (book / "utils" / "__init__.py").touch()
     (book / ".gitignore").write_text("call*\ngo_on\n*.lock\n__pycache__\n")
-    for module in (running, verifying):
-        monkeypatch.setattr(module, "ROOT", book)
-    monkeypatch.setattr(verifying, "SCRIPTS", calm)
+    monkeypatch.setattr(running, "ROOT", book)
     change(calm, "(activation, seed, steps):", "(activation, seed, steps):\n    factor = FACTOR")
-    change(calm, "FACTOR * seed", "factor * seed")
-    change(calm, '"goal":', '"seconds": len(str(calls)), "goal":')
-    change(calm, '"curve": [1.0, seed]', '"curve": [seed / 3]')
+    change(calm, "FACTOR * seed", "factor * (seed + 1)")
+    change(calm, '"goal":', '"seconds": time.time(), "goal":')
+    change(calm, "import tempfile\n", "import tempfile\nimport time\n")
+    change(calm, '"curve": [1.0, seed]', '"curve": [(seed + 1) / 3]')
     change(calm, "else 3}", "else 3} | ({'of tanh': 1} if activation == 'tanh' else {})")
-    change(calm, "str(calls)", 'list(here.glob("call*"))')
     running.git("init", "--quiet")
     commit("Script")
     run("growth")
@@ -524,29 +515,27 @@ def test_a_result_names_the_commit_that_measured(history):
 
 def test_another_form_with_the_same_bits_is_stamped(history):
     rows = load("growth").rows
-    change(history, "factor * seed + steps", "steps + factor * seed")
+    change(history, "factor * (seed + 1) + steps", "steps + factor * (seed + 1)")
     assert is_stale("growth")
     now, before = commit("Another form"), calls(history)
     said = verifying.verify("growth")
-    assert said.startswith("verified: 2 members measured as at")
-    assert calls(history) == before + 2 and not is_stale("growth")
+    assert said.startswith("verified: its short form measures as at")
+    assert calls(history) == before and not is_stale("growth")
     result = load("growth")
     first, second = result.stamps
     assert second["commit"] == now and second["fingerprint"] != first["fingerprint"]
     by = second["verified_by"]
-    assert by["machine"]["threads"] == 1 and by["members"] == 2
+    assert by["machine"]["threads"] == 1 and by["members"] == 2 and by["seconds"] < 5
     assert by["compared with"] == first["commit"] and set(by["versions"]) > {"torch"}
     assert result.rows == rows
     assert "then" not in running.git("worktree", "list")
 
 
 def test_other_bits_are_not_stamped(history):
-    change(history, "seed / 3", "(seed + 1e-16) / 3")
+    change(history, "(seed + 1) / 3", "(seed + 1) * (1 / 3 + 1e-16)")
     commit("Rounded otherwise")
-    assert "other numbers of {'activation': 'ReLU', 'seed': 0" in (
-        said := verifying.verify("growth")
-    )
-    assert ": curve; stale: run `make experiments`" in said
+    said = verifying.verify("growth")
+    assert "other numbers of {'activation': 'ReLU', 'seed': 0, 'steps': 2}: curve; stale" in said
     assert is_stale("growth") and len(load("growth").stamps) == 1
 
 
@@ -557,7 +546,7 @@ def test_a_column_more_is_not_the_same(history):
 
 
 def test_what_is_not_committed_is_not_verified(history):
-    change(history, "factor * seed + steps", "steps + factor * seed")
+    change(history, "factor * (seed + 1) + steps", "steps + factor * (seed + 1)")
     with pytest.raises(ExperimentError, match="commit the changes in utils and experiments first"):
         verifying.verify("growth")
     commit("Another form")
@@ -566,27 +555,67 @@ def test_what_is_not_committed_is_not_verified(history):
         verifying.verify("growth")
 
 
-def test_a_script_is_found_by_the_name_that_it_had(history):
-    change(history, "factor * seed + steps", "steps + factor * seed")
-    (history / "growth.py").rename(history / "increase.py")
-    stored = history / "results" / "growth.json"
-    stored.rename(stored.with_name("increase.json"))
+def test_losses_on_the_way_are_compared_too(history):
+    rewarded = (
+        "    import torch\n    torch.tensor(steps / 3, requires_grad=True).mul(2).backward()\n"
+    )
+    change(history, "    factor = FACTOR\n", f"    factor = FACTOR\n{rewarded}")
+    run("growth")
+    commit("Script and result")
+    change(history, ".mul(2).backward()", ".mul(2 + 1e-6).backward()")
+    commit("Another loss")
+    assert "'steps': 2}: losses on the way; stale" in verifying.verify("growth")
+
+
+def test_other_data_than_were_measured_are_not_verified(history):
+    """As when a package brings other texts: both commits measure them alike."""
+    change(
+        history,
+        "return [[1.0, 2.0]]",
+        "return [[float((Path(__file__).parent / 'given').read_text())]]",
+    )
+    with (history.parent / ".gitignore").open("a") as ignored:
+        ignored.write("given\n")
+    (history / "given").write_text("1")
+    run("growth")
+    commit("Script and result")
+    change(history, "factor * (seed + 1) + steps", "steps + factor * (seed + 1)")
+    commit("Another form")
+    (history / "given").write_text("2")
+    assert verifying.verify("growth").startswith("the data are no longer those")
+    assert is_stale("growth")
+    (history / "given").write_text("1")
+    assert verifying.verify("growth").startswith("verified")
+
+
+def test_what_measures_seconds_alone_is_measured_anew(history):
+    change(history, 'SHORT = {"steps": 2, "FACTOR": 3}\n', "")
+    change(history, "FACTOR = 10", "FACTOR = 12")
+    commit("Only seconds")
+    assert verifying.verify("growth").startswith("nothing to compare but seconds; stale")
+
+
+def test_a_short_form_that_the_old_code_has_not_is_one_sentence(history):
+    text = (history / "growth.py").read_text()
+    (history / "growth.py").write_text(text.replace("FACTOR", "TIMES"))
     commit("Renamed")
-    assert verifying.verify("increase").startswith("verified: 2 members")
-    assert not is_stale("increase")
+    old = load("growth").stamps[0]["commit"]
+    said = rf"^its short form can't be measured at {old[:7]} \(0 constants .* called TIMES\): "
+    assert re.match(said, verifying.verify("growth"))
+    assert is_stale("growth") and "then" not in running.git("worktree", "list")
 
 
 def test_a_result_that_came_with_its_code_is_compared_with_that_commit(history):
     change(history, "FACTOR = 10", "FACTOR = 12")
     run("growth")
     together = commit("Code and result")
-    change(history, "factor * seed + steps", "steps + factor * seed")
+    change(history, "factor * (seed + 1) + steps", "steps + factor * (seed + 1)")
     commit("Another form")
     assert verifying.verify("growth").endswith(f"as at {together[:7]}, the same to the bit")
 
 
 def test_a_commit_that_is_not_there_is_one_sentence(history):
-    change(history, "factor * seed + steps", "steps + factor * seed")
+    change(history, "factor * (seed + 1) + steps", "steps + factor * (seed + 1)")
     path = history / "results" / "growth.json"
     path.write_text(path.read_text().replace(load("growth").stamps[0]["commit"], "1" * 40))
     commit("Another form")
@@ -595,31 +624,81 @@ def test_a_commit_that_is_not_there_is_one_sentence(history):
 
 
 def test_a_member_that_fails_is_one_sentence(history):
-    change(history, "factor * seed + steps", "steps + factor * seeds")
-    commit("A mistake")
-    with pytest.raises(ExperimentError, match="growth can't be measured in .*: NameError: .*seeds"):
-        verifying.verify("growth")
+    change(history, "factor * (seed + 1) + steps", "steps + factor * seeds")
+    now = commit("A mistake")
+    said = rf"can't be measured at {now[:7]} \(NameError: .*seeds"
+    assert re.search(said, verifying.verify("growth"))
 
 
-def test_the_cheapest_member_for_each_value_that_is_no_number():
-    parameters = {"layer": ["a", "b"], "deep": [True, False], "width": [8, 4], "seed": [1, 0]}
-    members = list(grid(parameters))
-    rows = [{"member": member, "seconds": None, "run": 0} for member in members]
-    held = {"rows": rows, "runs": [{"seconds": 16, "members": 16}]}
-    small = {"width": 4, "seed": 0}
-    assert verifying._cheapest(held, parameters) == [
-        {"layer": "a", "deep": True, **small},
-        {"layer": "a", "deep": False, **small},
-        {"layer": "b", "deep": True, **small},
-    ]
-    rows[6]["seconds"], rows[14]["seconds"] = 0.5, 0.25  # width 8, not deep, seed 1 and 1
-    assert verifying._cheapest(held, parameters)[0] == members[14]
-    assert verifying._cheapest(held, parameters | {"layer": ["a"], "deep": False}) == [members[6]]
-    only_numbers = {
-        "rows": [{"member": {"n": n}, "seconds": n, "run": 0} for n in (3, 2)],
-        "runs": [{}],
-    }
-    assert verifying._cheapest(only_numbers, {"n": [2, 3]}) == [{"n": 2}]
+def test_a_short_form_has_all_values_that_are_no_numbers_and_the_first_of_numbers():
+    parameters = {"layer": ["a", "b", "new"], "deep": [True, False], "n": [8, 4], "seed": 0}
+    before = {"layer": ["a", "b"], "deep": [False, True], "n": 8, "seed": [1, 0]}
+    members, constants = verifying.short_form({"STEPS": 2}, parameters, before)
+    first = {"layer": "a", "deep": True, "n": 8, "seed": 0}
+    assert members == [first, first | {"layer": "b"}, first | {"deep": False}]
+    assert constants == {"STEPS": 2}
+    members, constants = verifying.short_form({"layer": "b", "n": [1, 2]}, parameters, before)
+    first = {"layer": "b", "deep": True, "n": 1, "seed": 0}
+    assert members == [first, first | {"deep": False}, first | {"n": 2}] and constants == {}
+
+
+BOOK = {
+    "utils/__init__.py": "",
+    "utils/sizes.py": "STEPS, WIDTH = 1500, 64\nDOUBLE = 2 * STEPS\n",
+    "utils/more.py": """\
+from utils.sizes import STEPS
+
+WIDTH, RATE = 32, 7
+BOTH = {"steps": STEPS}
+""",
+    "experiments/growth.py": """\
+from utils import more, sizes
+from utils.sizes import DOUBLE
+
+RATE = 1
+EPOCHS: int = 3
+
+
+def measure():
+    return DOUBLE, sizes.WIDTH, more.WIDTH, more.BOTH, RATE, EPOCHS, more.RATE
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("constants", "found"),
+    [
+        ({}, (3000, 64, 32, {"steps": 1500}, 1, 3, 7)),
+        ({"STEPS": 2}, (4, 64, 32, {"steps": 2}, 1, 3, 7)),
+        ({"sizes.WIDTH": 8, "EPOCHS": 1}, (3000, 8, 32, {"steps": 1500}, 1, 1, 7)),
+        ({"more.WIDTH": "WIDTH // 2", "STEPS": 5}, (10, 64, 16, {"steps": 5}, 1, 3, 7)),
+        ({"RATE": None, "more.RATE": (1, "a")}, (3000, 64, 32, {"steps": 1500}, None, 3, (1, "a"))),
+        ({"BOTH": "BOTH | {'a': [0]}"}, (3000, 64, 32, {"steps": 1500, "a": [0]}, 1, 3, 7)),
+    ],
+)
+def test_a_constant_is_set_wherever_it_is_defined(tmp_path, constants, found):
+    for name, text in BOOK.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    script = tmp_path / "experiments" / "growth.py"
+    verifying.overwrite(script, tmp_path, constants)
+    ended = subprocess.run(
+        [sys.executable, "-c", "import growth; print(growth.measure())"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(script.parent)},
+        capture_output=True,
+        text=True,
+    )
+    assert ended.stdout == f"{found}\n", ended.stderr
+
+
+@pytest.mark.parametrize(("constant", "n"), [("WIDTH", 2), ("LENGTH", 0), ("others.WIDTH", 0)])
+def test_a_constant_that_is_none_or_several_is_not_set(tmp_path, constant, n):
+    for name, text in BOOK.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    with pytest.raises(LookupError, match=f"^{n} .* {constant}$"):
+        verifying.lines(tmp_path / "experiments" / "growth.py", tmp_path, {constant: 1})
 
 
 # -------------------------------------------------------------------------------------- the command
@@ -638,7 +717,7 @@ def test_the_command_runs_what_is_stale_and_nothing_else(calm, monkeypatch, caps
     assert say("--all", "growth").startswith("growth: measured in") and calls(calm) == 12
 
 
-@pytest.mark.parametrize("how", [[], ["--all"], ["--verify"]])
+@pytest.mark.parametrize("how", [[], ["--all"]])
 def test_what_lacks_its_data_is_left_as_it_is_stored(calm, monkeypatch, capsys, how):
     run("growth")
     before = (calm / "results" / "growth.json").read_text()
@@ -703,6 +782,22 @@ def test_columns_of_seconds_are_named_as_such():
         columns = {*load(name).rows[0]} - {*load(name).parameters}
         timed = {column for column in columns if re.search("seconds", column)}
         assert timed <= {*getattr(results.load_script(name), "SECONDS", ())} <= columns, name
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_experiment_has_a_short_form_that_costs_less(name):
+    """But what measures seconds alone: no two runs agree in them."""
+    script, result = results.load_script(name), load(name)
+    parameters = result.parameters
+    if {*result.rows[0]} - {*parameters} == {*getattr(script, "SECONDS", ())}:
+        assert name == "translation_time" or not hasattr(script, "SHORT")  # it trains
+        return
+    members, constants = verifying.short_form(script.SHORT, script.PARAMETERS, parameters)
+    verifying.lines(Path(script.__file__), ROOT, constants)  # each is there once
+    assert constants or len(members) < len(result.rows) or name == "two_processes"
+    for stamp in result.stamps:
+        seconds = stamp.get("verified_by", {}).get("seconds", 0)
+        assert seconds <= 20 and 2 * seconds <= sum(result.seconds), "write a shorter SHORT"
 
 
 def test_no_experiment_takes_too_long():

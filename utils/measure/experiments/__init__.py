@@ -6,7 +6,8 @@ on data that does not come from the code, `data()` returns the arrays. Where onl
 bring the data, there is no `data()`, and `missing()` says in a sentence what is not there, or
 nothing: what is stored then stays as it is. Where numbers are of seconds (or of another time),
 `SECONDS` names them: their members are measured alone, one after the other. A docstring says what
-for.
+for. Of what measures more than seconds, `SHORT` makes a run of a few seconds, with which it can be
+verified that a change of form changed no bit (utils.measure.experiments.verifying).
 
 `python -m utils.measure.experiments` runs what is stale: where the code that `measure` reaches
 (utils.measure.fingerprint) or the data are no longer those of the stored result, all of it, and

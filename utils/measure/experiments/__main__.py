@@ -18,7 +18,7 @@ def main() -> None:
     what.add_argument(
         "--verify",
         action="store_true",
-        help="where code changed, compare a few members with the commit that measured them",
+        help="where code changed, compare a short form of it with the commit that measured",
     )
     parser.add_argument(
         "--scheduler", metavar="ADDRESS", help="of a Dask cluster, as in tcp://127.0.0.1:8786"
@@ -26,10 +26,10 @@ def main() -> None:
     options = parser.parse_args()
     for name in options.names or names():
         stale = is_stale(name)
-        if (options.all or stale and not options.list) and (what := missing(name)):
-            print(f"{name}: left as it is stored. {what}", flush=True)
-        elif options.verify and stale:
+        if options.verify and stale:
             print(f"{name}: {verify(name)}", flush=True)
+        elif (options.all or stale and not options.list) and (what := missing(name)):
+            print(f"{name}: left as it is stored. {what}", flush=True)
         elif options.all or stale and not options.list:
             seconds = sum(run(name, anew=options.all, scheduler=options.scheduler).seconds)
             print(f"{name}: measured in {seconds:.1f} s of processor time", flush=True)

@@ -16,6 +16,7 @@ from utils import ROOT
 from utils.measure.fingerprint import fingerprint
 
 SCRIPTS = ROOT / "experiments"
+ROOTS = "measure", "data"  # what a script measures with begins with these functions
 
 
 class ExperimentError(Exception):
@@ -209,8 +210,12 @@ def load_script(name: str, folder: Path | None = None) -> ModuleType:
 
 def fingerprint_of(script: ModuleType) -> str:
     """The fingerprint of the code and the data that a script measures with."""
-    data = script.data() if hasattr(script, "data") else ()
-    return fingerprint(Path(script.__file__), ("measure", "data"), script.PARAMETERS, data)
+    return fingerprint(Path(script.__file__), ROOTS, data_of(script))
+
+
+def data_of(script: ModuleType) -> list:
+    """The arrays that a script measures with, if it names any."""
+    return list(script.data()) if hasattr(script, "data") else []
 
 
 def check_numbers(name: str, member: dict, numbers: dict) -> dict:

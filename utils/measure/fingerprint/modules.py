@@ -1,136 +1,124 @@
-"""Where each name of a script and of the book's modules is defined."""
+"""Where each name of a script and of the book's modules is defined, and how that reads."""
 
 import ast
 import importlib.util
 from collections import defaultdict
-from collections.abc import Iterator
-from functools import cache, reduce
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from utils.measure.fingerprint.scopes import FUNCTIONS, arguments
-
 AT_IMPORT = "at import"  # a module's statements that define nothing: they run in any case
 WHOLE = "*"  # all of a module: it was used in a way that doesn't say which of its names
+SHOWING = ["utils", "show"]  # how a result is shown doesn't change it
+LEFT_OUT = {"ctx", "kind", "returns", "annotation", "type_comment", "type_params"}
 
 
 class Place(NamedTuple):
-    """A definition: a module's name, its own, and its class's if it is a method."""
+    """A definition: a module's name, which is "" for the script's, and its own."""
 
     module: str
     name: str
-    owner: str = ""
+
+
+class Definition(NamedTuple):
+    """How a definition reads, and the chains of names (`layers.size`) that it mentions."""
+
+    text: str
+    names: tuple[tuple[str, ...], ...]
 
 
 class Modules:
-    """A script and the modules of the book that it leads to; the script's own name is ""."""
+    """A script and the modules of the book that it leads to."""
 
     def __init__(self, script: Path, book: Path):
-        self.book = book
-        self.read = {"": Module("", script)}
+        self.script, self.book = script, book
+        self.read = {"": _module(script, "")}
 
-    def statements(self, place: Place) -> list[ast.stmt]:
-        """The statements that make up a definition."""
-        definitions = self.read[place.module].definitions
-        if not place.owner:
-            return definitions.get(place.name, [])
-        bodies = [each.body for each in definitions[place.owner] if isinstance(each, ast.ClassDef)]
-        return [each for each in sum(bodies, []) if getattr(each, "name", None) == place.name]
+    def file(self, module: str) -> Path | None:
+        """Where a module of the book is; None if the book has none of this name."""
+        if not module:
+            return self.script
+        path = self.book.joinpath(*module.split("."))
+        files = path / "__init__.py", path.with_name(f"{path.name}.py")
+        return next((file for file in files if file.is_file()), None)
 
-    def named(self, module: str, chain: list[str]) -> tuple[list[Place], list[str], list[str]]:
-        """What a chain of names (`layers.size`) stands for in a module.
+    def reached(self, roots: Iterable[str] | None) -> dict[Place, str]:
+        """The definitions that are reached, in the order of first mention, and how each reads.
 
-        Returns: the places in the book that it leads to, dotted names of libraries that it may
-        stand for, and what is left of the chain behind the last place.
+        Behind each, there is what its names stand for: definitions, as numbers, or libraries.
+        roots: names that the script may define, beside what it runs; None for all of it.
         """
-        first, *rest = chain
+        names = [WHOLE] if roots is None else [*roots, AT_IMPORT]
+        begin = [Place("", name) for name in names if name in self.read[""].definitions]
+        numbers = {place: number for number, place in enumerate(begin)}
+        found: dict[Place, str] = {}
+        while waiting := list(numbers)[len(found) :]:
+            for place in waiting:
+                text, mentioned = self.read[place.module].written(place.name)
+                lines = [text]
+                for names in mentioned:
+                    places, libraries = self._named(place.module, names)
+                    stand_for = [str(numbers.setdefault(each, len(numbers))) for each in places]
+                    if stand_for or libraries:
+                        lines.append(" ".join([".".join(names), *stand_for, *libraries]))
+                found[place] = "\n".join(lines)
+        return found
+
+    def _named(self, module: str, names: tuple[str, ...]) -> tuple[list[Place], list[str]]:
+        """What a chain of names stands for in a module.
+
+        Returns: the places in the book that it leads to, or else dotted names of libraries.
+        """
+        first, *rest = names
         here = self.read[module]
         if first in here.definitions:
-            return [Place(module, first)], [], rest
-        places, libraries, left = [], [], rest
+            return [Place(module, first)], []
+        places, libraries = [], []
         for source in here.imports.get(first, ()):
             found = list(self._find([*source.split("."), *rest]))
-            if found:
-                places += [place for place, _ in found]
-                left = found[-1][1]
-            else:
-                libraries.append(".".join([source, *rest]))
-        return places, libraries, left
+            places += found
+            if not found:
+                libraries.append(source)
+        return places, libraries
 
-    def parameters(self, place: Place) -> list[str] | None:
-        """The names of the arguments that a function or a class is called with."""
-        for each in self.statements(place):
-            if isinstance(each, FUNCTIONS):
-                return [arg.arg for arg in arguments(each.args)]
-            if isinstance(each, ast.ClassDef):
-                return self._fields(each, place.module)
-        return None
-
-    def _fields(self, node: ast.ClassDef, module: str) -> list[str]:
-        """The arguments of `__init__`, or else the fields of a data class, those of bases first."""
-        for each in node.body:
-            if isinstance(each, FUNCTIONS) and each.name == "__init__":
-                return [arg.arg for arg in arguments(each.args)][1:]
-        inherited = [self.parameters(place) or [] for place in self._bases(node, module)[0]]
-        fields = [each.target.id for each in node.body if isinstance(each, ast.AnnAssign)]
-        return [*sum(inherited, []), *fields]
-
-    def libraries(self, node: ast.ClassDef, module: str) -> Iterator[object]:
-        """The classes of libraries that a class inherits from, also by way of the book's."""
-        places, dotted = self._bases(node, module)
-        yield from map(_imported, dotted)
-        for place in places:
-            for each in self.statements(place):
-                if isinstance(each, ast.ClassDef):
-                    yield from self.libraries(each, place.module)
-
-    def _bases(self, node: ast.ClassDef, module: str) -> tuple[list[Place], list[str]]:
-        """The bases that a class names: the book's, and those of libraries and of Python."""
-        places, dotted = [], []
-        for base in node.bases:
-            names = chain(base.value if isinstance(base, ast.Subscript) else base)
-            if names:
-                found, elsewhere, _ = self.named(module, names)
-                places += [place for place in found if place.name not in (AT_IMPORT, WHOLE)]
-                dotted += elsewhere or ([] if found else [".".join(["builtins", *names])])
-        return places, dotted
-
-    def _find(self, parts: list[str]) -> Iterator[tuple[Place, list[str]]]:
-        """(place, names left behind it) of a dotted name, and of what its import runs before."""
+    def _find(self, parts: list[str]) -> Iterator[Place]:
+        """The place of a dotted name, if it is of the book, and what its import runs before."""
+        if parts[:2] == SHOWING:
+            return
         where = ""
         while parts and self._is_book(f"{where}.{parts[0]}".lstrip(".")):
             where = f"{where}.{parts[0]}".lstrip(".")
             parts = parts[1:]
-            yield Place(where, AT_IMPORT), []
+            if AT_IMPORT in self.read[where].definitions:
+                yield Place(where, AT_IMPORT)
         if not where:
             return
         module = self.read[where]
         if parts and parts[0] in module.definitions:
-            yield Place(where, parts[0]), parts[1:]
+            yield Place(where, parts[0])
         elif parts and parts[0] in module.imports:
             for source in module.imports[parts[0]]:
                 yield from self._find([*source.split("."), *parts[1:]])
-        else:
-            yield Place(where, WHOLE), parts
+        elif WHOLE in module.definitions:
+            yield Place(where, WHOLE)
 
     def _is_book(self, name: str) -> bool:
         """Whether this is a module of the book, which is then read."""
-        path = self.book.joinpath(*name.split("."))
-        for file in (path / "__init__.py", path.with_name(f"{path.name}.py")):
-            if name not in self.read and file.is_file():
-                self.read[name] = Module(name, file)
+        if name not in self.read and (file := self.file(name)):
+            self.read[name] = _module(file, name)
         return name in self.read
 
 
 class Module:
     """The top level of a file: the statements that define each name, and where names come from."""
 
-    def __init__(self, name: str, path: Path):
+    def __init__(self, package: str, text: str):
         """Sort the statements; an import counts for the whole file, wherever it stands."""
         self.definitions: dict[str, list[ast.stmt]] = defaultdict(list)
         self.imports: dict[str, list[str]] = defaultdict(list)
-        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        self._written: dict[str, Definition] = {}
+        tree = ast.parse(text)
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:
@@ -145,34 +133,56 @@ class Module:
         for statement in tree.body:
             if not _does_nothing(statement):
                 names = [each for each in _changes(statement) if each not in self.imports]
-                for each in names or [AT_IMPORT]:
+                for each in [*(names or [AT_IMPORT]), WHOLE]:
                     self.definitions[each].append(statement)
 
-
-@cache
-def _imported(dotted: str) -> object:
-    """What a dotted name of a library stands for."""
-    parts = dotted.split(".")
-    for n in range(len(parts) - 1, 0, -1):
-        try:
-            return reduce(getattr, parts[n:], importlib.import_module(".".join(parts[:n])))
-        except (ImportError, AttributeError):
-            continue
-    return object
+    def written(self, name: str) -> Definition:
+        """How the statements read that define a name."""
+        if name not in self._written:
+            names: dict[tuple[str, ...], None] = {}  # in the order of first mention
+            text = _written(self.definitions[name], names)
+            self._written[name] = Definition(text, tuple(names))
+        return self._written[name]
 
 
-def chain(node: ast.expr) -> list[str]:
+def _module(path: Path, name: str) -> Module:
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    return _parsed(package, path.read_text(encoding="utf-8"))
+
+
+_parsed = cache(Module)  # once for each text
+
+
+def _written(node: object, names: dict[tuple[str, ...], None]) -> str:
+    """Syntax as a text, the same in every release of Python; chains of names are noted."""
+    if isinstance(node, list):
+        return f"[{', '.join(_written(each, names) for each in node if not _does_nothing(each))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    if isinstance(node, ast.Constant):
+        return f"{node.value!r}"
+    if chain := _chain(node):
+        names.setdefault(chain)
+        return ".".join(chain)
+    if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):  # whatever it says
+        node = ast.Raise(node.exc.func, node.cause)
+    if isinstance(node, ast.Assert):
+        node = ast.Assert(node.test, None)
+    fields = [
+        f"{field}={_written(value, names)}"
+        for field, value in ast.iter_fields(node)
+        if field not in LEFT_OUT and value is not None and value != []
+    ]
+    return f"{type(node).__name__}({', '.join(fields)})"
+
+
+def _chain(node: ast.AST) -> tuple[str, ...]:
     """The names of `a.b.c`, or nothing if it doesn't begin with a name."""
-    names = []
+    names: tuple[str, ...] = ()
     while isinstance(node, ast.Attribute):
-        names.insert(0, node.attr)
+        names = node.attr, *names
         node = node.value
-    return [node.id, *names] if isinstance(node, ast.Name) else []
-
-
-def is_bare_string(node: object) -> bool:
-    value = node.value if isinstance(node, ast.Expr) else None
-    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+    return (node.id, *names) if isinstance(node, ast.Name) else ()
 
 
 def _changes(statement: ast.stmt) -> list[str]:
@@ -186,11 +196,10 @@ def _changes(statement: ast.stmt) -> list[str]:
     return list(dict.fromkeys(node.id for node in names))
 
 
-def _does_nothing(statement: ast.stmt) -> bool:
+def _does_nothing(node: object) -> bool:
     """Imports, strings, and what runs only when the module is the program."""
-    is_main = isinstance(statement, ast.If) and ast.unparse(statement.test).startswith(
-        "__name__ =="
-    )
-    return (
-        isinstance(statement, (ast.Import, ast.ImportFrom)) or is_bare_string(statement) or is_main
-    )
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    if isinstance(node, ast.If) and isinstance(node.test, ast.Compare):
+        return _chain(node.test.left) == ("__name__",)
+    return isinstance(node, (ast.Import, ast.ImportFrom, ast.Pass))
