@@ -216,6 +216,7 @@ def test_muon_gets_the_blocks_matrices_and_adamw_all_else():
     model = new_model(0)
     optimiser, schedule = with_muon(model, model.encoder.blocks, 14)
     assert isinstance(optimiser, MuonAndAdamW)
+    assert [group["weight_decay"] for group in optimiser.param_groups] == [0.1, 0.0]
     muon, adamw = optimiser.param_groups
     names = {id(weight): name for name, weight in model.named_parameters()}
     matrices = {names[id(weight)] for weight in muon["params"]}

@@ -69,6 +69,63 @@ def test_shifted_attention_is_attention_on_shifted_tokens():
 # Muon and AdamW -----------------------------------------------------------------------------------
 
 
+RATES = {"matrix_rate": 0.1, "matrix_decay": 0.2, "rate": 0.01}
+
+
+def jordans(weight: torch.Tensor, gradients: list[torch.Tensor], rate: float, decay: float):
+    """Muon as Jordan et al. (2024) publish it, in float64, with decay as AdamW's."""
+    weight, running = weight.clone(), torch.zeros_like(weight)
+    for gradient in gradients:
+        running = 0.95 * running + 0.05 * gradient
+        x = 0.05 * gradient + 0.95 * running  # Nesterov's
+        tall = len(x) > x.shape[1]
+        x = (x.T if tall else x) / x.norm()
+        for _ in range(5):  # Newton and Schulz
+            square = x @ x.T
+            x = 3.4445 * x - 4.7750 * square @ x + 2.0315 * square @ square @ x
+        x = (x.T if tall else x) * max(1, weight.shape[0] / weight.shape[1]) ** 0.5
+        weight = (1 - rate * decay) * weight - rate * x
+    return weight
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.1, 0.5])
+@pytest.mark.parametrize("shape", [(20, 12), (12, 20)])
+def test_muon_is_jordans_and_decays_as_it_is_told(shape, decay):
+    generator = torch.Generator().manual_seed(0)
+    start, *gradients = torch.randn(6, *shape, generator=generator)
+    weight, rest = nn.Parameter(3 * start), nn.Parameter(torch.ones(3))
+    others = [{"params": [rest], "weight_decay": 0.0}]
+    optimiser = MuonAndAdamW([weight], others, matrix_rate=0.1, matrix_decay=decay, rate=0.01)
+    for gradient in gradients:
+        weight.grad, rest.grad = gradient, torch.zeros(3)
+        optimiser.step()
+    expected = jordans(3 * start.double(), [g.double() for g in gradients], 0.1, decay)
+    torch.testing.assert_close(weight.detach().double(), expected, rtol=0.0, atol=4e-3)
+    assert torch.equal(rest, torch.ones(3))
+
+
+def test_what_is_trained_so_far_decays_by_a_tenth():
+    model = build(TINY, 11, seed=0)
+    optimiser, _ = optimiser_of(model, 10, 1e-2, matrix_rate=0.1)
+    assert [group["weight_decay"] for group in optimiser.param_groups] == [0.1, 0.1, 0.0]
+
+
+def test_a_closure_makes_the_gradients_of_a_step():
+    weight, rest = nn.Parameter(torch.eye(3)), nn.Parameter(torch.ones(3))
+    optimiser = MuonAndAdamW([weight], [{"params": [rest]}], **RATES)
+
+    def closure():
+        optimiser.zero_grad()
+        loss = (weight @ rest).square().sum()
+        loss.backward()
+        return loss
+
+    with torch.no_grad():
+        assert optimiser.step(closure).item() == 3.0
+    assert not torch.equal(weight, torch.eye(3)) and (rest < 1).all()
+    assert optimiser.step() is None
+
+
 def test_muon_gets_the_blocks_matrices_and_nothing_else():
     model = build(TINY, 11, seed=0)
     optimiser, _ = optimiser_of(model, 10, 1e-2, matrix_rate=0.1)
@@ -83,22 +140,20 @@ def test_muon_gets_the_blocks_matrices_and_nothing_else():
 
 def test_muon_refuses_what_is_no_matrix():
     with pytest.raises(ValueError, match=r"matrices alone, got a parameter of shape \(3,\)"):
-        MuonAndAdamW([nn.Parameter(torch.ones(3))], [], matrix_rate=0.1, rate=0.1)
+        MuonAndAdamW([nn.Parameter(torch.ones(3))], [], **RATES)
 
 
 def test_one_weight_is_not_trained_by_both():
     weight = nn.Parameter(torch.ones(3, 3))
     with pytest.raises(ValueError, match="more than one parameter group"):
-        MuonAndAdamW([weight], [{"params": [weight]}], matrix_rate=0.1, rate=0.1)
+        MuonAndAdamW([weight], [{"params": [weight]}], **RATES)
 
 
 def test_together_they_step_as_each_would_alone():
     one, other = (build(TINY, 11, seed=0) for _ in range(2))
-    joint = MuonAndAdamW(
-        hidden_matrices(one.stack.blocks), decayed(_rest(one), 0.1), matrix_rate=0.1, rate=0.01
-    )
+    joint = MuonAndAdamW(hidden_matrices(one.stack.blocks), decayed(_rest(one), 0.1), **RATES)
     alone = [
-        torch.optim.Muon(hidden_matrices(other.stack.blocks), lr=0.1),
+        torch.optim.Muon(hidden_matrices(other.stack.blocks), lr=0.1, weight_decay=0.2),
         torch.optim.AdamW(decayed(_rest(other), 0.1), lr=0.01, betas=(0.9, 0.99), fused=True),
     ]
     ids = torch.randint(11, (3, 13), generator=torch.Generator().manual_seed(0))

@@ -84,7 +84,12 @@ def optimiser_of(
     others = decayed((weight for weight in model.parameters() if id(weight) not in chosen), 0.1)
     if matrix_rate:
         optimiser = MuonAndAdamW(
-            matrices, others, matrix_rate=matrix_rate, rate=rate, momentum=momentum
+            matrices,
+            others,
+            matrix_rate=matrix_rate,
+            matrix_decay=0.1,
+            rate=rate,
+            momentum=momentum,
         )
     else:
         optimiser = torch.optim.AdamW(others, lr=rate, betas=(0.9, 0.99), fused=True)

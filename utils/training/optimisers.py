@@ -1,6 +1,6 @@
 """An optimiser of two: one for matrices that turn vectors into vectors, one for all else."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +17,8 @@ class MuonAndAdamW(torch.optim.Optimizer):
     times as much.
 
     matrices: what Muon trains; others: what AdamW trains, parameters or groups of them.
+    matrix_decay: Muon's weight decay: each step shrinks its matrices by matrix_rate · matrix_decay.
+        AdamW's is in the groups of the others, 0.01 where they don't say it.
     Raises: ValueError if one of the matrices is none, or both are to train the same.
     """
 
@@ -26,6 +28,7 @@ class MuonAndAdamW(torch.optim.Optimizer):
         others: Sequence[dict],
         *,
         matrix_rate: float,
+        matrix_decay: float,
         rate: float,
         momentum: float = 0.95,
         betas: tuple[float, float] = (0.9, 0.99),
@@ -34,16 +37,22 @@ class MuonAndAdamW(torch.optim.Optimizer):
         if flat:
             raise ValueError(f"Muon trains matrices alone, got a parameter of shape {flat[0]}.")
         self.parts = (
-            torch.optim.Muon(matrices, lr=matrix_rate, momentum=momentum),
+            torch.optim.Muon(
+                matrices, lr=matrix_rate, weight_decay=matrix_decay, momentum=momentum
+            ),
             torch.optim.AdamW(others, lr=rate, betas=betas, fused=True),
         )
         groups = [group for part in self.parts for group in part.param_groups]
         super().__init__(groups, {})
         self.defaults = {type(part).__name__: part.defaults for part in self.parts}
 
-    def step(self, closure: None = None) -> None:
+    def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
+        """Take a step with each. A closure makes the gradients first; its loss is returned."""
+        with torch.enable_grad():
+            loss = None if closure is None else closure()
         for part in self.parts:
             part.step()
+        return loss
 
     def state_dict(self) -> dict:
         return {type(part).__name__: part.state_dict() for part in self.parts}
