@@ -107,7 +107,7 @@ observe(
     network=of_beginner,
     bag=of_bag,
     lie=sum(map(len, unlabelled)),
-    holds=0.2 < of_beginner < 0.33 and 0.24 < of_bag < 0.4,
+    holds=0.2 < of_beginner < 0.4 and 0.24 < of_bag < 0.4,
 )
 
 # %% [markdown]
@@ -327,7 +327,7 @@ observe(
     tuned=of_tuned,
     beginner=of_beginner,
     bag=of_bag,
-    holds=of_tuned > max(of_beginner, of_bag) + 0.05,
+    holds=of_tuned > max(of_beginner, of_bag) + 0.02,
 )
 
 # %% [markdown]
@@ -460,7 +460,7 @@ observe(
     teacher=of_words,
     half=half,
     taught=taught,
-    holds=half < taught - 0.03 and taught > of_words - 0.05,
+    holds=half < taught - 0.03 and taught > of_words - 0.08,
 )
 
 # %% [markdown]
@@ -656,7 +656,7 @@ observe(
     text=" ".join(written(["compute", "the"])).replace("<name>", "‹name›"),
     repeats=repeats,
     real=real,
-    holds=gaps[8] < gaps[1] - 0.05 and repeats > 10 * real,
+    holds=gaps[8] < gaps[1] - 0.05 and repeats > real + 0.2,
 )
 
 # %% [markdown]
