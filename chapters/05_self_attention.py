@@ -653,22 +653,17 @@ plt.show()
 # sentences, and those whose pair of noun and adjective was kept out of training. A simple rule for comparison: take the first noun that agrees in number.
 
 # %% tags=["evidence"]
-tested = {
-    part: sum(judged(model, getattr(corpus, part))["pronoun"] for model in readers) / 3
-    for part in ("test", "unseen_pairs")
-}
+parts = {part: getattr(corpus, part) for part in ("test", "unseen_pairs")}
+tested, new = (
+    sum(judged(model, part)["pronoun"] for model in readers) / 3 for part in parts.values()
+)
 unseen = [row["pronoun, unseen pairs"] for row in patient]
 ruled = sum(pronouns.first_of_its_number(s) == s.antecedent for s in corpus.test) / 500
 observe(
     "On average the three readers understand {reader:.1%} of the test's pronouns, and {new:.1%} of those with unseen pairs. The rule gets {rule:.0%}; the GRU, "
     "trained for 60 epochs, at most {gru:.0%} and {gru_new:.0%}.",
-    reader=tested["test"],
-    new=tested["unseen_pairs"],
-    rule=ruled,
-    gru=max(longer),
-    gru_new=max(unseen),
-    holds=tested["test"] > max(0.97, ruled + 0.1)
-    and tested["unseen_pairs"] - max(unseen) > tested["test"] - max(longer),
+    **{"reader": tested, "new": new, "rule": ruled, "gru": max(longer), "gru_new": max(unseen)},
+    holds=tested > max(0.97, ruled + 0.1) and new - max(unseen) > tested - max(longer),
 )
 
 # %% [markdown]
@@ -689,9 +684,7 @@ it = asked["tired"].index("it")
 with torch.no_grad():
     logits, weights = reader(ids)  # (2, T, V), (2, L, h, T, T)
 sure = logits[:, it].softmax(-1)  # (2, V)
-tired, wide = (
-    sure[i, VOCABULARY.symbols.index(noun)] for i, noun in enumerate(("animal", "street"))
-)
+tired, wide = sure[[0, 1], [VOCABULARY.symbols.index(noun) for noun in ("animal", "street")]]
 meant = dict(zip(asked, VOCABULARY.decode(sure.argmax(-1))))
 observe(
     "With *tired* it takes *it* for *the {tired}* (*the animal* has a probability of {animal:.0%}), with *wide* for *the {wide}* (*the street* has {street:.0%}).",
@@ -790,17 +783,11 @@ plt.show()
 
 # %% tags=["evidence"]
 relative = sum(on["adjective"]) / sum(on["antecedent"])
+rarely = max(missed["adjective"]) < 20 and lost["antecedent"] > lost["adjective"]
 observe(
-    "The adjective gets {share:.0%} of the antecedent's weight. Without the look at it the five lose {five:.0f} of 100 pronouns on average, and yours {yours:.0f}; "
-    "without the look at the antecedent, {five_noun:.0f} and {yours_noun:.0f}.",
-    share=relative,
-    five=sum(missed["adjective"]) / 5,
-    yours=lost["adjective"],
-    five_noun=sum(missed["antecedent"]) / 5,
-    yours_noun=lost["antecedent"],
-    holds=relative > 0.5
-    and max(missed["adjective"]) < 20
-    and lost["antecedent"] > lost["adjective"],
+    "The adjective gets {n:.0%} of the antecedent's weight.",
+    n=relative,
+    holds=relative > 0.5 and rarely,
 )
 
 # %% [markdown]
@@ -839,11 +826,8 @@ def says(sentence):
 
 
 said = says("the big dogs near the gate _ not reach the old bridge because they are too hungry")
-observe(
-    "It says: {said}.",
-    said=", ".join(said),
-    holds={*said} <= {*pronouns.FORMS, *pronouns.NOUNS},
-)
+known = {*said} <= {*pronouns.FORMS, *pronouns.NOUNS}
+observe("It says: {said}.", said=", ".join(said), holds=known)
 
 # %% [markdown]
 # ## Where it breaks
