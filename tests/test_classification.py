@@ -102,6 +102,16 @@ def test_nothing_of_the_padding_is_pooled_nor_gets_a_gradient(name):
     assert not gradient[~real].any() and gradient[real].any()
 
 
+@pytest.mark.parametrize("name", POOLS)
+def test_nan_at_padding_is_pooled_by_none(name):
+    x = draw(B, T, D)
+    real = torch.arange(T) < LENGTHS[:, None]
+    other = torch.where(real[..., None], x, torch.nan).requires_grad_()
+    pooled = POOLS[name](other, LENGTHS)
+    assert torch.equal(pooled, POOLS[name](x, LENGTHS))
+    assert torch.autograd.grad(pooled.sum(), other)[0].isfinite().all()
+
+
 @pytest.mark.parametrize("pool", POOLS.values(), ids=POOLS)
 @pytest.mark.parametrize(
     ("shape", "lengths", "says"),
@@ -346,6 +356,23 @@ def test_what_cannot_be_calibrated_is_refused(logits, labels, says):
     for of in (reliability, expected_calibration_error, fit_temperature):
         with pytest.raises(ValueError, match=says):
             of(logits, labels)
+
+
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf])
+def test_logits_that_are_no_numbers_are_not_calibrated(bad):
+    logits = torch.tensor([[2.0, 1.0, 0.0], [0.0, 3.0, bad], [1.0, 0.0, 2.0]])
+    for of in (reliability, expected_calibration_error, fit_temperature):
+        with pytest.raises(ValueError, match="NaN"):
+            of(logits, torch.tensor([1, 1, 2]))
+
+
+def test_a_class_that_is_ruled_out_has_no_temperature_but_a_calibration():
+    logits = torch.tensor([[2.0, 1.0, -torch.inf], [0.0, 3.0, -torch.inf], [1.0, 0.0, -torch.inf]])
+    labels = torch.tensor([0, 1, 1])
+    with pytest.raises(ValueError, match="infinite"):
+        fit_temperature(logits, labels)
+    found, two = reliability(logits, labels), reliability(logits[:, :2], labels)
+    assert all(torch.equal(a, b) for a, b in zip(found, two, strict=True))
 
 
 def test_no_temperature_is_best_for_a_model_without_errors_or_without_merit():

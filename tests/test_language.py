@@ -413,7 +413,10 @@ def test_todays_parts_are_finite_in_half_precision(dtype):
 
 def test_rotary_parts_turn_self_attention_where_positions_are_rotary():
     block = EncoderBlock(chosen(), TODAY._replace(rotary=partial(Rotary, base=7.0)))
-    assert block.self_attention.rotary.base == 7.0
+    assert block.self_attention.rotary.frequencies[0] == 1.0
+    assert block.self_attention.rotary.frequencies[1] == 7.0 ** (
+        -2 / block.self_attention.rotary.d_k
+    )
     assert EncoderBlock(chosen(positions=None), TODAY).self_attention.rotary is None
 
 

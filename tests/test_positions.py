@@ -4,7 +4,9 @@ import math
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
+from utils.language import RotaryHalves
 from utils.positions import (
     Alibi,
     LearnedPositions,
@@ -252,6 +254,73 @@ def test_a_turn_keeps_lengths_and_leaves_position_0_alone():
     assert torch.equal(y[:, :, 0], x[:, :, 0])
     assert (y[:, :, 1] - x[:, :, 1]).abs().max() > 0.1
     assert not list(Rotary(D).parameters())
+
+
+# What is kept -------------------------------------------------------------------------------------
+
+ROTARIES = pytest.mark.parametrize("kind", [Rotary, RotaryHalves])
+
+
+class OnTheProcessor(TorchDispatchMode):
+    """Note each operation that gives a tensor on the processor."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        given = function(*args, **(kwargs or {}))
+        if isinstance(given, torch.Tensor) and given.device.type == "cpu":
+            self.found.append(str(function))
+        return given
+
+
+@ROTARIES
+def test_on_another_device_no_pass_after_the_first_computes_on_the_processor(kind):
+    rotary, x = kind(D), torch.empty(B, H, T, D, device="meta")
+    with OnTheProcessor() as first:
+        rotary(x)
+    with OnTheProcessor() as later:
+        assert rotary(x).device.type == "meta"
+        for start in range(T, T + 20):  # as a text is written
+            rotary(x[:, :, :1], start)
+    assert first.found and not later.found
+
+
+@ROTARIES
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_what_is_kept_turns_as_what_is_made_anew_to_the_last_bit(kind, dtype):
+    kept = kind(D)
+    for n, start in [(5, 0), (1, 5), (3, 2), (70, 0), (1, 69), (1, 70), (2, 500), (5, 499), (5, 0)]:
+        x = draw(B, H, n, D).to(dtype)
+        assert torch.equal(kept(x, start), kind(D)(x, start))
+        angles = torch.arange(start, start + n, dtype=F64)[:, None] * kept.frequencies
+        for mine, wave in zip(
+            kept.turns(kept.frequencies, x, start), (angles.cos(), angles.sin()), strict=True
+        ):
+            assert torch.equal(mine, wave.to(dtype))
+
+
+@ROTARIES
+def test_what_is_kept_follows_the_numbers_and_can_be_trained_after_inference(kind):
+    rotary, x = kind(D), draw(1, T, D)
+    with torch.inference_mode():
+        rotary(x)
+    whole = x.clone().requires_grad_()
+    rotary(whole).sum().backward()
+    assert whole.grad.isfinite().all()
+    assert rotary(x.float()).dtype == torch.float32 and rotary(x).dtype == F64
+    assert not rotary.state_dict()
+    rotary.frequencies = 2 * rotary.frequencies
+    torch.testing.assert_close(rotary(x[:, :1], 3), kind(D)(x[:, :1], 6), **EXACT)
+
+
+@ROTARIES
+def test_a_turn_is_compiled_in_one_piece(kind):
+    rotary, x = kind(D), draw(B, H, T, D)
+    compiled = torch.compile(rotary, backend="eager", fullgraph=True)
+    for start in (0, 0, 3, 4):
+        torch.testing.assert_close(compiled(x, start), rotary(x, start), **EXACT)
 
 
 # Bad input ----------------------------------------------------------------------------------------

@@ -165,9 +165,24 @@ def test_dropout_comes_behind_the_norm_of_the_embedding():
     torch.testing.assert_close(entered[0][kept], 2 * normed[kept])
 
 
-def test_lengths_that_do_not_fit_are_refused():
+def test_types_that_say_nothing_change_nothing_nor_does_dropout():
+    model = MaskedLanguageModel(encoder_config(dropout=0.5), PARTS)
+    read = []
+    for types in (None, torch.zeros_like(IDS)):
+        torch.manual_seed(1)
+        read.append(model.read(IDS, LENGTHS, types))
+    assert torch.equal(*read)
+
+
+@pytest.mark.parametrize("types", [None, TYPES])
+def test_lengths_that_do_not_fit_are_refused(types):
     with pytest.raises(ValueError, match="A length is 6, but the sequences have only 5 steps"):
-        masked().read(IDS, torch.tensor([6, 1, 1]))
+        masked().read(IDS, torch.tensor([6, 1, 1]), types)
+
+
+def test_types_are_refused_where_no_embedding_takes_them():
+    with pytest.raises(ValueError, match="leave the types out"):
+        MaskedLanguageModel(encoder_config(positions="rotary")).read(IDS, LENGTHS, TYPES)
 
 
 def test_a_shared_encoder_is_one_block_that_is_passed_often():

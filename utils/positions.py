@@ -93,6 +93,46 @@ class LearnedPositions(nn.Module):
 
 # Turned into queries and keys ---------------------------------------------------------------------
 
+AHEAD = 64  # positions that are prepared at once, at least
+
+
+class Turns:
+    """Cosines and sines of the angles by which pairs turn, kept from one pass to the next.
+
+    They are made once for a stretch of positions, where the queries are and in their numbers, and
+    anew where a call goes beyond. While a step is compiled nothing is kept: they are part of it.
+
+    Called with frequencies (d_k/2,) in float64, x (..., T, d_k) and a position from 0 on; returns
+    both for T positions, (T, d_k/2).
+    """
+
+    def __init__(self):
+        self.frequencies, self.first, self.kept = None, 0, ()
+
+    def __call__(self, frequencies: Tensor, x: Tensor, start: int) -> tuple[Tensor, ...]:
+        T = x.shape[-2]
+        if torch.compiler.is_compiling():
+            return _turns(frequencies.to(x.device), x, start, T)
+        if not self._hold(frequencies, x, start):
+            with torch.inference_mode(False):  # else no gradient could pass them later
+                self.kept = _turns(frequencies, x, start, max(T, AHEAD))
+            self.frequencies, self.first = frequencies, start
+        place = start - self.first
+        return tuple(wave[place : place + T] for wave in self.kept)
+
+    def _hold(self, frequencies: Tensor, x: Tensor, start: int) -> bool:
+        if frequencies is not self.frequencies:
+            return False
+        (wave, _), place = self.kept, start - self.first
+        alike = (wave.device, wave.dtype) == (x.device, x.dtype)
+        return alike and 0 <= place <= len(wave) - x.shape[-2]
+
+
+def _turns(frequencies: Tensor, x: Tensor, start: int, T: int) -> tuple[Tensor, Tensor]:
+    m = torch.arange(start, start + T, device=frequencies.device).double()
+    angles = m[:, None] * frequencies
+    return angles.cos().to(x), angles.sin().to(x)
+
 
 class Rotary(nn.Module):
     """Turn each pair of neighbours by an angle that grows with the position (Su et al., 2021).
@@ -109,15 +149,15 @@ class Rotary(nn.Module):
         check_sizes(d_k=d_k)
         if d_k % 2:
             raise ValueError(f"Rotary positions turn pairs, so d_k is even, got {d_k}.")
-        self.d_k, self.base = d_k, base
+        self.d_k, self.turns = d_k, Turns()
+        self.frequencies = base ** (-2 * torch.arange(d_k // 2).double() / d_k)
 
     def forward(self, x: Tensor, start: int = 0) -> Tensor:
         if x.dim() < 2 or x.shape[-1] != self.d_k or x.shape[-2] == 0:
             raise ValueError(
                 f"Expected (..., T, {self.d_k}) with at least one position, got {tuple(x.shape)}."
             )
-        angles = _angles(x.shape[-2], self.d_k, start, self.base)  # (T, d_k/2)
-        cos, sin = angles.cos().to(x), angles.sin().to(x)
+        cos, sin = self.turns(self.frequencies, x, start)  # (T, d_k/2)
         even, odd = x[..., 0::2], x[..., 1::2]
         pairs = torch.stack([even * cos - odd * sin, odd * cos + even * sin], dim=-1)
         return pairs.flatten(-2)

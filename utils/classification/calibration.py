@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from utils.arguments import check_sizes, described, is_whole
+from utils.arguments import check_logits, check_sizes, described, is_whole
 
 
 class Reliability(NamedTuple):
@@ -27,9 +27,10 @@ def reliability(logits: Tensor, labels: Tensor, n_bins: int = 15) -> Reliability
 
     Bin m of M holds the confidences above (m - 1)/M and up to m/M.
     Raises: ValueError if there is no answer, there are more or fewer labels, or other than classes,
-    or n_bins is below 1.
+    a logit is NaN or +inf, or n_bins is below 1.
     """
     check_labels(logits, labels)
+    check_logits(logits)
     check_sizes(n_bins=n_bins)
     confidence, said = logits.double().softmax(dim=-1).max(dim=-1)
     right = (said == labels).double()
@@ -56,11 +57,13 @@ def fit_temperature(logits: Tensor, labels: Tensor) -> float:
     Dividing never changes which class is said. With β = 1/τ the slope of the cross-entropy is the
     mean logit, as the model weighs classes, minus that of the label; it rises with β, so that its
     zero can be closed in.
-    Raises: ValueError as `reliability` does; if every label has the largest logit, so that the
-    smallest temperature is the best; or if labels have no larger logits than others, so that the
-    largest is.
+    Raises: ValueError as `reliability` does, or for any infinite logit; if every label has the
+    largest logit, so that the smallest temperature is the best; or if labels have no larger logits
+    than others, so that the largest is.
     """
     check_labels(logits, labels)
+    if not logits.isfinite().all():
+        raise ValueError("A logit is NaN or infinite, and stays so at each temperature.")
     z = logits.double()
     z_label = z.gather(1, labels[:, None])[:, 0]
     if (z_label == z.max(dim=1).values).all():

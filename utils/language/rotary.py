@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from utils.arguments import check_sizes
+from utils.positions import Turns
 
 Stretch = Callable[[Tensor], Tensor]  # of frequencies
 
@@ -32,7 +33,7 @@ class RotaryHalves(nn.Module):
         check_sizes(d_k=d_k)
         if d_k % 2:
             raise ValueError(f"Rotary positions turn pairs, so d_k is even, got {d_k}.")
-        self.d_k = d_k
+        self.d_k, self.turns = d_k, Turns()
         frequencies = base ** (-2 * torch.arange(d_k // 2).double() / d_k)
         self.frequencies = frequencies if stretch is None else stretch(frequencies)
 
@@ -41,9 +42,7 @@ class RotaryHalves(nn.Module):
             raise ValueError(
                 f"Expected (..., T, {self.d_k}) with at least one position, got {tuple(x.shape)}."
             )
-        m = torch.arange(start, start + x.shape[-2]).double()
-        angles = m[:, None] * self.frequencies  # (T, d_k/2), in float64 however large
-        cos, sin = angles.cos().to(x), angles.sin().to(x)
+        cos, sin = self.turns(self.frequencies, x, start)  # (T, d_k/2)
         a, b = x.chunk(2, dim=-1)
         return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
 

@@ -92,5 +92,4 @@ def student_of(
     student.pool = student.order = None
     if isinstance(student.encoder.embedding.symbols, PairEmbedding):
         student.encoder.embedding.symbols.types = None
-    student.zero_grad()
     return student.requires_grad_().train()

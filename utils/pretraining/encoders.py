@@ -189,6 +189,8 @@ class MaskedLanguageModel(nn.Module):
         if types is None:
             return self.encoder(ids, lengths)[0]
         embedding = self.encoder.embedding
+        if not isinstance(embedding.symbols, PairEmbedding):
+            raise ValueError("This model doesn't tell two sentences apart: leave the types out.")
         x = embedding.dropout(embedding.symbols(ids, types))
         check_sequences(x, x.shape[2], lengths)
         mask = None if lengths is None else padding_mask(lengths, ids.shape[1])[:, None]

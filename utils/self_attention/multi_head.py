@@ -58,7 +58,7 @@ class MultiHeadAttention(nn.Module):
 
     Shapes: x (B, T, d_model), memory (B, S, d_model), mask broadcastable to (B, h, T, S), to
     outputs (B, T, d_model) and weights (B, h, T, S), or None unless they are needed. NaN at what a
-    mask hides from all reaches no output; of W_in's gradient it makes NaN, as in the library.
+    mask hides from all reaches no output; of gradients it makes NaN, as in the library.
     memory: or its keys and values, where `keys_and_values` has made them before.
     is_causal: mask the future; the last query sees the last key.
     cache: holds what earlier calls have seen, so that x is only what follows. S counts all of it.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from torch import Tensor, nn
 
 from utils.arguments import check_sequences, check_sizes, check_target
-from utils.attention import Memory, padding_mask
+from utils.attention import Memory, blanked, padding_mask
 from utils.recurrent import State
 from utils.self_attention import Cache
 from utils.transformer.config import PAPERS, Parts, TransformerConfig
@@ -92,13 +92,14 @@ class Transformer(nn.Module):
 def mean_pool(x: Tensor, lengths: Tensor | None = None) -> Tensor:
     """Return the mean of what is real in each sequence, (B, D). Shapes: x (B, T, D), lengths (B,).
 
+    NaN at padding reaches nothing.
     Raises: ValueError if there is no step, or the lengths do not fit.
     """
     check_sequences(x, x.shape[-1], lengths)
     if lengths is None:
         return x.mean(dim=1)
     real = padding_mask(lengths, x.shape[1])  # (B, 1, T)
-    return (real.to(x) @ x)[:, 0] / lengths[:, None]
+    return (real.to(x) @ blanked(x, real))[:, 0] / lengths[:, None]
 
 
 class EncoderOnly(nn.Module):
