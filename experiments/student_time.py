@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from utils.language.folders import PublishedConfig
+from utils.data.published import PublishedConfig
 from utils.measure.costs import one_thread
 from utils.pretraining import MASK, PUBLISHED, MaskedLanguageModel, student_of
 from utils.pretraining.published import built

@@ -71,6 +71,23 @@ def with_weights(change_weights):
     return change
 
 
+def with_numbers(change_numbers):
+    """Change the first weight's numbers."""
+
+    def change(stored):
+        name = min(stored)
+        stored[name] = change_numbers(stored[name])
+
+    return with_weights(change)
+
+
+def in_two_files(folder):
+    stored = weights_of(folder)
+    sharded({"a": "a.safetensors", "b": "b.safetensors"})(folder)
+    for shard in "ab":
+        save_file(stored, folder / f"{shard}.safetensors")
+
+
 def with_text(name, text):
     return lambda folder: (folder / name).write_text(text)
 
@@ -113,7 +130,22 @@ REFUSED = {
     "other kind": (with_config(model_type="gpt"), "model_type = 'gpt', and the book reads"),
     "no kind": (without_config("model_type"), "config.json lacks 'model_type'"),
     "no vocabulary": (without_config("vocab_size"), "config.json lacks 'vocab_size'"),
-    "no size": (with_config(vocab_size="31"), "vocab_size is a whole number of at least 1"),
+    "no size": (with_config(vocab_size="31"), "vocab_size = '31': it is a whole number from 1"),
+    "a size of true": (with_config(vocab_size=True), "vocab_size = True: it is a whole number"),
+    "a size of a part": (with_config(vocab_size=31.0), "vocab_size = 31.0: it is a whole number"),
+    "a size beyond all": (with_config(vocab_size=10**12), "vocab_size = 1000000000000: it is a"),
+    "a large size": (with_config(vocab_size=10**9), r", and by its config.json it is \(10{9}"),
+    "brackets": (with_text("config.json", 100_000 * "["), "config.json is no whole JSON"),
+    "NaN": (with_numbers(lambda x: x * torch.nan), "a number that is NaN or infinite in torch.fl"),
+    "too large": (
+        with_numbers(lambda x: 0 * x.double() + 1e300),
+        "NaN or infinite in torch.float3",
+    ),
+    "float8": (
+        with_numbers(lambda x: x.to(torch.float8_e4m3fn)),
+        "is of torch.float8_e4m3fn, perh",
+    ),
+    "in two files": (in_two_files, "holds the weight .* in two files"),
     "no weights": (without_file, "There is no .*model.safetensors: fetch the model"),
     "a pickle": (
         with_a_pickle_alone,
@@ -129,6 +161,6 @@ REFUSED = {
     "a shard missing": (sharded({"a": "b.safetensors"}), "There is no .*b.safetensors: fetch"),
     "a weight more": (
         with_weights(lambda stored: stored.update(head=torch.ones(2), tail=torch.ones(2))),
-        "has also the weight head and 1 more: its config.json tells of another model",
+        "has also the weight head and 1 more: its config.json tells of a model without it",
     ),
 }

@@ -384,9 +384,10 @@ def test_an_output_that_is_stored_beside_its_embedding_has_to_be_the_same(gpt2):
     table = stored["transformer.wte.weight"]
     save_file(stored | {"lm_head.weight": table.clone()}, folder / "model.safetensors")
     assert torch.equal(load_gpt2(folder, torch.float64).output.weight, table)
-    save_file(stored | {"lm_head.weight": table + 1}, folder / "model.safetensors")
-    with pytest.raises(ValueError, match="an output unlike the embedding"):
-        load_gpt2(folder)
+    for other in (table + 1, 1.0001 * table, table[1:]):
+        save_file(stored | {"lm_head.weight": other.clone()}, folder / "model.safetensors")
+        with pytest.raises(ValueError, match="an output unlike the embedding"):
+            load_gpt2(folder)
 
 
 def test_the_tokeniser_is_read_from_the_same_folder(gpt2):
@@ -406,7 +407,7 @@ def test_the_tokeniser_is_read_from_the_same_folder(gpt2):
 REFUSED_GPT2 = REFUSED | {
     "a weight missing": (
         with_weights(lambda stored: stored.pop("transformer.h.1.ln_2.bias")),
-        "lacks the weight h.1.ln_2.bias: its config.json tells of another model",
+        "lacks the weight h.1.ln_2.bias: its config.json tells of a model with it",
     ),
     "more blocks": (with_config(n_layer=3), "lacks the weight h.2.attn.c_attn.bias and 11 more"),
     "fewer blocks": (with_config(n_layer=1), "has also the weight h.1.attn.c_attn.bias and 11"),
@@ -416,21 +417,38 @@ REFUSED_GPT2 = REFUSED | {
         "wte.weight is of torch.int8, perhaps quantised",
     ),
     "heads": (with_config(n_head=5), "5 heads do not divide a width of 24"),
-    "activation": (with_config(activation_function="tanh"), "Unknown activation 'tanh': choose"),
+    "activation": (
+        with_config(activation_function="tanh"),
+        "activation_function = 'tanh', and the book reads",
+    ),
     "two activations": (
         with_config(activation_function=["relu"]),
-        r"Unknown activation \['relu'\]: choose one of 'gelu', 'gelu_new'",
+        r"activation_function = \['relu'\], and the book reads 'gelu', 'gelu_new', .* there",
     ),
     "epsilon": (with_config(layer_norm_epsilon="1e-5"), "layer_norm_epsilon = '1e-5': it is a num"),
     "no scale": (with_config(scale_attn_weights=False), "scale_attn_weights = False, and the book"),
     "scale by depth": (with_config(scale_attn_by_inverse_layer_idx=True), "_idx = True, and the"),
     "cross-attention": (with_config(add_cross_attention=True), "add_cross_attention = True, and"),
     "untied": (with_config(tie_word_embeddings=False), "lacks the weight lm_head.weight"),
+    "a word for a flag": (with_config(tie_word_embeddings="false"), "= 'false': it is true or fal"),
+    "an inner size of true": (with_config(n_inner=True), "n_inner = True: it is a whole number"),
+    "too many layers": (with_config(n_layer=10**6), "n_layer = 1000000: .* from 1 to 1000"),
+    "beyond any machine": (
+        with_config(n_embd=10**9, n_inner=10**9, n_head=1),
+        "config.json tells of a model too large for any machine",
+    ),
+    "two names": (
+        with_weights(lambda stored: stored.update({"wte.weight": torch.ones(V, 24)})),
+        "holds the weight wte.weight by two names",
+    ),
+}
+SLOWED = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0} | {
+    "original_max_position_embeddings": 8
 }
 REFUSED_LLAMA = REFUSED | {
     "a weight missing": (
         with_weights(lambda stored: stored.pop("model.norm.weight")),
-        "lacks the weight model.norm.weight: its config.json tells of another model",
+        "lacks the weight model.norm.weight: its config.json tells of a model with it",
     ),
     "another width": (
         with_config(num_key_value_heads=1),
@@ -440,12 +458,30 @@ REFUSED_LLAMA = REFUSED | {
     "head width": (with_config(head_dim=16), "head_dim = 16, and the book reads models with 8"),
     "biases": (with_config(attention_bias=True), "attention_bias = True, and the book reads"),
     "more biases": (with_config(mlp_bias=True), "mlp_bias = True, and the book reads"),
-    "activation": (with_config(hidden_act="tanh"), "Unknown activation 'tanh': choose"),
+    "activation": (with_config(hidden_act="tanh"), "hidden_act = 'tanh', and the book reads"),
     "epsilon": (with_config(rms_norm_eps=True), "rms_norm_eps = True: it is a number above 0"),
     "scaling": (
         with_config(rope_parameters={"rope_type": "yarn", "factor": 2.0}),
-        "Unknown rope_type 'yarn': choose one of 'default', 'linear', 'llama3'",
+        "config.json has rope_type = 'yarn', and the book reads 'default', 'linear', 'llama3' there",
     ),
+    "scaling told twice": (
+        with_config(rope_scaling={"rope_type": "linear", "factor": 2.0}),
+        "has rope_parameters and rope_scaling, and one of them is right",
+    ),
+    "two bases": (with_config(rope_theta=7.0), "rope_theta = 500.0, and the book reads .* 7.0"),
+    "waves that overlap": (
+        with_config(rope_parameters=SLOWED | {"low_freq_factor": 4.0}),
+        "low_freq_factor = 4.0: it is below high_freq_factor, which is 4.0",
+    ),
+    "a key that is unknown": (
+        with_config(rope_parameters=SLOWED | {"beta_fast": 32.0}),
+        "has beta_fast beside rope_type = 'llama3'",
+    ),
+    "layers of two kinds": (
+        with_config(rope_parameters={"full_attention": {"rope_type": "default"}}),
+        "has full_attention beside rope_type = 'default'",
+    ),
+    "a word for a flag": (with_config(tie_word_embeddings="false"), "= 'false': it is true or fal"),
     "no factor": (with_config(rope_parameters={"rope_type": "linear"}), "lacks 'factor'"),
     "base": (with_config(rope_parameters={"rope_theta": 0}), "rope_theta = 0: it is a number"),
     "part": (

@@ -31,7 +31,7 @@ from safetensors.torch import save_file
 from torch import nn
 from torch.nn import functional as F
 
-from utils.language.folders import PublishedConfig
+from utils.data.published import PublishedConfig
 from utils.pretraining import (
     MaskedLanguageModel,
     RelativeBias,
@@ -667,6 +667,17 @@ def test_what_a_config_tells_of_has_no_more_than_is_asked_for():
 
 # What is refused ----------------------------------------------------------------------------------
 
+
+def without_head(prefix: str, head: str):
+    def change(stored):
+        for name in list(stored):
+            weight = stored.pop(name)
+            if not name.startswith(head):
+                stored[name.removeprefix(prefix)] = weight
+
+    return change
+
+
 REFUSED_ENCODER = REFUSED | {
     "decoder": (with_config(is_decoder=True), "is_decoder = True, and the book reads models"),
     "untied": (with_config(tie_word_embeddings=False), "tie_word_embeddings = False, and the"),
@@ -674,26 +685,40 @@ REFUSED_ENCODER = REFUSED | {
 REFUSED_BERT = REFUSED_ENCODER | {
     "a weight missing": (
         with_weights(lambda stored: stored.pop("bert.encoder.layer.1.output.dense.bias")),
-        "lacks the weight bert.encoder.layer.1.output.dense.bias: its config.json tells of another",
+        "lacks the weight bert.encoder.layer.1.output.dense.bias: its config.json tells of a model",
     ),
     "no head": (
         with_weights(lambda s: [s.pop(name) for name in list(s) if name.startswith("cls.pred")]),
-        "lacks the weight cls.predictions.bias and 4 more",
+        r"published without the head for hidden words \(cls.predictions.bias\)",
     ),
+    "an encoder alone, by its own names": (
+        with_weights(without_head("bert.", "cls.")),
+        "published without the head for hidden words",
+    ),
+    "two names": (
+        with_weights(
+            lambda s: s.update({"bert.embeddings.LayerNorm.gamma": torch.ones(24).double()})
+        ),
+        "holds the weight bert.embeddings.LayerNorm.weight by two names",
+    ),
+    "types of true": (with_config(type_vocab_size=True), "type_vocab_size = True: it is a whole"),
     "fewer blocks": (with_config(num_hidden_layers=1), "has also the weight bert.encoder.layer.1"),
     "another width": (
         with_config(max_position_embeddings=9),
         r"position_embeddings.weight is \(20, 24\), and by its config.json it is \(9, 24\)",
     ),
     "heads": (with_config(num_attention_heads=5), "5 heads do not divide a width of 24"),
-    "activation": (with_config(hidden_act="tanh"), "Unknown activation 'tanh': choose"),
+    "activation": (with_config(hidden_act="tanh"), "hidden_act = 'tanh', and the book reads"),
     "epsilon": (with_config(layer_norm_eps="1e-12"), "layer_norm_eps = '1e-12': it is a number"),
     "relative": (
         with_config(position_embedding_type="relative_key"),
         "position_embedding_type = 'relative_key', and the book reads models with 'absolute'",
     ),
     "a decoder beside it": (with_config(add_cross_attention=True), "add_cross_attention = True"),
-    "no size of a table": (with_config(type_vocab_size="2"), "n_types is a whole number of at"),
+    "no size of a table": (
+        with_config(type_vocab_size="2"),
+        "type_vocab_size = '2': it is a whole",
+    ),
     "whole numbers": (
         with_weights(lambda s: s.update({"cls.predictions.bias": torch.ones(V).char()})),
         "cls.predictions.bias is of torch.int8, perhaps quantised",
@@ -701,6 +726,10 @@ REFUSED_BERT = REFUSED_ENCODER | {
 }
 REFUSED_DISTILBERT = REFUSED_ENCODER | {
     "a size missing": (without_config("hidden_dim"), "config.json lacks 'hidden_dim': it is cut"),
+    "an encoder alone, by its own names": (
+        with_weights(without_head("distilbert.", "vocab_")),
+        r"published without the head for hidden words \(vocab_projector.bias\)",
+    ),
     "a pooler": (
         with_weights(lambda stored: stored.update({"distilbert.pooler.weight": torch.ones(2)})),
         "has also the weight distilbert.pooler.weight: its config.json",
@@ -713,7 +742,8 @@ REFUSED_ALBERT = REFUSED_ENCODER | {
         with_config(embedding_size=9),
         r"albert.embeddings.word_embeddings.weight is \(31, 10\), and by its .* it is \(31, 9\)",
     ),
-    "no size": (with_config(embedding_size="9"), "width is a whole number of at least 1"),
+    "no size": (with_config(embedding_size="9"), "embedding_size = '9': it is a whole"),
+    "a size of true": (with_config(embedding_size=True), "embedding_size = True: it is a whole"),
 }
 REFUSED_T5 = REFUSED | {
     "a weight missing": (
@@ -735,9 +765,9 @@ REFUSED_T5 = REFUSED | {
     "a decoder alone": (with_config(is_encoder_decoder=False), "is_encoder_decoder = False, and"),
     "feed-forward": (
         with_config(feed_forward_proj="gated-tanh"),
-        "Unknown feed_forward_proj 'gated-tanh': choose one of 'relu', 'gated-gelu', 'gated-silu'",
+        "feed_forward_proj = 'gated-tanh', and the book reads 'relu', 'gated-gelu', 'gated-silu' th",
     ),
-    "two of them": (with_config(feed_forward_proj=["relu"]), r"Unknown feed_forward_proj \['relu"),
+    "two of them": (with_config(feed_forward_proj=["relu"]), r"feed_forward_proj = \['relu"),
     "no start": (without_config("decoder_start_token_id"), "lacks 'decoder_start_token_id'"),
     "a start of nothing": (
         with_config(decoder_start_token_id=None),
@@ -748,8 +778,15 @@ REFUSED_T5 = REFUSED | {
         with_config(d_kv=5),
         r"SelfAttention.o.weight is \(24, 24\), and by its config.json it is \(24, 20\)",
     ),
-    "no heads": (with_config(d_kv=0), "d_k is a whole number of at least 1, got 0"),
-    "no layers": (with_config(num_decoder_layers=0), "n_decoder_layers is a whole number of at"),
+    "no heads": (with_config(d_kv=0), "d_kv = 0: it is a whole number"),
+    "a word for a flag": (with_config(tie_word_embeddings="false"), "= 'false': it is true or fal"),
+    "a word for another": (
+        with_config(scale_decoder_outputs="yes"),
+        "= 'yes': it is true or false",
+    ),
+    "two ends": (with_config(eos_token_id=[1]), r"The end is a symbol from 0 to 30, got \[1\]"),
+    "padding elsewhere": (with_config(pad_token_id=3), "pad_token_id = 3, and the book reads"),
+    "no layers": (with_config(num_decoder_layers=0), "num_decoder_layers = 0: it is a whole"),
     "buckets": (
         with_config(relative_attention_num_buckets=6),
         "n_buckets is divided into near and far, behind and ahead, so it is a multiple of 4, got 6",

@@ -359,10 +359,22 @@ def changed(folder, **parts):
     (folder / "tokenizer.json").write_text(json.dumps(told), encoding="utf-8")
 
 
+BYTES = {"type": "ByteLevel", "use_regex": True}  # what is left out is true, as in the library
+ADDED = {"content": "   ", "id": 3, "special": True}
+OF_STEPS = {"type": "Sequence"}
+
+
+def split(**how):
+    """Parts of a tokenizer.json whose text is cut by a pattern of its own."""
+    step = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "invert": False}
+    last = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
+    return {"pre_tokenizer": OF_STEPS | {"pretokenizers": [step | how, last]}}
+
+
 @pytest.mark.parametrize(
     ("parts", "says"),
     [
-        ({"model": {"type": "Unigram"}}, "has model = 'Unigram'"),
+        ({"model": {"type": "Unigram"}}, "has type = 'Unigram'"),
         ({"model": {"byte_fallback": True}}, "has byte_fallback = True"),
         ({"normalizer": {"type": "NFC"}}, "has normalizer = "),
         ({"pre_tokenizer": {"type": "Metaspace"}}, r"has pre_tokenizer = \['Metaspace'\]"),
@@ -372,6 +384,37 @@ def changed(folder, **parts):
         ({"model": {"merges": [["a"]]}}, "A merge is of two tokens"),
         ({"model": {"vocab": {"▁the": 0}}}, "'▁the' has the letter '▁', which stands for no byte"),
         ({"model": {"vocab": {"a": 0}}}, "has no number: the vocabulary lacks it"),
+        ({"model": {"continuing_subword_prefix": "##"}}, "continuing_subword_prefix = '##'"),
+        ({"model": {"end_of_word_suffix": "</w>"}}, "end_of_word_suffix = '</w>'"),
+        ({"model": {"dropout": 0.1}}, "has dropout = 0.1"),
+        ({"model": {"ignore_merges": "no"}}, "ignore_merges = 'no': it is true or false"),
+        ({"model": None}, "lacks 'type'"),
+        ({"model": ["BPE"]}, r"has model = \['BPE'\]: it is a table"),
+        ({"model": {"vocab": ["a"]}}, r"vocab = \['a'\]: it is a table"),
+        ({"model": {"vocab": {"a": "0"}}}, "the token 'a' the number '0'"),
+        ({"model": {"vocab": {"a": -1}}}, "the token 'a' the number -1"),
+        ({"model": {"vocab": {"a": True}}}, "the token 'a' the number True"),
+        ({"model": {"merges": None}}, "has NoneType for merges"),
+        ({"model": {"merges": [3]}}, "A merge is of two tokens, and one is 3"),
+        ({"model": {"merges": [[1, 2]]}}, "A merge is of two tokens"),
+        ({"added_tokens": {"a": 1}}, "added_tokens = {'a': 1}: it is a list of tables"),
+        ({"added_tokens": ["a"]}, "it is a list of tables"),
+        ({"added_tokens": [{"content": "a", "special": True}]}, "lacks 'id'"),
+        ({"added_tokens": [{"id": 3, "special": True}]}, "lacks 'content'"),
+        ({"added_tokens": [ADDED | {"id": 97.5}]}, "the number 97.5"),
+        ({"added_tokens": [ADDED | {"special": False}]}, "'   ', which is looked for in a text"),
+        ({"pre_tokenizer": None}, r"has pre_tokenizer = \[None\]"),
+        ({"pre_tokenizer": ["ByteLevel"]}, r"pre_tokenizer = \['ByteLevel'\]: it is a table"),
+        ({"pre_tokenizer": OF_STEPS | {"pretokenizers": None}}, r"has pre_tokenizer = \[\]"),
+        ({"pre_tokenizer": OF_STEPS | {"pretokenizers": ["Split"]}}, "it is a list of tables"),
+        ({"pre_tokenizer": OF_STEPS | {"pretokenizers": [BYTES]}}, "has add_prefix_space = True"),
+        (split(invert=True), "has invert = True"),
+        (split(behavior="Removed"), "has behavior = 'Removed'"),
+        (split(pattern=None), "lacks 'Regex'"),
+        (split(pattern=" "), "pattern = ' ': it is a table"),
+        (split(pattern={"Regex": 3}), "pattern = {'Regex': 3}: it is a regular expression"),
+        (split(pattern={"Regex": "("}), "a pattern that is no regular expression .missing"),
+        (split(pattern={"String": ""}), "pattern = {'String': ''}: it is a regular"),
     ],
 )
 def test_another_kind_of_file_is_refused(tmp_path, tokens, merges, parts, says):
@@ -379,6 +422,27 @@ def test_another_kind_of_file_is_refused(tmp_path, tokens, merges, parts, says):
     changed(tmp_path, **parts)
     with pytest.raises(ValueError, match=says):
         read_byte_pairs(tmp_path)
+
+
+def test_a_text_may_be_cut_at_a_word_that_is_no_pattern(tmp_path, tokens, merges):
+    at_dots = pre_tokenizers.Split("..", "isolated")
+    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    library = library_of(tokens, merges, pre_tokenizers.Sequence([at_dots, byte_level]))
+    library.save(str(tmp_path / "tokenizer.json"))
+    for text in ("he..hello ... hellohello", BOOK[:3000]):
+        assert read_byte_pairs(tmp_path).encode(text) == library.encode(text).ids
+
+
+def test_of_a_merge_that_stands_twice_the_last_counts_as_in_the_library(tmp_path):
+    ids = ALL | {b"ab": 256, b"bc": 257}
+    merges = [(b"a", b"b"), (b"b", b"c"), (b"a", b"b")]
+    library = library_of(BytePairs(ids, merges), [(97, 98), (98, 99)])
+    told = json.loads(library.to_str())
+    told["model"]["merges"] = [["a", "b"], ["b", "c"], ["a", "b"]]
+    library = Tokenizer.from_str(json.dumps(told))
+    (tmp_path / "tokenizer.json").write_text(json.dumps(told), encoding="utf-8")
+    assert library.encode("abc").ids == [97, 257] == BytePairs(ids, merges).encode("abc")
+    assert read_byte_pairs(tmp_path).encode("abc") == [97, 257]
 
 
 def test_files_that_are_missing_or_cut_short_are_named(tmp_path, tokens, merges):
@@ -396,11 +460,11 @@ def test_files_that_are_missing_or_cut_short_are_named(tmp_path, tokens, merges)
     vocabulary = (tmp_path / "vocab.json").read_text(encoding="utf-8")
     for told, says in (
         (vocabulary[:-9], "no whole JSON: perhaps cut short"),
-        ("[]", "holds lists, not a table"),
+        ("[]", "holds a list, not a table"),
     ):
         (tmp_path / "vocab.json").write_text(told, encoding="utf-8")
         with pytest.raises(ValueError, match=says):
             read_byte_pairs(tmp_path)
     (tmp_path / "vocab.json").write_bytes(b"\xff")
-    with pytest.raises(ValueError, match="vocab.json is no UTF-8"):
+    with pytest.raises(ValueError, match="vocab.json is no whole JSON"):
         read_byte_pairs(tmp_path)

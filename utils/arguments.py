@@ -25,7 +25,7 @@ def described(x: object) -> str:
 def check_sizes(**sizes: int) -> None:
     """Raise a ValueError if a size is not a whole number of at least 1."""
     for name, size in sizes.items():
-        if not isinstance(size, Integral) or size < 1:
+        if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
             raise ValueError(f"{name} is a whole number of at least 1, got {size!r}.")
 
 

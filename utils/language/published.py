@@ -4,26 +4,44 @@ A layout is a table: each published name, and the place in our model to which it
 Where a matrix is published the other way round, or in other pieces, the place is a view of ours.
 """
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-from utils.arguments import check_choice
+from utils.data.published import PublishedConfig
 from utils.language.folders import (
+    ACTIVATION,
+    DEEPEST,
     UNTIED,
-    PublishedConfig,
+    Places,
     Weights,
-    fill,
+    filled,
     of,
     read_config,
     read_weights,
+    renamed,
 )
 from utils.language.layers import GatedFeedForward, RMSNorm, UnscaledEmbedding
 from utils.language.rotary import RotaryHalves, stretch_evenly, stretch_slow
 from utils.self_attention import MultiHeadAttention
 from utils.transformer import DecoderOnly, Parts, TransformerConfig
+
+STRETCHES = {  # published name: what stretches the waves, and its arguments by their keys
+    "default": (None, {}),
+    "linear": (stretch_evenly, {"factor": "factor"}),
+    "llama3": (
+        stretch_slow,
+        {
+            "factor": "factor",
+            "low_freq_factor": "low",
+            "high_freq_factor": "high",
+            "original_max_position_embeddings": "context",
+        },
+    ),
+}
 
 # GPT-2 --------------------------------------------------------------------------------------------
 
@@ -43,27 +61,30 @@ def load_gpt2(folder: Path | str, dtype: torch.dtype = torch.float32) -> Decoder
     told.expect(
         scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, add_cross_attention=False
     )
+    D = told.size("n_embd")
     config = TransformerConfig(
-        vocab_size=told["vocab_size"],
-        tied=told.get("tie_word_embeddings", True),
-        d_model=told["n_embd"],
-        n_heads=told["n_head"],
-        d_ff=told.get("n_inner") or 4 * told["n_embd"],
-        n_layers=told["n_layer"],
-        activation=told.activation("activation_function"),
+        vocab_size=told.size("vocab_size"),
+        tied=told.flag("tie_word_embeddings", True),
+        d_model=D,
+        n_heads=told.size("n_head"),
+        d_ff=told.size_or("n_inner", 4 * D),
+        n_layers=told.size("n_layer", DEEPEST),
+        activation=told.choice("activation_function", ACTIVATION),
         norm="pre",
         positions="learned",
-        max_len=told["n_positions"],
+        max_len=told.size("n_positions"),
         dropout=0.0,
     )
     norm = partial(nn.LayerNorm, eps=told.number("layer_norm_epsilon"))
-    model = DecoderOnly(config, Parts(norm=norm, embedding=UnscaledEmbedding)).to(dtype)
-    weights = {  # some files have a prefix, and the causal mask, which is no weight
-        name.removeprefix("transformer."): weight
-        for name, weight in read_weights(folder).items()
-        if not name.endswith((".attn.bias", ".attn.masked_bias"))
-    }
-    return _filled(model, _gpt2_places(model), weights, folder)
+    parts = Parts(norm=norm, embedding=UnscaledEmbedding)
+    weights = renamed(read_weights(folder), _gpt2_name, folder)
+    return _filled(config, parts, _gpt2_places, weights, folder, dtype)
+
+
+def _gpt2_name(name: str) -> str:
+    """Some files have a prefix, and the causal mask, which is no weight."""
+    is_mask = name.endswith((".attn.bias", ".attn.masked_bias"))
+    return "" if is_mask else name.removeprefix("transformer.")
 
 
 def _gpt2_places(model: DecoderOnly) -> dict[str, Tensor]:
@@ -103,17 +124,17 @@ def load_llama(folder: Path | str, dtype: torch.dtype = torch.float32) -> Decode
     told = read_config(folder, "llama")
     told.expect(attention_bias=False, mlp_bias=False)
     config = TransformerConfig(
-        vocab_size=told["vocab_size"],
-        tied=told.get("tie_word_embeddings", False),
-        d_model=told["hidden_size"],
-        n_heads=told["num_attention_heads"],
-        n_kv_heads=told.get("num_key_value_heads"),
-        d_ff=told["intermediate_size"],
-        n_layers=told["num_hidden_layers"],
-        activation=told.activation("hidden_act"),
+        vocab_size=told.size("vocab_size"),
+        tied=told.flag("tie_word_embeddings", False),
+        d_model=told.size("hidden_size"),
+        n_heads=told.size("num_attention_heads"),
+        n_kv_heads=told.size_or("num_key_value_heads", None),
+        d_ff=told.size("intermediate_size"),
+        n_layers=told.size("num_hidden_layers", DEEPEST),
+        activation=told.choice("hidden_act", ACTIVATION),
         norm="pre",
         positions="rotary",
-        max_len=told["max_position_embeddings"],
+        max_len=told.size("max_position_embeddings"),
         dropout=0.0,
     )
     d_k = config.d_model // config.n_heads
@@ -126,33 +147,40 @@ def load_llama(folder: Path | str, dtype: torch.dtype = torch.float32) -> Decode
         embedding=UnscaledEmbedding,
         rotary=_rotary(told),
     )
-    model = DecoderOnly(config, parts).to(dtype)
     weights = {  # some files hold the frequencies, which the config gives
         name: weight
         for name, weight in read_weights(folder).items()
         if not name.endswith(".rotary_emb.inv_freq")
     }
-    return _filled(model, _llama_places(model), weights, folder)
+    return _filled(config, parts, _llama_places, weights, folder, dtype)
 
 
 def _rotary(told: PublishedConfig) -> partial[RotaryHalves]:
     """Return what makes the rotary positions, from either way in which configs tell of them."""
-    rope = told.table("rope_parameters") or told.table("rope_scaling")
-    rope.setdefault("rope_theta", told.get("rope_theta", 10_000.0))
-    rope.expect(partial_rotary_factor=1.0)
-    kind = rope.get("rope_type", rope.get("type", "default"))
-    check_choice("rope_type", kind, ("default", "linear", "llama3"))
-    stretch = None
-    if kind == "linear":
-        stretch = partial(stretch_evenly, factor=rope.number("factor"))
-    elif kind == "llama3":
-        stretch = partial(
-            stretch_slow,
-            factor=rope.number("factor"),
-            low=rope.number("low_freq_factor"),
-            high=rope.number("high_freq_factor"),
-            context=rope.number("original_max_position_embeddings"),
+    rope, older = told.table("rope_parameters"), told.table("rope_scaling")
+    if rope and older:
+        raise ValueError(
+            f"{told.file} has rope_parameters and rope_scaling, and one of them is right: take the "
+            "other out."
         )
+    rope = rope or older
+    base = told.get("rope_theta", rope.get("rope_theta", 10_000.0))
+    rope.setdefault("rope_theta", base)
+    rope.expect(partial_rotary_factor=1.0, rope_theta=base)
+    rope.setdefault("rope_type", rope.pop("type", "default"))
+    stretch, keys = rope.choice("rope_type", STRETCHES)
+    if strange := rope.keys() - {*keys, "rope_type", "type", "rope_theta", "partial_rotary_factor"}:
+        raise ValueError(
+            f"{told.file} has {min(strange)} beside rope_type = {rope['rope_type']!r}: the book "
+            "doesn't know what that does."
+        )
+    numbers = {ours: rope.number(theirs) for theirs, ours in keys.items()}
+    if "low" in numbers and not numbers["low"] < numbers["high"]:
+        raise ValueError(
+            f"{told.file} has low_freq_factor = {numbers['low']}: it is below high_freq_factor, "
+            f"which is {numbers['high']} there."
+        )
+    stretch = stretch and partial(stretch, **numbers)
     return partial(RotaryHalves, base=rope.number("rope_theta"), stretch=stretch)
 
 
@@ -182,12 +210,19 @@ def _llama_places(model: DecoderOnly) -> dict[str, Tensor]:
 
 
 def _filled(
-    model: DecoderOnly, places: dict[str, Tensor], weights: Weights, folder: Path
+    config: TransformerConfig,
+    parts: Parts,
+    places: Callable[[DecoderOnly], dict[str, Tensor]],
+    weights: Weights,
+    folder: Path,
+    dtype: torch.dtype,
 ) -> DecoderOnly:
     """Fill a model, its output too, which may be published where it is the embedding as well."""
-    name, output = "lm_head.weight", model.output.weight
-    if model.config.tied:
-        fill(places, weights, folder, {name: (output, UNTIED)})
-    else:
-        fill(places | {name: output}, weights, folder, {})
-    return model.eval()
+
+    def with_output(model: DecoderOnly) -> Places:
+        name, output = "lm_head.weight", model.output.weight
+        if config.tied:
+            return places(model), {name: (output, UNTIED)}
+        return places(model) | {name: output}, {}
+
+    return filled(lambda: DecoderOnly(config, parts), with_output, weights, folder, dtype)

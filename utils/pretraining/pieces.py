@@ -5,8 +5,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
-from utils.arguments import check_choice
-from utils.language.folders import PublishedConfig, read_json
+from utils.data.published import read_json
 
 BERTS = "[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"
 KINDS = {  # of model: how its text is cut, and what its vocabulary has to have
@@ -27,9 +26,8 @@ def read_pieces(folder: Path | str) -> Tokenizer:
         model's config.json.
     """
     folder = Path(folder)
-    told = PublishedConfig(folder / "config.json", read_json(folder / "config.json"))
-    check_choice("model_type", told["model_type"], list(KINDS))
-    kind, special = KINDS[told["model_type"]]
+    told = read_json(folder / "config.json")
+    kind, special = told.choice("model_type", KINDS)
     file = folder / "tokenizer.json"
     if file.exists() or kind != "WordPiece":
         tokenizer = _from_one_file(file, kind)
@@ -37,12 +35,12 @@ def read_pieces(folder: Path | str) -> Tokenizer:
         file = folder / "vocab.txt"
         tokenizer = _word_pieces(_lines(file), folder / "tokenizer_config.json")
     whole = file.suffix == ".txt"
-    check_pieces(tokenizer.get_vocab(), special, told.number("vocab_size"), whole, file)
+    check_pieces(tokenizer.get_vocab(), special, told.size("vocab_size"), whole, file)
     return tokenizer
 
 
 def _from_one_file(file: Path, kind: str) -> Tokenizer:
-    model = PublishedConfig(file, read_json(file)).table("model")
+    model = read_json(file).table("model")
     model["type"]  # has to be there
     model.expect(type=kind)
     try:
@@ -65,14 +63,14 @@ def _lines(file: Path) -> list[str]:
 
 def _word_pieces(lines: list[str], file: Path) -> Tokenizer:
     """Cut words into the longest pieces that the vocabulary has, from the left (WordPiece)."""
-    told = PublishedConfig(file, {"tokenize_chinese_chars": True} | read_json(file))
+    told = read_json(file)
     accents = told.get("strip_accents")  # None: where letters are made small
     ids = {piece: number for number, piece in enumerate(lines)}
     tokenizer = Tokenizer(models.WordPiece(ids, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(
         lowercase=told.flag("do_lower_case"),
         strip_accents=None if accents is None else told.flag("strip_accents"),
-        handle_chinese_chars=told.flag("tokenize_chinese_chars"),
+        handle_chinese_chars=told.flag("tokenize_chinese_chars", True),
     )
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()

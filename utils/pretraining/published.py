@@ -11,13 +11,17 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from utils.data.published import PublishedConfig
 from utils.language.folders import (
+    ACTIVATION,
+    DEEPEST,
     UNTIED,
-    PublishedConfig,
-    fill,
+    Places,
+    filled,
     of,
     read_config,
     read_weights,
+    renamed,
 )
 from utils.pretraining.encoders import MaskedLanguageModel, PairEmbedding, SharedEncoder
 from utils.self_attention import MultiHeadAttention
@@ -136,21 +140,30 @@ def load_albert(folder: Path | str, dtype: torch.dtype = torch.float32) -> Maske
 def _load(layout: Layout, folder: Path | str, dtype: torch.dtype) -> MaskedLanguageModel:
     folder = Path(folder)
     told = read_config(folder, layout.kind)
-    weights = {  # the oldest files name gain and bias otherwise, and some count the positions
-        name.replace(".gamma", ".weight").replace(".beta", ".bias"): weight
-        for name, weight in read_weights(folder).items()
-        if not name.endswith(".position_ids")
-    }
+    weights = renamed(read_weights(folder), _name, folder)
+    transform, norm, bias = layout.head
+    if not weights.keys() & {f"{transform}.weight", f"{norm}.weight", bias}:
+        raise ValueError(
+            f"{folder} is published without the head for hidden words ({bias}): fetch the model as "
+            "it was pre-trained."
+        )
     stored = [bool(name) and f"{name}.weight" in weights for name in (layout.pool, layout.order)]
-    model = built(layout, told, *stored).to(dtype)
-    places = _places(layout, model)
-    copies = {
-        f"{layout.output}.weight": (model.head.weight, UNTIED),
-        f"{layout.output}.bias": (model.head.bias, "two biases of the output"),
-    }
-    copies = {name: copy for name, copy in copies.items() if name not in places}
-    fill(places, weights, folder, copies)
-    return model.eval()
+
+    def with_copies(model: MaskedLanguageModel) -> Places:
+        places = _places(layout, model)
+        copies = {
+            f"{layout.output}.weight": (model.head.weight, UNTIED),
+            f"{layout.output}.bias": (model.head.bias, "two biases of the output"),
+        }
+        return places, {name: copy for name, copy in copies.items() if name not in places}
+
+    return filled(lambda: built(layout, told, *stored), with_copies, weights, folder, dtype)
+
+
+def _name(name: str) -> str:
+    """The oldest files name gain and bias otherwise, and some count the positions."""
+    is_count = name.endswith(".position_ids")
+    return "" if is_count else name.replace(".gamma", ".weight").replace(".beta", ".bias")
 
 
 def built(
@@ -168,13 +181,17 @@ def built(
         num_hidden_groups=1,
         inner_group_num=1,
     )
-    sizes = {ours: told[theirs] for ours, theirs in layout.sizes.items()}
+    key = layout.sizes
     config = TransformerConfig(
-        **sizes | {"activation": told.activation(layout.sizes["activation"])},
-        vocab_size=told["vocab_size"],
+        d_model=told.size(key["d_model"]),
+        n_heads=told.size(key["n_heads"]),
+        d_ff=told.size(key["d_ff"]),
+        n_layers=told.size(key["n_layers"], DEEPEST),
+        activation=told.choice(key["activation"], ACTIVATION),
+        vocab_size=told.size("vocab_size"),
         norm="post",
         positions=None,  # the embedding adds them
-        max_len=told["max_position_embeddings"],
+        max_len=told.size("max_position_embeddings"),
         dropout=0.0,
     )
     told.setdefault("layer_norm_eps", EPS)
@@ -182,8 +199,8 @@ def built(
     embedding = partial(
         PairEmbedding,
         max_len=config.max_len,
-        n_types=told.get("type_vocab_size", 0),
-        width=told.get("embedding_size"),
+        n_types=told.size_or("type_vocab_size", 0),
+        width=told.size_or("embedding_size", None),
         norm=norm,
     )
     parts = Parts(norm=norm, embedding=embedding)

@@ -6,12 +6,13 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from utils.arguments import check_choice
+from utils.data.published import PublishedConfig
 from utils.language import GatedFeedForward, RMSNorm
 from utils.language.folders import (
+    DEEPEST,
     UNTIED,
-    PublishedConfig,
-    fill,
+    Places,
+    filled,
     of,
     read_config,
     read_weights,
@@ -40,42 +41,42 @@ def load_t5(folder: Path | str, dtype: torch.dtype = torch.float32) -> TextToTex
     folder = Path(folder)
     told = read_config(folder, "t5")
     weights = {name: weight for name, weight in read_weights(folder).items() if name != STRAY}
-    tied = told.get("tie_word_embeddings", True)
+    tied = told.flag("tie_word_embeddings", True)
     if "scale_decoder_outputs" in told:  # newer configs, which say "tied" of every T5
         tied = OUTPUT not in weights
-    model = _built(told, tied).to(dtype)
-    table, output = model.encoder.embedding.symbols.weight, model.decoder.output.weight
-    copies = {
-        f"{half}.embed_tokens.weight": (table, "two embeddings") for half in ("encoder", "decoder")
-    }
-    places = {"shared.weight": table, **_places(model)}
-    if tied:
-        copies[OUTPUT] = output, UNTIED
-    else:
-        places[OUTPUT] = output
-    fill(places, weights, folder, copies)
-    return model.eval()
+
+    def with_copies(model: TextToText) -> Places:
+        table, output = model.encoder.embedding.symbols.weight, model.decoder.output.weight
+        names = (f"{half}.embed_tokens.weight" for half in ("encoder", "decoder"))
+        copies = {name: (table, "two embeddings") for name in names}
+        places = {"shared.weight": table, **_places(model)}
+        if tied:
+            copies[OUTPUT] = output, UNTIED
+        else:
+            places[OUTPUT] = output
+        return places, copies
+
+    return filled(lambda: _built(told, tied), with_copies, weights, folder, dtype)
 
 
 def _built(told: PublishedConfig, tied: bool) -> TextToText:
     """Return the model that a config tells of, with weights as they begin."""
     told.expect(is_encoder_decoder=True)
-    name = told.get("feed_forward_proj", "relu")
-    check_choice("feed_forward_proj", name, list(FEED_FORWARDS))
-    feed_forward, activation = FEED_FORWARDS[name]
+    told.setdefault("feed_forward_proj", "relu")
+    feed_forward, activation = told.choice("feed_forward_proj", FEED_FORWARDS)
     config = TextToTextConfig(
-        vocab_size=told["vocab_size"],
+        vocab_size=told.size("vocab_size"),
         tied=tied,
-        d_model=told["d_model"],
-        n_heads=told["num_heads"],
-        d_k=told["d_kv"],
-        d_ff=told["d_ff"],
-        n_layers=told["num_layers"],
-        n_decoder_layers=told.get("num_decoder_layers"),
+        d_model=told.size("d_model"),
+        n_heads=told.size("num_heads"),
+        d_k=told.size("d_kv"),
+        d_ff=told.size("d_ff"),
+        n_layers=told.size("num_layers", DEEPEST),
+        n_decoder_layers=told.size_or("num_decoder_layers", None, DEEPEST),
         activation=activation,
-        n_buckets=told["relative_attention_num_buckets"],
-        max_distance=told.get("relative_attention_max_distance", 128),
-        damped=told.get("scale_decoder_outputs", told.get("tie_word_embeddings", True)),
+        n_buckets=told.size("relative_attention_num_buckets"),
+        max_distance=told.size_or("relative_attention_max_distance", 128),
+        damped=told.flag("scale_decoder_outputs", told.flag("tie_word_embeddings", True)),
         start=told["decoder_start_token_id"],
         dropout=0.0,
     )

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from utils.arguments import check_choice
-from utils.language.folders import PublishedConfig
+from utils.data.published import PublishedConfig
 from utils.pretraining.published import ALBERT, BERT, DISTILBERT, Layout, built
 
 

@@ -21,7 +21,8 @@ class BytePairs:
     the end of a text, is never found in a text: whoever wants it puts its number in.
 
     ids: each token's number, by its bytes; all 256 single bytes are among them.
-    merges: pairs of tokens, in the order in which they were learned.
+    merges: pairs of tokens, in the order in which they were learned; of one that stands there twice
+        the last counts, as in the library.
     special: numbers of tokens that are no text, by name.
     pattern: no merge reaches across the pieces that it cuts (`pre_tokens`).
     ignore_merges: whether a piece that is a token is taken whole, as in Llama 3, also where the
@@ -44,7 +45,7 @@ class BytePairs:
         merges = list(merges)
         check_tokens(self.ids, merges, self.special)
         for rank, (a, b) in enumerate(merges):
-            self._merged.setdefault((ids[a], ids[b]), (rank, ids[a + b]))
+            self._merged[ids[a], ids[b]] = rank, ids[a + b]
         named = {number: name.encode() for name, number in self.special.items()}
         self._bytes = {number: token for token, number in self.ids.items()} | named
         self._known: dict[str, list[int]] = {}  # pieces that were encoded before

@@ -4,10 +4,13 @@ Those files are text, so each byte is written as a letter that can be seen (Radf
 188 bytes as what they are in Latin-1, the others as the letters from U+0100 on; a space is Ġ.
 """
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import regex
+
+from utils.data.published import PublishedConfig, read_json
 from utils.tokens.byte_pairs import BytePairs
 from utils.tokens.splitting import GPT2_PATTERN
 
@@ -28,61 +31,94 @@ def read_byte_pairs(folder: Path | str) -> BytePairs:
     folder = Path(folder)
     if (folder / "tokenizer.json").exists():
         return _from_one_file(folder / "tokenizer.json")
-    vocabulary = _json(folder / "vocab.json")
+    vocabulary = read_json(folder / "vocab.json")
     lines = _read(folder / "merges.txt").splitlines()
     merges = [line for line in lines if line and not line.startswith("#version")]
-    return _built(vocabulary, merges, _not_made(vocabulary, merges), GPT2_PATTERN, False)
+    special = _not_made(vocabulary, merges)
+    return _built(folder, vocabulary, merges, special, GPT2_PATTERN, False)
 
 
 def _from_one_file(file: Path) -> BytePairs:
-    told = _json(file)
-    model, cut = told.get("model") or {}, told.get("pre_tokenizer") or {}
-    steps = cut.get("pretokenizers", [cut])
+    told = read_json(file)
+    told.expect(normalizer=None)
+    model = told.table("model")
+    model["type"]  # has to be there
+    model.expect(type="BPE", byte_fallback=False, dropout=None)
+    for part in ("continuing_subword_prefix", "end_of_word_suffix"):
+        if model.get(part):
+            raise model.unlike(part, "empty where tokens are bytes")
+    special = {}
+    for token in told.tables("added_tokens"):
+        if not token.flag("special", True):
+            raise ValueError(
+                f"{file} has the added token {token['content']!r}, which is looked for in a text "
+                "before it is cut: this book reads no such tokeniser."
+            )
+        special[token["content"]] = token["id"]
+    return _built(
+        file,
+        model.table("vocab"),
+        model.get("merges", []),
+        special,
+        _pattern(told.table("pre_tokenizer")),
+        model.flag("ignore_merges", False),
+    )
+
+
+def _pattern(cut: PublishedConfig) -> str:
+    """Return what cuts a text into pieces: GPT-2's pattern, or the file's own."""
+    steps = cut.tables("pretokenizers") if cut.get("type") == "Sequence" else [cut]
     kinds = [step.get("type") for step in steps]
     own = kinds == ["Split", "ByteLevel"]
-    expected = {
-        "model": "BPE",
-        "normalizer": None,
-        "pre_tokenizer": ["Split", "ByteLevel"] if own else ["ByteLevel"],
-        "byte_fallback": False,
-        "add_prefix_space": False,
-        "use_regex": not own,
-        "behavior": "Isolated",
-    }
-    found = {
-        "model": model.get("type"),
-        "normalizer": told.get("normalizer"),
-        "pre_tokenizer": kinds,
-        "byte_fallback": model.get("byte_fallback", False),
-        "add_prefix_space": steps[-1].get("add_prefix_space", True),
-        "use_regex": steps[-1].get("use_regex", True),
-        "behavior": steps[0].get("behavior", "Isolated"),
-    }
-    for name, value in found.items():
-        if value != expected[name]:
-            raise ValueError(
-                f"{file} has {name} = {value!r}, and a tokeniser of byte pairs has "
-                f"{expected[name]!r}: this book reads no other kind."
-            )
-    pattern = steps[0]["pattern"]["Regex"] if own else GPT2_PATTERN
-    special = {token["content"]: token["id"] for token in told.get("added_tokens") or []}
-    ignore = model.get("ignore_merges", False)
-    return _built(model.get("vocab", {}), model.get("merges", []), special, pattern, ignore)
+    if not own and kinds != ["ByteLevel"]:
+        raise ValueError(
+            f"{cut.file} has pre_tokenizer = {kinds}, and a tokeniser of byte pairs has ByteLevel "
+            "there, or Split and ByteLevel: this book reads no other kind."
+        )
+    bytes_ = {"add_prefix_space": True, "use_regex": True} | steps[-1]  # what is left out is true
+    PublishedConfig(cut.file, bytes_).expect(add_prefix_space=False, use_regex=not own)
+    if not own:
+        return GPT2_PATTERN
+    steps[0].expect(behavior="Isolated", invert=False)
+    pattern = steps[0].table("pattern")
+    literal = pattern.get("String")
+    found = pattern["Regex"] if literal is None else literal
+    if not isinstance(found, str) or not found:
+        raise steps[0].unlike("pattern", "a regular expression, or a text")
+    found = found if literal is None else regex.escape(found)
+    try:
+        regex.compile(found)
+    except regex.error as error:
+        raise ValueError(
+            f"{cut.file} has a pattern that is no regular expression ({error}): fetch it again."
+        ) from None
+    return found
 
 
 def _built(
-    vocabulary: dict[str, int],
-    merges: list[str] | list[list[str]],
-    special: dict[str, int],
+    file: Path,
+    vocabulary: Mapping[str, Any],
+    merges: object,
+    special: Mapping[Any, Any],
     pattern: str,
     ignore_merges: bool,
 ) -> BytePairs:
+    for token, number in (*vocabulary.items(), *special.items()):
+        if not isinstance(token, str) or type(number) is not int or number < 0:
+            raise ValueError(
+                f"{file} gives the token {token!r} the number {number!r}: it is a whole one, at "
+                "least 0."
+            )
+    if not isinstance(merges, list):
+        raise ValueError(
+            f"{file} has {type(merges).__name__} for merges, not a list: fetch it again."
+        )
     ids = {_bytes(token): n for token, n in vocabulary.items() if token not in special}
     pairs = [(_bytes(a), _bytes(b)) for a, b in map(_pair, merges)]
     return BytePairs(ids, pairs, special, pattern, ignore_merges)
 
 
-def _not_made(vocabulary: dict[str, int], merges: list[str]) -> dict[str, int]:
+def _not_made(vocabulary: Mapping[str, int], merges: list[str]) -> dict[str, int]:
     """What no merge makes stands for no text, such as GPT-2's <|endoftext|>."""
     made = {*BYTE_OF, *("".join(_pair(merge)) for merge in merges)}
     special = {token: number for token, number in vocabulary.items() if token not in made}
@@ -91,9 +127,10 @@ def _not_made(vocabulary: dict[str, int], merges: list[str]) -> dict[str, int]:
     return special
 
 
-def _pair(merge: str | list[str]) -> list[str]:
+def _pair(merge: object) -> list[str]:
     pair = merge.split(" ") if isinstance(merge, str) else merge
-    if len(pair) != 2:
+    is_list = isinstance(pair, list) and all(isinstance(token, str) for token in pair)
+    if not is_list or len(pair) != 2:
         raise ValueError(f"A merge is of two tokens, and one is {merge!r}: is the file cut short?")
     return pair
 
@@ -117,15 +154,3 @@ def _read(file: Path) -> str:
         ) from None
     except UnicodeDecodeError:
         raise ValueError(f"{file} is no UTF-8: fetch it again.") from None
-
-
-def _json(file: Path) -> dict[str, Any]:
-    try:
-        told = json.loads(_read(file))
-    except json.JSONDecodeError:
-        raise ValueError(
-            f"{file} is no whole JSON: perhaps cut short, so fetch it again."
-        ) from None
-    if not isinstance(told, dict):
-        raise ValueError(f"{file} holds {type(told).__name__}s, not a table: fetch it again.")
-    return told
