@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -13,6 +14,7 @@ from torch.nn.utils import parametrize
 from utils import ROOT
 from utils.data.text import BucketedBatches, Vocabulary, pad
 from utils.efficient import window_mask
+from utils.exercises.pretraining.int8_rows import int8_rows
 from utils.measure.experiments.results import load_script
 from utils.pretraining import MaskedLanguageModel, SharedEncoder
 from utils.pretraining.heads import FewerHeads, gated, head_importance
@@ -200,6 +202,25 @@ def test_the_smallest_numbers_do_not_divide_by_zero():
     assert found.whole.tolist() == [[0, 0]] and found.scale.isfinite().all()
 
 
+@pytest.mark.parametrize("size", [1.0, 1e-4, 1e-5])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("rounded", [round_weight, int8_rows])
+def test_in_half_precision_no_number_is_off_by_more_than_half_a_step(rounded, dtype, size):
+    generator = torch.Generator().manual_seed(0)
+    weight = (size * torch.randn(200, 300, generator=generator)).to(dtype)
+    whole, scale = rounded(weight)
+    exact = weight.double().numpy()  # in which each number of the halves is exact
+    step = np.abs(exact).max(axis=1, keepdims=True) / 127
+    assert np.abs(whole.double().numpy() - exact / step).max() <= 0.5001
+    np.testing.assert_allclose(scale.double().numpy(), step, rtol=1e-6)
+
+
+@pytest.mark.parametrize("rounded", [round_weight, int8_rows])
+def test_a_scale_that_is_cut_to_the_smallest_number_turns_no_sign(rounded):
+    whole, scale = rounded(torch.tensor([[2.1e-43, -2.1e-43]]))  # 150 times the smallest number
+    assert whole.tolist() == [[127, -127]] and scale.item() > 0
+
+
 def test_one_scale_for_all_loses_what_is_small():
     weight = torch.tensor([[1.0, -2.0], [254.0, 0.0]])
     found = round_weight(weight, by_row=False)
@@ -245,6 +266,16 @@ def test_a_rounded_model_computes_with_the_rounded_weights(bits, by_row):
     assert not any(weight.requires_grad for weight in rounded.parameters())
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_a_rounded_model_in_half_precision_says_what_it_said(dtype):
+    model = masked()
+    rounded = [with_rounded_weights(model.to(dtype)), with_rounded_weights(model.float()).to(dtype)]
+    expected = model(IDS, LENGTHS)
+    for each in rounded:
+        found = each(IDS, LENGTHS)
+        assert found.dtype == dtype and (found - expected).norm() < 0.05 * expected.norm()
+
+
 def test_its_bytes_are_one_for_each_number_of_a_matrix_and_a_scale_for_each_row():
     model = masked().float()
     matrices = [weight for weight in model.parameters() if weight.dim() == 2]
@@ -272,6 +303,17 @@ def test_products_of_whole_numbers_are_right_or_refused():
     torch.testing.assert_close(whole_product(x, rounded, bias), expected, rtol=1e-10, atol=1e-10)
     found = WholeLinear(weight, None)(x)
     torch.testing.assert_close(found, expected - bias, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_in_half_precision_products_are_as_near_as_in_single(dtype):
+    if not has_exact_products():
+        return
+    generator = torch.Generator().manual_seed(0)
+    x, weight = (torch.randn(n, 64, generator=generator).to(dtype) for n in (2000, 50))
+    found, exact = whole_product(x, round_weight(weight)), x.double() @ weight.double().T
+    assert found.dtype == dtype
+    assert ((found - exact).norm(dim=1) < 0.03 * exact.norm(dim=1)).all()
 
 
 WHETHER_EXACT = """
@@ -335,6 +377,13 @@ def test_an_encoder_with_whole_products_is_near_the_first():
     kinds = {type(module) for block in whole.blocks for module in block.modules()}
     assert WholeLinear in kinds and nn.Linear not in kinds
     assert type(model.encoder.blocks[0].self_attention) is MultiHeadAttention
+
+
+@needs_exact
+def test_an_encoder_with_whole_products_is_compiled_in_one_piece():
+    whole = with_whole_products(masked().encoder.float())
+    compiled = torch.compile(whole, backend="eager", fullgraph=True)
+    torch.testing.assert_close(compiled(IDS)[0], whole(IDS)[0])
 
 
 def test_whole_numbers_take_a_plain_layer():

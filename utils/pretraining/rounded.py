@@ -16,6 +16,7 @@ from utils.arguments import check_no_memory, check_plain, check_width, described
 from utils.self_attention import MultiHeadAttention
 from utils.self_attention.multi_head import split_heads
 from utils.transformer import Encoder
+from utils.transformer.layers import at_least_float32
 
 # Rounding -----------------------------------------------------------------------------------------
 
@@ -32,7 +33,8 @@ def round_weight(weight: Tensor, bits: int = 8, by_row: bool = True) -> Rounded:
 
     The scale is the largest number of a row, or of all, divided by m, so that 0 stays 0, and what
     is halfway between two goes to the even one (Dettmers et al., 2022, §2.1, "absmax"; by row, as
-    ibid., §3.1). A row of zeros has a scale of 1.
+    ibid., §3.1). A row of zeros has a scale of 1. The scale of a weight in half precision is in
+    float32.
     Shapes: the scale is (n, 1), or (1, 1) if not by row.
     Raises: ValueError if this is no matrix of finite numbers, or bits are not from 2 to 8.
     """
@@ -46,23 +48,25 @@ def round_weight(weight: Tensor, bits: int = 8, by_row: bool = True) -> Rounded:
 
 
 def _rounded(x: Tensor, most: int, over: int | tuple[int, int]) -> Rounded:
+    x = at_least_float32(x)  # else x / scale may reach 128, which int8 takes for -128
     scale = x.abs().amax(dim=over, keepdim=True) / most
     scale = torch.where(scale == 0, 1, scale)  # NaN stays
-    return Rounded((x / scale).round().to(torch.int8), scale)
+    return Rounded((x / scale).round().clamp(-most, most).to(torch.int8), scale)
 
 
 class Widened(nn.Module):
     """Keeps a weight in whole numbers: a parametrisation that makes scale · whole when asked."""
 
-    def __init__(self, bits: int, by_row: bool):
+    def __init__(self, weight: Tensor, bits: int, by_row: bool):
         super().__init__()
         self.how = bits, by_row
+        self.register_buffer("like", weight.new_empty(0), persistent=False)  # its type of numbers
 
     def right_inverse(self, weight: Tensor) -> Rounded:
         return round_weight(weight, *self.how)
 
     def forward(self, whole: Tensor, scale: Tensor) -> Tensor:
-        return scale * whole
+        return (scale * whole).to(self.like)
 
 
 def with_rounded_weights(model: nn.Module, bits: int = 8, by_row: bool = True) -> nn.Module:
@@ -75,7 +79,7 @@ def with_rounded_weights(model: nn.Module, bits: int = 8, by_row: bool = True) -
     for module in [*model.modules()]:
         for name, weight in [*module.named_parameters(recurse=False)]:
             if weight.dim() == 2:
-                parametrize.register_parametrization(module, name, Widened(bits, by_row))
+                parametrize.register_parametrization(module, name, Widened(weight, bits, by_row))
                 shared = kept.setdefault(id(weight), (weight, module.parametrizations[name]))[1]
                 module.parametrizations[name] = shared
     return model
@@ -87,19 +91,16 @@ def with_rounded_weights(model: nn.Module, bits: int = 8, by_row: bool = True) -
 def whole_product(x: Tensor, weight: Rounded, bias: Tensor | None = None) -> Tensor:
     """Return x Wᵀ + b from products of int8: each input is rounded as a row too (ibid., §3.1).
 
-    Shapes: x (B, ..., d_in) to (B, ..., n).
+    Shapes: x (B, ..., d_in) to (B, ..., n), in x's type of numbers.
     Raises: ValueError for inputs of another width, or where the processor's sums run over.
     """
     check_width(x, weight.whole.shape[1])
-    if not has_exact_products():
-        raise ValueError(
-            "Here PyTorch adds products of int8 in 16 bits, where sums run over: widen the weights "
-            "instead."
-        )
+    if not torch.compiler.is_compiling():  # then it was asked when the layer was made
+        _check_exact()
     rows = _rounded(x.flatten(0, -2), 127, 1)
     sums = torch._int_mm(rows.whole, weight.whole.T)  # in int32
     y = rows.scale * weight.scale.T * sums
-    return (y if bias is None else y + bias).unflatten(0, x.shape[:-1])
+    return (y if bias is None else y + bias).unflatten(0, x.shape[:-1]).to(x.dtype)
 
 
 @cache
@@ -113,11 +114,23 @@ def has_exact_products() -> bool:
     return bool((torch._int_mm(largest, largest) == 64 * 127**2).all())
 
 
+def _check_exact() -> None:
+    if not has_exact_products():
+        raise ValueError(
+            "Here PyTorch adds products of int8 in 16 bits, where sums run over: widen the weights "
+            "instead."
+        )
+
+
 class WholeLinear(nn.Module):
-    """A linear layer that multiplies whole numbers, by `whole_product`."""
+    """A linear layer that multiplies whole numbers, by `whole_product`.
+
+    Raises: ValueError as `round_weight` does, or where the processor's sums run over.
+    """
 
     def __init__(self, weight: Tensor, bias: Tensor | None):
         super().__init__()
+        _check_exact()
         for name, numbers in round_weight(weight.detach())._asdict().items():
             self.register_buffer(name, numbers)
         self.register_buffer("bias", None if bias is None else bias.detach())

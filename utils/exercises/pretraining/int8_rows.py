@@ -13,10 +13,13 @@ def int8_rows(W: Tensor) -> tuple[Tensor, Tensor]:
     """Return whole numbers q from -127 to 127, as int8, and a scale s for each row: W ≈ s · q.
 
     The scale is the least with which a row's largest number fits; q is rounded to the nearest, and
-    halfway to the even one, as torch.round does. A row of zeros has a scale of 1.
+    halfway to the even one, as torch.round does. A row of zeros has a scale of 1. Half precision is
+    too coarse for a scale: then it is in float32.
     Shapes: W (n, d) to q (n, d) and s (n, 1).
     """
-    return rounded(W, least_scale(W))
+    W = W.to(torch.promote_types(W.dtype, torch.float32))
+    scale = least_scale(W)
+    return (W / scale).round().clamp(-127, 127).to(torch.int8), scale
 
 
 def least_scale(W: Tensor, most: float = 127.0) -> Tensor:
