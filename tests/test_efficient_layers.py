@@ -23,13 +23,16 @@ from utils.efficient import (
     window_attention,
     window_mask,
 )
-from utils.self_attention import MultiHeadAttention
+from utils.positions import Alibi
+from utils.pretraining.relative import RelativeBias
+from utils.self_attention import BiasedAttention, MultiHeadAttention
 from utils.seq2seq import greedy_decode
 from utils.transformer import (
     DecoderOnly,
     Encoder,
     EncoderBlock,
     EncoderOnly,
+    Parts,
     Tagger,
     Transformer,
     TransformerConfig,
@@ -276,6 +279,18 @@ def test_padding_reaches_the_form():
 def test_a_tagger_names_ids_it_can_not_read(ids):
     with pytest.raises(ValueError, match=r"Expected ids \(B, T\) or \(B, T, n\)"):
         Tagger(config(), 5)(ids)
+
+
+@pytest.mark.parametrize("bias", [RelativeBias, Alibi])
+def test_a_bias_on_the_scores_is_not_dropped_in_silence(bias):
+    parts = Parts(attention=partial(MultiHeadAttention, attend=BiasedAttention(bias(4))))
+    config = TransformerConfig(11, d_model=16, n_heads=4, d_ff=24, n_layers=2, dropout=0.0)
+    model = EncoderOnly(config, 3, parts).eval()
+    ids = torch.randint(11, (2, 6), generator=torch.Generator().manual_seed(0))
+    before, n_weights = model(ids), len(model.state_dict())
+    with pytest.raises(ValueError, match="place of a BiasedAttention"):
+        use_form(model, exact)
+    assert torch.equal(model(ids), before) and len(model.state_dict()) == n_weights
 
 
 def test_a_model_without_blocks_is_named():

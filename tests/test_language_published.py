@@ -462,7 +462,7 @@ REFUSED_LLAMA = REFUSED | {
     "epsilon": (with_config(rms_norm_eps=True), "rms_norm_eps = True: it is a number above 0"),
     "scaling": (
         with_config(rope_parameters={"rope_type": "yarn", "factor": 2.0}),
-        "config.json has rope_type = 'yarn', and the book reads 'default', 'linear', 'llama3' there",
+        "config.json has rope_type = 'yarn', and the book reads 'default', 'linear', 'llama3'",
     ),
     "scaling told twice": (
         with_config(rope_scaling={"rope_type": "linear", "factor": 2.0}),

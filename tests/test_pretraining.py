@@ -13,7 +13,8 @@ from published import offline
 from torch import nn
 from torch.nn import functional as F
 
-from utils.language import GatedFeedForward, UnscaledEmbedding
+from utils.language import GatedFeedForward, QKNormAttention, UnscaledEmbedding
+from utils.language.shift import ShiftedAttention
 from utils.pretraining import (
     PUBLISHED,
     DampedOutput,
@@ -30,8 +31,11 @@ from utils.pretraining import (
     published_sizes,
     relative_buckets,
 )
-from utils.self_attention import BiasedAttention
-from utils.seq2seq import BOS, beam_search, greedy_decode, shift
+from utils.pretraining.heads import FewerHeads
+from utils.pretraining.low_rank import add_low_rank
+from utils.pretraining.rounded import WholeAttention, has_exact_products, with_whole_products
+from utils.self_attention import BiasedAttention, MultiHeadAttention
+from utils.seq2seq import BOS, beam_search, forced_weights, greedy_decode
 from utils.transformer import Encoder, EncoderOnly, Parts, TransformerConfig
 
 EXACT = {"rtol": 0.0, "atol": 1e-12}
@@ -381,9 +385,60 @@ def test_its_scores_begin_with_a_variance_of_1():
     assert layer(torch.randn(2, 3, 512))[0].std() < 2
 
 
-def test_the_librarys_layer_is_refused():
-    with pytest.raises(ValueError, match="divides its scores by √d_k: load it into MultiHeadAtten"):
-        UnscaledAttention(D, H, d_k=D // H).load_library(nn.MultiheadAttention(D, H, bias=False))
+# The library's layers -----------------------------------------------------------------------------
+
+
+def encoder_of(attention) -> Encoder:
+    return Encoder(encoder_config(norm="pre"), Parts(attention=attention))
+
+
+def tuned() -> Encoder:
+    encoder = encoder_of(MultiHeadAttention)
+    add_low_rank(encoder, 2)
+    return encoder
+
+
+OTHERS = {
+    "queries and keys are normalised": lambda: encoder_of(QKNormAttention),
+    "tokens are shifted": lambda: encoder_of(ShiftedAttention),
+    "weights are changed by a low rank": tuned,
+    "weights are whole numbers": lambda: with_whole_products(encoder_of(MultiHeadAttention)),
+    "one block is shared": lambda: SharedEncoder(encoder_config(norm="pre")),
+    "one block is shared, with signals": lambda: UniversalEncoder(encoder_config(norm="pre")),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_computes_something_else_takes_no_weights_of_the_librarys(name):
+    if name == "weights are whole numbers" and not has_exact_products():
+        pytest.skip("sums of int8 run over here")
+    ours = OTHERS[name]()
+    block = nn.TransformerEncoderLayer(D, H, F_, batch_first=True, norm_first=True)
+    library = nn.TransformerEncoder(block, 2, nn.LayerNorm(D), enable_nested_tensor=False)
+    before = deepcopy(ours.state_dict())
+    with pytest.raises(ValueError, match="compute|share|another"):
+        ours.load_library(library)
+    assert all(torch.equal(weight, before[name]) for name, weight in ours.state_dict().items())
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        lambda: QKNormAttention(D, H),
+        lambda: ShiftedAttention(D, H),
+        lambda: UnscaledAttention(D, H, d_k=D // H),
+        lambda: FewerHeads(MultiHeadAttention(D, H), [0, 1, 2, 3]),
+        pytest.param(
+            lambda: WholeAttention(MultiHeadAttention(D, H)),
+            marks=pytest.mark.skipif(not has_exact_products(), reason="sums of int8 run over here"),
+        ),
+    ],
+    ids=["norms", "shifted", "not scaled", "fewer heads", "whole numbers"],
+)
+def test_attention_of_another_kind_takes_no_weights_of_the_librarys(layer):
+    ours = layer()
+    with pytest.raises(ValueError, match=f"A {type(ours).__name__} computes something else"):
+        ours.load_library(nn.MultiheadAttention(D, H))
 
 
 @pytest.mark.parametrize("how", [{"n_heads": 0}, {"d_k": 0}, {"d_k": 2.5}])
@@ -411,19 +466,24 @@ def test_writing_step_by_step_equals_all_at_once(how):
     assert len(model.decoder.blocks) == how.get("n_decoder_layers", 2)
 
 
-def test_day_4s_searches_write_with_it():
-    """Of a model that begins with BOS, as this book's do."""
-    model = text_to_text(start=BOS)
+@pytest.mark.parametrize("how", [{}, {"start": BOS}, {"start": 3, "end": 1}], ids=str)
+def test_day_4s_searches_write_with_it(how):
+    """From the model's own start: 0 unless it is told."""
+    model = text_to_text(**how)
     lengths = torch.tensor([7, 1, 4])
-    assert torch.equal(model.shift(IDS), shift(IDS))
-    greedy = greedy_decode(model, SOURCE, lengths, 6)
+    start = how.get("start", 0)
+    greedy, looked = greedy_decode(model, SOURCE, lengths, 6, need_weights=True)
     best, _ = beam_search(model, SOURCE, lengths, 1, 6)
     assert torch.equal(greedy, best)
+    target_in = torch.cat([torch.full((B, 1), start), greedy[:, :-1]], dim=1)
     with torch.no_grad():
-        logits = model(SOURCE, lengths, shift(greedy))
-    logits[..., :2] = -torch.inf  # PAD and BOS are never written
+        logits = model(SOURCE, lengths, target_in)
+    assert (logits.argmax(-1) == start).any()
+    logits[..., [0, start]] = -torch.inf  # padding and what comes before are never written
     written = greedy != 0
     assert torch.equal(logits.argmax(-1)[written], greedy[written])
+    forced = forced_weights(model, SOURCE, lengths, greedy)
+    torch.testing.assert_close(looked[written], forced[written], **EXACT)
 
 
 def test_heads_need_not_divide_its_width():
@@ -471,6 +531,9 @@ def test_every_weight_learns():
         ({"target_vocab_size": 9}, "T5 has target_vocab_size=None, got 9"),
         ({"start": V}, "The start is a symbol from 0 to 10, got 11"),
         ({"start": -1}, "The start is a symbol from 0 to 10, got -1"),
+        ({"end": V}, "The end is a symbol from 0 to 10, got 11"),
+        ({"end": [1]}, "The end is a symbol from 0 to 10, got .1."),
+        ({"end": True}, "The end is a symbol from 0 to 10, got True"),
         ({"n_heads": 0}, "n_heads is a whole number of at least 1, got 0"),
         ({"d_k": 0}, "d_k is a whole number of at least 1, got 0"),
         ({"n_decoder_layers": 0}, "n_decoder_layers is a whole number of at least 1, got 0"),

@@ -43,6 +43,7 @@ from utils.pretraining import (
 )
 from utils.pretraining.published import BERT, built
 from utils.self_attention import BiasedAttention
+from utils.seq2seq import beam_search, greedy_decode
 
 V, CONTEXT, T = 31, 20, 11
 BERT_SIZES = {"hidden_size": 24, "num_attention_heads": 4, "intermediate_size": 40} | {
@@ -269,6 +270,22 @@ def test_t5_writes_what_the_reference_writes(t5, wide_norms):
         chosen = ours(IDS, LENGTHS, written[:, :-1]).argmax(dim=-1)
     assert torch.equal(chosen, written[:, 1:])
     assert torch.equal(ours.shift(written[:, 1:]), written[:, :-1])
+
+
+@pytest.mark.parametrize("name", ["T5", "T5 1.1", "T5, SiLU, another start"])
+def test_day_4s_searches_write_what_the_reference_writes(name, t5, wide_norms):
+    """With the start and the end that its config names, and no padding in between."""
+    theirs, folder, ours = t5(name)
+    start = theirs.config.decoder_start_token_id
+    how = {"attention_mask": REAL.long(), "max_new_tokens": 9, "suppress_tokens": [0, start]}
+    assert ours.eos == theirs.config.eos_token_id == 1
+    end = theirs.generate(IDS, **how, do_sample=False, eos_token_id=None)[0, 3].item()
+    with_config(eos_token_id=end)(folder)
+    ours = load_t5(folder, torch.float64)
+    written = theirs.generate(IDS, **how, do_sample=False, eos_token_id=end)[:, 1:]
+    assert written[0].tolist().count(end) == 1
+    assert torch.equal(greedy_decode(ours, IDS, LENGTHS, 9), written)
+    assert torch.equal(beam_search(ours, IDS, LENGTHS, 1, 9)[0], written)
 
 
 # What is shared -----------------------------------------------------------------------------------
@@ -765,7 +782,7 @@ REFUSED_T5 = REFUSED | {
     "a decoder alone": (with_config(is_encoder_decoder=False), "is_encoder_decoder = False, and"),
     "feed-forward": (
         with_config(feed_forward_proj="gated-tanh"),
-        "feed_forward_proj = 'gated-tanh', and the book reads 'relu', 'gated-gelu', 'gated-silu' th",
+        "feed_forward_proj = 'gated-tanh', and the book reads 'relu', 'gated-gelu', 'gated-silu'",
     ),
     "two of them": (with_config(feed_forward_proj=["relu"]), r"feed_forward_proj = \['relu"),
     "no start": (without_config("decoder_start_token_id"), "lacks 'decoder_start_token_id'"),

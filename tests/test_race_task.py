@@ -17,6 +17,7 @@ from utils.tasks.race import BASELINE, CHANGES, MOST, TUNED, WINNER, alone, buil
 from utils.training.loop import fit
 from utils.training.optimisers import MuonAndAdamW, decayed, hidden_matrices
 from utils.training.recipes import tag_loss
+from utils.transformer import DecoderOnly, Parts, TransformerConfig
 
 V = 69  # of the plays
 TINY = replace(WINNER, d_model=16, d_ff=12, length=12, steps=40)
@@ -54,6 +55,14 @@ def test_shifted_tokens_are_refused_behind_a_cache():
     torch.testing.assert_close(first, whole)
     with pytest.raises(ValueError, match="give the model the whole text"):
         layer(x[:, :1], is_causal=True, cache=cache)
+
+
+def test_shifted_tokens_are_refused_behind_padding():
+    config = TransformerConfig(11, d_model=8, n_heads=2, d_ff=12, n_layers=1, norm="pre")
+    model = DecoderOnly(config, Parts(attention=ShiftedAttention)).eval()
+    assert model(torch.ones(2, 4, dtype=torch.int64))[0].shape == (2, 4, 11)
+    with pytest.raises(ValueError, match="read padding in front"):
+        model(torch.ones(2, 4, dtype=torch.int64), lengths=torch.tensor([4, 2]))
 
 
 def test_shifted_attention_is_attention_on_shifted_tokens():

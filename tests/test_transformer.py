@@ -532,11 +532,15 @@ class NormOfTheSublayer(Residual):
 
 
 class NextMask(CrossAttention):
+    library = CrossAttention.library  # as it claims
+
     def read(self, x, memory, need_weights=False):
         return super().read(x, memory._replace(mask=memory.mask.roll(1, 0)), need_weights)
 
 
 class MaskForgotten(CrossAttention):
+    library = CrossAttention.library
+
     def read(self, x, memory, need_weights=False):
         return super().read(x, memory._replace(mask=None), need_weights)
 

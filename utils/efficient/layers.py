@@ -6,6 +6,7 @@ from collections.abc import Callable
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from utils.self_attention import dot_product_attention
 from utils.transformer import DecoderBlock, DecoderOnly, EncoderBlock
 
 
@@ -48,7 +49,8 @@ def use_form(model: nn.Module, make: Callable[[int], Callable[..., Tensor]]) -> 
     """Let all of a model's blocks attend to their sequence in another form; their weights stay.
 
     make: given a block's number, from 0, returns its form.
-    Raises: ValueError if there is no block, or a form can't do what a block asks of it.
+    Raises: ValueError if there is no block, a block adds something to its scores, as a bias for
+        each distance, or a form can't do what a block asks of it.
     """
     blocks = [module for module in model.modules() if isinstance(module, EncoderBlock)]
     forms = [FormAttention(make(number)) for number in range(len(blocks))]
@@ -61,6 +63,12 @@ def _check(model: nn.Module, blocks: list[EncoderBlock], forms: list[FormAttenti
     if not blocks:
         raise ValueError("The model has no EncoderBlock, so there is nothing to exchange.")
     for block, form in zip(blocks, forms, strict=True):
+        attend = block.self_attention.attend
+        if attend is not dot_product_attention and not isinstance(attend, FormAttention):
+            raise ValueError(
+                f"A form would take the place of a {type(attend).__name__} and drop what that adds "
+                "to the scores: build the model without it."
+            )
         around = [part for part in model.modules() if block in part.modules()]
         is_causal = any(
             isinstance(part, DecoderBlock | DecoderOnly) or getattr(part, "is_causal", False)

@@ -96,13 +96,6 @@ class QKNormAttention(MultiHeadAttention):
         q, k, v = super().project(x, memory)
         return self.norm_q(q), self.norm_k(k), v
 
-    def load_library(self, library: nn.MultiheadAttention) -> None:
-        """Refuse the library's layer, which normalises neither queries nor keys."""
-        raise ValueError(
-            "The library's layer normalises neither queries nor keys: load it into "
-            "MultiHeadAttention."
-        )
-
 
 class UnscaledEmbedding(Embedding):
     """An embedding that nothing is multiplied with: its rows begin small (Radford et al., 2018).

@@ -33,7 +33,8 @@ def _later(x: Tensor, steps: int) -> Tensor:
 class ShiftedAttention(MultiHeadAttention):
     """Multi-head self-attention whose queries, keys and values read shifted tokens.
 
-    Raises: ValueError if a cache holds something: the two tokens before are not in it.
+    Raises: ValueError if a cache holds something, since the two tokens before are not in it; or for
+        a mask, since those before the first that is real may be padding.
     """
 
     def __init__(self, d_model: int, n_heads: int, **how: object):
@@ -41,11 +42,22 @@ class ShiftedAttention(MultiHeadAttention):
         self.shift = TokenShift()
 
     def forward(
-        self, x: Tensor, *memory: object, cache: Cache | None = None, **how: object
+        self,
+        x: Tensor,
+        memory: None = None,
+        mask: None = None,
+        *,
+        cache: Cache | None = None,
+        **how: object,
     ) -> tuple[Tensor, Tensor | None]:
         if cache is not None and cache.length:
             raise ValueError(
                 "Shifted tokens can't go on from a cache, which has keys and values, but not the "
                 "tokens before: give the model the whole text."
             )
-        return super().forward(self.shift(x), *memory, cache=cache, **how)
+        if mask is not None:
+            raise ValueError(
+                "Shifted tokens would read padding in front of a text: give the model texts of one "
+                "length, without a mask."
+            )
+        return super().forward(self.shift(x), memory, cache=cache, **how)

@@ -19,6 +19,7 @@ from utils.language.folders import (
 )
 from utils.pretraining.published import attention_places
 from utils.pretraining.text_to_text import PLAIN, TextToText, TextToTextConfig
+from utils.seq2seq import PAD
 from utils.transformer import DecoderBlock, EncoderBlock
 
 FEED_FORWARDS = {  # published name: ours, and the activation
@@ -61,7 +62,7 @@ def load_t5(folder: Path | str, dtype: torch.dtype = torch.float32) -> TextToTex
 
 def _built(told: PublishedConfig, tied: bool) -> TextToText:
     """Return the model that a config tells of, with weights as they begin."""
-    told.expect(is_encoder_decoder=True)
+    told.expect(is_encoder_decoder=True, pad_token_id=PAD)
     told.setdefault("feed_forward_proj", "relu")
     feed_forward, activation = told.choice("feed_forward_proj", FEED_FORWARDS)
     config = TextToTextConfig(
@@ -78,6 +79,7 @@ def _built(told: PublishedConfig, tied: bool) -> TextToText:
         max_distance=told.size_or("relative_attention_max_distance", 128),
         damped=told.flag("scale_decoder_outputs", told.flag("tie_word_embeddings", True)),
         start=told["decoder_start_token_id"],
+        end=told.get("eos_token_id", 1),
         dropout=0.0,
     )
     norm = partial(RMSNorm, eps=told.number("layer_norm_epsilon"))

@@ -103,12 +103,6 @@ class UnscaledAttention(CrossAttention):
         both = F.linear(memory, self.W_in[self.rows[0] :]).chunk(2, dim=-1)
         return tuple(split_heads(y, self.n_heads) for y in both)
 
-    def load_library(self, library: nn.MultiheadAttention) -> None:
-        """Refuse the library's layer, which divides its scores by √d_k."""
-        raise ValueError(
-            "The library's layer divides its scores by √d_k: load it into MultiHeadAttention."
-        )
-
 
 def check_buckets(n_buckets: int, max_distance: int, is_causal: bool) -> None:
     """Raise a ValueError if these buckets can't hold the distances up to the largest."""

@@ -6,7 +6,6 @@ Shapes: source (B, S), padded behind its ends, lengths (B,); target (B, T). Insi
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from numbers import Integral
 
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -17,7 +16,7 @@ from utils.positions import Rotary
 from utils.pretraining.relative import RelativeBias, UnscaledAttention
 from utils.recurrent import Embedding
 from utils.self_attention import BiasedAttention
-from utils.seq2seq import PAD
+from utils.seq2seq import EOS, PAD, shift
 from utils.transformer import (
     CrossAttention,
     Decoder,
@@ -42,7 +41,7 @@ class TextToTextConfig(TransformerConfig):
     tied: the output shares the embedding's weights. Encoder and decoder always share theirs.
     damped: features are divided by √d_model before the output: the embedding's rows, which it may
         share, begin with a deviation of 1.
-    start: what stands before the target: the decoder begins with it.
+    start: what stands before the target: the decoder begins with it. end: what ends a target.
     Raises: ValueError as `TransformerConfig` does, or for norms, heads of keys, a second vocabulary
         or positions of another kind.
     """
@@ -55,6 +54,7 @@ class TextToTextConfig(TransformerConfig):
     max_distance: int = 128
     damped: bool = True
     start: int = PAD
+    end: int = EOS
 
     def __post_init__(self):
         own = {field.name: getattr(self, field.name) for field in fields(TransformerConfig)}
@@ -69,10 +69,12 @@ class TextToTextConfig(TransformerConfig):
                 raise ValueError(
                     f"T5 has {name}={value!r}, got {getattr(self, name)!r}: leave {name} out."
                 )
-        if not isinstance(self.start, Integral) or not 0 <= self.start < self.vocab_size:
-            raise ValueError(
-                f"The start is a symbol from 0 to {self.vocab_size - 1}, got {self.start!r}."
-            )
+        for name in ("start", "end"):
+            symbol = getattr(self, name)
+            if type(symbol) is not int or not 0 <= symbol < self.vocab_size:
+                raise ValueError(
+                    f"The {name} is a symbol from 0 to {self.vocab_size - 1}, got {symbol!r}."
+                )
 
     def attention(
         self, kind: Callable[..., nn.Module], rotary: Callable[[int], nn.Module] = Rotary
@@ -114,6 +116,7 @@ class TextToText(Transformer):
     ):
         super(Transformer, self).__init__()  # the two halves have other parts
         c, self.config = config, config
+        self.bos, self.eos = c.start, c.end
 
         def parts(is_causal: bool) -> Parts:
             bias = RelativeBias(c.n_heads, c.n_buckets, c.max_distance, is_causal)
@@ -129,4 +132,4 @@ class TextToText(Transformer):
 
     def shift(self, target: Tensor) -> Tensor:
         """Return what the decoder reads (B, T): the start, then the target without its last."""
-        return F.pad(target[:, :-1], (1, 0), value=self.config.start)
+        return shift(target, self.bos)

@@ -67,6 +67,8 @@ class MultiHeadAttention(nn.Module):
     `dot_product_attention` does.
     """
 
+    library = nn.MultiheadAttention  # a class that computes the same as that says so itself
+
     def __init__(
         self,
         d_model: int,
@@ -144,8 +146,13 @@ class MultiHeadAttention(nn.Module):
 
         Raises: ValueError if it is of another kind or size, or has what this layer has not: keys
         and values of other widths, add_bias_kv, add_zero_attn; or if this layer has what that has
-        not: shared keys, rotary positions, another way to attend.
+        not: shared keys, rotary positions, another way to attend, or all that is another class's.
         """
+        if "library" not in vars(type(self)):
+            raise ValueError(
+                f"A {type(self).__name__} computes something else than the library's layer: load "
+                "that into MultiHeadAttention."
+            )
         D, h, bias = self.d_model, self.n_heads, self.b_in is not None
         twin = nn.MultiheadAttention(D, h, bias=bias, device="meta")
         wanted, found = (

@@ -1,5 +1,6 @@
 """Day 4: writing a target that is not known: greedy decoding and beam search.
 
+What BOS and EOS are, the model says: `model.bos` and `model.eos`.
 Shapes: source (B, S) holds ids, lengths (B,) count them. W is the beam's width.
 """
 
@@ -12,7 +13,7 @@ from torch import Tensor
 from utils.arguments import check_logits
 from utils.attention import Memory
 from utils.recurrent import State, each
-from utils.seq2seq.models import BOS, EOS, PAD, Seq2Seq, shift
+from utils.seq2seq.models import PAD, Seq2Seq, shift
 
 
 @contextmanager
@@ -33,7 +34,7 @@ def _next_log_probabilities(
     """Take one step for tokens (B,); what no target contains (PAD, BOS) can't be chosen."""
     logits, state, weights = model.decoder(token[:, None], state, memory, need_weights)
     log_p = logits[:, 0].log_softmax(dim=-1)  # (B, V)
-    log_p[:, [PAD, BOS]] = -torch.inf
+    log_p[:, [PAD, model.bos]] = -torch.inf
     check_logits(log_p)
     return log_p, state, weights
 
@@ -49,7 +50,7 @@ def greedy_decode(
     check_search(source, max_len)
     with _inference(model):
         state, memory = model.encode(source, lengths)
-        token = source.new_full((len(source),), BOS)
+        token = source.new_full((len(source),), model.bos)
         ended = torch.zeros_like(token, dtype=torch.bool)
         ids, alignment = [], []
         while len(ids) < max_len and not ended.all():
@@ -60,7 +61,7 @@ def greedy_decode(
             ids.append(token)
             if need_weights:
                 alignment.append(weights.masked_fill(ended[:, None, None], 0))
-            ended = ended | (token == EOS)
+            ended = ended | (token == model.eos)
         ids = torch.stack(ids, dim=1)
         return (ids, torch.cat(alignment, dim=1)) if need_weights else ids
 
@@ -68,7 +69,8 @@ def greedy_decode(
 def forced_weights(model: Seq2Seq, source: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
     """Return the weights (B, T, S) with which a model writes a target (B, T) that is given."""
     with _inference(model):
-        logits, weights = model(source, lengths, shift(target), need_weights=True)
+        target_in = shift(target, model.bos)
+        logits, weights = model(source, lengths, target_in, need_weights=True)
     check_logits(logits)
     return weights
 
@@ -110,7 +112,7 @@ def beam_search(
         first = first * width
 
         ids = source.new_full((B, width, 0), PAD)
-        token = source.new_full((B, width), BOS)
+        token = source.new_full((B, width), model.bos)
         alive = source.new_full((B, width), -torch.inf, dtype=dtype)  # log p of the beginnings
         alive[:, 0] = 0
         best_ids = source.new_full((B, max_len), PAD)
@@ -124,12 +126,12 @@ def beam_search(
             state = _choose(state, (first + parent).flatten())
             ids = torch.cat([ids.gather(1, parent[..., None].expand_as(ids)), token[..., None]], 2)
 
-            ended = alive.masked_fill(token != EOS, -torch.inf) / t**length_penalty
+            ended = alive.masked_fill(token != model.eos, -torch.inf) / t**length_penalty
             score, beam = ended.max(dim=1)
             better = score > best
             best = torch.where(better, score, best)
             best_ids[better, :t] = ids[better, beam[better]]
-            alive = alive.masked_fill(token == EOS, -torch.inf)
+            alive = alive.masked_fill(token == model.eos, -torch.inf)
             # log p only falls, so no beginning can reach more than it would at max_len
             if (alive.amax(dim=1) / max_len**length_penalty <= best).all():
                 break

@@ -194,6 +194,8 @@ class Seq2Seq(nn.Module):
     Raises: ValueError if a source or the target is empty, or the lengths do not fit.
     """
 
+    bos, eos = BOS, EOS  # what stands before a target, and at its end
+
     def __init__(self, config: Seq2SeqConfig):
         super().__init__()
         self.encoder = Encoder(config)
@@ -222,9 +224,9 @@ class Seq2Seq(nn.Module):
 # Training -----------------------------------------------------------------------------------------
 
 
-def shift(target: Tensor) -> Tensor:
+def shift(target: Tensor, bos: int = BOS) -> Tensor:
     """Return the decoder's input (B, T): BOS, then the target without its last symbol."""
-    return F.pad(target[:, :-1], (1, 0), value=BOS)
+    return F.pad(target[:, :-1], (1, 0), value=bos)
 
 
 def sequence_loss(logits: Tensor, target: Tensor) -> Tensor:

@@ -67,6 +67,11 @@ class EncoderBlock(nn.Module):
     def check_library(self, library: nn.Module) -> None:
         """Raise a ValueError if the library's layer computes something else."""
         c = self.config
+        if "library" not in vars(type(self)):
+            raise ValueError(
+                f"A {type(self).__name__} computes something else than the library's blocks: load "
+                f"those into {EncoderBlock.__name__} or {DecoderBlock.__name__}."
+            )
         with torch.device("meta"):
             twin = self.library(
                 c.d_model,

@@ -188,6 +188,8 @@ class CrossAttention(MultiHeadAttention):
     Raises: ValueError if the memory is empty or has another width, or sizes disagree.
     """
 
+    library = nn.MultiheadAttention
+
     def remember(self, memory: Tensor, mask: Tensor | None = None) -> Memory:
         """Prepare a source. Shapes: mask broadcastable to (B, h, T, S)."""
         check_sequences(memory, self.d_model, None)

@@ -13,6 +13,7 @@ from utils.arguments import check_sequences, check_sizes, check_target
 from utils.attention import Memory, blanked, padding_mask
 from utils.recurrent import State
 from utils.self_attention import Cache
+from utils.seq2seq import BOS, EOS
 from utils.transformer.config import PAPERS, Parts, TransformerConfig
 from utils.transformer.stacks import (
     Decoder,
@@ -44,6 +45,8 @@ class Transformer(nn.Module):
     Raises: ValueError if a source or the target is empty, the lengths do not fit, or a sequence
     goes beyond learned positions.
     """
+
+    bos, eos = BOS, EOS
 
     def __init__(self, config: TransformerConfig, parts: Parts = PAPERS):
         super().__init__()

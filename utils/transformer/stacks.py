@@ -142,7 +142,8 @@ class Encoder(nn.Module):
     def load_library(self, library: nn.TransformerEncoder) -> None:
         """Take the weights of the library's blocks and last norm; the embedding stays as it is.
 
-        Raises: ValueError as the blocks do, or if there are more or fewer of them, or of norms.
+        Raises: ValueError as the blocks do, or if there are more or fewer of them, or of norms, or
+        if they share their weights.
         """
         _load_stack(self, library)
 
@@ -234,6 +235,12 @@ def output_layer(
 
 
 def _load_stack(stack: nn.Module, library: nn.Module) -> None:
+    apart = {block for block in stack.blocks if isinstance(block, EncoderBlock)}
+    if len(apart) < len(stack.blocks):
+        raise ValueError(
+            "The library's blocks each have weights of their own, and here blocks share theirs: "
+            "load them into an Encoder."
+        )
     layers, norm = getattr(library, "layers", ()), getattr(library, "norm", None)
     ours = len(stack.blocks), type(stack.norm) is not nn.Identity
     theirs = len(layers), norm is not None
