@@ -13,11 +13,11 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from utils.data.published import PublishedConfig
 from utils.measure.costs import one_thread
 from utils.pretraining import MASK, PUBLISHED, MaskedLanguageModel, student_of
 from utils.pretraining.published import built
 from utils.tasks.pretraining import new_model
+from utils.tokens.tables import PublishedConfig
 
 SETTINGS = {  # models, sentences at once, words of each
     "ours, one sentence": ("ours", 1, 16),

@@ -31,7 +31,6 @@ from safetensors.torch import save_file
 from torch import nn
 from torch.nn import functional as F
 
-from utils.data.published import PublishedConfig
 from utils.pretraining import (
     MaskedLanguageModel,
     RelativeBias,
@@ -44,6 +43,7 @@ from utils.pretraining import (
 from utils.pretraining.published import BERT, built
 from utils.self_attention import BiasedAttention
 from utils.seq2seq import beam_search, greedy_decode
+from utils.tokens.tables import PublishedConfig
 
 V, CONTEXT, T = 31, 20, 11
 BERT_SIZES = {"hidden_size": 24, "num_attention_heads": 4, "intermediate_size": 40} | {

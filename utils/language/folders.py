@@ -12,7 +12,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
-from utils.data.published import PublishedConfig, check_folder, read_json
+from utils.tokens.tables import PublishedConfig, check_folder, read_json
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 ACTIVATION = {  # published name: ours

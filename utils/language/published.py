@@ -11,7 +11,6 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from utils.data.published import PublishedConfig
 from utils.language.folders import (
     ACTIVATION,
     DEEPEST,
@@ -27,6 +26,7 @@ from utils.language.folders import (
 from utils.language.layers import GatedFeedForward, RMSNorm, UnscaledEmbedding
 from utils.language.rotary import RotaryHalves, stretch_evenly, stretch_slow
 from utils.self_attention import MultiHeadAttention
+from utils.tokens.tables import PublishedConfig
 from utils.transformer import DecoderOnly, Parts, TransformerConfig
 
 STRETCHES = {  # published name: what stretches the waves, and its arguments by their keys

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
-from utils.data.published import read_json
+from utils.tokens.tables import read_json
 
 BERTS = "[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"
 KINDS = {  # of model: how its text is cut, and what its vocabulary has to have

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from utils.data.published import PublishedConfig
 from utils.language.folders import (
     ACTIVATION,
     DEEPEST,
@@ -25,6 +24,7 @@ from utils.language.folders import (
 )
 from utils.pretraining.encoders import MaskedLanguageModel, PairEmbedding, SharedEncoder
 from utils.self_attention import MultiHeadAttention
+from utils.tokens.tables import PublishedConfig
 from utils.transformer import Encoder, EncoderBlock, Parts, TransformerConfig
 
 EPS = 1e-12  # where a config doesn't say it

@@ -6,7 +6,6 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from utils.data.published import PublishedConfig
 from utils.language import GatedFeedForward, RMSNorm
 from utils.language.folders import (
     DEEPEST,
@@ -20,6 +19,7 @@ from utils.language.folders import (
 from utils.pretraining.published import attention_places
 from utils.pretraining.text_to_text import PLAIN, TextToText, TextToTextConfig
 from utils.seq2seq import PAD
+from utils.tokens.tables import PublishedConfig
 from utils.transformer import DecoderBlock, EncoderBlock
 
 FEED_FORWARDS = {  # published name: ours, and the activation

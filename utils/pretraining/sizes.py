@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from utils.arguments import check_choice
-from utils.data.published import PublishedConfig
 from utils.pretraining.published import ALBERT, BERT, DISTILBERT, Layout, built
+from utils.tokens.tables import PublishedConfig
 
 
 class Sizes(NamedTuple):

@@ -1,5 +1,5 @@
 """Day 8: tokens, the symbols that a model reads, in order: `splitting`, `merges`, `indexed`,
-`byte_pairs`, `published`."""
+`byte_pairs`, `tables`, `published`."""
 
 from utils.tokens.byte_pairs import BytePairs
 from utils.tokens.indexed import learn_merges_indexed

@@ -10,9 +10,9 @@ from typing import Any
 
 import regex
 
-from utils.data.published import PublishedConfig, read_json
 from utils.tokens.byte_pairs import BytePairs
 from utils.tokens.splitting import GPT2_PATTERN
+from utils.tokens.tables import PublishedConfig, read_json
 
 VISIBLE = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), 256)]
 HIDDEN = [byte for byte in range(256) if byte not in VISIBLE]
