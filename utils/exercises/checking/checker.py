@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from utils.exercises.checking.exercise import Exercise, Prediction
+from utils.exercises.checking.sandbox import message
 from utils.exercises.numbers import titled
 from utils.exercises.progress import FORMER, progress
 from utils.show import luck
@@ -56,6 +57,9 @@ class Checker:
             passed, sentence = exercise.judge(attempt)
         except KeyboardInterrupt:
             passed, sentence = False, "you stopped the check."
+        except BaseException as error:  # what it gave runs code of its own when it is looked at
+            problem = f"{type(error).__name__}: {message(error)}".partition("\n")[0]
+            passed, sentence = False, f"what it gave can't be looked at; that raised {problem}"
         sign = {True: "✓", False: "✗", None: "○"}[passed]
         print(f"{sign} {titled(name)}: {sentence}")
         if passed:

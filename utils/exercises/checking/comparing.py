@@ -87,6 +87,10 @@ def _type_problem(got: Any, expected: Any) -> str:
             return f"it returned {article(got)}, not a tensor.{how}"
         if got.shape != expected.shape:
             return f"the result has shape {tuple(got.shape)}, it should be {tuple(expected.shape)}."
+        if got.layout != expected.layout:
+            return f"the result has layout {got.layout}, it should be {expected.layout}."
+        if got.device != expected.device:
+            return f"the result lies on device {got.device}, it should be on {expected.device}."
         if _kind(got) != _kind(expected):
             return f"the result has type {got.dtype}, it should be {expected.dtype}."
     if isinstance(expected, bool) and not isinstance(got, bool):

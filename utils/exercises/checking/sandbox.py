@@ -1,21 +1,48 @@
 """A learner's function is called so that nothing it does can break the notebook."""
 
+import builtins
 import inspect
 import io
 import math
+import operator
 import os
+import random
+import signal
+import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from utils.exercises.checking.comparing import same
 
-SHARED = (torch, torch.nn.functional, Tensor, math)  # what an answer may patch, and all others use
+# What an answer may patch, and all others use.
+SHARED = (torch, torch.nn, torch.nn.functional, torch.linalg, Tensor, math, builtins)
+
+
+def folder() -> str | None:
+    with suppress(OSError):  # it was deleted
+        return os.getcwd()
+
+
+SETTINGS = (  # what an answer may set, and all others run with: how to read and to set it
+    (torch.get_default_dtype, torch.set_default_dtype),
+    (
+        lambda: str(torch.get_default_device()),
+        lambda device: torch.set_default_device(None if device == "cpu" else device),
+    ),
+    (torch.get_num_threads, torch.set_num_threads),
+    (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode),
+    (torch.is_grad_enabled, torch.set_grad_enabled),
+    (lambda: signal.getsignal(signal.SIGINT), lambda do: signal.signal(signal.SIGINT, do)),
+    (folder, os.chdir),
+    (sys.getrecursionlimit, sys.setrecursionlimit),
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +89,9 @@ def call(function: Callable, inputs: tuple) -> Outcome:
     """Call a learner's function so that nothing it does can break the notebook."""
     given, process = copies(inputs), os.getpid()
     try:
-        value = function(*given)
+        with unchanged():
+            value = function(*given)
+        value = plain(value)
     except KeyboardInterrupt:
         return Outcome(problem="you stopped it while it ran: does a loop never end?")
     except SystemExit:
@@ -70,7 +99,7 @@ def call(function: Callable, inputs: tuple) -> Outcome:
     except BaseException as error:
         if type(error) is NotImplementedError and not error.args:  # PyTorch's have a message
             return Outcome(untouched=True)
-        raised = f"{type(error).__name__}: {_message(error)}".partition("\n")[0]
+        raised = f"{type(error).__name__}: {message(error)}".partition("\n")[0]
         return Outcome(problem=f"it raised {raised}{_where(function, error)}", raised=raised)
     finally:
         if os.getpid() != process:  # a fork of the kernel, which must not go on with the notebook
@@ -82,26 +111,58 @@ def call(function: Callable, inputs: tuple) -> Outcome:
 
 
 @contextmanager
-def unpatched() -> Iterator[None]:
-    """Put back afterwards what an answer puts in place of the library's functions."""
-    before = [(place, dict(vars(place))) for place in SHARED]
+def unchanged() -> Iterator[None]:
+    """Put back afterwards what an answer patches of the library, and what it sets."""
+    before = [(place, vars(place).copy()) for place in SHARED]
+    set_before = [(read, put, read()) for read, put in SETTINGS]
     try:
         yield
     finally:
         for place, names in before:
-            now = dict(vars(place))
-            for name in [name for name in names if now.get(name) is not names[name]]:
-                setattr(place, name, names[name])
-            if place is Tensor:  # a module is loaded in parts, a class is not
-                for name in now.keys() - names.keys():
-                    delattr(place, name)
+            _put_back(place, names)
+        for read, put, value in set_before:
+            if read() != value:
+                with suppress(OSError, ValueError):  # a folder that has gone, another thread
+                    put(value)
 
 
-def _message(error: BaseException) -> str:
+@contextmanager
+def own_lots() -> Iterator[None]:
+    """Put the generators of random numbers back afterwards; PyTorch's starts from a seed."""
+    drawn, by_numpy = random.getstate(), np.random.get_state()
+    with torch.random.fork_rng(devices=[]):
+        try:
+            torch.manual_seed(0)
+            yield
+        finally:
+            random.setstate(drawn)
+            np.random.set_state(by_numpy)
+
+
+def _put_back(place: Any, names: dict[str, Any]) -> None:
+    now = vars(place).copy()
+    if len(now) == len(names) and all(map(operator.is_, now.values(), names.values())):
+        return
+    for name in [name for name in names if now.get(name) is not names[name]]:
+        setattr(place, name, names[name])
+    if place is Tensor:  # a module is loaded in parts, a class is not
+        for name in now.keys() - names.keys():
+            delattr(place, name)
+
+
+def plain(value: Any) -> Any:
+    """A tensor of a class of its own as PyTorch's, whatever that class says of itself."""
+    if isinstance(value, Tensor) and type(value) is not Tensor:
+        with torch._C.DisableTorchFunctionSubclass():
+            return Tensor.as_subclass(value, Tensor)
+    return each(plain, value)
+
+
+def message(error: BaseException) -> str:
     """What an exception says, if it can."""
     try:
         return str(error)
-    except Exception:
+    except BaseException:
         return "(its message cannot be printed)"
 
 
