@@ -522,7 +522,7 @@ WRONG = {
     "should be torch.float64.",
     (lambda x, w: (x @ w).to(torch.complex64)): "✗ rows: looking at one row: the result has type "
     "torch.complex64, it should be torch.float64.",
-    (lambda x, w: (x @ w).to_sparse()): "✗ rows: looking at one row: the result has type",
+    (lambda x, w: (x @ w).to_sparse()): "✗ rows: looking at one row: the result has layout",
     (lambda x: x): "✗ rows: it raised TypeError: <lambda>() takes 1 positional argument but 2 were",
     (lambda x, w: x[:1] @ w): "✗ rows: you used the first row for all of them.",
     3: "✗ rows: expected a function, got an int.",

@@ -152,7 +152,7 @@ def _put_back(place: Any, names: dict[str, Any]) -> None:
 
 def plain(value: Any) -> Any:
     """A tensor of a class of its own as PyTorch's, whatever that class says of itself."""
-    if isinstance(value, Tensor) and type(value) is not Tensor:
+    if issubclass(type(value), Tensor) and type(value) is not Tensor:
         with torch._C.DisableTorchFunctionSubclass():
             return Tensor.as_subclass(value, Tensor)
     return each(plain, value)
