@@ -1,5 +1,6 @@
 """What several processes do together in `test_data_parallel.py`, which starts them."""
 
+import ipaddress
 import os
 import sys
 import time
@@ -13,7 +14,7 @@ from torch.nn import functional as F
 from utils.data.batches import Batches
 from utils.training.data_parallel import Shards, fit_data_parallel
 from utils.training.loop import History
-from utils.training.processes import ProcessError, process_group
+from utils.training.processes import ProcessError, launch
 
 EXAMPLES = 73  # in batches of 8: ten a pass, the last with one example, one process's share
 
@@ -127,15 +128,48 @@ def slow(logits: Tensor, target: Tensor) -> Tensor:
     return F.cross_entropy(logits, target)
 
 
+def listening() -> dict[int, list[str]]:
+    """At which addresses this process and the one that started it listen, by process."""
+    dist.barrier()
+    return {pid: addresses(pid) for pid in (os.getpid(), os.getppid())}
+
+
+def addresses(pid: int) -> list[str]:
+    """The addresses at which a process of Linux listens."""
+    opened = {os.readlink(file) for file in Path(f"/proc/{pid}/fd").iterdir() if file.is_symlink()}
+    found = []
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for row in map(str.split, Path(table).read_text().splitlines()[1:]):
+            address, state, inode = row[1].partition(":")[0], row[3], row[9]
+            if state == "0A" and f"socket:[{inode}]" in opened:
+                words = [address[i : i + 8] for i in range(0, len(address), 8)]
+                packed = b"".join(bytes.fromhex(word)[::-1] for word in words)
+                found.append(str(ipaddress.ip_address(packed)))
+    return found
+
+
+def one_makes_nan() -> None:
+    model, rank = network(), dist.get_rank()
+    model.register_forward_hook(lambda *outputs: outputs[-1] / (1 - rank))
+    trained(fit_data_parallel, model)
+
+
 def one_is_killed() -> None:
     if dist.get_rank() == 1:
         os.kill(os.getpid(), 9)
     trained(fit_data_parallel, network())
 
 
-if __name__ == "__main__":  # under torchrun
-    folder = Path(sys.argv[1])
-    with process_group() as rank:
-        model = network(dropout=0.5)
-        trained(fit_data_parallel, model, epochs=6, loss=slow, checkpoint=folder / "checkpoint")
-        (folder / f"weights {rank}").write_bytes(bytes_of(model))
+def until_stopped(folder: Path) -> None:
+    """The same run as in `never_stopped`, slower."""
+    (folder / f"process {dist.get_rank()}").write_text(str(os.getpid()))
+    model = network(dropout=0.5)
+    trained(fit_data_parallel, model, epochs=6, loss=slow, checkpoint=folder / "checkpoint")
+    (folder / f"weights {dist.get_rank()}").write_bytes(bytes_of(model))
+
+
+if __name__ == "__main__":
+    try:
+        launch(until_stopped, Path(sys.argv[1]), processes=2)
+    except KeyboardInterrupt:
+        sys.exit("stopped")

@@ -21,7 +21,7 @@ DOUBLED = Mistake("you have it twice.", lambda x: 2 * x @ WEIGHT)
 
 def product() -> Exercise:
     rows = Stage("rows", lambda: [(torch.randn(n, 3, dtype=torch.float64),) for n in (1, 4)])
-    return Exercise("t.1", lambda x: x.softmax(-1) @ WEIGHT, [rows], {"doubled": DOUBLED})
+    return Exercise(lambda x: x.softmax(-1) @ WEIGHT, [rows], {"doubled": DOUBLED}, name="product")
 
 
 def verdict(attempt, exercise: Exercise | Prediction | None = None) -> str:
@@ -29,7 +29,7 @@ def verdict(attempt, exercise: Exercise | Prediction | None = None) -> str:
     exercise = exercise or product()
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        Checker(exercise)(exercise.id, attempt)
+        Checker(exercise)(exercise.name, attempt)
     (line,) = printed.getvalue().splitlines()
     return line
 
@@ -82,12 +82,12 @@ class Leaving:
     ],
 )
 def test_no_answer_ends_the_cell(attempt, sign):
-    assert verdict(attempt).startswith(f"{sign} t.1  ")
+    assert verdict(attempt).startswith(f"{sign} product: ")
     assert torch.get_default_device() == torch.device("cpu")
 
 
 def test_a_result_with_a_false_length_is_refused_where_gradients_are_weighted():
-    pair = Exercise("t.2", lambda x: (x, 2 * x), [Stage("it", lambda: [(WEIGHT,)])])
+    pair = Exercise(lambda x: (x, 2 * x), [Stage("it", lambda: [(WEIGHT,)])])
     assert verdict(lambda x: (x, 2 * x), pair).startswith("✓")
 
     class Two(tuple):
@@ -103,7 +103,7 @@ class NoNumber(int):
 
 
 def test_no_prediction_ends_the_cell():
-    number = Prediction("t.3", lambda: 100.0)
+    number = Prediction(lambda: 100.0)
     assert verdict(NoNumber(3), number).endswith("that raised ZeroDivisionError: not me")
 
 
@@ -177,7 +177,7 @@ def test_a_default_device_of_the_readers_own_stays():
     torch.set_default_device("meta")
     try:
         seen = str(torch.get_default_device())
-        number = Exercise("t.4", lambda n: n, [Stage("a number", lambda: [(1,)])], gradient=False)
+        number = Exercise(lambda n: n, [Stage("a number", lambda: [(1,)])], gradient=False)
         assert verdict(lambda n: torch.set_default_device("cpu") or n, number).startswith("✓")
         assert str(torch.get_default_device()) == seen == "meta"
     finally:

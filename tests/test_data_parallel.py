@@ -1,5 +1,7 @@
 """Several processes go the way of one, go on after a kill, and say in a sentence what is wrong."""
 
+import ipaddress
+import os
 import signal
 import socket
 import subprocess
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 from filelock import FileLock
-from several import all_of_it, data, network, one_is_killed, trained
+from several import all_of_it, data, listening, network, one_is_killed, one_makes_nan, trained
 
 from utils.training.loop import fit
 from utils.training.processes import ProcessError, launch, process_group
@@ -78,32 +80,77 @@ def test_processes_that_disagree_both_say_so_in_a_sentence(reports, case, word):
         assert word in sentence and sentence.endswith(".") and "\n" not in sentence
 
 
-def under_torchrun(folder: Path) -> subprocess.Popen:
-    """The same run as in `never_stopped`, slower, under torchrun."""
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-    command = [*torchrun, "--nproc-per-node", "2", HERE / "several.py", folder]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+def started(folder: Path, **how) -> subprocess.Popen:
+    """The same run as in `never_stopped`, slower, in two processes that a third one starts."""
+    (folder / "temporary").mkdir(exist_ok=True)
+    return subprocess.Popen(
+        [sys.executable, HERE / "several.py", folder],
+        env=os.environ | {"TMPDIR": str(folder / "temporary")},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        **how,
+    )
+
+
+def wait_for_a_checkpoint(folder: Path) -> None:
+    deadline = time.monotonic() + 120
+    while not (folder / "checkpoint").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
 
 
 def test_after_a_kill_the_same_command_goes_on_and_ends_with_the_same_bits(reports, tmp_path):
-    killed = under_torchrun(tmp_path)
-    deadline = time.monotonic() + 120
-    while not (tmp_path / "checkpoint").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    killed.send_signal(signal.SIGKILL)  # torchrun alone: those that it has started end with it
+    killed = started(tmp_path)
+    wait_for_a_checkpoint(tmp_path)
+    killed.send_signal(signal.SIGKILL)  # that one alone: those that it has started end with it
     killed.communicate()
     with FileLock(tmp_path / ".checkpoint.lock", timeout=60):  # theirs, until they have ended
         assert (tmp_path / "checkpoint").exists() and not list(tmp_path.glob("weights *"))
-    again = under_torchrun(tmp_path)
+    again = started(tmp_path)
     _, errors = again.communicate(timeout=120)
     assert again.returncode == 0, errors.decode()
     for rank, report in enumerate(reports):
         assert (tmp_path / f"weights {rank}").read_bytes() == report["never stopped"]
 
 
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="no groups of processes here")
+def test_the_stop_button_ends_all_processes_and_leaves_nothing(tmp_path):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # pytest's may be deaf to it,
+    run = started(tmp_path, start_new_session=True)  # and so would be what it starts
+    signal.signal(signal.SIGINT, before)
+    wait_for_a_checkpoint(tmp_path)
+    os.killpg(run.pid, signal.SIGINT)  # as a terminal does
+    _, errors = run.communicate(timeout=60)
+    assert errors.decode() == "stopped\n" and run.returncode == 1
+    for rank in range(2):
+        with pytest.raises(ProcessLookupError):
+            os.kill(int((tmp_path / f"process {rank}").read_text()), 0)
+    assert not list((tmp_path / "temporary").iterdir())
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux tells who listens")
+def test_no_other_machine_can_reach_the_processes():
+    found = {}
+    for report in launch(listening, processes=2):
+        found |= report
+    assert len(found) == 3 and any(found.values())
+    for addresses in found.values():
+        assert all(ipaddress.ip_address(address).is_loopback for address in addresses), found
+
+
 def test_a_process_that_is_killed_stops_the_others_with_a_sentence():
-    with pytest.raises(ProcessError, match=r"^Process 1 failed: Signal 9.*\.$"):
+    with pytest.raises(ProcessError, match=r"^Process 1 failed: SIGKILL .*\.$"):
         launch(one_is_killed, processes=2)
+
+
+def test_the_process_that_made_nan_says_why():
+    with pytest.raises(ProcessError, match="nan at step 1: the model made it inside") as raised:
+        launch(one_makes_nan, processes=2)
+    assert "(in process 1)" in str(raised.value)
+
+
+def test_no_processes_are_refused():
+    with pytest.raises(ProcessError, match="^0 processes"):
+        launch(listening, processes=0)
 
 
 def test_a_process_alone_says_how_to_start_several(monkeypatch):

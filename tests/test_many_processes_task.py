@@ -13,12 +13,9 @@ from utils.training.recipes import rise_and_fall
 
 
 @pytest.fixture
-def group(monkeypatch):
+def group(tmp_path):
     """A group of this process alone."""
-    place = {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1"}
-    for name, value in (place | {"MASTER_PORT": "0"}).items():
-        monkeypatch.setenv(name, value)
-    with process_group() as rank:
+    with process_group((0, 1, str(tmp_path))) as rank:
         yield rank
 
 
@@ -45,9 +42,14 @@ def test_a_group_of_one_takes_the_steps_of_no_group_to_the_bit(group, tmp_path):
 
 
 def test_under_torchrun_the_command_trains_and_rank_0_tells(monkeypatch, tmp_path, capsys):
-    place = {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1"}
-    for name, value in (place | {"MASTER_PORT": "0"}).items():
-        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("RANK", "0")
+    folders = iter("ab")
+
+    def started() -> object:
+        (folder := tmp_path / next(folders)).mkdir()
+        return process_group((0, 1, str(folder)))
+
+    monkeypatch.setattr(task, "process_group", started)
     few = task.windows("train", 16)
     monkeypatch.setattr(task, "windows", lambda part, n=None: few)
     where = ["--epochs", "2", "--checkpoint", str(tmp_path / "checkpoint")]
@@ -67,3 +69,11 @@ def test_without_torchrun_the_command_starts_the_processes_itself(monkeypatch):
     monkeypatch.setattr(task.os, "cpu_count", lambda: 8)
     task.main()
     assert started == [((task.train_and_tell, 10, "x"), {"processes": 3, "threads": 2})]
+
+
+@pytest.mark.parametrize("option", ["--processes", "--epochs"])
+def test_nothing_to_do_is_refused_in_a_sentence(option, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["many_processes", option, "0"])
+    with pytest.raises(SystemExit):
+        task.main()
+    assert capsys.readouterr().err.endswith(f"argument {option}: 0 is less than 1\n")

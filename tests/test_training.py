@@ -301,6 +301,8 @@ def test_batches_refuse_what_makes_no_batches(arguments, sentence):
 def fit_with(**changes):
     model = changes.pop("model", None) or nn.Linear(5, 3)
     optimiser = changes.pop("optimiser", None) or torch.optim.SGD(model.parameters(), lr=0.1)
+    if steps := changes.pop("one_cycle", None):
+        changes["schedule"] = OneCycleLR(optimiser, max_lr=0.1, total_steps=steps)
     batches = changes.pop("batches", Batches(*data(), batch_size=10))
     loss = changes.pop("loss", F.cross_entropy)
     return fit(model, batches, loss, optimiser, **{"epochs": 2, **changes})
@@ -322,6 +324,7 @@ OTHER_OPTIMISER = torch.optim.SGD(nn.Linear(5, 3).parameters(), lr=0.1)
         (dict(metrics={"loss": accuracy}), ValueError, '"loss" is taken'),
         (dict(optimiser=OTHER_OPTIMISER), ValueError, "made for another model"),
         (dict(schedule=LambdaLR(OTHER_OPTIMISER, float)), ValueError, "another optimiser"),
+        (dict(one_cycle=5), ValueError, "after 5 steps, and the training after 6: make"),
     ],
 )
 def test_fit_says_what_is_wrong_with_its_input(changes, error, sentence):
@@ -629,6 +632,10 @@ def written(tmp_path):
     return tmp_path / "run.pt", go_on
 
 
+def of_groups(weights, lr):
+    return torch.optim.SGD([{"params": list(weights), "weight_decay": 0.5}], lr=lr)
+
+
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
@@ -639,6 +646,8 @@ def written(tmp_path):
         (dict(optimiser=torch.optim.Adagrad), "another optimiser: "),
         (dict(optimiser=functools.partial(torch.optim.SGD, momentum=0.5)), "another optimiser: "),
         (dict(t_max=8), "another schedule: "),
+        (dict(optimiser=of_groups), "another optimiser: "),
+        (dict(loss=nn.CrossEntropyLoss(label_smoothing=0.1)), "another loss: "),
         (dict(metrics={"accuracy": accuracy}), "another set of metrics or validation data: "),
         (dict(validation=[()]), "another set of metrics or validation data: "),
         (dict(seed=1, t_max=8), "another schedule and another seed: "),
@@ -667,9 +676,50 @@ def test_a_damaged_checkpoint_is_noticed_wherever_the_damage_is(written):
         path.write_bytes(content)
         message = go_on(epochs=2)
         assert message is not None and "is damaged" in message and "delete it" in message
+
+
+def no_file(path, kind):
     path.unlink()
-    path.mkdir()
-    assert "is damaged or was not written by `fit`" in go_on()
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(path)
+
+
+@pytest.mark.parametrize("kind", ["folder", "link to itself", "pipe"])
+def test_what_is_no_file_is_no_damaged_checkpoint(written, kind):
+    if kind == "pipe" and not hasattr(os, "mkfifo"):
+        pytest.skip("no pipes here")
+    path, go_on = written
+    no_file(path, kind)
+    assert "delete" not in go_on()
+
+
+def test_a_checkpoint_that_may_not_be_read_is_no_damaged_one(written, monkeypatch):
+    path, go_on = written
+
+    def refused(*_):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(Path, "read_bytes", refused)
+    assert go_on().startswith(f"The checkpoint {path} could not be read (Permission denied): ")
+
+
+@pytest.mark.parametrize("path", ["", ".", "~no such user/run.pt"])
+def test_a_path_that_names_no_file_is_refused(path):
+    with pytest.raises(CheckpointError):
+        fit_with(checkpoint=path)
+
+
+def test_a_checkpoint_in_the_home_folder_or_behind_a_link(tmp_path, monkeypatch):
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path))
+    fit_with(checkpoint="~/run.pt", epochs=1)
+    (link := tmp_path / "link.pt").symlink_to(tmp_path / "run.pt")
+    assert len(fit_with(checkpoint=link, epochs=2).seconds) == 2
+    assert link.is_symlink() and left_in(tmp_path) == ["link.pt", "run.pt"]
 
 
 def wrong_contents(stored):

@@ -101,13 +101,24 @@ def train_and_tell(epochs: int, checkpoint: str) -> None:
             print(f"epoch {epoch}: {train_loss:.3f}, of the validation text {validation_loss:.3f}")
 
 
+def at_least_one(text: str) -> int:
+    """A number of processes or epochs, at least one."""
+    if (number := int(text)) < 1:
+        raise argparse.ArgumentTypeError(f"{number} is less than 1")
+    return number
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m utils.tasks.many_processes",
         description="Train Day 9's GPT in several processes of this machine, or in torchrun's.",
     )
-    parser.add_argument("--processes", type=int, default=2, help="of this machine (default: 2)")
-    parser.add_argument("--epochs", type=int, default=10, help="through the text (default: 10)")
+    parser.add_argument(
+        "--processes", type=at_least_one, default=2, help="of this machine (default: 2)"
+    )
+    parser.add_argument(
+        "--epochs", type=at_least_one, default=10, help="through the text (default: 10)"
+    )
     parser.add_argument(
         "--checkpoint", default=str(cache_folder() / "gpt.checkpoint"), help="goes on from it"
     )

@@ -4,12 +4,13 @@ import copy
 import hashlib
 import io
 import os
-import re
 from contextlib import suppress
 from pathlib import Path
 
 import torch
 from filelock import FileLock, Timeout
+
+from utils.training.runs import describe
 
 DIGEST = hashlib.sha256().digest_size  # bytes of the checksum, at the start of the file
 HISTORY = {  # what `fit` stores of it
@@ -28,19 +29,19 @@ class CheckpointError(Exception):
 class Checkpoint:
     """The file in which a run keeps its model, optimiser, schedule and history.
 
-    A run is known by its seed, what it measures and the settings of its model, optimiser and
-    schedule (not by its data); another run is refused. Reading the file runs no code from it.
+    A run is known by its seed, what it measures, its loss and the settings of its model, optimiser
+    and schedule (not by its data); another run is refused. Reading the file runs no code from it.
     Within `with`, the file is this run's alone (a hidden file beside it is the lock).
 
     Raises: CheckpointError if another run has the file now, or nothing can be written beside it.
     """
 
-    def __init__(self, path, model, optimiser, schedule, seed: int, measures: list):
-        self.path = Path(path)
+    def __init__(self, path, model, optimiser, schedule, loss, seed: int, measures: list):
+        self.path = usable(path)
         self.parts = {"model": model, "optimiser": optimiser}
         if schedule is not None:
             self.parts["schedule"] = schedule
-        self.run = describe(model, optimiser, schedule, seed, measures)
+        self.run = describe(model, optimiser, schedule, loss, seed, measures)
         self.lock = FileLock(self.path.with_name(f".{self.path.name}.lock"), timeout=0)
 
     def __enter__(self) -> "Checkpoint":
@@ -91,8 +92,8 @@ class Checkpoint:
         """Put model, optimiser and schedule where the file left them; return its history.
 
         Returns: an empty history if there is no file.
-        Raises: CheckpointError if the file is damaged, belongs to another run, or has more than
-            `epochs` epochs; model, optimiser and schedule are then as they were.
+        Raises: CheckpointError if the file can't be read, is damaged, belongs to another run, or
+            has more than `epochs` epochs; model, optimiser and schedule are then as they were.
         """
         if not self.path.exists():
             return {}
@@ -102,11 +103,18 @@ class Checkpoint:
         )
         try:
             file = self.path.read_bytes()
+        except OSError as error:
+            raise CheckpointError(
+                f"The checkpoint {self.path} could not be read ({error.strerror}): see to that, or "
+                "give another path."
+            ) from None
+        try:
             written, content = file[:DIGEST], file[DIGEST:]
             if written != checksum(content):  # torch.load would not notice a changed weight
                 raise ValueError
             stored = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
-            run, states, history = dict(stored["run"]), stored["states"], stored["history"]
+            run = {"loss": self.run.get("loss"), **stored["run"]}  # a nameless one may be any
+            states, history = stored["states"], stored["history"]
             done = finished_epochs(history)
         except Exception:
             raise damaged from None
@@ -138,6 +146,21 @@ class Checkpoint:
         return history
 
 
+def usable(path: str | Path) -> Path:
+    """Where a checkpoint is to be: ~ is the home folder, and a link stands for its file.
+
+    Raises: CheckpointError if the path names no file.
+    """
+    try:
+        path = Path(path).expanduser()
+        path = path.resolve() if path.is_symlink() else path
+    except RuntimeError as error:  # no such home, a link to itself
+        raise CheckpointError(f"The checkpoint can't be at {path}: {error}.") from None
+    if not path.name or path.exists() and not path.is_file():
+        raise CheckpointError(f"{str(path)!r} is no file for a checkpoint: give another path.")
+    return path
+
+
 def finished_epochs(history: dict) -> int:
     """How many epochs a stored history holds. Raises: ValueError if it is none of `fit`'s."""
     kinds = {name: type(part) for name, part in history.items()}
@@ -154,23 +177,3 @@ def finished_epochs(history: dict) -> int:
 
 def checksum(content: bytes) -> bytes:
     return hashlib.sha256(content).digest()
-
-
-def describe(model, optimiser, schedule, seed: int, measures: list) -> dict[str, str]:
-    """By what a run is known: settings that stay the same while it trains."""
-    sizes = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-    groups = [(len(g["params"]), g.get("initial_lr", g.get("lr"))) for g in optimiser.param_groups]
-    others = {"base_lrs", "last_epoch", "T_cur", "T_i"}  # the optimiser's, and where it stands
-    settings = {
-        name: value
-        for name, value in (schedule.state_dict() if schedule else {}).items()
-        if name not in others and not name.startswith("_")
-    }
-    run = {
-        "model": f"{model} {sizes}",
-        "optimiser": f"{type(optimiser).__name__} {optimiser.defaults} {groups}",
-        "schedule": f"{type(schedule).__name__} {settings}",
-        "seed": str(seed),
-        "set of metrics or validation data": str(measures),
-    }
-    return {name: re.sub(r" at 0x\w+", "", text) for name, text in run.items()}  # no addresses

@@ -7,6 +7,7 @@ still runs, so that all take the same step (Li et al., 2020).
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,9 +17,10 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from utils.training.checkpoints import describe
+from utils.training.checkpoints import usable
 from utils.training.loop import History, device_of, fit, unpacked
 from utils.training.processes import ProcessError
+from utils.training.runs import describe
 
 
 def fit_data_parallel(
@@ -50,14 +52,21 @@ def fit_data_parallel(
         model.cuda()
     device = device_of(model)
     names = [*(metrics or {}), validation is not None]
-    settings = describe(model, optimiser, schedule, seed, names)
+    settings = describe(model, optimiser, schedule, loss, seed, names)
     check_alike(settings | {"number of epochs": str(epochs)})
     replica = DistributedDataParallel(model)
-    with own_checkpoint(checkpoint) as own, told_if_alone():
+    last = [torch.tensor(0.0)]  # this process's loss, of its shard
+
+    def of_shard(outputs, target: Tensor) -> Tensor:
+        value = loss(outputs, target)
+        last[0] = value.detach()
+        return value
+
+    with own_checkpoint(checkpoint) as own, told_if_alone(), told_by_its_maker(last):
         return fit(
             replica,
             Shards(batches, device),
-            over_whole(loss),
+            wraps(loss)(over_whole(of_shard)),
             optimiser,
             epochs=epochs,
             seed=seed,
@@ -132,7 +141,7 @@ def own_checkpoint(checkpoint: str | Path | None) -> Iterator[Path | None]:
     if checkpoint is None:
         yield None
         return
-    path, held = Path(checkpoint), [None]
+    path, held = usable(checkpoint), [None]
     if dist.get_rank() == 0:
         with suppress(OSError):
             held = [path.read_bytes()]
@@ -156,7 +165,7 @@ def check_alike(settings: dict[str, str]) -> None:
     """Raise a ProcessError, in each process, if they were called with different settings."""
     said = [None] * dist.get_world_size()
     dist.all_gather_object(said, settings)
-    unlike = [name for name in settings if len({other[name] for other in said}) > 1]
+    unlike = [name for name in settings if len({other.get(name) for other in said}) > 1]
     if unlike:
         raise ProcessError(
             f"The processes differ in their {' and '.join(unlike)}: start all of them with the "
@@ -177,6 +186,20 @@ def check_equal(batch: list[Tensor]) -> None:
             "The processes got different batches: all need the same data, in the same order; what "
             "is drawn on the way is to come from torch's generator, which `fit` seeds."
         )
+
+
+@contextmanager
+def told_by_its_maker(last: list[Tensor]) -> Iterator[None]:
+    """Let all processes say why the loss became infinite or NaN, as that one says which made it."""
+    try:
+        yield
+    except FloatingPointError as error:
+        said = [None] * dist.get_world_size()
+        dist.all_gather_object(said, (bool(last[0].isfinite()), str(error)))
+        for rank, (ordinary, sentence) in enumerate(said):
+            if not ordinary:
+                raise FloatingPointError(f"{sentence} (in process {rank})") from error
+        raise
 
 
 @contextmanager

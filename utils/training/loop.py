@@ -49,7 +49,7 @@ def fit(
     history = History()
     if checkpoint is not None:
         measures = [*(metrics or {}), validation is not None]
-        checkpoint = Checkpoint(checkpoint, model, optimiser, schedule, seed, measures)
+        checkpoint = Checkpoint(checkpoint, model, optimiser, schedule, loss, seed, measures)
     bar = tqdm(total=epochs, desc="Training", unit="epoch", leave=False)
     try:
         with bar, checkpoint or nullcontext(), mode(model, training=True):
@@ -57,6 +57,7 @@ def fit(
                 with uninterrupted():
                     history = History(**checkpoint.load(epochs))
             done = bar.initial = bar.n = len(history.seconds)
+            check_length(schedule, batches, epochs - done)
             for epoch in range(done, epochs):
                 with seeded(seed, epoch):
                     start = time.perf_counter()
@@ -204,6 +205,18 @@ def scalar(batch_loss):
 def measured(metrics, outputs, target) -> dict[str, float]:
     with torch.no_grad():
         return {name: float(metric(outputs, target)) for name, metric in (metrics or {}).items()}
+
+
+def check_length(schedule, batches, epochs: int) -> None:
+    """Refuse a schedule that ends before the training does."""
+    total = getattr(schedule, "total_steps", None)
+    if total is None or not hasattr(batches, "__len__"):
+        return
+    if (steps := schedule.last_epoch + epochs * len(batches)) > total:
+        raise ValueError(
+            f"The schedule ends after {total} steps, and the training after {steps}: make a "
+            "schedule of so many steps, or ask for fewer epochs."
+        )
 
 
 @contextmanager
