@@ -97,7 +97,7 @@ plt.show()
 observe(
     "Of new words with 4 letters {short:.0%} are written backwards without a mistake, of those with 7 {middle:.0%}, of those with 11 {long:.0%}.",
     **{"short": through_vector[4], "middle": through_vector[7], "long": through_vector[11]},
-    holds=through_vector[4] > 0.8 and through_vector[7] < 0.6 and through_vector[11] < 0.1,
+    holds=through_vector[4] > 0.7 and through_vector[7] < 0.6 and through_vector[11] < 0.1,
 )
 
 # %% [markdown]
@@ -444,7 +444,15 @@ def beam_search(model, source, width, max_len=20):
     return max(ended)[1] if ended else written[0, 1:].tolist()
 
 
-as_text(beam_search(looking, [*as_ids("faced"), EOS], width=2))
+backwards_of = as_text(beam_search(looking, [*as_ids("faced"), EOS], width=2))
+
+# %% tags=["evidence"]
+observe(
+    "Of *faced* your network makes *{written}*; of new words with 5 letters it gets {right:.0%} right.",
+    written=backwards_of,
+    right=with_attention[5],
+    holds=with_attention[5] > 0.8,
+)
 
 # %% [markdown]
 # ## Is it right?
@@ -540,8 +548,6 @@ def translate(sentence, width=5):
     return " ".join(task.chinese.decode(beam_search(translator, source, width)))
 
 
-translate(ASKED)
-
 # %% tags=["evidence"]
 some = task.test[:200]
 written = {width: [translate(asked, width) for asked, _ in some] for width in (1, 5)}
@@ -549,6 +555,15 @@ right = {
     width: sum(one == wanted for one, (_, wanted) in zip(texts, some)) / 200
     for width, texts in written.items()
 }
+
+# %% tags=["evidence"]
+observe(
+    "*I love deep learning* becomes {written}. Of {n} other sentences that it has never seen, greedy decoding gets {greedy:.0%} right to the last word.",
+    written=translate(ASKED),
+    n=len(some),
+    greedy=right[1],
+    holds=right[1] > 0.6,
+)
 
 # %% tags=["view"]
 guess(
@@ -561,11 +576,11 @@ guess(
 # %% tags=["evidence"]
 differ = sum(one != other for one, other in zip(*written.values())) / 200
 observe(
-    "Greedy decoding gets {greedy:.0%} of the new sentences right to the last word, a beam of five {beam:.0%}. In {differ:.0%} of them it writes something else.",
+    "Greedy decoding gets {greedy:.0%} of them right, a beam of five {beam:.0%}. In {differ:.0%} of them it writes something else.",
     greedy=right[1],
     beam=right[5],
     differ=differ,
-    holds=right[1] > 0.6 and abs(right[1] - right[5]) < 0.05,
+    holds=abs(right[1] - right[5]) < 0.07,
 )
 
 # %% [markdown]
@@ -602,7 +617,7 @@ observe(
     "While it writes 我, {i:.0%} of the weight is on *I*; while it writes 爱, {love:.0%} is on *love*; while it writes 深度 学习, {deep:.0%} is on what follows *love*.",
     **{"i": weights[0, 0].item(), "love": weights[1, 1].item()},
     deep=weights[2:4, 2:].sum().item() / 2,
-    holds=weights[0].argmax() == 0 and weights[2:4, 2:].sum() > 1,
+    holds=weights[0, 0] > 0.5 and weights[2:4, 2:].sum() > 1,
 )
 
 # %% [markdown]
@@ -649,11 +664,11 @@ plt.show()
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* People write dates in many ways; machines want one, such as 1993-02-14. The same `Translator`, letter by letter: it learns from 12,000 dates in the ways of twelve countries, and is told which one, since
+# *6 minutes.* People write dates in many ways; machines want one, such as 1993-02-14. The same `Translator`, letter by letter: it learns from 8,000 dates in the ways of twelve countries, and is told which one, since
 # `3/5/04` is a day in March here and one in May there.
 
 # %% tags=["training"]
-dates = DateTask(12_000, locale=True, seed=0)
+dates = DateTask(8_000, locale=True, seed=0)
 texts, iso = dates.ids(dates.parts.train)
 torch.manual_seed(0)
 date_reader = trained(
@@ -668,16 +683,15 @@ def reads(text, language="en_US"):
     return "".join(dates.dates.decode(beam_search(date_reader, source, 3, MAX_LEN)))
 
 
-reads("14 de fevereiro de 1993", "pt_BR")
-
 # %% tags=["evidence"]
 judged = [
-    reads(example.text, example.locale) == example.target for example in dates.parts.test[:300]
+    reads(example.text, example.locale) == example.target for example in dates.parts.test[:200]
 ]
 observe(
-    "Of 300 dates on days that training never had, it reads {right:.1%}.",
-    right=sum(judged) / 300,
-    holds=sum(judged) > 0.9 * 300,
+    "It reads *14 de fevereiro de 1993* as *{one}*, and of 200 dates on days that training never had, {right:.1%} without a mistake.",
+    one=reads("14 de fevereiro de 1993", "pt_BR"),
+    right=sum(judged) / 200,
+    holds=sum(judged) > 0.9 * 200,
 )
 
 # %% [markdown]

@@ -100,7 +100,7 @@ table(rows, ["review", "it says", "what decides"])
 # %% tags=["training"]
 bag = make_pipeline(TfidfVectorizer(analyzer=list), LogisticRegression(C=3.0, max_iter=2000))
 bag.fit(task.train.texts, task.train.labels)
-print("good:", bag.predict_proba([review.split() for review in PAIR])[:, 1].round(3))
+print("good:", bag.predict_proba([review.split() for review in PAIR])[:, 1].round(2))
 
 
 # %%
@@ -193,11 +193,11 @@ merge_step = check("merge_step", merge_step)
 check.show_reference("merge_step")
 
 # %% [markdown]
-# Now it reads 100 kB of what five libraries say in their documentation.
+# Now it reads 50 kB of what five libraries say in their documentation.
 
 # %%
 real = libraries.sentences()
-text = " ".join(sentence.text for sentence in real.train)[:100_000]
+text = " ".join(sentence.text for sentence in real.train)[:50_000]
 cut, counts = tokens.byte_words(text)
 merges = []
 for new in range(256, 456):
@@ -457,7 +457,8 @@ observe(
     bag=most,
     first=verdicts[0].item(),
     second=verdicts[1].item(),
-    holds=min(of_reader.values()) > 0.9 > most + 0.1
+    holds=of_reader["all"] > most + 0.1
+    and min(of_reader.values()) > 0.8
     and verdicts[0] > 0.5 > verdicts[1]
     and not {*PAIR} & {" ".join(review.words) for review in corpus.train},
 )
@@ -543,11 +544,11 @@ observe(
     "The bag names the right library for {bag:.0%} of {n:,} validation sentences, the reader for {reader:.0%}. A guess would for 20 %.",
     n=len(true_5),
     **right_5,
-    holds=0.4 < right_5["reader"] < right_5["bag"],
+    holds=0.4 < right_5["reader"] < right_5["bag"] + 0.05,
 )
 
 # %% [markdown]
-# The bag is ahead! But one run at one rate says little. So a stored experiment tuned both with the same care: four settings each, chosen on the validation set, on few examples and on many, then once on the test set. (Its reader has dropout, and three seeds; a bag needs none.)
+# A bag keeps up with it! But one run at one rate says little. So a stored experiment tuned both with the same care: four settings each, chosen on the validation set, on few examples and on many, then once on the test set. (Its reader has dropout, and three seeds; a bag needs none.)
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers on the test sets, 1,000 reviews and 1,370 sentences, by the number of texts to learn from: means and ranges of three seeds (stored experiment). Horizontal axes are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 1,700 and 6,000 texts. On the reviews the bag stays near 60 percent, the reader rises from below 70 to nearly 100. On the libraries' sentences both rise together, from about 45 to nearly 60 percent for the bag, a few points less for the reader."}}
 stored, ends = experiments.load("classifiers"), {}
@@ -717,7 +718,7 @@ judged = {"as trained": rest, "divided by τ": rest / tau, "bag": said_5["bag"][
 bins = {name: reliability(logits, true_rest, n_bins=5) for name, logits in judged.items()}
 off = {name: expected_calibration_error(logits, true_rest) for name, logits in judged.items()}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "How sure the reader is of its answers, in five bins (empty ones are left out), and how often it is right. The larger a disc, the more answers. On the dashed line the reader would be calibrated.", "name": "fig-reliability"}, "image": {"alt": "Two curves of discs over the confidence from 0.2 to 1. As trained, most discs lie below the dashed diagonal, and the largest is at the right. Divided by the temperature the discs move to the left: the first two are on the diagonal, the last is far above it."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "How sure the reader is of its answers, in five bins (empty ones are left out), and how often it is right. The larger a disc, the more answers. On the dashed line the reader would be calibrated.", "name": "fig-reliability"}, "image": {"alt": "Two curves of discs over the confidence from 0.2 to 1. As trained, most discs lie below the dashed diagonal, and the largest is at the right. Divided by the temperature the discs move to the left, and lie nearer to the diagonal on average."}}
 lines = {name: (bins[name].confidence, bins[name].accuracy) for name in list(bins)[:2]}
 ax = curves(lines, "confidence", "share right")
 for line, of in zip(ax.lines, bins.values()):
@@ -726,19 +727,17 @@ ax.plot([0.2, 1], [0.2, 1], color=INK, lw=1, ls="--", marker="")
 plt.show()
 
 # %% tags=["evidence"]
-best = bins["divided by τ"]
 observe(
     "In 15 bins, the reader's confidence and accuracy are {before:.0%} apart on average. Divided by τ = {tau:.2f}, {after:.0%}; the bag's are {bag:.0%} apart, with no temperature at all.",
     before=off["as trained"],
     tau=tau,
     after=off["divided by τ"],
     bag=off["bag"],
-    holds=off["as trained"] > off["divided by τ"] + 0.02 > off["bag"]
-    and best.accuracy[-1] > best.confidence[-1] + 0.1,
+    holds=off["as trained"] > max(off["divided by τ"], off["bag"]) + 0.02,
 )
 
 # %% [markdown]
-# On average that helps. But one number can't bend a curve: now the best answers are not sure enough.
+# On average that helps. But one number can't bend a curve: it makes all answers less sure, also those that were not too sure.
 
 # %% [markdown]
 # ## Show someone
