@@ -461,7 +461,15 @@ def translate(model, sentence):
     return task.texts(write(model, words))[0]
 
 
-print(translate(bag, ASKED))
+bag_right = task.exact(write(bag, held_out[0]), task.validation)
+
+# %% tags=["evidence"]
+observe(
+    "It makes {written} of *I love deep learning*, and translates {right:.0%} of the new sentences without a mistake.",
+    written=translate(bag, ASKED),
+    right=bag_right,
+    holds=0.2 < bag_right < 0.9,
+)
 
 # %% [markdown]
 # After four passes over the sentences it translates. But something is missing, and you know it from yesterday.
@@ -476,13 +484,6 @@ guess(
     because=f"“{both[0]}”, and “{both[1]}”. To the encoder a sentence is a bag of words.",
 )
 
-# %% tags=["evidence"]
-bag_right = task.exact(write(bag, held_out[0]), task.validation)
-observe(
-    "Without places it translates {right:.0%} of the new sentences.",
-    right=bag_right,
-    holds=0.2 < bag_right < 0.9 and both[0] == both[1],
-)
 
 # %% [markdown]
 # ### Clocks
@@ -609,7 +610,6 @@ print("the logits agree with nn.Transformer and with the book's: ten digits")
 
 # %% tags=["training"]
 translator, history = trained(ordered=True)
-print(translate(translator, ASKED))
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Loss while both learn to translate the same sentences, four passes each: means of 50 steps. The vertical axis is logarithmic.", "name": "fig-translator-loss"}, "image": {"alt": "Two falling curves over the steps. They begin at about four nats. That of Day 4's network and that of the Transformer lie near each other at first; the Transformer's ends lower."}}
 lines = {}
@@ -623,7 +623,8 @@ plt.show()
 translator_right = task.exact(write(translator, held_out[0]), task.validation)
 ours = {n: longest_chain(translator(x, x).sum()) for n, x in some.items()}
 observe(
-    "With clocks it translates {right:.0%}, without them it was {bag:.0%}. Of eight words it makes a chain of {eight} operations, of sixteen {sixteen}.",
+    "*I love deep learning* becomes {written}. With clocks it translates {right:.0%}, without them it was {bag:.0%}. Of eight words it makes a chain of {eight} operations, of sixteen {sixteen}.",
+    written=translate(translator, ASKED),
     right=translator_right,
     bag=bag_right,
     eight=ours[8],
@@ -777,7 +778,8 @@ translation(choices, sentences, task.texts(write(translator, asked)), known)
 # Or, in JupyterLab, write it yourself. It knows the words of its sentences, and nothing else of the world.
 
 # %%
-print(translate(translator, "those clever students studied music with Mary"))
+written = translate(translator, "those clever students studied music with Mary")
+observe("It writes: {written}.", written=written, holds=translator_right > 0.8)
 
 # %% [markdown]
 # ## Where it breaks
