@@ -522,7 +522,7 @@ def random_sequences(n: int, seed: int) -> torch.Tensor:
 # %% tags=["training"]
 torch.manual_seed(0)
 copier = Transformer(TransformerConfig(13, d_model=32, n_heads=4, d_ff=64, n_layers=2, dropout=0.0))
-sequences = random_sequences(320 * 64, seed=0)
+sequences = random_sequences(260 * 64, seed=0)
 tens, target = torch.full((len(sequences),), 10), F.pad(sequences, (0, 1), value=EOS)
 batches = Batches(sequences, tens, seq2seq.shift(target), target, batch_size=64)
 optimiser = torch.optim.Adam(copier.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-9)
@@ -532,7 +532,7 @@ loss = transformer.label_smoothing_loss
 history = fit(copier, batches, loss, optimiser, epochs=1, schedule=schedule)
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Loss of each batch while the model learns to copy.", "name": "fig-copy-loss"}, "image": {"alt": "A curve that falls to about two and a half within some tens of steps, stays there for a while, falls with halts and spikes to about a half by step two hundred, and stays there."}}
-curves({"": (range(1, 321), history.step_loss)}, "step", "loss (nats per symbol)")
+curves({"": (range(1, 261), history.step_loss)}, "step", "loss (nats per symbol)")
 plt.show()
 
 # %% tags=["evidence"]
@@ -851,8 +851,8 @@ torch.manual_seed(0)
 modest = {"d_model": 32, "n_heads": 4, "d_ff": 64, "norm": "pre"}
 linguist = transformer.EncoderOnly(TransformerConfig(len(alphabet), n_layers=1, **modest), 12)
 batches = BucketedBatches(*spelt(train_words), batch_size=64, shuffle=True)
-optimiser, schedule = rise_and_fall(linguist, 6e-3, 5 * len(batches))
-_ = fit(linguist, batches, F.cross_entropy, optimiser, epochs=5, schedule=schedule)
+optimiser, schedule = rise_and_fall(linguist, 6e-3, 4 * len(batches))
+_ = fit(linguist, batches, F.cross_entropy, optimiser, epochs=4, schedule=schedule)
 
 # %% [markdown]
 # The decoder's task: to go on in English. It learns from the lesson's English sentences, and should beat the best of Day 2's counting models.
