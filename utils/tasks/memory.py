@@ -195,7 +195,7 @@ class Repeater(nn.Module):
         return self.model(ids)[0][:, ids.shape[1] // 2 :]
 
 
-def trained_repeater(hidden_size: int, steps: int = 450) -> Repeater:
+def trained_repeater(hidden_size: int, steps: int = 300) -> Repeater:
     """Train on sentences of 1 to 12 symbols, each length as often as the others."""
     torch.manual_seed(0)
     model = Repeater(hidden_size)
