@@ -8,9 +8,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from utils.data.batches import Batches
 from utils.recurrent import RNN, SequenceClassifier
 from utils.tasks.memory import recall_ids
-from utils.training.loop import Batches, fit
+from utils.training.loop import fit
 from utils.training.metrics import accuracy
 from utils.training.recipes import clip_gradients
 
