@@ -657,7 +657,7 @@ said = "On average, the forget gates are open by {letters:.0f}% at a letter, {sp
 observe(said, **mean, holds=max(mean.values()) > min(mean.values()) + 1)
 
 # %% [markdown]
-# Where a word ends, what the network knew of it is no longer needed, so it may forget more there; how clearly it does differs from training to training. A mean over 128 units is safer to read than a single unit that seems to stand for something: [a fair test](deeper/03_gates.ipynb#gates-quotes) found no such unit.
+# What is read moves the gates by a few points, no more. At which of the four they forget most differs from training to training. A mean over 128 units is safer to read than a single unit that seems to stand for something: [a fair test](deeper/03_gates.ipynb#gates-quotes) found no such unit.
 
 # %% [markdown]
 # ## Show someone
