@@ -9,6 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 SUITABLE := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
 UNSUITABLE := The book needs Python 3.11, 3.12 or 3.13 with its venv module, and "$(PYTHON)" is not that: \
 install it (on Debian and Ubuntu with python3-venv), or name another one, as in "make lab PYTHON=python3.12".
+COPYING := Making copies of the lessons in my/, which are yours; JupyterLab opens in about half a minute.
 
 .DEFAULT_GOAL := help
 .PHONY: help lab fresh test book edit execute budget experiments shake train days new-day bench speed mutation lock
@@ -17,7 +18,7 @@ help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
 
 lab: $(READY) ## read the lessons in JupyterLab, in copies of your own (in my/); LESSON=01_convolution opens that one
-	@$(BIN)/python -m utils.press.jupyter lab $(LESSON) -- $(ARGS)
+	@[ -e my ] || echo '$(COPYING)'; $(BIN)/python -m utils.press.jupyter lab $(LESSON) -- $(ARGS)
 
 fresh: $(READY) ## put a new copy of a lesson beside yours: LESSON=01_convolution
 	@$(BIN)/python -m utils.press.jupyter fresh $(LESSON)
@@ -73,17 +74,29 @@ lock: $(READY) ## write both requirements files anew, from the ranges in pyproje
 	@awk '/^[^ ]/ { keep = !/^(torch=|nvidia-|cuda-|triton)/ } keep' .venv/lock.txt > .venv/hashes.new
 	@mv .venv/lock.new requirements.txt && mv .venv/hashes.new requirements-hashes.txt
 
-# The set-up. `ready` is written last and names this folder: what was interrupted or moved is done again.
+# The set-up. `ready` is written last and names this folder: what was interrupted is done again.
 ifneq "$(shell cat $(READY) 2>/dev/null)" "$(CURDIR)"
 .PHONY: $(READY)
 endif
 
+# Where the book was before, its commands name the folder of their Python.
+define MOVE
+import pathlib, sys
+old, new = (f"{folder}/.venv/".encode() for folder in sys.argv[1:])
+for file in pathlib.Path(".venv/bin").iterdir():
+    if file.is_file() and not file.is_symlink() and file.read_bytes().startswith(b"#!"):
+        file.write_bytes(file.read_bytes().replace(old, new))
+endef
+export MOVE
+
 $(READY): requirements.txt requirements-hashes.txt pyproject.toml
-	@if [ -e .venv/unfinished ] || ! $(BIN)/python -c '$(SUITABLE)' 2>/dev/null \
-	  || { [ -e $(READY) ] && [ "$$(cat $(READY))" != "$$(pwd -P)" ]; }; then \
+	@if [ -e .venv/unfinished ] || ! $(BIN)/python -c '$(SUITABLE)' 2>/dev/null; then \
 	  $(PYTHON) -c '$(SUITABLE)' 2>/dev/null || { echo '$(UNSUITABLE)' >&2; exit 1; }; \
 	  echo 'Setting up the book in .venv: this happens once and takes a few minutes.'; \
 	  rm -rf .venv && mkdir .venv && touch .venv/unfinished && $(PYTHON) -m venv .venv; \
+	elif [ -e $(READY) ] && [ "$$(cat $(READY))" != "$$(pwd -P)" ]; then \
+	  echo 'The book was moved: its .venv goes with it.'; \
+	  $(BIN)/python -c "$$MOVE" "$$(cat $(READY))" "$$(pwd -P)"; \
 	fi
 	@$(BIN)/python -m pip install --no-deps --require-hashes --requirement requirements-hashes.txt
 	@$(BIN)/python -m pip install $$(grep '^torch==' requirements.txt) $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))

@@ -1,5 +1,6 @@
 """How pytest treats the book: what it compares in notebooks, where, and in which order."""
 
+import ast
 import json
 import os
 import subprocess
@@ -52,11 +53,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):  # xdist: the process that started this one has done it
         config.stash[RUN] = Run(*config.workerinput["run"])
         return
-    where = "import convolution_to_attention as book; print(book.__file__)"
+    where = "import convolution_to_attention as book; print(ascii(book.__file__))"
     found = subprocess.run(
         [sys.executable, "-c", where], cwd=ROOT / "chapters", capture_output=True, text=True
     )
-    if found.returncode or Path(found.stdout.strip()).parent != ROOT:
+    if found.returncode or Path(ast.literal_eval(found.stdout)).parent != ROOT:
         reason = found.stderr.strip().splitlines() or [f"Python finds {found.stdout.strip()}"]
         pytest.exit(
             f"The book in {ROOT} is not the one installed in {sys.prefix} ({reason[-1]}): "

@@ -951,6 +951,20 @@ def test_a_file_from_before_version_0_8_0_is_left_as_it_is(old, file, capsys):
     assert json.loads(file.read_text()) == old and progress.progress.passed() == {"rows"}
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"edition": 5, "passed": ["4.3"]}', "is from a newer version of the book"),
+        ('{"passed": ' + 100_000 * "[" + 100_000 * "]" + "}", "is damaged: delete it"),
+    ],
+)
+def test_a_file_that_is_not_understood_is_left_as_it_is(text, says, file, capsys):
+    file.write_text(text)
+    progress.progress.add("rows")
+    assert f"({file} {says}" in capsys.readouterr().out
+    assert file.read_text() == text and progress.progress.passed() == {"rows"}
+
+
 def test_a_copy_that_calls_exercises_by_their_former_numbers_works_as_before(capsys, monkeypatch):
     from utils.exercises.self_attention import check
 

@@ -50,6 +50,8 @@ CONTENT = np.random.default_rng(0).bytes(200_000)
 BOMB = gzip.compress(bytes(10**8))  # a hundred thousand bytes that want to be a hundred million
 NAME = "strange.bin"
 
+ELSEWHERE = {"round": "/round", "file": "file:///etc/hosts", "ftp": "ftp://127.0.0.1/x"}
+
 
 class Answer(BaseHTTPRequestHandler):
     """Answers as the address asks: with the file, or in one of the ways that go wrong."""
@@ -62,6 +64,11 @@ class Answer(BaseHTTPRequestHandler):
             return
         if way == "missing":
             self.send_error(404)
+            return
+        if way in ELSEWHERE:
+            self.send_response(302)
+            self.send_header("Location", ELSEWHERE[way])
+            self.end_headers()
             return
         self.send_response(200)
         if way == "packed":
@@ -250,6 +257,8 @@ def test_damaged_file_in_the_cache_is_left_offline(book, cache):
         ("cut", "because the connection was cut midway: "),
         ("short", "because what arrived is not the original: "),
         ("altered", "because what arrived is not the original: "),
+        ("file", "because that leads to an address of another kind ("),
+        ("ftp", "because that leads to an address of another kind ("),
         ("packed", "because what arrived is packed: "),
         ("endless", "because what arrived is longer than 200,000 bytes: "),
         ("drips", "because it was not finished in 0.5 seconds: "),
@@ -276,6 +285,62 @@ def test_failed_download_leaves_a_sentence_and_no_trace(
     assert server.asked == 1 and stored(cache) == before
     book("whole")
     assert files.fetch(NAME).read_bytes() == CONTENT  # and the next try goes well
+
+
+def test_a_server_that_sends_round_in_a_circle(book, cache):
+    before = stored(cache)
+    book("round")
+    with pytest.raises(files.DatasetError, match="sends from one address to the next: ") as caught:
+        files.fetch(NAME)
+    is_one_sentence(caught.value)
+    assert stored(cache) == before
+
+
+@pytest.mark.parametrize(
+    ("proxy", "says"),
+    [
+        ("http://127.0.0.1:1", "because the proxy that "),
+        ("http://", "because the proxy that "),
+        ("socks5://127.0.0.1:1", "SOCKS"),
+    ],
+)
+def test_a_proxy_that_can_not_be_used(book, server, monkeypatch, proxy, says):
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, proxy)
+    with pytest.raises(files.DatasetError, match=says) as caught:
+        files.fetch(NAME)
+    is_one_sentence(caught.value)
+    assert server.asked == 0
+
+
+def test_certificates_that_are_missing(book, server, tmp_path, monkeypatch):
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "none"))
+    book("whole", f"https://127.0.0.1:{server.server_port}")
+    with pytest.raises(files.DatasetError, match="the certificates can't be read") as caught:
+        files.fetch(NAME)
+    is_one_sentence(caught.value)
+    assert str(tmp_path / "none") in str(caught.value)
+
+
+@pytest.mark.parametrize("variable", ["BOOK_DATA", "BOOK_CACHE"])
+def test_the_home_folder_of_nobody(book, monkeypatch, variable):
+    monkeypatch.setenv(variable, "~nobody of that name/data")
+    with pytest.raises(files.DatasetError, match=f"^{variable} is '~nobody") as caught:
+        files.fetch(NAME)
+    is_one_sentence(caught.value)
+
+
+def test_a_machine_that_knows_no_home(monkeypatch):
+    def unknown(_):
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("BOOK_CACHE", raising=False)
+    monkeypatch.setattr(files.pooch, "os_cache", unknown)
+    with pytest.raises(files.DatasetError, match="set BOOK_CACHE") as caught:
+        files.cache_folder()
+    is_one_sentence(caught.value)
 
 
 def no_such_name(*_, **__):

@@ -37,6 +37,7 @@ ACCELERATOR = ("nvidia-", "cuda-", "triton")  # pip brings them where they are o
 # Stands for Python and pip: notes what it is called with, and fails where FAIL matches.
 FAKE_PYTHON = """\
 #!/bin/sh
+if echo "$2" | grep -q pathlib; then exec "$REAL" "$@"; fi
 echo "$*" | cut -c1-70 >> "$LOG"
 if [ -n "$FAIL" ] && echo "$*" | grep -q -e "$FAIL"; then exit 1; fi
 if [ "$*" = "-m venv .venv" ]; then mkdir -p .venv/bin && cp "$0" .venv/bin/python; fi
@@ -73,7 +74,7 @@ def make(book: Path, *arguments: str, fail: str = "") -> tuple[list[str], str]:
     done = subprocess.run(
         ["make", f"PYTHON={book.parent / 'python'}", *arguments],
         cwd=book,
-        env={"PATH": os.environ["PATH"], "LOG": str(log), "FAIL": fail},
+        env={"PATH": os.environ["PATH"], "LOG": str(log), "FAIL": fail, "REAL": sys.executable},
         capture_output=True,
         text=True,
     )
@@ -104,10 +105,26 @@ def test_a_changed_lock_is_installed_into_what_is_there(book, changed):
     assert make(book, "test")[0] == [*SET_UP, TEST]
 
 
-def test_a_book_that_was_moved_is_set_up_again(book):
+@pytest.mark.parametrize("fail", ["", INSTALL_BOOK])
+def test_a_book_that_was_moved_keeps_its_environment(book, fail):
     make(book, "test")
+    script = f'#!/bin/sh\nexec "{book}/.venv/bin/python" "$0"\n'
+    (book / ".venv" / "bin" / "torchrun").write_text(script)
     moved = book.rename(book.with_name("elsewhere"))
-    assert make(moved, "test")[0] == [VENV, *SET_UP, TEST]
+    calls, _ = make(moved, "test", fail=fail)
+    assert calls == (SET_UP if fail else [*SET_UP, TEST])
+    (found,) = (moved / ".venv" / "bin").glob("torch*")
+    assert found.read_text() == script.replace(str(book), str(moved))
+    assert make(moved, "test")[0] == ([*SET_UP, TEST] if fail else [TEST])
+
+
+def test_the_first_lab_says_at_once_what_it_does(book):
+    silent = {"PATH": os.environ["PATH"], "LOG": os.devnull, "FAIL": ""}
+    command = ["make", f"PYTHON={book.parent / 'python'}", "lab"]
+    settings = {"cwd": book, "capture_output": True, "text": True, "env": silent}
+    assert "Making copies of the lessons in my/" in subprocess.run(command, **settings).stdout
+    (book / "my").mkdir()
+    assert subprocess.run(command, **settings).stdout == ""
 
 
 def test_another_python_is_refused_in_one_sentence(book):
@@ -144,6 +161,19 @@ def test_a_topic_of_two_words_and_one_that_is_missing_arrive_as_they_are(book, g
     )
     called = shlex.split(told.stdout.splitlines()[-1])
     assert called[-2:] == [given.get("NUMBER", ""), given.get("TOPIC", "")]
+
+
+def test_the_book_is_found_in_a_folder_that_the_code_page_can_not_name(tmp_path):
+    (folder := tmp_path / "书" / "chapters").mkdir(parents=True)
+    shutil.copy(ROOT / "conftest.py", folder.parent)
+    (folder.parent / "convolution_to_attention.py").touch()
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"],
+        cwd=folder.parent,
+        env=os.environ | {"PYTHONPATH": str(folder.parent), "PYTHONIOENCODING": "cp1252:replace"},
+        capture_output=True,
+    )
+    assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, done.stdout + done.stderr
 
 
 # ------------------------------------------------------------------------------- lock and settings

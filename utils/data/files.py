@@ -163,14 +163,33 @@ def own_folder() -> Path | None:
 
 
 def cache_folder() -> Path:
-    """The folder where downloads are kept."""
-    return _folder("BOOK_CACHE") or pooch.os_cache("convolution-to-attention")
+    """The folder where downloads are kept.
+
+    Raises: DatasetError if the machine knows no home folder, and BOOK_CACHE names none.
+    """
+    if folder := _folder("BOOK_CACHE"):
+        return folder
+    try:
+        return pooch.os_cache("convolution-to-attention")
+    except RuntimeError:
+        raise DatasetError(
+            "Downloads have no place: your home folder is unknown here, so set BOOK_CACHE to a "
+            "folder of yours."
+        ) from None
 
 
 def _folder(variable: str) -> Path | None:
-    """The folder that an environment variable names, if it is set."""
+    """The folder that an environment variable names, if it is set.
+
+    Raises: DatasetError if it begins with the home folder of somebody unknown.
+    """
     value = os.environ.get(variable)
-    return ROOT / Path(value).expanduser() if value else None
+    try:
+        return ROOT / Path(value).expanduser() if value else None
+    except RuntimeError:
+        raise DatasetError(
+            f"{variable} is {value!r}: there is no such home folder, so write the path in full."
+        ) from None
 
 
 def _fault(path: Path, source: Source) -> str | None:
@@ -203,10 +222,7 @@ def _download(name: str, source: Source, cache: Path, fault: str) -> None:
         """Write what comes from an address, up to the size that is known."""
         end, left = time.monotonic() + DEADLINE, source.size
         plain = {"Accept-Encoding": "identity"}  # a few packed bytes may unpack to any number
-        with (
-            requests.get(address, headers=plain, stream=True, timeout=TIMEOUT) as response,
-            open(file, "wb") as beside,
-        ):
+        with _answer(address, plain) as response, open(file, "wb") as beside:
             response.raise_for_status()
             if response.headers.get("Content-Encoding", "identity") != "identity":
                 raise _Stopped("what arrived is packed")
@@ -233,12 +249,27 @@ def _download(name: str, source: Source, cache: Path, fault: str) -> None:
         ) from None
 
 
+def _answer(address: str, headers: dict[str, str]) -> requests.Response:
+    try:
+        return requests.get(address, headers=headers, stream=True, timeout=TIMEOUT)
+    except requests.RequestException:
+        raise
+    except OSError as error:  # a file that REQUESTS_CA_BUNDLE or the like names
+        raise _Stopped(f"the certificates can't be read ({error})") from None
+
+
 def _reason(error: Exception) -> str:
     """Why a download failed, as the rest of a sentence."""
     if isinstance(error, _Stopped):
         return str(error)
     if isinstance(error, requests.HTTPError):
         return f"the server answered {error.response.status_code}"
+    if isinstance(error, requests.exceptions.ProxyError | requests.exceptions.InvalidProxyURL):
+        return "the proxy that HTTPS_PROXY or the like names can't be used"
+    if isinstance(error, requests.TooManyRedirects):
+        return "the server sends from one address to the next"
+    if isinstance(error, requests.exceptions.InvalidSchema):
+        return f"that leads to an address of another kind ({error})".replace(". ", ", ")
     if "timed out" in str(error):  # four classes of errors say so
         return "the server did not answer in time"
     if isinstance(error, requests.ConnectionError):

@@ -59,12 +59,14 @@ def _stored() -> set[str]:
         return set()
     try:
         stored = json.loads(file.read_text(encoding="utf-8"))
-        passed, old = stored["passed"], stored.get("edition", 1) < 3
-    except (ValueError, KeyError, TypeError, AttributeError):
-        passed = old = None
+        passed, edition = stored["passed"], int(stored.get("edition", 1))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        passed = edition = None
     if not isinstance(passed, list):
         raise ValueError(f"{file} is damaged: delete it to begin a new one")
-    if old:
+    if edition > EDITION:
+        raise ValueError(f"{file} is from a newer version of the book, and is left as it is")
+    if edition < 3:
         raise ValueError(f"{file} is from before version 0.8.0: delete it to begin a new one")
     return {FORMER.get(id, id) for id in map(str, passed)}
 

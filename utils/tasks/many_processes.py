@@ -12,7 +12,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from utils.data.batches import Batches
-from utils.data.files import cache_folder
+from utils.data.files import DatasetError, cache_folder
 from utils.tasks.writing import RATE, T, Writing
 from utils.training.checkpoints import CheckpointError
 from utils.training.data_parallel import fit_data_parallel
@@ -135,7 +135,7 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except (ProcessError, CheckpointError) as error:
+    except (ProcessError, CheckpointError, DatasetError) as error:
         sys.exit(str(error))
     except KeyboardInterrupt:
         sys.exit("Stopped. The same command goes on from the last epoch.")
