@@ -43,7 +43,7 @@ experiments: $(READY) ## run the long experiments whose results are stale; VERIF
 	@$(BIN)/python -m utils.measure.experiments $(NAMES) $(if $(VERIFY),--verify) $(if $(SCHEDULER),--scheduler $(SCHEDULER))
 
 shake: $(READY) ## run pages with weights moved by their last bit: does each finding hold? PAGES="deeper/02_recurrent" RUNS=12
-	@$(BIN)/python -m utils.press.shake $(PAGES) --runs $(or $(RUNS),12) $(if $(ALL),--anew)
+	@$(BIN)/python -m utils.press.shake $(PAGES) --runs $(or $(RUNS),12) $(if $(ALL),--anew) $(if $(VERIFY),--verify)
 
 train: $(READY) ## train a GPT in several processes of this machine, from its checkpoint on: PROCESSES=2
 	@$(BIN)/python -m utils.tasks.many_processes --processes $(or $(PROCESSES),2) $(ARGS)

@@ -2,15 +2,19 @@
 
 import ast
 import json
+import re
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from utils import ROOT
+from utils.measure.experiments import ExperimentError
 from utils.measure.shaking import kernel, running
 from utils.measure.shaking.margins import Comparison, complaints
 
@@ -126,8 +130,9 @@ observe("It moved by {moved}.", moved=moved, holds=abs(moved) < 1000 and moved =
 )
 
 
-def test_a_page_is_run_shaken_and_each_complaint_is_told(tmp_path):
-    """In a small copy of the book, where one finding falls and one printed line differs."""
+@pytest.fixture
+def small_book(tmp_path) -> Path:
+    """A small copy of the book with one page, where a finding falls and a printed line differs."""
     for name in ("conftest.py", "pyproject.toml", "convolution_to_attention.py"):
         shutil.copy(ROOT / name, tmp_path)
     no_caches = shutil.ignore_patterns("__pycache__")
@@ -139,9 +144,13 @@ def test_a_page_is_run_shaken_and_each_complaint_is_told(tmp_path):
     page = tmp_path / "chapters" / "01_shaken.ipynb"
     page.parent.mkdir()
     page.write_text(json.dumps(new_notebook(cells=cells)))
+    return tmp_path
+
+
+def test_a_page_is_run_shaken_and_each_complaint_is_told(small_book, monkeypatch):
     script = ROOT / "chapters" / "01_shaken.py"
-    held = {script: {"moves": False, "runs": [], "findings": {}, "fell": {}}}
-    running.run([script], 1, "native", held, book=tmp_path)
+    held = {script: running.nothing()}
+    running.run([script], 1, "native", held, book=small_book)
     found = held[script]
     assert found["moves"] and found["fell"] == {"1": ["Cell 2"]}
     ((title, finding),) = found["findings"].items()
@@ -150,6 +159,89 @@ def test_a_page_is_run_shaken_and_each_complaint_is_told(tmp_path):
         "holds in 0 of 1: observe It moved by {moved}.",
         "fell with BOOK_SHAKE=1: Cell 2",
     ]
+    monkeypatch.setattr(running, "STORED", small_book / "shaken")
+    running.write(script, found)
+    assert running.stored(script) == found
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch) -> Path:
+    """A page's script."""
+    monkeypatch.setattr(running, "STORED", tmp_path / "shaken")
+    monkeypatch.setattr(running, "name_of", lambda page: page.stem)
+    script = tmp_path / "01_page.py"
+    script.write_text("# %%\nobserve('It is {n}.', n=3, holds=3 > 2)\n")
+    return script
+
+
+@pytest.fixture(autouse=True)
+def runs(request, monkeypatch) -> list:
+    """The seeds and settings that a page was run with; a run finds the number in its script."""
+    done = []
+    if "page" not in request.fixturenames:
+        return done
+
+    def run(pages, seed, setting, held, book=ROOT):
+        done.append((seed, setting))
+        for each in pages:
+            text = (each if book == ROOT else book / each.name).read_text()
+            finding = held[each]["findings"].setdefault("observe", {"held": []})
+            finding["held"].append(True)
+            finding.setdefault("n > 2", ["Gt"]).append([float(re.search(r"n=(\d)", text)[1]), 2.0])
+            held[each]["runs"].append({"seed": seed, "setting": setting})
+            held[each]["moves"] = "still" not in text
+        return {}
+
+    monkeypatch.setattr(running, "run", run)
+    return done
+
+
+def test_runs_are_stored_seed_by_seed_and_go_on(page, runs):
+    running.shake([page], range(1, 3))
+    running.shake([page], range(1, 5))
+    assert runs == [(1, "native"), (2, "AVX2"), (3, "portable"), (4, "native")]
+    assert len(running.stored(page)["runs"]) == 4 and not running.is_stale(page)
+
+
+def test_other_prose_leaves_runs_as_they_are_and_other_code_does_not(page):
+    running.shake([page], range(1, 2))
+    page.write_text(page.read_text().replace("It is", "There are"))
+    assert not running.is_stale(page)
+    page.write_text(page.read_text().replace("> 2", "> 1"))
+    assert running.is_stale(page)
+    running.shake([page], range(1, 2))
+    assert not running.is_stale(page) and len(running.stored(page)["runs"]) == 1
+
+
+def test_a_page_that_trains_nothing_runs_once(page, runs):
+    page.write_text(page.read_text() + "# still\n")
+    running.shake([page], range(1, 13))
+    assert runs == [(1, "native")]
+
+
+@pytest.mark.parametrize("n, found", [(3, "verified"), (4, "stale, since other numbers came out")])
+def test_after_a_rename_runs_are_kept_if_the_numbers_are_the_same(
+    page, tmp_path, monkeypatch, n, found
+):
+    then = tmp_path / "then"
+    then.mkdir()
+    shutil.copy(page, then)
+    monkeypatch.setattr(running, "git", lambda *arguments: "")
+    monkeypatch.setattr(running, "commit", lambda: "c0ffee")
+    monkeypatch.setattr(running, "worktree", lambda commit: nullcontext(then))
+    running.shake([page], range(1, 3))
+    assert running.verify(page) == "up to date"
+    page.write_text(page.read_text().replace("n=3", f"n={n}") + "renamed = 1\n")
+    assert running.verify(page).startswith(found)
+    assert running.is_stale(page) is (n == 4) and len(running.stored(page)["runs"]) == 2
+
+
+def test_a_damaged_file_of_runs_is_told(page):
+    running.shake([page], range(1, 2))
+    running.place(page).write_text("{}")
+    with pytest.raises(ExperimentError, match="01_page"):
+        running.stored(page)
+    assert running.is_stale(page)
 
 
 def test_without_a_shake_nothing_moves():

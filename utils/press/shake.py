@@ -10,7 +10,7 @@ import sys
 
 from utils.measure.experiments import ExperimentError
 from utils.measure.shaking.margins import complaints
-from utils.measure.shaking.running import name_of, shake, stored
+from utils.measure.shaking.running import name_of, shake, stored, verify
 from utils.press.notebooks import LessonError, find, scripts
 
 
@@ -19,8 +19,17 @@ def main() -> None:
     parser.add_argument("pages", nargs="*", help="such as deeper/01_convolution (default: all)")
     parser.add_argument("--runs", type=int, default=12)
     parser.add_argument("--anew", action="store_true", help="also what has runs of this code")
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="where code changed, compare one run with the commit's",
+    )
     options = parser.parse_args()
     pages = [page for name in options.pages for page in find(name)] or scripts()
+    if options.verify:
+        for page in pages:
+            print(f"{name_of(page)}: {verify(page)}", flush=True)
+        return
     shake(pages, range(1, options.runs + 1), options.anew)
     for page in pages:
         held = stored(page)

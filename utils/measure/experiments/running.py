@@ -71,7 +71,7 @@ def run(name: str, *, anew: bool = False, scheduler: str | None = None) -> Resul
             write_atomically(
                 _part(name), json.dumps({"fingerprint": now, "rows": [*rows.values()]})
             )
-        stamps = head or [{"fingerprint": now, "commit": _commit()}]
+        stamps = head or [{"fingerprint": now, "commit": commit()}]
         write(name, script.PARAMETERS, stamps, [rows[which] for which in members])
         _part(name).unlink(missing_ok=True)
     result = load(name)
@@ -248,7 +248,7 @@ def processor() -> str:
     return models[0] if models else platform.processor() or platform.machine()
 
 
-def _commit() -> str | None:
+def commit() -> str | None:
     """The commit that this is; None if the code is not that of a commit."""
     try:
         changed = git("status", "--porcelain", "--", "utils", "experiments/*.py")

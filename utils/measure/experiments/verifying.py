@@ -77,7 +77,7 @@ def verify(name: str) -> str:
         )
     members, constants = short_form(script.SHORT, script.PARAMETERS, held["parameters"])
     commits = _measured_at(name, held), git("rev-parse", "HEAD")
-    with _worktree(commits[0]) as then, _worktree(commits[1]) as here, ThreadPoolExecutor() as both:
+    with worktree(commits[0]) as then, worktree(commits[1]) as here, ThreadPoolExecutor() as both:
         old = then / "experiments" / f"{name}.py"
         if old.exists() and not has_stamp(held, fingerprint(old, ROOTS, data_of(script), then)):
             return "the data are no longer those that were measured; run `make experiments`"
@@ -174,7 +174,7 @@ def _measure(
 
 
 @contextmanager
-def _worktree(commit: str) -> Iterator[Path]:
+def worktree(commit: str) -> Iterator[Path]:
     """A folder with the book as it was at a commit."""
     with TemporaryDirectory() as folder:
         path = Path(folder).resolve() / "then"

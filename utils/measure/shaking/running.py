@@ -1,7 +1,6 @@
 """Shaken runs of pages, and what is stored of them: a file a page."""
 
 import ast
-import hashlib
 import json
 import os
 import re
@@ -13,8 +12,9 @@ from tempfile import TemporaryDirectory
 
 from utils import ROOT
 from utils.measure.experiments.results import SCRIPTS, ExperimentError, write_atomically
-from utils.measure.experiments.running import _commit as commit
-from utils.measure.experiments.running import surroundings
+from utils.measure.experiments.running import commit, git, surroundings
+from utils.measure.experiments.verifying import worktree
+from utils.measure.fingerprint import fingerprint
 from utils.measure.shaking.margins import Comparison
 
 STORED = SCRIPTS / "results" / "shaken"
@@ -57,6 +57,43 @@ def shake(pages: list[Path], seeds: range, anew: bool = False) -> None:
             write(page, held[page])
 
 
+def verify(page: Path) -> str:
+    """Run a page as at the commit of its stored runs and as it is now; keep them if all agrees.
+
+    Returns: what was found, in a few words.
+    Raises: ExperimentError if nothing is stored, or what is there now is not a commit.
+    """
+    held, mark = stored(page), fingerprint_of(page)
+    if mark in [stamp["fingerprint"] for stamp in held["stamps"]]:
+        return "up to date"
+    if git("status", "--porcelain", "--", "utils", "chapters/*.py"):
+        raise ExperimentError("What is verified is a commit: commit the changes first.")
+    stamps = [stamp for stamp in held["stamps"] if stamp["commit"]]
+    if not stamps:
+        return "stale: its runs are of no commit, so run `make shake`"
+    sides = []
+    with worktree(stamps[-1]["commit"]) as then:
+        for book in (then, ROOT):
+            sides.append({page: nothing()})
+            run([page], 1, next(iter(SETTINGS)), sides[-1], book)
+    before, after = ({**side[page], "runs": ()} for side in sides)
+    if before != after:
+        old, new = before["findings"], after["findings"]
+        differ = [name for name in old | new if old.get(name) != new.get(name)] or [
+            "what is printed"
+        ]
+        return f"stale, since other numbers came out ({differ[0]}): run `make shake`"
+    by = surroundings() | {"compared with": stamps[-1]["commit"]}
+    held["stamps"].append({"fingerprint": mark, "commit": commit(), "verified_by": by})
+    write(page, held)
+    return f"verified: the same numbers as at {stamps[-1]['commit'][:7]}"
+
+
+def nothing() -> dict:
+    """What is held of a page that has not run."""
+    return {"stamps": [], "moves": False, "runs": [], "findings": {}, "fell": {}}
+
+
 def _lacks(held: dict, seed: int) -> bool:
     """Whether a page has still to run with this seed; one run is enough if nothing is trained."""
     done = [run["seed"] for run in held["runs"]]
@@ -70,8 +107,7 @@ def _known(page: Path, mark: str, anew: bool) -> dict:
     except ExperimentError:
         anew = True
     if anew or mark not in [stamp["fingerprint"] for stamp in held["stamps"]]:
-        stamps = [{"fingerprint": mark, "commit": commit()}]
-        return {"stamps": stamps, "moves": False, "runs": [], "findings": {}, "fell": {}}
+        return nothing() | {"stamps": [{"fingerprint": mark, "commit": commit()}]}
     return held
 
 
@@ -180,8 +216,7 @@ def fingerprint_of(page: Path) -> str:
     with TemporaryDirectory() as folder:
         cells = Path(folder) / page.name
         cells.write_text(ast.unparse(tree), encoding="utf-8")
-        utils = sorted(path.read_bytes() for path in (ROOT / "utils").rglob("*.py"))
-        return hashlib.sha256(cells.read_bytes() + b"".join(utils)).hexdigest()
+        return fingerprint(cells)
 
 
 class _WithoutProse(ast.NodeTransformer):
