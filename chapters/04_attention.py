@@ -444,15 +444,8 @@ def beam_search(model, source, width, max_len=20):
     return max(ended)[1] if ended else written[0, 1:].tolist()
 
 
-backwards_of = as_text(beam_search(looking, [*as_ids("faced"), EOS], width=2))
-
-# %% tags=["evidence"]
-observe(
-    "Of *faced* your network makes *{written}*; of new words with 5 letters it gets {right:.0%} right.",
-    written=backwards_of,
-    right=with_attention[5],
-    holds=with_attention[5] > 0.8,
-)
+written = as_text(beam_search(looking, [*as_ids("faced"), EOS], width=2))
+observe("*faced* becomes *{written}*.", written=written, holds=with_attention[5] > 0.8)
 
 # %% [markdown]
 # ## Is it right?
@@ -556,14 +549,7 @@ right = {
     for width, texts in written.items()
 }
 
-# %% tags=["evidence"]
-observe(
-    "*I love deep learning* becomes {written}. Of {n} other sentences that it has never seen, greedy decoding gets {greedy:.0%} right to the last word.",
-    written=translate(ASKED),
-    n=len(some),
-    greedy=right[1],
-    holds=right[1] > 0.6,
-)
+observe("*{asked}* becomes {text}.", asked=ASKED, text=translate(ASKED), holds=right[1] > 0.6)
 
 # %% tags=["view"]
 guess(
@@ -576,7 +562,7 @@ guess(
 # %% tags=["evidence"]
 differ = sum(one != other for one, other in zip(*written.values())) / 200
 observe(
-    "Greedy decoding gets {greedy:.0%} of them right, a beam of five {beam:.0%}. In {differ:.0%} of them it writes something else.",
+    "Greedy decoding gets {greedy:.0%} of the new sentences right to the last word, a beam of five {beam:.0%}. In {differ:.0%} of them it writes something else.",
     greedy=right[1],
     beam=right[5],
     differ=differ,
@@ -689,8 +675,7 @@ judged = [
 ]
 observe(
     "It reads *14 de fevereiro de 1993* as *{one}*, and of 200 dates on days that training never had, {right:.1%} without a mistake.",
-    one=reads("14 de fevereiro de 1993", "pt_BR"),
-    right=sum(judged) / 200,
+    **{"one": reads("14 de fevereiro de 1993", "pt_BR"), "right": sum(judged) / 200},
     holds=sum(judged) > 0.9 * 200,
 )
 
