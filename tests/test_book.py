@@ -140,6 +140,18 @@ def test_every_chapter_and_solution_is_in_the_book(build):
     )
 
 
+def test_every_exercise_leads_to_a_solution_that_is_there(build):
+    for lesson in (build.html / "chapters").glob("**/[0-9]*.html"):
+        for box in re.findall(
+            r'<div class="exercise .*?</section>', lesson.read_text("utf-8"), re.S
+        ):
+            links = re.findall(r'href="([^"]*solutions/[^"#]*)#([^"]+)"', box)
+            assert links, f"{lesson.name} has an exercise without a link to its solution"
+            for page, place in links:
+                solutions = (lesson.parent / page).read_text(encoding="utf-8")
+                assert f'id="{place}"' in solutions, f"{lesson.name} leads to {page}#{place}"
+
+
 SVG = "http://www.w3.org/2000/svg"  # the name of a kind of element; nobody fetches it
 
 
