@@ -46,6 +46,8 @@ KINDS = """() => {
     }
     return seen.size;
 }"""
+IN_REACH = """() => [...document.querySelectorAll("pre, .cell_output > .output")].every(
+    (box) => box.scrollWidth <= box.clientWidth || box.tabIndex == 0)"""  # the theme takes a moment
 FAULTS = """() => {
     axe.configure({ rules: [{ id: "color-contrast", selector: "[data-kind]" }] });
     return axe.run({ resultTypes: ["violations"] }).then((found) => found.violations);
@@ -64,8 +66,8 @@ SETTLED = """async () => {
     await document.fonts.ready;
 }"""  # everything that a page fetches is there
 BLURRED = """() => [...document.querySelectorAll("article :is(figure, .cell_output) img")]
-        .filter((image) => image.clientWidth && image.naturalWidth < 1.9 * image.clientWidth)
-        .map((image) => [image.alt, image.naturalWidth, image.clientWidth])"""
+    .filter((image) => image.clientWidth && image.naturalWidth < 1.9 * image.clientWidth)
+    .map((image) => [image.alt, image.naturalWidth, image.clientWidth])"""
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 
@@ -150,6 +152,7 @@ def show(tab, size: dict, theme: str) -> None:
 def faults(page) -> str:
     """What axe finds."""
     page.evaluate(THINNED)
+    page.wait_for_function(IN_REACH)
     assert page.evaluate(KINDS) > 5
     if not page.evaluate("Boolean(window.axe)"):
         page.evaluate(AXE_FILE_PATH.read_text(encoding="utf-8"))
