@@ -746,7 +746,7 @@ observe(
     one=likeness[0],
     four=likeness[1],
     sixteen=likeness[2],
-    holds=likeness[0] < 0.85 and likeness[2] > 0.93 and likeness == sorted(likeness),
+    holds=likeness[0] < 0.85 and likeness[0] < likeness[1] < likeness[2] > 0.93,
 )
 
 # %% [markdown]
