@@ -796,8 +796,10 @@ def test_every_experiment_has_a_short_form_that_costs_less(name):
     verifying.lines(Path(script.__file__), ROOT, constants)  # each is there once
     assert constants or len(members) < len(result.rows) or name == "two_processes"
     for stamp in result.stamps:
-        seconds = stamp.get("verified_by", {}).get("seconds", 0)
-        assert seconds <= 20 and 2 * seconds <= sum(result.seconds), "write a shorter SHORT"
+        seconds, all_of_it = stamp.get("verified_by", {}).get("seconds", 0), sum(result.seconds)
+        assert seconds <= 40 and (2 * seconds <= all_of_it or all_of_it < 10), (
+            "write a shorter SHORT"
+        )
 
 
 def test_no_experiment_takes_too_long():
