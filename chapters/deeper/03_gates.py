@@ -662,15 +662,15 @@ observe(
 # (gates-sentence)=
 # ## Is the vector too small for the sentence?
 #
-# *4 minutes.* In the lesson, 64 units can't repeat eight symbols. Is there no room for them? We train one network three times as long.
+# *4 minutes.* In the lesson, 64 units can't repeat eight symbols. Is there no room for them? We train one network twice as long.
 
 # %% tags=["evidence", "training"]
-usual, longer = trained_repeater(64), trained_repeater(64, steps=900)
+usual, longer = trained_repeater(64), trained_repeater(64, steps=600)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of symbols named right in sentences of twelve, by their place, for 64 units after 300 and after 900 steps of training. One seed each.", "name": "fig-places"}, "image": {"alt": "Two curves over the places 1 to 12. The one after 300 steps falls from the first place to a low near the tenth, and rises a little at the end; the one after 900 steps lies above it."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of symbols named right in sentences of twelve, by their place, for 64 units after 300 and after 600 steps of training. One seed each.", "name": "fig-places"}, "image": {"alt": "Two curves over the places 1 to 12. The one after 300 steps falls from the first place to a low near the tenth, and rises a little at the end; the one after 600 steps lies above it."}}
 by_place = {
     f"{told} steps": (range(1, 13), right_symbols(model, 12).double().mean(0))
-    for told, model in (("300", usual), ("900", longer))
+    for told, model in (("300", usual), ("600", longer))
 }
 curves(by_place, "place in the sentence", "share named right")
 plt.show()
@@ -687,7 +687,7 @@ observe(
     short_8=exact["usual", 8],
     long_12=exact["longer", 12],
     short_12=exact["usual", 12],
-    holds=exact["longer", 8] > exact["usual", 8] + 0.2 and exact["longer", 12] < 0.4,
+    holds=exact["longer", 8] > exact["usual", 8] + 0.15 and exact["longer", 12] < 0.4,
 )
 
 # %% [markdown]
