@@ -47,7 +47,7 @@ KINDS = """() => {
     return seen.size;
 }"""
 IN_REACH = """() => [...document.querySelectorAll("pre, .cell_output > .output")].every(
-    (box) => box.scrollWidth <= box.clientWidth || box.tabIndex == 0)"""  # the theme takes a moment
+    (box) => box.scrollWidth <= box.clientWidth || box.tabIndex == 0)"""
 FAULTS = """() => {
     axe.configure({ rules: [{ id: "color-contrast", selector: "[data-kind]" }] });
     return axe.run({ resultTypes: ["violations"] }).then((found) => found.violations);
@@ -115,7 +115,7 @@ def address(build):
 def tab(chromium, address):
     """One browser tab; `tab.heard` gathers what its pages complain of and whom else they ask."""
     tab = chromium.new_page(viewport=DESK)
-    tab.set_default_timeout(10_000)
+    tab.set_default_timeout(60_000)  # a busy machine of two cores needs ten at times
     tab.heard = []
     tab.on("console", lambda said: tab.heard.append(said.text) if said.type == "error" else None)
     tab.on("pageerror", lambda error: tab.heard.append(str(error)))
@@ -152,7 +152,7 @@ def show(tab, size: dict, theme: str) -> None:
 def faults(page) -> str:
     """What axe finds."""
     page.evaluate(THINNED)
-    page.wait_for_function(IN_REACH)
+    page.wait_for_function(IN_REACH, polling=100)  # the theme takes a moment after each change
     assert page.evaluate(KINDS) > 5
     if not page.evaluate("Boolean(window.axe)"):
         page.evaluate(AXE_FILE_PATH.read_text(encoding="utf-8"))
