@@ -52,7 +52,7 @@ def shown(monkeypatch) -> list[dict]:
 def alone(chromium, shown):
     """Open the view shown last, alone on a phone's page, which complains of and asks nothing."""
     tab = chromium.new_page(viewport={"width": 390, "height": 844})
-    tab.set_default_timeout(5_000)
+    tab.set_default_timeout(60_000)
     heard = []
     tab.on("console", lambda said: heard.append(said.text))
     tab.on("pageerror", lambda error: heard.append(str(error)))

@@ -278,7 +278,7 @@ def test_failed_download_leaves_a_sentence_and_no_trace(
         start = time.monotonic()
         with pytest.raises(files.DatasetError) as caught:
             files.fetch(NAME)
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 20
     is_one_sentence(caught.value)
     assert says in str(caught.value) and f"/{way} because" in str(caught.value)
     assert "BOOK_DATA" in str(caught.value)

@@ -25,6 +25,8 @@ DIAGNOSIS = "padding counts one side"
 RIGHT = f"{SIGNATURE} return dilation * (kernel_size - 1) // 2"
 CALL = f'check("{EXERCISE}", same_padding)'
 
+expect.set_options(timeout=60_000)  # a busy machine of two cores needs ten at times
+
 TABS = "#jp-main-dock-panel .lm-TabBar-tabLabel"
 
 # The same as `make lab`, with another folder in place of the book's.
@@ -66,7 +68,7 @@ def address(folder):
                 break
             except URLError:
                 assert server.poll() is None, (folder / "log").read_text()
-                assert time.monotonic() < begin + 60, (folder / "log").read_text()
+                assert time.monotonic() < begin + 180, (folder / "log").read_text()
                 time.sleep(0.2)
         yield f"{base}/?token=t"  # leads to the lesson by itself
     finally:
@@ -78,7 +80,7 @@ def address(folder):
 def page(chromium, address):
     page = chromium.new_page(viewport={"width": 1280, "height": 900})
     page.goto(address)
-    expect(page.locator(".jp-NotebookPanel")).to_be_visible(timeout=60_000)
+    expect(page.locator(".jp-NotebookPanel")).to_be_visible()
     wait_until_idle(page, seconds=60)
     yield page
     page.close()
@@ -105,7 +107,7 @@ def test_the_lesson_opens_rendered_and_asks_nothing(page):
     expect(lesson.locator(".katex").nth(10)).to_be_attached(timeout=30_000)
     assert lesson.locator(".katex-error").count() == 0
     rendered = lesson.locator(".myst")
-    expect(rendered.last).to_contain_text("References", timeout=30_000)
+    expect(rendered.last).to_contain_text("References")
     text = "".join(rendered.all_text_contents())
     assert "Figure 1.1." in text
     assert "{exercise}" not in text and ":label:" not in text
@@ -132,7 +134,7 @@ def test_an_exercise_is_diagnosed_and_then_gets_its_tick(page, folder, code, sig
     page.keyboard.insert_text(f"{code}\n\n\n{CALL}")
     page.keyboard.press("Shift+Enter")
     answer = cell.locator(".jp-OutputArea-output")
-    expect(answer).to_contain_text(f"{sign} {titled(EXERCISE)}: ", timeout=10_000)
+    expect(answer).to_contain_text(f"{sign} {titled(EXERCISE)}: ")
     expect(answer).to_contain_text(says)
     progress = folder / "my" / "progress.json"
     ticks = json.loads(progress.read_text())["passed"] if progress.exists() else []
@@ -148,4 +150,4 @@ def test_what_the_reader_wrote_is_theirs_and_the_book_is_untouched(page, folder)
 def test_a_link_opens_the_solutions_in_a_tab_beside_the_lesson(page):
     page.locator(".myst a").filter(has_text="Solution").first.click()
     expect(page.locator(TABS)).to_have_text([f"{LESSON}.ipynb"] * 2)
-    expect(page.locator(".myst h1").last).to_contain_text("Solutions", timeout=30_000)
+    expect(page.locator(".myst h1").last).to_contain_text("Solutions")
