@@ -719,8 +719,12 @@ plt.show()
 # %% tags=["evidence"]
 said = "Of the sentences of five symbols, 16 units repeat {narrow:.0%}, 32 units {middle:.0%} and 64 units {wide:.0%}. Of those of twelve, the widest repeats {long:.0%}."
 shares = {"narrow": exact[16][4], "middle": exact[32][4], "wide": exact[64][4]}
-rises = shares["narrow"] + 0.05 < shares["middle"] < shares["wide"] - 0.1
-observe(said, **shares, long=exact[64][11], holds=rises and exact[64][11] < 0.2)
+observe(
+    said,
+    **shares,
+    long=exact[64][11],
+    holds=shares["narrow"] + 0.05 < shares["middle"] < shares["wide"] - 0.1 and exact[64][11] < 0.2,
+)
 
 # %% [markdown]
 # A wider state moves the cliff, and [so does longer training](deeper/03_gates.ipynb#gates-sentence). Neither removes it here. On Day 1 somebody had to say in advance *how far* to look. Here somebody has to say in advance *how much* fits in. What we would like is a network that keeps all that it has read, step by step, and looks up

@@ -684,8 +684,12 @@ with torch.no_grad():
     logits, weights = reader(ids)  # (2, T, V), (2, L, h, T, T)
 sure, symbols = logits[:, it].softmax(-1).max(-1)
 tired, wide = VOCABULARY.decode(symbols)
-sure = tired == "animal" and wide == "street" and sure.min() > 0.5
-observe("With *tired* it is *the {a}*, with *wide* *the {b}*.", a=tired, b=wide, holds=sure)
+observe(
+    "With *tired* it is *the {a}*, with *wide* *the {b}*.",
+    a=tired,
+    b=wide,
+    holds=tired == "animal" and wide == "street" and sure.min() > 0.5,
+)
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Where *it* looks in the first layer: each head in the sentence with *tired*, then in that with *wide*.", "name": "fig-it"}, "image": {"alt": "A map of eight rows and twelve columns: for each of four heads a row for the sentence with tired and one for that with wide; columns are the words. In each row one or two cells are bright. For some heads the two rows are alike, for others not."}}
 looks = weights[:, 0, :, it].transpose(0, 1).flatten(0, 1)  # (h · 2, T)
@@ -766,11 +770,12 @@ plt.show()
 
 # %% tags=["evidence"]
 relative = sum(on["adjective"]) / sum(on["antecedent"])
-rarely = max(missed["adjective"]) < 20 and lost["antecedent"] > lost["adjective"]
 observe(
     "The adjective gets {n:.0%} of the antecedent's weight.",
     n=relative,
-    holds=relative > 0.5 and rarely,
+    holds=relative > 0.5
+    and max(missed["adjective"]) < 20
+    and lost["antecedent"] > lost["adjective"],
 )
 
 # %% [markdown]
@@ -809,8 +814,11 @@ def says(sentence):
 
 
 said = says("the big dogs near the gate _ not reach the old bridge because they are too hungry")
-known = {*said} <= {*pronouns.FORMS, *pronouns.NOUNS}
-observe("It says: {said}.", said=", ".join(said), holds=known)
+observe(
+    "It says: {said}.",
+    said=", ".join(said),
+    holds={*said} <= {*pronouns.FORMS, *pronouns.NOUNS},
+)
 
 # %% [markdown]
 # ## Where it breaks
