@@ -149,18 +149,42 @@ def test_a_reader_goes_on_where_a_finding_comes_out_otherwise(shown, monkeypatch
     own, beside = bundle["text/markdown"].split("\n\n", 1)
     assert "12345" in own and "otherwise than on the machine of the book" in beside
     assert beside.endswith(book)
+    observe("Nowhere in the book stands {n}.", n=3, holds=False)
+    for told in (beside.removesuffix(book), shown[1]["text/markdown"].partition("\n\n")[2]):
+        assert re.findall(r"\*+", told) == ["*", "*"], "one emphasis, or asterisks are seen"
 
 
 def test_a_finding_that_rests_on_a_wrong_answer_stops_the_page(monkeypatch):
     monkeypatch.delenv("BOOK_STRICT")
-    shell = SimpleNamespace(user_ns={"step": lambda x: x})
+
+    def step(x):
+        return x
+
+    shell = SimpleNamespace(user_ns={"step": step})
     monkeypatch.setattr(luck, "get_ipython", lambda: shell)
-    monkeypatch.setitem(luck.in_place, "step", shell.user_ns["step"])
+    monkeypatch.setitem(luck.in_place, "step", step)
     observe("It reads {n}.", n=3, holds=False)
     shell.user_ns["step"] = lambda x: 2 * x
     with pytest.raises(luck.OtherwiseError, match="no check has passed \\(step\\)"):
         observe("It reads {n}.", n=3, holds=False)
     observe("It reads {n}.", n=3, holds=True)
+
+
+def test_a_wrong_answer_that_the_page_does_not_run_on_stops_nothing(monkeypatch, capsys):
+    from utils.exercises.self_attention import check
+
+    def my_own(*inputs):
+        return None
+
+    monkeypatch.delenv("BOOK_STRICT")
+    monkeypatch.setattr(luck, "in_place", {})
+    shell = SimpleNamespace(user_ns={"my_own": my_own})
+    monkeypatch.setattr(luck, "get_ipython", lambda: shell)
+    shell.user_ns["split_heads"] = check("split_heads", my_own)
+    observe("It reads {n}.", n=3, holds=False)
+    shell.user_ns["split_heads"] = my_own
+    with pytest.raises(luck.OtherwiseError, match="no check has passed \\(split_heads\\)"):
+        observe("It reads {n}.", n=3, holds=False)
 
 
 def test_what_a_check_gives_back_is_what_the_page_should_run_on(monkeypatch, capsys):

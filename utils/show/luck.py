@@ -39,9 +39,8 @@ def came_out_otherwise(said: str, plain: str) -> str:
         )
     stored = outputs_of_the_book(plain)
     book = stored.get("said") or stored.get("text/markdown", "")
-    return f"{said}\n\n*Here it came out otherwise than on the machine of the book*" + (
-        f"*, which measured:* {book}" if book else "*.*"
-    )
+    beside = f", which measured:* {book}" if book else ".*"
+    return f"{said}\n\n*Here it came out otherwise than on the machine of the book{beside}"
 
 
 def outputs_of_the_book(plain: str) -> dict[str, str]:
@@ -61,7 +60,12 @@ def _said(data: dict) -> str:
 
 
 def _wrong_answers() -> list[str]:
-    """Names under which the page holds something else than a check gave back."""
+    """Names under which the page holds something else than a check gave back.
+
+    They are the names of what was given back: the book's answer is called as the page calls it,
+    whatever the reader's own was called.
+    """
     shell = get_ipython()
     names = shell.user_ns if shell else {}
-    return [name for name, given in in_place.items() if names.get(name, given) is not given]
+    called = {getattr(given, "__name__", ""): given for given in in_place.values()}
+    return [name for name, given in called.items() if names.get(name, given) is not given]
