@@ -17,11 +17,12 @@ LATER = float("inf")
 
 @pytest.fixture
 def book(tmp_path, monkeypatch):
-    """A book of one lesson, which has read a module, a stored result and the claims."""
+    """A book of one lesson, which has read a module, a stored result, claims and another lesson."""
     monkeypatch.setattr(stamps, "ROOT", tmp_path)
     stamps.digest.cache_clear()
     files = {
         "chapters/01_x.ipynb": "{}",
+        "chapters/02_y.py": "# :label: exercise-one\n#\n# Do it.\n",
         "conftest.py": "",
         "pyproject.toml": "",
         "utils/layer.py": "WIDTH = 3",
@@ -36,7 +37,8 @@ def book(tmp_path, monkeypatch):
 
 
 def store(book, since=LATER) -> None:
-    read = [book / "utils/layer.py", book / "experiments/results/x.json", book / "data/claims.toml"]
+    others = "utils/layer.py", "experiments/results/x.json", "data/claims.toml", "chapters/02_y.py"
+    read = [book / name for name in others]
     stamps.store(book, book / "chapters/01_x.ipynb", read, "here", since)
 
 
@@ -54,6 +56,8 @@ def is_current(book, setting="here") -> bool:
         ("experiments/results/x.json", "[]", "[1]", False),
         ("data/claims.toml", '"a"', '"b"', False),
         ("data/claims.toml", "[b-1]", "[b-2]", True),  # another lesson's
+        ("chapters/02_y.py", "Do it", "Try it", True),
+        ("chapters/02_y.py", "-one", "-two", False),  # exercises get their numbers from there
         ("utils/other.py", "", "1", True),
     ],
 )

@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from utils import ROOT
+from utils.exercises.numbers import LABEL
 
 ALWAYS = ("conftest.py", "pyproject.toml")  # how a page is run, and what is compared
 VARIABLES = (
@@ -74,12 +75,15 @@ def _source(file: Path) -> Path | None:
 def digest(file: Path, lesson: str) -> str:
     """SHA-256 of what a file says to a lesson; of one that isn't there nothing.
 
-    In the tables of all lessons, as data/claims.toml, those rows count that name this one.
+    In the tables of all lessons, as data/claims.toml, those rows count that name this one; in the
+    scripts of lessons, which exercises are numbered by, the labels of the boxes.
     """
     if not file.is_file():
         return ""
     content = file.read_bytes()
-    if file.parent == ROOT / "data" and file.suffix == ".toml":
+    if file.suffix == ".py" and file.is_relative_to(ROOT / "chapters"):
+        content = "\n".join(LABEL.findall(content.decode())).encode()
+    elif file.parent == ROOT / "data" and file.suffix == ".toml":
         rows = map(json.dumps, tomllib.loads(content.decode()).items())
         content = "\n".join(row for row in rows if lesson in row).encode()
     return hashlib.sha256(content).hexdigest()
