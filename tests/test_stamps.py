@@ -128,12 +128,20 @@ def plugin():
 
 
 @pytest.mark.parametrize(
-    ("passing", "stored"), [([True] * 2, True), ([True], False), ([True, False], False)]
+    ("passing", "shaken", "stored"),
+    [
+        ([True] * 2, False, True),
+        ([True] * 2, True, False),  # where findings are recorded, all of them pass
+        ([True], False, False),
+        ([True, False], False, False),
+    ],
 )
 def test_a_page_is_stamped_when_all_its_cells_have_passed(
-    passing, stored, plugin, tmp_path, monkeypatch
+    passing, shaken, stored, plugin, tmp_path, monkeypatch
 ):
     calls = []
+    if shaken:
+        monkeypatch.setenv("BOOK_SHAKE_RECORD", str(tmp_path))
     monkeypatch.setattr(stamps, "listen", lambda kernel: calls.append("listen"))
     monkeypatch.setattr(stamps, "reached", lambda kernel, folder: set())
     monkeypatch.setattr(stamps, "store", lambda *_, **__: calls.append("store"))
@@ -148,7 +156,7 @@ def test_a_page_is_stamped_when_all_its_cells_have_passed(
         next(cell)
         with pytest.raises(StopIteration if passes else AssertionError):
             cell.send(None) if passes else cell.throw(AssertionError())
-    assert calls == ["listen"] + ["store"] * stored
+    assert calls == ["listen"] * (not shaken) + ["store"] * stored
 
 
 @pytest.mark.parametrize(
