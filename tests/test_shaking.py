@@ -17,7 +17,8 @@ from utils import ROOT
 from utils.measure.experiments import ExperimentError
 from utils.measure.shaking import kernel, running
 from utils.measure.shaking.margins import Comparison, complaints
-from utils.press.notebooks import scripts
+from utils.press import shake
+from utils.press.notebooks import LessonError, scripts
 
 
 def seen_by(finding: str, code: str, tmp_path, **names) -> list[dict]:
@@ -235,6 +236,22 @@ def test_after_a_rename_runs_are_kept_if_the_numbers_are_the_same(
     page.write_text(page.read_text().replace("n=3", f"n={n}") + "renamed = 1\n")
     assert running.verify(page).startswith(found)
     assert running.is_stale(page) is (n == 4) and len(running.stored(page)["runs"]) == 2
+
+
+def test_runs_of_a_page_that_is_not_committed_are_of_no_commit(page, monkeypatch):
+    monkeypatch.setattr(running, "commit", lambda: "c0ffee")
+    for changed, known in ((" M chapters/01_page.py", None), ("", "c0ffee")):
+        monkeypatch.setattr(running, "git", lambda *arguments, told=changed: told)
+        running.shake([page], range(1, 2), anew=True)
+        assert running.stored(page)["stamps"][0]["commit"] == known
+
+
+def test_a_page_whose_notebook_is_not_its_script_is_not_shaken(monkeypatch):
+    monkeypatch.setattr(shake, "differences", lambda page: ["cell 3"] * (page.stem == "09_gpt"))
+    monkeypatch.setattr(shake, "shake", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr(sys, "argv", ["shake", "08_text_classification", "09_gpt"])
+    with pytest.raises(LessonError, match="scripts: 09_gpt, deeper-09_gpt, solutions-09_gpt"):
+        shake.main()
 
 
 def test_a_damaged_file_of_runs_is_told(page):

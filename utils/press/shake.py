@@ -7,11 +7,19 @@ each finding compared. A finding has to hold in every run, with room to spare.
 
 import argparse
 import sys
+from pathlib import Path
 
 from utils.measure.experiments import ExperimentError
 from utils.measure.shaking.margins import complaints
 from utils.measure.shaking.running import name_of, shake, stored, verify
-from utils.press.notebooks import LessonError, find, scripts
+from utils.press.notebooks import LessonError, differences, find, scripts
+
+
+def in_step(pages: list[Path]) -> None:
+    """Raise a LessonError if a notebook, which is what runs, is not what its script says now."""
+    behind = [name_of(page) for page in pages if differences(page)]
+    if behind:
+        raise LessonError(f"Not in step with their scripts: {', '.join(behind)}. `make execute`.")
 
 
 def main() -> None:
@@ -26,6 +34,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     pages = [page for name in options.pages for page in find(name)] or scripts()
+    in_step(pages)
     if options.verify:
         for page in pages:
             print(f"{name_of(page)}: {verify(page)}", flush=True)

@@ -107,8 +107,16 @@ def _known(page: Path, mark: str, anew: bool) -> dict:
     except ExperimentError:
         anew = True
     if anew or mark not in [stamp["fingerprint"] for stamp in held["stamps"]]:
-        return nothing() | {"stamps": [{"fingerprint": mark, "commit": commit()}]}
+        return nothing() | {"stamps": [{"fingerprint": mark, "commit": _commit()}]}
     return held
+
+
+def _commit() -> str | None:
+    """The commit that this is; None if pages, or what they reach, are not those of a commit."""
+    try:
+        return None if git("status", "--porcelain", "--", "chapters/*.py") else commit()
+    except ExperimentError:
+        return None
 
 
 def run(pages: list[Path], seed: int, setting: str, held: dict, book: Path = ROOT) -> dict:
@@ -133,7 +141,7 @@ def _test(pages: list[Path], seed: int, setting: dict, folder: Path, book: Path)
         cwd=book,
         env=os.environ
         | setting
-        | {"PYTHONPATH": str(book), "ALL": "1"}
+        | {"PYTHONPATH": str(book)}
         | {"BOOK_SHAKE": str(seed), "BOOK_SHAKE_RECORD": str(folder)},
         capture_output=True,
         text=True,
