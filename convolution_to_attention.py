@@ -1,11 +1,16 @@
 """Importing this module makes sure that `utils` is this book's package: the name is common.
 
-Where an older copy of a lesson asks for a module that has moved since, it says what to do.
+Where an older copy of a lesson asks for a module that has moved since, it says what to do; what
+copies of version 0.8.0 ask for they get from where it is now.
 """
 
 import sys
+from functools import partial
+from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 HERE = Path(__file__).resolve().parent
 SPEC = find_spec("utils")  # found, not run: another one's code is none of ours
@@ -48,3 +53,45 @@ class Moved:
 
 
 sys.meta_path.append(Moved)
+
+FORMER = {  # what modules had in version 0.8.0, and where it is now
+    "utils.training.loop": {"Batches": "utils.data.batches"},
+    "utils.training.recipes": {
+        "recall_ids": "utils.tasks.memory",
+        "stream": "utils.data.text",
+        "train_characters": "utils.tasks.characters",
+        "train_digits": "utils.tasks.digits",
+        "train_recall": "utils.tasks.memory",
+        "train_translator": "utils.tasks.translation",
+    },
+}
+
+
+class Former:
+    """The first finder of modules: those of `FORMER` still give what has moved out of them."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(name, path) if name in FORMER else None
+        if spec is not None:
+            spec.loader.exec_module = partial(execute, spec.loader.exec_module)
+        return spec
+
+
+def execute(run: object, module: ModuleType) -> None:
+    """Run a module's code, and let it give what it had."""
+    run(module)
+    module.__getattr__ = partial(former, module.__name__)
+    if hasattr(module, "History"):
+        module.History.plot = lambda self: import_module("utils.show.training").learning_curves(
+            self
+        )
+
+
+def former(module: str, name: str) -> object:
+    if name in FORMER[module]:
+        return getattr(import_module(FORMER[module][name]), name)
+    raise AttributeError(f"module {module!r} has no attribute {name!r}")
+
+
+sys.meta_path.insert(0, Former)

@@ -137,3 +137,21 @@ def test_another_module_that_is_missing_is_reported_as_ever(name, tmp_path):
     (package / "__init__.py").touch()
     line = f"ModuleNotFoundError: No module named {name!r}"
     assert last_line(tmp_path, f"import {name}", with_book=False) == (1, line)
+
+
+def test_what_copies_of_the_version_before_ask_for_they_get_from_where_it_is_now():
+    code = """
+import convolution_to_attention as guard, importlib, matplotlib
+matplotlib.use("agg")
+for module, names in guard.FORMER.items():
+    for name, now in names.items():
+        exec(f"from {module} import {name} as given")
+        assert given is getattr(importlib.import_module(now), name), name
+from utils.training import loop
+assert not hasattr(loop, "another")
+history = loop.History()
+history.add_epoch({"loss": 2.0}, {}, 1.0)
+print(len(history.plot().axes))
+"""
+    told = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert told.stdout == "1\n", told.stderr
