@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -262,10 +263,22 @@ def test_a_damaged_file_of_runs_is_told(page):
     assert running.is_stale(page)
 
 
-def test_without_a_shake_nothing_moves():
-    code = "import utils, torch; print(torch.optim.Optimizer.add_param_group.__module__)"
-    told = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert told.stdout.strip() == "torch.optim.optimizer"
+@pytest.mark.parametrize("seed, shaken", [("", False), ("1", True)])
+def test_a_kernel_is_shaken_when_it_is_asked_to_be(seed, shaken):
+    code = """
+from IPython.core.interactiveshell import InteractiveShell
+InteractiveShell.instance()
+import utils, torch
+print(torch.optim.Optimizer.add_param_group.__module__ == "utils.measure.shaking.kernel")
+"""
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=os.environ | {"BOOK_SHAKE": seed},
+        capture_output=True,
+        text=True,
+    )
+    assert told.stdout.strip() == str(shaken), told.stderr
 
 
 # ------------------------------------------------------------------------------------- this book's
