@@ -1,5 +1,6 @@
 """Places and sentences make no result stale; whatever may change a number does."""
 
+import ast
 from pathlib import Path
 
 import numpy as np
@@ -422,3 +423,13 @@ def test_a_text_is_read_once(book):
     change(book, DEEPER, "return 1", "return 11")
     mark(book)
     assert modules._parsed.cache_info().misses == read + 1
+
+
+def test_an_empty_text_that_early_releases_of_3_12_put_into_a_format_is_left_out():
+    tree = ast.parse("f'{amount:{form}} of it'")
+    (held, _) = tree.body[0].value.values
+    written = modules._written(tree, {})
+    held.format_spec.values.append(ast.Constant("after it"))
+    assert modules._written(tree, {}) != written
+    held.format_spec.values[-1] = ast.Constant("")
+    assert modules._written(tree, {}) == written

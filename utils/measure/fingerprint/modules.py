@@ -168,6 +168,8 @@ def _written(node: object, names: dict[tuple[str, ...], None]) -> str:
         node = ast.Raise(node.exc.func, node.cause)
     if isinstance(node, ast.Assert):
         node = ast.Assert(node.test, None)
+    if isinstance(node, ast.JoinedStr):  # early 3.12 has an empty text behind `{a:{b}}`
+        node = ast.JoinedStr([each for each in node.values if getattr(each, "value", None) != ""])
     fields = [
         f"{field}={_written(value, names)}"
         for field, value in ast.iter_fields(node)
