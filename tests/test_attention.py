@@ -113,12 +113,12 @@ def test_a_score_of_minus_a_billion_is_still_no_mask():
 @pytest.mark.parametrize(
     "mask, message",
     [
-        (torch.ones(B, T, S), "boolean tensor.*got torch.float32"),
-        (torch.ones(B, T, S, dtype=torch.int64), "boolean tensor.*got torch.int64"),
-        ([[True] * S] * T, "boolean tensor.*got list"),
-        (torch.ones(B, S, dtype=torch.bool), r"\(3, 6\) does not broadcast to the scores"),
-        (torch.ones(B, T, S + 1, dtype=torch.bool), "does not broadcast"),
-        (torch.ones(1, B, T, S, dtype=torch.bool), "does not broadcast"),
+        (torch.ones(B, T, S), "boolean.*float32"),
+        (torch.ones(B, T, S, dtype=torch.int64), "boolean.*int64"),
+        ([[True] * S] * T, "boolean.*list"),
+        (torch.ones(B, S, dtype=torch.bool), r"\(3, 6\).*\(3, 4, 6\)"),
+        (torch.ones(B, T, S + 1, dtype=torch.bool), r"\(3, 4, 7\).*\(3, 4, 6\)"),
+        (torch.ones(1, B, T, S, dtype=torch.bool), r"\(1, 3, 4, 6\).*\(3, 4, 6\)"),
     ],
 )
 def test_a_mask_of_the_wrong_kind_is_named(mask, message, fused):
@@ -236,7 +236,7 @@ def test_the_keys_are_projected_once_however_many_steps_look_at_them():
 def test_a_dot_product_of_two_widths_is_refused():
     for score in (DotScore(), ScaledDotScore()):
         for need_weights in (True, False):
-            with pytest.raises(ValueError, match="one width, got 5 and 7: use GeneralScore"):
+            with pytest.raises(ValueError, match="5 .* 7"):
                 Attention(score)(
                     draw(B, T, D_Q), draw(B, S, D_K), draw(B, S, D_V), None, need_weights
                 )
@@ -407,7 +407,7 @@ def test_a_mask_of_two_axes_that_could_mean_either_is_refused():
     mask = padding_mask(torch.tensor([2, S, 3, 1]), S)[:, 0]  # (B, S)
     for attention in (Attention(ScaledDotScore()), LocalAttention(DotScore(), 2)):
         for need_weights in (True, False):
-            with pytest.raises(ValueError, match=r"mask\[:, None\] for sources, mask\[None\] for"):
+            with pytest.raises(ValueError, match=r"\(4, 6\).*mask\[None\]"):
                 attention(query, keys, values, mask, need_weights)
         by_source, _ = attention(query, keys, values, mask[:, None])
         by_query, _ = attention(query, keys, values, mask[None])
@@ -467,11 +467,11 @@ def test_the_hidden_layers_vector_begins_with_a_length_of_about_one():
 def test_sizes_that_disagree_are_refused():
     attention = Attention(DotScore())
     query, keys, values = draw(B, T, N), draw(B, S, N), draw(B, S, D_V)
-    with pytest.raises(ValueError, match=r"Each key has one value, got keys \(3, 6, 8\)"):
+    with pytest.raises(ValueError, match=r"\(3, 6, 8\).*\(3, 5, 2\)"):
         attention(query, keys, values[:, 1:])
-    with pytest.raises(ValueError, match=r"for 3 sources, got \(2, 4, 8\)"):
+    with pytest.raises(ValueError, match=r" 3 .*\(2, 4, 8\)"):
         attention(query[:2], keys, values)
-    with pytest.raises(ValueError, match=r"for 3 sources, got \(3, 8\)"):
+    with pytest.raises(ValueError, match=r" 3 .*\(3, 8\)"):
         LocalAttention(DotScore(), 1)(query[:, 0], keys, values)
 
 
@@ -554,7 +554,7 @@ def test_local_attention_without_weights_or_mask():
         alone, nothing = attention(*inputs, need_weights=False)
         assert nothing is None
         torch.testing.assert_close(alone, context, **EXACT)
-    with pytest.raises(ValueError, match="at least 1 position to each side, got 0"):
+    with pytest.raises(ValueError, match="window.* 0"):
         LocalAttention(DotScore(), 0)
 
 

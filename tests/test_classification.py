@@ -116,12 +116,12 @@ def test_nan_at_padding_is_pooled_by_none(name):
 @pytest.mark.parametrize(
     ("shape", "lengths", "says"),
     [
-        ((2, 0, 3), None, "no step to read"),
-        ((2, 3), None, r"Expected sequences \(B, T"),
-        ((2, 4, 3), torch.tensor([4, 5]), "only 4 steps"),
-        ((2, 4, 3), torch.tensor([4, 0]), "leave empty sequences out"),
-        ((2, 4, 3), torch.tensor([4, 1, 1]), "2 whole lengths"),
-        ((2, 4, 3), torch.tensor([4.0, 1.0]), "2 whole lengths"),
+        ((2, 0, 3), None, r"\(2, 0, 3\)"),
+        ((2, 3), None, r"\(2, 3\)"),
+        ((2, 4, 3), torch.tensor([4, 5]), " 5,.* 4 "),
+        ((2, 4, 3), torch.tensor([4, 0]), "length.* 0,"),
+        ((2, 4, 3), torch.tensor([4, 1, 1]), r" 2 .*\(3,\)"),
+        ((2, 4, 3), torch.tensor([4.0, 1.0]), " 2 .*float32"),
     ],
 )
 def test_what_cannot_be_pooled_is_refused(pool, shape, lengths, says):
@@ -134,7 +134,7 @@ def test_cls_stands_before_each_text_and_counts():
     assert torch.equal(ids[:, 1:], texts()) and (ids[:, 0] == BOS).all()
     assert torch.equal(lengths, LENGTHS + 1) and ids.dtype == torch.int64
     assert with_cls(texts())[1] is None
-    with pytest.raises(ValueError, match="only 7 steps"):
+    with pytest.raises(ValueError, match=" 8,.* 7 "):
         with_cls(texts(), LENGTHS + 1)
 
 
@@ -236,12 +236,12 @@ def test_cls_is_read_off_and_looked_at():
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: MeanOfEmbeddings(V, D, 0), "n_classes is a whole number of at least 1"),
-        (lambda: MeanOfEmbeddings(V, 0, C), "d_model is a whole number of at least 1"),
-        (lambda: MeanOfEmbeddings(V, D, C, dropout=1.0), "dropout is a share"),
-        (lambda: TextCNN(V, D, C, channels=0), "channels is a whole number"),
-        (lambda: TextCNN(V, D, C, kernel_sizes=(3, 0)), r"kernel_sizes\[1\] is a whole number"),
-        (lambda: TextCNN(V, D, C, kernel_sizes=()), "width is a whole number of at least 1"),
+        (lambda: MeanOfEmbeddings(V, D, 0), "n_classes.* 0"),
+        (lambda: MeanOfEmbeddings(V, 0, C), "d_model.* 0"),
+        (lambda: MeanOfEmbeddings(V, D, C, dropout=1.0), "dropout.*1.0"),
+        (lambda: TextCNN(V, D, C, channels=0), "channels.* 0"),
+        (lambda: TextCNN(V, D, C, kernel_sizes=(3, 0)), r"kernel_sizes\[1\].* 0"),
+        (lambda: TextCNN(V, D, C, kernel_sizes=()), "width.* 0"),
     ],
 )
 def test_models_that_cannot_be_built_are_refused(make, says):
@@ -253,10 +253,10 @@ def test_models_that_cannot_be_built_are_refused(make, says):
 def test_texts_that_cannot_be_read_are_refused(name):
     model = build(MODELS[name]())
     for ids, lengths, says in [
-        (torch.full((2, 3), V), None, f"0 to {V - 1} in this vocabulary, got {V}"),
-        (torch.ones(2, 3), None, "whole ids"),
-        (torch.ones(2, 0, dtype=torch.int64), None, "no step|There is no"),
-        (torch.ones(2, 3, dtype=torch.int64), torch.tensor([4, 1]), "only [34] steps"),
+        (torch.full((2, 3), V), None, f" {V - 1} .* {V}"),
+        (torch.ones(2, 3), None, "float32"),
+        (torch.ones(2, 0, dtype=torch.int64), None, rf"\(2, 0, {D}\)"),
+        (torch.ones(2, 3, dtype=torch.int64), torch.tensor([4, 1]), " 4,.* 3 "),
     ]:
         if name == "Transformer, [CLS]" and ids.numel() == 0:
             continue  # a text of [CLS] alone
@@ -344,12 +344,12 @@ def test_a_temperature_grows_with_the_logits(scale):
 @pytest.mark.parametrize(
     ("logits", "labels", "says"),
     [
-        (torch.ones(3), torch.tensor([0, 1, 0]), r"Expected logits \(n, n_classes\)"),
-        (torch.ones(0, 2), torch.ones(0, dtype=torch.int64), r"Expected logits \(n, n_classes\)"),
-        (torch.ones(3, 2), torch.tensor([0, 1]), "Expected 3 whole labels"),
-        (torch.ones(2, 2), torch.tensor([0.0, 1.0]), "Expected 2 whole labels"),
-        (torch.ones(2, 2), torch.tensor([0, 2]), "Labels run from 0 to 1"),
-        (torch.ones(2, 2), torch.tensor([-1, 0]), "Labels run from 0 to 1"),
+        (torch.ones(3), torch.tensor([0, 1, 0]), r"\(3,\)"),
+        (torch.ones(0, 2), torch.ones(0, dtype=torch.int64), r"\(0, 2\)"),
+        (torch.ones(3, 2), torch.tensor([0, 1]), r" 3 .*\(2,\)"),
+        (torch.ones(2, 2), torch.tensor([0.0, 1.0]), " 2 .*float32"),
+        (torch.ones(2, 2), torch.tensor([0, 2]), "Labels.* 0 .* 1 "),
+        (torch.ones(2, 2), torch.tensor([-1, 0]), "Labels.* 0 .* 1 "),
     ],
 )
 def test_what_cannot_be_calibrated_is_refused(logits, labels, says):
@@ -377,11 +377,11 @@ def test_a_class_that_is_ruled_out_has_no_temperature_but_a_calibration():
 
 def test_no_temperature_is_best_for_a_model_without_errors_or_without_merit():
     logits = torch.tensor([[2.0, 1.0], [0.0, 3.0]])
-    with pytest.raises(ValueError, match="of which the model gets some wrong"):
+    with pytest.raises(ValueError, match="smallest temperature"):
         fit_temperature(logits, torch.tensor([0, 1]))
-    with pytest.raises(ValueError, match="train the model first"):
+    with pytest.raises(ValueError, match="largest temperature"):
         fit_temperature(logits, torch.tensor([1, 0]))
-    with pytest.raises(ValueError, match="n_bins is a whole number"):
+    with pytest.raises(ValueError, match="n_bins.* 0"):
         reliability(logits, torch.tensor([0, 1]), 0)
 
 
@@ -478,7 +478,7 @@ def name_of(model: nn.Module, embedding: nn.Module) -> str:
 def test_a_hook_is_taken_away_also_when_the_model_fails():
     model = build(MODELS["Transformer"]())
     embedding = model.encoder.embedding.symbols
-    with pytest.raises(ValueError, match="in this vocabulary"):
+    with pytest.raises(ValueError, match=f" {V - 1} .* {V}"):
         gradient_times_input(model, embedding, torch.tensor([V]), 0)
     assert not embedding._forward_hooks
 
@@ -517,15 +517,15 @@ def test_rollout_multiplies_the_layers(name):
 @pytest.mark.parametrize("way", WHO.values(), ids=WHO)
 def test_a_text_that_is_none_is_refused(way):
     model = build(MODELS["Transformer"]())
-    for text in (TEXT[None], TEXT.double()):
-        with pytest.raises(ValueError, match=r"whole ids \(T,\)"):
+    for text, says in ((TEXT[None], r"\(1, 5\)"), (TEXT.double(), "float64")):
+        with pytest.raises(ValueError, match=says):
             way(model, text)
-    with pytest.raises(ValueError, match="The text has 0 words"):
+    with pytest.raises(ValueError, match="0 words"):
         way(model, TEXT[:0])
 
 
 def test_nothing_can_be_left_out_of_one_word():
-    with pytest.raises(ValueError, match="The text has 1 words and needs at least 2"):
+    with pytest.raises(ValueError, match=" 1 .* 2:"):
         leave_one_out(build(MODELS["Transformer"]()), TEXT[:1], 0)
 
 

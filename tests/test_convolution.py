@@ -243,7 +243,8 @@ def test_output_size_counts_the_places_where_the_kernel_fits():
                             got = conv_output_size(size, K, stride, padding, dilation)
                             assert got == places
                         else:
-                            with pytest.raises(ValueError, match="does not fit"):
+                            reach = dilation * (K - 1) + 1
+                            with pytest.raises(ValueError, match=f" {reach} .* {size} "):
                                 conv_output_size(size, K, stride, padding, dilation)
 
 
@@ -335,46 +336,34 @@ def test_residual_block_is_the_identity_beside_two_convolutions():
 IMAGE, KERNEL = torch.zeros(2, 3, 5, 6), torch.zeros(4, 3, 3, 3)
 
 BAD = {
-    "channels": (lambda: conv2d(IMAGE, KERNEL[:, :2]), "images have 3 channels, the kernels ex"),
-    "loop": (lambda: conv2d_loop(IMAGE, KERNEL[:, :2]), "images have 3 channels, the kernels ex"),
-    "no batch": (lambda: conv2d(IMAGE[0], KERNEL), r"Expected images \(B, C, H, W\) and kernels"),
-    "kernel": (lambda: conv2d(IMAGE, KERNEL[0]), r"kernels \(C_out, C, K, K\), got"),
-    "bias": (lambda: conv2d(IMAGE, KERNEL, torch.zeros(1)), r"bias of shape \(4,\).*got \(1,\)"),
-    "loop's bias": (
-        lambda: conv2d_loop(IMAGE, KERNEL[:1], torch.zeros(4)),
-        r"bias of shape \(1,\)",
-    ),
-    "too large": (lambda: conv2d(IMAGE, torch.zeros(4, 3, 7, 3)), "7 pixels does not fit into 5"),
-    "dilated": (lambda: conv2d(IMAGE, KERNEL, dilation=4, padding=1), "reaches over 9 pixels"),
-    "stride 0": (lambda: conv2d(IMAGE, KERNEL, stride=0), "stride and dilation are at least 1"),
-    "dilation 0": (lambda: conv2d(IMAGE, KERNEL, dilation=0), "stride and dilation are at least 1"),
-    "padding": (lambda: conv_output_size(5, 3, padding=-1), "padding at least 0"),
-    "cropped": (lambda: conv2d(IMAGE, KERNEL, padding=-1), "padding has to be at least 0, got -1"),
-    "max cropped": (
-        lambda: max_pool2d(IMAGE, 2, padding=-1),
-        "padding has to be at least 0, got -1",
-    ),
-    "no kernel": (lambda: receptive_field([(3, 1, 1), (0, 1, 1)]), "kernel_size is .* 1, got 0"),
-    "no stride": (lambda: receptive_field([(3, 0, 1)]), "stride is a whole number .* got 0"),
-    "no dilation": (lambda: receptive_field([(3, 1, -1)]), "dilation is a whole .* got -1"),
-    "both sides": (
-        lambda: CausalConv1d(3, 4, 2, padding=1)(IMAGE[0]),
-        r"padded in front, by itself, got a padding of \(1,\): leave it out",
-    ),
-    "same": (
-        lambda: CausalConv1d(3, 4, 2, padding="same")(IMAGE[0]),
-        "got a padding of same: leave it out",
-    ),
-    "no momentum": (lambda: BatchNorm2d(3, momentum=None), "momentum is a number .* got None"),
-    "momentum": (lambda: BatchNorm2d(3, momentum=1.5), "momentum is a number from 0 to 1, got 1.5"),
-    "max window": (lambda: max_pool2d(IMAGE, 6), "6 pixels does not fit into 5"),
-    "max padding": (lambda: max_pool2d(IMAGE, 2, padding=2), "more than half of the window's 2"),
-    "max stride": (lambda: max_pool2d(IMAGE, 2, 0), "stride and dilation are at least 1"),
-    "max image": (lambda: max_pool2d(IMAGE[0], 2), r"Expected images \(B, C, H, W\), got"),
-    "average": (lambda: avg_pool2d(IMAGE[0], 2), r"Expected images \(B, C, H, W\), got"),
-    "norm": (lambda: BatchNorm2d(3)(IMAGE[:, :1]), r"Expected images \(B, 3, H, W\), got"),
-    "norm's image": (lambda: BatchNorm2d(3)(IMAGE[0]), r"Expected images \(B, 3, H, W\), got"),
-    "one value": (lambda: BatchNorm2d(3)(IMAGE[:1, :, :1, :1]), "more than one value a channel"),
+    "channels": (lambda: conv2d(IMAGE, KERNEL[:, :2]), "3 channels.* 2"),
+    "loop": (lambda: conv2d_loop(IMAGE, KERNEL[:, :2]), "3 channels.* 2"),
+    "no batch": (lambda: conv2d(IMAGE[0], KERNEL), r"\(3, 5, 6\).*\(4, 3, 3, 3\)"),
+    "kernel": (lambda: conv2d(IMAGE, KERNEL[0]), r"\(2, 3, 5, 6\).*\(3, 3, 3\)"),
+    "bias": (lambda: conv2d(IMAGE, KERNEL, torch.zeros(1)), r"bias.*\(4,\).*\(1,\)"),
+    "loop's bias": (lambda: conv2d_loop(IMAGE, KERNEL[:1], torch.zeros(4)), r"bias.*\(1,\).*\(4"),
+    "too large": (lambda: conv2d(IMAGE, torch.zeros(4, 3, 7, 3)), " 7 .* 5 "),
+    "dilated": (lambda: conv2d(IMAGE, KERNEL, dilation=4, padding=1), " 9 .* 7 "),
+    "stride 0": (lambda: conv2d(IMAGE, KERNEL, stride=0), "stride.* 3, 0, 1 "),
+    "dilation 0": (lambda: conv2d(IMAGE, KERNEL, dilation=0), "dilation.* 3, 1, 0 "),
+    "padding": (lambda: conv_output_size(5, 3, padding=-1), "padding .* 3, 1, 1 .*-1"),
+    "cropped": (lambda: conv2d(IMAGE, KERNEL, padding=-1), "^padding .* -1"),
+    "max cropped": (lambda: max_pool2d(IMAGE, 2, padding=-1), "^padding .* -1"),
+    "no kernel": (lambda: receptive_field([(3, 1, 1), (0, 1, 1)]), "^kernel_size .* 0"),
+    "no stride": (lambda: receptive_field([(3, 0, 1)]), "^stride .* 0"),
+    "no dilation": (lambda: receptive_field([(3, 1, -1)]), "^dilation .* -1"),
+    "both sides": (lambda: CausalConv1d(3, 4, 2, padding=1)(IMAGE[0]), r"padding.*\(1,\)"),
+    "same": (lambda: CausalConv1d(3, 4, 2, padding="same")(IMAGE[0]), "padding.* same"),
+    "no momentum": (lambda: BatchNorm2d(3, momentum=None), "momentum.* None"),
+    "momentum": (lambda: BatchNorm2d(3, momentum=1.5), "momentum.* 1.5"),
+    "max window": (lambda: max_pool2d(IMAGE, 6), " 6 .* 5 "),
+    "max padding": (lambda: max_pool2d(IMAGE, 2, padding=2), "Padding 2 .* 2"),
+    "max stride": (lambda: max_pool2d(IMAGE, 2, 0), "stride.* 2, 0, 1 "),
+    "max image": (lambda: max_pool2d(IMAGE[0], 2), r"\(3, 5, 6\)"),
+    "average": (lambda: avg_pool2d(IMAGE[0], 2), r"\(3, 5, 6\)"),
+    "norm": (lambda: BatchNorm2d(3)(IMAGE[:, :1]), r"\(2, 1, 5, 6\)"),
+    "norm's image": (lambda: BatchNorm2d(3)(IMAGE[0]), r"\(3, 5, 6\)"),
+    "one value": (lambda: BatchNorm2d(3)(IMAGE[:1, :, :1, :1]), "one value"),
 }
 
 

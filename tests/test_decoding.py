@@ -143,27 +143,27 @@ def test_filters_follow_each_other():
 
 @pytest.mark.parametrize("tau", [0, -1, math.nan, math.inf])
 def test_no_such_temperature(tau):
-    with pytest.raises(ValueError, match="has to be positive; the limit at 0 is logits.argmax"):
+    with pytest.raises(ValueError, match=f"temperature.* {tau}:"):
         temperature(torch.zeros(3), tau)
 
 
 @pytest.mark.parametrize("tau", [1e-38, 1e-45, 1e-300])
 def test_a_temperature_too_small_for_the_logits_is_refused(tau):
     """In silence, their quotients would be infinite, and the distribution NaN."""
-    with pytest.raises(ValueError, match="divided by it, is not finite; the limit at 0 is logits"):
+    with pytest.raises(ValueError, match=f"temperature.* {tau}:.*not finite"):
         temperature(torch.tensor([[0.0, -1.0], [30.0, 5.0]]), tau)
     assert temperature(torch.tensor([30.0, -math.inf]), 1e-30).softmax(-1).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("k", [0, -2, 2.5])
 def test_no_such_k(k):
-    with pytest.raises(ValueError, match=f"k is {k}: keep at least 1"):
+    with pytest.raises(ValueError, match=f"^k .*{k}:"):
         top_k(torch.zeros(3), k)
 
 
 @pytest.mark.parametrize("p", [0, -0.1, 1.0001, math.nan])
 def test_no_such_p(p):
-    with pytest.raises(ValueError, match="above 0 and at most 1"):
+    with pytest.raises(ValueError, match=f"^p .*{p}:"):
         top_p(torch.zeros(3), p)
 
 
@@ -173,7 +173,7 @@ def test_no_such_p(p):
 )
 def test_nothing_to_choose_from(choose):
     for empty in (torch.zeros(2, 0), torch.tensor(1.0)):
-        with pytest.raises(ValueError, match="there is no symbol"):
+        with pytest.raises(ValueError, match="no symbol"):
             choose(empty)
     for bad in ([math.nan, 0], [math.inf, 0], [-math.inf, -math.inf]):
         with pytest.raises(ValueError, match="no distribution"):
@@ -232,5 +232,5 @@ def test_generate_keeps_no_graph_and_needs_a_length():
         lambda s, _: (weight * torch.ones(len(s), 3), None), None, torch.tensor([0]), 2, choose
     )
     assert seen == [False, False]
-    with pytest.raises(ValueError, match="generate at least 1"):
+    with pytest.raises(ValueError, match="length.* 0:"):
         generate(counting, torch.tensor(1), torch.tensor([0]), 0, greedy)

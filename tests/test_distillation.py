@@ -108,11 +108,11 @@ def test_a_teacher_gets_no_gradient():
 @pytest.mark.parametrize(
     "shapes, tau, message",
     [
-        ([(N, V), (N, V + 1)], 2.0, r"student and teacher alike, got \(7, 11\) and \(7, 12\)"),
-        ([(B, T, V), (B, T, V)], 2.0, r"Expected logits \(n, V\)"),
-        ([(0, V), (0, V)], 2.0, "No word is asked for"),
-        ([(N, V), (N, V)], 0.0, "The temperature is 0.0: it has to be positive"),
-        ([(N, V), (N, V)], -1.0, "it has to be positive"),
+        ([(N, V), (N, V + 1)], 2.0, r"\(7, 11\).*\(7, 12\)"),
+        ([(B, T, V), (B, T, V)], 2.0, r"\(3, 5, 11\).*\(3, 5, 11\)"),
+        ([(0, V), (0, V)], 2.0, "No word"),
+        ([(N, V), (N, V)], 0.0, "temperature.* 0.0:"),
+        ([(N, V), (N, V)], -1.0, "temperature.* -1.0:"),
     ],
 )
 def test_soft_targets_that_do_not_fit_are_refused(shapes, tau, message):
@@ -143,11 +143,11 @@ def test_it_is_zero_for_one_direction_one_for_a_right_angle_and_two_for_the_oppo
 @pytest.mark.parametrize(
     "shapes, real, message",
     [
-        ([(B, T, D), (B, T, D + 1)], REAL, r"got \(3, 5, 8\) and \(3, 5, 9\)"),
-        ([(N, D), (N, D)], REAL, r"Expected vectors \(B, T, D\)"),
-        ([(B, T, D), (B, T, D)], REAL.long(), "True where something is real, got .*int64"),
-        ([(B, T, D), (B, T, D)], REAL[:1], r"a boolean \(B, T\) = \(3, 5\)"),
-        ([(B, T, D), (B, T, D)], REAL & False, "Nothing is real here"),
+        ([(B, T, D), (B, T, D + 1)], REAL, r"\(3, 5, 8\).*\(3, 5, 9\)"),
+        ([(N, D), (N, D)], REAL, r"\(7, 8\).*\(7, 8\)"),
+        ([(B, T, D), (B, T, D)], REAL.long(), "int64"),
+        ([(B, T, D), (B, T, D)], REAL[:1], r"\(3, 5\).*\(1, 5\)"),
+        ([(B, T, D), (B, T, D)], REAL & False, "all is padding"),
     ],
 )
 def test_angles_that_do_not_fit_are_refused(shapes, real, message):
@@ -196,7 +196,7 @@ def test_berts_types_and_pooler_are_left_out():
     summed = embedding.words.weight[IDS] + embedding.positions.table[:T]
     x = F.layer_norm(summed, (D,), embedding.norm.weight, embedding.norm.bias)
     torch.testing.assert_close(student.encoder.embedding.symbols(IDS), x, **EXACT)
-    with pytest.raises(ValueError, match="doesn't tell two sentences apart"):
+    with pytest.raises(ValueError, match="types"):
         student.read(IDS, LENGTHS, torch.zeros_like(IDS))
 
 
@@ -217,7 +217,7 @@ def test_the_readers_own_choice_is_taken():
 
 
 def test_blocks_that_can_not_be_halved_are_refused():
-    with pytest.raises(ValueError, match="and 3 can't be halved"):
+    with pytest.raises(ValueError, match="blocks.* 3 "):
         student_of(model(n_layers=3))
 
 
