@@ -171,7 +171,7 @@ def test_both_are_run_in_turn_and_each_first_in_every_other_round():
 
 def test_what_differs_is_not_compared():
     case = Case("wrong", lambda x: x + 1, lambda x: x + 2, (MEGABYTE,))
-    with pytest.raises(ValueError, match="wrong: ours and the library's differ"):
+    with pytest.raises(ValueError, match="^wrong:"):
         compare(case, rounds=1)
     assert len(compare(replace(case, same=False), rounds=1).seconds) == 1
 

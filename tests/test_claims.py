@@ -24,11 +24,11 @@ def shown(monkeypatch) -> list[dict]:
 
 
 def test_what_cannot_be_a_claim_is_refused(shown):
-    with pytest.raises(ClaimError, match="no claim 'cnn-99' in data/claims.toml"):
+    with pytest.raises(ClaimError, match="'cnn-99'.*data/claims.toml"):
         claim("cnn-99", "Yes: {two:.0%} with it, {one:.0%} without.", **HALF)
-    with pytest.raises(ClaimError, match="'cnn-1' begins with none of: Yes; Yes, if"):
+    with pytest.raises(ClaimError, match="'cnn-1' begins"):
         claim("cnn-1", "Perhaps: {two:.0%} with it, {one:.0%} without.", **HALF)
-    with pytest.raises(ExperimentError, match="'never_run' has no stored result"):
+    with pytest.raises(ExperimentError, match="'never_run'"):
         claim("cnn-1", "Yes: {two} and {one}.", experiment="never_run", **HALF)
     assert not shown
 
@@ -69,7 +69,7 @@ def test_the_page_lists_what_the_notebooks_measured(shown, monkeypatch, tmp_path
     assert [position for position, _ in records(notebook)] == [1, 2, 3]
     monkeypatch.setattr(claims, "registry", lambda: {})
     for stored in (page, lambda: claims.card(shown[0][RECORD])):
-        with pytest.raises(ClaimError, match="no claim 'cnn-9' in data/claims.toml: add its row"):
+        with pytest.raises(ClaimError, match="'cnn-9'.*data/claims.toml"):
             stored()
 
 
@@ -110,19 +110,19 @@ def test_other_numbers_are_another_answer(shown):
     said = "Yes, if it is asked: {two:.0%} with it, {one:.0%} without."
     with pytest.raises(AssertionError, match="answered by 'Yes, if it is asked: 40% with"):
         claim("cnn-1", said, **HALF | {"one": 0.9, "two": 0.4})
-    with pytest.raises(ClaimError, match="'cnn-1' stays the same whatever 'one' is"):
+    with pytest.raises(ClaimError, match="'cnn-1'.*'one'"):
         claim("cnn-1", said, **HALF | {"holds": lambda one, two: one + two != 100})
-    with pytest.raises(ClaimError, match="over 25 words"):
+    with pytest.raises(ClaimError, match="'cnn-1'.* 25 "):
         claim("cnn-1", "No: " + 25 * "so " + "{one} and {two}.", **HALF)
-    with pytest.raises(ClaimError, match="at which scale"):
+    with pytest.raises(ClaimError, match="scale.*'cnn-1'"):
         claim("cnn-1", said, **HALF | {"scale": " "})
-    with pytest.raises(ValueError, match=r"fields \['one', 'two'\], and the numbers are \['one'"):
+    with pytest.raises(ValueError, match=r"\['one', 'two'\].*\['one', 'three'"):
         claim("cnn-1", said, **HALF | {"three": 3})
-    with pytest.raises(ClaimError, match="stays the same whatever 'two' is"):
+    with pytest.raises(ClaimError, match="'cnn-1'.*'two'"):
         claim("cnn-1", said, **HALF | {"holds": lambda one, two: one < 0.5})
-    with pytest.raises(ClaimError, match="stays the same whatever 'one' is"):
+    with pytest.raises(ClaimError, match="'cnn-1'.*'one'"):
         claim("cnn-1", "Yes: {one:.0%}.", one=0.4, holds=lambda one: one >= 0, scale="a coin")
-    with pytest.raises(ClaimError, match="a number for either side"):
+    with pytest.raises(ClaimError, match="'cnn-1'.*condition"):
         claim("cnn-1", "Yes, if: {one:.0%}.", one=0.4, holds=lambda one: one < 0.5, scale="a coin")
     assert not shown
     claim("cnn-1", "Yes: {one}.", one=0, holds=lambda one: one == 0, scale="a coin")

@@ -38,13 +38,13 @@ def test_tiny_shakespeare_is_cut_between_speeches(play):
     for part, share in zip(parts, (0.9, 0.05, 0.05), strict=True):
         assert part.startswith(("ALL:", "ROMEO:")) and part.endswith(".\n\n")
         assert len(part) / len(PLAY) == pytest.approx(share, abs=0.005)
-    with pytest.raises(ValueError, match="No part is called 'all': say"):
+    with pytest.raises(ValueError, match="'all'"):
         corpora.tiny_shakespeare("all")
 
 
 def test_tiny_shakespeare_refuses_another_text(mine):
     (mine / "tinyshakespeare.txt").write_text("To be, or not to be\n")
-    with pytest.raises(files.DatasetError, match="is cut short") as caught:
+    with pytest.raises(files.DatasetError, match="20 .* 1,115,394 ") as caught:
         corpora.tiny_shakespeare()
     is_one_sentence(caught.value)
 
@@ -80,13 +80,13 @@ def test_tatoeba_says_where_it_can_be_had(mine, monkeypatch):
 
 
 DAMAGED_PAIRS = {
-    "empty": (b"", "is empty"),
-    "cut": ("Hi.\t嗨。\nRun".encode(), "is cut short in line 2"),
-    "cut in a letter": ("Hi.\t嗨。\nRun.\t你".encode()[:-1], "is not text in UTF-8"),
-    "no tab": ("Hi. 嗨。\n".encode(), "has no pair of sentences in line 1"),
-    "no translation": ("Hi.\t嗨。\nRun.\t\n".encode(), "has no pair of sentences in line 2"),
-    "four columns": (b"a\tb\tc\td\n", "has no pair of sentences in line 1"),
-    "an error page": (b"<html>\nNot found\n", "has no pair of sentences in line 1"),
+    "empty": (b"", "empty"),
+    "cut": ("Hi.\t嗨。\nRun".encode(), "cut .* 2:"),
+    "cut in a letter": ("Hi.\t嗨。\nRun.\t你".encode()[:-1], "UTF-8"),
+    "no tab": ("Hi. 嗨。\n".encode(), "pair .* 1:"),
+    "no translation": ("Hi.\t嗨。\nRun.\t\n".encode(), "pair .* 2:"),
+    "four columns": (b"a\tb\tc\td\n", "pair .* 1:"),
+    "an error page": (b"<html>\nNot found\n", "pair .* 1:"),
 }
 
 
@@ -94,10 +94,10 @@ DAMAGED_PAIRS = {
 def test_damaged_pairs_are_described(mine, damage):
     content, says = DAMAGED_PAIRS[damage]
     (mine / corpora.TATOEBA).write_bytes(content)
-    with pytest.raises(files.DatasetError) as caught:
+    with pytest.raises(files.DatasetError, match=f"{corpora.TATOEBA} .*{says}") as caught:
         corpora.tatoeba()
     is_one_sentence(caught.value)
-    assert f"{mine / corpora.TATOEBA} {says}" in str(caught.value)
+    assert str(mine / corpora.TATOEBA) in str(caught.value)
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_sentence(mine):
@@ -109,20 +109,20 @@ def test_a_byte_order_mark_is_no_part_of_the_first_sentence(mine):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
 def test_pairs_that_come_through_a_pipe(mine):
     os.mkfifo(mine / corpora.TATOEBA)
-    with pytest.raises(files.DatasetError, match="cannot be read .no ordinary file") as caught:
+    with pytest.raises(files.DatasetError, match=f"{corpora.TATOEBA} .*ordinary") as caught:
         corpora.tatoeba()
     is_one_sentence(caught.value)
 
 
 def test_a_folder_of_pairs_that_does_not_exist_is_said(mine, monkeypatch):
     monkeypatch.setenv("BOOK_DATA", str(mine / "missing"))
-    with pytest.raises(files.DatasetError, match="missing, which is no folder"):
+    with pytest.raises(files.DatasetError, match="BOOK_DATA.*no folder"):
         corpora.tatoeba()
 
 
 def test_pairs_that_cannot_be_read(mine):
     (mine / corpora.TATOEBA).mkdir()
-    with pytest.raises(files.DatasetError, match="cannot be read") as caught:
+    with pytest.raises(files.DatasetError, match=f"{corpora.TATOEBA} .*ordinary") as caught:
         corpora.tatoeba()
     is_one_sentence(caught.value)
 
@@ -146,23 +146,23 @@ def test_articles_have_a_title_a_description_and_a_topic(articles):
     assert first == ("Oil falls", 'Prices fell, he said: "a little".', 2)
     assert corpora.TOPICS[first.label] == "business" and corpora.TOPICS[second.label] == "sports"
     assert corpora.ag_news("test") == [first, second]
-    with pytest.raises(ValueError, match="No part is called 'dev': say"):
+    with pytest.raises(ValueError, match="'dev'"):
         corpora.ag_news("dev")
 
 
 def test_articles_are_refused_if_they_are_not_the_original(articles):
     file = articles / "ag_news_test.csv"
     for content, says in [
-        (ARTICLES.replace("Oil", "Gas"), "is not the original (its MD5 sum is"),
-        (ARTICLES[:-1], "is cut short in line 2"),
-        ("", "is empty"),
+        (ARTICLES.replace("Oil", "Gas"), "MD5"),
+        (ARTICLES[:-1], "cut .* 2:"),
+        ("", "empty"),
     ]:
         file.write_text(content)
-        with pytest.raises(files.DatasetError) as caught:
+        with pytest.raises(files.DatasetError, match=f"{file.name} .*{says}") as caught:
             corpora.ag_news("test")
         is_one_sentence(caught.value)
-        assert f"{file} {says}" in str(caught.value)
+        assert str(file) in str(caught.value)
     file.unlink()
-    with pytest.raises(files.DatasetError, match="is missing: get test.csv from") as caught:
+    with pytest.raises(files.DatasetError, match=f"{file.name} .* test.csv ") as caught:
         corpora.ag_news("test")
     is_one_sentence(caught.value)

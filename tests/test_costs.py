@@ -1,5 +1,6 @@
 """Bytes and operations are counted as the formulas say, forward and backward."""
 
+import re
 import time
 
 import pytest
@@ -265,7 +266,7 @@ def test_the_tiles_gradient_by_hand_is_counted():
 
 def test_kernels_that_hide_their_products_are_refused():
     layer, (x,) = nn.LSTM(5, 6, batch_first=True), heads((2, 9, 5))
-    with pytest.raises(ValueError, match="mkldnn_rnn_layer.* not counted here: turn it off"):
+    with pytest.raises(ValueError, match="mkldnn_rnn_layer"):
         work(lambda: layer(x))
     with torch.backends.mkldnn.flags(enabled=False):
         assert work(lambda: layer(x)).products == 2 * 2 * 9 * 4 * 6 * (5 + 6)
@@ -326,7 +327,7 @@ def test_an_exponent_is_the_slope_between_logarithms():
     [([1], [1]), ([2, 2], [1, 2]), ([1, 2], [1]), ([1, 2], [0, 1]), ([0, 2], [1, 1]), ([], [])],
 )
 def test_what_has_no_exponent_is_refused(sizes, values):
-    with pytest.raises(ValueError, match="at least two different sizes"):
+    with pytest.raises(ValueError, match=f"{re.escape(str(sizes))} .*{re.escape(str(values))}"):
         exponent(sizes, values)
 
 
@@ -484,7 +485,7 @@ def test_a_rings_time_is_that_of_its_bytes_and_of_its_steps():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [((1, 0), "at least 1 process"), ((-1, 2), "at least 1 process"), ((1, 2, 0), "bandwidth")],
+    [((1, 0), "bytes.* 0 .* 1"), ((-1, 2), "bytes.* 2 .*-1"), ((1, 2, 0), "bandwidth.* 0 ")],
 )
 def test_a_ring_of_nobody_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):

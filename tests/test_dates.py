@@ -59,9 +59,9 @@ def test_spaces_are_plain_and_invisible_marks_are_gone():
 @pytest.mark.parametrize(
     ("locale", "format", "says"),
     [
-        ("xx", "short", "'xx' is not a locale"),
-        ("", "short", "'' is not a locale"),
-        ("de", "shortest", "de has no format 'shortest'"),
+        ("xx", "short", "'xx'"),
+        ("", "short", "''"),
+        ("de", "shortest", "de .*'shortest'"),
     ],
 )
 def test_no_such_way_to_write(locale, format, says):
@@ -124,7 +124,7 @@ def test_corpus_holds_out_days_and_formats(small):
     [(0, 0, [DAY]), (1, 0, []), (1, 0, [DAY], []), (1, 0, [DAY], LOCALES, [])],
 )
 def test_nothing_to_draw(arguments):
-    with pytest.raises(ValueError, match="draw at least 1, from dates, locales, formats"):
+    with pytest.raises(ValueError, match=f"^{arguments[0]} examples"):
         examples(*arguments)
 
 
@@ -140,7 +140,7 @@ def test_ceiling_by_hand():
     assert ceiling([date(2004, 3, 5), date(2004, 5, 3)], twice, ["short"]) == 4 / 6
     three = [date(2004, 3, 5), date(2004, 5, 3), date(2004, 5, 5), date(2004, 5, 13)]
     assert ceiling(three, both, ["short"]) == 6 / 8
-    with pytest.raises(ValueError, match="There is no text"):
+    with pytest.raises(ValueError, match="no text"):
         ceiling([])
 
 
@@ -198,7 +198,7 @@ def test_rules(text, locale, expected):
 
 
 def test_rules_of_no_locale():
-    with pytest.raises(ValueError, match="'xx' is not a locale"):
+    with pytest.raises(ValueError, match="'xx'"):
         parse_with_dateutil("1/2/2004", "xx")
 
 
