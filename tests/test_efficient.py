@@ -1,6 +1,7 @@
 """Day 7's forms equal full attention under their pattern, and never make a tensor (T, S)."""
 
 import math
+import re
 from functools import partial
 
 import pytest
@@ -788,10 +789,7 @@ def test_after_a_reset_the_cache_takes_another_batch():
     _, key, value = heads()
     cache.append(key, value)
     _, other_key, other_value = heads(4, B=5)
-    with pytest.raises(
-        ValueError,
-        match=r"holds \(B, h, d, type\) = \(3, 2, 5, torch.float64\), got \(5, 2, 5, .*: reset",
-    ):
+    with pytest.raises(ValueError, match=r"\(3, 2, 5, torch.float64\).*\(5, 2, 5, torch.float64\)"):
         cache.append(other_key, other_value)
     assert cache.length == T
     cache.reset()
@@ -801,27 +799,25 @@ def test_after_a_reset_the_cache_takes_another_batch():
 
 def test_what_the_cache_refuses():
     _, key, value = heads(4)
-    with pytest.raises(ValueError, match="max_len has to be at least 1, got 0"):
+    with pytest.raises(ValueError, match="max_len.* 0"):
         KVCache(0)
     cache = KVCache(5)
     cache.append(key, value)
-    with pytest.raises(ValueError, match="context is 5 positions: 4 are held, 4 more don't fit"):
+    with pytest.raises(ValueError, match="context.* 5 .* 4 .* 4 "):
         cache.append(key, value)
-    with pytest.raises(ValueError, match="context is 3 positions: 0 are held, 4 more"):
+    with pytest.raises(ValueError, match="context.* 3 .* 0 .* 4 "):
         KVCache(3).append(key, value)
-    with pytest.raises(
-        ValueError, match=r"\(B, h, T, d_v\), got \(3, 2, 4, 5\) and \(3, 2, 3, 4\)"
-    ):
+    with pytest.raises(ValueError, match=r"\(3, 2, 4, 5\).*\(3, 2, 3, 4\)"):
         cache.append(key, value[:, :, 1:])
-    with pytest.raises(ValueError, match="Expected a key"):
+    with pytest.raises(ValueError, match=r"\(2, 4, 5\).*\(2, 4, 4\)"):
         cache.append(key[0], value[0])
     cache.append(key[:, :, :1], value[:, :, :1])  # still as it was
     cache.reset()
     cache.append(key.float(), value.float())
-    with pytest.raises(ValueError, match=r"holds .*torch.float32\), got .*torch.float64\)"):
+    with pytest.raises(ValueError, match="float32.*float64"):
         cache.append(key[:, :, :1], value[:, :, :1])
     key.requires_grad_()
-    with pytest.raises(ValueError, match="use it under torch.no_grad"):
+    with pytest.raises(ValueError, match="no_grad"):
         KVCache(5).append(key, value)
     with torch.no_grad():
         assert not KVCache(5).append(key, value)[0].requires_grad
@@ -841,12 +837,13 @@ def test_shapes_that_do_not_fit_are_refused(name):
         (query[..., :1], key, value),
         (query, key, value[:, :, :7]),
     ):
-        with pytest.raises(ValueError, match=r"Expected queries \(B, h, T, d_k\), keys \(B, h, S"):
+        shapes = ", ".join(str(tuple(x.shape)) for x in bad)
+        with pytest.raises(ValueError, match=re.escape(shapes)):
             form(*bad)
-    with pytest.raises(ValueError, match="none of them empty"):
+    with pytest.raises(ValueError, match=r"\(3, 2, 0, 2\)"):
         form(query[:, :, :0], key[:, :, :0], value[:, :, :0])
     for mask in (torch.ones(3, 8), torch.ones(3, 7).bool(), torch.ones(3, 1, 8).bool()):
-        with pytest.raises(ValueError, match=r"boolean and \(B, S\) = \(3, 8\)"):
+        with pytest.raises(ValueError, match=rf"\(3, 8\).*{mask.dtype}"):
             form(query, key, value, key_mask=mask)
 
 
@@ -856,32 +853,31 @@ def test_shapes_that_do_not_fit_are_refused(name):
 def test_two_lengths_where_positions_are_compared_are_refused(name):
     form = EVERY[name]
     query, key, value = (draw(3, 2, 8, 2, seed=i).float() for i in range(3))
-    match = "S ≥ T, got T = 8 and S = 7" if "tiled" in name else "of one sequence.* got 8 and 7"
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=" 8 .* 7"):
         form(query, key[:, :, 1:], value[:, :, 1:])
 
 
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda *x: window_attention(*x, 0), "The window has to be at least 1, got 0"),
-        (lambda *x: window_attention(*x, 1, global_positions=[11]), "in 0 … 10, got 11"),
-        (lambda *x: window_attention(*x, 1, global_positions=[-1]), "in 0 … 10, got -1"),
-        (lambda *x: strided_attention(*x, 0), "The stride has to be at least 1, got 0"),
-        (lambda *x: fixed_attention(*x, 0), "The stride has to be at least 1, got 0"),
-        (lambda *x: fixed_attention(*x, 3, 4), "Of 3 positions, 1 … 3 can sum them up, got 4"),
-        (lambda *x: fixed_attention(*x, 3, 0), "can sum them up, got 0"),
-        (lambda *x: bigbird_attention(*x, 0), "The block has to be at least 1, got 0"),
-        (lambda *x: bigbird_attention(*x, 2, n_global=-1), "global blocks has to be at least 0"),
-        (lambda *x: bigbird_attention(*x, 2, n_random=-1), "random blocks has to be at least 0"),
-        (lambda *x: tiled_attention(*x, tile=0), "The tile has to be at least 1, got 0"),
-        (lambda *x: chunked_form(*x, chunk=0), "The chunk has to be at least 1, got 0"),
-        (lambda *x: Linformer(10, 2)(*x), "made for 10 positions, got 11"),
-        (lambda *x: Linformer(0, 2), "max_len has to be at least 1, got 0"),
-        (lambda *x: Linformer(2, 0), "n_features has to be at least 1, got 0"),
-        (lambda *x: Performer(0, 2), "d_k has to be at least 1, got 0"),
-        (lambda *x: Performer(2, 0), "n_features has to be at least 1, got 0"),
-        (lambda *x: Performer(4, 2)(*x), "made for d_k = 4, got 5"),
+        (lambda *x: window_attention(*x, 0), "window.* 0"),
+        (lambda *x: window_attention(*x, 1, global_positions=[11]), " 10, .* 11"),
+        (lambda *x: window_attention(*x, 1, global_positions=[-1]), " 10, .* -1"),
+        (lambda *x: strided_attention(*x, 0), "stride.* 0"),
+        (lambda *x: fixed_attention(*x, 0), "stride.* 0"),
+        (lambda *x: fixed_attention(*x, 3, 4), " 3 positions.* 4"),
+        (lambda *x: fixed_attention(*x, 3, 0), " 3 positions.* 0"),
+        (lambda *x: bigbird_attention(*x, 0), "The block.* 0"),
+        (lambda *x: bigbird_attention(*x, 2, n_global=-1), "global.* -1"),
+        (lambda *x: bigbird_attention(*x, 2, n_random=-1), "random.* -1"),
+        (lambda *x: tiled_attention(*x, tile=0), "tile.* 0"),
+        (lambda *x: chunked_form(*x, chunk=0), "chunk.* 0"),
+        (lambda *x: Linformer(10, 2)(*x), " 10 .* 11"),
+        (lambda *x: Linformer(0, 2), "max_len.* 0"),
+        (lambda *x: Linformer(2, 0), "n_features.* 0"),
+        (lambda *x: Performer(0, 2), "d_k.* 0"),
+        (lambda *x: Performer(2, 0), "n_features.* 0"),
+        (lambda *x: Performer(4, 2)(*x), "d_k.* 4, .* 5"),
     ],
 )
 def test_sizes_that_make_no_sense_are_refused(call, sentence):
@@ -891,5 +887,5 @@ def test_sizes_that_make_no_sense_are_refused(call, sentence):
 
 def test_causal_forms_of_features_need_one_sequence():
     for form in (chunked_form, recurrent_form, lambda *x: quadratic_form(*x, is_causal=True)):
-        with pytest.raises(ValueError, match="of one sequence.* got 11 and 13"):
+        with pytest.raises(ValueError, match=" 11 .* 13"):
             form(*features())

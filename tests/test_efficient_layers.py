@@ -152,9 +152,9 @@ def test_a_layer_with_a_causal_pattern_is_the_layer_under_its_mask(form, mask):
 @pytest.mark.parametrize(
     "wrong, message",
     [
-        (lambda layer, x: layer(x, need_weights=True), "no weights to show"),
-        (lambda layer, x: layer(x, mask=torch.ones(T, T, dtype=torch.bool)), "mask of padding"),
-        (lambda layer, x: layer(x, is_causal=True), "no causal variant"),
+        (lambda layer, x: layer(x, need_weights=True), "need_weights"),
+        (lambda layer, x: layer(x, mask=torch.ones(T, T, dtype=torch.bool)), r"\(11, 11\)"),
+        (lambda layer, x: layer(x, is_causal=True), "causal"),
     ],
 )
 def test_what_a_form_can_not_do_is_said(wrong, message):
@@ -162,17 +162,17 @@ def test_what_a_form_can_not_do_is_said(wrong, message):
     with pytest.raises(ValueError, match=message):
         wrong(layer, torch.randn(B, T, D))
     dropping = MultiHeadAttention(D, HEADS, dropout=0.1, attend=FormAttention(Linformer(T, 4)))
-    with pytest.raises(ValueError, match="no weights that could be dropped"):
+    with pytest.raises(ValueError, match="dropout"):
         dropping(torch.randn(B, T, D))
 
 
 @pytest.mark.parametrize(
     "model, message",
     [
-        (lambda: DecoderOnly(config()), "no causal variant"),
-        (lambda: Transformer(config()), "no causal variant"),
-        (lambda: Tagger(config(), 5, is_causal=True), "no causal variant"),
-        (lambda: Tagger(config(dropout=0.1), 5), "no weights that could be dropped"),
+        (lambda: DecoderOnly(config()), "causal"),
+        (lambda: Transformer(config()), "causal"),
+        (lambda: Tagger(config(), 5, is_causal=True), "causal"),
+        (lambda: Tagger(config(dropout=0.1), 5), "dropout"),
     ],
 )
 def test_a_form_that_can_not_do_what_a_model_asks_is_refused_at_once(model, message):
@@ -275,9 +275,11 @@ def test_padding_reaches_the_form():
     torch.testing.assert_close(found[1, :5], other[1, :5])
 
 
-@pytest.mark.parametrize("ids", [torch.zeros(3), torch.zeros(2, 0, dtype=torch.long)])
-def test_a_tagger_names_ids_it_can_not_read(ids):
-    with pytest.raises(ValueError, match=r"Expected ids \(B, T\) or \(B, T, n\)"):
+@pytest.mark.parametrize(
+    "ids, shape", [(torch.zeros(3), r"\(3,\)"), (torch.zeros(2, 0, dtype=torch.long), r"\(2, 0\)")]
+)
+def test_a_tagger_names_ids_it_can_not_read(ids, shape):
+    with pytest.raises(ValueError, match=shape):
         Tagger(config(), 5)(ids)
 
 
@@ -288,7 +290,7 @@ def test_a_bias_on_the_scores_is_not_dropped_in_silence(bias):
     model = EncoderOnly(config, 3, parts).eval()
     ids = torch.randint(11, (2, 6), generator=torch.Generator().manual_seed(0))
     before, n_weights = model(ids), len(model.state_dict())
-    with pytest.raises(ValueError, match="place of a BiasedAttention"):
+    with pytest.raises(ValueError, match="BiasedAttention"):
         use_form(model, exact)
     assert torch.equal(model(ids), before) and len(model.state_dict()) == n_weights
 

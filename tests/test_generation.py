@@ -139,15 +139,15 @@ def test_writing_drops_nothing_out_and_leaves_the_mode_as_it_was():
 @pytest.mark.parametrize(
     "ids, n, how, message",
     [
-        (IDS, CONTEXT + 2 - T, {}, "13 tokens are to be read, and the model's context is 12"),
-        (IDS[:, :0], 3, {}, "The prompt is empty: begin with one token at least"),
-        (IDS + V, 3, {}, "Ids run from 0 to 10 in this vocabulary"),
-        (IDS[0], 3, {}, r"Expected a tensor of whole ids \(B, T\), got \(5,\)"),
-        (IDS, 0, {}, "The length is 0: generate at least 1 symbol"),
-        (IDS[:3], 2, {"lengths": torch.tensor([1, 6, 2])}, "A length is 6, but the sequences have"),
-        (IDS[:3], 2, {"lengths": torch.tensor([1, 2])}, "Expected a tensor of 3 whole lengths"),
-        (IDS, 2, {"k": 0}, "k is 0: keep at least 1 symbol"),
-        (IDS, 2, {"p": 0.0}, "p is 0.0: it is a mass of probability"),
+        (IDS, CONTEXT + 2 - T, {}, "13 tokens .* 12"),
+        (IDS[:, :0], 3, {}, "prompt is empty"),
+        (IDS + V, 3, {}, "Ids .* 10 "),
+        (IDS[0], 3, {}, r"ids .*\(5,\)"),
+        (IDS, 0, {}, "length .* 0:"),
+        (IDS[:3], 2, {"lengths": torch.tensor([1, 6, 2])}, " 6, .* 5 "),
+        (IDS[:3], 2, {"lengths": torch.tensor([1, 2])}, r" 3 .*\(2,\)"),
+        (IDS, 2, {"k": 0}, "^k .* 0:"),
+        (IDS, 2, {"p": 0.0}, "^p .* 0.0:"),
     ],
 )
 @each_kind
@@ -157,5 +157,5 @@ def test_bad_input_is_named(kind, ids, n, how, message):
 
 
 def test_logits_that_are_no_numbers_are_named_also_where_the_best_is_taken():
-    with pytest.raises(ValueError, match="no distribution to draw from"):
+    with pytest.raises(ValueError, match="NaN"):
         chooser(tau=0)(torch.tensor([[1.0, math.nan]]))

@@ -41,7 +41,7 @@ def test_dice_are_cast_anew_and_by_the_seed():
 
 def test_a_vocabulary_of_one_word_is_enough_and_one_of_none_is_refused():
     assert (cast_dice((2, 3), MASK + 2).words == MASK + 1).all()
-    with pytest.raises(ValueError, match="words is a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="words .* 0"):
         cast_dice((2, 3), MASK + 1)
 
 
@@ -94,16 +94,16 @@ def near(found: torch.Tensor, share: float) -> bool:
 @pytest.mark.parametrize("share", [-0.1, 1.0, float("nan")])
 def test_a_share_that_is_none_is_refused(share):
     ids = torch.full((2, 3), MASK + 1)
-    with pytest.raises(ValueError, match="share is a share from 0 to below 1"):
+    with pytest.raises(ValueError, match=f"share .* {share}"):
         mask_words(ids, cast_dice(ids.shape, V), share)
 
 
 @pytest.mark.parametrize(
     "ids, shape, message",
     [
-        ((2, 3), (3, 2), r"dice for each of the ids \(2, 3\), got \[\(3, 2\), \(3, 2\), \(3, 2\)"),
-        ((2, 3), (1, 3), "cast them for the shape of the ids"),
-        ((6,), (6,), r"Expected ids \(B, T\), got \(6,\)"),
+        ((2, 3), (3, 2), r" \(2, 3\), .*\[\(3, 2\), \(3, 2\), \(3, 2\)"),
+        ((2, 3), (1, 3), r" \(2, 3\), .*\[\(1, 3\)"),
+        ((6,), (6,), r"\(6,\)"),
     ],
 )
 def test_dice_of_another_shape_are_refused(ids, shape, message):
@@ -152,9 +152,9 @@ def test_the_head_is_called_once_for_what_is_asked_for_alone():
 @pytest.mark.parametrize(
     "x, target, message",
     [
-        ((B, T, D), (B, T + 1), r"Expected vectors \(B, T, D\) and targets \(B, T\), got \(3, 5,"),
-        ((B, D), (B, D), r"Expected vectors \(B, T, D\)"),
-        ((B, T, D), (B, T, D), r"got \(3, 5, 8\) and \(3, 5, 8\)"),
+        ((B, T, D), (B, T + 1), r"\(3, 5, 8\).*\(3, 6\)"),
+        ((B, D), (B, D), r"\(3, 8\).*\(3, 8\)"),
+        ((B, T, D), (B, T, D), r"\(3, 5, 8\).*\(3, 5, 8\)"),
     ],
 )
 def test_targets_that_do_not_fit_are_refused(x, target, message):
@@ -163,5 +163,5 @@ def test_targets_that_do_not_fit_are_refused(x, target, message):
 
 
 def test_a_batch_that_asks_nothing_is_refused():
-    with pytest.raises(ValueError, match="No word is asked for, so there is no loss: hide"):
+    with pytest.raises(ValueError, match="No word"):
         masked_word_loss(nn.Identity(), vectors(), torch.full((B, T), IGNORE))

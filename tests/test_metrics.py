@@ -1,6 +1,7 @@
 """The measures, on numbers counted by hand and against the library's."""
 
 import math
+import re
 
 import pytest
 import sacrebleu
@@ -40,7 +41,7 @@ def test_accuracy_of_sequences_takes_the_last_axis_for_the_classes():
 @pytest.mark.parametrize("measure", [accuracy, confusion_matrix])
 @pytest.mark.parametrize("shape", [(5, 1), (1,), (4,)])
 def test_targets_of_another_shape_are_not_broadcast(measure, shape):
-    with pytest.raises(ValueError, match=r"need targets of shape \(5,\), not"):
+    with pytest.raises(ValueError, match=rf"\(5,\).*{re.escape(str(shape))}"):
         measure(LOGITS, torch.zeros(shape, dtype=torch.int64))
 
 
@@ -61,7 +62,7 @@ def test_spread_is_the_sample_standard_deviation():
 
 @pytest.mark.parametrize("values", [[], [0.5]])
 def test_a_single_run_has_no_spread(values):
-    with pytest.raises(ValueError, match="two or more"):
+    with pytest.raises(ValueError, match=f" {len(values)} "):
         mean_and_spread(values)
 
 
@@ -83,7 +84,7 @@ def test_perplexity_at_its_ends():
 
 @pytest.mark.parametrize("nats", [-0.1, math.nan])
 def test_a_loss_that_can_not_be_has_no_perplexity(nats):
-    with pytest.raises(ValueError, match="at least 0"):
+    with pytest.raises(ValueError, match=f" {nats} "):
         perplexity(nats)
 
 
@@ -96,7 +97,7 @@ def test_bits_per_byte_do_not_depend_on_the_tokens():
 
 @pytest.mark.parametrize(
     "given, message",
-    [((-0.1, 1, 1), "at least 0"), ((1, 0, 1), "n_tokens is"), ((1, 1, 0), "n_bytes is")],
+    [((-0.1, 1, 1), " -0.1 "), ((1, 0, 1), "n_tokens .* 0"), ((1, 1, 0), "n_bytes .* 0")],
 )
 def test_what_can_not_be_has_no_bits_per_byte(given, message):
     with pytest.raises(ValueError, match=message):
@@ -140,10 +141,10 @@ def test_surprises_keep_no_graph():
 @pytest.mark.parametrize(
     "ids, context, message",
     [
-        (torch.arange(5), 0, "context is a whole number of at least 1"),
-        (torch.arange(1), 4, r"the ids \(n,\) of two tokens or more, got \(1,\)"),
-        (torch.arange(6).view(2, 3), 4, r"got \(2, 3\)"),
-        (torch.rand(5), 4, "of torch.float32"),
+        (torch.arange(5), 0, "context .* 0"),
+        (torch.arange(1), 4, r"\(1,\)"),
+        (torch.arange(6).view(2, 3), 4, r"\(2, 3\)"),
+        (torch.rand(5), 4, "float32"),
     ],
 )
 def test_a_text_without_surprises_is_named(ids, context, message):
@@ -176,16 +177,16 @@ def test_exact_match_does_not_see_padding():
 
 
 def test_exact_match_needs_targets_that_end():
-    with pytest.raises(ValueError, match="Target 1 has no end"):
+    with pytest.raises(ValueError, match="Target 1 "):
         exact_match([[5, EOS], [5, EOS]], [[5, EOS], [5, PAD]], EOS)
-    with pytest.raises(ValueError, match="Target 0 has no end"):
+    with pytest.raises(ValueError, match="Target 0 "):
         exact_match([[EOS]], [[]], EOS)
 
 
 @pytest.mark.parametrize("measure", [lambda a, b: exact_match(a, b, EOS), bleu])
 @pytest.mark.parametrize("predicted, targets", [([], []), ([["a"]], []), ([["a"]], [["a"]] * 2)])
 def test_sequences_come_in_pairs(measure, predicted, targets):
-    with pytest.raises(ValueError, match="each needs one"):
+    with pytest.raises(ValueError, match=f" {len(predicted)} .* {len(targets)} "):
         measure(predicted, targets)
 
 
@@ -229,7 +230,7 @@ def test_by_length_measures_each_length_apart():
     assert list(result.items()) == [(3, 1 / 3), (4, 1 / 2)]
     assert by_length(len, torch.tensor(lengths), PREDICTED) == {3: 3, 4: 2}
     assert by_length(len, ["short", "long", "short"], "abc") == {"long": 1, "short": 2}
-    with pytest.raises(ValueError, match="5 sequences and 4"):
+    with pytest.raises(ValueError, match=" 5 .* 4 "):
         by_length(len, lengths[:-1], PREDICTED)
 
 
@@ -268,9 +269,9 @@ def test_alignment_error_rate_counts_links_not_sentences():
 
 
 def test_alignment_error_rate_refuses_what_can_not_be_compared():
-    with pytest.raises(ValueError, match="each needs one"):
+    with pytest.raises(ValueError, match=" 1 .* 0 "):
         alignment_error_rate([SURE], [SURE], [])
-    with pytest.raises(ValueError, match=r"but \[\(1, 2\)\] are not"):
+    with pytest.raises(ValueError, match=r"\[\(1, 2\)\]"):
         alignment_error_rate([SURE], [SURE], [{(0, 0)}])
     with pytest.raises(ValueError, match="neither"):
         alignment_error_rate([set()], [set()], [set()])
@@ -302,5 +303,5 @@ def test_alignment_by_a_threshold_may_link_several_words_or_none():
     [(WEIGHTS, 5, 2), (WEIGHTS, 3, 5), (WEIGHTS, 0, 2), (WEIGHTS, 3, 0), (WEIGHTS[None], 1, 2)],
 )
 def test_alignment_refuses_weights_that_do_not_cover_the_words(weights, target_len, source_len):
-    with pytest.raises(ValueError, match="do not cover"):
+    with pytest.raises(ValueError, match=f" {target_len} .* {source_len} "):
         alignment(weights, target_len, source_len)

@@ -91,9 +91,9 @@ def test_the_same_generator_draws_the_same_parts():
 @pytest.mark.parametrize(
     "document, length, message",
     [
-        ([], 10, "at least 2 sentences, got 0: leave it out"),
-        ([[1, 2]], 10, "at least 2 sentences, got 1: leave it out"),
-        ([[1] * 4, [2] * 3, [3] * 5], 7, "have 8 ids together, and 7 fit: allow more"),
+        ([], 10, "sentences, .* 0:"),
+        ([[1, 2]], 10, "sentences, .* 1:"),
+        ([[1] * 4, [2] * 3, [3] * 5], 7, " 8 ids .* 7 "),
     ],
 )
 def test_a_document_without_two_parts_is_refused(document, length, message):
@@ -104,9 +104,9 @@ def test_a_document_without_two_parts_is_refused(document, length, message):
 @pytest.mark.parametrize(
     "question, die, message",
     [
-        ("topic", 0.1, "Unknown question 'topic': choose one of 'next', 'order'"),
-        ("next", 1.0, "die is a share from 0 to below 1, got 1.0"),
-        ("next", float("nan"), "die is a share from 0 to below 1, got nan"),
+        ("topic", 0.1, "'topic': .*'next', 'order'"),
+        ("next", 1.0, "die .* 1.0"),
+        ("next", float("nan"), "die .* nan"),
     ],
 )
 def test_a_pair_that_can_not_be_is_refused(question, die, message):

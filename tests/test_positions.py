@@ -1,6 +1,7 @@
 """Day 5's positions equal their closed forms; each known mistake fails the same check."""
 
 import math
+import re
 
 import pytest
 import torch
@@ -329,22 +330,19 @@ def test_a_turn_is_compiled_in_one_piece(kind):
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda: sinusoidal(0, D), "T is a whole number of at least 1, got 0"),
-        (lambda: sinusoidal(T, 0), "d_model is a whole number of at least 1, got 0"),
-        (lambda: SinusoidalPositions(-1), "d_model is a whole number of at least 1, got -1"),
-        (lambda: LearnedPositions(0, D), "max_len is a whole number of at least 1, got 0"),
-        (lambda: LearnedPositions(8, 2.5), "d_model is a whole number of at least 1, got 2.5"),
-        (lambda: Rotary(0), "d_k is a whole number of at least 1, got 0"),
-        (lambda: Rotary(5), "Rotary positions turn pairs, so d_k is even, got 5"),
-        (
-            lambda: table()(draw(B, 9, D)),
-            "Positions 0 to 7 were learned, and the sequence takes 0 to 8: shorten it",
-        ),
-        (lambda: table()(draw(B, T, D), start=4), "takes 4 to 8"),
-        (lambda: table()(draw(B, T, D), start=-1), "takes -1 to 3"),
-        (lambda: Rotary(D)(draw(B, H, T, 4)), r"Expected \(..., T, 6\).*got \(3, 2, 5, 4\)"),
-        (lambda: Rotary(D)(draw(B, H, 0, D)), r"at least one position, got \(3, 2, 0, 6\)"),
-        (lambda: Rotary(D)(draw(D)), r"Expected \(..., T, 6\).*got \(6,\)"),
+        (lambda: sinusoidal(0, D), "^T .* 0"),
+        (lambda: sinusoidal(T, 0), "d_model .* 0"),
+        (lambda: SinusoidalPositions(-1), "d_model .* -1"),
+        (lambda: LearnedPositions(0, D), "max_len .* 0"),
+        (lambda: LearnedPositions(8, 2.5), "d_model .* 2.5"),
+        (lambda: Rotary(0), "d_k .* 0"),
+        (lambda: Rotary(5), "d_k .* 5"),
+        (lambda: table()(draw(B, 9, D)), " 7 .* 0 .* 8:"),
+        (lambda: table()(draw(B, T, D), start=4), " 7 .* 4 .* 8:"),
+        (lambda: table()(draw(B, T, D), start=-1), " 7 .* -1 .* 3:"),
+        (lambda: Rotary(D)(draw(B, H, T, 4)), r" 6\).*\(3, 2, 5, 4\)"),
+        (lambda: Rotary(D)(draw(B, H, 0, D)), r" 6\).*\(3, 2, 0, 6\)"),
+        (lambda: Rotary(D)(draw(D)), r" 6\).*\(6,\)"),
     ],
 )
 def test_bad_input_is_named(call, message):
@@ -355,9 +353,7 @@ def test_bad_input_is_named(call, message):
 @pytest.mark.parametrize("shape", [(B, T, 1), (B, 0, D), (T, D)], ids=str)
 @pytest.mark.parametrize("layer", [SinusoidalPositions(D), table()], ids=["waves", "learned"])
 def test_sequences_of_another_width_or_none_are_named(layer, shape):
-    with pytest.raises(
-        ValueError, match=r"Expected sequences \(B, T, 6\)|There is no step to read"
-    ):
+    with pytest.raises(ValueError, match=re.escape(str(shape))):
         layer(draw(*shape))
 
 
@@ -381,7 +377,7 @@ def test_each_sequence_may_begin_elsewhere(layer):
 def test_a_batch_beyond_the_table_is_named_and_padding_does_not_count():
     layer, x = LearnedPositions(T, D), draw(2, T + 2, D).float()
     layer(x, torch.tensor([-2, -3]))
-    with pytest.raises(ValueError, match=f"Positions 0 to {T - 1} were learned.*takes -1 to {T}"):
+    with pytest.raises(ValueError, match=f" {T - 1} .* -1 .* {T}:"):
         layer(x, torch.tensor([-1, -3]))
 
 
@@ -417,7 +413,7 @@ def test_a_bias_falls_with_the_distance_from_the_last_key_on():
     assert bias.shape == (4, 2, 5)
     distance = torch.tensor([[3, 2, 1, 0, 1], [4, 3, 2, 1, 0]])
     torch.testing.assert_close(bias, -alibi_slopes(4)[:, None, None] * distance)
-    with pytest.raises(ValueError, match="n_heads is a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="n_heads .* 0"):
         Alibi(0)
 
 
