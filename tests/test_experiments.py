@@ -111,7 +111,7 @@ def test_each_row_knows_its_own_seconds_and_no_column_has_them(calm):
     by_seed = [sum(result.seconds[seed::3]) for seed in (0, 1, 2)]
     assert len(result.seconds) == 6 and by_seed == sorted(by_seed) and by_seed[2] > 0.05
     assert {*result.rows[0]} == {"activation", "seed", "steps", "value", "curve", "goal"}
-    with pytest.raises(ValueError, match="no column 'seconds'"):
+    with pytest.raises(ValueError, match="'seconds'"):
         result.spread("seconds")
 
 
@@ -232,13 +232,13 @@ def test_rows_are_selected_and_summarised(calm):
     assert result.spread("value", activation="tanh") == (15, 5, 25)
     shuffled = replace(result, parameters={"seed": [2, 0, 1]})
     assert shuffled.lowest("seed", "value", activation="tanh") == 0
-    with pytest.raises(ValueError, match="No row has {'activation': 'GELU'}"):
+    with pytest.raises(ValueError, match="{'activation': 'GELU'}"):
         result.select(activation="GELU")
-    with pytest.raises(ValueError, match="No row has {'colour': None}"):
+    with pytest.raises(ValueError, match="{'colour': None}"):
         result.select(colour=None)
-    with pytest.raises(ValueError, match="no column 'loss', only activation"):
+    with pytest.raises(ValueError, match="'loss'.* activation"):
         result.spread("loss")
-    with pytest.raises(ValueError, match="'goal' did not happen in 2 of 3 runs"):
+    with pytest.raises(ValueError, match="'goal' .* 2 .* 3 "):
         result.spread("goal", activation="ReLU")
 
 
@@ -246,34 +246,34 @@ def test_rows_are_selected_and_summarised(calm):
 def test_a_missing_or_damaged_result_says_what_to_do(calm, damage):
     if damage is not None:
         (calm / "results" / "growth.json").write_text(damage)
-    sentence = "no stored result" if damage is None else "is damaged"
-    with pytest.raises(ExperimentError, match=f"{sentence}.*utils.measure.experiments growth"):
+    says = "no stored" if damage is None else "damaged"
+    with pytest.raises(ExperimentError, match=f"{says}.*utils.measure.experiments growth"):
         load("growth")
     assert is_stale("growth")
 
 
 def test_a_result_that_cannot_be_read_says_so(calm):
     (calm / "results" / "growth.json").mkdir()
-    with pytest.raises(ExperimentError, match="can't be read.*utils.measure.experiments growth"):
+    with pytest.raises(ExperimentError, match="growth.json .*read .*measure.experiments growth"):
         load("growth")
 
 
 @pytest.mark.parametrize("value", ["float('nan')", "[1, float('inf')]", "'many'", "{}"])
 def test_only_finite_numbers_are_stored(calm, value):
     change(calm, "FACTOR * seed + steps", value)
-    with pytest.raises(ExperimentError, match="value = .*finite numbers"):
+    with pytest.raises(ExperimentError, match="value = .*finite"):
         run("growth")
     assert is_stale("growth")
 
 
 def test_what_is_no_experiment_is_refused(calm):
-    with pytest.raises(ExperimentError, match="no experiment 'shrinkage', only: growth"):
+    with pytest.raises(ExperimentError, match="'shrinkage'.*growth"):
         run("shrinkage")
     change(calm, '"value"', '"seed"')
-    with pytest.raises(ExperimentError, match="seed = .*under names that no parameter has"):
+    with pytest.raises(ExperimentError, match="seed = .*parameter"):
         run("growth")
     change(calm, "def measure", "def weigh")
-    with pytest.raises(ExperimentError, match="needs a dict PARAMETERS and a function measure"):
+    with pytest.raises(ExperimentError, match="growth.py .*PARAMETERS .*measure"):
         run("growth")
 
 
@@ -302,9 +302,7 @@ def test_a_full_disk_is_one_sentence_and_what_was_written_is_kept(calm, monkeypa
 
     with monkeypatch.context() as full:
         full.setattr(Path, "write_text", write_text)
-        with pytest.raises(
-            ExperimentError, match=r"^growth.json.*No space left.*run this again\.$"
-        ):
+        with pytest.raises(ExperimentError, match=r"^growth.json.*No space left.*\.$"):
             run("growth")
     assert left(calm) <= {"growth.json.lock", "growth.json.part"}
     lost = calls(calm) - after
@@ -313,7 +311,7 @@ def test_a_full_disk_is_one_sentence_and_what_was_written_is_kept(calm, monkeypa
 
 def test_a_folder_that_cannot_be_written_is_one_sentence(calm):
     (calm / "results" / "growth.json.lock").mkdir()
-    with pytest.raises(ExperimentError, match=r"growth.json.lock can't be written \("):
+    with pytest.raises(ExperimentError, match=r"growth.json.lock .*\("):
         run("growth")
 
 
@@ -367,9 +365,7 @@ def test_a_killed_worker_loses_what_it_measured_and_nothing_else(calm):
         f"        time.sleep(1); {bad}\n"
         "    tempfile.mk",
     )
-    with pytest.raises(
-        ExperimentError, match=r"^growth: a process was killed.*goes on from there\.$"
-    ):
+    with pytest.raises(ExperimentError, match=r"^growth: .*killed.*\.$"):
         run("growth")
     assert calls(calm) == 5
     (calm / "healed").touch()
@@ -455,14 +451,14 @@ def test_a_cluster_that_is_not_there_is_one_sentence(calm):
         "distributed", reason="Dask is an optional extra: pip install -e .[cluster]"
     )
     change(calm, SIDE_BY_SIDE, "")
-    with pytest.raises(ExperimentError, match=r"^No cluster answers at tcp://127.0.0.1:9: "):
+    with pytest.raises(ExperimentError, match="^No .*tcp://127.0.0.1:9: "):
         run("growth", scheduler="tcp://127.0.0.1:9")
 
 
 def test_without_dask_one_sentence_says_how_to_get_it(calm, monkeypatch):
     change(calm, SIDE_BY_SIDE, "")
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ExperimentError, match=r"^A cluster needs Dask: install it with .*cluster"):
+    with pytest.raises(ExperimentError, match="Dask: .*cluster"):
         run("growth", scheduler="tcp://127.0.0.1:8786")
 
 
@@ -547,11 +543,11 @@ def test_a_column_more_is_not_the_same(history):
 
 def test_what_is_not_committed_is_not_verified(history):
     change(history, "factor * (seed + 1) + steps", "steps + factor * (seed + 1)")
-    with pytest.raises(ExperimentError, match="commit the changes in utils and experiments first"):
+    with pytest.raises(ExperimentError, match="commit .*utils "):
         verifying.verify("growth")
     commit("Another form")
     (history.parent / "utils" / "new.py").touch()
-    with pytest.raises(ExperimentError, match="commit the changes in utils and experiments first"):
+    with pytest.raises(ExperimentError, match="commit .*utils "):
         verifying.verify("growth")
 
 
@@ -619,7 +615,7 @@ def test_a_commit_that_is_not_there_is_one_sentence(history):
     path = history / "results" / "growth.json"
     path.write_text(path.read_text().replace(load("growth").stamps[0]["commit"], "1" * 40))
     commit("Another form")
-    with pytest.raises(ExperimentError, match="not in this history: fetch all of it"):
+    with pytest.raises(ExperimentError, match="growth: .*history"):
         verifying.verify("growth")
 
 

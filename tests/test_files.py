@@ -181,10 +181,10 @@ def test_relative_folder_counts_from_the_book(book, cache, tmp_path, monkeypatch
 
 
 DAMAGED = {
-    "cut": (CONTENT[:-1], "is cut short (199,999 of 200,000 bytes)"),
-    "empty": (b"", "is cut short (0 of 200,000 bytes)"),
-    "altered": (altered(CONTENT), "is not the original"),
-    "too long": (CONTENT + b"\n", "is not the original (200,001 bytes, not 200,000)"),
+    "cut": (CONTENT[:-1], "199,999 .* 200,000 "),
+    "empty": (b"", "0 .* 200,000 "),
+    "altered": (altered(CONTENT), "SHA-256"),
+    "too long": (CONTENT + b"\n", "200,001 .* 200,000"),
 }
 
 
@@ -194,18 +194,17 @@ def test_readers_damaged_file_is_named_and_left(book, server, tmp_path, monkeypa
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / NAME).write_bytes(content)
     monkeypatch.setenv("BOOK_DATA", str(tmp_path / "mine"))
-    with pytest.raises(files.DatasetError) as caught:
+    with pytest.raises(files.DatasetError, match=rf"\b{says}.*BOOK_DATA") as caught:
         files.fetch(NAME)
     is_one_sentence(caught.value)
-    assert f"{tmp_path / 'mine' / NAME} {says}" in str(caught.value)
-    assert "unset BOOK_DATA" in str(caught.value) and server.asked == 0
+    assert str(tmp_path / "mine" / NAME) in str(caught.value) and server.asked == 0
     assert stored(tmp_path / "mine") == {NAME: content}
 
 
 def test_readers_unreadable_file_is_named(book, tmp_path, monkeypatch):
     (tmp_path / "mine" / NAME).mkdir(parents=True)  # a folder where the file should be
     monkeypatch.setenv("BOOK_DATA", str(tmp_path / "mine"))
-    with pytest.raises(files.DatasetError, match="cannot be read") as caught:
+    with pytest.raises(files.DatasetError, match=f"{NAME} .*ordinary") as caught:
         files.fetch(NAME)
     is_one_sentence(caught.value)
 
@@ -216,7 +215,7 @@ def test_a_pipe_in_the_place_of_a_file_is_named(book, server, tmp_path, monkeypa
     (tmp_path / "mine").mkdir()
     os.mkfifo(tmp_path / "mine" / NAME)  # whoever reads it waits for ever
     monkeypatch.setenv(place, str(tmp_path / "mine"))
-    with pytest.raises(files.DatasetError, match="no ordinary file") as caught:
+    with pytest.raises(files.DatasetError, match="ordinary") as caught:
         files.fetch(NAME)
     is_one_sentence(caught.value)
     assert str(tmp_path / "mine" / NAME) in str(caught.value) and server.asked == 0
@@ -226,7 +225,7 @@ def test_a_pipe_in_the_place_of_a_file_is_named(book, server, tmp_path, monkeypa
 def test_a_folder_that_is_none_is_said(book, server, tmp_path, monkeypatch, named):
     (tmp_path / "file").touch()
     monkeypatch.setenv("BOOK_DATA", str(tmp_path / named))
-    with pytest.raises(files.DatasetError, match="which is no folder: make it, or unset") as caught:
+    with pytest.raises(files.DatasetError, match="BOOK_DATA .*no folder") as caught:
         files.fetch(NAME)
     is_one_sentence(caught.value)
     assert str(tmp_path / named) in str(caught.value) and server.asked == 0
@@ -243,27 +242,27 @@ def test_damaged_file_in_the_cache_is_left_offline(book, cache):
     (cache / NAME).write_bytes(content)
     before = stored(cache)
     book("missing")
-    with pytest.raises(files.DatasetError) as caught:
+    with pytest.raises(files.DatasetError, match=f"{says}.*downloaded") as caught:
         files.fetch(NAME)
     is_one_sentence(caught.value)
-    assert f"{cache / NAME} {says} and could not be downloaded" in str(caught.value)
+    assert str(cache / NAME) in str(caught.value)
     assert stored(cache) == before
 
 
 @pytest.mark.parametrize(
     ("way", "says"),
     [
-        ("missing", "because the server answered 404: "),
-        ("cut", "because the connection was cut midway: "),
-        ("short", "because what arrived is not the original: "),
-        ("altered", "because what arrived is not the original: "),
-        ("file", "because that leads to an address of another kind ("),
-        ("ftp", "because that leads to an address of another kind ("),
-        ("packed", "because what arrived is packed: "),
-        ("endless", "because what arrived is longer than 200,000 bytes: "),
-        ("drips", "because it was not finished in 0.5 seconds: "),
-        ("silent", "because the server did not answer in time: "),
-        ("stalls", "because the server did not answer in time: "),
+        ("missing", "404"),
+        ("cut", "midway"),
+        ("short", "original"),
+        ("altered", "original"),
+        ("file", "another kind"),
+        ("ftp", "another kind"),
+        ("packed", "is packed"),
+        ("endless", "200,000"),
+        ("drips", "0.5 seconds"),
+        ("silent", "in time"),
+        ("stalls", "in time"),
     ],
 )
 def test_failed_download_leaves_a_sentence_and_no_trace(
@@ -276,12 +275,10 @@ def test_failed_download_leaves_a_sentence_and_no_trace(
             patience.setattr(files, "TIMEOUT", (0.3, 0.3))
         patience.setattr(files, "DEADLINE", 0.5 if way == "drips" else 5)
         start = time.monotonic()
-        with pytest.raises(files.DatasetError) as caught:
+        with pytest.raises(files.DatasetError, match=f"/{way} .*{says}.*BOOK_DATA") as caught:
             files.fetch(NAME)
     assert time.monotonic() - start < 20
     is_one_sentence(caught.value)
-    assert says in str(caught.value) and f"/{way} because" in str(caught.value)
-    assert "BOOK_DATA" in str(caught.value)
     assert server.asked == 1 and stored(cache) == before
     book("whole")
     assert files.fetch(NAME).read_bytes() == CONTENT  # and the next try goes well
@@ -290,7 +287,7 @@ def test_failed_download_leaves_a_sentence_and_no_trace(
 def test_a_server_that_sends_round_in_a_circle(book, cache):
     before = stored(cache)
     book("round")
-    with pytest.raises(files.DatasetError, match="sends from one address to the next: ") as caught:
+    with pytest.raises(files.DatasetError, match="/round .* next") as caught:
         files.fetch(NAME)
     is_one_sentence(caught.value)
     assert stored(cache) == before
@@ -299,8 +296,8 @@ def test_a_server_that_sends_round_in_a_circle(book, cache):
 @pytest.mark.parametrize(
     ("proxy", "says"),
     [
-        ("http://127.0.0.1:1", "because the proxy that "),
-        ("http://", "because the proxy that "),
+        ("http://127.0.0.1:1", "HTTPS_PROXY"),
+        ("http://", "HTTPS_PROXY"),
         ("socks5://127.0.0.1:1", "SOCKS"),
     ],
 )
@@ -318,7 +315,7 @@ def test_a_proxy_that_can_not_be_used(book, server, monkeypatch, proxy, says):
 def test_certificates_that_are_missing(book, server, tmp_path, monkeypatch):
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "none"))
     book("whole", f"https://127.0.0.1:{server.server_port}")
-    with pytest.raises(files.DatasetError, match="the certificates can't be read") as caught:
+    with pytest.raises(files.DatasetError, match="certificates") as caught:
         files.fetch(NAME)
     is_one_sentence(caught.value)
     assert str(tmp_path / "none") in str(caught.value)
@@ -355,7 +352,7 @@ def test_unreachable_server(book, cache, monkeypatch, trouble):
         if trouble == "no such name":
             monkeypatch.setattr(socket, "getaddrinfo", no_such_name)
         before = stored(cache)
-        with pytest.raises(files.DatasetError, match="the server could not be reached") as caught:
+        with pytest.raises(files.DatasetError, match="reached") as caught:
             files.fetch(NAME)
     is_one_sentence(caught.value)
     assert stored(cache) == before
@@ -373,11 +370,10 @@ def test_cache_that_cannot_be_written_to(book, server, cache, monkeypatch, troub
         refusing = SimpleNamespace(NamedTemporaryFile=refuse)
         monkeypatch.setattr("pooch.utils.tempfile", refusing)
     before = stored(cache)
-    with pytest.raises(files.DatasetError, match="could not be saved in") as caught:
+    why = {"below a file": "Not a directory", "read-only": "Permission denied"}[trouble]
+    with pytest.raises(files.DatasetError, match=rf"{NAME} .*\({why}\): .*BOOK_CACHE") as caught:
         files.fetch(NAME)
     is_one_sentence(caught.value)
-    why = {"below a file": "Not a directory", "read-only": "Permission denied"}[trouble]
-    assert f"({why}): " in str(caught.value) and "set BOOK_CACHE" in str(caught.value)
     assert server.asked == 0 and stored(cache) == before
 
 
@@ -388,16 +384,16 @@ def test_disk_that_is_full_midway(book, cache):
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(CONTENT) // 2, limit[1]))  # no larger file
     try:
-        with pytest.raises(files.DatasetError, match="could not be saved in") as caught:
+        with pytest.raises(files.DatasetError, match=f"{NAME} .*saved .*BOOK_CACHE") as caught:
             files.fetch(NAME)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
     is_one_sentence(caught.value)
-    assert "free some space" in str(caught.value) and stored(cache) == before
+    assert stored(cache) == before
 
 
 def test_unknown_file_is_named():
-    with pytest.raises(ValueError, match=r"no file '\.\./secret': its files are train-images"):
+    with pytest.raises(ValueError, match=r"'\.\./secret': .*train-images"):
         files.fetch("../secret")
 
 

@@ -188,24 +188,24 @@ def test_a_day_that_was_begun_passes_all_tests_but_those_that_say_what_it_lacks(
 
 
 @pytest.mark.parametrize(
-    "number, topic, sentence",
+    "number, topic, says",
     [
-        (len(DAYS) + 1, "text", f"The next day is {len(DAYS)}, not {len(DAYS) + 1}"),
-        (len(DAYS), "text-classes", "'text-classes' can't be a module's name"),
-        (len(DAYS), "Text", "'Text' can't be a module's name"),
-        (len(DAYS), "Text Classes", "'Text Classes' can't be a module's name"),
-        (len(DAYS), "übersicht", "'übersicht' can't be a module's name"),
-        (len(DAYS), "class", "'class' can't be a module's name"),
-        (len(DAYS), "torch", "'torch' can't be a module's name"),
-        (len(DAYS), "check", "'check' can't be a module's name"),
-        (len(DAYS), "checking", "utils/exercises/checking/__init__.py is there already"),
-        (len(DAYS), "attention", "utils/attention.py is there already"),
-        (len(DAYS), "training", "utils/training is there already"),
+        (len(DAYS) + 1, "text", f" {len(DAYS)}, .* {len(DAYS) + 1}"),
+        (len(DAYS), "text-classes", "'text-classes'"),
+        (len(DAYS), "Text", "'Text'"),
+        (len(DAYS), "Text Classes", "'Text Classes'"),
+        (len(DAYS), "übersicht", "'übersicht'"),
+        (len(DAYS), "class", "'class'"),
+        (len(DAYS), "torch", "'torch'"),
+        (len(DAYS), "check", "'check'"),
+        (len(DAYS), "checking", "utils/exercises/checking/__init__.py "),
+        (len(DAYS), "attention", "utils/attention.py "),
+        (len(DAYS), "training", "utils/training "),
     ],
 )
-def test_a_day_that_can_not_begin_is_refused_and_nothing_is_written(number, topic, sentence):
+def test_a_day_that_can_not_begin_is_refused_and_nothing_is_written(number, topic, says):
     before = (ROOT / "lessons.toml").read_bytes()
-    with pytest.raises(ValueError, match=re.escape(sentence)):
+    with pytest.raises(ValueError, match=says):
         new_day.begin(number, topic)
     assert (ROOT / "lessons.toml").read_bytes() == before
     assert not list(ROOT.glob(f"chapters/*_{topic}.py")) or topic == "attention"
@@ -239,7 +239,7 @@ def test_a_day_whose_cell_fails_leaves_the_book_as_it_was(tmp_path, monkeypatch,
 
 @pytest.mark.parametrize("arguments", [[], ["", ""], ["8", ""], ["", "text"], ["eight", "text"]])
 def test_a_day_without_its_number_or_topic_is_one_sentence(arguments):
-    with pytest.raises(SystemExit, match="make new-day NUMBER=11 TOPIC=vision"):
+    with pytest.raises(SystemExit, match="NUMBER=.* TOPIC="):
         new_day.main(arguments)
 
 
@@ -263,8 +263,8 @@ def test_a_row_that_lacks_a_field_is_one_sentence_to_make_days(begun):
 def test_a_registry_with_a_gap_or_a_field_too_few_is_refused(tmp_path):
     registry = (ROOT / "lessons.toml").read_text(encoding="utf-8")
     (tmp_path / "lessons.toml").write_text(registry.replace('"01_', '"11_'), encoding="utf-8")
-    with pytest.raises(ValueError, match="have to begin with 00_, 01_"):
+    with pytest.raises(ValueError, match="lessons.toml: .* 00_, 01_"):
         lessons.days(tmp_path)
     (tmp_path / "lessons.toml").write_text(registry.replace("fails =", "breaks ="), "utf-8")
-    with pytest.raises(ValueError, match="the day 00_first_steps has the fields"):
+    with pytest.raises(ValueError, match="00_first_steps .*'breaks'.*'fails'"):
         lessons.days(tmp_path)

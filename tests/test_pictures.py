@@ -79,7 +79,7 @@ def test_docstring_counts_the_writers_as_scikit_learn_does():
 
 @pytest.mark.parametrize("split", ["randomly", "", None])
 def test_unknown_split_is_named(split):
-    with pytest.raises(ValueError, match=f'called {split!r}: say "random" or "file order"'):
+    with pytest.raises(ValueError, match=f'{split!r}: .*"random" .*"file order"'):
         pictures.digits(split)
 
 
@@ -111,21 +111,21 @@ def test_idx_is_read(tmp_path):
 SIX = idx((2, 3), range(6))
 GOOD = gzip.compress(SIX)
 DAMAGED_IDX = {
-    "empty": (b"", "is not an IDX file"),
-    "not compressed": (SIX, "cannot be unpacked"),
-    "gz without its end": (GOOD[:-9], "cannot be unpacked"),
-    "gz cut in the middle": (GOOD[: len(GOOD) // 2], "cannot be unpacked"),
-    "gz with a false sum": (GOOD[:-8] + altered(GOOD[-8:-4]) + GOOD[-4:], "cannot be unpacked"),
-    "gz with a false block": (GOOD[:10] + b"\xff" + GOOD[11:], "cannot be unpacked"),
-    "two bytes": (gzip.compress(SIX[:2]), "is not an IDX file"),
-    "wrong magic": (gzip.compress(b"\x01" + SIX[1:]), "is not an IDX file"),
-    "signed bytes": (gzip.compress(idx((2, 3), range(6), kind=9)), "is not an IDX file"),
-    "one axis": (gzip.compress(idx((6,), range(6))), "of unsigned bytes with 2 axes"),
-    "cut in the shape": (gzip.compress(SIX[:9]), "does not hold the shape"),
-    "turned": (gzip.compress(idx((3, 2), range(6))), "does not hold the shape (2, 3)"),
-    "huge": (gzip.compress(idx((2**32 - 1,) * 2, range(6))), "does not hold the shape"),
-    "too few": (gzip.compress(idx((2, 3), range(5))), "ends after 5 of 6 values"),
-    "too many": (gzip.compress(idx((2, 3), range(7))), "goes on after its 6 values"),
+    "empty": (b"", "IDX .* 2 axes"),
+    "not compressed": (SIX, "unpacked"),
+    "gz without its end": (GOOD[:-9], "unpacked"),
+    "gz cut in the middle": (GOOD[: len(GOOD) // 2], "unpacked"),
+    "gz with a false sum": (GOOD[:-8] + altered(GOOD[-8:-4]) + GOOD[-4:], "unpacked"),
+    "gz with a false block": (GOOD[:10] + b"\xff" + GOOD[11:], "unpacked"),
+    "two bytes": (gzip.compress(SIX[:2]), "IDX .* 2 axes"),
+    "wrong magic": (gzip.compress(b"\x01" + SIX[1:]), "IDX .* 2 axes"),
+    "signed bytes": (gzip.compress(idx((2, 3), range(6), kind=9)), "IDX .* 2 axes"),
+    "one axis": (gzip.compress(idx((6,), range(6))), "IDX .* 2 axes"),
+    "cut in the shape": (gzip.compress(SIX[:9]), r"\(2, 3\)"),
+    "turned": (gzip.compress(idx((3, 2), range(6))), r"\(2, 3\)"),
+    "huge": (gzip.compress(idx((2**32 - 1,) * 2, range(6))), r"\(2, 3\)"),
+    "too few": (gzip.compress(idx((2, 3), range(5))), " 5 .* 6 values"),
+    "too many": (gzip.compress(idx((2, 3), range(7))), "goes on .* 6 values"),
 }
 
 
@@ -134,10 +134,10 @@ def test_damaged_idx_is_described(tmp_path, damage):
     content, says = DAMAGED_IDX[damage]
     path = tmp_path / "six.gz"
     path.write_bytes(content)
-    with pytest.raises(files.DatasetError) as caught:
+    with pytest.raises(files.DatasetError, match=f"{path.name} .*{says}") as caught:
         pictures.read_idx(path, (2, 3))
     is_one_sentence(caught.value)
-    assert str(path) in str(caught.value) and says in str(caught.value)
+    assert str(path) in str(caught.value)
 
 
 # Fashion-MNIST: files of the right form, small because they are nearly empty
@@ -196,5 +196,5 @@ def test_fashion_mnist(fashion):
 
 def test_fashion_mnist_refuses_files_that_are_not_the_originals(wardrobe, monkeypatch):
     monkeypatch.setenv("BOOK_DATA", str(wardrobe))
-    with pytest.raises(files.DatasetError, match="train-images-idx3-ubyte.gz is cut short"):
+    with pytest.raises(files.DatasetError, match="train-images-idx3-ubyte.gz .*short"):
         pictures.fashion_mnist()
