@@ -213,7 +213,7 @@ def test_the_lstms_walk_back_through_time_has_the_gradient_of_its_numbers(length
 def test_the_lstm_says_that_it_has_no_second_derivative_and_its_cell_has():
     layer = build(LSTM(2, 3))
     x = draw(1, 4, 2).requires_grad_()
-    with pytest.raises(RuntimeError, match="no second derivatives: take its steps with `cell`"):
+    with pytest.raises(RuntimeError, match="`cell`"):
         torch.autograd.grad(layer(x)[0].sum(), x, create_graph=True)
     h, _ = layer.cell(x[:, 0], layer.initial_state(1))
     (gradient,) = torch.autograd.grad(h.sum(), x, create_graph=True)
@@ -318,15 +318,16 @@ def test_only_a_layer_of_the_same_kind_and_size_is_loaded(kind, library_kind):
         *[library_kind(2, 4, **how), library_kind(3, 5, **how), library_kind(1, 1, **how)],
         *[other_kind(3, 4, **how), library_kind(3, 4, bias=False, **how), nn.Linear(3, 4)],
     ):
-        with pytest.raises(ValueError, match="3 inputs, a state of 4 and biases, got .* of mode"):
+        name = type(wrong).__name__
+        with pytest.raises(ValueError, match=f"{ours.library_mode} .* 3 .* 4 .* {name}"):
             ours.load_library(wrong)
-    with pytest.raises(ValueError, match=f"Expected a layer of .* {ours.library_mode}"):
+    with pytest.raises(ValueError, match=f" {ours.library_mode} "):
         ours.load_direction(library_kind(3, 4), reverse=True)
     assert all(torch.equal(before[name], value) for name, value in ours.state_dict().items())
 
 
 def test_an_rnn_with_relu_is_another_layer():
-    with pytest.raises(ValueError, match="library's RNN_TANH .* of mode RNN_RELU"):
+    with pytest.raises(ValueError, match="RNN_TANH .* RNN_RELU"):
         RNN(3, 4).load_library(nn.RNN(3, 4, nonlinearity="relu", batch_first=True))
 
 
@@ -345,15 +346,11 @@ OTHERS = {
         lambda: make_library(n_layers=2, both=True),
         "num_layers=1",
     ),
-    "another reset": (
-        lambda: GRU(3, 4, reset="before"),
-        make_library,
-        'only a GRU with reset="after" gives its numbers',
-    ),
+    "another reset": (lambda: GRU(3, 4, reset="before"), make_library, 'reset="after"'),
     "a projection": (
         lambda: LSTM(3, 4),
         lambda: nn.LSTM(3, 4, batch_first=True, proj_size=2),
-        "a state of 4 and biases",
+        " 3 .* 4 .*proj_size=2",
     ),
 }
 
@@ -709,40 +706,28 @@ X, H = torch.zeros(2, 5, 3), torch.zeros(2, 4)
 FULL = torch.tensor([5, 2])
 
 BAD = {
-    "width": (lambda layer: layer(torch.zeros(2, 5, 4)), r"sequences \(B, T, 3\), got \(2, 5, 4\)"),
-    "no batch": (lambda layer: layer(X[0]), r"sequences \(B, T, 3\), got \(5, 3\)"),
-    "no step": (lambda layer: layer(X[:, :0]), r"no step to read .* shape \(2, 0, 3\)"),
-    "length 0": (
-        lambda layer: layer(X, lengths=torch.tensor([5, 0])),
-        "A length is 0, .* leave empty sequences out",
-    ),
-    "negative": (lambda layer: layer(X, lengths=-FULL), "A length is -5"),
-    "too long": (lambda layer: layer(X, lengths=FULL + 1), "length is 6, but .* only 5 steps"),
-    "lengths' batch": (
-        lambda layer: layer(X, lengths=FULL[:1]),
-        r"of 2 whole lengths, .*got \(1,\) of torch.int64",
-    ),
-    "lengths' axes": (
-        lambda layer: layer(X, lengths=FULL[None]),
-        r"of 2 whole lengths, .*got \(1, 2\)",
-    ),
-    "half steps": (
-        lambda layer: layer(X, lengths=FULL.float()),
-        r"whole lengths.* torch.float32",
-    ),
-    "listed lengths": (lambda layer: layer(X, lengths=[5, 3]), r"2 whole lengths, .* got a list"),
-    "a mask": (lambda layer: layer(X, lengths=FULL > 1), r"2 whole lengths, .* of torch.bool"),
-    "a list": (lambda layer: layer(X.tolist()), r"sequences \(B, T, 3\), got a list"),
+    "width": (lambda layer: layer(torch.zeros(2, 5, 4)), r" 3\), .*\(2, 5, 4\)"),
+    "no batch": (lambda layer: layer(X[0]), r" 3\), .*\(5, 3\)"),
+    "no step": (lambda layer: layer(X[:, :0]), r"no step .*\(2, 0, 3\)"),
+    "length 0": (lambda layer: layer(X, lengths=torch.tensor([5, 0])), "length .* 0,"),
+    "negative": (lambda layer: layer(X, lengths=-FULL), "length .* -5,"),
+    "too long": (lambda layer: layer(X, lengths=FULL + 1), "length .* 6, .* 5 "),
+    "lengths' batch": (lambda layer: layer(X, lengths=FULL[:1]), r" 2 .*\(1,\) .*int64"),
+    "lengths' axes": (lambda layer: layer(X, lengths=FULL[None]), r" 2 .*\(1, 2\)"),
+    "half steps": (lambda layer: layer(X, lengths=FULL.float()), " 2 .*lengths.* torch.float32"),
+    "listed lengths": (lambda layer: layer(X, lengths=[5, 3]), " 2 .*lengths.* list"),
+    "a mask": (lambda layer: layer(X, lengths=FULL > 1), " 2 .*lengths.* torch.bool"),
+    "a list": (lambda layer: layer(X.tolist()), r" 3\), .* list"),
 }
 STATES = {
-    "last batch's state": (RNN, H[:1], r"shape \(2, 4\) for this batch, got \(1, 4\)"),
-    "width of a state": (GRU, H[:, :3], r"shape \(2, 4\) for this batch, got \(2, 3\)"),
-    "library's axis": (RNN, H[None], r"shape \(2, 4\) for this batch, got \(1, 2, 4\)"),
-    "h alone": (LSTM, H, r"shape \(\(2, 4\), \(2, 4\)\) for this batch, got \(2, 4\)"),
-    "batch of c": (LSTM, (H, H[:1]), r"got \(\(2, 4\), \(1, 4\)\)"),
-    "digits": (RNN, H.double(), "state of torch.float32, as the weights .* got torch.float64"),
-    "digits of c": (LSTM, (H, H.double()), "state of torch.float32, .* got torch.float64"),
-    "h and c": (GRU, (H, H), r"shape \(2, 4\) for this batch, got \(\(2, 4\), \(2, 4\)\)"),
+    "last batch's state": (RNN, H[:1], r"\(2, 4\) .*\(1, 4\)"),
+    "width of a state": (GRU, H[:, :3], r"\(2, 4\) .*\(2, 3\)"),
+    "library's axis": (RNN, H[None], r"\(2, 4\) .*\(1, 2, 4\)"),
+    "h alone": (LSTM, H, r"\(\(2, 4\), \(2, 4\)\) .* \(2, 4\)"),
+    "batch of c": (LSTM, (H, H[:1]), r"\(\(2, 4\), \(1, 4\)\)"),
+    "digits": (RNN, H.double(), "torch.float32, .* torch.float64"),
+    "digits of c": (LSTM, (H, H.double()), "torch.float32, .* torch.float64"),
+    "h and c": (GRU, (H, H), r" \(2, 4\) .*\(\(2, 4\), \(2, 4\)\)"),
 }
 
 
@@ -768,17 +753,14 @@ def test_a_bad_state_gets_one_sentence(kind, state, sentence):
 
 
 BUILDS = {
-    "reset": (
-        lambda: GRU(3, 4, reset="later"),
-        "Unknown reset 'later': choose .* 'before', 'after'",
-    ),
-    "kinds": (lambda: Bidirectional(RNN(3, 4), GRU(3, 4)), "same kind .* got RNN .* and GRU"),
-    "widths": (lambda: Bidirectional(RNN(3, 4), RNN(2, 4)), "of 3 inputs and RNN of 2 inputs"),
-    "no unit": (lambda: LSTM(3, 0), "hidden_size is a whole number of at least 1, got 0"),
-    "no input": (lambda: GRU(-1, 4), "input_size is a whole number of at least 1, got -1"),
-    "half a unit": (lambda: RNN(3, 2.5), "hidden_size is a whole number .* got 2.5"),
-    "no class": (lambda: SequenceClassifier(5, 3, RNN(3, 4), 0), "n_classes is .* got 0"),
-    "state": (lambda: Bidirectional(RNN(3, 4), RNN(3, 4))(X, H), "whole sequence at once"),
+    "reset": (lambda: GRU(3, 4, reset="later"), "reset 'later': .*'before', 'after'"),
+    "kinds": (lambda: Bidirectional(RNN(3, 4), GRU(3, 4)), "RNN .* 3 .*GRU .* 3 "),
+    "widths": (lambda: Bidirectional(RNN(3, 4), RNN(2, 4)), "RNN .* 3 .*RNN .* 2 "),
+    "no unit": (lambda: LSTM(3, 0), "hidden_size .* 0"),
+    "no input": (lambda: GRU(-1, 4), "input_size .* -1"),
+    "half a unit": (lambda: RNN(3, 2.5), "hidden_size .* 2.5"),
+    "no class": (lambda: SequenceClassifier(5, 3, RNN(3, 4), 0), "n_classes .* 0"),
+    "state": (lambda: Bidirectional(RNN(3, 4), RNN(3, 4))(X, H), "state out"),
 }
 
 
@@ -790,12 +772,12 @@ def test_what_does_not_fit_together_gets_one_sentence(call, sentence):
 
 
 IDS = {
-    "beyond": (torch.tensor([[0, 6], [7, 1]]), "Ids run from 0 to 6 in this vocabulary, got 7"),
-    "below": (torch.tensor([[0, -1], [9, 1]]), "Ids run from 0 to 6 in this vocabulary, got -1"),
-    "half": (torch.ones(2, 3), r"whole ids \(B, T\), got \(2, 3\) of torch.float32"),
-    "a mask": (torch.ones(2, 3, dtype=torch.bool), r"whole ids \(B, T\), got .* of torch.bool"),
-    "one text": (torch.tensor([1, 2]), r"whole ids \(B, T\), got \(2,\) of torch.int64"),
-    "a list": ([[1, 2]], r"whole ids \(B, T\), got a list"),
+    "beyond": (torch.tensor([[0, 6], [7, 1]]), " 6 .* 7"),
+    "below": (torch.tensor([[0, -1], [9, 1]]), " 6 .* -1"),
+    "half": (torch.ones(2, 3), r"\(2, 3\) .*torch.float32"),
+    "a mask": (torch.ones(2, 3, dtype=torch.bool), r"\(2, 3\) .*torch.bool"),
+    "one text": (torch.tensor([1, 2]), r"\(2,\) .*torch.int64"),
+    "a list": ([[1, 2]], "ids .* list"),
 }
 
 
@@ -807,9 +789,12 @@ def test_bad_ids_get_one_sentence(ids, sentence):
         assert_one_sentence(str(caught.value))
 
 
-@pytest.mark.parametrize("sizes", [(0, 3), (-2, 3), (7, 0)])
-def test_a_vocabulary_without_a_symbol_or_a_width_is_refused(sizes):
-    with pytest.raises(ValueError, match="is a whole number of at least 1") as caught:
+@pytest.mark.parametrize(
+    "sizes, says",
+    [((0, 3), "vocab_size .* 0"), ((-2, 3), "vocab_size .* -2"), ((7, 0), "d_model .* 0")],
+)
+def test_a_vocabulary_without_a_symbol_or_a_width_is_refused(sizes, says):
+    with pytest.raises(ValueError, match=says) as caught:
         LanguageModel(*sizes, RNN(3, 4))
     assert_one_sentence(str(caught.value))
 

@@ -4,6 +4,7 @@ Each known mistake is put in the code's place, and shown to fail the same check.
 """
 
 import math
+import re
 
 import pytest
 import torch
@@ -137,7 +138,7 @@ def test_mistaken_causal_masks_are_found(mask):
 
 @pytest.mark.parametrize("sizes", [(0,), (4, 3), (2, 0), (-1, 3)])
 def test_a_causal_mask_without_queries_or_their_keys_is_refused(sizes):
-    with pytest.raises(ValueError, match="at least one query and a key for each, got"):
+    with pytest.raises(ValueError, match=f" {sizes[0]} .* {sizes[-1]} "):
         causal_mask(*sizes)
 
 
@@ -405,16 +406,16 @@ def test_shared_keys_are_shared_in_any_batch(batch_size):
 @pytest.mark.parametrize(
     "mask, message",
     [
-        (torch.ones(B, 1, T, S), "boolean tensor.*got torch.float32"),
-        (torch.ones(T, S, dtype=torch.int64), "boolean tensor.*got torch.int64"),
-        ([[True] * S] * T, "boolean tensor.*got list"),
-        (some(S, T), r"\(6, 4\) does not broadcast to the scores \(2, 3, 4, 6\)"),
-        (some(B, S), r"\(2, 6\) does not broadcast.*one for each sequence is \(B, 1, 1, S\)"),
-        (some(B * H, 1, T, S), "does not broadcast"),
-        (some(H, B, T, S), "does not broadcast"),
-        (some(1, B, 1, T, S), "does not broadcast"),
-        (some(B, 1, S), r"three axes, \(2, 1, 6\), leaves open.*mask\[:, None\] for sequences"),
-        (some(H, T, S), r"three axes, \(3, 4, 6\), leaves open.*mask\[None\] for heads"),
+        (torch.ones(B, 1, T, S), "boolean.*float32"),
+        (torch.ones(T, S, dtype=torch.int64), "boolean.*int64"),
+        ([[True] * S] * T, "boolean.*list"),
+        (some(S, T), r"\(6, 4\).*\(2, 3, 4, 6\)"),
+        (some(B, S), r"\(2, 6\).*\(2, 3, 4, 6\).*\(B, 1, 1, S\)"),
+        (some(B * H, 1, T, S), r"\(6, 1, 4, 6\).*\(2, 3, 4, 6\)"),
+        (some(H, B, T, S), r"\(3, 2, 4, 6\).*\(2, 3, 4, 6\)"),
+        (some(1, B, 1, T, S), r"\(1, 2, 1, 4, 6\).*\(2, 3, 4, 6\)"),
+        (some(B, 1, S), r"\(2, 1, 6\).*mask\[:, None\]"),
+        (some(H, T, S), r"\(3, 4, 6\).*mask\[None\]"),
     ],
 )
 def test_a_mask_of_the_wrong_kind_is_named(mask, message, need_weights):
@@ -445,10 +446,10 @@ def test_heads_that_do_not_fit_are_named(need_weights):
         "no query": (q[:, :, :0], k, v),
     }
     for inputs in wrong.values():
-        message = r"Expected queries \(B, h, T, d_k\), keys.*got \("
-        with pytest.raises(ValueError, match=message):
+        shapes = ", ".join(str(tuple(x.shape)) for x in inputs)
+        with pytest.raises(ValueError, match=re.escape(shapes)):
             dot_product_attention(*inputs, need_weights=need_weights)
-    with pytest.raises(ValueError, match="a key for each, got 6 queries and 4 keys"):
+    with pytest.raises(ValueError, match=" 6 queries .* 4 keys"):
         dot_product_attention(k, q, q, None, need_weights, is_causal=True)
 
 
@@ -507,9 +508,9 @@ def test_a_bias_is_added_to_the_scores_beside_the_mask(n_kv, kind, need_weights)
 @pytest.mark.parametrize(
     "bias, message",
     [
-        (torch.ones(T, S, dtype=torch.bool), "numbers to add to scores, got torch.bool: is it"),
-        (torch.ones(S, T), r"\(6, 4\) does not broadcast to the scores \(2, 3, 4, 6\)"),
-        (torch.ones(1, B, H, T, S), "does not broadcast"),
+        (torch.ones(T, S, dtype=torch.bool), "bias .*torch.bool"),
+        (torch.ones(S, T), r"bias .*\(6, 4\).*\(2, 3, 4, 6\)"),
+        (torch.ones(1, B, H, T, S), r"bias .*\(1, 2, 3, 4, 6\).*\(2, 3, 4, 6\)"),
     ],
 )
 def test_a_bias_that_does_not_fit_is_named(bias, message, need_weights):
@@ -583,7 +584,7 @@ def test_mistaken_heads_are_found(name, mistake, monkeypatch):
 
 @pytest.mark.parametrize("n_heads", [5, 0, -2])
 def test_heads_that_do_not_divide_are_named(n_heads):
-    with pytest.raises(ValueError, match=f"{n_heads} heads do not divide a width of 12"):
+    with pytest.raises(ValueError, match=f"^{n_heads} heads .* 12"):
         split_heads(draw(2, 5, 12), n_heads)
 
 
@@ -738,13 +739,13 @@ def test_mistaken_layers_are_found(mistake, need_weights, monkeypatch):
 def test_a_library_layer_of_another_kind_is_refused(library):
     layer = MultiHeadAttention(D, N_HEADS)
     before = {name: weight.clone() for name, weight in layer.state_dict().items()}
-    with pytest.raises(ValueError, match=r"weights of nn.MultiheadAttention\(24, 4, bias=True"):
+    with pytest.raises(ValueError, match=r"nn.MultiheadAttention\(24, 4, bias=True"):
         layer.load_library(library)
     assert all(torch.equal(weight, before[name]) for name, weight in layer.state_dict().items())
 
 
 def test_a_layer_with_shared_keys_loads_no_library_layer():
-    with pytest.raises(ValueError, match="share no keys: leave n_kv_heads out"):
+    with pytest.raises(ValueError, match="n_kv_heads"):
         MultiHeadAttention(D, N_HEADS, n_kv_heads=2).load_library(nn.MultiheadAttention(D, N_HEADS))
 
 
@@ -754,7 +755,7 @@ def test_a_layer_with_shared_keys_loads_no_library_layer():
 def test_a_layer_that_computes_something_else_loads_no_library_layer(options):
     layer = MultiHeadAttention(D, N_HEADS, **options)
     before = {name: weight.clone() for name, weight in layer.state_dict().items()}
-    with pytest.raises(ValueError, match="leave rotary and attend out to load it"):
+    with pytest.raises(ValueError, match="rotary .*attend "):
         layer.load_library(nn.MultiheadAttention(D, N_HEADS))
     assert all(torch.equal(weight, before[name]) for name, weight in layer.state_dict().items())
 
@@ -1006,14 +1007,14 @@ def test_rotary_positions_know_the_distance_alone():
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"n_heads": 5}, "5 heads do not divide a width of 24"),
-        ({"n_heads": 0}, "n_heads is a whole number of at least 1, got 0"),
-        ({"d_model": -24}, "d_model is a whole number of at least 1, got -24"),
-        ({"n_kv_heads": 3}, "3 heads of keys do not divide 4 of queries"),
-        ({"n_kv_heads": 8}, "8 heads of keys do not divide 4 of queries"),
-        ({"n_kv_heads": 0}, "n_kv_heads is a whole number of at least 1, got 0"),
-        ({"dropout": 1.0}, "a share from 0 to below 1, got 1.0"),
-        ({"dropout": -0.1}, "a share from 0 to below 1, got -0.1"),
+        ({"n_heads": 5}, "^5 heads .* 24"),
+        ({"n_heads": 0}, "^n_heads .* 0"),
+        ({"d_model": -24}, "d_model .* -24"),
+        ({"n_kv_heads": 3}, "^3 heads .* 4 "),
+        ({"n_kv_heads": 8}, "^8 heads .* 4 "),
+        ({"n_kv_heads": 0}, "n_kv_heads .* 0"),
+        ({"dropout": 1.0}, "dropout .* 1.0"),
+        ({"dropout": -0.1}, "dropout .* -0.1"),
     ],
 )
 def test_a_layer_that_cannot_be_is_named(options, message):
@@ -1028,19 +1029,19 @@ X = draw(B, T_SELF, D)
 @pytest.mark.parametrize(
     "options, inputs, message",
     [
-        ({}, {"x": X[..., 1:]}, r"Expected sequences \(B, T, 24\), got \(2, 5, 23\)"),
-        ({}, {"x": X[0]}, r"Expected sequences \(B, T, 24\), got \(5, 24\)"),
-        ({}, {"x": X[:, :0]}, r"no step to read in an input of shape \(2, 0, 24\)"),
-        ({}, {"memory": X[:, :0]}, r"no step to read in an input of shape \(2, 0, 24\)"),
-        ({}, {"memory": X[..., 1:]}, r"Expected sequences \(B, T, 24\), got \(2, 5, 23\)"),
-        ({}, {"memory": X[:1]}, "2 sequences need as many memories, got 1"),
-        ({}, {"memory": X, "cache": Held()}, "one sequence's own positions: leave them out"),
-        ({"rotary": Rotary(6)}, {"memory": X}, "one sequence's own positions: leave them out"),
-        ({"rotary": Rotary(4)}, {}, r"Expected \(..., T, 4\).*got \(2, 4, 5, 6\)"),
-        ({}, {"memory": X[:, 1:], "is_causal": True}, "got 5 queries and 4 keys"),
-        ({}, {"mask": torch.ones(5, 5)}, "boolean tensor.*got torch.float32"),
-        ({}, {"mask": some(4, 5)}, r"does not broadcast to the scores \(2, 4, 5, 5\)"),
-        ({}, {"mask": some(2, 1, 5)}, "leaves open whether the first counts sequences or heads"),
+        ({}, {"x": X[..., 1:]}, r" 24\), .*\(2, 5, 23\)"),
+        ({}, {"x": X[0]}, r" 24\), .*\(5, 24\)"),
+        ({}, {"x": X[:, :0]}, r"\(2, 0, 24\)"),
+        ({}, {"memory": X[:, :0]}, r"\(2, 0, 24\)"),
+        ({}, {"memory": X[..., 1:]}, r" 24\), .*\(2, 5, 23\)"),
+        ({}, {"memory": X[:1]}, "^2 .*memories.* 1"),
+        ({}, {"memory": X, "cache": Held()}, "cache .*rotary .*memory"),
+        ({"rotary": Rotary(6)}, {"memory": X}, "cache .*rotary .*memory"),
+        ({"rotary": Rotary(4)}, {}, r" 4\).*\(2, 4, 5, 6\)"),
+        ({}, {"memory": X[:, 1:], "is_causal": True}, " 5 queries .* 4 keys"),
+        ({}, {"mask": torch.ones(5, 5)}, "boolean.*float32"),
+        ({}, {"mask": some(4, 5)}, r"\(4, 5\).*\(2, 4, 5, 5\)"),
+        ({}, {"mask": some(2, 1, 5)}, r"\(2, 1, 5\).*mask\[None\]"),
     ],
 )
 def test_bad_input_is_named(options, inputs, message, need_weights):
@@ -1104,11 +1105,11 @@ def test_a_causal_tagger_keeps_the_future_out():
 
 def test_a_tagger_refuses_what_does_not_fit():
     model, ids = tagger(), torch.randint(1, 11, (4, 5))
-    with pytest.raises(ValueError, match="does not broadcast to the scores .4, 2, 3, 5, 5."):
+    with pytest.raises(ValueError, match=r"\(4, 3, 5, 5\).*\(4, 2, 3, 5, 5\)"):
         model(ids, torch.ones(4, 3, 5, 5, dtype=torch.bool))
     with pytest.raises(ValueError, match="boolean"):
         model(ids, torch.ones(5, 5))
     with pytest.raises(ValueError, match="n_layers"):
         SelfAttentionTagger(11, 7, 12, 3, 0)
-    with pytest.raises(ValueError, match="do not divide"):
+    with pytest.raises(ValueError, match="^5 heads .* 12"):
         SelfAttentionTagger(11, 7, 12, 5, 1)

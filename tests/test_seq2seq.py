@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import pytest
 import torch
@@ -522,7 +523,7 @@ def test_logits_that_are_no_numbers_stop_the_search(bad):
         lambda: beam_search(model, source, lengths, 2, 4),
         lambda: forced_weights(model, source, lengths, target),
     ):
-        with pytest.raises(ValueError, match="A row of logits has NaN or .inf"):
+        with pytest.raises(ValueError, match="NaN"):
             search()
 
 
@@ -533,7 +534,7 @@ def test_a_search_without_a_source_is_refused():
         lambda: greedy_decode(model, source[:0], lengths[:0], 4),
         lambda: beam_search(model, source[:0], lengths[:0], 2, 4),
     ):
-        with pytest.raises(ValueError, match="There is no source to write a target for."):
+        with pytest.raises(ValueError, match="no source"):
             search()
 
 
@@ -655,20 +656,20 @@ def test_the_fixed_vector_is_all_that_the_plain_decoder_sees():
     source, lengths, target = batch()
     state, memory = model.encode(source, lengths)
     assert memory is None and state.shape == (3, N)
-    with pytest.raises(ValueError, match="without attention has no weights"):
+    with pytest.raises(ValueError, match="need_weights"):
         model(source, lengths, shift(target), need_weights=True)
-    with pytest.raises(ValueError, match="without attention has no weights"):
+    with pytest.raises(ValueError, match="need_weights"):
         greedy_decode(model, source, lengths, 3, need_weights=True)
 
 
 @pytest.mark.parametrize(
     "choice, message",
     [
-        ({"attention": "cosine"}, "Unknown attention 'cosine': choose one of None, 'additive'"),
-        ({"style": "luong"}, "Unknown style 'luong': choose one of 'Bahdanau', 'Luong'"),
-        ({"layer": "gru"}, "Unknown layer 'gru': choose one of 'RNN', 'LSTM', 'GRU'"),
-        ({"hidden_size": 7}, "even, got 7"),
-        ({"window": 0}, "at least 1 position to each side, got 0"),
+        ({"attention": "cosine"}, "attention 'cosine': .*None, 'additive'"),
+        ({"style": "luong"}, "style 'luong': .*'Bahdanau', 'Luong'"),
+        ({"layer": "gru"}, "layer 'gru': .*'RNN', 'LSTM', 'GRU'"),
+        ({"hidden_size": 7}, "hidden_size.* 7"),
+        ({"window": 0}, "window .* 0"),
     ],
 )
 def test_an_unknown_choice_is_named(choice, message):
@@ -696,16 +697,17 @@ def test_bad_input_is_refused(choices):
             with pytest.raises(ValueError):
                 run(bad_source, bad_lengths)
     for bad_target in (target_in[:, :0], target_in[:2], target_in[0]):
-        with pytest.raises(ValueError, match="Expected a target of at least one symbol for each"):
+        shape = re.escape(str(tuple(bad_target.shape)))
+        with pytest.raises(ValueError, match=f" 3 .*{shape}"):
             model(source, lengths, bad_target)
 
 
 def test_ids_that_a_vocabulary_does_not_have_are_refused():
     model = build()
     source, lengths, target = batch()
-    with pytest.raises(ValueError, match=f"Ids run from 0 to {V_SOURCE - 1} .* got {V_SOURCE}"):
+    with pytest.raises(ValueError, match=f" {V_SOURCE - 1} .* {V_SOURCE}"):
         model(source.masked_fill(source == source.max(), V_SOURCE), lengths, shift(target))
-    with pytest.raises(ValueError, match=f"Ids run from 0 to {V_TARGET - 1} .* got {V_TARGET}"):
+    with pytest.raises(ValueError, match=f" {V_TARGET - 1} .* {V_TARGET}"):
         model(source, lengths, shift(target).masked_fill(shift(target) == BOS, V_TARGET))
 
 
@@ -713,11 +715,11 @@ def test_decoding_needs_a_width_and_a_length():
     model = build()
     source, lengths, _ = batch()
     for width, penalty in ((0, 0.0), (-1, 0.0), (2, -0.5)):
-        with pytest.raises(ValueError, match=f"at least 1 wide.*got {width} and {penalty}"):
+        with pytest.raises(ValueError, match=f"beam .* {width} .* {penalty}"):
             beam_search(model, source, lengths, width, 4, penalty)
-    with pytest.raises(ValueError, match="at least one symbol, got a max_len of 0"):
+    with pytest.raises(ValueError, match="max_len .* 0"):
         beam_search(model, source, lengths, 2, 0)
-    with pytest.raises(ValueError, match="at least one symbol, got a max_len of 0"):
+    with pytest.raises(ValueError, match="max_len .* 0"):
         greedy_decode(model, source, lengths, 0)
     decoded, _ = beam_search(model, source, lengths, V_TARGET + 5, 3)
     assert decoded.shape[0] == 3
@@ -729,7 +731,7 @@ def test_the_special_symbols_have_the_vocabularys_numbers():
 
 def test_a_loss_of_nothing_is_refused():
     logits = torch.zeros(2, 3, V_TARGET)
-    with pytest.raises(ValueError, match="nothing but padding"):
+    with pytest.raises(ValueError, match="padding"):
         sequence_loss(logits, torch.full((2, 3), PAD))
     with pytest.raises(ValueError, match=r"\(2, 3, 7\) and \(2, 4\)"):
         sequence_loss(logits, torch.full((2, 4), EOS))

@@ -39,7 +39,7 @@ def test_recall_hangs_on_the_seed_alone():
 
 @pytest.mark.parametrize("length", [0, 1, 7])
 def test_a_length_without_halves_is_named(length):
-    with pytest.raises(ValueError, match="the length is even"):
+    with pytest.raises(ValueError, match=f"even, .* {length}"):
         associative_recall(N, length, seed=0)
 
 
@@ -99,7 +99,7 @@ def test_two_marks_stand_everywhere_between_the_margins(length, distance):
 
 def test_marks_that_do_not_fit_are_refused():
     assert (two_marks(9, 10, 5, seed=0)[0].argmax(2).sort(1).values == torch.tensor([2, 7])).all()
-    with pytest.raises(ValueError, match="Marks 6 apart do not fit into 10 steps"):
+    with pytest.raises(ValueError, match=" 6 .* 10 "):
         two_marks(9, 10, 6, seed=0)
 
 
