@@ -102,15 +102,15 @@ def test_its_rows_begin_small_as_gpts():
 @pytest.mark.parametrize(
     "how, ids, types, message",
     [
-        ({"n_types": 0}, IDS, TYPES, "doesn't tell two sentences apart: leave the types out"),
-        ({}, IDS, TYPES[:, 1:], r"a type for each of the ids \(3, 5\), got \(3, 4\)"),
-        ({}, IDS, TYPES[:1], r"a type for each of the ids \(3, 5\), got \(1, 5\)"),
-        ({}, IDS, 2 * TYPES, "Ids run from 0 to 1 in this vocabulary, got 2"),
-        ({}, IDS + V, None, "Ids run from 0 to 10"),
-        ({"max_len": 4}, IDS, None, "Positions 0 to 3 were learned"),
-        ({"n_types": -1}, IDS, None, "n_types is a whole number of at least 1, got -1"),
-        ({"width": 0}, IDS, None, "width is a whole number of at least 1, got 0"),
-        ({"max_len": 0}, IDS, None, "max_len is a whole number of at least 1, got 0"),
+        ({"n_types": 0}, IDS, TYPES, "types out"),
+        ({}, IDS, TYPES[:, 1:], r"\(3, 5\).*\(3, 4\)"),
+        ({}, IDS, TYPES[:1], r"\(3, 5\).*\(1, 5\)"),
+        ({}, IDS, 2 * TYPES, "Ids .* 1 .* 2"),
+        ({}, IDS + V, None, "Ids .* 10 "),
+        ({"max_len": 4}, IDS, None, " 3 .* 0 .* 4:"),
+        ({"n_types": -1}, IDS, None, "n_types .* -1"),
+        ({"width": 0}, IDS, None, "width .* 0"),
+        ({"max_len": 0}, IDS, None, "max_len .* 0"),
     ],
 )
 def test_an_embedding_refuses_in_a_sentence(how, ids, types, message):
@@ -180,12 +180,12 @@ def test_types_that_say_nothing_change_nothing_nor_does_dropout():
 
 @pytest.mark.parametrize("types", [None, TYPES])
 def test_lengths_that_do_not_fit_are_refused(types):
-    with pytest.raises(ValueError, match="A length is 6, but the sequences have only 5 steps"):
+    with pytest.raises(ValueError, match=" 6, .* 5 "):
         masked().read(IDS, torch.tensor([6, 1, 1]), types)
 
 
 def test_types_are_refused_where_no_embedding_takes_them():
-    with pytest.raises(ValueError, match="leave the types out"):
+    with pytest.raises(ValueError, match="types out"):
         MaskedLanguageModel(encoder_config(positions="rotary")).read(IDS, LENGTHS, TYPES)
 
 
@@ -299,12 +299,12 @@ def test_near_buckets_hold_one_distance_and_far_ones_more():
 @pytest.mark.parametrize(
     "how, message",
     [
-        ({"T": 0}, "T is a whole number of at least 1, got 0"),
-        ({"n_buckets": 0}, "n_buckets is a whole number of at least 1, got 0"),
-        ({"n_buckets": 6}, "near and far, behind and ahead, so it is a multiple of 4, got 6"),
-        ({"n_buckets": 5, "is_causal": True}, "into near and far, so it is a multiple of 2, got 5"),
-        ({"n_buckets": 8, "max_distance": 2}, "below 2 one by one, so max_distance is above 2"),
-        ({"n_buckets": 8, "max_distance": 4, "is_causal": True}, "max_distance is above 4, got 4"),
+        ({"T": 0}, "^T .* 0"),
+        ({"n_buckets": 0}, "n_buckets .* 0"),
+        ({"n_buckets": 6}, "n_buckets .* 4, .* 6"),
+        ({"n_buckets": 5, "is_causal": True}, "n_buckets .* 2, .* 5"),
+        ({"n_buckets": 8, "max_distance": 2}, "max_distance .* 2, .* 2"),
+        ({"n_buckets": 8, "max_distance": 4, "is_causal": True}, "max_distance .* 4, .* 4"),
     ],
 )
 def test_buckets_that_can_not_be_are_refused(how, message):
@@ -437,14 +437,14 @@ def test_what_computes_something_else_takes_no_weights_of_the_librarys(name):
 )
 def test_attention_of_another_kind_takes_no_weights_of_the_librarys(layer):
     ours = layer()
-    with pytest.raises(ValueError, match=f"A {type(ours).__name__} computes something else"):
+    with pytest.raises(ValueError, match=f"^A {type(ours).__name__} "):
         ours.load_library(nn.MultiheadAttention(D, H))
 
 
-@pytest.mark.parametrize("how", [{"n_heads": 0}, {"d_k": 0}, {"d_k": 2.5}])
-def test_heads_that_can_not_be_are_refused(how):
-    with pytest.raises(ValueError, match="is a whole number of at least 1"):
-        UnscaledAttention(D, **{"n_heads": 2, "d_k": 3} | how)
+@pytest.mark.parametrize("name, size", [("n_heads", 0), ("d_k", 0), ("d_k", 2.5)])
+def test_heads_that_can_not_be_are_refused(name, size):
+    with pytest.raises(ValueError, match=f"{name} .* {size}"):
+        UnscaledAttention(D, **{"n_heads": 2, "d_k": 3} | {name: size})
 
 
 # T5 -----------------------------------------------------------------------------------------------
@@ -525,20 +525,20 @@ def test_every_weight_learns():
 @pytest.mark.parametrize(
     "how, message",
     [
-        ({"norm": "post"}, "T5 has norm='pre', got 'post': leave norm out"),
-        ({"positions": "rotary"}, "T5 has positions=None, got 'rotary': leave positions out"),
-        ({"n_kv_heads": 2}, "T5 has n_kv_heads=None, got 2: leave n_kv_heads out"),
-        ({"target_vocab_size": 9}, "T5 has target_vocab_size=None, got 9"),
-        ({"start": V}, "The start is a symbol from 0 to 10, got 11"),
-        ({"start": -1}, "The start is a symbol from 0 to 10, got -1"),
-        ({"end": V}, "The end is a symbol from 0 to 10, got 11"),
-        ({"end": [1]}, "The end is a symbol from 0 to 10, got .1."),
-        ({"end": True}, "The end is a symbol from 0 to 10, got True"),
-        ({"n_heads": 0}, "n_heads is a whole number of at least 1, got 0"),
-        ({"d_k": 0}, "d_k is a whole number of at least 1, got 0"),
-        ({"n_decoder_layers": 0}, "n_decoder_layers is a whole number of at least 1, got 0"),
-        ({"d_model": 0}, "d_model is a whole number of at least 1, got 0"),
-        ({"activation": "tanh"}, "Unknown activation 'tanh'"),
+        ({"norm": "post"}, "norm='pre', .*'post'"),
+        ({"positions": "rotary"}, "positions=None, .*'rotary'"),
+        ({"n_kv_heads": 2}, "n_kv_heads=None, .* 2:"),
+        ({"target_vocab_size": 9}, "target_vocab_size=None, .* 9:"),
+        ({"start": V}, "start .* 10, .* 11"),
+        ({"start": -1}, "start .* 10, .* -1"),
+        ({"end": V}, "end .* 10, .* 11"),
+        ({"end": [1]}, r"end .* 10, .* \[1\]"),
+        ({"end": True}, "end .* 10, .* True"),
+        ({"n_heads": 0}, "n_heads .* 0"),
+        ({"d_k": 0}, "d_k .* 0"),
+        ({"n_decoder_layers": 0}, "n_decoder_layers .* 0"),
+        ({"d_model": 0}, "d_model .* 0"),
+        ({"activation": "tanh"}, "activation 'tanh'"),
     ],
 )
 def test_a_t5_that_can_not_be_is_refused(how, message):
@@ -589,7 +589,7 @@ def test_the_reference_has_as_many_parameters(name, model, kind, reference):
 
 
 def test_a_model_whose_sizes_are_not_told_is_refused():
-    with pytest.raises(ValueError, match="Unknown model 'GPT': choose one of 'BERT-base', 'BERT-"):
+    with pytest.raises(ValueError, match="'GPT': .*'BERT-base'"):
         published_sizes("GPT")
 
 

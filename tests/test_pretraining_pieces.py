@@ -139,76 +139,73 @@ def without_token(folder):
 
 
 IN_LINES = {
-    "no config": (without("config.json"), "config.json can't be read"),
-    "no kind": (with_text("config.json", "{}"), "lacks 'model_type': it is cut short, or of"),
+    "no config": (without("config.json"), "/config.json .*read"),
+    "no kind": (with_text("config.json", "{}"), "lacks 'model_type'"),
     "another kind": (
         with_text("config.json", '{"model_type": "gpt2"}'),
-        "model_type = 'gpt2', and the book reads 'bert', 'distilbert', 'albert', 't5' there",
+        "model_type = 'gpt2', .*'bert', 'distilbert', 'albert', 't5'",
     ),
     "two kinds": (
         with_text("config.json", '{"model_type": ["t5"]}'),
-        r"model_type = \['t5'\], and the",
+        r"model_type = \['t5'\]",
     ),
     "no size": (with_text("config.json", '{"model_type": "bert"}'), "lacks 'vocab_size'"),
     "a strange size": (
         with_text("config.json", '{"model_type": "bert", "vocab_size": "3"}'),
-        "vocab_size = '3': it is a whole number",
+        "vocab_size = '3'",
     ),
-    "no pieces": (
-        without("vocab.txt"),
-        "vocab.txt can't be read .*: a tokenizer is a tokenizer.js",
-    ),
+    "no pieces": (without("vocab.txt"), r"vocab.txt .*read .* tokenizer\.json"),
     "no UTF-8": (
         lambda folder: (folder / "vocab.txt").write_bytes(b"\xff\xfe"),
-        "vocab.txt is no UTF-8: fetch it again",
+        "vocab.txt .*UTF-8",
     ),
-    "an empty file": (with_text("vocab.txt", ""), r"vocab.txt lacks '\[UNK\]': it is cut short"),
-    "cut short": (cut_short("vocab.txt", 0.9), r"vocab.txt has 2\d pieces up to number 2\d, and"),
-    "one more": (with_text("vocab.txt", "\n".join([*PIECES, "c"])), "has 24 pieces up to number"),
+    "an empty file": (with_text("vocab.txt", ""), r"vocab.txt lacks '\[UNK\]'"),
+    "cut short": (cut_short("vocab.txt", 0.9), r"vocab.txt .* 2\d pieces .* 2\d, "),
+    "one more": (with_text("vocab.txt", "\n".join([*PIECES, "c"])), "vocab.txt .* 24 pieces"),
     "one twice": (
         with_text("vocab.txt", "\n".join([*PIECES[:-1], "a"])),
-        "has 22 pieces up to number 22, and the config.json beside it tells of 23",
+        "22 pieces .* 22, .*config.json .* 23",
     ),
-    "no gap to fill": (without_token, r"vocab.txt lacks '\[MASK\]': it is cut short, or of anoth"),
-    "no settings": (without("tokenizer_config.json"), "tokenizer_config.json can't be read"),
-    "settings cut": (with_text("tokenizer_config.json", "{"), "is no whole JSON: perhaps cut"),
-    "no case": (with_text("tokenizer_config.json", "{}"), "lacks 'do_lower_case': it is cut"),
+    "no gap to fill": (without_token, r"vocab.txt lacks '\[MASK\]'"),
+    "no settings": (without("tokenizer_config.json"), "tokenizer_config.json .*read"),
+    "settings cut": (with_text("tokenizer_config.json", "{"), "tokenizer_config.json .*JSON"),
+    "no case": (with_text("tokenizer_config.json", "{}"), "lacks 'do_lower_case'"),
     "a strange case": (
         with_text("tokenizer_config.json", '{"do_lower_case": "yes"}'),
-        "do_lower_case = 'yes': it is true or false",
+        "do_lower_case = 'yes'",
     ),
     "strange accents": (
         with_text("tokenizer_config.json", '{"do_lower_case": true, "strip_accents": "no"}'),
-        "strip_accents = 'no': it is true or false",
+        "strip_accents = 'no'",
     ),
     "strange characters": (
         with_text(
             "tokenizer_config.json", '{"do_lower_case": true, "tokenize_chinese_chars": null}'
         ),
-        "tokenize_chinese_chars = None: it is true or false",
+        "tokenize_chinese_chars = None",
     ),
 }
 IN_ONE_FILE = {
-    "cut short": (cut_short("tokenizer.json", 0.9), "tokenizer.json is no whole JSON: perhaps cut"),
-    "missing": (without("tokenizer.json"), "tokenizer.json can't be read"),
-    "a list": (with_text("tokenizer.json", "[1]"), "tokenizer.json holds a list, not a table"),
+    "cut short": (cut_short("tokenizer.json", 0.9), "tokenizer.json .*JSON"),
+    "missing": (without("tokenizer.json"), "tokenizer.json .*read"),
+    "a list": (with_text("tokenizer.json", "[1]"), "tokenizer.json .* list,"),
     "no model": (changed(lambda told: told.pop("model")), "tokenizer.json lacks 'type'"),
-    "a strange model": (changed(lambda told: told.update(model=3)), "model = 3: it is a table"),
+    "a strange model": (changed(lambda told: told.update(model=3)), "model = 3:"),
     "another model": (
         changed(lambda told: told["model"].update(type="BPE")),
-        "type = 'BPE', and the book reads models with 'Unigram'",
+        "type = 'BPE', .*'Unigram'",
     ),
     "no vocabulary": (
         changed(lambda told: told["model"].pop("vocab")),
-        r"tokenizer.json is no whole tokenizer \(.*\): fetch it again",
+        r"tokenizer.json .*whole tokenizer \(",
     ),
     "a key more": (
         changed(lambda told: told["pre_tokenizer"].update(type="Other")),
-        "tokenizer.json is no whole tokenizer",
+        r"tokenizer.json .*whole tokenizer \(",
     ),
     "too many": (
         lambda folder: config(folder, "t5", 7),
-        "has 1. pieces up to number 1., and the config.json beside it tells of 7: fetch both",
+        "1. pieces .* 1., .*config.json .* 7:",
     ),
     "of another model": (lambda folder: config(folder, "albert", 99), r"lacks '\[CLS\]'"),
 }

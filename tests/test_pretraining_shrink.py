@@ -1,6 +1,7 @@
 """What makes a pre-trained model small or cheap to tune: low ranks, whole numbers, fewer heads."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -156,14 +157,14 @@ def test_alpha_is_robertas_unless_it_is_told():
 
 @pytest.mark.parametrize("rank", [0, -1, 1.5, D + 1])
 def test_a_rank_that_can_not_be_is_refused(rank):
-    with pytest.raises(ValueError, match=f"The rank is a whole number from 1 to {D} here, got"):
+    with pytest.raises(ValueError, match=f"rank .* {D} .* {rank}"):
         add_low_rank(classifier().encoder, rank)
 
 
 def test_a_layer_that_is_changed_already_is_refused():
     model = classifier()
     add_low_rank(model.encoder, 1)
-    with pytest.raises(ValueError, match="got a ParametrizedMultiHeadAttention: merge or take off"):
+    with pytest.raises(ValueError, match="ParametrizedMultiHeadAttention"):
         add_low_rank(model.encoder, 1)
 
 
@@ -232,14 +233,14 @@ def test_one_scale_for_all_loses_what_is_small():
 @pytest.mark.parametrize(
     "weight, bits, message",
     [
-        (torch.zeros(3), 8, r"Expected a matrix of real numbers, got \(3,\) of torch.float32"),
-        (torch.zeros(0, 3), 8, r"Expected a matrix of real numbers, got \(0, 3\)"),
-        (torch.zeros(2, 3, dtype=torch.int64), 8, "Expected a matrix of real numbers"),
-        (torch.tensor([[1.0, torch.nan]]), 8, "A weight is NaN or infinite: no scale holds it"),
-        (torch.tensor([[1.0, torch.inf]]), 8, "A weight is NaN or infinite"),
-        (torch.ones(2, 2), 1, "bits is a whole number from 2 to 8, got 1"),
-        (torch.ones(2, 2), 9, "bits is a whole number from 2 to 8, got 9"),
-        (torch.ones(2, 2), 4.0, "bits is a whole number from 2 to 8, got 4.0"),
+        (torch.zeros(3), 8, r"\(3,\) .*float32"),
+        (torch.zeros(0, 3), 8, r"\(0, 3\)"),
+        (torch.zeros(2, 3, dtype=torch.int64), 8, "int64"),
+        (torch.tensor([[1.0, torch.nan]]), 8, "NaN"),
+        (torch.tensor([[1.0, torch.inf]]), 8, "NaN"),
+        (torch.ones(2, 2), 1, "bits .* 8, .* 1"),
+        (torch.ones(2, 2), 9, "bits .* 8, .* 9"),
+        (torch.ones(2, 2), 4.0, "bits .* 8, .* 4.0"),
     ],
 )
 def test_what_can_not_be_rounded_is_refused(weight, bits, message):
@@ -295,7 +296,7 @@ def test_products_of_whole_numbers_are_right_or_refused():
     x[0, 0], weight[0], bias = 1.0, 1.0, torch.randn(9).double()  # the largest of all sums
     rounded = round_weight(weight)
     if not has_exact_products():
-        with pytest.raises(ValueError, match="products of int8 in 16 bits, where sums run over"):
+        with pytest.raises(ValueError, match="int8 .* 16 bits"):
             whole_product(x, rounded)
         return
     rows = by_hand(x.flatten(0, 1), 127).view_as(x)
@@ -364,7 +365,7 @@ def test_attention_with_whole_products_rounds_inputs_and_weights(bias):
     found, weights = whole(x, mask=mask, need_weights=True)
     torch.testing.assert_close(found, whole(x, mask=mask)[0], **EXACT)
     assert torch.equal(weights > 0, mask.expand_as(weights))
-    with pytest.raises(ValueError, match="its own sequence alone: leave the memory out"):
+    with pytest.raises(ValueError, match="memory out"):
         whole(x, x)
 
 
@@ -389,7 +390,7 @@ def test_an_encoder_with_whole_products_is_compiled_in_one_piece():
 def test_whole_numbers_take_a_plain_layer():
     changed = layer()
     add_low_rank(changed, 1)
-    with pytest.raises(ValueError, match="Expected a plain MultiHeadAttention, got a Parametrized"):
+    with pytest.raises(ValueError, match=" MultiHeadAttention, .* Parametrized"):
         WholeAttention(changed)
 
 
@@ -483,7 +484,7 @@ def test_a_head_that_says_nothing_has_no_importance():
 )
 def test_gates_that_are_not_one_for_each_head_are_refused(gates):
     with (
-        pytest.raises(ValueError, match=r"a gate for each head, \(L, h\) or \(B, L, h\), where"),
+        pytest.raises(ValueError, match=re.escape(str(tuple(gates.shape)))),
         gated(classifier().encoder, gates.double()),
     ):
         pass
@@ -492,11 +493,11 @@ def test_gates_that_are_not_one_for_each_head_are_refused(gates):
 def test_shared_blocks_and_dropout_are_refused():
     shared = SharedEncoder(CONFIG)
     with (
-        pytest.raises(ValueError, match="Blocks share their heads here, and a gate is of one"),
+        pytest.raises(ValueError, match="Blocks share"),
         gated(shared, torch.ones(L, H)),
     ):
         pass
-    with pytest.raises(ValueError, match=r"in training mode: call its eval\(\) first"):
+    with pytest.raises(ValueError, match=r"eval\(\)"):
         head_importance(classifier().train(), [(IDS, LENGTHS, LABELS)])
 
 
@@ -541,21 +542,21 @@ def test_cut_out_of_a_model_they_are_as_silent_as_with_gates(kept):
 
 @pytest.mark.parametrize("kept", [[], [4], [-1], [1, 1]])
 def test_heads_that_can_not_be_kept_are_refused(kept):
-    with pytest.raises(ValueError, match="Keep at least one of the heads 0 to 3, each once, got"):
+    with pytest.raises(ValueError, match=f" 3, .*{re.escape(str(kept))}"):
         FewerHeads(layer(), kept)
 
 
 def test_heads_that_share_keys_and_layers_of_another_kind_are_refused():
-    with pytest.raises(ValueError, match="Heads that share keys can't go one by one"):
+    with pytest.raises(ValueError, match="share keys"):
         FewerHeads(layer(n_kv_heads=2), [0])
     fewer, x = FewerHeads(layer(), [0]), torch.randn(1, T, D).double()
-    with pytest.raises(ValueError, match="Expected a plain MultiHeadAttention, got a FewerHeads"):
+    with pytest.raises(ValueError, match=" MultiHeadAttention, .* FewerHeads"):
         FewerHeads(fewer, [0])
-    with pytest.raises(ValueError, match="its own sequence alone: leave the memory out"):
+    with pytest.raises(ValueError, match="memory out"):
         fewer(x, x)
     changed = layer()
     parametrize.register_parametrization(changed, "W_in", nn.Identity())
-    with pytest.raises(ValueError, match="Expected a plain MultiHeadAttention, got a Parametrized"):
+    with pytest.raises(ValueError, match=" MultiHeadAttention, .* Parametrized"):
         FewerHeads(changed, [0])
 
 

@@ -1,5 +1,7 @@
 """Sentences with a gap and a pronoun: one antecedent each, parts that share nothing, links."""
 
+import re
+
 import pytest
 import torch
 from torch import nn
@@ -114,10 +116,9 @@ def test_shares_of_right_answers(parts):
     said = nn.functional.pad(wanted, (0, 3))  # wider than needed
     said[4, part[4].pronoun] += 1
     assert shares_right(said, part) == {"gap": 1.0, "pronoun": 0.9}
-    with pytest.raises(ValueError, match="10 sentences need answers"):
-        shares_right(wanted[:9], part)
-    with pytest.raises(ValueError, match="10 sentences need answers"):
-        shares_right(wanted[:, :-1], part)
+    for few in (wanted[:9], wanted[:, :-1]):
+        with pytest.raises(ValueError, match=f"^10 .*{re.escape(str(tuple(few.shape)))}"):
+            shares_right(few, part)
 
 
 def test_a_link_is_taken_away_and_nothing_else(parts):
@@ -128,7 +129,7 @@ def test_a_link_is_taken_away_and_nothing_else(parts):
     assert mask.shape == (7, T, T) and mask.dtype == torch.bool
     hidden = [[i, *link] for i, link in enumerate(zip(queries, keys, strict=True))]
     assert (~mask).nonzero().tolist() == hidden
-    with pytest.raises(ValueError, match="7 sentences need as many queries and keys, got 6 and 7"):
+    with pytest.raises(ValueError, match="^7 .* 6 .* 7"):
         without_link(part, queries[:6], keys)
 
 

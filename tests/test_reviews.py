@@ -141,7 +141,7 @@ def test_the_parts_have_their_sizes_and_share_no_review(parts):
     assert len({review.words for part in parts for review in part}) == 1400
     assert reviews.reviews(800, 200) == parts
     assert reviews.reviews(800, 200, seed=1).train != parts.train
-    with pytest.raises(ValueError, match="Each part needs a review, got 0 and 200."):
+    with pytest.raises(ValueError, match=" 0 .* 200"):
         reviews.reviews(0, 200)
 
 
@@ -176,7 +176,7 @@ def test_every_review_is_written_and_the_probabilities_add_up_to_1():
     for kind, share in KINDS.items():
         assert sum(p for review, p in written if review.kind == kind) * 10 == share
     for kinds in ({"irony": 1, "plain": 1}, {}):
-        with pytest.raises(ValueError, match="No kind .*: choose from plain, negation"):
+        with pytest.raises(ValueError, match=": .* plain, negation"):
             next(every(kinds=kinds))
 
 
@@ -216,7 +216,7 @@ def test_windows_show_runs_of_words_and_the_ends():
     review = Review(tuple("a b a b".split()), 0, "plain", ())
     assert dict(see(review)) == {(None, "a"): 1, ("a", "b"): 2, ("b", "a"): 1, ("b", None): 1}
     assert dict(windows(1)(review)) == {("a",): 2, ("b",): 2}
-    with pytest.raises(ValueError, match="holds at least 1 word, got 0"):
+    with pytest.raises(ValueError, match="window .* 0"):
         windows(0)
 
 

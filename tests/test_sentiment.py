@@ -53,13 +53,13 @@ def test_it_makes_no_difference_in_which_file_a_phrase_is(mine):
 
 
 DAMAGED = {
-    "empty": ("", "is empty"),
-    "no header": ("a film \t1\nso dull \t0\n", "has no header of sentence and label in line 1"),
-    "no label": (HEADER + "a film\t1\nso dull\n", "has no phrase with its label in line 3"),
-    "another label": (HEADER + "a film\t2\n", "has no phrase with its label in line 2"),
-    "no words": (HEADER + " \t1\n", "has no phrase with its label in line 2"),
-    "cut": (HEADER + "a film\t1\nso d", "is cut short in line 3"),
-    "too few": (HEADER + "a film\t1\n", "is not the original (1 phrases, not "),
+    "empty": ("", "empty"),
+    "no header": ("a film \t1\nso dull \t0\n", "header .* 1:"),
+    "no label": (HEADER + "a film\t1\nso dull\n", "phrase .* 3:"),
+    "another label": (HEADER + "a film\t2\n", "phrase .* 2:"),
+    "no words": (HEADER + " \t1\n", "phrase .* 2:"),
+    "cut": (HEADER + "a film\t1\nso d", "cut .* 3:"),
+    "too few": (HEADER + "a film\t1\n", r"\(1 phrases"),
 }
 
 
@@ -68,16 +68,16 @@ DAMAGED = {
 def test_damaged_files_are_described(mine, name, damage):
     content, says = DAMAGED[damage]
     (mine / name).write_text(content)
-    with pytest.raises(files.DatasetError) as caught:
+    with pytest.raises(files.DatasetError, match=f"{name} .*{says}") as caught:
         sentiment.sst2()
     is_one_sentence(caught.value)
-    assert f"{mine / name} {says}" in str(caught.value)
+    assert str(mine / name) in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["sst2_train.tsv", "sst2_official_dev.tsv"])
 def test_a_missing_file_is_said_with_where_it_can_be_had(mine, name):
     (mine / name).unlink()
-    with pytest.raises(files.DatasetError, match=f"{name} is missing: get SST-2.zip") as caught:
+    with pytest.raises(files.DatasetError, match=f"{name} .*SST-2.zip") as caught:
         sentiment.sst2()
     is_one_sentence(caught.value)
 

@@ -658,14 +658,14 @@ def test_a_copy_without_its_note_is_told_of_and_left(lessons):
 
 def test_copies_that_cannot_be_written_are_a_sentence(lessons, capsys):
     (lessons / "my").write_text("a file")
-    with pytest.raises(SystemExit, match="my/01_tiny.ipynb can't be written: "):
+    with pytest.raises(SystemExit, match="my/01_tiny.ipynb .*written"):
         jupyter.main(["lab"])
 
 
 def test_a_lesson_that_does_not_exist_is_a_sentence(lessons):
-    with pytest.raises(LessonError, match="There is no lesson '02'; there are: 01_tiny."):
+    with pytest.raises(LessonError, match="'02'; .* 01_tiny"):
         jupyter.fresh_copy("02")
-    with pytest.raises(SystemExit, match="There is no lesson '02'"):
+    with pytest.raises(SystemExit, match="'02'; .* 01_tiny"):
         jupyter.main(["lab", "02"])
 
 
@@ -693,7 +693,7 @@ def test_links_between_lessons_lead_somewhere_from_a_copy_too():
 
 
 def test_the_book_is_served_to_this_machine_alone_and_a_taken_port_is_no_obstacle(tmp_path):
-    with pytest.raises(FileNotFoundError, match="`make book` builds it"):
+    with pytest.raises(FileNotFoundError, match="`make book`"):
         serving.server(tmp_path)
     (tmp_path / "index.html").write_text("the book")
     with serving.server(tmp_path, 0) as first:
@@ -708,7 +708,7 @@ def test_the_book_is_served_to_this_machine_alone_and_a_taken_port_is_no_obstacl
 
 
 def test_a_port_that_is_no_number_is_a_sentence():
-    with pytest.raises(SystemExit, match="A port is a number such as 8000, not 'x'."):
+    with pytest.raises(SystemExit, match="port .*'x'"):
         serving.main(["x"])
 
 

@@ -35,16 +35,14 @@ def test_unknown_symbols():
     vocabulary = Vocabulary("abc")
     assert vocabulary.encode("axb") == [4, UNK, 5]
     assert vocabulary.decode([4, UNK]) == ["a", "<unk>"]
-    with pytest.raises(ValueError, match="'x' is not in the vocabulary"):
+    with pytest.raises(ValueError, match="'x'"):
         vocabulary.encode("axb", strict=True)
     for number in (7, -1):
-        with pytest.raises(ValueError, match=f"0 to 6: {number}"):
+        with pytest.raises(ValueError, match=f" 6: {number}"):
             vocabulary.decode([4, number])
 
 
-@pytest.mark.parametrize(
-    ("symbols", "says"), [("", "at least one symbol"), (["a", "<eos>"], "'<eos>' is a special")]
-)
+@pytest.mark.parametrize(("symbols", "says"), [("", "one symbol"), (["a", "<eos>"], "'<eos>'")])
 def test_no_such_vocabulary(symbols, says):
     with pytest.raises(ValueError, match=says):
         Vocabulary(symbols)
@@ -60,7 +58,7 @@ def test_pad():
 
 
 @pytest.mark.parametrize(
-    ("sequences", "says"), [([], "no sequence to pad"), ([[4], [], [5]], "Sequence 1 is empty")]
+    ("sequences", "says"), [([], "no sequence"), ([[4], [], [5]], "Sequence 1 ")]
 )
 def test_nothing_to_pad(sequences, says):
     with pytest.raises(ValueError, match=says):
@@ -145,9 +143,9 @@ def test_fit_takes_bucketed_batches():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (([], [], 2), "There is no sequence"),
-        (([[4], []], [1, 2], 2), "Sequence 1 is empty"),
-        (([[4], [5]], [[1]], 2), "2 sources need as many targets, not 1"),
+        (([], [], 2), "no sequence"),
+        (([[4], []], [1, 2], 2), "Sequence 1 "),
+        (([[4], [5]], [[1]], 2), "2 sources .* 1"),
         (([[4]], [[1]], 0), "batch_size is 0"),
         (([[4]], [[1]], 1, True, 0), "pool is 0"),
     ],
@@ -176,7 +174,7 @@ def test_chunks_go_on_where_the_last_one_stopped(n, batch_size, length):
     ("n", "batch_size", "length"), [(3, 3, 1), (0, 1, 1), (9, 0, 1), (9, 1, 0)]
 )
 def test_no_such_chunks(n, batch_size, length):
-    with pytest.raises(ValueError, match="at least 1 each|do not make"):
+    with pytest.raises(ValueError, match=f"^{n} .* {batch_size} | {batch_size} .* {length}:"):
         chunks(torch.arange(n), batch_size, length)
 
 
@@ -260,9 +258,9 @@ def test_longer_contexts_help_on_the_docstrings():
     [
         ([0, 1, 0], 0, 2, "order is 0"),
         ([0, 1] * 50, 64, 2, "order is 64"),
-        ([0, 1], 3, 2, "one text of 3 symbols or more"),
-        ([0, 2], 1, 2, "numbered 0 to 1"),
-        ([], 1, 2, "one or more symbols"),
+        ([0, 1], 3, 2, "text of 3 "),
+        ([0, 2], 1, 2, " 0 .* 1"),
+        ([], 1, 2, " 0 .* 1"),
     ],
 )
 def test_nothing_to_count(ids, order, vocab_size, says):
@@ -273,5 +271,5 @@ def test_nothing_to_count(ids, order, vocab_size, says):
 def test_unknown_numbers_are_refused():
     model = KneserNey([0, 1, 0, 1], 2, 3)
     for ids in ([], [3], [-1]):
-        with pytest.raises(ValueError, match="numbered 0 to 2"):
+        with pytest.raises(ValueError, match=" 0 .* 2"):
             model.log_probabilities(ids)
