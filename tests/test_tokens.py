@@ -92,7 +92,7 @@ def test_pairs_are_counted_in_words_as_often_as_the_words_stand_there_and_ties_f
 def test_no_merge_reaches_across_words():
     merges = learn_merges("ab ab ab ab", 2)
     assert merges == [(97, 98), (32, 256)]
-    with pytest.raises(ValueError, match="no pair is left"):
+    with pytest.raises(ValueError, match="no pair"):
         learn_merges("ab ab ab ab", 3)
 
 
@@ -131,7 +131,7 @@ def test_both_ways_learn_the_same_until_no_pair_is_left(seed):
     assert len(merges) > 20 and learn_merges_indexed(text, len(merges)) == merges
     made = BytePairs.from_merges(merges).ids
     assert len(made) == 256 + len(merges)  # no token is made twice
-    with pytest.raises(ValueError, match="no pair is left: learn fewer merges"):
+    with pytest.raises(ValueError, match="no pair"):
         learn_merges_indexed(text, len(merges) + 1)
 
 
@@ -312,21 +312,21 @@ def test_a_file_as_gpt2_publishes_it_in_one(tmp_path, tokens, merges):
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: learn_merges("", 3), "The text is empty"),
-        (lambda: learn_merges_indexed("", 3), "The text is empty"),
-        (lambda: learn_merges("ab", -1), "n_merges is a whole number of at least 0, got -1"),
-        (lambda: learn_merges_indexed("ab", 1.5), "n_merges is a whole number of at least 0"),
-        (lambda: learn_merges("ab", 2), "no pair is left: learn fewer merges, or from more text"),
-        (lambda: merge_step([[1], [2]], [1, 1], 9), "no pair is left"),
-        (lambda: learn_merges(b"ab", 1), r"Expected a text \(str\), got a bytes"),
-        (lambda: words(["a"]), r"Expected a text \(str\), got a list"),
-        (lambda: characters(3), r"Expected a text \(str\), got a int"),
-        (lambda: pre_tokens("ab\udcffc"), r"Letter 2 of the text is '\\udcff', half of a letter"),
-        (lambda: BytePairs.from_merges([(97, 256)]), "Merge 0 is of 97 and 256, and so far"),
-        (lambda: BytePairs.from_merges([(-1, 97)]), "Merge 0 is of -1 and 97"),
-        (lambda: BytePairs({b"a": 0}, []), r"The token b'\\x00' has no number"),
-        (lambda: BytePairs.from_merges([]).decode([97, 256]), "number 256: they run from 0 to 255"),
-        (lambda: BytePairs.from_merges([]).pieces([-1]), "No token has the number -1"),
+        (lambda: learn_merges("", 3), "text is empty"),
+        (lambda: learn_merges_indexed("", 3), "text is empty"),
+        (lambda: learn_merges("ab", -1), "n_merges .* -1"),
+        (lambda: learn_merges_indexed("ab", 1.5), "n_merges .* 1.5"),
+        (lambda: learn_merges("ab", 2), "no pair"),
+        (lambda: merge_step([[1], [2]], [1, 1], 9), "no pair"),
+        (lambda: learn_merges(b"ab", 1), r"\(str\), .* bytes:"),
+        (lambda: words(["a"]), r"\(str\), .* list:"),
+        (lambda: characters(3), r"\(str\), .* int:"),
+        (lambda: pre_tokens("ab\udcffc"), r"Letter 2 .*'\\udcff'"),
+        (lambda: BytePairs.from_merges([(97, 256)]), "Merge 0 .* 97 .* 256,"),
+        (lambda: BytePairs.from_merges([(-1, 97)]), "Merge 0 .* -1 .* 97,"),
+        (lambda: BytePairs({b"a": 0}, []), r"b'\\x00' .*no number"),
+        (lambda: BytePairs.from_merges([]).decode([97, 256]), " 256: .* 255"),
+        (lambda: BytePairs.from_merges([]).pieces([-1]), " -1: .* 255"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(call, says):
@@ -340,10 +340,10 @@ ALL = {bytes([byte]): byte for byte in range(256)}
 @pytest.mark.parametrize(
     ("ids", "merges", "special", "says"),
     [
-        (ALL, [(b"a", b"b")], {}, "The token b'ab' has no number"),
-        (ALL | {b"ab": 256}, [(b"a", b"b"), (b"ab", b"c")], {}, "The token b'abc' has no number"),
-        (ALL | {b"ab": 97}, [(b"a", b"b")], {}, "Two tokens have the number 97"),
-        (ALL, [], {"<pad>": 3}, "Two tokens have the number 3"),
+        (ALL, [(b"a", b"b")], {}, "b'ab' .*no number"),
+        (ALL | {b"ab": 256}, [(b"a", b"b"), (b"ab", b"c")], {}, "b'abc' .*no number"),
+        (ALL | {b"ab": 97}, [(b"a", b"b")], {}, "Two tokens .* 97:"),
+        (ALL, [], {"<pad>": 3}, "Two tokens .* 3:"),
     ],
 )
 def test_a_vocabulary_that_does_not_fit_is_refused(ids, merges, special, says):
@@ -374,47 +374,50 @@ def split(**how):
 @pytest.mark.parametrize(
     ("parts", "says"),
     [
-        ({"model": {"type": "Unigram"}}, "has type = 'Unigram'"),
-        ({"model": {"byte_fallback": True}}, "has byte_fallback = True"),
-        ({"normalizer": {"type": "NFC"}}, "has normalizer = "),
-        ({"pre_tokenizer": {"type": "Metaspace"}}, r"has pre_tokenizer = \['Metaspace'\]"),
-        ({"pre_tokenizer": {"add_prefix_space": True}}, "has add_prefix_space = True"),
-        ({"pre_tokenizer": {"use_regex": False}}, "has use_regex = False"),
-        ({"model": {"merges": ["a b c"]}}, "A merge is of two tokens, and one is 'a b c'"),
-        ({"model": {"merges": [["a"]]}}, "A merge is of two tokens"),
-        ({"model": {"vocab": {"▁the": 0}}}, "'▁the' has the letter '▁', which stands for no byte"),
-        ({"model": {"vocab": {"a": 0}}}, "has no number: the vocabulary lacks it"),
+        ({"model": {"type": "Unigram"}}, "type = 'Unigram'"),
+        ({"model": {"byte_fallback": True}}, "byte_fallback = True"),
+        ({"normalizer": {"type": "NFC"}}, "normalizer = "),
+        ({"pre_tokenizer": {"type": "Metaspace"}}, r"pre_tokenizer = \['Metaspace'\]"),
+        ({"pre_tokenizer": {"add_prefix_space": True}}, "add_prefix_space = True"),
+        ({"pre_tokenizer": {"use_regex": False}}, "use_regex = False"),
+        ({"model": {"merges": ["a b c"]}}, "merge .*'a b c'"),
+        ({"model": {"merges": [["a"]]}}, r"merge .*\['a'\]"),
+        ({"model": {"vocab": {"▁the": 0}}}, "'▁the' .*'▁'"),
+        ({"model": {"vocab": {"a": 0}}}, "b'.*' .*no number"),
         ({"model": {"continuing_subword_prefix": "##"}}, "continuing_subword_prefix = '##'"),
         ({"model": {"end_of_word_suffix": "</w>"}}, "end_of_word_suffix = '</w>'"),
-        ({"model": {"dropout": 0.1}}, "has dropout = 0.1"),
-        ({"model": {"ignore_merges": "no"}}, "ignore_merges = 'no': it is true or false"),
+        ({"model": {"dropout": 0.1}}, "dropout = 0.1"),
+        ({"model": {"ignore_merges": "no"}}, "ignore_merges = 'no'"),
         ({"model": None}, "lacks 'type'"),
-        ({"model": ["BPE"]}, r"has model = \['BPE'\]: it is a table"),
-        ({"model": {"vocab": ["a"]}}, r"vocab = \['a'\]: it is a table"),
-        ({"model": {"vocab": {"a": "0"}}}, "the token 'a' the number '0'"),
-        ({"model": {"vocab": {"a": -1}}}, "the token 'a' the number -1"),
-        ({"model": {"vocab": {"a": True}}}, "the token 'a' the number True"),
-        ({"model": {"merges": None}}, "has NoneType for merges"),
-        ({"model": {"merges": [3]}}, "A merge is of two tokens, and one is 3"),
-        ({"model": {"merges": [[1, 2]]}}, "A merge is of two tokens"),
-        ({"added_tokens": {"a": 1}}, "added_tokens = {'a': 1}: it is a list of tables"),
-        ({"added_tokens": ["a"]}, "it is a list of tables"),
+        ({"model": ["BPE"]}, r"model = \['BPE'\]"),
+        ({"model": {"vocab": ["a"]}}, r"vocab = \['a'\]"),
+        ({"model": {"vocab": {"a": "0"}}}, "token 'a' .* '0':"),
+        ({"model": {"vocab": {"a": -1}}}, "token 'a' .* -1:"),
+        ({"model": {"vocab": {"a": True}}}, "token 'a' .* True:"),
+        ({"model": {"merges": None}}, "NoneType .*merges"),
+        ({"model": {"merges": [3]}}, "merge .* 3:"),
+        ({"model": {"merges": [[1, 2]]}}, r"merge .*\[1, 2\]"),
+        ({"added_tokens": {"a": 1}}, "added_tokens = {'a': 1}"),
+        ({"added_tokens": ["a"]}, r"added_tokens = \['a'\]"),
         ({"added_tokens": [{"content": "a", "special": True}]}, "lacks 'id'"),
         ({"added_tokens": [{"id": 3, "special": True}]}, "lacks 'content'"),
-        ({"added_tokens": [ADDED | {"id": 97.5}]}, "the number 97.5"),
-        ({"added_tokens": [ADDED | {"special": False}]}, "'   ', which is looked for in a text"),
-        ({"pre_tokenizer": None}, r"has pre_tokenizer = \[None\]"),
-        ({"pre_tokenizer": ["ByteLevel"]}, r"pre_tokenizer = \['ByteLevel'\]: it is a table"),
-        ({"pre_tokenizer": OF_STEPS | {"pretokenizers": None}}, r"has pre_tokenizer = \[\]"),
-        ({"pre_tokenizer": OF_STEPS | {"pretokenizers": ["Split"]}}, "it is a list of tables"),
-        ({"pre_tokenizer": OF_STEPS | {"pretokenizers": [BYTES]}}, "has add_prefix_space = True"),
-        (split(invert=True), "has invert = True"),
-        (split(behavior="Removed"), "has behavior = 'Removed'"),
+        ({"added_tokens": [ADDED | {"id": 97.5}]}, " 97.5:"),
+        ({"added_tokens": [ADDED | {"special": False}]}, "added token '   '"),
+        ({"pre_tokenizer": None}, r"pre_tokenizer = \[None\]"),
+        ({"pre_tokenizer": ["ByteLevel"]}, r"pre_tokenizer = \['ByteLevel'\]:"),
+        ({"pre_tokenizer": OF_STEPS | {"pretokenizers": None}}, r"pre_tokenizer = \[\]"),
+        (
+            {"pre_tokenizer": OF_STEPS | {"pretokenizers": ["Split"]}},
+            r"tokenizers = \['Split'\]",
+        ),
+        ({"pre_tokenizer": OF_STEPS | {"pretokenizers": [BYTES]}}, "add_prefix_space = True"),
+        (split(invert=True), "invert = True"),
+        (split(behavior="Removed"), "behavior = 'Removed'"),
         (split(pattern=None), "lacks 'Regex'"),
-        (split(pattern=" "), "pattern = ' ': it is a table"),
-        (split(pattern={"Regex": 3}), "pattern = {'Regex': 3}: it is a regular expression"),
-        (split(pattern={"Regex": "("}), "a pattern that is no regular expression .missing"),
-        (split(pattern={"String": ""}), "pattern = {'String': ''}: it is a regular"),
+        (split(pattern=" "), "pattern = ' ':"),
+        (split(pattern={"Regex": 3}), "pattern = {'Regex': 3}"),
+        (split(pattern={"Regex": "("}), r"pattern .*\(missing"),
+        (split(pattern={"String": ""}), "pattern = {'String': ''}"),
     ],
 )
 def test_another_kind_of_file_is_refused(tmp_path, tokens, merges, parts, says):
@@ -446,25 +449,22 @@ def test_of_a_merge_that_stands_twice_the_last_counts_as_in_the_library(tmp_path
 
 
 def test_files_that_are_missing_or_cut_short_are_named(tmp_path, tokens, merges):
-    with pytest.raises(ValueError, match=r"vocab.json can't be read \(No such file"):
+    with pytest.raises(ValueError, match=r"vocab.json .*\(No such file"):
         read_byte_pairs(tmp_path)
     gpt2_files(tmp_path, tokens, merges)
     whole = (tmp_path / "merges.txt").read_text(encoding="utf-8")
-    for cut, says in ((whole[:500], "cut short"), (whole[: whole.rindex("\n", 0, 500)], "cut sho")):
+    for cut in (whole[:500], whole[: whole.rindex("\n", 0, 500)]):
         (tmp_path / "merges.txt").write_text(cut, encoding="utf-8")
-        with pytest.raises(ValueError, match=says):
+        with pytest.raises(ValueError, match="merge.* cut short"):
             read_byte_pairs(tmp_path)
     (tmp_path / "merges.txt").unlink()
-    with pytest.raises(ValueError, match="merges.txt can't be read"):
+    with pytest.raises(ValueError, match="merges.txt .*read"):
         read_byte_pairs(tmp_path)
     vocabulary = (tmp_path / "vocab.json").read_text(encoding="utf-8")
-    for told, says in (
-        (vocabulary[:-9], "no whole JSON: perhaps cut short"),
-        ("[]", "holds a list, not a table"),
-    ):
+    for told, says in ((vocabulary[:-9], "JSON"), ("[]", " list,")):
         (tmp_path / "vocab.json").write_text(told, encoding="utf-8")
-        with pytest.raises(ValueError, match=says):
+        with pytest.raises(ValueError, match=f"/vocab.json .*{says}"):
             read_byte_pairs(tmp_path)
     (tmp_path / "vocab.json").write_bytes(b"\xff")
-    with pytest.raises(ValueError, match="vocab.json is no whole JSON"):
+    with pytest.raises(ValueError, match="/vocab.json .*JSON"):
         read_byte_pairs(tmp_path)

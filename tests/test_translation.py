@@ -240,11 +240,11 @@ def test_structures_can_be_chosen(pool):
 
 
 def test_wrong_requests():
-    with pytest.raises(ValueError, match=r"No structure \['poem'\]: choose from event"):
+    with pytest.raises(ValueError, match=r"\['poem'\]: .*event"):
         sentences(1, 0, structures=("event", "poem"))
-    with pytest.raises(ValueError, match="choose from"):
+    with pytest.raises(ValueError, match=": .*event"):
         sentences(1, 0, structures=())
-    with pytest.raises(ValueError, match="ask for fewer"):
+    with pytest.raises(ValueError, match=" 1000:"):
         sentences(1_000, 0, structures=("weather",))
 
 

@@ -35,16 +35,16 @@ def test_the_text_is_the_same_whatever_was_learned(shown):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"weights": torch.ones(6, 5) / 5}, r"need the shape \(6, 6\), got \(6, 5\)"),
-        ({"weights": torch.ones(6, 6)}, "a row of them sums to 1"),
-        ({"weights": torch.full((6, 6), torch.nan)}, "a row of them sums to 1"),
-        ({"name": "I love"}, "names that differ"),
+        ({"weights": torch.ones(6, 5) / 5}, r"\(6, 6\).*\(6, 5\)"),
+        ({"weights": torch.ones(6, 6)}, "weights .*sums"),
+        ({"weights": torch.full((6, 6), torch.nan)}, "weights .*sums"),
+        ({"name": "I love"}, "names .*'I love', 'I love'"),
     ],
 )
 def test_what_does_not_fit_is_refused(shown, change, said):
     with pytest.raises(ValueError, match=said):
         views.alignment(made_up(**change), choose="Text")
-    with pytest.raises(ValueError, match="at least one"):
+    with pytest.raises(ValueError, match=r"names .*\[\]"):
         views.alignment([], choose="Text")
     assert not shown
 

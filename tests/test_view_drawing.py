@@ -112,7 +112,7 @@ def test_a_point_and_a_dash_are_pictures_too():
 
 @pytest.mark.parametrize("strokes", [[], [[]], [[(0.0, float("nan"))]]])
 def test_what_is_no_drawing_is_refused(strokes):
-    with pytest.raises(ValueError, match="at least one point, and points are finite"):
+    with pytest.raises(ValueError, match="one point"):
         rasterise(strokes)
 
 
@@ -127,7 +127,7 @@ def test_the_text_is_the_same_whatever_was_learned(shown):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"second": (torch.zeros(C, 1, 3, 3), torch.zeros(C))}, r"'second' .* \(8, 8, 3, 3\), got"),
+        ({"second": (torch.zeros(C, 1, 3, 3), torch.zeros(C))}, r"'second' .*\(8, 8, 3, 3\)"),
         ({"dense": (torch.zeros(10, 5), torch.zeros(10))}, r"'dense' .* \(10, 256\)"),
         ({"first": (torch.full((C, 1, 3, 3), torch.inf), torch.zeros(C))}, "'first' .* finite"),
         ({"fourth": (torch.zeros(2 * C, C, 3, 3), torch.zeros(C))}, r"'fourth' .* \(16,\)"),
@@ -143,10 +143,8 @@ def test_a_network_of_few_maps_and_a_view_without_drawings_are_refused(shown):
     few = {"first": (2, 1, 3, 3), "second": (2, 2, 3, 3), "third": (2, 2, 3, 3)}
     few |= {"fourth": (4, 2, 3, 3), "dense": (10, 64)}
     small = {name: (torch.zeros(shape), torch.zeros(shape[0])) for name, shape in few.items()}
-    for net, drawings in ((small, drawn_digits()), (network(), [])):
-        with pytest.raises(
-            ValueError, match="Eight maps of each layer are shown, and at least one"
-        ):
+    for net, drawings, said in ((small, drawn_digits(), " 2 .* 4 maps"), (network(), [], " 0 dr")):
+        with pytest.raises(ValueError, match=said):
             views.drawing(net, drawings, RASTER)
     assert not shown
 
@@ -326,12 +324,12 @@ def test_the_photograph_is_accessible_fits_a_phone_and_takes_the_keyboard(slid, 
 @pytest.mark.parametrize(
     ("photo", "kernels", "place", "said"),
     [
-        (torch.zeros(3, 8, 8), KERNELS, (0, 0), "rows and columns of numbers from 0 to 1"),
-        (torch.full((8, 8), 1.5), KERNELS, (0, 0), "numbers from 0 to 1"),
-        (torch.full((8, 8), torch.nan), KERNELS, (0, 0), "numbers from 0 to 1"),
-        (torch.zeros(8, 8), {"two": [[1, 2], [3, 4]]}, (0, 0), "'two' should have 3 rows of 3"),
-        (torch.zeros(8, 8), KERNELS, (6, 0), r"at \(6, 0\) leaves a photograph of 8 × 8"),
-        (torch.zeros(8, 8), {}, (0, 0), "leaves a photograph"),
+        (torch.zeros(3, 8, 8), KERNELS, (0, 0), "photograph .* 1"),
+        (torch.full((8, 8), 1.5), KERNELS, (0, 0), "photograph .* 1"),
+        (torch.full((8, 8), torch.nan), KERNELS, (0, 0), "photograph .* 1"),
+        (torch.zeros(8, 8), {"two": [[1, 2], [3, 4]]}, (0, 0), "'two' .* 3 .* 3 "),
+        (torch.zeros(8, 8), KERNELS, (6, 0), r"\(6, 0\) .* 8 × 8"),
+        (torch.zeros(8, 8), {}, (0, 0), r"\(0, 0\) .* 8 × 8"),
     ],
 )
 def test_photographs_and_kernels_that_do_not_fit_are_refused(shown, photo, kernels, place, said):

@@ -46,13 +46,13 @@ def test_the_still_page_says_where_the_first_gate_is_lowest(shown):
 @pytest.mark.parametrize(
     ("texts", "said"),
     [
-        ({}, "There is no text"),
-        ({"ab": {}}, "'ab' needs characters and at least one gate"),
-        ({"": {"f": torch.zeros(0, 2)}}, "'' needs characters"),
-        ({"ab": {"f": torch.zeros(3, 2)}}, r"'f' needs a row .* 2 characters, got \(3, 2\)"),
-        ({"ab": {"f": torch.zeros(2)}}, r"'f' needs a row"),
-        ({"ab": {"f": torch.full((2, 2), 1.5)}}, "'f' has numbers that are not between -1 and 1"),
-        ({"ab": {"f": torch.full((2, 2), torch.nan)}}, "'f' has numbers that are not between"),
+        ({}, "no text"),
+        ({"ab": {}}, "'ab' .*gate"),
+        ({"": {"f": torch.zeros(0, 2)}}, "'' .*gate"),
+        ({"ab": {"f": torch.zeros(3, 2)}}, r"'f' .* 2 .*\(3, 2\)"),
+        ({"ab": {"f": torch.zeros(2)}}, r"'f' .* 2 .*\(2,\)"),
+        ({"ab": {"f": torch.full((2, 2), 1.5)}}, "'f' .* -1 .* 1"),
+        ({"ab": {"f": torch.full((2, 2), torch.nan)}}, "'f' .* -1 .* 1"),
     ],
 )
 def test_gates_that_do_not_fit_are_refused(shown, texts, said):
@@ -64,11 +64,11 @@ def test_gates_that_do_not_fit_are_refused(shown, texts, said):
 @pytest.mark.parametrize(
     ("texts", "said"),
     [
-        ({}, "nothing to read"),
-        ({"a": {}}, "nothing to read"),
-        ({"a": {0.5: "ab"}, "b": {1.0: "bc"}}, r"temperatures \[0.5\], got \[1.0\] for 'b'"),
-        ({"a": {0.5: "ba"}}, "continues 'a' has to begin with it"),
-        ({"": {0.5: "ba"}}, "continues '' has to begin with it"),
+        ({}, "nothing"),
+        ({"a": {}}, "nothing"),
+        ({"a": {0.5: "ab"}, "b": {1.0: "bc"}}, r"\[0.5\].*\[1.0\].*'b'"),
+        ({"a": {0.5: "ba"}}, "continues 'a'"),
+        ({"": {0.5: "ba"}}, "continues ''"),
     ],
 )
 def test_texts_that_do_not_fit_are_refused(shown, texts, said):

@@ -55,12 +55,9 @@ def test_the_text_is_the_same_whatever_was_learned(shown):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (
-            {"W_in": torch.zeros(2, D, D)},
-            r"'W_in' should hold finite numbers of shape \(2, 36, 12\)",
-        ),
-        ({"bias": torch.full((V,), torch.nan)}, "'bias' should hold finite numbers"),
-        ({"heads": 5}, "5 heads of a width of 12"),
+        ({"W_in": torch.zeros(2, D, D)}, r"'W_in' .*\(2, 36, 12\).*\(2, 12, 12\)"),
+        ({"bias": torch.full((V,), torch.nan)}, "'bias' .*finite"),
+        ({"heads": 5}, " 5 heads .* 12 "),
     ],
 )
 def test_weights_that_do_not_fit_are_refused(shown, change, said):
@@ -70,7 +67,7 @@ def test_weights_that_do_not_fit_are_refused(shown, change, said):
 
 
 def test_a_word_that_the_network_does_not_know_is_refused(shown):
-    with pytest.raises(ValueError, match="doesn't know unicorn"):
+    with pytest.raises(ValueError, match=" unicorn"):
         show(network(), menus=[("subject", ["the unicorn"], 0)])
 
 

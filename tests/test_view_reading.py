@@ -54,9 +54,9 @@ def test_the_text_is_the_same_whatever_was_learned(shown):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"W_h": torch.zeros(N, D)}, r"'W_h' should hold finite numbers of shape \(24, 24\)"),
-        ({"b_y": torch.full((3,), torch.inf)}, "'b_y' should hold finite numbers"),
-        ({"W_y": torch.zeros(4, N), "b_y": torch.zeros(4)}, "4 answers doesn't fit .* 3 answers"),
+        ({"W_h": torch.zeros(N, D)}, r"'W_h' .*\(24, 24\)"),
+        ({"b_y": torch.full((3,), torch.inf)}, "'b_y' .*finite"),
+        ({"W_y": torch.zeros(4, N), "b_y": torch.zeros(4)}, " 4 answers .* 3 answers"),
     ],
 )
 def test_weights_that_do_not_fit_are_refused(shown, change, said):
@@ -67,7 +67,7 @@ def test_weights_that_do_not_fit_are_refused(shown, change, said):
 
 @pytest.mark.parametrize("word", ["", "x", "mai" * 7])
 def test_a_first_word_that_cannot_be_read_is_refused(shown, word):
-    with pytest.raises(ValueError, match="The first word has 1 to 20 letters"):
+    with pytest.raises(ValueError, match=f" 20 .*{word!r}"):
         show(network(), word=word)
 
 

@@ -100,13 +100,13 @@ def test_weights_are_shown_in_per_cent_with_the_mean_of_heads_first_and_without_
     ("change", "said"),
     [
         ({"sentences": []}, "0 sentences"),
-        ({"sentences": ["the dog", "it"]}, "list of words, at least one, got 'the dog'"),
-        ({"sentences": [["the", "dog"], []]}, "at least one, got \\[\\]"),
-        ({"right": [{1: "dog"}]}, "2 sentences and 1 answers"),
-        ({"right": [{3: "dog"}, {0: "dog"}]}, "words 0 to 2.*asked for at \\[3\\]"),
-        ({"right": [{}, {0: "dog"}]}, "at least one place"),
-        ({"weights": {}}, "the same masks, at least one"),
-        ({"answers": {"all": [{1: "dog"}, {0: "dog"}]}}, "the same masks"),
+        ({"sentences": ["the dog", "it"]}, "list .*'the dog'"),
+        ({"sentences": [["the", "dog"], []]}, r"list .* \[\]"),
+        ({"right": [{1: "dog"}]}, "2 sentences .* 1 "),
+        ({"right": [{3: "dog"}, {0: "dog"}]}, r" 2, .*\[3\]"),
+        ({"right": [{}, {0: "dog"}]}, r" 2, .*\[\]"),
+        ({"weights": {}}, r"masks, .*\[\]"),
+        ({"answers": {"all": [{1: "dog"}, {0: "dog"}]}}, r"masks, .*\['all'\]"),
     ],
 )
 def test_heads_refuse_what_does_not_fit_together(shown, change, said):
@@ -118,15 +118,15 @@ def test_heads_refuse_what_does_not_fit_together(shown, change, said):
 @pytest.mark.parametrize(
     ("bad", "said"),
     [
-        (torch.zeros(2, 2, 3, 3), "need weights \\(B, L, h, T, T\\), got \\(2, 2, 3, 3\\)"),
-        (torch.zeros(1, 2, 2, 3, 3), "2 sentences of up to 3 words"),
-        (torch.zeros(2, 2, 2, 2, 2), "of up to 3 words"),
-        (torch.zeros(2, 2, 2, 3, 4), "got \\(2, 2, 2, 3, 4\\)"),
-        (torch.zeros(2, 0, 2, 3, 3), "got \\(2, 0, 2, 3, 3\\)"),
-        (torch.zeros(2, 1, 2, 3, 3), "need one shape"),
-        (torch.full((2, 2, 2, 3, 3), torch.nan), "the weights of 'the dog sleeps' are none"),
-        (torch.full((2, 2, 2, 3, 3), 0.5), "sum to 1"),
-        (torch.tensor([-1.0, 1.0, 1.0]).expand(2, 2, 2, 3, 3), "at least 0"),
+        (torch.zeros(2, 2, 3, 3), r"\(2, 2, 3, 3\)"),
+        (torch.zeros(1, 2, 2, 3, 3), r" 3 words .*\(1, 2, 2, 3, 3\)"),
+        (torch.zeros(2, 2, 2, 2, 2), r" 3 words .*\(2, 2, 2, 2, 2\)"),
+        (torch.zeros(2, 2, 2, 3, 4), r"\(2, 2, 2, 3, 4\)"),
+        (torch.zeros(2, 0, 2, 3, 3), r"\(2, 0, 2, 3, 3\)"),
+        (torch.zeros(2, 1, 2, 3, 3), "one shape"),
+        (torch.full((2, 2, 2, 3, 3), torch.nan), "weights .*'the dog sleeps'"),
+        (torch.full((2, 2, 2, 3, 3), 0.5), "weights .*'the dog sleeps'"),
+        (torch.tensor([-1.0, 1.0, 1.0]).expand(2, 2, 2, 3, 3), "weights .*'the dog sleeps'"),
     ],
 )
 def test_heads_refuse_what_are_no_weights(shown, bad, said):
@@ -140,22 +140,20 @@ def test_heads_refuse_what_are_no_weights(shown, bad, said):
 def test_heads_need_an_answer_wherever_one_is_right(shown):
     given = made_up()
     given["answers"]["all"] = [{2: "dog"}, {0: "dog"}]
-    with pytest.raises(
-        ValueError, match="'all' the answers need the places \\[\\[1\\], \\[0\\]\\]"
-    ):
+    with pytest.raises(ValueError, match=r"'all' .*\[\[1\], \[0\]\], .*\[\[2\], \[0\]\]"):
         views.heads(**given)
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"options": ["one"]}, "two to six options"),
-        ({"options": list("abcdefg")}, "two to six options"),
-        ({"options": ["one", "one"]}, "no two alike"),
-        ({"options": ["one", " "]}, "a text that is empty"),
-        ({"because": ""}, "a text that is empty"),
-        ({"because": ["only one"]}, "got 1"),
-        ({"question": ""}, "a text that is empty"),
+        ({"options": ["one"]}, r"options, .*\['one'\]"),
+        ({"options": list("abcdefg")}, r"options, .*'f', 'g'\]"),
+        ({"options": ["one", "one"]}, r"options, .*\['one', 'one'\]"),
+        ({"options": ["one", " "]}, "empty"),
+        ({"because": ""}, "empty"),
+        ({"because": ["only one"]}, " 2 options, .* 1"),
+        ({"question": ""}, "empty"),
         ({"right": "three"}, "no option 'three'"),
         ({"right": 2}, "no option 2"),
         ({"right": -1}, "no option -1"),

@@ -85,10 +85,10 @@ def test_a_picture_has_a_cell_for_each_pair_or_the_share_of_several(shown):
     ("change", "said"),
     [
         (lambda given: {}, "no pattern"),
-        (lambda given: dict(list(given.items())[:-1]), r"Not measured: \('window', 4, 128\)"),
+        (lambda given: dict(list(given.items())[:-1]), r"measured: \('window', 4, 128\)"),
         (
             lambda given: given | {("window", 4, 8): (torch.ones(8, 7), 1, 1)},
-            r"is \(8, 8\), got \(8, 7\)",
+            r"\(8, 8\), .*\(8, 7\)",
         ),
     ],
 )
@@ -101,11 +101,11 @@ def test_patterns_that_do_not_fit_are_refused(shown, change, said):
 @pytest.mark.parametrize(
     ("scores", "values", "size", "said"),
     [
-        ([], [], 2, "0 scores and 0 values"),
-        ([1, 2], [1], 2, "2 scores and 1 values"),
-        ([1, math.inf], [1, 2], 2, "both finite"),
-        ([1, 2], [1, math.nan], 2, "both finite"),
-        ([1, 2], [1, 2], 0, "at least one score, got 0"),
+        ([], [], 2, " 0 scores .* 0 "),
+        ([1, 2], [1], 2, " 2 scores .* 1 "),
+        ([1, math.inf], [1, 2], 2, "finite: .* 2 .* 2 "),
+        ([1, 2], [1, math.nan], 2, "finite: .* 2 .* 2 "),
+        ([1, 2], [1, 2], 0, "tile .* 0"),
     ],
 )
 def test_scores_that_do_not_fit_are_refused(shown, scores, values, size, said):
@@ -117,12 +117,12 @@ def test_scores_that_do_not_fit_are_refused(shown, scores, values, size, said):
 @pytest.mark.parametrize(
     ("runs", "said"),
     [
-        ({}, "nothing to replay"),
-        ({"a": ("bc", [0.1], [0.1, 0.1])}, "'a', without a cache: 2 characters .* got 1"),
-        ({"a": ("bc", [0.1, 0.1], [0.1] * 3)}, "'a', with a cache: 2 characters .* got 3"),
-        ({"a": ("", [], [])}, "0 characters need as many times"),
-        ({"a": ("b", [-0.1], [0.1])}, "finite, and not below 0"),
-        ({"a": ("b", [0.1], [math.nan])}, "finite, and not below 0"),
+        ({}, "nothing"),
+        ({"a": ("bc", [0.1], [0.1, 0.1])}, "'a', without .* 2 .* 1"),
+        ({"a": ("bc", [0.1, 0.1], [0.1] * 3)}, "'a', with .* 2 .* 3"),
+        ({"a": ("", [], [])}, " 0 characters .* 0"),
+        ({"a": ("b", [-0.1], [0.1])}, "'a', .*finite"),
+        ({"a": ("b", [0.1], [math.nan])}, "'a', .*finite"),
     ],
 )
 def test_runs_that_do_not_fit_are_refused(shown, runs, said):

@@ -94,21 +94,21 @@ def test_the_largest_tree_weighs_at_most_150_kilobytes(shown):
     rows = dict(list(rows.items())[:250])
     views.next_token(tokens, rows, [(n,) for n in range(100)])
     assert 100_000 < len(data_of(shown[0]).encode()) < 150_000
-    with pytest.raises(ValueError, match="251 texts of 100 logits are more than the 25000"):
+    with pytest.raises(ValueError, match="251 .* 100 .* 25000 "):
         views.next_token(tokens, rows | {(0, 2): rows[2,]}, [(n,) for n in range(100)])
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"starts": []}, "two tokens and one start, at least"),
-        ({"tokens": ["a"], "logits": {(0,): [1.0]}, "starts": [(0,)]}, "two tokens and one start"),
-        ({"starts": [(0,)]}, "The start 'a' has no logits"),
-        ({"logits": tree() | {(2, 4): [0.0] * (V - 1)}}, f"'ce' needs {V} finite logits"),
-        ({"logits": tree() | {(2, 4): [-math.inf] * V}}, "'ce' needs .* finite logits"),
-        ({"logits": tree() | {(9, 9): [0.0] * V}}, "'jj' is reached from no start"),
-        ({"logits": tree() | {(2, V): [0.0] * V}}, f"tokens from 0 to {V - 1}, at least one"),
-        ({"logits": tree() | {(): [0.0] * V}}, r"at least one, got \(\)"),
+        ({"starts": []}, "one start"),
+        ({"tokens": ["a"], "logits": {(0,): [1.0]}, "starts": [(0,)]}, "one start"),
+        ({"starts": [(0,)]}, "start 'a'"),
+        ({"logits": tree() | {(2, 4): [0.0] * (V - 1)}}, f"'ce' .* {V} finite"),
+        ({"logits": tree() | {(2, 4): [-math.inf] * V}}, f"'ce' .* {V} finite"),
+        ({"logits": tree() | {(9, 9): [0.0] * V}}, "'jj' .*no start"),
+        ({"logits": tree() | {(2, V): [0.0] * V}}, rf" {V - 1}, .*\(2, {V}\)"),
+        ({"logits": tree() | {(): [0.0] * V}}, rf" {V - 1}, .*\(\)"),
     ],
 )
 def test_a_tree_that_does_not_fit_is_refused(shown, change, said):
@@ -120,13 +120,13 @@ def test_a_tree_that_does_not_fit_is_refused(shown, change, said):
 @pytest.mark.parametrize(
     ("texts", "said"),
     [
-        ({}, "There is no text"),
-        ({"t": []}, "In 't' no token was predicted"),
-        ({"t": [("a", None, [])]}, "In 't' no token was predicted"),
-        ({"t": [("a", -0.1, THREE)]}, r"'a' in 't' has -0.1 bits"),
-        ({"t": [("a", math.inf, THREE)]}, "has inf bits: a finite number"),
-        ({"t": [("a", 1.0, THREE[:2])]}, "'a' in 't' needs the 3 tokens"),
-        ({"t": [("a", 1.0, [*THREE[:2], ("b", 1.5)])]}, "each with its probability"),
+        ({}, "no text"),
+        ({"t": []}, "'t' no token"),
+        ({"t": [("a", None, [])]}, "'t' no token"),
+        ({"t": [("a", -0.1, THREE)]}, "'a' .*'t' .* -0.1 bits"),
+        ({"t": [("a", math.inf, THREE)]}, "'a' .*'t' .* inf bits"),
+        ({"t": [("a", 1.0, THREE[:2])]}, "'a' .*'t' .* 3 tokens"),
+        ({"t": [("a", 1.0, [*THREE[:2], ("b", 1.5)])]}, "'a' .*'t' .* 3 tokens"),
     ],
 )
 def test_a_text_that_does_not_fit_is_refused(shown, texts, said):

@@ -84,17 +84,14 @@ def test_scores_are_per_cent_of_the_largest_with_their_signs(shown):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"words": "the soup"}, "A text is a list of words, at least one, got 'the soup'"),
-        ({"words": []}, "A text is a list of words, at least one"),
-        ({"scores": {"attention": [0.1] * 10}}, "Each text needs scores of the methods"),
-        ({"scores": dict.fromkeys(METHODS, [1.0] * 9)}, "needs 10 finite scores by leave one out"),
-        (
-            {"scores": dict.fromkeys(METHODS, [math.nan] * 10)},
-            "needs 10 finite scores by leave one out, one for each word",
-        ),
-        ({"probability": 97.4}, "A probability is between 0 and 1, got 97.4"),
-        ({"decides": [10]}, r"has words 0 to 9, and \[10\] decide"),
-        ({"decides": [-1]}, r"has words 0 to 9, and \[-1\] decide"),
+        ({"words": "the soup"}, "list .*'the soup'"),
+        ({"words": []}, r"list .* \[\]"),
+        ({"scores": {"attention": [0.1] * 10}}, r"methods .*\['attention'\]"),
+        ({"scores": dict.fromkeys(METHODS, [1.0] * 9)}, " 10 .* leave one out,"),
+        ({"scores": dict.fromkeys(METHODS, [math.nan] * 10)}, " 10 .* leave one out,"),
+        ({"probability": 97.4}, "probability .* 97.4 "),
+        ({"decides": [10]}, r" 9, .*\[10\]"),
+        ({"decides": [-1]}, r" 9, .*\[-1\]"),
     ],
 )
 def test_what_does_not_fit_is_refused(shown, change, said):
@@ -105,7 +102,7 @@ def test_what_does_not_fit_is_refused(shown, change, said):
 
 @pytest.mark.parametrize("nothing", [[], [READINGS[0]._replace(scores={})]])
 def test_nothing_to_show_is_refused(nothing):
-    with pytest.raises(ValueError, match="give a text and a method, at least one"):
+    with pytest.raises(ValueError, match="nothing"):
         views.decided(nothing)
 
 
@@ -232,10 +229,10 @@ def test_the_text_of_the_second_view_is_the_same_whatever_was_learned(shown, bag
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"bias": np.zeros(4)}, r"'bias' should hold finite numbers of shape \(5,\), got \(4,\)"),
-        ({"words": ["font"]}, r"'idf' should hold finite numbers of shape \(1,\)"),
-        ({"weights": np.zeros((5, 9))}, r"'weights' should hold finite numbers of shape"),
-        ({"bias": np.full(5, np.nan)}, "'bias' should hold finite numbers"),
+        ({"bias": np.zeros(4)}, r"'bias' .*\(5,\), .*\(4,\)"),
+        ({"words": ["font"]}, r"'idf' .*\(1,\)"),
+        ({"weights": np.zeros((5, 9))}, r"'weights' .*\(5, 9\)"),
+        ({"bias": np.full(5, np.nan)}, "'bias' .*finite"),
     ],
 )
 def test_a_model_that_does_not_fit_is_refused(shown, bag, change, said):

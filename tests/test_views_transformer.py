@@ -66,11 +66,11 @@ def test_logits_are_those_of_each_place_rounded_without_padding(shown):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"stages": STAGES[:2]}, r"need logits of shape \(2, 2, 4, 8\)"),
-        ({"targets": TARGETS[:1]}, "as many targets, got .* and 1"),
+        ({"stages": STAGES[:2]}, r"logits .*\(2, 2, 4, 8\)"),
+        ({"targets": TARGETS[:1]}, r"targets, .* 1\."),
         ({"sources": [], "targets": []}, "0 sentences"),
         ({"logits": torch.full((3, 2, 4, 8), torch.nan)}, "finite numbers"),
-        ({"targets": [["wo", "ai", "hao", "EOS"], ["ta"]]}, "No logit belongs to hao"),
+        ({"targets": [["wo", "ai", "hao", "EOS"], ["ta"]]}, "logit .* hao"),
     ],
 )
 def test_a_stream_that_does_not_fit_is_refused(shown, change, said):
@@ -81,7 +81,7 @@ def test_a_stream_that_does_not_fit_is_refused(shown, change, said):
 
 @pytest.mark.parametrize("change", [{"written": ["0 0"]}, {"learned": []}, {"sentences": []}])
 def test_translations_that_do_not_fit_are_refused(shown, change):
-    with pytest.raises(ValueError, match="Each choice of the menus needs its sentence"):
+    with pytest.raises(ValueError, match="menus"):
         show_translation(**change)
     assert not shown
 
@@ -172,7 +172,7 @@ def test_the_menus_say_what_the_grammar_says(task):
 
 
 def test_a_word_that_it_never_saw_is_refused_and_what_is_written_is_judged(task):
-    with pytest.raises(ValueError, match="'unicorns' is not in the vocabulary"):
+    with pytest.raises(ValueError, match="'unicorns'"):
         task.source(["I love unicorns"])
     part = task.test[:3]
     ids = task.target(chinese for _, chinese in part)
