@@ -5,6 +5,7 @@ import functools
 import io
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -288,9 +289,9 @@ def test_batches_keep_rows_together_and_transform_only_the_first():
         (dict(tensors=(torch.ones(3), torch.ones(4)), batch_size=2), "3, 4 examples"),
         (dict(tensors=(torch.ones(0, 2), torch.ones(0)), batch_size=2), "no example"),
         (dict(tensors=(torch.ones(3),), batch_size=0), "batch_size is 0"),
-        (dict(tensors=(), batch_size=2), "one or more tensors"),
-        (dict(tensors=([1, 2],), batch_size=2), "one or more tensors"),
-        (dict(tensors=(torch.tensor(1.0),), batch_size=2), "one or more tensors"),
+        (dict(tensors=(), batch_size=2), "more tensors"),
+        (dict(tensors=([1, 2],), batch_size=2), "more tensors"),
+        (dict(tensors=(torch.tensor(1.0),), batch_size=2), "more tensors"),
     ],
 )
 def test_batches_refuse_what_makes_no_batches(arguments, sentence):
@@ -316,15 +317,15 @@ OTHER_OPTIMISER = torch.optim.SGD(nn.Linear(5, 3).parameters(), lr=0.1)
     [
         (dict(epochs=-1), ValueError, "epochs is -1"),
         (dict(seed=-1), ValueError, "seed is -1"),
-        (dict(batches=[]), ValueError, "There was no batch: the data are empty"),
-        (dict(validation=[]), ValueError, "There was no batch: the data are empty"),
-        (dict(batches=[torch.ones(4, 5)]), TypeError, "a tuple \\(\\*inputs, target\\)"),
-        (dict(batches=[(torch.ones(4, 5),)]), TypeError, "a tuple \\(\\*inputs, target\\)"),
+        (dict(batches=[]), ValueError, "no batch"),
+        (dict(validation=[]), ValueError, "no batch"),
+        (dict(batches=[torch.ones(4, 5)]), TypeError, r"\(\*inputs, target\)"),
+        (dict(batches=[(torch.ones(4, 5),)]), TypeError, r"\(\*inputs, target\)"),
         (dict(loss=nn.CrossEntropyLoss(reduction="none")), ValueError, "shape \\(10,\\)"),
-        (dict(metrics={"loss": accuracy}), ValueError, '"loss" is taken'),
-        (dict(optimiser=OTHER_OPTIMISER), ValueError, "made for another model"),
+        (dict(metrics={"loss": accuracy}), ValueError, '"loss"'),
+        (dict(optimiser=OTHER_OPTIMISER), ValueError, "another model"),
         (dict(schedule=LambdaLR(OTHER_OPTIMISER, float)), ValueError, "another optimiser"),
-        (dict(one_cycle=5), ValueError, "after 5 steps, and the training after 6: make"),
+        (dict(one_cycle=5), ValueError, " 5 steps, .* 6:"),
     ],
 )
 def test_fit_says_what_is_wrong_with_its_input(changes, error, sentence):
@@ -337,7 +338,7 @@ def test_a_generator_gives_its_batches_only_once(name):
     once = (batch for batch in Batches(*data(), batch_size=10))
     fit_with(**{name: once}, epochs=1)
     once = (batch for batch in Batches(*data(), batch_size=10))
-    with pytest.raises(ValueError, match="a generator was used up"):
+    with pytest.raises(ValueError, match="generator"):
         fit_with(**{name: once}, epochs=2)
 
 
@@ -389,9 +390,9 @@ class Inside(nn.Module):
         return self.function(self.weight * x)
 
 
-def diverge(model, x, y, loss=F.mse_loss, lr=0.1):
+def diverge(says, model, x, y, loss=F.mse_loss, lr=0.1):
     optimiser = torch.optim.SGD(model.parameters(), lr=lr)
-    with pytest.raises(FloatingPointError) as caught:
+    with pytest.raises(FloatingPointError, match=says) as caught:
         fit(model, Batches(x, y, batch_size=2), loss, optimiser, epochs=200)
     return str(caught.value)
 
@@ -399,24 +400,21 @@ def diverge(model, x, y, loss=F.mse_loss, lr=0.1):
 def test_nan_in_the_data_is_named_with_the_step():
     x = torch.ones(8, 1)
     x[5] = float("nan")
-    message = diverge(nn.Linear(1, 1), x, torch.ones(8, 1))
-    assert message.startswith("The loss became nan at step 3: the batch itself contains NaN")
+    diverge(" nan .* 3: .*batch .*NaN", nn.Linear(1, 1), x, torch.ones(8, 1))
 
 
 def test_an_infinite_target_is_named():
     y = torch.ones(4, 1)
     y[3] = float("inf")
-    message = diverge(nn.Linear(1, 1), torch.ones(4, 1), y)
-    assert message.startswith("The loss became inf at step 2: the batch itself")
+    diverge(" inf .* 2: .*batch ", nn.Linear(1, 1), torch.ones(4, 1), y)
 
 
 def test_a_learning_rate_too_high_is_named():
     x = torch.linspace(-3, 3, 8)[:, None]
-    message = diverge(nn.Linear(1, 1), x, 2 * x, lr=30.0)
-    assert "the weights have exploded" in message and "The learning rate is too high" in message
+    diverge("exploded .*learning rate", nn.Linear(1, 1), x, 2 * x, lr=30.0)
     deep = nn.Sequential(*(nn.Linear(4, 4) for _ in range(6)))
     x = torch.randn(8, 4, generator=torch.Generator().manual_seed(0))
-    assert "The learning rate is too high" in diverge(deep, x, x, lr=100.0)
+    diverge("learning rate", deep, x, x, lr=100.0)
 
 
 def test_a_logarithm_of_0_in_the_loss_is_named():
@@ -426,28 +424,27 @@ def test_a_logarithm_of_0_in_the_loss_is_named():
     model = nn.Linear(1, 2, bias=False)
     nn.init.constant_(model.weight[:1], 0.0)
     nn.init.constant_(model.weight[1:], 500.0)
-    message = diverge(model, torch.ones(4, 1), torch.zeros(4, dtype=torch.int64), naive)
-    assert message.startswith("The loss became inf at step 1: the model's outputs are ordinary")
-    assert "logarithm of 0" in message and "learning rate" not in message
+    says = " inf .* 1: .*outputs .*logarithm"
+    message = diverge(says, model, torch.ones(4, 1), torch.zeros(4, dtype=torch.int64), naive)
+    assert "learning rate" not in message
 
 
 def test_a_root_of_0_is_named():
     def root(outputs, target):
         return (outputs - target).square().sum().sqrt()  # its gradient at 0 is NaN
 
-    message = diverge(Inside(lambda x: x), torch.ones(4, 1), torch.ones(4, 1), root)
-    assert "at step 2: the gradient of the step before" in message and "square root" in message
+    says = " 2: the gradient .*square root"
+    diverge(says, Inside(lambda x: x), torch.ones(4, 1), torch.ones(4, 1), root)
 
 
 def test_a_model_that_makes_nan_inside_is_named():
-    message = diverge(Inside(lambda x: (x - x).log()), torch.ones(4, 1), torch.ones(4, 1))
-    assert "at step 1: the model made it inside" in message
+    diverge(" 1: .*inside", Inside(lambda x: (x - x).log()), torch.ones(4, 1), torch.ones(4, 1))
 
 
 def test_a_model_is_not_changed_by_a_loss_that_is_no_number():
     model = nn.Linear(1, 1)
     before = bits(model.state_dict())
-    diverge(model, torch.full((4, 1), float("nan")), torch.ones(4, 1))
+    diverge(" nan .* 1:", model, torch.full((4, 1), float("nan")), torch.ones(4, 1))
     assert bits(model.state_dict()) == before
 
 
@@ -464,8 +461,7 @@ def test_weights_that_an_epochs_last_step_spoils_are_neither_returned_nor_stored
     fit(model, [(one, 0 * one)], root_of, optimiser, epochs=1, checkpoint=path)
     before = path.read_bytes()
     assert model.weight.item() == 1.0
-    message = "in step 2, an epoch's last: its gradient was infinite or NaN, although its loss"
-    with pytest.raises(FloatingPointError, match=message):
+    with pytest.raises(FloatingPointError, match="weights .* 2, .*: its gradient"):
         fit(model, [(one, one)], root_of, optimiser, epochs=2, checkpoint=path)
     assert path.read_bytes() == before
     assert fit(model, [(one, 0 * one)], root_of, optimiser, epochs=2, checkpoint=path).seconds
@@ -476,7 +472,7 @@ def test_weights_that_explode_in_an_epochs_last_step_are_named():
     model = Inside(lambda x: x)
     optimiser = torch.optim.SGD(model.parameters(), lr=1e38)
     x = torch.full((1, 1), 1e3)
-    with pytest.raises(FloatingPointError, match="they have exploded .* learning rate is too high"):
+    with pytest.raises(FloatingPointError, match="weights .*exploded .*learning rate"):
         fit(model, [(x, -x)], F.mse_loss, optimiser, epochs=1)
 
 
@@ -602,7 +598,7 @@ def test_the_same_model_can_go_on_in_the_same_session(tmp_path):
 
 def test_fewer_epochs_than_the_checkpoint_has_are_refused(tmp_path):
     run(tmp_path / "run.pt", epochs=2)
-    with pytest.raises(CheckpointError, match="at epoch 2 already, beyond the 1 wanted: ask"):
+    with pytest.raises(CheckpointError, match="epoch 2 .* 1 "):
         run(tmp_path / "run.pt", epochs=1)
 
 
@@ -648,17 +644,17 @@ def of_groups(weights, lr):
         (dict(t_max=8), "another schedule: "),
         (dict(optimiser=of_groups), "another optimiser: "),
         (dict(loss=nn.CrossEntropyLoss(label_smoothing=0.1)), "another loss: "),
-        (dict(metrics={"accuracy": accuracy}), "another set of metrics or validation data: "),
-        (dict(validation=[()]), "another set of metrics or validation data: "),
-        (dict(seed=1, t_max=8), "another schedule and another seed: "),
-        (dict(epochs=0), "is at epoch 1 already, beyond the 0 wanted: "),
+        (dict(metrics={"accuracy": accuracy}), "another set of metrics"),
+        (dict(validation=[()]), "another set of metrics"),
+        (dict(seed=1, t_max=8), "another schedule .*another seed: "),
+        (dict(epochs=0), " epoch 1 .* 0 "),
     ],
 )
 def test_a_checkpoint_of_another_run_is_refused(written, changes, named):
     path, go_on = written
     before = path.read_bytes()
     message = go_on(**changes)
-    assert named in message and str(path) in message and "delete it to start anew" in message
+    assert re.search(named, message) and str(path) in message and "delete it" in message
     assert path.read_bytes() == before
     assert go_on(epochs=2) is None
 
@@ -704,7 +700,9 @@ def test_a_checkpoint_that_may_not_be_read_is_no_damaged_one(written, monkeypatc
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     monkeypatch.setattr(Path, "read_bytes", refused)
-    assert go_on().startswith(f"The checkpoint {path} could not be read (Permission denied): ")
+    message = go_on()
+    assert f"{path} " in message and "(Permission denied): " in message
+    assert "delete" not in message
 
 
 @pytest.mark.parametrize("path", ["", ".", "~no such user/run.pt"])
@@ -760,7 +758,7 @@ def test_a_checkpoint_with_wrong_contents_changes_nothing(written):
         schedule = CosineAnnealingLR(optimiser, T_max=9)
         parts = (model, optimiser, schedule)
         before = [bits(part.state_dict()) for part in parts]
-        with pytest.raises(CheckpointError, match="is damaged or was not written by `fit`"):
+        with pytest.raises(CheckpointError, match="is damaged"):
             fit_with(model=model, optimiser=optimiser, schedule=schedule, checkpoint=path)
         assert [bits(part.state_dict()) for part in parts] == before, what
     path.write_bytes(whole)
@@ -771,7 +769,7 @@ def test_a_checkpoint_belongs_to_one_run_at_a_time(tmp_path):
     path = tmp_path / "run.pt"
 
     def meanwhile(outputs, target):
-        with pytest.raises(CheckpointError, match="Another run has the checkpoint .* wait until"):
+        with pytest.raises(CheckpointError, match="Another run .*run.pt "):
             run(path)
         return F.cross_entropy(outputs, target)
 
@@ -815,7 +813,7 @@ def test_a_full_disk_leaves_the_checkpoint_before(written, monkeypatch):
     model = nn.Sequential(nn.Linear(5, 3), nn.Dropout(0.5))
     optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
     schedule = CosineAnnealingLR(optimiser, T_max=9)
-    with pytest.raises(CheckpointError, match="could not be written \\(No space left on device\\)"):
+    with pytest.raises(CheckpointError, match=r"run.pt .*\(No space left on device\)"):
         fit_with(model=model, optimiser=optimiser, schedule=schedule, checkpoint=path)
     assert path.read_bytes() == before
     assert left_in(path.parent) == ["run.pt"]
@@ -825,7 +823,7 @@ def test_a_full_disk_leaves_the_checkpoint_before(written, monkeypatch):
 
 def test_a_checkpoint_where_a_file_is_the_folder(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(CheckpointError, match="could not be written"):
+    with pytest.raises(CheckpointError, match="be written"):
         fit_with(checkpoint=tmp_path / "file" / "run.pt")
 
 
@@ -949,7 +947,7 @@ def test_the_history_plots_the_loss_and_each_metric():
         assert list(training.get_ydata()) == history.train[name]
         assert list(validation.get_ydata()) == history.validation[name]
     plt.close(figure)
-    with pytest.raises(ValueError, match="no epoch was finished"):
+    with pytest.raises(ValueError, match="no epoch"):
         learning_curves(History())
 
 

@@ -294,7 +294,7 @@ def test_learned_positions_are_added_up_to_the_last():
     ids = drawn_ids(B, T)
     expected = layer.symbols(ids) + layer.positions.table[1:6]
     torch.testing.assert_close(layer(ids, start=1), expected)
-    with pytest.raises(ValueError, match="Positions 0 to 5 were learned.*takes 2 to 6"):
+    with pytest.raises(ValueError, match=" 5 .* 2 .* 6:"):
         layer(ids, start=2)
 
 
@@ -607,12 +607,12 @@ def test_a_library_layer_of_another_kind_is_refused(kind, theirs, options, messa
     ours = kind(chosen())
     before = copy.deepcopy(ours.state_dict())
     library = theirs(**{"d_model": D, "nhead": H, "dim_feedforward": F_} | options)
-    with pytest.raises(ValueError, match=f"config's sizes and choices.*{message}"):
+    with pytest.raises(ValueError, match=f"{theirs.__name__} .*{message}"):
         ours.load_library(library)
-    with pytest.raises(ValueError, match="in the given Linear these differ or are missing: kind"):
+    with pytest.raises(ValueError, match="Linear .*: kind"):
         ours.load_library(nn.Linear(D, D))
     other = {EncoderBlock: LIBRARY[1], DecoderBlock: LIBRARY[0]}[kind]
-    with pytest.raises(ValueError, match="differ or are missing: kind"):
+    with pytest.raises(ValueError, match=f"{other.__name__} .*: kind"):
         ours.load_library(other(D, H, F_))
     assert all(torch.equal(weight, before[name]) for name, weight in ours.state_dict().items())
 
@@ -645,22 +645,18 @@ def other_way_round(block):
 @pytest.mark.parametrize(
     "parts, change, message",
     [
-        (Parts(norm=nn.RMSNorm), None, "another norm, ε or feed-forward layer"),
-        (Parts(feed_forward=Gated), None, "another norm, ε or feed-forward layer"),
-        (Parts(), with_eps, "another norm, ε or feed-forward layer"),
-        (Parts(), with_gelu, "another norm, ε or feed-forward layer"),
-        (Parts(), other_way_round, "another norm, ε or feed-forward layer"),
-        (Parts(partial(nn.LayerNorm, eps=1e-6)), None, "another norm, ε or feed-forward layer"),
-        (Parts(partial(nn.LayerNorm, bias=False)), None, "another norm, ε or feed-forward layer"),
-        (
-            Parts(feed_forward=partial(FeedForward, bias=False)),
-            None,
-            "another norm, ε or feed-forward layer",
-        ),
+        (Parts(norm=nn.RMSNorm), None, "without Parts"),
+        (Parts(feed_forward=Gated), None, "without Parts"),
+        (Parts(), with_eps, "without Parts"),
+        (Parts(), with_gelu, "without Parts"),
+        (Parts(), other_way_round, "without Parts"),
+        (Parts(partial(nn.LayerNorm, eps=1e-6)), None, "without Parts"),
+        (Parts(partial(nn.LayerNorm, bias=False)), None, "without Parts"),
+        (Parts(feed_forward=partial(FeedForward, bias=False)), None, "without Parts"),
         (
             Parts(attention=partial(MultiHeadAttention, attend=BiasedAttention(Alibi(H)))),
             None,
-            "leave rotary and attend out",
+            "rotary .*attend ",
         ),
     ],
 )
@@ -686,7 +682,7 @@ def test_each_norm_and_each_attention_of_the_librarys_layer_is_looked_at():
 def test_rotary_positions_load_no_library_model():
     model = Transformer(chosen(positions="rotary", last_norm=True))
     before = copy.deepcopy(model.state_dict())
-    with pytest.raises(ValueError, match="leave rotary and attend out"):
+    with pytest.raises(ValueError, match="rotary .*attend "):
         model.load_library(library_model().float())
     assert all(torch.equal(weight, before[name]) for name, weight in model.state_dict().items())
 
@@ -694,10 +690,10 @@ def test_rotary_positions_load_no_library_model():
 def test_a_last_norm_of_another_kind_loads_no_library_model():
     library = library_model().float()
     library.encoder.norm.eps = 1e-6
-    with pytest.raises(ValueError, match="The last norms compute different things"):
+    with pytest.raises(ValueError, match="last norms .*1e-06"):
         Transformer(chosen(last_norm=True)).load_library(library)
     parts = Parts(norm=nn.RMSNorm)
-    with pytest.raises(ValueError, match="The last norms compute different things"):
+    with pytest.raises(ValueError, match="last norms .*RMSNorm"):
         Transformer(chosen(last_norm=True), parts).load_library(library_model().float())
 
 
@@ -782,8 +778,7 @@ def test_the_model_equals_the_librarys(sizes, activation, norm):
 def test_pre_norm_ends_with_a_norm_and_the_papers_post_norm_does_not():
     library = library_model("pre")
     assert_same_model(loaded(Transformer, library, norm="pre"), library)
-    message = "Expected 2 blocks without a last norm, got 2 blocks with a last norm: set.*last_norm"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=" 2 .*without .* 2 .*with .*last_norm"):
         Transformer(chosen(norm="post")).load_library(library_model("post"))
     library.encoder.norm = library.decoder.norm = None
     assert_same_model(loaded(Transformer, library, norm="pre", last_norm=False), library)
@@ -800,7 +795,7 @@ def test_a_forgotten_last_norm_is_found(side):
 
 
 def test_a_library_model_of_another_depth_is_refused():
-    with pytest.raises(ValueError, match="Expected 3 blocks.*got 2 blocks.*set n_layers"):
+    with pytest.raises(ValueError, match=" 3 blocks.* 2 blocks.*n_layers"):
         Transformer(chosen(n_layers=3, last_norm=True)).load_library(library_model())
 
 
@@ -1240,14 +1235,14 @@ def test_lengths_that_do_not_fit_are_named():
     model, ids = DecoderOnly(chosen(positions="learned", max_len=6)), drawn_ids(2, 5)
     _, state = model(ids)
     for lengths, message in (
-        (torch.tensor([5]), "a tensor of 2 whole lengths"),
-        (torch.tensor([5, 6]), "A length is 6, but the sequences have only 5 steps"),
-        (torch.tensor([5, 0]), "A length is 0"),
+        (torch.tensor([5]), r" 2 .*\(1,\)"),
+        (torch.tensor([5, 6]), " 6, .* 5 "),
+        (torch.tensor([5, 0]), "length .* 0,"),
     ):
         with pytest.raises(ValueError, match=message):
             model(ids, lengths=lengths)
     model(ids[:, :3], state, lengths=torch.tensor([6, 4]))
-    with pytest.raises(ValueError, match="Positions 0 to 5 were learned"):
+    with pytest.raises(ValueError, match=" 5 .* 6:"):
         model(ids[:, :3], state, lengths=torch.tensor([7, 4]))
 
 
@@ -1562,17 +1557,17 @@ def test_the_librarys_scheduler_counts_from_0():
 @pytest.mark.parametrize(
     "choices, message",
     [
-        ({"n_heads": 5}, "5 heads do not divide a width of 24"),
-        ({"n_kv_heads": 3}, "3 heads of keys do not divide 4 of queries"),
-        ({"d_model": 0}, "d_model is a whole number of at least 1, got 0"),
-        ({"d_ff": 2.5}, "d_ff is a whole number of at least 1, got 2.5"),
-        ({"n_layers": 0}, "n_layers is a whole number of at least 1, got 0"),
-        ({"n_kv_heads": 0}, "n_kv_heads is a whole number of at least 1, got 0"),
-        ({"target_vocab_size": 0}, "target_vocab_size is a whole number of at least 1, got 0"),
-        ({"norm": "both"}, "Unknown norm 'both': choose one of 'post', 'pre'"),
-        ({"activation": "tanh"}, "Unknown activation 'tanh': choose one of 'relu', 'gelu'"),
-        ({"positions": "sine"}, "Unknown positions 'sine': choose.*'learned', 'rotary', None"),
-        ({"dropout": 1.0}, "dropout is a share from 0 to below 1, got 1.0"),
+        ({"n_heads": 5}, "^5 heads .* 24"),
+        ({"n_kv_heads": 3}, "^3 heads .* 4 "),
+        ({"d_model": 0}, "d_model .* 0"),
+        ({"d_ff": 2.5}, "d_ff .* 2.5"),
+        ({"n_layers": 0}, "n_layers .* 0"),
+        ({"n_kv_heads": 0}, "n_kv_heads .* 0"),
+        ({"target_vocab_size": 0}, "target_vocab_size .* 0"),
+        ({"norm": "both"}, "norm 'both': .*'post', 'pre'"),
+        ({"activation": "tanh"}, "activation 'tanh': .*'relu', 'gelu'"),
+        ({"positions": "sine"}, "positions 'sine': .*'learned', 'rotary', None"),
+        ({"dropout": 1.0}, "dropout .* 1.0"),
     ],
 )
 def test_a_model_that_cannot_be_is_named(choices, message):
@@ -1581,19 +1576,19 @@ def test_a_model_that_cannot_be_is_named(choices, message):
 
 
 def test_layers_that_cannot_be_are_named():
-    with pytest.raises(ValueError, match="Unknown norm 'both': choose one of 'post', 'pre'"):
+    with pytest.raises(ValueError, match="norm 'both': .*'post', 'pre'"):
         Residual(D, "both", 0.0)
-    with pytest.raises(ValueError, match="Unknown activation 'tanh': choose one of"):
+    with pytest.raises(ValueError, match="activation 'tanh': .*'relu'"):
         FeedForward(D, F_, "tanh")
-    with pytest.raises(ValueError, match="d_ff is a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="d_ff .* 0"):
         FeedForward(D, 0)
-    with pytest.raises(ValueError, match="Unknown positions 'waves'"):
+    with pytest.raises(ValueError, match="positions 'waves': "):
         InputEmbedding(V, D, "waves", 5, 0.0)
-    with pytest.raises(ValueError, match="d_k is even, got 3"):
+    with pytest.raises(ValueError, match="d_k .* 3"):
         Transformer(chosen(d_model=12, positions="rotary"))
-    with pytest.raises(ValueError, match="n_classes is a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="n_classes .* 0"):
         EncoderOnly(chosen(), 0)
-    with pytest.raises(ValueError, match=r"Expected \(..., 24\), got \(3, 1\)"):
+    with pytest.raises(ValueError, match=r" 24\), .*\(3, 1\)"):
         LayerNorm(D)(torch.ones(3, 1))
 
 
@@ -1603,17 +1598,17 @@ SOURCE, LENGTHS, TARGET = source_and_target()
 @pytest.mark.parametrize(
     "inputs, message",
     [
-        ({"source": SOURCE[:, :0]}, r"no step to read in an input of shape \(3, 0, 24\)"),
-        ({"target": TARGET[:, :0]}, r"at least one symbol for each of 3 sources, got \(3, 0\)"),
-        ({"target": TARGET[:2]}, r"at least one symbol for each of 3 sources, got \(2, 5\)"),
-        ({"lengths": LENGTHS[:2]}, "Expected a tensor of 3 whole lengths"),
-        ({"lengths": LENGTHS + 1}, "A length is 8, but the sequences have only 7 steps"),
-        ({"lengths": LENGTHS - 5}, "A length is 0, and a sequence without a step"),
-        ({"lengths": LENGTHS.double()}, "Expected a tensor of 3 whole lengths"),
-        ({"source": SOURCE + 9}, "Ids run from 0 to 10 in this vocabulary"),
-        ({"source": SOURCE.double()}, "Expected a tensor of whole ids"),
-        ({"target": TARGET + 9}, "Ids run from 0 to 10 in this vocabulary"),
-        ({"target": TARGET.repeat(1, 2)}, "Positions 0 to 6 were learned.*takes 0 to 9"),
+        ({"source": SOURCE[:, :0]}, r"\(3, 0, 24\)"),
+        ({"target": TARGET[:, :0]}, r" 3 .*\(3, 0\)"),
+        ({"target": TARGET[:2]}, r" 3 .*\(2, 5\)"),
+        ({"lengths": LENGTHS[:2]}, r" 3 .*lengths.*\(2,\)"),
+        ({"lengths": LENGTHS + 1}, " 8, .* 7 "),
+        ({"lengths": LENGTHS - 5}, "length .* 0,"),
+        ({"lengths": LENGTHS.double()}, " 3 .*lengths.*float64"),
+        ({"source": SOURCE + 9}, "Ids .* 10 "),
+        ({"source": SOURCE.double()}, "ids .*float64"),
+        ({"target": TARGET + 9}, "Ids .* 10 "),
+        ({"target": TARGET.repeat(1, 2)}, " 6 .* 0 .* 9:"),
     ],
 )
 def test_bad_input_is_named(inputs, message):
@@ -1630,31 +1625,32 @@ def test_bad_input_is_named(inputs, message):
 def test_a_state_or_memory_that_does_not_fit_is_named():
     model = Transformer(chosen())
     state, memory = model.encode(SOURCE, LENGTHS)
-    with pytest.raises(ValueError, match="belongs to 3 sequences, and 2 are to go on"):
+    with pytest.raises(ValueError, match=" 3 sequences.* 2 "):
         model.decoder(TARGET[:2], state, memory)
-    with pytest.raises(ValueError, match="Expected the state of 2 blocks, got 1"):
+    with pytest.raises(ValueError, match=" 2 blocks.* 1"):
         model.decoder(TARGET, state[:1], memory)
-    with pytest.raises(ValueError, match="Expected queries.*keys"):
+    with pytest.raises(ValueError, match=r"queries .*\(2, "):
         model.decoder(TARGET[:2], model.decoder.start(2), memory)
     language = DecoderOnly(chosen())
     _, state = language(TARGET)
-    with pytest.raises(ValueError, match="belongs to 3 sequences, and 2 are to go on"):
+    with pytest.raises(ValueError, match=" 3 sequences.* 2 "):
         language(TARGET[:2], state)
-    with pytest.raises(ValueError, match="no step to read"):
+    with pytest.raises(ValueError, match=r"\(3, 0, 24\)"):
         language(TARGET[:, :0])
-    with pytest.raises(ValueError, match=r"Expected sequences \(B, T, 24\), got \(3, 7, 23\)"):
+    with pytest.raises(ValueError, match=r" 24\), .*\(3, 7, 23\)"):
         model.decoder.blocks[0].remember(torch.ones(B, S, D - 1))
 
 
 def test_losses_and_rates_that_cannot_be_are_named():
     logits = draw(B, T, V)
     for smoothing in (-0.1, 1.0):
-        with pytest.raises(ValueError, match="smoothing is a share from 0 to below 1"):
+        with pytest.raises(ValueError, match=f"smoothing .* {smoothing}"):
             label_smoothing_loss(logits, TARGET, smoothing)
-    with pytest.raises(ValueError, match="nothing but padding"):
+    with pytest.raises(ValueError, match="padding"):
         label_smoothing_loss(logits, torch.zeros_like(TARGET))
-    with pytest.raises(ValueError, match=r"logits \(B, T, V\) for targets \(B, T\)"):
+    with pytest.raises(ValueError, match=r"\(3, 4, 11\).*\(3, 5\)"):
         label_smoothing_loss(logits[:, 1:], TARGET)
-    for sizes in ((0, 512, 4000), (1, 0, 4000), (1, 512, 0), (1.5, 512, 4000)):
-        with pytest.raises(ValueError, match="is a whole number of at least 1"):
-            warmup_rate(*sizes)
+    for bad in ({"step": 0}, {"d_model": 0}, {"warmup": 0}, {"step": 1.5}):
+        ((name, size),) = bad.items()
+        with pytest.raises(ValueError, match=f"{name} .* {size}"):
+            warmup_rate(**{"step": 1, "d_model": 512, "warmup": 4000} | bad)
