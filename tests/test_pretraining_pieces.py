@@ -139,7 +139,7 @@ def without_token(folder):
 
 
 IN_LINES = {
-    "no config": (without("config.json"), "/config.json .*read"),
+    "no config": (without("config.json"), "/config.json .*No such file"),
     "no kind": (with_text("config.json", "{}"), "lacks 'model_type'"),
     "another kind": (
         with_text("config.json", '{"model_type": "gpt2"}'),
@@ -154,7 +154,7 @@ IN_LINES = {
         with_text("config.json", '{"model_type": "bert", "vocab_size": "3"}'),
         "vocab_size = '3'",
     ),
-    "no pieces": (without("vocab.txt"), r"vocab.txt .*read .* tokenizer\.json"),
+    "no pieces": (without("vocab.txt"), r"vocab.txt .*No such file.* tokenizer\.json"),
     "no UTF-8": (
         lambda folder: (folder / "vocab.txt").write_bytes(b"\xff\xfe"),
         "vocab.txt .*UTF-8",
@@ -167,7 +167,7 @@ IN_LINES = {
         "22 pieces .* 22, .*config.json .* 23",
     ),
     "no gap to fill": (without_token, r"vocab.txt lacks '\[MASK\]'"),
-    "no settings": (without("tokenizer_config.json"), "tokenizer_config.json .*read"),
+    "no settings": (without("tokenizer_config.json"), "tokenizer_config.json .*No such file"),
     "settings cut": (with_text("tokenizer_config.json", "{"), "tokenizer_config.json .*JSON"),
     "no case": (with_text("tokenizer_config.json", "{}"), "lacks 'do_lower_case'"),
     "a strange case": (
@@ -187,7 +187,7 @@ IN_LINES = {
 }
 IN_ONE_FILE = {
     "cut short": (cut_short("tokenizer.json", 0.9), "tokenizer.json .*JSON"),
-    "missing": (without("tokenizer.json"), "tokenizer.json .*read"),
+    "missing": (without("tokenizer.json"), "tokenizer.json .*No such file"),
     "a list": (with_text("tokenizer.json", "[1]"), "tokenizer.json .* list,"),
     "no model": (changed(lambda told: told.pop("model")), "tokenizer.json lacks 'type'"),
     "a strange model": (changed(lambda told: told.update(model=3)), "model = 3:"),

@@ -449,7 +449,7 @@ def test_of_a_merge_that_stands_twice_the_last_counts_as_in_the_library(tmp_path
 
 
 def test_files_that_are_missing_or_cut_short_are_named(tmp_path, tokens, merges):
-    with pytest.raises(ValueError, match=r"vocab.json .*\(No such file"):
+    with pytest.raises(ValueError, match="vocab.json .*No such file"):
         read_byte_pairs(tmp_path)
     gpt2_files(tmp_path, tokens, merges)
     whole = (tmp_path / "merges.txt").read_text(encoding="utf-8")
@@ -458,7 +458,7 @@ def test_files_that_are_missing_or_cut_short_are_named(tmp_path, tokens, merges)
         with pytest.raises(ValueError, match="merge.* cut short"):
             read_byte_pairs(tmp_path)
     (tmp_path / "merges.txt").unlink()
-    with pytest.raises(ValueError, match="merges.txt .*read"):
+    with pytest.raises(ValueError, match="merges.txt .*No such file"):
         read_byte_pairs(tmp_path)
     vocabulary = (tmp_path / "vocab.json").read_text(encoding="utf-8")
     for told, says in ((vocabulary[:-9], "JSON"), ("[]", " list,")):

@@ -112,14 +112,14 @@ def test_a_gap_is_a_word_of_its_own(sentence, words):
 
 @pytest.mark.parametrize("sentence", ["Return the axis.", "fit_transform", "a = ___", ""])
 def test_a_sentence_without_a_gap_is_refused(sentence):
-    with pytest.raises(ValueError, match="Leave a gap, ___, in a sentence without formulas, got"):
+    with pytest.raises(ValueError, match=f"___, .*{sentence!r}"):
         filling.fill(large(), sentence)
 
 
 def test_no_guess_at_all_is_refused():
-    with pytest.raises(ValueError, match="n"):
+    with pytest.raises(ValueError, match="^n .* 0"):
         filling.fill(large(), FIRST, n=0)
-    with pytest.raises(ValueError, match="n"):
+    with pytest.raises(ValueError, match="^n .* 0"):
         filling.guesses(large(), ["the"], n=0)
 
 
@@ -161,10 +161,10 @@ def test_matrices_are_those_that_are_kept_in_whole_numbers_and_vectors_as_they_w
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"norm": "post"}, "got .*'post', 'rotary', 'gelu'.* and ScaledEmbedding"),
+        ({"norm": "post"}, "'post', 'rotary', 'gelu'.* ScaledEmbedding:"),
         ({"positions": "learned"}, "'learned'"),
         ({"activation": "gelu_tanh"}, "'gelu_tanh'"),
-        ({"parts": Parts(embedding=Unscaled)}, "and Unscaled: give it a model like Day 10's"),
+        ({"parts": Parts(embedding=Unscaled)}, " Unscaled:"),
     ],
 )
 def test_a_model_that_the_page_does_not_compute_is_refused(changed, said):
@@ -206,35 +206,32 @@ POOL = {"pool": (np.zeros(1, np.float32),)}
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda: {"weights": {}}, f"missing or too much: {TABLE}"),
-        (lambda: {"weights": filling.in_int8(large()) | POOL}, "missing or too much: pool"),
+        (lambda: {"weights": {}}, f": {TABLE}"),
+        (lambda: {"weights": filling.in_int8(large()) | POOL}, ": pool"),
         (
             lambda: changed_weight(W_O, lambda whole, scale: (whole[1:], scale[1:])),
-            rf"'{W_O}' should be int8, with a finite scale for each row, of shape \(64, 64\)",
+            rf"'{W_O}' .*int8.*\(64, 64\)",
         ),
-        (lambda: changed_weight(W_O, lambda w, s: (w * s, s)), "W_o.weight' should be int8"),
-        (lambda: changed_weight(W_O, lambda w, s: (w, s[1:])), "W_o.weight' should be int8"),
-        (lambda: changed_weight(W_O, lambda w, s: (w, s * np.nan)), "W_o.weight' should be int8"),
-        (lambda: changed_weight(W_O, lambda w, s: (w,)), "W_o.weight' should be int8"),
-        (lambda: changed_weight(TABLE, lambda w, s: (w[0],)), "should be"),
-        (
-            lambda: changed_weight("head.bias", lambda b: (b[1:],)),
-            r"'head.bias' should be finite numbers, of shape \(3070,\)",
-        ),
-        (lambda: changed_weight("head.bias", lambda b: (b * np.nan,)), "should be finite numbers"),
+        (lambda: changed_weight(W_O, lambda w, s: (w * s, s)), f"'{W_O}' .*int8"),
+        (lambda: changed_weight(W_O, lambda w, s: (w, s[1:])), f"'{W_O}' .*int8"),
+        (lambda: changed_weight(W_O, lambda w, s: (w, s * np.nan)), f"'{W_O}' .*int8"),
+        (lambda: changed_weight(W_O, lambda w, s: (w,)), f"'{W_O}' .*int8"),
+        (lambda: changed_weight(TABLE, lambda w, s: (w[0],)), f"'{TABLE}' "),
+        (lambda: changed_weight("head.bias", lambda b: (b[1:],)), r"'head.bias' .*\(3070,\)"),
+        (lambda: changed_weight("head.bias", lambda b: (b * np.nan,)), "'head.bias' .*finite"),
         (
             lambda: changed_weight("head.bias", lambda b: (b.astype(np.int8),)),
-            "should be finite numbers",
+            "'head.bias' .*finite",
         ),
-        (lambda: {"words": ["a"]}, "The table has 3070 rows, for <pad>, .* got 1 words"),
+        (lambda: {"words": ["a"]}, " 3070 .*<pad>, .* 1 words"),
         (
             lambda: {"words": pretraining.vocabulary().symbols[::-1]},
-            "and the words, in this order; got 3070 words that begin with",
+            " 3070 .*<pad>, .* 3070 words",
         ),
-        (lambda: {"n_heads": 5}, "5 heads do not divide a width of 64 into pairs"),
-        (lambda: {"n_heads": 64}, "64 heads do not divide a width of 64 into pairs"),
-        (lambda: {"n_heads": 0}, "0 heads"),
-        (lambda: {"sentence": "a " * 151}, "A sentence has up to 300 characters, got 302"),
+        (lambda: {"n_heads": 5}, "^5 heads .* 64 "),
+        (lambda: {"n_heads": 64}, "^64 heads .* 64 "),
+        (lambda: {"n_heads": 0}, "^0 heads .* 64 "),
+        (lambda: {"sentence": "a " * 151}, " 300 .* 302"),
     ],
 )
 def test_what_does_not_fit_is_refused(shown, change, said):
@@ -453,20 +450,20 @@ def with_guess(best, right) -> dict:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda: {"sentences": []}, "Give a sentence and two models, at least"),
-        (lambda: {"models": guessers()[:1]}, "Give a sentence and two models, at least"),
-        (lambda: teacher(name="1 block"), "name of its own, got 1 block, 2 blocks, 1 block"),
-        (lambda: {"sentences": ["the axis", ("the",)]}, "list of words.*got 'the axis'"),
-        (lambda: {"sentences": [(), ("the",)]}, r"at least one, got \(\)"),
-        (lambda: teacher(parameters=0), "4 blocks has 0 parameters: a number from 1 on"),
-        (lambda: teacher(parameters=1.5), "4 blocks has 1.5 parameters"),
-        (lambda: teacher(quality=42.3), "4 blocks has a share of 42.3: .* between 0 and 1"),
-        (lambda: teacher(quality=float("nan")), "4 blocks has a share of nan"),
-        (lambda: teacher(guesses=[]), "4 blocks needs guesses for each word of each sentence"),
-        (lambda: {"sentences": [("the",), *SENTENCES[1:]]}, "4 blocks needs guesses for each"),
-        (lambda: with_guess([], 0.5), "4 blocks needs guesses .* at least one"),
-        (lambda: with_guess([("a", 1.5)], 0.5), "4 blocks has a share of 1.5"),
-        (lambda: with_guess([("a", 0.5)], -0.1), "4 blocks has a share of -0.1"),
+        (lambda: {"sentences": []}, "two models"),
+        (lambda: {"models": guessers()[:1]}, "two models"),
+        (lambda: teacher(name="1 block"), "name .* 1 block, 2 blocks, 1 block"),
+        (lambda: {"sentences": ["the axis", ("the",)]}, "list .*'the axis'"),
+        (lambda: {"sentences": [(), ("the",)]}, r"list .* \(\)"),
+        (lambda: teacher(parameters=0), "4 blocks .* 0 parameters"),
+        (lambda: teacher(parameters=1.5), "4 blocks .* 1.5 parameters"),
+        (lambda: teacher(quality=42.3), "4 blocks .* 42.3:"),
+        (lambda: teacher(quality=float("nan")), "4 blocks .* nan:"),
+        (lambda: teacher(guesses=[]), "4 blocks .*guesses"),
+        (lambda: {"sentences": [("the",), *SENTENCES[1:]]}, "4 blocks .*guesses"),
+        (lambda: with_guess([], 0.5), "4 blocks .*guesses .* one"),
+        (lambda: with_guess([("a", 1.5)], 0.5), "4 blocks .* 1.5:"),
+        (lambda: with_guess([("a", 0.5)], -0.1), "4 blocks .* -0.1:"),
     ],
 )
 def test_guesses_that_do_not_fit_are_refused(shown, change, said):
