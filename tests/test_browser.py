@@ -152,7 +152,8 @@ def show(tab, size: dict, theme: str) -> None:
 def faults(page) -> str:
     """What axe finds."""
     page.evaluate(THINNED)
-    page.wait_for_function(IN_REACH, polling=100)  # the theme takes a moment after each change
+    page.evaluate("window.dispatchEvent(new Event('resize'))")  # the theme answers after a moment
+    page.wait_for_function(IN_REACH, polling=100, timeout=180_000)
     assert page.evaluate(KINDS) > 5
     if not page.evaluate("Boolean(window.axe)"):
         page.evaluate(AXE_FILE_PATH.read_text(encoding="utf-8"))

@@ -25,7 +25,7 @@ DIAGNOSIS = "padding counts one side"
 RIGHT = f"{SIGNATURE} return dilation * (kernel_size - 1) // 2"
 CALL = f'check("{EXERCISE}", same_padding)'
 
-expect.set_options(timeout=60_000)  # a busy machine of two cores needs ten at times
+expect.set_options(timeout=120_000)  # a busy machine of two cores needs ten at times
 
 TABS = "#jp-main-dock-panel .lm-TabBar-tabLabel"
 
@@ -79,6 +79,7 @@ def address(folder):
 @pytest.fixture(scope="module")
 def page(chromium, address):
     page = chromium.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(120_000)
     page.goto(address)
     expect(page.locator(".jp-NotebookPanel")).to_be_visible()
     wait_until_idle(page, seconds=60)
