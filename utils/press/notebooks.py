@@ -126,6 +126,10 @@ def differences(script: Path) -> list[str]:
     return found
 
 
+def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
 def is_stale(script: Path) -> bool:
     """Whether the notebook of a script is missing, differs from it, or was not executed.
 
@@ -133,7 +137,7 @@ def is_stale(script: Path) -> bool:
     """
     if differences(script):
         return True
-    cells = [cell for cell in read(script.with_suffix(".ipynb")).cells if cell.cell_type == "code"]
+    cells = code_cells(read(script.with_suffix(".ipynb")))
     printed = "".join(output.get("text", "") for cell in cells for output in cell.outputs)
     return any(cell.execution_count is None for cell in cells) or any(
         shown != titled(shown.partition(" ")[2]) for shown in TITLED.findall(printed)
@@ -156,10 +160,6 @@ class Clock:
         self.before = now
 
 
-def code_of(notebook: NotebookNode) -> list[str]:
-    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-
-
 def execute(script: Path) -> int:
     """Run a lesson from its script in a fresh kernel and store the notebook.
 
@@ -174,7 +174,8 @@ def execute(script: Path) -> int:
     least = math.inf
     if target.exists():
         stored = read(target)
-        if code_of(stored) == code_of(notebook):
+        sources = [[cell.source for cell in code_cells(each)] for each in (stored, notebook)]
+        if sources[0] == sources[1]:
             least = stored.metadata.get("book", {}).get("processor_seconds", math.inf)
         before = combine_inputs_with_outputs(from_script(script), stored, "py:percent")
         for cell, old in zip(notebook.cells, before.cells, strict=True):
@@ -200,9 +201,8 @@ def execute(script: Path) -> int:
     notebook.metadata.language_info.pop("version")
     seconds = min(round(clock.seconds), least)
     notebook.metadata.book = NotebookNode(processor_seconds=seconds)
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+    for cell in code_cells(notebook):
+        cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
     write(notebook, target)
     return seconds
 
