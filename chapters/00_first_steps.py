@@ -15,12 +15,12 @@
 #
 # - write a step of gradient descent that trains a network,
 # - turn scores into a loss, safely,
-# - say the shape of a result before you run the line,
-# - judge what was learned.
+# - predict the shape of a result before you run the line,
+# - judge what a model has learned.
 #
 # You need to know what a derivative and a matrix product are. If you have trained a network in PyTorch before, go straight to
-# [Day 1](01_convolution.ipynb). It takes 25 minutes to read, and 15 to write two functions. What you wrote is what is trained, and at the end
-# it reads a digit that you draw.
+# [Day 1](01_convolution.ipynb). Today takes 25 minutes to read, and 15 to write two functions. They do the training; at the end your
+# model reads a digit that you draw.
 #
 # Run each cell with Shift+Enter, from the top.
 
@@ -47,21 +47,21 @@ use_book_style()
 # %% [markdown]
 # ## Where we stand
 #
-# *2 minutes.* People wrote these digits; they were scanned and shrunk to 8 by 8 pixels {cite}`alpaydin1998optical`.
+# *2 minutes.* These digits were handwritten, scanned, and shrunk to 8 by 8 pixels {cite}`alpaydin1998optical`.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Sixteen digits of the training set, each with its label.", "name": "fig-first-steps-digits"}, "image": {"alt": "Two rows of eight small, blurred handwritten digits, white on black, each with the right digit written above it."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Sixteen digits from the training set, each with its label.", "name": "fig-first-steps-digits"}, "image": {"alt": "Two rows of eight small, blurred handwritten digits, white on black, each with the correct digit above it."}}
 data = digits()
 image_grid(data.train.images[:16], titles=data.train.labels[:16])
 plt.show()
 
 # %% [markdown]
-# You read nearly all. Could you write down how? A 1 has ink in the middle, where a 0 has a hole. An 8 has ink on the left, where a 3
+# You can read nearly all. Could you write down how? A 1 has ink in the middle, where a 0 has a hole. An 8 has ink on the left, where a 3
 # has a gap.
 
 
 # %% tags=["evidence"]
 def best_rule(first: int, second: int, rows: slice, columns: slice) -> float:
-    """Share right if two digits are told apart by the ink in one place, at the best threshold."""
+    """Accuracy of telling two digits apart by the ink in one spot, at the best threshold."""
     chosen = (data.train.labels == first) | (data.train.labels == second)
     ink = data.train.images[chosen, 0, rows, columns].mean(dim=(1, 2))
     is_second = data.train.labels[chosen] == second
@@ -72,7 +72,7 @@ def best_rule(first: int, second: int, rows: slice, columns: slice) -> float:
 hole, gap = best_rule(0, 1, slice(3, 5), slice(3, 5)), best_rule(3, 8, slice(2, 4), slice(1, 3))
 tried = max(best_rule(3, 8, slice(i, i + 2), slice(j, j + 2)) for i in range(7) for j in range(7))
 observe(
-    "The rule for 0 and 1 is right for {hole:.0%} of them, the one for 3 and 8 for {gap:.0%}. The best place for them gets {tried:.0%}.",
+    "The rule for 0 and 1 sorts {hole:.0%} of them correctly, the rule for 3 and 8 only {gap:.0%}. In the best spot, the second rule would reach {tried:.0%}.",
     hole=hole,
     gap=gap,
     tried=tried,
@@ -80,25 +80,25 @@ observe(
 )
 
 # %% [markdown]
-# We didn't know that place: the examples named it. And there are 45 pairs. We can't say how we read, so we let the examples say it.
+# We didn't know that spot: the examples named it. And there are 45 pairs. We can't say how we read, so we let the examples tell us.
 #
 # ## The idea
 #
-# *2 minutes.* Leave the numbers in the model open: its **parameters** or weights. Say with one number how wrong it is: the **loss**. Then
-# change each parameter a little, in the direction in which the loss falls. Repeat.
+# *2 minutes.* Leave the model's numbers open: its **parameters**, or weights. Measure with one number how wrong it is: the **loss**. (Ours is 0.11 if the
+# correct digit gets a probability of 0.9, and 2.30 if it gets 0.1.) Change each parameter a little, so that the loss falls. Repeat.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The loop that trains every network in this book.", "name": "fig-first-steps-loop"}, "image": {"alt": "Four boxes in a row, joined by arrows: forward, scores; loss, how wrong?; backward, which way is down?; step, new numbers. An arrow from the last back to the first says: again."}}
 mechanisms.loop()
 plt.show()
 
 # %% [markdown]
-# It is a walk downhill in thick fog: you don't see the valley, but your foot feels the slope.
+# It is a walk downhill in thick fog: you can't see the valley, but your foot feels the slope.
 #
 # ## Step by step
 #
-# ### Ten scores
+# ### A dense layer
 #
-# *4 minutes.* The model sees an image as 64 numbers in a row. This 3 goes with us:
+# *4 minutes.* The model sees an image as a row of 64 numbers. This 3 is our example:
 
 # %%
 x, y = data.train.images.flatten(start_dim=1), data.train.labels  # (B, 1, 8, 8) to (B, 64)
@@ -106,7 +106,7 @@ three = x[10]
 print((16 * three).int().view(8, 8), "is a", y[10].item())
 
 # %% [markdown]
-# For each class it sums up all pixels, each times a weight, and adds a constant, the **bias**. That is the class's score, or **logit**:
+# For each class it multiplies each pixel by a weight, adds up the products, and adds a constant, the **bias**. That is the class's score, or **logit**:
 #
 # $$
 # z = x W^\top + b .
@@ -114,15 +114,15 @@ print((16 * three).int().view(8, 8), "is a", y[10].item())
 #
 # For $B$ images, $x$ is (B, 64), $W$ (10, 64), $b$ (10,) and $z$ (B, 10).
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A **dense** layer with four pixels and three classes: each score sums all pixels, with weights of its own.", "name": "fig-first-steps-layer"}, "image": {"alt": "On the left a column of four pixels, 0, 1, 0.5, 1, in blue. Arrows lead to a table of weights with four rows and a column for each of the classes 0, 1, 2. Below it stand the three scores −1, 2.5, 0.5. The column of class 1 and its score are framed: 0·−1 + 1·1 + 0.5·1 + 1·1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A **dense** layer with four pixels and three classes: each score sums all pixels, with weights of its own.", "name": "fig-first-steps-layer"}, "image": {"alt": "On the left a column of four pixels, 0, 1, 0.5, 1, in blue. Arrows lead to a table of weights with four rows and a column for each of the classes 0, 1, 2. Below it are the three scores −1, 2.5, 0.5. The column of class 1 and its score are framed: 0·−1 + 1·1 + 0.5·1 + 1·1."}}
 mechanisms.layer()
 plt.show()
 
 # %% [markdown]
-# ### A step downhill
+# ### Gradient descent
 #
-# *8 minutes, most of them yours.* The **slope**, or gradient, says how fast the loss $\mathcal L$ rises with a weight. A step goes against it,
-# and the **learning rate** $\eta$ says how far:
+# *8 minutes, most of them yours.* The **slope**, or gradient, is how fast the loss $\mathcal L$ rises as a weight grows. A step goes against the slope,
+# and the **learning rate** $\eta$ sets how far:
 #
 # $$
 # \begin{aligned}
@@ -136,13 +136,13 @@ mechanisms.one_step()
 plt.show()
 
 # %% [markdown]
-# **Your turn.** The check names your mistake. Until you begin, the page runs on the book's own step.
+# **Your turn.** The check names your mistakes. Until you begin, the book's own step is used.
 #
 # ```{exercise} A step downhill
 # :label: exercise-gradient-step
 #
 # *6 minutes.* Compute the scores, the loss and the slopes, and return the new $W$ and $b$. `F.cross_entropy(scores, labels)` is the loss. If you begin with
-# `W, b = W.clone().requires_grad_(), b.clone().requires_grad_()`, PyTorch follows both, and `torch.autograd.grad(loss, (W, b))` gives both slopes.
+# `W, b = W.clone().requires_grad_(), b.clone().requires_grad_()`, PyTorch keeps track of both, and `torch.autograd.grad(loss, (W, b))` returns both slopes.
 # ([Solution](solutions/00_first_steps.ipynb#solution-gradient-step))
 # ```
 
@@ -159,20 +159,20 @@ step = check("gradient_step", step)
 check.show_reference("gradient_step")
 
 # %% [markdown]
-# All 650 numbers begin at 0.
+# All 650 numbers start at 0.
 
 # %% tags=["view"]
 guess(
-    "After a single step, how many digits does it read that it has never seen?",
-    ["about 10 %", "about 30 %", "over 80 %"],
-    right="over 80 %",
-    because="A class's weights are now the average of its digits, less that of all, times about 0.1: a good start.",
+    "After a single step, how many unseen digits does it read?",
+    ["about 10%", "about 30%", "over 80%"],
+    right="over 80%",
+    because="Each class's weights are now the average of its digits minus the average of all digits, times about 0.1: a good start.",
 )
 
 
 # %%
 def descend(steps, learning_rate=1.0):
-    """Begin at 0, and take your steps on all training digits."""
+    """Start at 0, and take your steps on all training digits."""
     W, b = torch.zeros(10, 64), torch.zeros(10)
     for _ in range(steps):
         W, b = step(W.detach(), b.detach(), x, y, learning_rate)
@@ -180,7 +180,7 @@ def descend(steps, learning_rate=1.0):
 
 
 def reads(W, b, part=data.validation):
-    """Share of digits whose largest score is at their label."""
+    """Share of digits whose label has the largest score."""
     scores = part.images.flatten(start_dim=1) @ W.T + b
     return (scores.argmax(dim=1) == part.labels).double().mean().item()
 
@@ -191,31 +191,31 @@ walk = {steps: descend(steps) for steps in (0, 1, 100)}
 # %% tags=["evidence"]
 share = [reads(*place) for place in walk.values()]
 observe(
-    "Before any step it reads {before:.0%} of the validation digits, after one step {one:.0%}, after a hundred {hundred:.0%}.",
+    "Before any step it reads {before:.0%} of the validation digits; one step brings that to {one:.0%}, and a hundred steps to {hundred:.0%}.",
     **dict(zip(("before", "one", "hundred"), share)),
     holds=share[0] < 0.15 and share[1] > 0.8 and share[2] > 0.92,
 )
 
 # %% [markdown]
-# At first all scores are equal, and it says 0 each time. Your function did the rest; nobody told it what a 3 looks like.
+# At first all scores are equal, so it always answers 0. Your function did the rest; nobody told it what a 3 looks like.
 #
-# ### How far?
+# ### How far? The learning rate
 #
-# *1 minute.* A learning rate of 1 was a choice. With a small one you walk for long. With a large one each step leaps over the valley:
+# *1 minute.* A rate of 1 was our choice. With a tiny one, the walk takes forever. With a large one, each step leaps across the valley:
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four steps down the same valley. Left: into it. Right: out of it, though each step has the right direction.", "name": "fig-first-steps-hill"}, "image": {"alt": "Two bowls with marked points and arrows between them. Left, learning rate 0.2: the points go down one side to the bottom. Right, learning rate 1.1: they jump from side to side and climb."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four steps in the same valley. Left: into it. Right: out of it, though each points the right way.", "name": "fig-first-steps-hill"}, "image": {"alt": "Two bowls with marked points and arrows between them. Left, learning rate 0.2: the points go down one side to the bottom. Right, learning rate 1.1: they jump from side to side and climb."}}
 mechanisms.walks()
 plt.show()
 
 # %% [markdown]
-# When a training goes wrong, look at the learning rate first. ([Four rates, tried](deeper/00_first_steps.ipynb#deeper-rates).)
+# When training goes wrong, look at the learning rate first. ([Four rates, compared](deeper/00_first_steps.ipynb#deeper-rates).)
 #
-# ### Shapes that fit
+# ### Broadcasting
 #
-# *2 minutes.* $xW^\top$ is (B, 10) and $b$ is (10,), and still they were added. That is **broadcasting**: write two shapes above each other, aligned at the
+# *2 minutes.* $xW^\top$ is (B, 10) and $b$ is (10,), and yet they could be added. That is **broadcasting**: write one shape above the other, aligned at the
 # *right* end. Sizes fit if they are equal, or if one of them is 1 or missing; that one is repeated.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A column plus a row. Dark: the numbers that are there. Pale: repeated.", "name": "fig-first-steps-shapes"}, "image": {"alt": "A column 10, 20, 30 of shape (3, 1), repeated four times, plus a row 1, 2, 3, 4 of shape (4,), repeated three times, equals a table of shape (3, 4) from 11 to 34."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A column plus a row is a table. Pale numbers are repeats.", "name": "fig-first-steps-shapes"}, "image": {"alt": "A column 10, 20, 30 of shape (3, 1), repeated four times, plus a row 1, 2, 3, 4 of shape (4,), repeated three times, equals a table of shape (3, 4) from 11 to 34."}}
 mechanisms.stretched()
 plt.show()
 
@@ -225,19 +225,19 @@ print(scores.sum(dim=1).shape)
 print(scores.sum(dim=1, keepdim=True).shape)
 
 # %% [markdown]
-# Summed over the classes, the scores leave one number per image. As (2, 1) it fits beside the scores; as (2,) it doesn't. Shapes that
-# fit by accident are worse, because nothing is raised.
+# Summing over the classes leaves one number per image. As (2, 1) it fits the scores; as (2,) it doesn't. Shapes that fit by accident are
+# worse: no error is raised.
 #
-# ### How wrong?
+# ### How wrong? Cross-entropy
 #
-# *9 minutes, most of them yours.* What was the loss? First, **softmax** turns scores into probabilities: $p_k = e^{z_k} / \sum_j e^{z_j}$. All are positive, and they
-# sum to 1. The **cross-entropy** is minus the natural logarithm of what the right class $y_i$ got, averaged over the batch {cite}`goodfellow2016deep`:
+# *9 minutes, most of them yours.* What is the loss? First, **softmax** turns the scores into probabilities: $p_k = e^{z_k} / \sum_j e^{z_j}$. They are all positive and
+# sum to 1. The **cross-entropy** is minus the natural logarithm of the probability that the correct class $y_i$ got, averaged over the batch {cite}`goodfellow2016deep`:
 #
 # $$
 # \mathcal{L} = -\frac1B \sum_{i=0}^{B-1} \log p_{i,\,y_i} .
 # $$ (eq-first-steps-loss)
 #
-# Sure and right costs nothing; sure and wrong costs much. Here is our 3:
+# Sure and right is cheap; sure and wrong is expensive. Here is our 3:
 
 # %%
 for steps, (W, b) in walk.items():
@@ -245,14 +245,13 @@ for steps, (W, b) in walk.items():
     print(f"{steps:3} steps: p of a 3 is {p[3]:.2f}, the loss {-p[3].log():.2f}")
 
 # %% [markdown]
-# Without a step all ten classes get 0.1, so the loss is $\log 10 \approx 2.30$. Ask for that number first: it finds mistakes before training hides
-# them.
+# Before the first step all ten classes get 0.1, so the loss is $\log 10 \approx 2.30$. Check that first: it reveals mistakes before training hides them.
 #
 # ```{exercise} Cross-entropy from scores
 # :label: exercise-cross-entropy
 #
-# *8 minutes.* Write {eq}`eq-first-steps-loss` for a batch, without the library's softmax. It has to stay right for scores as
-# large as 1000, though $e^{1000}$ is infinite: what happens to the softmax if you subtract the same number from all scores of a row?
+# *8 minutes.* Write {eq}`eq-first-steps-loss` for a batch, without the library's softmax. It has to stay correct for scores as
+# large as 1000, although $e^{1000}$ overflows to infinity: what happens to the softmax if you subtract the same number from all scores in a row?
 # ([Solution](solutions/00_first_steps.ipynb#solution-cross-entropy))
 # ```
 
@@ -269,17 +268,17 @@ cross_entropy = check("cross_entropy", cross_entropy)
 check.show_reference("cross_entropy")
 
 # %% [markdown]
-# ### Which way is down?
+# ### Which way is down? The gradient
 #
-# *4 minutes.* Here is the table of weights again, now with the slopes that you asked PyTorch for {cite}`paszke2019pytorch`.
+# *4 minutes.* Here are the weights again, now with the slopes that PyTorch computed for you {cite}`paszke2019pytorch`.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Backwards: the error is what was said, minus what should have been said. A weight's slope is the error of its class times its pixel.", "name": "fig-first-steps-slopes"}, "image": {"alt": "The same layer. Below the scores, softmax makes 0.03, 0.86, 0.12. It should say 0, 0, 1, so the error is 0.03, 0.86, −0.88. An arrow leads from the error to a framed table of slopes beside the weights: each is the error of its column times the pixel of its row. In the row of pixel 0, which is 0, all slopes are 0."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Backwards: the error is the prediction minus the target, and a weight's slope is the error of its class times its pixel.", "name": "fig-first-steps-slopes"}, "image": {"alt": "The same layer. Below the scores, softmax gives 0.03, 0.86, 0.12. The target is 0, 0, 1, so the error is 0.03, 0.86, −0.88. An arrow leads from the error to a framed table of slopes next to the weights: each is the error of its column times the pixel of its row. In the row of pixel 0, which is 0, all slopes are 0."}}
 mechanisms.layer(back=True)
 plt.show()
 
 # %% [markdown]
-# Class 2 was right and got too little, so its slopes are negative, and a step makes these weights larger. A pixel without ink teaches nothing. Our 3,
-# after one step of training:
+# Class 2 is correct and got too little, so its slopes are negative, and a step makes its weights larger. A pixel without ink teaches nothing. After
+# one step, our 3 has these errors:
 
 # %%
 W, b = walk[1]
@@ -288,7 +287,7 @@ for k in (1, 3, 8):
     print(f"class {k}: error {error[k]:+.2f}")
 
 # %% [markdown]
-# In most code you will see `loss.backward()`. It puts the slopes into `.grad`, and *adds* to what is there:
+# Most code calls `loss.backward()`. It *adds* the slopes to whatever is already in `.grad`:
 
 # %%
 W = torch.zeros(10, 64, requires_grad=True)
@@ -297,15 +296,15 @@ for call in (1, 2):
     print(f"after call {call} the slopes have the size {W.grad.norm():.2f}")
 
 # %% [markdown]
-# The second is twice the first, and the slope is what it was. A loop has to empty `.grad` before each step.
+# The second is twice the first, although the slope hasn't changed. So a loop has to empty `.grad` before each step.
 #
-# Networks with many layers hand the error back, layer by layer, by the chain rule. That is **backpropagation**
+# In a network with many layers, the chain rule hands the error back, layer by layer. That is **backpropagation**
 # {cite}`rumelhart1986learning`, and PyTorch does it for [any graph of operations](deeper/00_first_steps.ipynb#deeper-graph).
 #
 # ## Is it right?
 #
-# *1 minute.* Your step and one by {numref}`fig-first-steps-slopes` have to agree, and so do your loss and the library's. A third way is to
-# [move one weight a little](deeper/00_first_steps.ipynb#deeper-foot), and see how much the loss changes.
+# *1 minute.* Your step has to agree with {numref}`fig-first-steps-slopes`, and your loss with the library's. A third
+# check [moves one weight a little](deeper/00_first_steps.ipynb#deeper-foot).
 
 # %% tags=["evidence"]
 W, b = (v.double() for v in walk[1])
@@ -320,13 +319,13 @@ print("they agree")
 # %% [markdown]
 # ## Train it
 #
-# *4 minutes.* Each step looked at all 1,221 digits. But [64 of them](deeper/00_first_steps.ipynb#deeper-minibatch) already point roughly the same way. So we cut the
-# data into **minibatches** of 64 and step after each. Once through all of them is an **epoch**.
+# *4 minutes.* Each step looked at all 1,221 digits. But [64 of them](deeper/00_first_steps.ipynb#deeper-minibatch) already point roughly the same way. So we cut the data into
+# **minibatches**, with a **batch size** of 64, and take a step after each. One pass through all of them is an **epoch**.
 
 
 # %%
 def train(images, labels, epochs=20):
-    """Begin at 0, and take your steps on 64 digits at a time."""
+    """Start at 0, and take your steps on 64 digits at a time."""
     W, b = torch.zeros(10, 64), torch.zeros(10)
     for _ in range(epochs):
         for rows in torch.arange(len(images)).split(64):
@@ -337,7 +336,7 @@ def train(images, labels, epochs=20):
 W, b = train(x, y)
 
 # %% [markdown]
-# The other days leave this loop to the book's `fit`, and the step to an optimiser. Here `fit` trains with your loss.
+# On the other days the book's `fit` runs this loop, and an **optimiser** takes the steps. Here it uses your loss:
 
 # %%
 model = nn.Linear(64, 10)  # the library's dense layer
@@ -356,8 +355,8 @@ curves(lines, "epoch", "loss").set_xticks([1, 5, 10, 15, 20])
 plt.show()
 
 # %% [markdown]
-# **Training** digits can't judge: a model that [only memorises](deeper/00_first_steps.ipynb#deeper-three) reads all of them. **Validation** digits
-# are there to choose by, for instance the learning rate. Choosing wears them out, so at the very end, once, we ask the **test** digits.
+# The **training set** can't judge: a model that [only memorises](deeper/00_first_steps.ipynb#deeper-three) reads all of it, and perhaps nothing else (**overfitting**).
+# The **validation set** is there to choose by, for instance the learning rate. Choosing wears it out, so once, at the very end, we ask the **test set**.
 
 # %% tags=["evidence"]
 found = {"validation": reads(W, b), "test": reads(W, b, data.test)}
@@ -370,21 +369,21 @@ observe(
 # %% [markdown]
 # ## Look inside
 #
-# *1 minute.* What are the 650 numbers? Each class has a weight for each pixel, so we can look at them as images.
+# *1 minute.* What are the 650 numbers? Each class has a weight for each pixel, so its weights are an image:
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "The weights of each class. Purple: ink here speaks for the digit. Orange: against it.", "name": "fig-first-steps-weights"}, "image": {"alt": "Ten images of 8 by 8 pixels in purple and orange. That of the digit 0 is orange in the middle with purple around it."}}
 image_grid(W.reshape(10, 8, 8), titles=range(10), columns=5, signed=True)
 plt.show()
 
 # %% [markdown]
-# In the 0, ink in the middle speaks against it. That is the rule that we wrote by hand, and the model has found it. Each image is a **template**, laid
-# on the digit; what lies under it is summed.
+# Ink in the middle speaks against a 0. That is the rule we wrote by hand, and the model has found it. Each image is a **template**, laid on the digit
+# to weigh its ink.
 #
 # ## Show someone
 #
-# *3 minutes.* The first digit of each class in the validation set: what it reads, and how sure it is.
+# *3 minutes.* The first validation digit of each class: what the model reads, and how sure it is.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Ten digits that it has never seen.", "name": "fig-first-steps-sure"}, "image": {"alt": "Ten handwritten digits, from 0 to 9, each with what the model reads and a percentage, nearly all above 75 %."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Ten digits that it has never seen.", "name": "fig-first-steps-sure"}, "image": {"alt": "Ten handwritten digits, from 0 to 9, each with the digit that the model reads and a percentage, nearly all above 75%."}}
 first = [int((data.validation.labels == k).nonzero()[0]) for k in range(10)]
 sure, said = (data.validation.images[first].flatten(1) @ W.T + b).softmax(dim=1).max(dim=1)
 titles = [f"{k}: {p:.0%}" for k, p in zip(said, sure)]
@@ -412,7 +411,7 @@ print(f"It reads a {p.argmax()}, and is {p.max():.0%} sure.")
 # %% [markdown]
 # ## Where it breaks
 #
-# *3 minutes.* Shuffle the pixels, in the same way for every digit, and train the same model on them.
+# *3 minutes.* Shuffle the pixels of every digit in the same way, and train the same model on them.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Eight digits, and the same with their pixels shuffled.", "name": "fig-first-steps-shuffled"}, "image": {"alt": "Above, eight handwritten digits. Below, the same eight as patterns of scattered grey squares, in which no digit can be seen."}}
 torch.manual_seed(0)
@@ -425,7 +424,7 @@ guess(
     "To us they are unreadable. How many does the model read after training on them?",
     ["fewer than before", "as many", "more"],
     right="as many",
-    because="Exactly as many: a weighted sum doesn't ask in which order it is added up. The weights are the old ones, shuffled.",
+    because="Exactly as many: a weighted sum doesn't care about the order of its terms. The weights are the old ones, shuffled.",
 )
 
 # %%
@@ -444,7 +443,7 @@ def moved(images, top, left):
     return F.pad(images, (1, 1, 1, 1))[:, :, top : top + 8, left : left + 8]
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The 3 of the day, in place and moved by one pixel: what the model reads.", "name": "fig-first-steps-moved"}, "image": {"alt": "Five images of the same 3, in place and moved up, down, left and right by one pixel. Only in place and moved right is it read as a 3."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "One pixel is enough: our 3, in place and moved, and what the model reads.", "name": "fig-first-steps-moved"}, "image": {"alt": "Five images of the same 3, in place and moved up, down, left and right by one pixel. Only in place and moved right is it read as a 3."}}
 ways = torch.cat([moved(data.train.images[10:11], *place) for place in places.values()])
 said = (ways.flatten(1) @ W.T + b).argmax(dim=1)
 image_grid(ways, [f"{place}: {k}" for place, k in zip(places, said)], columns=5)
@@ -454,23 +453,23 @@ plt.show()
 images = [moved(data.validation.images, *place) for place in places.values()]
 still = [reads(W, b, data.validation._replace(images=way)) for way in images]
 observe(
-    "In place, {all:.0%} of the validation digits are read; moved by one pixel, {worst:.0%} to {best:.0%}.",
+    "In place, the model reads {all:.0%} of the validation digits. Moved by one pixel, it reads {worst:.0%} to {best:.0%}, depending on the direction.",
     **{"all": still[0], "worst": min(still), "best": max(still[1:])},
     holds=still[0] > 0.94 and max(still[1:]) < 0.5,
 )
 
 # %% [markdown]
-# Each template is right for one place, and knows nothing of the place beside it.
+# Each template fits one position, and knows nothing about the position next to it.
 #
 # ## Exercises
 #
-# *As long as you like.* Two more, and a claim that is measured, are on the [deeper page](deeper/00_first_steps.ipynb).
+# *As long as you like.* Two more, and a claim put to the test, are on the [deeper page](deeper/00_first_steps.ipynb).
 #
 # ```{exercise} Predict: a shape that fits by accident
 # :label: exercise-silent-shape
 #
-# *Warm-up, 2 minutes.* A model gives one number for each of 32 examples, as a column: `prediction` is (32, 1). The right answers are a row: `target`
-# is (32,). `((prediction - target) ** 2).mean()` runs. How many numbers were averaged? ([Solution](solutions/00_first_steps.ipynb#solution-silent-shape))
+# *Warm-up, 2 minutes.* A model returns one number for each of 32 examples, as a column: `prediction` is (32, 1). The targets are a row: `target` is (32,).
+# `((prediction - target) ** 2).mean()` runs. How many numbers are averaged? ([Solution](solutions/00_first_steps.ipynb#solution-silent-shape))
 # ```
 
 # %%
@@ -482,8 +481,8 @@ check("silent_shape", my_size)
 # ```{exercise} An honest count
 # :label: exercise-honest-count
 #
-# *Core, 5 minutes.* In batches of 64, 1,221 digits leave a last one with 5. Given the batches one by one, compute the share of all examples whose
-# largest score is at their label. ([Solution](solutions/00_first_steps.ipynb#solution-honest-count))
+# *Core, 5 minutes.* In batches of 64, 1,221 digits leave a last batch of 5. Given the batches one by one, compute the share of all examples whose
+# label has the largest score. ([Solution](solutions/00_first_steps.ipynb#solution-honest-count))
 # ```
 
 
@@ -502,16 +501,16 @@ check("honest_count", accuracy_over)
 points = {
     "write a step of gradient descent that trains a network": "gradient_step",
     "turn scores into a loss, safely": "cross_entropy",
-    "say the shape of a result before you run the line": "silent_shape",
-    "judge what was learned": "honest_count",
+    "predict the shape of a result before you run the line": "silent_shape",
+    "judge what a model has learned": "honest_count",
 }
 checklist({point: [id] for point, id in points.items()})
 
 # %% [markdown]
-# The Transformer of Day 6 is trained by the same loop. What changes is the model. **Tomorrow** it gets eyes: one small template, used *everywhere* in the
-# image. That is a convolution.
+# That is how a program finds 650 numbers: downhill, step by step. The Transformer of Day 6 is trained by the same loop. **Tomorrow** the model gets eyes:
+# one small template, used *everywhere* in the image. That is a convolution.
 #
 # ## Further reading
 #
-# - {cite:t}`rumelhart1986learning`, four pages that read well today.
+# - {cite:t}`rumelhart1986learning`, four pages that still read well.
 # - {cite:t}`goodfellow2016deep`, chapters 4 to 6.

@@ -30,7 +30,7 @@ def loop() -> Axes:
 
 
 def one_step(start: float = 0.9, learning_rate: float = 0.3) -> Axes:
-    """Draw a loss over one weight, its slope in one place, and the step that follows from it."""
+    """Draw a loss over one weight, its slope at one point, and the step that follows from it."""
     ax = sheet(6.6)
 
     def at(w, loss):
@@ -57,7 +57,7 @@ def one_step(start: float = 0.9, learning_rate: float = 0.3) -> Axes:
 
 
 def walks() -> Axes:
-    """Draw the same walk over w² with two learning rates, beside each other."""
+    """Draw the same walk over w² with two learning rates, side by side."""
     ax = sheet(6.2)
     for middle, rate, start in zip((4.0, 12.0), (0.2, 1.1), (1.0, 0.5), strict=True):
         places = start * (1 - 2 * rate) ** np.arange(5)
@@ -95,7 +95,7 @@ def stretched() -> Axes:
 
 
 def layer(back: bool = False) -> Axes:
-    """Draw a dense layer that makes three scores of four pixels; if back, its slopes too."""
+    """Draw a dense layer that turns four pixels into three scores; if back, its slopes too."""
     x = torch.tensor([[0.0, 1.0, 0.5, 1.0]])
     W = torch.tensor([[2.0, -1, 2, -1], [-1, 1, 1, 1], [0, 1, -1, 0]])  # (3, 4)
     size = {"size": (1.25, 0.85)}
@@ -122,14 +122,14 @@ def layer(back: bool = False) -> Axes:
 
 
 def _slopes(ax: Axes, x: Tensor, scores: Tensor) -> Axes:
-    """Go on below a layer: what it should have said, its error, and each weight's slope."""
+    """Go on below a layer: its target, its error, and each weight's slope."""
     p = scores.softmax(dim=1)
     right, size = torch.tensor([[0.0, 0.0, 1.0]]), {"size": (1.25, 0.85)}
     said = cells(ax, (6.2, 8.1), p, weights=0.4 * p, **size)
     wanted = cells(ax, (6.2, 9.5), right, **size)
     error = cells(ax, (6.2, 10.9), p - right, role="gradient", weights=0.8, **size)
     arrow(ax, (8.075, 6.85), said.at("top"), text="softmax")
-    for block, name in ((said, "$p$, said"), (wanted, "should say"), (error, "error")):
+    for block, name in ((said, "prediction $p$"), (wanted, "target"), (error, "error")):
         label(ax, block, "left", name)
     slopes = cells(ax, (11.9, 1.5), x.T @ (p - right) + 0.0, role="gradient", weights=0.3, **size)
     note(ax, (slopes.middle[0], 0.45), "slopes")
