@@ -336,7 +336,7 @@ def train(images, labels, epochs=20):
 W, b = train(x, y)
 
 # %% [markdown]
-# On the other days the book's `fit` runs this loop, and an **optimiser** takes the steps. Here it uses your loss:
+# On the other days the book's `fit` runs this loop, and an **optimiser** takes the steps. Here `fit` uses your loss:
 
 # %%
 model = nn.Linear(64, 10)  # the library's dense layer

@@ -14,14 +14,14 @@
 # After today you can
 #
 # - work out a convolution by hand, and write it,
-# - say how large a map is, and how many weights it takes,
-# - say what becomes of an answer when the picture moves,
-# - say how far a unit sees, and choose depth and dilation for it,
-# - give the gradient a road around a layer,
+# - compute how large a feature map is, and how many weights it takes,
+# - predict what happens to the answer when the picture moves,
+# - compute how far a unit sees, and choose depth and dilation for it,
+# - lead the gradient around a layer with a residual connection,
 # - predict when a convolution is the wrong tool.
 #
-# It builds on [Day 0](00_first_steps.ipynb): scores, losses, `fit`, and why data are split in three. You need 50 minutes to read and 25 to write the four
-# functions at its heart. What you wrote is what is trained, and at the end it reads the digit that you draw.
+# It builds on [Day 0](00_first_steps.ipynb): scores, losses, `fit`, and why the data are split in three. You need 50 minutes to read and 25 to write the four
+# functions at its heart. Your network is built from them, and at the end it reads a digit that you draw.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -61,8 +61,8 @@ quiz("01_convolution")
 # ## Where we stand
 #
 # *4 minutes.* Yesterday's model laid one template per class on the digit, and fell apart when the digit moved by a pixel. Perhaps it was too simple? We give
-# it a **hidden layer** of 128 numbers, each a sum over all pixels with weights of its own. Between the layers stands a **ReLU**, which turns negative numbers into 0. Today's split
-# follows the file, form by form as people filled them in, so training and test have no form in common. (`train_reader` is yesterday's `fit`, with two refinements that come later.)
+# it a **hidden layer** of 128 units, each a sum over all pixels with weights of its own. Between the layers comes a **ReLU**, which turns negative numbers into 0. Today we split
+# the file in its own order, one filled-in form after the other, so training and test set have no form in common. (`train_reader` is yesterday's `fit` with some refinements that come later.)
 
 # %% tags=["training"]
 data = digits("file order")
@@ -74,7 +74,7 @@ ladder = {"dense": [reads(dense, data.validation, by) for by in (0, 1, 2)]}
 # %% tags=["evidence"]
 still, one, _ = ladder["dense"]
 observe(
-    "In place it reads {still:.0%} of the validation digits; moved to the right by one pixel, {one:.0%}.",
+    "It reads {still:.0%} of the validation digits in place, but only {one:.0%} of them once they are moved one pixel to the right.",
     **{"still": still, "one": one},
     holds=still > 0.9 and one < 0.7,
 )
@@ -86,21 +86,21 @@ observe(
 # %% tags=["view"]
 pixels = 224 * 224
 guess(
-    "A photograph of 224 × 224 pixels goes into a dense layer that gives 16 pictures of the same size. How many weights is that?",
+    "A dense layer turns a photograph of 224 × 224 pixels into 16 pictures of the same size. How many weights does it have?",
     ["40 million", "40 billion", "40 trillion"],
     right="40 billion",
     because=f"{pixels:,} inputs times 16 · {pixels:,} outputs: {16 * pixels**2:,}.",
 )
 
 # %% [markdown]
-# So we have two wishes. The layer should know what neighbours are. And what it learns in one place should hold in all places.
+# So we have two wishes. The layer should know which pixels are neighbours. And what it learns at one position should hold at every other.
 #
 # ## The idea
 #
-# *3 minutes.* Imagine a proofreader with a card that has a small window in it. She slides the card over the page and asks the same question at each place: "is
-# there an edge here?" She writes each answer down at the same place on a second sheet. When she is done, that sheet is a map of the edges.
+# *3 minutes.* Imagine a proofreader with a card that has a small window in it. She slides the card over the page and asks the same question everywhere: "is
+# there an edge here?" She writes each answer down in the same spot on a second sheet. When she is done, that sheet is a map of the edges.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A card slides over a picture. Each answer goes to the same place on a second sheet.", "name": "fig-sliding-card"}, "image": {"alt": "Three times a picture of five by five pixels with a 3 in blue, and beside it a sheet of four by four cells. In the first picture a window of two by two is framed in the top left corner, and the first cell of the sheet is filled in. In the second it is one step to the right. In the third it is in the bottom right corner, and the whole sheet is filled in, in shades of green."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One card slides over the whole picture, and each answer goes to the same position on a second sheet.", "name": "fig-sliding-card"}, "image": {"alt": "Three times a picture of five by five pixels with a 3 in blue, and next to it a sheet of four by four cells. In the first picture a window of two by two is framed in the top left corner, and the first cell of the sheet is filled in. In the second it is one step to the right. In the third it is in the bottom right corner, and the whole sheet is filled in, in shades of green."}}
 rows = ["01110", "00010", "00110", "00010", "01110"]
 small_three = torch.tensor([[float(dot) for dot in row] for row in rows])
 mechanisms.card(small_three, torch.tensor([[1.0, 1.0], [-1.0, -1.0]]))
@@ -112,42 +112,42 @@ plt.show()
 #
 # ## Step by step
 #
-# ### One place
+# ### The sum at one position
 #
 # *4 minutes.* Take a pencil. A picture of 3 × 4 pixels, a kernel of 2 × 2:
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The numbers in one step: four products, one sum, one number of the map.", "name": "fig-one-place"}, "image": {"alt": "A picture of three rows and four columns, 1 2 0 1, 0 1 3 2, 2 0 1 1; its top left window of two by two is framed. Beside it the kernel 1 −1, 2 0, and the map of two rows and three columns, in which only the first number is filled in: −1. Below stands 1·1 + 2·−1 + 0·2 + 1·0 = −1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One step: four products, one sum, one number of the map.", "name": "fig-one-place"}, "image": {"alt": "A picture of three rows and four columns, 1 2 0 1, 0 1 3 2, 2 0 1 1; its top left window of two by two is framed. Beside it the kernel 1 −1, 2 0, and the map of two rows and three columns, in which only the first number is filled in: −1. Below is written 1·1 + 2·−1 + 0·2 + 1·0 = −1."}}
 x = torch.tensor([[1.0, 2.0, 0.0, 1.0], [0.0, 1.0, 3.0, 2.0], [2.0, 0.0, 1.0, 1.0]])
 w = torch.tensor([[1.0, -1.0], [2.0, 0.0]])
 mechanisms.one_place(x, w)
 plt.show()
 
 # %% [markdown]
-# What stands to the right of −1? (It is 4.) Strictly, this is a *cross-correlation*; mathematics would flip the kernel first. A network learns its kernels, flipped or not, so the
-# field says convolution, and so do we.
+# What comes to the right of −1? (It is 4.) Strictly, this is a *cross-correlation*; a mathematician's convolution flips the kernel first. A network learns its kernels,
+# flipped or not, so the field says convolution, and so do we.
 #
-# ### Several channels, several questions
+# ### Several channels, several kernels
 #
 # *7 minutes, most of them yours.* A colour photograph has three **channels**: red, green, blue. A kernel is as deep as the picture, and the products of all
-# channels go into *one* sum. A layer that asks several questions has several kernels, and gives a map for each.
+# channels go into *one* sum. A layer that asks several questions has several kernels, and returns one map for each.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three channels, two kernels, two maps. A kernel has a slice for each channel; all its products, and its bias, make one number.", "name": "fig-channels"}, "image": {"alt": "On the left three small pictures in a column, red, green and blue, each with a framed window of two by two. Arrows lead to two columns of slices: kernel 1 in light blue, kernel 2 in yellow, three slices each. From the slices of kernel 1 arrows meet in a sum, plus b, from which map 1 comes; from those of kernel 2 in another sum, from which map 2 comes."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three channels, two kernels, two maps. A kernel has a slice for each channel; the sum of all its products, plus its bias, is one number.", "name": "fig-channels"}, "image": {"alt": "On the left three small pictures in a column, red, green and blue, each with a framed window of two by two. Arrows lead to two columns of slices: kernel 1 in light blue, kernel 2 in yellow, three slices each. From the slices of kernel 1 arrows meet in a sum, plus b, from which map 1 comes; from those of kernel 2 in another sum, from which map 2 comes."}}
 mechanisms.channels()
 plt.show()
 
 # %% [markdown]
-# With $C$ channels, a kernel $w_o$ and a bias $b_o$ for each output channel $o$, and the window's corner in row $i$ and column $j$, counted from 0:
+# With $C$ channels, a kernel $w_o$ and a bias $b_o$ for each output channel $o$, and the window's top left corner in row $i$ and column $j$, counted from 0:
 #
 # $$
 # y_{o,i,j} = b_o + \sum_{c=0}^{C-1} \sum_{u=0}^{K-1} \sum_{v=0}^{K-1} w_{o,c,u,v}\, x_{c,i+u,j+v} .
 # $$ (eq-conv)
 #
-# **Your turn.** Write the answers in one place, for a batch of windows that have been cut out already.
+# **Your turn.** Compute the answers at one position, for a batch of windows that have already been cut out.
 #
 # ```{exercise} One place
 # :label: exercise-one-place
 #
-# *5 minutes.* Write {eq}`eq-conv` for one place. Every kernel answers every window of the batch. ([Solution](solutions/01_convolution.ipynb#solution-one-place))
+# *5 minutes.* Write {eq}`eq-conv` for one position. Every kernel answers every window in the batch. ([Solution](solutions/01_convolution.ipynb#solution-one-place))
 # ```
 
 
@@ -163,7 +163,7 @@ at_one_place = check("one_place", at_one_place)
 check.show_reference("one_place")
 
 # %% [markdown]
-# `einsum` reads like the equation: a letter for each axis, and what is missing behind the arrow is summed over. Now at each of the six places of {numref}`fig-one-place`:
+# `einsum` reads like the equation: one letter for each axis, and a letter that is missing after the arrow is summed over. Now all six positions of {numref}`fig-one-place`:
 
 # %%
 for i in range(2):
@@ -171,12 +171,12 @@ for i in range(2):
     print(at_one_place(windows[:, None], w[None, None], torch.zeros(1)).flatten().tolist())
 
 # %% [markdown]
-# ### Everywhere
+# ### Everywhere: stride, padding, dilation
 #
-# *12 minutes, most of them yours.* Three numbers say where a kernel can stand. The **stride** $s$ is how far it jumps. **Padding** $p$ lays a frame of zeros around the picture,
-# so that it can stand on the border. **Dilation** $d$ spreads its weights apart.
+# *12 minutes, most of them yours.* Three numbers decide where a kernel can go. The **stride** $s$ is how far it jumps. **Padding** lays a frame of zeros, $p$ wide, around the
+# picture, so that the kernel can reach over the border. **Dilation** $d$ spreads its weights apart; we won't need it until the end.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Where a 3 × 3 kernel stands first on a picture of 5 × 5 (framed), and how large the map gets. Dots are the zeros of the padding.", "name": "fig-settings"}, "image": {"alt": "Four drawings. Plain: a three by three kernel in the corner of a five by five picture; the map has three by three places. Padding 1: a frame of dots surrounds the picture and the kernel begins in the frame; the map has five by five. Stride 2, padding 1: three by three. Dilation 2: nine weights with gaps cover the whole picture; one place."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Padding keeps the size of the map, a stride shrinks it: the first position of a 3 × 3 kernel on a 5 × 5 picture (framed), and the map's size. Dots are the zeros.", "name": "fig-settings"}, "image": {"alt": "Four drawings. Plain: a three by three kernel in the corner of a five by five picture; the map has three by three positions. Padding 1: a frame of dots surrounds the picture and the kernel starts in the frame; the map has five by five. Stride 2, padding 1: three by three. Dilation 2: nine weights with gaps cover the whole picture; one position."}}
 mechanisms.settings()
 plt.show()
 
@@ -187,13 +187,13 @@ plt.show()
 # H_\text{out} = \left\lfloor \frac{H + 2p - d(K-1) - 1}{s} \right\rfloor + 1
 # $$ (eq-size)
 #
-# places {cite}`dumoulin2016guide`. The kernel covers $d(K-1)+1$ pixels; what is left, cut into jumps, plus the place where it began.
+# positions {cite}`dumoulin2016guide`. The kernel covers $d(K-1)+1$ pixels; divide the rest into jumps, and add 1 for the position where it starts.
 #
 # ```{exercise} Everywhere
 # :label: exercise-everywhere
 #
-# *9 minutes.* Write the whole convolution, with stride and padding. Two loops over the places with your `at_one_place` are fine. Or let `x.unfold(2, K, stride)` cut out all
-# windows: it replaces axis 2 by that of the places, and adds one of length K at the end. `F.pad(x, (p, p, p, p))` lays the frame. ([Solution](solutions/01_convolution.ipynb#solution-everywhere))
+# *9 minutes.* Write the whole convolution, with stride and padding. Two loops over the positions with your `at_one_place` are fine, only slow. Or let `x.unfold(2, K, stride)`
+# cut windows along axis 2: that axis then counts the positions, and a new one of length K is added at the end. `F.pad(x, (p, p, p, p))` lays the frame. ([Solution](solutions/01_convolution.ipynb#solution-everywhere))
 # ```
 
 
@@ -219,7 +219,7 @@ kernels = {"vertical edges": sobel.tolist(), "horizontal edges": sobel.T.tolist(
 kernels |= {"blur": [[1 / 9] * 3] * 3, "only itself": [[0, 0, 0], [0, 1, 0], [0, 0, 0]]}
 sliding(crop, kernels, place=(60, 80))
 
-# %% mystnb={"figure": {"caption": "A photograph (by Daniel Büchele, CC BY 2.0) and two maps that your `conv2d` makes of it: vertical edges, and horizontal ones.", "name": "fig-sobel"}, "image": {"alt": "Three grey pictures of a Chinese temple: the photograph; its vertical edges, in which the posts are bright; and its horizontal edges, in which the rims of the roofs are bright."}}
+# %% mystnb={"figure": {"caption": "Your `conv2d` finds the vertical and the horizontal edges of a photograph (by Daniel Büchele, CC BY 2.0).", "name": "fig-sobel"}, "image": {"alt": "Three grey pictures of a Chinese temple: the photograph; its vertical edges, in which the posts are bright; and its horizontal edges, in which the rims of the roofs are bright."}}
 both = torch.stack([sobel, sobel.T])[:, None]  # (2, 1, 3, 3)
 edges = conv2d(photo[None, None], both, torch.zeros(2), padding=1)[0].abs()
 image_grid(
@@ -228,10 +228,10 @@ image_grid(
 plt.show()
 
 # %% [markdown]
-# ### A first reader
+# ### A first reader: He initialisation
 #
-# *5 minutes.* In a network nobody designs the kernels. They start at random: of a sum of $n = 9C$ products, with weights of variance $2/n$, the ReLU leaves a signal as large
-# as the one that came in {cite}`he2015delving`. Then they are trained, like all weights.
+# *5 minutes.* In a network nobody designs the kernels. They start at random, with variance $2/n$, where $n = 9C$ products go into each sum. Then the signal after the ReLU is about
+# as large as the one that came in {cite}`he2015delving`. From there, the kernels are trained like all weights.
 
 
 # %%
@@ -244,7 +244,7 @@ def kernels_of(out_channels, in_channels):
 
 # %%
 class FirstReader(nn.Module):
-    """Two convolutions, then a dense layer on `n` numbers of each map: (B, 1, 8, 8) to (B, 10)."""
+    """Two convolutions, then a dense layer on `n` numbers from each map: (B, 1, 8, 8) to (B, 10)."""
 
     def __init__(self, shrink, n, C=16):
         super().__init__()
@@ -260,12 +260,12 @@ class FirstReader(nn.Module):
 
 
 # %% [markdown]
-# `shrink` comes into play in a moment. Here it leaves the maps as they are, 64 numbers each.
+# `shrink` will matter in a moment. Here it leaves the maps as they are, with 64 numbers each.
 
 
 # %% tags=["training"]
 def trained(shrink, n):
-    """A first reader after ten epochs: what it reads, moved by 0, 1 and 2 pixels."""
+    """A first reader after ten epochs: the shares that it reads, moved by 0, 1 and 2 pixels."""
     torch.manual_seed(0)
     model = FirstReader(shrink, n)
     train_reader(model, data.train, jittered=False, epochs=10)
@@ -277,13 +277,13 @@ ladder["convolutions"] = trained(lambda maps: maps, 64)
 # %% tags=["evidence"]
 first = dict(zip(("still", "one", "two"), ladder["convolutions"]))
 observe(
-    "Your convolutions read {still:.0%} in place. Moved by one pixel it is {one:.0%}, by two {two:.0%}.",
+    "Your convolutions read {still:.0%} of the digits in place. After a move by one pixel they read {one:.0%}, after two pixels {two:.0%}.",
     **first,
     holds=first["still"] > 0.9 and first["one"] < 0.8,
 )
 
 # %% [markdown]
-# ### What moves along
+# ### What moves along: equivariance
 #
 # *4 minutes.* Was weight sharing for nothing? Let $S$ move a picture by some pixels. The same question is asked everywhere, so, away from the borders,
 #
@@ -291,19 +291,19 @@ observe(
 # \operatorname{conv}(S x) = S \operatorname{conv}(x) .
 # $$ (eq-equivariance)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A row of pixels with the kernel 1, −1. At stride 1 the map moves with the picture. At stride 2, a move by one makes other numbers.", "name": "fig-moves"}, "image": {"alt": "Four rows of eight pixels, each with an arrow to its map. At stride 1: 0 0 1 1 0 0 0 0 gives 0 −1 0 1 0 0 0; moved by one pixel, the same numbers stand one place further right. At stride 2 the still picture gives only zeros; the moved one gives 0 −1 1 0."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "At stride 1 the map moves with the picture. At stride 2, a move by one pixel gives different numbers. The kernel is 1, −1.", "name": "fig-moves"}, "image": {"alt": "Four rows of eight pixels, each with an arrow to its map. At stride 1: 0 0 1 1 0 0 0 0 gives 0 −1 0 1 0 0 0; moved by one pixel, the same numbers appear one position further right. At stride 2 the still picture gives only zeros; the moved one gives 0 −1 1 0."}}
 mechanisms.moved_along(torch.tensor([0.0, 0, 1, 1, 0, 0, 0, 0]), torch.tensor([1.0, -1.0]))
 plt.show()
 
 # %% [markdown]
-# What goes in shifted comes out shifted. That is **equivariance**. The *maps* did move along, but the dense layer behind them has, as before, a weight of its own for
-# each place. What we want of the *answer* is that it stays: **invariance**.
+# What goes in shifted comes out shifted. That is **equivariance**. The *maps* did move along. But the dense layer after them has, as before, a separate weight for
+# each position. The *answer* should do something else and stay the same: **invariance**.
 #
 # ### Pooling
 #
-# *9 minutes, most of them yours.* Whether an edge is one pixel further left matters little. **Max pooling** keeps the strongest answer of each window.
+# *9 minutes, most of them yours.* Whether an edge is one pixel further left matters little. **Max pooling** keeps only the strongest answer in each window.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Max pooling with windows of 2 × 2; and the mean of the whole map, which forgets all places.", "name": "fig-pooling"}, "image": {"alt": "In the middle a map of four by four numbers, cut into four windows; in each the largest number is coloured. An arrow to the right, max, leads to these four: 2, 3, 1, 5. An arrow to the left, mean, leads to a single number."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Max pooling keeps the largest number of each 2 × 2 window. The mean of the whole map forgets every position.", "name": "fig-pooling"}, "image": {"alt": "In the middle a map of four by four numbers, cut into four windows; in each the largest number is coloured. An arrow to the right, max, leads to these four: 2, 3, 1, 5. An arrow to the left, mean, leads to a single number."}}
 mechanisms.pooled(torch.tensor([[0.0, 2, 1, 0], [1, 0, 0, 3], [0, 0, 5, 1], [1, 0, 2, 2]]))
 plt.show()
 
@@ -311,8 +311,8 @@ plt.show()
 # ```{exercise} The strongest answer
 # :label: exercise-max-pooling
 #
-# *6 minutes.* Write max pooling with windows of K × K that lie side by side. What is left at the right and at the bottom is dropped. Careful: a map may be negative
-# everywhere. ([Solution](solutions/01_convolution.ipynb#solution-max-pooling))
+# *6 minutes.* Write max pooling with K × K windows that lie side by side. Leftover rows at the bottom and columns at the right are dropped. Careful: a map may be
+# negative everywhere. ([Solution](solutions/01_convolution.ipynb#solution-max-pooling))
 # ```
 
 
@@ -328,7 +328,7 @@ max_pool2d = check("max_pooling", max_pool2d)
 check.show_reference("max_pooling")
 
 # %% [markdown]
-# Now the same reader with your pooling before its dense layer: with windows of 2 × 2, which most networks have, and with one window as large as the map.
+# Now the same reader with your pooling before its dense layer: with windows of 2 × 2, as in most networks, and with one window as large as the map.
 
 # %% tags=["training"]
 ladder["windows of 2 × 2"] = trained(lambda maps: max_pool2d(maps, 2), 16)
@@ -337,13 +337,13 @@ ladder["the whole map"] = trained(lambda maps: max_pool2d(maps, 8), 1)
 # %% tags=["view"]
 two, whole = (ladder[name][1] for name in ("windows of 2 × 2", "the whole map"))
 guess(
-    "Moved by one pixel, which reader reads more?",
-    ["that with windows of 2 × 2", "that with the whole map", "both about as much"],
-    right="that with the whole map",
+    "After a move by one pixel, which reader reads more digits?",
+    ["the one with windows of 2 × 2", "the one with the whole map", "both about as many"],
+    right="the one with the whole map",
     because=f"Windows of 2 × 2: {two:.0%}. The whole map: {whole:.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of validation digits read in place and moved to the right. (Two pixels cut off a part of most digits. The dense network had 20 epochs, the others 10.)", "name": "fig-moved"}, "image": {"alt": "Four curves over a move of 0, 1 and 2 pixels. All begin above 90 percent. The dense network and convolutions alone fall to about half after one pixel, with windows of two by two a little less; with the whole map the curve stays nearly level."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Pooling over the whole map survives a move: share of validation digits read in place and moved to the right. (Two pixels cut off part of most digits. The dense network had 20 epochs, the others 10.)", "name": "fig-moved"}, "image": {"alt": "Four curves over a move of 0, 1 and 2 pixels. All start above 90 percent. The dense network and convolutions alone fall to about half after one pixel, the one with windows of two by two a little less; with the whole map the curve stays nearly level."}}
 curves(
     {name: ((0, 1, 2), found) for name, found in ladder.items()}, "moved by (pixels)", "share read"
 )
@@ -352,28 +352,29 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "Moved by one pixel, one window over the whole map reads {whole:.0%}, windows of 2 × 2 read {two:.0%}, and without pooling it is {none:.0%}.",
+    "After a move by one pixel, the reader with one window over the whole map reads {whole:.0%}. Windows of 2 × 2 bring that down to {two:.0%}, and without pooling it is {none:.0%}.",
     **{"whole": whole, "two": two, "none": first["one"]},
     holds=whole > max(two, first["one"]) + 0.1,
 )
 
 # %% [markdown]
-# A reader that asks only *whether* there is a corner, and not where, doesn't mind a move. Small windows forgive little: a number that leaves its window is a new number for the dense layer.
+# A reader that asks only *whether* there is a corner, and not where, doesn't mind a move. Small windows forgive little: a maximum that slips into the next window meets a different weight.
 #
-# ### How far a unit sees
+# ### How far a unit sees: the receptive field
 #
-# *4 minutes.* After two layers of 3 × 3, a number depends on 5 × 5 pixels. What a unit sees is its **receptive field**.
+# *4 minutes.* After two layers of 3 × 3, a number depends on 5 × 5 pixels: its **receptive field**.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three layers of width 3: each adds two steps to what the unit on top sees.", "name": "fig-reach"}, "image": {"alt": "Four rows of boxes, joined by lines. On top one box; below it three, then five, then a row of pixels, of which seven are coloured, one on each side is not. Below: sees 7."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each of three layers of width 3 adds two steps, so the unit on top sees seven.", "name": "fig-reach"}, "image": {"alt": "Four rows of boxes, joined by lines. On top one box; below it three, then five, then a row of pixels, of which seven are coloured, one on each side is not. Below: sees 7."}}
 mechanisms.reach()
 plt.show()
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The second of three layers has stride 2. From there on, one step is two pixels wide.", "name": "fig-reach-stride"}, "image": {"alt": "The same drawing; the unit on top sees three units of the second layer, which stand twice as far apart; of the pixels nine are coloured. Below: sees 9."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "With stride 2 in the second layer, the unit on top sees nine: after that layer, one step is two pixels wide.", "name": "fig-reach-stride"}, "image": {"alt": "The same drawing; the unit on top sees three units of the second layer, which are twice as far apart; nine of the pixels are coloured. Below: sees 9."}}
 mechanisms.reach(strides=(1, 2, 1))
 plt.show()
 
 # %% [markdown]
-# Layer $l$ adds $d_l(K_l - 1)$ steps, and a step is as wide as the product of all strides before it. With $r_0 = j_0 = 1$ {cite}`araujo2019computing`,
+# Layer $l$ adds $d_l(K_l - 1)$ steps, each as wide as the product of all strides before it. So the receptive field $r_l$ and the width $j_l$ of a step follow {cite}`araujo2019computing` from
+# $r_0 = j_0 = 1$:
 #
 # $$
 # \begin{aligned}
@@ -382,12 +383,14 @@ plt.show()
 # \end{aligned}
 # $$ (eq-receptive-field)
 #
-# ### A road around
+# In {numref}`fig-reach-stride`, that is $1 + 2 + 2 + 2 \cdot 2 = 9$.
 #
-# *8 minutes, half of them yours.* To see far, one stacks layers. But the gradient passes through all of them on its way back, and each multiplies it by something.
+# ### A road around: residual connections
+#
+# *8 minutes, half of them yours.* To see farther, you stack more layers. But the gradient passes through all of them on its way back, and each multiplies it by something.
 # If that is a little less than 1 each time, little arrives. **Residual connections** {cite}`he2016deep` give it a road on which nothing is multiplied.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A residual block: what was there is added to what two convolutions find. The gradient comes back along the road, too.", "name": "fig-road-around"}, "image": {"alt": "Boxes from left to right: x, convolution, ReLU, convolution, a plus, ReLU. A line leads from x above the boxes straight to the plus: the road around. Above it a thick brown arrow, the gradient, points back to x."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A residual block adds its input to the output of two convolutions. On its way back, the gradient can take the road around them.", "name": "fig-road-around"}, "image": {"alt": "Boxes from left to right: x, convolution, ReLU, convolution, a plus, ReLU. A line leads from x above the boxes straight to the plus: the road around. Above it a thick brown arrow, the gradient, points back to x."}}
 mechanisms.roads()
 plt.show()
 
@@ -396,7 +399,7 @@ plt.show()
 # y = \operatorname{ReLU}\left(x + f(x)\right)
 # $$ (eq-residual-block)
 #
-# Where the ReLU is open, the derivative is $1 + f'(x)$. Even if $f'$ is nearly 0, a 1 is left.
+# Where the input of the last ReLU is positive, the derivative is $1 + f'(x)$. Even if $f'$ is nearly 0, the 1 is left.
 #
 # ```{exercise} A road around
 # :label: exercise-residual-block
@@ -424,24 +427,24 @@ arrives = gradients(data.train, depths)
 # %% tags=["view"]
 left = {name: norms[-1] / norms[0] for name, norms in arrives.items()}
 guess(
-    "Weights half as large as He's, 33 layers instead of 5. What is left of the gradient at the first layer?",
+    "The weights are half as large as He's. How much of the first layer's gradient is left with 33 layers instead of 5?",
     ["a tenth", "a thousandth", "less than a millionth"],
     right="less than a millionth",
-    because=f"{left['small weights']:.0e} of it. With roads around every two layers, {left['small, with roads']:.1f}.",
+    because=f"{left['small weights']:.0e} of it is left, and {left['small, with roads']:.1f} with a road around every two layers.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The gradient at the first layer of an untrained stack, by depth. *Small* is half of He's size. Geometric means of four draws.", "name": "fig-gradient-depth"}, "image": {"alt": "Three curves over depth, from 5 to 33 layers, on a logarithmic scale. With small weights the gradient falls by many powers of ten; with He's weights it falls a little; with small weights and roads around it stays nearly level."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Without roads around, small weights starve the first layer of a deep stack. Untrained; *small* is half of He's size; geometric means of four draws.", "name": "fig-gradient-depth"}, "image": {"alt": "Three curves over depth, from 5 to 33 layers, on a logarithmic scale. With small weights the gradient falls by many powers of ten; with He's weights it falls a little; with small weights and roads around it stays nearly level."}}
 lines = {name: (depths, norms) for name, norms in arrives.items()}
 curves(lines, "depth (layers)", "size of the gradient", logy=True)
 plt.show()
 
 # %% [markdown]
-# Such roads come back on several days. [Batch normalisation](deeper/01_convolution.ipynb#conv-norm) is another cure.
+# Residual connections will return on several days. [Batch normalisation](deeper/01_convolution.ipynb#conv-norm) is another cure.
 
 # %% [markdown]
 # ## Is it right?
 #
-# *1 minute.* Your functions and the library's, in double precision, with sizes that all differ:
+# *1 minute.* We compare your functions with the library's, in double precision and with sizes that all differ:
 
 # %% tags=["evidence"]
 torch.manual_seed(1)
@@ -456,12 +459,12 @@ torch.testing.assert_close(residual_block(maps, *block.f.parameters()), block(ma
 print("the same numbers as the library's and the book's layers")
 
 # %% [markdown]
-# Gradients, dilation and the book's layers are on the [deeper page](deeper/01_convolution.ipynb#conv-right).
+# Gradients, dilation and the book's layers are checked on the [deeper page](deeper/01_convolution.ipynb#conv-right).
 
 # %% [markdown]
 # ## Train it
 #
-# *6 minutes.* Now everything together. The first three convolutions see 7 × 7 pixels, nearly the whole digit.
+# *6 minutes.* Now we put everything together. The first three convolutions see 7 × 7 pixels, nearly the whole digit.
 
 
 # %%
@@ -488,16 +491,16 @@ class Reader(nn.Module):
 
 
 # %% [markdown]
-# Another cure for moved digits: show them. A digit that is moved, turned or slanted a little is still the same digit. This is **augmentation**, here by **jitter**: every epoch draws new small changes.
+# There is another cure for moved digits: show them. A digit that is moved, turned or slanted a little is still the same digit. This is **augmentation**, here by **jitter**: every epoch draws new small changes.
 
-# %% mystnb={"figure": {"caption": "Our 3, and seven variants that augmentation drew.", "name": "fig-jitter"}, "image": {"alt": "Eight pictures of the same handwritten 3, each moved, turned or slanted a little differently."}}
+# %% mystnb={"figure": {"caption": "Still the same digit: our 3, and seven variants drawn by augmentation.", "name": "fig-jitter"}, "image": {"alt": "Eight pictures of the same handwritten 3, each moved, turned or slanted a little differently."}}
 three = data.train.images[999:1000]  # yesterday's
 torch.manual_seed(0)
 image_grid(torch.cat([three, jitter(three.expand(7, -1, -1, -1))]), columns=8)
 plt.show()
 
 # %% [markdown]
-# Now the two refinements in `train_reader`. **Adam** gives each weight a step size of its own {cite}`kingma2015adam`. And the learning rate rises, then falls
+# And the two refinements in `train_reader`? **Adam** gives each weight a step size of its own {cite}`kingma2015adam`. And the learning rate rises, then falls
 # {cite}`smith2018superconvergence`: large steps to find the valley, small ones to reach its floor.
 
 # %% tags=["training"]
@@ -510,15 +513,15 @@ learning_curves(history)
 plt.show()
 
 # %% [markdown]
-# At first training looks worse than validation: its digits are jittered, and it is measured while the network still learns. Everything is chosen, so now, once, the test digits. Beside your reader stand the runs of a
-# stored experiment: a dense network with about as many weights and the same jitter, and your reader's architecture. Each had 40 epochs, four learning rates, of which validation chose, and three seeds.
+# At first training looks worse than validation: its digits are jittered, and it is measured while the network is still learning. Now that everything is chosen, we use the test digits, once. For comparison, a stored experiment trained your reader's architecture and a dense network with about as many weights, both with jitter: 40 epochs, three seeds, the best of four learning rates by
+# validation. (The validation digits are mostly from other forms, so compare test only with test.)
 
 # %% tags=["evidence"]
 moved = experiments.load("moved_digits")
 kinds = {"dense": "dense", "convolutional": "max pooling"}
 stored = [{n: at_best_rate(moved, kind, True, by) for n, kind in kinds.items()} for by in (0, 1)]
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of test digits read, with jitter in training. Stored experiment: means of three seeds, lines from the lowest to the highest.", "name": "fig-digits-read"}, "image": {"alt": "Two bar charts, in place and moved by one pixel, each with two bars: the dense network reads about 93 percent in place and 90 moved, the convolutional one about 98 and 97."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Convolutions read more of the test digits than a dense network does, both with jitter in training. Stored experiment: means of three seeds, lines from the lowest to the highest.", "name": "fig-digits-read"}, "image": {"alt": "Two bar charts, in place and moved by one pixel, each with two bars: the dense network reads about 93 percent in place and 90 moved, the convolutional one about 98 and 97."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.0))
 for ax, by, where in zip(axes, (0, 1), ("in place", "moved by one pixel")):
     bars({n: [100 * share for share in runs] for n, runs in stored[by].items()}, "read (%)", ax=ax)
@@ -529,7 +532,7 @@ plt.show()
 # %% tags=["evidence"]
 right = reads(reader, data.test)
 observe(
-    "Your reader reads {right:.1%} of the test digits. At their best rates, the stored convolutional ones read {convo:.1%} on average, the dense ones {dense:.1%}.",
+    "Your reader reads {right:.1%} of the test digits. In the stored experiment, the convolutional networks read {convo:.1%} on average and the dense ones {dense:.1%}.",
     right=right,
     **{name[:5]: fmean(runs) for name, runs in stored[0].items()},
     holds=right > 0.9 and min(stored[0]["convolutional"]) > max(stored[0]["dense"]) + 0.02,
@@ -541,23 +544,23 @@ observe(
 # %% [markdown]
 # ## Look inside
 #
-# *4 minutes.* What did it learn? The 24 kernels of its first layer, and what they make of our 3:
+# *4 minutes.* What did it learn? Here are the 24 kernels of its first layer, and some maps of our 3:
 
-# %% mystnb={"figure": {"caption": "The kernels of the first layer. Purple and orange are the two signs.", "name": "fig-kernels"}, "image": {"alt": "Twenty-four small grids of three by three squares in two colours, without a pattern that most of them share."}}
+# %% mystnb={"figure": {"caption": "The 24 kernels of the first layer. Purple weights have one sign, orange weights the other.", "name": "fig-kernels"}, "image": {"alt": "Twenty-four small grids of three by three squares in two colours, without a pattern that most of them share."}}
 image_grid(reader.w1.detach(), columns=8, signed=True)
 plt.show()
 
-# %% mystnb={"figure": {"caption": "Our 3 (left) and seven maps of it: after the first convolution (above), after the block, after the last convolution (below).", "name": "fig-maps"}, "image": {"alt": "Three rows of small grey pictures. In the first row the strokes of the 3 are still visible, in the last row, of four by four places, only a few squares are bright."}}
+# %% mystnb={"figure": {"caption": "Our 3 (left) and seven maps of it, in which its strokes fade: after the first convolution (top), the block, and the last convolution (bottom).", "name": "fig-maps"}, "image": {"alt": "Three rows of small grey pictures. In the first row the strokes of the 3 are still visible, in the last row, of four by four positions, only a few squares are bright."}}
 with torch.no_grad():
     shown = [[three[0, 0], *(maps[0, :7] / maps[0, :7].max())] for maps in reader.stages(three)]
 image_grid([picture for row in shown for picture in row], columns=8)
 plt.show()
 
 # %% [markdown]
-# It is often said that first layers find edges. With some good will one can see them here; [a measurement](deeper/01_convolution.ipynb#conv-edges) doesn't. AlexNet's, learned from a million
-# photographs, do show edges {cite}`krizhevsky2012imagenet`. And which digits are still hard?
+# You will often read that first layers find edges. With some goodwill you can see them here; [a measurement](deeper/01_convolution.ipynb#conv-edges) can't. AlexNet's first layer, which learned from a million
+# photographs, does show edges {cite}`krizhevsky2012imagenet`. And which digits are still hard?
 
-# %% mystnb={"figure": {"caption": "The eight validation digits whose label gets the least probability: what it reads, and what the label says.", "name": "fig-errors"}, "image": {"alt": "Eight badly written digits, each with the network's reading and the label above it."}}
+# %% mystnb={"figure": {"caption": "The eight hardest validation digits, whose labels get the lowest probability: what the network reads, and the label.", "name": "fig-errors"}, "image": {"alt": "Eight badly written digits, each with the network's answer and the label above it."}}
 images, labels = data.validation
 with torch.no_grad():
     odds = reader(images).softmax(1)
@@ -587,34 +590,34 @@ with torch.no_grad():
 read = sum(one.digit == k for one, k in zip(drawn, said.tolist()))
 
 # %% tags=["evidence"]
-observe("It reads {read} of the thirty.", read=read, holds=read > 20)
+observe("Your network reads {read} of the thirty.", read=read, holds=read > 20)
 
 # %% [markdown]
 # ## Where it breaks
 #
-# *4 minutes.* A kernel sees its neighbours. What if the answer depends on things that are far apart? Two marks stand on a line. Which comes first?
+# *4 minutes.* A kernel sees only a neighbourhood. What if the answer depends on things that are far apart? There are two marks on a line. Which comes first?
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four lines. The answer is the mark further left.", "name": "fig-two-marks"}, "image": {"alt": "Four rows of 20 cells. In each stand a circle, in blue, and a square, in orange, six cells apart; sometimes the circle comes first, sometimes the square."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four lines: the answer is the mark further left.", "name": "fig-two-marks"}, "image": {"alt": "Four rows of 20 cells. Each has a circle, in blue, and a square, in orange, six cells apart; sometimes the circle comes first, sometimes the square."}}
 mechanisms.marks(two_marks(4, length=20, distance=6, seed=2)[0])
 plt.show()
 
 # %% [markdown]
 # Networks of one, two and three layers of width 3 were trained on marks at each distance, three seeds each. At the end they take the strongest answer over the whole line.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of right answers by the distance of the marks (stored experiment): mean and range over three seeds.", "name": "fig-order"}, "image": {"alt": "Three curves like cliffs: with one layer the share drops from one to one half after distance two, with two layers after four, with three layers after six, where one of three seeds fails."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Each layer moves the cliff two steps further: share correct by the distance of the marks. Stored experiment, mean and range over three seeds.", "name": "fig-order"}, "image": {"alt": "Three curves like cliffs: with one layer the share drops from one to one half after distance two, with two layers after four, with three layers after six, where one of three seeds fails."}}
 order = experiments.load("order")
 apart = order.parameters["distance"]
 found = {n: [order.column("test", layers=n, seed=s) for s in (0, 1, 2)] for n in (1, 2, 3)}
 lines = {f"layers: {n}": (apart, runs) for n, runs in found.items()}
-curves(lines, "distance of the marks (steps)", "share right")
+curves(lines, "distance of the marks (steps)", "share correct")
 plt.show()
 
 # %% [markdown]
-# It is a cliff. With $n$ layers a unit sees $2n + 1$ steps, so two marks that are $2n$ apart just fit, even if not every training finds the way (the band). Further apart they never meet in one unit, and no training moves that. So a
-# convolutional network can't see far? With **dilations** that double from layer to layer, as in WaveNet {cite}`oord2016wavenet`, the reach doubles too. (WaveNet's layers are also **causal**: an output
-# sees only what came before.)
+# It is a cliff. With $n$ layers a unit sees $2n + 1$ steps, so two marks that are $2n$ apart just fit, even if not every training run gets there (the band). Further apart, they never meet in one unit, and no training changes that. So can't
+# a convolutional network see far? It can: with **dilations** that double from layer to layer, as in WaveNet {cite}`oord2016wavenet`, the reach doubles, too. (WaveNet's layers are also **causal**: an output
+# sees nothing that comes later.)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three layers of width 3 with dilations 1, 2 and 4.", "name": "fig-dilations"}, "image": {"alt": "The drawing of the receptive field with gaps that double from layer to layer: one box, three, seven, and fifteen coloured pixels. Below: sees 15."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "With dilations 1, 2 and 4, three layers of width 3 see 15 steps.", "name": "fig-dilations"}, "image": {"alt": "The drawing of the receptive field with gaps that double from layer to layer: one box, three, seven, and fifteen coloured pixels. Below: sees 15."}}
 mechanisms.reach(dilations=(1, 2, 4))
 plt.show()
 
@@ -622,7 +625,7 @@ plt.show()
 recall = experiments.load("recall")
 far = {doubling: recall.spread("test", doubling=doubling, length=256) for doubling in (True, False)}
 observe(
-    "Asked for the first of 256 symbols, eight layers of width 2 name it in {doubling:.0%} of all lines with doubling dilations, in {plain:.0%} without: one in four is a guess.",
+    "Asked for the first of 256 symbols, eight layers of width 2 name it in {doubling:.0%} of all lines if their dilations double. Without dilations they name it in {plain:.0%}, and a guess among four symbols would do as well.",
     doubling=far[True][0],
     plain=far[False][0],
     holds=far[True][1] > 0.95 and far[False][2] < 0.31,
@@ -635,14 +638,14 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* Four sentences that one often reads, and our answers. The [deeper page](deeper/01_convolution.ipynb) has seven more.
+# *2 minutes.* Four claims that you will often read, and our answers. The [deeper page](deeper/01_convolution.ipynb) has seven more.
 #
 # (claim-cnn-1)=
 
 # %% tags=["evidence"]
 claim(
     "cnn-1",
-    "Yes: 16 maps of a 28 × 28 picture take {shared} shared weights, or {dense:,} of a dense layer.",
+    "Yes: 16 maps of a 28 × 28 picture take {shared} shared weights. A dense layer would need {dense:,}.",
     shared=16 * (3 * 3 + 1),
     dense=16 * 28**2 * (28**2 + 1),
     holds=lambda shared, dense: (
@@ -659,7 +662,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "cnn-2a",
-    "Yes, if the stride divides the move: after one pixel the maps differ by up to {one:.0g} at stride 1, {two:.1f} at stride 2.",
+    "Yes, if the stride divides the move: moved by one pixel, maps differ by at most {one:.0g} at stride 1, but by up to {two:.1f} at stride 2.",
     **{name: mismatch(photo, sobel, stride) for stride, name in ((1, "one"), (2, "two"))},
     holds=lambda one, two: one < 1e-5 and two > 0.1,
     scale="a photograph, away from its borders",
@@ -672,7 +675,7 @@ claim(
 kinds = {"none": "no pooling", "small": "max pooling", "whole": "largest of each map"}
 claim(
     "cnn-2b",
-    "Yes, if it spans the picture, roughly: moved, {whole:.0%} are read, {still:.0%} in place. Windows of 2 × 2 read {small:.0%}, no pooling {none:.0%}.",
+    "Yes, if it spans the picture, roughly: {whole:.0%} are read after a move, {still:.0%} before. Windows of 2 × 2 read {small:.0%}, no pooling {none:.0%}.",
     **{name: fmean(at_best_rate(moved, kind, False, 1)) for name, kind in kinds.items()},
     still=fmean(at_best_rate(moved, kinds["whole"], False, 0)),
     holds=lambda none, small, whole, still: max(none, small) + 0.1 < whole < still < whole + 0.12,
@@ -681,14 +684,14 @@ claim(
 )
 
 # %% [markdown]
-# (These networks are deeper than your first readers, and had 40 epochs.)
+# (These networks are deeper than your first readers, and were trained for 40 epochs.)
 #
 # (claim-cnn-9)=
 
 # %% tags=["evidence"]
 claim(
     "cnn-9",
-    "No: with doubling dilations eight layers name the first of 256 symbols in {doubling:.0%}; without, they guess, {plain:.0%}.",
+    "No: with doubling dilations, eight layers name the first of 256 symbols in {doubling:.0%} of lines. Without, they guess and reach {plain:.0%}.",
     doubling=far[True][0],
     plain=far[False][0],
     holds=lambda doubling, plain: doubling > 0.95 and abs(plain - 0.25) < 0.06,
@@ -699,12 +702,12 @@ claim(
 # %% [markdown]
 # ## Exercises
 #
-# *As long as you like.* Six more are on the [deeper page](deeper/01_convolution.ipynb), and all solutions on [a page of their own](solutions/01_convolution.ipynb).
+# *As long as you like.* Six more are on the [deeper page](deeper/01_convolution.ipynb), and all solutions are on [a page of their own](solutions/01_convolution.ipynb).
 #
 # ```{exercise} Keep the size
 # :label: exercise-same-padding
 #
-# *Warm-up, 5 minutes.* At stride 1, how many zeros on *each* side keep a picture's size? Use {eq}`eq-size`, and take $d(K-1)$ as even; otherwise no number does.
+# *Warm-up, 5 minutes.* At stride 1, how many zeros on *each* side keep a picture's size? Use {eq}`eq-size`, and assume that $d(K-1)$ is even; otherwise no number works.
 # ([Solution](solutions/01_convolution.ipynb#solution-same-padding))
 # ```
 
@@ -733,8 +736,8 @@ check("convolution_parameters", my_count)
 # ```{exercise} Predict: shuffled pixels
 # :label: exercise-shuffled-pixels
 #
-# *Core, 5 minutes.* Yesterday one fixed shuffle of the pixels did nothing to a dense layer. A convolutional and a dense network are each trained and tested on shuffled
-# pictures, over eight seeds. Whose mean share of errors grows by more than a quarter? Commit yourself to `"dense"`, `"convolutional"`, `"both"` or `"neither"`.
+# *Core, 5 minutes.* Yesterday one fixed shuffle of the pixels made no difference to a dense layer. A convolutional and a dense network are each trained and tested on shuffled
+# pictures, with eight seeds. Whose mean error rate is more than 1.25 times that on the original pictures? Commit yourself to `"dense"`, `"convolutional"`, `"both"` or `"neither"`.
 # ([Solution](solutions/01_convolution.ipynb#solution-shuffled-pixels))
 # ```
 
@@ -747,8 +750,8 @@ check("shuffled_pixels", my_prediction)
 # ```{exercise} How deep must it be?
 # :label: exercise-receptive-field
 #
-# *Core, 10 minutes.* One output is to see `length` steps. How many layers of width `kernel_size` and stride 1 does that take, with dilations that double (1, 2, 4, …) or
-# with none (all 1)? ([Solution](solutions/01_convolution.ipynb#solution-receptive-field))
+# *Core, 10 minutes.* One output should see `length` steps. How many layers of width `kernel_size` and stride 1 do you need, with doubling dilations (1, 2, 4, …) or
+# without any (all 1)? ([Solution](solutions/01_convolution.ipynb#solution-receptive-field))
 # ```
 
 
@@ -764,7 +767,7 @@ check("receptive_field", layers_needed)
 # ```{exercise} Predict: what moves along
 # :label: exercise-strided-equivariance
 #
-# *Core, 5 minutes.* Two convolutions of stride 2, one above the other. By how many pixels must a picture move at least, so that the upper map moves with it exactly?
+# *Core, 5 minutes.* Two convolutions of stride 2 follow each other. By how many pixels must a picture move at least so that the last map moves along exactly?
 # ([Solution](solutions/01_convolution.ipynb#solution-strided-equivariance))
 # ```
 
@@ -781,16 +784,17 @@ check("strided_equivariance", my_move)
 # %% tags=["view"]
 points = {
     "work out a convolution by hand, and write it": "one_place everywhere",
-    "say how large a map is, and how many weights it takes": "same_padding convolution_parameters",
-    "say what becomes of an answer when the picture moves": "max_pooling strided_equivariance",
-    "say how far a unit sees, and choose depth and dilation for it": "receptive_field",
-    "give the gradient a road around a layer": "residual_block",
+    "compute how large a feature map is, and how many weights it takes": "same_padding convolution_parameters",
+    "predict what happens to the answer when the picture moves": "max_pooling strided_equivariance",
+    "compute how far a unit sees, and choose depth and dilation for it": "receptive_field",
+    "lead the gradient around a layer with a residual connection": "residual_block",
     "predict when a convolution is the wrong tool": "shuffled_pixels",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **Tomorrow** we give up the fixed reach. A recurrent network reads one step at a time, with the same weights at each step, and carries what it has read in a state.
+# So a network can make use of a picture by asking the same small question everywhere, and pooling the answers. **Tomorrow** we give up the fixed reach. A recurrent network reads one step at a time,
+# with the same weights at each step, and carries what it has read in a state.
 
 # %% [markdown]
 # ## Further reading

@@ -42,7 +42,7 @@ def one_place(x: Tensor, w: Tensor, row: int = 0, column: int = 0) -> Axes:
 
 
 def settings() -> Axes:
-    """Draw where a 3×3 kernel stands: as it is, with a frame, with a jump, spread apart."""
+    """Draw where a 3×3 kernel starts: as it is, with a frame, with a jump, spread apart."""
     ax = sheet(8.3)
     ways = {  # size, padding, stride, dilation
         "plain": (5, 0, 1, 1),
@@ -216,7 +216,7 @@ def roads() -> Axes:
     arrow(ax, (11.2, 0.7), (2.9, 0.7), role="gradient", weight=0.3)
     note(ax, (7.0, 1.65), "the road around")
     note(ax, (2.6, 0.7), "gradient", align="right")
-    note(ax, (6.85, 4.1), "what the block finds, $f(x)$")
+    note(ax, (6.85, 4.1), "the convolutions' output, $f(x)$")
     return ax
 
 
