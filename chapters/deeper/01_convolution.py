@@ -9,8 +9,8 @@
 # %% [markdown]
 # # Day 1, deeper: The convolutional network
 #
-# This page goes beyond the evening of [Day 1](../01_convolution.ipynb). It measures in full what the lesson says in a sentence, answers seven more claims, and has six
-# more exercises. The sections don't need each other, so begin with the question that you would have asked. What they share comes first.
+# This page goes beyond the evening of [Day 1](../01_convolution.ipynb). It measures in full what the lesson only mentions, answers seven more claims, and has six
+# more exercises. The sections are independent, so begin with the question that interests you most. The code that they share comes first.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -49,15 +49,15 @@ sobel = torch.tensor([[1.0, 0.0, -1.0], [2.0, 0.0, -2.0], [1.0, 0.0, -1.0]]) / 4
 # y_{o,i,j} = b_o + \sum_{c,u,v} w_{o,c,u,v}\; x_{c,\,si+du-p,\,sj+dv-p} .
 # $$ (eq-deeper-conv)
 #
-# Written as four loops in Python, that is slow. But it is a great many equal sums of products, and that is what a matrix product is {cite}`chellapilla2006high`. Take
-# one weight of the kernel: over all places, the pixels that it meets are the picture again, shifted.
+# Written as loops in Python, that is slow. But it is a great many sums of products, all of the same form, and so is a matrix product {cite}`chellapilla2006high`. Take
+# one weight of the kernel: over all positions, the pixels that it meets are the picture again, shifted.
 
 # %%
 show_source(convolution.pixels_met)
 
 # %% [markdown]
-# So the pictures, shifted by each column of the kernel, are laid one on the other. Then each row of the kernel is one matrix product with these, and the products add up.
-# (`baddbmm` adds to a batch of matrices a product of two such batches; `expand` repeats without copying; `unflatten` cuts one axis into two.)
+# So we stack copies of the picture, one shifted by each column of the kernel. Then each row of the kernel takes one matrix product with this stack, and the products add up.
+# (`baddbmm` adds the product of two batches of matrices to a third batch; `expand` repeats without copying; `unflatten` splits one axis into two.)
 
 # %%
 show_source(convolution.conv2d)
@@ -77,14 +77,14 @@ observe(
 )
 
 # %% [markdown]
-# The price is memory: each pixel is stored once for each column of the kernel.
+# The price is memory: each pixel is stored once per column of the kernel.
 
 # %% [markdown]
 # (conv-right)=
 # ## Is it right, with gradients and dilation?
 #
-# *3 minutes.* Do the book's layers compute what the library's do, also backwards? Those in `utils` load the weights of the library's and give the same numbers and gradients. All sizes differ on purpose: if two were equal, exchanged axes could go
-# unnoticed.
+# *3 minutes.* Do the book's layers compute what the library's do, forwards and backwards? We compare the results and the gradients of the convolution, then load the library's weights into the book's layers. All sizes differ on
+# purpose: if two were equal, exchanged axes could go unnoticed.
 
 # %%
 generator = torch.Generator().manual_seed(1)
@@ -126,10 +126,10 @@ rows = {
 table([[m, *row] for m, row in rows.items()], ["moved by", "stride 1", "stride 2", "stride 4"])
 
 # %% [markdown]
-# An odd move falls between the places where a kernel of stride 2 stands. At stride 4 only a move by 4 survives.
+# After an odd move, a kernel of stride 2 lands between its old positions. At stride 4 the map follows only a move by 4.
 #
-# And the answers? The stored experiment of the lesson trained five networks, with and without jitter, each at four learning rates and over three seeds. Here each is at the
-# rate that was best on validation digits; the numbers are means on the test digits.
+# And the answers? The lesson's stored experiment trained five networks, with and without jitter, each at four learning rates and with three seeds. The table shows each network at the
+# rate that was best on the validation digits; the numbers are means over the seeds, on the test digits.
 
 
 # %% tags=["evidence"]
@@ -150,7 +150,7 @@ bare, small, whole = (
     found[name, False] for name in ("no pooling", "max pooling", "largest of each map")
 )
 observe(
-    "Moved by one pixel, max pooling with windows of 2 × 2 reads {small:.0%}, and without any pooling {bare:.0%} are read. The largest of each map reads {whole:.0%}.",
+    "After a move by one pixel, the network with 2 × 2 max pooling reads {small:.0%}, and the one without pooling {bare:.0%}. The one that takes the largest of each map reads {whole:.0%}.",
     small=small[1],
     bare=bare[1],
     whole=whole[1],
@@ -158,29 +158,29 @@ observe(
 )
 
 # %% [markdown]
-# The mean and the largest of each map forget places, so moves hurt less. Jitter helps every network, the dense one as well, and after it pooling hardly matters for a move by one
+# The mean and the largest of each map forget positions, so moves hurt less. Jitter helps every network, even the dense one; with it, pooling hardly matters for a move by one
 # pixel.
 
 # %% [markdown]
 # (conv-norm)=
 # ## What does batch normalisation do?
 #
-# *9 minutes.* Can a layer keep its signal at one size, whatever its weights are? The lesson gives the gradient a road. **Batch normalisation** takes another way {cite}`ioffe2015batch`. It measures the mean $\mu$ and the variance $\sigma^2$ of each
-# channel, over the batch and all places, and sets them right, whatever the weights are:
+# *9 minutes.* Can a layer keep its signal at one size, whatever its weights are? The lesson led the gradient around the layers. **Batch normalisation** takes another way {cite}`ioffe2015batch`. It measures the mean $\mu$ and the variance $\sigma^2$ of each
+# channel, over the batch and all positions, and brings them to 0 and 1:
 #
 # $$
 # \hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}, \qquad y = \gamma\, \hat{x} + \beta .
 # $$ (eq-batch-norm)
 #
-# $\varepsilon$ is small and keeps the root away from 0. $\gamma$ and $\beta$ are learned, so that the layer may choose another size. In training, $\mu$ and $\sigma^2$ are those of the batch,
-# and the layer keeps a running average of both. In evaluation mode (`model.eval()`) it takes those averages, so that the answer to one picture doesn't depend on the others.
+# $\varepsilon$ is small and keeps the root away from 0. $\gamma$ and $\beta$ are learned, so the layer can choose another size. In training, $\mu$ and $\sigma^2$ are those of the batch,
+# and the layer keeps running averages of both. In evaluation mode (`model.eval()`) it uses those averages, so the answer to one picture doesn't depend on the others.
 
 # %%
 show_source(convolution.BatchNorm2d)
 
 # %% [markdown]
-# What does it do to the gradient of a deep stack? We build stacks of 5 to 33 layers, with five starts: weights of 0.01; **Glorot**'s rule {cite}`glorot2010understanding`, made for
-# activations that are close to a straight line at 0, such as **tanh**; He's rule; and He's with normalisation, without and with roads.
+# What does it do to the gradient of a deep stack? We build stacks of 5 to 33 layers, with five ways to start: weights of 0.01; **Glorot**'s rule {cite}`glorot2010understanding`, made for
+# activations that are nearly a straight line around 0, such as **tanh**; He's rule; and He's rule with batch normalisation, without and with residual connections.
 
 
 # %% tags=["evidence"]
@@ -225,7 +225,7 @@ ways = {
 }
 arrives = {way: [first_gradient(depth=d, **how) for d in depths] for way, how in ways.items()}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Gradient that arrives at the first layer of an untrained stack, by its depth, geometric mean of four draws. Where a line ends, single precision has no number small enough.", "name": "fig-gradient-starts"}, "image": {"alt": "Curves over depth on a logarithmic scale: with small weights the gradient vanishes within a few layers, with Glorot it falls steadily, with He it falls a little, with batch normalisation it grows, and with residual connections it grows a little."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "How much gradient reaches the first layer of a deep stack depends on its start: untrained networks, geometric means of four draws. Where a line ends, single precision has no number small enough.", "name": "fig-gradient-starts"}, "image": {"alt": "Curves over depth on a logarithmic scale: with small weights the gradient vanishes within a few layers, with Glorot it falls steadily, with He it falls a little, with batch normalisation it grows, and with residual connections it grows a little."}}
 shown = {
     way: ([d for d, g in zip(depths, norms) if g > 1e-30], [g for g in norms if g > 1e-30])
     for way, norms in arrives.items()
@@ -236,7 +236,7 @@ plt.show()
 # %% tags=["evidence"]
 change = {way: norms[-1] / norms[0] for way, norms in arrives.items()}  # from 5 to 33 layers
 observe(
-    "From 5 to 33 layers, the gradient changes by a factor of {glorot:.0e} with Glorot's start, {he:.2f} with He's, {norm:.0f} with batch normalisation, and {both:.1f} with roads besides.",
+    "From 5 to 33 layers, the gradient changes by a factor of {glorot:.0e} with Glorot's start and {he:.2f} with He's. With batch normalisation the factor is {norm:.0f}, and {both:.1f} with residual connections as well.",
     glorot=change["Glorot"],
     he=change["He"],
     norm=change["He, batch norm"],
@@ -246,14 +246,14 @@ observe(
 )
 
 # %% [markdown]
-# Under ReLUs Glorot's rule loses half of the signal in each layer, and He's loses far less. Batch normalisation brings the *signal* to one size, but the *gradient* grows with depth. With
-# roads around the layers, both stay.
+# With ReLUs, Glorot's rule loses half of the signal in each layer, and He's loses far less. Batch normalisation keeps the *signal* at one size, but the *gradient* grows with depth. With
+# residual connections, both stay about the same.
 
 # %% [markdown]
 # (conv-field)=
 # ## Do all pixels in the receptive field count the same?
 #
-# *5 minutes.* On which pixels does a unit depend, and how much? The lesson counts what it sees; the gradient of a unit in the middle of the last map measures it.
+# *5 minutes.* On which pixels does a unit depend, and how much? The lesson counted the pixels that it sees. The gradient of a unit in the middle of the last map measures how much each one matters.
 
 
 # %% tags=["evidence"]
@@ -282,9 +282,9 @@ for name, layers in stacks.items():
 table([[name, *widths] for name, widths in fields.items()], ["layers", "1", "2", "3", "4", "5"])
 
 # %% [markdown]
-# Measured and counted agree. But look at twenty plain layers whose kernels all take a mean:
+# The measured widths are those of the formula. But look at twenty plain layers whose kernels all take a mean:
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "How much each input column counts for one output of 20 plain 3×3 layers. Dashed: the receptive field that the formula gives.", "name": "fig-effective-field"}, "image": {"alt": "A bell-shaped curve in the middle, much narrower than the distance between two dashed lines."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Most of the weight lies in the middle: how much each input column counts for one output of 20 plain 3×3 layers. Dashed: the receptive field by the formula.", "name": "fig-effective-field"}, "image": {"alt": "A bell-shaped curve in the middle, much narrower than the distance between two dashed lines."}}
 deep = [(3, 1, 1)] * 20
 across = gradient_field(deep, size=61).sum(0)  # one number per column
 theory = convolution.receptive_field(deep)
@@ -299,15 +299,15 @@ plt.show()
 distance = (torch.arange(61) - 30).abs()
 reach = next(r for r in range(31) if across[distance <= r].sum() >= 0.95)
 observe(
-    "Of a field {theory} pixels wide, the middle {within} have 95 % of the weight.",
+    "The receptive field is {theory} pixels wide, but its middle {within} carry 95% of the weight.",
     theory=theory,
     within=2 * reach + 1,
     holds=2 * reach + 1 < theory / 2,
 )
 
 # %% [markdown]
-# The **effective receptive field** is a bell in the middle of the theoretical one {cite}`luo2016understanding`: many paths lead through the centre, few to the rim. In trained networks it depends on the
-# weights.
+# The **effective receptive field** is a bell in the middle of the theoretical one {cite}`luo2016understanding`: many paths lead through the centre, few to the rim. In trained networks its shape depends
+# on the weights.
 
 # %% [markdown]
 # (claim-cnn-3)=
@@ -315,7 +315,7 @@ observe(
 # %% tags=["evidence"]
 claim(
     "cnn-3",
-    "No: five layers of width 3 see {five} pixels, since each adds two, not three. With doubling dilations they see {doubled}.",
+    "No: five layers of width 3 see {five} pixels, since each adds two pixels, not three. With doubling dilations they see {doubled}.",
     five=fields["plain"][-1],
     doubled=fields["dilation doubling"][-1],
     holds=lambda five, doubled: five == 1 + 5 * 2 and doubled == 1 + 2 * 31,
@@ -327,7 +327,7 @@ claim(
 # (conv-designs)=
 # ## What did LeNet, AlexNet and GoogLeNet add?
 #
-# *10 minutes.* Which ideas made convolutional networks what they are? **LeNet** read the digits on cheques in the 1990s {cite}`lecun1998gradient`: convolutions, pooling, dense layers, with tanh. **AlexNet** is LeNet made wider and deeper, with ReLUs
+# *10 minutes.* Which ideas made convolutional networks what they are? **LeNet** read the digits on cheques in the 1990s {cite}`lecun1998gradient`, with convolutions, pooling, dense layers and tanh. **AlexNet** is LeNet made wider and deeper, with ReLUs
 # and dropout, trained on a million photographs {cite}`krizhevsky2012imagenet`. We build it at full size.
 
 # %%
@@ -335,7 +335,7 @@ show_source(convolution.AlexNet)
 
 # %% [markdown]
 # AlexNet exists in two widths. The network of 2012 was split over two graphics cards, which cut some of its connections. Later its author described a version in one stream
-# {cite}`krizhevsky2014one`; with slightly fewer channels, that is the one in most libraries.
+# {cite}`krizhevsky2014one`; with slightly fewer channels, that is the version in most libraries.
 #
 # **GoogLeNet** asks several questions at once {cite}`szegedy2015going`. An **Inception block** looks at its input with kernels of 1×1, 3×3 and 5×5 and with a pooling window, and stacks the answers.
 
@@ -367,10 +367,10 @@ rows = [[name, f"{n:,}", f"{n - in_dense[name]:,}"] for name, n in counts.items(
 table(rows, ["network", "parameters", "of them in convolutions"])
 
 # %% [markdown]
-# The second AlexNet is counted with all connections, as if it had not been split. GoogLeNet has one dense layer of a million numbers, where AlexNet has three with 59 million. It can afford that because it takes
-# the mean of each last map first, an idea of Network in Network {cite}`lin2014network`. Its convolutions have more parameters than AlexNet's.
+# The second AlexNet is counted with all connections, as if it had not been split. GoogLeNet has one dense layer with a million numbers, where AlexNet has three with 59 million. One is enough because GoogLeNet first takes
+# the mean of each last map, an idea of Network in Network {cite}`lin2014network`. Its convolutions have more parameters than AlexNet's.
 #
-# The papers say 60 million for AlexNet. For GoogLeNet the text says twelve times fewer, which would be 5 million; the paper's own table has more:
+# AlexNet's paper says 60 million. GoogLeNet's says twelve times fewer, which would be 5 million, but the paper's own table has more:
 
 # %% tags=["evidence"]
 # thousands of parameters, as the paper's table 1 lists them, from the first convolution to the last
@@ -383,7 +383,7 @@ print(f"the table in GoogLeNet's paper adds up to {sum(listed) / 1000:.1f} milli
 # %% tags=["evidence"]
 claim(
     "cnn-5",
-    "No: AlexNet in one stream has {stream:.1f} times as many, in the widths of 2012 {wide:.1f} times.",
+    "No: AlexNet has {stream:.1f} times as many in one stream, and {wide:.1f} times as many in the widths of 2012.",
     stream=counts["AlexNet, one stream"] / counts["GoogLeNet"],
     wide=counts["AlexNet, widths of 2012"] / counts["GoogLeNet"],
     holds=lambda stream, wide: 8.6 < stream < wide < 9,
@@ -392,7 +392,7 @@ claim(
 )
 
 # %% [markdown]
-# The 1×1 convolutions mix channels, and shrink their number before the expensive kernels. We count the multiplications and additions of the first Inception block, which the paper calls 3a, on 28×28 places.
+# The 1×1 convolutions mix channels, and shrink their number before the expensive kernels. We count the multiplications and additions of the first Inception block, which the paper calls 3a, on 28×28 positions.
 
 
 # %% tags=["evidence"]
@@ -432,7 +432,7 @@ table(
 block, unreduced, large = (flops / 1e6 for _, flops in cost.values())
 claim(
     "cnn-8",
-    "Yes: the block takes {block:.0f} million operations, one 5 × 5 convolution {large:.0f}. Without its 1 × 1 reductions it takes {bare:.0f}.",
+    "Yes: the block takes {block:.0f} million operations, and one 5 × 5 convolution takes {large:.0f}. Without its 1 × 1 reductions, the block takes {bare:.0f}.",
     block=block,
     large=large,
     bare=unreduced,
@@ -442,8 +442,8 @@ claim(
 )
 
 # %% [markdown]
-# How do the designs read digits? A stored experiment trained scaled-down versions, with batch normalisation in AlexNet and GoogLeNet, and **DigitsNet**, three normalised convolutions. Two classical models
-# stand beside them. Each has the learning rate or penalty, of four, that was best on validation digits, and three seeds; all networks had the same 20 epochs.
+# How well do the designs read digits? A stored experiment trained scaled-down versions, with batch normalisation in AlexNet and GoogLeNet, and **DigitsNet**, which has three normalised convolutions. Two classical models
+# are there for comparison. Each model has three seeds and the best of four learning rates or penalties on the validation digits; all networks were trained for the same 20 epochs.
 
 # %% tags=["evidence"]
 baselines, networks = (experiments.load(f"digits_{kind}") for kind in ("baselines", "networks"))
@@ -477,31 +477,31 @@ normal = ["small AlexNet", "small GoogLeNet", "DigitsNet"]
 lowest = min(fmean(runs[name, "file order"]) for name in normal)
 others = max(fmean(runs[name, "file order"]) for name in names if name not in normal)
 observe(
-    "In file order the three normalised designs read at least {lowest:.1%} on average, the others at most {others:.1%}.",
+    "In file order, the three normalised designs read at least {lowest:.1%} on average, and the other models at most {others:.1%}.",
     lowest=lowest,
     others=others,
     holds=lowest > others + 0.01,
 )
 
 # %% [markdown]
-# On 360 test digits, one digit is 0.3 points, so the last three can't be told apart. They were made for a million photographs: a design is good *for a task*. All were trained by DigitsNet's recipe; the
-# dense network and LeNet might do better with a recipe of their own.
+# On 360 test digits, one digit is 0.3 points, so the last three can't be told apart. Two of them were designed for a million photographs: a design is good *for a task*. All were trained by DigitsNet's recipe; the
+# dense network and LeNet might do better with recipes of their own.
 #
-# The two columns differ. On a random split, people whose writing was seen in training are in the test set, too. The order of the file is nearer to what we want to know: how does it read a hand that it has never seen?
+# The two columns differ. With a random split, some people have digits in both the training and the test set. The order of the file comes closer to what we want to know: how well does a network read a hand that it has never seen?
 
 # %% [markdown]
 # (conv-recipe)=
 # ## Soft labels, weight decay, dropout: what else is in a recipe?
 #
-# *6 minutes.* What do people add to a recipe, and does it help? DigitsNet's recipe has three parts more than the lesson's. **AdamW** is Adam which, besides, makes each weight a little smaller in every step {cite}`loshchilov2019decoupled`.
-# The labels are **soft**: a tenth of each is spread over all classes, so that the network need not become infinitely sure {cite}`szegedy2016rethinking`. And **dropout** sets a random share of
+# *6 minutes.* What do people add to a recipe, and does it help? DigitsNet's recipe has three more parts than the lesson's. **AdamW** is Adam with **weight decay**: it also makes each weight a little smaller in every step {cite}`loshchilov2019decoupled`.
+# The labels are **soft**: a tenth of each is spread over all classes, so that the network doesn't have to become infinitely sure {cite}`szegedy2016rethinking`. And **dropout** sets a random share of
 # a layer's numbers to 0 in each training step, so that no unit can rely on another {cite}`srivastava2014dropout`; in evaluation mode it does nothing.
 
 # %%
 show_source(train_digits)
 
 # %% [markdown]
-# Does dropout help here? A stored experiment trained a dense network and DigitsNet on 50, 200 and 1,000 digits, with and without it, for 400 steps at one rate.
+# Does dropout help here? A stored experiment trained a dense network and DigitsNet on 50, 200 and 1,000 digits, with and without dropout, for 400 steps at one learning rate.
 
 # %% tags=["evidence"]
 drop = experiments.load("dropout")
@@ -525,7 +525,7 @@ table(
 # %% tags=["evidence"]
 claim(
     "cnn-7",
-    "Can't tell here: dropout changes the accuracy by {least:.1f} to {most:.1f} points, and seeds differ by up to {spread:.1f}.",
+    "Can't tell here: dropout changes the accuracy by {least:.1f} to {most:.1f} points, while seeds differ by up to {spread:.1f}.",
     least=min(gains.values()),
     most=max(gains.values()),
     spread=max(100 * (high - low) for _, low, high in ranges),
@@ -538,8 +538,8 @@ claim(
 # (conv-activations)=
 # ## Is ReLU faster than tanh?
 #
-# *4 minutes.* How many steps does each need? AlexNet's authors say that ReLU trains several times faster. A stored experiment trained one small network with both, by plain gradient descent at six learning rates. We count the steps until the training loss is down to
-# 0.1, in at most 30 epochs.
+# *4 minutes.* How many steps does each need? AlexNet's authors say that networks with ReLU train several times faster. A stored experiment trained one small network with each, by plain gradient descent at six learning rates. We count the steps until
+# the training loss is down to 0.1, within 30 epochs.
 
 # %% tags=["evidence"]
 race = experiments.load("activations")
@@ -565,7 +565,7 @@ fastest = {
 }
 claim(
     "cnn-6",
-    "No: each at its best rate, ReLU needs {relu:.0f} steps and tanh {tanh:.0f}.",
+    "No: on these digits, each at its best rate, ReLU needs {relu:.0f} steps and tanh {tanh:.0f}.",
     relu=fastest["ReLU"],
     tanh=fastest["tanh"],
     holds=lambda relu, tanh: relu > 1.2 * tanh > 20,
@@ -574,14 +574,14 @@ claim(
 )
 
 # %% [markdown]
-# ReLU forgives a badly chosen rate: at 0.3 it still learns, and tanh doesn't; at 0.03 it is ahead. That is worth something. And the claim was made for photographs.
+# But ReLU forgives a badly chosen rate: at 0.3 it still learns and tanh doesn't, and at 0.03 it is ahead. That is worth something. And the claim was made about photographs.
 
 # %% [markdown]
 # (conv-edges)=
 # ## Do first layers find edges, and deep ones meaning?
 #
-# *8 minutes.* How would one measure that a kernel is an edge? An edge of any direction lies in the plane that Sobel's two kernels span. So how much of a learned kernel lies in that plane? For a random one it is 2 of 9 dimensions, on average. We train DigitsNet for ten epochs from three
-# seeds, and once more each with its first layer frozen as it was drawn.
+# *8 minutes.* How can you measure whether a kernel is an edge detector? An edge of any direction lies in the plane that Sobel's two kernels span. So how much of a learned kernel lies in that plane? For a random one it is 2 of 9 dimensions, on average. We train DigitsNet for ten epochs with
+# three seeds, and once more with the first layer frozen at its random start.
 
 
 # %% tags=["evidence"]
@@ -608,7 +608,7 @@ shares = [edge_share(network[0][0].weight.detach()) for network in trained]
 by_chance = edge_share(torch.randn(10_000, 9, generator=torch.Generator().manual_seed(0)))
 read = [[reads(network, data.validation) for network in some] for some in (trained, frozen)]
 observe(
-    "With random first kernels it reads {frozen:.1%} of the validation digits on average, with learned ones {learned:.1%}.",
+    "With random first kernels, DigitsNet reads {frozen:.1%} of the validation digits on average; with learned ones it reads {learned:.1%}.",
     frozen=fmean(read[1]),
     learned=fmean(read[0]),
     holds=abs(fmean(read[0]) - fmean(read[1])) < 0.03,
@@ -620,7 +620,7 @@ observe(
 # %% tags=["evidence"]
 claim(
     "cnn-4a",
-    "No: {learned:.0%} of a first kernel lies in the plane of edges, of a random one {random:.0%}.",
+    "Can't tell here: on small digits, {learned:.0%} of a first kernel lies in the plane of edges, as does {random:.0%} of a random kernel.",
     learned=fmean(shares),
     random=by_chance,
     holds=lambda learned, random: abs(learned - random) < 0.1 and 0.15 < random < 0.3,
@@ -629,7 +629,7 @@ claim(
 
 # %% [markdown]
 # If not edges, does anything grow with depth? The numbers in a layer vary from picture to picture. Part of that variance lies *between* digits: a 3 differs from an 8. The rest lies *within* a digit: two
-# people write a 3 differently. What share lies between, at each depth? Untrained networks stand beside the trained ones, since random layers transform a picture, too.
+# people write a 3 differently. What share lies between digits, at each depth? We compare trained networks with untrained ones, since random layers transform a picture, too.
 
 
 # %% tags=["evidence"]
@@ -649,7 +649,7 @@ def share_by_depth(network: nn.Module) -> list[float]:
     return [digit_share(stage(images), labels) for stage in stages]
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of the variance that lies between digits, in the pixels (0) and after each convolution. Mean and range of three networks.", "name": "fig-digit-share"}, "image": {"alt": "Two curves over depth. The trained networks start below the pixels after the first convolution and rise well above them after the third; the untrained networks stay flat."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "In trained networks, later layers separate the digits: share of the variance that lies between digits, in the pixels (0) and after each convolution. Mean and range of three networks.", "name": "fig-digit-share"}, "image": {"alt": "Two curves over depth. The trained networks start below the pixels after the first convolution and rise well above them after the third; the untrained networks stay flat."}}
 deep_share = {"trained": torch.tensor([share_by_depth(network) for network in trained])}
 drawn = []
 for seed in (1, 2, 3):
@@ -668,7 +668,7 @@ plt.show()
 first, last = deep_share["trained"].mean(0)[[1, 3]].tolist()
 claim(
     "cnn-4b",
-    "Yes: of the third layer's variance {last:.0%} lies between digits, of the first {first:.0%}, and in untrained networks' third {untrained:.0%}.",
+    "Yes: {last:.0%} of the third layer's variance lies between digits, {first:.0%} of the first's, and {untrained:.0%} of the third's before any training.",
     first=first,
     last=last,
     untrained=deep_share["untrained"][:, 3].mean().item(),
@@ -679,19 +679,19 @@ claim(
 )
 
 # %% [markdown]
-# That is a statement about variance, and no more. What AlexNet's layers see in photographs, {cite:t}`zeiler2014visualizing` have shown.
+# That is a statement about variance, and no more. {cite:t}`zeiler2014visualizing` have shown what AlexNet's layers see in photographs.
 
 # %% [markdown]
 # (conv-recall)=
 # ## How is a convolution made causal?
 #
-# *4 minutes.* What if a sequence is still being read? WaveNet's convolutions are **causal** {cite}`oord2016wavenet`: padded at the front only, so that each output sees nothing that comes later.
+# *4 minutes.* What if the sequence isn't finished yet? WaveNet's convolutions are **causal** {cite}`oord2016wavenet`: they pad only at the front, so each output sees nothing that comes later.
 
 # %%
 show_source(convolution.CausalConv1d)
 
 # %% [markdown]
-# The lesson's task is to name the first of many symbols at the end. Here it is with 64 of them and six layers of width 2. With dilations 1, 2, 4, …, 32 they see 1 + (1 + 2 + 4 + … + 32) = 64 steps, and without they see 7.
+# In the lesson's task, the network names the first of many symbols at the end. Here there are 64 symbols and six layers of width 2. With dilations 1, 2, 4, …, 32 they see 1 + (1 + 2 + 4 + … + 32) = 64 steps; without dilations, they see 7.
 
 # %%
 show_source(convolution.RecallNet)
@@ -702,7 +702,7 @@ named = {
     doubling: recall.spread("test", doubling=doubling, length=64) for doubling in (True, False)
 }
 observe(
-    "In a stored experiment with three seeds, {doubling:.0%} are named with doubling dilations on average, and {plain:.0%} without: one in four is a guess.",
+    "In a stored experiment with three seeds, networks with doubling dilations name {doubling:.0%} of the symbols on average. Those without name {plain:.0%}, no better than a guess among four.",
     doubling=named[True][0],
     plain=named[False][0],
     holds=named[True][1] > 0.95 and named[False][2] < 0.31,
@@ -711,15 +711,15 @@ observe(
 # %% [markdown]
 # ## Exercises
 #
-# *110 minutes.* Which of these six would you like to write? The numbers go on from the lesson's. All solutions are on [a page of their own](../solutions/01_convolution.ipynb).
+# *110 minutes.* Which of these six would you like to write? Their numbers continue the lesson's. All solutions are on [a page of their own](../solutions/01_convolution.ipynb).
 
 # %% [markdown]
 # ```{exercise} Convolution over time
 # :label: exercise-convolution-over-time
 #
 # *Core, 15 minutes.* Sound and text have one axis, not two. Write the convolution (that is, the
-# cross-correlation) over sequences, with channels, biases and a stride, but without padding, out of
-# tensor operations. Loops are fine. ([Solution](../solutions/01_convolution.ipynb#solution-convolution-over-time))
+# cross-correlation) over sequences, with channels, biases and a stride, but without padding. Use
+# tensor operations; loops are fine. ([Solution](../solutions/01_convolution.ipynb#solution-convolution-over-time))
 # ```
 
 
@@ -735,7 +735,7 @@ check("convolution_over_time", conv1d)
 # ```{exercise} A kernel for each channel
 # :label: exercise-depthwise-convolution
 #
-# *Core, 10 minutes.* In a **depthwise** convolution each channel has one kernel of its own and is not
+# *Core, 10 minutes.* In a **depthwise** convolution, each channel has a kernel of its own and isn't
 # mixed with the others. Write it, without padding. How many parameters does it need, compared with an
 # ordinary convolution from C to C channels? ([Solution](../solutions/01_convolution.ipynb#solution-depthwise-convolution))
 # ```
@@ -753,7 +753,7 @@ check("depthwise_convolution", depthwise_conv2d)
 # ```{exercise} The smallest of each window
 # :label: exercise-min-pooling
 #
-# *Core, 10 minutes.* Write *min* pooling, with stride and padding. What is padded must never win.
+# *Core, 10 minutes.* Write *min* pooling, with stride and padding. A padded number must never win.
 # ([Solution](../solutions/01_convolution.ipynb#solution-min-pooling))
 # ```
 
@@ -772,8 +772,8 @@ check("min_pooling", min_pool2d)
 #
 # *Stretch, 15 minutes.* In evaluation mode, batch normalisation is one multiplication and one addition per channel.
 # So it can be folded into the convolution before it. Find weights and biases with which the
-# convolution alone gives what both gave together. `mean` and `var` are the running ones, the other
-# names are those of {eq}`eq-batch-norm`.
+# convolution alone returns what the two returned together. `mean` and `var` are the running
+# averages; the other names are those of {eq}`eq-batch-norm`.
 # ([Solution](../solutions/01_convolution.ipynb#solution-batch-norm-folding))
 # ```
 
@@ -793,9 +793,9 @@ check("batch_norm_folding", fold_batch_norm)
 # ```{exercise} The kernel's gradient
 # :label: exercise-weight-gradient
 #
-# *Stretch, 20 minutes.* Derive from {eq}`eq-deeper-conv` what the loss's gradient by the weights is, given
-# the gradient by the outputs, at stride 1 and without padding. Write it as sums of products, without
-# autograd. It is a convolution again: of what with what?
+# *Stretch, 20 minutes.* From {eq}`eq-deeper-conv`, derive the gradient of the loss with respect to the
+# weights, given the gradient with respect to the outputs, at stride 1 and without padding. Write it as
+# sums of products, without autograd. It is a convolution again: of what with what?
 # ([Solution](../solutions/01_convolution.ipynb#solution-weight-gradient))
 # ```
 
@@ -812,11 +812,11 @@ check("weight_gradient", weight_gradient)
 # ```{exercise} Blur before you jump
 # :label: exercise-blur-pooling
 #
-# *Research, 40 minutes.* A stride of 2 breaks equivariance, since fine detail falls between the places.
-# Signal processing has a cure, and it works in networks too {cite}`zhang2019making`: blur first. Write
-# `blur_pool`. Each channel is blurred with the kernel of rows 1 2 1, 2 4 2, 1 2 1, divided by its
-# sum; the border is reflected by `F.pad(…, mode="reflect")`. Then every other row and column is kept,
-# beginning with row 0 and column 0. Then measure: in DigitsNet, replace the pooling by max pooling at
+# *Research, 40 minutes.* A stride of 2 breaks equivariance, since fine detail falls between the
+# positions. Signal processing has a cure that works in networks, too {cite}`zhang2019making`: blur first.
+# Write `blur_pool`. Blur each channel with the kernel of rows 1 2 1, 2 4 2, 1 2 1, divided by its sum,
+# and reflect the border with `F.pad(…, mode="reflect")`. Then keep every other row and column,
+# starting with row 0 and column 0. Then measure: in DigitsNet, replace the pooling by max pooling at
 # stride 1 and a blur pool. Train both for 4 epochs with AdamW at 3e-3, over three seeds. How many
 # answers change when the digits move by one pixel?
 # ([Solution](../solutions/01_convolution.ipynb#solution-blur-pooling))
