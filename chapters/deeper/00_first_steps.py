@@ -9,8 +9,8 @@
 # %% [markdown]
 # # Day 0, deeper: First steps
 #
-# This page goes beyond [Day 0](../00_first_steps.ipynb). The sections don't need each other, so begin with the question that you would have
-# asked. What they share comes first: imports, the digits, and the lesson's model.
+# This page goes beyond [Day 0](../00_first_steps.ipynb). The sections are independent, so begin with the question that interests you most. What they
+# share comes first: imports, the digits, and the lesson's model.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -53,23 +53,23 @@ model, history = trained(1.0)
 # (deeper-graph)=
 # ## How does a slope come back through a graph?
 #
-# *6 minutes.* The lesson's network had one layer, and its slopes a formula. What if there are many operations, one after another and side by side? Take the
-# smallest case. A model says $\hat y = wx + b$, and the right answer is $y$. The loss is the squared error, and on top of it we charge the weight a small rent,
+# *6 minutes.* The lesson's network had one layer, and its slopes had a formula. What if there are many operations, one after another and side by side? Take the
+# smallest case. A model predicts $\hat y = wx + b$, and the target is $y$. The loss is the squared error, and on top of it we charge the weight a small rent,
 # $\tfrac12 w^2$, which keeps it from growing without need. So $w$ reaches the loss by two roads.
 #
-# Each number that is computed is a node of a **graph**. Forwards, from left to right, we compute the values in the boxes. Backwards, from right to left, we ask of
-# each node: *if you grew by a little, how much would $L$ grow?*
+# Each number that we compute is a node of a **graph**. Forwards, from left to right, we compute the values in the boxes. Backwards, from right to left, we ask
+# each node: *if you grew a little, how much would $L$ grow?*
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The graph of L = (wx + b − y)² + ½w². In the boxes: values, computed from left to right. Below them: the slope of L by the box, computed from right to left.", "name": "fig-first-steps-graph"}, "image": {"alt": "A graph. w = 2 and x = 3 lead to wx = 6, this and b = −1 to ŷ = 5, this and y = 4 to e = 1, then e² = 1, then L = 3. A second road leads from w over ½w² = 2 to L. The slopes are 1 at L, e² and ½w², 2 at e, ŷ, b and wx, and 6 + 2 = 8 at w."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The graph of L = (wx + b − y)² + ½w². In the boxes: values, computed from left to right. Below them: the slope of L with respect to that value, computed from right to left.", "name": "fig-first-steps-graph"}, "image": {"alt": "A graph. w = 2 and x = 3 lead to wx = 6, this and b = −1 to ŷ = 5, this and y = 4 to e = 1, then e² = 1, then L = 3. A second road leads from w over ½w² = 2 to L. The slopes are 1 at L, e² and ½w², 2 at e, ŷ, b and wx, and 6 + 2 = 8 at w."}}
 mechanisms.graph()
 plt.show()
 
 # %% [markdown]
-# Read it from the right. $L$ grows as fast as itself: 1. A sum hands its slope on unchanged, so $e^2$ and $\tfrac12 w^2$ get 1 each. The square has the slope
-# $2e = 2$. Adding $b$ and taking away $y$ change nothing, so 2 also reaches $\hat y$, $b$ and $wx$. The product hands on what it got times *the other factor*:
-# $2 \cdot x = 6$ comes to $w$ on the upper road. On the lower one, the slope of $\tfrac12 w^2$ is $w = 2$.
+# Read it from the right. $L$ grows as fast as itself: 1. A sum passes its slope on unchanged, so $e^2$ and $\tfrac12 w^2$ get 1 each. The square has the slope
+# $2e = 2$. Adding $b$ and subtracting $y$ change nothing, so 2 also reaches $\hat y$, $b$ and $wx$. The product passes its slope on times *the other factor*:
+# $2 \cdot x = 6$ reaches $w$ on the upper road. On the lower one, the slope of $\tfrac12 w^2$ is $w = 2$.
 #
-# This is the **chain rule**. If $w$ moves $u$ and $v$, and both move the loss, then slopes are multiplied along each road and added over the roads:
+# This is the **chain rule**. If $w$ moves $u$ and $v$, and both move the loss, then slopes are multiplied along each road, and the roads are added up:
 #
 # $$
 # \frac{\partial L}{\partial w} =
@@ -80,24 +80,24 @@ plt.show()
 # PyTorch draws the same graph behind your back while you compute {cite}`paszke2019pytorch`. `backward` walks it from right to left:
 
 # %%
-w = torch.tensor(2.0, requires_grad=True)  # "follow this one"
+w = torch.tensor(2.0, requires_grad=True)  # "keep track of this one"
 b = torch.tensor(-1.0, requires_grad=True)
 L = (w * 3 + b - 4) ** 2 + w**2 / 2
 L.backward()
 print("L =", L.item(), " dL/dw =", w.grad.item(), " dL/db =", b.grad.item())
 
 # %% [markdown]
-# The same 3, 8 and 2. This is **backpropagation** {cite}`rumelhart1986learning`: one walk back gives the slope in *every* direction, for the price of a few walks
-# forward {cite}`baydin2018automatic`. Moving each weight a little to see what happens takes a walk for each of them.
+# They are the same 3, 8 and 2. This is **backpropagation** {cite}`rumelhart1986learning`: one backward pass gives the slope in *every* direction, for the price of a
+# few forward passes {cite}`baydin2018automatic`. Nudging the weights one by one would take a forward pass for each of them.
 
 # %% [markdown]
 # (deeper-foot)=
 # ## Is a smaller step more exact?
 #
-# *6 minutes.* To feel a slope with a foot, move one weight by a small $h$ and see how much the loss changes: $f'(z) \approx (f(z + h) - f(z)) / h$. That is a **finite
-# difference**. It asks nothing of calculus, so it would also find a mistake in a formula. How small should $h$ be?
+# *6 minutes.* To feel a slope with your foot, move one weight by a small $h$ and see how much the loss changes: $f'(z) \approx (f(z + h) - f(z)) / h$. That is a **finite
+# difference**. It needs no calculus, so it would also find a mistake in a formula. How small should $h$ be?
 #
-# First, what is small? A tensor has numbers of one type. `float32` is what networks compute with, `float64` is what we check with. The gap from 1 to the next larger
+# First, what is small? All numbers in a tensor have the same type. Networks compute with `float32`, and we check with `float64`. The gap between 1 and the next larger
 # number is called *epsilon*:
 
 # %%
@@ -107,7 +107,7 @@ for dtype in (torch.float32, torch.float64):
     print(f"{dtype}: epsilon {torch.finfo(dtype).eps:.1e}, 1 + 1e-8 == 1 is {same}")
 
 # %% [markdown]
-# Now the loss of three scores, 2, 1 and −1, where class 0 is right. We move the first score, and know the truth from the formula: the slope is $p_0 - 1$.
+# Now take the loss of three scores, 2, 1 and −1, where class 0 is correct. We move the first score, and know the true slope from the formula: $p_0 - 1$.
 
 
 # %%
@@ -120,7 +120,7 @@ def finite_difference_error(h: float, dtype: torch.dtype) -> float:
     return abs(rise.item() / h - truth) / abs(truth)
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Error of a finite difference, as a share of the true slope, against its step. An error of 1 means that the difference was 0.", "name": "fig-first-steps-difference"}, "image": {"alt": "Two curves in a picture with logarithmic axes. From the right, both fall as the step gets smaller. float32 turns up again near a step of 0.001, float64 near 1e-8; at the left end both have an error of about 1."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A smaller step is more exact, up to a point: error of a finite difference as a share of the true slope, by the size of the step. An error of 1 means that the difference was 0.", "name": "fig-first-steps-difference"}, "image": {"alt": "Two curves in a picture with logarithmic axes. From the right, both fall as the step gets smaller. float32 turns up again near a step of 0.001, float64 near 1e-8; at the left end both have an error of about 1."}}
 exponents = range(1, 17)
 single = {k: finite_difference_error(10.0**-k, torch.float32) for k in exponents}
 double = {k: finite_difference_error(10.0**-k, torch.float64) for k in exponents}
@@ -147,8 +147,8 @@ claim(
 
 # %% [markdown]
 # Two errors are at work. The curve bends between $z$ and $z + h$, and a smaller step makes that error smaller. But $f(z + h)$ and $f(z)$ then agree in more and more
-# digits, and only the last ones, which are rounded, are left for the difference; dividing by $h$ blows that up. In `float32`, $2 + 10^{-7}$ is 2, and the difference
-# is 0. Autograd has no step, and so it doesn't have this trouble. Gradients are therefore checked in `float64`, with a step that is small, but not too small:
+# digits, so their difference is left with the last ones, which are rounded, and dividing by $h$ blows that rounding up. In `float32`, $2 + 10^{-7}$ is 2, and the
+# difference is 0. Autograd takes no step, so it doesn't have this problem. Gradients are therefore checked in `float64`, with a step that is small, but not too small:
 
 # %%
 W, b = model.weight.detach().double(), model.bias.detach().double()
@@ -164,13 +164,13 @@ print("autograd and the foot agree")
 # (deeper-rates)=
 # ## Which learning rate?
 #
-# *2 minutes.* The learning rate is not learned: we choose it. Such a number is called a **hyperparameter**. How much does it matter? We try four, and count right answers
-# on the digits that the model was trained on and on the validation digits. As a baseline, we always say the digit that is most common in the training set.
+# *2 minutes.* The learning rate is not learned: we choose it. Such a number is called a **hyperparameter**. How much does it matter? We try four, and count correct answers
+# on the training digits and on the validation digits. As a **baseline**, we always answer with the digit that is most common in the training set.
 
 
 # %% tags=["evidence"]
 def count_right(model, images, labels) -> int:
-    """How many images have their largest score at their label."""
+    """How many images have the largest score at their label."""
     with torch.no_grad():
         return int((model(images).argmax(dim=1) == labels).sum())
 
@@ -184,18 +184,18 @@ for rate in rates:
 commonest = y.bincount().argmax()
 baseline = (y_validation == commonest).double().mean().item()
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of digits read right after 20 epochs, by the learning rate.", "name": "fig-first-steps-rates"}, "image": {"alt": "Two rising curves over four learning rates. Both begin below 90 percent at 0.01. On the training digits the curve rises to 98 percent at 10, on the validation digits it is flat from 1 on, at 96 percent."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "On the validation digits, a learning rate above 1 hardly helps: share of digits read correctly after 20 epochs.", "name": "fig-first-steps-rates"}, "image": {"alt": "Two rising curves over four learning rates. Both begin below 90 percent at 0.01. On the training digits the curve rises to 98 percent at 10; on the validation digits it is flat from 1 on, at 96 percent."}}
 curves(
     {part: (rates, shares) for part, shares in right.items()},
     "learning rate",
-    "share right",
+    "share correct",
     logx=True,
 )
 plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "A rate of 0.01 reads {slow:.0%} of the validation digits, a rate of 1 {usual:.0%}, and a rate of 10 {fast:.0%}. Always saying the most common digit gets {same:.0%}.",
+    "With a rate of 0.01 the model reads {slow:.0%} of the validation digits, with a rate of 1 it reads {usual:.0%}, and with 10 it reads {fast:.0%}. Always answering with the most common digit is correct for {same:.0%}.",
     slow=right["validation"][0],
     usual=right["validation"][2],
     fast=right["validation"][3],
@@ -207,15 +207,15 @@ observe(
 )
 
 # %% [markdown]
-# With a rate of 0.01 the walk is still on its way after 20 epochs. With 10 it has got furthest on the training digits. On the validation digits, by which we choose, that
-# it is hardly better than 1.0.
+# With a rate of 0.01, the walk is still on its way after 20 epochs. With 10, it has got furthest on the training digits. But on the validation digits, by which we choose,
+# it does about as well as with 1.
 
 # %% [markdown]
 # (deeper-minibatch)=
 # ## Do 64 digits know the way?
 #
-# *2 minutes.* A step on all 1,221 digits is exact and slow. How well do 64 digits point downhill? A cosine of 1 is the direction that all of them together give, and 0 is at
-# a right angle to it.
+# *2 minutes.* A step on all 1,221 digits is exact and slow. How well do 64 digits point downhill? We take the cosine between their slopes and those of all digits: 1 is the
+# same direction, and 0 is a right angle.
 
 # %%
 W = torch.zeros(10, 64, requires_grad=True)
@@ -227,7 +227,7 @@ for part in torch.arange(len(x)).split(64):
 print(f"{len(agreement)} batches, mean cosine {torch.stack(agreement).mean():.1f}")
 
 # %% [markdown]
-# A cosine of 0.7: roughly the same way, for a nineteenth of the work. So what do nineteen rough steps make of it, and what one exact step?
+# They point roughly the same way, for about a twentieth of the work. So which gets further: twenty rough steps, or one exact step?
 
 # %% tags=["evidence"]
 by_rough, _ = trained(1.0, epochs=1)
@@ -235,27 +235,27 @@ with torch.no_grad():
     rough = F.cross_entropy(by_rough(x_validation), y_validation).item()
 exact = F.cross_entropy(x_validation @ -slope.T, y_validation).item()
 observe(
-    "Nineteen rough steps bring the validation loss from 2.30 to {rough:.2f}, one exact step to {exact:.2f}.",
+    "The rough steps of one epoch bring the validation loss from 2.30 down to {rough:.2f}, and one exact step brings it to {exact:.2f}.",
     rough=rough,
     exact=exact,
     holds=rough < 1 and exact > 2,
 )
 
 # %% [markdown]
-# The work was the same: each of the 1,221 digits was looked at once.
+# The work was the same: both looked at each of the 1,221 digits once.
 
 # %% [markdown]
 # ## What does `fit` do in an epoch?
 #
-# *3 minutes.* The lesson's loop had four parts: forward, loss, backward, step. Where are they in the book's `fit`? This is an epoch of it:
+# *3 minutes.* The lesson's loop had four parts: forward, loss, backward, step. Where are they in the book's `fit`? This is one of its epochs:
 
 # %%
 show_source(train_epoch)
 
 # %% [markdown]
-# They are all there. `zero_grad` forgets the last slopes just before the new ones come, since `backward` *adds* to what is in `.grad`. What surrounds them watches for a loss
-# that is no number, counts, and lets you stop. `fit` adds a progress bar, and numbers for each epoch. The lesson compares its weights with those of the loop. What is
-# left to compare is the layer: a plain loop, a matrix product and the library's `nn.Linear`.
+# They are all there. `zero_grad` clears the old slopes just before the new ones arrive, since `backward` *adds* to `.grad`. The lines around the four parts watch for a loss
+# that isn't a number, keep count, and let you stop. `fit` adds a progress bar, and numbers for each epoch. The lesson compared its weights with those of the loop. That
+# leaves the layer to compare: as a plain loop, as a matrix product, and as the library's `nn.Linear`.
 
 # %%
 W, b = model.weight.detach(), model.bias.detach()
@@ -269,26 +269,26 @@ print("they agree, after", len(history.step_loss), "steps")
 # (deeper-three)=
 # ## Why three kinds of data?
 #
-# *5 minutes.* Why can't the training digits judge? Take a model that only memorises: for a new image it looks up the training image that is most like it, and says its
-# label. And to make sure that there is nothing to understand, we deal the labels out at random.
+# *5 minutes.* Why can't the training digits judge? Take a model that only memorises: for a new image, it looks up the most similar training image and returns its
+# label. And to make sure that there is nothing to understand, we deal out the labels at random.
 
 # %% tags=["evidence"]
 torch.manual_seed(2)
 nonsense = y[torch.randperm(len(y))]  # the labels, dealt out at random
-itself = torch.cdist(x, x).argmin(dim=1)  # (1221,): the training image most like each one
+itself = torch.cdist(x, x).argmin(dim=1)  # (1221,): the most similar training image
 alike = torch.cdist(x_validation, x).argmin(dim=1)  # (216,)
 rows = []
 for name, memory in [("nonsense", nonsense), ("the true ones", y)]:
     on_training = int((memory[itself] == memory).sum())
     rows.append((name, on_training, int((memory[alike] == y_validation).sum())))
-table(rows, ("labels", "right of 1,221 in training", "of 216 in validation"))
+table(rows, ("labels", "correct of 1,221 in training", "of 216 in validation"))
 
 # %% [markdown]
-# With nonsense for labels it is perfect on the training digits, and on the validation digits it is right as often as guessing is. With the true labels, the same memory is
+# With nonsense for labels, it is perfect on the training digits, and no better than guessing on the validation digits. With the true labels, the same memory is
 # a good model, better than ours. But the training digits show no difference: **on them, a memory of nonsense and a good model are both perfect.** So we keep
-# **validation** digits apart, and choose by them: the learning rate, the number of epochs, the kind of model.
+# **validation** digits apart, and use them to choose the learning rate, the number of epochs and the kind of model.
 #
-# But choosing wears them out. To see that, let a thousand "models" guess blindly, and choose the ten best by their validation accuracy. Then look at the same ten on other
+# But choosing wears them out. To see that, let a thousand "models" guess blindly, and choose the ten best by their validation accuracy. Then test the same ten on other
 # digits. (The training digits will do: a model that only guesses has learned nothing from them.)
 
 # %% tags=["evidence"]
@@ -300,34 +300,34 @@ best = chosen_by.argsort(descending=True, stable=True)[:10]
 shares = {"all": chosen_by.mean(), "best": chosen_by[best].mean(), "then": others[best].mean()}
 shares = {name: share.item() for name, share in shares.items()}
 observe(
-    "All thousand are right for {all:.0%} of the validation digits, the ten best for {best:.0%}; on other digits, these ten for {then:.0%}.",
+    "All thousand guess {all:.0%} of the validation digits correctly, and the ten best {best:.0%}. On other digits, those ten get {then:.0%}.",
     **shares,
     holds=shares["best"] > 0.15 and shares["then"] < 0.12,
 )
 
 # %% [markdown]
-# The winners look much better than the rest, and know nothing. Their number is flattering *because* we chose by it. That is what **test** digits are for: all choices are
-# made without them, and at the very end they are asked, once. How exact is the lesson's answer?
+# The winners look much better than the rest, and know nothing. Their number is flattering *because* we chose by it. That is what **test** digits are for: we make all
+# choices without them, and ask them at the very end, once. How precise is the lesson's test accuracy?
 
 # %% tags=["evidence"]
 share = count_right(model, data.test.images.flatten(1), data.test.labels) / len(data.test.labels)
 error = (share * (1 - share) / len(data.test.labels)) ** 0.5
 observe(
-    "Of 360 test digits {share:.1%} are read, with a standard error of {error:.1f} percentage points.",
+    "The model reads {share:.1%} of the 360 test digits, with a standard error of {error:.1f} percentage points.",
     share=share,
     error=100 * error,
     holds=share > 0.94 and 0.008 < error < 0.013,
 )
 
 # %% [markdown]
-# So don't believe anybody, us included, who compares two models on these digits by half a point.
+# So if two models differ by half a point on these digits, don't believe anyone who calls one of them better, us included.
 #
 # ## Which digits does it misread?
 #
-# *2 minutes.* The errors that remain say more about a model than its accuracy. What do they have in common? We look at the validation digits, since a look is the beginning of
-# a choice.
+# *2 minutes.* The errors that remain tell you more about a model than its accuracy does. What do they have in common? We look at the validation digits, since looking is where
+# choosing begins.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The validation digits that the linear model gets wrong: what it says, and what is right.", "name": "fig-first-steps-errors"}, "image": {"alt": "Nine small handwritten digits, most of them slanted, thin or cut off, each titled with a wrong and a right digit."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Many of the validation digits that the linear model gets wrong are slanted, thin or cut off: its answer, and the label.", "name": "fig-first-steps-errors"}, "image": {"alt": "Nine small handwritten digits, most of them slanted, thin or cut off, each titled with the model's answer and the label."}}
 with torch.no_grad():
     said = model(x_validation).argmax(dim=1)
 wrong = said != y_validation
@@ -336,7 +336,7 @@ image_grid(data.validation.images[wrong], titles, columns=5)
 plt.show()
 
 # %% [markdown]
-# Some are hard for you, too. Others are plain, like the two zeros: they are only narrower or more slanted than the template expects. That is a clue for tomorrow.
+# Some are hard for you, too. Others are easy, like the two zeros: they are only narrower or more slanted than the template expects. That is a clue for tomorrow.
 #
 # ## Exercises
 #
@@ -346,7 +346,7 @@ plt.show()
 # :label: exercise-two-roads-back
 #
 # *Core, 8 minutes.* In this small network one weight is used twice: $h = \operatorname{ReLU}(wx + b)$, then $\hat y = wh$, and $L = (\hat y - y)^2$. The ReLU lets positive
-# numbers through and makes 0 of negative ones. Draw the graph on paper, and carry the slope back by the chain rule, without autograd. (A weight that is used in many places is what tomorrow is about.)
+# numbers through and turns negative ones into 0. Draw the graph on paper, and carry the slope back by the chain rule, without autograd. (Tomorrow is about a weight that is used in many positions.)
 # ([Solution](../solutions/00_first_steps.ipynb#solution-two-roads-back))
 # ```
 
@@ -365,14 +365,14 @@ check("two_roads_back", backward)
 #
 # *Stretch, 10 minutes.* A walker forgets each step. A ball that rolls downhill keeps its speed: that is **momentum**. With a velocity $v$ that starts at 0, each step is
 # $v \leftarrow \mu v + \partial \mathcal{L} / \partial W$, then $W \leftarrow W - \eta v$. Write the training loop, on the whole batch in each step, for the model
-# $z = x W^\top$ without a bias. The `W` that you are given has to stay as it is. You may use autograd and `F.cross_entropy`, but none of `torch.optim`.
+# $z = x W^\top$ without a bias. The `W` that you are given must stay as it is. You may use autograd and `F.cross_entropy`, but nothing from `torch.optim`.
 # ([Solution](../solutions/00_first_steps.ipynb#solution-momentum))
 # ```
 
 
 # %%
 def train_with_momentum(W, x, labels, learning_rate: float, momentum: float, steps: int):
-    """Return W after so many steps.
+    """Return W after `steps` steps.
 
     Shapes: W (n_classes, n_pixels), x (B, n_pixels), labels (B,).
     """
