@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 0
 #
-# To the exercises of [First steps](../00_first_steps.ipynb), then to those of its [deeper page](../deeper/00_first_steps.ipynb). Yours may look quite different, and be right as well: the check decides.
+# To the exercises of [First steps](../00_first_steps.ipynb), then to those of its [deeper page](../deeper/00_first_steps.ipynb). Yours may look quite different and be correct as well: the check decides.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -22,8 +22,8 @@ from utils.exercises.first_steps import check
 # (solution-gradient-step)=
 # ## A step downhill
 #
-# The scores, the loss, its slopes, and a step against them. `clone` makes numbers of our own, so that those that were given stay as they are, and
-# `requires_grad_` says that autograd should follow them. The new numbers are made of `W.detach()`: a step is no part of the model, and the next one
+# Compute the scores, the loss and its slopes, and take a step against them. `clone` makes copies of our own, so that the given numbers stay as they are, and
+# `requires_grad_` asks autograd to keep track of them. The step starts from `W.detach()`: it isn't part of the model, and the next slopes
 # should not be carried back through it.
 
 
@@ -38,8 +38,8 @@ def step(W, b, x, labels, learning_rate):
 step = check("gradient_step", step)
 
 # %% [markdown]
-# It works without autograd, too. The slope at the scores is what was said, minus what should have been said, divided by the number of digits. Times
-# the pixels, and summed over the digits, it is the slope of $W$.
+# It works without autograd, too. The slope with respect to the scores is the prediction minus the target, divided by the number of digits. Multiply it by
+# the pixels, sum over the digits, and you have the slope of $W$.
 
 
 # %%
@@ -59,12 +59,12 @@ print("both steps lead to the same place")
 # (solution-cross-entropy)=
 # ## Cross-entropy from logits
 #
-# If the same number $m$ is taken from all logits of a row, then $e^{z_k - m} = e^{z_k} e^{-m}$, and
-# the factor $e^{-m}$ stands above and below the line of the softmax: it cancels. So we may take
-# away the largest logit. Then the largest power is $e^0 = 1$. Nothing overflows, and the sum is at
+# If you subtract the same number $m$ from all logits in a row, then $e^{z_k - m} = e^{z_k} e^{-m}$,
+# and the factor $e^{-m}$ cancels between the numerator and the denominator of the softmax. So we may
+# subtract the largest logit. Then the largest power is $e^0 = 1$. Nothing overflows, and the sum is at
 # least 1, so its logarithm is safe, too.
 #
-# The second idea is not to go through $p$ at all. A probability of $e^{-1000}$ is rounded to 0, and
+# The second idea is to avoid $p$ altogether. A probability of $e^{-1000}$ is rounded to 0, and
 # $\log 0$ is $-\infty$. But
 #
 # $$
@@ -76,7 +76,7 @@ print("both steps lead to the same place")
 
 # %%
 def cross_entropy(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """Return the mean over the batch of -log p of the right class, safe for large logits.
+    """Return the mean over the batch of -log p of the correct class, safe for large logits.
 
     Shapes: logits (B, n_classes), labels (B,), int64. Returns: one number.
     """
@@ -88,11 +88,11 @@ def cross_entropy(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
 cross_entropy = check("cross_entropy", cross_entropy)
 
 # %% [markdown]
-# `keepdim=True` keeps the axis that was summed, with size 1: (B, 1) is stretched over the classes,
-# as it should be. Without it the shape is (B,), and broadcasting would lay it along the classes,
-# which is {numref}`exercise-silent-shape` again. The last line picks, from row $i$, column $y_i$.
+# `keepdim=True` keeps the summed axis, with size 1: (B, 1) is repeated over the classes, as it
+# should be. Without it the shape is (B,), and broadcasting would lay it along the classes,
+# which is {numref}`exercise-silent-shape` again. The last line picks column $y_i$ from row $i$.
 #
-# With a logit of 1000, here are the two ways in which the obvious formula breaks:
+# With a logit of 1000, the textbook formula breaks in two ways:
 
 # %%
 large = torch.tensor([[1000.0, 0.0]])
@@ -102,10 +102,10 @@ print("log p through softmax:", large.softmax(dim=1).log().tolist())
 print("our loss for class 1: ", cross_entropy(large, torch.tensor([1])).item())
 
 # %% [markdown]
-# Through the powers, class 0 gets `nan`, which is no number at all. The library's softmax takes the
-# largest logit away first, and still gives minus infinity for class 1, where the truth is −1000.
-# Ours is right. The library's `F.cross_entropy` goes the third way. That is why it wants logits,
-# and why a model in this book has no softmax at its end.
+# Through the powers, class 0 gets `nan`, which is not a number at all. The library's softmax subtracts
+# the largest logit first, and its logarithm is still minus infinity for class 1, where −1000 would
+# be correct. Our loss of 1000 is. The library's `F.cross_entropy` computes it in the same way. That is
+# why it wants logits, and why a model in this book has no softmax at its end.
 
 # %% [markdown]
 # (solution-silent-shape)=
@@ -119,7 +119,7 @@ print("our loss for class 1: ", cross_entropy(large, torch.tensor([1])).item())
 # | `target` | missing | 32 |
 # | difference | 32 | 32 |
 #
-# The column is stretched to 32 columns, the row to 32 rows. So *every* prediction is compared with
+# The column is repeated 32 times, and so is the row. So *every* prediction is compared with
 # *every* target, and 32 · 32 = 1024 numbers are averaged.
 
 # %%
@@ -136,8 +136,8 @@ print("column minus row:   ", ((column - target) ** 2).mean().item())
 print("column minus column:", ((column - target.unsqueeze(1)) ** 2).mean().item())
 
 # %% [markdown]
-# The wrong line punishes perfect predictions with 170.5. What does training make of that? We let
-# the predictions go downhill on it.
+# The wrong line punishes perfect predictions with 170.5. What does training do with that? We let
+# the predictions walk downhill on it.
 
 # %%
 column.requires_grad_()
@@ -148,21 +148,21 @@ print(f"smallest prediction {column.min():.1f}, largest {column.max():.1f}")
 print(f"mean of the targets {target.mean():.1f}")
 
 # %% [markdown]
-# The model says the mean for every example, and nothing in the program complains. The cure is a
-# habit: before a subtraction, know both shapes, or assert them.
+# The model predicts the mean for every example, and nothing in the program complains. The cure is a
+# habit: before you subtract, know both shapes, or assert them.
 
 # %% [markdown]
 # (solution-honest-count)=
 # ## An honest count
 #
-# Count what is right, count how many there are, and divide at the very end. The mean of the
-# batches' accuracies is something else: it gives the few examples of the last batch as much to say
-# as a whole full one.
+# Count the correct answers, count the examples, and divide at the very end. The mean of the
+# batches' accuracies is something else: it gives the few examples of the last batch as much weight
+# as a full batch.
 
 
 # %%
 def accuracy_over(batches: list[tuple[torch.Tensor, torch.Tensor]]) -> float:
-    """Return the share of all examples whose largest logit is at their label.
+    """Return the share of all examples whose label has the largest logit.
 
     Shapes: each batch is logits (B, n_classes) and labels (B,), where B may differ.
     """
@@ -173,11 +173,11 @@ def accuracy_over(batches: list[tuple[torch.Tensor, torch.Tensor]]) -> float:
 check("honest_count", accuracy_over)
 
 # %% [markdown]
-# How much does it matter? In the lesson there were 1221 digits in batches of 64, the last one with
-# 5. Say that a model errs on one of those five and on nothing else.
+# How much does it matter? In the lesson there were 1221 digits in batches of 64, and the last batch had
+# 5. Suppose a model errs on one of those five and on nothing else.
 
 # %%
-always_0 = torch.eye(10)[0]  # logits that say 0
+always_0 = torch.eye(10)[0]  # logits that predict 0
 full = always_0.expand(64, 10), torch.zeros(64)
 last = always_0.expand(5, 10), torch.tensor([0, 0, 0, 0, 1])
 batches = [full] * 19 + [last]
@@ -197,12 +197,12 @@ for name, result in [("of all examples", share), ("mean over the batches", mean_
 # from the right:
 #
 # - The square gives $\partial L / \partial \hat y = 2 (\hat y - y)$. Call it $e$.
-# - The product $\hat y = w h$ hands $e$ on, times the other factor: $e h$ goes to $w$, which is the
+# - The product $\hat y = w h$ passes $e$ on, times the other factor: $e h$ goes to $w$, which is the
 #   **first road**, and $e w$ goes to $h$.
 # - The ReLU has slope 1 where $z$ is positive and 0 where it is negative. It works like a gate: it
 #   lets $e w$ through to $z$, or nothing.
-# - The product $w x$ hands what arrived at $z$ on to $w$, times $x$: the **second road**. The sum
-#   hands it on to $b$ as it is.
+# - The product $w x$ passes the slope at $z$ on to $w$, times $x$: the **second road**. The sum
+#   passes it on to $b$ as it is.
 
 
 # %%
@@ -218,17 +218,17 @@ def backward(x: float, w: float, b: float, y: float) -> tuple[float, float]:
 check("two_roads_back", backward)
 
 # %% [markdown]
-# Autograd walks the same roads. A case with an open gate, and one with a closed one:
+# Autograd takes the same roads. Here is a case with an open gate, and one with a closed gate:
 
 # %%
 for x in (3.0, -3.0):
     w, b = torch.tensor(1.0, requires_grad=True), torch.tensor(-1.0, requires_grad=True)
-    ((w * F.relu(w * x + b) + 4) ** 2).backward()  # the right answer is y = -4
+    ((w * F.relu(w * x + b) + 4) ** 2).backward()  # the target is y = -4
     print(f"x = {x}: by autograd {(w.grad.item(), b.grad.item())}", end=", ")
     print(f"by hand {backward(x, 1.0, -1.0, -4.0)}")
 
 # %% [markdown]
-# With the gate closed nothing moves the loss, and so nothing is learned from this example. A ReLU
+# With the gate closed, nothing moves the loss, so nothing is learned from this example. A ReLU
 # whose gate is closed for *every* example is called dead.
 
 # %% [markdown]
@@ -236,9 +236,9 @@ for x in (3.0, -3.0):
 # ## A ball, not a walker
 #
 # The four steps of the lesson's loop are all here. `torch.autograd.grad` returns the gradient
-# instead of adding it to `.grad`, so there is nothing to forget. The update stands under
-# `torch.no_grad()`: it changes a weight that autograd follows, and is no part of the model. And
-# `clone` makes a weight of our own, so that the one that was given stays as it is.
+# instead of adding it to `.grad`, so there is nothing to clear. The update is done under
+# `torch.no_grad()`: it changes a weight that autograd keeps track of, but isn't part of the model.
+# And `clone` makes a copy of our own, so that the given weight stays as it is.
 
 
 # %%
@@ -250,7 +250,7 @@ def train_with_momentum(
     momentum: float,
     steps: int,
 ) -> torch.Tensor:
-    """Return W after so many steps.
+    """Return W after `steps` steps.
 
     Shapes: W (n_classes, n_pixels), x (B, n_pixels), labels (B,).
     """
@@ -268,7 +268,7 @@ def train_with_momentum(
 check("momentum", train_with_momentum)
 
 # %% [markdown]
-# This is what `torch.optim.SGD(..., momentum=...)` does, so we compare.
+# `torch.optim.SGD(..., momentum=...)` does the same, so we compare.
 
 # %%
 torch.manual_seed(0)
@@ -284,7 +284,7 @@ assert torch.allclose(ours, W, atol=1e-5)
 print("ten steps agree with the library's optimiser")
 
 # %% [markdown]
-# What is it good for? Take a valley that is narrow, 50 times steeper across than along: $L =
+# What is momentum good for? Take a narrow valley, 50 times steeper across than along: $L =
 # \tfrac12 (r^2 + 50 s^2)$. The walker and the ball start at (1, 1), with the same learning rate.
 
 
@@ -305,5 +305,5 @@ print("walker:", steps_down(0.0), "steps;  ball:", steps_down(0.8), "steps")
 # %% [markdown]
 # Across the valley the slope turns back and forth, as in the right panel of
 # {numref}`fig-first-steps-hill`. That keeps the walker's learning rate below 2/50, or each step
-# would leap farther than the last, and along the valley so small a rate means many steps. The
-# ball's steps cancel across, and add up along.
+# would leap farther than the last, and with so small a rate it takes many steps along the valley. The
+# ball's steps cancel out across the valley and add up along it.

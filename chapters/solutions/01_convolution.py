@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 1
 #
-# To the exercises of [The convolutional network](../01_convolution.ipynb), then to those of its [deeper page](../deeper/01_convolution.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
+# To the exercises of [The convolutional network](../01_convolution.ipynb), then to those of its [deeper page](../deeper/01_convolution.ipynb). There is more than one good way. It counts if the check passes and you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -31,8 +31,8 @@ from utils.training.metrics import mean_and_spread
 # (solution-one-place)=
 # ## One place
 #
-# The window and a kernel have the same shape, so each number has its partner: multiply, and sum over channels, rows and columns. `einsum` says it in letters. Flattened, it is yesterday's
-# $xW^\top + b$: at one place, a convolution is a dense layer that sees only the window.
+# The window and a kernel have the same shape, so each number has its partner: multiply, and sum over channels, rows and columns. `einsum` writes that in letters. Flattened, it is yesterday's
+# $xW^\top + b$: at one position, a convolution is a dense layer that sees only the window.
 
 
 # %%
@@ -46,7 +46,7 @@ at_one_place = check("one_place", at_one_place)
 # (solution-everywhere)=
 # ## Everywhere
 #
-# With loops: `range(0, H - K + 1, stride)` has all the rows in which a kernel can begin, and its length is the height of the map. The places are stacked behind the channels, and their axis is cut into rows
+# With loops: `range(0, H - K + 1, stride)` lists all the rows where a kernel can start, and its length is the height of the map. The results are stacked along an axis after the channels, which is then split into rows
 # and columns.
 
 
@@ -61,7 +61,7 @@ def conv2d(x, w, b, stride=1, padding=0):
 conv2d = check("everywhere", conv2d)
 
 # %% [markdown]
-# The book's own takes all windows at once. Its letters are those of the equation: `unfold` makes the axes `i`, `j`, `u` and `v`.
+# The book's own solution takes all windows at once. Its letters are those of the equation: `unfold` creates the axes `i`, `j`, `u` and `v`.
 
 # %%
 check.show_reference("everywhere")
@@ -70,7 +70,7 @@ check.show_reference("everywhere")
 # (solution-max-pooling)=
 # ## The strongest answer
 #
-# Windows that lie side by side are an `unfold` with step K, which drops what is left by itself. The largest is taken over the two axes of the window, and compared with nothing else.
+# Windows that lie side by side are an `unfold` with step K, which also drops the leftover rows and columns. The maximum is taken over the two axes of the window, and compared with nothing else.
 
 
 # %%
@@ -99,8 +99,8 @@ residual_block = check("residual_block", residual_block)
 # (solution-same-padding)=
 # ## Keep the size
 #
-# A dilated kernel reaches over $d(K-1)+1$ pixels, so $d(K-1)$ places are missing. Half of them go to
-# each side.
+# A dilated kernel covers $d(K-1)+1$ pixels, so without padding the map is $d(K-1)$ pixels too small. Half
+# of them go to each side.
 
 
 # %%
@@ -127,9 +127,9 @@ check("convolution_parameters", my_count)
 # (solution-shuffled-pixels)=
 # ## Predict: shuffled pixels
 #
-# A dense layer doesn't know which pixels are neighbours, so a shuffle changes nothing for it. A kernel that
-# looks at neighbours sees unrelated pixels. The stored experiment `shuffled` has trained both kinds of
-# network on eight seeds.
+# A dense layer doesn't know which pixels are neighbours, so a shuffle changes nothing for it. A kernel
+# looks at neighbours, and after the shuffle they are unrelated pixels. The stored experiment `shuffled`
+# trained both kinds of network with eight seeds.
 
 
 # %%
@@ -151,8 +151,8 @@ table(
 check("shuffled_pixels", "convolutional")
 
 # %% [markdown]
-# The effect is no larger than the spread of the seeds, so a single training could show nothing, or the opposite. A wrong assumption costs, but here it does not ruin: at 8×8 pixels, three
-# layers see most of the picture anyway, and the dense layer behind them can sort things out.
+# The effect is no larger than the spread of the seeds, so a single training run could show nothing, or the opposite. A wrong assumption costs something, but here it isn't ruinous: at 8×8 pixels, three
+# layers see most of the picture anyway, and the dense layer after them can sort things out.
 
 # %%
 stored = experiments.load("shuffled")
@@ -163,7 +163,7 @@ wrong = {
 }
 before, after = wrong["DigitsNet", False], wrong["DigitsNet", True]
 observe(
-    "DigitsNet's share of errors grows from {before:.1%} to {after:.1%}. Shuffled, the dense network's is {dense:.1%}.",
+    "The shuffle raises DigitsNet's error rate from {before:.1%} to {after:.1%}. On shuffled pictures, the dense network's is {dense:.1%}.",
     before=before,
     after=after,
     dense=wrong["dense", True],
@@ -174,8 +174,8 @@ observe(
 # (solution-receptive-field)=
 # ## How deep must it be?
 #
-# Each layer adds $d(K-1)$. Without dilation that takes $(n-1)/(K-1)$ layers, rounded up. With doubling dilations the sum is
-# $(2^L-1)(K-1)$, so $L$ grows with the logarithm. Adding up in a loop avoids all questions of rounding.
+# Each layer adds $d(K-1)$. Without dilation, a length of $n$ takes $(n-1)/(K-1)$ layers, rounded up. With doubling dilations, $L$ layers
+# add $(2^L-1)(K-1)$, so $L$ grows with the logarithm of $n$. Adding up in a loop avoids all questions of rounding.
 
 
 # %%
@@ -194,8 +194,8 @@ check("receptive_field", layers_needed)
 # (solution-strided-equivariance)=
 # ## Predict: what moves along
 #
-# One step of the second map is as wide as the product of the strides. A picture that moves by less
-# falls between its places.
+# One step of the second map is as wide as the product of the strides. If the picture moves by less, it
+# lands between the map's positions.
 
 
 # %%
@@ -221,7 +221,7 @@ check("strided_equivariance", 4)
 # (solution-convolution-over-time)=
 # ## Convolution over time
 #
-# `unfold` gives all windows as a view, and `einsum` says in letters which axes meet: the sum runs over channels `c` and places `k` in
+# `unfold` returns all windows as a view, and the letters of `einsum` say which axes meet: the sum runs over channels `c` and positions `k` in
 # the kernel.
 
 
@@ -237,8 +237,8 @@ check("convolution_over_time", conv1d)
 # (solution-depthwise-convolution)=
 # ## A kernel for each channel
 #
-# The same letters, but the channel `c` is on both sides of the arrow: it is not summed. The layer has $C K^2$ weights,
-# where an ordinary convolution from C to C channels has $C^2 K^2$.
+# The letters are the same, but the channel `c` is on both sides of the arrow, so it isn't summed. The layer has $C K^2$ weights,
+# while an ordinary convolution from C to C channels has $C^2 K^2$.
 
 
 # %%
@@ -254,7 +254,7 @@ check("depthwise_convolution", depthwise_conv2d)
 # (solution-min-pooling)=
 # ## The smallest of each window
 #
-# This one overlaps and has padding, so it takes the book's `max_pool2d`. The smallest of some numbers is minus the largest of their negatives. The padding comes out right by itself: $-\infty$ becomes
+# These windows overlap and have padding, so we use the book's `max_pool2d`. The smallest of some numbers is minus the largest of their negatives. The padding takes care of itself: $-\infty$ becomes
 # $+\infty$, which never wins a minimum.
 
 
@@ -269,9 +269,9 @@ check("min_pooling", min_pool2d)
 # (solution-batch-norm-folding)=
 # ## Fold the normalisation away
 #
-# In evaluation mode, the layer gives $\gamma\,(y - \mu)/\sqrt{\sigma^2 + \varepsilon} + \beta$ with fixed numbers.
-# Put $y = w * x + b$ in, and sort. The factor $\gamma/\sqrt{\sigma^2 + \varepsilon}$ goes to the
-# weights, all the rest to the bias.
+# In evaluation mode, the layer returns $\gamma\,(y - \mu)/\sqrt{\sigma^2 + \varepsilon} + \beta$ with fixed numbers.
+# Insert $y = w * x + b$, and sort the terms. The factor $\gamma/\sqrt{\sigma^2 + \varepsilon}$ goes to the
+# weights, and all the rest to the bias.
 
 
 # %%
@@ -286,7 +286,7 @@ check("batch_norm_folding", fold_batch_norm)
 # (solution-weight-gradient)=
 # ## The kernel's gradient
 #
-# The weight $w_{o,c,u,v}$ meets the pixel $x_{c,i+u,j+v}$ wherever the kernel stands, so by the chain rule
+# The weight $w_{o,c,u,v}$ meets the pixel $x_{c,i+u,j+v}$ at every position of the kernel, so by the chain rule
 #
 # $$
 # \frac{\partial \mathcal{L}}{\partial w_{o,c,u,v}} = \sum_{b,i,j} \frac{\partial \mathcal{L}}{\partial y_{b,o,i,j}}\; x_{b,c,i+u,j+v} .
@@ -319,8 +319,8 @@ def blur_pool(x: torch.Tensor) -> torch.Tensor:
 check("blur_pooling", blur_pool)
 
 # %% [markdown]
-# Now the measurement. Two networks are trained alike, without augmentation, over three seeds: one with max pooling
-# at stride 2, one with max pooling at stride 1 and a blur before the jump.
+# Now the measurement. Two networks are trained in the same way, without augmentation, with three seeds: one with max pooling
+# at stride 2, the other with max pooling at stride 1 and a blur before the jump.
 
 
 # %%
@@ -352,13 +352,13 @@ def changed_answers(pool: nn.Module, seed: int) -> float:
 hard = [changed_answers(nn.MaxPool2d(2), seed) for seed in range(3)]
 soft = [changed_answers(BlurPool(), seed) for seed in range(3)]
 observe(
-    "With max pooling {hard:.0%} of the answers change, with a blur before the jump {soft:.0%}.",
+    "With max pooling, {hard:.0%} of the answers change; with a blur before the jump, {soft:.0%} do.",
     hard=sum(hard) / 3,
     soft=sum(soft) / 3,
     holds=sum(soft) < 0.7 * sum(hard),
 )
 
 # %% [markdown]
-# Why does it help? A kernel that jumps sees every other place, so an edge between two places can come
-# and go as the picture moves. A blur spreads each edge over its neighbours before any are
+# Why does the blur help? A kernel that jumps sees only every other position, so an edge between two of
+# them can come and go as the picture moves. A blur spreads each edge over its neighbours before any are
 # dropped. The price is sharpness, and a little time.
