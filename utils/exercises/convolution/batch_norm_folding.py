@@ -1,4 +1,4 @@
-"""Weights and biases with which a convolution alone gives what it gave with batch normalisation."""
+"""Weights and biases with which a convolution alone does what it did with batch normalisation."""
 
 import torch
 from torch import Tensor
@@ -42,12 +42,12 @@ def several_channels():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("ε belongs inside the root, beside the variance.")
+@exercise.mistake("ε belongs inside the root, together with the variance.")
 def epsilon_outside_the_root(weight, bias, mean, var, gamma, beta, eps):
     return fold_batch_norm(weight, bias, mean, (var.sqrt() + eps) ** 2, gamma, beta, 0.0)
 
 
-@exercise.mistake("normalisation divides by a deviation, and you have a variance.")
+@exercise.mistake("normalisation divides by a standard deviation, and you divide by a variance.")
 def root_forgotten(weight, bias, mean, var, gamma, beta, eps):
     return fold_batch_norm(weight, bias, mean, (var + eps) ** 2, gamma, beta, 0.0)
 
@@ -72,13 +72,13 @@ def beta_forgotten(weight, bias, mean, var, gamma, beta, eps):
     return fold_batch_norm(weight, bias, mean, var, gamma, 0 * beta, eps)
 
 
-@exercise.mistake("normalising begins by taking something away; where is μ?")
+@exercise.mistake("normalising starts with a subtraction; where is μ?")
 def mean_forgotten(weight, bias, mean, var, gamma, beta, eps):
     return fold_batch_norm(weight, bias, 0 * mean, var, gamma, beta, eps)
 
 
 @exercise.mistake(
-    "the old bias is normalised and scaled like everything that the convolution gives."
+    "the old bias is normalised and scaled like everything else that the convolution returns."
 )
 def old_bias_unscaled(weight, bias, mean, var, gamma, beta, eps):
     folded, shift = fold_batch_norm(weight, 0 * bias, mean, var, gamma, beta, eps)
@@ -96,7 +96,7 @@ def mean_added(weight, bias, mean, var, gamma, beta, eps):
 
 
 @exercise.mistake(
-    "the scales were laid along a kernel's row, since broadcasting begins at the right: which "
+    "the scales were laid along a kernel's row, since broadcasting starts at the right: which "
     "axis of the weight holds the output channels?"
 )
 def scale_along_the_row(weight, bias, mean, var, gamma, beta, eps):
@@ -113,7 +113,7 @@ def scale_along_the_input(weight, bias, mean, var, gamma, beta, eps):
     return weight * scale[:, None, None], (bias - mean) * scale + beta
 
 
-@exercise.mistake("γ scales all that was normalised: the old bias and the mean, too.")
+@exercise.mistake("γ scales everything that was normalised: the old bias and the mean, too.")
 def gamma_on_the_weights_only(weight, bias, mean, var, gamma, beta, eps):
     folded = fold_batch_norm(weight, bias, mean, var, gamma, beta, eps)[0]
     return folded, (bias - mean) / torch.sqrt(var + eps) + beta

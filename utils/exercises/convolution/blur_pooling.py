@@ -59,12 +59,12 @@ def odd_rows(x):
     return blur(x, BINOMIAL / 16)[:, :, 1::2, 1::2]
 
 
-@exercise.mistake("the border gets darker: it is to be reflected, not filled with zeros.")
+@exercise.mistake("the border gets darker: it should be reflected, not filled with zeros.")
 def zero_border(x):
     return blur(x, BINOMIAL / 16, border="constant")[:, :, ::2, ::2]
 
 
-@exercise.mistake("blurred, but still of full size: every other row and column should go.")
+@exercise.mistake("blurred, but still full size: every other row and column should go.")
 def not_subsampled(x):
     return blur(x, BINOMIAL / 16)
 
@@ -74,12 +74,12 @@ def box(x):
     return blur(x, torch.ones_like(BINOMIAL) / 9)[:, :, ::2, ::2]
 
 
-@exercise.mistake("every other pixel is dropped as it is: what was to come before that?")
+@exercise.mistake("every other pixel is dropped as it is: what should come before that?")
 def not_blurred(x):
     return x[:, :, ::2, ::2]
 
 
-@exercise.mistake("the border is repeated: a reflection begins with the pixel beside it.")
+@exercise.mistake("the border is repeated: a reflection starts with the pixel next to it.")
 def repeated_border(x):
     return blur(x, BINOMIAL / 16, border="replicate")[:, :, ::2, ::2]
 

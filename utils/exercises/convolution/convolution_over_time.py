@@ -60,7 +60,7 @@ def bias_forgotten(x, weight, bias, stride):
     return conv1d(x, weight, 0 * bias, stride)
 
 
-@exercise.mistake("an output channel sums over all input channels; you used the first alone.")
+@exercise.mistake("an output channel sums over all input channels; you used only the first.")
 def first_channel_only(x, weight, bias, stride):
     return conv1d(x[:, :1], weight[:, :1], bias, stride)
 
@@ -75,44 +75,43 @@ def jumps_by_the_kernel(x, weight, bias, stride):
     return conv1d(x, weight, bias, weight.shape[2])
 
 
-@exercise.mistake("the last place where the kernel fits is missing: count the places once more.")
+@exercise.mistake(
+    "the last position where the kernel fits is missing: count the positions once more."
+)
 def one_window_short(x, weight, bias, stride):
     return conv1d(x[:, :, :-1], weight, bias, stride)
 
 
-@exercise.mistake("a kernel that can jump n times has n + 1 places to be.")
+@exercise.mistake("a kernel that can jump n times has n + 1 positions.")
 def jumps_for_places(x, weight, bias, stride):
     return conv1d(x, weight, bias, stride)[:, :, :-1]
 
 
 @exercise.mistake(
-    "the biases were laid along time, since broadcasting begins at the right: which axis holds "
+    "the biases were laid along time, since broadcasting starts at the right: which axis holds "
     "the output channels?"
 )
 def bias_along_time(x, weight, bias, stride):
     return conv1d(x, weight, 0 * bias, stride) + bias
 
 
-@exercise.mistake(
-    "the bias came in with every product: it is added once, when the sum over the window is done."
-)
+@exercise.mistake("the bias was added to every product: add it once, to the sum over the window.")
 def bias_in_every_product(x, weight, bias, stride):
     return conv1d(x, weight, bias * weight[0].numel(), stride)
 
 
-@exercise.mistake("the bias came in at every place of the kernel: it is added once to each output.")
+@exercise.mistake("the bias was added at every position of the kernel: add it once to each output.")
 def bias_at_every_place(x, weight, bias, stride):
     return conv1d(x, weight, bias * weight.shape[2], stride)
 
 
-@exercise.mistake("the bias came in with every input channel: an output has only one.")
+@exercise.mistake("the bias was added for every input channel: an output has only one.")
 def bias_from_every_channel(x, weight, bias, stride):
     return conv1d(x, weight, bias * weight.shape[1], stride)
 
 
 @exercise.mistake(
-    "there are as many places as there should be, but they lie side by side: by how much does the "
-    "kernel jump?"
+    "the number of positions is correct, but they lie side by side: how far does the kernel jump?"
 )
 def stride_only_counted(x, weight, bias, stride):
     T_out = conv1d(x, weight, bias, stride).shape[2]

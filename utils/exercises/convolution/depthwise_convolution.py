@@ -60,14 +60,14 @@ def flipped(x, weight):
     return depthwise_conv2d(x, weight.flip(1, 2))
 
 
-@exercise.mistake("rows and columns of the kernel are exchanged.")
+@exercise.mistake("rows and columns of the kernel are swapped.")
 def transposed(x, weight):
     return depthwise_conv2d(x, weight.transpose(1, 2))
 
 
 @exercise.mistake(
-    "each kernel was laid on the sum of all channels, so the channels are mixed: an output sees "
-    "its own channel alone."
+    "each kernel was laid on the sum of all channels, so the channels are mixed: an output should "
+    "see only its own channel."
 )
 def mixed(x, weight):
     return depthwise_conv2d(x.sum(1, keepdim=True).expand_as(x), weight)

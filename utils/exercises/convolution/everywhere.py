@@ -1,4 +1,4 @@
-"""The convolution everywhere: the answer at one place, at all places where the kernel can stand."""
+"""The convolution everywhere: the answer at one position, for all positions of the kernel."""
 
 import torch
 from torch import Tensor
@@ -71,7 +71,7 @@ def flipped(x, w, b, stride, padding):
     return conv2d(x, w.flip(2, 3), b, stride, padding)
 
 
-@exercise.mistake("rows and columns of the kernel are exchanged.")
+@exercise.mistake("rows and columns of the kernel are swapped.")
 def transposed(x, w, b, stride, padding):
     return conv2d(x, w.mT, b, stride, padding)
 
@@ -86,7 +86,7 @@ def padding_ignored(x, w, b, stride, padding):
     return conv2d(x, w, b, stride, 0)
 
 
-@exercise.mistake("the frame of zeros lies above and on the left only; it has four sides.")
+@exercise.mistake("the frame of zeros is only above and on the left; it has four sides.")
 def padded_on_two_sides(x, w, b, stride, padding):
     return conv2d(F.pad(x, (padding, 0, padding, 0)), w, b, stride, 0)
 
@@ -96,7 +96,7 @@ def only_columns_padded(x, w, b, stride, padding):
     return conv2d(F.pad(x, (padding, padding)), w, b, stride, 0)
 
 
-@exercise.mistake("the frame is to be of zeros; yours repeats what stands at the border.")
+@exercise.mistake("the frame should be zeros; yours repeats the border.")
 def border_repeated(x, w, b, stride, padding):
     return conv2d(F.pad(x, (padding,) * 4, mode="replicate"), w, b, stride, 0)
 
@@ -106,42 +106,45 @@ def jumps_by_the_kernel(x, w, b, stride, padding):
     return conv2d(x, w, b, w.shape[-1], padding)
 
 
-@exercise.mistake("the last place where the kernel fits is missing: count the places once more.")
+@exercise.mistake(
+    "the last position where the kernel fits is missing: count the positions once more."
+)
 def one_place_short(x, w, b, stride, padding):
     x = F.pad(x, (padding,) * 4)
     return conv2d(x[:, :, :-1, :-1], w, b, stride, 0)
 
 
-@exercise.mistake("a kernel that can jump n times has n + 1 places to be.")
+@exercise.mistake("a kernel that can jump n times has n + 1 positions.")
 def jumps_for_places(x, w, b, stride, padding):
     return conv2d(x, w, b, stride, padding)[:, :, :-1, :-1]
 
 
 @exercise.mistake(
-    "there are as many places as there should be, but they lie side by side: by how much does the "
-    "kernel jump?"
+    "the number of positions is correct, but they lie side by side: how far does the kernel jump?"
 )
 def stride_only_counted(x, w, b, stride, padding):
     H, W = conv2d(x, w, b, stride, padding).shape[2:]
     return conv2d(x, w, b, 1, padding)[:, :, :H, :W]
 
 
-@exercise.mistake("the numbers are right, but rows and columns of the map are exchanged.")
+@exercise.mistake("the numbers are correct, but rows and columns of the map are swapped.")
 def map_transposed(x, w, b, stride, padding):
     return conv2d(x, w, b, stride, padding).mT
 
 
-@exercise.mistake("the numbers are right, but the channels stand last: they come after the batch.")
+@exercise.mistake(
+    "the numbers are correct, but the channels come last: they belong right after the batch."
+)
 def channels_last(x, w, b, stride, padding):
     return conv2d(x, w, b, stride, padding).permute(0, 2, 3, 1)
 
 
-@exercise.mistake("the places stand in one axis: a map has rows and columns.")
+@exercise.mistake("all positions are in one axis: a map has rows and columns.")
 def places_in_a_row(x, w, b, stride, padding):
     return conv2d(x, w, b, stride, padding).flatten(2)
 
 
-@exercise.mistake("an answer sums over all channels; you used the first alone.")
+@exercise.mistake("an answer sums over all channels; you used only the first.")
 def first_channel_only(x, w, b, stride, padding):
     return conv2d(x[:, :1], w[:, :1], b, stride, padding)
 
@@ -151,19 +154,19 @@ def only_rows_padded(x, w, b, stride, padding):
     return conv2d(F.pad(x, (0, 0, padding, padding)), w, b, stride, 0)
 
 
-@exercise.mistake("the frame of zeros lies below and on the right only; it has four sides.")
+@exercise.mistake("the frame of zeros is only below and on the right; it has four sides.")
 def padded_on_the_other_two_sides(x, w, b, stride, padding):
     return conv2d(F.pad(x, (0, padding, 0, padding)), w, b, stride, 0)
 
 
-@exercise.mistake("the places were counted on the picture without its frame.")
+@exercise.mistake("you counted the positions on the picture without its frame.")
 def places_without_the_frame(x, w, b, stride, padding):
     H, W = ((size - w.shape[-1]) // stride + 1 for size in x.shape[2:])
     return conv2d(x, w, b, stride, padding)[:, :, :H, :W]
 
 
 @exercise.mistake(
-    "the biases were laid along a row of the map, since broadcasting begins at the right: which "
+    "the biases were laid along a row of the map, since broadcasting starts at the right: which "
     "axis holds the output channels?"
 )
 def bias_along_a_row(x, w, b, stride, padding):
@@ -171,15 +174,15 @@ def bias_along_a_row(x, w, b, stride, padding):
 
 
 @exercise.mistake(
-    "places and channels are mixed: the answers were listed place by place, and cutting that list "
-    "anew doesn't turn it. Bring the channels to the front first."
+    "positions and channels are mixed up: the answers were listed position by position, and "
+    "reshaping doesn't transpose that list. Bring the channels to the front first."
 )
 def cut_without_turning(x, w, b, stride, padding):
     y = conv2d(x, w, b, stride, padding)
     return y.permute(0, 2, 3, 1).reshape(y.shape)
 
 
-@exercise.mistake("the bias came in with every product: it is added once, when the sum is done.")
+@exercise.mistake("the bias was added to every product: add it once, to the sum.")
 def bias_in_every_product(x, w, b, stride, padding):
     return conv2d(x, w, b * w[0].numel(), stride, padding)
 

@@ -32,7 +32,7 @@ def negative():
     return [(-random(2, 3, 4, 4).abs() - 1, 2)]
 
 
-@exercise.stage("sizes that leave a rest")
+@exercise.stage("sizes that leave a remainder")
 def with_a_rest():
     return [(random(2, 3, 5, 7), 2), (random(1, 2, 8, 7), 3)]
 
@@ -40,22 +40,22 @@ def with_a_rest():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("that is the mean of each window; the largest is asked for.")
+@exercise.mistake("that is the mean of each window; you need its largest number.")
 def mean(x, K):
     return F.avg_pool2d(x, K)
 
 
-@exercise.mistake("that is the smallest of each window; the largest is asked for.")
+@exercise.mistake("that is the smallest number of each window; you need its largest.")
 def smallest(x, K):
     return -max_pool2d(-x, K)
 
 
-@exercise.mistake("windows lie side by side here: from one to the next the kernel jumps K places.")
+@exercise.mistake("windows lie side by side here: from one to the next, the window jumps K pixels.")
 def overlapping(x, K):
     return F.max_pool2d(x, K, stride=1)
 
 
-@exercise.mistake("the window runs over rows and columns; the channels stay apart.")
+@exercise.mistake("the window covers rows and columns; the channels stay separate.")
 def over_channels(x, K):
     return max_pool2d(x, K).amax(dim=1, keepdim=True)
 
@@ -65,12 +65,12 @@ def corner(x, K):
     return x[:, :, : x.shape[2] // K * K : K, : x.shape[3] // K * K : K]
 
 
-@exercise.mistake("zeros win where all numbers are negative: nothing is to be compared with 0.")
+@exercise.mistake("zeros win where all numbers are negative: compare nothing with 0.")
 def with_zero(x, K):
     return max_pool2d(x, K).relu()
 
 
-@exercise.mistake("a window that hangs over the border is left out; yours is still there.")
+@exercise.mistake("a window that hangs over the border should be dropped; yours is still there.")
 def rest_kept(x, K):
     return F.max_pool2d(x, K, ceil_mode=True)
 
@@ -80,7 +80,7 @@ def of_the_whole_map(x, K):
     return x.amax(dim=(2, 3))
 
 
-@exercise.mistake("that is the largest of each row of a window: its rows are still apart.")
+@exercise.mistake("that is the largest of each row of a window: its rows are still separate.")
 def rows_apart(x, K):
     return x.unfold(2, K, K).unfold(3, K, K).amax(dim=-1)
 
@@ -95,18 +95,20 @@ def along_the_columns_only(x, K):
     return x.unfold(2, K, K).amax(dim=-1)
 
 
-@exercise.mistake("that is the sum of each window; the largest is asked for.")
+@exercise.mistake("that is the sum of each window; you need its largest number.")
 def total(x, K):
     return K**2 * F.avg_pool2d(x, K)
 
 
-@exercise.mistake("what is left is dropped at the right and at the bottom; you dropped the start.")
+@exercise.mistake(
+    "leftover rows and columns are dropped at the bottom and the right; you dropped the first ones."
+)
 def start_dropped(x, K):
     return max_pool2d(x[:, :, x.shape[2] % K :, x.shape[3] % K :], K)
 
 
 @exercise.mistake(
-    "the numbers were cut as they follow each other, so a window holds pieces of one row: cut rows "
+    "the numbers were cut in the order of memory, so a window holds pieces of one row: cut rows "
     "into (H // K, K) and columns into (W // K, K)."
 )
 def cut_in_the_order_of_memory(x, K):

@@ -10,7 +10,7 @@ from utils.exercises.checking import Exercise, random
 
 
 def min_pool2d(x: Tensor, kernel_size: int, stride: int, padding: int) -> Tensor:
-    """Take the smallest value of each window; what is padded never wins.
+    """Take the smallest value of each window; padding never wins.
 
     Shapes: x (B, C, H, W). Returns: (B, C, H_out, W_out).
     """
@@ -55,7 +55,7 @@ def padded_with(value: float, x: Tensor, kernel_size: int, stride: int, padding:
 
 
 @exercise.mistake(
-    "zeros at the border win where all values are positive: what value can never win?"
+    "zeros at the border win where all values are positive: which value can never win?"
 )
 def padded_with_zeros(x, kernel_size, stride, padding):
     return padded_with(0.0, x, kernel_size, stride, padding)
@@ -71,12 +71,12 @@ def padded_with_a_billion(x, kernel_size, stride, padding):
     return padded_with(1e9, x, kernel_size, stride, padding)
 
 
-@exercise.mistake("this holds until a map has values above a million: what is above them all?")
+@exercise.mistake("this works until a map has values above a million: what is above them all?")
 def padded_with_a_million(x, kernel_size, stride, padding):
     return padded_with(1e6, x, kernel_size, stride, padding)
 
 
-@exercise.mistake("the window runs over rows and columns; the channels stay apart.")
+@exercise.mistake("the window covers rows and columns; the channels stay separate.")
 def over_channels(x, kernel_size, stride, padding):
     return min_pool2d(x, kernel_size, stride, padding).amin(1, keepdim=True)
 

@@ -1,4 +1,4 @@
-"""The convolution at one place: what all kernels answer to a window."""
+"""The convolution at one position: the answers of all kernels to a window."""
 
 import torch
 from torch import Tensor
@@ -59,7 +59,7 @@ def flipped(window, w, b):
     return at_one_place(window, w.flip(2, 3), b)
 
 
-@exercise.mistake("rows and columns of the kernel are exchanged.")
+@exercise.mistake("rows and columns of the kernel are swapped.")
 def transposed(window, w, b):
     return at_one_place(window, w.mT, b)
 
@@ -69,12 +69,12 @@ def mean(window, w, b):
     return at_one_place(window, w / w[0].numel(), b)
 
 
-@exercise.mistake("an answer sums over all channels; you used the first alone.")
+@exercise.mistake("an answer sums over all channels; you used only the first.")
 def first_channel_only(window, w, b):
     return at_one_place(window[:, :1], w[:, :1], b)
 
 
-@exercise.mistake("the channels are still apart: their products go into one sum.")
+@exercise.mistake("the channels are still separate: their products go into one sum.")
 def channels_apart(window, w, b):
     return torch.einsum("bcuv,ocuv->boc", window, w) + b[:, None]
 
@@ -84,7 +84,7 @@ def not_summed(window, w, b):
     return window[:, None] * w + b[:, None, None, None]
 
 
-@exercise.mistake("each image has answers of its own: the batch is not summed over.")
+@exercise.mistake("each image has answers of its own: don't sum over the batch.")
 def summed_over_the_batch(window, w, b):
     return torch.einsum("bcuv,ocuv->o", window, w) + b
 
@@ -99,19 +99,19 @@ def exchanged(window, w, b):
     return at_one_place(window, w, b).T
 
 
-@exercise.mistake("the bias came in with every product: it is added once, when the sum is done.")
+@exercise.mistake("the bias was added to every product: add it once, to the sum.")
 def bias_in_every_product(window, w, b):
     return at_one_place(window, w, b * w[0].numel())
 
 
-@exercise.mistake("the bias came in with every channel: an answer has only one.")
+@exercise.mistake("the bias was added for every channel: an answer has only one.")
 def bias_in_every_channel(window, w, b):
     return at_one_place(window, w, b * w.shape[1])
 
 
 @exercise.mistake(
-    "windows and kernels were multiplied as they are, so the first image met the first kernel: "
-    "every image meets every kernel. Where does the window need one more axis?"
+    "windows and kernels were multiplied as they are, so the first image met only the first "
+    "kernel, but every image has to meet every kernel. Where does the window need one more axis?"
 )
 def image_by_image(window, w, b):
     return (window * w).sum(dim=(1, 2, 3)) + b

@@ -64,26 +64,26 @@ def rounded_down(length, kernel_size, doubling):
 
 
 @exercise.mistake(
-    "a layer adds K - 1 steps, not K: one of its weights lies on what was seen before."
+    "a layer adds K - 1 steps, not K: one of its weights covers a step that was seen before."
 )
 def adds_the_kernel(length, kernel_size, doubling):
     return layers_that_add(length, kernel_size, 1, doubling)
 
 
 @exercise.mistake(
-    "where a stack reaches exactly as far as is asked, you add one more layer. What does an output "
-    "see before the first layer, and when is its reach enough?"
+    "when a stack reaches exactly far enough, you add one more layer. What does an output see "
+    "before the first layer, and when is its reach enough?"
 )
 def one_layer_too_many(length, kernel_size, doubling):
     return layers_that_add(length, kernel_size - 1, 0, doubling)
 
 
-@exercise.mistake("with doubling dilations each layer adds twice what the one before added.")
+@exercise.mistake("with doubling dilations, each layer adds twice as much as the one before it.")
 def never_doubled(length, kernel_size, doubling):
     return layers_needed(length, kernel_size, False)
 
 
-@exercise.mistake("without doubling, each layer adds as much as the one before it.")
+@exercise.mistake("without doubling, each layer adds just as much as the one before it.")
 def always_doubled(length, kernel_size, doubling):
     return layers_needed(length, kernel_size, True)
 
@@ -106,7 +106,7 @@ def one_layer_at_least(length, kernel_size, doubling):
 
 
 @exercise.mistake(
-    "that is right for kernels of width 2: by how much does a wider one reach further?"
+    "that is correct for kernels of width 2: how much further does a wider one reach?"
 )
 def as_if_two_wide(length, kernel_size, doubling):
     if not doubling:

@@ -36,12 +36,12 @@ def several():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("there is no road around: what is added to what the convolutions found?")
+@exercise.mistake("there is no road around: what is added to the convolutions' output?")
 def no_road(x, w1, b1, w2, b2):
     return _found(x, w1, b1, w2, b2).relu()
 
 
-@exercise.mistake("the last ReLU comes after the sum; yours bends what was found before it.")
+@exercise.mistake("the last ReLU comes after the sum; yours comes before it.")
 def bent_before_the_sum(x, w1, b1, w2, b2):
     return x + _found(x, w1, b1, w2, b2).relu()
 
@@ -56,12 +56,12 @@ def no_relu_between(x, w1, b1, w2, b2):
     return (x + conv2d(conv2d(x, w1, b1, padding=1), w2, b2, padding=1)).relu()
 
 
-@exercise.mistake("the road enters too early: it leads around both convolutions.")
+@exercise.mistake("the road joins too early: it leads around both convolutions.")
 def added_after_the_first(x, w1, b1, w2, b2):
     return conv2d((x + conv2d(x, w1, b1, padding=1)).relu(), w2, b2, padding=1).relu()
 
 
-@exercise.mistake("what was found and what was there are multiplied; the road is a sum.")
+@exercise.mistake("you multiplied the input by the convolutions' output; the road adds them.")
 def multiplied(x, w1, b1, w2, b2):
     return (x * _found(x, w1, b1, w2, b2)).relu()
 
@@ -77,17 +77,19 @@ def around_the_second(x, w1, b1, w2, b2):
     return (f + conv2d(f, w2, b2, padding=1)).relu()
 
 
-@exercise.mistake("the mean of both halves each; the road adds what was there in full.")
+@exercise.mistake("you took the mean of the two; the road adds the whole input.")
 def mean_of_both(x, w1, b1, w2, b2):
     return ((x + _found(x, w1, b1, w2, b2)) / 2).relu()
 
 
-@exercise.mistake("a convolution without padding makes the map smaller, so that the sum can't fit.")
+@exercise.mistake("a convolution without padding makes the map smaller, so the sum doesn't fit.")
 def no_padding(x, w1, b1, w2, b2):
     return (x + conv2d(conv2d(x, w1, b1).relu(), w2, b2)).relu()
 
 
-@exercise.mistake("one ReLU too many: what was found is added as it is, and may be negative.")
+@exercise.mistake(
+    "one ReLU too many: the convolutions' output is added as it is, and may be negative."
+)
 def bent_before_and_after_the_sum(x, w1, b1, w2, b2):
     return (x + _found(x, w1, b1, w2, b2).relu()).relu()
 
@@ -107,7 +109,7 @@ def second_kernels_twice(x, w1, b1, w2, b2):
     return residual_block(x, w2, b2, w2, b2)
 
 
-@exercise.mistake("the kernels are exchanged: w1 and b1 come first.")
+@exercise.mistake("the kernels are swapped: w1 and b1 come first.")
 def kernels_exchanged(x, w1, b1, w2, b2):
     return residual_block(x, w2, b2, w1, b1)
 

@@ -27,19 +27,17 @@ def several():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake(
-    "dilation spreads the kernel's weights apart: how many pixels does it reach over?"
-)
+@exercise.mistake("dilation spreads the kernel's weights apart: how many pixels does it cover?")
 def dilation_forgotten(kernel_size, dilation):
     return kernel_size // 2
 
 
-@exercise.mistake("that is what both sides need together; padding counts one side.")
+@exercise.mistake("that is for both sides together; padding counts one side.")
 def both_sides(kernel_size, dilation):
     return dilation * (kernel_size - 1)
 
 
-@exercise.mistake("you counted the pixels that the kernel covers; how many places are lost?")
+@exercise.mistake("you counted the pixels that the kernel covers; how many positions are lost?")
 def whole_reach(kernel_size, dilation):
     return dilation * (kernel_size - 1) + 1
 
@@ -61,17 +59,19 @@ def weights_for_gaps(kernel_size, dilation):
     return dilation * kernel_size // 2
 
 
-@exercise.mistake("right without dilation; with it, each of the K - 1 gaps is d pixels wide.")
+@exercise.mistake("correct without dilation; with it, each of the K - 1 gaps is d pixels wide.")
 def undilated(kernel_size, dilation):
     return (kernel_size - 1) // 2
 
 
-@exercise.mistake("that is right for a kernel of width 3; a wider one reaches further.")
+@exercise.mistake("that is correct for a kernel of width 3; a wider one reaches further.")
 def dilation_alone(kernel_size, dilation):
     return dilation
 
 
-@exercise.mistake("there are K - 1 gaps of d pixels each: from which of the two is the 1 taken?")
+@exercise.mistake(
+    "there are K - 1 gaps of d pixels each: which of the two is the 1 subtracted from?"
+)
 def taken_from_the_product(kernel_size, dilation):
     return (dilation * kernel_size - 1) // 2
 

@@ -1,4 +1,4 @@
-"""Which network reads worse when the pixels of all pictures are shuffled alike?"""
+"""Which network reads worse when the pixels of all pictures are shuffled in the same way?"""
 
 from utils.exercises.checking import Prediction
 from utils.measure import experiments
@@ -35,6 +35,6 @@ def both():
     return "both"
 
 
-@exercise.mistake("what is left, after the shuffle, of an edge?")
+@exercise.mistake("what is left of an edge after the shuffle?")
 def neither():
     return "neither"

@@ -30,13 +30,14 @@ def first_layer_alone():
 
 
 @exercise.mistake(
-    "the first map then moves by one and a half places: what is a step of the second, in pixels?"
+    "the first map then moves by one and a half positions: how wide is a step of the second, in "
+    "pixels?"
 )
 def between_places():
     return 3
 
 
-@exercise.mistake("a picture that moves by one pixel falls between the places.")
+@exercise.mistake("a picture that moves by one pixel lands between the positions.")
 def any_move():
     return 1
 

@@ -1,4 +1,4 @@
-"""The gradient of a loss by a convolution's kernels, by hand."""
+"""The gradient of a loss with respect to a convolution's kernels, by hand."""
 
 import torch
 from torch import Tensor
@@ -47,30 +47,31 @@ def mean_over_images(x, grad_y):
     return weight_gradient(x, grad_y) / x.shape[0]
 
 
-@exercise.mistake("the result is flipped: which pixel did the weight (u, v) meet at place (i, j)?")
+@exercise.mistake(
+    "the result is flipped: which pixel did the weight (u, v) meet at position (i, j)?"
+)
 def flipped(x, grad_y):
     return weight_gradient(x, grad_y).flip(2, 3)
 
 
-@exercise.mistake("only one image counts; the kernel was used for all of the batch.")
+@exercise.mistake("only one image counts here; the kernel was used for the whole batch.")
 def last_image_only(x, grad_y):
     return weight_gradient(x[-1:], grad_y[-1:])
 
 
-@exercise.mistake(
-    "input and output channels are exchanged; the gradient is shaped like the weight."
-)
+@exercise.mistake("input and output channels are swapped; the gradient is shaped like the weight.")
 def channels_exchanged(x, grad_y):
     return weight_gradient(x, grad_y).transpose(0, 1)
 
 
-@exercise.mistake("every place of the kernel contributes in full; nothing is averaged.")
+@exercise.mistake("every position of the kernel contributes in full; nothing is averaged.")
 def mean_over_places(x, grad_y):
     return weight_gradient(x, grad_y) / grad_y[0, 0].numel()
 
 
 @exercise.mistake(
-    "the contributions are still apart, image by image: the kernel has one gradient for them all."
+    "the contributions are still separate, image by image: the kernel has one gradient for them "
+    "all."
 )
 def images_apart(x, grad_y):
     images = zip(x.split(1), grad_y.split(1), strict=True)

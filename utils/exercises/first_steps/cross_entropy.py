@@ -62,9 +62,7 @@ def picked(log_p: Tensor, labels: Tensor) -> Tensor:
     return log_p[torch.arange(len(labels)), labels]
 
 
-@exercise.mistake(
-    "the probabilities of an example do not sum to 1. Along which axis lie its classes?"
-)
+@exercise.mistake("an example's probabilities don't sum to 1. Which axis holds its classes?")
 def batch_axis(logits, labels):
     return -picked(logits.log_softmax(0), labels).mean()
 
@@ -75,8 +73,8 @@ def sum_for_mean(logits, labels):
 
 
 @exercise.mistake(
-    "the loss is negative, and falls when the model gets worse. Which sign has the logarithm of a "
-    "probability?"
+    "the loss is negative, and falls when the model gets worse. What sign does the logarithm of a "
+    "probability have?"
 )
 def sign(logits, labels):
     return picked(logits.log_softmax(1), labels).mean()
@@ -91,14 +89,14 @@ def no_logarithm(logits, labels):
 
 
 @exercise.mistake(
-    "this looks at the right class alone: the other logits have to lower its probability."
+    "this looks only at the correct class: the other logits have to lower its probability."
 )
 def no_normaliser(logits, labels):
     return -picked(logits, labels).mean()
 
 
 @exercise.mistake(
-    "the softmax is taken twice. What goes in are logits; a log-softmax of probabilities is "
+    "the softmax is taken twice. The inputs are logits; a log-softmax of probabilities is "
     "something else."
 )
 def softmax_twice(logits, labels):
@@ -106,15 +104,15 @@ def softmax_twice(logits, labels):
 
 
 @exercise.mistake(
-    "right for small logits, but exp(1000) is infinite, and infinity divided by infinity is not a "
-    "number. What may you take from all logits of a row without changing p?"
+    "correct for small logits, but exp(1000) overflows to infinity, and infinity divided by "
+    "infinity is not a number. What can you subtract from all logits in a row without changing p?"
 )
 def overflow(logits, labels):
     return -picked((logits.exp() / logits.exp().sum(1, keepdim=True)).log(), labels).mean()
 
 
 @exercise.mistake(
-    "right for small logits, but a very small probability is rounded to 0, and its logarithm is "
+    "correct for small logits, but a very small probability is rounded to 0, and its logarithm is "
     "minus infinity. Can you get log p without going through p?"
 )
 def underflow(logits, labels):
@@ -123,19 +121,19 @@ def underflow(logits, labels):
 
 @exercise.mistake(
     "a maximum or a sum over the classes has the shape (B,), and broadcasting lays that along the "
-    "classes. It fits one example, or B = n_classes, and then it is wrong."
+    "classes. It fits for one example, and for B = n_classes, where the result is wrong."
 )
 def axis_lost(logits, labels):
     shifted = logits - logits.amax(dim=1)
     return -picked(shifted - shifted.exp().sum(dim=1).log(), labels).mean()
 
 
-@exercise.mistake("each example has its loss here, and a batch has one: take their mean.")
+@exercise.mistake("you return a loss for each example, but a batch has only one: take their mean.")
 def no_mean(logits, labels):
     return -picked(logits.log_softmax(1), labels)
 
 
-@exercise.mistake("all classes count here: an example's loss looks at its right class alone.")
+@exercise.mistake("all classes count here, but an example's loss looks only at its correct class.")
 def mean_over_classes(logits, labels):
     return -logits.log_softmax(1).mean()
 
@@ -148,8 +146,8 @@ def every_label_from_every_row(logits, labels):
 
 
 @exercise.mistake(
-    "right as long as all rows are alike. In a row that lies far below the largest logit of the "
-    "batch, every power is 0: whose maximum does a row need?"
+    "correct as long as all rows are alike. In a row far below the largest logit of the batch, "
+    "every power is 0: whose maximum does a row need?"
 )
 def one_maximum_for_all(logits, labels):
     shifted = logits - logits.max()
@@ -157,8 +155,8 @@ def one_maximum_for_all(logits, labels):
 
 
 @exercise.mistake(
-    "taking the mean from a row leaves numbers that can still be too large for exp: after what "
-    "subtraction is none of them above 0?"
+    "subtracting the mean of a row leaves numbers that can still be too large for exp: after "
+    "which subtraction is none of them above 0?"
 )
 def mean_subtracted(logits, labels):
     shifted = logits - logits.mean(dim=1, keepdim=True)
@@ -166,8 +164,8 @@ def mean_subtracted(logits, labels):
 
 
 @exercise.mistake(
-    "taking the smallest logit from a row leaves the others above 0, where exp grows: which one "
-    "has to become 0?"
+    "subtracting the smallest logit of a row leaves the others above 0, where exp grows: which "
+    "one has to become 0?"
 )
 def minimum_subtracted(logits, labels):
     shifted = logits - logits.amin(dim=1, keepdim=True)
@@ -175,8 +173,8 @@ def minimum_subtracted(logits, labels):
 
 
 @exercise.mistake(
-    "you took the maximum from the logits in the sum, and not from that of the right class: the "
-    "same number has to go from all."
+    "you subtracted the maximum from the logits in the sum, but not from that of the correct "
+    "class: subtract the same number from all."
 )
 def shifted_in_the_sum_only(logits, labels):
     shifted = logits - logits.amax(dim=1, keepdim=True)

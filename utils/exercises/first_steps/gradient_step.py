@@ -65,17 +65,17 @@ def rate_upside_down(W, b, x, labels, learning_rate):
     return moved(W, b, x, labels, 1 / learning_rate)
 
 
-@exercise.mistake("the weights move, and the constants b stay: they have a slope too.")
+@exercise.mistake("the weights move, but the biases b stay: they have slopes, too.")
 def bias_stays(W, b, x, labels, learning_rate):
     return moved(W, b, x, labels, learning_rate)[0], b
 
 
-@exercise.mistake("the constants b move, and the weights stay: they have a slope too.")
+@exercise.mistake("the biases b move, but the weights stay: they have slopes, too.")
 def weights_stay(W, b, x, labels, learning_rate):
     return W, moved(W, b, x, labels, learning_rate)[1]
 
 
-@exercise.mistake("the scores lack their constants: x @ W.T, and then + b.")
+@exercise.mistake("the scores lack their biases: x @ W.T, and then + b.")
 def no_bias(W, b, x, labels, learning_rate):
     return moved(W, b, x, labels, learning_rate, bias=0)
 
@@ -85,7 +85,7 @@ def sum_for_mean(W, b, x, labels, learning_rate):
     return moved(W, b, x, labels, learning_rate, reduction="sum")
 
 
-@exercise.mistake("you divided by the number of digits, and the loss is a mean already.")
+@exercise.mistake("you divided by the number of digits, but the loss is already a mean.")
 def mean_of_the_mean(W, b, x, labels, learning_rate):
     return moved(W, b, x, labels, learning_rate / len(x))
 
@@ -96,32 +96,32 @@ def softmax_twice(W, b, x, labels, learning_rate):
 
 
 @exercise.mistake(
-    "you moved W first, and took the slope of b at the new place. Both slopes belong to the place "
-    "where you stand."
+    "you moved W first, and took the slope of b only then. Take both slopes from where you are, "
+    "before anything moves."
 )
 def one_after_the_other(W, b, x, labels, learning_rate):
     W = moved(W, b, x, labels, learning_rate)[0]
     return W, moved(W, b, x, labels, learning_rate)[1]
 
 
-@exercise.mistake("W comes first, then b: yours come the other way round.")
+@exercise.mistake("W comes first, then b: yours are the other way round.")
 def exchanged(W, b, x, labels, learning_rate):
     return moved(W, b, x, labels, learning_rate)[::-1]
 
 
-@exercise.mistake("this is the way that you would go, not where you arrive: take it from W and b.")
+@exercise.mistake("this is the step alone, not where it leads: add it to W and b.")
 def the_way_alone(W, b, x, labels, learning_rate):
     there = moved(W, b, x, labels, learning_rate)
     return there[0] - W, there[1] - b
 
 
-@exercise.mistake("these are the slopes: a step goes against them, from where you stand.")
+@exercise.mistake("these are the slopes: a step goes against them, and starts from W and b.")
 def slopes_alone(W, b, x, labels, learning_rate):
     there = moved(W, b, x, labels, -1.0)
     return there[0] - W, there[1] - b
 
 
-@exercise.mistake("W and b are where they were: return the new numbers.")
+@exercise.mistake("W and b haven't moved: return the new numbers.")
 def nothing_moves(W, b, x, labels, learning_rate):
     return W, b
 
@@ -139,7 +139,7 @@ def labels_first(W, b, x, labels, learning_rate):
 
 
 @exercise.mistake(
-    "autograd forgets the graph after one walk back. Ask for both slopes in one call, as in "
+    "autograd forgets the graph after one backward pass. Ask for both slopes in one call, as in "
     "`torch.autograd.grad(loss, (W, b))`."
 )
 def two_walks(W, b, x, labels, learning_rate):
@@ -149,7 +149,7 @@ def two_walks(W, b, x, labels, learning_rate):
 
 
 @exercise.mistake(
-    "you take away the loss itself. The slope says how the loss changes with a weight."
+    "you subtract the loss itself. The slope is how fast the loss changes with a weight."
 )
 def loss_for_slope(W, b, x, labels, learning_rate):
     loss = F.cross_entropy(x @ W.T + b, labels)
@@ -162,8 +162,8 @@ def not_transposed(W, b, x, labels, learning_rate):
 
 
 @exercise.mistake(
-    "autograd refuses to follow a number that is changed in place while it watches. Make new ones: "
-    "W - learning_rate * slope."
+    "autograd refuses to track a tensor that is changed in place while it watches. Make a new "
+    "one: W - learning_rate * slope."
 )
 def in_place(W, b, x, labels, learning_rate):
     W, b = W.clone().requires_grad_(), b.clone().requires_grad_()
@@ -174,7 +174,7 @@ def in_place(W, b, x, labels, learning_rate):
 
 
 @exercise.mistake(
-    "nobody follows W and b: call `requires_grad_()` on both before you compute the loss."
+    "autograd doesn't track W and b: call `requires_grad_()` on both before you compute the loss."
 )
 def not_followed(W, b, x, labels, learning_rate):
     F.cross_entropy(x @ W.T + b, labels).backward()

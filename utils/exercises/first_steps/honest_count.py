@@ -1,4 +1,4 @@
-"""The share of right answers over batches of different sizes."""
+"""The share of correct answers over batches of different sizes."""
 
 import torch
 from torch import Tensor
@@ -7,7 +7,7 @@ from utils.exercises.checking import Exercise, random
 
 
 def accuracy_over(batches: list[tuple[Tensor, Tensor]]) -> float:
-    """Return the share of all examples whose largest logit is at their label.
+    """Return the share of all examples whose label has the largest logit.
 
     Shapes: each batch is logits (B, n_classes) and labels (B,), where B may differ.
     """
@@ -22,7 +22,7 @@ exercise = Exercise(accuracy_over, gradient=False)
 
 
 def drawn(sizes: list[int], n_classes: int) -> tuple[list[tuple[Tensor, Tensor]]]:
-    """Draw batches of these sizes; the first has more right answers than the others."""
+    """Draw batches of these sizes; the first has more correct answers than the others."""
     batches = []
     for i, batch_size in enumerate(sizes):
         logits, labels = 2 * random(batch_size, n_classes), torch.randint(n_classes, (batch_size,))
@@ -59,7 +59,7 @@ def examples(batches: list[tuple[Tensor, Tensor]]) -> int:
 
 
 @exercise.mistake(
-    "the few examples of the last batch count as much as the many of a full one. Each example "
+    "the few examples of the last batch count as much as the many of a full one, but each example "
     "should count once."
 )
 def mean_of_means(batches):
@@ -78,8 +78,8 @@ def all_batches_full(batches):
 
 
 @exercise.mistake(
-    "the largest logit was looked for among the examples. It is looked for among the classes of "
-    "one example."
+    "you looked for the largest logit among the examples. Look for it among the classes of each "
+    "example."
 )
 def batch_axis(batches):
     right = sum(int((logits.argmax(0) == labels).sum()) for logits, labels in batches)
@@ -91,11 +91,11 @@ def errors(batches):
     return 1 - accuracy_over(batches)
 
 
-@exercise.mistake("this is how many answers are right, not which share of them.")
+@exercise.mistake("this is the number of correct answers, not their share.")
 def count(batches):
     return accuracy_over(batches) * examples(batches)
 
 
-@exercise.mistake("this is in per cent: a share lies between 0 and 1.")
+@exercise.mistake("this is a percentage: a share lies between 0 and 1.")
 def per_cent(batches):
     return 100 * accuracy_over(batches)

@@ -72,8 +72,8 @@ def trained(update, W, x, labels, learning_rate, momentum, steps, reduction="mea
 
 
 @exercise.mistake(
-    "the first step is right, then the gradients of earlier steps come in again: `backward` adds "
-    "to what is in `.grad`."
+    "the first step is correct, but then the gradients of earlier steps come in again: `backward` "
+    "adds to `.grad`."
 )
 def gradients_added_up(W, x, labels, learning_rate, momentum, steps):
     W, velocity = W.clone().requires_grad_(), torch.zeros_like(W)
@@ -105,7 +105,7 @@ def velocity_too_late(*task):
 
 
 @exercise.mistake(
-    "this velocity is a running average, with (1 - momentum) before the gradient. Some libraries "
+    "this velocity is a running average, with the gradient times (1 - momentum). Some libraries "
     "do that; here the gradient comes in whole."
 )
 def averaged(*task):
@@ -116,9 +116,7 @@ def averaged(*task):
     return trained(update, *task)
 
 
-@exercise.mistake(
-    "the steps are too large by the number of examples: the loss is a mean over the batch."
-)
+@exercise.mistake("the steps grow with the number of examples: the loss is a mean over the batch.")
 def sum_for_mean(*task):
     return trained(
         lambda W, v, g, rate, m: (W - rate * (m * v + g), m * v + g), *task, reduction="sum"
@@ -126,8 +124,8 @@ def sum_for_mean(*task):
 
 
 @exercise.mistake(
-    "autograd refuses to follow a weight that is changed in place while it watches. The update is "
-    "no part of the model: where may it look away?"
+    "autograd refuses to track a weight that is changed in place while it watches. The update "
+    "isn't part of the model: where may it look away?"
 )
 def inside_the_graph(W, x, labels, learning_rate, momentum, steps):
     velocity = torch.zeros_like(W)

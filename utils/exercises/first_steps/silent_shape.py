@@ -21,14 +21,14 @@ def by_example():
     return 32
 
 
-@exercise.mistake("that is how many numbers go in. Which size does each axis of the result have?")
+@exercise.mistake("that is how many numbers go in. What size does each axis of the result have?")
 def added():
     return 64
 
 
 @exercise.mistake(
-    "nothing is raised here, and that is the trouble: an axis of size 1, or a missing one, is "
-    "stretched to fit."
+    "no error is raised here, and that is the trouble: an axis of size 1, or a missing one, is "
+    "repeated to fit."
 )
 def error():
     return 0

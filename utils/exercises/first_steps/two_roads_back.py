@@ -86,7 +86,7 @@ def no_2(x, w, b, y):
     return e * (h + w * gate * x), e * w * gate
 
 
-@exercise.mistake("both signs are reversed: ŷ stands in (ŷ - y)² with a plus.")
+@exercise.mistake("both signs are reversed: in (ŷ - y)², ŷ has a plus sign.")
 def error_reversed(x, w, b, y):
     h, gate, e = forward(x, w, b, y)
     return -2 * e * (h + w * gate * x), -2 * e * w * gate
@@ -98,6 +98,6 @@ def outer_weight_skipped(x, w, b, y):
     return 2 * e * (h + gate * x), 2 * e * gate
 
 
-@exercise.mistake("dL/dw comes first, then dL/db: yours come the other way round.")
+@exercise.mistake("dL/dw comes first, then dL/db: yours are the other way round.")
 def exchanged(x, w, b, y):
     return backward(x, w, b, y)[::-1]
