@@ -348,7 +348,7 @@ held_out = Batches(data.validation.images.flatten(1), data.validation.labels, ba
 history = fit(model, batches, cross_entropy, optimiser, epochs=20, validation=held_out)
 print("the same weights:", torch.allclose(model.weight, W, atol=1e-4))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss by epoch: training, averaged over it; validation, at its end.", "name": "fig-first-steps-history"}, "image": {"alt": "Two curves that fall steeply in the first epochs and then slowly. At first validation is lower; at the end, validation is a little above training."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls: training, averaged over each epoch; validation, at its end.", "name": "fig-first-steps-history"}, "image": {"alt": "Two curves that fall steeply in the first epochs and then slowly. At first validation is lower; at the end, validation is a little above training."}}
 parts = {"training": history.train, "validation": history.validation}
 lines = {name: (range(1, 21), part["loss"]) for name, part in parts.items()}
 curves(lines, "epoch", "loss").set_xticks([1, 5, 10, 15, 20])

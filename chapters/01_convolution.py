@@ -433,7 +433,7 @@ guess(
     because=f"{left['small weights']:.0e} of it is left, and {left['small, with roads']:.1f} with a road around every two layers.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Without roads around, small weights starve the first layer of a deep stack. Untrained; *small* is half of He's size; geometric means of four draws.", "name": "fig-gradient-depth"}, "image": {"alt": "Three curves over depth, from 5 to 33 layers, on a logarithmic scale. With small weights the gradient falls by many powers of ten; with He's weights it falls a little; with small weights and roads around it stays nearly level."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Without roads around, hardly any gradient gets through a deep stack with small weights. Untrained; *small* is half of He's size; geometric means of four draws.", "name": "fig-gradient-depth"}, "image": {"alt": "Three curves over depth, from 5 to 33 layers, on a logarithmic scale. With small weights the gradient falls by many powers of ten; with He's weights it falls a little; with small weights and roads around it stays nearly level."}}
 lines = {name: (depths, norms) for name, norms in arrives.items()}
 curves(lines, "depth (layers)", "size of the gradient", logy=True)
 plt.show()
@@ -546,7 +546,7 @@ observe(
 #
 # *4 minutes.* What did it learn? Here are the 24 kernels of its first layer, and some maps of our 3:
 
-# %% mystnb={"figure": {"caption": "The 24 kernels of the first layer. Purple weights have one sign, orange weights the other.", "name": "fig-kernels"}, "image": {"alt": "Twenty-four small grids of three by three squares in two colours, without a pattern that most of them share."}}
+# %% mystnb={"figure": {"caption": "The 24 kernels of the first layer. Purple and orange are the two signs.", "name": "fig-kernels"}, "image": {"alt": "Twenty-four small grids of three by three squares in two colours, without a pattern that most of them share."}}
 image_grid(reader.w1.detach(), columns=8, signed=True)
 plt.show()
 
@@ -662,7 +662,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "cnn-2a",
-    "Yes, if the stride divides the move: moved by one pixel, maps differ by at most {one:.0g} at stride 1, but by up to {two:.1f} at stride 2.",
+    "Yes, if the stride divides the move: after one pixel, maps differ by {one:.0g} at stride 1 and by up to {two:.1f} at stride 2.",
     **{name: mismatch(photo, sobel, stride) for stride, name in ((1, "one"), (2, "two"))},
     holds=lambda one, two: one < 1e-5 and two > 0.1,
     scale="a photograph, away from its borders",

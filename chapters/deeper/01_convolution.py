@@ -258,7 +258,7 @@ observe(
 
 # %% tags=["evidence"]
 def gradient_field(layers: list[tuple[int, int, int]], size: int = 129) -> torch.Tensor:
-    """Gradient of the middle output by each pixel; a layer is (kernel, stride, dilation)."""
+    """Gradient of the middle output for each pixel; a layer is (kernel, stride, dilation)."""
     x = torch.zeros(1, 1, size, size, requires_grad=True)
     y = x
     for K, stride, dilation in layers:
