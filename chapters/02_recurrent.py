@@ -16,12 +16,12 @@
 #
 # - work out a recurrence by hand, and write its loop,
 # - read words of different lengths in one batch,
-# - send a gradient back through time, whole or cut off,
-# - clip a gradient, and say when one fades and when it explodes,
-# - judge a model of text by its perplexity.
+# - backpropagate through time, in full or truncated,
+# - clip a gradient, and say when gradients vanish and when they explode,
+# - judge a language model by its perplexity.
 #
 # It builds on [Day 1](01_convolution.ipynb): shared weights, and gradients that fade with depth. You need 50 minutes to read and 25 to write the four
-# functions at its heart. What you wrote is what is trained, and at the end it guesses the language of your word.
+# functions at its heart. The page trains what you wrote, and at the end it guesses the language of your word.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -61,8 +61,8 @@ quiz("02_recurrent")
 # %% [markdown]
 # ## Where we stand
 #
-# *4 minutes.* Which language is *perjantai* from? And *mittwoch*? You can say it, or guess well, without knowing the words. Here are names of months, weekdays, countries and
-# languages in twelve languages, as the Unicode Consortium collects them. A word that two languages share is left out.
+# *4 minutes.* Which language is *perjantai* from? And *mittwoch*? You can tell, or guess well, without knowing the words. Here are names of months, weekdays, countries and languages in twelve languages, collected by the Unicode
+# Consortium. Words shared by two languages are left out.
 
 # %%
 some = WORDS["train"][:600:100]
@@ -72,52 +72,52 @@ table(
 )
 
 # %% [markdown]
-# A word has three letters, or twenty. Yesterday's network sees as far as its layers reach, and [we had to say in advance](deeper/02_recurrent.ipynb#deeper-light) how far that should be. A bag takes
-# any length: count the letters of a word, and let a linear classifier weigh the counts.
+# A word may have three letters, or twenty. Yesterday's network sees only as far as its layers reach, and [we had to decide in advance](deeper/02_recurrent.ipynb#deeper-light) how far that is. A bag takes any length: count a word's
+# letters, and let a linear classifier weigh the counts.
 
 # %% tags=["training"]
 counted = {"counted letters": count_letters(1)}
 
 # %% tags=["evidence"]
 observe(
-    "Counted letters name the language of {share:.0%} of the validation words. A blind guess gets {blind:.0%}.",
+    "Letter counts alone name the correct language for {share:.0%} of the validation words. A blind guess is correct for {blind:.0%}.",
     share=counted["counted letters"],
     blind=1 / 12,
     holds=0.4 < counted["counted letters"] < 0.65,
 )
 
 # %% [markdown]
-# Better than one would think. But a bag doesn't know that *kuu* ends the name of a Finnish month: for it, *kuu* and *uku* are the same. So there are three wishes. **Order** should count. The **length** should be free. And
-# what matters should be **kept** until it is needed.
+# Better than you might think. But Finnish months end in *kuu*, and to a bag *kuu* and *uku* are the same. So we have three wishes: **order** should count, any **length** should do, and whatever matters should be **kept** until it
+# is needed.
 
 # %% [markdown]
 # ## The idea
 #
-# *4 minutes.* Imagine someone who listens to a long report, and has one small card to write on. After each sentence she rewrites the card: what she knew, and what she has just heard, in the same few lines. At
+# *4 minutes.* Imagine someone listening to a long report with one small card to write on. After each sentence she rewrites the card: what she knew already and what she has just heard, in the same few lines. At
 # the end, the card is all she has.
 #
-# The card is the **state**, a vector of fixed size. The rule by which it is rewritten is the same at every step: weights are shared again, over time instead of space.
+# The card is the **state**, a vector of fixed size. The same rule rewrites it at every step: weights are shared again, across time instead of space.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A card of four numbers, rewritten by one rule at each letter. Two words of the same letters fill the same bag, but leave different cards.", "name": "fig-card"}, "image": {"alt": "Two rows, for kuu and uku. In each, four columns of four numbers: first zeros, then what is left after each letter, joined by arrows such as reads k. The last column is framed, and differs between the rows. Beside it stands the bag, k 1 and u 2 in both."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Same letters, same bag, but different states: four numbers, rewritten by one rule at each letter.", "name": "fig-card"}, "image": {"alt": "Two rows, for kuu and uku. In each, four columns of four numbers: first zeros, then the state after each letter, joined by arrows such as reads k. The last column is framed, and differs between the rows. Next to it is the bag, k 1 and u 2 in both."}}
 mechanisms.card("kuu", "uku")
 plt.show()
 
 # %% [markdown]
-# A network that works like this is **recurrent**: its state comes back as its own input {cite}`elman1990finding`. We draw it twice, as it is built, and **unrolled**, with a copy for each step.
+# A network that works like this is **recurrent**: its state comes back as its own input {cite}`elman1990finding`. We draw it twice: as it is built, and **unrolled**, with one copy per step.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A recurrent layer as it is built (left), and unrolled over three letters. All copies have the same weights.", "name": "fig-unrolled"}, "image": {"alt": "On the left a box h t with an arrow from x t below, labelled W x, an arrow to y t above, labelled W y, and a loop back to itself, labelled W h. A dashed arrow, unroll, leads to three boxes h 0, h 1, h 2 in a row, joined by arrows labelled W h; below them are the letters k, u, u, above them y 0, y 1, y 2."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Unrolled, a recurrent layer (left) is a deep network of copies with the same weights.", "name": "fig-unrolled"}, "image": {"alt": "On the left a box h t with an arrow from x t below, labelled W x, an arrow to y t above, labelled W y, and a loop back to itself, labelled W h. A dashed arrow, unroll, leads to three boxes h 0, h 1, h 2 in a row, joined by arrows labelled W h; below them are the letters k, u, u, above them y 0, y 1, y 2."}}
 mechanisms.unrolled("kuu")
 plt.show()
 
 # %% [markdown]
-# Unrolled, it is a deep network with a layer for each letter. Two things are new: all layers have the same weights, and each gets an input of its own. What we know about depth still applies. That will matter.
+# Unrolled, it is a deep network with one layer per letter. Two things are new: the layers share their weights, and each has its own input. What we know about depth still applies. That will matter.
 
 # %% [markdown]
 # ## Step by step
 #
-# ### One step
+# ### One step of a recurrent network
 #
-# *8 minutes, most of them yours.* At step $t$ the layer gets the input $x_t$ and its own last state $h_{t-1}$, and makes a new state:
+# *8 minutes, most of them yours.* At step $t$ the layer takes the input $x_t$ and its own previous state $h_{t-1}$, and computes a new state:
 #
 # $$
 # \begin{aligned}
@@ -126,14 +126,14 @@ plt.show()
 # \end{aligned}
 # $$ (eq-rnn)
 #
-# The hyperbolic tangent keeps each number between -1 and 1. No weight has an index $t$. Let *k* be the number 1 and *u* the number -0.5, without a bias:
+# The hyperbolic tangent keeps each number between -1 and 1. No weight has an index $t$. Let *k* be the number 1 and *u* the number -0.5, with no bias:
 
 # %%
-W_x = torch.tensor([[1.0], [0.5]])  # (N, D): two numbers of state, one of input
+W_x = torch.tensor([[1.0], [0.5]])  # (N, D): a state of two numbers, an input of one
 W_h = torch.tensor([[0.5, -1.0], [1.0, 0.0]])  # (N, N)
 kuu = torch.tensor([[1.0], [-0.5], [-0.5]])  # (T, D)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three steps in numbers. Both *u* bring the same input. The states differ, because each was made from another one.", "name": "fig-steps"}, "image": {"alt": "Three rows, for k, u, u. In each, W x times x t plus W h times the last state equals two numbers; an arrow, tanh, leads to the new state, from which a line leads down to the last state of the next row. The states are 0.76 and 0.46, then minus 0.52 and 0.47, then minus 0.84 and minus 0.65."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Both *u* are the same input, but lead to different states, because each also depends on the previous one.", "name": "fig-steps"}, "image": {"alt": "Three rows, for k, u, u. In each, W x times x t plus W h times the previous state equals two numbers; an arrow, tanh, leads to the new state, from which a line leads down to the previous state of the next row. The states are 0.76 and 0.46, then minus 0.52 and 0.47, then minus 0.84 and minus 0.65."}}
 mechanisms.steps("kuu", kuu, W_x, W_h)
 plt.show()
 
@@ -165,14 +165,14 @@ step = check("one_step", step)
 check.show_reference("one_step")
 
 # %% [markdown]
-# ### The loop
+# ### The loop over a sequence
 #
-# *6 minutes, most of them yours.* A step needs the state of the one before, so there is a loop. It begins with zeros, since nothing was read.
+# *6 minutes, most of them yours.* Each step needs the state of the previous one, so we need a loop. It starts from zeros, since nothing has been read.
 #
 # ```{exercise} The loop
 # :label: exercise-whole-sequence
 #
-# *5 minutes.* Read whole sequences with your step, and return the states after each. `x.unbind(dim=1)` gives the T inputs, (B, D) each; `torch.stack` puts tensors side by side along a new axis.
+# *5 minutes.* Read whole sequences with your `step`, and return the state after every step. `x.unbind(dim=1)` gives the T inputs, (B, D) each; `torch.stack` joins tensors along a new axis.
 # ([Solution](solutions/02_recurrent.ipynb#solution-whole-sequence))
 # ```
 
@@ -193,22 +193,23 @@ for name, order in {"kuu": [0, 1, 2], "uku": [1, 0, 2]}.items():
     print(name, read(kuu[None, order], W_x, W_h, torch.zeros(2))[0, -1].numpy().round(2))
 
 # %% [markdown]
-# The same letters, another order, another state. The first wish is granted.
+# Same letters, different order, different state. The first wish is granted.
 #
-# ### A reader
+# ### A reader: embedding and padding
 #
-# *5 minutes.* A letter is a number in a vocabulary, not a vector. So each gets a row in a table that is learned like all weights, an **embedding**.
+# *5 minutes.* A letter is a number in a vocabulary, not a vector. So each letter gets a row in a table, an **embedding**, which is learned like all other weights.
 #
-# Words differ in length, and a batch is a rectangle: short words are filled up with **padding**. No state depends on what comes later, so padding behind a word does no harm, if we take the state after the word's *last letter*, not that of the last column.
+# Words differ in length, but a batch is a rectangle, so short words are filled up with **padding**. No state depends on what comes later, so padding at the end does no harm if we take the state after the word's *last letter*, not
+# the last column.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A batch of three words. Hatched: padding. Framed: the letter after which the word's state is taken.", "name": "fig-padding"}, "image": {"alt": "Three rows of nine cells: perjantai fills its row, mai and mittwoch are followed by hatched cells. The last letter of each word is framed. On the right are the lengths 9, 3 and 8."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A word's state is taken after its last letter (framed), not after the padding (hatched).", "name": "fig-padding"}, "image": {"alt": "Three rows of nine cells: perjantai fills its row, mai and mittwoch are followed by hatched cells. The last letter of each word is framed. On the right are the lengths 9, 3 and 8."}}
 mechanisms.padded(["perjantai", "mai", "mittwoch"])
 plt.show()
 
 
 # %%
 class Network(nn.Module):
-    """Read symbols: ids (B, T) to logits after each of them, (B, T, n_out)."""
+    """Read symbols: ids (B, T) to logits after each one, (B, T, n_out)."""
 
     def __init__(self, read, n_in, n_out, D=16, N=64):
         super().__init__()
@@ -245,18 +246,19 @@ history = train_reader(reader)
 
 # %% tags=["evidence"]
 observe(
-    "After eight epochs your loop names {share:.0%} of the languages.",
+    "After eight epochs your loop names the correct language for {share:.0%} of the validation words.",
     share=history.validation["accuracy"][-1],
     holds=history.validation["accuracy"][-1] > counted["counted letters"] + 0.08,
 )
 
 # %% [markdown]
-# So order helps. Autograd did the backward pass for us. What did it do?
+# So order helps. But autograd did the backward pass. What did it do?
 #
-# ### Back through time
+# ### Backpropagation through time
 #
-# *13 minutes, most of them yours.* Unrolled, the network is an ordinary one, and ordinary backpropagation works {cite}`rumelhart1986learning,werbos1990backpropagation`. Let $\delta_t$ be the gradient of the loss with respect to what is *inside* the tanh at step $t$. The state $h_t$ is used twice: by the output of its own
-# step, $y_t = W_y h_t$ with its loss $\ell_t$, and by the next step. So two gradients arrive, add up, and pass the slope of the tanh, $1 - h_t^2$:
+# *13 minutes, most of them yours.* Unrolled, the network is an ordinary one, and ordinary backpropagation works {cite}`rumelhart1986learning,werbos1990backpropagation`. Let $\delta_t$ be the gradient of the loss with respect to the
+# *input* of the tanh at step $t$. The state $h_t$ is used twice: by its own step's output, $y_t = W_y h_t$ with loss $\ell_t$, and by the next step. So two gradients arrive, and their sum is multiplied by the slope of the tanh, $1
+# - h_t^2$:
 #
 # $$
 # \begin{aligned}
@@ -265,12 +267,12 @@ observe(
 # \end{aligned}
 # $$ (eq-bptt)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Backpropagation through time. A state gets two gradients: from its own step's loss, and from the step after it.", "name": "fig-two-arrows"}, "image": {"alt": "Three states h 0, h 1, h 2 in a row, each with a letter of kuu below and a loss above. Thin arrows lead from letter to state, from state to loss and from state to state, labelled W h. Thick arrows lead back: from each loss down to its state, labelled W y transposed times the loss's gradient; from state to state to the left, labelled W h transposed delta; and from state to letter, labelled delta."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A state gets two gradients: one from its own step's loss, one from the next step.", "name": "fig-two-arrows"}, "image": {"alt": "Three states h 0, h 1, h 2 in a row, each with a letter of kuu below and a loss above. Thin arrows lead from letter to state, from state to loss and from state to state, labelled W h. Thick arrows lead back: from each loss down to its state, labelled W y transposed times the loss's gradient; from state to state to the left, labelled W h transposed delta; and from state to letter, labelled delta."}}
 mechanisms.both_arrows("kuu")
 plt.show()
 
 # %% [markdown]
-# The weights are used at every step, so their gradients are sums over the steps ($W_x$ and $b$ go the same way):
+# The weights are used at every step, so their gradients are sums over the steps (those of $W_x$ and $b$, too):
 #
 # $$
 # \frac{\partial \mathcal{L}}{\partial W_h} = \sum_t \delta_t\, h_{t-1}^\top .
@@ -279,14 +281,14 @@ plt.show()
 # ```{exercise} Back through time
 # :label: exercise-backpropagation-through-time
 #
-# *12 minutes.* Write {eq}`eq-bptt` and {eq}`eq-bptt-weights` for a batch, without autograd, from the last step to the first. `grad_h` holds what each step's own output sends to its state. `states` begins with $h_{-1}$, so $h_t$ is `states[:, t + 1]`. A state is a row here, so $W_h^\top \delta$ becomes `delta @ W_h`.
+# *12 minutes.* Write {eq}`eq-bptt` and {eq}`eq-bptt-weights` for a batch, without autograd, from the last step to the first. `grad_h` holds the gradient that each step's own output sends back to its state. `states` begins with $h_{-1}$, so $h_t$ is `states[:, t + 1]`. A state is a row here, so $W_h^\top \delta$ becomes `delta @ W_h`.
 # ([Solution](solutions/02_recurrent.ipynb#solution-backpropagation-through-time))
 # ```
 
 
 # %%
 def back_through_time(states, grad_h, W_h):
-    """Shapes: states (B, T+1, N), from the one before the first step on; grad_h (B, T, N).
+    """Shapes: states (B, T+1, N), starting before the first step; grad_h (B, T, N).
 
     Returns: the deltas (B, T, N), and the gradient of W_h (N, N), summed over steps and batch.
     """
@@ -300,7 +302,7 @@ check.show_reference("backpropagation_through_time")
 
 
 # %% [markdown]
-# From here on no autograd looks into the loop: PyTorch is told that your function is the way back.
+# From here on autograd no longer looks inside the loop: we tell PyTorch that your function is its backward pass.
 
 
 # %%
@@ -322,21 +324,21 @@ class ByHand(torch.autograd.Function):
 
 
 # %% [markdown]
-# The way back needs all states of the way forward, and a long text doesn't fit into memory. **Truncated** backpropagation {cite}`williams1990efficient` cuts it into chunks.
+# The backward pass needs every state of the forward pass, and those of a long text don't fit into memory. **Truncated backpropagation** {cite}`williams1990efficient` cuts the text into chunks.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Truncation: the state is carried into the next chunk, the gradient isn't carried back.", "name": "fig-truncated"}, "image": {"alt": "Six states in a row, each with an input below. Thin arrows lead from state to state, all the way. Thick arrows lead back from h 2 to h 1 to h 0, and from h 5 to h 4 to h 3. Between h 2 and h 3 a dashed line, labelled detach, and no thick arrow. Above each half: one backward pass."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "At a cut, the state goes on, but no gradient comes back.", "name": "fig-truncated"}, "image": {"alt": "Six states in a row, each with an input below. Thin arrows lead from state to state, all the way. Thick arrows lead back from h 2 to h 1 to h 0, and from h 5 to h 4 to h 3. Between h 2 and h 3 a dashed line, labelled detach, and no thick arrow. Above each half: one backward pass."}}
 mechanisms.truncated()
 plt.show()
 
 # %% [markdown]
-# What is lost? We take the last twelve letters of long words, and let the gradient of the reader's $W_h$ go back only some of the twelve steps.
+# What is lost? We take the last twelve letters of long words, and compute the gradient of the reader's $W_h$ from only some of the steps.
 
 # %%
 ending, spoken = endings(12)  # ids (n, 12), languages (n,)
 
 
 def sent_back(model):
-    """The states (n, 13, N) over endings of words, and what the loss sends back to each."""
+    """The states (n, 13, N) over the endings of words, and the loss's own gradient at each."""
     states = model.states(ending).detach()
     last = states[:, -1].clone().requires_grad_()
     grad_h = torch.zeros_like(states)
@@ -347,23 +349,24 @@ def sent_back(model):
 
 # %%
 def likeness(model):
-    """Cosines of W_h's gradient, cut after the last 1, 2, …, 12 steps, with the whole one."""
+    """Cosines of W_h's full gradient and that of the last 1, 2, …, 12 steps."""
     states, grad_h = sent_back(model)
     back = partial(back_through_time, W_h=model.W_h.detach())
     cut = [back(states[:, -k - 1 :], grad_h[:, -k:])[1].flatten() for k in range(1, 13)]
     return F.cosine_similarity(torch.stack(cut), cut[-1], dim=1)
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "How well the gradient of $W_h$ keeps its direction if it goes back only some steps (1: the same direction).", "name": "fig-cut"}, "image": {"alt": "A curve over the steps from 1 to 12. It rises from about 0.6 at one step to over 0.9 at six, and reaches 1 at twelve."}}
-curves({"reader": (range(1, 13), likeness(reader))}, "steps back", "cosine with the whole")
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A few steps settle most of the direction: cosine of the truncated with the full gradient of $W_h$ (1: same direction).", "name": "fig-cut"}, "image": {"alt": "A curve over the steps from 1 to 12. It rises from about 0.6 at one step to over 0.9 at six, and reaches 1 at twelve."}}
+curves({"reader": (range(1, 13), likeness(reader))}, "steps back", "cosine with full gradient")
 plt.show()
 
 # %% [markdown]
-# Six steps back are nearly enough: the last letters have most of the say. That is convenient for truncation, and a warning. What if the first letter matters?
+# A few steps back are nearly enough: the last letters have most of the say. That is convenient for truncation, and a warning. What if the first letter matters?
 #
-# ### Clipping
+# ### Gradient clipping
 #
-# *7 minutes, most of them yours.* A gradient that passes the same matrix many times can also become huge, and a single such step throws the weights far away. The remedy is plain {cite}`mikolov2012statistical,pascanu2013difficulty`. If the gradient $g$ of all weights together is longer than $c$, shorten it:
+# *7 minutes, most of them yours.* A gradient that passes through the same matrix many times can also become huge, and one step along it throws the weights far away. The remedy is blunt. If the gradient $g$ of all weights together
+# is longer than $c$, shorten it {cite}`pascanu2013difficulty` (an older recipe cut each of its numbers by itself {cite}`mikolov2012statistical`):
 #
 # $$
 # g \leftarrow g \cdot \min\!\Big(1, \frac{c}{\lVert g \rVert}\Big) .
@@ -372,14 +375,14 @@ plt.show()
 # ```{exercise} Clip the whole
 # :label: exercise-gradient-clipping
 #
-# *5 minutes.* Write {eq}`eq-clip` for a model with several tensors of weights: one length for all of them. Beware of a gradient that is zero.
+# *5 minutes.* Write {eq}`eq-clip` for a model with several weight tensors, which have one length together. Beware of a gradient that is zero.
 # ([Solution](solutions/02_recurrent.ipynb#solution-gradient-clipping))
 # ```
 
 
 # %%
 def clip(gradients, max_norm):
-    """The gradients, a list of tensors, together at most `max_norm` long."""
+    """Shorten a list of gradients so that together they are at most `max_norm` long."""
     raise NotImplementedError
 
 
@@ -397,7 +400,7 @@ rates = (0.5, 1.0, 2.0, 4.0)
 
 
 def try_rates(clipping):
-    """Validation words named rightly, (2, 4): two seeds, each with four rates."""
+    """Validation accuracies, (2, 4): two seeds at four rates each."""
     shares = []
     for seed in (0, 1):
         for rate in rates:
@@ -409,16 +412,16 @@ def try_rates(clipping):
 # %% tags=["training"]
 descents = {"clipped": try_rates(partial(clip, max_norm=1.0)), "not clipped": try_rates(None)}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Validation words named rightly after three epochs of plain gradient descent, with and without clipping to a length of 1. Two seeds each: means and ranges.", "name": "fig-clipping"}, "image": {"alt": "Two curves over the learning rate, 0.5 to 4. Up to a rate of 1 they lie together near 60 percent. At 4 the curve without clipping is far below the other."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "At the highest learning rate, clipping helps: validation accuracy after three epochs of plain gradient descent, with and without clipping to length 1 (two seeds: mean and range).", "name": "fig-clipping"}, "image": {"alt": "Two curves over the learning rate, 0.5 to 4. Up to a rate of 1 they lie together near 60 percent. At 4 the curve without clipping is far below the other."}}
 lines = {told: (rates, shares) for told, shares in descents.items()}
-curves(lines, "learning rate", "named rightly")
+curves(lines, "learning rate", "validation accuracy")
 plt.show()
 
 # %% tags=["evidence"]
 means = [shares.mean(dim=0) for shares in descents.values()]  # by rate
 (clipped, bare), (best, best_bare) = ([m[-1] for m in means], [m.max() for m in means])
 observe(
-    "At a rate of 4, {clipped:.0%} are named with clipping and {bare:.0%} without; at each one's best rate, {best:.0%} and {best_bare:.0%}.",
+    "At a learning rate of 4, the accuracy is {clipped:.0%} with clipping and {bare:.0%} without. Each at its best rate, it is {best:.0%} and {best_bare:.0%}.",
     clipped=clipped,
     bare=bare,
     best=best,
@@ -427,12 +430,12 @@ observe(
 )
 
 # %% [markdown]
-# So this reader doesn't need it, at a rate that suits it. Clipping makes [higher rates](deeper/02_recurrent.ipynb#deeper-clipping) safe. For a gradient that has faded, it does nothing either.
+# So at a suitable rate, this reader doesn't need clipping. It buys safety at [higher rates](deeper/02_recurrent.ipynb#deeper-clipping). For a gradient that has vanished, it can do nothing.
 
 # %% [markdown]
 # ## Is it right?
 #
-# *1 minute.* We give your loop, the book's layer and the library's the same weights, and compare your way back with autograd's.
+# *1 minute.* We give your loop, the book's layer and the library's the same weights, and compare your backward pass with autograd's.
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -447,12 +450,13 @@ torch.testing.assert_close(by_book, by_library, rtol=1e-10, atol=1e-10)
 gradients = [torch.autograd.grad(y.pow(2).sum(), (x, *weights)) for y in (by_hand, by_book)]
 for ours, expected in zip(*gradients):
     torch.testing.assert_close(ours, expected, rtol=1e-10, atol=1e-10)
-print("states agree with nn.RNN and the book's layer, gradients with autograd: ten digits")
+print("states agree with nn.RNN and the book's layer, gradients with autograd, to ten digits")
 
 # %% [markdown]
 # ## Train it
 #
-# *8 minutes.* Now everything is yours: step, loop, way back, clipping. We train three readers and keep the one that validates best. The bag gets help, too: it may count pairs and triples of letters {cite}`cavnar1994gram`.
+# *8 minutes.* Now everything is yours: step, loop, backward pass, clipping. We train three readers and keep the one with the best validation accuracy. The bag gets help, too: it may also count pairs and triples of letters
+# {cite}`cavnar1994gram`.
 
 # %% tags=["training"]
 clip_to_1 = partial(clip, max_norm=1.0)
@@ -469,58 +473,59 @@ reader = readers[named.index(max(named))].eval()
 
 # %% tags=["view"]
 guess(
-    "Which names the most languages?",
+    "Which one names the most languages correctly?",
     ["counted letters", "counted letters, pairs and triples", "the network"],
     right="counted letters, pairs and triples",
-    because=f"They get {counted['and triples']:.0%}, your networks {min(named):.0%} to {max(named):.0%}.",
+    because=f"They name {counted['and triples']:.0%} correctly; your networks name {min(named):.0%} to {max(named):.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Validation words whose language is named rightly. The network's bar is the mean of three seeds, the line goes from the lowest to the highest.", "name": "fig-languages"}, "image": {"alt": "Four bars: counted letters about 53 percent, and pairs about 73, and triples about 75, your network about 69."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Counting pairs and triples beats the network: validation accuracy (network: mean and range of three seeds).", "name": "fig-languages"}, "image": {"alt": "Four bars: counted letters about 53 percent, and pairs about 73, and triples about 75, your network about 69."}}
 shares = counted | {"your network": named}
-bars({name: 100 * torch.tensor(share) for name, share in shares.items()}, "named rightly (%)")
+bars({name: 100 * torch.tensor(share) for name, share in shares.items()}, "validation accuracy (%)")
 plt.show()
 
 # %% tags=["evidence"]
 mean, triples = fmean(named), counted["and triples"]
-said = "Pairs and triples name {triples:.0%} of the words, the networks {mean:.0%} on average."
+said = "With pairs and triples, counting reaches {triples:.0%}; the networks reach {mean:.0%} on average."
 observe(said, triples=triples, mean=mean, holds=mean < triples)
 
 # %% [markdown]
-# With 4,000 words the old method wins: it is given "sch" as one thing, and the network has to find it. Such a baseline belongs beside every network. What does ours confuse?
+# With 4,000 words to learn from, the old method wins: it is handed "sch" as one feature, while the network has to discover it. Every network needs such a **baseline** for comparison. Which languages does ours confuse?
 
 # %%
 test_ids, test_languages = as_ids("test")
 said = reader(*pad(test_ids)).detach()
 tested = accuracy(said, test_languages)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "What the chosen reader says (columns) of the test words of each language (rows), in shares of the row.", "name": "fig-confusion"}, "image": {"alt": "A map of twelve rows and columns of languages. The diagonal is the brightest. Off it, there are cells of medium brightness among Spanish, Portuguese, Italian and French."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Most test words are on the diagonal: the chosen reader's predictions (columns) for each language's words (rows), as shares of the row.", "name": "fig-confusion"}, "image": {"alt": "A map of twelve rows and columns of languages. The diagonal is the brightest. Off it, there are cells of medium brightness among Spanish, Portuguese, Italian and French."}}
 confused = confusion_matrix(said, test_languages).float()
 ax = plt.subplots(figsize=(6.6, 5.4))[1]
-names = {"rows": NAMES, "columns": NAMES, "xlabel": "said", "ylabel": "is"}
+names = {"rows": NAMES, "columns": NAMES, "xlabel": "predicted", "ylabel": "true"}
 heat_map(confused / confused.sum(dim=1, keepdim=True), value_label="share", ax=ax, **names)
 ax.tick_params(axis="x", labelrotation=60)
 plt.show()
 
 # %% tags=["evidence"]
-observe("Of the test words it names {share:.0%}.", share=tested, holds=tested > 0.58)
+observe("It is correct for {share:.0%} of the test words.", share=tested, holds=tested > 0.58)
 
 # %% [markdown]
-# ### Four kinds, and one that writes
+# ### Four kinds of recurrent networks, and a language model
 #
 # Reading a word and answering once is one of four ways to use a recurrence {cite}`karpathy2015unreasonable`.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "What goes in (white), the states, and what comes out (green).", "name": "fig-kinds"}, "image": {"alt": "Four small diagrams of states in a row. Many to one: three inputs, one output at the end, a word to its language. One to many: one input at the beginning, three outputs, a picture to its name. Many to many, in step: three inputs and three outputs, letters to the next letters. First read, then write: two inputs, then two outputs, 307 to three hundred seven."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four ways to use a recurrence: inputs (white), states, and outputs (green).", "name": "fig-kinds"}, "image": {"alt": "Four small diagrams of states in a row. Many to one: three inputs, one output at the end, a word to its language. One to many: one input at the beginning, three outputs, a picture to its name. Many to many, in step: three inputs and three outputs, letters to the next letters. First read, then write: two inputs, then two outputs, 307 to three hundred seven."}}
 mechanisms.kinds()
 plt.show()
 
 # %% [markdown]
-# The deeper page trains [one of each](deeper/02_recurrent.ipynb#deeper-kinds). Here is the third: after each letter, say which comes next. Such a **language model** {cite}`mikolov2010recurrent` gives a probability to each letter $i_t$, and is judged by its **perplexity** on words that it hasn't seen:
+# The deeper page trains [one of each](deeper/02_recurrent.ipynb#deeper-kinds). Here is the third: after each letter, predict the next one. Such a **language model** {cite}`mikolov2010recurrent` gives each letter $i_t$ a
+# probability, and is judged by its **perplexity** on words that it hasn't seen:
 #
 # $$
 # \textstyle \mathrm{PP} = \exp\big( - \frac{1}{T} \sum_t \log p(i_t \mid i_0, \dots, i_{t-1}) \big) ,
 # $$ (eq-perplexity)
 #
-# the exponential of the cross-entropy. A model that wavers between $n$ equally likely letters has perplexity $n$. Ours reads the language first, then the word.
+# the exponential of the cross-entropy. A model that wavers between $n$ equally likely letters has perplexity $n$. Ours first reads which language it should write, and then the word.
 
 # %% tags=["training"]
 writers, nats = [], []
@@ -533,7 +538,7 @@ writer = writers[nats.index(min(nats))]
 
 # %% tags=["evidence"]
 observe(
-    "Of {all} signs, the best of three writers wavers as if between {low:.1f}, the worst as if between {high:.1f}.",
+    "Among {all} characters, the best of three writers is as unsure as if there were {low:.1f}, the worst as if there were {high:.1f}.",
     all=len(LETTERS),
     low=min(wavering),
     high=max(wavering),
@@ -541,13 +546,14 @@ observe(
 )
 
 # %% [markdown]
-# To write, draw a letter, feed it back in, and draw the next. A **temperature** divides the logits first: below 1, likely letters become likelier.
+# To write, **sample** a letter from these probabilities, feed it back in, and sample the next. A model that reads its own output is **autoregressive**. A **temperature** divides the logits first: below 1, likely letters become
+# likelier.
 
 
 # %%
 @torch.no_grad()
 def write(language, n, temperature=0.7):
-    """Let the writer make n words of a language, letter by letter."""
+    """Let the writer invent n words of a language, letter by letter."""
     chance = torch.Generator().manual_seed(0)
     ids = torch.full((n, 1), len(LETTERS) + NAMES.index(language))
     for _ in range(16):
@@ -562,12 +568,13 @@ for language in ("Finnish", "German", "Spanish"):
     print(f"{language:8}", *write(language, n=6))
 
 # %% [markdown]
-# They could be words. But the random draws were the same in the three rows: where a word hardly changes down its column, the language made no difference. We come back to that.
+# They could be words. But all three rows used the same random draws, so where a word hardly changes down its column, the language made no difference. We will come back to that.
 
 # %% [markdown]
 # ## Look inside
 #
-# *12 minutes.* Step through a word. Which numbers of the state change, and when does the answer? Then turn the weight: multiply $W_h$ by a factor, and see what becomes of the gradient on its way from the last letter to the first. Without the tanh, too.
+# *12 minutes.* Step through a word. Which numbers of the state change, and when does the answer change? Then turn the weight: multiply $W_h$ by a factor, and watch the gradient on its way from the last letter to the first. Try it
+# without the tanh, too.
 
 # %% tags=["view"]
 network = {name: getattr(reader, name) for name in ("W_x", "W_h", "b")}
@@ -585,14 +592,15 @@ reading(network, LETTERS.symbols, NAMES, word="perjantai", inside=True)
 # \end{aligned}
 # $$ (eq-jacobians)
 #
-# The norm $\lVert W_h \rVert$ is the most by which $W_h$ stretches a vector, and the tanh is never steeper than 1. So with a norm below 1 the gradient **vanishes** exponentially {cite}`hochreiter1991untersuchungen,bengio1994learning,pascanu2013difficulty`, as in a game of whispers:
+# The norm $\lVert W_h \rVert$ is the largest factor by which $W_h$ can stretch a vector, and the tanh is never steeper than 1. So with a norm below 1 the gradient **vanishes** exponentially {cite}`hochreiter1991untersuchungen,bengio1994learning,pascanu2013difficulty`, as in a game of whispers:
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A message of size 1, passed on eight times.", "name": "fig-whispers"}, "image": {"alt": "Three rows of nine numbers. Times 0.8: from 1 down to 0.17. Times 1: always 1. Times 1.25: from 1 up to 5.96."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Factors near 1 soon lead far from 1: a message of size 1, passed on eight times.", "name": "fig-whispers"}, "image": {"alt": "Three rows of nine numbers. Times 0.8: from 1 down to 0.17. Times 1: always 1. Times 1.25: from 1 up to 5.96."}}
 mechanisms.passed_on((0.8, 1.0, 1.25))
 plt.show()
 
 # %% [markdown]
-# Above 1, one often reads, it **explodes**. But is a network like a number? We take random matrices $W_h$ for 64 units, scaled to a **spectral radius**: the size of the largest eigenvalue, by which many steps of a linear recurrence grow per step.
+# Above 1, you will often read, it **explodes**. But does a network behave like a number? We take random matrices $W_h$ for 64 units, scaled to a **spectral radius**: the size of the largest eigenvalue, by which a linear recurrence
+# grows per step in the long run.
 
 # %%
 radii = (0.85, 1.0, 1.05)
@@ -604,27 +612,28 @@ left = {
 
 # %% tags=["view"]
 guess(
-    "A spectral radius of 1.05, a tanh at each step, and random inputs: what becomes of a gradient over 100 steps?",
+    "With a spectral radius of 1.05, a tanh and random inputs, what happens to a gradient over 100 steps?",
     ["It grows more than tenfold.", "It stays about the same.", "Less than a billionth is left."],
     right="Less than a billionth is left.",
-    because=f"{left[False][1.05]:.0e} of it is left. Without the tanh it is {left[True][1.05]:.0f} times as large.",
+    because=f"{left[False][1.05]:.0e} of it is left. Without the tanh and the inputs, it becomes {left[True][1.05]:.0f} times as large.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Size of a gradient by the steps it goes back, for three spectral radii: a linear recurrence (left), and the same weights with a tanh and inputs (right). Five random networks each: means and ranges.", "name": "fig-factors"}, "image": {"alt": "Two panels with a logarithmic axis, over 100 steps. Left: the line for 0.85 falls to about ten to the minus seven, that for 1 stays level, that for 1.05 rises to about one hundred. Right: all three fall, to below ten to the minus twelve."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With a tanh and inputs (right), gradients vanish even at a spectral radius of 1.05; in a linear recurrence (left) they grow. Gradient size by steps back, for three spectral radii: means and ranges of five random networks.", "name": "fig-factors"}, "image": {"alt": "Two panels with a logarithmic axis, over 100 steps. Left: the line for 0.85 falls to about ten to the minus seven, that for 1 stays level, that for 1.05 rises to about one hundred. Right: all three fall, to below ten to the minus twelve."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.2), sharey=True)
 for ax, (linear, paths) in zip(axes, arriving.items()):
     lines = {str(r): (range(101), logs) for r, logs in paths.items()}
-    curves(lines, "steps back", "log₁₀ of the size", ax=ax)
+    curves(lines, "steps back", "log₁₀ of gradient size", ax=ax)
     ax.set_title("linear" if linear else "tanh, with inputs")
 plt.show()
 
 # %% [markdown]
-# So the sentence is right about numbers and about linear recurrences, and wrong about the network that we use. Inputs push the units away from 0, to where the tanh is flat. (When it [does explode](deeper/02_recurrent.ipynb#deeper-growth).) And your trained readers?
+# So the rule holds for numbers and linear recurrences, but not for the network that we use. Inputs push the units away from 0, to where the tanh is flat. (When it [does explode](deeper/02_recurrent.ipynb#deeper-growth).) And your
+# trained readers?
 
 
 # %%
 def fades(model):
-    """Median size of the deltas over the endings of words, last letter first, relative to it."""
+    """Median size of the deltas over the endings of words, relative to the last letter's."""
     states, grad_h = sent_back(model)
     deltas, _ = back_through_time(states, grad_h, model.W_h.detach())
     sizes = deltas.norm(dim=2).flip(1)  # (n, 12)
@@ -641,15 +650,15 @@ radius = min(torch.linalg.eigvals(model.W_h).abs().max().item() for model in rea
 norm = min(torch.linalg.matrix_norm(model.W_h, 2).item() for model in readers)
 began = max(torch.linalg.eigvals(model.W_h).abs().max().item() for model in fresh)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "What is left of the loss's gradient some letters before the end of a word: three readers before and after training.", "name": "fig-fades"}, "image": {"alt": "Two falling curves on a logarithmic axis over 11 letters. Untrained it falls to about a thousandth, trained to about a tenth."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Training lets more of the gradient through, but it still fades: what is left of it some letters before the end of a word (three readers).", "name": "fig-fades"}, "image": {"alt": "Two falling curves on a logarithmic axis over 11 letters. Untrained it falls to about a thousandth, trained to about a tenth."}}
 lines = {name: (range(12), sizes) for name, sizes in faded.items()}
 curves(lines, "letters before the last", "relative size", logy=True)
 plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "Training raised the spectral radius from about {began:.1f} to {radius:.1f} or more. Still, only {after:.0%} of the gradient gets eleven letters back; before "
-    "training, {before:.1%}.",
+    "Training raised the spectral radius from about {began:.1f} to {radius:.1f} or more. Still, only {after:.0%} of the gradient "
+    "gets back eleven letters. Before training it was {before:.1%}.",
     began=began,
     radius=radius,
     after=after,
@@ -658,12 +667,12 @@ observe(
 )
 
 # %% [markdown]
-# Training has opened the road, against the tanh. The rule of thumb "above 1 it explodes" misses it.
+# Training has widened the gradient's way back, against the tanh. The rule of thumb, "above 1 it explodes", would not have told you.
 
 # %% [markdown]
 # ## Show someone
 #
-# *2 minutes.* Let someone type a word, and guess its language before the network does. It is the one that you trained above; it runs here, in the page.
+# *2 minutes.* Let someone type a word and guess its language before the network does. It is the one that you trained above, and it runs here, in the page.
 
 # %% tags=["view"]
 reading(network, LETTERS.symbols, NAMES, word="pazartesi", inside=False)
@@ -690,7 +699,7 @@ print(language_of("perjantai"))
 # %%
 @torch.no_grad()
 def same_answer(model):
-    """Share of answers that stay if only the last 1, 2, …, 12 letters are read, (12,)."""
+    """Share of answers that stay the same with only the last 1, 2, …, 12 letters, (12,)."""
     lengths = [torch.full_like(spoken, k) for k in range(1, 13)]
     answers = torch.stack([model(ending[:, -int(k[0]) :], k).argmax(1) for k in lengths])
     return (answers == answers[-1]).double().mean(dim=1)
@@ -701,13 +710,13 @@ kept = torch.stack([*map(same_answer, readers)])  # (3, 12)
 
 # %% tags=["view"]
 guess(
-    "From the last four of twelve letters alone: how often is the answer the same?",
+    "The reader sees only the last four of twelve letters. How often is its answer the same?",
     ["in about a quarter of the words", "in about half", "in more than three quarters"],
     right="in more than three quarters",
-    because=f"In {kept[:, 3].mean():.0%} of them, averaged over three readers.",
+    because=f"It is the same for {kept[:, 3].mean():.0%} of the words, averaged over three readers.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Words whose answer stays the same when only their last letters are read. Three readers: mean and range.", "name": "fig-endings"}, "image": {"alt": "A curve over the letters read, 1 to 12. It rises steeply to about 90 percent at four letters, and then slowly to 100."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Four letters decide most answers: share of words whose answer is the same from their last letters alone (three readers: mean and range).", "name": "fig-endings"}, "image": {"alt": "A curve over the letters read, 1 to 12. It rises steeply to about 90 percent at four letters, and then slowly to 100."}}
 curves({"readers": (range(1, 13), kept)}, "last letters read", "same answer")
 plt.show()
 
@@ -716,7 +725,7 @@ four = kept[:, 3].mean()
 observe("From four letters, {four:.0%} of the answers are the same.", four=four, holds=four > 0.75)
 
 # %% [markdown]
-# And the words that the writer made: does the reader think they are from the language that was asked for?
+# And the words that the writer invented? Does the reader recognise the language that we asked for?
 
 # %%
 asked = torch.arange(len(NAMES)).repeat_interleave(40)
@@ -725,14 +734,15 @@ agrees = accuracy(reader(*pad(own)).detach(), asked)
 
 # %% tags=["evidence"]
 observe(
-    "Of 480 such words, {agrees:.0%} are. A blind guess gets {blind:.0%}.",
+    "It recognises the language of {agrees:.0%} of 480 such words. A blind guess would get {blind:.0%}.",
     agrees=agrees,
     blind=1 / len(NAMES),
     holds=agrees < 0.35,
 )
 
 # %% [markdown]
-# The writer was told the language once, at the first step, and has learned to make almost nothing of it. Is that a lack of memory, or of learning? A stored experiment asked networks of 112 units for the *first* of many symbols, and gave them 600 training steps.
+# The writer was told the language once, at the first step, and has learned to make hardly any use of it. Can't it remember, or can't it learn to? In a stored experiment, networks of 112 units learned for 600 steps to name the
+# *first* of many symbols.
 
 # %% tags=["evidence"]
 stored = {"full length only": "recall_fixed", "shorter ones, too": "recall_mixed"}
@@ -744,25 +754,26 @@ for name, result in zip(stored, map(experiments.load, stored.values())):
         rows = result.select(layer="RNN", length=n)
         learned[name, n] = sum(row["test"] > 0.9 for row in rows)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "First symbols recalled by a plain recurrent network, of four: mean and range of three seeds (stored experiments `recall_fixed` and `recall_mixed`). The line at the bottom is chance.", "name": "fig-recall"}, "image": {"alt": "Two curves over the length. Trained on the full length only, recall is complete up to 10 symbols, and falls between 10 and 100, with a wide range. With shorter sequences among them it stays complete up to 400."}}
-ax = curves(lines, "length (symbols)", "recalled", logx=True)
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With shorter sequences mixed in, a plain recurrent network recalls the first of 400 symbols. Mean and range of three seeds (stored experiments `recall_fixed` and `recall_mixed`); the line is chance.", "name": "fig-recall"}, "image": {"alt": "Two curves over the length. Trained on the full length only, recall is complete up to 10 symbols, and falls between 10 and 100, with a wide range. With shorter sequences among them it stays complete up to 400."}}
+ax = curves(lines, "length (symbols)", "accuracy", logx=True)
 ax.axhline(0.25, color="black", linewidth=1)
 plt.show()
 
 # %% [markdown]
-# With short sequences among the long ones, all three networks recall the first of 400 symbols. So they *can* remember. From long ones alone the gradient gives hardly a hint: of 50 symbols, the first gets [less than a billionth](deeper/02_recurrent.ipynb#deeper-budget) of it. Whether a network finds it all the same is luck. The trouble is not in the memory. It is in the learning.
+# With short sequences among the long ones, all three networks recall the first of 400 symbols. So they *can* remember. But from long ones alone, the gradient gives hardly a hint: of 50 symbols, the first gets [less than a
+# billionth](deeper/02_recurrent.ipynb#deeper-budget) of it, and learning is luck. So memory is innocent. The trouble is in the learning.
 
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* Three sentences that one often reads, and our answers. Three more are on the [deeper page](deeper/02_recurrent.ipynb).
+# *2 minutes.* Three claims that you will often read, and our answers. Three more are on the [deeper page](deeper/02_recurrent.ipynb).
 #
 # (claim-rnn-2)=
 
 # %% tags=["evidence"]
 claim(
     "rnn-2",
-    "Yes, if linear: 100 steps leave {low:.0e} at 0.85, and {high:.0f} at 1.05. With a tanh and inputs, 1.05 leaves {bent:.0e}.",
+    "Yes, if linear: after 100 steps, radius 0.85 leaves {low:.0e}, and 1.05 leaves {high:.0f}. With a tanh and inputs, 1.05 leaves {bent:.0e}.",
     low=left[True][0.85],
     high=left[True][1.05],
     bent=left[False][1.05],
@@ -777,7 +788,7 @@ claim(
 tight = 0.95 * torch.linalg.qr(random_matrix(1.0, 0)).Q  # it stretches all vectors alike
 claim(
     "rnn-3",
-    "Yes, if below 1: 0.95 leaves {tight:.0e} after 100 steps. Above 1, no: trained readers, with {norm:.1f} or more, leave {after:.0%} after eleven.",
+    "Yes, if below 1: a norm of 0.95 leaves {tight:.0e} after 100 steps. Above 1, no: trained readers ({norm:.1f} or more) keep {after:.0%} over eleven.",
     tight=10 ** sizes_of_products(tight, noise(100, 1.0, 0))[-1],
     norm=norm,
     after=after,
@@ -801,24 +812,25 @@ alone = {
 # %% tags=["evidence"]
 claim(
     "rnn-4",
-    "No: with shorter ones mixed in, {mixed} of 3 recall the first of 400; from 50 alone {fifty} within 3,000 steps, from 20 {twenty}.",
+    "No: with shorter sequences mixed in, {mixed} of 3 recall the first of 400. Without, {twenty} of 3 learn 20, and {fifty} learn 50.",
     mixed=learned["shorter ones, too", 400],
     fifty=alone[50],
     twenty=alone[20],
     holds=lambda mixed, fifty, twenty: mixed == 3 and fifty > 0 and twenty > 0,
     experiment="recall_patience",
-    scale="112 units, three seeds, one of four symbols; alone: the best of three learning rates",
+    scale="112 units, three seeds, one of four symbols; without: the best of three learning rates, 3,000 steps",
 )
 
 # %% [markdown]
 # ## Exercises
 #
-# *As long as you like.* Seven more are on the [deeper page](deeper/02_recurrent.ipynb), and all solutions on [a page of their own](solutions/02_recurrent.ipynb).
+# *As long as you like.* Seven more are on the [deeper page](deeper/02_recurrent.ipynb), and all solutions are on [a page of their own](solutions/02_recurrent.ipynb).
 #
 # ```{exercise} Count before you build
 # :label: exercise-recurrent-parameters
 #
-# *Warm-up, 5 minutes.* A model of text knows 50 characters. It looks each one up in an embedding of width 16, reads with one layer of 32 units as in {eq}`eq-rnn`, and gives 50 logits by a matrix and a bias. How many parameters is that? And how many for a text of twice the length? Write down the first number.
+# *Warm-up, 5 minutes.* A language model knows 50 characters. It looks each one up in an embedding of width 16, reads with one layer of 32 units as in {eq}`eq-rnn`, and computes 50 logits with a matrix and a bias. How many
+# parameters does it have? And how many for a text twice as long? Write down the first number.
 # ([Solution](solutions/02_recurrent.ipynb#solution-recurrent-parameters))
 # ```
 
@@ -831,7 +843,7 @@ check("recurrent_parameters", my_count)
 # ```{exercise} Predict: half sure, half lost
 # :label: exercise-mean-surprise
 #
-# *Warm-up, 5 minutes.* In a long text, a model gave the right character a probability of 1/2 at every other step, and of 1/8 at the steps between. What is its perplexity? Commit yourself before you use {eq}`eq-perplexity`.
+# *Warm-up, 5 minutes.* In a long text, a model gave the correct character a probability of 1/2 at every other step, and of 1/8 at the steps in between. What is its perplexity? Commit to an answer before you use {eq}`eq-perplexity`.
 # ([Solution](solutions/02_recurrent.ipynb#solution-mean-surprise))
 # ```
 
@@ -844,7 +856,7 @@ check("mean_surprise", my_perplexity)
 # ```{exercise} Predict: out of reach
 # :label: exercise-vanishing-gradient
 #
-# *Core, 5 minutes.* The norm of a network's $W_h$ is 0.8. From how many steps on does {eq}`eq-jacobians` make it certain that less than a thousandth of a gradient arrives? Give the smallest such number.
+# *Core, 5 minutes.* The norm of a network's $W_h$ is 0.8. After how many steps does {eq}`eq-jacobians` guarantee that less than a thousandth of a gradient arrives? Give the smallest such number.
 # ([Solution](solutions/02_recurrent.ipynb#solution-vanishing-gradient))
 # ```
 
@@ -857,20 +869,21 @@ check("vanishing_gradient", my_steps)
 # ```{exercise} Where does a sentence end?
 # :label: exercise-bidirectional-states
 #
-# *Core, 10 minutes.* Some networks read a sentence twice: one layer from left to right, another from right to left, beginning at the last real token. At each position, the first half of `outputs` is the state of the forward layer, the second half that of the backward layer. To classify a sentence, we want from both layers the state after all of it. What is at the padding, at the right end, may be anything.
+# *Core, 10 minutes.* A **bidirectional network** reads a sentence twice: one layer from left to right, another from right to left, starting at the last real token. At each position, the first half of `outputs` is the state of the
+# forward layer, the second half that of the backward layer. To classify a sentence, we want each layer's state after all of it. The outputs at the padding, on the right, may be anything.
 # ([Solution](solutions/02_recurrent.ipynb#solution-bidirectional-states))
 # ```
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A layer that reads forwards, one that reads backwards, and a layer above both.", "name": "fig-both-ends"}, "image": {"alt": "Three letters k, u, u at the bottom. Above them a row of pink boxes joined by arrows to the right, labelled forwards, then a row of green boxes joined by arrows to the left, labelled backwards. From both, arrows lead up to a row of orange boxes, labelled above, joined by arrows to the right."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A layer that reads forwards and one that reads backwards: the layer above both sees past and future.", "name": "fig-both-ends"}, "image": {"alt": "Three letters k, u, u at the bottom. Above them a row of pink boxes joined by arrows to the right, labelled forwards, then a row of green boxes joined by arrows to the left, labelled backwards. From both, arrows lead up to a row of orange boxes, labelled above, joined by arrows to the right."}}
 mechanisms.directions("kuu")
 plt.show()
 
 
 # %%
 def both_ends(outputs: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-    """Shapes: outputs (B, T, 2N), lengths (B,) whole numbers.
+    """Shapes: outputs (B, T, 2N), lengths (B,) integers.
 
-    Returns: the forward layer's last state beside the backward layer's last state (B, 2N).
+    Returns: the forward layer's final state, then the backward layer's (B, 2N).
     """
     raise NotImplementedError
 
@@ -881,7 +894,8 @@ check("bidirectional_states", both_ends)
 # ```{exercise} Where to cut
 # :label: exercise-truncated-backpropagation
 #
-# *Stretch, 20 minutes.* Truncate, with autograd. The sequences are cut into chunks of `k` steps; the last one may be shorter. The loss is $\frac{1}{2}\sum_t \lVert h_t - y_t \rVert^2$, summed over the batch. The states go on from chunk to chunk, the gradients do not: `h.detach()` has the same numbers, cut off from the graph. What is the gradient of $W_h$, added up over all chunks? `torch.autograd.grad(loss, W_h)` returns a tuple.
+# *Stretch, 20 minutes.* Truncate backpropagation, this time with autograd. Cut the sequences into chunks of `k` steps; the last chunk may be shorter. The loss is $\frac{1}{2}\sum_t \lVert h_t - y_t \rVert^2$, summed over the batch.
+# The states go on from chunk to chunk, but the gradients stop: `h.detach()` has the same numbers, cut off from the graph. What is the gradient of $W_h$, summed over all chunks? `torch.autograd.grad(loss, W_h)` returns a tuple.
 # ([Solution](solutions/02_recurrent.ipynb#solution-truncated-backpropagation))
 # ```
 
@@ -907,19 +921,20 @@ check("truncated_backpropagation", truncated_gradient)
 points = {
     "work out a recurrence by hand, and write its loop": "one_step whole_sequence recurrent_parameters",
     "read words of different lengths in one batch": "bidirectional_states",
-    "send a gradient back through time, whole or cut off": "backpropagation_through_time truncated_backpropagation",
-    "clip a gradient, and say when one fades and when it explodes": "gradient_clipping vanishing_gradient",
-    "judge a model of text by its perplexity": "mean_surprise",
+    "backpropagate through time, in full or truncated": "backpropagation_through_time truncated_backpropagation",
+    "clip a gradient, and say when gradients vanish and when they explode": "gradient_clipping vanishing_gradient",
+    "judge a language model by its perplexity": "mean_surprise",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **Tomorrow** we look for a state that is harder to overwrite. Today's card is rewritten in full at each step, and the gradient pays for every rewriting. What if the network could decide, number by number, what to keep?
+# So one step, repeated with one set of weights, reads any length in order. But it rewrites its whole state each time, and the gradient pays for every rewrite. **Tomorrow:** what if the network could decide, number by number, what
+# to keep?
 
 # %% [markdown]
 # ## Further reading
 #
 # - {cite:t}`elman1990finding`, the paper to read first: what a small recurrent network finds in time.
-# - {cite:t}`werbos1990backpropagation` and {cite:t}`williams1990efficient`, backpropagation through time, whole and truncated.
+# - {cite:t}`werbos1990backpropagation` and {cite:t}`williams1990efficient`, backpropagation through time, in full and truncated.
 # - {cite:t}`bengio1994learning` and {cite:t}`pascanu2013difficulty`, why the past is hard to learn.
 # - {cite:t}`karpathy2015unreasonable`, what recurrent networks write.

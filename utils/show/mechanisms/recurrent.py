@@ -34,7 +34,7 @@ def card(*words: str) -> Axes:
         bag = cells(ax, (14.2, y + 1.5 - 0.375 * len(letters)), counts, **size)
         label(ax, bag, "left", *letters)
         if not row:
-            for block, name in ((now, "last card"), (bag, "bag")):
+            for block, name in ((now, "last state"), (bag, "bag")):
                 note(ax, (block.middle[0], 0.5), name, weight="bold")
     return ax
 
