@@ -12,15 +12,15 @@
 # **Today's question:** how can a network learn what to keep, and for how long?
 #
 # After today you can
-#
-# - say what a gate does to old and new, in numbers,
-# - write an LSTM's step and a GRU's, and say what each gate is for,
-# - say what the forget gate does to the gradient, and set its bias for a distance,
+# - work out in numbers how a gate mixes old and new,
+# - write one step of an LSTM and of a GRU, and explain each gate,
+# - explain what the forget gate does to the gradient, and choose its bias for a distance,
+
 # - tell the conventions of LSTMs and GRUs apart before you load weights,
-# - count a layer's weights, and say what one vector for a sentence can't hold.
+# - count a layer's weights, and work out how much one state can hold.
 #
 # It builds on [Day 2](02_recurrent.ipynb): the recurrence, its gradient through time, perplexity. You need 50 minutes to read and 25 to write
-# the four functions at its heart. What you wrote is what is trained, and at the end it continues your sentence.
+# the four functions at its heart. The page trains what you wrote, and at the end it continues your sentence.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -65,7 +65,7 @@ quiz("03_gates")
 #
 # > **b** a d c a c b a d d c b a c d …
 #
-# You kept it, because you knew that it would be asked for. The other symbols went by. Can yesterday's network do that? We train it for 50 steps on sequences of 50 symbols out of four.
+# You kept it because you knew that you would be asked, and let the others go by. Can yesterday's network do that? We train it for 50 steps on sequences of 50 symbols, of which there are four kinds.
 
 # %% tags=["training"]
 torch.manual_seed(0)
@@ -76,12 +76,11 @@ _, right = train_recall(forgetful, 50, rounds=1, seed=0)
 fixed = experiments.load("recall_fixed")
 learned = seeds_that_learn(fixed.rows)
 lucky = learned["RNN"][50]
-said = "The RNN names {right:.0%} of the first symbols, where a guess is right in 25%. With twelve times as many steps, {lucky} of 3 seeds learn it."
+said = "The RNN names {right:.0%} of the first symbols correctly; a blind guess gets 25%. With twelve times as many steps, {lucky} of 3 networks learn it."
 observe(said, right=right, lucky=lucky, holds=abs(right - 0.25) < 0.1 and lucky < 2)
 
 # %% [markdown]
-# Why is it so hard? Training can only use what the gradient says. So we let an untrained RNN read 100 random inputs, and ask how strongly its last state
-# depends on the state $k$ steps earlier.
+# Why is it so hard? Training knows only what the gradient tells it. So we let an untrained RNN read 100 random inputs, and measure how strongly its last state depends on the state $k$ steps earlier.
 
 # %% tags=["evidence"]
 plain = fades(lambda: RNN(16, 64))  # (4, 100): four draws
@@ -92,10 +91,10 @@ guess(
     "How much of the gradient is left after 50 steps?",
     ["about a half", "about a thousandth", "less than a millionth"],
     right="less than a millionth",
-    because=f"It is {left_of_50:.0e} of it, the geometric mean of four draws.",
+    because=f"What is left is {left_of_50:.0e} of it, the geometric mean of four draws.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "What is left of the gradient on its way back through an untrained RNN. Logarithmic axis; the band holds four draws.", "name": "fig-rnn-fades"}, "image": {"alt": "A nearly straight line that falls on a logarithmic axis from 1 at distance 0 to below ten to the minus twenty at distance 99, in a narrow band."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Less than a millionth of the gradient survives 50 steps back through an untrained RNN. Logarithmic axis; the band holds four draws.", "name": "fig-rnn-fades"}, "image": {"alt": "A nearly straight line that falls on a logarithmic axis from 1 at distance 0 to below ten to the minus twenty at distance 99, in a narrow band."}}
 curves({"RNN": (range(100), plain)}, "steps back", "gradient that is left", logy=True)
 plt.show()
 
@@ -103,34 +102,35 @@ plt.show()
 assert left_of_50 < 1e-6
 
 # %% [markdown]
-# The reason is in the design. The state is *made anew* at every step: a matrix and a tanh stand between one step's knowledge and the next one's, even when nothing worth keeping
-# happens. So here is today's idea: **don't rewrite what you want to keep.**
+# The reason is in the design. The state is *rewritten* at every step: a matrix and a tanh come between one step's knowledge and the next one's, even when nothing worth keeping happens. So here is today's idea: **don't rewrite what
+# you want to keep.**
 
 # %% [markdown]
 # ## The idea
 #
-# *3 minutes.* Think of a road that runs through all time steps. What drives on it stays what it is. Three gates stand beside it:
+# *3 minutes.* Think of a road that runs through all time steps. What drives on it stays as it is, and three gates control the traffic:
 #
-# - the **forget gate** $f$ says how much of the traffic may go on,
-# - the **input gate** $i$ stands at the ramp that leads onto the road,
-# - the **output gate** $o$ stands at the exit, and says how much is shown to the world.
+# - the **forget gate** $f$ decides how much of it may go on,
+# - the **input gate** $i$, at the ramp, decides how much may join,
+# - the **output gate** $o$, at the exit, decides how much the world gets to see.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Above, the RNN: between two states stand a matrix and a tanh. Below, the LSTM: on the road stand one multiplication and one addition.", "name": "fig-road"}, "image": {"alt": "Above, four states h joined by arrows, and between any two of them a box: W, tanh. Below, a thick road through three steps. At each step a multiplication sign stands on it, with the gate f below, then a plus sign with the gate i below, then an arrow leads down through the gate o to h; behind it the road is called c1, c2, c3."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "In the RNN (above), a matrix and a tanh separate two states. On the LSTM's road (below), there are only one multiplication and one addition per step.", "name": "fig-road"}, "image": {"alt": "Above, four states h joined by arrows, and between any two of them a box: W, tanh. Below, a thick road through three steps. Each step puts a multiplication sign on it, with the gate f below, then a plus sign with the gate i below, then an arrow leads down through the gate o to h; after that the road is called c1, c2, c3."}}
 mechanisms.road()
 plt.show()
 
 # %% [markdown]
-# The road has a lane for each unit, and a gate is a number between 0 and 1 for each lane. It is computed from the input and from what was shown last, and the network learns how. This is **long short-term memory**, the LSTM
-# {cite}`hochreiter1997long`. The road is called the **cell state** $c_t$; what is shown is the state $h_t$ that you know.
+# The road has one lane per unit, and a gate is a number between 0 and 1 for each lane. It is computed from the current input and the previous output, with weights that the network learns. This is **long short-term memory**, the
+# LSTM {cite}`hochreiter1997long`, with the forget gate that it was given three years later {cite}`gers2000learning`. The road is called the **cell state** $c_t$, and the part that the output gate shows is the state $h_t$ that you
+# know.
 #
 # When `b` comes, the ramp should open. Then it should close, and the forget gate should stay open until someone asks.
 
 # %% [markdown]
 # ## Step by step
 #
-# ### A gate is a valve
+# ### A gate: mixing old and new
 #
-# *7 minutes, half of them yours.* Begin with a single gate. It mixes something old with something new, lane by lane:
+# *7 minutes, half of them yours.* We begin with a single gate. It mixes something old with something new, unit by unit:
 #
 # $$
 # \begin{aligned}
@@ -139,15 +139,15 @@ plt.show()
 # \end{aligned}
 # $$ (eq-mix)
 #
-# The **logistic function** $\sigma$ makes a number between 0 and 1 of any number $a$, and $\odot$ multiplies lane by lane.
+# The **logistic function** $\sigma$, or sigmoid, turns any number $a$ into one between 0 and 1, and $\odot$ multiplies unit by unit.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A gate as a valve, in three lanes: open, half open, shut. The thicker the arrow, the more comes through.", "name": "fig-valve"}, "image": {"alt": "Three lanes. In the first, old 2 goes through a thick arrow, z is 1, to the mixture 2, and new 0.3 through a dashed one, 1 minus z is 0. In the second, old minus 1 and new 0.6 come through arrows of the same width, z is 0.5, and make minus 0.2. In the third, z is 0: old 0.5 comes through a dashed arrow, new minus 0.8 through a thick one, and the mixture is minus 0.8."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "An open gate keeps the old value, a shut one takes the new: three units with $z$ at 1, 0.5 and 0. The thicker the arrow, the more comes through.", "name": "fig-valve"}, "image": {"alt": "Three units. In the first, old 2 goes through a thick arrow, z is 1, to the mixture 2, and new 0.3 through a dashed one, 1 minus z is 0. In the second, old minus 1 and new 0.6 come through arrows of the same width, z is 0.5, and make minus 0.2. In the third, z is 0: old 0.5 comes through a dashed arrow, new minus 0.8 through a thick one, and the mixture is minus 0.8."}}
 z, old, new = torch.tensor([[1.0, 0.5, 0.0], [2.0, -1.0, 0.5], [0.3, 0.6, -0.8]])
 mechanisms.valve(z, old, new)
 plt.show()
 
 # %% [markdown]
-# Why a sigmoid, and not a switch? A switch has no slope, and nothing could learn when to turn it.
+# Why a sigmoid, and not a switch? A switch has no slope, so no gradient could teach it when to flip.
 #
 # ```{exercise} A gate
 # :label: exercise-mixture
@@ -169,17 +169,18 @@ mix = check("mixture", mix)
 check.show_reference("mixture")
 
 # %% [markdown]
-# What is such a valve good for? {numref}`fig-carried` reads six symbols twice. A plain state changes at each of them. A cell with two gates writes once, and then carries `b` on, unchanged.
+# What is such a gate good for? {numref}`fig-carried` reads six symbols twice. A plain state changes at each of them. A cell with two gates writes once, and then carries `b` along unchanged.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One unit reads *b a d c a c*. Above, a plain state is rewritten at each symbol. Below, the input gate opens for *b* alone, and the forget gate is open from then on: the cell stays what it was.", "name": "fig-carried"}, "image": {"alt": "Above, a row of six cells for b, a, d, c, a, c: the state is 0.76, then 0.06, 0.56, minus 0.35, minus 0.54, minus 0.77. Below, the input gate is 1, then five times 0; the forget gate is five times 1; the cell is 0.76 at all six symbols, under a thick arrow."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A plain state (above) is rewritten at each symbol of *b a d c a c*. A cell (below) keeps what *b* wrote, because its input gate opens for *b* alone and its forget gate is open from then on.", "name": "fig-carried"}, "image": {"alt": "Above, a row of six cells for b, a, d, c, a, c: the state is 0.76, then 0.06, 0.56, minus 0.35, minus 0.54, minus 0.77. Below, the input gate is 1, then five times 0; the forget gate is five times 1; the cell is 0.76 at all six symbols, under a thick arrow."}}
 added = torch.tensor([1.0, -0.4, 0.6, -0.7, -0.4, -0.7])
 mechanisms.carried("badcac", added, w=0.6)
 plt.show()
 
 # %% [markdown]
-# ### The LSTM's step
+# ### One step of an LSTM
 #
-# *12 minutes, half of them yours.* The LSTM has two gates where `mix` has one: how much of the old stays and how much of the new comes in are separate questions. Each gate is computed as yesterday's state was, from the input and the last $h$, with weights of its own:
+# *12 minutes, half of them yours.* The LSTM has two gates where `mix` has one: how much of the old stays and how much of the new comes in are separate questions. Each gate is computed as yesterday's state was, from the input and
+# the previous $h$, with weights of its own:
 #
 # $$
 # \begin{aligned}
@@ -191,14 +192,14 @@ plt.show()
 # \end{aligned}
 # $$ (eq-lstm-gates)
 #
-# $g_t$ is no gate. It is the **candidate**, what could be written, and it has a sign. The four blocks of weights are stacked, so that one product serves them all.
+# $g_t$ isn't a gate. It is the **candidate**, the value that could be written, and it may be negative. The four blocks of weights are stacked, so that one product computes them all.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One product for all four blocks. The result is cut into four parts, and each goes through its own function.", "name": "fig-four-blocks"}, "image": {"alt": "A matrix of eight rows in four colours, two for each of i, f, g and o; its columns belong to W_x and W_h. Times a column of x_t above h at t minus 1, it gives a column of eight numbers in the same colours. Four arrows lead from its parts through sigma, sigma, tanh and sigma to i_t, f_t, g_t and o_t."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One product computes all four blocks. The result is cut into four parts, and each goes through its own function.", "name": "fig-four-blocks"}, "image": {"alt": "A matrix of eight rows in four colours, two for each of i, f, g and o; its columns belong to W_x and W_h. Times a column of x_t above h at t minus 1, it gives a column of eight numbers in the same colours. Four arrows lead from its parts through sigma, sigma, tanh and sigma to i_t, f_t, g_t and o_t."}}
 mechanisms.blocks()
 plt.show()
 
 # %% [markdown]
-# Then the road, and the exit {cite}`gers2000learning`:
+# Then come the cell state and the output:
 #
 # $$
 # \begin{aligned}
@@ -207,7 +208,7 @@ plt.show()
 # \end{aligned}
 # $$ (eq-lstm-cell)
 #
-# Do one step by hand, with one unit. Its cell holds 2: that is `b`. It showed $h = 0.5$ last, and another symbol comes in, $x = 1$. The weights are chosen so that the blocks get round numbers. Then compare with {numref}`fig-lstm`.
+# Do one step by hand, with one unit. Its cell holds 2, which means `b`. Its previous output was $h = 0.5$, and another symbol comes in, $x = 1$. The weights are chosen so that the blocks get round numbers. Then compare with {numref}`fig-lstm`.
 
 # %%
 x, h, c = 1.0, 0.5, 2.0
@@ -217,7 +218,7 @@ b = {"i": 0.0, "f": 0.5, "g": 0.0, "o": 0.0}
 inside = {name: w_x[name] * x + w_h[name] * h + b[name] for name in "ifgo"}
 inside
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The step with its numbers. The forget gate is nearly open, so the cell keeps most of its 2; a little comes in by the ramp.", "name": "fig-lstm"}, "image": {"alt": "A thick road from c at t minus 1, which is 2, past a multiplication sign with f = 0.88, after which 1.76 is left, and a plus sign, to c_t = 1.97. Below, i = 0.27 and g = 0.76 meet in a multiplication sign; 0.20 goes up to the plus sign. Behind it an arrow leads down through tanh to a multiplication sign with o = 0.50, and on to h_t = 0.48. All four letters get their numbers from x_t and h at t minus 1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The forget gate is nearly open, so the cell keeps most of its 2, and the input gate lets a little in: the step in numbers.", "name": "fig-lstm"}, "image": {"alt": "A thick road from c at t minus 1, which is 2, past a multiplication sign with f = 0.88, after which 1.76 is left, and a plus sign, to c_t = 1.97. Below, i = 0.27 and g = 0.76 meet in a multiplication sign; 0.20 goes up to the plus sign. After it an arrow leads down through tanh to a multiplication sign with o = 0.50, and on to h_t = 0.48. All four letters get their numbers from x_t and h at t minus 1."}}
 squash = {"g": math.tanh}
 values = {name: squash.get(name, lambda a: 1 / (1 + math.exp(-a)))(inside[name]) for name in "ifgo"}
 mechanisms.lstm(c, values)
@@ -247,12 +248,12 @@ lstm_step = check("lstm", lstm_step)
 check.show_reference("lstm")
 
 # %% [markdown]
-# A layer is your step, taken again and again. One number will turn out to matter: the bias at which the forget gate begins.
+# A layer takes your step again and again. One number will turn out to matter: the forget gate's bias at the start.
 
 
 # %%
 def fresh(rows, columns, N):
-    """Weights that begin as the library's do: uniform, within one over the root of N."""
+    """Initial weights like the library's: uniform, within one over the root of N."""
     return nn.Parameter(torch.empty(rows, columns).uniform_(-(N**-0.5), N**-0.5))
 
 
@@ -278,7 +279,7 @@ class LSTM(nn.Module):
 
 # %%
 class Recall(nn.Module):
-    """Say which symbol came first: ids (B, T) to logits (B, 4)."""
+    """Name the symbol that came first: ids (B, T) to logits (B, 4)."""
 
     def __init__(self, layer, N):
         super().__init__()
@@ -289,9 +290,10 @@ class Recall(nn.Module):
 
 
 # %% [markdown]
-# ### The road back
+# ### The gradient along the cell state
 #
-# *10 minutes, a third of them yours.* What does the road do for the gradient? Hold the gates fixed in {eq}`eq-lstm-cell`. Then the derivative from cell to cell is the forget gate, and over many steps it is a product:
+# *10 minutes, a third of them yours.* What does the cell state do for the gradient? Hold the gates fixed in {eq}`eq-lstm-cell`. Then the derivative of a cell state with respect to the one before is the forget gate, and over many
+# steps it is a product:
 #
 # $$
 # \begin{aligned}
@@ -300,9 +302,9 @@ class Recall(nn.Module):
 # \end{aligned}
 # $$ (eq-road)
 #
-# No matrix, no tanh. But the gates are not really fixed: they look at $h_{t-1}$, and that was made of $c_{t-1}$. So a second way leads from cell to cell.
+# No matrix, no tanh. But the gates aren't really fixed: they depend on $h_{t-1}$, which was computed from $c_{t-1}$. So a second path leads from cell to cell.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two ways back. Along the road the gradient is multiplied by one forget gate a step. The dashed way leads through the gates and what was shown.", "name": "fig-ways-back"}, "image": {"alt": "Three cells, c at t minus 2, t minus 1 and t. Thick arrows in the gradient's colour lead back from each to the one before, marked f_t and f at t minus 1. Below, dashed arrows lead from each cell to a box, gates, from there to the state h before it, and up to the cell before it."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The gradient has two paths back. On the direct one it is multiplied by one forget gate per step; the dashed one leads through the gates and the previous output.", "name": "fig-ways-back"}, "image": {"alt": "Three cells, c at t minus 2, t minus 1 and t. Thick arrows in the gradient's colour lead back from each to the one before, marked f_t and f at t minus 1. Below, dashed arrows lead from each cell to a box, gates, from there to the state h before it, and up to the cell before it."}}
 mechanisms.ways_back()
 plt.show()
 
@@ -310,7 +312,7 @@ plt.show()
 # ```{exercise} The road back
 # :label: exercise-direct-path
 #
-# *7 minutes.* You have recorded the forget gates $f_1 \dots f_T$ of a run. What is {eq}`eq-road` for each $t$ from 0 to $T$? The last is 1. `cumprod` makes running products, and `flip` turns an axis round.
+# *7 minutes.* Given the forget gates $f_1 \dots f_T$ of a run, return {eq}`eq-road` for each $t$ from 0 to $T$. The last one is 1. `cumprod` computes running products, and `flip` reverses an axis.
 # ([Solution](solutions/03_gates.ipynb#solution-direct-path))
 # ```
 
@@ -327,7 +329,7 @@ direct_path = check("direct_path", direct_path)
 check.show_reference("direct_path")
 
 # %% [markdown]
-# A gate that stays at $f$ leaves $f^T$ after $T$ steps. With small weights, a gate begins near $\sigma(b_f)$. At a bias of 0 it is half open, and half is lost at each step, much as in the RNN. At a bias of $\log T$,
+# A gate that stays at $f$ leaves $f^T$ after $T$ steps. With small weights, a gate starts near $\sigma(b_f)$. With a bias of 0 it is half open, and half is lost at each step, much as in the RNN. With a bias of $\log T$,
 #
 # $$
 # \begin{aligned}
@@ -336,7 +338,7 @@ check.show_reference("direct_path")
 # \end{aligned}
 # $$ (eq-chrono)
 #
-# more than a third is left {cite}`tallec2018can`. We give your function three gates that stay where their bias puts them.
+# more than a third is left {cite}`tallec2018can`. We give your function three gates that stay where their biases put them.
 
 # %%
 biases = {"bias 0": 0.0, "bias 1": 1.0, "bias log 100": math.log(100)}
@@ -344,23 +346,23 @@ stays = torch.tensor(list(biases.values())).sigmoid().expand(1, 100, 3).double()
 on_the_road = direct_path(stays)[0].flip(0)  # (101, 3), by distance
 print({name: f"{left:.0e}" for name, left in zip(biases, on_the_road[100].tolist())})
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "What the road leaves over 100 steps, if the forget gate stays where its bias puts it. Logarithmic axis.", "name": "fig-biases"}, "image": {"alt": "Three lines that fall from 1 on a logarithmic axis: for a bias of 0 steeply, to below ten to the minus thirty at 100 steps; for a bias of 1 to about ten to the minus fourteen; for a bias of log 100 it is nearly flat and ends above a third."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Only a bias of log 100 saves the gradient over 100 steps: what the direct path leaves if the forget gate stays where its bias puts it. Logarithmic axis.", "name": "fig-biases"}, "image": {"alt": "Three lines that fall from 1 on a logarithmic axis: for a bias of 0 steeply, to below ten to the minus thirty at 100 steps; for a bias of 1 to about ten to the minus fourteen; for a bias of log 100 it is nearly flat and ends above a third."}}
 lines = {name: (range(101), on_the_road[:, k]) for k, name in enumerate(biases)}
 curves(lines, "steps back", "gradient that is left", logy=True)
 plt.show()
 
 # %% [markdown]
-# And the second way? We follow both with autograd in an untrained layer, then cut the second one off, and compare.
+# And the second path? We follow both with autograd in an untrained layer, then cut the second one off and compare.
 
 # %% tags=["evidence"]
 one, many = (beside_the_road(steps) for steps in (1, 20))  # three seeds each
-said = "After one step, what comes the second way is {one:.2f} times as large as what comes along the road. After 20 steps it is {many:.1f} times as large."
+said = "After one step, the gradient on the second path is {one:.2f} times as large as the one on the direct path. After 20 steps it is {many:.1f} times as large."
 observe(said, one=fmean(one), many=fmean(many), holds=max(one) < 0.3 and min(many) > 3)
 
 # %% [markdown]
-# "The gradient of the cell is the forget gate" is half of the truth, then. There are many ways that leave the road and come back.
+# So "the gradient of the cell is the forget gate" is only half of the truth. Many paths leave the cell state and come back.
 #
-# Now train. Everything is as for the RNN, and there are about as many parameters; the forget gate's bias begins at $\log 50$.
+# Now we train, just as we trained the RNN, and with about as many parameters. The forget gate's bias starts at $\log 50$.
 
 # %% tags=["training"]
 torch.manual_seed(0)
@@ -368,13 +370,14 @@ keeper = Recall(LSTM(8, 53, forget_bias=math.log(50)), 53)
 steps, right = train_recall(keeper, 50, seed=0)
 
 # %% tags=["evidence"]
-said = "After {steps} steps your LSTM names {right:.1%} of the first symbols of 50."
+said = "After {steps} steps your LSTM recalls the first of 50 symbols {right:.1%} of the time."
 observe(said, steps=steps, right=right, holds=right > 0.9)
 
 # %% [markdown]
-# ### The GRU
+# ### The gated recurrent unit (GRU)
 #
-# *12 minutes, two thirds of them yours.* Can it be done with less? The **gated recurrent unit** {cite}`cho2014learning` has no cell beside its state. The road *is* the state, and a single valve decides between old and new: your `mix`.
+# *12 minutes, two thirds of them yours.* Can it be done with less? The **gated recurrent unit** {cite}`cho2014learning` has no separate cell. It carries the state itself along, and a single gate decides between old and new: your
+# `mix`.
 #
 # $$
 # \begin{aligned}
@@ -386,26 +389,28 @@ observe(said, steps=steps, right=right, holds=right > 0.9)
 # \end{aligned}
 # $$ (eq-gru)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The two layers side by side, with the road marked. In the LSTM it carries the cell, and what is shown leaves it by a gate. In the GRU it carries the state itself.", "name": "fig-side-by-side"}, "image": {"alt": "Left, the LSTM: a thick road from c at t minus 1 to c_t with a multiplication sign above f and a plus sign above a second multiplication of i and g; behind it an exit through tanh and a multiplication with o to h_t. Right, the GRU: a thick road from h at t minus 1 to h_t with a multiplication sign above z and a plus sign above a multiplication of 1 minus z and n; n gets an arrow from r. All gates are fed by h at t minus 1 and x_t."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The LSTM (left) carries a cell state along and shows a part of it; the GRU (right) carries the state itself. The thick line marks what is carried.", "name": "fig-side-by-side"}, "image": {"alt": "Left, the LSTM: a thick road from c at t minus 1 to c_t with a multiplication sign above f and a plus sign above a second multiplication of i and g; after it an exit through tanh and a multiplication with o to h_t. Right, the GRU: a thick road from h at t minus 1 to h_t with a multiplication sign above z and a plus sign above a multiplication of 1 minus z and n; n gets an arrow from r. All gates are fed by h at t minus 1 and x_t."}}
 mechanisms.side_by_side()
 plt.show()
 
 # %% [markdown]
-# The **update gate** $z$ keeps. What is let in has to make room, since the shares sum to 1. The **reset gate** $r$ says how much of the old state the candidate may look at. With $z = r = 0$ a unit begins anew, as if it had read nothing.
+# The **update gate** $z$ decides how much is kept. The shares sum to 1, so whatever comes in pushes something out. The **reset gate** $r$ decides how much of the old state the candidate may use. With $z = r = 0$ a unit begins anew,
+# as if it had read nothing.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "What updates and resets do to a state of two units. Keep: z = 1, and the candidate doesn't matter. Rewrite: z = 0, and the candidate has seen the old state. Begin anew: r = 0 too, so it has seen the input alone.", "name": "fig-updates-resets"}, "image": {"alt": "Three rows of five columns: h, r, n, z, new h. Keep: h is 0.8 and minus 0.4, r is 1, n is minus 0.1 and 0.8, z is 1, and the new h is 0.8 and minus 0.4, framed. Rewrite: the same with z = 0; the new h is n. Begin anew: r and z are 0, n is 0.29 twice, and so is the new h."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two gates can keep a state, rewrite it, or begin anew. Keep: z = 1, and the candidate doesn't matter. Rewrite: z = 0, and the candidate has seen the old state. Begin anew: r = 0 too, so it has seen only the input.", "name": "fig-updates-resets"}, "image": {"alt": "Three rows of five columns: h, r, n, z, new h. Keep: h is 0.8 and minus 0.4, r is 1, n is minus 0.1 and 0.8, z is 1, and the new h is 0.8 and minus 0.4, framed. Rewrite: the same with z = 0; the new h is n. Begin anew: r and z are 0, n is 0.29 twice, and so is the new h."}}
 state, from_input = torch.tensor([0.8, -0.4]), torch.tensor([0.3, 0.3])
 exchange = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # W_hn: each unit looks at the other
 mechanisms.updates_and_resets(state, from_input, exchange)
 plt.show()
 
 # %% [markdown]
-# Beware of conventions. Ours are the library's: $z = 1$ keeps, and $r$ acts after the product with $W_{hn}$. Some papers exchange $z$ and $1 - z$, which is a matter of names. The paper of 2014 resets *before* the product, and [that is another function](deeper/03_gates.ipynb#gates-resets).
+# Beware of conventions. Ours are the library's: $z = 1$ keeps, and $r$ acts after the product with $W_{hn}$. Some papers swap $z$ and $1 - z$, which is only a matter of names. But the paper of 2014 resets *before* the product, and
+# [that is a different function](deeper/03_gates.ipynb#gates-resets).
 #
 # ```{exercise} The GRU's step
 # :label: exercise-gru
 #
-# *8 minutes.* Write {eq}`eq-gru`. The blocks are stacked in the order r, z, n. `b` holds $b_r$, $b_z$ and $b_n$, and `b_hn` is apart. Use your `mix`.
+# *8 minutes.* Write {eq}`eq-gru`. The blocks are stacked in the order r, z, n. `b` holds $b_r$, $b_z$ and $b_n$, and `b_hn` is separate. Use your `mix`.
 # ([Solution](solutions/03_gates.ipynb#solution-gru))
 # ```
 
@@ -450,13 +455,13 @@ torch.manual_seed(0)
 steps, right = train_recall(Recall(GRU(8, 62, update_bias=math.log(20)), 62), 20, seed=0)
 
 # %% tags=["evidence"]
-said = "After {steps} steps your GRU names {right:.1%} of the first symbols of 20."
+said = "After {steps} steps your GRU recalls the first of 20 symbols {right:.1%} of the time."
 observe(said, steps=steps, right=right, holds=right > 0.9)
 
 # %% [markdown]
 # ## Is it right?
 #
-# *1 minute.* We give your layers, the library's and the book's the same weights.
+# *1 minute.* We give your layers, the library's and the book's the same weights, and compare their outputs.
 
 # %% tags=["evidence"]
 torch.manual_seed(1)
@@ -472,15 +477,16 @@ for kind in (LSTM, GRU):
             yours.b_hn.copy_(book.b_n)
     for layer in (yours, book):
         torch.testing.assert_close(layer(some)[0], theirs(some)[0], rtol=1e-10, atol=1e-10)
-print("your LSTM and GRU agree with the library's and the book's: ten digits")
+print("your LSTM and GRU agree with the library's and the book's, to ten digits")
 
 # %% [markdown]
-# Gradients, padded batches and both directions are on the [deeper page](deeper/03_gates.ipynb#gates-right).
+# Gradients, padded batches and bidirectional layers are checked on the [deeper page](deeper/03_gates.ipynb#gates-right).
 
 # %% [markdown]
 # ## Train it
 #
-# *6 minutes.* One run is an anecdote. A stored experiment trained six kinds of layers with about as many parameters as yours, with three seeds, for at most 600 steps. *Keeping* means a bias of $\log T$, at the LSTM's forget gate or the GRU's update gate.
+# *6 minutes.* One run is an anecdote. A stored experiment trained six kinds of layers with about as many parameters as yours, three seeds each, for at most 600 steps. *Keeping* means a bias of $\log T$ at the LSTM's forget gate or
+# the GRU's update gate.
 
 # %% tags=["view"]
 usual = learned["LSTM, bias 1"][50]
@@ -491,7 +497,7 @@ guess(
     because=f"It is {usual} of 3.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "How many of three networks name over 90 % of the first symbols, by layer and length of the sequence.", "name": "fig-learned"}, "image": {"alt": "A map of six rows and four columns, for 10, 20, 50 and 100 symbols. RNN: 3, 2, 1, 0. GRU: 3, 0, 0, 0. GRU, keeping: 3 everywhere. LSTM, bias 0: 3, 0, 0, 0. LSTM, bias 1: 3, 2, 0, 0. LSTM, keeping: 3 everywhere."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Only the layers whose gates begin open (*keeping*) learn every length: networks, of three, that name over 90% of the first symbols.", "name": "fig-learned"}, "image": {"alt": "A map of six rows and four columns, for 10, 20, 50 and 100 symbols. RNN: 3, 2, 1, 0. GRU: 3, 0, 0, 0. GRU, keeping: 3 everywhere. LSTM, bias 0: 3, 0, 0, 0. LSTM, bias 1: 3, 2, 0, 0. LSTM, keeping: 3 everywhere."}}
 names = {"rows": list(learned), "columns": [f"{n} steps" for n in learned["RNN"]]}
 names |= {"xlabel": "", "ylabel": "", "value_label": "seeds of 3"}
 heat_map(torch.tensor([[*of.values()] for of in learned.values()]), annotate=True, **names)
@@ -502,10 +508,10 @@ open_from_the_start = [learned[f"{kind}, keeping"] for kind in ("GRU", "LSTM")]
 assert {n for of in open_from_the_start for n in of.values()} == {3} and usual == 0
 
 # %% [markdown]
-# "Gates cure the vanishing gradient" is not what we see. *Open* gates do, and somebody has to open them: as they usually begin, gated layers are no better here than the plain one. There is another cure. With
-# shorter sequences among the long ones, [all three kinds learn 400 steps](deeper/03_gates.ipynb#gates-mixed).
+# So "gates cure the vanishing gradient" isn't what we see. *Open* gates do, but you have to open them yourself: with the usual biases, gated layers are no better here than the plain one. There is another cure. With shorter
+# sequences among the long ones, [all three kinds learn 400 steps](deeper/03_gates.ipynb#gates-mixed).
 #
-# Now something to read: the docstrings of a library, character by character. Your LSTM reads its training text twice.
+# Now for something to read: the docstrings of a library, character by character. Your LSTM goes through the training text twice.
 
 # %%
 VOCABULARY = Vocabulary(docstring_text("train"))
@@ -516,7 +522,7 @@ text, validation, test = (
 
 
 class Writer(nn.Module):
-    """Say what comes next: ids (B, T) to logits (B, T, V), and the state."""
+    """Predict the next symbol: ids (B, T) to logits (B, T, V), and the state."""
 
     def __init__(self, layer, D, N):
         super().__init__()
@@ -538,14 +544,14 @@ history = train_characters(Streaming(writer), text, validation, **how)
 nats = evaluate(Streaming(writer), stream(test, 16, len(test)), nn.CrossEntropyLoss())["loss"]
 counts = torch.bincount(text, minlength=len(VOCABULARY)) + 1
 alone = math.exp(-(counts / counts.sum()).log()[test].mean())
-said = "Its perplexity on the test text is {found:.1f}. A model that knows nothing but how frequent each character is has {alone:.1f}."
+said = "Its perplexity on the test text is {found:.1f}. A model that knows only how frequent each character is has a perplexity of {alone:.1f}."
 found = math.exp(nats)
 observe(said, found=found, alone=alone, holds=found < 6 and alone > 15)
 
 # %% [markdown]
-# LSTM, GRU or RNN: which is best? {numref}`fig-rates` is a warning. It has three kinds of layers with equally many parameters, at five learning rates.
+# LSTM, GRU or RNN: which is best? {numref}`fig-rates` is a warning. It compares three kinds of layers with equally many parameters, at five learning rates.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Perplexity on validation text after three passes, by the learning rate, at five of them. Lines are means of three seeds, bands go from the lowest to the highest; what lies above 50 is cut off.", "name": "fig-rates"}, "image": {"alt": "Three curves over five learning rates from 0.003 to 0.3, on logarithmic axes. At 0.003 that of the LSTM is the highest, near 10, and the others lie near 7. Those of the RNN and the GRU are lowest at 0.01, near 6 and 5.5; at higher rates they are above it, and single seeds leave the picture. That of the LSTM falls to 5 at 0.1, the lowest of all, and rises to about 7 at 0.3."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Which layer is best depends on the learning rate: perplexity on the validation text after three passes. Means and ranges of three seeds, cut off above 50.", "name": "fig-rates"}, "image": {"alt": "Three curves over five learning rates from 0.003 to 0.3, on logarithmic axes. At 0.003 that of the LSTM is the highest, near 10, and the others lie near 7. Those of the RNN and the GRU are lowest at 0.01, near 6 and 5.5; at higher rates they are above it, and single seeds leave the picture. That of the LSTM falls to 5 at 0.1, the lowest of all, and rises to about 7 at 0.3."}}
 rates = experiments.load("learning_rates")
 grid, found = rates.parameters["learning_rate"], perplexities(rates.rows)  # (seeds, rates) each
 lines = {kind: (grid, of) for kind, of in found.items()}
@@ -559,17 +565,18 @@ plt.show()
 # %% tags=["evidence"]
 least = {kind: of.mean(dim=0).min().item() for kind, of in found.items()}
 slow = {f"{kind}_slow": of[:, 0].mean().item() for kind, of in found.items() if kind != "RNN"}
-said = "At a rate of 0.003 the LSTM has a perplexity of {LSTM_slow:.1f}, the GRU {GRU_slow:.1f}. Each at its best rate, the LSTM has {LSTM:.1f}, the GRU {GRU:.1f} and the RNN {RNN:.1f}."
+said = "At a learning rate of 0.003 the LSTM's perplexity is {LSTM_slow:.1f}, and the GRU's is {GRU_slow:.1f}. Each at its best rate, the LSTM reaches {LSTM:.1f}, the GRU {GRU:.1f} and the RNN {RNN:.1f}."
 turned = slow["LSTM_slow"] > 1.2 * slow["GRU_slow"] and least["LSTM"] < 0.95 * least["GRU"]
 observe(said, **least, **slow, holds=turned)
 
 # %% [markdown]
-# Printed at one rate, such a table compares recipes, not layers. Here the order even turns round: the layer that is last at the lowest rate is first at its best.
+# At a single learning rate, you compare recipes, not layers. Here the order is even reversed: the layer that is last at the lowest rate is first at its best. A learning rate is a **hyperparameter**, a choice that training doesn't
+# learn, and each layer needs its own.
 
 # %% [markdown]
 # ## Look inside
 #
-# *10 minutes.* To look inside, we take the same steps, and write down where the gates are.
+# *10 minutes.* We take the same steps again, and record the gates.
 
 
 # %%
@@ -586,14 +593,14 @@ def gates_of(layer, x):
 
 
 # %% [markdown]
-# First the network that recalls. It reads 400 sequences of 50 symbols.
+# First comes the network that recalls. It reads 400 sequences of 50 symbols.
 
 # %%
 ids, first = recall_ids(400, 50, seed=7)
 forget, _, _, held = gates_of(keeper.layer, keeper.symbols(ids))  # (B, T, N)
 unit, alone = telling_unit(held, first)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "One cell of the network that recalls, while it reads 50 symbols: the unit that tells the first symbols apart best. Lines are means over the sequences that began with a symbol, bands hold nine tenths of them.", "name": "fig-cell"}, "image": {"alt": "Four curves over 50 steps, one for each first symbol. They part in the first steps and stay apart, each in a band of its own width; at the end the lowest and the highest are far from each other."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "After 50 steps, one cell still shows which symbol came first. It is the unit that tells them apart best; lines are means over the sequences that began with a symbol, bands hold nine tenths of them.", "name": "fig-cell"}, "image": {"alt": "Four curves over 50 steps, one for each first symbol. They part in the first steps and stay apart, each in a band of its own width; at the end the lowest and the highest are far from each other."}}
 lines = {f"began with {'abcd'[k]}": (range(50), held[first == k][:, :, unit]) for k in range(4)}
 curves(lines, "step", "cell", within=90)
 plt.show()
@@ -602,11 +609,12 @@ plt.show()
 left = direct_path(forget)[:, 1].mean(dim=0).max().item()
 apart = [held[first == k][:, :, unit].mean(dim=0) for k in range(4)]
 grows = (torch.stack(apart).std(dim=0)[-1] / torch.stack(apart).std(dim=0)[9]).item()
-said = "From this cell alone, {alone:.0%} of the first symbols can be told after 50 steps, where a guess gets 25%. In the best lane the forget gates leave {left:.0%} of what the first symbol wrote. And the four means are {grows:.1f} times as far apart as after ten steps."
+said = "From this cell alone, {alone:.0%} of the first symbols can be identified after 50 steps; a blind guess gets 25%. In the best unit, the forget gates leave {left:.0%} of what the first symbol wrote. And the four means are {grows:.1f} times as far apart as after ten steps."
 observe(said, alone=alone, left=left, grows=grows, holds=alone > 0.4 and left > 0.05 and grows > 1)
 
 # %% [markdown]
-# The road does keep the symbol. But the network doesn't shut the ramp, as {numref}`fig-carried` does. It goes on writing more of the same, and so the four drift apart. That is sturdier than the plan: what leaks is [written again](deeper/03_gates.ipynb#gates-latch),
+# So the cell does keep the symbol. But the network doesn't shut its input gate, as {numref}`fig-carried` does. It goes on writing more of the same, and so the four curves drift apart. That is sturdier than our plan: what leaks out
+# is [written again](deeper/03_gates.ipynb#gates-latch),
 # even over 1,000 steps.
 #
 # And the writer? Choose a text, a gate and a unit, and point at a character.
@@ -614,7 +622,7 @@ observe(said, alone=alone, left=left, grows=grows, holds=alone > 0.4 and left > 
 
 # %%
 def watched(text):
-    """Gates and cell (tanh) of the writer over a text, of the twelve most restless units."""
+    """The writer's gates and cell (tanh) over a text, for its twelve most restless units."""
     ids = torch.tensor([VOCABULARY.encode(text)])
     parts = gates_of(writer.layer, writer.letters(ids))[:, 0]  # (4, T, N)
     parts[3] = parts[3].tanh()
@@ -638,7 +646,7 @@ gates({sentence: watched(sentence) for sentence in sentences})
 read = docstring_text("test")[:5000]
 open_by = gates_of(writer.layer, writer.letters(test[None, :5000]))[:2, 0].mean(dim=2)  # (2, T)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "How far the writer's forget gates and input gates are open, in the mean of all units, by the character that is being read. Each bar is the mean over the first 5,000 characters of the test text.", "name": "fig-open"}, "image": {"alt": "Two bar charts with four bars each: letters, spaces, punctuation, new lines. The bars of each chart differ from each other by some points."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "How far the writer's gates are open depends only a little on the kind of character: means over all units and the first 5,000 characters of the test text.", "name": "fig-open"}, "image": {"alt": "Two bar charts with four bars each: letters, spaces, punctuation, new lines. The bars of each chart differ from each other by some points."}}
 kinds = {"letters": str.isalnum, "spaces": " ".__eq__, "new lines": "\n".__eq__}
 kinds["punctuation"] = lambda a: not (a.isalnum() or a.isspace())
 means = {
@@ -653,22 +661,23 @@ plt.show()
 
 # %% tags=["evidence"]
 mean = {kind.replace(" ", "_"): of[0].item() for kind, of in means.items()}
-said = "On average, the forget gates are open by {letters:.0f}% at a letter, {spaces:.0f}% at a space, {punctuation:.0f}% at punctuation and {new_lines:.0f}% at a new line."
+said = "On average, the forget gates are {letters:.0f}% open at a letter, {spaces:.0f}% at a space, {punctuation:.0f}% at punctuation and {new_lines:.0f}% at a new line."
 observe(said, **mean, holds=max(mean.values()) > min(mean.values()) + 1)
 
 # %% [markdown]
-# What is read moves the gates by a few points, no more. At which of the four they forget most differs from training to training. A mean over 128 units is safer to read than a single unit that seems to stand for something: [a fair test](deeper/03_gates.ipynb#gates-quotes) found no such unit.
+# The kind of character moves the gates by only a few points, and where they forget most differs from training to training. Dull, but a mean over 128 units is safer to interpret than a single unit that seems to mean something: [a
+# fair test](deeper/03_gates.ipynb#gates-quotes) found no such unit.
 
 # %% [markdown]
 # ## Show someone
 #
-# *3 minutes.* Let it write. At each character we draw from the chances that it gives, sharpened by a **temperature** below 1, as yesterday.
+# *3 minutes.* Let it write. We sample each character from its probabilities, sharpened by a **temperature** as yesterday.
 
 
 # %%
 @torch.no_grad()
 def continued(start, temperature, n=160):
-    """The beginning, and n more characters."""
+    """The prompt, and n more characters."""
     generator = torch.Generator().manual_seed(len(start))
     ids, state, written = torch.tensor([VOCABULARY.encode(start)]), None, start
     for _ in range(n):
@@ -679,20 +688,20 @@ def continued(start, temperature, n=160):
 
 
 # %% [markdown]
-# In JupyterLab, put your own beginnings into the list and run the cell. Choose one, and change the temperature.
+# It continues a **prompt**, the beginning of a text. In JupyterLab, put your own prompts into the list and run the cell. Choose one, and change the temperature.
 
 # %%
 beginnings = ["Return the number of ", "If the input is sparse, ", "Today we learned "]
 writing({start: {tau: continued(start, tau) for tau in (0.3, 0.6, 1.0)} for start in beginnings})
 
 # %% [markdown]
-# The words are mostly right, the sentences mean nothing, and a bracket that opens is not always closed. Still, two readings ago it didn't know that there are words.
+# Most words are spelled correctly, but the sentences mean nothing, and not every bracket is closed. Still, two passes ago it didn't know that words exist.
 
 # %% [markdown]
 # ## Where it breaks
 #
-# *5 minutes.* A gated network keeps one symbol. Can it keep a whole sentence? The task is a child's: say after me. The network reads some symbols out of eight, then a sign, and then has to repeat them. At the sign,
-# all that it knows is its state: one vector.
+# *5 minutes.* A gated network keeps one symbol. Can it keep a whole sentence? The task is child's play: repeat after me. The network reads a few symbols (there are eight kinds), then a start signal, and then has to repeat them. At
+# the signal, all that it knows is its state: one vector.
 
 # %% tags=["training"]
 repeaters = {N: trained_repeater(N) for N in (16, 32, 64)}
@@ -700,13 +709,13 @@ repeaters = {N: trained_repeater(N) for N in (16, 32, 64)}
 # %% tags=["view"]
 lost = [(~right_symbols(repeaters[64], 12))[:, t].double().mean().item() for t in range(12)]
 guess(
-    "It has read twelve symbols. Which one is it most likely to name right?",
+    "It has read twelve symbols. Which one is it most likely to repeat correctly?",
     ["the first", "one in the middle", "all about alike"],
     right="the first" if lost[0] < min(lost[3:9]) else "one in the middle",
-    because=f"Of the first symbols {1 - lost[0]:.0%} are right, of those in the middle {1 - sum(lost[4:8]) / 4:.0%}.",
+    because=f"{1 - lost[0]:.0%} of the first symbols are correct, and {1 - sum(lost[4:8]) / 4:.0%} of those in the middle.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of sentences repeated without a mistake, by their length, for states of three widths, after 300 steps of training.", "name": "fig-bottleneck"}, "image": {"alt": "Three curves that start near one and fall to zero: with 16 units the fall begins at two symbols, with 32 at three, with 64 at four."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A wider state only moves the cliff: share of sentences repeated without a mistake, for states of three widths after 300 training steps.", "name": "fig-bottleneck"}, "image": {"alt": "Three curves that start near one and fall to zero: with 16 units the fall begins at two symbols, with 32 at three, with 64 at four."}}
 lengths = range(1, 13)
 exact = {
     N: [right_symbols(model, n).all(1).double().mean().item() for n in lengths]
@@ -717,7 +726,7 @@ curves(lines, "length of the sentence (symbols)", "share repeated exactly")
 plt.show()
 
 # %% tags=["evidence"]
-said = "Of the sentences of five symbols, 16 units repeat {narrow:.0%}, 32 units {middle:.0%} and 64 units {wide:.0%}. Of those of twelve, the widest repeats {long:.0%}."
+said = "With 16 units, {narrow:.0%} of the sentences of five symbols are repeated correctly, with 32 units {middle:.0%}, and with 64 units {wide:.0%}. But with twelve symbols, even 64 units manage {long:.0%}."
 shares = {"narrow": exact[16][4], "middle": exact[32][4], "wide": exact[64][4]}
 observe(
     said,
@@ -727,20 +736,20 @@ observe(
 )
 
 # %% [markdown]
-# A wider state moves the cliff, and [so does longer training](deeper/03_gates.ipynb#gates-sentence). Neither removes it here. On Day 1 somebody had to say in advance *how far* to look. Here somebody has to say in advance *how much* fits in. What we would like is a network that keeps all that it has read, step by step, and looks up
-# what it needs.
+# A wider state moves the cliff, and [so does longer training](deeper/03_gates.ipynb#gates-sentence). Neither removes it here. On Day 1 we had to decide in advance *how far* to look; here we have to decide in advance *how much* fits
+# in. What we would like is a network that keeps everything it has read, step by step, and looks up what it needs.
 
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* Two sentences that one often reads, and our answers. Four more are on the [deeper page](deeper/03_gates.ipynb).
+# *2 minutes.* Two claims that you will often read, and our answers. Four more are on the [deeper page](deeper/03_gates.ipynb).
 #
 # (claim-lstm-1)=
 
 # %% tags=["evidence"]
 claim(
     "lstm-1",
-    "Yes, if h is held fixed. If h moves along, the rest is {one:.2f} times as large after one step, and {many:.1f} times after 20.",
+    "Yes, if h is held fixed. Otherwise the other paths carry {one:.2f} times as much after one step, and {many:.1f} times as much after 20.",
     one=fmean(one),
     many=fmean(many),
     holds=lambda one, many: 0.05 < one < 0.5 and many > 2,
@@ -754,24 +763,24 @@ claim(
 of_1024 = experiments.load("long_recall_mixed")
 claim(
     "lstm-4",
-    "Yes, if gates begin open: then {kept} of 3 learn 100 steps, else {usual}; with shorter sequences too, {mixed} learn 1,024.",
+    "Yes, if gates begin open ({kept} of 3 learn 100 steps; at bias 1, {usual}) or shorter sequences are mixed in ({mixed} learn 1,024).",
     kept=learned["LSTM, keeping"][100],
     usual=learned["LSTM, bias 1"][100],
     mixed=sum(right > 0.9 for right in of_1024.column("test", model="LSTM")),
     holds=lambda kept, usual, mixed: kept == 3 and usual == 0 and mixed == 3,
     experiment="recall_fixed",
-    scale="13,392 parameters, one learning rate, at most 600 steps (for 1,024: 1,000), three seeds",
+    scale="13,392 parameters, one learning rate, at most 600 steps (for 1,024: 1,000), three seeds; the paper's own LSTM had no forget gate",
 )
 
 # %% [markdown]
 # ## Exercises
 #
-# *As long as you like.* Seven more are on the [deeper page](deeper/03_gates.ipynb), and all solutions on [a page of their own](solutions/03_gates.ipynb).
+# *As long as you like.* Seven more are on the [deeper page](deeper/03_gates.ipynb), and all solutions are on [a page of their own](solutions/03_gates.ipynb).
 #
 # ```{exercise} Count before you build
 # :label: exercise-lstm-parameters
 #
-# *Warm-up, 3 minutes.* How many parameters does `nn.LSTM(10, 16, bidirectional=True)` have? It is two layers, one for each direction, and the library keeps two biases where one would do. Write down the number before you ask PyTorch.
+# *Warm-up, 3 minutes.* How many parameters does `nn.LSTM(10, 16, bidirectional=True)` have? It has two layers, one for each direction, and the library keeps two biases where one would do. Write down the number before you ask PyTorch.
 # ([Solution](solutions/03_gates.ipynb#solution-lstm-parameters))
 # ```
 
@@ -804,8 +813,8 @@ check("onnx_lstm", onnx_step)
 # ```{exercise} Predict: the same weights in another convention
 # :label: exercise-update-gate-at-0-6
 #
-# *Core, 3 minutes.* In your GRU, a unit's update gate is at 0.6 for five steps, and its candidate is 0 all the time. A colleague loads the same weights into a GRU whose $z$ says how much of the *new* comes in. There, too, the gate is at 0.6.
-# What share of the unit's state is left after the five steps? Within 3 % is near enough.
+# *Core, 3 minutes.* In your GRU, a unit's update gate is at 0.6 for five steps, and its candidate is 0 throughout. A colleague loads the same weights into a GRU whose $z$ is the share of the *new*. There, too, the gate is at 0.6.
+# What share of the unit's state is left after the five steps? Within 3% is close enough.
 # ([Solution](solutions/03_gates.ipynb#solution-update-gate-at-0-6))
 # ```
 
@@ -818,7 +827,7 @@ check("update_gate_at_0_6", my_share)
 # ```{exercise} Predict: twenty steps at a bias of 1
 # :label: exercise-twenty-steps-at-bias-1
 #
-# *Core, 5 minutes.* It is common to start the forget gate's bias at 1 {cite}`jozefowicz2015empirical`. Let all other weights and inputs be 0. What is $\partial c_{20} / \partial c_0$? Within a tenth is near enough.
+# *Core, 5 minutes.* It is common to start the forget gate's bias at 1 {cite}`jozefowicz2015empirical`. Let all other weights and inputs be 0. What is $\partial c_{20} / \partial c_0$? Within a tenth is close enough.
 # ([Solution](solutions/03_gates.ipynb#solution-twenty-steps-at-bias-1))
 # ```
 
@@ -831,14 +840,14 @@ check("twenty_steps_at_bias_1", my_gradient)
 # ```{exercise} A bias for a distance
 # :label: exercise-forget-bias
 #
-# *Core, 10 minutes.* Turn it round. With which bias of the forget gate is `share` of the cell left after `distance` steps, if nothing else moves the gate?
+# *Core, 10 minutes.* Now the other way round: which bias of the forget gate leaves `share` of the cell after `distance` steps, if nothing else moves the gate?
 # ([Solution](solutions/03_gates.ipynb#solution-forget-bias))
 # ```
 
 
 # %%
 def forget_bias(distance: int, share: float) -> float:
-    """The bias for which a share (0 to 1) of the cell is left after so many steps."""
+    """The bias that leaves `share` (0 to 1) of the cell after `distance` steps."""
     raise NotImplementedError
 
 
@@ -848,7 +857,8 @@ check("forget_bias", forget_bias)
 # ```{exercise} What must fit into one vector
 # :label: exercise-bits-in-a-state
 #
-# *Core, 10 minutes.* A state is to hold any sequence of `length` symbols out of `vocab_size`, so that all of them can be read from it. Suppose that a unit holds `bits` bits reliably. How many units are needed at least?
+# *Core, 10 minutes.* A state has to store any sequence of `length` symbols from a vocabulary of `vocab_size`, so that the sequence can be recovered from it. Suppose that a unit holds `bits` bits reliably. How many units does the
+# state need at least?
 # ([Solution](solutions/03_gates.ipynb#solution-bits-in-a-state))
 # ```
 
@@ -868,16 +878,17 @@ check("bits_in_a_state", units_needed)
 
 # %% tags=["view"]
 points = {
-    "say what a gate does to old and new, in numbers": "mixture",
-    "write an LSTM's step and a GRU's, and say what each gate is for": "lstm gru",
-    "say what the forget gate does to the gradient, and set its bias for a distance": "direct_path twenty_steps_at_bias_1 forget_bias",
+    "work out in numbers how a gate mixes old and new": "mixture",
+    "write one step of an LSTM and of a GRU, and explain each gate": "lstm gru",
+    "explain what the forget gate does to the gradient, and choose its bias for a distance": "direct_path twenty_steps_at_bias_1 forget_bias",
     "tell the conventions of LSTMs and GRUs apart before you load weights": "onnx_lstm update_gate_at_0_6",
-    "count a layer's weights, and say what one vector for a sentence can't hold": "lstm_parameters bits_in_a_state",
+    "count a layer's weights, and work out how much one state can hold": "lstm_parameters bits_in_a_state",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **Tomorrow** one network reads a sentence and another one writes its translation. Between them is one vector. We measure what that costs, and then let the second network look back at *all* states of the first, and choose.
+# So a network keeps what it carries along without rewriting it, for as long as its gates stay open. **Tomorrow** one network reads a sentence and another writes its translation. Between them is a single vector. We measure what that
+# costs, and then let the second network look back at *all* the states of the first, and choose.
 
 # %% [markdown]
 # ## Further reading

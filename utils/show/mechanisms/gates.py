@@ -13,14 +13,14 @@ SIGN = (0.8, 0.8)  # of × and +
 def road() -> Axes:
     """Draw four steps of a state that is made anew, and of a road with three gates at each."""
     ax = sheet(8.3)
-    note(ax, (0.25, 0.5), "Yesterday: made anew at each step", align="left", weight="bold")
+    note(ax, (0.25, 0.5), "Yesterday: rewritten at each step", align="left", weight="bold")
     for t in range(4):
         state = box(ax, (0.6 + 3.9 * t, 1.1), f"$h_{t}$", (1.0, 0.9), role="state")
         if t < 3:
             wall = box(ax, (2.15 + 3.9 * t, 1.1), "W, tanh", (1.9, 0.9))
             arrow(ax, state.at("right"), wall.at("left"))
             arrow(ax, wall.at("right"), (4.5 + 3.9 * t, 1.55))
-    note(ax, (0.25, 2.9), "Today: a road, and gates beside it", align="left", weight="bold")
+    note(ax, (0.25, 2.9), "Today: a road with gates", align="left", weight="bold")
     x = 0.3
     for t in range(3):
         across = box(ax, (x + 0.9, 4.6), "×", SIGN)
@@ -183,8 +183,8 @@ def ways_back() -> Axes:
         arrow(ax, right.at("bottom"), gates.at("right"), **how)
         arrow(ax, gates.at("left"), shown.at("right"), **how)
         arrow(ax, shown.at("top"), left.at("bottom"), **how)
-    note(ax, (0.25, 0.4), "the road", align="left", weight="bold")
-    note(ax, (0.25, 6.1), "the way through what was shown", align="left", weight="bold")
+    note(ax, (0.25, 0.4), "the direct path", align="left", weight="bold")
+    note(ax, (0.25, 6.1), "the path through the gates", align="left", weight="bold")
     return ax
 
 
