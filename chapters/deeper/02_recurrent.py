@@ -9,9 +9,8 @@
 # %% [markdown]
 # # Day 2, deeper: The recurrent network
 #
-# This page goes beyond the evening of [Day 2](../02_recurrent.ipynb). It measures in full what the lesson says in a sentence, answers
-# three more claims, and has seven more exercises. The sections don't need each other, but for the network that writes: three of them use it.
-# So begin with the question that you would have asked. The layers are those of `utils.recurrent`, which give the same numbers as yours.
+# This page goes beyond the evening of [Day 2](../02_recurrent.ipynb). It measures in full what the lesson only mentions, answers three more claims, and has seven more exercises. The sections don't depend on each other, except that
+# three of them use the network that writes. So begin with the question that you would have asked. The layers come from `utils.recurrent`, and give the same numbers as yours.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -49,10 +48,10 @@ use_book_style()
 
 # %% [markdown]
 # (deeper-layer)=
-# ## Is the layer right in full?
+# ## Is the recurrent layer correct, with padding and all?
 #
-# *4 minutes.* The lesson compares states and gradients of whole sequences. What about padding, final states, and the equation of
-# {eq}`eq-bptt` itself? Here is the book's layer: one step of it, and the loop. $W_x x_t$ needs no state, so it is computed for all steps in one product.
+# *4 minutes.* The lesson compares the states and gradients of whole sequences. What about padding, final states, and {eq}`eq-bptt` itself? Here is the book's layer: one step of it, and the loop. $W_x x_t$ needs no state, so it is
+# computed for all steps in one product.
 
 # %%
 show_source(recurrent.RNN)
@@ -74,11 +73,11 @@ torch.testing.assert_close(outputs, expected, rtol=1e-10, atol=1e-10)
 torch.testing.assert_close(last, expected_last[0], rtol=1e-10, atol=1e-10)
 gradients = [torch.autograd.grad(y.pow(2).sum(), x)[0] for y in (outputs, expected)]
 torch.testing.assert_close(*gradients, rtol=1e-10, atol=1e-10)
-print("outputs, final states and gradients agree, padding and all: ten digits")
+print("outputs, final states and gradients agree to ten digits, padding and all")
 
 # %% [markdown]
-# The library has two biases for each unit, where only their sum counts. Now we let autograd keep $\partial \mathcal{L} / \partial a_t$, where $a_t$ is what is inside the tanh, and see
-# whether these numbers fulfil the equation. The loss is half the sum of all squared states, so what each step sends to its own state is $h_t$ itself.
+# The library has two biases per unit, though only their sum matters. Next we let autograd keep $\partial \mathcal{L} / \partial a_t$, where $a_t$ is the input of the tanh, and check whether these numbers satisfy the equation. The
+# loss is half the sum of all squared states, so the gradient that each step sends to its own state is $h_t$ itself.
 
 # %% tags=["evidence"]
 W_x, W_h, b = (w.detach() for w in (ours.W_x, ours.W_h, ours.b))
@@ -94,19 +93,19 @@ for t, h in enumerate(states):
 (ours(x)[0].pow(2).sum() / 2).backward()
 torch.testing.assert_close(ours.b.grad, sum(deltas[:7]).sum(0))
 torch.testing.assert_close(x.grad, torch.stack(deltas[:7], dim=1) @ W_x)
-print("the deltas fulfil the equation, and sum to the gradients of the bias and the inputs")
+print("the deltas satisfy the equation, and sum to the gradients of the bias and the inputs")
 
 # %% [markdown]
 # (deeper-light)=
 # ## How long can a state keep one bit?
 #
-# *6 minutes.* A light is switched on, or off, or nothing happens; most of the time, nothing happens. Is it on? The memory that this takes is one bit. Yesterday's causal network with four dilated
-# layers sees 16 steps, and we train it on rows of 16 commands. Then somebody gives one command and goes away.
+# *6 minutes.* A light is switched on, or off, or (most of the time) nothing happens. Is it on? To know, you have to remember one bit. Yesterday's causal network with four dilated layers sees 16 steps, so we train it on rows of 16
+# commands. Then it gets a single command, and after that nothing but waiting.
 
 
 # %%
 def light_switch(n: int, length: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Draw commands, 0 off, 1 on, 2 wait, and whether the light is on after each; both (n, length)."""
+    """Draw commands (0 off, 1 on, 2 wait), and whether the light is on after each; both (n, length)."""
     generator = torch.Generator().manual_seed(seed)
     commands = torch.randint(2, (n, length), generator=generator)
     waits = torch.rand(n, length, generator=generator) < 0.8
@@ -136,7 +135,7 @@ for steps in (4, 16, 1000):
     says_on[steps] = reaching(rows).softmax(1)[:, 1].tolist()
 off, on = says_on[4]
 observe(
-    "Four waits after *on*, the network gives a light that is on a probability of {on:.0%}, four waits after *off* {off:.0%}. After 16 waits both are {same:.0%}.",
+    "Four waits after *on*, the network puts the probability that the light is on at {on:.0%}; four waits after *off*, at {off:.0%}. After 16 waits it says {same:.0%} in both cases.",
     on=on,
     off=off,
     same=says_on[16][0],
@@ -144,13 +143,13 @@ observe(
 )
 
 # %% [markdown]
-# From 16 waits on, the command is out of sight: the network gets the same 16 numbers in both cases, so it must give the same answer. No training can help. Now a recurrent network with a
-# state of only eight numbers, asked after each step, from three seeds.
+# After 16 waits the command is out of sight: the network gets the same 16 numbers in both cases, so it must give the same answer. No training can help. Now we take a recurrent network whose state is only eight numbers, ask it after
+# each step, and train it with three seeds.
 
 
 # %% tags=["evidence"]
 def each_step(outputs: tuple, targets: torch.Tensor) -> torch.Tensor:
-    """Cross-entropy over all steps. Shapes: logits (B, T, V) beside a state, targets (B, T)."""
+    """Cross-entropy over all steps. Shapes: logits (B, T, V) and a state, targets (B, T)."""
     return F.cross_entropy(outputs[0].flatten(0, 1), targets.flatten())
 
 
@@ -166,13 +165,13 @@ def learn_switch(seed: int) -> nn.Module:
 
 # %% tags=["evidence", "training"]
 keepers = [learn_switch(seed) for seed in range(3)]
-sure = {}  # the least probability of the right answer, after "off" and "on", in three networks
+sure = {}  # the least probability of the correct answer, after "off" and "on", in three networks
 for steps in (16, 1000, 10_000):
     with torch.no_grad():
         answers = [net(then_wait(steps))[0][:, -1].softmax(-1) for net in keepers]
     sure[steps] = min(answer[light, light].item() for answer in answers for light in (0, 1))
 observe(
-    "After 16 waits the three give the right answer a probability of {near:.0%} or more, after 1,000 waits {far:.0%}, and after 10,000 {farther:.0%}.",
+    "After 16 waits, all three networks give the correct answer a probability of at least {near:.0%}; after 1,000 waits it is at least {far:.0%}, and after 10,000 at least {farther:.0%}.",
     near=sure[16],
     far=sure[1000],
     farther=sure[10_000],
@@ -180,13 +179,13 @@ observe(
 )
 
 # %% [markdown]
-# They were trained on 16 steps, and keep the bit for ten thousand. A state is a place where something can be kept, and the length is free.
+# They were trained on 16 steps, and they keep the bit for ten thousand. What is in the state can stay there, whatever the length.
 #
 # (deeper-clipping)=
-# ## When does training break without clipping?
+# ## When does training fail without gradient clipping?
 #
-# *4 minutes.* The lesson clips a reader of words, and gains something at a high learning rate alone. Is there a case in which nothing works without it? Take a task with one thing to remember: which of four symbols was the first, of ten. A stored experiment used gradient descent at two learning rates, from ten seeds, with weights $W_h$ that are large
-# enough to hold a symbol, and to explode.
+# *4 minutes.* The lesson clips a reader of words, and gains something only at a high learning rate. Is there a case in which nothing works without clipping? Take a task with one thing to remember: the first of ten symbols, of which
+# there are four kinds. A stored experiment used gradient descent at two learning rates with ten seeds each, and with weights $W_h$ large enough to hold a symbol, and to explode.
 
 # %% tags=["evidence"]
 clipping = experiments.load("clipping")
@@ -203,7 +202,7 @@ table(rows, ["learning rate", "clipped", "seeds that learn it"])
 
 # %% tags=["evidence"]
 observe(
-    "At a rate of 2, {clipped} of ten clipped networks learn it, and {bare} of the others; at 0.1, {slow} and {slow_bare}.",
+    "At a rate of 2, {clipped} of ten networks learn it with clipping, and {bare} of ten without. At 0.1, {slow} learn it with clipping, and {slow_bare} without.",
     clipped=learned[2.0, True],
     bare=learned[2.0, False],
     slow=learned[0.1, True],
@@ -213,9 +212,9 @@ observe(
 )
 
 # %% [markdown]
-# We suspect the large steps: one of them can throw the weights so far that training doesn't find the way back. AdamW divides by the gradient's size and hides much of this trouble.
+# We suspect the large steps: one of them can throw the weights so far that training never finds its way back. AdamW divides by the gradient's size, which hides much of this trouble.
 #
-# These networks also tell what "any length" is worth. They were trained on exactly ten symbols, and get nine and eleven.
+# These networks also show what "any length" is worth. They were trained on exactly ten symbols; now they get nine, and eleven.
 #
 # (claim-rnn-1)=
 
@@ -227,7 +226,7 @@ other = [
 ]
 claim(
     "rnn-1",
-    "Yes, if training asks at each step: a light is kept 1,000 steps ({keep:.0%} sure). Trained at ten alone, nine or eleven reach {other:.0%}.",
+    "Yes, if trained for it: a light is kept 1,000 steps ({keep:.0%} sure). Trained to answer only after ten, networks reach {other:.0%} at nine or eleven.",
     keep=sure[1000],
     other=max(other),
     holds=lambda keep, other: keep > 0.8 and other < 0.5,
@@ -235,13 +234,13 @@ claim(
 )
 
 # %% [markdown]
-# The weights fit any length. But the second kind of network didn't learn "the first": it learned something that comes out right after ten steps.
+# The weights fit any length. But the second kind of network didn't learn to recall "the first": it learned something that comes out correct after ten steps.
 #
 # (deeper-writer)=
-# ## How well does it write, and how well do tables?
+# ## How well does a recurrent language model write, compared with n-grams?
 #
-# *8 minutes.* The lesson's writer makes single words. Given a long text, how does a network compare with a model that only counts? It reads scikit-learn's docstrings, which `help()` shows, and has to say each next character. Some modules are held out.
-# The text is one long sequence, cut into chunks: the state goes on from chunk to chunk while the gradient doesn't.
+# *8 minutes.* The lesson's writer invents single words. On a long text, how does such a network compare with a model that only counts? It reads scikit-learn's docstrings, the texts that `help()` shows, and has to predict each next
+# character. Some modules are held out. The text is one long sequence, cut into chunks: the state goes on from chunk to chunk, and the gradient doesn't.
 
 # %%
 show_source(recurrent.Streaming)
@@ -257,10 +256,10 @@ judged_on = stream(docstrings["test"], 16, len(docstrings["test"]))
 test_nats = evaluate(writer, judged_on, F.cross_entropy)["loss"]
 
 # %% [markdown]
-# A counting model of order $n$ {cite}`shannon1951prediction` looks at the $n - 1$ characters before, and looks up what has followed them. Where it has seen too little, it falls back on a shorter
+# A counting model of order $n$ {cite}`shannon1951prediction`, or **n-gram** model, takes the previous $n - 1$ characters and looks up which character followed them how often. Where it has seen too little, it falls back on a shorter
 # context, by the rules of Kneser and Ney {cite}`kneser1995improved`.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Perplexity on the test's text of models that count, by their order (they look at one character fewer), and of the recurrent network after one epoch.", "name": "fig-perplexity"}, "image": {"alt": "A falling curve that is flat from order six on; a dashed horizontal line for the network crosses it after order three."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "After one epoch, the recurrent network beats counting at order 3, but not at order 6. Perplexity on the test text, by the order of the counting model (which looks at one character fewer).", "name": "fig-perplexity"}, "image": {"alt": "A falling curve that is flat from order six on; a dashed horizontal line for the network crosses it after order three."}}
 orders = range(1, 8)
 counting = {n: KneserNey(docstrings["train"], n, len(symbols)) for n in orders}
 perplexities = {
@@ -275,7 +274,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "After one epoch the network's perplexity is {wavers:.2f}. Order 3 gets {three:.2f}, order 4 {four:.2f}, order 6 {six:.2f}.",
+    "After one epoch the network's perplexity is {wavers:.2f}. Counting has {three:.2f} at order 3, {four:.2f} at order 4 and {six:.2f} at order 6.",
     wavers=wavers,
     three=perplexities[3],
     four=perplexities[4],
@@ -284,13 +283,12 @@ observe(
 )
 
 # %% [markdown]
-# The network has no table of what follows what. It has to get along with 128 numbers, and was trained for seconds. What a longer training
-# gives, and what gates add, is tomorrow's matter.
+# The network has no table of which character follows which. It has to make do with a state of 128 numbers, and was trained for seconds. Longer training and gates are tomorrow's subject.
 #
-# ### How should it choose?
+# ### Sampling: greedy, temperature, top-k, top-p
 #
-# Taking the most likely character each time is called **greedy**. Besides the temperature, two more rules are common. **Top-k** {cite}`fan2018hierarchical` draws among the $k$ most likely ones, **top-p** {cite}`holtzman2020curious` among the
-# fewest that together have the probability $p$.
+# How should the model choose? **Greedy decoding** takes the most likely character each time. Besides the temperature, two more rules are common for sampling. **Top-k** {cite}`fan2018hierarchical` draws from the $k$ most likely
+# characters, **top-p** {cite}`holtzman2020curious` from the smallest set whose probabilities add up to at least $p$.
 
 # %%
 show_source(sampling.top_p)
@@ -304,7 +302,7 @@ def step(ids: torch.Tensor, state: torch.Tensor) -> tuple[torch.Tensor, torch.Te
 
 
 def write(choose, start: str = "The ") -> torch.Tensor:
-    """16 texts of 400 characters (16, 400) that go on from a beginning."""
+    """16 texts of 400 characters (16, 400) that continue a beginning."""
     ids = torch.tensor([symbols.encode(start)] * 16)
     with torch.no_grad():
         _, state = writer.model(ids[:, :-1])
@@ -334,13 +332,13 @@ for name, ids in written.items():
     print(f"{name:16}", repr("".join(symbols.decode(ids[0, :100]))))
 
 # %% [markdown]
-# Which is best? Two things are wanted, and they pull apart. The text should be like the docstrings: the counting model of order 5 judges it, by its perplexity. And it should not
-# repeat itself: we count what share of its pieces of eight characters are different.
+# Which is best? We want two things, and they conflict. The text should be like the docstrings: the counting model of order 5 judges that, by its perplexity. And it shouldn't repeat itself: we count the share of its pieces of eight
+# characters that are different.
 
 
 # %% tags=["evidence"]
 def judged(ids: torch.Tensor) -> float:
-    """Perplexity of texts (n, 400) to the counting model of order 5."""
+    """Perplexity of texts (n, 400) under the counting model of order 5."""
     return perplexity(-counting[5].log_probabilities(ids).mean())
 
 
@@ -355,7 +353,7 @@ written["the docstrings"] = docstrings["validation"][: 400 * rows].view(rows, 40
 surprise = {name: judged(ids) for name, ids in written.items()}
 varied = {name: variety(ids) for name, ids in written.items()}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "16 texts of 400 characters written in each way. Right: more varied. Up: more surprising to a model that counts.", "name": "fig-sampling"}, "image": {"alt": "Points over variety from zero to one. Greedy writing is far to the left and low, a temperature of 0.3 in the middle and low, temperatures of 1 and above to the right and high. The others and the docstrings are to the right, in between."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "No rule is best at both: the farther right, the more varied the text; the higher up, the more surprising to a model that counts. 16 texts of 400 characters for each rule.", "name": "fig-sampling"}, "image": {"alt": "Points over variety from zero to one. Greedy writing is far to the left and low, a temperature of 0.3 in the middle and low, temperatures of 1 and above to the right and high. The others and the docstrings are to the right, in between."}}
 figure, ax = plt.subplots(figsize=(7, 4.2))
 for (name, value), marker in zip(surprise.items(), "osD^vPX*", strict=True):
     ax.scatter(varied[name], value, marker=marker, s=90, label=name)
@@ -365,8 +363,8 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "Greedy writing goes in circles: {greedy:.0%} of its pieces differ. At temperature 1 it is {varied:.0%}, with a perplexity of {free:.1f}; top-p at 0.9 has {top:.1f}, "
-    "the docstrings {real:.1f}.",
+    "Greedy decoding goes in circles: {greedy:.0%} of its pieces differ. At temperature 1, {varied:.0%} differ, and the perplexity is {free:.1f}. Top-p at 0.9 has a "
+    "perplexity of {top:.1f}, and the docstrings themselves have {real:.1f}.",
     greedy=varied["greedy"],
     varied=varied["temperature 1"],
     free=surprise["temperature 1"],
@@ -380,14 +378,14 @@ observe(
 )
 
 # %% [markdown]
-# No way is best in both: each buys likeness with variety.
+# No rule is best at both: each pays for likeness with variety.
 #
 # (deeper-kinds)=
-# ## Do all four kinds work?
+# ## Do all four kinds of recurrent networks work?
 #
-# *9 minutes.* The lesson shows four ways to use a recurrence, and trains two of them. Does the same layer serve for all? Here is one of each, with the same layer: a word's language, a picture's name, a number in words, and the next character.
+# *9 minutes.* The lesson shows four ways to use a recurrence, and trains two of them. Can the same layer serve all four? Here is one of each: a word's language, a picture's name, a number in words, and the next character.
 #
-# **One to many.** Describing pictures is the best known task of this kind {cite}`vinyals2015show`. Ours is the smallest of them: a handwritten digit is made the first state, and a language model of letters spells its name from there.
+# **One to many.** Describing pictures is the best-known task of this kind {cite}`vinyals2015show`. Ours is a tiny one: a handwritten digit is turned into the first state, and a language model of letters spells its name from there.
 
 # %%
 names = "zero one two three four five six seven eight nine".split()
@@ -410,8 +408,7 @@ class Speller(nn.Module):
 
 
 # %% [markdown]
-# In training the network reads the right word, with a sign for its beginning in front, and has to say the same word, with a sign
-# for its end behind. Padding doesn't count. Afterwards it reads what it has said itself.
+# In training, the network's input is the correct word, preceded by a start symbol, and its target is the same word, followed by an end symbol. Padding doesn't count. Afterwards the network reads its own output.
 
 
 # %%
@@ -421,7 +418,7 @@ def real_steps(outputs: tuple, targets: torch.Tensor) -> torch.Tensor:
 
 
 def say(model: nn.Module, state: torch.Tensor, length: int) -> torch.Tensor:
-    """The most likely symbol at each step, from a first state on. Shapes: (B, N) to (B, ≤ length)."""
+    """The most likely symbol at each step, starting from a first state. Shapes: (B, N) to (B, ≤ length)."""
 
     def step(ids, state):
         logits, state = model(ids[:, None], state)
@@ -433,7 +430,7 @@ def say(model: nn.Module, state: torch.Tensor, length: int) -> torch.Tensor:
 
 # %% tags=["evidence"]
 def learned_to_spell(seed: int) -> float:
-    """Share of new digits whose name a network spells right, after ten epochs."""
+    """Share of new digits whose name a network spells correctly, after ten epochs."""
     torch.manual_seed(seed)
     speller, data = Speller(), digits("file order")
     read, told = (
@@ -454,13 +451,14 @@ def learned_to_spell(seed: int) -> float:
 # %% tags=["evidence", "training"]
 spelled = learned_to_spell(seed=0)
 observe(
-    "Of the names of new digits {share:.0%} are spelled right.", share=spelled, holds=spelled > 0.7
+    "The network spells the names of {share:.0%} of the new digits correctly.",
+    share=spelled,
+    holds=spelled > 0.7,
 )
 
 # %% [markdown]
-# **First read, then write.** When the output has another length than the input, one network reads all of it, and its last state is the first state of
-# another that writes. Day 4 is about such pairs. Here one reads the figures of a number below a thousand, and another writes it in
-# words: 307 is *three hundred seven*.
+# **First read, then write.** When the output has a different length than the input, one network reads all of the input, and its last state becomes the first state of another, which writes. Day 4 is about such pairs. Here one
+# network reads the digits of a number below a thousand, and another writes it in words: 307 is *three hundred seven*.
 
 # %%
 teens = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
@@ -484,7 +482,7 @@ print(*in_words(307), "|", *in_words(40), "|", *in_words(999))
 
 # %%
 class NumberReader(nn.Module):
-    """One network reads figures, another writes words from its last state on."""
+    """One network reads digits, another writes words from its last state on."""
 
     def __init__(self):
         super().__init__()
@@ -497,7 +495,7 @@ class NumberReader(nn.Module):
 
 # %% tags=["evidence"]
 def learned_to_say(seed: int) -> float:
-    """Share of 200 numbers that it never saw which a network writes without a mistake."""
+    """Share of 200 unseen numbers that a network writes without a mistake."""
     order = torch.randperm(1000, generator=torch.Generator().manual_seed(seed)).tolist()
     known, unseen = order[:800], order[800:]
     torch.manual_seed(seed)
@@ -516,16 +514,15 @@ def learned_to_say(seed: int) -> float:
 # %% tags=["evidence", "training"]
 counted = learned_to_say(seed=0)
 observe(
-    "Of 200 numbers that it never saw, {share:.0%} are written without a mistake.",
+    "It writes {share:.0%} of 200 unseen numbers without a mistake.",
     share=counted,
     holds=counted > 0.6,
 )
 
 # %% [markdown]
-# It did not learn a thousand numbers by heart. It learned how numbers are said, and that takes memory: between the *three* and the
-# *seven* of 307 it has to say *hundred*, and to know what comes after.
+# It didn't learn a thousand numbers by heart. It learned how numbers are put into words, and that takes memory: between the *three* and the *seven* of 307 it has to write *hundred*, and still know what comes next.
 #
-# **Many to one** is the lesson's reader: a stored experiment, `words`, trained one of 128 units, from three seeds. **In step** is the network that writes docstrings.
+# **Many to one** is the lesson's reader: a stored experiment, `words`, trained one of 128 units with three seeds. **Many to many, in step** is the network that writes docstrings.
 
 # %% [markdown]
 # (claim-rnn-6)=
@@ -534,7 +531,7 @@ observe(
 told = experiments.load("words").column("test", layer="RNN")
 claim(
     "rnn-6",
-    "Yes: it names {told:.0%} of languages, spells {spelled:.0%} of digits, says {amounts:.0%} of numbers. In step, perplexity {wavers:.1f} beats triples ({three:.1f}).",
+    "Yes: it names {told:.0%} of languages, spells {spelled:.0%} of digits, and writes {amounts:.0%} of numbers; in step, its perplexity of {wavers:.1f} beats triples ({three:.1f}).",
     told=min(told),
     spelled=spelled,
     amounts=counted,
@@ -543,20 +540,21 @@ claim(
     holds=lambda told, spelled, amounts, wavers, three: (
         told > 0.6 and spelled > 0.7 and amounts > 0.6 and wavers < three
     ),
-    scale="64 to 128 units; words: the worst of three stored seeds, all else: one",
+    scale="64 to 128 units; words: the worst of three stored seeds; everything else: one seed",
 )
 
 # %% [markdown]
 # (deeper-growth)=
-# ## When does a network with a tanh explode?
+# ## When do gradients explode in a network with a tanh?
 #
-# *8 minutes.* In the lesson, random networks with a spectral radius of 1.05 let a gradient vanish. What would it take for it to explode? The product of many Jacobians changes by a mean factor per step. Its logarithm is called the largest **Lyapunov exponent**,
+# *8 minutes.* In the lesson, gradients vanish in random networks with a spectral radius of 1.05. What would it take for them to explode? The product of many Jacobians grows or shrinks by a mean factor per step. The logarithm of
+# that factor is the largest **Lyapunov exponent**,
 #
 # $$
 # \lambda = \lim_{T \to \infty} \frac{1}{T} \log \lVert J_T\, J_{T-1} \cdots J_1 \rVert .
 # $$ (eq-lyapunov)
 #
-# Where the factor $e^\lambda$ is below 1 the gradient vanishes, above 1 it explodes. We measure it over spectral radii up to 5, and inputs of several sizes.
+# Where the factor $e^\lambda$ is below 1, the gradient vanishes; above 1, it explodes. We measure it for spectral radii up to 5 and inputs of several sizes.
 
 # %% tags=["evidence"]
 radii = [0.5, 0.85, 1.05, 1.5, 2.0, 3.0, 4.0, 5.0]
@@ -567,7 +565,7 @@ factors = {
     for size in sizes
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Factor per step by which a gradient changes on its way back, mean and range of three random networks. Above 1 it explodes, below it vanishes. A linear network would follow the diagonal.", "name": "fig-growth"}, "image": {"alt": "Curves over the spectral radius from 0.5 to 5, all rising, all below the diagonal from a radius of 1 on; they cross the line at 1 between radii of about 1.5 for small inputs and 3 for large ones."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The larger the inputs, the larger the spectral radius that it takes for a gradient to explode (a factor per step above 1). Mean and range of three random networks; a linear one would follow the diagonal.", "name": "fig-growth"}, "image": {"alt": "Curves over the spectral radius from 0.5 to 5, all rising, all below the diagonal from a radius of 1 on; they cross the line at 1 between radii of about 1.5 for small inputs and 3 for large ones."}}
 lines = {"linear": (radii[:5], radii[:5])}
 for size in sizes:
     three = zip(*(factors[r, size] for r in radii))
@@ -579,7 +577,7 @@ plt.show()
 # %% tags=["evidence"]
 mean = {key: sum(values) / 3 for key, values in factors.items()}
 observe(
-    "At a radius of 2 the factor is {calm:.2f} with inputs of size 0.1, and {driven:.2f} with inputs of size 3. At 5 it is {wild:.2f} or more.",
+    "At a radius of 2 the factor is {calm:.2f} with inputs of size 0.1, and {driven:.2f} with inputs of size 3. At a radius of 5 it is at least {wild:.2f}, whatever the inputs.",
     calm=mean[2.0, 0.1],
     driven=mean[2.0, 3.0],
     wild=min(mean[5.0, size] for size in sizes),
@@ -589,12 +587,13 @@ observe(
 )
 
 # %% [markdown]
-# So above a norm of 1, no number of $W_h$ alone decides: the same weights make a gradient vanish under large inputs and explode under small ones. Large random
+# So above a norm of 1, no property of $W_h$ alone decides: with the same weights, a gradient vanishes under large inputs and explodes under small ones. Large random
 # networks without inputs become chaotic above a radius of 1 {cite}`sompolinsky1988chaos`; inputs calm them.
 #
 # ### Norm or spectral radius?
 #
-# The bound in {eq}`eq-jacobians` speaks of the norm, the lesson's figure of the spectral radius. How far can the two lie apart? Five matrices, the norm of their 100th power, and what becomes of a gradient with a tanh and inputs of size 1:
+# The bound in {eq}`eq-jacobians` is about the norm, but the lesson's figure is about the spectral radius. How far apart can the two be? Here are five matrices, the norm of their 100th power, and the fate of a gradient with a tanh
+# and inputs of size 1:
 
 
 # %% tags=["evidence"]
@@ -648,12 +647,12 @@ observe(
 )
 
 # %% [markdown]
-# The shear's powers vanish in the end, since its spectral radius is 0.8; on the way they grow first. The orthogonal matrix keeps every gradient as long as it is, for ever. With a tanh and inputs it no longer does.
+# The shear's powers vanish in the end, since its spectral radius is 0.8, but they grow first. The orthogonal matrix keeps the length of every gradient for ever. With a tanh and inputs, it no longer does.
 #
 # (deeper-trained)=
-# ## What did training make of the writer's weights?
+# ## What does training do to the spectral radius?
 #
-# *5 minutes.* Random weights are one thing. Where does training take them? We let the network that writes docstrings read held-out text, and measure the same numbers before and after training.
+# *5 minutes.* So much for random weights. Where does training take them? We let the network that writes docstrings read held-out text, and measure the same numbers before and after training.
 
 # %% tags=["evidence"]
 trained = writer.model
@@ -677,7 +676,7 @@ def inner(model: nn.Module) -> dict[str, float]:
 # %% tags=["evidence"]
 before, after = inner(fresh), inner(trained)
 observe(
-    "Training raised the spectral radius from {low:.2f} to {high:.2f}, and {flat:.0%} of the units are beyond ±0.95. The gradient still shrinks, to {factor:.2f} of its size at a mean step.",
+    "Training raised the spectral radius from {low:.2f} to {high:.2f}, and pushed {flat:.0%} of the units beyond ±0.95. The gradient still shrinks, on average to {factor:.2f} of its size per step.",
     low=before["radius"],
     high=after["radius"],
     flat=after["saturated"],
@@ -693,7 +692,7 @@ observe(
 
 # %% tags=["evidence"]
 def gradient_back(model: nn.Module, steps: int = 60) -> list[float]:
-    """Norm of the gradient of a loss by the state k steps earlier, over that by its own state."""
+    """Norm of a loss's gradient for the state k steps earlier, relative to that for its own state."""
     h, states = torch.zeros(16, 128), []
     for projected_t in model.layer.project(model.embedding(text[:, :100])).unbind(dim=1):
         h = model.layer.step(projected_t, h)
@@ -705,14 +704,14 @@ def gradient_back(model: nn.Module, steps: int = 60) -> list[float]:
 
 back = {name: gradient_back(model) for name, model in (("untrained", fresh), ("trained", trained))}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Gradient of the loss at one step by the state k steps earlier, relative to its own, in the network that writes.", "name": "fig-gradient-back"}, "image": {"alt": "Two falling lines on a logarithmic axis; the one of the trained network falls more slowly, to below one millionth after sixty steps, the untrained one further."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "After training, more of the gradient gets back, though it still vanishes: the gradient of one step's loss with respect to the state k steps earlier, relative to that step's own state.", "name": "fig-gradient-back"}, "image": {"alt": "Two falling lines on a logarithmic axis; the one of the trained network falls more slowly, to below one millionth after sixty steps, the untrained one further."}}
 lines = {name: (range(60), norms) for name, norms in back.items()}
 curves(lines, "steps back", "relative size", logy=True)
 plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "After 20 steps {fresh:.0e} of the gradient is left before training, and {trained:.0e} after it.",
+    "After 20 steps back, {fresh:.0e} of the gradient is left in the untrained network, and {trained:.0e} in the trained one.",
     fresh=back["untrained"][20],
     trained=back["trained"][20],
     holds=3 * back["untrained"][20] < back["trained"][20],
@@ -720,7 +719,7 @@ observe(
 
 
 # %% [markdown]
-# That also says what truncation costs. We compare the gradient of $W_h$ over 64 steps, whole, with the one that is cut into chunks.
+# That also determines the cost of truncation. We compare the full gradient of $W_h$ over 64 steps with the one that is cut into chunks.
 
 
 # %% tags=["evidence"]
@@ -742,7 +741,7 @@ likeness = [
     F.cosine_similarity(gradient_in_chunks(trained, k), whole, dim=0).item() for k in (1, 4, 16)
 ]
 observe(
-    "Cut after each step, the gradient has a cosine of {one:.2f} with the whole; cut after 4, of {four:.2f}; after 16, of {sixteen:.2f}.",
+    "Cut after every step, the gradient has a cosine of {one:.2f} with the full one. Cut after every 4 steps, the cosine is {four:.2f}, and after every 16, {sixteen:.2f}.",
     one=likeness[0],
     four=likeness[1],
     sixteen=likeness[2],
@@ -750,13 +749,13 @@ observe(
 )
 
 # %% [markdown]
-# Cutting after 16 loses little. But this network was trained on chunks of 32, so it never had reason to look further.
+# Cutting after 16 steps loses little. But this network was trained on chunks of 32, so it never had a reason to look farther.
 #
 # (deeper-probe)=
-# ## What does the state know?
+# ## What does the state remember? A linear probe
 #
-# *4 minutes.* What does the card hold, in the end? A **linear probe** {cite}`alain2016understanding` asks: can the character of $k$ steps ago be read off the
-# state, by a linear map that is fitted to half of the texts and tested on the other half?
+# *4 minutes.* What does the state still hold of earlier characters? A **linear probe** {cite}`alain2016understanding` asks whether the character of $k$ steps ago can be read off the state by a linear map, fitted to half of the
+# texts and tested on the other half.
 
 
 # %% tags=["evidence"]
@@ -779,7 +778,7 @@ probed = {
 }
 blind = (text == text.flatten().mode().values).float().mean().item()  # always the same character
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of characters that can be read off the state, by how long ago they were read.", "name": "fig-probe"}, "image": {"alt": "Two falling curves. The untrained network's stays near one for three steps and falls to chance at about eight; the trained network's falls from the second step on and is at chance after about six."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The untrained state shows more of the past than the trained one: share of characters that can be read off the state, by how long ago they were read.", "name": "fig-probe"}, "image": {"alt": "Two falling curves. The untrained network's stays near one for three steps and falls to chance at about eight; the trained network's falls from the second step on and is at chance after about six."}}
 lines = {name: (distances, shares) for name, shares in probed.items()}
 ax = curves(lines, "steps ago", "share read off the state")
 ax.axhline(blind, color="black", linewidth=1)
@@ -788,8 +787,8 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "Of characters three steps ago {fresh:.0%} can be read off the untrained state, and {trained:.0%} off the trained one; of those 15 steps ago {far:.0%}, "
-    "as much as a guess gets.",
+    "Three steps later, {fresh:.0%} of the characters can be read off the untrained state, and {trained:.0%} off the trained one. After 15 steps, {far:.0%} can be "
+    "read off the trained state, about as many as a blind guess gets.",
     fresh=probed["untrained"][3],
     trained=probed["trained"][3],
     far=probed["trained"][9],
@@ -799,15 +798,13 @@ observe(
 )
 
 # %% [markdown]
-# A surprise: a linear map finds *more* of the last characters in the untrained network. Random weights mix everything in. The trained
-# network has to say what comes next, and for that it need not know each letter of the last word. Of these it keeps less in a form that
-# is easy to read; what a cleverer reader would find, this probe can't tell. Both are one network from one seed.
+# A surprise: a linear map finds *more* of the last characters in the untrained network. Random weights mix everything in. The trained network has to predict the next character, and for that it needn't know each letter of the last
+# word. So it keeps less of them in a form that is easy to read; whether a cleverer reader would find them, this probe can't tell. Each is a single network from one seed.
 #
 # (deeper-parallel)=
-# ## Must a recurrence wait?
+# ## Can a recurrent network be computed in parallel?
 #
-# *6 minutes.* A step can't begin before the one that it needs. How long is the longest chain of operations that wait for
-# each other? The graph that autograd keeps for the way back tells.
+# *6 minutes.* A step can't begin before the previous one has ended. How long is the longest chain of operations that wait for each other? We can read it off the graph that autograd keeps for the backward pass.
 
 # %%
 show_source(longest_chain)
@@ -824,13 +821,13 @@ assert len(set(chains["8 dilated convolutions"])) == 1
 table([[name, *counts] for name, counts in chains.items()], ["steps", *map(str, spans)])
 
 # %% [markdown]
-# The convolutions wait for their layers, and not for the length. But must a recurrence wait? If it is *linear*, two steps can be joined
-# into one before anything has come in {cite}`blelloch1990prefix,martin2018parallelizing`. Then the chain has the length of a logarithm.
+# With convolutions, the chain grows with the number of layers, not with the length. But does a recurrence have to wait? If it is *linear*, two steps can be joined into one before any input arrives
+# {cite}`blelloch1990prefix,martin2018parallelizing`. Then the chain grows only with the logarithm of the length.
 
 
 # %% tags=["evidence"]
 def in_rounds(a: float, x: torch.Tensor) -> tuple[torch.Tensor, int]:
-    """All h_t = a h_{t-1} + x_t (T,) at once, in rounds that double how far each has seen."""
+    """All h_t = a h_{t-1} + x_t (T,) at once, in rounds that double each one's reach."""
     h, rounds, reach = x, 0, 1
     while reach < len(x):
         earlier = torch.cat([h.new_zeros(reach), h[:-reach]])
@@ -847,9 +844,8 @@ torch.testing.assert_close(at_once, torch.stack(one_by_one), rtol=1e-10, atol=1e
 print(f"{len(x)} steps in {rounds} rounds")
 
 # %% [markdown]
-# With a tanh between them, two steps can't be joined like this. But one can guess all states at once, and take one step from all guesses
-# at once, again and again {cite}`song2021accelerating`. Each round makes one more state exact. If the network forgets fast, all of them
-# are right long before. If it is chaotic, small errors grow, and nothing is right before its turn.
+# With a tanh between them, two steps can't be joined like this. But you can guess all states at once, take one step from each guess, and repeat {cite}`song2021accelerating`. Each round makes at least one more state exact. If the
+# network forgets fast, all of them are exact long before their turn. If it is chaotic, small errors grow, and no state is exact before its turn.
 
 # %% tags=["evidence"]
 settled = {
@@ -866,7 +862,7 @@ settled = {
 # %% tags=["evidence"]
 claim(
     "rnn-5",
-    "Yes, if it has a tanh and is chaotic: 500 steps take {wild} rounds. One that forgets takes {calm}, a linear one {linear}.",
+    "Yes, if it has a tanh and is chaotic: 500 steps take {wild} rounds. A network that forgets takes {calm} rounds, a linear one {linear}.",
     wild=min(settled[5.0]),
     calm=max(settled[1.05]),
     linear=rounds,
@@ -875,19 +871,20 @@ claim(
 )
 
 # %% [markdown]
-# Rounds cost work, since each computes all steps again. (Nor does a clock decide it here: the time of the book's own loop is mostly the cost of its many small calls.) Recurrences without a tanh between the steps come on a later day.
+# Rounds cost work, since each of them computes all steps again. (We don't time them: the book's own loop spends its time mostly on many small calls.) Recurrences without a tanh between the steps come on a later day.
 #
 # (deeper-budget)=
 # ## What could it compute, and what does training find?
 #
-# *4 minutes.* In theory, a recurrent network can compute whatever a computer can {cite}`siegelmann1995computational`. The theorem is about units that are *saturated-linear*, 0 below 0, 1 above 1 and linear between, with rational weights, numbers of unlimited precision and as much time as they want. Ours have a tanh and 32 bits. And a theorem says that weights exist. Does training find them?
+# *4 minutes.* In theory, a recurrent network can compute anything that a computer can {cite}`siegelmann1995computational`. The theorem is about units that are *saturated-linear* (0 below 0, 1 above 1, and linear in between), with
+# rational weights, unlimited precision and as much time as they want. Ours have a tanh and 32 bits. And the theorem only says that such weights exist. Does training find them?
 #
-# The lesson's stored experiment trained networks of 112 units to say which symbol was the first. What does the gradient say about it, before training?
+# The lesson's stored experiment trained networks of 112 units to name the first symbol. How much of the gradient reaches that symbol before training?
 
 
 # %% tags=["evidence"]
 def reaches_first(length: int, seed: int) -> float:
-    """Gradient of an untrained network's loss by its first input, over that by its last."""
+    """Gradient of an untrained network's loss for its first input, relative to that for its last."""
     torch.manual_seed(seed)
     network = recurrent.SequenceClassifier(4, 8, recurrent.RNN(8, 112), 4)
     ids, first = recall_ids(100, length, seed)
@@ -899,7 +896,7 @@ def reaches_first(length: int, seed: int) -> float:
 
 reach = {n: [reaches_first(n, seed) for seed in range(3)] for n in (10, 20, 50)}
 observe(
-    "The first of 10 symbols gets {ten:.0e} of the last one's gradient or more, the first of 20 at most {twenty:.0e}, the first of 50 at most {fifty:.0e}.",
+    "Relative to the last symbol, the first of 10 gets at least {ten:.0e} of the gradient, the first of 20 at most {twenty:.0e}, and the first of 50 at most {fifty:.0e}.",
     ten=min(reach[10]),
     twenty=max(reach[20]),
     fifty=max(reach[50]),
@@ -907,13 +904,14 @@ observe(
 )
 
 # %% [markdown]
-# From a billionth, learning is a matter of luck. Is it one of patience, too? The lesson's experiment stopped after 600 steps, at one learning rate. Another one gave the network 3,000, at three rates and with three seeds.
+# With less than a billionth of the gradient, learning is a matter of luck. Is it a matter of patience, too? The lesson's experiment stopped after 600 steps, at one learning rate. Another one allowed 3,000 steps, at three rates with
+# three seeds each.
 
 # %% tags=["evidence"]
 patience = experiments.load("recall_patience")
 arrived = {n: [s for s in patience.column("steps", length=n) if s < 3000] for n in (20, 50)}
 observe(
-    "From 20 symbols alone {twenty} of 9 networks learn it, from 50 alone {fifty}; none of them takes more than {slowest} steps.",
+    "Trained on 20 symbols alone, {twenty} of 9 networks learn it; on 50 alone, {fifty} do. None of those takes more than {slowest} steps.",
     twenty=len(arrived[20]),
     fifty=len(arrived[50]),
     slowest=max(arrived[20] + arrived[50]),
@@ -921,10 +919,11 @@ observe(
 )
 
 # %% [markdown]
-# So it is luck, in the seed and in the rate: those who arrive, arrive soon. Short sequences build the road that long ones
-# then use. We did not even sort them; to go from easy to hard would be a **curriculum** {cite}`bengio2009curriculum`. It is a cure where
-# the same thing can be asked of short sequences. Where what has to be kept always lies far back, there are none to mix in. We would like a network in
-# which the road is there from the beginning. Whether there is one, tomorrow's lesson measures.
+# So it is luck, in the seed and in the rate: the networks that learn it, learn it soon. Mixing in short sequences helps, because they open a way that the long ones can then use. We didn't even sort them; going from easy to hard
+# would be a **curriculum** {cite}`bengio2009curriculum`.
+#
+# That cure works if the same question can be asked of short sequences. If the thing to keep always lies far back, there are none to mix in. Then we would like a network in which the way is open from the beginning. Tomorrow's lesson
+# tries to build one.
 
 # %% [markdown]
 # ## Exercises
@@ -934,15 +933,15 @@ observe(
 # ```{exercise} A card that is rewritten slowly
 # :label: exercise-leaky-units
 #
-# *Core, 15 minutes.* In {eq}`eq-rnn` the whole card is rewritten at every step. **Leaky** units keep
+# *Core, 15 minutes.* In {eq}`eq-rnn` the whole state is rewritten at every step. **Leaky** units keep
 # most of it:
 #
 # $$
 # h_t = (1 - \alpha)\, h_{t-1} + \alpha \tanh(W_x x_t + W_h h_{t-1} + b) .
 # $$
 #
-# Write the layer. The state before the first step is given, and it is the same for all sequences of
-# the batch. You may loop over time, but not over the batch.
+# Write the layer. The state before the first step is given; it is the same for all sequences of the
+# batch. You may loop over time, but not over the batch.
 # ([Solution](../solutions/02_recurrent.ipynb#solution-leaky-units))
 # ```
 
@@ -963,8 +962,8 @@ check("leaky_units", leaky_rnn)
 # :label: exercise-matrix-powers
 #
 # *Core, 10 minutes.* Without the tanh, 100 steps multiply a gradient by the 100th power of $W_h$.
-# For one of these matrices, that can make it more than a thousand times as long. For which one? Look
-# at the numbers first, and commit yourself to `"a"`, `"b"`, `"c"` or `"d"`.
+# For one of these matrices, that can make it more than a thousand times as long. Which one? Look
+# at the numbers first, and commit to `"a"`, `"b"`, `"c"` or `"d"`.
 #
 # $$
 # a = \begin{pmatrix} 0.9 & 5 \\ 0 & 0.9 \end{pmatrix} \quad
@@ -985,10 +984,10 @@ check("matrix_powers", my_matrix)
 # ```{exercise} Several texts in one row
 # :label: exercise-packed-sequences
 #
-# *Core, 15 minutes.* Padding wastes time. One can also lay short texts behind each other, as many as fit
-# into a row. Then no text may know anything of the one before it. `starts` is `True` where a new text
-# begins: before this step, the state is set to zero. A row may begin in the middle of a text; its
-# state begins at zero too. Write the layer of {eq}`eq-rnn` for such rows.
+# *Core, 15 minutes.* Padding wastes time. Instead, you can put short texts one after another, as many as
+# fit into a row. Then no text may know anything about the previous one. `starts` is `True` where a new
+# text begins: before that step, the state is reset to zero. A row may begin in the middle of a text;
+# its state starts at zero, too. Write the layer of {eq}`eq-rnn` for such rows.
 # ([Solution](../solutions/02_recurrent.ipynb#solution-packed-sequences))
 # ```
 
@@ -1008,16 +1007,16 @@ check("packed_sequences", packed_rnn)
 # ```{exercise} What the padding says
 # :label: exercise-perplexity-of-lines
 #
-# *Core, 10 minutes.* `nats` holds $-\log p$ of each right character, with the natural logarithm, as
-# `F.cross_entropy(…, reduction="none")` gives it. The lines are padded at the end. What is the model's
-# perplexity? Every real character counts alike, whether its line is short or long.
+# *Core, 10 minutes.* `nats` holds $-\log p$ of each correct character, with the natural logarithm, as
+# `F.cross_entropy(…, reduction="none")` returns it. The lines are padded at the end. Return the model's
+# perplexity. Every real character counts the same, whether its line is short or long.
 # ([Solution](../solutions/02_recurrent.ipynb#solution-perplexity-of-lines))
 # ```
 
 
 # %%
 def perplexity_of_lines(nats: torch.Tensor, lengths: torch.Tensor) -> float:
-    """Shapes: nats (B, T), lengths (B,) whole numbers."""
+    """Shapes: nats (B, T), lengths (B,) integers."""
     raise NotImplementedError
 
 
@@ -1027,16 +1026,16 @@ check("perplexity_of_lines", perplexity_of_lines)
 # ```{exercise} How many may speak?
 # :label: exercise-top-p
 #
-# *Core, 15 minutes.* Top-k always leaves k characters to choose from, top-p sometimes many and
-# sometimes one. How many? First comes the temperature. Then the most likely characters are taken, one
-# after the other, until together they have a probability of at least p.
+# *Core, 15 minutes.* Top-k always leaves k characters to choose from; top-p sometimes leaves many, and
+# sometimes one. How many? Apply the temperature first. Then take the most likely characters, one
+# after another, until together they have a probability of at least p.
 # ([Solution](../solutions/02_recurrent.ipynb#solution-top-p))
 # ```
 
 
 # %%
 def nucleus_size(logits: torch.Tensor, temperature: float, p: float) -> torch.Tensor:
-    """Shapes: logits (B, V) to whole numbers (B,): how many characters top-p keeps."""
+    """Shapes: logits (B, V) to integers (B,): how many characters top-p keeps."""
     raise NotImplementedError
 
 
@@ -1046,16 +1045,16 @@ check("top_p", nucleus_size)
 # ```{exercise} A threshold that moves
 # :label: exercise-min-p
 #
-# *Stretch, 15 minutes.* **Min-p** {cite}`nguyen2025turning` asks each character alone: are you at least
-# `share` times as likely as the most likely one? When the model is sure, the threshold is high, and when
-# it wavers, it is low. Write it, with the temperature first.
+# *Stretch, 15 minutes.* **Min-p** {cite}`nguyen2025turning` asks each character by itself: are you at
+# least `share` times as likely as the most likely one? When the model is sure, the threshold is high;
+# when it wavers, the threshold is low. Write it, and apply the temperature first.
 # ([Solution](../solutions/02_recurrent.ipynb#solution-min-p))
 # ```
 
 
 # %%
 def min_p(logits: torch.Tensor, temperature: float, share: float) -> torch.Tensor:
-    """Shapes: logits (B, V) to the probabilities from which to draw (B, V)."""
+    """Shapes: logits (B, V) to the probabilities to draw from (B, V)."""
     raise NotImplementedError
 
 
@@ -1065,14 +1064,14 @@ check("min_p", min_p)
 # ```{exercise} A memory that nobody trained
 # :label: exercise-spectral-radius
 #
-# *Research, 45 minutes.* In an **echo state network** {cite}`jaeger2001short` $W_x$ and $W_h$ are random
-# and stay so; only the output layer is fitted. How much does such a state know of the past? Write
-# `with_radius` first: it scales a matrix to a given spectral radius. Then take 100 tanh
-# units without biases, with $W_x$ uniform between -0.1 and 0.1. Feed them one random
-# number a step, uniform between -1 and 1. Find by least squares how well the input of $k$ steps ago can be
-# read off the state, on steps that you held back. What is the largest $k$ for which more than half of the
-# variance is explained? Measure it for radii of 0.5, 0.95 and 1.5, over three seeds. Can you find
-# a $W_h$ with a radius of at most 1 that remembers twice as long as the best of these?
+# *Research, 45 minutes.* In an **echo state network** {cite}`jaeger2001short`, $W_x$ and $W_h$ are random
+# and stay so; only the output layer is fitted. How much of the past does such a state hold? First write
+# `with_radius`, which scales a matrix to a given spectral radius. Then take 100 tanh units without
+# biases, with $W_x$ uniform between -0.1 and 0.1. Feed them one random number per step, uniform between
+# -1 and 1. Use least squares to find how well the input of $k$ steps ago can be read off the state, on
+# steps that you held out. What is the largest $k$ for which more than half of the variance is
+# explained? Measure it for radii of 0.5, 0.95 and 1.5, with three seeds each. Can you find a $W_h$ with
+# a radius of at most 1 that remembers twice as long as the best of these?
 # ([Solution](../solutions/02_recurrent.ipynb#solution-spectral-radius))
 # ```
 
