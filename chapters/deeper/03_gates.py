@@ -9,8 +9,8 @@
 # %% [markdown]
 # # Day 3, deeper: Gates: the LSTM and the GRU
 #
-# This page goes beyond the evening of [Day 3](../03_gates.ipynb). It measures in full what the lesson says in a sentence, answers four more claims, and
-# has seven more exercises. The sections don't need each other, so begin with the question that you would have asked. Imports come first.
+# This page goes beyond the evening of [Day 3](../03_gates.ipynb). It measures in full what the lesson only mentions, answers four more claims, and has seven more exercises. The sections don't depend on each other, so begin with the
+# question that you would have asked. Imports come first.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -46,10 +46,9 @@ use_book_style()
 
 # %% [markdown]
 # (gates-right)=
-# ## Are the layers right, in full?
+# ## Are the layers correct, with gradients and padding?
 #
-# *5 minutes.* The lesson compared outputs with the library's. Do the gradients agree as well? In double precision, we compare those with respect to the input and
-# to the weights of the state.
+# *5 minutes.* The lesson compared outputs with the library's. Do the gradients agree, too? In double precision, we compare the gradients with respect to the input and to the weights of the state.
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -71,17 +70,16 @@ said = "Outputs and gradients differ from the library's by at most {apart:.0e}."
 observe(said, apart=apart, holds=apart < 1e-10)
 
 # %% [markdown]
-# Autograd could walk back through all steps of the LSTM. The book's layer does it by hand, which pays on long sequences. At each step, `dc` collects what comes from the
-# step after and what comes through $h_t$. Then each block gets its part: `di_dc`, for one, makes the gradient of the inside of $i_t$ from that of $c_t$; it is $g_t\, i_t (1 - i_t)$.
-# `addcmul(a, b, c)` is $a + b \odot c$. Only the last line for `dc` is the road.
+# Autograd could go back through all steps of the LSTM. The book's layer does it by hand, which is worthwhile on long sequences. At each step, `dc` collects the gradients from the next step and from $h_t$. Then each block gets its
+# part. For example, `di_dc`, which is $g_t\, i_t (1 - i_t)$, turns the gradient of $c_t$ into that of the input of $i_t$'s sigmoid. `addcmul(a, b, c)` is $a + b \odot c$. Only the last line for `dc` is the direct path.
 
 # %%
 show_source(recurrent.LSTMThroughTime.backward)
 
 # %% [markdown]
-# ### Both directions, and padding
+# ### Bidirectional layers and padding
 #
-# A bidirectional layer is two layers {cite}`schuster1997bidirectional`. The second reads the reversed sequence, and its outputs are turned round again, so that both sides of an output speak about the same step:
+# A bidirectional layer is two layers {cite}`schuster1997bidirectional`. The second reads the reversed sequence, and its outputs are reversed again, so that both halves of an output belong to the same step:
 #
 # $$
 # \begin{aligned}
@@ -95,14 +93,14 @@ show_source(recurrent.LSTMThroughTime.backward)
 show_source(recurrent.Bidirectional)
 
 # %% [markdown]
-# In a padded batch, "reversed" needs care. Turn the whole row round, and the backward layer reads the padding first. So each sequence is turned round within its own length.
+# In a padded batch, reversing needs care. Reverse the whole row, and the backward layer reads the padding first. So each sequence is reversed within its own length.
 
 # %%
 show_source(recurrent.reverse)
 
 # %% [markdown]
-# Three sequences of 7, 4 and 2 steps form one batch. Each must come out as if it were alone. We put large numbers where the padding is, so that reading any of it would
-# show. The library's way of doing the same is a **packed** sequence.
+# Three sequences of 7, 4 and 2 steps form one batch. Each must give the same outputs as it does alone. We fill the padding with large numbers, so that reading any of it would show. The library's way of doing the same is a **packed
+# sequence**.
 
 # %%
 lengths = torch.tensor([7, 4, 2])
@@ -126,24 +124,23 @@ assert not torch.allclose(naive[2, 0], outputs[2, 0])
 print("in a batch, alone, and packed: the same")
 
 # %% [markdown]
-# Two mistakes are common here, and neither gives an error. One is to reverse the whole row, padding and all. The other is to take `outputs[:, -1]` as the final state of
-# both directions. At the last step the backward layer has read one symbol only; it has read everything at step 0. Which backward outputs hear of the first input?
+# Two mistakes are common here, and neither raises an error. One is to reverse the whole row, padding and all. The other is to take `outputs[:, -1]` as the final state of both directions: at the last step the backward layer has read
+# only one symbol, and only at step 0 has it read everything. Which backward outputs depend on the first input?
 
 # %% tags=["evidence"]
 first_changed = torch.cat([x[:, :1] + 1, x[:, 1:]], dim=1)  # another first input
 moves = (both_ways(first_changed)[0] - both_ways(x)[0])[:, :, 4:].abs().amax((0, 2))  # (T,)
 heard = (moves > 0).nonzero().flatten().tolist()
 assert heard == [0]
-print("backward outputs that hear of the first input:", heard)
+print("backward outputs that depend on the first input:", heard)
 
 # %% [markdown]
-# What does padding cost? Each padded step is computed and thrown away. We take the lines of the docstrings in batches of 64: in random order, and with lines of similar
-# length together.
+# How much does padding cost? Each padded step is computed and thrown away. We put the lines of the docstrings into batches of 64, once in random order, and once with lines of similar length together.
 
 
 # %% tags=["evidence"]
 def share_of_padding(lengths: torch.Tensor) -> float:
-    """Share of the computed steps that is padding, in batches of 64 in this order."""
+    """Share of the computed steps that are padding, in batches of 64 in this order."""
     batches = lengths.split(64)
     computed = sum(len(batch) * batch.max().item() for batch in batches)
     return 1 - lengths.sum().item() / computed
@@ -154,21 +151,21 @@ line_lengths = pad([list(line.encode()) for line in lines])[1]
 order = torch.randperm(len(lines), generator=torch.Generator().manual_seed(0))
 mixed_up, in_order = share_of_padding(line_lengths[order]), share_of_padding(line_lengths.sort()[0])
 observe(
-    "In random order {mixed_up:.0%} of all steps are padding, sorted by length {in_order:.1%}.",
+    "In random order, {mixed_up:.0%} of all steps are padding; sorted by length, {in_order:.1%} are.",
     mixed_up=mixed_up,
     in_order=in_order,
     holds=mixed_up > 0.25 and in_order < 0.03,
 )
 
 # %% [markdown]
-# For training, one doesn't want all short lines first. So the book's `BucketedBatches` sort within pools, and shuffle the batches. A packed sequence saves the padded steps
-# in another way: at each step it computes only the rows that still go on.
+# In training, though, the short lines shouldn't all come first. So the book's `BucketedBatches` sort within pools and shuffle the batches. A packed sequence saves the padded steps in another way: at each step, only those rows are
+# computed that haven't ended yet.
 
 # %% [markdown]
 # (gates-resets)=
-# ## Does it matter where the reset is?
+# ## Does it matter where a GRU's reset gate acts?
 #
-# *4 minutes.* Before the product, or after it? In the lesson's GRU, the reset gate acts *after* the product with $W_{hn}$, so that one product serves all three blocks. In the paper of 2014 it acts before:
+# *4 minutes.* Before the product with the weights, or after it? In the lesson's GRU, the reset gate acts *after* the product with $W_{hn}$, so that one product serves all three blocks. In the paper of 2014 it acts before:
 #
 # $$
 # \begin{aligned}
@@ -177,7 +174,7 @@ observe(
 # \end{aligned}
 # $$ (eq-gru-before)
 #
-# One unit can't tell the two apart, since $w (r h)$ and $r (w h)$ are the same. So take two units, and a $W_{hn}$ that exchanges them. The reset gate is open for the first and shut for the second.
+# One unit can't tell the two apart, since $w (r h)$ and $r (w h)$ are the same. So take two units, and a $W_{hn}$ that swaps them. The reset gate is open for the first and shut for the second.
 
 # %%
 old = torch.tensor([0.8, -0.4])
@@ -188,8 +185,8 @@ for name, recalled in (("before", exchange @ (r * old)), ("after", r * (exchange
     print(f"reset {name} the product:", [round(value, 3) for value in new.tolist()])
 
 # %% [markdown]
-# Before the product, $r$ chooses which *old* numbers may be looked at: the first, which is then passed to the second unit. After it, $r$ chooses which *new* unit may look: the
-# first, which looks at the second. With the same weights, the two layers give different outputs.
+# Before the product, $r$ chooses which *old* numbers can be seen: the first, which the product then passes to the second unit. After the product, $r$ chooses which *new* unit can see any: the first, which sees the second. With the
+# same weights, the two layers give different outputs.
 
 
 # %% tags=["evidence"]
@@ -198,31 +195,30 @@ def resets_differ_by(hidden_size: int) -> float:
     torch.manual_seed(0)
     after = GRU(5, hidden_size, reset="after").double()
     before = GRU(5, hidden_size, reset="before").double()
-    before.load_state_dict(after.state_dict(), strict=False)  # b_n, which is 0, has no place there
+    before.load_state_dict(after.state_dict(), strict=False)  # b_n, which is 0, doesn't exist there
     return (after(x)[0] - before(x)[0]).abs().max().item()
 
 
 one_unit, four_units = resets_differ_by(1), resets_differ_by(4)
 observe(
-    "With one unit the outputs differ by at most {one:.0e}, with four by up to {four:.2f}.",
+    "With one unit, the outputs of the two conventions differ by at most {one:.0e}; with four units, by up to {four:.2f}.",
     one=one_unit,
     four=four_units,
     holds=one_unit < 1e-12 and four_units > 0.01,
 )
 
 # %% [markdown]
-# So a test on a single unit can't tell which of the two a GRU is. The book's layer has both.
+# So no test on a single unit can tell which of the two a GRU is. The book's layer offers both.
 
 # %%
 show_source(recurrent.GRU)
 
 # %% [markdown]
 # (gates-highways)=
-# ## Is the cell state a residual connection?
+# ## Is an LSTM's cell state a residual connection?
 #
-# *6 minutes.* Day 1's residual connections were a road around the layers. Is the cell state the same, turned into time? We measure what is left of the gradient in
-# untrained layers whose gates begin in different places. Beside it is depth in place of time: a stack of 100 layers, $\tanh(W x + b)$ alone, with a residual road around
-# each layer, and with a road that lets only $\sigma(1)$ of its traffic through.
+# *6 minutes.* Day 1's residual connections led around the layers. Is the cell state the same thing, in time instead of depth? We measure how much of the gradient is left in untrained layers whose gates start at different biases.
+# For comparison, we take depth instead of time: a stack of 100 layers $\tanh(W x + b)$, either plain, or with a residual connection around each layer, or with one that lets only a share $\sigma(1)$ through.
 
 
 # %% tags=["evidence"]
@@ -243,7 +239,7 @@ def gradient_by_depth(road: float, orthogonal: bool, seed: int) -> torch.Tensor:
 
 # %% tags=["evidence"]
 def begun(layer: recurrent.Recurrent, bias: float = 0.0, orthogonal: bool = False):
-    """The layer with a bias at its second gate (forget or update), or a rotation as W_h."""
+    """The layer with a bias on its second gate (forget or update), or a rotation as W_h."""
     with torch.no_grad():
         layer.b[64:128] += bias
         if orthogonal:
@@ -264,14 +260,14 @@ in_time = {
 
 # %% tags=["evidence"]
 usual = 1 / (1 + math.exp(-1))
-roads = {"no road": (0.0, False), f"road of {usual:.2f}": (usual, False), "residual": (1.0, False)}
-roads["no road, orthogonal"] = 0.0, True
+roads = {"plain": (0.0, False), f"share of {usual:.2f}": (usual, False), "residual": (1.0, False)}
+roads["plain, orthogonal"] = 0.0, True
 in_depth = {
     name: torch.stack([gradient_by_depth(*how, seed) for seed in range(4)])
     for name, how in roads.items()
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Gradient that arrives from the last state, by distance: through time (left) in untrained recurrent layers, through depth (right) in untrained stacks. Geometric mean of four draws, in double precision.", "name": "fig-highways"}, "image": {"alt": "Two panels with logarithmic axes. Left: the lines of the RNN and of the LSTM with bias 0 fall together to ten to the minus twenty and below within 100 steps; with bias 1, and for the RNN with an orthogonal matrix, the line falls to about ten to the minus seven; with bias log 100 the GRU falls to about 0.4 and the LSTM grows to about 50. Right: without a road the line falls to below ten to the minus twenty, with a road of 0.73 a little, without a road but with orthogonal matrices to a few thousandths, and with residual connections it grows somewhat."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Where there is an open path, the gradient arrives, in time (left, untrained recurrent layers) as in depth (right, untrained stacks): gradient from the last state, by distance. Geometric mean of four draws, in double precision.", "name": "fig-highways"}, "image": {"alt": "Two panels with logarithmic axes. Left: the lines of the RNN and of the LSTM with bias 0 fall together to ten to the minus twenty and below within 100 steps; with bias 1, and for the RNN with an orthogonal matrix, the line falls to about ten to the minus seven; with bias log 100 the GRU falls to about 0.4 and the LSTM grows to about 50. Right: the line of the plain stack falls to below ten to the minus twenty, with a share of 0.73 a little, for the plain stack with orthogonal matrices to a few thousandths, and with residual connections it grows somewhat."}}
 figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.2), sharey=True)
 for ax, lines, xlabel in (
     (axes[0], in_time, "distance (steps)"),
@@ -287,15 +283,15 @@ far = {n: norms[:, 99].log().mean().exp().item() for n, norms in (in_time | in_d
 table([[name, f"{left:.0e}"] for name, left in far.items()], ["after 99 steps or layers", "left"])
 
 # %% [markdown]
-# Where a road is open, the gradient arrives: in time and in depth. An LSTM whose gates begin half open fades nearly as fast as the RNN. So it isn't *having* a forget gate that helps, but the
-# gate *being open*. The residual road is not neutral either: over 99 layers the gradient grows.
+# Where the path is open, the gradient arrives, in time as in depth. In an LSTM whose gates begin half open, it fades nearly as fast as in the RNN. So *having* a forget gate doesn't help unless the gate *is open*. The residual
+# connection isn't neutral either: over 99 layers the gradient grows.
 #
 # (claim-lstm-5)=
 
 # %% tags=["evidence"]
 claim(
     "lstm-5",
-    "Yes, if the gate is open: after 99 steps {open:.0f} times the gradient arrives, after 99 residual layers {residual:.1f} times. With half-open gates, {half:.0e}.",
+    "Yes, if the gate is open: then 99 steps multiply the gradient by {open:.0f}, and 99 residual layers by {residual:.1f}. Half-open gates leave {half:.0e}.",
     open=far["LSTM, bias log 100"],
     residual=far["residual"],
     half=far["LSTM, bias 0"],
@@ -304,10 +300,10 @@ claim(
 )
 
 # %% [markdown]
-# The lines don't all follow {eq}`eq-chrono`. The GRU does. The LSTM with the same bias ends with more than it had, because of the second way, through the gates. Nor is a road the only way to keep a gradient at
-# the start: orthogonal matrices lose far less than the usual ones. But training moves them, and the tanh still rewrites the state.
+# Not all of the curves follow {eq}`eq-chrono`. The GRU's does. The LSTM with the same bias ends with more than it began with, because of the second path, through the gates. Nor is such a path the only way to keep a gradient before
+# training: orthogonal matrices lose far less of it than the usual ones. But training moves them, and the tanh still rewrites the state.
 #
-# The library has no setting for the forget gate's bias. Its two biases are drawn around 0, so its gates begin half open, and one has to open them oneself. The blocks are in the order i, f, g, o:
+# The library has no setting for the forget gate's bias. Its two biases are drawn around 0, so its gates begin half open, and you have to open them yourself. The blocks are in the order i, f, g, o:
 
 # %%
 library_lstm = nn.LSTM(16, 64)
@@ -317,15 +313,16 @@ start = (library_lstm.bias_ih_l0 + library_lstm.bias_hh_l0)[64:128].mean().sigmo
 assert 0.7 < start < 0.76
 
 # %% [markdown]
-# Depth has learned the same lesson. Highway networks put the LSTM's gates on their roads {cite}`srivastava2015highway`, residual networks removed them, and a road that is
-# scaled down makes a deep network worse {cite}`he2016identity`. In training, the authors of 1997 cut the second way off, so that the gradient could neither fade nor explode on it. Only since 2005 has the full gradient been used {cite}`graves2005framewise`.
+# Deep networks have taught the same lesson. Highway networks put the LSTM's gates on the paths around their layers {cite}`srivastava2015highway`, residual networks removed the gates, and scaling such a path down makes a deep
+# network worse {cite}`he2016identity`. The authors of the first LSTM cut off the second path in training, so that the gradient could neither vanish nor explode on it. Only since 2005 has the full gradient been used
+# {cite}`graves2005framewise`.
 
 # %% [markdown]
 # (gates-latch)=
-# ## Does the road carry the memory?
+# ## Does the cell state carry the memory?
 #
-# *5 minutes.* Does a trained LSTM keep what it has read on the road, with gates near 1? We train three of them to recall the first of 20 symbols, and then let them read 1,000, far more than they have ever
-# seen. We follow the forget gates: what would be left on the road alone, in the best of 53 lanes?
+# *5 minutes.* Does a trained LSTM keep a symbol by carrying it along in its cell state, with forget gates near 1? We train three LSTMs to recall the first of 20 symbols, and then let them read 1,000, far more than they have ever
+# seen. We record the forget gates: how much would they leave over that distance, in the best of 53 units?
 
 # %% tags=["evidence", "training"]
 holders = []
@@ -338,29 +335,29 @@ right, left = zip(*(recall_after(model, 1000, ramp=1000) for model in holders))
 
 # %% tags=["evidence"]
 observe(
-    "Trained on 20 steps, the three still name {right:.0%} of the first symbols after 1,000, on average. In the best lane of the best, the forget gates would have left {left:.1%}.",
+    "Trained on 20 steps, the three still name {right:.0%} of the first symbols after 1,000, on average. Even in the best unit of the best network, the forget gates would have left only {left:.1%}.",
     right=fmean(right),
     left=max(left),
     holds=fmean(right) > 0.6 and max(left) < 0.2,
 )
 
 # %% [markdown]
-# Does so little suffice, or does the network *write it again* as it goes? We shut the ramp: after the first 20 symbols nothing more gets onto the road.
+# Is so little enough, or does the network *write the symbol again* as it goes? We shut the input gates after the first 20 symbols, so that nothing more can be written.
 
 # %% tags=["evidence"]
 shut = {n: [recall_after(model, n, ramp=20)[0] for model in holders] for n in (100, 1000)}
 observe(
-    "With the ramp shut after 20 symbols, the three are right in {near:.0%} after 100 symbols on average, and in {far:.0%} after 1,000.",
+    "With the input gates shut after 20 symbols, the three still name {near:.0%} correctly after 100 symbols, on average, and {far:.0%} after 1,000.",
     near=fmean(shut[100]),
     far=fmean(shut[1000]),
     holds=fmean(shut[100]) > fmean(shut[1000]) + 0.3,
 )
 
 # %% [markdown]
-# For 100 steps the road alone suffices, and for 1,000 it doesn't: whatever has leaked must be refilled. $h$ tells the candidate and the input gate what to put back into the cell. Engineers call
-# this a **latch**. A plain RNN can hold a bit that way too {cite}`bengio1994learning`. So the open road lets a network *learn from long sequences alone*; for the mere keeping it isn't needed.
+# For 1,000 steps, carrying the symbol along isn't enough: whatever has leaked must be refilled. $h$ tells the candidate and the input gate what to put back into the cell. Engineers call this a **latch**. A plain RNN can hold a bit
+# that way, too {cite}`bengio1994learning`. So a network needs open gates in order to *learn from long sequences alone*; merely to keep something, it doesn't.
 #
-# In these trained networks, too, more comes back than the road brings:
+# In these trained networks, too, not all of the gradient takes the direct path:
 
 # %% tags=["evidence"]
 first = recall_ids(1, 20, seed=1)[0]  # one sequence
@@ -370,7 +367,7 @@ jacobian, product = cell_jacobians(
 torch.testing.assert_close(jacobian, product.diag(), rtol=1e-10, atol=1e-12)
 beside = [second_way(model.layer, model.embedding(first)[0]) for model in holders]
 observe(
-    "With h held fixed, the gradient is the product of the forget gates. What comes the second way is {low:.2f} to {high:.2f} times as large, over 20 steps.",
+    "With h held fixed, the gradient is the product of the forget gates. Over 20 steps, the gradient on the second path is {low:.2f} to {high:.2f} times as large.",
     low=min(beside),
     high=max(beside),
     holds=min(beside) > 0.02,
@@ -378,10 +375,10 @@ observe(
 
 # %% [markdown]
 # (gates-mixed)=
-# ## Can the plain network learn it after all?
+# ## Can a plain RNN learn long memory after all?
 #
-# *4 minutes.* From long sequences alone, only layers that begin by keeping learn reliably. What if short sequences are among them? In a second stored experiment, each batch has a length of its own, from 2 up to the full one, the
-# short ones as often as the long ones.
+# *4 minutes.* From long sequences alone, only layers whose gates begin open learn reliably. What if short sequences are mixed in? In a second stored experiment, each batch has a length of its own, from 2 up to the full one, and
+# short ones are as frequent as long ones.
 
 # %% tags=["evidence"]
 mixed = experiments.load("recall_mixed")
@@ -395,17 +392,17 @@ table(rows, ["steps, at most", *layers])
 # %% tags=["evidence"]
 most, worst = max(row["steps"] for row in mixed.rows), min(row["test"] for row in mixed.rows)
 observe(
-    "All three kinds learn all lengths, with all seeds, in at most {most} steps; the worst names {worst:.1%} right.",
+    "All three kinds learn all lengths, with all seeds, in at most {most} steps. Even the worst network names {worst:.1%} correctly.",
     most=most,
     worst=worst,
     holds=most <= 250 and worst > 0.99,
 )
 
 # %% [markdown]
-# So the RNN *can* hold a symbol for 400 steps. What it can't do is find out how, from long sequences alone: storing is easy, *learning to store* is hard {cite}`bengio1994learning`. Anyone who says that RNNs
-# forget after 10 steps, or that LSTMs remember 1,000, should say how they were trained.
+# So the RNN *can* hold a symbol for 400 steps. But it can't find out how from long sequences alone: storing is easy, *learning to store* is hard {cite}`bengio1994learning`. Anyone who claims that RNNs forget after 10 steps, or that
+# LSTMs remember for 1,000, should add how they were trained.
 #
-# Recall is an extreme task. Day 2's is nearer to life: in which of twelve languages is a word? A stored experiment trained the three kinds by one recipe.
+# Recall is an extreme task. Day 2's was closer to real life: which of twelve languages is a word from? A stored experiment trained all three kinds with the same recipe.
 
 # %% tags=["evidence"]
 words = experiments.load("words")
@@ -414,15 +411,15 @@ for kind in words.parameters["layer"]:
     runs = words.select(layer=kind)
     share = mean_and_spread(row["test"] for row in runs)
     rows.append([kind, f"{runs[0]['parameters']:,}", f"{share:.1%}"])
-table(rows, ["layer", "parameters", "test words right"])
+table(rows, ["layer", "parameters", "test accuracy"])
 
 # %% [markdown]
-# The RNN is not far behind: words are short, and there is little to keep for long. All three had the same learning rate, so a few points may be the recipe's.
+# The RNN is not far behind: words are short, and there is little to keep for long. All three had the same learning rate, so a few points may be due to the recipe.
 
 # %% [markdown]
-# ## What does a gate cost?
+# ## How much do gates cost, in weights and time?
 #
-# *5 minutes.* An LSTM has four blocks where the RNN has one, a GRU three. How many weights is that, and how much time?
+# *5 minutes.* Where the RNN has one block of weights, an LSTM has four and a GRU three. How many weights is that, and how much time does it take?
 
 # %% tags=["evidence"]
 sizes = ((8, 16), (64, 128), (300, 512))
@@ -436,7 +433,7 @@ table(
 )
 
 # %% [markdown]
-# The library keeps two biases for each block. Mostly only their sum counts, and the book's layers keep one. In the GRU's candidate one of them is inside the reset, and can't be added to the other.
+# The library keeps two biases per block. Mostly only their sum matters, and the book's layers keep one. But in the GRU's candidate one of them is multiplied by the reset gate, and can't be added to the other.
 #
 # (claim-lstm-2)=
 
@@ -455,8 +452,8 @@ claim(
 )
 
 # %% [markdown]
-# A stored table has the time of a forward and a backward pass of the library's layers over the same 12,800 symbols, 64 units wide, on one core: in many short sequences, or in few long ones. Only the number of steps that wait for
-# each other grows, and each becomes smaller.
+# A stored experiment timed a forward and a backward pass of the library's layers, 64 units wide, over the same 12,800 symbols on one core, cut into many short sequences or a few long ones. The longer the sequences, the more steps
+# have to wait for each other, and the smaller each step is.
 
 # %% tags=["evidence"]
 cost = experiments.load("recurrent_time")
@@ -466,14 +463,14 @@ took = {
     for name in cost.parameters["layer"]
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Time of a forward and a backward pass of the library's layers over 12,800 symbols, by the length of the sequences into which they are cut; *alike* is without the LSTM's own kernel. Stored, on one core.", "name": "fig-step-cost"}, "image": {"alt": "Five curves over the length, from 10 to 800, on logarithmic axes. The RNN is the lowest up to 400 symbols, rising from 11 milliseconds to about 30. The LSTM is flat at about 28. The GRU begins beside it and rises to over 90. Alike, the GRU does the same, and the LSTM lies above it everywhere, from 37 to about 105."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Computed *alike*, without the LSTM's special kernel, the GRU is faster than the LSTM; in the library it isn't. Time of a forward and a backward pass over 12,800 symbols, by the length of the sequences into which they are cut. Stored, on one core.", "name": "fig-step-cost"}, "image": {"alt": "Five curves over the length, from 10 to 800, on logarithmic axes. The RNN is the lowest up to 400 symbols, rising from 11 milliseconds to about 30. The LSTM is flat at about 28. The GRU begins next to it and rises to over 90. Alike, the GRU does the same, and the LSTM lies above it everywhere, from 37 to about 105."}}
 lines = {name: (spans, milliseconds) for name, milliseconds in took.items()}
 curves(lines, "length (symbols)", "milliseconds", logx=True, logy=True)
 plt.show()
 
 # %% [markdown]
-# By its arithmetic a GRU should take three quarters of an LSTM's time. The library's takes as long as its LSTM or longer, since that one has a kernel of its own on the processor that measured. So the table has both once more *alike*,
-# with that kernel switched off. The longer the sequences, the more another thing counts: how many single operations have to be started.
+# By arithmetic, a GRU should take three quarters of an LSTM's time. The library's GRU takes as long as its LSTM or longer, because the LSTM has a special kernel on the processor that we used. So the figure also has both computed
+# *alike*, with that kernel switched off. The longer the sequences, the more something else matters: how many single operations have to be started.
 
 # %% tags=["evidence"]
 rates = experiments.load("learning_rates")
@@ -489,12 +486,12 @@ def perplexity(layer: str) -> float:
 
 # %% tags=["evidence"]
 def share_of_time(suffix: str) -> float:
-    """The GRU's time as a share of the LSTM's, in the mean over the lengths."""
+    """The GRU's time as a share of the LSTM's, averaged over the lengths."""
     return fmean(a / b for a, b in zip(took[f"GRU{suffix}"], took[f"LSTM{suffix}"]))
 
 
 observe(
-    "The library's GRU takes {library:.0%} of its LSTM's time, in the mean over the lengths, and {alike:.0%} if both are computed alike.",
+    "Averaged over the lengths, the library's GRU takes {library:.0%} of its LSTM's time, and {alike:.0%} if both are computed alike.",
     library=share_of_time(""),
     alike=share_of_time(", alike"),
     holds=share_of_time(", alike") < 0.95 < 1.05 < share_of_time(""),
@@ -506,24 +503,24 @@ observe(
 # %% tags=["evidence"]
 claim(
     "lstm-3",
-    "No: computed alike it takes {alike:.0%} of the LSTM's time, but at their best rates its perplexity is {gru:.1f}, the LSTM's {lstm:.1f}.",
+    "No: computed alike it takes {alike:.0%} of the LSTM's time, but at its best rate its perplexity is {gru:.1f}, and the LSTM's is {lstm:.1f}.",
     alike=share_of_time(", alike"),
     gru=perplexity("GRU"),
     lstm=perplexity("LSTM"),
     holds=lambda alike, gru, lstm: alike < 0.95 and gru > 1.05 * lstm,
     experiment="recurrent_time",
-    scale="64 units, sequences of 10 to 800, one core; text: equal parameters, three passes, three seeds",
+    scale="time: 64 units each, sequences of 10 to 800, one core; text: equal parameters, three passes, three seeds",
 )
 
 # %% [markdown]
-# The text is that of the lesson's experiment, each layer at the best of five learning rates; three passes are few, and the GRU's seeds lie far apart. On raw speech LSTM and GRU were found to be about equal, and both better
-# than the plain network {cite}`chung2014empirical`.
+# The text is that of the lesson's experiment, with each layer at the best of five learning rates. Three passes aren't many, and the GRU's seeds are far apart. In a study on raw speech, LSTM and GRU were about equal, and both were
+# better than the plain network {cite}`chung2014empirical`.
 
 # %% [markdown]
-# ## Does the future help?
+# ## Do bidirectional networks help? Reading the future
 #
-# *6 minutes.* Chinese is written without spaces, and so was Latin. We take the docstrings' spaces away and ask for each letter: does a word end here? After `the` it does if `module` follows, and it
-# doesn't if `mselves` does. Someone who reads from left to right has to decide before seeing it. How much is that worth?
+# *6 minutes.* Chinese is written without spaces, and so was Latin. We remove the spaces from the docstrings and ask at each letter: does a word end here? After `the` it does if `module` follows, but not if `mselves` does. Anyone
+# reading from left to right has to decide before seeing the rest. How much does seeing it help?
 
 
 # %% tags=["evidence"]
@@ -540,7 +537,7 @@ def unspaced(part: str, length: int = 32) -> tuple[torch.Tensor, torch.Tensor]:
 letters, ends = unspaced("test")
 never = 1 - ends.double().mean().item()
 observe(
-    "A reader that always says “no end” is right for {never:.1%} of the test's letters.",
+    "A reader that always answers “no end” is correct for {never:.1%} of the test letters.",
     never=never,
     holds=3 / 4 < never < 5 / 6,
 )
@@ -548,7 +545,7 @@ observe(
 
 # %%
 class Segmenter(nn.Module):
-    """Says for each letter whether a word ends there. Letters (B, T) to logits (B, T, 2)."""
+    """Predicts for each letter whether a word ends there. Letters (B, T) to logits (B, T, 2)."""
 
     def __init__(self, direction: str, hidden_size: int):
         super().__init__()
@@ -565,7 +562,7 @@ class Segmenter(nn.Module):
 
 # %% tags=["evidence"]
 def share_wrong(direction: str, hidden_size: int, seed: int) -> float:
-    """Share of wrong answers of a trained segmenter on new text."""
+    """Share of wrong answers of a trained segmenter on unseen text."""
     torch.manual_seed(seed)
     model = Segmenter(direction, hidden_size)
     batches = Batches(*unspaced("train"), batch_size=64, shuffle=True)
@@ -581,14 +578,14 @@ sizes = [sum(p.numel() for p in Segmenter(*how).parameters()) for how in directi
 assert max(sizes) < 1.05 * min(sizes)
 wrong = {d: [share_wrong(d, N, seed) for seed in (0, 1, 2)] for d, N in directions.items()}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of letters for which it is wrongly said whether a word ends there: mean and range over three seeds, about equally many parameters.", "name": "fig-directions"}, "image": {"alt": "Three bars. The forward reader is wrong most often, the backward reader clearly less, the one that reads both ways least."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A reader of both directions errs least: share of letters with a wrong prediction, as mean and range of three seeds, with about equally many parameters.", "name": "fig-directions"}, "image": {"alt": "Three bars. The forward reader is wrong most often, the backward reader clearly less, the one that reads both ways least."}}
 bars({d: [100 * share for share in three] for d, three in wrong.items()}, "wrong answers (%)")
 plt.show()
 
 # %% tags=["evidence"]
 past, future, both = (fmean(wrong[direction]) for direction in directions)
 observe(
-    "On average, the readers of the past alone err at {past:.1%} of the letters, those of the future at {future:.1%}, those of both at {both:.1%}.",
+    "On average, readers of the past alone err at {past:.1%} of the letters, readers of the future alone at {future:.1%}, and readers of both at {both:.1%}.",
     past=past,
     future=future,
     both=both,
@@ -596,14 +593,14 @@ observe(
 )
 
 # %% [markdown]
-# The future is worth more than the past here: where a word ends, one sees best from the next word's beginning. The past still adds to it.
+# Here the future is worth more than the past: the best sign that a word has ended is the beginning of the next one. But the past still helps.
 #
 # (claim-lstm-7)=
 
 # %% tags=["evidence"]
 claim(
     "lstm-7",
-    "Yes: finding word ends, readers of both directions err at {both:.1%} of the letters on average, of the past alone at {forward:.1%}.",
+    "Yes: in finding word ends, readers of both directions err at {both:.1%} of the letters on average, readers of the past alone at {forward:.1%}.",
     both=both,
     forward=past,
     holds=lambda both, forward: both < 0.8 * forward,
@@ -611,22 +608,22 @@ claim(
 )
 
 # %% [markdown]
-# All of this holds if the future is there. A model that predicts the next letter, or listens to somebody who is still speaking, can't use it.
+# All of this holds only if the future is available. A model that predicts the next letter, or listens to a person who is still speaking, can't use it.
 
 # %% [markdown]
 # (gates-quotes)=
-# ## Does a unit know that it is inside quotation marks?
+# ## Does an LSTM unit know that it is inside quotation marks?
 #
-# *4 minutes.* In a model of text, one can find units that mean something. A famous one knows whether the text is inside quotation marks {cite}`karpathy2015visualizing`. Is there one in ours? Such findings are easy to make by looking
-# long enough, so a stored experiment fixed the rules in advance. It trained an LSTM of 120 units on the docstrings, three times. It picked the unit whose cell correlates most with "inside
-# quotation marks", on validation text, and judged it on the test's. Then it cut that unit out: its $h$ and $c$ stay at 0.
+# *4 minutes.* In a language model, you can find units that mean something. A famous one knows whether the text is inside quotation marks {cite}`karpathy2015visualizing`. Is there one in ours? If you search long enough, you will
+# find something, so a stored experiment fixed the rules in advance. It trained an LSTM of 120 units on the docstrings, three times. On validation text, it picked the unit whose cell correlates most with "inside quotation marks",
+# and judged it on test text. Then it cut that unit out: its $h$ and $c$ stay at 0.
 
 # %% tags=["evidence"]
 quotes = experiments.load("quotes")
 
 
 def judged(row: dict) -> list[str]:
-    """Correlations of the picked unit; losses at closing marks whole, without it, without another."""
+    """Correlations of the picked unit; losses at closing marks: whole, without it, without another."""
     correlations = [row[f"correlation, {part}"] for part in ("validation", "test")]
     losses = [row["loss"], row["loss, unit cut"], max(row["loss, another cut"])]
     return [f"{abs(r):.2f}" for r in correlations] + [f"{loss:.2f}" for loss in losses]
@@ -638,15 +635,15 @@ table(
 )
 
 # %% [markdown]
-# Two columns are correlations of the picked unit, the last three are losses at the test's closing marks. Look at the untrained networks first. With 120 units to choose from, some unit always correlates a
-# little, and on other text some of that is gone. After training the correlations are hardly higher. And a correlation doesn't say that the network *uses* the unit. The cut does.
+# Two columns are correlations of the picked unit, and the last three are losses at the test text's closing marks. Look at the untrained networks first. With 120 units to choose from, some unit always correlates a little, and on
+# other text part of that is gone. After training the correlations are hardly higher. And a correlation doesn't show that the network *uses* the unit. Cutting it out does.
 
 # %% tags=["evidence"]
 trained = quotes.select(epochs=6)
 gains = [row["loss"] - row["loss, unit cut"] for row in trained]
 harms = [max(row["loss, another cut"]) / row["loss"] - 1 for row in trained]
 observe(
-    "Without the picked unit the loss at {marks} closing marks is {least:.2f} to {most:.2f} nats lower, not higher. Cutting another unit raises it by at least {harm:.0%}.",
+    "Without the picked unit, the loss at {marks} closing marks is {least:.2f} to {most:.2f} nats lower, not higher. But in each network there is another unit whose cut raises it by at least {harm:.0%}.",
     marks=trained[0]["closing marks"],
     least=min(gains),
     most=max(gains),
@@ -655,24 +652,24 @@ observe(
 )
 
 # %% [markdown]
-# So the rule found no unit that keeps track of quotations here. Our networks have hardly learned to expect a closing mark. Larger ones, with more text, may well have such a unit. What the rule spared us is the other mistake: to look for
-# a unit that moves at some marks, and to believe it.
+# So the rule found no unit that keeps track of quotations here. Our networks have hardly learned to expect a closing mark. Larger ones, trained on more text, may well have such a unit. The rule spared us the opposite mistake:
+# searching for a unit that moves at some marks, and believing it.
 
 # %% [markdown]
 # (gates-sentence)=
-# ## Is the vector too small for the sentence?
+# ## Is the state vector too small for the sentence?
 #
-# *4 minutes.* In the lesson, 64 units can't repeat eight symbols. Is there no room for them? We train one network twice as long.
+# *4 minutes.* In the lesson, even 64 units rarely repeat twelve symbols. Is there no room for them? We train one network twice as long.
 
 # %% tags=["evidence", "training"]
 usual, longer = trained_repeater(64), trained_repeater(64, steps=600)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of symbols named right in sentences of twelve, by their place, for 64 units after 300 and after 600 steps of training. One seed each.", "name": "fig-places"}, "image": {"alt": "Two curves over the places 1 to 12. The one after 300 steps falls from the first place to a low near the tenth, and rises a little at the end; the one after 600 steps lies above it."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Longer training helps: share of correct symbols in sentences of twelve, by position, for 64 units after 300 and after 600 training steps. One seed each.", "name": "fig-places"}, "image": {"alt": "Two curves over the positions 1 to 12. The one after 300 steps falls from the first position to a low near the tenth, and rises a little at the end; the one after 600 steps lies above it."}}
 by_place = {
     f"{told} steps": (range(1, 13), right_symbols(model, 12).double().mean(0))
     for told, model in (("300", usual), ("600", longer))
 }
-curves(by_place, "place in the sentence", "share named right")
+curves(by_place, "position in the sentence", "share correct")
 plt.show()
 
 # %% tags=["evidence"]
@@ -682,7 +679,7 @@ exact = {
     for n in (8, 12)
 }
 observe(
-    "Of the sentences of eight symbols it then repeats {long_8:.0%} instead of {short_8:.0%}, of those of twelve {long_12:.0%} instead of {short_12:.0%}.",
+    "It then repeats {long_8:.0%} of the sentences of eight symbols instead of {short_8:.0%}, and {long_12:.0%} of those of twelve instead of {short_12:.0%}.",
     long_8=exact["longer", 8],
     short_8=exact["usual", 8],
     long_12=exact["longer", 12],
@@ -691,20 +688,20 @@ observe(
 )
 
 # %% [markdown]
-# There is room: {numref}`exercise-bits-in-a-state` counts it. What takes so long to learn is the *use* of it. Each symbol must be written into the state so that none of the later ones disturbs it, and must be found there again when its turn
-# comes. (One seed and one learning rate: the order of the two is safe, their exact places are not.)
+# There is room: {numref}`exercise-bits-in-a-state` counts it. Learning to *use* it takes so long. Each symbol has to be written into the state so that no later one disturbs it, and has to be found there again when its turn comes.
+# (This is one seed and one learning rate: the order of the two curves is safe, their exact heights aren't.)
 
 # %% [markdown]
 # ## Exercises
 #
-# *115 minutes.* Which of these seven would you like to write? They don't need each other either.
+# *115 minutes.* Which of these seven would you like to write? They don't depend on each other either.
 #
 # ```{exercise} A fair width
 # :label: exercise-fair-width
 #
-# *Warm-up, 10 minutes.* Layers should be compared at equal parameters. A layer has `n_blocks` blocks:
-# 1 in an RNN, 3 in a GRU, 4 in an LSTM. A block has $W_x$ (N, D), $W_h$ (N, N) and one bias (N). What is
-# the largest N for which the layer stays within a budget of parameters?
+# *Warm-up, 10 minutes.* Layers should be compared at equal numbers of parameters. A layer has `n_blocks`
+# blocks: 1 in an RNN, 3 in a GRU, 4 in an LSTM. A block has $W_x$ (N, D), $W_h$ (N, N) and one bias (N).
+# What is the largest N for which the layer stays within a parameter budget?
 # ([Solution](../solutions/03_gates.ipynb#solution-fair-width))
 # ```
 
@@ -721,8 +718,8 @@ check("fair_width", hidden_size_for)
 # ```{exercise} The GRU of tomorrow's paper
 # :label: exercise-bahdanau-gru
 #
-# *Core, 15 minutes.* Tomorrow's decoder {cite}`bahdanau2015neural` has a GRU whose update gate lets the new value *in*; what it sees of the
-# source besides is left out here:
+# *Core, 15 minutes.* Tomorrow's decoder {cite}`bahdanau2015neural` has a GRU whose update gate lets the new value *in*. It also reads from the
+# source, which is left out here:
 #
 # $$
 # \begin{aligned}
@@ -750,9 +747,9 @@ check("bahdanau_gru", gru_step)
 # ```{exercise} From one convention to the other
 # :label: exercise-convert-update-gate
 #
-# *Core, 10 minutes.* You have trained a GRU whose update gate says how much of the *old* state stays. You want to
-# use it in a program whose update gate says how much of the *new* candidate comes in. All else is alike. Which
-# weights must the program be given, so that it gives the same states? The blocks are stacked in the
+# *Core, 10 minutes.* You have trained a GRU whose update gate is the share of the *old* state that stays. You want
+# to use it in a program whose update gate is the share of the *new* candidate. Everything else is the same.
+# Which weights does the program need in order to compute the same states? The blocks are stacked in the
 # order r, z, n. ([Solution](../solutions/03_gates.ipynb#solution-convert-update-gate))
 # ```
 
@@ -769,10 +766,10 @@ check("convert_update_gate", other_convention)
 # ```{exercise} Where does each direction end?
 # :label: exercise-bidirectional-final-states
 #
-# *Core, 10 minutes.* The library's bidirectional layers give their outputs with **time first**, unless they are told
-# otherwise: (T, B, 2N), the forward direction in the first N numbers. The sequences were packed before and padded afterwards, so each
-# direction has read its real steps only; what stands in the padding means nothing. Read from the outputs the final state of
-# each direction, side by side, for sequences of these lengths. Loops are fine.
+# *Core, 10 minutes.* The library's bidirectional layers return their outputs with **time first**, unless told
+# otherwise: (T, B, 2N), with the forward direction in the first N numbers. The sequences were packed before and
+# padded afterwards, so each direction has read only real steps; the outputs at the padding mean nothing. Given
+# the outputs and the lengths, return the final states of both directions, forward first. Loops are fine.
 # ([Solution](../solutions/03_gates.ipynb#solution-bidirectional-final-states))
 # ```
 
@@ -789,10 +786,10 @@ check("bidirectional_final_states", final_states)
 # ```{exercise} Gates that see the cell
 # :label: exercise-peepholes
 #
-# *Stretch, 15 minutes.* An LSTM's gates see $h$, but not the cell that they guard. **Peepholes** change that
-# {cite}`gers2000recurrent`: before the sigmoid, the input gate and the forget gate add $p_i \odot c_{t-1}$ and
-# $p_f \odot c_{t-1}$, and the output gate, which comes last, $p_o \odot c_t$. Write the step. What the
-# input and the old state add is computed already: `a`, in the order i, f, g, o.
+# *Stretch, 15 minutes.* An LSTM's gates see $h$, but not the cell that they guard. **Peephole connections**
+# {cite}`gers2000recurrent` change that: before the sigmoid, the input gate and the forget gate add
+# $p_i \odot c_{t-1}$ and $p_f \odot c_{t-1}$, and the output gate, which comes last, adds $p_o \odot c_t$. Write
+# the step. The sum of all other terms has been computed for you: `a`, in the order i, f, g, o.
 # ([Solution](../solutions/03_gates.ipynb#solution-peepholes))
 # ```
 
@@ -809,10 +806,10 @@ check("peepholes", peephole_step)
 # ```{exercise} Which one, then?
 # :label: exercise-one-standard-error
 #
-# *Stretch, 15 minutes.* You have validation scores of several models, each over several seeds, and what each model
-# costs. The best mean may be luck. A cautious rule {cite}`breiman1984classification` takes the cheapest model
-# whose mean is at most *one standard error of the best model* below the best mean. The standard error is the sample's
-# standard deviation divided by $\sqrt{n}$. Write the rule.
+# *Stretch, 15 minutes.* You have the validation scores of several models, each with several seeds, and the cost of
+# each model. The best mean may be luck. A cautious rule {cite}`breiman1984classification` takes the cheapest
+# model whose mean is at most *one standard error of the best model* below the best mean. The standard error is
+# the sample standard deviation divided by $\sqrt{n}$. Write the rule.
 # ([Solution](../solutions/03_gates.ipynb#solution-one-standard-error))
 # ```
 
@@ -821,7 +818,7 @@ check("peepholes", peephole_step)
 def choose(scores: torch.Tensor, costs: torch.Tensor) -> int:
     """Shapes: scores (models, seeds), larger is better; costs (models,).
 
-    Returns: the number of the model to take.
+    Returns: the index of the chosen model.
     """
     raise NotImplementedError
 
@@ -833,11 +830,12 @@ check("one_standard_error", choose)
 # :label: exercise-chrono-initialisation
 #
 # *Research, 40 minutes.* One bias for all units gives all of them the same memory. *Chrono initialisation*
-# {cite}`tallec2018can` draws for each unit a time, evenly from 1 to `longest - 1` steps. The forget gate's bias is the
-# logarithm of this time, and the input gate's bias is minus that. Write it for given numbers `u`, drawn
-# evenly from 0 to 1. Then measure: build an LSTM of 32 units, untrained, and let it read 100 random inputs. In how many
-# units is a tenth or more of the gradient of $c_{100}$ by $c_0$ left, with a forget bias of 0, with 1, and with your
-# biases for 100 steps? Then train them to recall the first of 30 symbols, in at most 250 steps. Who learns it?
+# {cite}`tallec2018can` draws a time for each unit, uniformly from 1 to `longest - 1` steps. The forget gate's bias
+# is the logarithm of this time, and the input gate's bias is minus that. Write it for given numbers `u`, drawn
+# uniformly from 0 to 1. Then measure: build an untrained LSTM of 32 units and let it read 100 random inputs. In how
+# many units is at least a tenth of the gradient of $c_{100}$ with respect to $c_0$ left, with a forget bias of 0,
+# of 1, and with your biases for 100 steps? Then train all three to recall the first of 30 symbols, in at most 250
+# steps. Which ones learn it?
 # ([Solution](../solutions/03_gates.ipynb#solution-chrono-initialisation))
 # ```
 
