@@ -9,7 +9,8 @@
 # %% [markdown]
 # # Solutions of Day 2
 #
-# To the exercises of [The recurrent network](../02_recurrent.ipynb), then to those of its [deeper page](../deeper/02_recurrent.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
+# First come the solutions of [The recurrent network](../02_recurrent.ipynb), then those of its [deeper page](../deeper/02_recurrent.ipynb). There is more than one correct solution. What matters is that the check passes and that you can
+# explain why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -27,7 +28,7 @@ from utils.show.display import observe, table
 # (solution-one-step)=
 # ## One step
 #
-# The equation, with rows for columns: each sequence of the batch is a row, and a row multiplies a transposed matrix from the left. The bias is added to each row.
+# This is the equation with rows instead of columns: each sequence of the batch is a row, and a row is multiplied by the transposed matrix from the right. The bias is added to each row.
 
 
 # %%
@@ -41,7 +42,7 @@ step = check("one_step", step)
 # (solution-whole-sequence)=
 # ## The loop
 #
-# `new_zeros` gives zeros of the input's type. The states are kept in a list, since writing into a tensor that autograd still needs would break the way back.
+# `new_zeros` returns zeros of the input's type. The states are collected in a list, since writing into a tensor that autograd still needs would break the backward pass.
 
 
 # %%
@@ -59,8 +60,8 @@ read = check("whole_sequence", read)
 # (solution-backpropagation-through-time)=
 # ## Back through time
 #
-# From the last step to the first. `later` is what the step behind has sent back; it is zero behind the last one. A state is a row here, so $W_h^\top \delta$ of a column becomes $\delta\, W_h$ of a row. The product of
-# $\delta^\top$ with the states before the step sums over the batch.
+# The loop runs from the last step to the first. `later` is the gradient that the next step has sent back; after the last step it is zero. A state is a row here, so $W_h^\top \delta$ for a column becomes $\delta\, W_h$ for a row.
+# The product of $\delta^\top$ and the previous states sums over the batch.
 
 
 # %%
@@ -77,7 +78,7 @@ def back_through_time(states, grad_h, W_h):
 back_through_time = check("backpropagation_through_time", back_through_time)
 
 # %% [markdown]
-# Autograd finds the same for the layer in `utils`.
+# Autograd gives the same gradient for the layer in `utils`.
 
 # %%
 layer, x, grad_h = RNN(3, 5).double(), torch.randn(2, 7, 3).double(), torch.randn(2, 7, 5).double()
@@ -91,8 +92,7 @@ print("largest difference below 1e-12:", (ours - layer.W_h.grad).abs().max().ite
 # (solution-gradient-clipping)=
 # ## Clip the whole
 #
-# Squares add up over all tensors; then comes one root, and one factor for all. A gradient of zero makes the quotient infinite,
-# and the minimum with 1 takes care of that.
+# Add up the squares over all tensors, take one root, and multiply everything by one factor. For a gradient of zero the quotient is infinite, and the minimum with 1 takes care of that.
 
 
 # %%
@@ -105,7 +105,7 @@ def clip(gradients: list[torch.Tensor], max_norm: float) -> list[torch.Tensor]:
 clip = check("gradient_clipping", clip)
 
 # %% [markdown]
-# PyTorch's own function does the same in place, but for a millionth that it adds to the length.
+# PyTorch's own function does the same in place, except that it adds a millionth to the length.
 
 # %%
 layer = RNN(3, 5)
@@ -118,8 +118,7 @@ assert all(torch.allclose(g, p.grad, rtol=1e-4) for g, p in zip(ours, layer.para
 # (solution-recurrent-parameters)=
 # ## Count before you build
 #
-# The embedding is a table of 50 rows of 16. The layer has $W_x$, $W_h$ and one bias. The output layer has
-# $W_y$ and a bias for each character.
+# The embedding is a table with 50 rows of 16 numbers. The layer has $W_x$, $W_h$ and one bias. The output layer has $W_y$ and a bias for each character.
 
 # %%
 my_count = 50 * 16 + (32 * 16 + 32 * 32 + 32) + (50 * 32 + 50)
@@ -129,15 +128,14 @@ print(my_count)
 check("recurrent_parameters", my_count)
 
 # %% [markdown]
-# For a text of twice the length it is as many: the weights are shared over time. PyTorch's own `nn.RNN` has 32 numbers more.
-# It adds two biases where one would do.
+# For a text twice as long the number is the same: the weights are shared over time. PyTorch's own `nn.RNN` has 32 parameters more, because it adds two biases where one would do.
 
 # %% [markdown]
 # (solution-mean-surprise)=
 # ## Predict: half sure, half lost
 #
 # Perplexity averages the logarithms. The mean of $\log 2$ and $\log 8$ is $\log 4$: the geometric mean of
-# 2 and 8, not the arithmetic one. So the model hesitates, on average, between 4 characters.
+# 2 and 8, not the arithmetic one. So on average, the model wavers between 4 characters.
 
 # %%
 log_p = torch.tensor([1 / 2, 1 / 8]).log()
@@ -148,16 +146,15 @@ check("mean_surprise", 4)
 # (solution-vanishing-gradient)=
 # ## Predict: out of reach
 #
-# $0.8^k$ falls below 1/1000 where $k > \log 1000 / \log 1.25$, and $k$ is a whole number.
+# $0.8^k$ falls below 1/1000 when $k > \log 1000 / \log 1.25$, and $k$ is an integer.
 
 # %%
 print(f"{math.log(1000) / math.log(1.25):.2f}", f"{0.8**30:.6f}", f"{0.8**31:.6f}")
 check("vanishing_gradient", 31)
 
 # %% [markdown]
-# At 64 steps the bound is below a millionth. Such a network, as long as its $W_h$ is like this, gets next to
-# no hint that it should keep the first symbol. It can only find that out if training first makes $\lVert W_h \rVert$ larger, and
-# that must come from elsewhere.
+# At 64 steps the bound is below a millionth. As long as its $W_h$ is like this, such a network gets next to no hint that it should keep the first symbol. It can find out only if training first makes $\lVert W_h \rVert$ larger, for
+# some other reason.
 
 # %%
 assert 0.8**64 < 1e-6
@@ -166,8 +163,7 @@ assert 0.8**64 < 1e-6
 # (solution-bidirectional-states)=
 # ## Where does a sentence end?
 #
-# The forward layer ends at the last real token, the backward layer at position 0. Only the first hangs on
-# the lengths.
+# The forward layer ends at the last real token, the backward layer at position 0. Only the former depends on the lengths.
 
 
 # %%
@@ -180,7 +176,7 @@ def both_ends(outputs: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
 check("bidirectional_states", both_ends)
 
 # %% [markdown]
-# PyTorch's bidirectional layer has the same two states to offer, if it is told the lengths.
+# PyTorch's bidirectional layer returns the same two states if you give it the lengths.
 
 # %%
 torch.manual_seed(0)
@@ -195,8 +191,7 @@ assert torch.equal(both_ends(outputs, lengths), torch.cat([h_n[0], h_n[1]], dim=
 # (solution-truncated-backpropagation)=
 # ## Where to cut
 #
-# `detach` keeps the value and forgets how it came about. It stands where a chunk begins. As the chunks share no graph, the
-# gradient of the sum is the sum of the gradients.
+# `detach` keeps the value and forgets how it was computed. It is called where a chunk begins. Since the chunks share no graph, the gradient of the sum is the sum of their gradients.
 
 
 # %%
@@ -214,11 +209,9 @@ def truncated_gradient(x, y, start, W_x, W_h, b, k: int) -> torch.Tensor:
 check("truncated_backpropagation", truncated_gradient)
 
 # %% [markdown]
-# Here the graphs of all chunks are alive until the end. In training one calls `backward` after each chunk, and the graph is
-# freed: this is why the memory no longer grows with the text.
+# Here the graphs of all chunks stay in memory until the end. In training you call `backward` after each chunk, which frees its graph, so the memory no longer grows with the text.
 #
-# How far is the truncated gradient from the whole one? We take random sequences of 64 steps, and measure the
-# length of the difference against the length of the whole.
+# How far is the truncated gradient from the full one? We take random sequences of 64 steps, and divide the length of the difference by the length of the full gradient.
 
 
 # %%
@@ -234,7 +227,7 @@ def error_of_chunks(k: int, seed: int) -> float:
 # %%
 errors = {k: [error_of_chunks(k, seed) for seed in range(3)] for k in (1, 4, 16)}
 observe(
-    "Chunks of one step have an error of {one:.0%} in the mean of three seeds, of four steps {four:.0%}, of sixteen {sixteen:.0%}.",
+    "Averaged over three seeds, the error is {one:.0%} with chunks of one step, {four:.0%} with four steps, and {sixteen:.0%} with sixteen.",
     one=sum(errors[1]) / 3,
     four=sum(errors[4]) / 3,
     sixteen=sum(errors[16]) / 3,
@@ -242,14 +235,13 @@ observe(
 )
 
 # %% [markdown]
-# Short chunks do well here, because nothing in these sequences hangs on long ago, and because the gradients fade anyway.
-# In a task that needs 30 steps of memory, chunks of 16 would lose the very term that counts.
+# Short chunks do well here, because nothing in these sequences depends on the distant past, and because the gradients vanish anyway. In a task that needs 30 steps of memory, chunks of 16 would lose the very term that matters.
 
 # %% [markdown]
 # (solution-leaky-units)=
 # ## A card that is rewritten slowly
 #
-# The same loop as ever, over the axis of time. `start` has no axis for the batch; the first addition gives it one.
+# This is the usual loop over time. `start` has no batch axis; the first addition gives it one.
 
 
 # %%
@@ -264,17 +256,15 @@ def leaky_rnn(x, start, W_x, W_h, b, leak: float) -> torch.Tensor:
 check("leaky_units", leaky_rnn)
 
 # %% [markdown]
-# Without the second term, the old state would be multiplied by $1 - \alpha$ at every step, whatever the weights are. So a
-# small leak keeps things longer, and it is the same for all that is kept. Tomorrow's network learns when to keep and when to
-# rewrite.
+# Without the second term, the old state would be multiplied by $1 - \alpha$ at every step, whatever the weights are. So a small leak makes the memory longer, but equally for everything in it. Tomorrow's network learns when to keep
+# and when to rewrite.
 
 # %% [markdown]
 # (solution-matrix-powers)=
 # ## Predict: which one explodes?
 #
-# In the end the eigenvalues decide, not the entries. $a$ has 0.9 twice. $b$ is a rotation: its eigenvalues are complex,
-# of magnitude 1. $c$ has $0.5 + 0.6$ and $0.5 - 0.6$. And $d$, multiplied by itself, is 0.8 times the
-# identity.
+# In the long run the eigenvalues decide, not the entries. Those of $a$ are both 0.9. $b$ is a rotation: its eigenvalues are complex, of magnitude 1. Those of $c$ are $0.5 + 0.6$ and $0.5 - 0.6$. And $d$, multiplied by itself, is
+# 0.8 times the identity.
 
 # %%
 matrices = {
@@ -295,16 +285,14 @@ table(rows, ["matrix", "spectral radius", "stretch in 1 step", "in 10", "in 100"
 check("matrix_powers", "c")
 
 # %% [markdown]
-# Look at $a$: after ten steps it stretches most of all, and after a hundred it has nearly vanished. A matrix
-# may stretch a vector and turn it into directions that shrink. So the largest singular value says what can happen in one step,
-# and the spectral radius what must happen in the end.
+# Look at $a$: after ten steps it stretches more than all others, and after a hundred it has nearly vanished. A matrix may stretch a vector and turn it into directions that shrink. So the largest singular value tells you the most
+# that can happen in one step, and the spectral radius the fate of many steps.
 
 # %% [markdown]
 # (solution-packed-sequences)=
 # ## Several texts in one row
 #
-# The reset comes before the step, and in the rows where a text starts. `masked_fill` leaves the others as
-# they are.
+# The state is reset before the step, and only in the rows where a text starts. `masked_fill` leaves the others as they are.
 
 
 # %%
@@ -320,7 +308,7 @@ def packed_rnn(x, starts, W_x, W_h, b) -> torch.Tensor:
 check("packed_sequences", packed_rnn)
 
 # %% [markdown]
-# Two texts in one row give what they give in rows of their own.
+# Two texts in one row give the same states as in rows of their own.
 
 # %%
 layer, text = RNN(3, 4), torch.randn(1, 9, 3)
@@ -333,8 +321,7 @@ assert torch.allclose(together, apart, atol=1e-6)
 # (solution-perplexity-of-lines)=
 # ## What the padding says
 #
-# First choose, then average: then the padding is missing above and below the line. It is not enough to set its
-# nats to zero.
+# First select, then average: that leaves the padding out of both the sum and the count. Setting its nats to zero would not be enough.
 
 
 # %%
@@ -349,8 +336,7 @@ check("perplexity_of_lines", perplexity_of_lines)
 # (solution-top-p)=
 # ## How many may speak?
 #
-# A character belongs to the set if those before it do not yet reach p. So the one that crosses the line is in, and the
-# first is in always.
+# A character belongs to the set if the more likely ones don't reach p yet. So the one that crosses the line is in, and the first one always is.
 
 
 # %%
@@ -366,7 +352,7 @@ check("top_p", nucleus_size)
 # (solution-min-p)=
 # ## A threshold that moves
 #
-# The threshold is one comparison with the largest probability of each row. What is left is divided by its sum.
+# Each probability is compared with a share of the largest one in its row. Those that are left are divided by their sum.
 
 
 # %%
@@ -380,7 +366,7 @@ def min_p(logits: torch.Tensor, temperature: float, share: float) -> torch.Tenso
 check("min_p", min_p)
 
 # %% [markdown]
-# A model that is sure, and one that wavers between 40 characters of 100: how many does each rule leave?
+# Take a model that is sure, and one that wavers between 40 of 100 characters. How many does each rule keep?
 
 # %%
 sure, wavering = torch.full((2, 100), -6.0)
@@ -391,15 +377,13 @@ for name, logits in (("sure", sure[None]), ("wavering", wavering[None])):
     print(f"{name}: top-p 0.95 keeps {nucleus_size(logits, 1.0, 0.95).item()}, min-p 0.1 {kept}")
 
 # %% [markdown]
-# The tails are long and thin in both cases. Top-p cuts off 5 % of all probability, even where the characters at the edge are
-# as good as the others. Min-p asks each character by itself, so it keeps all 40.
+# The tails are long and thin in both cases. Top-p cuts off 5% of the probability, even where the characters at the edge are as good as the others. Min-p judges each character by itself, so it keeps all 40.
 
 # %% [markdown]
 # (solution-spectral-radius)=
 # ## A memory that nobody trained
 #
-# Eigenvalues scale with the matrix, so one division is enough. They may be complex, and what
-# counts is their magnitude.
+# Eigenvalues scale with the matrix, so one division is enough. They may be complex; only their magnitude matters.
 
 
 # %%
@@ -411,7 +395,7 @@ check("spectral_radius", with_radius)
 
 
 # %% [markdown]
-# Now the measurement. First the states, then one linear layer for each delay, all fitted at once.
+# Now for the measurement: first the states, then one linear layer for each delay, all fitted at once.
 
 
 # %%
@@ -427,7 +411,7 @@ def states_of(W_h: torch.Tensor, u: torch.Tensor, seed: int) -> torch.Tensor:
 
 # %%
 def memory(W_h: torch.Tensor, seed: int, longest: int = 120) -> int:
-    """The largest delay at which over half of the variance is explained, on steps held back."""
+    """The largest delay at which over half of the variance is explained, on held-out steps."""
     u = 2 * torch.rand(3200, generator=torch.Generator().manual_seed(seed)).double() - 1
     states = F.pad(states_of(W_h, u, seed), (0, 1), value=1.0)[200:]  # the 1 is for a bias
     past = torch.stack([u[200 - k : len(u) - k] for k in range(1, longest + 1)], dim=1)
@@ -448,7 +432,7 @@ reach = {
     for radius in (0.5, 0.95, 1.5)
 }
 observe(
-    "A radius of 0.95 remembers {edge} steps or more; 0.5 at most {low}, 1.5 at most {high}.",
+    "With a radius of 0.95, the network remembers at least {edge} steps; with 0.5 at most {low}, and with 1.5 at most {high}.",
     edge=min(reach[0.95]),
     low=max(reach[0.5]),
     high=max(reach[1.5]),
@@ -456,24 +440,21 @@ observe(
 )
 
 # %% [markdown]
-# With a small radius, the past fades. With a large one, the network makes noise of its own: two states that
-# differ a little drift apart, and the old inputs drown. In between lies the edge, and it is
-# narrow.
+# With a small radius, the past fades. With a large one, the network produces noise of its own: two states that differ a little drift apart, and the old inputs drown in it. The best memory is on the edge between the two.
 #
-# Can we do better at the same radius? Most eigenvalues of a random matrix are well below the largest, so most
-# directions forget quickly. In an **orthogonal** matrix all eigenvalues have the magnitude 1: no direction forgets
-# faster than another. The decomposition $W = QR$ gives one.
+# Can we do better at the same radius? Most eigenvalues of a random matrix are well below the largest, so most directions forget quickly. In an **orthogonal** matrix all eigenvalues have magnitude 1, so no direction forgets faster
+# than another. The $QR$ decomposition yields one.
 
 # %%
 reach["orthogonal"] = [
     memory(0.99 * torch.linalg.qr(random_matrix(seed)).Q, seed) for seed in range(3)
 ]
 observe(
-    "An orthogonal matrix, times 0.99, remembers {steps} steps or more.",
+    "With an orthogonal matrix, times 0.99, the network remembers at least {steps} steps.",
     steps=min(reach["orthogonal"]),
     holds=min(reach["orthogonal"]) > 2 * max(reach[0.95]),
 )
 
 # %% [markdown]
-# For a linear network there is a limit that no matrix can beat: the shares of variance explained, summed over all delays, are at most
-# the number of units {cite}`jaeger2001short`. A network that holds many delays can't hold each of them well.
+# For a linear network there is a limit that no matrix can beat: the shares of variance explained, summed over all delays, are at most the number of units {cite}`jaeger2001short`. A network that holds many delays can't hold each of
+# them well.

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 3
 #
-# To the exercises of [Gates](../03_gates.ipynb), then to those of its [deeper page](../deeper/03_gates.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
+# First come the solutions of [Gates](../03_gates.ipynb), then those of its [deeper page](../deeper/03_gates.ipynb). There is more than one correct solution. What matters is that the check passes and that you can explain why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -29,7 +29,7 @@ from utils.show.display import observe, table
 # (solution-mixture)=
 # ## A gate
 #
-# First the gate, a number between 0 and 1 for each lane, then the mixture. The two shares sum to 1.
+# First comes the gate, a number between 0 and 1 for each unit, and then the mixture. The two shares sum to 1.
 
 
 # %%
@@ -41,13 +41,13 @@ def mix(a, old, new):
 mix = check("mixture", mix)
 
 # %% [markdown]
-# The same can be written `torch.lerp(new, old, z)`, which is new + z · (old − new).
+# You can also write `torch.lerp(new, old, z)`, which is new + z · (old − new).
 
 # %% [markdown]
 # (solution-lstm)=
 # ## The LSTM's step
 #
-# One product for the input, one for the old state, and the sum is cut into the four blocks. The gates go through $\sigma$, the candidate through tanh. Nothing else touches the cell: one multiplication, one addition.
+# There is one product for the input and one for the old state, and their sum is cut into the four blocks. The gates go through $\sigma$, the candidate through tanh. The cell itself sees only one multiplication and one addition.
 
 
 # %%
@@ -60,7 +60,7 @@ def lstm_step(x, h, c, W_x, W_h, b):
 lstm_step = check("lstm", lstm_step)
 
 # %% [markdown]
-# With the weights of the lesson's single unit it gives the lesson's numbers.
+# With the weights of the lesson's single unit, it returns the lesson's numbers.
 
 # %%
 W_x, W_h = torch.tensor([[0.0], [1.0], [1.0], [-1.0]]), torch.tensor([[-2.0], [1.0], [0.0], [2.0]])
@@ -73,8 +73,7 @@ print(f"cell {c.item():.2f}, shown {h.item():.2f}")
 # (solution-direct-path)=
 # ## The road back
 #
-# From $c_t$ to $c_T$ the path leads through $f_{t+1}, \dots, f_T$. All the products at once are a
-# running product from the end, which `cumprod` makes if it is given the gates in reverse.
+# From $c_t$ to $c_T$ the path leads through $f_{t+1}, \dots, f_T$. All these products together are a running product from the end, which `cumprod` computes from the reversed gates.
 
 
 # %%
@@ -89,7 +88,7 @@ direct_path = check("direct_path", direct_path)
 # (solution-gru)=
 # ## The GRU's step
 #
-# Here the products with $x$ and with $h$ are kept apart, since $r$ multiplies only what comes from $h$, with its bias. `mix` takes what is inside of $z$.
+# Here the products with $x$ and with $h$ are kept apart, since $r$ multiplies only the one with $h$, and its bias. `mix` takes the input of $z$'s sigmoid.
 
 
 # %%
@@ -104,7 +103,7 @@ def gru_step(x, h, W_x, W_h, b, b_hn):
 gru_step = check("gru", gru_step)
 
 # %% [markdown]
-# With the library's weights it gives what the library gives. Its other bias of the update and reset gates is added to `b`.
+# With the library's weights it agrees with the library. The library's second bias for the reset and update gates is added to `b`.
 
 # %%
 cell = nn.GRUCell(3, 5)
@@ -117,8 +116,7 @@ torch.testing.assert_close(gru_step(x, h, W_x, W_h, b, b_h[10:]), cell(x, h))
 # (solution-lstm-parameters)=
 # ## Count before you build
 #
-# Three gates and the candidate make four blocks, in each of the two directions. Each block has 16 rows: 10 weights for
-# the input, 16 for the direction's own old state, and two biases.
+# Three gates and the candidate make four blocks in each of the two directions. Each block has 16 rows, with 10 weights for the input, 16 for that direction's own old state, and two biases.
 
 # %%
 my_count = 2 * 4 * 16 * (10 + 16 + 2)
@@ -129,7 +127,7 @@ check("lstm_parameters", my_count)
 # (solution-onnx-lstm)=
 # ## An LSTM from elsewhere
 #
-# Only the names that the four blocks get are new. Each gate is a sigmoid; the candidate, which has a sign, is a tanh.
+# Only the names of the four blocks change. Each gate goes through a sigmoid; the candidate, which may be negative, through a tanh.
 
 
 # %%
@@ -142,7 +140,7 @@ def onnx_step(x, h, c, W_x, W_h, b):
 check("onnx_lstm", onnx_step)
 
 # %% [markdown]
-# With its blocks in the new order, the library's own layer gives the same. Its order is i, f, g, o.
+# With its blocks in the new order, the library's own layer returns the same. The library's order is i, f, g, o.
 
 
 # %%
@@ -161,8 +159,7 @@ torch.testing.assert_close(onnx_step(x, h, c, W_x, W_h, b_x + b_h), theirs)
 # (solution-update-gate-at-0-6)=
 # ## Predict: the same weights in another convention
 #
-# The library, as {cite:t}`cho2014learning`, keeps the share $z$; the colleague's GRU keeps $1 - z$. With candidates of 0 nothing else
-# is added.
+# The library, like {cite:t}`cho2014learning`, keeps the share $z$; the colleague's GRU keeps $1 - z$. Since the candidates are 0, nothing else is added.
 
 # %%
 z, steps = 0.6, 5
@@ -170,14 +167,13 @@ print(f"yours {z**steps:.3f}, the colleague's {(1 - z) ** steps:.3f}")
 check("update_gate_at_0_6", (1 - z) ** steps)
 
 # %% [markdown]
-# No error is raised, and the unit forgets nearly twice as fast. That is why a program that loads weights should be tested
-# against the one that they come from.
+# No error is raised, and the unit forgets nearly twice as fast. That is why you should test a program that loads weights against the one that they come from.
 
 # %% [markdown]
 # (solution-twenty-steps-at-bias-1)=
 # ## Predict: twenty steps at a bias of 1
 #
-# The gate is $\sigma(1) \approx 0.73$, and the gradient is multiplied by it in each of the twenty steps.
+# The gate is $\sigma(1) \approx 0.73$, and each of the twenty steps multiplies the gradient by it.
 
 # %%
 my_gradient = torch.sigmoid(torch.tensor(1.0)).item() ** 20
@@ -185,14 +181,13 @@ print(f"{my_gradient:.4f}")
 check("twenty_steps_at_bias_1", my_gradient)
 
 # %% [markdown]
-# About two thousandths. A bias of 1 helps over ten steps, and hardly over a hundred.
+# About two thousandths is left. A bias of 1 helps over ten steps, but hardly over a hundred.
 
 # %% [markdown]
 # (solution-forget-bias)=
 # ## A bias for a distance
 #
-# After $d$ steps $f^d$ is left, so the gate must be the $d$-th root of the share. The bias is what the sigmoid makes
-# this gate of: its logit, $\log(f / (1 - f))$.
+# After $d$ steps $f^d$ is left, so the gate must be the $d$-th root of the share. The bias is the number that the sigmoid turns into this gate, its logit: $\log(f / (1 - f))$.
 
 
 # %%
@@ -204,7 +199,7 @@ def forget_bias(distance: int, share: float) -> float:
 check("forget_bias", forget_bias)
 
 # %% [markdown]
-# What does it take to keep half?
+# Which bias keeps half?
 
 # %%
 distances = (1, 10, 100, 1000)
@@ -221,8 +216,7 @@ table(
 # (solution-bits-in-a-state)=
 # ## What must fit into one vector
 #
-# There are $V^T$ sequences. To tell them apart takes $\log_2 V^T = T \log_2 V$ bits, and a unit that is left over in
-# part still is a unit.
+# There are $V^T$ sequences. Telling them apart takes $\log_2 V^T = T \log_2 V$ bits. Round up, since a part of a unit needs a whole one.
 
 
 # %%
@@ -233,7 +227,7 @@ def units_needed(length: int, vocab_size: int, bits: float) -> int:
 check("bits_in_a_state", units_needed)
 
 # %% [markdown]
-# The need grows with the length, and the vector does not.
+# The number of units needed grows with the length, but the vector doesn't.
 
 # %%
 lengths = (5, 10, 20, 40)
@@ -243,15 +237,13 @@ table(
 )
 
 # %% [markdown]
-# Language is kinder than this count: most sequences of words are never said. But a network also has to *learn* to
-# store them, and that fails long before the units run out.
+# Language is kinder than this count: most sequences of words never occur. But a network also has to *learn* to store them, and in the lesson that fails long before the units run out.
 
 # %% [markdown]
 # (solution-fair-width)=
 # ## A fair width
 #
-# A block has $ND + N^2 + N$ parameters. That is a quadratic equation in N, but counting up needs no thought about
-# rounding.
+# A block has $ND + N^2 + N$ parameters. You could solve a quadratic equation for N, but counting up needs no thought about rounding.
 
 
 # %%
@@ -265,7 +257,7 @@ def hidden_size_for(budget: int, n_blocks: int, input_size: int) -> int:
 check("fair_width", hidden_size_for)
 
 # %% [markdown]
-# Four times the blocks cost half of the width, not three quarters, since most of a block is $N^2$.
+# Four times as many blocks cost half of the width, not three quarters, since most of a block is $N^2$.
 
 # %%
 blocks = {"RNN": 1, "GRU": 3, "LSTM": 4}
@@ -278,8 +270,7 @@ table(
 # (solution-bahdanau-gru)=
 # ## The GRU of tomorrow's paper
 #
-# The reset gate is applied to the old state *before* the product. The product mixes units, so it makes a
-# difference whether a unit is silenced before it or after it.
+# The reset gate is applied to the old state *before* the product. The product mixes units, so it matters whether a unit is silenced before or after it.
 
 
 # %%
@@ -298,8 +289,7 @@ check("bahdanau_gru", gru_step)
 # (solution-convert-update-gate)=
 # ## From one convention to the other
 #
-# The other program needs $1 - z$ where the first has $z$. Since $1 - \sigma(a) = \sigma(-a)$, it is enough to
-# turn round the sign of all that goes into the update gate: the rows of both matrices, and of the bias.
+# The other program needs $1 - z$ where the first has $z$. Since $1 - \sigma(a) = \sigma(-a)$, it is enough to flip the sign of everything that goes into the update gate: its rows of both matrices and of the bias.
 
 
 # %%
@@ -314,8 +304,7 @@ def other_convention(W_x, W_h, b) -> tuple[torch.Tensor, torch.Tensor, torch.Ten
 check("convert_update_gate", other_convention)
 
 # %% [markdown]
-# So neither convention can do more than the other. They begin differently, though: a bias that
-# makes one of them keep makes the other forget.
+# So neither convention can do more than the other. They start out differently, though: a bias that makes one of them keep makes the other forget.
 
 # %% [markdown]
 # (solution-bidirectional-final-states)=
@@ -335,7 +324,7 @@ def final_states(outputs: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
 check("bidirectional_final_states", final_states)
 
 # %% [markdown]
-# The library says the same, if it is told the lengths: they are in `pack_padded_sequence`.
+# The library returns the same final states, if you give the lengths to `pack_padded_sequence`.
 
 # %%
 gru, lengths = nn.GRU(3, 4, bidirectional=True), torch.tensor([5, 2, 4])
@@ -348,7 +337,7 @@ torch.testing.assert_close(final_states(outputs, lengths), torch.cat([h[0], h[1]
 # (solution-peepholes)=
 # ## Gates that see the cell
 #
-# The order is the point. Two gates look before the cell changes, the third after it.
+# The order is the point. Two gates see the cell before it changes, the third one after.
 
 
 # %%
@@ -366,8 +355,7 @@ check("peepholes", peephole_step)
 # (solution-one-standard-error)=
 # ## Which one, then?
 #
-# The models whose means lie within the best one's standard error can't be told apart by these runs. Among them the price
-# decides.
+# These runs can't tell apart the models whose means are within one standard error of the best. Among those, the cost decides.
 
 
 # %%
@@ -382,15 +370,13 @@ def choose(scores: torch.Tensor, costs: torch.Tensor) -> int:
 check("one_standard_error", choose)
 
 # %% [markdown]
-# With three seeds a standard error is itself a rough guess. The rule protects from paying for luck, and not from
-# measuring too little.
+# With three seeds, the standard error is itself a rough guess. The rule keeps you from paying for luck, but not from measuring too little.
 
 # %% [markdown]
 # (solution-chrono-initialisation)=
 # ## Memories of many lengths
 #
-# A gate with the bias $\log t$ is $t / (t + 1)$, so that it forgets in about $t$ steps. The input gate of the same
-# unit gets $1 / (t + 1)$: what is to be kept for long is written in small portions.
+# A gate with a bias of $\log t$ is at $t / (t + 1)$, so it forgets in about $t$ steps. The input gate of the same unit is at $1 / (t + 1)$: a unit that keeps things for long is written to in small portions.
 
 
 # %%
@@ -402,7 +388,7 @@ def chrono_biases(u: torch.Tensor, longest: int) -> tuple[torch.Tensor, torch.Te
 check("chrono_initialisation", chrono_biases)
 
 # %% [markdown]
-# Now the measurement, with three ways to begin.
+# Now for the measurement, with three ways to begin.
 
 
 # %%
@@ -416,8 +402,7 @@ def build(start: str, longest: int, seed: int) -> LSTM:
 
 
 # %% [markdown]
-# In an untrained layer, how many of the 32 units still feel their $c_0$ after 100 steps? The gradient is the full one,
-# with all of its paths.
+# In an untrained layer, how many of the 32 units still depend on their $c_0$ after 100 steps? The gradient is the full one, along all paths.
 
 
 # %%
@@ -436,7 +421,7 @@ counts = {
     for start in ("bias 0", "bias 1", "chrono")
 }
 observe(
-    "After 100 steps a tenth of the gradient is left in {least} to {most} of chrono's 32 units, and with one bias for all in {none}.",
+    "After 100 steps, at least a tenth of the gradient is left in {least} to {most} of 32 units with chrono initialisation, and in {none} with one bias for all.",
     least=min(counts["chrono"]),
     most=max(counts["chrono"]),
     none=max(counts["bias 0"] + counts["bias 1"]),
@@ -444,15 +429,14 @@ observe(
 )
 
 # %% [markdown]
-# And does it help to learn? The stored experiment `chrono` trained such layers to name the first of 30 symbols, from five
-# seeds, with at most 250 steps of `train_recall`.
+# And does it help learning? The stored experiment `chrono` trained such layers to name the first of 30 symbols, with five seeds and at most 250 steps of `train_recall`.
 
 # %%
 stored = experiments.load("chrono")
 right = {start: stored.column("test", start=start) for start in stored.parameters["start"]}
 learned = {start: sum(share > 0.9 for share in shares) for start, shares in right.items()}
 observe(
-    "With chrono {chrono} of 5 networks learn it; with a bias of 0 it is {zero} of 5, with a bias of 1 {one}.",
+    "With chrono initialisation, {chrono} of 5 networks learn it; with a bias of 0, {zero} do, and with a bias of 1, {one}.",
     chrono=learned["chrono"],
     zero=learned["bias 0"],
     one=learned["bias 1"],
@@ -460,5 +444,4 @@ observe(
 )
 
 # %% [markdown]
-# The recipe has to be told the distance. If you don't know it, take the longest sequence that you have. What that does
-# to shorter memories was not measured here.
+# You have to give this recipe the distance. If you don't know it, take the longest sequence that you have. We didn't measure how that affects shorter memories.
