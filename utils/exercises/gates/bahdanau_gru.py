@@ -17,7 +17,7 @@ def gru_step(x: Tensor, h: Tensor, W_x: Tensor, W_h: Tensor) -> Tensor:
 
 
 def parts(x: Tensor, h: Tensor, W_x: Tensor, W_h: Tensor) -> tuple[Tensor, ...]:
-    """Return r, z, what the input adds to the candidate, and the candidate's W_h."""
+    """Return r, z, the input's part of the candidate, and the candidate's W_h."""
     x_r, x_z, x_n = (x @ W_x.T).chunk(3, dim=1)
     W_hr, W_hz, W_hn = W_h.chunk(3)
     return (x_r + h @ W_hr.T).sigmoid(), (x_z + h @ W_hz.T).sigmoid(), x_n, W_hn
@@ -52,15 +52,15 @@ def batches():
 
 
 @exercise.mistake(
-    "you multiplied by r after the product with W_n; here the old state is reset before, and a "
-    "product mixes units."
+    "you multiplied by r after the product with W_n; here the old state is reset before the "
+    "product, which mixes the units."
 )
 def reset_after_the_product(x, h, W_x, W_h):
     r, z, x_n, W_hn = parts(x, h, W_x, W_h)
     return (1 - z) * h + z * (x_n + r * (h @ W_hn.T)).tanh()
 
 
-@exercise.mistake("z and 1 - z are exchanged: in this paper z is the share of the new.")
+@exercise.mistake("z and 1 - z are swapped: in this paper z is the share of the new.")
 def shares_exchanged(x, h, W_x, W_h):
     r, z, x_n, W_hn = parts(x, h, W_x, W_h)
     return z * h + (1 - z) * (x_n + (r * h) @ W_hn.T).tanh()
@@ -72,27 +72,29 @@ def gru_of_the_library(x, h, W_x, W_h):
     return z * h + (1 - z) * (x_n + r * (h @ W_hn.T)).tanh()
 
 
-@exercise.mistake("the candidate sees all of the old state: which gate was to hold it back?")
+@exercise.mistake(
+    "the candidate sees all of the old state: which gate should hold some of it back?"
+)
 def no_reset(x, h, W_x, W_h):
     _, z, x_n, W_hn = parts(x, h, W_x, W_h)
     return (1 - z) * h + z * (x_n + h @ W_hn.T).tanh()
 
 
-@exercise.mistake("the old state went through tanh once more: what is kept is kept as it is.")
+@exercise.mistake("the old state goes through the tanh once more: keep it as it is.")
 def old_state_squashed(x, h, W_x, W_h):
     r, z, x_n, W_hn = parts(x, h, W_x, W_h)
     return (1 - z) * h.tanh() + z * (x_n + (r * h) @ W_hn.T).tanh()
 
 
-@exercise.mistake("the two gates are exchanged: the first block is r, the second z.")
+@exercise.mistake("the two gates are swapped: the first block is r, the second z.")
 def gates_exchanged(x, h, W_x, W_h):
     z, r, x_n, W_hn = parts(x, h, W_x, W_h)
     return (1 - z) * h + z * (x_n + (r * h) @ W_hn.T).tanh()
 
 
 @exercise.mistake(
-    "W_h is square in each block, so nothing is raised if it is used the wrong way round: W h is "
-    "`h @ W.T` for states in rows."
+    "each block of W_h is square, so a missing transpose raises no error: with states in rows, W "
+    "h is `h @ W.T`."
 )
 def transposed(x, h, W_x, W_h):
     return gru_step(x, h, W_x, torch.cat([weight.T for weight in W_h.chunk(3)]))

@@ -49,8 +49,8 @@ def more_steps():
 
 
 @exercise.mistake(
-    "you read both directions at the last position: one of them begins there, and for most "
-    "sequences there is padding."
+    "you read both directions at the last position: one of them begins there, and in most "
+    "sequences that position is padding."
 )
 def last_row(outputs, lengths):
     return outputs[-1]
@@ -78,23 +78,23 @@ def both_at_the_start(outputs, lengths):
     return outputs[0]
 
 
-@exercise.mistake("the right states, but the backward one comes first.")
+@exercise.mistake("the states are correct, but the forward one should come first.")
 def backward_first(outputs, lengths):
     return torch.cat(final_states(outputs, lengths).chunk(2, dim=1)[::-1], dim=1)
 
 
-@exercise.mistake("you took the second half of the numbers for the forward direction.")
+@exercise.mistake("you took the second half of the numbers as the forward direction.")
 def halves_exchanged(outputs, lengths):
     backward, forward = outputs.chunk(2, dim=2)
     return torch.cat([at_the_end(forward, lengths), backward[0]], dim=1)
 
 
-@exercise.mistake("you took the first axis for the batch: here time comes first.")
+@exercise.mistake("you took the first axis as the batch: here time comes first.")
 def batch_first(outputs, lengths):
     return final_states(outputs.transpose(0, 1), lengths)
 
 
-@exercise.mistake("`outputs[b]` is not what was read of sequence b: the first axis is time.")
+@exercise.mistake("`outputs[b]` doesn't belong to sequence b: the first axis is time.")
 def batch_first_one_by_one(outputs, lengths):
     N = outputs.shape[2] // 2
     rows = zip(outputs, lengths, strict=False)

@@ -39,12 +39,12 @@ def natural_logarithm(length, vocab_size, bits):
     return math.ceil(length * math.log(vocab_size) / bits)
 
 
-@exercise.mistake("what is left over still needs a unit.")
+@exercise.mistake("round up: what is left over needs a unit, too.")
 def rounded_down(length, vocab_size, bits):
     return math.floor(length * math.log2(vocab_size) / bits)
 
 
-@exercise.mistake("that is enough for one symbol.")
+@exercise.mistake("that is enough for one symbol only.")
 def one_symbol_only(length, vocab_size, bits):
     return math.ceil(math.log2(vocab_size) / bits)
 
@@ -55,33 +55,34 @@ def product_for_power(length, vocab_size, bits):
 
 
 @exercise.mistake(
-    "you count a unit for each symbol of the vocabulary: a pattern of units can say it with fewer."
+    "you count a unit for each symbol of the vocabulary: as a pattern of bits, a symbol takes "
+    "fewer."
 )
 def one_hot(length, vocab_size, bits):
     return math.ceil(length * vocab_size / bits)
 
 
-@exercise.mistake("you rounded up for each symbol; a unit may hold parts of two.")
+@exercise.mistake("you rounded up for each symbol; a unit may hold parts of two symbols.")
 def each_symbol_rounded_up(length, vocab_size, bits):
     return length * math.ceil(math.log2(vocab_size) / bits)
 
 
-@exercise.mistake("that is how many bits it takes: how many of them does a unit hold?")
+@exercise.mistake("that is the number of bits needed: how many of them does a unit hold?")
 def bits_for_units(length, vocab_size, bits):
     return math.ceil(length * math.log2(vocab_size))
 
 
-@exercise.mistake("where the bits divide evenly among the units, you count one unit too many.")
+@exercise.mistake("when the bits divide evenly among the units, you count one unit too many.")
 def one_more_always(length, vocab_size, bits):
     return math.floor(length * math.log2(vocab_size) / bits) + 1
 
 
-@exercise.mistake("rounded to the nearest: where less than half a unit is missing, one is missing.")
+@exercise.mistake("you rounded to the nearest integer: round up, or the last bits have no unit.")
 def rounded_to_the_nearest(length, vocab_size, bits):
     return round(length * math.log2(vocab_size) / bits)
 
 
-@exercise.mistake("the more a unit holds, the fewer are needed: divide by the bits.")
+@exercise.mistake("the more bits a unit holds, the fewer units you need: divide by `bits`.")
 def multiplied_by_bits(length, vocab_size, bits):
     return math.ceil(length * math.log2(vocab_size) * bits)
 

@@ -40,25 +40,28 @@ def several_units():
 
 
 @exercise.mistake(
-    "what forgets slowly should also write little: the input gate's bias has the other sign."
+    "a unit that forgets slowly should also write little: the input gate's bias has the opposite "
+    "sign."
 )
 def both_open(u, longest):
     _, b_f = chrono_biases(u, longest)
     return b_f, b_f
 
 
-@exercise.mistake("the two biases are exchanged: that forgets at once and writes all the time.")
+@exercise.mistake(
+    "the two biases are swapped: such a unit forgets at once and writes all the time."
+)
 def exchanged(u, longest):
     return chrono_biases(u, longest)[::-1]
 
 
-@exercise.mistake("those are the times in steps; a gate's bias is the logarithm of one.")
+@exercise.mistake("those are the times in steps; a gate's bias is the logarithm of its time.")
 def no_logarithm(u, longest):
     times = 1 + u * (longest - 2)
     return -times, times
 
 
-@exercise.mistake("the times are to be spread evenly, not their logarithms.")
+@exercise.mistake("the times should be spread evenly, not their logarithms.")
 def logarithms_spread_evenly(u, longest):
     return -u * math.log(longest - 1), u * math.log(longest - 1)
 

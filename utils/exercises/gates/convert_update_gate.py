@@ -46,30 +46,33 @@ def reset_gate(*weights):
     return tuple(negated(weight, 0) for weight in weights)
 
 
-@exercise.mistake("both gates were turned round; does the reset gate mean something else?")
+@exercise.mistake(
+    "you flipped both gates; does the reset gate mean something else in the other convention?"
+)
 def both_gates(*weights):
     return tuple(negated(weight, 0, 1) for weight in weights)
 
 
-@exercise.mistake("all of it is negated, the candidate too, which should stay what it is.")
+@exercise.mistake("you negated everything; the candidate should stay as it is.")
 def everything(W_x, W_h, b):
     return -W_x, -W_h, -b
 
 
 @exercise.mistake(
-    "the gate is 1 - z only if everything inside the sigmoid is turned round: one summand isn't."
+    "the gate becomes 1 - z only if all terms inside the sigmoid change their sign: one doesn't."
 )
 def bias_forgotten(W_x, W_h, b):
     return negated(W_x, 1), negated(W_h, 1), b
 
 
-@exercise.mistake("what the old state adds to the gate still has its old sign.")
+@exercise.mistake("the old state's term in the gate still has its old sign.")
 def state_forgotten(W_x, W_h, b):
     return negated(W_x, 1), W_h, negated(b, 1)
 
 
 @exercise.mistake(
-    "1 - z is wanted of the gate, not of its weights: what does σ(-a) have to do with σ(a)?"
+    "the gate should become 1 - z, not its weights 1 minus themselves: how is σ(-a) related to "
+    "σ(a)?"
 )
 def one_minus_the_weights(*weights):
     def one_minus(weight: Tensor) -> Tensor:
@@ -79,7 +82,7 @@ def one_minus_the_weights(*weights):
     return tuple(map(one_minus, weights))
 
 
-@exercise.mistake("the two gates changed places; neither of them should.")
+@exercise.mistake("you swapped the two gates; both should stay where they are.")
 def gates_exchanged(*weights):
     def exchanged(weight: Tensor) -> Tensor:
         r, z, n = weight.chunk(3)
@@ -88,11 +91,11 @@ def gates_exchanged(*weights):
     return tuple(map(exchanged, weights))
 
 
-@exercise.mistake("what the input adds to the gate still has its old sign.")
+@exercise.mistake("the input's term in the gate still has its old sign.")
 def input_forgotten(W_x, W_h, b):
     return W_x, negated(W_h, 1), negated(b, 1)
 
 
-@exercise.mistake("the bias alone is turned round: it is one of three summands in the sigmoid.")
+@exercise.mistake("you flipped only the bias: it is one of three terms in the sigmoid.")
 def bias_only(W_x, W_h, b):
     return W_x, W_h, negated(b, 1)

@@ -57,8 +57,7 @@ def with_one_behind(x: Tensor) -> Tensor:
 
 
 @exercise.mistake(
-    "you multiplied from the first step on: that is how far c_0 reaches. Asked for is what reaches "
-    "the end."
+    "you multiplied from the first step on, which gives ∂c_t / ∂c_0: return ∂c_T / ∂c_t."
 )
 def from_the_start(f):
     return torch.cat([torch.ones_like(f[:, :1]), f.cumprod(1)], dim=1)
@@ -69,17 +68,17 @@ def sum_for_product(f):
     return with_one_behind(f.flip(1).cumsum(1).flip(1))
 
 
-@exercise.mistake("a gate is missing: between c_t and c_T stand f_{t+1} to f_T, both included.")
+@exercise.mistake("a gate is missing: between c_t and c_T are f_{t+1} to f_T, both included.")
 def one_gate_short(f):
     return with_one_behind(with_one_behind(f.flip(1).cumprod(1).flip(1)[:, 1:]))
 
 
-@exercise.mistake("you raised one gate to a power; each step has a gate of its own.")
+@exercise.mistake("you raised one gate to a power, but each step has its own gate.")
 def one_gate_for_all(f):
     return with_one_behind(f ** torch.arange(f.shape[1], 0, -1)[:, None])
 
 
-@exercise.mistake("that is the way back over one step; the path goes on.")
+@exercise.mistake("that is the path over a single step: multiply over all steps up to T.")
 def last_gate_only(f):
     return with_one_behind(f)
 
@@ -90,14 +89,15 @@ def batch_axis(f):
 
 
 @exercise.mistake(
-    "the right products, but in reverse: the first is to be that of t = 0, the longest path."
+    "the products are correct, but in reverse order: the first should be that of t = 0, the "
+    "longest path."
 )
 def last_first(f):
     return direct_path(f).flip(1)
 
 
 @exercise.mistake(
-    "turning the products round does not turn the paths round: yours all start at f_1, and should "
+    "reversing the products doesn't reverse the paths: yours all start at f_1, but they should "
     "all end at f_T."
 )
 def products_turned_round(f):
@@ -105,7 +105,7 @@ def products_turned_round(f):
 
 
 @exercise.mistake(
-    "you divide the whole product by that of the first gates: where a gate is shut, or the path is "
+    "you divide the full product by that of the first gates: if a gate is shut, or the path is "
     "long, that is 0 divided by 0."
 )
 def divided(f):
@@ -114,28 +114,29 @@ def divided(f):
 
 
 @exercise.mistake(
-    "you multiplied from the first step on, and put the 1 behind: asked for is what reaches the "
-    "end."
+    "you multiplied from the first step on, and put the 1 at the end: return ∂c_T / ∂c_t, not "
+    "∂c_t / ∂c_0."
 )
 def from_the_start_with_one_behind(f):
     return with_one_behind(f.cumprod(1))
 
 
 @exercise.mistake(
-    "turned round once, and not turned back: the first is to be that of t = 0, the longest path."
+    "you reversed the time axis once, but not back: the first should be that of t = 0, the "
+    "longest path."
 )
 def not_turned_back(f):
     return with_one_behind(f.flip(1).cumprod(1))
 
 
 @exercise.mistake(
-    "T products, where T + 1 are asked for: from c_T to itself the path has no gate, and its "
+    "you return T products instead of T + 1: from c_T to itself the path has no gate, and its "
     "derivative is 1."
 )
 def without_the_one(f):
     return f.flip(1).cumprod(1).flip(1)
 
 
-@exercise.mistake("the 1 belongs to t = T, and so to the end.")
+@exercise.mistake("the 1 belongs to t = T, so it comes last.")
 def one_in_front(f):
     return torch.cat([torch.ones_like(f[:, :1]), f.flip(1).cumprod(1).flip(1)], dim=1)

@@ -45,23 +45,23 @@ def larger_budgets():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("a block has one bias here: two are a habit of the library.")
+@exercise.mistake("a block has one bias here: having two is a habit of the library.")
 def two_biases(budget, n_blocks, input_size):
     return largest(budget, lambda N: n_blocks * (N * input_size + N * N + 2 * N))
 
 
-@exercise.mistake("your layer is over its budget by a little: what is added to the two products?")
+@exercise.mistake("your layer is a little over its budget: what is added to the two products?")
 def no_bias(budget, n_blocks, input_size):
     return largest(budget, lambda N: n_blocks * (N * input_size + N * N))
 
 
-@exercise.mistake("that would fit if there were one block of weights; the gates have theirs.")
+@exercise.mistake("that would fit if there were only one block; each gate has its own weights.")
 def one_block(budget, n_blocks, input_size):
     return hidden_size_for(budget, 1, input_size)
 
 
 @exercise.mistake(
-    "four times the blocks is not a quarter of the width: how do weights grow with N?"
+    "four times as many blocks don't mean a quarter of the width: how do the weights grow with N?"
 )
 def width_divided(budget, n_blocks, input_size):
     return hidden_size_for(budget, 1, input_size) // n_blocks

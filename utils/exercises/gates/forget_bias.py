@@ -38,7 +38,7 @@ def other_shares():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("that is the gate; the bias is what a sigmoid turns into this gate.")
+@exercise.mistake("that is the gate; the bias is the number that a sigmoid turns into it.")
 def gate(distance, share):
     return share ** (1 / distance)
 
@@ -48,67 +48,66 @@ def logarithm(distance, share):
     return math.log(share) / distance
 
 
-@exercise.mistake("that keeps half, whatever share is asked for.")
+@exercise.mistake("that keeps half, whatever `share` is.")
 def half(distance, share):
     return logit(0.5 ** (1 / distance))
 
 
-@exercise.mistake("that keeps 1/e, whatever share is asked for.")
+@exercise.mistake("that keeps 1/e, whatever `share` is.")
 def one_over_e(distance, share):
     return logit(math.exp(-1 / distance))
 
 
-@exercise.mistake("`share` is what is left, not what is lost.")
+@exercise.mistake("`share` is the part that is left, not the part that is lost.")
 def lost(distance, share):
     return logit((1 - share) ** (1 / distance))
 
 
-@exercise.mistake("a bias of this sign closes the gate: for a long memory it should stand open.")
+@exercise.mistake("a bias of this sign closes the gate: for a long memory it should be open.")
 def sign(distance, share):
     return -logit(share ** (1 / distance))
 
 
-@exercise.mistake("you took the same amount away at each step; a gate takes the same share.")
+@exercise.mistake("you took away the same amount at each step; a gate takes away the same share.")
 def linear(distance, share):
     return logit(1 - (1 - share) / distance)
 
 
 @exercise.mistake(
-    "log(distance) is the rule of thumb for a memory of about so many steps. How much is left "
-    "after them does not come into it."
+    "log(distance) is the rule of thumb for a memory of about so many steps, but it ignores "
+    "`share`."
 )
 def logarithm_of_the_distance(distance, share):
     return math.log(distance)
 
 
-@exercise.mistake(
-    "share to the power of the distance is what is left if each step keeps `share`. Here `share` "
-    "is what all the steps together keep."
-)
+@exercise.mistake("you let each step keep `share`. Here `share` is kept by all the steps together.")
 def power_for_root(distance, share):
     return logit(share**distance)
 
 
-@exercise.mistake("that leaves `share` after one step, however many there are.")
+@exercise.mistake("that leaves `share` after one step, whatever the distance.")
 def one_step_only(distance, share):
     return logit(share)
 
 
-@exercise.mistake("that is a step too many: `distance` gates are multiplied.")
+@exercise.mistake("that is one step too many: `distance` gates are multiplied.")
 def one_step_more(distance, share):
     return logit(share ** (1 / (distance + 1)))
 
 
-@exercise.mistake("a sigmoid is made of e, and undone by the natural logarithm.")
+@exercise.mistake("a sigmoid is made with e, so undo it with the natural logarithm.")
 def logarithm_of_base_two(distance, share):
     return logit(share ** (1 / distance)) / math.log(2)
 
 
-@exercise.mistake("a sigmoid is made of e, and undone by the natural logarithm, not of base 10.")
+@exercise.mistake(
+    "a sigmoid is made with e, so undo it with the natural logarithm, not with base 10."
+)
 def logarithm_of_base_ten(distance, share):
     return logit(share ** (1 / distance)) / math.log(10)
 
 
-@exercise.mistake("a good rule for long distances; for short ones it is off.")
+@exercise.mistake("that is a good approximation for long distances, but not for short ones.")
 def for_long_distances(distance, share):
     return math.log(-distance / math.log(share))

@@ -8,7 +8,7 @@ from utils.exercises.gates.mixture import mix
 
 
 def gru_step(x: Tensor, h: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor, b_hn: Tensor) -> Tensor:
-    """Return the new h (B, N); the blocks stand in the order r, z, n.
+    """Return the new h (B, N); the blocks are in the order r, z, n.
 
     Shapes: x (B, D), h (B, N), W_x (3N, D), W_h (3N, N), b (3N,), b_hn (N,).
     """
@@ -26,19 +26,19 @@ exercise = Exercise(gru_step, runs=True)
 
 
 def drawn(B: int, D: int, N: int, *closed: int) -> tuple[Tensor, ...]:
-    """Draw a step's inputs; the blocks `closed` are gates that stand at 0."""
+    """Draw a step's inputs; the blocks `closed` are gates at 0."""
     b = random(3 * N)
     for block in closed:
         b[block * N : (block + 1) * N] -= 50
     return random(B, D), random(B, N), random(3 * N, D), random(3 * N, N), b, random(N)
 
 
-@exercise.stage("nothing kept and all of it reset, one unit")
+@exercise.stage("nothing kept and everything reset, one unit")
 def begins_anew():
     return [drawn(1, 2, 1, 0, 1)]
 
 
-@exercise.stage("all of it reset, one unit")
+@exercise.stage("everything reset, one unit")
 def reset():
     return [drawn(1, 2, 1, 0)]
 
@@ -57,14 +57,15 @@ def several_units():
 
 
 def parts(x, h, W_x, W_h, b):
-    """Return r, what z is made of, and what input and state add to the candidate."""
+    """Return r, the input of z's sigmoid, and both parts of the candidate."""
     r_x, z_x, n_x = (x @ W_x.T + b).chunk(3, dim=1)
     r_h, z_h, n_h = (h @ W_h.T).chunk(3, dim=1)
     return (r_x + r_h).sigmoid(), z_x + z_h, n_x, n_h
 
 
 @exercise.mistake(
-    "you reset the old state before the product with W_hn. The paper does; here r comes after it."
+    "you reset the old state before the product with W_hn, as the paper does; here r comes after "
+    "it."
 )
 def reset_before_the_product(x, h, W_x, W_h, b, b_hn):
     r, a, n_x, _ = parts(x, h, W_x, W_h, b)
@@ -79,7 +80,7 @@ def reset_before_the_product_and_bias_too(x, h, W_x, W_h, b, b_hn):
     return mix(a, h, (n_x + (r * h) @ W_h.chunk(3)[2].T + r * b_hn).tanh())
 
 
-@exercise.mistake("b_hn stands inside the reset: r multiplies it too.")
+@exercise.mistake("b_hn is inside the reset: r multiplies it, too.")
 def bias_outside_the_reset(x, h, W_x, W_h, b, b_hn):
     r, a, n_x, n_h = parts(x, h, W_x, W_h, b)
     return mix(a, h, (n_x + r * n_h + b_hn).tanh())
@@ -90,19 +91,21 @@ def without_its_bias(x, h, W_x, W_h, b, b_hn):
     return gru_step(x, h, W_x, W_h, b, torch.zeros_like(b_hn))
 
 
-@exercise.mistake("z and 1 - z are exchanged: here z keeps the old state.")
+@exercise.mistake("z and 1 - z are swapped: here z keeps the old state.")
 def shares_exchanged(x, h, W_x, W_h, b, b_hn):
     r, a, n_x, n_h = parts(x, h, W_x, W_h, b)
     return mix(-a, h, (n_x + r * (n_h + b_hn)).tanh())
 
 
-@exercise.mistake("the candidate sees all of the old state: which gate was to hold it back?")
+@exercise.mistake(
+    "the candidate sees all of the old state: which gate should hold some of it back?"
+)
 def no_reset(x, h, W_x, W_h, b, b_hn):
     _, a, n_x, n_h = parts(x, h, W_x, W_h, b)
     return mix(a, h, (n_x + n_h + b_hn).tanh())
 
 
-@exercise.mistake("the two gates are exchanged: the first block is r, the second z.")
+@exercise.mistake("the two gates are swapped: the first block is r, the second z.")
 def gates_exchanged(x, h, W_x, W_h, b, b_hn):
     def turned(weight):
         r, z, n = weight.chunk(3)
@@ -111,7 +114,7 @@ def gates_exchanged(x, h, W_x, W_h, b, b_hn):
     return gru_step(x, h, turned(W_x), turned(W_h), turned(b), b_hn)
 
 
-@exercise.mistake("r resets the whole candidate: what the input says belongs outside of it.")
+@exercise.mistake("r resets the whole candidate: the input's part belongs outside the reset.")
 def input_reset_too(x, h, W_x, W_h, b, b_hn):
     r, a, n_x, n_h = parts(x, h, W_x, W_h, b)
     return mix(a, h, (r * (n_x + n_h + b_hn)).tanh())
@@ -132,7 +135,7 @@ def reset_without_sigmoid(x, h, W_x, W_h, b, b_hn):
 
 
 @exercise.mistake(
-    "the sigmoid of z is taken twice: your `mix` takes what stands inside of it, not the gate."
+    "the sigmoid of z is taken twice: your `mix` takes the sigmoid's input, not the gate."
 )
 def sigmoid_twice(x, h, W_x, W_h, b, b_hn):
     r, a, n_x, n_h = parts(x, h, W_x, W_h, b)
@@ -145,34 +148,36 @@ def without_bias(x, h, W_x, W_h, b, b_hn):
 
 
 @exercise.mistake(
-    "W_h is square in each block, so nothing is raised if it is used the wrong way round: W h is "
-    "`h @ W.T` for states in rows."
+    "each block of W_h is square, so a missing transpose raises no error: with states in rows, W "
+    "h is `h @ W.T`."
 )
 def transposed(x, h, W_x, W_h, b, b_hn):
     return gru_step(x, h, W_x, torch.cat([weight.T for weight in W_h.chunk(3)]), b, b_hn)
 
 
-@exercise.mistake("what could be written has a sign: the candidate is a tanh, not a sigmoid.")
+@exercise.mistake("the candidate may be negative: it goes through a tanh, not a sigmoid.")
 def candidate_without_sign(x, h, W_x, W_h, b, b_hn):
     r, a, n_x, n_h = parts(x, h, W_x, W_h, b)
     return mix(a, h, (n_x + r * (n_h + b_hn)).sigmoid())
 
 
-@exercise.mistake("whatever its name says, r lets the old state through: not 1 - r.")
+@exercise.mistake(
+    "despite its name, r is the share of the old state that gets through: use r, not 1 - r."
+)
 def reset_turned_round(x, h, W_x, W_h, b, b_hn):
     r, a, n_x, n_h = parts(x, h, W_x, W_h, b)
     return mix(a, h, (n_x + (1 - r) * (n_h + b_hn)).tanh())
 
 
-@exercise.mistake("r is for the candidate's eyes only: what z keeps is h itself.")
+@exercise.mistake("r is for the candidate's eyes only: z keeps h itself.")
 def kept_state_reset(x, h, W_x, W_h, b, b_hn):
     r, a, n_x, n_h = parts(x, h, W_x, W_h, b)
     return mix(a, r * h, (n_x + r * (n_h + b_hn)).tanh())
 
 
 @exercise.mistake(
-    "the candidate's two products are added before r can part them, and b_hn is missing: r "
-    "multiplies what comes from the state."
+    "you add the candidate's two products before r is applied, and b_hn is missing: r multiplies "
+    "only the state's part."
 )
 def one_product_for_all(x, h, W_x, W_h, b, b_hn):
     r, a, n_x, n_h = parts(x, h, W_x, W_h, b)

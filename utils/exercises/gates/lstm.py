@@ -9,7 +9,7 @@ from utils.exercises.checking import Exercise, random
 def lstm_step(
     x: Tensor, h: Tensor, c: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return the new h and the new c; the blocks stand in the order i, f, g, o.
+    """Return the new h and the new c; the blocks are in the order i, f, g, o.
 
     Shapes: x (B, D), h and c (B, N), W_x (4N, D), W_h (4N, N), b (4N,).
     """
@@ -56,7 +56,7 @@ def several_units():
 
 
 def step(x, h, c, W_x, W_h, b, order="ifgo", candidate=torch.tanh, show=torch.tanh):
-    """Take a step; the last three arguments are what mistakes change."""
+    """Take a step; the last three arguments are those that mistakes change."""
     a = dict(zip(order, (x @ W_x.T + h @ W_h.T + b).chunk(4, dim=1), strict=True))
     i, f, o = (a[gate].sigmoid() for gate in "ifo")
     c = f * c + i * candidate(a["g"])
@@ -78,7 +78,7 @@ def as_in_the_equations_of_many_pages(*inputs):
     return step(*inputs, order="fiog")
 
 
-@exercise.mistake("what is written has a sign: a sigmoid could only ever add to the cell.")
+@exercise.mistake("the candidate may be negative: a sigmoid could only ever add to the cell.")
 def candidate_without_sign(*inputs):
     return step(*inputs, candidate=torch.sigmoid)
 
@@ -88,18 +88,18 @@ def candidate_without_tanh(*inputs):
     return step(*inputs, candidate=lambda a: a)
 
 
-@exercise.mistake("the cell has no bounds, the state has: what stands between them?")
+@exercise.mistake("the cell has no bounds, but the state has: which function comes between them?")
 def state_without_tanh(*inputs):
     return step(*inputs, show=lambda c: c)
 
 
-@exercise.mistake("the output gate decides what is shown, not what the cell keeps.")
+@exercise.mistake("the output gate decides how much is shown, not how much the cell keeps.")
 def shown_state_stored(*inputs):
     h, _ = lstm_step(*inputs)
     return h, h
 
 
-@exercise.mistake("the state shows the old cell: it should show what the step has just written.")
+@exercise.mistake("the state shows the old cell: it should show the new one.")
 def old_cell_shown(x, h, c, W_x, W_h, b):
     o = (x @ W_x.T + h @ W_h.T + b).chunk(4, dim=1)[3].sigmoid()
     return o * c.tanh(), lstm_step(x, h, c, W_x, W_h, b)[1]
@@ -112,40 +112,40 @@ def gates_without_sigmoid(x, h, c, W_x, W_h, b):
     return o * c.tanh(), c
 
 
-@exercise.mistake(
-    "there are two gates here, not one: the candidate gets the share i, not what f leaves."
-)
+@exercise.mistake("there are two gates here, not one: multiply the candidate by i, not by 1 - f.")
 def coupled(x, h, c, W_x, W_h, b):
     _, f, g, o = (x @ W_x.T + h @ W_h.T + b).chunk(4, dim=1)
     c = f.sigmoid() * c + (1 - f.sigmoid()) * g.tanh()
     return o.sigmoid() * c.tanh(), c
 
 
-@exercise.mistake("the cell goes through a tanh on the road: then it is rewritten at each step.")
+@exercise.mistake(
+    "the cell goes through a tanh on its way to the next step: then it is rewritten each time."
+)
 def tanh_on_the_road(*inputs):
     h, c = lstm_step(*inputs)
     return h, c.tanh()
 
 
-@exercise.mistake("the bias is not added: without it, where would an untrained gate stand?")
+@exercise.mistake("the bias is missing: without it, how far would an untrained gate be open?")
 def without_bias(x, h, c, W_x, W_h, b):
     return lstm_step(x, h, c, W_x, W_h, torch.zeros_like(b))
 
 
-@exercise.mistake("the gates look at h, what was shown last, and not at the cell.")
+@exercise.mistake("the gates are computed from h, the previous output, not from the cell.")
 def gates_see_the_cell(x, h, c, W_x, W_h, b):
     return lstm_step(x, c, c, W_x, W_h, b)
 
 
 @exercise.mistake(
-    "W_h is square in each block, so nothing is raised if it is used the wrong way round: W h is "
-    "`h @ W.T` for states in rows."
+    "each block of W_h is square, so a missing transpose raises no error: with states in rows, W "
+    "h is `h @ W.T`."
 )
 def transposed(x, h, c, W_x, W_h, b):
     return lstm_step(x, h, c, W_x, torch.cat([weight.T for weight in W_h.chunk(4)]), b)
 
 
-@exercise.mistake("the right numbers, but the cell comes first: asked for is h, then c.")
+@exercise.mistake("the numbers are correct, but the cell comes first: return h, then c.")
 def cell_first(*inputs):
     return lstm_step(*inputs)[::-1]
 
@@ -160,12 +160,14 @@ def candidate_second(*inputs):
     return step(*inputs, order="igfo")
 
 
-@exercise.mistake("the cell has a sign, and a sigmoid loses it: what is shown is its tanh.")
+@exercise.mistake("the cell may be negative, and a sigmoid loses its sign: show its tanh.")
 def shown_without_sign(*inputs):
     return step(*inputs, show=torch.sigmoid)
 
 
-@exercise.mistake("whatever its name says, f is what is kept: it multiplies the cell, not 1 - f.")
+@exercise.mistake(
+    "despite its name, f is the share that is kept: multiply the cell by f, not by 1 - f."
+)
 def forgets_by_f(x, h, c, W_x, W_h, b):
     i, f, g, o = (x @ W_x.T + h @ W_h.T + b).chunk(4, dim=1)
     c = (1 - f.sigmoid()) * c + i.sigmoid() * g.tanh()
@@ -179,6 +181,6 @@ def without_forget_gate(x, h, c, W_x, W_h, b):
     return o.sigmoid() * c.tanh(), c
 
 
-@exercise.mistake("the gates look at the input alone: W_h and the last h are missing.")
+@exercise.mistake("the gates see only the input: W_h and the previous h are missing.")
 def without_state(x, h, c, W_x, W_h, b):
     return lstm_step(x, torch.zeros_like(h), c, W_x, W_h, b)

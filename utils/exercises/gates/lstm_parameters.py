@@ -13,17 +13,17 @@ def lstm_parameters() -> int:
 exercise = Prediction(lstm_parameters)
 
 
-@exercise.mistake("that is one direction; each has weights of its own.")
+@exercise.mistake("that is one direction; each has its own weights.")
 def one_direction():
     return 4 * 16 * (10 + 16 + 2)
 
 
-@exercise.mistake("that is one of the blocks of each direction.")
+@exercise.mistake("that is only one block of each direction.")
 def one_block():
     return 2 * 16 * (10 + 16 + 2)
 
 
-@exercise.mistake("three gates are not all: what do they let in?")
+@exercise.mistake("the three gates aren't everything: what do they let in?")
 def three_gates():
     return 2 * 3 * 16 * (10 + 16 + 2)
 
@@ -38,17 +38,19 @@ def one_bias():
     return 2 * 4 * 16 * (10 + 16 + 1)
 
 
-@exercise.mistake("the old state too is multiplied by weights.")
+@exercise.mistake("the old state is multiplied by weights, too.")
 def no_state():
     return 2 * 4 * 16 * (10 + 2)
 
 
-@exercise.mistake("the input too is multiplied by weights.")
+@exercise.mistake("the input is multiplied by weights, too.")
 def no_input():
     return 2 * 4 * 16 * (16 + 2)
 
 
-@exercise.mistake("a direction reads its own old state, of 16 numbers, not that of both.")
+@exercise.mistake(
+    "a direction reads its own old state, of 16 numbers, not that of both directions."
+)
 def state_of_both_directions():
     return 2 * 4 * 16 * (10 + 2 * 16 + 2)
 
@@ -58,6 +60,6 @@ def one_direction_and_bias():
     return 4 * 16 * (10 + 16 + 1)
 
 
-@exercise.mistake("each direction has 16 units: they don't share them out.")
+@exercise.mistake("each direction has 16 units of its own: they don't share them.")
 def units_shared_out():
     return 2 * 4 * 8 * (10 + 8 + 2)

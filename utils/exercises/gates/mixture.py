@@ -32,7 +32,7 @@ def shut():
     return [drawn(1, 2, -40.0)]
 
 
-@exercise.stage("gates that stand somewhere between")
+@exercise.stage("gates somewhere in between")
 def between():
     return [drawn(1, 1), drawn(2, 4), drawn(3, 3)]
 
@@ -40,29 +40,30 @@ def between():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("`a` has no bounds: what makes a gate between 0 and 1 of it?")
+@exercise.mistake("`a` has no bounds: which function turns it into a gate between 0 and 1?")
 def without_sigmoid(a, old, new):
     return a * old + (1 - a) * new
 
 
-@exercise.mistake("the shares are exchanged: an open gate, near 1, keeps the old.")
+@exercise.mistake("the shares are swapped: an open gate, near 1, keeps the old.")
 def exchanged(a, old, new):
     return mix(-a, old, new)
 
 
-@exercise.mistake("a tanh lies between -1 and 1: a gate that is shut should be 0.")
+@exercise.mistake("a tanh lies between -1 and 1, but a gate that is shut should be 0.")
 def with_tanh(a, old, new):
     return mix_with(a.tanh(), old, new)
 
 
 @exercise.mistake(
-    "all of the new is added, however much of the old stays: its share is what is left, 1 - σ(a)."
+    "you add all of the new, however much of the old stays: the share of the new is the rest, 1 - "
+    "σ(a)."
 )
 def new_in_full(a, old, new):
     return a.sigmoid() * old + new
 
 
-@exercise.mistake("both get the same share: the new gets what the old leaves, 1 - σ(a).")
+@exercise.mistake("both get the same share: the new should get the rest, 1 - σ(a).")
 def same_share(a, old, new):
     return a.sigmoid() * (old + new)
 
@@ -77,9 +78,7 @@ def sigmoid_of_the_rest(a, old, new):
     return a.sigmoid() * old + (1 - a).sigmoid() * new
 
 
-@exercise.mistake(
-    "a softmax makes the units share one gate out among them: each unit has a gate of its own."
-)
+@exercise.mistake("a softmax divides one gate among the units: each unit has a gate of its own.")
 def with_softmax(a, old, new):
     return mix_with(a.softmax(dim=-1), old, new)
 

@@ -10,7 +10,7 @@ from utils.exercises.gates.drawn import gates
 
 
 def choose(scores: Tensor, costs: Tensor) -> int:
-    """Return the number of the model to take.
+    """Return the index of the chosen model.
 
     Shapes: scores (models, seeds), larger is better; costs (models,).
     """
@@ -68,7 +68,9 @@ def several_models():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("that is the best mean; a cheaper one may be as good, as far as one can tell.")
+@exercise.mistake(
+    "that is the best mean; a cheaper model may be just as good, as far as these runs can tell."
+)
 def best_mean(scores, costs):
     return int(scores.mean(dim=1).argmax())
 
@@ -79,38 +81,40 @@ def best_run(scores, costs):
 
 
 @exercise.mistake(
-    "you allow a standard deviation; the mean of several runs is known better than one run."
+    "you allow a standard deviation, but the mean of several runs is more certain than one run."
 )
 def standard_deviation(scores, costs):
     return cheapest_within(Tensor.std, scores, costs)
 
 
-@exercise.mistake("dividing by n makes the spread of a few runs too small: the sample's has n - 1.")
+@exercise.mistake(
+    "dividing by n makes the spread of a few runs too small: a sample's variance divides by n - 1."
+)
 def divided_by_n(scores, costs):
     return cheapest_within(
         lambda runs: runs.std(correction=0) / math.sqrt(len(runs)), scores, costs
     )
 
 
-@exercise.mistake("the sample's deviation has its n - 1 already; divide it by the root of n.")
+@exercise.mistake("the sample's deviation already includes n - 1; divide it by the root of n.")
 def n_minus_1_twice(scores, costs):
     return cheapest_within(lambda runs: runs.std() / math.sqrt(len(runs) - 1), scores, costs)
 
 
-@exercise.mistake("you allow each model its own error; the rule takes that of the best.")
+@exercise.mistake("you allow each model its own standard error; the rule uses that of the best.")
 def own_error(scores, costs):
     means, errors = scores.mean(dim=1), scores.std(dim=1) / math.sqrt(scores.shape[1])
     good_enough = means + errors >= means.max()
     return int(costs.masked_fill(~good_enough, math.inf).argmin())
 
 
-@exercise.mistake("that is the cheapest of all, good or not.")
+@exercise.mistake("that is the cheapest model of all, whether it is good or not.")
 def cheapest(scores, costs):
     return int(costs.argmin())
 
 
 @exercise.mistake(
-    "you count among the models that are good enough: asked for is the number among all of them."
+    "that is the index among the models that are good enough: return the index among all models."
 )
 def counted_among_the_good(scores, costs):
     means = scores.mean(dim=1)

@@ -51,41 +51,41 @@ step = partial(library_step, order="iofg")
 
 
 @exercise.mistake(
-    "you cut the blocks as PyTorch orders them (i, f, g, o); these come as i, o, f, g."
+    "you cut the blocks in PyTorch's order (i, f, g, o); here the order is i, o, f, g."
 )
 def order_of_the_library(*inputs):
     return step(*inputs, order="ifgo")
 
 
 @exercise.mistake(
-    "the forget gate holds the old, the input gate lets in the new, not the other way."
+    "the forget gate keeps the old and the input gate lets in the new, not the other way round."
 )
 def forget_and_input_exchanged(*inputs):
     return step(*inputs, order="foig")
 
 
-@exercise.mistake("the second block and the third have changed places: which comes after i?")
+@exercise.mistake("you swapped the second block and the third: which one comes after i?")
 def forget_and_output_exchanged(*inputs):
     return step(*inputs, order="ifog")
 
 
-@exercise.mistake("what is written has a sign: a sigmoid could only ever add to the cell.")
+@exercise.mistake("the candidate may be negative: a sigmoid could only ever add to the cell.")
 def candidate_without_sign(*inputs):
     return step(*inputs, candidate=torch.sigmoid)
 
 
-@exercise.mistake("the cell has no bounds, the state has: what stands between them?")
+@exercise.mistake("the cell has no bounds, but the state has: which function comes between them?")
 def state_without_tanh(*inputs):
     return step(*inputs, show=lambda c: c)
 
 
-@exercise.mistake("the output gate decides what is shown, not what the cell keeps.")
+@exercise.mistake("the output gate decides how much is shown, not how much the cell keeps.")
 def shown_state_stored(*inputs):
     h, _ = lstm_step(*inputs)
     return h, h
 
 
-@exercise.mistake("the state shows the old cell: it should show what the step has just written.")
+@exercise.mistake("the state shows the old cell: it should show the new one.")
 def old_cell_shown(x, h, c, W_x, W_h, b):
     o = (x @ W_x.T + h @ W_h.T + b).chunk(4, dim=1)[1].sigmoid()
     return o * c.tanh(), lstm_step(x, h, c, W_x, W_h, b)[1]
@@ -96,12 +96,12 @@ def candidate_without_tanh(*inputs):
     return step(*inputs, candidate=lambda a: a)
 
 
-@exercise.mistake("the right numbers, but the cell comes first: asked for is h, then c.")
+@exercise.mistake("the numbers are correct, but the cell comes first: return h, then c.")
 def cell_first(*inputs):
     return lstm_step(*inputs)[::-1]
 
 
-@exercise.mistake("you permuted the blocks the other way round: f is the third of ONNX's.")
+@exercise.mistake("you permuted the blocks the other way round: in ONNX's order, f comes third.")
 def permuted_the_other_way(*inputs):
     return step(*inputs, order="igof")
 
@@ -111,16 +111,16 @@ def to_the_library(weight: Tensor) -> Tensor:
     return torch.cat([i, f, g, o])
 
 
-@exercise.mistake("the bias has four blocks too: it is stacked as the weights are.")
+@exercise.mistake("the bias has four blocks, too, stacked like the weights.")
 def bias_left(x, h, c, W_x, W_h, b):
     return library_step(x, h, c, to_the_library(W_x), to_the_library(W_h), b)
 
 
-@exercise.mistake("W_h has four blocks too: it is stacked as W_x is.")
+@exercise.mistake("W_h has four blocks, too, stacked like W_x.")
 def state_left(x, h, c, W_x, W_h, b):
     return library_step(x, h, c, to_the_library(W_x), W_h, to_the_library(b))
 
 
-@exercise.mistake("W_h and b have four blocks too: they are stacked as W_x is.")
+@exercise.mistake("W_h and b have four blocks, too, stacked like W_x.")
 def state_and_bias_left(x, h, c, W_x, W_h, b):
     return library_step(x, h, c, to_the_library(W_x), W_h, b)

@@ -48,19 +48,19 @@ def fewer_units():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("the output gate comes last: it can see what the cell has become.")
+@exercise.mistake("the output gate comes last: it sees the new cell.")
 def output_gate_sees_the_old_cell(a, c, p_i, p_f, p_o):
     a_o = a.chunk(4, dim=1)[3]
     new = peephole_step(a, c, p_i, p_f, p_o)[1]
     return (a_o + p_o * c).sigmoid() * new.tanh(), new
 
 
-@exercise.mistake("the peepholes of the input gate and the forget gate are exchanged.")
+@exercise.mistake("the peepholes of the input gate and the forget gate are swapped.")
 def peepholes_exchanged(a, c, p_i, p_f, p_o):
     return peephole_step(a, c, p_f, p_i, p_o)
 
 
-@exercise.mistake("the gates look at the cell itself, not at its tanh.")
+@exercise.mistake("the gates see the cell itself, not its tanh.")
 def cell_squashed(a, c, p_i, p_f, p_o):
     a_i, a_f, a_g, a_o = a.chunk(4, dim=1)
     i, f = (a_i + p_i * c.tanh()).sigmoid(), (a_f + p_f * c.tanh()).sigmoid()
@@ -68,7 +68,7 @@ def cell_squashed(a, c, p_i, p_f, p_o):
     return (a_o + p_o * new.tanh()).sigmoid() * new.tanh(), new
 
 
-@exercise.mistake("the gates no longer lie between 0 and 1: a peephole goes into the sigmoid.")
+@exercise.mistake("the gates no longer lie between 0 and 1: a peephole belongs inside the sigmoid.")
 def outside_the_sigmoid(a, c, p_i, p_f, p_o):
     a_i, a_f, a_g, a_o = a.chunk(4, dim=1)
     i, f = a_i.sigmoid() + p_i * c, a_f.sigmoid() + p_f * c
@@ -87,19 +87,19 @@ def no_peepholes(a, c, p_i, p_f, p_o):
     return peephole_step(a, c, 0 * p_i, 0 * p_f, 0 * p_o)
 
 
-@exercise.mistake("two gates look at the cell, and the third does not.")
+@exercise.mistake("two gates see the cell, but the third doesn't.")
 def output_gate_without_peephole(a, c, p_i, p_f, p_o):
     return peephole_step(a, c, p_i, p_f, 0 * p_o)
 
 
 @exercise.mistake(
-    "you cut `a` as i, f, o, g; here the candidate comes third, and the output gate last."
+    "you cut `a` into i, f, o, g; here the candidate comes third, and the output gate last."
 )
 def candidate_last(a, c, p_i, p_f, p_o):
     a_i, a_f, a_o, a_g = a.chunk(4, dim=1)
     return peephole_step(torch.cat([a_i, a_f, a_g, a_o], dim=1), c, p_i, p_f, p_o)
 
 
-@exercise.mistake("the right numbers, but the cell comes first: asked for is h, then c.")
+@exercise.mistake("the numbers are correct, but the cell comes first: return h, then c.")
 def cell_first(*inputs):
     return peephole_step(*inputs)[::-1]

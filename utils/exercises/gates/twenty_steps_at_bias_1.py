@@ -36,12 +36,12 @@ def one_step():
     return 1 / (1 + math.exp(-1))
 
 
-@exercise.mistake("you have the gate at a bias of 0.")
+@exercise.mistake("that is for a gate with a bias of 0.")
 def no_bias():
     return 0.5**20
 
 
-@exercise.mistake("the bias is inside a sigmoid, not of an exponential.")
+@exercise.mistake("the bias goes through a sigmoid, not an exponential.")
 def exponential():
     return math.exp(-20)
 
@@ -51,26 +51,30 @@ def tanh():
     return math.tanh(1) ** 20
 
 
-@exercise.mistake("a gate is missing: from c_0 to c_20 the path leads through twenty of them.")
+@exercise.mistake("one gate is missing: from c_0 to c_20 the path leads through twenty of them.")
 def one_gate_short():
     return (1 / (1 + math.exp(-1))) ** 19
 
 
-@exercise.mistake("a gate is too many: from c_0 to c_20 the path leads through twenty of them.")
+@exercise.mistake(
+    "that is one gate too many: from c_0 to c_20 the path leads through twenty of them."
+)
 def one_gate_more():
     return (1 / (1 + math.exp(-1))) ** 21
 
 
-@exercise.mistake("σ(1) is what is kept, and 1 - σ(1) what is lost in a step.")
+@exercise.mistake(
+    "σ(1) is the share that is kept at each step; 1 - σ(1) is the share that is lost."
+)
 def what_is_lost():
     return (1 - 1 / (1 + math.exp(-1))) ** 20
 
 
-@exercise.mistake("that is the logarithm of what is left.")
+@exercise.mistake("that is the logarithm of the share that is left.")
 def logarithm():
     return -20 * math.log(1 + math.exp(-1))
 
 
-@exercise.mistake("did you write it in per cent?")
+@exercise.mistake("did you write it in percent?")
 def per_cent():
     return 100 * (1 / (1 + math.exp(-1))) ** 20

@@ -8,7 +8,7 @@ from utils.exercises.gates.forget_bias import logit
 
 
 def share_of_the_old(steps: int = 5) -> float:
-    """Return what is left of a state of 1 in the paper's GRU, with an update gate of 0.6."""
+    """Return the part of a state of 1 that is left in the other GRU, with an update gate of 0.6."""
     x, h = torch.ones(2, 1, 1, dtype=torch.float64)
     W_x = torch.tensor([[0.0], [logit(0.6)], [0.0]], dtype=torch.float64)
     for _ in range(steps):
@@ -19,31 +19,37 @@ def share_of_the_old(steps: int = 5) -> float:
 exercise = Prediction(share_of_the_old, tolerance=0.03)
 
 
-@exercise.mistake("that is what PyTorch keeps; what does an update gate of 0.6 mean in the paper?")
+@exercise.mistake(
+    "that is the share that PyTorch keeps; what does an update gate of 0.6 mean in the "
+    "colleague's GRU?"
+)
 def library():
     return 0.6**5
 
 
-@exercise.mistake("that is what is left after one step; there are five.")
+@exercise.mistake("that is the share left after one step; there are five.")
 def one_step():
     return 0.4
 
 
-@exercise.mistake("that is what PyTorch keeps in one step: another convention, and more steps.")
+@exercise.mistake(
+    "that is the share that PyTorch keeps in one step: here the convention differs, and there are "
+    "five steps."
+)
 def one_step_of_the_library():
     return 0.6
 
 
-@exercise.mistake("that is the share which is gone in PyTorch.")
+@exercise.mistake("that is the share that PyTorch loses.")
 def gone_in_the_library():
     return 1 - 0.6**5
 
 
-@exercise.mistake("a share lies between 0 and 1: did you write it in per cent?")
+@exercise.mistake("a share lies between 0 and 1: did you write it in percent?")
 def per_cent():
     return 100 * 0.4**5
 
 
-@exercise.mistake("that is the share which is gone; asked for is what is left.")
+@exercise.mistake("that is the share that is lost; give the share that is left.")
 def gone():
     return 1 - 0.4**5

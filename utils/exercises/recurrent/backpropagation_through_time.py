@@ -1,4 +1,4 @@
-"""Back through time: what reaches the inside of each step, and the gradient of W_h, by hand."""
+"""Backpropagation through time, by hand: the gradient at each tanh, and that of W_h."""
 
 import torch
 from torch import Tensor
@@ -7,7 +7,7 @@ from utils.exercises.checking import Exercise, random
 
 
 def back_through_time(states: Tensor, grad_h: Tensor, W_h: Tensor) -> tuple[Tensor, Tensor]:
-    """Shapes: states (B, T+1, N), from the one before the first step on; W_h (N, N).
+    """Shapes: states (B, T+1, N), starting before the first step; W_h (N, N).
 
     grad_h (B, T, N): the gradient that each step's own output sends to its state.
     Returns: the deltas (B, T, N), and the gradient of W_h (N, N), summed over steps and batch.
@@ -64,48 +64,50 @@ def walked(before: Tensor, slopes: Tensor, grad_h: Tensor, W_h: Tensor) -> tuple
     return torch.stack(deltas, dim=1), total
 
 
-@exercise.mistake("h_t has a second influence on the loss: by way of the steps that follow.")
+@exercise.mistake("h_t also influences the loss in a second way: through the steps that follow.")
 def not_carried(states, grad_h, W_h):
     return back_through_time(states, grad_h, 0 * W_h)
 
 
-@exercise.mistake("W_h was used at every step, and each use adds to its gradient.")
+@exercise.mistake("W_h is used at every step, and every use adds to its gradient.")
 def last_step_only(states, grad_h, W_h):
     deltas, _ = back_through_time(states, grad_h, W_h)
     return deltas, deltas[:, -1].T @ states[:, -2]
 
 
 @exercise.mistake(
-    "W_h was used at every step, and each use adds to its gradient: yours is the first."
+    "W_h is used at every step, and each use adds to its gradient: yours covers only the first."
 )
 def first_step_only(states, grad_h, W_h):
     deltas, _ = back_through_time(states, grad_h, W_h)
     return deltas, deltas[:, 0].T @ states[:, 0]
 
 
-@exercise.mistake("on the way back W_h is met from its other side: check the transpose.")
+@exercise.mistake(
+    "in the backward pass, W_h is transposed compared with the forward pass: check the transpose."
+)
 def transposed_weights(states, grad_h, W_h):
     return back_through_time(states, grad_h, W_h.T)
 
 
 @exercise.mistake(
-    "tanh's slope at step t is 1 - h², but of which state? Of the one that comes out."
+    "the tanh's slope at step t is 1 - h², where h is the tanh's output, not the previous state."
 )
 def slope_before_the_step(states, grad_h, W_h):
     return walked(states[:, :-1], 1 - states[:, :-1] ** 2, grad_h, W_h)
 
 
-@exercise.mistake("tanh is missing: how much of a change comes through it?")
+@exercise.mistake("the tanh's slope is missing: how much of a small change gets through a tanh?")
 def no_slope(states, grad_h, W_h):
     return walked(states[:, :-1], 0 * grad_h + 1, grad_h, W_h)
 
 
-@exercise.mistake("which state does W_h multiply at step t? It is not the one that comes out.")
+@exercise.mistake("which state does W_h multiply at step t? Not the new one, but the previous one.")
 def state_after_the_step(states, grad_h, W_h):
     return walked(states[:, 1:], 1 - states[:, 1:] ** 2, grad_h, W_h)
 
 
-@exercise.mistake("the deltas are right, but the gradient of W_h has rows and columns exchanged.")
+@exercise.mistake("the deltas are correct, but the gradient of W_h is transposed.")
 def transposed_result(states, grad_h, W_h):
     deltas, gradient = back_through_time(states, grad_h, W_h)
     return deltas, gradient.T
@@ -117,21 +119,23 @@ def mean_over_the_batch(states, grad_h, W_h):
     return deltas, gradient / len(states)
 
 
-@exercise.mistake("you walked forwards in time: when is it known what the later steps send back?")
+@exercise.mistake(
+    "you went forwards in time: when do you know the gradient that the later steps send back?"
+)
 def forwards(states, grad_h, W_h):
     before, slopes = states[:, :-1], 1 - states[:, 1:] ** 2
     deltas, gradient = walked(before.flip(1), slopes.flip(1), grad_h.flip(1), W_h)
     return deltas.flip(1), gradient
 
 
-@exercise.mistake("you met the last step first, and left the deltas in that order.")
+@exercise.mistake("you computed the last step first, and left the deltas in that order.")
 def last_first(states, grad_h, W_h):
     deltas, gradient = back_through_time(states, grad_h, W_h)
     return deltas.flip(1), gradient
 
 
 @exercise.mistake(
-    "what comes back from later steps passes through this step's tanh too: where is its slope?"
+    "the gradient from later steps passes through this step's tanh, too: where is its slope?"
 )
 def carried_past_the_slope(states, grad_h, W_h):
     later, total, deltas = 0, 0, []
@@ -142,19 +146,19 @@ def carried_past_the_slope(states, grad_h, W_h):
 
 
 @exercise.mistake(
-    "the deltas come first, then the gradient of W_h: yours come the other way round."
+    "return the deltas first, then the gradient of W_h: yours are the other way round."
 )
 def exchanged(states, grad_h, W_h):
     return back_through_time(states, grad_h, W_h)[::-1]
 
 
-@exercise.mistake("the deltas are asked for too: return both, the deltas first.")
+@exercise.mistake("return the deltas, too: first the deltas, then the gradient of W_h.")
 def gradient_alone(states, grad_h, W_h):
     return back_through_time(states, grad_h, W_h)[1]
 
 
 @exercise.mistake(
-    "what a step's own output sends passes through the tanh, too: the slope multiplies both."
+    "the gradient from a step's own output passes through the tanh, too: the slope multiplies both."
 )
 def own_output_past_the_slope(states, grad_h, W_h):
     later, total, deltas = 0, 0, []
@@ -164,12 +168,12 @@ def own_output_past_the_slope(states, grad_h, W_h):
     return torch.stack(deltas, dim=1), total
 
 
-@exercise.mistake("the slope of tanh is 1 - h², and yours is 1 - h.")
+@exercise.mistake("the slope of the tanh is 1 - h², and yours is 1 - h.")
 def slope_without_square(states, grad_h, W_h):
     return walked(states[:, :-1], 1 - states[:, 1:], grad_h, W_h)
 
 
-@exercise.mistake("W_h is one matrix for the whole batch: its gradient is summed over it.")
+@exercise.mistake("W_h is one matrix for the whole batch: sum its gradient over the batch.")
 def one_gradient_for_each_sequence(states, grad_h, W_h):
     deltas, _ = back_through_time(states, grad_h, W_h)
     return deltas, torch.einsum("btn,btm->bnm", deltas, states[:, :-1])

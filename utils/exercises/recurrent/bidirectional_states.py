@@ -1,4 +1,4 @@
-"""The last states of a layer that reads from left to right and of one that reads back."""
+"""The final states of a layer that reads forwards and of one that reads backwards."""
 
 import torch
 from torch import Tensor
@@ -7,7 +7,7 @@ from utils.exercises.checking import Exercise, random
 
 
 def both_ends(outputs: Tensor, lengths: Tensor) -> Tensor:
-    """Put the forward layer's last state beside the backward layer's last state.
+    """Join the forward layer's final state and the backward layer's.
 
     Shapes: outputs (B, T, 2N), the forward half first, padded at the right end; lengths (B,).
     Returns: (B, 2N).
@@ -49,59 +49,65 @@ def batches():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("the last position may be padding, and there the backward half has hardly begun.")
+@exercise.mistake("the last position may be padding, and the backward half has hardly begun there.")
 def last_position(outputs, lengths):
     return outputs[:, -1]
 
 
-@exercise.mistake("the backward half is right; the forward half may come from padding.")
+@exercise.mistake("the backward half is correct; the forward half may come from padding.")
 def forward_from_padding(outputs, lengths):
     return read_at(outputs, 0 * lengths - 1, 0 * lengths)
 
 
-@exercise.mistake("the forward half is right; the backward half has read one token there.")
+@exercise.mistake("the forward half is correct; the backward half has read only one token there.")
 def backward_at_the_end(outputs, lengths):
     return read_at(outputs, lengths - 1, lengths - 1)
 
 
-@exercise.mistake("the forward half is right; the backward half is from where its reading begins.")
+@exercise.mistake(
+    "the forward half is correct; the backward half is from the position where it starts reading."
+)
 def backward_from_padding(outputs, lengths):
     return read_at(outputs, lengths - 1, 0 * lengths - 1)
 
 
-@exercise.mistake("the first position is number 0: what number has the last of four?")
+@exercise.mistake("positions count from 0: what is the index of the last of four?")
 def one_too_far(outputs, lengths):
     return read_at(outputs, lengths, 0 * lengths)
 
 
-@exercise.mistake("the longest sequence is read right; the shorter ones end before it.")
+@exercise.mistake("the longest sequence is correct; the shorter ones end earlier.")
 def longest(outputs, lengths):
     return read_at(outputs, 0 * lengths + lengths.max() - 1, 0 * lengths)
 
 
-@exercise.mistake("each half is read where the other should be: which one ends at the left?")
+@exercise.mistake(
+    "each half is taken from the other one's position: which direction ends on the left?"
+)
 def ends_exchanged(outputs, lengths):
     return read_at(outputs, 0 * lengths, lengths - 1)
 
 
-@exercise.mistake("that is the mean over all positions, padding and all; one state is asked for.")
+@exercise.mistake(
+    "that is the mean over all positions, padding and all; return a single state of each direction."
+)
 def mean(outputs, lengths):
     return outputs.mean(1)
 
 
-@exercise.mistake("positions count from 0, so the last of four is not at number 4.")
+@exercise.mistake("positions count from 0, so the last of four is not at index 4.")
 def one_too_far_by_gather(outputs, lengths):
     N = outputs.shape[2] // 2
     at = lengths[:, None, None].expand(-1, 1, N)
     return torch.cat([outputs[..., :N].gather(1, at)[:, 0], outputs[:, 0, N:]], 1)
 
 
-@exercise.mistake("the forward half has yet to read the sentence's last token.")
+@exercise.mistake("the forward half hasn't read the sentence's last token yet.")
 def one_too_early(outputs, lengths):
     return read_at(outputs, lengths - 2, 0 * lengths)
 
 
-@exercise.mistake("the backward half has one more token to read before it is done.")
+@exercise.mistake("the backward half hasn't read the sentence's first token yet.")
 def backward_one_short(outputs, lengths):
     return read_at(outputs, lengths - 1, 0 * lengths + 1)
 
@@ -112,6 +118,6 @@ def backward_first(outputs, lengths):
     return both_ends(outputs, lengths).roll(N, dims=1)
 
 
-@exercise.mistake("the backward half is right; the forward half has read one token there.")
+@exercise.mistake("the backward half is correct; the forward half has read only one token there.")
 def forward_at_the_beginning(outputs, lengths):
     return read_at(outputs, 0 * lengths, 0 * lengths)

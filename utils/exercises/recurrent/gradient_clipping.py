@@ -58,52 +58,59 @@ def short_one_by_one():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("each tensor has a scale of its own, so the step turns: clip all as one vector.")
+@exercise.mistake(
+    "you scale each tensor by itself, which changes the step's direction: clip all as one vector."
+)
 def each_tensor(gradients, max_norm):
     return [clip([g], max_norm)[0] for g in gradients]
 
 
-@exercise.mistake("each number is clipped alone, so the step turns; only its length should change.")
+@exercise.mistake(
+    "you clip each number by itself, which changes the step's direction; only its length should "
+    "change."
+)
 def each_number(gradients, max_norm):
     return [g.clamp(-max_norm, max_norm) for g in gradients]
 
 
-@exercise.mistake("a short gradient stays as it is; yours is stretched.")
+@exercise.mistake("a gradient that is short enough should stay as it is; yours gets longer.")
 def always(gradients, max_norm):
     return [g * (max_norm / length(gradients)) for g in gradients]
 
 
-@exercise.mistake("that is the square of the length; something is left to do.")
+@exercise.mistake("that is the square of the length: take its root.")
 def root_forgotten(gradients, max_norm):
     return scaled(gradients, max_norm / length(gradients) ** 2)
 
 
-@exercise.mistake("lengths don't add up, their squares do.")
+@exercise.mistake("lengths don't add up; their squares do.")
 def sum_of_lengths(gradients, max_norm):
     return scaled(gradients, max_norm / sum(g.norm() for g in gradients))
 
 
-@exercise.mistake("gradients that are too long should get the length `max_norm`, not 1.")
+@exercise.mistake("gradients that are too long should be shortened to `max_norm`, not to 1.")
 def to_1(gradients, max_norm):
     norm = length(gradients)
     return [g / norm if norm > max_norm else g for g in gradients]
 
 
-@exercise.mistake("a little too short: no small number is needed beside the length.")
+@exercise.mistake("a little too short: don't add a small number to the length.")
 def epsilon_added(gradients, max_norm):
     return scaled(gradients, max_norm / (length(gradients) + 1e-6))
 
 
 @exercise.mistake(
-    "a gradient of zero has the length 0, and you divide by it: must a gradient that is short "
-    "enough be divided at all?"
+    "a gradient of zero has length 0, and you divide by it: does a gradient that is short enough "
+    "need dividing at all?"
 )
 def divided_by_zero(gradients, max_norm):
     factor = min(1.0, max_norm / length(gradients).item())
     return [g * factor for g in gradients]
 
 
-@exercise.mistake("what is too long grows, and what is short enough is stretched: min, not max.")
+@exercise.mistake(
+    "long gradients stay long and short ones get longer: take the minimum, not the maximum."
+)
 def larger_factor(gradients, max_norm):
     norm = length(gradients)
     return [g * (max_norm / norm).clamp(min=1) if norm > 0 else g for g in gradients]
@@ -114,6 +121,6 @@ def sum_of_sizes(gradients, max_norm):
     return scaled(gradients, max_norm / sum(g.abs().sum() for g in gradients))
 
 
-@exercise.mistake("the longest tensor is shorter than all of them together.")
+@exercise.mistake("that is the length of the longest tensor; all of them together are longer.")
 def longest_tensor(gradients, max_norm):
     return scaled(gradients, max_norm / max(g.norm() for g in gradients))

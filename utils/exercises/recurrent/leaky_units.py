@@ -44,7 +44,7 @@ def three_steps():
     return [drawn(1, 3, 3, 2, 0.2)]
 
 
-@exercise.stage("batches, whose sequences know nothing of each other")
+@exercise.stage("batches of independent sequences")
 def batches():
     return [drawn(4, 5, 2, 3, 0.7), drawn(3, 3, 1, 4, 0.4)]
 
@@ -52,32 +52,34 @@ def batches():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("a leak near 0 means a state that hardly changes; yours hardly remembers.")
+@exercise.mistake(
+    "with a leak near 0 the state should hardly change; yours hardly remembers anything."
+)
 def shares_exchanged(x, start, W_x, W_h, b, leak):
     return leaky_rnn(x, start, W_x, W_h, b, 1 - leak)
 
 
-@exercise.mistake("that is the plain network: what does the old state keep of itself?")
+@exercise.mistake("that is the plain network: how much of the old state should be kept?")
 def no_leak(x, start, W_x, W_h, b, leak):
     return leaky_rnn(x, start, W_x, W_h, b, 1.0)
 
 
-@exercise.mistake("the old state stays in full: two shares should add up to 1.")
+@exercise.mistake("you keep all of the old state: the two shares should add up to 1.")
 def nothing_forgotten(x, start, W_x, W_h, b, leak):
     return scan(x, start, W_x, W_h, b, lambda h, a: h + leak * torch.tanh(a))
 
 
-@exercise.mistake("your loop walks over the batch: which axis is time?")
+@exercise.mistake("your loop runs over the batch: which axis is time?")
 def over_the_batch(x, *others):
     return leaky_rnn(x.transpose(0, 1), *others).transpose(0, 1)
 
 
-@exercise.mistake("the steps are stacked in the first axis, where the batch should be.")
+@exercise.mistake("the steps are stacked along the first axis, where the batch should be.")
 def time_first(x, *others):
     return leaky_rnn(x, *others).transpose(0, 1)
 
 
-@exercise.mistake("every step begins where the first did: what does the second know of it?")
+@exercise.mistake("every step begins with the first state: carry the state on from step to step.")
 def state_not_carried(x, *others):
     return torch.cat([leaky_rnn(x_t, *others) for x_t in x.split(1, dim=1)], 1)
 
@@ -87,7 +89,9 @@ def transposed(x, start, W_x, W_h, b, leak):
     return leaky_rnn(x, start, W_x, W_h.T, b, leak)
 
 
-@exercise.mistake("tanh bends the new part alone; the old state goes through untouched.")
+@exercise.mistake(
+    "the tanh applies only to the new part; the share of the old state is added outside it."
+)
 def tanh_of_the_sum(x, start, W_x, W_h, b, leak):
     return scan(x, start, W_x, W_h, b, lambda h, a: torch.tanh((1 - leak) * h + leak * a))
 
@@ -97,38 +101,37 @@ def no_tanh(x, start, W_x, W_h, b, leak):
     return scan(x, start, W_x, W_h, b, lambda h, a: (1 - leak) * h + leak * a)
 
 
-@exercise.mistake("the state before the first step is given, and you began with zeros.")
+@exercise.mistake("the state before the first step is given, but you begin with zeros.")
 def starts_at_zero(x, start, *others):
     return leaky_rnn(x, 0 * start, *others)
 
 
-@exercise.mistake("only the last state is there; the states after all steps are asked for.")
+@exercise.mistake("you return only the last state; return the state after every step.")
 def last_state_only(x, *others):
     return leaky_rnn(x, *others)[:, -1]
 
 
 @exercise.mistake(
-    "each state is written down before its step is taken: the first is `start`, and the last one "
-    "is missing."
+    "you record each state before its step: the first one is `start`, and the last one is missing."
 )
 def one_step_early(x, start, *others):
     return with_the_start(x, start, *others)[:, :-1]
 
 
-@exercise.mistake("there is one state too many: the one before the first step is not asked for.")
+@exercise.mistake("there is one state too many: leave out the one before the first step.")
 def with_the_start(x, start, *others):
     states = leaky_rnn(x, start, *others)
     return torch.cat([start.expand(len(x), 1, -1), states], 1)
 
 
-@exercise.mistake("the steps lie side by side in one axis: time needs an axis of its own.")
+@exercise.mistake("you joined the steps along an existing axis: time needs an axis of its own.")
 def concatenated(x, *others):
     return leaky_rnn(x, *others).flatten(1)
 
 
 @exercise.mistake(
-    "the equation multiplies columns, but x_t holds a sequence in each row: which axis of W_x has "
-    "to meet the features?"
+    "the equation multiplies columns, but x_t holds a sequence in each row: which axis of W_x "
+    "should be summed over?"
 )
 def rows_with_untransposed_weights(x, start, W_x, W_h, b, leak):
     return x[:, 0] @ W_x  # fails already: (B, D) by (N, D)

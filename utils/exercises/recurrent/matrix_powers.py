@@ -26,12 +26,12 @@ def explodes() -> str:
 exercise = Prediction(explodes, choices=tuple(MATRICES))
 
 
-@exercise.mistake("the 5 makes it grow at first; is that so after 100 factors of 0.9?")
+@exercise.mistake("the 5 makes it grow at first, but is it still large after 100 factors of 0.9?")
 def large_entry():
     return "a"
 
 
-@exercise.mistake("what does this matrix do with the length of a vector?")
+@exercise.mistake("what does this matrix do to the length of a vector?")
 def rotation():
     return "b"
 

@@ -1,4 +1,4 @@
-"""The perplexity of a model that gives 1/2 and 1/8 to the right characters, by turns."""
+"""The perplexity of a model that gives the correct characters 1/2 and 1/8 by turns."""
 
 import math
 
@@ -13,27 +13,27 @@ def perplexity() -> float:
 exercise = Prediction(perplexity, tolerance=1e-3)
 
 
-@exercise.mistake("2 and 8 are not averaged themselves: perplexity averages logarithms first.")
+@exercise.mistake("don't average 2 and 8 themselves: perplexity averages their logarithms.")
 def arithmetic_mean():
     return (2 + 8) / 2
 
 
-@exercise.mistake("the probabilities are not averaged: perplexity averages their logarithms.")
+@exercise.mistake("don't average the probabilities: perplexity averages their logarithms.")
 def mean_probability():
     return 1 / ((1 / 2 + 1 / 8) / 2)
 
 
-@exercise.mistake("that is the mean number of bits; how many choices is it worth?")
+@exercise.mistake("that is the mean number of bits; how many equally likely choices is that?")
 def bits():
     return (math.log2(2) + math.log2(8)) / 2
 
 
-@exercise.mistake("perplexity is the value of one token, not of two.")
+@exercise.mistake("perplexity is about one token, not two together.")
 def product():
     return 2.0 * 8.0
 
 
-@exercise.mistake("that is the mean surprise in nats; how many choices is it worth?")
+@exercise.mistake("that is the mean surprise in nats; how many equally likely choices is that?")
 def nats():
     return (math.log(2) + math.log(8)) / 2
 

@@ -55,25 +55,27 @@ def equally_likely():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("the threshold stands still: it should move with the most likely token.")
+@exercise.mistake("your threshold is fixed: it should depend on the most likely token.")
 def fixed_threshold(logits, temperature, share):
     probabilities = torch.softmax(logits / temperature, 1)
     return only(probabilities >= share, probabilities)
 
 
-@exercise.mistake("what is left doesn't sum to 1.")
+@exercise.mistake("the probabilities that are left should be scaled to sum to 1.")
 def not_renormalised(logits, temperature, share):
     probabilities = torch.softmax(logits / temperature, 1)
     return probabilities * likely_enough(probabilities, share)
 
 
-@exercise.mistake("the temperature comes too late: it changes who is near the most likely token.")
+@exercise.mistake(
+    "the temperature comes too late: it changes which tokens are near the most likely one."
+)
 def temperature_too_late(logits, temperature, share):
     kept = likely_enough(torch.softmax(logits, 1), share)
     return only(kept, torch.softmax(logits / temperature, 1))
 
 
-@exercise.mistake("the temperature has no effect, and it should come first.")
+@exercise.mistake("the temperature has no effect: it should come first.")
 def temperature_ignored(logits, temperature, share):
     return min_p(logits, 1.0, share)
 
@@ -95,13 +97,15 @@ def one_threshold_for_all(logits, temperature, share):
     return only(probabilities >= share * probabilities.amax(), probabilities)
 
 
-@exercise.mistake("a softmax of probabilities makes them nearly equal: how else do they sum to 1?")
+@exercise.mistake(
+    "a softmax of probabilities makes them nearly equal: how else can you make them sum to 1?"
+)
 def softmax_twice(logits, temperature, share):
     left = not_renormalised(logits, temperature, share)
     return torch.softmax(left.masked_fill(left == 0, -math.inf), 1)
 
 
-@exercise.mistake("'at least' takes in a character that is exactly on the threshold.")
+@exercise.mistake("'at least' includes a character that is exactly at the threshold.")
 def strictly_more_likely(logits, temperature, share):
     probabilities = torch.softmax(logits / temperature, 1)
     return only(probabilities > share * probabilities.amax(1, keepdim=True), probabilities)
@@ -119,24 +123,22 @@ def logits_zeroed(logits, temperature, share):
     return torch.softmax(logits * likely_enough(torch.softmax(logits, 1), share), 1)
 
 
-@exercise.mistake(
-    "the probabilities of a row do not sum to 1: along which axis lie its characters?"
-)
+@exercise.mistake("the probabilities of a row don't sum to 1: which axis holds its characters?")
 def batch_axis(logits, temperature, share):
     probabilities = torch.softmax(logits / temperature, 0)
     return only(likely_enough(probabilities, share), probabilities)
 
 
 @exercise.mistake(
-    "the rows' maxima have the shape (B,), and broadcasting lays that along the characters: it "
-    "fits one row alone."
+    "the rows' maxima have the shape (B,), which broadcasting aligns with the characters: keep "
+    "the axis."
 )
 def axis_lost(logits, temperature, share):
     probabilities = torch.softmax(logits / temperature, 1)
     return only(probabilities >= share * probabilities.amax(1), probabilities)
 
 
-@exercise.mistake("these are logits: which function makes probabilities of them?")
+@exercise.mistake("these are logits: which function turns them into probabilities?")
 def logits_left(logits, temperature, share):
     kept = likely_enough(torch.softmax(logits / temperature, 1), share)
     return (logits / temperature).masked_fill(~kept, -math.inf)

@@ -43,71 +43,71 @@ def batches():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("the state is not bounded: what keeps its numbers between -1 and 1?")
+@exercise.mistake("the state has no bounds: what keeps its numbers between -1 and 1?")
 def no_tanh(x_t, h, W_x, W_h, b):
     return x_t @ W_x.T + h @ W_h.T + b
 
 
-@exercise.mistake("the old state has no part in the new one: which matrix does it meet?")
+@exercise.mistake(
+    "the new state doesn't depend on the old one: which matrix multiplies the old state?"
+)
 def forgets(x_t, h, W_x, W_h, b):
     return torch.tanh(x_t @ W_x.T + b)
 
 
-@exercise.mistake("nothing is read: which matrix does the input meet?")
+@exercise.mistake("the new state doesn't depend on the input: which matrix multiplies the input?")
 def does_not_read(x_t, h, W_x, W_h, b):
     return torch.tanh(h @ W_h.T + b)
 
 
-@exercise.mistake("the bias is missing: without it a unit can't be on by itself.")
+@exercise.mistake("the bias is missing: without it, a unit can't be on by itself.")
 def no_bias(x_t, h, W_x, W_h, b):
     return torch.tanh(x_t @ W_x.T + h @ W_h.T)
 
 
-@exercise.mistake("the bias is inside the tanh in the equation, and outside in yours.")
+@exercise.mistake("in the equation the bias is inside the tanh; in yours it is outside.")
 def bias_outside(x_t, h, W_x, W_h, b):
     return torch.tanh(x_t @ W_x.T + h @ W_h.T) + b
 
 
-@exercise.mistake("two tanh of two parts: the equation bends their sum.")
+@exercise.mistake("you take the tanh of each part by itself: take it of their sum.")
 def bent_apart(x_t, h, W_x, W_h, b):
     return torch.tanh(x_t @ W_x.T) + torch.tanh(h @ W_h.T + b)
 
 
 @exercise.mistake(
-    "W_h has a row for each new unit, so a state that is a row meets it transposed: `h @ W_h.T`."
+    "W_h has a row for each new unit, so with states in rows it has to be transposed: `h @ W_h.T`."
 )
 def state_not_transposed(x_t, h, W_x, W_h, b):
     return torch.tanh(x_t @ W_x.T + h @ W_h + b)
 
 
-@exercise.mistake("the old state is added as it is: it should pass W_h, inside the tanh.")
+@exercise.mistake("you add the old state as it is: multiply it by W_h, inside the tanh.")
 def added(x_t, h, W_x, W_h, b):
     return h + torch.tanh(x_t @ W_x.T + b)
 
 
-@exercise.mistake(
-    "the old state also goes round the tanh: in the equation it only goes through it."
-)
+@exercise.mistake("you also add the old state outside the tanh: in the equation it is only inside.")
 def kept_beside(x_t, h, W_x, W_h, b):
     return h + torch.tanh(x_t @ W_x.T + h @ W_h.T + b)
 
 
-@exercise.mistake("the sigmoid gives numbers from 0 to 1; the equation has a tanh, from -1 to 1.")
+@exercise.mistake("a sigmoid returns numbers from 0 to 1; the equation has a tanh, from -1 to 1.")
 def sigmoid(x_t, h, W_x, W_h, b):
     return torch.sigmoid(x_t @ W_x.T + h @ W_h.T + b)
 
 
 @exercise.mistake(
-    "the equation multiplies columns, but here each sequence of the batch is a row: the row stands "
-    "on the left, and W_x is transposed."
+    "the equation multiplies columns, but here each sequence of the batch is a row: put the row "
+    "on the left, and transpose W_x."
 )
 def rows_with_untransposed_weights(x_t, h, W_x, W_h, b):
     return torch.tanh(x_t @ W_x + h @ W_h + b)
 
 
 @exercise.mistake(
-    "in the equation W_x stands on the left of a column, but here each sequence is a row, and a "
-    "row stands on the left itself."
+    "in the equation W_x is to the left of a column, but here each sequence is a row, and the row "
+    "itself belongs on the left."
 )
 def weights_before_rows(x_t, h, W_x, W_h, b):
     return torch.tanh(W_x @ x_t + W_h @ h + b)

@@ -27,7 +27,7 @@ exercise = Exercise(packed_rnn)
 
 
 def drawn(T: int, D: int, N: int, *starts: list[int]) -> tuple:
-    """Draw a row of texts for each list of the places where a text starts."""
+    """Draw a row of texts for each list of steps at which a text starts."""
     rows = torch.tensor([[t in row for t in range(T)] for row in starts])
     return random(len(starts), T, D), rows, *layer(D, N)
 
@@ -53,7 +53,7 @@ def several_rows():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("the state is never reset: the second text goes on where the first ended.")
+@exercise.mistake("the state is never reset: the second text continues where the first ended.")
 def never_reset(x, starts, *layer):
     return packed_rnn(x, starts & False, *layer)
 
@@ -62,28 +62,34 @@ def one_step_late(starts: Tensor) -> Tensor:
     return torch.cat([starts[:, :1] & False, starts[:, :-1]], 1)
 
 
-@exercise.mistake("the reset comes one step late: the first token has met the old state by then.")
+@exercise.mistake(
+    "the reset comes one step late: the first token has already been combined with the old state."
+)
 def reset_late(x, starts, *layer):
     return packed_rnn(x, one_step_late(starts), *layer)
 
 
-@exercise.mistake("the state after the first token is zero: what did reading it leave?")
+@exercise.mistake(
+    "you reset the state after the first token: reset it before, so that the token leaves a trace."
+)
 def result_reset(x, starts, *layer):
     states = packed_rnn(x, one_step_late(starts), *layer)
     return states.masked_fill(starts[:, :, None], 0)
 
 
-@exercise.mistake("when a text starts in one row, the other rows go on with theirs.")
+@exercise.mistake(
+    "when a text starts in one row, reset only that row: the other rows go on with their texts."
+)
 def all_rows_reset(x, starts, *layer):
     return packed_rnn(x, starts.any(0, keepdim=True).expand_as(starts), *layer)
 
 
-@exercise.mistake("the state is kept where a text starts, and lost inside of it.")
+@exercise.mistake("you keep the state where a text starts, and reset it inside the text.")
 def inverted(x, starts, *layer):
     return packed_rnn(x, ~starts, *layer)
 
 
-@exercise.mistake("no step knows of the one before: the state is reset everywhere.")
+@exercise.mistake("the state is reset at every step, so no step knows the previous one.")
 def always_reset(x, starts, *layer):
     return packed_rnn(x, starts | True, *layer)
 

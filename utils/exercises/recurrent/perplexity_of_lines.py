@@ -50,12 +50,15 @@ def batches():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("the padding is counted, and nobody asked the model about it.")
+@exercise.mistake("you count the padding, which the model never had to predict.")
 def padding_counted(nats, lengths):
     return math.exp(nats.mean())
 
 
-@exercise.mistake("the padding's nats are gone, but it is still counted in what you divide by.")
+@exercise.mistake(
+    "you left out the padding's nats, but you still count the padding in the number that you "
+    "divide by."
+)
 def padding_in_the_denominator(nats, lengths):
     return math.exp((nats * real(nats, lengths)).mean())
 
@@ -70,7 +73,7 @@ def not_exponentiated(nats, lengths):
     return nats[real(nats, lengths)].mean().item()
 
 
-@exercise.mistake("that is the inverse probability of all tokens together: what of one token?")
+@exercise.mistake("that is the inverse probability of all tokens together: what is it per token?")
 def sum_for_mean(nats, lengths):
     return math.exp(nats[real(nats, lengths)].sum())
 
@@ -95,18 +98,20 @@ def divided_by_sequences(nats, lengths):
     return math.exp(nats[real(nats, lengths)].sum() / len(lengths))
 
 
-@exercise.mistake("the logarithms are averaged, not what exp makes of them.")
+@exercise.mistake("average the logarithms first, then take the exponential.")
 def mean_after_exp(nats, lengths):
     return nats[real(nats, lengths)].exp().mean().item()
 
 
 @exercise.mistake(
-    "a perplexity below 1 would be surer than sure: these nats have their minus already."
+    "a perplexity below 1 would be surer than sure: these nats already include the minus sign."
 )
 def sign(nats, lengths):
     return math.exp(-nats[real(nats, lengths)].mean())
 
 
-@exercise.mistake("the first position is number 0: you count one of the padding behind each line.")
+@exercise.mistake(
+    "positions count from 0: you include one position of the padding after each line."
+)
 def one_too_many(nats, lengths):
     return math.exp(nats[real(nats, lengths + 1)].mean())

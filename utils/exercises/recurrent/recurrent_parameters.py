@@ -18,7 +18,7 @@ def two_biases_in_the_layer():
     return parameter_count() + 32
 
 
-@exercise.mistake("there are two biases, one in the layer, one at the end.")
+@exercise.mistake("there are two biases: one in the layer, and one at the output.")
 def no_biases():
     return parameter_count() - 32 - 50
 
@@ -28,7 +28,7 @@ def no_embedding():
     return parameter_count() - 50 * 16
 
 
-@exercise.mistake("the layer has a second matrix: where does the state go?")
+@exercise.mistake("the layer has a second matrix: what multiplies the state?")
 def no_recurrent_weights():
     return parameter_count() - 32 * 32
 
@@ -53,6 +53,6 @@ def no_bias_of_the_logits():
     return parameter_count() - 50
 
 
-@exercise.mistake("a text of twice the length is read with the same weights.")
+@exercise.mistake("a text twice as long is read with the same weights.")
 def twice_the_length():
     return 2 * parameter_count()

@@ -22,7 +22,7 @@ def one_number():
     return [(random(1, 1), 0.9), (torch.tensor([[-0.7]], dtype=torch.float64), 0.9)]
 
 
-@exercise.stage("a matrix that turns")
+@exercise.stage("a rotation")
 def turning():
     return [(torch.tensor([[0.3, -1.2], [0.9, 0.2]], dtype=torch.float64), 1.1)]
 
@@ -35,34 +35,36 @@ def larger():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("that is the largest stretch of any vector, not the size of an eigenvalue.")
+@exercise.mistake(
+    "that is the most that any vector is stretched, not the magnitude of an eigenvalue."
+)
 def largest_singular_value(W_h, radius):
     return W_h * (radius / torch.linalg.matrix_norm(W_h, 2))
 
 
-@exercise.mistake(
-    "that is the length of the matrix as one vector; the eigenvalues have no part in it."
-)
+@exercise.mistake("that is the length of the matrix as one vector; eigenvalues play no part in it.")
 def frobenius_norm(W_h, radius):
     return W_h * (radius / W_h.norm())
 
 
-@exercise.mistake("the largest entry says little about what the matrix does many times over.")
+@exercise.mistake(
+    "the largest entry says little about the effect of multiplying by the matrix many times."
+)
 def largest_entry(W_h, radius):
     return W_h * (radius / W_h.abs().amax())
 
 
-@exercise.mistake("an eigenvalue may be complex; its size is more than its real part.")
+@exercise.mistake("an eigenvalue may be complex: its magnitude isn't its real part.")
 def real_part(W_h, radius):
     return W_h * (radius / torch.linalg.eigvals(W_h).real.abs().amax())
 
 
-@exercise.mistake("these are the eigenvalues of a symmetric matrix, and W_h is none.")
+@exercise.mistake("that function is for symmetric matrices, and W_h isn't symmetric.")
 def taken_as_symmetric(W_h, radius):
     return W_h * (radius / torch.linalg.eigvalsh(W_h).abs().amax())
 
 
-@exercise.mistake("the matrix had a spectral radius before: yours multiplies it.")
+@exercise.mistake("the matrix already had a spectral radius: divide by it before you multiply.")
 def multiplied(W_h, radius):
     return W_h * radius
 
@@ -73,13 +75,12 @@ def largest_real_part(W_h, radius):
 
 
 @exercise.mistake(
-    "eigenvalues may be complex, and of complex numbers none is the largest: what about them can "
-    "be compared?"
+    "eigenvalues may be complex, and complex numbers have no order: compare their magnitudes."
 )
 def complex_compared(W_h, radius):
     return W_h * (radius / torch.linalg.eigvals(W_h).max())
 
 
-@exercise.mistake("that makes the spectral radius 1, whatever was asked for.")
+@exercise.mistake("that makes the spectral radius 1, whatever `radius` is.")
 def to_1(W_h, radius):
     return with_radius(W_h, 1.0)

@@ -59,40 +59,40 @@ def exactly_p():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("your set has not reached p yet: the token that crosses it belongs to the set.")
+@exercise.mistake("your set has not reached p yet: the token that crosses p belongs to it.")
 def crossing_left_out(logits, temperature, p):
     return (sorted_softmax(logits / temperature).cumsum(1) <= p).sum(1)
 
 
 @exercise.mistake(
-    "your set always ends before p is reached: the token that brings it there belongs to the set."
+    "your set always ends before p is reached: the token that reaches p belongs to it."
 )
 def reaching_left_out(logits, temperature, p):
     return (sorted_softmax(logits / temperature).cumsum(1) < p).sum(1)
 
 
-@exercise.mistake("where one token is not enough, your set has not reached p yet.")
+@exercise.mistake("when one token isn't enough, your set ends before it reaches p.")
 def crossing_left_out_but_for_one(*inputs):
     return crossing_left_out(*inputs).clamp(min=1)
 
 
 @exercise.mistake(
-    "one token is always left, which is right; but where it takes more, your set ends before p."
+    "one token is always left, which is correct; but when more are needed, your set ends before p."
 )
 def reaching_left_out_but_for_one(*inputs):
     return reaching_left_out(*inputs).clamp(min=1)
 
 
 @exercise.mistake(
-    "where the first tokens have a probability of exactly p together, you take one more: 'at "
-    "least p' is reached by then."
+    "when the first tokens have a probability of exactly p together, you take one more, but they "
+    "have reached 'at least p' already."
 )
 def one_more_at_exactly_p(logits, temperature, p):
     probabilities = sorted_softmax(logits / temperature)
     return (probabilities.cumsum(1) - probabilities <= p).sum(1)
 
 
-@exercise.mistake("the temperature has no effect, and it should come first.")
+@exercise.mistake("the temperature has no effect: it should come first.")
 def temperature_ignored(logits, temperature, p):
     return nucleus_size(logits, 1.0, p)
 
@@ -107,12 +107,12 @@ def probabilities_divided(logits, temperature, p):
     return count_until(sorted_softmax(logits) / temperature, p)
 
 
-@exercise.mistake("the sum begins with the least likely tokens, and these should go.")
+@exercise.mistake("your sum begins with the least likely tokens, which should be dropped.")
 def least_likely_first(logits, temperature, p):
     return count_until(sorted_softmax(logits / temperature).flip(1), p)
 
 
-@exercise.mistake("the sum runs in the order of the vocabulary; which token should come first?")
+@exercise.mistake("your sum follows the order of the vocabulary; which token should come first?")
 def unsorted(logits, temperature, p):
     return count_until(torch.softmax(logits / temperature, 1), p)
 
@@ -122,18 +122,18 @@ def each_alone(logits, temperature, p):
     return (torch.softmax(logits / temperature, 1) >= 1 - p).sum(1)
 
 
-@exercise.mistake("you counted the tokens from which on p is reached: which ones lead there?")
+@exercise.mistake(
+    "you count the tokens from the one that reaches p on: count those that lead up to it."
+)
 def counted_after(logits, temperature, p):
     return (sorted_softmax(logits / temperature).cumsum(1) >= p).sum(1)
 
 
-@exercise.mistake(
-    "the probabilities of a row do not sum to 1: along which axis lie its characters?"
-)
+@exercise.mistake("the probabilities of a row don't sum to 1: which axis holds its characters?")
 def batch_axis(logits, temperature, p):
     return count_until(torch.softmax(logits / temperature, 0).sort(1, descending=True).values, p)
 
 
-@exercise.mistake("no character has to reach p alone: they do it together.")
+@exercise.mistake("no single character has to reach p: the set reaches it together.")
 def as_likely_as_p(logits, temperature, p):
     return (torch.softmax(logits / temperature, 1) >= p).sum(1)

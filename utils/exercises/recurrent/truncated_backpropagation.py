@@ -63,30 +63,33 @@ def shorter_last():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("that is the whole gradient: the graph still reaches back through all chunks.")
+@exercise.mistake("that is the full gradient: the graph still reaches back through all chunks.")
 def not_cut(*task):
     *given, k = task
     return gradient_with_cuts(lambda t, h: h, *given)
 
 
-@exercise.mistake("only the gradient is cut between chunks: the state's value is carried over.")
+@exercise.mistake("only the gradient is cut between chunks: carry the state's value over.")
 def state_zeroed(*task):
     *given, k = task
     return gradient_with_cuts(lambda t, h: 0 * h if t and t % k == 0 else h, *given)
 
 
-@exercise.mistake("each chunk begins with the first state: where did the one before it end?")
+@exercise.mistake(
+    "each chunk begins with the first state: begin with the state in which the previous chunk "
+    "ended."
+)
 def starts_again(x, y, start, W_x, W_h, b, k):
     return gradient_with_cuts(lambda t, h: start if t % k == 0 else h, x, y, start, W_x, W_h, b)
 
 
-@exercise.mistake("the graph is cut at every step; inside of a chunk it stays whole.")
+@exercise.mistake("the graph is cut at every step; within a chunk it should stay whole.")
 def cut_at_every_step(*task):
     *given, k = task
     return gradient_with_cuts(lambda t, h: h.detach(), *given)
 
 
-@exercise.mistake("the cut is one step late: a chunk's first step belongs to it.")
+@exercise.mistake("the cut is one step late: it should come before a chunk's first step.")
 def cut_late(*task):
     *given, k = task
     return gradient_with_cuts(lambda t, h: h.detach() if t % k == 1 else h, *given)
@@ -98,7 +101,7 @@ def k_chunks(x, *others):
     return truncated_gradient(x, *given, math.ceil(x.shape[1] / k))
 
 
-@exercise.mistake("only the last chunk counts; the gradients of all chunks are added.")
+@exercise.mistake("you return only the last chunk's gradient; add the gradients of all chunks.")
 def last_chunk_only(x, *others):
     *given, k = others
     first = (x.shape[1] - 1) // k * k  # the first step of the last chunk
@@ -107,30 +110,30 @@ def last_chunk_only(x, *others):
     )
 
 
-@exercise.mistake("the loss is a sum over all steps; the chunks are not averaged.")
+@exercise.mistake("the loss is a sum over all steps: don't average over the chunks.")
 def mean_of_the_chunks(x, *others):
     *given, k = others
     return truncated_gradient(x, *given, k) / math.ceil(x.shape[1] / k)
 
 
-@exercise.mistake("everything is twice as large: what stands before the sum in the loss?")
+@exercise.mistake("everything is twice as large: which factor comes before the sum in the loss?")
 def no_half(*task):
     return 2 * truncated_gradient(*task)
 
 
-@exercise.mistake("the loss sums over the batch, and yours is a mean.")
+@exercise.mistake("the loss is summed over the batch; yours is a mean.")
 def mean_over_the_batch(x, *others):
     return truncated_gradient(x, *others) / len(x)
 
 
-@exercise.mistake("the last chunk is missing where it is shorter: its steps count, too.")
+@exercise.mistake("the last chunk is missing when it is shorter: its steps count, too.")
 def shorter_chunk_dropped(x, y, *others):
     *given, k = others
     whole = x.shape[1] // k * k
     return truncated_gradient(x[:, :whole], y[:, :whole], *given, k)
 
 
-@exercise.mistake("every step has a part in the loss, and yours looks at each chunk's last one.")
+@exercise.mistake("every step contributes to the loss; yours has only the last step of each chunk.")
 def last_step_of_each_chunk(x, y, start, W_x, W_h, b, k):
     W_h = W_h.detach().clone().requires_grad_()
     h, loss = start, 0

@@ -13,12 +13,12 @@ def steps_until_a_thousandth() -> int:
 exercise = Prediction(steps_until_a_thousandth)
 
 
-@exercise.mistake("after that many steps, a little more may be left.")
+@exercise.mistake("after that many steps, a little more than a thousandth may be left.")
 def rounded_down():
     return 30
 
 
-@exercise.mistake("each step takes a fifth of what is left, not of the beginning.")
+@exercise.mistake("each step removes a fifth of the rest, not of the original.")
 def linear():
     return 5
 
@@ -33,16 +33,16 @@ def a_hundredth():
     return 21
 
 
-@exercise.mistake("to lose a fifth is more than a factor of exp(-0.2).")
+@exercise.mistake("a factor of 0.8 is less than exp(-0.2).")
 def exponential():
     return 35
 
 
-@exercise.mistake("one step fewer is enough: the smallest such number is asked for.")
+@exercise.mistake("one step fewer is enough: give the smallest such number.")
 def one_too_many():
     return 32
 
 
-@exercise.mistake("exactly a thousandth would be left there, but nobody takes part of a step.")
+@exercise.mistake("exactly a thousandth would be left there, but steps come only in whole numbers.")
 def not_whole():
     return math.log(1000) / math.log(1 / 0.8)

@@ -1,4 +1,4 @@
-"""The loop over a sequence: the same step at each place, each from the state before it."""
+"""The loop over a sequence: the same step again and again, each from the previous state."""
 
 import torch
 from torch import Tensor
@@ -40,7 +40,7 @@ def three_steps():
     return [drawn(1, 3, 3, 2)]
 
 
-@exercise.stage("batches, whose sequences know nothing of each other")
+@exercise.stage("batches of independent sequences")
 def batches():
     return [drawn(4, 5, 2, 3), drawn(3, 3, 1, 4)]
 
@@ -53,48 +53,50 @@ def not_carried(x, *weights):
     return torch.cat([read(x_t, *weights) for x_t in x.split(1, dim=1)], dim=1)
 
 
-@exercise.mistake("only the last state is there; the states after all steps are asked for.")
+@exercise.mistake("you return only the last state; return the state after every step.")
 def last_state_only(x, *weights):
     return read(x, *weights)[:, -1]
 
 
-@exercise.mistake("your loop walks over the batch: which axis is time?")
+@exercise.mistake("your loop runs over the batch: which axis is time?")
 def over_the_batch(x, *weights):
     return read(x.transpose(0, 1), *weights).transpose(0, 1)
 
 
-@exercise.mistake("the steps are stacked in the first axis, where the batch should be.")
+@exercise.mistake("the steps are stacked along the first axis, where the batch should be.")
 def time_first(x, *weights):
     return read(x, *weights).transpose(0, 1)
 
 
-@exercise.mistake("the steps lie in one axis with the units: time needs an axis of its own.")
+@exercise.mistake(
+    "you joined the steps along the axis of the units: time needs an axis of its own."
+)
 def concatenated(x, *weights):
     return read(x, *weights).flatten(1)
 
 
-@exercise.mistake("there is one state too many: the zeros before the first step are not asked for.")
+@exercise.mistake("there is one state too many: leave out the zeros before the first step.")
 def with_the_start(x, *weights):
     states = read(x, *weights)
     return torch.cat([torch.zeros_like(states[:, :1]), states], dim=1)
 
 
-@exercise.mistake("each state is written down before its step is taken: the last one is missing.")
+@exercise.mistake("you record each state before its step: the last one is missing.")
 def one_step_early(x, *weights):
     return with_the_start(x, *weights)[:, :-1]
 
 
-@exercise.mistake("you read from the end: the first letter should come first.")
+@exercise.mistake("you read from the end: start with the first letter.")
 def backwards(x, *weights):
     return read(x.flip(1), *weights).flip(1)
 
 
-@exercise.mistake("you read from the end, and left the states in that order.")
+@exercise.mistake("you read from the end, and left the states in that order, too.")
 def backwards_in_its_order(x, *weights):
     return read(x.flip(1), *weights)
 
 
-@exercise.mistake("the state begins with ones: nothing was read before the first step.")
+@exercise.mistake("the state begins with ones: it should be zero, since nothing has been read yet.")
 def begins_with_ones(x, W_x, W_h, b):
     h, states = x.new_ones(len(x), len(W_h)), []
     for x_t in x.unbind(dim=1):
@@ -103,7 +105,7 @@ def begins_with_ones(x, W_x, W_h, b):
     return torch.stack(states, dim=1)
 
 
-@exercise.mistake("the states alone are asked for; the last one is among them already.")
+@exercise.mistake("return only the states; the last one is among them already.")
 def last_state_beside(x, *weights):
     states = read(x, *weights)
     return states, states[:, -1]
