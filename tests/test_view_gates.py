@@ -40,7 +40,7 @@ def test_the_still_page_says_where_the_first_gate_is_lowest(shown):
     gate = torch.full((3, 2), 0.5)
     gate[1] = 0.25
     views.gates({"xyz": {"forget gate": gate}})
-    assert "xyz: at “y”, character 2: 25 %." in shown[0]["text/html"]
+    assert "xyz: at “y”, character 2: 25%." in shown[0]["text/html"]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_the_page_shows_the_numbers_that_python_has(opened):
                     choose(tab, "Character", at)
                     line = tab.locator(".view-answer p").first.inner_text()
                     assert f"Character {at + 1}, " in line and f", {told}: {name} " in line
-                    got = int(re.search(rf"{name} (-?\d+) %", line)[1])
+                    got = int(re.search(rf"{name} (-?\d+)%", line)[1])
                     assert abs(got - 100 * column[at].item()) <= 0.51
 
 

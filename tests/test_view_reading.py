@@ -111,7 +111,7 @@ def test_the_page_sends_back_what_python_does(opened, scale, bent):
     for (_, size), right in zip(found, expected, strict=True):
         assert float(size) == pytest.approx(right, rel=0.06 if right >= 0.01 else 0.55)
     first = expected[0]
-    what = "vanishes" if first < 0.01 else "explodes" if first > 100 else "lives"
+    what = "vanishes" if first < 0.01 else "explodes" if first > 100 else "survives"
     assert what in tab.locator(".view-said").inner_text()
 
 

@@ -32,9 +32,9 @@ function draw({ texts }) {
       label.style.setProperty("--share", signed ? (100 + value) / 2 : value);
       label.toggleAttribute("data-shown", place === at);
     });
-    seen.textContent = `Character ${at + 1}, ${named(text[at])}, ${unitName()}: ${name} ${percent[state.unit][at]} %` +
+    seen.textContent = `Character ${at + 1}, ${named(text[at])}, ${unitName()}: ${name} ${percent[state.unit][at]}%` +
       (signed ? ", from −100 to 100." : " open.");
-    all.textContent = parts.map((part) => `${part.name} ${part.percent[state.unit][at]} %`).join(" · ");
+    all.textContent = parts.map((part) => `${part.name} ${part.percent[state.unit][at]}%`).join(" · ");
   }
 
   const controls = [

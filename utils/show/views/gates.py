@@ -1,4 +1,4 @@
-"""Day 3: where the gates of a network stand while it reads, character by character."""
+"""Day 3: how far the gates of a network are open while it reads, character by character."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ def gates(texts: Mapping[str, Mapping[str, Tensor]]) -> None:
     says = "\n".join([f"View: gates over a text; {', '.join(names)}.", *texts])
     still = paragraph(
         "Gates over a text: an interactive picture, which needs JavaScript. In JupyterLab, run the "
-        f"cell to open it. Where the {names[0]} stands lowest, in the mean of its units:"
+        f"cell to open it. Where the {names[0]} is lowest, averaged over its units:"
     ) + listed([_in_short(text) for text in shown])
     view("gates", {"texts": shown}, says=says, still=still)
 
@@ -51,7 +51,7 @@ def _plain(text: str, parts: Mapping[str, Tensor]) -> dict:
 
 
 def _in_short(shown: dict) -> str:
-    """Where the first gate stands lowest in a text."""
+    """Where the first gate is lowest in a text."""
     mean = shown["parts"][0]["percent"][0]
     place = min(range(len(mean)), key=mean.__getitem__)
-    return f"{shown['text']}: at “{shown['text'][place]}”, character {place + 1}: {mean[place]} %."
+    return f"{shown['text']}: at “{shown['text'][place]}”, character {place + 1}: {mean[place]}%."

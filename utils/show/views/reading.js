@@ -69,7 +69,7 @@ function draw({ network, symbols, unknown, answers, word, longest, inside }) {
     answer.textContent = `“${soFar}${at + 1 < typedLetters.length ? "…" : ""}” is ${answers[ranks[0]]}, says the network.`;
     const foreign = typedLetters.filter((letter) => !(letter in symbols));
     strange.textContent = foreign.length ? `It has never seen “${foreign[0]}”.` : "";
-    bars.replaceChildren(...ranks.slice(0, 4).map((i) => bar(answers[i], `${Math.round(100 * chances[i])} %`, chances[i])));
+    bars.replaceChildren(...ranks.slice(0, 4).map((i) => bar(answers[i], `${Math.round(100 * chances[i])}%`, chances[i])));
     if (!inside) return;
     const near = h.filter((value) => Math.abs(value) > 0.9).length;
     stateLabel.textContent = `The state: ${h.length} numbers from −1 (blue) to 1 (orange). ${near} of them are beyond ±0.9.`;
@@ -84,7 +84,7 @@ function draw({ network, symbols, unknown, answers, word, longest, inside }) {
       const size = Math.min(MOST, Math.max(LEAST, sizes[t]));
       return bar(letter, shown(sizes[t]), Math.log(size / LEAST) / Math.log(MOST / LEAST));
     }));
-    const first = sizes[0], what = first < 0.01 ? "It vanishes." : first > 100 ? "It explodes." : "It lives.";
+    const first = sizes[0], what = first < 0.01 ? "It vanishes." : first > 100 ? "It explodes." : "It survives.";
     verdict.textContent = `${shown(first)} of the gradient arrives at the first letter. ${what}`;
   }
 
