@@ -257,8 +257,8 @@ observe(
 # ### Backpropagation through time
 #
 # *13 minutes, most of them yours.* Unrolled, the network is an ordinary one, and ordinary backpropagation works {cite}`rumelhart1986learning,werbos1990backpropagation`. Let $\delta_t$ be the gradient of the loss with respect to the
-# *input* of the tanh at step $t$. The state $h_t$ is used twice: by its own step's output, $y_t = W_y h_t$ with loss $\ell_t$, and by the next step. So two gradients arrive, and their sum is multiplied by the slope of the tanh, $1
-# - h_t^2$:
+# *input* of the tanh at step $t$. The state $h_t$ is used twice: by its own step's output, $y_t = W_y h_t$ with loss $\ell_t$, and by the next step. So two gradients arrive, and their sum is multiplied by the slope of the
+# tanh, $1 - h_t^2$:
 #
 # $$
 # \begin{aligned}
@@ -331,7 +331,7 @@ mechanisms.truncated()
 plt.show()
 
 # %% [markdown]
-# What is lost? We take the last twelve letters of long words, and compute the gradient of the reader's $W_h$ from only some of the steps.
+# What is lost? We take the last twelve letters of long words, and compute the gradient of the reader's $W_h$ from only the last few steps.
 
 # %%
 ending, spoken = endings(12)  # ids (n, 12), languages (n,)
@@ -546,7 +546,7 @@ observe(
 )
 
 # %% [markdown]
-# To write, **sample** a letter from these probabilities, feed it back in, and sample the next. A model that reads its own output is **autoregressive**. A **temperature** divides the logits first: below 1, likely letters become
+# To write, **sample** a letter from the model's probabilities, feed it back in, and sample the next. A model that reads its own output is **autoregressive**. A **temperature** divides the logits first: below 1, likely letters become
 # likelier.
 
 
@@ -594,7 +594,7 @@ reading(network, LETTERS.symbols, NAMES, word="perjantai", inside=True)
 #
 # The norm $\lVert W_h \rVert$ is the largest factor by which $W_h$ can stretch a vector, and the tanh is never steeper than 1. So with a norm below 1 the gradient **vanishes** exponentially {cite}`hochreiter1991untersuchungen,bengio1994learning,pascanu2013difficulty`, as in a game of whispers:
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Factors near 1 soon lead far from 1: a message of size 1, passed on eight times.", "name": "fig-whispers"}, "image": {"alt": "Three rows of nine numbers. Times 0.8: from 1 down to 0.17. Times 1: always 1. Times 1.25: from 1 up to 5.96."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Factors just below or above 1 soon lead far away from it: a message of size 1, passed on eight times.", "name": "fig-whispers"}, "image": {"alt": "Three rows of nine numbers. Times 0.8: from 1 down to 0.17. Times 1: always 1. Times 1.25: from 1 up to 5.96."}}
 mechanisms.passed_on((0.8, 1.0, 1.25))
 plt.show()
 
@@ -761,7 +761,7 @@ plt.show()
 
 # %% [markdown]
 # With short sequences among the long ones, all three networks recall the first of 400 symbols. So they *can* remember. But from long ones alone, the gradient gives hardly a hint: of 50 symbols, the first gets [less than a
-# billionth](deeper/02_recurrent.ipynb#deeper-budget) of it, and learning is luck. So memory is innocent. The trouble is in the learning.
+# billionth](deeper/02_recurrent.ipynb#deeper-budget) of it, and learning is luck. So the memory is innocent. The trouble is in the learning.
 
 # %% [markdown]
 # ## What we found
