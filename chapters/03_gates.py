@@ -12,10 +12,10 @@
 # **Today's question:** how can a network learn what to keep, and for how long?
 #
 # After today you can
+#
 # - work out in numbers how a gate mixes old and new,
 # - write one step of an LSTM and of a GRU, and explain each gate,
 # - explain what the forget gate does to the gradient, and choose its bias for a distance,
-
 # - tell the conventions of LSTMs and GRUs apart before you load weights,
 # - count a layer's weights, and work out how much one state can hold.
 #
@@ -292,7 +292,7 @@ class Recall(nn.Module):
 # %% [markdown]
 # ### The gradient along the cell state
 #
-# *10 minutes, a third of them yours.* What does the cell state do for the gradient? Hold the gates fixed in {eq}`eq-lstm-cell`. Then the derivative of a cell state with respect to the one before is the forget gate, and over many
+# *10 minutes, a third of them yours.* What does the cell state do for the gradient? Hold the gates fixed in {eq}`eq-lstm-cell`. Then the derivative from one cell state to the next is the forget gate, and over many
 # steps it is a product:
 #
 # $$
@@ -304,7 +304,7 @@ class Recall(nn.Module):
 #
 # No matrix, no tanh. But the gates aren't really fixed: they depend on $h_{t-1}$, which was computed from $c_{t-1}$. So a second path leads from cell to cell.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The gradient has two paths back. On the direct one it is multiplied by one forget gate per step; the dashed one leads through the gates and the previous output.", "name": "fig-ways-back"}, "image": {"alt": "Three cells, c at t minus 2, t minus 1 and t. Thick arrows in the gradient's colour lead back from each to the one before, marked f_t and f at t minus 1. Below, dashed arrows lead from each cell to a box, gates, from there to the state h before it, and up to the cell before it."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The gradient has two paths back: the direct one, with one forget gate per step, and the dashed one, through the gates and the previous output.", "name": "fig-ways-back"}, "image": {"alt": "Three cells, c at t minus 2, t minus 1 and t. Thick arrows in the gradient's colour lead back from each to the one before, marked f_t and f at t minus 1. Below, dashed arrows lead from each cell to a box, gates, from there to the state h before it, and up to the cell before it."}}
 mechanisms.ways_back()
 plt.show()
 
@@ -362,7 +362,7 @@ observe(said, one=fmean(one), many=fmean(many), holds=max(one) < 0.3 and min(man
 # %% [markdown]
 # So "the gradient of the cell is the forget gate" is only half of the truth. Many paths leave the cell state and come back.
 #
-# Now we train, just as we trained the RNN, and with about as many parameters. The forget gate's bias starts at $\log 50$.
+# Now we train as we trained the RNN, with about as many parameters. The forget gate's bias starts at $\log 50$.
 
 # %% tags=["training"]
 torch.manual_seed(0)
@@ -389,7 +389,7 @@ observe(said, steps=steps, right=right, holds=right > 0.9)
 # \end{aligned}
 # $$ (eq-gru)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The LSTM (left) carries a cell state along and shows a part of it; the GRU (right) carries the state itself. The thick line marks what is carried.", "name": "fig-side-by-side"}, "image": {"alt": "Left, the LSTM: a thick road from c at t minus 1 to c_t with a multiplication sign above f and a plus sign above a second multiplication of i and g; after it an exit through tanh and a multiplication with o to h_t. Right, the GRU: a thick road from h at t minus 1 to h_t with a multiplication sign above z and a plus sign above a multiplication of 1 minus z and n; n gets an arrow from r. All gates are fed by h at t minus 1 and x_t."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The LSTM (left) carries a cell state along (thick line) and shows a part of it; the GRU (right) carries its state itself.", "name": "fig-side-by-side"}, "image": {"alt": "Left, the LSTM: a thick road from c at t minus 1 to c_t with a multiplication sign above f and a plus sign above a second multiplication of i and g; after it an exit through tanh and a multiplication with o to h_t. Right, the GRU: a thick road from h at t minus 1 to h_t with a multiplication sign above z and a plus sign above a multiplication of 1 minus z and n; n gets an arrow from r. All gates are fed by h at t minus 1 and x_t."}}
 mechanisms.side_by_side()
 plt.show()
 
@@ -397,7 +397,7 @@ plt.show()
 # The **update gate** $z$ decides how much is kept. The shares sum to 1, so whatever comes in pushes something out. The **reset gate** $r$ decides how much of the old state the candidate may use. With $z = r = 0$ a unit begins anew,
 # as if it had read nothing.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two gates can keep a state, rewrite it, or begin anew. Keep: z = 1, and the candidate doesn't matter. Rewrite: z = 0, and the candidate has seen the old state. Begin anew: r = 0 too, so it has seen only the input.", "name": "fig-updates-resets"}, "image": {"alt": "Three rows of five columns: h, r, n, z, new h. Keep: h is 0.8 and minus 0.4, r is 1, n is minus 0.1 and 0.8, z is 1, and the new h is 0.8 and minus 0.4, framed. Rewrite: the same with z = 0; the new h is n. Begin anew: r and z are 0, n is 0.29 twice, and so is the new h."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two gates, three ways with an old state. Keep: z = 1, and the candidate doesn't matter. Rewrite: z = 0, and the candidate has seen the old state. Begin anew: r = 0 too, so it has seen only the input.", "name": "fig-updates-resets"}, "image": {"alt": "Three rows of five columns: h, r, n, z, new h. Keep: h is 0.8 and minus 0.4, r is 1, n is minus 0.1 and 0.8, z is 1, and the new h is 0.8 and minus 0.4, framed. Rewrite: the same with z = 0; the new h is n. Begin anew: r and z are 0, n is 0.29 twice, and so is the new h."}}
 state, from_input = torch.tensor([0.8, -0.4]), torch.tensor([0.3, 0.3])
 exchange = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # W_hn: each unit looks at the other
 mechanisms.updates_and_resets(state, from_input, exchange)
@@ -508,7 +508,7 @@ open_from_the_start = [learned[f"{kind}, keeping"] for kind in ("GRU", "LSTM")]
 assert {n for of in open_from_the_start for n in of.values()} == {3} and usual == 0
 
 # %% [markdown]
-# So "gates cure the vanishing gradient" isn't what we see. *Open* gates do, but you have to open them yourself: with the usual biases, gated layers are no better here than the plain one. There is another cure. With shorter
+# So "gates cure the vanishing gradient" isn't what we see. *Open* gates cure it, but you have to open them yourself: with the usual biases, gated layers are no better here than the plain one. There is another cure. With shorter
 # sequences among the long ones, [all three kinds learn 400 steps](deeper/03_gates.ipynb#gates-mixed).
 #
 # Now for something to read: the docstrings of a library, character by character. Your LSTM goes through the training text twice.
@@ -600,7 +600,7 @@ ids, first = recall_ids(400, 50, seed=7)
 forget, _, _, held = gates_of(keeper.layer, keeper.symbols(ids))  # (B, T, N)
 unit, alone = telling_unit(held, first)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "After 50 steps, one cell still shows which symbol came first. It is the unit that tells them apart best; lines are means over the sequences that began with a symbol, bands hold nine tenths of them.", "name": "fig-cell"}, "image": {"alt": "Four curves over 50 steps, one for each first symbol. They part in the first steps and stay apart, each in a band of its own width; at the end the lowest and the highest are far from each other."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "After 50 steps, the best unit's cell still shows which symbol came first. Lines are means over the sequences that began with a symbol, bands hold nine tenths of them.", "name": "fig-cell"}, "image": {"alt": "Four curves over 50 steps, one for each first symbol. They part in the first steps and stay apart, each in a band of its own width; at the end the lowest and the highest are far from each other."}}
 lines = {f"began with {'abcd'[k]}": (range(50), held[first == k][:, :, unit]) for k in range(4)}
 curves(lines, "step", "cell", within=90)
 plt.show()
@@ -609,13 +609,12 @@ plt.show()
 left = direct_path(forget)[:, 1].mean(dim=0).max().item()
 apart = [held[first == k][:, :, unit].mean(dim=0) for k in range(4)]
 grows = (torch.stack(apart).std(dim=0)[-1] / torch.stack(apart).std(dim=0)[9]).item()
-said = "From this cell alone, {alone:.0%} of the first symbols can be identified after 50 steps; a blind guess gets 25%. In the best unit, the forget gates leave {left:.0%} of what the first symbol wrote. And the four means are {grows:.1f} times as far apart as after ten steps."
+said = "From this cell alone, {alone:.0%} of the first symbols can be identified after 50 steps; a blind guess gets 25%. In the best unit, the forget gates leave {left:.0%} of what the first symbol wrote. The four means are {grows:.1f} times as far apart as after ten steps."
 observe(said, alone=alone, left=left, grows=grows, holds=alone > 0.4 and left > 0.05 and grows > 1)
 
 # %% [markdown]
-# So the cell does keep the symbol. But the network doesn't shut its input gate, as {numref}`fig-carried` does. It goes on writing more of the same, and so the four curves drift apart. That is sturdier than our plan: what leaks out
-# is [written again](deeper/03_gates.ipynb#gates-latch),
-# even over 1,000 steps.
+# So the cell does keep the symbol. But the network doesn't shut its input gate, as {numref}`fig-carried` does. It goes on writing more of the same, and so the four curves drift apart. That is sturdier than our plan: whatever leaks
+# out is [written again](deeper/03_gates.ipynb#gates-latch), even over 1,000 steps.
 #
 # And the writer? Choose a text, a gate and a unit, and point at a character.
 
@@ -665,7 +664,7 @@ said = "On average, the forget gates are {letters:.0f}% open at a letter, {space
 observe(said, **mean, holds=max(mean.values()) > min(mean.values()) + 1)
 
 # %% [markdown]
-# The kind of character moves the gates by only a few points, and where they forget most differs from training to training. Dull, but a mean over 128 units is safer to interpret than a single unit that seems to mean something: [a
+# The kind of character moves the gates by only a few points, and where they forget most differs from training to training. A mean over 128 units is safer to interpret than a single unit that seems to mean something: [a
 # fair test](deeper/03_gates.ipynb#gates-quotes) found no such unit.
 
 # %% [markdown]
@@ -688,7 +687,7 @@ def continued(start, temperature, n=160):
 
 
 # %% [markdown]
-# It continues a **prompt**, the beginning of a text. In JupyterLab, put your own prompts into the list and run the cell. Choose one, and change the temperature.
+# In JupyterLab, put your own **prompts**, beginnings for it to continue, into the list and run the cell. Choose one, and change the temperature.
 
 # %%
 beginnings = ["Return the number of ", "If the input is sparse, ", "Today we learned "]
