@@ -80,7 +80,7 @@ counted = {"counted letters": count_letters(1)}
 
 # %% tags=["evidence"]
 observe(
-    "Letter counts alone name the correct language for {share:.0%} of the validation words. A blind guess is correct for {blind:.0%}.",
+    "Letter counts name the language of {share:.0%} of the validation words. A blind guess gets {blind:.0%}.",
     share=counted["counted letters"],
     blind=1 / 12,
     holds=0.4 < counted["counted letters"] < 0.65,
@@ -246,7 +246,7 @@ history = train_reader(reader)
 
 # %% tags=["evidence"]
 observe(
-    "After eight epochs your loop names the correct language for {share:.0%} of the validation words.",
+    "After eight epochs your loop names {share:.0%} of the languages correctly.",
     share=history.validation["accuracy"][-1],
     holds=history.validation["accuracy"][-1] > counted["counted letters"] + 0.08,
 )
@@ -412,7 +412,7 @@ def try_rates(clipping):
 # %% tags=["training"]
 descents = {"clipped": try_rates(partial(clip, max_norm=1.0)), "not clipped": try_rates(None)}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "At the highest learning rate, clipping helps: validation accuracy after three epochs of plain gradient descent, with and without clipping to length 1 (two seeds: mean and range).", "name": "fig-clipping"}, "image": {"alt": "Two curves over the learning rate, 0.5 to 4. Up to a rate of 1 they lie together near 60 percent. At 4 the curve without clipping is far below the other."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "At the highest rate, clipping to length 1 helps: validation accuracy after three epochs of plain gradient descent (two seeds: mean and range).", "name": "fig-clipping"}, "image": {"alt": "Two curves over the learning rate, 0.5 to 4. Up to a rate of 1 they lie together near 60 percent. At 4 the curve without clipping is far below the other."}}
 lines = {told: (rates, shares) for told, shares in descents.items()}
 curves(lines, "learning rate", "validation accuracy")
 plt.show()
@@ -430,7 +430,7 @@ observe(
 )
 
 # %% [markdown]
-# So at a suitable rate, this reader doesn't need clipping. It buys safety at [higher rates](deeper/02_recurrent.ipynb#deeper-clipping). For a gradient that has vanished, it can do nothing.
+# So at a suitable rate, this reader doesn't need clipping. It buys safety at [higher rates](deeper/02_recurrent.ipynb#deeper-clipping), and can't help a gradient that has vanished.
 
 # %% [markdown]
 # ## Is it right?
@@ -490,14 +490,14 @@ said = "With pairs and triples, counting reaches {triples:.0%}; the networks rea
 observe(said, triples=triples, mean=mean, holds=mean < triples)
 
 # %% [markdown]
-# With 4,000 words to learn from, the old method wins: it is handed "sch" as one feature, while the network has to discover it. Every network needs such a **baseline** for comparison. Which languages does ours confuse?
+# With 4,000 words the old method wins: it is handed "sch" as one feature, while the network has to discover it. Every network needs such a **baseline**. What does ours confuse?
 
 # %%
 test_ids, test_languages = as_ids("test")
 said = reader(*pad(test_ids)).detach()
 tested = accuracy(said, test_languages)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Most test words are on the diagonal: the chosen reader's predictions (columns) for each language's words (rows), as shares of the row.", "name": "fig-confusion"}, "image": {"alt": "A map of twelve rows and columns of languages. The diagonal is the brightest. Off it, there are cells of medium brightness among Spanish, Portuguese, Italian and French."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Most test words are on the diagonal: the chosen reader's predictions (columns) for each language's words (rows).", "name": "fig-confusion"}, "image": {"alt": "A map of twelve rows and columns of languages. The diagonal is the brightest. Off it, there are cells of medium brightness among Spanish, Portuguese, Italian and French."}}
 confused = confusion_matrix(said, test_languages).float()
 ax = plt.subplots(figsize=(6.6, 5.4))[1]
 names = {"rows": NAMES, "columns": NAMES, "xlabel": "predicted", "ylabel": "true"}
@@ -518,14 +518,14 @@ mechanisms.kinds()
 plt.show()
 
 # %% [markdown]
-# The deeper page trains [one of each](deeper/02_recurrent.ipynb#deeper-kinds). Here is the third: after each letter, predict the next one. Such a **language model** {cite}`mikolov2010recurrent` gives each letter $i_t$ a
+# (The deeper page trains [one of each](deeper/02_recurrent.ipynb#deeper-kinds).) Here is the third: after each letter, predict the next. Such a **language model** {cite}`mikolov2010recurrent` gives each letter $i_t$ a
 # probability, and is judged by its **perplexity** on words that it hasn't seen:
 #
 # $$
 # \textstyle \mathrm{PP} = \exp\big( - \frac{1}{T} \sum_t \log p(i_t \mid i_0, \dots, i_{t-1}) \big) ,
 # $$ (eq-perplexity)
 #
-# the exponential of the cross-entropy. A model that wavers between $n$ equally likely letters has perplexity $n$. Ours first reads which language it should write, and then the word.
+# the exponential of the cross-entropy. A model that wavers between $n$ equally likely letters has perplexity $n$. Ours reads the language first, then the word.
 
 # %% tags=["training"]
 writers, nats = [], []
@@ -612,13 +612,13 @@ left = {
 
 # %% tags=["view"]
 guess(
-    "With a spectral radius of 1.05, a tanh and random inputs, what happens to a gradient over 100 steps?",
+    "Spectral radius 1.05, a tanh, random inputs: what happens to a gradient over 100 steps?",
     ["It grows more than tenfold.", "It stays about the same.", "Less than a billionth is left."],
     right="Less than a billionth is left.",
-    because=f"{left[False][1.05]:.0e} of it is left. Without the tanh and the inputs, it becomes {left[True][1.05]:.0f} times as large.",
+    because=f"{left[False][1.05]:.0e} of it is left. Without tanh and inputs, it becomes {left[True][1.05]:.0f} times as large.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With a tanh and inputs (right), gradients vanish even at a spectral radius of 1.05; in a linear recurrence (left) they grow. Gradient size by steps back, for three spectral radii: means and ranges of five random networks.", "name": "fig-factors"}, "image": {"alt": "Two panels with a logarithmic axis, over 100 steps. Left: the line for 0.85 falls to about ten to the minus seven, that for 1 stays level, that for 1.05 rises to about one hundred. Right: all three fall, to below ten to the minus twelve."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With a tanh and inputs (right), gradients vanish even at a spectral radius of 1.05; in a linear recurrence (left) they grow. Means and ranges of five random networks.", "name": "fig-factors"}, "image": {"alt": "Two panels with a logarithmic axis, over 100 steps. Left: the line for 0.85 falls to about ten to the minus seven, that for 1 stays level, that for 1.05 rises to about one hundred. Right: all three fall, to below ten to the minus twelve."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.2), sharey=True)
 for ax, (linear, paths) in zip(axes, arriving.items()):
     lines = {str(r): (range(101), logs) for r, logs in paths.items()}
@@ -667,7 +667,7 @@ observe(
 )
 
 # %% [markdown]
-# Training has widened the gradient's way back, against the tanh. The rule of thumb, "above 1 it explodes", would not have told you.
+# Training has widened the gradient's way back, against the tanh. "Above 1 it explodes" doesn't tell you that.
 
 # %% [markdown]
 # ## Show someone
@@ -713,10 +713,10 @@ guess(
     "The reader sees only the last four of twelve letters. How often is its answer the same?",
     ["in about a quarter of the words", "in about half", "in more than three quarters"],
     right="in more than three quarters",
-    because=f"It is the same for {kept[:, 3].mean():.0%} of the words, averaged over three readers.",
+    because=f"It is the same for {kept[:, 3].mean():.0%} of the words, on average.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Four letters decide most answers: share of words whose answer is the same from their last letters alone (three readers: mean and range).", "name": "fig-endings"}, "image": {"alt": "A curve over the letters read, 1 to 12. It rises steeply to about 90 percent at four letters, and then slowly to 100."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Four letters decide most answers: share that stay the same when only the last letters are read (three readers: mean and range).", "name": "fig-endings"}, "image": {"alt": "A curve over the letters read, 1 to 12. It rises steeply to about 90 percent at four letters, and then slowly to 100."}}
 curves({"readers": (range(1, 13), kept)}, "last letters read", "same answer")
 plt.show()
 
