@@ -226,7 +226,7 @@ other = [
 ]
 claim(
     "rnn-1",
-    "Yes, if trained for it: a light is kept 1,000 steps ({keep:.0%} sure). Trained to answer only after ten, networks reach {other:.0%} at nine or eleven.",
+    "Yes, if trained for it: a light is kept 1,000 steps ({keep:.0%} sure). Trained to answer after ten, networks reach {other:.0%} at nine or eleven.",
     keep=sure[1000],
     other=max(other),
     holds=lambda keep, other: keep > 0.8 and other < 0.5,
