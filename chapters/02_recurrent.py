@@ -105,7 +105,7 @@ plt.show()
 # %% [markdown]
 # A network that works like this is **recurrent**: its state comes back as its own input {cite}`elman1990finding`. We draw it twice: as it is built, and **unrolled**, with one copy per step.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Unrolled, a recurrent layer (left) is a deep network of copies with the same weights.", "name": "fig-unrolled"}, "image": {"alt": "On the left a box h t with an arrow from x t below, labelled W x, an arrow to y t above, labelled W y, and a loop back to itself, labelled W h. A dashed arrow, unroll, leads to three boxes h 0, h 1, h 2 in a row, joined by arrows labelled W h; below them are the letters k, u, u, above them y 0, y 1, y 2."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "All copies have the same weights: a recurrent layer as it is built (left), and unrolled over three letters.", "name": "fig-unrolled"}, "image": {"alt": "On the left a box h t with an arrow from x t below, labelled W x, an arrow to y t above, labelled W y, and a loop back to itself, labelled W h. A dashed arrow, unroll, leads to three boxes h 0, h 1, h 2 in a row, joined by arrows labelled W h; below them are the letters k, u, u, above them y 0, y 1, y 2."}}
 mechanisms.unrolled("kuu")
 plt.show()
 
@@ -375,7 +375,7 @@ plt.show()
 # ```{exercise} Clip the whole
 # :label: exercise-gradient-clipping
 #
-# *5 minutes.* Write {eq}`eq-clip` for a model with several weight tensors, which have one length together. Beware of a gradient that is zero.
+# *5 minutes.* Write {eq}`eq-clip` for a model with several weight tensors: measure the length of all of them together. Beware of a gradient that is zero.
 # ([Solution](solutions/02_recurrent.ipynb#solution-gradient-clipping))
 # ```
 
@@ -430,7 +430,7 @@ observe(
 )
 
 # %% [markdown]
-# So at a suitable rate, this reader doesn't need clipping. It buys safety at [higher rates](deeper/02_recurrent.ipynb#deeper-clipping), and can't help a gradient that has vanished.
+# So at a suitable rate, this reader doesn't need clipping. Clipping buys safety at [higher rates](deeper/02_recurrent.ipynb#deeper-clipping), but can't help a gradient that has vanished.
 
 # %% [markdown]
 # ## Is it right?
@@ -599,8 +599,8 @@ mechanisms.passed_on((0.8, 1.0, 1.25))
 plt.show()
 
 # %% [markdown]
-# Above 1, you will often read, it **explodes**. But does a network behave like a number? We take random matrices $W_h$ for 64 units, scaled to a **spectral radius**: the size of the largest eigenvalue, by which a linear recurrence
-# grows per step in the long run.
+# Above 1, you will often read, it **explodes**. But does a network behave like a number? We take random matrices $W_h$ for 64 units, scaled to a **spectral radius**: the magnitude of the largest eigenvalue, by which a linear
+# recurrence grows per step in the long run.
 
 # %%
 radii = (0.85, 1.0, 1.05)

@@ -587,7 +587,7 @@ observe(
 )
 
 # %% [markdown]
-# So above a norm of 1, no property of $W_h$ alone decides: with the same weights, a gradient vanishes under large inputs and explodes under small ones. Large random
+# So above a norm of 1, no single number of $W_h$ decides: with the same weights, a gradient vanishes under large inputs and explodes under small ones. Large random
 # networks without inputs become chaotic above a radius of 1 {cite}`sompolinsky1988chaos`; inputs calm them.
 #
 # ### Norm or spectral radius?
