@@ -928,7 +928,7 @@ observe(
 # %% [markdown]
 # ## Exercises
 #
-# *125 minutes.* Which of these seven would you like to write? The numbers go on from the lesson's. All solutions are on [a page of their own](../solutions/02_recurrent.ipynb).
+# *125 minutes.* Which of these seven would you like to write? Their numbers continue the lesson's. All solutions are on [a page of their own](../solutions/02_recurrent.ipynb).
 #
 # ```{exercise} A card that is rewritten slowly
 # :label: exercise-leaky-units

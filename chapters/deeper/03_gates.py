@@ -688,7 +688,8 @@ observe(
 )
 
 # %% [markdown]
-# There is room: {numref}`exercise-bits-in-a-state` counts it. Learning to *use* it takes so long. Each symbol has to be written into the state so that no later one disturbs it, and has to be found there again when its turn comes.
+# There is room: {numref}`exercise-bits-in-a-state` counts it. Learning to *use* it is what takes so long. Each symbol has to be written into the state so that no later one disturbs it, and has to be found there again when its turn
+# comes.
 # (This is one seed and one learning rate: the order of the two curves is safe, their exact heights aren't.)
 
 # %% [markdown]
