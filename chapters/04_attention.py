@@ -13,15 +13,15 @@
 #
 # After today you can
 #
-# - make what a decoder reads while it is trained,
+# - build the decoder's input for training,
 # - write a score, and turn scores into weights that leave out padding,
-# - say which state asks in Bahdanau's and in Luong's decoder,
-# - take a step of beam search, and say what greedy decoding misses,
-# - say what a fixed vector costs, by length,
-# - read links off the weights, and judge them.
+# - say which state is the query in Bahdanau's decoder and in Luong's,
+# - write a step of beam search, and say what greedy decoding misses,
+# - measure what a fixed vector costs, by length,
+# - read word alignments off attention weights, and measure their error.
 #
-# It builds on [Day 2](02_recurrent.ipynb) and [Day 3](03_gates.ipynb): recurrent layers, padded batches, reading in both directions. It takes 50 minutes to read and
-# half an hour to write the functions at its heart. What you wrote is what is trained, and at the end it reads your date as people write it in twelve countries.
+# It builds on [Day 2](02_recurrent.ipynb) and [Day 3](03_gates.ipynb): recurrent layers, padded batches, reading in both directions. It takes 50 minutes to read and half
+# an hour to write the functions at its heart. You train what you wrote, and at the end it reads your date the way people write it in twelve countries.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -64,19 +64,20 @@ quiz("04_attention")
 # %% [markdown]
 # ## Where we stand
 #
-# *5 minutes.* So far a network gave one answer for a sequence, or one for each of its symbols. A translation is neither: it is another sequence, of a length that nobody
-# knows in advance. Two recurrent networks can write it together {cite}`sutskever2014sequence,cho2014learning`. The **encoder** reads the source. Its last state starts the
-# **decoder**, which writes the target symbol by symbol.
+# *5 minutes.* So far a network gave one answer for a whole sequence, or one for each of its symbols. A translation is neither: it is another sequence, and its length isn't
+# known in advance. Two recurrent networks can write it together {cite}`sutskever2014sequence,cho2014learning`. The **encoder** reads the source. Its last state is handed
+# to the **decoder**, which writes the target symbol by symbol.
 #
-# Today's example is the smallest task that needs the whole source: write a word backwards. *faced* becomes *decaf*. The symbol **BOS** tells the decoder to begin; with **EOS** it says that
-# it has ended. Sources get an EOS, too.
+# Today's example is the smallest task that needs the whole source: write a word backwards. *faced* becomes *decaf*. The symbol **BOS** tells the decoder to begin, and the
+# decoder writes **EOS** when it has finished. Sources end in EOS, too, though the figure leaves that out.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Encoder and decoder, unrolled in time. One vector is all that passes between them.", "name": "fig-unrolled-pair"}, "image": {"alt": "Five pink boxes, h1 to h5, joined by arrows, read the letters f, a, c, e, d from below. The last is framed: all that is handed over. A thick arrow leads from it to six blue boxes, s1 to s6, which read BOS, d, e, c, a, f from below and write d, e, c, a, f, EOS above."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One vector is all that passes from the encoder to the decoder, here unrolled in time.", "name": "fig-unrolled-pair"}, "image": {"alt": "Five pink boxes, h1 to h5, joined by arrows, read the letters f, a, c, e, d from below. The last is framed: all that is handed over. A thick arrow leads from it to six blue boxes, s1 to s6, which read BOS, d, e, c, a, f from below and write d, e, c, a, f, EOS above."}}
 mechanisms.unrolled("faced", "decaf")
 plt.show()
 
 # %% [markdown]
-# Yesterday ended with a doubt: how much can one vector hold? We train such a pair, with a vector of 48 numbers. It sees 3,000 words of two to twelve letters, from *a* to *f*, seven times.
+# Yesterday ended with a doubt: how much can one vector hold? We train such a pair with a vector of 48 numbers. It sees 3,000 words of two to twelve letters, from *a* to
+# *f*, seven times.
 
 # %% tags=["training"]
 words = random_words(3000, range(2, 13), seed=0)
@@ -85,89 +86,92 @@ fixed = speller("vector of 48")
 train_backwards(fixed, words, epochs=7, learning_rate=1e-2)
 through_vector = right_by_length(fixed, range(2, 17))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of new words written backwards without a mistake, through a vector of 48 numbers. Words of training had up to twelve letters.", "name": "fig-fixed-vector"}, "image": {"alt": "A curve over the letters in the word: near one for two to four letters, then a steep fall, and nearly zero from nine letters on."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Short words come out correctly, long ones hardly ever: share of new words written backwards without a mistake through a vector of 48 numbers.", "name": "fig-fixed-vector"}, "image": {"alt": "A curve over the letters in the word: near one for two to four letters, then a steep fall, and nearly zero from nine letters on."}}
 curves(
     {"": (list(through_vector), list(through_vector.values()))},
     "letters in the word",
-    "share right",
+    "share correct",
 )
 plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "Of new words with 4 letters {short:.0%} are written backwards without a mistake, of those with 7 {middle:.0%}, of those with 11 {long:.0%}.",
+    "It writes {short:.0%} of new 4-letter words backwards without a mistake, but only {middle:.0%} of those with 7 letters and {long:.0%} of those with 11.",
     **{"short": through_vector[4], "middle": through_vector[7], "long": through_vector[11]},
     holds=through_vector[4] > 0.7 and through_vector[7] < 0.6 and through_vector[11] < 0.1,
 )
 
 # %% [markdown]
-# Is the vector too small, or was the training too short? [Further down](#seq-train) we ask, with more of both. One thing is plain already: the decoder can't look at the word again. What the last state
-# doesn't hold is lost.
+# Is the vector too small, or was the training too short? [Further down](#seq-train) we find out, with more of both. One thing is clear already: the decoder can't look at
+# the word again. Whatever the last state doesn't hold is lost.
 
 # %% [markdown]
 # ## The idea
 #
-# *4 minutes.* Imagine two interpreters. One listens to a whole speech, closes her notebook, and then speaks. The other has the speech in writing, and before each word he looks at the page again,
-# at the place that matters now. He need not remember the page. He must know *where to look*.
+# *4 minutes.* Imagine two interpreters. One listens to a whole speech, closes her notebook, and then speaks. The other has the speech in writing, and before each word he
+# looks at the page again, at the place that matters now. He doesn't have to remember the page. He has to know *where to look*.
 #
-# That is **attention** {cite}`bahdanau2015neural`. The encoder keeps all of its states. They are called **annotations**: $h_j$ knows the $j$th symbol and its
-# surroundings, since the encoder reads from both ends: one network forwards, one backwards, their states side by side. Before it writes a symbol, the decoder
+# That is **attention** {cite}`bahdanau2015neural`. The encoder keeps all of its states. They are called **annotations**: $h_j$ knows the $j$th symbol and its surroundings,
+# because the encoder reads from both ends (one network forwards, one backwards, their states side by side). Before the decoder writes a symbol, it
 #
-# 1. compares its own state, the **query**, with each annotation, a **key**: a **score** says how well the two fit,
+# 1. compares its own state, the **query**, with each annotation, a **key**: a **score** says how well the two match,
 # 2. turns the scores into weights that sum to 1,
-# 3. averages the annotations, now as **values**, with these weights: that is the **context**.
+# 3. averages the annotations, now as **values**, with these weights; the result is the **context**.
+#
+# The query comes from one sequence, keys and values come from another: this is **cross-attention**.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One look at the source. The query is compared with each annotation (dashed); the weights below say how much of each goes into the context.", "name": "fig-one-look"}, "image": {"alt": "Three pink boxes, h1, h2 and h3, stand in a row, with the weights 0.60, 0.12 and 0.28 below them. Green arrows lead from them to the context, two numbers, 0.88 and 0.4; the first arrow is thick, the second thin. From a blue box, query s, dashed arrows lead to the three boxes."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The context is a weighted average: 0.60 · (1, 0) + 0.12 · (0, 1) + 0.28 · (1, 1) = (0.88, 0.40). The weights come from comparing the query with each annotation (dashed).", "name": "fig-one-look"}, "image": {"alt": "Three pink boxes, h1, h2 and h3, stand in a row, with the weights 0.60, 0.12 and 0.28 below them. Green arrows lead from them to the context, two numbers, 0.88 and 0.4; the first arrow is thick, the second thin. From a blue box, query s, dashed arrows lead to the three boxes."}}
 h = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])  # (S, N)
 mechanisms.look(torch.tensor([0.60, 0.12, 0.28]), torch.tensor([0.88, 0.40]))
 plt.show()
 
 # %% [markdown]
-# Each step of the decoder has a look of its own. Their weights, one row below the other, make a table. If all goes well, it should fill up like this:
+# The decoder does this anew at each step. The weights of all steps, one row below the other, form a table. If all goes well, it should fill up like this:
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Attention as a table being filled: each step adds a row, which says where the decoder looks while it writes this symbol. (Drawn, not learned.)", "name": "fig-table-filled"}, "image": {"alt": "Three tables of six rows and six columns, f, a, c, e, d, EOS. After one step the first row, d, has its dark cell under d. After two steps the second row, e, has it under e. When all six are filled the dark cells lie on the diagonal from upper right to lower left, and EOS is under EOS."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Attention fills a table: each step adds a row of weights, which says where the decoder looks while it writes this symbol. (Drawn, not learned.)", "name": "fig-table-filled"}, "image": {"alt": "Three tables of six rows and six columns, f, a, c, e, d, EOS. After one step the first row, d, has its dark cell under d. After two steps the second row, e, has it under e. When all six are filled the dark cells lie on the diagonal from upper right to lower left, and EOS is under EOS."}}
 one_each = torch.full((6, 6), 0.03)
 one_each[range(6), [4, 3, 2, 1, 0, 5]] = 0.85
 mechanisms.table_filled([*"faced", "EOS"], [*"decaf", "EOS"], one_each)
 plt.show()
 
 # %% [markdown]
-# Nobody fills in that table. Everything in {numref}`fig-one-look` has a derivative, so gradient descent trains the scores along with all the rest.
+# We never fill in that table. Everything in {numref}`fig-one-look` has a derivative, so gradient descent trains the scores along with all the rest.
 
 # %% [markdown]
 # ## Step by step
 #
-# ### Tell it the truth
+# ### Teacher forcing: tell it the truth
 #
-# *6 minutes, most of them yours.* The model gives a target $y$ its probability as a product, with one factor for each symbol:
+# *6 minutes, most of them yours.* The model is **autoregressive**: it predicts each symbol of a target $y$ from the source $x$ and the symbols before. The probability of
+# the whole target is the product
 #
 # $$
 # p(y \mid x) = \prod_{t} p(y_t \mid y_1 \dots y_{t-1}, x) .
 # $$ (eq-seq2seq)
 #
-# Each factor needs the symbols before. While it is trained, the decoder reads the **true** ones, whatever it would have written itself: **teacher forcing** {cite}`williams1989learning`. Otherwise
-# one wrong letter would spoil all that follows. ([What this costs](deeper/04_attention.ipynb#seq-exposure) is a story of its own.)
+# During training, the decoder reads the **true** symbols before, whatever it would have written itself: **teacher forcing** {cite}`williams1989learning`. Otherwise one
+# wrong letter would spoil all that follow. ([What this costs](deeper/04_attention.ipynb#seq-exposure) is a story of its own.)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Told the truth, the decoder reads the target, one step late. Left alone, it reads what it wrote itself, mistakes included (framed).", "name": "fig-teacher-forcing"}, "image": {"alt": "Above: the row d, e, c, a, f, EOS is to be written; below it the row that is read, BOS, d, e, c, a, f, in green; arrows lead from each symbol one place to the right. Further down: left alone, the decoder wrote d, e, b, a, c; it reads BOS, d, e, b, a, c, in blue, with the wrong b and c framed in both rows."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "With teacher forcing the decoder reads the target, one step late. Left alone, it reads its own output, mistakes included (framed).", "name": "fig-teacher-forcing"}, "image": {"alt": "Above: the row d, e, c, a, f, EOS is the target; below it the input, BOS, d, e, c, a, f, in green; arrows lead from each symbol one position to the right. Further down: left alone, the decoder wrote d, e, b, a, c; it reads BOS, d, e, b, a, c, in blue, with the wrong b and c framed in both rows."}}
 mechanisms.forced("decaf", "debac")
 plt.show()
 
 # %% [markdown]
-# In a batch, shorter targets are filled up with **PAD**, which the loss leaves out.
+# In a batch, shorter targets are filled up with **PAD**, which the loss ignores.
 #
 # **Your turn.**
 #
 # ```{exercise} One step late
 # :label: exercise-shift
 #
-# *4 minutes.* Of a batch of targets, each ended by EOS and filled up with PAD, make what the decoder reads: BOS, then the target without its last symbol.
+# *4 minutes.* Given a batch of targets, each ending in EOS and padded with PAD, return the decoder's input: BOS, then the target without its last symbol.
 # `torch.full_like(x, BOS)` has the shape of `x`. ([Solution](solutions/04_attention.ipynb#solution-shift))
 # ```
 
 
 # %%
 def shift(target):
-    """Shapes: target (B, T) to what is read (B, T)."""
+    """Shapes: target (B, T) to the decoder's input (B, T)."""
     raise NotImplementedError
 
 
@@ -180,17 +184,18 @@ check.show_reference("shift")
 print(shift(torch.tensor([[8, 7, EOS], [5, EOS, PAD]])).tolist())
 
 # %% [markdown]
-# The second row also reads an EOS. That does no harm: what it should write there is PAD, so nothing is asked.
+# The second row also reads its EOS. That does no harm: the target at that step is PAD, which the loss ignores.
 #
-# ### A score
+# ### The additive score
 #
-# *10 minutes, half of them yours.* How well does an annotation fit what the decoder wants now? {cite:t}`bahdanau2015neural` let a small network decide:
+# *10 minutes, half of them yours.* How well does an annotation match what the decoder needs now? {cite:t}`bahdanau2015neural` let a small network decide:
 #
 # $$
 # e_{tj} = v^\top \tanh(W_a\, s_t + U_a\, h_j) .
 # $$ (eq-score)
 #
-# It is called **additive**, since what the query asks and what the key offers are added. $W_a$, $U_a$ and $v$ are learned. Here are three annotations and a query of two numbers each.
+# It is called **additive** because it adds up the question of the query and the offer of the key. $W_a$, $U_a$ and $v$ are learned. Here are three annotations and a query,
+# of two numbers each.
 
 # %%
 s = torch.tensor([0.5, 1.0])  # (N,)
@@ -199,17 +204,17 @@ v = torch.tensor([2.0, 1.0])
 print("annotations", h.tolist())
 
 # %% [markdown]
-# $W_a$ leaves the query as it is, and $U_a$ turns the second number around.
+# $W_a$ leaves the query unchanged, and $U_a$ flips the sign of an annotation's second number.
 
 # %% tags=["view"]
 guess(
     "Which annotation gets the highest score?",
     ["(1, 0)", "(0, 1)", "(1, 1)"],
     right="(1, 0)",
-    because="Its sum is (1.5, 1): both are large, and v counts the first twice. The third has a first number as large, but its second, turned around, takes away what the query has.",
+    because="Its sum is (1.5, 1): both numbers are large, and v counts the first twice. The third annotation has the same first number, but its flipped second number cancels the query's.",
 )
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three additive scores, from left to right: query and annotation are added, a tanh bounds each number, and v makes one number of two.", "name": "fig-additive"}, "image": {"alt": "On the left the query's 0.5 and 1 in blue. Arrows lead to three rows in orange, from h1, h2 and h3: 1, 0; 0, -1; 1, -1. Each row goes on: the sums 1.5, 1; 0.5, 0; 1.5, 0; the tanh of each; and the scores 2.57, 0.92 and 1.81 in green, times v = (2, 1)."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The first annotation gets the highest score. From left to right: query and annotation are added, a tanh bounds each number, and v turns two numbers into one score.", "name": "fig-additive"}, "image": {"alt": "On the left the query's 0.5 and 1 in blue. Arrows lead to three rows in orange, from h1, h2 and h3: 1, 0; 0, -1; 1, -1. Each row goes on: the sums 1.5, 1; 0.5, 0; 1.5, 0; the tanh of each; and the scores 2.57, 0.92 and 1.81 in green, times v = (2, 1)."}}
 mechanisms.scored(s, h, W_a, U_a, v)
 plt.show()
 
@@ -217,8 +222,8 @@ plt.show()
 # ```{exercise} The additive score
 # :label: exercise-additive-score
 #
-# *7 minutes.* Write {eq}`eq-score` for a whole batch: each of T queries is compared with each of S keys. `x[:, :, None]` gives `x` a new axis, and sums stretch axes of length 1.
-# ([Solution](solutions/04_attention.ipynb#solution-additive-score))
+# *7 minutes.* Write {eq}`eq-score` for a whole batch, comparing each of T queries with each of S keys. `x[:, :, None]` gives `x` a new axis, and a sum stretches axes of
+# length 1. ([Solution](solutions/04_attention.ipynb#solution-additive-score))
 # ```
 
 
@@ -234,10 +239,10 @@ additive_score = check("additive_score", additive_score)
 check.show_reference("additive_score")
 
 # %% [markdown]
-# There are simpler scores {cite}`luong2015effective`: the dot product $s^\top h$ has no weights at all, and **general**, $s^\top W h$, puts a matrix in between. All else stays the same. [Which of
-# them is best](deeper/04_attention.ipynb#seq-scores) is on the deeper page.
+# There are simpler scores {cite}`luong2015effective`: the dot product $s^\top h$ has no weights at all, and **general**, $s^\top W h$, puts a matrix in between. Everything
+# else stays the same. [Which of them is best](deeper/04_attention.ipynb#seq-scores) is a question for the deeper page.
 #
-# ### Weights
+# ### From scores to weights
 #
 # *8 minutes, most of them yours.* A softmax turns scores into weights, and the weights average the annotations:
 #
@@ -246,9 +251,10 @@ check.show_reference("additive_score")
 # c_t = \sum_{j} \alpha_{tj}\, h_j .
 # $$ (eq-attention)
 #
-# But a batch has padding, and nobody should look there. So a padded place gets the score $-\infty$, *before* the softmax. Its weight is then 0, and the real places share all of it.
+# But a batch contains padding, which the decoder should never look at. So a padded position gets the score $-\infty$ *before* the softmax. Its weight is then 0, and the
+# real positions share the whole of it.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A place of padding (hatched) has a score, too, even the highest. Under the mask it gets −∞, and so no weight.", "name": "fig-masked-row"}, "image": {"alt": "Three rows of four cells for d, e, EOS and PAD. Scores: 1.20, -0.50, 0.80, and 2.00, hatched. Under the mask: the same, with minus infinity under PAD. An arrow, softmax, leads to the weights 0.54, 0.1, 0.36 and 0, in green."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Padding (hatched) gets no weight, although its score is the highest: the mask turns the score into −∞.", "name": "fig-masked-row"}, "image": {"alt": "Three rows of four cells for d, e, EOS and PAD. Scores: 1.20, -0.50, 0.80, and 2.00, hatched. Under the mask: the same, with minus infinity under PAD. An arrow, softmax, leads to the weights 0.54, 0.1, 0.36 and 0, in green."}}
 mechanisms.masked(
     torch.tensor([1.2, -0.5, 0.8, 2.0]),
     torch.tensor([True, True, True, False]),
@@ -260,8 +266,8 @@ plt.show()
 # ```{exercise} Weights that leave out padding
 # :label: exercise-masked-softmax
 #
-# *7 minutes.* Make weights of scores and a mask, `True` = may be seen. What may not be seen gets exactly 0, however large the scores are. Where nothing may be seen, all weights are 0: a
-# softmax of $-\infty$ alone would be NaN. `x.masked_fill(mask, value)` writes `value` where the mask is `True`.
+# *7 minutes.* Turn scores into weights under a mask (`True` = allowed). A masked position gets exactly 0, however large its score. Where nothing is allowed, all weights
+# are 0: a softmax of $-\infty$ alone would be NaN. `x.masked_fill(mask, value)` writes `value` where the mask is `True`.
 # ([Solution](solutions/04_attention.ipynb#solution-masked-softmax))
 # ```
 
@@ -278,7 +284,7 @@ masked_softmax = check("masked_softmax", masked_softmax)
 check.show_reference("masked_softmax")
 
 # %% [markdown]
-# Now one look by hand, with all three annotations to be seen:
+# Now one step of attention by hand, with all three annotations allowed:
 
 # %%
 e = additive_score(s[None, None], h[None], W_a, U_a, v)  # (1, 1, 3)
@@ -289,28 +295,31 @@ print("context", [round(c, 2) for c in (alpha[0, 0] @ h).tolist()])
 # %% [markdown]
 # These are the numbers of {numref}`fig-one-look`.
 #
-# ### Who asks?
+# ### Which state is the query?
 #
-# *3 minutes.* Which state is the query? {cite:t}`bahdanau2015neural` ask with the state *before* the step, and the context goes into the step. {cite:t}`luong2015effective` step first and ask with
-# the *new* state; the context goes into what is written.
+# *3 minutes.* {cite:t}`bahdanau2015neural` take the state *before* the step as the query, and the context goes into the step. {cite:t}`luong2015effective` take the step
+# first and use the *new* state; the context goes into the output.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One step of both decoders: the query's way in blue, the context's in green. $\\tilde h_t$ is what the logits are made of.", "name": "fig-two-decoders"}, "image": {"alt": "Two diagrams of five boxes each. Bahdanau: a blue arrow leads from s t-1 to alpha t, then to the context c t, and a green arrow from there to s t. Luong: s t-1 leads to s t; a blue arrow leads from s t back to alpha t, then to c t, and a green arrow from there to the output h tilde t."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Bahdanau's decoder attends before its step, Luong's after it: one step of both, with the query's path in blue and the context's in green. The logits come from $\\tilde h_t$.", "name": "fig-two-decoders"}, "image": {"alt": "Two diagrams of five boxes each. Bahdanau: a blue arrow leads from s t-1 to alpha t, then to the context c t, and a green arrow from there to s t. Luong: s t-1 leads to s t; a blue arrow leads from s t back to alpha t, then to c t, and a green arrow from there to the output h tilde t."}}
 mechanisms.two_decoders()
 plt.show()
 
 # %% [markdown]
-# Bahdanau's next query knows what was seen. Luong's does not, so if the target is known, the decoder can first walk through all of it, and then all looks are taken at once. We build Luong's, with
-# $\tilde h_t = \tanh(W_c [c_t; s_t])$.
+# Bahdanau's next query knows what the decoder has just seen. Luong's doesn't. So if the target is known, Luong's decoder can first run through all of it, and then attend
+# at all steps at once. We build this one, with $\tilde h_t = \tanh(W_c [c_t; s_t])$, where $[c_t; s_t]$ is one vector below the other.
 #
-# ### A network that looks
+# ### A network with attention
 #
-# *6 minutes.* Read `encode` and `decode`. The two GRUs are the library's, which compute what yesterday's did; *packing* makes them stop where a source ends. `bridge` makes the decoder's first state of
-# the encoder's last ones.
+# *6 minutes.* Read `encode` and `decode`. The two GRUs are the library's, and compute what yesterday's did; *packing* makes them stop where a source ends. `bridge` turns
+# the encoder's last states into the decoder's first one.
 
 
 # %%
 class Translator(nn.Module):
-    """Source (B, S), its lengths (B,), what the decoder reads (B, T) to logits (B, T, W)."""
+    """Source (B, S), its lengths (B,), decoder input (B, T) to logits (B, T, W).
+
+    V and W are the sizes of the two vocabularies.
+    """
 
     def __init__(self, V, W, D=48, N=64):
         super().__init__()
@@ -343,12 +352,12 @@ class Translator(nn.Module):
 
 
 # %% [markdown]
-# To train it, your `shift` makes what is read. The loss is the mean of $-\log p$ over the symbols that are not padding.
+# To train it, your `shift` builds the decoder's input. The loss is the mean of $-\log p$ over all symbols that aren't padding.
 
 
 # %%
 class Pairs(BucketedBatches):
-    """Batches of source, lengths, what is read, and what is to be written."""
+    """Batches of source, lengths, decoder input and target."""
 
     def __iter__(self):
         for source, lengths, _, target in super().__iter__():
@@ -367,42 +376,44 @@ torch.manual_seed(0)
 sources, targets = [[*word, EOS] for word in words], [word[::-1] for word in words]
 looking = trained(Translator(VOCAB_SIZE, VOCAB_SIZE, 16, 48), sources, targets, epochs=7)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The same 3,000 words, seven times, with your attention. Right of the dashed line the words are longer than any in training.", "name": "fig-attention-words"}, "image": {"alt": "Two curves over the letters in the word. With attention it stays near one up to about eleven letters and falls steeply beyond twelve. The fixed vector's falls from four letters on."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With your attention, long words come out correctly, too, until they are much longer than any in training (dashed line). The same 3,000 words, seven passes.", "name": "fig-attention-words"}, "image": {"alt": "Two curves over the letters in the word. With attention it stays near one up to about eleven letters and falls steeply beyond twelve. The fixed vector's falls from four letters on."}}
 with_attention = right_by_length(looking, range(2, 17))
 lines = {"with attention": with_attention, "vector of 48": through_vector}
 lines = {name: (list(right), list(right.values())) for name, right in lines.items()}
-curves(lines, "letters in the word", "share right").axvline(12.5, color="black", linestyle="--")
+curves(lines, "letters in the word", "share correct").axvline(12.5, color="black", linestyle="--")
 plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "With attention {ours:.0%} of the words with 11 letters are right, where the vector had {theirs:.0%}. With 16 letters, more than it ever saw, {beyond:.0%} are.",
+    "With attention, {ours:.0%} of the 11-letter words are correct; through the vector it was {theirs:.0%}. With 16 letters, more than it ever saw, {beyond:.0%} are.",
     **{"ours": with_attention[11], "theirs": through_vector[11], "beyond": with_attention[16]},
     holds=with_attention[11] > 0.6 and with_attention[16] < 0.5,
 )
 
 # %% [markdown]
-# After so short a training, the few lines that you wrote make all the difference, as far as the words of training reach.
+# After so short a training, the few lines that you wrote make all the difference, at least for words as long as those in training.
 #
-# ### Write with a beam
+# ### Beam search
 #
-# *11 minutes, most of them yours.* To write, one may take the most probable symbol at each step: **greedy** decoding. But a good beginning need not have a good end. **Beam search** keeps the best few beginnings.
+# *11 minutes, most of them yours.* A decoder can take the most probable symbol at each step. That is **greedy** decoding. But a good beginning need not have a good end, so
+# **beam search** keeps the best few beginnings.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A beam of two, in a small language. Of all continuations of both beginnings, the two most probable stay (green); the numbers are the chances of the whole beginning.", "name": "fig-beam"}, "image": {"alt": "A tree from left to right. BOS leads to d, 0.50, and c, 0.30, which stay, and to f, 0.20, which is dropped. d leads to de, 0.20, which stays, da and dc, dropped; c leads to ce, 0.24, which stays, and ca, dropped. ce leads to ced, 0.18, and de to dec, 0.14: both stay; dea and cea are dropped."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A beam of two finds *ced*, which greedy decoding misses: the two most probable of all continuations stay (green). The numbers are the probabilities of the whole beginning, in a small invented language.", "name": "fig-beam"}, "image": {"alt": "A tree from left to right. BOS leads to d, 0.50, and c, 0.30, which stay, and to f, 0.20, which is dropped. d leads to de, 0.20, which stays, da and dc, dropped; c leads to ce, 0.24, which stays, and ca, dropped. ce leads to ced, 0.18, and de to dec, 0.14: both stay; dea and cea are dropped."}}
 chances = {"": {"d": 0.5, "c": 0.3, "f": 0.2}, "d": {"e": 0.4, "a": 0.3, "c": 0.3}}
 chances |= {"c": {"e": 0.8, "a": 0.2}, "de": {"c": 0.7, "a": 0.3}, "ce": {"d": 0.75, "a": 0.25}}
 mechanisms.tree(chances, width=2, depth=3)
 plt.show()
 
 # %% [markdown]
-# Greedy decoding begins with *d* and ends at *dec*. The beam also keeps *c*, and finds *ced*, which is more probable. Along a sentence probabilities multiply, so the computer adds their logarithms.
+# Greedy decoding begins with *d* and ends at *dec*. The beam also keeps *c*, and finds *ced*, which is more probable. Along a sentence the probabilities multiply, so a
+# program adds their logarithms.
 #
 # ```{exercise} A step of beam search
 # :label: exercise-beam-step
 #
-# *8 minutes.* There are W beginnings. `alive` (W,) has the $\log p$ of each; row $i$ of `log_p` (W, V) has the $\log p$ of each symbol that may follow beginning $i$. Of all W · V continuations, return the
-# W best, best first: their $\log p$, which beginning each goes on from, and which symbol it adds. `x.flatten().topk(W)` gives values and places.
-# ([Solution](solutions/04_attention.ipynb#solution-beam-step))
+# *8 minutes.* There are W beginnings. `alive` (W,) holds the $\log p$ of each; row $i$ of `log_p` (W, V) holds the $\log p$ of each symbol that may follow beginning $i$.
+# Return the W best of all W · V continuations, best first: their $\log p$, the beginning that each continues, and the symbol that it adds. W may be larger than V.
+# `x.flatten().topk(W)` gives values and indices. ([Solution](solutions/04_attention.ipynb#solution-beam-step))
 # ```
 
 
@@ -418,13 +429,13 @@ beam_step = check("beam_step", beam_step)
 check.show_reference("beam_step")
 
 # %% [markdown]
-# What ends with EOS leaves the beam, and competes with what ends later. A beam of 1 is greedy decoding.
+# A beginning that ends with EOS leaves the beam, and competes with those that end later. A beam of 1 is greedy decoding.
 
 
 # %%
 @torch.no_grad()
 def beam_search(model, source, width, max_len=20):
-    """Write one source, a list of ids; return the most probable of what has ended."""
+    """Translate one source, a list of ids; return the most probable target that has ended."""
     source = torch.tensor([source])
     h, s = model.encode(source, torch.tensor([source.shape[1]]))
     h, s = h.expand(width, -1, -1), s.expand(width, -1)
@@ -450,7 +461,7 @@ observe("*faced* becomes *{written}*.", written=written, holds=with_attention[5]
 # %% [markdown]
 # ## Is it right?
 #
-# *1 minute.* Your network and the book's `Seq2Seq`, which walks through its steps itself, with the same weights:
+# *1 minute.* Your network against the book's `Seq2Seq`, which takes one step at a time, with the same weights:
 
 # %% tags=["evidence"]
 mine = Translator(9, 8, 5, 6).double().eval()
@@ -459,17 +470,17 @@ source, lengths = pad([[3, 4, 5, 6, EOS], [7, 8, EOS]])
 read = shift(torch.tensor([[3, 4, 5, EOS], [6, EOS, PAD, PAD]]))
 close = partial(torch.testing.assert_close, rtol=1e-10, atol=1e-10)
 close(mine(source, lengths, read), book(source, lengths, read))
-print("logits agree with those of the book's model: ten digits")
+print("logits agree with the book's model to ten digits")
 
 # %% [markdown]
-# The library's attention, loops, gradients and the beam are on the [deeper page](deeper/04_attention.ipynb#seq-right).
+# The [deeper page](deeper/04_attention.ipynb#seq-right) tests against the library's attention, and checks loops, gradients and the beam.
 
 # %% [markdown]
 # (seq-train)=
 # ## Train it
 #
-# *8 minutes.* First the open question: is the vector too small, or was the training too short? A stored experiment gave 12,000 words twenty times to three networks, each at its best learning rate, with three
-# seeds.
+# *8 minutes.* Back to the open question: is the vector too small, or was the training too short? A stored experiment showed 12,000 words twenty times to three networks,
+# each at its best learning rate, with three seeds.
 
 # %% tags=["evidence"]
 backwards = experiments.load("backwards")
@@ -479,21 +490,21 @@ last = {name: shares[:, -1].mean().item() for name, shares in share.items()}
 
 # %% tags=["view"]
 guess(
-    "After twenty passes over 12,000 words, how many of the words with 9 to 12 letters does a vector of 48 numbers get right?",
-    ["under 10 %", "about a quarter", "over half"],
+    "After twenty passes over 12,000 words, how many of the words with 9 to 12 letters come out correctly through a vector of 48 numbers?",
+    ["under 10%", "about a quarter", "over half"],
     right="over half",
-    because=f"{last['vector of 48']:.0%}, in the mean of three seeds; {last['vector of 96']:.0%} with twice the width.",
+    because=f"{last['vector of 48']:.0%}, the mean of three seeds; with twice the width it is {last['vector of 96']:.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of words with 9 to 12 letters written backwards without a mistake, after each pass over 12,000 words. Means and ranges of three seeds (stored experiment).", "name": "fig-passes"}, "image": {"alt": "Three rising curves over twenty passes. Attention rises at the third pass, wavers, and is at one from the twelfth on. The vectors rise slowly from about the eighth on; that of 96 ends at 0.8, that of 48 at 0.7."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With more training the vectors follow, but much later: share of words of 9 to 12 letters written backwards without a mistake. Means and ranges of three seeds (stored experiment).", "name": "fig-passes"}, "image": {"alt": "Three rising curves over twenty passes. Attention rises at the third pass, wavers, and is at one from the twelfth on. The vectors rise slowly from about the eighth on; that of 96 ends at 0.8, that of 48 at 0.7."}}
 lines = {name: (range(1, 21), shares) for name, shares in share.items()}
-curves(lines, "passes", "share right").set_xticks([1, 5, 10, 15, 20])
+curves(lines, "passes", "share correct").set_xticks([1, 5, 10, 15, 20])
 plt.show()
 
 # %% tags=["evidence"]
 half = arrivals(runs, 0.5)
 observe(
-    "In a training of twenty passes half of these words are right after {attention} with attention, after {wide} with a vector of 96, after {narrow} with one of 48. At the end it is {most:.0%}, {more:.0%} and {less:.0%}.",
+    "Half of these words are correct after {attention} passes with attention, after {wide} with a vector of 96 and after {narrow} with one of 48. At the end it is {most:.0%}, {more:.0%} and {less:.0%}.",
     **{"attention": half["attention"], "wide": half["vector of 96"]},
     narrow=half["vector of 48"],
     **{"most": last["attention"], "more": last["vector of 96"], "less": last["vector of 48"]},
@@ -501,19 +512,20 @@ observe(
 )
 
 # %% [markdown]
-# So most of that fall came from too little training, not from too little room. What attention buys here is *time*: several times fewer passes. {cite:t}`sutskever2014sequence` had shown what a vector can do with enough of everything: four layers of 1,000 units, twelve million pairs of
-# sentences, each source read backwards. Long sentences gave it no trouble. Where does a vector really fail, then?
+# So most of that fall came from too little training, not from too little room. What attention buys here is *time*: it needs less than half as many passes.
+# {cite:t}`sutskever2014sequence` had shown what a vector can do with enough of everything: four layers of 1,000 units, twelve million pairs of sentences, each source read
+# backwards. Long sentences gave it no trouble. Where does a vector really fail, then?
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The same networks after twenty passes, by length. Right of the dashed line the words are longer than any in training.", "name": "fig-words-by-length"}, "image": {"alt": "Three curves over two to eighteen letters. Attention stays at one up to twelve letters. The vectors fall from about eight and ten letters on. Beyond the dashed line at twelve the vectors are at zero within two letters; attention falls, too, but later."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Even after twenty passes the vectors lose the longest words. Beyond the words of training (dashed line), attention fails as well.", "name": "fig-words-by-length"}, "image": {"alt": "Three curves over two to eighteen letters. Attention stays at one up to twelve letters. The vectors fall from about eight and ten letters on. Beyond the dashed line at twelve the vectors are at zero within two letters; attention falls, too, but later."}}
 lines = {name: (rows[0]["length"], [row["right"] for row in rows]) for name, rows in runs.items()}
-curves(lines, "letters in the word", "share right").axvline(12.5, color="black", linestyle="--")
+curves(lines, "letters in the word", "share correct").axvline(12.5, color="black", linestyle="--")
 plt.show()
 
 # %% tags=["evidence"]
 of = {name: torch.tensor([row["right"] for row in rows]).mean(0) for name, rows in runs.items()}
 twelve, fourteen = ({name: right[n - 2].item() for name, right in of.items()} for n in (12, 14))
 observe(
-    "Of words with 12 letters, the longest of training, the vectors get {narrow:.0%} and {wide:.0%} right, attention {ours:.0%}. With 14 letters it is {less:.0%}, {more:.0%} and {most:.0%}.",
+    "At 12 letters, the longest of training, the two vectors manage {narrow:.0%} and {wide:.0%} of the words, and attention {ours:.0%}. At 14 letters it is {less:.0%}, {more:.0%} and {most:.0%}.",
     **{"narrow": twelve["vector of 48"], "wide": twelve["vector of 96"]},
     **{"less": fourteen["vector of 48"], "more": fourteen["vector of 96"]},
     **{"ours": twelve["attention"], "most": fourteen["attention"]},
@@ -521,10 +533,10 @@ observe(
 )
 
 # %% [markdown]
-# So within training each letter more asks more of a vector, and attention doesn't notice. Beyond training all of them fail, attention only a few letters later: none has learned to "go back one place", whatever the length. [With sentences](deeper/04_attention.ipynb#seq-vector)
-# a vector is late, too.
+# So up to the longest words of training, each extra letter strains the vectors more, and attention doesn't notice. Beyond them all three fail, attention only a few letters
+# later: none has learned to "go back one letter", whatever the length. [With sentences](deeper/04_attention.ipynb#seq-vector), too, a vector takes longer to train.
 #
-# **Now sentences.** A small grammar writes them in English and Chinese. *I love deep learning* is kept aside. Your network learns the others.
+# **Now sentences.** A small grammar writes them in English and Chinese. *I love deep learning* is kept aside; your network learns from others.
 
 # %% tags=["training"]
 task = ShortTask()
@@ -553,16 +565,16 @@ observe("*{asked}* becomes {text}.", asked=ASKED, text=translate(ASKED), holds=r
 
 # %% tags=["view"]
 guess(
-    "A beam of five finds more probable translations than greedy decoding. Of 100 sentences, how many more does it get exactly right?",
+    "A beam of five finds more probable translations than greedy decoding. How many more of 100 sentences does it translate perfectly?",
     ["about 20", "about 10", "hardly any"],
     right="hardly any",
-    because=f"Greedy decoding gets {right[1]:.0%} of 200 sentences right, the beam {right[5]:.0%}.",
+    because=f"Greedy decoding translates {right[1]:.0%} of 200 sentences perfectly, the beam {right[5]:.0%}.",
 )
 
 # %% tags=["evidence"]
 differ = sum(one != other for one, other in zip(*written.values())) / 200
 observe(
-    "Greedy decoding gets {greedy:.0%} of the new sentences right to the last word, a beam of five {beam:.0%}. In {differ:.0%} of them it writes something else.",
+    "Greedy decoding translates {greedy:.0%} of the new sentences perfectly, and a beam of five {beam:.0%}. In {differ:.0%} of them the two write something different.",
     greedy=right[1],
     beam=right[5],
     differ=differ,
@@ -570,24 +582,24 @@ observe(
 )
 
 # %% [markdown]
-# The beam does what it is made for: it finds what the *model* holds more probable. Whether that is a better translation is up to the model.
+# The beam does what it is made for: it finds what the *model* considers more probable. Whether that is a better translation is up to the model.
 
 # %% [markdown]
 # ## Look inside
 #
-# *8 minutes.* The sentence that was kept aside, with the true links, which the model doesn't know.
+# *8 minutes.* Here is the sentence that was kept aside, with the true links, which the model doesn't know.
 
 
 # %%
 @torch.no_grad()
 def looks(model, source, written):
-    """The weights (T, S) while a model writes what is given, for lists of ids."""
+    """Attention weights (T, S) while a model writes a given target; both are lists of ids."""
     h, s = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
     real = torch.ones(1, 1, len(source), dtype=torch.bool)
     return model.decode(shift(torch.tensor([written])), s, h, real)[2][0]
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Where your network looks while it writes the translation of a sentence that it has never seen. Circles: the true links.", "name": "fig-sentence"}, "image": {"alt": "A map with five rows, 我, 爱, 深度, 学习 and EOS, and five columns, I, love, deep, learning and EOS. Circles mark the first four cells of the diagonal; the first two rows have their bright cells there, the others on or near it."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "While it writes 我, your network looks mostly at *I*: its attention weights for a sentence that it has never seen. Circles mark the true links.", "name": "fig-sentence"}, "image": {"alt": "A map with five rows, 我, 爱, 深度, 学习 and EOS, and five columns, I, love, deep, learning and EOS. Circles mark the first four cells of the diagonal; the first two rows have their bright cells there, the others on or near it."}}
 wanted = "我 爱 深度 学习"
 source = [*task.english.encode(ASKED.split()), EOS]
 weights = looks(translator, source, [*task.target([wanted])[0], EOS])
@@ -600,15 +612,16 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "While it writes 我, {i:.0%} of the weight is on *I*; while it writes 爱, {love:.0%} is on *love*; while it writes 深度 学习, {deep:.0%} is on what follows *love*.",
+    "While it writes 我, {i:.0%} of the weight is on *I*; while it writes 爱, {love:.0%} is on *love*; while it writes 深度 学习, {deep:.0%} is on the positions after *love*.",
     **{"i": weights[0, 0].item(), "love": weights[1, 1].item()},
     deep=weights[2:4, 2:].sum().item() / 2,
     holds=weights[0, 0] > 0.5 and weights[2:4, 2:].sum() > 1,
 )
 
 # %% [markdown]
-# For *deep learning* the weight need not lie on one word for each. In this grammar the two always come together, and an annotation knows its neighbours, so either place can tell what stands in
-# both. The largest weight says where the decoder *looked*, not which word it *meant*. Now point at what was written yourself.
+# For *deep learning* the weight need not fall on one word each. In this grammar the two always come together, and an annotation knows its neighbours, so either position
+# can tell the decoder about both words. The largest weight says where the decoder *looked*, not which word it *meant*. Now choose a text, and point at a symbol that was
+# written.
 
 # %% tags=["view"]
 shown = []
@@ -632,11 +645,11 @@ for said, right_one in ((ASKED, wanted), *task.test[1:4]):
 alignment(shown, choose="Text")
 
 # %% [markdown]
-# A picture can be chosen; a number judges all. Link each target word with the source word of its largest weight. The **alignment error rate** is, [nearly](deeper/04_attention.ipynb#seq-aer), the
-# share of links that are wrong or missing. The stored experiment on 24,000 sentences of 3 to 25 words has it for several scores. Beside them stands a guess that knows no words: the
-# diagonal.
+# A picture can be chosen to please, but a number judges every sentence. Link each target word with the source word of its largest weight. The **alignment error rate** is,
+# [nearly](deeper/04_attention.ipynb#seq-aer), the share of links that are wrong or missing. The stored experiment on 24,000 sentences of 3 to 25 words measured it for
+# several scores; *scaled dot* is tomorrow's. For comparison there is a guess that knows no words: the diagonal.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Alignment error rate of the largest weights, for four scores: means of three seeds (stored experiment), with lines from the lowest to the highest. Last, the diagonal, on 1,000 sentences.", "name": "fig-aer"}, "image": {"alt": "Five bars. Those of dot, scaled dot, general and additive are all below 30 per cent; the diagonal's is at nearly 80."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With all four scores, far fewer links are wrong or missing than along the diagonal. Means of three seeds (stored experiment), with lines from the lowest to the highest; the diagonal on 1,000 sentences.", "name": "fig-aer"}, "image": {"alt": "Five bars. Those of dot, scaled dot, general and additive are all below 30 per cent; the diagonal's is at nearly 80."}}
 translated = experiments.load("translation")
 scores = ("dot", "scaled dot", "general", "additive")
 aer = {name: [100 * rate for rate in translated.column("aer", score=name)] for name in scores}
@@ -645,13 +658,14 @@ bars(aer | {"the diagonal": [100 * by_diagonal]}, "links wrong or missing (%)")
 plt.show()
 
 # %% [markdown]
-# Nobody showed these networks a single link. Some words need no look at all: a decoder that has written the verb may know that 了 follows, and look wherever it likes.
+# No one ever showed these networks a link. And some words need no attention at all: a decoder that has written the verb may know that 了 follows, and look wherever it
+# likes.
 
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* People write dates in many ways; machines want one, such as 1993-02-14. The same `Translator`, letter by letter: it learns from 7,000 dates in the ways of twelve countries, and is told which one, since
-# `3/5/04` is a day in March here and one in May there.
+# *6 minutes.* People write dates in many ways; machines want one, such as 1993-02-14. The same `Translator` can turn one into the other, letter by letter. It learns from
+# 7,000 dates, written as in twelve countries, and is told which country, since `3/5/04` is a day in March here and one in May there.
 
 # %% tags=["training"]
 dates = DateTask(7_000, locale=True, seed=0)
@@ -672,13 +686,14 @@ judged = [
     reads(example.text, example.locale) == example.target for example in dates.parts.test[:200]
 ]
 observe(
-    "It reads *14 de fevereiro de 1993* as *{one}*, and of 200 dates on days that training never had, {right:.1%} without a mistake.",
+    "It reads *14 de fevereiro de 1993* as *{one}*, and {right:.1%} of 200 dates without a mistake, all on days that training never had.",
     **{"one": reads("14 de fevereiro de 1993", "pt_BR"), "right": sum(judged) / 200},
     holds=sum(judged) > 0.9 * 200,
 )
 
 # %% [markdown]
-# In JupyterLab, write your own birthday as you would on paper. Or choose here, and see where it looks: for the year first, which most texts have at the end.
+# In JupyterLab, write your own birthday as you would on paper. Or choose a date here, and see where the decoder looks: for the year first, which most texts have at the
+# end.
 
 # %% tags=["view"]
 shown = []
@@ -692,24 +707,24 @@ for example in one_of_each(dates.parts.test):
 alignment(shown, choose="Date")
 
 # %% [markdown]
-# How it does without being told the language, on formats it never saw, and beside rules that people wrote, is on the [deeper page](deeper/04_attention.ipynb#seq-dates).
+# The [deeper page](deeper/04_attention.ipynb#seq-dates) tests it without the country, on formats it never saw, and against rules that people wrote.
 
 # %% [markdown]
 # ## Where it breaks
 #
-# *3 minutes.* Attention has taken the burden of memory from the recurrence. It has not taken the recurrence away: a state can't begin before the last one has ended.
+# *3 minutes.* Attention has taken the burden of memory from the recurrence. It hasn't taken the recurrence away: a state can't be computed until the one before it is done.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each of six states waits for the one before. Six looks at the same six annotations don't wait for each other.", "name": "fig-waiting"}, "image": {"alt": "Above: six blue boxes, s1 to s6, joined by thick arrows into a chain; the last waits for five. Below: six pink boxes, h1 to h6, and above them six green boxes, c1 to c6; an arrow leads from each pink box to each green one."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each of six states waits for the one before. Six contexts over the same six annotations don't wait for each other.", "name": "fig-waiting"}, "image": {"alt": "Above: six blue boxes, s1 to s6, joined by thick arrows into a chain; the last waits for five. Below: six pink boxes, h1 to h6, and above them six green boxes, c1 to c6; an arrow leads from each pink box to each green one."}}
 mechanisms.waiting(6)
 plt.show()
 
 # %% [markdown]
-# How long is the longest chain of operations that wait for each other? As on Day 2, we count in autograd's record of all that was computed.
+# How long is the longest chain of operations that wait for each other? As on Day 2, we count in autograd's record of the computation.
 
 
 # %%
 def chains(n):
-    """Longest chains for n source and n target symbols: the book's model, and a look alone."""
+    """Longest chains for n source and n target symbols: the book's model, and attention alone."""
     ids, x = torch.full((1, n), 3), torch.randn(1, n, 16, requires_grad=True)
     model = Seq2Seq(Seq2SeqConfig(9, 9, 16, 16, style="Luong"))
     e = additive_score(x, x, torch.eye(16), torch.eye(16), torch.ones(16))
@@ -717,28 +732,29 @@ def chains(n):
     return longest_chain(model(ids, torch.tensor([n]), ids).sum()), longest_chain(look.sum())
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Operations that wait for each other, by the length of source and target. Both axes are logarithmic.", "name": "fig-chains"}, "image": {"alt": "A rising straight line for the whole model, and a flat one for the look alone."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The model's chain doubles when source and target do, attention's own stays as it is: operations that wait for each other. Both axes are logarithmic.", "name": "fig-chains"}, "image": {"alt": "A rising straight line for the whole model, and a flat one for attention alone."}}
 lengths = [8, 16, 32, 64, 128]
 whole, alone = zip(*map(chains, lengths))
-lines = {"encoder, look and decoder": (lengths, whole), "the look alone": (lengths, alone)}
+lines = {"encoder, attention, decoder": (lengths, whole), "attention alone": (lengths, alone)}
 ax = curves(lines, "symbols", "longest chain (operations)", logx=True, logy=True)
 ax.set_xticks(lengths, lengths)
 plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "From 64 to 128 symbols the model's chain grows from {half} operations to {full}, the look's from {short} to {long}.",
+    "From 64 to 128 symbols, the model's chain grows from {half} operations to {full}; attention's own has {short} and {long}.",
     **{"half": whole[3], "full": whole[4], "short": alone[3], "long": alone[4]},
     holds=1.9 < whole[4] / whole[3] < 2.05 and alone[3] == alone[4],
 )
 
 # %% [markdown]
-# A thousand processors can't shorten a chain. But a look compares 128 positions in as many waiting steps as 8. If attention is what does the work, what is the recurrence still for?
+# A thousand processors can't shorten a chain. But attention compares 128 positions in as many waiting steps as 8. If it is attention that does the work, what is the
+# recurrence still for?
 
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* Two sentences that one often reads, and our answers. The [deeper page](deeper/04_attention.ipynb) has five more.
+# *2 minutes.* Two claims that you will often read, and our answers. The [deeper page](deeper/04_attention.ipynb) has five more.
 #
 # (claim-s2s-1)=
 
@@ -747,7 +763,7 @@ short = best_runs(backwards.select(words=4_000))
 early = {name: fmean(row["validation"][-1] for row in rows) for name, rows in short.items()}
 claim(
     "s2s-1",
-    "Yes, if training is short: 3 passes over 4,000 words give {few:.0%} of long words, with attention {ours:.0%}; 20 over 12,000 give {many:.0%} and {all:.0%}.",
+    "Yes: after 3 passes over 4,000 words a vector manages {few:.0%} of long words, attention {ours:.0%}; after 20 over 12,000, {many:.0%} and {all:.0%}.",
     few=early["vector of 96"],
     ours=early["attention"],
     many=last["vector of 96"],
@@ -764,7 +780,7 @@ claim(
 rates = [sum(of) / 300 for of in aer.values()]
 claim(
     "s2s-2",
-    "Yes, mostly: of the links of the largest weights {best:.0%} to {worst:.0%} are wrong or missing, by score; along the diagonal {guessed:.0%}.",
+    "Yes, mostly: by score, {best:.0%} to {worst:.0%} of the links of the largest weights are wrong or missing; along the diagonal, {guessed:.0%} are.",
     best=min(rates),
     worst=max(rates),
     guessed=by_diagonal,
@@ -776,14 +792,14 @@ claim(
 # %% [markdown]
 # ## Exercises
 #
-# Nine more are on the [deeper page](deeper/04_attention.ipynb), and all solutions on [a page of their own](solutions/04_attention.ipynb).
+# Nine more are on the [deeper page](deeper/04_attention.ipynb), and all solutions are on [a page of their own](solutions/04_attention.ipynb).
 
 # %% [markdown]
 # ```{exercise} Count the score's weights
 # :label: exercise-additive-score-parameters
 #
-# *Warm-up, 3 minutes.* An additive score has queries of 64 numbers and keys of 128, and adds them 32 wide. How many parameters do $W_a$, $U_a$ and $v$ have together?
-# ([Solution](solutions/04_attention.ipynb#solution-additive-score-parameters))
+# *Warm-up, 3 minutes.* An additive score compares queries of 64 numbers with keys of 128. The two are added as vectors of 32 numbers. How many parameters do $W_a$, $U_a$
+# and $v$ have together? ([Solution](solutions/04_attention.ipynb#solution-additive-score-parameters))
 # ```
 
 # %%
@@ -795,9 +811,8 @@ check("additive_score_parameters", my_count)
 # ```{exercise} Predict: nowhere to look
 # :label: exercise-fully-masked-query
 #
-# *Warm-up, 3 minutes.* Someone masks by filling in $-10^9$, in single precision, and takes the softmax. By mistake, all
-# eight keys of a query are masked. Their scores were 0 to 7. Which weight does the first key get?
-# ([Solution](solutions/04_attention.ipynb#solution-fully-masked-query))
+# *Warm-up, 3 minutes.* Someone masks by filling in $-10^9$, in single precision, and then takes the softmax. By mistake, all eight keys of a query are masked. Their scores
+# were 0 to 7. What weight does the first key get? ([Solution](solutions/04_attention.ipynb#solution-fully-masked-query))
 # ```
 
 # %%
@@ -806,12 +821,11 @@ my_weight = None
 check("fully_masked_query", my_weight)
 
 # %% [markdown]
-# ```{exercise} Predict: who asks?
+# ```{exercise} Predict: which state is the query?
 # :label: exercise-who-asks
 #
-# *Core, 5 minutes.* In a model of **Bahdanau's** style you change the symbol that the decoder is fed at step 3; steps count from 0.
-# All else stays. What is the first step whose attention weights change? Say to yourself what it is in Luong's.
-# ([Solution](solutions/04_attention.ipynb#solution-who-asks))
+# *Core, 5 minutes.* In a decoder of **Bahdanau's** style you change the symbol that it reads at step 3 (steps count from 0). Everything else stays the same. Which is the
+# first step whose attention weights change? Then tell yourself which it would be in Luong's. ([Solution](solutions/04_attention.ipynb#solution-who-asks))
 # ```
 
 # %%
@@ -823,9 +837,9 @@ check("who_asks", my_step)
 # ```{exercise} Predict: what a beam finds
 # :label: exercise-beam-of-two
 #
-# *Core, 3 minutes.* A model's first symbol is *a* with probability 0.6 or *b* with 0.4. Behind *a* come *c* (0.4), *d* (0.35) or *e* (0.25);
-# behind *b* come *c* (0.9) or *d* (0.1). Then EOS is sure. What is the probability of the sentence that a beam of width 2 finds? And which
-# one does greedy decoding write? ([Solution](solutions/04_attention.ipynb#solution-beam-of-two))
+# *Core, 3 minutes.* A model's first symbol is *a* with probability 0.6 or *b* with 0.4. After *a* comes *c* (0.4), *d* (0.35) or *e* (0.25); after *b* comes *c* (0.9) or
+# *d* (0.1). Then EOS is certain. What is the probability of the sentence that a beam of width 2 finds? And which sentence does greedy decoding write?
+# ([Solution](solutions/04_attention.ipynb#solution-beam-of-two))
 # ```
 
 # %%
@@ -837,18 +851,17 @@ check("beam_of_two", my_probability)
 # ```{exercise} What the fixed vector costs
 # :label: exercise-cost-by-length
 #
-# *Core, 10 minutes.* Two models have translated the same sentences, one with attention and one through a fixed vector. You know of each
-# sentence whether it is right. How much larger is the share of right sentences with attention, **by length**? A bucket holds the lengths
-# from one edge up to, but not including, the next. An empty bucket costs 0.
-# ([Solution](solutions/04_attention.ipynb#solution-cost-by-length))
+# *Core, 10 minutes.* Two models have translated the same sentences, one with attention and one through a fixed vector. For each sentence you know whether it is correct.
+# How much larger is the share of correct sentences with attention, **by length**? A bucket holds the lengths from one edge up to, but not including, the next. An empty
+# bucket costs 0. ([Solution](solutions/04_attention.ipynb#solution-cost-by-length))
 # ```
 
 
 # %%
 def cost_by_length(attention, fixed, lengths, edges: list[int]) -> torch.Tensor:
-    """Shapes: attention and fixed (B,) boolean, lengths (B,); returns one number a bucket.
+    """Shapes: attention and fixed (B,) boolean, lengths (B,); returns one number per bucket.
 
-    edges: where the buckets begin, and behind them the end of the last.
+    edges: the start of each bucket, and after them the end of the last.
     """
     raise NotImplementedError
 
@@ -859,10 +872,9 @@ check("cost_by_length", cost_by_length)
 # ```{exercise} Not before you have said something
 # :label: exercise-minimum-length
 #
-# *Core, 10 minutes.* Decode greedily with a **minimum length**: EOS may not be chosen before `min_len` other symbols stand. The
-# model is a table here. Its row `log_p[last]` holds the log-probabilities of the next symbol, and BOS stands before
-# the first. A sentence ends with EOS, which belongs to the result, or is cut off at `max_len` symbols.
-# ([Solution](solutions/04_attention.ipynb#solution-minimum-length))
+# *Core, 10 minutes.* Decode greedily with a **minimum length**: EOS may not be chosen before `min_len` other symbols have been written. The model is a table here. Row
+# `log_p[last]` holds the log-probabilities of the symbol after `last`, and BOS comes before the first. A sentence ends with EOS, which belongs to the result, or is cut off
+# at `max_len` symbols. ([Solution](solutions/04_attention.ipynb#solution-minimum-length))
 # ```
 
 
@@ -881,22 +893,23 @@ check("minimum_length", greedy)
 
 # %% tags=["view"]
 points = {
-    "make what a decoder reads while it is trained": "shift",
+    "build the decoder's input for training": "shift",
     "write a score, and turn scores into weights that leave out padding": "additive_score masked_softmax additive_score_parameters fully_masked_query",
-    "say which state asks in Bahdanau's and in Luong's decoder": "who_asks",
-    "take a step of beam search, and say what greedy decoding misses": "beam_step beam_of_two minimum_length",
-    "say what a fixed vector costs, by length": "cost_by_length",
-    "read links off the weights, and judge them": "alignment_error_rate",
+    "say which state is the query in Bahdanau's decoder and in Luong's": "who_asks",
+    "write a step of beam search, and say what greedy decoding misses": "beam_step beam_of_two minimum_length",
+    "measure what a fixed vector costs, by length": "cost_by_length",
+    "read word alignments off attention weights, and measure their error": "alignment_error_rate",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **Tomorrow** the recurrence goes. A sequence looks at itself, all positions at once. Then nothing says any more which symbol came first, and we have to tell the network.
+# So a network can look something up: it keeps every state, compares each with a query, and averages those that match. **Tomorrow** the recurrence goes. A sequence attends
+# to itself, at all positions at once. Then nothing tells the network any more which symbol came first, and we have to.
 
 # %% [markdown]
 # ## Further reading
 #
 # - {cite:t}`bahdanau2015neural`, the paper to read first; look at its pictures of alignments.
 # - {cite:t}`sutskever2014sequence`, what a vector can do with enough data, depth and time.
-# - {cite:t}`luong2015effective`, the scores side by side, global and local.
+# - {cite:t}`luong2015effective`, the scores compared, and global attention with local.
 # - {cite:t}`koehn2017six`, what went wrong with such models in practice: long sentences, rare words, beams that were too wide.

@@ -75,7 +75,7 @@ def forced(target: str, wrong: str) -> Axes:
     ax = sheet(8.2)
     size, x = (1.55, 0.85), 5.2
     rows = (
-        (0.7, [*target, "EOS"], "it is to write", None, ()),
+        (0.7, [*target, "EOS"], "it should write", None, ()),
         (2.6, ["BOS", *target], "told the truth, it reads", "value", ()),
         (
             5.0,
@@ -223,7 +223,7 @@ def two_decoders() -> Axes:
 
 
 def tree(model: Mapping[str, Mapping[str, float]], width: int, depth: int) -> Axes:
-    """Draw what a beam keeps of a small language, and what it drops.
+    """Draw what a beam keeps in a small language, and what it drops.
 
     model: {beginning: {symbol: its chance}}.
     """
@@ -253,11 +253,11 @@ def tree(model: Mapping[str, Mapping[str, float]], width: int, depth: int) -> Ax
 
 
 def waiting(T: int) -> Axes:
-    """Draw T states that wait for each other, and T looks that don't."""
+    """Draw T states that wait for each other, and T contexts that don't."""
     ax = sheet(6.9)
     step = 15.0 / T
     note(ax, (0.3, 0.5), f"a recurrence: {T} steps, one after another", align="left", weight="bold")
-    note(ax, (0.3, 3.6), "a look: all at once", align="left", weight="bold")
+    note(ax, (0.3, 3.6), "attention: all at once", align="left", weight="bold")
     before = None
     for t in range(T):
         state = box(ax, (0.5 + step * t, 1.1), f"$s_{t + 1}$", (1.2, 0.9), role="query")
