@@ -13,15 +13,15 @@
 #
 # After today you can
 #
-# - work out one look by hand: query, keys, weights, mixture,
+# - work out attention by hand for one query: scores, weights, weighted average,
 # - write scaled dot-product attention, and say what the scale is for,
 # - hide the future and padding with a mask,
 # - split attention into heads without mixing up positions,
 # - say why attention doesn't see order, and how to give it order,
-# - find out whether a look matters, by taking it away.
+# - find out whether an attention weight matters, by taking it away.
 #
-# It builds on [Day 4](04_attention.ipynb): scores, weights, masks. It takes an hour to read and half an hour to write the functions at its heart. What
-# you wrote is what is trained, and at the end it says what *it* means.
+# It builds on [Day 4](04_attention.ipynb): scores, weights, masks. It takes an hour to read and half an hour to write the functions at its heart. You train what you wrote,
+# and at the end it says what *it* means.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -68,11 +68,11 @@ quiz("05_self_attention")
 # >
 # > The animal did not cross the street because it was too **wide**.
 #
-# What does *it* mean {cite}`uszkoreit2017transformer`? In the first sentence the animal, in the second the street. Can a network do it that reads as yesterday's encoder did,
-# word by word, from both ends?
+# What does *it* mean {cite}`uszkoreit2017transformer`? In the first sentence the animal, in the second the street. Can a network work it out if it reads as yesterday's
+# encoder did, word by word, from both ends?
 #
-# A small grammar writes 4,000 such sentences to learn from. At the gap `_` the network has to say *does* or *do*, and at the pronoun, which
-# noun is meant.
+# A small grammar writes 4,000 such sentences to learn from. At the gap `_` the network has to fill in *does* or *do*, and at the pronoun it has to name the noun that is
+# meant.
 
 # %% tags=["evidence"]
 corpus = pronouns.corpus(seed=0)
@@ -80,13 +80,13 @@ rows = [[" ".join(s.words), s.form, s.words[s.antecedent]] for s in corpus.test[
 table(rows, ["sentence", "the gap wants", "the pronoun means"])
 
 # %% [markdown]
-# Exactly one noun agrees with the pronoun in number *and* can be what the adjective says: animals are tired, streets are
-# wide. Nobody tells the network which nouns are animals. We train a GRU, in both directions.
+# Exactly one noun agrees with the pronoun in number *and* fits the adjective: animals are tired, streets are wide. But we never tell the network which nouns are animals.
+# First we train a GRU that reads in both directions.
 
 
 # %%
 def right(logits: torch.Tensor, part: list) -> dict[str, float]:
-    """Share of gaps and of pronouns that are right; logits (B, T, V)."""
+    """Share of gaps and of pronouns that are correct; logits (B, T, V)."""
     return shares_right(logits.argmax(-1), part)
 
 
@@ -102,8 +102,8 @@ recurrent = experiments.load("pronouns_recurrent")
 patient = recurrent.select(learning_rate=recurrent.lowest("learning_rate", "validation"))
 longer = [row["pronoun"] for row in patient]
 observe(
-    "After five epochs it fills {gap:.0%} of the gaps of the validation set and understands {pronoun:.0%} of the pronouns. "
-    "After 60, at the best of three learning rates, three networks understand {low:.0%} to {high:.0%} of those of the test set.",
+    "After five epochs it fills {gap:.0%} of the gaps in the validation set correctly, and understands {pronoun:.0%} of the pronouns. "
+    "After 60, at the best of three learning rates, three networks understand {low:.0%} to {high:.0%} of the pronouns in the test set.",
     **of_gru,
     low=min(longer),
     high=max(longer),
@@ -111,48 +111,47 @@ observe(
 )
 
 # %% [markdown]
-# The gaps are soon solved, the pronouns are hard. One suspect is the way: what a state knows of a distant word has passed through [every state in between](deeper/05_self_attention.ipynb#deeper-way). Gates
-# help it along. They don't make the way shorter.
+# The gaps are soon solved, the pronouns are hard. One suspect is the way: everything that a state knows of a distant word has passed through [every state in
+# between](deeper/05_self_attention.ipynb#deeper-way). Gates help it along, but they don't make the way shorter.
 
 # %% [markdown]
 # ## The idea
 #
-# *3 minutes.* How did you know what *it* means? You looked from *it* to *tired*, and from there to what can be tired.
+# *3 minutes.* How did you know what *it* means? You looked from *it* to *tired*, and from there to a noun that can be tired.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two roads from *animal* to *it*: yesterday through all states in between, today by a single look.", "name": "fig-two-roads"}, "image": {"alt": "The words \"the animal did not cross the street because it\" and three dots in a row of boxes. Above them stands a chain of nine states joined by arrows; the seven arrows from the state of animal to the state of it are thick. Below the words one thick curved arrow leads from it straight to animal: 1 step."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "From *animal* to *it*: yesterday through all states in between, today in a single step.", "name": "fig-two-roads"}, "image": {"alt": "The words \"the animal did not cross the street because it\" and three dots in a row of boxes. Above them is a chain of nine states joined by arrows; the seven arrows from the state of animal to the state of it are thick. Below the words one thick curved arrow leads from it straight to animal: 1 step."}}
 mechanisms.roads("the animal did not cross the street because it …", asks=8, asked=1)
 plt.show()
 
 # %% [markdown]
-# Yesterday a decoder aligned itself with **another** sequence. Here a sequence is aligned with **itself**: each word asks, and each may answer. That is
-# **self-attention** {cite}`cheng2016long,lin2017structured,vaswani2017attention`.
+# Yesterday a decoder aligned itself with **another** sequence. Here a sequence is aligned with **itself**: each word asks, and each may answer. That is **self-attention**
+# {cite}`cheng2016long,lin2017structured,vaswani2017attention`.
 #
-# Each word plays three roles, as in a library. You bring a question: the **query**. A book's spine says
-# what it is about: the **key**. Inside is what you take home: the **value**.
+# Each word plays three roles, as in a library. You bring a question: the **query**. A book's spine tells you what it is about: the **key**. Inside is what you take home:
+# the **value**.
 #
-# | role | in the library | the word *it* says |
+# | role | in the library | for the word *it* |
 # | --- | --- | --- |
 # | query | what you ask at the desk | "I stand for one thing. Which one, and what is said of it?" |
 # | key | what is on the spine | "I am a pronoun." |
 # | value | what is in the book | whatever others should know once they have found me |
 #
-# But a library lends you one book; attention gives you a bit of each, mostly of those whose spines fit.
+# But a library lends you one book; attention gives you a bit of each, mostly of those whose spines match.
 
 # %% [markdown]
 # ## Step by step
 #
-# ### One word, three roles
+# ### Query, key and value: one word, three roles
 #
-# *4 minutes.* Yesterday the decoder's state was the query, and an annotation was key and value at once. Now all three are made from the same word $x_t$, by
-# three matrices:
+# *4 minutes.* Yesterday the decoder's state was the query, and an annotation was key and value at once. Now all three are computed from the same word $x_t$, with three
+# matrices:
 #
 # $$
 # q_t = W_q\, x_t, \quad k_t = W_k\, x_t, \quad v_t = W_v\, x_t .
 # $$ (eq-roles)
 #
-# They are learned, so the network finds out for itself what is worth asking. Here are three words with two numbers each: how much of a *thing* the
-# word is, and how much of an *action*. Our $W_q$ exchanges and doubles them: a thing asks for actions, an action for things. In code words are rows, hence
-# `x @ W_q.T`.
+# The matrices are learned, so the network finds out for itself what is worth asking. Here are three words with two numbers each: how much of a *thing* the word is, and how
+# much of an *action*. Our $W_q$ swaps and doubles them: a thing asks for actions, an action for things. In code words are rows, hence `x @ W_q.T`.
 
 # %%
 x = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])  # cat, sat, there: (T, D)
@@ -162,7 +161,7 @@ W_v = torch.tensor([[3.0, 0.0], [0.0, 1.0]])
 q, k, v = x @ W_q.T, x @ W_k.T, x @ W_v.T
 print("queries", q.tolist())
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One word, three roles. From the two numbers of *cat*, three matrices make what it asks, what it is found by, and what it gives.", "name": "fig-roles"}, "image": {"alt": "On the left the word cat and its vector 1, 0. Three arrows lead through three matrices of two rows and two columns to three vectors: through W_q to the query 0, 2 in blue, which asks; through W_k to the key 1, 0 in orange, by which the word is found; through W_v to the value 3, 0 in green, which it gives."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One word, three roles: three matrices turn the two numbers of *cat* into its query, which asks, its key, by which it is found, and its value, which it gives.", "name": "fig-roles"}, "image": {"alt": "On the left the word cat and its vector 1, 0. Three arrows lead through three matrices of two rows and two columns to three vectors: through W_q to the query 0, 2 in blue, which asks; through W_k to the key 1, 0 in orange, by which the word is found; through W_v to the value 3, 0 in green, which it gives."}}
 roles = {"query": (W_q, "asks"), "key": (W_k, "is found by"), "value": (W_v, "gives")}
 
 ax = sheet(7.8)
@@ -181,42 +180,41 @@ for i, (role, (W, does)) in enumerate(roles.items()):
 plt.show()
 
 # %% [markdown]
-# ### One look
+# ### Attention by hand
 #
-# *10 minutes, half of them yours.* Take a pencil: multiply the query of *cat*, $(0, 2)$, with the key of each word.
+# *10 minutes, half of them yours.* Take a pencil: multiply the query of *cat*, $(0, 2)$, by the key of each word.
 
 # %% tags=["view"]
 first = (q @ k.T)[0].tolist()
 guess(
-    "Which word does “cat” look at most?",
+    "Which word does “cat” attend to most?",
     ["“cat”, itself", "“sat”", "“there”"],
     right="“sat”",
     because=f"The three products are {first[0]:.0f}, {first[1]:.0f} and {first[2]:.0f}: a thing asks for actions, and “sat” is one.",
 )
 
 # %% [markdown]
-# A look has three moves. **Compare**: each query with each key, by a dot product. **Choose**: a softmax turns a query's scores into weights
-# that sum to 1. **Mix**: the weights average the values. With all queries, keys and values as rows of matrices, this is one line
-# {cite}`vaswani2017attention`:
+# Attention takes three moves. **Compare**: each query with each key, by a dot product. **Choose**: a softmax turns a query's scores into weights that sum to 1. **Mix**:
+# the weights average the values. With all queries, keys and values as rows of matrices, this is one line {cite}`vaswani2017attention`:
 #
 # $$
 # Y = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .
 # $$ (eq-scaled-dot-product)
 #
-# $d_k$ is the width of a query. What its root does there is the next step's question.
+# $d_k$ is the width of a query. Why we divide by its root is the next step's question.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One look: *cat* asks. A number is where its row and its column cross: query times key, divided by √2, is a score; weights times values are the output.", "name": "fig-look"}, "image": {"alt": "From left to right: the query of cat, 0 and 2, in blue; above the next cells the keys of cat, sat and there as columns in orange; where they cross, the three scores 0, 1.41, 0.71; an arrow, softmax, to the weights 0.14, 0.58, 0.28 in grey; above the last cells the three values as rows in green, that of sat the strongest; below them their mixture 0.85, 0.72."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "*cat* finds *sat*: attention for one query. A number is where its row and its column cross: query times key, divided by √2, is a score; weights times values are the output.", "name": "fig-look"}, "image": {"alt": "From left to right: the query of cat, 0 and 2, in blue; above the next cells the keys of cat, sat and there as columns in orange; where they cross, the three scores 0, 1.41, 0.71; an arrow, softmax, to the weights 0.14, 0.58, 0.28 in grey; above the last cells the three values as rows in green, that of sat the strongest; below them their mixture 0.85, 0.72."}}
 mechanisms.looks(q, k, v, everyone=False)
 plt.show()
 
 # %% [markdown]
-# **Your turn.** Write the look.
+# **Your turn.**
 #
-# ```{exercise} One look
+# ```{exercise} Scaled dot-product attention
 # :label: exercise-scaled-dot-product
 #
-# *6 minutes.* Write {eq}`eq-scaled-dot-product`: compare, choose, mix. It should work for one sequence, (T, d), and as well with more axes in front, as in
-# (B, T, d). `key.mT` exchanges the last two axes of a tensor. Return the mixtures and the weights, in this order.
+# *6 minutes.* Write {eq}`eq-scaled-dot-product`: compare, choose, mix. It should work for one sequence, (T, d), and just as well with more axes in front, as in (B, T, d).
+# `key.mT` swaps the last two axes of a tensor. Return the outputs and the weights, in this order.
 # ([Solution](solutions/05_self_attention.ipynb#solution-scaled-dot-product))
 # ```
 
@@ -243,25 +241,26 @@ y, alpha = attention(q, k, v)
 print("weights", [[round(a, 2) for a in row] for row in alpha.tolist()])
 print("outputs", [[round(a, 2) for a in row] for row in y.tolist()])
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "All looks at once: each row is one look. The row of *cat* is the one from before.", "name": "fig-all-at-once"}, "image": {"alt": "The same map with three rows, for cat, sat and there: Q of shape (T, d_k) in blue; above the next cells K transposed, (d_k, T), in orange; where they cross, the scores (T, T); an arrow, softmax, to the weights (T, T) in grey; above the last cells V, (T, d_v), in green; below it the outputs Y, (T, d_v). The first row of Q, scores, weights and Y is framed: it holds the numbers of the look of cat."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "All queries at once: each row of scores and weights belongs to one query. The row of *cat* (framed) is the one from before.", "name": "fig-all-at-once"}, "image": {"alt": "The same map with three rows, for cat, sat and there: Q of shape (T, d_k) in blue; above the next cells K transposed, (d_k, T), in orange; where they cross, the scores (T, T); an arrow, softmax, to the weights (T, T) in grey; above the last cells V, (T, d_v), in green; below it the outputs Y, (T, d_v). The first row of Q, scores, weights and Y is framed: it holds the numbers of cat from before."}}
 mechanisms.looks(q, k, v)
 plt.show()
 
 # %% [markdown]
-# Nothing waits for a neighbour in {numref}`fig-all-at-once`, and every word is one look away from every other. The price: $T$ words make $T^2$ scores. Day 7 is about that.
+# In {numref}`fig-all-at-once` no word waits for its neighbour, and every word is one step away from every other. The price: $T$ words make $T^2$ scores. Day 7 is about
+# that.
 #
-# ### Why the root?
+# ### The scale: why divide by the root?
 #
-# *5 minutes.* Let the numbers of $q$ and $k$ be independent, with mean 0 and variance 1. Their product is a sum of $d_k$ terms, each of variance 1, so its variance is
-# $d_k$. At a width of 64 the scores are spread by $\pm 8$, at 1,024 by $\pm 32$. A softmax of numbers so far apart puts all weight on the largest. It
-# **saturates**, and then it hardly has a slope:
+# *5 minutes.* Let the numbers in $q$ and $k$ be independent, with mean 0 and variance 1. Their dot product is a sum of $d_k$ terms, each of variance 1, so its variance is
+# $d_k$. At a width of 64 the scores are spread by $\pm 8$, at 1,024 by $\pm 32$. A softmax of numbers so far apart puts nearly all weight on the largest. It **saturates**,
+# and then it hardly has a slope:
 #
 # $$
 # \frac{\partial \alpha_s}{\partial e_r} = \alpha_s \left(\delta_{sr} - \alpha_r\right)
 # $$ (eq-softmax-gradient)
 #
-# is nearly 0 for all $s$ and $r$ if one weight is nearly 1. ($e_r$ are the scores, and $\delta_{sr}$ is 1 for $s = r$, else 0.) Divided by $\sqrt{d_k}$, the scores
-# have variance 1 at any width. Does it matter? We let 500 random queries look at 64 random keys each, and send a random gradient back through the weights to the scores.
+# is close to 0 for all $s$ and $r$ if one weight is close to 1. ($e_r$ are the scores, and $\delta_{sr}$ is 1 for $s = r$, else 0.) Divided by $\sqrt{d_k}$, the scores
+# have variance 1 at any width. Does it matter? We let 500 random queries attend to 64 random keys each, and send a random gradient back through the weights to the scores.
 
 
 # %% tags=["evidence"]
@@ -281,13 +280,13 @@ share = {d: (looked[d, False][1].median() / looked[d, True][1].median()).item() 
 
 # %% tags=["view"]
 guess(
-    "At a width of 1,024 and without the scale, how much of the scores' gradient is left, compared with the scale?",
-    ["about as much", "about a tenth", "less than a hundredth"],
+    "At a width of 1,024, how large is the gradient at the scores without the scale, compared with the gradient with it?",
+    ["about as large", "about a tenth", "less than a hundredth"],
     right="less than a hundredth",
-    because=f"In the median of 500 queries it is {share[1024]:.4f} of the gradient with the scale.",
+    because=f"The median over 500 queries is {share[1024]:.4f} times the median with the scale.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "What the width of queries and keys does to a softmax over 64 keys: the largest weight, and the gradient that arrives at the scores. Lines are medians of 500 queries, bands hold nine tenths.", "name": "fig-scale"}, "image": {"alt": "Two panels over the width, from 4 to 1024. With the scale both lines are flat: the largest weight near 0.1, the gradient near 1. Without it the largest weight rises to 1, and the gradient falls, to about a thousandth at 1024."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Without the scale a softmax over 64 keys saturates as queries and keys become wider: the largest weight nears 1, and hardly any gradient arrives at the scores. Lines are medians of 500 queries, bands hold nine tenths.", "name": "fig-scale"}, "image": {"alt": "Two panels over the width, from 4 to 1024. With the scale both lines are flat: the largest weight near 0.1, the gradient near 1. Without it the largest weight rises to 1, and the gradient falls, to about a thousandth at 1024."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.2))
 for i, (ax, name) in enumerate(zip(axes, ("largest weight", "gradient at the scores"))):
     lines = {
@@ -300,35 +299,34 @@ for i, (ax, name) in enumerate(zip(axes, ("largest weight", "gradient at the sco
 plt.show()
 
 # %% [markdown]
-# The wider the queries, the more the scale matters. At 64, their width in the Transformer's paper, most of the gradient is still there. ([At the
+# The wider the queries, the more the scale matters. At 64, their width in the Transformer's paper, most of the gradient is still there without it. ([At the
 # query](deeper/05_self_attention.ipynb#deeper-query) the story has a twist.)
 #
-# ### What may be seen
+# ### Masks: what may be seen
 #
-# *9 minutes, most of them yours.* Nobody should look at **padding**. And a model that is to say the next word must not see it: a **causal** mask allows each position
-# itself and what came before. Masks are boolean, `True` = may be seen, so both at once is `&`.
+# *9 minutes, most of them yours.* No word should attend to **padding**. And a model that has to predict the next word must not see it: a **causal** mask allows each
+# position itself and all positions before it. Masks are boolean, `True` = allowed, so `&` combines two of them.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Which keys (columns) each query (row) may see, in three words and one place of padding. Struck out: forbidden. Hatched: the query is padding itself, and nobody reads what it finds.", "name": "fig-masks"}, "image": {"alt": "Three grids of four rows and four columns for cat, sat, there and padding. Causal: ticks on and below the diagonal, strokes above it. Padding: strokes in the last column, the last row hatched, ticks elsewhere. Both: ticks on and below the diagonal in the first three rows, strokes elsewhere, the last row hatched."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Which keys (columns) each query (row) may see, for three words and one position of padding. Struck out: forbidden. Hatched: the query is padding itself, and its output is never read.", "name": "fig-masks"}, "image": {"alt": "Three grids of four rows and four columns for cat, sat, there and padding. Causal: ticks on and below the diagonal, strokes above it. Padding: strokes in the last column, the last row hatched, ticks elsewhere. Both: ticks on and below the diagonal in the first three rows, strokes elsewhere, the last row hatched."}}
 mechanisms.masks()
 plt.show()
 
 # %% [markdown]
-# What if a query may look nowhere, as when a batch is padded in *front*? A softmax of nothing but $-\infty$ is NaN, which spreads. A very
-# negative number instead looks harmless, and averages just what was forbidden. So it should be zeros.
+# What if a query may attend to nothing, as when a batch is padded in *front*? A softmax of nothing but $-\infty$ is NaN, which spreads. A very negative number instead
+# looks harmless, but it averages exactly the keys that were forbidden. So the weights should be zeros.
 #
-# ```{exercise} What may be seen
+# ```{exercise} Attention under a mask
 # :label: exercise-masked-attention
 #
-# *7 minutes.* Give your look a mask, which is None or broadcasts to (..., T, S). If `is_causal`, a query also sees no key after its own position. If there are fewer
-# queries than keys, the queries are the **last** ones: the last query sees the last key. Yesterday's `masked_softmax(scores, mask)` gives zeros
-# where nothing may be seen; `tril(n)` keeps a matrix up to its $n$-th diagonal.
-# ([Solution](solutions/05_self_attention.ipynb#solution-masked-attention))
+# *7 minutes.* Give your `attention` a mask, which is None or broadcasts to (..., T, S). If `is_causal`, a query also sees no key after its own position. If there are fewer
+# queries than keys, the queries are the **last** ones: the last query sees the last key. Yesterday's `masked_softmax(scores, mask)` gives zeros where nothing is allowed;
+# `tril(n)` keeps a matrix up to its $n$-th diagonal. ([Solution](solutions/05_self_attention.ipynb#solution-masked-attention))
 # ```
 
 
 # %%
 def attention(query, key, value, mask=None, is_causal=False):
-    """Shapes as before, mask broadcastable to (..., T, S), True = may be seen.
+    """Shapes as before, mask broadcastable to (..., T, S), True = allowed.
 
     Returns: contexts (..., T, d_v) and weights (..., T, S).
     """
@@ -343,8 +341,8 @@ check.show_reference("masked_attention")
 # %% [markdown]
 # ### A first reader
 #
-# *4 minutes.* Your look is enough for a network. What a word finds goes through one more matrix, $W_o$, and is **added** to what the word was, so that it
-# stays itself while it learns about others.
+# *4 minutes.* Your `attention` is enough for a network. Its output goes through one more matrix, $W_o$, and is **added** to the word's own vector. So a word stays itself
+# while it learns about the others.
 
 
 # %%
@@ -357,9 +355,9 @@ def one_look(x, W_in, W_o, mask):
 
 # %%
 class Reader(nn.Module):
-    """Say a word at each place: ids (B, T) to logits (B, T, V), and weights (B, L, h, T, T).
+    """Predict a word at each position: ids (B, T) to logits (B, T, V), and weights (B, L, h, T, T).
 
-    The weights tell who looks at whom, in each of L layers and h heads.
+    The weights tell which word attends to which, in each of L layers and h heads.
     """
 
     def __init__(self, look, n_layers=1, ordered=False, D=32):
@@ -376,7 +374,7 @@ class Reader(nn.Module):
         x, looks = self.words(ids), []
         if self.ordered:
             x = x + self.places[: ids.shape[1]]
-        real = (ids != PAD)[:, None, None]  # (B, 1, 1, T): nobody looks at padding
+        real = (ids != PAD)[:, None, None]  # (B, 1, 1, T): no word attends to padding
         for layer, (W_in, W_o) in enumerate(zip(self.W_in, self.W_o)):
             allowed = real if mask is None else real & mask[:, layer]
             found, weights = self.look(x, W_in, W_o, mask=allowed)
@@ -386,7 +384,7 @@ class Reader(nn.Module):
 
 
 # %% [markdown]
-# Read `forward`; `ordered` and `mask` come into play further down. We train three, from different seeds.
+# Read `forward`; `ordered` and `mask` come into play further down. We train three readers, from different seeds.
 
 
 # %%
@@ -400,43 +398,43 @@ def trained(look, n_layers=1, ordered=False, seed=0):
 
 @torch.no_grad()
 def judged(model, part=corpus.validation):
-    """Share of gaps and of pronouns that are right."""
+    """Share of gaps and of pronouns that are correct."""
     return right(model(as_ids(part)[0])[0], part)
 
 
 # %% tags=["training"]
 steps = {"yesterday's GRU": [of_gru]}
-steps["one look"] = [judged(trained(one_look, seed=seed)) for seed in (0, 1, 2)]
+steps["one head"] = [judged(trained(one_look, seed=seed)) for seed in (0, 1, 2)]
 
 # %% tags=["evidence"]
-pronoun, gap = ([found[what] for found in steps["one look"]] for what in ("pronoun", "gap"))
+pronoun, gap = ([found[what] for found in steps["one head"]] for what in ("pronoun", "gap"))
 observe(
-    "One look understands {low:.0%} to {high:.0%} of the pronouns, and fills {worst:.0%} to {best:.0%} of the gaps.",
+    "One head understands {low:.0%} to {high:.0%} of the pronouns, and fills {worst:.0%} to {best:.0%} of the gaps correctly.",
     **{"low": min(pronoun), "high": max(pronoun), "worst": min(gap), "best": max(gap)},
     holds=sum(pronoun) / 3 > 0.5 and sum(gap) / 3 < 0.8,
 )
 
 # %% [markdown]
-# Your few lines already understand most of the pronouns. The gaps are hard for them. Two things are missing.
+# Your few lines already understand most of the pronouns, but the gaps are hard for them. Two things are missing.
 #
-# ### Several looks at once
+# ### Several heads at once
 #
-# *15 minutes, most of them yours.* A softmax has only one unit of weight to share out. *It* has to look at the adjective **and** at the nouns, and a word that looks in two places brings
-# back a mixture. So we look several times at once. Each **head** works in a slice of the width, $d_k = D / h$ columns,
-# with a softmax of its own. What the heads found is laid side by side, and $W_o$ mixes it:
+# *15 minutes, most of them yours.* A softmax has only one unit of weight to share out. *It* has to look at the adjective **and** at the nouns, and a word that looks in two
+# places brings back a mixture. So we attend several times at once: **multi-head attention**. Each **head** works in a slice of the width, $d_k = D / h$ columns, with a
+# softmax of its own. The outputs of the heads are laid side by side, and $W_o$ mixes them:
 #
 # $$
 # \operatorname{MultiHead}(x_t) = W_o \left[y^{(1)}_t; \dots; y^{(h)}_t\right] .
 # $$ (eq-heads)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two heads. The width is cut in two; each head looks by itself, with weights of its own; what they found is laid side by side again.", "name": "fig-heads-cut"}, "image": {"alt": "At the top a matrix of three rows, cat, sat, there, and D columns, half of them light blue, half yellow. Two arrows lead down to a matrix of the light blue columns and one of the yellow columns. Each goes through a three by three table of weights of its own, in grey, to as many columns of its colour. Arrows lead down to these columns side by side; an arrow, W_o, leads from there to a matrix of one colour."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two heads: the width is cut in two, each head attends with weights of its own, and their outputs are laid side by side again.", "name": "fig-heads-cut"}, "image": {"alt": "At the top a matrix of three rows, cat, sat, there, and D columns, half of them light blue, half yellow. Two arrows lead down to a matrix of the light blue columns and one of the yellow columns. Each goes through a three by three table of weights of its own, in grey, to as many columns of its colour. Arrows lead down to these columns side by side; an arrow, W_o, leads from there to a matrix of one colour."}}
 mechanisms.heads()
 plt.show()
 
 # %% [markdown]
-# {numref}`fig-split` shows how to cut, and the most common mistake in multi-head attention. Both have the same shape, and no error tells them apart.
+# {numref}`fig-split` shows how to cut, and the most common mistake in multi-head attention. Both results have the same shape, so no error tells them apart.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Right: first the width is cut, then heads and words change places. Wrong: a plain view into the same shape; a head gets half of the words, and words stand in each other's rows.", "name": "fig-split"}, "image": {"alt": "On the left a table of three rows, cat, sat, there, and eight numbered columns, the first four light blue, the last four yellow. Above on the right the right cut: head 0 all light blue with rows cat, sat, there; head 1 all yellow with the same rows. Below on the right the wrong one: head 0 with the rows cat, light blue, cat, yellow, sat, light blue; head 1 with sat, yellow, there, light blue, there, yellow."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Right: first the width is cut, then the axes of heads and words are swapped. Wrong: a plain view into the same shape, where a head gets half of the words, in each other's rows.", "name": "fig-split"}, "image": {"alt": "On the left a table of three rows, cat, sat, there, and eight numbered columns, the first four light blue, the last four yellow. Above on the right the right cut: head 0 all light blue with rows cat, sat, there; head 1 all yellow with the same rows. Below on the right the wrong one: head 0 with the rows cat, light blue, cat, yellow, sat, light blue; head 1 with sat, yellow, there, light blue, there, yellow."}}
 mechanisms.cuts()
 plt.show()
 
@@ -444,7 +442,7 @@ plt.show()
 # ```{exercise} Cut the width into heads
 # :label: exercise-split-heads
 #
-# *4 minutes.* Make (B, h, T, d) of (B, T, D), $d = D / h$: the first head has the first $d$ columns of every position, the second the next.
+# *4 minutes.* Turn (B, T, D) into (B, h, T, d), with $d = D / h$: the first head gets the first $d$ columns of every position, the second the next $d$.
 # ([Solution](solutions/05_self_attention.ipynb#solution-split-heads))
 # ```
 
@@ -464,9 +462,8 @@ check.show_reference("split_heads")
 # ```{exercise} Multi-head self-attention
 # :label: exercise-multi-head
 #
-# *8 minutes.* Now the layer: project, split, look, lay side by side, mix. `W_in` holds $W_q$, $W_k$ and $W_v$ of all heads, one below the other. Use your `attention`
-# and `split_heads`.
-# ([Solution](solutions/05_self_attention.ipynb#solution-multi-head))
+# *8 minutes.* Now the layer: project, split, attend, lay side by side, mix. `W_in` holds $W_q$, $W_k$ and $W_v$ of all heads, one below the other. Use your `attention` and
+# `split_heads`. ([Solution](solutions/05_self_attention.ipynb#solution-multi-head))
 # ```
 
 
@@ -485,7 +482,7 @@ multi_head = check("multi_head", multi_head)
 check.show_reference("multi_head")
 
 # %% [markdown]
-# Heads cost no parameters: the matrices are the same, only cut. The reader with four:
+# Heads cost no parameters: the matrices are the same, only cut. Here is the reader with four:
 
 # %% tags=["training"]
 four_looks = partial(multi_head, n_heads=4)
@@ -497,13 +494,13 @@ alike = [
     len({s.words[noun] in pronouns.SINGULAR for noun in s.nouns}) == 1 for s in corpus.validation
 ]
 observe(
-    "Four heads understand {low:.0%} to {high:.0%} of the pronouns. Of the gaps they fill {gaps:.0%}; in {alike:.0%} of the sentences all nouns want the same verb.",
+    "Four heads understand {low:.0%} to {high:.0%} of the pronouns. They fill {gaps:.0%} of the gaps correctly; in {alike:.0%} of the sentences all nouns take the same verb, so those are easy.",
     **{"low": min(four), "high": max(four), "gaps": sum(filled) / 3, "alike": sum(alike) / 500},
     holds=sum(four) > sum(pronoun) and sum(filled) / 3 < 0.9,
 )
 
 # %% [markdown]
-# ### Where is where?
+# ### Self-attention doesn't see order
 #
 # *7 minutes.* Why do the gaps stay wrong? The verb agrees with its subject: in "the animals near the gate _ not cross the street" with the *first* noun.
 
@@ -515,13 +512,13 @@ straight, _ = layer(seven)
 shuffled, _ = layer(seven[:, shuffle])
 moved = (shuffled - straight[:, shuffle]).abs().max().item()
 guess(
-    "We shuffle seven words and ask a layer again. What becomes of its seven outputs?",
+    "We shuffle seven words and ask a layer again. What happens to its seven outputs?",
     ["Other numbers.", "The same, shuffled.", "The same, in the same order."],
     right="The same, shuffled.",
     because=f"The largest difference is {moved:.0e}: rounding.",
 )
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The same bag of words. In another order, the outputs change places with their words, and no number changes.", "name": "fig-bag-of-words"}, "image": {"alt": "Above, the words dog, bites and man go into self-attention, and three outputs of two numbers each come out. Below, man, bites and dog go in from below. Arrows join the two outputs of each word: the numbers are the same, only the places differ."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The same bag of words: in another order the outputs move with their words, and no number changes.", "name": "fig-bag-of-words"}, "image": {"alt": "Above, the words dog, bites and man go into self-attention, and three outputs of two numbers each come out. Below, man, bites and dog go in from below. Arrows join the two outputs of each word: the numbers are the same, only the positions differ."}}
 bag = {"dog": [1.0, 0.0], "bites": [0.0, 1.0], "man": [0.5, 0.5]}
 
 
@@ -555,12 +552,12 @@ plt.show()
 # \operatorname{SA}(P X) = P \operatorname{SA}(X) .
 # $$ (eq-permutation)
 #
-# To self-attention a sentence is a bag of words. Order has to be written in.
+# To self-attention a sentence is a bag of words. Order has to be written in, which is called **positional encoding**.
 #
-# **Add it to the words**, for instance from a table with a learned row for each position, as our `places`. The Transformer's paper has
-# **clocks** instead {cite}`vaswani2017attention`: where a hand points, across and up, are two numbers to add. Tomorrow we use them.
+# **Add it to the words**, for instance from a table with a learned row for each position, like our `places`. The Transformer's paper has **clocks** instead
+# {cite}`vaswani2017attention`: the direction of a hand, across and up, gives two numbers to add. Tomorrow we use them.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Positions as clocks: each sets several hands, from fast (above) to slow (below). Three positions on, each hand has turned by its own fixed angle (shaded), wherever the step began.", "name": "fig-clock"}, "image": {"alt": "Three rows of eight clocks, for positions 0 to 7. In the first row the hand turns by one radian a position, in the second by about a third, in the third by a tenth. Above, two arrows mark a step of three, from 1 to 4 and from 4 to 7; in the clocks of 4 and 7 the angle by which the hand has turned is shaded, and in each row it is the same in both."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three positions on, each hand has turned by its own fixed angle (shaded), wherever the step began. Positions as clocks: each sets several hands, from fast (top) to slow (bottom).", "name": "fig-clock"}, "image": {"alt": "Three rows of eight clocks, for positions 0 to 7. In the first row the hand turns by one radian a position, in the second by about a third, in the third by a tenth. Above, two arrows mark a step of three, from 1 to 4 and from 4 to 7; in the clocks of 4 and 7 the angle by which the hand has turned is shaded, and in each row it is the same in both."}}
 D, step = 16, 3
 omega = [10000 ** (-2 * i / D) for i in range(3)]  # radians a position, of the first three hands
 
@@ -588,10 +585,10 @@ for m in range(8):
 plt.show()
 
 # %% [markdown]
-# **Turn queries and keys.** **Rotary** positions {cite}`su2021roformer` add nothing. They turn each query and each key by its own position. Of
-# the positions, only the distance then counts in the score.
+# **Turn queries and keys.** **Rotary** positions {cite}`su2021roformer` add nothing. They turn each query and each key by its own position. The score then depends on how
+# far one is before or after the other, and not on where the two are.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Rotary positions: the query is turned by its position, the key by its own. Two positions apart, the angle between them is the same at the start of a text and further on.", "name": "fig-rotation"}, "image": {"alt": "Three dials. In the first, unturned, the query stands at 11 degrees and the key at 69, 57 degrees apart. In the second, at positions 1 and 3, and in the third, at positions 5 and 7, both are turned, and the shaded angle between them is 103 degrees in both."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Rotary positions: the query is turned by its position, the key by its own. Two positions apart, the angle between them is the same at the start of a text and further on.", "name": "fig-rotation"}, "image": {"alt": "Three dials. In the first, unturned, the query points to 11 degrees and the key to 69, 57 degrees apart. In the second, at positions 1 and 3, and in the third, at positions 5 and 7, both are turned, and the shaded angle between them is 103 degrees in both."}}
 omega, cat, sat = 0.4, 0.2, 1.2  # radians a position; where query and key point unturned
 
 ax = sheet(6.9)
@@ -609,11 +606,9 @@ for i, (m, n) in enumerate([(0, 0), (1, 3), (5, 7)]):
 plt.show()
 
 # %% [markdown]
-
-# %% [markdown]
 # ## Is it right?
 #
-# *1 minute.* Your layer and the library's, with the same weights and a mask of padding:
+# *1 minute.* Your layer against the library's, with the same weights and a mask of padding:
 
 # %% tags=["evidence"]
 torch.manual_seed(1)
@@ -625,32 +620,35 @@ book = MultiHeadAttention(12, 3, bias=False).double()
 book.load_library(theirs)
 for layer in (ours, book(some, mask=real[:, None, None], need_weights=True)):
     torch.testing.assert_close(layer, expected, rtol=1e-10, atol=1e-10)
-print("outputs and weights agree with nn.MultiheadAttention and with the book's layer: ten digits")
+print(
+    "outputs and weights agree with nn.MultiheadAttention and with the book's layer to ten digits"
+)
 
 # %% [markdown]
-# Loops and gradients are on the [deeper page](deeper/05_self_attention.ipynb#deeper-right).
+# Loops and gradients are checked on the [deeper page](deeper/05_self_attention.ipynb#deeper-right).
 
 # %% [markdown]
 # ## Train it
 #
-# *4 minutes.* Now everything together: four heads, learned positions, and two layers, so that a word can read words that have read others. Of three readers we keep the one
-# that does best on validation.
+# *4 minutes.* Now everything together: four heads, learned positions, and two layers, so that a word can read words that have read others. We train three readers, and keep
+# the one that does best on the validation set.
 
 # %% tags=["training"]
 readers = [trained(four_looks, n_layers=2, ordered=True, seed=seed) for seed in (0, 1, 2)]
 steps["four heads, order, two layers"] = [judged(model) for model in readers]
 reader = max(readers, key=lambda model: judged(model)["pronoun"])
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers on the validation sentences, after five epochs each. Bars are means of three seeds (the GRU: one), lines go from the lowest to the highest.", "name": "fig-ladder"}, "image": {"alt": "Two bar charts with four bars each. Pronouns: yesterday's GRU and one look are between 60 and 80 percent, four heads near 95, the whole reader near 100. Gaps: the GRU and the whole reader are near 100, one look near 55, four heads near 73."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Heads bring the pronouns, order and a second layer the gaps: correct answers on the validation set, after five epochs each. Bars are means of three seeds (the GRU: one), lines go from the lowest to the highest.", "name": "fig-ladder"}, "image": {"alt": "Two bar charts with four bars each. Pronouns: yesterday's GRU and one head are between 60 and 80 percent, four heads near 95, the whole reader near 100. Gaps: the GRU and the whole reader are near 100, one head near 55, four heads near 73."}}
 figure, axes = plt.subplots(2, 1, figsize=(6.4, 5.6))
 for ax, what in zip(axes, ("pronoun", "gap")):
     shares = {step: [100 * found[what] for found in runs] for step, runs in steps.items()}
-    bars(shares, f"{what}s right (%)", ax=ax)
+    bars(shares, f"{what}s correct (%)", ax=ax)
 plt.show()
 
 # %% [markdown]
-# Within five epochs heads brought the pronouns, and order, with a second layer, the gaps. ([With time, a single head](deeper/05_self_attention.ipynb#deeper-heads) gets far, too.) Now, once, the test
-# sentences, and those whose pair of noun and adjective was kept out of training. A simple rule for comparison: take the first noun that agrees in number.
+# Within five epochs heads brought the pronouns, and order, with a second layer, brought the gaps. ([With time, a single head](deeper/05_self_attention.ipynb#deeper-heads)
+# gets far, too.) Now, once, the test set, and sentences whose pair of noun and adjective was kept out of training. For comparison there is a simple rule: take the first
+# noun that agrees in number.
 
 # %% tags=["evidence"]
 tested = [judged(model, corpus.test)["pronoun"] / 3 for model in readers]
@@ -659,20 +657,20 @@ tested, new = sum(tested), sum(new)
 unseen = [row["pronoun, unseen pairs"] for row in patient]
 ruled = sum(pronouns.first_of_its_number(s) == s.antecedent for s in corpus.test) / 500
 observe(
-    "On average the three readers understand {reader:.1%} of the test's pronouns, and {new:.1%} of those with unseen pairs. The rule gets {rule:.0%}; the GRU, "
-    "trained for 60 epochs, at most {gru:.0%} and {gru_new:.0%}.",
+    "On average the three readers understand {reader:.1%} of the pronouns in the test set, and {new:.1%} of those with unseen pairs. The rule finds {rule:.0%}; the GRU, "
+    "trained for 60 epochs, finds at most {gru:.0%} and {gru_new:.0%}.",
     **{"reader": tested, "new": new, "rule": ruled, "gru": max(longer), "gru_new": max(unseen)},
     holds=tested > max(0.97, ruled + 0.1) and new - max(unseen) > tested - max(longer),
 )
 
 # %% [markdown]
-# The gain is largest where a pair is new: the readers have learned what animals can be, not which words go together. Both have about
-# 14,000 parameters, and the GRU had twelve times as many epochs.
+# The gain is largest where a pair is new: the readers have learned what animals can be, not which words go together. Reader and GRU both have about 14,000 parameters, and
+# the GRU had twelve times as many epochs.
 
 # %% [markdown]
 # ## Look inside
 #
-# *9 minutes.* The animal and the street. The reader has seen neither sentence.
+# *9 minutes.* Back to the animal and the street. The reader has seen neither sentence.
 
 # %% tags=["evidence"]
 said = "the animal _ not cross the street because it is too".split()
@@ -685,13 +683,13 @@ with torch.no_grad():
 sure, symbols = logits[:, it].softmax(-1).max(-1)
 tired, wide = VOCABULARY.decode(symbols)
 observe(
-    "With *tired* it is *the {a}*, with *wide* *the {b}*.",
+    "With *tired*, *it* means *the {a}*; with *wide*, it means *the {b}*.",
     a=tired,
     b=wide,
     holds=tired == "animal" and wide == "street" and sure.min() > 0.5,
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Where *it* looks in the first layer: each head in the sentence with *tired*, then in that with *wide*.", "name": "fig-it"}, "image": {"alt": "A map of eight rows and twelve columns: for each of four heads a row for the sentence with tired and one for that with wide; columns are the words. In each row one or two cells are bright. For some heads the two rows are alike, for others not."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "One word changes, and some heads move: the weights of *it* in the first layer, for each head first in the sentence with *tired*, then in the one with *wide*.", "name": "fig-it"}, "image": {"alt": "A map of eight rows and twelve columns: for each of four heads a row for the sentence with tired and one for that with wide; columns are the words. In each row one or two cells are bright. For some heads the two rows are alike, for others not."}}
 looks = weights[:, 0, :, it].transpose(0, 1).flatten(0, 1)  # (h · 2, T)
 rows = [f"head {head}, {word}" for head in (1, 2, 3, 4) for word in asked]
 names = {"rows": rows, "columns": [*asked["tired"][:-1], "tired/wide"]}
@@ -719,10 +717,10 @@ for name, mask in {"all words": None, "what came before": past}.items():
 heads(shown, seen, answers=answers, right=wanted)
 
 # %% [markdown]
-# ### Does it matter?
+# ### Does an attention weight matter?
 #
-# A picture can be chosen. So a stored experiment trained five such readers, for six epochs, and asked them 500 sentences: how much weight does the pronoun give to its
-# **antecedent** (the noun it stands for), the adjective, another noun, any other word?
+# A single picture proves little. So a stored experiment trained five such readers, for six epochs, and asked them about 500 sentences: how much weight does the pronoun
+# give to its **antecedent** (the noun it stands for), to the adjective, to another noun, to any other word?
 
 # %% tags=["evidence"]
 five = experiments.load("pronouns").select(layers=2, heads=4)
@@ -735,9 +733,9 @@ missed = {
 }
 
 # %% [markdown]
-# "So *it* attends to *the animal*." That is where most people stop. But a weight only says what goes into an average. The value
-# may hold nothing of interest, or the same may arrive by another way. Whether attention explains anything is disputed
-# {cite}`jain2019attention,wiegreffe2019attention`. There is an honest test: **take the look away**, and see whether the answer gets worse.
+# "So *it* attends to *the animal*." That is where most people stop. But a weight only says what goes into an average. The value may hold nothing of interest, or the same
+# information may arrive by another way. Whether attention explains anything is disputed {cite}`jain2019attention,wiegreffe2019attention`. There is an honest test, an
+# **ablation**: take the link away, and see whether the answer gets worse.
 
 # %%
 part, key_at = corpus.validation, looked_at(corpus.validation)
@@ -745,7 +743,7 @@ part, key_at = corpus.validation, looked_at(corpus.validation)
 
 @torch.no_grad()
 def right_without(key):
-    """Share of pronouns that are right when the pronoun may not look at the key."""
+    """Share of pronouns that are correct when the pronoun may not attend to the key."""
     link = without_link(part, [s.pronoun for s in part], key_at[key])  # (B, T, T)
     mask = link[:, None, None].expand(-1, 2, -1, -1, -1)  # both layers, all heads
     return right(reader(as_ids(part)[0], mask)[0], part)["pronoun"]
@@ -755,13 +753,13 @@ lost = {key: 100 * (judged(reader)["pronoun"] - right_without(key)) for key in k
 
 # %% tags=["view"]
 guess(
-    "Which look is missed most when it is taken away?",
-    ["the antecedent's", "the adjective's", "both about as much"],
-    right="the antecedent's",
-    because=f"Your reader loses {lost['antecedent']:.0f} of 100 pronouns without it; without the adjective's, {lost['adjective']:.0f}.",
+    "Which link is missed most when it is taken away?",
+    ["to the antecedent", "to the adjective", "both about as much"],
+    right="to the antecedent",
+    because=f"Your reader loses {lost['antecedent']:.0f} of 100 pronouns without it; without the link to the adjective it loses {lost['adjective']:.0f}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Left: mean weight of a pronoun's look at four other words, over both layers and all heads. Right: how many of 100 pronouns are lost when that look is taken away. Five readers of a stored experiment: means, and lines from the lowest to the highest.", "name": "fig-cuts"}, "image": {"alt": "Two bar charts with four bars each: antecedent, adjective, other noun, any other word. Left: antecedent and adjective are long, the other two short. Right: only the bar of the antecedent is long; that of the adjective is short, the others are nearly zero."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The adjective gets much of the weight, but is missed far less than the antecedent. Left: mean weight that a pronoun gives to four kinds of words, over both layers and all heads. Right: how many of 100 pronouns are lost when that link is taken away. Five readers of a stored experiment: means, and lines from the lowest to the highest.", "name": "fig-cuts"}, "image": {"alt": "Two bar charts with four bars each: antecedent, adjective, other noun, any other word. Left: antecedent and adjective are long, the other two short. Right: only the bar of the antecedent is long; that of the adjective is short, the others are nearly zero."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.8))
 bars(on, "mean weight", ax=axes[0])
 bars(missed, "points lost without it", ax=axes[1])
@@ -771,7 +769,7 @@ plt.show()
 # %% tags=["evidence"]
 relative = sum(on["adjective"]) / sum(on["antecedent"])
 observe(
-    "The adjective gets {n:.0%} of the antecedent's weight.",
+    "The pronoun gives the adjective {n:.0%} of the weight that it gives the antecedent.",
     n=relative,
     holds=relative > 0.5
     and max(missed["adjective"]) < 20
@@ -779,13 +777,13 @@ observe(
 )
 
 # %% [markdown]
-# Yet the look at it is missed far less. Often the number alone decides. And what the adjective says also reaches *it*
-# [by another way](deeper/05_self_attention.ipynb#deeper-adjective), through other words. A weight shows a look. It doesn't show whether anyone needs it.
+# Yet the adjective is missed far less. Often the number alone decides. And the adjective's information also reaches *it* [by another
+# way](deeper/05_self_attention.ipynb#deeper-adjective), through other words. A weight shows where a word looks. It doesn't show whether the answer needs it.
 
 # %% [markdown]
 # ## Show someone
 #
-# *3 minutes.* Put a sentence together, and the network that was trained above answers, here in the page. Let someone else choose the words, and guess first.
+# *3 minutes.* Put a sentence together, and the network that you trained above answers, here in the page. Let someone else choose the words, and guess first.
 
 # %% tags=["view"]
 network = {"words": reader.words.weight, "places": reader.places}
@@ -800,13 +798,13 @@ meaning(
 )
 
 # %% [markdown]
-# Or, in JupyterLab, write it yourself:
+# Or, in JupyterLab, write your own:
 
 
 # %%
 @torch.no_grad()
 def says(sentence):
-    """What the reader puts into the gap, and which noun it takes the pronoun for."""
+    """The word that the reader puts into the gap, and the noun that it takes the pronoun for."""
     words = sentence.lower().strip(" .").split()
     logits, _ = reader(torch.tensor([VOCABULARY.encode(words, strict=True)]))
     at = [i for i, word in enumerate(words) if word in ("_", "it", "they")]
@@ -815,7 +813,7 @@ def says(sentence):
 
 said = says("the big dogs near the gate _ not reach the old bridge because they are too hungry")
 observe(
-    "It says: {said}.",
+    "It answers: {said}.",
     said=", ".join(said),
     holds={*said} <= {*pronouns.FORMS, *pronouns.NOUNS},
 )
@@ -823,14 +821,14 @@ observe(
 # %% [markdown]
 # ## Where it breaks
 #
-# *4 minutes.* Stack twelve untrained layers, once with the sum, once with what a layer finds **in place of** what was there. How much do the
-# positions still differ?
+# *4 minutes.* Stack twelve untrained layers, once with the sum (a **residual connection**), once with a layer's output **in place of** its input. How much do the positions
+# still differ?
 
 
 # %%
 @torch.no_grad()
 def by_depth(residual: bool, seed: int, depth: int = 12) -> list[float]:
-    """Size of what is not the same at all positions, relative to the whole, after each layer."""
+    """Size of the part that differs between positions, relative to the whole, by layer."""
     torch.manual_seed(seed)
     x, differ = torch.randn(16, 32, 64, dtype=torch.float64), []
     for n in range(depth + 1):
@@ -847,7 +845,7 @@ depths = {
     for name, residual in (("with the sum", True), ("attention alone", False))
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "How much 32 random words still differ after some layers of untrained self-attention. Three seeds each; logarithmic axis.", "name": "fig-collapse"}, "image": {"alt": "Two curves over the number of layers. With the sum it stays near one. For attention alone it falls ever faster, to about one part in ten thousand after two layers, and to nothing but rounding after two more."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With attention alone, 32 random words become the same within a few untrained layers; with the sum they stay different. Three seeds each; logarithmic axis.", "name": "fig-collapse"}, "image": {"alt": "Two curves over the number of layers. With the sum it stays near one. For attention alone it falls ever faster, to about one part in ten thousand after two layers, and to nothing but rounding after two more."}}
 lines = {name: (range(13), differ) for name, differ in depths.items()}
 curves(lines, "layers", "share that differs", logy=True)
 plt.show()
@@ -855,30 +853,30 @@ plt.show()
 # %% tags=["evidence"]
 alone, summed = depths["attention alone"][:, 2].mean(), depths["with the sum"][:, 12].mean()
 observe(
-    "After two layers of attention alone {alone:.1e} of the difference is left; with the sum, {summed:.0%} after twelve.",
+    "After two layers of attention alone, a share of {alone:.1e} still differs between positions; with the sum, {summed:.0%} does after twelve.",
     **{"alone": alone.item(), "summed": summed.item()},
     holds=alone < 1e-3 and summed > 0.8,
 )
 
 # %% [markdown]
-# Averages of averages: soon no word knows which one it is. {cite:t}`dong2021attention` prove that even the logarithm of the difference falls exponentially.
+# Averages of averages: soon no word knows which one it is. {cite:t}`dong2021attention` prove that the difference shrinks doubly exponentially with depth.
 #
-# Something else is missing: a step that is not linear. For given weights, what attention hands on is *linear* in the values. It can fetch, mix and weigh, but it can't make
-# anything of what it found. A position that sees itself only can't even [tell whether exactly one of two bits is set](deeper/05_self_attention.ipynb#deeper-bits).
+# Something else is missing: a step that is not linear. For given weights, the output of attention is *linear* in the values. It can fetch, mix and weigh, but it computes
+# nothing new from what it found. A position that sees only itself can't even [tell whether exactly one of two bits is set](deeper/05_self_attention.ipynb#deeper-bits).
 #
-# So attention moves things between positions, and the sum keeps what was there. To think about what was found takes something else.
+# So attention moves information between positions, and the sum keeps what was there. To think about it takes something else.
 
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* Three sentences that one often reads, and our answers. The [deeper page](deeper/05_self_attention.ipynb) has six more.
+# *2 minutes.* Three claims that you will often read, and our answers. The [deeper page](deeper/05_self_attention.ipynb) has six more.
 #
 # (claim-att-2)=
 
 # %% tags=["evidence"]
 claim(
     "att-2",
-    "Yes: without the scale, {wide:.4f} of the scores' typical gradient is left at a width of 1,024; at 64 it is {usual:.2f}.",
+    "Yes: without the scale, the typical gradient at the scores is {wide:.4f} times as large at a width of 1,024, and {usual:.2f} times at 64.",
     wide=share[1024],
     usual=share[64],
     holds=lambda wide, usual: wide < 0.01 and usual > 0.5,
@@ -893,7 +891,7 @@ leak = partial(experiments.load("order_leak").spread, "right", layers=2, positio
 knows = {name: leak(causal=name == "causal")[0] for name in ("free", "causal")}
 claim(
     "att-4",
-    "Yes, if nothing is masked: which of two marks came first, {free:.0%} say right, a guess. With a causal mask two layers reach {causal:.0%}.",
+    "Yes, if nothing is masked: asked which of two marks came first, it guesses ({free:.0%}). With a causal mask, two layers answer {causal:.0%} correctly.",
     **knows,
     holds=lambda free, causal: abs(free - 0.5) < 0.06 and causal > 0.95,
     experiment="order_leak",
@@ -906,7 +904,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "att-7",
-    "Yes: the antecedent gets {noun:.2f} of the weight, another noun {other:.2f}, and without this look {lost:.0f} of 100 answers are lost.",
+    "Yes: the antecedent gets {noun:.2f} of the weight, another noun {other:.2f}; without the link to the antecedent, {lost:.0f} of 100 answers are lost.",
     noun=sum(on["antecedent"]) / 5,
     other=sum(on["other noun"]) / 5,
     lost=sum(missed["antecedent"]) / 5,
@@ -918,12 +916,13 @@ claim(
 # %% [markdown]
 # ## Exercises
 #
-# Ten more are on the [deeper page](deeper/05_self_attention.ipynb), and all solutions on [a page of their own](solutions/05_self_attention.ipynb).
+# Ten more are on the [deeper page](deeper/05_self_attention.ipynb), and all solutions are on [a page of their own](solutions/05_self_attention.ipynb).
 #
 # ```{exercise} Count a layer's weights
 # :label: exercise-self-attention-parameters
 #
-# *Warm-up, 3 minutes.* A layer of self-attention is 48 wide and has six heads. Unlike yours, its four maps have biases. How many parameters is that? ([Solution](solutions/05_self_attention.ipynb#solution-self-attention-parameters))
+# *Warm-up, 3 minutes.* A layer of self-attention is 48 wide and has six heads. Unlike yours, its four linear maps have biases. How many parameters does it have?
+# ([Solution](solutions/05_self_attention.ipynb#solution-self-attention-parameters))
 # ```
 
 # %%
@@ -935,9 +934,8 @@ check("self_attention_parameters", my_count)
 # ```{exercise} Predict: how far does a change reach?
 # :label: exercise-reach
 #
-# *Warm-up, 3 minutes.* Two layers of self-attention, one above the other. In each, a position sees **itself and the two before it**. You change one of
-# twelve words, that at position 4 (counted from 0). How many of the twelve rows that come out at the top change?
-# ([Solution](solutions/05_self_attention.ipynb#solution-reach))
+# *Warm-up, 3 minutes.* Stack two layers of self-attention. In each, a position sees **itself and the two before it**. You change one of twelve words, the one at position 4
+# (counted from 0). How many of the twelve output rows change? ([Solution](solutions/05_self_attention.ipynb#solution-reach))
 # ```
 
 # %%
@@ -949,9 +947,8 @@ check("reach", my_rows)
 # ```{exercise} The scale that fits
 # :label: exercise-unit-variance
 #
-# *Core, 10 minutes.* $1/\sqrt{d_k}$ is right for numbers of variance 1. Yours are independent and have mean 0, but those of the
-# queries have the variance `var_q`, those of the keys `var_k`. Return scores whose variance is 1.
-# ([Solution](solutions/05_self_attention.ipynb#solution-unit-variance))
+# *Core, 10 minutes.* $1/\sqrt{d_k}$ is the scale for numbers of variance 1. Yours are independent and have mean 0, but those of the queries have the variance `var_q`,
+# those of the keys `var_k`. Return scores whose variance is 1. ([Solution](solutions/05_self_attention.ipynb#solution-unit-variance))
 # ```
 
 
@@ -967,9 +964,8 @@ check("unit_variance", unit_scores)
 # ```{exercise} Cut one edge
 # :label: exercise-cut-edge
 #
-# *Core, 10 minutes.* Does it matter that query $t$ looks at key $s$? Take that one look away, in all heads and sequences, as if the key had been masked for
-# this query. You have the weights, not the scores. A query that looked at nothing else gets zeros.
-# ([Solution](solutions/05_self_attention.ipynb#solution-cut-edge))
+# *Core, 10 minutes.* Does it matter that query $t$ attends to key $s$? Take that one link away, in all heads and sequences, as if the key had been masked for this query.
+# You have the weights, not the scores. A query that attended to nothing else gets zeros. ([Solution](solutions/05_self_attention.ipynb#solution-cut-edge))
 # ```
 
 
@@ -985,9 +981,8 @@ check("cut_edge", without_edge)
 # ```{exercise} Predict: the same word nine times
 # :label: exercise-leaked-order
 #
-# *Core, 5 minutes.* A sequence is one BOS and then nine times the same word. A single layer of **causal** self-attention reads it, without any positions. How many
-# *different* rows are there among the ten that come out?
-# ([Solution](solutions/05_self_attention.ipynb#solution-leaked-order))
+# *Core, 5 minutes.* A sequence is BOS, followed by the same word nine times. A single layer of **causal** self-attention reads it, without any positions. How many
+# *different* rows are there among its ten outputs? ([Solution](solutions/05_self_attention.ipynb#solution-leaked-order))
 # ```
 
 # %%
@@ -1002,17 +997,18 @@ check("leaked_order", my_different_rows)
 
 # %% tags=["view"]
 points = {
-    "work out one look by hand: query, key, weights, mixture": "scaled_dot_product",
+    "work out attention by hand for one query: scores, weights, weighted average": "scaled_dot_product",
     "write scaled dot-product attention, and say what the scale is for": "scaled_dot_product unit_variance",
     "hide the future and padding with a mask": "masked_attention",
     "split attention into heads without mixing up positions": "split_heads multi_head self_attention_parameters",
     "say why attention doesn't see order, and how to give it order": "leaked_order rotary_halves",
-    "find out whether a look matters, by taking it away": "cut_edge",
+    "find out whether an attention weight matters, by taking it away": "cut_edge",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **Tomorrow** each position gets a small network to think with, and the sums get what keeps them in bounds. That is a block of the Transformer.
+# So a sequence finds out which of its words belong together, at any distance, in one step. **Tomorrow** each position gets a small network to think with, and the sums get
+# a norm that keeps them in bounds. That is a block of the Transformer.
 
 # %% [markdown]
 # ## Further reading
