@@ -9,8 +9,9 @@
 # %% [markdown]
 # # Day 4, deeper: Sequence to sequence, and attention
 #
-# This page goes beyond the evening of [Day 4](../04_attention.ipynb). It measures in full what the lesson says in a sentence, answers five more claims, and has nine more exercises. The sections
-# don't need each other, so begin with the question that you would have asked. What they share comes first: imports, and a network that has learned to translate short sentences.
+# This page goes beyond the evening of [Day 4](../04_attention.ipynb). It measures in full what the lesson says in a sentence, answers five more claims, and has nine more
+# exercises. The sections don't depend on each other, so begin with the question that you would have asked. They share some imports, and a network that has learned to
+# translate short sentences; these come first.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -49,7 +50,8 @@ from utils.training.loop import evaluate, fit
 use_book_style()
 
 # %% [markdown]
-# The sentences are the lesson's, from a grammar that knows which word stands for which. We take 12,000, keep the short ones of four kinds, and train the book's own `Seq2Seq` with the dot score.
+# The sentences are the lesson's, from a grammar that knows which word translates which. We draw 12,000, keep the short ones of four kinds, and train the book's own
+# `Seq2Seq` on them, with the dot score.
 
 # %% tags=["evidence"]
 drawn = translation.sentences(12_000, seed=0, structures=KINDS)
@@ -60,7 +62,7 @@ chinese = Vocabulary(word for pair in train_pairs for word in pair.target)
 
 
 def in_ids(pairs: list[translation.Pair]) -> tuple[list[list[int]], list[list[int]]]:
-    """Sources with EOS behind them, and targets."""
+    """Sources with EOS after them, and targets."""
     sources = [[*english.encode(pair.source), EOS] for pair in pairs]
     return sources, [chinese.encode(pair.target) for pair in pairs]
 
@@ -79,8 +81,8 @@ target, _ = pad([[*ids, EOS] for ids in targets])
 # (seq-vector)=
 # ## How much does a fixed vector need?
 #
-# *6 minutes.* The lesson finds that a vector learns to write words backwards, only later. How do width, data and rate come into it? The stored experiment has all of it: several learning rates and three seeds
-# each. The table shows the best rate of each, picked on validation words.
+# *6 minutes.* The lesson finds that a vector does learn to write words backwards, only later. What do width, data and learning rate have to do with it? The stored
+# experiment varies all three, with several learning rates and three seeds each. The table shows the best rate in each case, picked on validation words.
 
 # %% tags=["evidence"]
 backwards = experiments.load("backwards")
@@ -93,12 +95,14 @@ for words, passes in ((4_000, 3), (12_000, 20)):
             [trained_on, name, f"{best[0]['parameters']:,}", f"{best[0]['learning_rate']:g}"]
         )
         rows[-1].append(f"{min(found):.0%} to {max(found):.0%}")
-table(rows, ["trained on", "model", "parameters", "best rate", "9 to 12 letters right"])
+table(rows, ["trained on", "model", "parameters", "best rate", "9 to 12 letters correct"])
 
 # %% [markdown]
-# Twice the width helps, and more passes help much more. After the short training a vector seems unable to hold a long word at all. It can hold most of them.
+# Twice the width helps, and more passes help much more. After the short training a vector seems unable to hold a long word at all. After the long one it holds most of
+# them.
 #
-# Is it the same with sentences? We give a vector of 64 the short sentences from above, by the same recipe: in a training of four passes and in one of eight; with attention it was five.
+# Is it the same with sentences? We train a vector of 64 on the short sentences from above, with the same recipe, once for four passes and once for eight. (With attention
+# it was five.)
 
 # %% tags=["evidence", "training"]
 after = {}
@@ -112,13 +116,14 @@ for passes in (4, 8):
 # %% tags=["evidence"]
 translated_right = whole(translator(source, lengths, seq2seq.shift(target)), target)
 observe(
-    "After a training of four passes the vector translates {four:.0%} of 400 new sentences exactly, after one of eight {eight:.0%}. With attention, five passes give {ours:.0%}.",
+    "After four passes of training the vector translates {four:.0%} of 400 new sentences perfectly, after eight {eight:.0%}. With attention, five passes give {ours:.0%}.",
     **{"four": after[4], "eight": after[8], "ours": translated_right},
     holds=after[4] + 0.05 < after[8] < translated_right - 0.2,
 )
 
 # %% [markdown]
-# Again more passes help the vector much. Whether it would ever come as far as attention, these two trainings don't tell. Now sentences of 3 to 25 words. The stored experiment `translation` made six passes over 24,000 of them; another, `translation_width`, doubles the vector.
+# Again more passes help the vector a lot. These two trainings don't tell whether it would ever come as far as attention. Now for sentences of 3 to 25 words: the stored
+# experiment `translation` made six passes over 24,000 of them, and another, `translation_width`, doubles the vector.
 
 # %% tags=["evidence"]
 translated = experiments.load("translation")
@@ -132,8 +137,8 @@ by_words = {
     for name, rows in lines.items()
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of sentences translated exactly after six passes, by their number of English words: means and ranges of three seeds (stored experiments).", "name": "fig-translation-length"}, "image": {"alt": "Three lines over the number of words, from 3 to 25. With additive attention it stays near one. The vectors fall to zero: 128 wide by about eight words, 256 wide by about seventeen."}}
-curves(by_words, "English words", "share exactly right")
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With attention, exact translations stay frequent as sentences grow longer; through a vector they become rare. After six passes; means and ranges of three seeds (stored experiments).", "name": "fig-translation-length"}, "image": {"alt": "Three lines over the number of words, from 3 to 25. With additive attention it stays near one. The vectors fall to zero: 128 wide by about eight words, 256 wide by about seventeen."}}
+curves(by_words, "English words", "share translated exactly")
 plt.show()
 
 
@@ -150,7 +155,7 @@ def between(rows: list[dict], first: int, last: int) -> float:
 
 # %% tags=["evidence"]
 observe(
-    "Of the sentences of 3 to 5 words the vectors translate {narrow:.0%} and {wide:.0%}, attention {ours:.0%}; of those of 20 to 25 words {less:.0%}, {more:.0%} and {most:.0%}.",
+    "The vectors translate {narrow:.0%} and {wide:.0%} of the sentences of 3 to 5 words exactly, and attention {ours:.0%}. With 20 to 25 words it is {less:.0%}, {more:.0%} and {most:.0%}.",
     narrow=between(lines["vector of 128"], 3, 5),
     wide=between(lines["vector of 256"], 3, 5),
     ours=between(lines["additive attention"], 3, 5),
@@ -163,15 +168,17 @@ observe(
 )
 
 # %% [markdown]
-# The vector of 128 is behind even where sentences are shortest, so six passes were too few for it at every length, and the fall is no proof of a limit. Exact match falls with the length for every model, since one wrong word is enough; that is
-# why attention, trained alike, stands beside it. How far a vector gets in translation with the data and the depth of {cite:t}`sutskever2014sequence` is not decided here.
+# The vector of 128 lags even where sentences are shortest, so six passes were too few for it at every length, and the fall is no proof of a limit. Exact match falls with
+# the length for every model, since one wrong word is enough; that is why attention, trained alike, is in the figure. How far a vector gets in translation with the data and
+# the depth of {cite:t}`sutskever2014sequence` is not decided here.
 
 # %% [markdown]
 # (seq-exposure)=
-# ## What do its own mistakes cost?
+# ## Exposure bias: what do its own mistakes cost?
 #
-# *5 minutes.* In training the decoder never saw a mistake of its own. When it writes, it must live with them. This gap is called **exposure bias** {cite}`ranzato2016sequence`. How much does it hurt? We look at all places of the test
-# where the decoder, told the truth, would write a wrong symbol, and go on. At the next step it reads either the truth, or the wrong symbol that it wanted to write. All else is the same.
+# *5 minutes.* In training the decoder never saw a mistake of its own. When it writes, it has to live with them. This gap is called **exposure bias**
+# {cite}`ranzato2016sequence`. How much does it hurt? We find all positions of the test set where the decoder, fed the truth, would write a wrong symbol, and let it go on.
+# At the next step it reads either the truth, or the wrong symbol that it wanted to write. Everything else is the same.
 
 # %% tags=["evidence"]
 with torch.no_grad():
@@ -186,7 +193,7 @@ own_fed[range(len(row)), t + 1] = guessed[row, t]
 
 @torch.no_grad()
 def next_wrong(fed: torch.Tensor) -> float:
-    """Share of mistakes at the step after a mistake, for a decoder that reads this."""
+    """Share of mistakes at the step after a mistake, for a decoder that reads `fed`."""
     said = translator(source[row], lengths[row], fed).argmax(-1)[range(len(row)), t + 1]
     return (said != target[row, t + 1]).double().mean().item()
 
@@ -196,22 +203,24 @@ after_right = ~wrong[:, :-1] & real[:, 1:]
 usual = wrong[:, 1:][after_right].double().mean().item()
 told, own = next_wrong(truth_fed), next_wrong(own_fed)
 observe(
-    "After a right symbol {usual:.0%} of the next ones are wrong; after a mistake, if the truth is read, {told:.0%}; if the mistake is read, {own:.0%}.",
+    "After a correct symbol, {usual:.0%} of the next ones are wrong. After a mistake, {told:.0%} are if the decoder reads the truth, and {own:.0%} if it reads its mistake.",
     **{"usual": usual, "told": told, "own": own},
     holds=told > 1.5 * usual and own > told + 0.1,
 )
 
 # %% [markdown]
-# Two things are in these numbers. Hard sentences have several mistakes, whatever is read: that is the step from the first number to the second. The step from the second to the third is what the mistake itself does. Part of that is no fault:
-# after another beginning another word is right, and we compare with one reference, place by place. **Scheduled sampling** {cite}`bengio2015scheduled` lets the decoder read its own words more and more often while it is trained.
+# These numbers hold two effects. Hard sentences have several mistakes, whatever the decoder reads: that is the step from the first number to the second. The step from the
+# second to the third is the effect of the mistake itself. Part of that is no fault: after another beginning another word is correct, and we compare with one reference,
+# position by position. **Scheduled sampling** {cite}`bengio2015scheduled` lets the decoder read its own words more and more often during training.
 
 # %% [markdown]
 # (seq-dates)=
-# ## Dates: who is told the language?
+# ## Dates, with and without the language
 #
-# *6 minutes.* `3/5/04` is a day in March in the United States and one in May in Spain. Whoever isn't told can't be right every time. How often would the best possible reader be right, over all days of two years? And what can rules do, written by
-# people? `dateutil` is a library that knows many formats. We gave it CLDR's names of months, the language, and rules of our own for what it got wrong: which century two digits mean, what follows a year in front, where `3月5日` is cut, and that
-# "mar" may be a Tuesday. A stored experiment trained a network of the lesson's kind on 24,000 dates, with three seeds.
+# *6 minutes.* `3/5/04` is a day in March in the United States and one in May in Spain. A reader that isn't told the language can't be correct every time. How often could
+# the best possible one be, over all days of two years? And how well do rules do that people wrote? `dateutil` is a library that knows many formats. We gave it CLDR's names
+# of months, the language, and rules of our own for its errors: which century two digits mean, what follows a year in front, where `3月5日` is cut, and that "mar" may be a
+# Tuesday. A stored experiment trained a network of the lesson's kind on 24,000 dates, with three seeds.
 
 # %% tags=["evidence"]
 ceiling = dates.ceiling(dates.days([2023, 2024]))
@@ -221,7 +230,7 @@ assert not any(example.date in trained_days for example in corpus.test)
 
 
 def rules_right(examples: list[dates.Example]) -> float:
-    """Share of dates that the rules read right, when they are told the language."""
+    """Share of dates that the rules read correctly when they are told the language."""
     return fmean(dates.parse_with_dateutil(e.text, e.locale) == e.date for e in examples)
 
 
@@ -241,31 +250,34 @@ table(rows, ["reads", "formats seen in training", "formats never seen"])
 
 # %% tags=["evidence"]
 observe(
-    "Not told the language, nobody can be right on more than {ceiling:.1%}; the network reaches {untold:.1%}. Told, it reads {told:.2%} of the new days.",
+    "Without the language no reader can be correct on more than {ceiling:.1%}; the network reaches {untold:.1%}. With it, the network reads {told:.2%} of the new days correctly.",
     **{"ceiling": ceiling, "untold": of_dates[False][0][0], "told": of_dates[True][0][0]},
     holds=0.98 < of_dates[False][0][0] / ceiling < 1 and of_dates[True][0][1] > 0.995,
 )
 
 # %% [markdown]
-# The network comes up to the rules where it has seen the format, and is behind them where it has not. That is no fair race: whoever wrote the rules had seen all of these formats.
+# The network equals the rules where it has seen the format, and falls behind them where it has not. That is no fair race: whoever wrote the rules had seen all of these
+# formats.
 
 # %% [markdown]
 # (seq-right)=
 # ## Is it right, in full?
 #
-# *8 minutes.* The lesson compares your network with the book's. Is the book's attention right, too? Here it is. A score has two halves: what concerns the keys alone is done once for a source, and what compares them with a query at each step.
+# *8 minutes.* The lesson compares your network with the book's. But is the book's attention correct? Here it is. A score has two halves: one concerns the keys alone and is
+# computed once for a source; the other compares them with a query at each step.
 
 # %%
 show_source(attention.AdditiveScore)
 
 # %% [markdown]
-# The mechanism is given a score and knows nothing else about it. Where the score is a dot product and no weights are wanted, it calls the library's function, which computes the same in one go and needn't store the weights.
+# The mechanism is given a score and knows nothing else about it. If the score is a dot product and no weights are wanted, it calls the library's function, which computes
+# the same in one go and doesn't have to store the weights.
 
 # %%
 show_source(attention.Attention)
 
 # %% [markdown]
-# Is that so: does it give, with each of five scores, what a softmax and an average give?
+# Does it really give the same, with each of five scores, as a softmax and an average by hand?
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -294,7 +306,7 @@ with torch.no_grad():
 # %% tags=["evidence"]
 claim(
     "s2s-3",
-    "Yes: one softmax and one average serve five scores, to {same:.0e}. Luong's “concat” even is Bahdanau's score, to {apart:.0e}.",
+    "Yes: one softmax and one average serve five scores (to {same:.0e}). Luong's “concat” is even the same score as Bahdanau's (to {apart:.0e}).",
     same=max(map(difference, scores.values())),
     apart=apart,
     holds=lambda same, apart: max(same, apart) < 1e-4,
@@ -302,7 +314,7 @@ claim(
 )
 
 # %% [markdown]
-# First a loop over sentences, queries and the keys that are there, with sizes that all differ:
+# First a loop over sentences, queries and the keys that aren't padding, with sizes that all differ:
 
 # %% tags=["evidence"]
 torch.manual_seed(1)
@@ -325,8 +337,8 @@ looped = torch.stack([torch.stack([context_loop(b, t) for t in range(5)]) for b 
 close(context, looped)
 
 # %% [markdown]
-# Then the library. It has the scaled dot product twice: as a function, and as a layer with four matrices around it, which we set to the identity. Mind the masks. The function's is like ours: True means "may be seen". The
-# layer's `key_padding_mask` is the inverse.
+# Then the library. It has the scaled dot product twice: as a function, and as a layer with four matrices around it, which we set to the identity. Mind the masks. In the
+# function's, as in ours, True means "allowed"; the layer's `key_padding_mask` is the inverse.
 
 # %% tags=["evidence"]
 q, k = torch.randn(2, 5, 6, dtype=torch.float64), k.requires_grad_()
@@ -345,7 +357,8 @@ close(ours, theirs)
 close(weights, their_weights)
 
 # %% [markdown]
-# Next, the models. Step by step, a decoder must give the logits that it gives all at once. And a short source must come out as if there were no padding behind it. We ask both decoders, and the one without attention.
+# Next, the models. A decoder must give the same logits step by step as all at once. And a short source must come out as if it had no padding. We test both decoders, and
+# the one without attention.
 
 
 # %% tags=["evidence"]
@@ -359,7 +372,8 @@ kinds = [(None, "Luong"), ("additive", "Bahdanau"), ("general", "Luong")]
 assert max(two_ways(*kind) for kind in kinds) < 1e-12
 
 # %% [markdown]
-# Does the beam find what it should? With two letters and EOS, and at most four symbols, there are only 15 targets, so we can try them all. A beam of 24 drops nothing here, and must find the best.
+# Does the beam find what it should? With two letters and EOS, and at most four symbols, there are only 15 targets, so we can try them all. A beam of 24 drops none of them,
+# and must find the best.
 
 # %% tags=["evidence"]
 torch.manual_seed(3)
@@ -385,10 +399,11 @@ print("loop, library, steps and exhaustive search agree; a beam of 1 is greedy d
 
 # %% [markdown]
 # (seq-bleu)=
-# ## How good is a translation that is not exactly right?
+# ## BLEU: how good is a translation that is not perfect?
 #
-# *4 minutes.* Exact match forgives nothing. What about a translation with one other word? **BLEU** {cite}`papineni2002bleu` looks up the translations' words, pairs, triples and quadruples in the references; each counts at most as often as it occurs there. The four shares $p_n$ that
-# are found go into a geometric mean. If the translations' length $\ell$ is below the references' $r$, they pay for it:
+# *4 minutes.* Exact match forgives nothing. What about a translation in which one word is different? **BLEU** {cite}`papineni2002bleu` looks up the translations' words,
+# pairs, triples and quadruples in the references; each counts at most as often as it occurs there. The shares that it finds, $p_1$ to $p_4$, go into a geometric mean. If
+# the translations' length $\ell$ is below the references' $r$, they pay for it:
 #
 # $$
 # \begin{aligned}
@@ -409,28 +424,29 @@ for name, written in (("greedy", greedy), ("beam", beam)):
     judged[name] = metrics.exact_match(written, target, EOS)
     judged[f"{name}_bleu"] = metrics.bleu(said, reference)
 observe(
-    "Of 400 new sentences greedy decoding gets {greedy:.0%} exactly right, with a BLEU of {greedy_bleu:.0f}; a beam of five {beam:.0%}, with {beam_bleu:.0f}.",
+    "Greedy decoding translates {greedy:.0%} of 400 new sentences perfectly, with a BLEU of {greedy_bleu:.0f}; a beam of five translates {beam:.0%}, with {beam_bleu:.0f}.",
     **judged,
     holds=judged["greedy_bleu"] / 100 > judged["greedy"]
     and abs(judged["greedy"] - judged["beam"]) < 0.05,
 )
 
 # %% [markdown]
-# Longer targets have more factors below 1, so their probability is smaller. A **length penalty** divides $\log p$ by a power of the length to make up for it; {numref}`exercise-beam-search-curse` is about what wide beams do otherwise. The most probable translation of all is often the empty one {cite}`stahlberg2019nmt`. Does the beam at least find what the
-# model holds more probable?
+# Longer targets have more factors below 1, so their probability is smaller. A **length penalty** makes up for that by dividing $\log p$ by a power of the length;
+# {numref}`exercise-beam-search-curse` is about what wide beams do without one. The most probable translation of all is often the empty one {cite}`stahlberg2019nmt`. Does
+# the beam at least find translations that the model considers more probable?
 
 
 # %% tags=["evidence"]
 @torch.no_grad()
 def log_likelihood(written: torch.Tensor) -> torch.Tensor:
-    """log p of what was written, by the translator. Shapes: (B, T) to (B,)."""
+    """log p of the written targets, by the translator. Shapes: (B, T) to (B,)."""
     log_p = translator.eval()(source, lengths, seq2seq.shift(written)).log_softmax(-1)
     return (log_p.gather(-1, written[..., None])[..., 0] * (written != PAD)).sum(1)
 
 
 higher = log_likelihood(beam) - log_likelihood(greedy)
 observe(
-    "For {better:.1%} of the sentences the beam finds something more probable, for {worse:.1%} something less.",
+    "For {better:.1%} of the sentences the beam finds a more probable translation than greedy decoding, for {worse:.1%} a less probable one.",
     better=(higher > 1e-3).double().mean().item(),
     worse=(higher < -1e-3).double().mean().item(),
     holds=(higher > 1e-3).sum().item() > (higher < -1e-3).sum().item(),
@@ -438,16 +454,18 @@ observe(
 
 # %% [markdown]
 # (seq-aer)=
-# ## How are links judged?
+# ## Alignment error rate: how are links judged?
 #
-# *6 minutes.* Not every word has one clear partner. Which links should count, then? A link is **sure** ($\mathcal S$) if nobody would doubt it, and **possible** ($\mathcal P \supseteq \mathcal S$) if one may draw it or leave it out. In real texts people mark them; here the grammar
-# does. Ours is generous: function words such as 了, 的 and 把, but also 在, 给 and 一, have possible links only, so a stricter count would give higher rates. For a predicted set of links $\mathcal A$, the **alignment error rate** {cite}`och2003systematic` is
+# *6 minutes.* Not every word has one clear partner. Which links should count, then? A link is **sure** ($\mathcal S$) if everyone would draw it, and **possible**
+# ($\mathcal P \supseteq \mathcal S$) if it may be drawn or left out. In real texts people mark them; here the grammar does. Ours is generous: function words such as 了, 的
+# and 把, but also 在, 给 and 一, have possible links only, so a stricter count would give higher rates. For a predicted set of links $\mathcal A$, the **alignment error rate**
+# {cite}`och2003systematic` is
 #
 # $$
 # \text{AER} = 1 - \frac{|\mathcal A \cap \mathcal S| + |\mathcal A \cap \mathcal P|}{|\mathcal A| + |\mathcal S|} .
 # $$ (eq-aer)
 #
-# By hand: two links are sure, one more is possible. The predicted links have one of the sure ones, the possible one, and one that is wrong.
+# By hand: two links are sure, and one more is possible. The prediction has one of the sure links, the possible one, and a wrong one.
 
 # %%
 sure, possible = {(0, 0), (1, 2)}, {(0, 0), (1, 2), (2, 2)}
@@ -457,7 +475,8 @@ assert abs(by_hand - metrics.alignment_error_rate([predicted], [sure], [possible
 print(f"AER {by_hand:.1f}")
 
 # %% [markdown]
-# Now for the 400 test sentences: each Chinese word is linked with the English word of the largest weight. Beside it stand two guesses that know nothing, the diagonal and a word by chance.
+# Now for the 400 test sentences: we link each Chinese word with the English word of the largest weight. For comparison there are two guesses that know nothing, the
+# diagonal and a random word.
 
 
 # %% tags=["evidence"]
@@ -474,13 +493,14 @@ largest = error_rate([metrics.alignment(w, *size) for w, size in zip(weights, si
 diagonal = error_rate([metrics.diagonal(*size) for size in sizes])
 drawn = [enumerate(torch.randint(S, (T,), generator=chance).tolist()) for T, S in sizes]
 observe(
-    "The largest weights have an error rate of {largest:.0%}, the diagonal {diagonal:.0%}, a draw {drawn:.0%}.",
+    "The largest weights have an error rate of {largest:.0%}, the diagonal has {diagonal:.0%}, and random links have {drawn:.0%}.",
     **{"largest": largest, "diagonal": diagonal, "drawn": error_rate(drawn)},
     holds=largest < 0.75 * diagonal,
 )
 
 # %% [markdown]
-# In the stored experiment, links may also be all weights above a threshold, which was picked on validation data: some symbols have two partners, and some have none.
+# The stored experiment has a second rule: all weights above a threshold are links, with the threshold picked on validation data. Then some symbols have two partners, and
+# some have none.
 
 # %% tags=["evidence"]
 products = ("dot", "scaled dot", "general")
@@ -503,18 +523,19 @@ table(
         [name, *(in_percent(of_score(name, column)) for column in ("aer", "aer, threshold"))]
         for name in names
     ],
-    ["score", "AER of the largest weight, %", "of weights above a threshold, %"],
+    ["score", "AER of the largest weights, %", "AER above a threshold, %"],
 )
 
 # %% [markdown]
-# *No weights* is a score that comes below: its alignment is the worst by far, and still it translates most sentences exactly. A good translation doesn't need a good alignment.
+# *No weights* is a score that [comes below](#seq-scores): its alignment is the worst by far, and still it translates most sentences exactly. A good translation doesn't
+# need a good alignment.
 
 # %% [markdown]
 # (seq-scores)=
 # ## Which score is best?
 #
-# *8 minutes.* {cite:t}`vaswani2017attention` say (in §3.2.1, citing others) that for larger widths the additive score outperforms the dot product, unless that is scaled by $1/\sqrt{d_k}$. Do they? The stored experiment trained all scores, 128 wide,
-# by one recipe.
+# *8 minutes.* {cite:t}`vaswani2017attention` say (in §3.2.1, citing others) that for larger widths the additive score outperforms the dot product, unless that is scaled by
+# $1/\sqrt{d_k}$. Is it so? The stored experiment trained all scores with one recipe, at one width, 128.
 
 # %% tags=["evidence"]
 exact = {name: of_score(name, "exact") for name in ("none", *names)}
@@ -532,8 +553,9 @@ ranked = [exact[name] for name in ("dot", "scaled dot", "additive")]
 assert all(max(lower) < min(higher) for lower, higher in itertools.pairwise(ranked))
 
 # %% [markdown]
-# *None* is the fixed vector, and *unseen structures* are sentences that combine parts which training shows only apart. The order of the scores is the one that they say, in every seed. But all of them had one learning rate, and it may suit one score better than another.
-# So another experiment trained three of them once more, on 6,000 sentences, each at four rates.
+# *None* is the fixed vector, and *unseen structures* are sentences that combine parts which training shows only apart. At this width the scores rank as they say, in every
+# seed. But all of them had one learning rate, and it may suit one score better than another. So another experiment trained three of them once more, on 6,000 sentences,
+# each at four rates.
 
 # %% tags=["evidence"]
 tuned = experiments.load("scores_tuned")
@@ -552,7 +574,7 @@ tuned_mean = {score: fmean(found) for score, found in at_best.items()}
 # %% tags=["evidence"]
 claim(
     "s2s-5",
-    "Yes: each at its best rate, additive gets {additive:.0%} of the sentences exactly right, dot {dot:.0%}, scaled dot {scaled:.0%}.",
+    "Yes: at width 128, each at its best rate, additive translates {additive:.0%} of the sentences exactly, dot {dot:.0%} and scaled dot {scaled:.0%}.",
     additive=tuned_mean["additive"],
     dot=tuned_mean["dot"],
     scaled=tuned_mean["scaled dot"],
@@ -562,11 +584,13 @@ claim(
 )
 
 # %% [markdown]
-# The scaling helps, as they say, and the additive score stays ahead of both. In six passes over so few sentences all are far from done: after more, the table above has them closer together.
+# The scaling helps, as they say, and the additive score stays ahead of both. After six passes over so few sentences all three still have much to learn: with more training,
+# in the table above, they are closer together. Whether a small width would change the order was not measured.
 #
-# **A score without weights.** Keras, a widely used library, calls a layer "additive attention, a.k.a. Bahdanau-style", whose score is the sum of $\tanh(q + h)$ over the width {cite}`keras2026additive`: without $W_a$, $U_a$ and $v$. Is it Bahdanau's? A
-# query can mute a number in it, where the tanh is flat. It can't turn one around: the tanh rises, so if one key is larger than another in *all* its numbers, it gets the larger weight, whatever the query is. We let queries choose between two such
-# keys.
+# **A score without weights.** Keras, a widely used library, has a layer of "additive attention, a.k.a. Bahdanau-style" {cite}`keras2026additive` that has no $W_a$ and no
+# $U_a$. With `use_scale=False` it has no $v$ either: the score is the sum of $\tanh(q + h)$ over the width. Is that Bahdanau's? A query can mute a number, where the tanh
+# is flat. But it can't flip one: the tanh rises, so if one key is larger than another in *all* its numbers, it gets the larger weight, whatever the query is. We let
+# queries choose between two such keys.
 
 
 # %% tags=["evidence"]
@@ -577,7 +601,7 @@ def unprojected(query: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
 
 @torch.no_grad()
 def larger_wins(score, seed: int) -> float:
-    """How often the key that is larger in all its numbers gets more weight, of ten queries."""
+    """Share of ten queries that give more weight to the key that is larger in all its numbers."""
     generator = torch.Generator().manual_seed(seed)
     key = torch.randn(1, 1, 8, generator=generator)
     keys, ten = torch.cat([key, key + 0.5], dim=1), torch.randn(1, 10, 8, generator=generator)
@@ -595,7 +619,7 @@ learned = fmean(larger_wins(attention.AdditiveScore(8, 8, 8), seed) for seed in 
 # %% tags=["evidence"]
 claim(
     "s2s-7",
-    "No: in it a key that is larger in every number always wins ({simple:.0%}), under Bahdanau's with random weights {learned:.0%} of the time.",
+    "No: with it, a key that is larger in every number always wins ({simple:.0%}); with Bahdanau's and random weights, it wins {learned:.0%} of the time.",
     simple=simple,
     learned=learned,
     holds=lambda simple, learned: simple == 1 and 0.3 < learned < 0.7,
@@ -604,16 +628,16 @@ claim(
 
 # %% tags=["evidence"]
 observe(
-    "In the stored experiment it translates {simple:.0%} exactly, the additive score {additive:.0%}, the fixed vector {none:.0%}.",
+    "In the stored experiment the sum without weights translates {simple:.0%} of the sentences exactly, the additive score {additive:.0%}, and the fixed vector {none:.0%}.",
     **{"simple": mean["no weights"], "additive": mean["additive"], "none": mean["none"]},
     holds=mean["none"] + 0.5 < mean["no weights"] < mean["additive"],
 )
 
 # %% [markdown]
-# The score itself has nothing to learn, but encoder and decoder do: they learn keys and queries of which the plain sum does most of what is needed.
+# The score itself has nothing to learn, but encoder and decoder do: they learn keys and queries for which the plain sum does most of the work.
 #
-# **A sequence and itself.** Nothing in {eq}`eq-attention` asks where queries come from. Here is a task without any recurrence: of twelve positions two are marked, and each position carries a bit that says which of the two symbols it is to name. Can
-# additive attention do it, if queries, keys and values are the same twelve vectors?
+# **A sequence and itself.** Nothing in {eq}`eq-attention` asks where queries come from. Here is a task without any recurrence: two of twelve positions are marked, and each
+# position carries a bit that says which of the two symbols it has to name. Can additive attention do it, if queries, keys and values are the same twelve vectors?
 
 
 # %% tags=["evidence"]
@@ -633,7 +657,7 @@ class Pointer(nn.Module):
 
 # %% tags=["evidence"]
 def marked(n: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Sequences (n, 12, 8), and what each position is to say (n, 12)."""
+    """Sequences (n, 12, 8), and the target of each position (n, 12)."""
     generator = torch.Generator().manual_seed(seed)
     symbols = torch.randint(4, (n, 12), generator=generator)
     marks = torch.rand(n, 12, generator=generator).argsort(dim=1)[:, :2]  # where both marks are
@@ -650,7 +674,7 @@ def per_position(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
 
 # %% tags=["evidence", "training"]
 def pointed(looks: bool, seed: int) -> float:
-    """Share of right answers on new sequences, after training."""
+    """Share of correct answers on new sequences, after training."""
     torch.manual_seed(seed)
     model = Pointer(looks)
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-2)
@@ -662,20 +686,22 @@ def pointed(looks: bool, seed: int) -> float:
 
 points_at = {looks: [pointed(looks, seed) for seed in (0, 1, 2)] for looks in (True, False)}
 observe(
-    "In the mean of three runs, {seeing:.0%} of the positions name the right symbol; without looking, {blind:.0%}.",
+    "In the mean of three runs, {seeing:.0%} of the positions name the correct symbol; without attention, {blind:.0%} do.",
     **{"seeing": fmean(points_at[True]), "blind": fmean(points_at[False])},
     holds=fmean(points_at[True]) > 0.8 and fmean(points_at[False]) < 0.5,
 )
 
 # %% [markdown]
-# It can. Tomorrow's attention of a sequence to itself has another score, but that is not what makes it possible.
+# It can. Tomorrow a sequence attends to itself with another score, but that is not what makes it possible.
 
 # %% [markdown]
 # (seq-cost)=
 # ## What does a score cost?
 #
-# *7 minutes.* {cite:t}`vaswani2017attention` also say that both scores do about as much work, but that the dot product is faster. By how much? We count operations for $n$ queries and $n$ keys of width $d$, each multiplication, addition and tanh as one. The matrices of the additive score are applied once to each query and key. Then each *pair* costs about $4d$: an addition and a tanh for each of $d$ numbers, and the
-# product with $v$. In a dot product a pair costs $2d$, and there are no matrices; with one, as in *general*, there is one matrix product. The average costs $2d$ per pair in all of them.
+# *7 minutes.* {cite:t}`vaswani2017attention` also say that both scores do about as much work, but that the dot product is faster. By how much? We count operations for $n$
+# queries and $n$ keys of width $d$, each multiplication, addition and tanh as one. The additive score applies its matrices once to each query and key. Then each *pair*
+# costs about $4d$: an addition and a tanh for each of $d$ numbers, and the product with $v$. In a dot product a pair costs $2d$, and there are no matrices; *general* adds
+# one matrix product. The average costs $2d$ per pair in all of them.
 
 
 # %% tags=["evidence"]
@@ -702,12 +728,13 @@ for T, S, d in ((32, 48, 16), (20, 70, 64)):
     assert counted("additive", T, S, d) == operations("additive", T, S, d) - elementwise
 
 # %% [markdown]
-# The counter agrees on all products of matrices; the additive score's work on each pair it does not see. For memory we ask autograd how much it keeps for the way back, and for speed the clock.
+# The counter agrees on all products of matrices; it doesn't see the additive score's work on each pair. For memory we ask autograd how much it keeps for the backward pass,
+# and for speed the clock.
 
 
 # %% tags=["evidence"]
 def bytes_kept(name: str, n: int, d: int) -> int:
-    """Bytes that autograd keeps of n queries and n keys of width d, in single precision."""
+    """Bytes that autograd keeps for n queries and n keys of width d, in single precision."""
     kept, x = {}, torch.randn(1, n, d, requires_grad=True)
     look = attention.Attention(seq2seq.models.SCORES[name](d))
 
@@ -724,7 +751,7 @@ def bytes_kept(name: str, n: int, d: int) -> int:
 # %% tags=["evidence"]
 @torch.no_grad()
 def seconds(function, *inputs, calls: int) -> float:
-    """Processor seconds of a call, the mean of some."""
+    """Processor seconds per call, the mean of several."""
     start = process_time()
     for _ in range(calls):
         function(*inputs)
@@ -746,7 +773,7 @@ took = {name: seconds(looks[name], x, x, x, calls=n) for name, n in calls.items(
 # %% tags=["evidence"]
 claim(
     "s2s-4",
-    "Yes: for 256 symbols 64 wide, additive does {work:.1f} times the work, but keeps {memory:.0f} times the memory and takes {time:.0f} times as long.",
+    "Yes: for 256 symbols of width 64, additive does {work:.1f} times the work, but needs {memory:.0f} times the memory and {time:.0f} times the time.",
     work=work,
     memory=memory,
     time=took["additive"] / took["dot"],
@@ -755,7 +782,8 @@ claim(
 )
 
 # %% [markdown]
-# Both have pairs, so both grow with the square of the length. What differs is that the additive score makes $d$ numbers of each pair, where the dot product makes one. On a processor that moves data more slowly than it multiplies, that decides.
+# Both compare all pairs, so both grow with the square of the length. The difference is that the additive score computes $d$ numbers for each pair, and the dot product one.
+# On a processor that moves data more slowly than it multiplies, that decides.
 #
 # (claim-s2s-8)=
 
@@ -768,7 +796,7 @@ powers = {
 matrices = operations("additive", 16, 16, 512) / operations("dot", 16, 16, 512)
 claim(
     "s2s-8",
-    "Yes, if it is a dot product: powers {T:.0f}, {S:.0f} and {d:.0f}. For 16 symbols of 512 numbers, additive's matrices make it {matrices:.0f} times that.",
+    "Yes, if the score is a dot product: exponents {T:.0f}, {S:.0f} and {d:.0f}. For 16 symbols of 512 numbers, additive does {matrices:.0f} times that.",
     **{name: value.item() for name, value in powers.items()},
     matrices=matrices,
     holds=lambda T, S, d, matrices: T == S == d == 1 and matrices > 10,
@@ -777,7 +805,7 @@ claim(
 )
 
 # %% [markdown]
-# How do attention and recurrence compare by the clock? An encoder reads 512 symbols, and attention compares all 512 with all.
+# How do attention and recurrence compare by the clock? An encoder reads 512 symbols, and attention compares all 512 with each other.
 
 # %% tags=["evidence"]
 encoder = seq2seq.Encoder(Seq2SeqConfig(9, 9, 32, 32))
@@ -787,20 +815,21 @@ took = seconds(encoder, ids, torch.tensor([512]), calls=10) / seconds(look, x, x
 # symbols × directions × the GRU's blocks × 2 (multiply, add) × units × (inputs + states)
 work = 4 * 512**2 * 32 / (512 * 2 * 3 * 2 * 16 * (32 + 16))
 observe(
-    "Attention does {work:.0f} times the work, and the encoder takes {took:.0f} times as long.",
+    "Attention does {work:.0f} times the work, and still the encoder takes {took:.0f} times as long.",
     work=work,
     took=took,
     holds=work > 5 and math.log2(took) > 1,
 )
 
 # %% [markdown]
-# Not all of this is the chain: our encoder walks through its steps in Python, and the library's layers are faster. But the chain is theirs, too.
+# Not all of this is the chain: our encoder walks through its steps in Python, and the library's layers are faster. But they have the same chain.
 
 # %% [markdown]
 # (seq-local)=
-# ## Must it look everywhere?
+# ## Local attention: must it look everywhere?
 #
-# *4 minutes.* In a long source, must each step look at all of it? **Local** attention looks at a window only {cite}`luong2015effective`: at the positions $p_t - w \dots p_t + w$. In **local-m** $p_t = t$. In **local-p** the query predicts the place, and a bell around it scales the weights:
+# *4 minutes.* In a long source, does each step have to look at all of it? **Local** attention looks at a window only {cite}`luong2015effective`: at the positions
+# $p_t - w \dots p_t + w$. In **local-m** $p_t = t$. In **local-p** the query predicts the position, and a bell curve around it scales the weights:
 #
 # $$
 # \begin{aligned}
@@ -823,7 +852,7 @@ three = {
 }
 seen = {name: look(twelve, places, places)[1][0].detach() for name, look in three.items()}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Weights of twelve queries (down) on twelve keys (across), all random. Left: on the whole source. Middle: within two positions of the query's own. Right: within two positions of a place that each query predicts, under a bell.", "name": "fig-local"}, "image": {"alt": "Three square maps. In the left one bright cells lie everywhere; in the middle one they lie in a band along the diagonal; in the right one in a vertical band that sways a little."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Local attention keeps to a window: weights of twelve queries (down) on twelve keys (across), all random. Left: on the whole source. Middle: within two positions of the query's own. Right: within two positions of the one that each query predicts, under a bell curve.", "name": "fig-local"}, "image": {"alt": "Three square maps. In the left one bright cells lie everywhere; in the middle one they lie in a band along the diagonal; in the right one in a vertical band that sways a little."}}
 figure, axes = plt.subplots(1, 3, figsize=(6.4, 2.6), sharey=True)
 for ax, (name, weights) in zip(axes, seen.items()):
     ax.imshow(weights, vmin=0, vmax=1)
@@ -833,13 +862,14 @@ axes[0].set_ylabel("query")
 plt.show()
 
 # %% [markdown]
-# Local-m assumes that source and target run in step. Local-p has to learn where things are; its queries are untrained here, so all of them predict a place near the middle, and because of the bell the weights sum to less than 1.
+# Local-m assumes that source and target run in step. Local-p has to learn where to look; its queries are untrained here, so all of them predict a position near the middle,
+# and because of the bell curve the weights sum to less than 1.
 
 # %% [markdown]
 # ## What about real sentences?
 #
-# *3 minutes.* Our grammar is clean; people are not. How does such a network do with their sentences? The volunteers of Tatoeba have translated tens of thousands of sentences into Chinese. The collection is not part of this book, but you can fetch it: save the file that `tatoeba` asks for
-# in a folder, and let `BOOK_DATA` name that folder. Then put this into a new cell. English is cut at spaces, and each Chinese character is a word. It trains far longer than anything else on this page.
+# *3 minutes.* Our grammar is clean; people are not. How does such a network do on their sentences? The volunteers of Tatoeba have translated tens of thousands of sentences into Chinese. The collection is not part of this book, but you can fetch it: save the file that `tatoeba` asks for
+# in a folder, and let `BOOK_DATA` name that folder. Then put this into a new cell. English is cut at spaces, and each Chinese character counts as a word. The training takes far longer than any other on this page.
 #
 # ```python
 # from utils.data.corpora import tatoeba
@@ -863,20 +893,20 @@ plt.show()
 # print(f"BLEU, characters: {metrics.bleu(words, [target for _, target in parts['test']]):.1f}")
 # ```
 #
-# Many words occur there only once. What does the model make of them? Print some, and see which kind of sentence it gets right.
+# Many words occur there only once. How does the model translate them? Print some, and see which kind of sentence it gets right.
 
 # %% [markdown]
 # ## Exercises
 #
-# *155 minutes.* Which of these nine would you like to write? They don't need each other either. PAD is 0, BOS is 1, EOS is 2. The solutions are on [a page of their own](../solutions/04_attention.ipynb).
+# *155 minutes.* Which of these nine would you like to write? They don't depend on each other either. PAD is 0, BOS is 1, EOS is 2. The solutions are on [a page of their
+# own](../solutions/04_attention.ipynb).
 
 # %% [markdown]
-# ```{exercise} What goes in, what should come out
+# ```{exercise} Input and target
 # :label: exercise-teacher-forcing
 #
-# *Core, 10 minutes.* A data set gives you sentences without BOS and EOS, padded behind their ends. Make the pair that teacher
-# forcing needs. The target is the sentence, then EOS, then PAD. The decoder's input is BOS, then the sentence, then PAD. (`shift` would
-# also feed the EOS of the shorter sentences. Here it should not be in the input.)
+# *Core, 10 minutes.* A data set gives you sentences without BOS and EOS, padded on the right. Build the pair that teacher forcing needs. The target is the sentence, then
+# EOS, then PAD. The decoder's input is BOS, then the sentence, then PAD. (`shift` would also feed the EOS of the shorter sentences. Here it should not be in the input.)
 # ([Solution](../solutions/04_attention.ipynb#solution-teacher-forcing))
 # ```
 
@@ -893,15 +923,14 @@ check("teacher_forcing", teacher_pairs)
 # ```{exercise} Perplexity without padding
 # :label: exercise-perplexity-of-targets
 #
-# *Core, 10 minutes.* Perplexity is the exponential of the mean of $-\log p$ over all symbols that were to be predicted.
-# Write it for a padded batch, out of tensor operations. `F.cross_entropy` would do it at once, so leave it aside.
-# ([Solution](../solutions/04_attention.ipynb#solution-perplexity-of-targets))
+# *Core, 10 minutes.* Perplexity is the exponential of the mean of $-\log p$ over all symbols that had to be predicted. Write it for a padded batch, with tensor operations.
+# `F.cross_entropy` would do it at once, so leave it aside. ([Solution](../solutions/04_attention.ipynb#solution-perplexity-of-targets))
 # ```
 
 
 # %%
 def perplexity(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """Shapes: logits (B, T, V), targets (B, T) with PAD behind their ends; returns one number ()."""
+    """Shapes: logits (B, T, V), targets (B, T) with PAD after their ends; returns one number ()."""
     raise NotImplementedError
 
 
@@ -911,10 +940,9 @@ check("perplexity_of_targets", perplexity)
 # ```{exercise} The library's masks
 # :label: exercise-blocked-keys
 #
-# *Core, 15 minutes.* `nn.MultiheadAttention` wants a mask of another kind: one for each source, and **True where there is
-# padding**. Make weights of scores and such a mask. They should be right for scores of any size, and 0 for a
-# source that is nothing but padding, where the library gives NaN. The gradient should be finite, too. Don't use `masked_softmax`.
-# ([Solution](../solutions/04_attention.ipynb#solution-blocked-keys))
+# *Core, 15 minutes.* `nn.MultiheadAttention` wants a mask of another kind: one for each source, and **True where there is padding**. Turn scores and such a mask into
+# weights. They should be correct for scores of any size, and 0 for a source that is nothing but padding, where the library gives NaN. The gradient should be finite, too.
+# Don't use `masked_softmax`. ([Solution](../solutions/04_attention.ipynb#solution-blocked-keys))
 # ```
 
 
@@ -927,12 +955,11 @@ def weights_where_not(scores: torch.Tensor, blocked: torch.Tensor) -> torch.Tens
 check("blocked_keys", weights_where_not)
 
 # %% [markdown]
-# ```{exercise} Look for a direction
+# ```{exercise} Cosine: look for a direction
 # :label: exercise-cosine-score
 #
-# *Core, 10 minutes.* The neural Turing machine finds its memories by their direction {cite}`graves2014neural`. The score is the
-# cosine between query and key, times a sharpness $\beta$. Write its weights, for a source without padding. What
-# can this score do that a dot product can't, and the other way round?
+# *Core, 10 minutes.* The neural Turing machine finds its memories by their direction {cite}`graves2014neural`. The score is the cosine between query and key, times a
+# sharpness $\beta$. Return its weights, for a source without padding. What can this score do that a dot product can't, and the other way round?
 # ([Solution](../solutions/04_attention.ipynb#solution-cosine-score))
 # ```
 
@@ -949,14 +976,14 @@ check("cosine_score", cosine_weights)
 # ```{exercise} Score an alignment
 # :label: exercise-alignment-error-rate
 #
-# *Core, 10 minutes.* The usual alignment has one link for each target symbol. But some symbols have two partners, and some have none. So let
-# **every weight that reaches a threshold** be a link. With these links $A$, the sure ones $S$, and the possible ones $P$, which
-# contain the sure, the alignment error rate {cite}`och2003systematic` is
+# *Core, 10 minutes.* The usual alignment has one link for each target symbol. But some symbols have two partners, and some have none. So let **every weight that reaches a
+# threshold** be a link. With these links $A$, the sure ones $S$, and the possible ones $P$, which contain the sure, the alignment error rate {cite}`och2003systematic` is
 #
 # $$
 # 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|} .
 # $$
-# ([Solution](../solutions/04_attention.ipynb#solution-alignment-error-rate))
+#
+# Return it. ([Solution](../solutions/04_attention.ipynb#solution-alignment-error-rate))
 # ```
 
 
@@ -969,12 +996,11 @@ def alignment_error(weights, sure, possible, threshold: float) -> float:
 check("alignment_error_rate", alignment_error)
 
 # %% [markdown]
-# ```{exercise} Right as a whole
+# ```{exercise} Exact match
 # :label: exercise-exact-match
 #
-# *Core, 10 minutes.* What share of the sentences is exactly right? Each target ends with EOS and is padded. A prediction is right if it
-# agrees with the target up to EOS, this one included. What it has behind that may be anything, and the two tensors need
-# not be equally wide. ([Solution](../solutions/04_attention.ipynb#solution-exact-match))
+# *Core, 10 minutes.* What share of the sentences is exactly correct? Each target ends with EOS and is padded. A prediction is correct if it agrees with the target up to
+# EOS, this one included. Whatever follows doesn't matter, and the two tensors may differ in width. ([Solution](../solutions/04_attention.ipynb#solution-exact-match))
 # ```
 
 
@@ -987,20 +1013,19 @@ def exact_match(predicted: torch.Tensor, target: torch.Tensor) -> float:
 check("exact_match", exact_match)
 
 # %% [markdown]
-# ```{exercise} Remember where you looked
+# ```{exercise} Coverage: remember where you looked
 # :label: exercise-coverage
 #
-# *Stretch, 20 minutes.* Decoders translate some words twice and others never. **Coverage** {cite}`tu2016modeling` tells the score what each
-# position was given so far. In its simplest form {cite}`see2017get` that is the sum of its weights over all steps before, 0 at the first. The additive score takes it in
-# as one more summand:
+# *Stretch, 20 minutes.* Decoders translate some words twice and others never. **Coverage** {cite}`tu2016modeling` tells the score how much weight each position has
+# received so far. In its simplest form {cite}`see2017get` that is the sum of its weights over all previous steps, 0 at the first. The additive score takes it in as one
+# more summand:
 #
 # $$
 # e_{tj} = v^\top \tanh(W s_t + U h_j + w \operatorname{cov}_{tj}), \qquad
 # \operatorname{cov}_{tj} = \sum_{t' < t} \alpha_{t'j} .
 # $$
 #
-# Write the weights $\alpha$ of all steps, for given queries $s_t$ and sources without padding.
-# ([Solution](../solutions/04_attention.ipynb#solution-coverage))
+# Return the weights $\alpha$ of all steps, for given queries $s_t$ and sources without padding. ([Solution](../solutions/04_attention.ipynb#solution-coverage))
 # ```
 
 
@@ -1016,19 +1041,18 @@ def coverage_weights(queries, keys, W, U, w, v) -> torch.Tensor:
 check("coverage", coverage_weights)
 
 # %% [markdown]
-# ```{exercise} Feed the attention back
+# ```{exercise} Input feeding
 # :label: exercise-input-feeding
 #
-# *Stretch, 25 minutes.* Luong's decoder does not know where it has looked, unless it is told. His **input feeding** hands what the last step
-# found to the next {cite}`luong2015effective`. With a plain recurrent layer and the dot score, a step is
+# *Stretch, 25 minutes.* Luong's decoder doesn't know where it has looked, unless it is told. **Input feeding** hands the result of one step's attention to the next step
+# {cite}`luong2015effective`. With a plain recurrent layer and the dot score, a step is
 #
 # $$
 # s_t = \tanh(W_s [x_t; \tilde h_{t-1}; s_{t-1}]), \qquad
 # \tilde h_t = \tanh(W_c [c_t; s_t]),
 # $$
 #
-# where $c_t$ is the context that $s_t$ asks for, and $\tilde h$ begins at 0. Run it over all steps. You may use
-# `masked_softmax` and `padding_mask`.
+# where $c_t$ is the context for the query $s_t$, and $\tilde h$ begins at 0. Run it over all steps. You may use `masked_softmax` and `padding_mask`.
 # ([Solution](../solutions/04_attention.ipynb#solution-input-feeding))
 # ```
 
@@ -1049,13 +1073,11 @@ check("input_feeding", input_feeding)
 # ```{exercise} The beam search curse
 # :label: exercise-beam-search-curse
 #
-# *Research, 45 minutes.* Write a beam search that returns **all** sentences that have ended, best first. The model is a table, as
-# for greedy decoding above. At each step, of all continuations of all beginnings, the `width` best stay. Those that end with EOS leave; their
-# places stay empty for this step. The search goes on for `max_len` steps. The ended ones are ranked by
-# $\log p$ divided by $\text{length}^\text{penalty}$, where the length counts EOS. Then measure on twenty languages, with `max_len=20`
-# (`random_language(seed)` gives the $\log p$ of one, in which a sentence may end after any symbol):
-# how long is the best sentence, by the width of the beam, with a penalty of 0 and of 1? How long are sentences that
-# are drawn by chance? What does this say about the most probable sentence?
+# *Research, 45 minutes.* Write a beam search that returns **all** sentences that have ended, best first. The model is a table, as for greedy decoding in the lesson. At
+# each step, the `width` best of all continuations of all beginnings stay. Those that end with EOS leave; their slots stay empty for this step. The search goes on for
+# `max_len` steps. The ended sentences are ranked by $\log p$ divided by $\text{length}^\text{penalty}$, where the length counts EOS. Then measure on twenty languages, with
+# `max_len=20` (`random_language(seed)` gives the $\log p$ of one, in which a sentence may end after any symbol): how long is the best sentence, by the width of the beam,
+# with a penalty of 0 and of 1? How long are sentences that are drawn at random? What does this say about the most probable sentence?
 # ([Solution](../solutions/04_attention.ipynb#solution-beam-search-curse))
 # ```
 
