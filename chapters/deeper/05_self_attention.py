@@ -9,9 +9,9 @@
 # %% [markdown]
 # # Day 5, deeper: Self-attention
 #
-# This page goes beyond the evening of [Day 5](../05_self_attention.ipynb). It measures in full what the lesson says in a sentence, answers
-# six more claims, and has ten more exercises. The sections don't need each other, so begin with the question that you would have asked.
-# What they share comes first: imports, and some readers of pronouns.
+# This page goes beyond the evening of [Day 5](../05_self_attention.ipynb). It measures in full what the lesson says in a sentence, answers six more claims, and has ten
+# more exercises. The sections don't depend on each other, so begin with the question that you would have asked. They share some imports, and some readers of pronouns;
+# these come first.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -48,8 +48,8 @@ from utils.training.loop import fit
 use_book_style()
 
 # %% [markdown]
-# The readers are the lesson's, made of the layer in `utils`, which has biases: 32 numbers per word, four heads, learned positions. We train
-# one with two layers. For comparison we train three with one layer, from three seeds, at twice the learning rate.
+# The readers are the lesson's, built from the layer in `utils`, which has biases: 32 numbers per word, four heads, learned positions. We train one with two layers. For
+# comparison we train three with one layer, from three seeds, at twice the learning rate.
 
 
 # %% tags=["evidence"]
@@ -71,7 +71,7 @@ def trained(n_layers: int, learning_rate: float, seed: int = 0) -> SelfAttention
 # %% tags=["evidence"]
 @torch.no_grad()
 def right(model: nn.Module, part: list[pronouns.Sentence], mask=None) -> dict[str, float]:
-    """Share of gaps and of pronouns that are right; looks may be masked (B, L, h, T, T)."""
+    """Share of gaps and of pronouns that are correct; mask (B, L, h, T, T)."""
     return shares_right(model(as_ids(part)[0], mask).argmax(-1), part)
 
 
@@ -84,14 +84,13 @@ one_layer = [trained(1, 2e-2, seed) for seed in (0, 1, 2)]
 # (deeper-query)=
 # ## What does the scale do to the query?
 #
-# *5 minutes.* Without the scale $1/\sqrt{d_k}$ the gradient at the scores fades as heads get wider: the lesson shows it. But scores are
-# not what is learned. What arrives one step further back, at the query? Again 500 random queries look at 64 random keys each, and we send
-# a random gradient into their outputs.
+# *5 minutes.* Without the scale $1/\sqrt{d_k}$ the gradient at the scores fades as heads get wider: the lesson shows it. But scores aren't learned; queries are. What
+# arrives there, one step further back? Again 500 random queries attend to 64 random keys each, and we send a random gradient into their outputs.
 
 
 # %% tags=["evidence"]
 def at_query(d_k: int, scaled: bool) -> torch.Tensor:
-    """The size of the gradient that arrives at each of 500 queries, (500,)."""
+    """Size of the gradient that arrives at each of 500 queries, (500,)."""
     draw = partial(torch.randn, generator=torch.Generator().manual_seed(d_k))
     query, key, value = draw(500, 1, d_k), draw(500, 64, d_k), draw(500, 64, 16)
     query.requires_grad_()
@@ -106,7 +105,7 @@ arrives = {
     for told, scaled in (("with scale", True), ("without", False))
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The gradient that arrives at a query, by the width of queries and keys. Lines are medians of 500 queries, bands hold nine tenths of them.", "name": "fig-query"}, "image": {"alt": "Two curves over the width, from 4 to 1024, on logarithmic axes. With the scale the line is flat, near 1, in a narrow band. Without it the line lies above the other up to a width of 256 and then falls to a fortieth; its band widens, upwards to about 50 and downwards to a millionth of a millionth."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Without the scale the query's gradient is larger than with it, up to a width of 256, and then collapses for most queries: its size by the width of queries and keys. Lines are medians of 500 queries, bands hold nine tenths of them.", "name": "fig-query"}, "image": {"alt": "Two curves over the width, from 4 to 1024, on logarithmic axes. With the scale the line is flat, near 1, in a narrow band. Without it the line lies above the other up to a width of 256 and then falls to a fortieth; its band widens, upwards to about 50 and downwards to a millionth of a millionth."}}
 lines = {told: (widths, sizes) for told, sizes in arrives.items()}
 how = {"middle": "median", "within": 90, "logx": True, "logy": True}
 ax = curves(lines, "width $d_k$", "size of the gradient", **how)
@@ -120,8 +119,8 @@ most = bare[at[64]] / usual[at[64]]
 least = bare[at[1024]] / usual[at[1024]]
 shaken = (arrives["without"][:, at[1024]] > 5 * usual[at[1024]]).double().mean()
 observe(
-    "Without the scale, the typical query at a width of 64 gets {most:.1f} times as much gradient as with it; at 1,024 it gets "
-    "{least:.3f} times as much, but {shaken:.0%} of the queries get more than five times what is usual.",
+    "Without the scale, the typical query's gradient at a width of 64 is {most:.1f} times as large as with it; at 1,024 it is "
+    "{least:.3f} times as large, but for {shaken:.0%} of the queries it is more than five times the usual size.",
     most=most.item(),
     least=least.item(),
     shaken=shaken.item(),
@@ -129,13 +128,12 @@ observe(
 )
 
 # %% [markdown]
-# The query's gradient is a weighted sum of keys, with a factor $1/\sqrt{d_k}$ that comes from the scale. Without the scale this factor is
-# missing, so up to a width of 256 the typical query gets *more* gradient. At 1,024 saturation has caught most queries, and the few that
-# waver between two keys are shaken. So the scale does two things: it keeps the gradient from vanishing, as the paper suspects, and it keeps
-# it from growing.
+# The query's gradient is a weighted sum of keys, with a factor $1/\sqrt{d_k}$ that comes from the scale. Without the scale this factor is missing, so up to a width of 256
+# the typical query gets *more* gradient. At 1,024 most queries are saturated, and the few that waver between two keys get enormous gradients. So the scale does two things:
+# it keeps the gradient from vanishing, as the paper suspects, and it keeps it from growing.
 #
-# All of this assumed that the numbers of queries and keys are independent, with variance 1. Then the dot product has variance $d_k$. But
-# nothing in a layer ensures it. Does it hold there?
+# All of this assumed that the numbers in queries and keys are independent, with variance 1. Then the dot product has variance $d_k$. But nothing in a layer ensures it.
+# Does it hold there?
 
 # %% tags=["evidence"]
 drawn = {}
@@ -161,7 +159,7 @@ def in_layers(model: SelfAttentionTagger) -> list[float]:
 # %% tags=["evidence"]
 fresh, after = in_layers(tagger(2)), in_layers(reader)
 observe(
-    "Before training the variance is {fresh_1:.2f} times d_k in the first layer and {fresh_2:.2f} times in the second; after training, {after_1:.0f} "
+    "Before training, the variance in the first layer is {fresh_1:.2f} times d_k, and in the second {fresh_2:.2f} times. After training it is {after_1:.0f} "
     "and {after_2:.0f} times.",
     fresh_1=fresh[0],
     fresh_2=fresh[1],
@@ -185,16 +183,15 @@ claim(
 )
 
 # %% [markdown]
-# The formula is right, but a layer doesn't meet its condition. The initialisation makes queries and keys smaller than assumed, and training
-# makes them larger. So the scale keeps the query's gradient at the same size for all widths where training begins. From then on the network
-# sets its own scale.
+# The formula is correct, but a layer doesn't meet its condition. The initialisation makes queries and keys smaller than assumed, and training makes them larger. So the
+# scale keeps the query's gradient at the same size for all widths at the start of training. From then on the network sets its own scale.
 
 # %% [markdown]
 # ## Is a soft dictionary a dictionary?
 #
-# *4 minutes.* A dictionary gives the value of the key that equals the query. Attention compares the query with all keys and
-# mixes their values. If the scores are multiplied by a large $\beta$, the softmax puts all its weight on the best key: is it a dictionary
-# then? We store ten random values under ten random keys of length 1, and ask for each of them.
+# *4 minutes.* A dictionary returns the value of the key that equals the query. Attention compares the query with all keys and mixes their values. If the scores are
+# multiplied by a large $\beta$, the softmax puts all its weight on the best key: is it a dictionary then? We store ten random values under ten random keys of length 1, and
+# ask for each of them.
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -209,22 +206,23 @@ for beta in (1, 3, 10, 30, 100):
 table([[beta, f"{errors[beta]:.5f}"] for beta in (1, 3, 10, 30)], ["β", "largest error"])
 
 # %% [markdown]
-# At $\beta = 100$ only rounding is left: the soft dictionary becomes an exact one, for what it holds. Asked for something that it doesn't hold, a dictionary gives nothing.
+# At $\beta = 100$ only rounding is left: the soft dictionary becomes an exact one, for the keys that it holds. Asked for any other key, a dictionary returns nothing. And
+# the soft one?
 
 # %% tags=["evidence"]
 absent = F.normalize(draw(100, 8), dim=1)  # keys that are not there
 sure = ((100 * absent @ keys.T).softmax(dim=1).amax(dim=1) > 0.9).double().mean().item()
 observe(
-    "Asked for 100 keys that it doesn't hold, at β = 100, the soft one puts over nine tenths of its weight on a single entry in {sure:.0%} of the "
+    "Asked for 100 keys that it doesn't hold, at β = 100, the soft dictionary puts over nine tenths of its weight on a single entry in {sure:.0%} of the "
     "cases.",
     sure=sure,
     holds=sure > 0.7,
 )
 
 # %% [markdown]
-# It always gives something, and with confidence. And even a key that is there can lose. The dot product grows with the length of a
-# key, so a long key that points nearly the right way can beat the right one: since
-# $\langle k, k' \rangle \le \lVert k \rVert \lVert k' \rVert$, the thief is always longer. How often does that happen among random keys?
+# It always returns something, and with confidence. And even a key that is there can lose. The dot product grows with the length of a key, so a long key that points in
+# nearly the same direction can beat the key that was asked for. Since $\langle k, k' \rangle \le \lVert k \rVert \lVert k' \rVert$, the thief is always longer. How often
+# does that happen among random keys?
 
 
 # %% tags=["evidence"]
@@ -241,7 +239,7 @@ def stolen(n: int, d: int) -> list[float]:
 sizes = (4, 8, 16, 32, 64)
 thefts = {n: torch.tensor([stolen(n, d) for d in sizes]).T for n in (10, 100, 1000)}  # (10, 5)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "How often a key that is asked for by itself loses to a longer one, among random keys. Lines are means of ten dictionaries, bands go from the lowest to the highest.", "name": "fig-thefts"}, "image": {"alt": "Three falling curves over the width of the keys, from 4 to 64: 10, 100 and 1000 keys. At a width of 4 they begin at about 33, 78 and 96 percent; from 32 on all are at zero."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The wider the keys, the fewer are lost to a longer key: how often a random key, asked for by itself, loses to another. Lines are means of ten dictionaries, bands go from the lowest to the highest.", "name": "fig-thefts"}, "image": {"alt": "Three falling curves over the width of the keys, from 4 to 64: 10, 100 and 1000 keys. At a width of 4 they begin at about 33, 78 and 96 percent; from 32 on all are at zero."}}
 lines = {f"{n:,} keys": (sizes, 100 * shares) for n, shares in thefts.items()}
 ax = curves(lines, "numbers in a key", "fetched another entry (%)", logx=True)
 ax.set_xticks(sizes, sizes)
@@ -249,14 +247,14 @@ ax.minorticks_off()
 plt.show()
 
 # %% [markdown]
-# In many dimensions random keys are nearly of the same length, and nearly at right angles, so there is room for all of them.
+# In many dimensions random keys have nearly the same length, and are nearly at right angles, so there is room for all of them.
 #
 # (claim-att-9)=
 
 # %% tags=["evidence"]
 claim(
     "att-9",
-    "Yes, if all keys are equally long: then it errs by {error:.0e}. Where lengths differ, {stolen:.0%} of the look-ups fetch another "
+    "Yes, if all keys are equally long: then it errs by {error:.0e}. If their lengths differ, {stolen:.0%} of the look-ups fetch another "
     "entry.",
     error=errors[100],
     stolen=thefts[100][:, sizes.index(8)].mean(),
@@ -265,14 +263,14 @@ claim(
 )
 
 # %% [markdown]
-# And it never says that it found nothing. So it is a dictionary for keys of equal length that it really holds.
+# And it never reports that it found nothing. So it is a dictionary for keys of equal length that it really holds.
 
 # %% [markdown]
 # (deeper-way)=
 # ## How far is it from one word to another?
 #
-# *3 minutes.* A recurrent network hands what it knows from state to state. How much of a word is left after 32 hand-overs, and how much in a layer of self-attention? We take the gradient of one
-# position's output with respect to every word, in a sequence of 65. Both layers are untrained.
+# *3 minutes.* A recurrent network hands information from state to state. How much of a word is left after 32 hand-overs, and how much in a layer of self-attention? We take
+# the gradient of one position's output with respect to every word, in a sequence of 65. Both layers are untrained.
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -285,20 +283,21 @@ for name, layer in layers.items():
     heard[name] = gradient.norm(dim=2).mean(dim=0)  # (65,)
 left = {name: size / size[33] for name, size in heard.items()}  # the word next to it: 1
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "How much position 32 hears of each of 65 words: size of the gradient, relative to that of the next word. Mean of 50 random sequences; logarithmic axis.", "name": "fig-heard"}, "image": {"alt": "Two curves over the positions 0 to 64. That of the RNN falls from the middle along nearly straight lines to both sides, by many powers of ten. That of self-attention is flat, with a small peak in the middle."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "In an RNN the influence of a word fades with its distance, in self-attention it doesn't: size of the gradient of position 32's output with respect to each of 65 words, relative to that of the next word. Mean of 50 random sequences; logarithmic axis.", "name": "fig-heard"}, "image": {"alt": "Two curves over the positions 0 to 64. That of the RNN falls from the middle along nearly straight lines to both sides, by many powers of ten. That of self-attention is flat, with a small peak in the middle."}}
 curves({name: (range(65), size) for name, size in left.items()}, "position", "gradient", logy=True)
 plt.show()
 
 # %% [markdown]
 # (claim-att-3)=
-# Gates make the slope flatter, as on [Day 3](../03_gates.ipynb), but they don't make the way shorter. We ask autograd for the longest chain of operations from an input to the output.
+# Gates make the slope flatter, as on [Day 3](../03_gates.ipynb), but they don't make the way shorter. We ask autograd for the longest chain of operations from an input to
+# the output.
 
 # %% tags=["evidence"]
 words_in = torch.randn(1, 128, 16)
 chains = {name: longest_chain(layer(words_in)[0].sum()) for name, layer in layers.items()}
 claim(
     "att-3",
-    "Yes: 128 words take an RNN {rnn} operations in a row, self-attention {attention}; 32 words away, {faint:.0e} and {clear:.1f} of the gradient are left.",
+    "Yes: for 128 words an RNN takes {rnn} operations in a row, self-attention {attention}; 32 words away, {faint:.0e} and {clear:.1f} of the gradient are left.",
     rnn=chains["RNN in both directions"],
     attention=chains["self-attention"],
     faint=left["RNN in both directions"][0].item(),
@@ -308,15 +307,14 @@ claim(
 )
 
 # %% [markdown]
-# One look is the shortest way. Whether it is the one that is used is another question: see the pronoun below.
+# Attention is the shortest way. Whether it is the one that is used is another question: see the pronoun below.
 
 # %% [markdown]
 # (deeper-right)=
 # ## Is the layer right, in full?
 #
-# *4 minutes.* The lesson compared outputs with the library's. Are they also what the definition says, and do the gradients agree? First
-# the definition, as a loop over sequences, heads, queries and the keys that a query may see. All sizes differ, and the mask hides
-# the future and padding.
+# *4 minutes.* The lesson compared outputs with the library's. Do they also follow the definition, and do the gradients agree? First the definition, as a loop over
+# sequences, heads, queries and the keys that a query may see. All sizes differ, and the mask hides the future and padding.
 
 # %%
 torch.manual_seed(1)
@@ -329,7 +327,7 @@ both = real & causal_mask(6)  # (B, 1, T, S)
 
 # %%
 def look_of(b: int, head: int, t: int) -> torch.Tensor:
-    """What one head finds for one query, from the definition. Returns (d_v,)."""
+    """The output of one head for one query, from the definition. Returns (d_v,)."""
     d = 12 // 3
     roles = layer.W_in.view(3, 3, d, 12)[:, head]  # W_q, W_k, W_v of this head: (3, d, D)
     q = roles[0] @ x[b, t]
@@ -343,8 +341,8 @@ rows = [[torch.cat([look_of(b, h, t) for h in range(3)]) for t in range(6)] for 
 looped = torch.stack([torch.stack(sentence) for sentence in rows]) @ layer.W_o.weight.T
 
 # %% [markdown]
-# We compare it with our layer in both its ways: with weights, and without, where the library's fused kernel does the work and never writes
-# them down. Then we compare our layer with the library's own, whose masks say the opposite: `True` hides.
+# We compare this with our layer in both its modes: with weights, and without, where the library's fused kernel does the work and never stores them. Then we compare our
+# layer with the library's own, whose masks mean the opposite: `True` hides.
 
 # %%
 theirs = nn.MultiheadAttention(12, 3, batch_first=True).double()
@@ -369,8 +367,8 @@ observe(
 )
 
 # %% [markdown]
-# That is rounding, forwards and backwards. Does the future stay out, down to the last bit? We change the last three of nine
-# symbols and compare the first six outputs. Then we make the last three infinite.
+# That is rounding, in the outputs and in the gradients. Does the future stay out, down to the last bit? We change the last three of nine symbols and compare the first six
+# outputs. Then we make the last three infinite.
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -387,13 +385,13 @@ for need in (True, False):
 
 # %% [markdown]
 # (claim-att-5)=
-# Of the nine symbols only the first six are looked at: 4 sequences, 6 positions and 12 numbers at each.
+# We compare the outputs of the first six of nine symbols: 4 sequences, 6 positions and 12 numbers at each.
 
 # %% tags=["evidence"]
 assert not gradient[:, 6:].any()  # nor does the past's gradient reach the future
 claim(
     "att-5",
-    "Yes, if the future is finite: {moved} of 288 numbers of the past change with another one. An infinite one makes {spoilt:.0%} of them NaN.",
+    "Yes, if the future is finite: {moved} of 288 past numbers change with it. An infinite future turns {spoilt:.0%} of them into NaN.",
     moved=max(changed.values()),
     spoilt=min(spoilt.values()),
     holds=lambda moved, spoilt: moved == 0 and spoilt > 0.9,
@@ -401,20 +399,20 @@ claim(
 )
 
 # %% [markdown]
-# So the layer is right, and the causal mask keeps every finite future out. But it does so by a weight of 0, and 0 times infinity is NaN. This
-# matters where numbers overflow: in half precision (`torch.float16`) the largest is 65,504.
+# So the layer is correct, and the causal mask keeps every finite future out. But it does so by a weight of 0, and 0 times infinity is NaN. This matters where numbers
+# overflow: in half precision (`torch.float16`) the largest is 65,504.
 
 # %% [markdown]
 # ## Is one layer enough?
 #
-# *4 minutes.* The lesson's reader has two layers, so that a word can ask those that have asked already. Does it take two? First
-# we see how far simple rules get. The gap might agree with the nearest noun before it. The pronoun might mean the nearest noun or
-# the subject, or the first noun of its number, or the first of a kind that the adjective fits.
+# *4 minutes.* The lesson's reader has two layers, so that a word can attend to words that have attended already. Does it take two? First we see how far simple rules get.
+# The gap might agree with the nearest noun before it. The pronoun might mean the nearest noun, or the subject, or the first noun of its number, or the first of a kind that
+# the adjective fits.
 
 
 # %% tags=["evidence"]
 def by_rules(s: pronouns.Sentence) -> dict[str, bool]:
-    """Whether simple rules are right in a sentence."""
+    """Whether simple rules are correct in a sentence."""
     plural = {place: s.words[place] in pronouns.SINGULAR for place in s.nouns}
     nearest = min(s.nouns, key=lambda place: abs(place - s.pronoun))
     kind = pronouns.kind(s.words[s.antecedent])
@@ -430,14 +428,14 @@ def by_rules(s: pronouns.Sentence) -> dict[str, bool]:
     }
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "How often simple rules are right, on 500 validation sentences.", "name": "fig-rules"}, "image": {"alt": "Five bars: the gap by the nearest noun before it 67 percent; the pronoun by the nearest noun 40, by the subject 45, by the first noun of its number 77, of its kind 78."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "One clue is often enough, for the pronoun its number or its kind: how often simple rules are correct, on 500 validation sentences.", "name": "fig-rules"}, "image": {"alt": "Five bars: the gap by the nearest noun before it 67 percent; the pronoun by the nearest noun 40, by the subject 45, by the first noun of its number 77, of its kind 78."}}
 guesses = [by_rules(s) for s in corpus.validation]
 rules = {rule: 100 * fmean(row[rule] for row in guesses) for rule in guesses[0]}
-bars(rules, "right (%)")
+bars(rules, "correct (%)")
 plt.show()
 
 # %% [markdown]
-# One clue, number or kind, is often enough ({numref}`fig-rules`). To do better, a reader needs both. What do ours do?
+# One clue, number or kind, is often enough ({numref}`fig-rules`). To do better, a reader needs both. How well do ours do?
 
 # %% tags=["evidence"]
 judged = {"two layers": [right(reader, corpus.validation)]}
@@ -447,7 +445,7 @@ wrong = {
     for what in ("gap", "pronoun")
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Wrong answers on 500 validation sentences, after six epochs. With one layer, bars are means of three seeds, and lines go from the lowest to the highest.", "name": "fig-one-layer"}, "image": {"alt": "Two bar charts with two bars each. Gaps: two layers near zero; one layer a few percent, with a line from near zero to over twice that. Pronouns: two layers near zero; one layer two or three percent."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "One layer comes close to two: wrong answers on 500 validation sentences, after six epochs. With one layer, bars are means of three seeds, and lines go from the lowest to the highest.", "name": "fig-one-layer"}, "image": {"alt": "Two bar charts with two bars each. Gaps: two layers near zero; one layer a few percent, with a line from near zero to over twice that. Pronouns: two layers near zero; one layer two or three percent."}}
 figure, axes = plt.subplots(2, 1, figsize=(6.4, 4.6))
 for ax, (what, runs) in zip(axes, wrong.items()):
     bars(runs, f"{what}s wrong (%)", ax=ax)
@@ -459,8 +457,8 @@ of_two = {what: 100 * fmean(1 - row[what] for row in stored) for what in ("gap",
 gaps = wrong["gap"]["one layer"]
 heard = fmean(wrong["pronoun"]["one layer"])
 observe(
-    "With one layer, three networks leave {heard:.1f} % of the pronouns wrong on average, and {least:.1f} to {most:.1f} % of the gaps. Five stored networks with two "
-    "layers leave {heard_2:.1f} % and {gaps_2:.1f} % on average.",
+    "With one layer, three networks get {heard:.1f}% of the pronouns wrong on average, and {least:.1f}% to {most:.1f}% of the gaps. Five stored networks with two "
+    "layers get {heard_2:.1f}% and {gaps_2:.1f}% wrong on average.",
     heard=heard,
     least=min(gaps),
     most=max(gaps),
@@ -478,16 +476,16 @@ observe(
 # (deeper-adjective)=
 # ## By which way does the adjective arrive?
 #
-# *6 minutes.* The pronoun gives the adjective much of its weight, and when that look is taken away most answers stay right: the lesson measured it.
-# By which way does the adjective arrive then? In many sentences number decides alone, and nobody needs the adjective. We leave these out.
-# In the others we hide the adjective from one kind of words at a time, in both layers.
+# *6 minutes.* The pronoun gives the adjective much of its weight, and yet most answers stay correct when that link is taken away: the lesson measured it. By which way does
+# the adjective arrive, then? In many sentences the number alone decides, and the adjective isn't needed. We leave these out. In the others we hide the adjective from one
+# kind of words at a time, in both layers.
 
 # %%
 needy = [s for s in corpus.validation if not pronouns.number_decides(s)]
 
 
 def right_if_hidden(*from_whom: str) -> float:
-    """Pronouns of `needy` that are right when these words may not look at the adjective."""
+    """Share of correct pronouns in `needy` when these words may not attend to the adjective."""
     T = max(len(s.words) for s in needy)
     mask = torch.ones(len(needy), T, T, dtype=torch.bool)
     for i, s in enumerate(needy):
@@ -503,7 +501,7 @@ ways = ("pronoun", "nouns", "pronoun and nouns", "all")
 seen = right(reader, needy)["pronoun"]
 points = {way: 100 * (seen - right_if_hidden(*way.split(" and "))) for way in ways}
 observe(
-    "Of 100 answers, hiding the adjective from the pronoun costs {pronoun:.0f} and hiding it from the nouns {nouns:.0f}; from both it costs {both:.0f}, from all "
+    "Hiding the adjective from the pronoun costs {pronoun:.0f} of 100 answers, and hiding it from the nouns costs {nouns:.0f}. Hiding it from both costs {both:.0f}, from all "
     "other words {all:.0f}.",
     pronoun=points["pronoun"],
     nouns=points["nouns"],
@@ -514,13 +512,13 @@ observe(
 )
 
 # %% [markdown]
-# Closing both ways costs more than closing the first, because the second stands in for it. The *street* can look at *wide* in the first layer and
-# mark itself; then *it* only has to find the noun that is marked.
+# Closing both ways costs more than closing the first, because the second stands in for it. The *street* can attend to *wide* in the first layer and mark itself; then *it*
+# only has to find the noun that is marked.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two ways for the adjective to arrive. Arrows lead from the word that looks to the word it looks at. Above, *it* asks *wide* what it has to look for; below, *street* asks, and marks itself.", "name": "fig-two-ways"}, "image": {"alt": "The words street because it is too wide, twice. Above, an arrow of layer 1 leads from it to wide, and an arrow of layer 2 from it to street. Below, the arrow of layer 1 leads from street to wide; that of layer 2 is the same as above."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two ways for the adjective to arrive. Arrows lead from the word that attends to the word it attends to. Above, *it* asks *wide* what it has to look for; below, *street* asks, and marks itself.", "name": "fig-two-ways"}, "image": {"alt": "The words street because it is too wide, twice. Above, an arrow of layer 1 leads from it to wide, and an arrow of layer 2 from it to street. Below, the arrow of layer 1 leads from street to wide; that of layer 2 is the same as above."}}
 ax = sheet(7.4)
 for y, way, sees, bend in (
-    (1.6, "the pronoun's own look", 2, 0.28),
+    (1.6, "the pronoun's own link", 2, 0.28),
     (5.0, "by way of the noun", 0, 0.15),
 ):
     said = words(ax, (6.3, y), "street because it is too wide", gap=0.3)
@@ -530,12 +528,12 @@ for y, way, sees, bend in (
 plt.show()
 
 # %% [markdown]
-# If {numref}`fig-two-ways` is right, a reader with one layer, which has no time for the way below, must need its own look more.
+# If {numref}`fig-two-ways` is correct, a reader with one layer, which can't go the way below, must need its own link more.
 
 
 # %% tags=["evidence"]
 def lost_without_look(model: SelfAttentionTagger) -> float:
-    """Points lost, of all pronouns, when the pronoun may not look at the adjective."""
+    """Points lost, of all pronouns, when the pronoun may not attend to the adjective."""
     part = corpus.validation
     link = without_link(part, [s.pronoun for s in part], [s.said for s in part])  # (B, T, T)
     runs = right(model, part), right(model, part, link[:, None, None])
@@ -544,15 +542,15 @@ def lost_without_look(model: SelfAttentionTagger) -> float:
 
 two, alone = lost_without_look(reader), fmean(map(lost_without_look, one_layer))
 observe(
-    "Without the pronoun's own look at the adjective, two layers lose {two:.0f} of 100 answers; one layer loses {alone:.0f}, in the mean of three networks.",
+    "Without the pronoun's own link to the adjective, two layers lose {two:.0f} of 100 answers; one layer loses {alone:.0f}, in the mean of three networks.",
     two=two,
     alone=alone,
     holds=alone > two + 5,
 )
 
 # %% [markdown]
-# It does. Is it the same in other networks? A stored experiment trained five readers like this one and hid the adjective in the test
-# sentences. The table says how many of 100 answers are lost.
+# It does. Is it the same in other networks? A stored experiment trained five readers like this one and hid the adjective in the test sentences. The table shows how many of
+# 100 answers are lost.
 
 # %% tags=["evidence"]
 readers = experiments.load("pronouns").select(layers=2, heads=4)
@@ -567,15 +565,15 @@ assert more_than_sum == [True] * 4 + [False]
 assert all(c["pronoun"] < c["all"] * 2 / 3 for c in costs)
 
 # %% [markdown]
-# In the first four networks closing both ways costs more than the two costs together. In the fifth it costs only 8 answers, so most
-# of what the adjective says can arrive through words that are neither pronoun nor noun.
+# In the first four networks closing both ways costs more than the two costs together. In the fifth it costs far less than hiding the adjective from all words, so most of
+# its information can arrive through words that are neither pronoun nor noun.
 #
 # ### Weight against use, head by head
 #
-# Does the head that looks most at least matter most? In the same five networks each of the eight heads' looks was cut alone: that of the pronoun
-# at its antecedent, and that of the gap at its subject.
+# Does the head with the largest weight matter most? In the same five networks one link of each of the eight heads was cut alone: from the pronoun to its antecedent, and
+# from the gap to its subject.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Five networks of eight heads each: the weight that a head puts on what belongs to its query, and how many of 100 answers are lost when this head alone may not look there.", "name": "fig-weight-use"}, "image": {"alt": "Two scatter plots with five kinds of points. Left, pronouns: weights up to a half, losses up to 13, only loosely rising. Right, gaps: most points lie near the origin; of four heads with weights over a half, two lose 26 and 44 points, one 6 and one none."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A head's weight says little about its use. In five networks of eight heads each: the weight that a head puts on its query's partner, and how many of 100 answers are lost when this head alone may not attend there.", "name": "fig-weight-use"}, "image": {"alt": "Two scatter plots with five kinds of points. Left, pronouns: weights up to a half, losses up to 13, only loosely rising. Right, gaps: most points lie near the origin; of four heads with weights over a half, two lose 26 and 44 points, one 6 and one none."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.4))
 links = (("pronoun", "antecedent"), ("gap", "subject"))
 for ax, (query, key) in zip(axes, links):
@@ -592,32 +590,31 @@ rows = []
 for i, row in enumerate(readers, start=1):
     lost = 100 * (row["gap"] - row["cut gap to subject"])
     rows.append([i, f"{max(row['gap to subject']):.2f}", f"{lost:.1f}"])
-table(rows, ["network", "largest weight of a head on the subject", "points lost without any look"])
+table(rows, ["network", "largest weight of a head on the subject", "points lost without any link"])
 looks, left = "pronoun to antecedent", "cut pronoun to antecedent, by head"
 agree = sum(r[looks].index(max(r[looks])) == r[left].index(min(r[left])) for r in readers)
 observe(
-    "For the pronoun, the head that looks most is the one that is missed most in {agree} of {networks} networks.",
+    "For the pronoun, the head with the largest weight is also the one that is missed most in {agree} of {networks} networks.",
     agree=agree,
     networks=len(readers),
     holds=agree < 3,
 )
 
 # %% [markdown]
-# For the gap it depends on the network. Four networks have a head with over half its weight on the subject. Without any look there, two of
-# them lose a quarter and a half of the gaps; the other two lose 5 % and 2 %. No picture of weights tells these apart. So the adjective
-# arrives by several ways at once, and you find out which by closing them.
+# For the gap it depends on the network. Four networks have a head with over half its weight on the subject. Without any link there, two of them lose many of their gaps,
+# and the other two few. No picture of weights tells these apart. So the adjective arrives by several ways at once, and you find out which by closing them.
 
 # %% [markdown]
 # (deeper-heads)=
 # ## One head, or several?
 #
-# *4 minutes.* A softmax has one glance to share out, and a head that looks in two places brings back a mixture. Does one head fail, then, where two looks are
-# needed? Eight children each have a name, a game, a friend and a rival. Each is to say which game its friend plays, and which its rival. There is
-# one layer of attention, and a small network at each position.
+# *4 minutes.* A softmax has one unit of weight to share out, and a head that looks in two places brings back a mixture. Does a single head fail, then, when two words are
+# needed? Eight children each have a name, a game, a friend and a rival. Each has to name the game that its friend plays, and the one that its rival plays. There is one
+# layer of attention, and a small network at each position.
 #
-# A head that looks at both equally brings back two games, but not whose they are. A guess is then right half of the time; and of the other
-# half one answer in eight is right as well, since both may play the same game. That makes 1/2 + 1/2 · 1/8 = 9/16, or 56 %. A stored
-# experiment trained one head and two at equal parameters, at three widths and four learning rates, with three seeds each.
+# A head that attends to both equally brings back two games, but not whose they are. A guess is then correct half of the time; and of the other half one answer in eight is
+# correct as well, since both may play the same game. That makes 1/2 + 1/2 · 1/8 = 9/16, or 56%. A stored experiment trained one head and two at equal parameters, at three
+# widths and four learning rates, with three seeds each.
 
 # %% tags=["evidence"]
 friends = experiments.load("friends")
@@ -625,7 +622,7 @@ rates = friends.parameters["learning_rate"]
 
 
 def best_rate(**network) -> float:
-    """The learning rate with most right answers, of equal ones the highest; inside the grid."""
+    """The learning rate with most correct answers, of equal ones the highest; inside the grid."""
 
     def answered(rate: float) -> tuple[float, float]:
         return friends.spread("right", learning_rate=rate, **network)[0], rate
@@ -640,7 +637,7 @@ low, high = rates[0], best_rate(network="one head")
 
 # %% tags=["evidence"]
 def answers(*networks: str) -> None:
-    """Show the lowest and highest share of right answers of three seeds."""
+    """Show the lowest and highest share of correct answers of three seeds."""
     rows = []
     for name, rate in [(name, rate) for name in networks for rate in rates]:
         of_run = {"network": name, "learning_rate": rate}
@@ -655,20 +652,20 @@ answers("one head", "two heads")
 member = {"network": "one head", "width": 12, "seed": 0}
 here = [experiments.live("friends", **member, learning_rate=rate)[0] for rate in (low, high)]
 observe(
-    "Trained here, too, a narrow single head gets {timid:.0%} right at the lowest rate and {bold:.0%} at its best.",
+    "Trained here, too, a narrow single head answers {timid:.0%} correctly at the lowest rate and {bold:.0%} at its best.",
     timid=here[0]["right"],
     bold=here[1]["right"],
     holds=here[0]["right"] + 0.2 < here[1]["right"],
 )
 
 # %% [markdown]
-# At the lowest rate the arithmetic fits: one narrow head gets 56 to 57 %. At three and at ten times that rate it gets everything right, so it
-# had only been trained too timidly. (At thirty times it fails.) How does it tell friend from rival?
+# At the lowest rate the arithmetic fits: a narrow single head is correct about as often as a guess between the two. At three and at ten times that rate it answers
+# everything correctly, so it had only been trained too timidly. (At thirty times it fails.) How does it tell friend from rival?
 
 
 # %% tags=["evidence"]
 def shares(rate: float) -> tuple[float, float]:
-    """Mean weight of a single head of width 12 or 24 on the one that gets more, and on the other."""
+    """Mean weights of a single head, 12 or 24 wide, on the child that gets more and on the other."""
     rows = friends.select(network="one head", learning_rate=rate)
     pairs = [sorted((r["on friend"][0], r["on rival"][0])) for r in rows if r["width"] < 48]
     return fmean(more for _, more in pairs), fmean(less for less, _ in pairs)
@@ -677,7 +674,7 @@ def shares(rate: float) -> tuple[float, float]:
 more, less = shares(high)
 timid, timid_less = shares(low)
 observe(
-    "At its best rate a narrow single head gives one of the two {more:.2f} of its weight and the other {less:.2f}; at the lowest, {timid:.2f} "
+    "At its best rate a narrow single head gives one of the two {more:.2f} of its weight and the other {less:.2f}; at the lowest, it gives {timid:.2f} "
     "and {timid_less:.2f}.",
     more=more,
     less=less,
@@ -687,8 +684,7 @@ observe(
 )
 
 # %% [markdown]
-# At its best rate one of the two gets much more weight, and the network behind reads both games out of the unequal mixture. Two heads
-# divide the work instead:
+# At its best rate one of the two gets much more weight, and the network after it reads both games from the unequal mixture. Two heads divide the work instead:
 
 # %% tags=["evidence"]
 rows = friends.select(network="two heads", learning_rate=best_rate(network="two heads"))
@@ -696,7 +692,7 @@ at_friend = [row["on friend"].index(max(row["on friend"])) for row in rows]
 divided = [row["on rival"][1 - i] == max(row["on rival"]) for i, row in zip(at_friend, rows)]
 mostly = {key: fmean(max(row[f"on {key}"]) for row in rows) for key in ("friend", "rival")}
 observe(
-    "In {divided} of {networks} networks one head looks mostly at the friend ({friend:.2f} of its weight), and the other mostly at the rival "
+    "In {divided} of {networks} networks one head attends mostly to the friend ({friend:.2f} of its weight), and the other mostly to the rival "
     "({rival:.2f}).",
     divided=sum(divided),
     networks=len(rows),
@@ -710,7 +706,7 @@ observe(
 # %% tags=["evidence"]
 claim(
     "att-6",
-    "No: a single head serves two relations by an uneven mixture. At its best rate it gets {one:.0%} right, with weights of {more:.2f} and "
+    "No: a single head serves two relations by an uneven mixture. At its best rate it is {one:.0%} correct, with weights of {more:.2f} and "
     "{less:.2f}.",
     one=friends.spread("right", network="one head", learning_rate=high)[0],
     more=more,
@@ -724,7 +720,7 @@ claim(
 of_grammar = experiments.load("pronouns")
 gaps = {h: of_grammar.spread("gap", layers=2, heads=h)[1] for h in (1, 4)}
 observe(
-    "Of five readers of the grammar, the worst with one head fills {one:.0%} of the gaps, the worst with four {four:.0%}, at the one rate that was "
+    "In the worst of five readers of the grammar, one head fills {one:.0%} of the gaps correctly, and four heads fill {four:.0%}, at the one rate that was "
     "tried.",
     one=gaps[1],
     four=gaps[4],
@@ -732,14 +728,14 @@ observe(
 )
 
 # %% [markdown]
-# So one head can do it, and two are easier to train: they manage at three of the four rates, one head at two.
+# So one head can do it, and two are easier to train: they succeed at three of the four rates, one head at two.
 
 # %% [markdown]
-# ## Keys and values, apart or one?
+# ## Keys and values, apart or shared?
 #
-# *2 minutes.* Yesterday an annotation was key and value at once. Today they are apart. Is that worth a third matrix? The experiment with
-# friends and rivals also trained networks in which one matrix makes both. Everything in them is a third wider, so that the number of
-# parameters is the same. (The table names the width of those apart.)
+# *2 minutes.* Yesterday an annotation was key and value at once. Today they are apart. Is that worth a third matrix? The experiment with friends and rivals also trained
+# networks in which one matrix serves as both. Everything in them is a third wider, so that the number of parameters is the same. (The table gives the width of the networks
+# with separate matrices.)
 
 # %% tags=["evidence"]
 answers("two heads", "two heads, shared")
@@ -758,7 +754,7 @@ means += [friends.spread("right", learning_rate=low, **kind)[0] for kind in narr
 # %% tags=["evidence"]
 claim(
     "att-8",
-    "Can't tell here: each at its best rate, {apart:.1%} are right apart and {shared:.1%} shared; at the lowest rate, {timid_apart:.0%} and "
+    "Can't tell here: at their best rates, {apart:.1%} are correct with separate vectors and {shared:.1%} with shared ones; at the lowest rate, {timid_apart:.0%} and "
     "{timid_shared:.0%}.",
     **dict(zip(("apart", "shared", "timid_apart", "timid_shared"), means)),
     holds=lambda apart, shared, timid_apart, timid_shared: (
@@ -769,15 +765,14 @@ claim(
 )
 
 # %% [markdown]
-# What a child is found by (its name) is not what it has to tell (its game), and a vector that does both has to sort them out first. Apart,
-# they are easier to learn. Each at its best rate, no difference is left that this task could show. ({cite:t}`daniluk2017frustratingly` measured
-# it in a language model, which we haven't tried.)
+# A child is found by its name, but it has to tell its game, and a vector that serves both has to sort them out first. Separate vectors are easier to learn. With each at
+# its best rate, no difference is left that this task could show. ({cite:t}`daniluk2017frustratingly` measured it in a language model, which we haven't tried.)
 
 # %% [markdown]
 # ## How does order leak in through a causal mask?
 #
-# *5 minutes.* Without a mask and without positions, attention sees a bag of words. With a causal mask two layers know the order after all. How? In a stored
-# experiment the last of twelve positions is to say which of two marks came first.
+# *5 minutes.* Without a mask and without positions, attention sees a bag of words. With a causal mask two layers know the order after all. How? In a stored experiment the
+# last of twelve positions has to tell which of two marks came first.
 
 # %% tags=["evidence"]
 leak = experiments.load("order_leak")
@@ -786,34 +781,34 @@ for n, causal, given in [(n, c, g) for n in (1, 2) for c in (False, True) for g 
     _, least, most = leak.spread("right", layers=n, causal=causal, positions=given)
     told = "causal" if causal else "none", "waves" if given else "none"
     rows.append([n, *told, f"{least:.0%} to {most:.0%}"])
-table(rows, ["layers", "mask", "positions", "right, three networks"])
+table(rows, ["layers", "mask", "positions", "correct, three networks"])
 here, _ = experiments.live("order_leak", layers=2, causal=True, positions=False, seed=0)
 observe(
-    "Trained here, two layers with a causal mask and without positions get {right:.0%} right.",
+    "Trained here, two layers with a causal mask and without positions answer {right:.0%} correctly.",
     right=here["right"],
     holds=here["right"] > 0.75,
 )
 
 # %% [markdown]
-# The mask itself tells the order. In the first layer each mark sees what came before it, so the second mark knows of the first, and the first doesn't know of the second. In the second layer the
-# last position asks for that. With one layer the mask changes nothing for the last position, because it sees all symbols in any case. Language models without
-# positions do quite well, and {cite:t}`haviv2022transformer`, who found that, suppose a similar reason: a position can infer how many come before it.
+# The mask itself tells the order. In the first layer each mark sees the symbols before it, so the second mark knows of the first, and the first doesn't know of the second.
+# In the second layer the last position asks for that. With one layer the mask changes nothing for the last position, because it sees all symbols in any case. Language
+# models without positions do quite well, and {cite:t}`haviv2022transformer`, who found that, suppose a similar reason: a position can infer how many come before it.
 #
-# ### Order by rotation
+# ### Rotary positions: order by rotation
 #
-# Most models still write the order in. **Rotary** positions turn each pair of neighbouring numbers of queries and keys, by an angle that grows with the position.
+# Most models still write the order in. **Rotary** positions turn each pair of neighbouring numbers in queries and keys, by an angle that grows with the position.
 
 # %%
 show_source(Rotary)
 
 # %% [markdown]
-# Let $R_m$ be the turn at position $m$. To turn back by $m$ and on by $n$ is to turn by $n - m$, so
+# Let $R_m$ be the turn at position $m$. Turning back by $m$ and on by $n$ is turning by $n - m$, so
 #
 # $$
 # \langle R_m q, R_n k \rangle = \langle q, R_{n-m}\, k \rangle .
 # $$ (eq-rotary)
 #
-# A score depends on the distance alone. We put the same query and the same key at all pairs of 20 positions.
+# A score depends on the signed distance $n - m$ alone. We put the same query and the same key at all pairs of 20 positions.
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -825,16 +820,15 @@ assert all(torch.allclose(d, d[0].expand_as(d), rtol=1e-10, atol=1e-10) for d in
 print("different scores:", len({round(d[0].item(), 6) for d in by_distance}), "for 39 distances")
 
 # %% [markdown]
-# Another way needs no vectors at all: it takes a price for the distance from each score {cite}`press2022train`. You build it in
-# {numref}`exercise-alibi`. So order can be added to the words, turned into queries and keys, or charged to the scores. And
-# behind a causal mask two layers find some of it by themselves.
+# Another way needs no vectors at all: it subtracts a price for the distance from each score {cite}`press2022train`. You build it in {numref}`exercise-alibi`. So order can
+# be added to the words, turned into queries and keys, or charged to the scores. And with a causal mask two layers find some of it by themselves.
 
 # %% [markdown]
 # (deeper-bits)=
-# ## What can attention not think?
+# ## What can't attention compute?
 #
-# *4 minutes.* Attention fetches, mixes and weighs. Can it also make something of what it found? For given weights, what it hands on is
-# linear in the values: a mixture of two sets of values gives the same mixture of what each would give alone.
+# *4 minutes.* Attention fetches, mixes and weighs. Can it also compute something new from what it found? For given weights, its output is linear in the values: a mixture
+# of two sets of values gives the same mixture of their outputs.
 
 # %%
 torch.manual_seed(0)
@@ -844,9 +838,9 @@ mixed, first, second = (mix(value)[0] for value in (2 * one + 3 * other, one, ot
 torch.testing.assert_close(mixed, 2 * first + 3 * second)
 
 # %% [markdown]
-# Take a position that sees only itself and holds two bits. Its one weight is 1, and between the bits and the answer there are only
-# matrices. Can it say whether *exactly one* of the bits is set? No line through the plane separates these cases, so it gets at most three
-# of the four right. One nonlinear function in between should be enough.
+# Take a position that sees only itself and holds two bits. Its one weight is 1, and between the bits and the answer there are only matrices. Can it tell whether *exactly
+# one* of the bits is set? No line through the plane separates these cases, so it gets at most three of the four correct. One nonlinear function in between should be
+# enough.
 
 
 # %%
@@ -869,7 +863,7 @@ exactly_one = torch.tensor([[0], [1], [1], [0]])
 
 
 def can_tell(between: nn.Module, seed: int) -> float:
-    """Share of the four cases that are right, after 200 steps on all of them."""
+    """Share of the four cases that are correct, after 200 steps on all of them."""
     torch.manual_seed(seed)
     model = OneLook(between)
     optimiser = torch.optim.Adam(model.parameters(), lr=2e-2)
@@ -885,16 +879,16 @@ told = {
 
 # %% tags=["evidence"]
 observe(
-    "After 200 steps, the best of three networks of attention alone gets {alone:.0%} of the four cases right; with a ReLU in between, three get {relu:.0%} on average.",
+    "After 200 steps, the best of three networks of attention alone gets {alone:.0%} of the four cases correct; with a ReLU in between, three get {relu:.0%} on average.",
     alone=max(told["attention alone"]),
     relu=fmean(told["a ReLU in between"]),
     holds=max(told["attention alone"]) <= 0.75 and fmean(told["a ReLU in between"]) > 0.8,
 )
 
 # %% [markdown]
-# The second thing that attention lacks is a memory of what was there. The lesson showed that positions become alike when each layer puts
-# what it found in the *place* of its input. That was without training, and training may resist. A stored experiment trained readers with
-# and without the sum, with three seeds and at two learning rates; the validation loss chose the rate.
+# The second thing that attention lacks is a memory of its input. The lesson showed that positions become alike when each layer's output *replaces* its input. That was
+# without training, and training may resist. A stored experiment trained readers with and without the sum, with three seeds and at two learning rates; the validation loss
+# chose the rate.
 
 
 # %% tags=["evidence"]
@@ -917,21 +911,20 @@ for (layers, residual), three in runs.items():
     spans = [[row[what] for row in three] for what in ("pronoun", "gap")]
     spans = [f"{min(found):.1%} to {max(found):.1%}" for found in spans]
     rows.append([layers, "yes" if residual else "no", *spans])
-table(rows, ["layers", "with the sum", "pronouns right", "gaps right"])
+table(rows, ["layers", "with the sum", "pronouns correct", "gaps correct"])
 assert max(row["pronoun"] for row in runs[6, False]) < 0.2 < 0.9
 assert min(row["pronoun"] for row in runs[2, False]) > 0.9
 
 # %% [markdown]
-# Six layers without the sum do worse than the simplest rules ({numref}`fig-rules`). We can't tell whether they have collapsed or only learn
-# much more slowly: both rates were tried for six epochs, and the higher was better. So attention alone can't make anything new of what it
-# found, and many layers of it, without a sum, hardly learn. Tomorrow's block adds both.
+# Six layers without the sum do worse than the simplest rules ({numref}`fig-rules`). We can't tell whether they have collapsed or only learn much more slowly: both rates
+# were tried for six epochs, and the higher was better. So attention alone can't compute anything new from what it found, and many layers of it, without a sum, hardly
+# learn. Tomorrow's block adds both.
 
 # %% [markdown]
 # ## What do the two scores cost?
 #
-# *2 minutes.* Day 4's additive score makes $d$ numbers of each pair of positions, today's dot product makes one. What does that cost? In a
-# stored experiment $n$ positions of 64 numbers look at themselves once, forwards and backwards. It counted operations (a tanh as one),
-# bytes at the peak, and processor time on one core.
+# *2 minutes.* Day 4's additive score computes $d$ numbers for each pair of positions, today's dot product one. What does that cost? In a stored experiment $n$ positions of
+# 64 numbers attend to themselves once, forwards and backwards. It counted operations (a tanh as one), bytes at the peak, and processor time on one core.
 
 # %% tags=["evidence"]
 timed = experiments.load("scores")
@@ -948,27 +941,26 @@ additive, dot = (timed.select(score=score, n=1024)[0] for score in kinds)
 names = ("work", "bytes", "seconds")
 times = {name: additive[f"step_{name}"] / dot[f"step_{name}"] for name in names}
 observe(
-    "At 1,024 positions the additive score takes {work:.1f} times the operations, {bytes:.0f} times the memory and {seconds:.0f} times the seconds.",
+    "At 1,024 positions the additive score takes {work:.1f} times the operations, {bytes:.0f} times the memory and {seconds:.0f} times the time.",
     **times,
     holds=times["work"] < 2 and times["bytes"] > 40 and times["seconds"] > 20,
 )
 
 # %% [markdown]
-# The operations differ little, the memory a lot, and time goes with memory. Matrix products are what processors do best, and the dot
-# product is one; a tanh for each of $n^2 d$ numbers is not. So the additive score costs memory and time, and that is why the Transformer
-# took the dot product {cite}`vaswani2017attention`, and scaled it.
+# The operations differ little, the memory a lot, and time goes with memory. Matrix products are what processors do best, and the dot product is one; a tanh of each of
+# $n^2 d$ numbers is not. So the additive score costs memory and time, and that is why the Transformer took the dot product {cite}`vaswani2017attention`, and scaled it.
 
 # %% [markdown]
 # ## Exercises
 #
-# *175 minutes.* Which of these ten would you like to write? They don't need each other either. Masks are as in the whole book: `True` =
-# may be attended to, unless an exercise says otherwise. The solutions are on [a page of their own](../solutions/05_self_attention.ipynb).
+# *175 minutes.* Which of these ten would you like to write? They don't depend on each other either. Masks are as in the whole book, `True` = allowed, unless an exercise
+# says otherwise. The solutions are on [a page of their own](../solutions/05_self_attention.ipynb).
 #
 # ```{exercise} Several documents in one row
 # :label: exercise-packed-documents
 #
-# *Core, 10 minutes.* Padding is waste. So short documents are packed into one row, one behind the other, and only what is left at the end is
-# padding. Write the mask for it. A position sees itself and what came before it **in its own document**. Padding sees nothing, and nothing sees padding.
+# *Core, 10 minutes.* Padding is waste. So short documents are packed into one row, one after the other, and only the rest of the row is padding. Write the mask for it. A
+# position sees itself and all positions before it **in its own document**. Padding sees nothing, and nothing sees padding.
 # ([Solution](../solutions/05_self_attention.ipynb#solution-packed-documents))
 # ```
 
@@ -988,10 +980,9 @@ check("packed_documents", packed_mask)
 # ```{exercise} Silence a head
 # :label: exercise-silenced-head
 #
-# *Stretch, 20 minutes.* Is a head of any use? The test is to do without it {cite}`michel2019sixteen`. Write multi-head self-attention out of tensor operations, without a
-# mask and without biases, in which the head with the number `head` (counted from 0) says nothing. The others say what they always said.
-# A map's matrix $W$ makes $x W^\top$ of rows $x$, and each head has a stretch of neighbouring columns.
-# ([Solution](../solutions/05_self_attention.ipynb#solution-silenced-head))
+# *Stretch, 20 minutes.* Is a head of any use? The test is to do without it {cite}`michel2019sixteen`. Write multi-head self-attention with tensor operations, without a
+# mask and without biases, in which the head with the number `head` (counted from 0) contributes nothing. The others contribute what they always did. A matrix $W$ maps the
+# rows of $x$ to $x W^\top$, and each head has a block of neighbouring columns. ([Solution](../solutions/05_self_attention.ipynb#solution-silenced-head))
 # ```
 
 
@@ -1004,16 +995,16 @@ def silenced(x, W_q, W_k, W_v, W_o, n_heads: int, head: int) -> torch.Tensor:
 check("silenced_head", silenced)
 
 # %% [markdown]
-# ```{exercise} What has come next so far?
+# ```{exercise} Induction head: what has come next so far?
 # :label: exercise-induction-head
 #
-# *Research, 45 minutes.* Two layers of attention can learn in passing from what they read. The first notes at each position which symbol came before. The second looks
-# for positions where that was the present symbol. The head that does so is called an **induction head** {cite}`olsson2022context`. Build the perfect one by hand. For
-# each $t$, over all earlier places where the symbol $x_t$ was seen: which symbols came next, and with what shares? In `a a`, the second `a` already counts as what followed the
-# first. Where $x_t$ is new, the row is 0. A mask and `masked_softmax` from `utils.attention` are enough, without a loop.
+# *Research, 45 minutes.* Two layers of attention can learn in passing from the text that they read. The first notes at each position which symbol came before. The second
+# looks for positions where that was the present symbol. The head that does so is called an **induction head** {cite}`olsson2022context`. Build the perfect one by hand. For
+# each $t$, over all earlier positions where the symbol $x_t$ was seen: which symbols came next, and with what shares? In `a a`, the second `a` already counts as the symbol
+# after the first. Where $x_t$ is new, the row is 0. A mask and `masked_softmax` from `utils.attention` are enough, without a loop.
 #
-# Then make it soft: in place of the mask, a score of $\beta$ where it matches and 0 elsewhere. How large must $\beta$ be for a single match to get half of the weight, by the length
-# of the sequence? Let query and key both be a one-hot vector of width 64 times $\ell$, and the score be scaled: which $\ell$ gives that $\beta$? (Not checked.)
+# Then make it soft: in place of the mask, a score of $\beta$ where it matches and 0 elsewhere. How large must $\beta$ be for a single match to get half of the weight, by
+# the length of the sequence? Let query and key both be a one-hot vector of width 64 times $\ell$, and the score be scaled: which $\ell$ gives that $\beta$? (Not checked.)
 # ([Solution](../solutions/05_self_attention.ipynb#solution-induction-head))
 # ```
 
@@ -1030,8 +1021,8 @@ check("induction_head", what_followed)
 # ```{exercise} Dropout by hand
 # :label: exercise-attention-dropout
 #
-# *Core, 5 minutes.* In training, attention drops some of its weights, so that no query relies on a single key. Each is kept with probability $1 - p$; which ones are kept was
-# drawn for you. What a weight is worth **on average** should stay as it was. In evaluation nothing is dropped.
+# *Core, 5 minutes.* In training, attention drops some of its weights, so that no query relies on a single key. Each is kept with probability $1 - p$; which ones are kept
+# was drawn for you. **On average**, a weight should stay as large as it was. In evaluation nothing is dropped.
 # ([Solution](../solutions/05_self_attention.ipynb#solution-attention-dropout))
 # ```
 
@@ -1048,10 +1039,9 @@ check("attention_dropout", dropped_weights)
 # ```{exercise} A mask for the library
 # :label: exercise-library-mask
 #
-# *Core, 10 minutes.* A target looks at a source; both are padded with 0, some of them in front. `nn.MultiheadAttention` takes an `attn_mask` of three axes, (B·h, T, S). In it
-# **True blocks**, and all heads of the first sequence come first, then those of the second. Block the keys that are padding, and nothing
-# else: a query that is padding may look, since nobody reads its row.
-# ([Solution](../solutions/05_self_attention.ipynb#solution-library-mask))
+# *Core, 10 minutes.* A target attends to a source; both are padded with 0, sometimes on the left. `nn.MultiheadAttention` takes an `attn_mask` of three axes, (B·h, T, S).
+# In it **True blocks**, and all heads of the first sequence come first, then those of the second. Block the keys that are padding, and nothing else: a query that is
+# padding may attend, since its row is never read. ([Solution](../solutions/05_self_attention.ipynb#solution-library-mask))
 # ```
 
 
@@ -1064,12 +1054,12 @@ def library_mask(target: torch.Tensor, source: torch.Tensor, n_heads: int) -> to
 check("library_mask", library_mask)
 
 # %% [markdown]
-# ```{exercise} Only the best
+# ```{exercise} Top-k attention: only the best
 # :label: exercise-top-k-attention
 #
-# *Core, 15 minutes.* A softmax gives every key something, and over a long sequence many small weights add up. Let each query attend to its $k$
-# best keys only, and share its weight among them by their softmax {cite}`zhao2019explicit`. Masked keys don't count among the best: if fewer than $k$ are allowed, all of those
-# get weight, and if none is, the weights are 0. It should hold for scores of any size, and in half precision. You may use `masked_softmax` from `utils.attention`.
+# *Core, 15 minutes.* A softmax gives every key some weight, and over a long sequence many small weights add up. Let each query attend to its $k$ best keys only, and share
+# its weight among them by their softmax {cite}`zhao2019explicit`. Masked keys don't count among the best: if fewer than $k$ are allowed, all of those get weight, and if
+# none is, the weights are 0. It should hold for scores of any size, and in half precision. You may use `masked_softmax` from `utils.attention`.
 # ([Solution](../solutions/05_self_attention.ipynb#solution-top-k-attention))
 # ```
 
@@ -1086,11 +1076,11 @@ def top_k_weights(scores: torch.Tensor, mask: torch.Tensor, k: int) -> torch.Ten
 check("top_k_attention", top_k_weights)
 
 # %% [markdown]
-# ```{exercise} Distance has a price
+# ```{exercise} ALiBi: distance has a price
 # :label: exercise-alibi
 #
-# *Core, 15 minutes.* ALiBi adds nothing to the symbols {cite}`press2022train`. It takes from each score the
-# distance between query and key, in positions, times a slope that is fixed for each head:
+# *Core, 15 minutes.* ALiBi adds nothing to the symbols {cite}`press2022train`. It subtracts from each score the distance between query and key, in positions, times a slope
+# that is fixed for each head:
 #
 # $$
 # \begin{aligned}
@@ -1099,7 +1089,7 @@ check("top_k_attention", top_k_weights)
 # \end{aligned}
 # $$
 #
-# Write the weights. There may be fewer queries than keys, as in generation: then the queries are the **last** T of the S positions.
+# Return the weights. There may be fewer queries than keys, as in generation: then the queries are the **last** T of the S positions.
 # ([Solution](../solutions/05_self_attention.ipynb#solution-alibi))
 # ```
 
@@ -1113,13 +1103,12 @@ def alibi_weights(scores: torch.Tensor) -> torch.Tensor:
 check("alibi", alibi_weights)
 
 # %% [markdown]
-# ```{exercise} Turn the other pairs
+# ```{exercise} Rotary positions: turn the other pairs
 # :label: exercise-rotary-halves
 #
-# *Core, 15 minutes.* Our `Rotary` turns neighbours, as the paper does: $x_0$ with $x_1$, $x_2$ with $x_3$. Many published models turn the first half with the
-# second: pair $i$ is $(x_i, x_{i+d/2})$. Its angle is the same, $m \cdot \text{base}^{-2i/d}$ at position $m$, and so is its direction: $(1, 0)$ goes towards
-# $(0, 1)$. Write it. If you load such a model's weights and turn the wrong pairs, you get no error, only nonsense.
-# ([Solution](../solutions/05_self_attention.ipynb#solution-rotary-halves))
+# *Core, 15 minutes.* Our `Rotary` turns neighbours, as the paper does: $x_0$ with $x_1$, $x_2$ with $x_3$. Many published models turn the first half with the second: pair
+# $i$ is $(x_i, x_{i+d/2})$. Its angle is the same, $m \cdot \text{base}^{-2i/d}$ at position $m$, and so is its direction: $(1, 0)$ goes towards $(0, 1)$. Write it. If you
+# load such a model's weights and turn the wrong pairs, you get no error, only nonsense. ([Solution](../solutions/05_self_attention.ipynb#solution-rotary-halves))
 # ```
 
 
@@ -1132,10 +1121,11 @@ def rotary_halves(x: torch.Tensor, start: int, base: float) -> torch.Tensor:
 check("rotary_halves", rotary_halves)
 
 # %% [markdown]
-# ```{exercise} A matrix that walks
+# ```{exercise} A matrix that shifts positions
 # :label: exercise-shift-matrix
 #
-# *Stretch, 20 minutes.* The Transformer's paper adds to each symbol a vector $p_m$ of **waves**: the lesson's clocks, as numbers. At position $m$, with $d$ numbers in pairs $i = 0, 1, \dots, d/2 - 1$,
+# *Stretch, 20 minutes.* The Transformer's paper adds to each symbol a vector $p_m$ of **waves**: the lesson's clocks, as numbers. At position $m$, with $d$ numbers in
+# pairs $i = 0, 1, \dots, d/2 - 1$,
 #
 # $$
 # \begin{aligned}
@@ -1145,15 +1135,14 @@ check("rotary_halves", rotary_halves)
 # \end{aligned}
 # $$
 #
-# A step of $k$ positions turns each pair by the fixed angle $k\,\omega_i$, and a turn is linear. So the authors hoped that a layer would easily learn to look by *relative* position. Find the matrix $M_k$ of that step,
-# so that for every $m$
+# A step of $k$ positions turns each pair by the fixed angle $k\,\omega_i$, and a turn is linear. So the authors hoped that a layer would easily learn to attend by
+# *relative* position. Find the matrix $M_k$ of that step, so that for every $m$
 #
 # $$
 # p_{m+k} = M_k\, p_m .
 # $$
 #
-# (Not checked: with such a matrix, choose queries and keys made of the waves, so that position $t$ looks at $t - 1$. How sharp must the softmax be?)
-# ([Solution](../solutions/05_self_attention.ipynb#solution-shift-matrix))
+# (Not checked: with such a matrix, choose queries and keys made of the waves, so that position $t$ attends to $t - 1$. How sharp must the softmax be?) ([Solution](../solutions/05_self_attention.ipynb#solution-shift-matrix))
 # ```
 
 
@@ -1169,9 +1158,9 @@ check("shift_matrix", shift_matrix)
 # ```{exercise} Back through the softmax
 # :label: exercise-softmax-gradient
 #
-# *Stretch, 20 minutes.* A context is $c_t = \sum_s \alpha_{ts} v_s$, with $\alpha_t = \operatorname{softmax}(e_t)$. You are given $\alpha$, the values, and the gradient of some loss with
-# respect to the contexts. Return its gradient with respect to the scores $e$, without autograd; the lesson's {eq}`eq-softmax-gradient` is where to begin. What becomes of it when one weight is almost 1?
-# ([Solution](../solutions/05_self_attention.ipynb#solution-softmax-gradient))
+# *Stretch, 20 minutes.* A context is $c_t = \sum_s \alpha_{ts} v_s$, with $\alpha_t = \operatorname{softmax}(e_t)$. You are given $\alpha$, the values, and the gradient of
+# some loss with respect to the contexts. Return its gradient with respect to the scores $e$, without autograd. Begin with the lesson's {eq}`eq-softmax-gradient`. What
+# happens to the gradient when one weight is almost 1? ([Solution](../solutions/05_self_attention.ipynb#solution-softmax-gradient))
 # ```
 
 
