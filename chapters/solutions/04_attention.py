@@ -9,7 +9,8 @@
 # %% [markdown]
 # # Solutions of Day 4
 #
-# To the exercises of [Sequence to sequence, and attention](../04_attention.ipynb), then to those of its [deeper page](../deeper/04_attention.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
+# These are solutions to the exercises of [Sequence to sequence, and attention](../04_attention.ipynb), then to those of its [deeper page](../deeper/04_attention.ipynb).
+# There is more than one correct way. What counts is that the check passes and that you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -30,7 +31,7 @@ from utils.show.display import observe, table
 # (solution-shift)=
 # ## One step late
 #
-# BOS comes first, and the last symbol is left out: it is to be written, and read by nobody. All rows move together, also the PAD of the shorter ones.
+# BOS comes first, and the last symbol is left out: the decoder has to write it, but never reads it. All rows move together, including the PAD of the shorter ones.
 
 
 # %%
@@ -45,8 +46,8 @@ shift = check("shift", shift)
 # (solution-additive-score)=
 # ## The additive score
 #
-# The two matrices act on queries and keys alone, so that is done once for each, not once for each pair. Then every query meets every key: one gets a new axis for the keys, the other one for the
-# queries, and the sum stretches both. The tanh comes after the sum, and `@ v` makes one number of M.
+# The two matrices act on queries and keys alone, so they are applied once to each, and not once for each pair. Then every query meets every key: one gets a new axis for
+# the keys, the other one for the queries, and the sum stretches both. The tanh comes after the sum, and `@ v` turns M numbers into one.
 
 
 # %%
@@ -59,7 +60,7 @@ def additive_score(query, keys, W_a, U_a, v):
 additive_score = check("additive_score", additive_score)
 
 # %% [markdown]
-# Without the tanh a query would add the same number to all of its scores, and a softmax doesn't see that: the query would have no say.
+# Without the tanh a query would add the same number to all of its scores. A softmax doesn't notice that, so the query would have no influence.
 
 # %%
 query, keys = torch.tensor([[[3.0]], [[-3.0]]]), torch.tensor([[[1.0], [2.0]]]).repeat(2, 1, 1)
@@ -70,8 +71,9 @@ print(bare.softmax(-1).tolist()[0] == bare.softmax(-1).tolist()[1])
 # (solution-masked-softmax)=
 # ## Weights that leave out padding
 #
-# What is hidden gets $-\infty$ *before* the softmax, so that the others share all of the weight. Any finite number could be beaten by scores that are lower still. A row in which nothing may be seen would be NaN, so its scores become 0 first, and its weights 0
-# afterwards. To replace the NaN at the end works, too, but only since $-\infty$ was filled in: had it been added, the gradient would be NaN.
+# A masked position gets $-\infty$ *before* the softmax, so that the others share all of the weight. Any finite number could be beaten by scores that are lower still. A row
+# in which nothing is allowed would be NaN, so its scores become 0 first, and its weights 0 afterwards. Replacing the NaN at the end works, too, but only because $-\infty$
+# was filled in: had it been added, the gradient would be NaN.
 
 
 # %%
@@ -87,7 +89,8 @@ masked_softmax = check("masked_softmax", masked_softmax)
 # (solution-beam-step)=
 # ## A step of beam search
 #
-# `alive[:, None]` adds each beginning's $\log p$ to its own row. Flattened, candidate number $n$ continues beginning $\lfloor n / V \rfloor$ with symbol $n \bmod V$. All candidates compete: one beginning may go on twice, and another not at all.
+# `alive[:, None]` adds each beginning's $\log p$ to its own row. In the flattened tensor, candidate number $n$ continues beginning $\lfloor n / V \rfloor$ with symbol
+# $n \bmod V$. All candidates compete: one beginning may continue in two ways, and another not at all.
 
 
 # %%
@@ -103,7 +106,7 @@ beam_step = check("beam_step", beam_step)
 # (solution-additive-score-parameters)=
 # ## Count the score's weights
 #
-# One matrix for the query, one for the keys, and a vector that makes a number of the 32. There are no biases.
+# There is one matrix for the query, one for the keys, and a vector that turns 32 numbers into one. There are no biases.
 
 # %%
 my_count = 64 * 32 + 128 * 32 + 32
@@ -115,8 +118,8 @@ check("additive_score_parameters", my_count)
 # (solution-fully-masked-query)=
 # ## Predict: nowhere to look
 #
-# All eight scores are the same large negative number, and the softmax looks only at their differences. So the query
-# averages over all that it should not see, and nobody is told.
+# All eight scores are the same large negative number, and the softmax depends only on their differences. So the query averages over everything that it should not see, and
+# no error tells you.
 
 # %%
 weights = torch.full((8,), -1e9).softmax(dim=0)
@@ -124,10 +127,10 @@ check("fully_masked_query", weights[0].item())
 
 # %% [markdown]
 # (solution-who-asks)=
-# ## Predict: who asks?
+# ## Predict: which state is the query?
 #
-# Bahdanau's query is $s_{t-1}$, the state *before* the symbol is read. What is fed at step 3 is in $s_3$, which asks at step 4. Luong's query
-# is $s_t$, which has just read it.
+# Bahdanau's query is $s_{t-1}$, the state *before* the symbol is read. The symbol of step 3 is in $s_3$, which is the query at step 4. Luong's query is $s_t$, which has
+# just read it.
 
 
 # %%
@@ -151,8 +154,8 @@ check("who_asks", 4)
 # (solution-beam-of-two)=
 # ## Predict: what a beam finds
 #
-# Greedy decoding takes *a*, and then *c*: 0.6 · 0.4. A beam of 2 keeps both beginnings, and *b c* is the better whole: 0.4 · 0.9. The beam's
-# sentence begins with the less probable symbol. No search that keeps a single beginning can find it.
+# Greedy decoding takes *a*, and then *c*: 0.6 · 0.4. A beam of 2 keeps both beginnings, and *b c* is the better sentence: 0.4 · 0.9. It begins with the less probable
+# symbol, so no search that keeps a single beginning can find it.
 
 # %%
 check("beam_of_two", 0.4 * 0.9)
@@ -161,8 +164,7 @@ check("beam_of_two", 0.4 * 0.9)
 # (solution-cost-by-length)=
 # ## What the fixed vector costs
 #
-# Both models have read the same sentences, so the difference of the shares is the mean of the differences. `clamp` keeps an empty
-# bucket from dividing by 0.
+# Both models have translated the same sentences, so the difference of the shares is the mean of the differences. `clamp` keeps an empty bucket from dividing by 0.
 
 
 # %%
@@ -178,15 +180,14 @@ def cost_by_length(attention, fixed, lengths, edges: list[int]) -> torch.Tensor:
 check("cost_by_length", cost_by_length)
 
 # %% [markdown]
-# If each symbol were wrong by chance and alike in all places, a share $p$ of right symbols would give $p^T$ right sentences of
-# length $T$. So some loss with the length is no news. The bottleneck shows in what the fixed vector loses *beyond* that,
-# in the same bucket and on the same sentences.
+# If symbols were wrong at random, equally often at all positions, a share $p$ of correct symbols would give $p^T$ correct sentences of length $T$. So some loss with the
+# length is no news. The bottleneck shows in the fixed vector's losses *beyond* that, in the same bucket and on the same sentences.
 
 # %% [markdown]
 # (solution-minimum-length)=
 # ## Not before you have said something
 #
-# What may not be chosen gets $-\infty$ before the maximum is taken. The row that is looked at is that of the symbol chosen last.
+# A forbidden symbol gets $-\infty$ before the maximum is taken. The row of the table is that of the symbol chosen last.
 
 
 # %%
@@ -205,9 +206,9 @@ check("minimum_length", greedy)
 
 # %% [markdown]
 # (solution-teacher-forcing)=
-# ## What goes in, what should come out
+# ## Input and target
 #
-# The input has BOS in front. The target has EOS at the position `lengths`, the first one behind the sentence.
+# The input begins with BOS. The target has EOS at position `lengths`, the first one after the sentence.
 
 
 # %%
@@ -223,7 +224,7 @@ check("teacher_forcing", teacher_pairs)
 # (solution-perplexity-of-targets)=
 # ## Perplexity without padding
 #
-# Choose the real symbols first. Then one mean over all of them can't go wrong.
+# Select the real symbols first. Then a single mean over all of them can't go wrong.
 
 
 # %%
@@ -238,8 +239,8 @@ check("perplexity_of_targets", perplexity)
 # (solution-blocked-keys)=
 # ## The library's masks
 #
-# Only $-\infty$ is below every score. A row of nothing else would be NaN (and so would its gradient, if
-# $-\infty$ were added, not filled in), so such a row gets other scores before the softmax and zeros after it.
+# Only $-\infty$ is below every score. A row of nothing else would be NaN (and so would its gradient, if $-\infty$ were added, not filled in), so such a row gets other
+# scores before the softmax and zeros after it.
 
 
 # %%
@@ -254,7 +255,7 @@ check("blocked_keys", weights_where_not)
 
 # %% [markdown]
 # (solution-cosine-score)=
-# ## Look for a direction
+# ## Cosine: look for a direction
 #
 # Divide each vector by its length, and the dot product is the cosine.
 
@@ -268,15 +269,14 @@ def cosine_weights(query: torch.Tensor, keys: torch.Tensor, beta: float) -> torc
 check("cosine_score", cosine_weights)
 
 # %% [markdown]
-# The cosine finds a small key that points the right way; with a dot product a long one beside it can win. The
-# dot product, in turn, lets a key say by its length how much it matters, and lets a query be undecided.
+# The cosine finds a short key that points in the query's direction; with a dot product a long key nearby can win. The dot product, in turn, lets a key show by its length
+# how much it matters, and lets a query be undecided.
 
 # %% [markdown]
 # (solution-alignment-error-rate)=
 # ## Score an alignment
 #
-# Sure links should be found, so they stand below the line. Possible ones may be found, so they are only
-# counted where a link was made.
+# Sure links have to be found, so their number is in the denominator. Possible links may be found, so they only count where a link was made.
 
 
 # %%
@@ -290,7 +290,7 @@ check("alignment_error_rate", alignment_error)
 
 # %% [markdown]
 # (solution-exact-match)=
-# ## Right as a whole
+# ## Exact match
 #
 # As lists, sentences can be cut where they end, and lists of different lengths can be compared.
 
@@ -308,9 +308,9 @@ check("exact_match", exact_match)
 
 # %% [markdown]
 # (solution-coverage)=
-# ## Remember where you looked
+# ## Coverage: remember where you looked
 #
-# The coverage is what it was at the step before, and that step's weights. It goes through the tanh with the rest.
+# The coverage is that of the previous step, plus that step's weights. It goes through the tanh with the rest.
 
 
 # %%
@@ -327,8 +327,8 @@ def coverage_weights(queries, keys, W, U, w, v) -> torch.Tensor:
 check("coverage", coverage_weights)
 
 # %% [markdown]
-# A query that stays the same would look at the same place for ever. With a coverage that counts against a position, it moves on: here
-# are four steps of one query over three keys.
+# A query that stays the same would look at the same position for ever. If coverage counts against a position, it moves on: here are four steps of one query over three
+# keys.
 
 # %%
 query, keys = torch.ones(1, 4, 1), torch.tensor([[[1.0], [0.5], [0.0]]])
@@ -341,10 +341,9 @@ table(
 
 # %% [markdown]
 # (solution-input-feeding)=
-# ## Feed the attention back
+# ## Input feeding
 #
-# Since $\tilde h_{t-1}$ goes into step $t$, the steps can no longer run in one go, as they can in Luong's
-# model without input feeding.
+# Since $\tilde h_{t-1}$ goes into step $t$, the steps can no longer run all at once, as they can in Luong's model without input feeding.
 
 
 # %%
@@ -366,7 +365,7 @@ check("input_feeding", input_feeding)
 # (solution-beam-search-curse)=
 # ## The beam search curse
 #
-# A beam is a list of pairs, the sum of $\log p$ so far and the symbols. `sorted` compares the sums first.
+# A beam is a list of pairs: the sum of $\log p$ so far, and the symbols. `sorted` compares the sums first.
 
 
 # %%
@@ -388,12 +387,12 @@ def n_best(log_p: torch.Tensor, width: int, max_len: int, penalty: float) -> lis
 check("beam_search_curse", n_best)
 
 # %% [markdown]
-# The languages of the measurement are those of the lesson's page.
+# We measure on the twenty languages of the exercise.
 
 
 # %%
 def best_length(width: int, penalty: float) -> float:
-    """Mean length of the best sentence over twenty languages; what never ended counts 20."""
+    """Mean length of the best sentence over twenty languages; one that never ends counts 20."""
     found = [n_best(random_language(seed), width, 20, penalty) for seed in range(20)]
     return mean(len(sentences[0]) if sentences else 20 for sentences in found)
 
@@ -410,7 +409,7 @@ table(
 
 
 # %% [markdown]
-# And this is how long sentences are that the languages say by themselves.
+# And this is the length of sentences that are drawn from the languages themselves.
 
 
 # %%
@@ -426,16 +425,15 @@ def drawn_length(seed: int) -> int:
 
 drawn = mean(drawn_length(seed) for seed in range(200))
 observe(
-    "With raw scores the widest beam's best sentence has {raw:.1f} symbols, with a penalty of 1 {divided:.1f}. A sentence drawn by chance has {drawn:.1f}.",
+    "With raw scores the widest beam's best sentence has {raw:.1f} symbols; with a penalty of 1 it has {divided:.1f}. A sentence drawn at random has {drawn:.1f}.",
     **{"raw": lengths[0.0][-1], "divided": lengths[1.0][-1], "drawn": drawn},
     holds=lengths[0.0][-1] < 2 and drawn > 5 and lengths[1.0][-1] > 1.5 * drawn,
 )
 
 # %% [markdown]
-# So the better the search, the worse its result: each further symbol multiplies the probability by something
-# below 1, and the most probable sentence of all says next to nothing. A typical sentence is one of a
-# great many long ones, each of them less probable. {cite:t}`stahlberg2019nmt` found the same in real translation systems: for more than half of the sentences
-# the exact maximum was the empty one.
+# So the better the search, the worse its result: each further symbol multiplies the probability by something below 1, and the most probable sentence of all says next to
+# nothing. A typical sentence is one of a great many long ones, each of them less probable. {cite:t}`stahlberg2019nmt` found the same in real translation systems: for more
+# than half of the sentences the exact maximum was the empty one.
 #
-# A narrow beam is no cure: at widths of 1 and 2 most of these languages run in a circle and never end, which counts as 20 here. Nor
-# does a penalty of 1 repair the ranking. It turns the error round: the best sentences are now far longer than drawn ones.
+# A narrow beam is no cure: at widths of 1 and 2 most of these languages run in a circle and never end, which counts as 20 here. Nor does a penalty of 1 repair the ranking.
+# It reverses the error: the best sentences are now far longer than drawn ones.

@@ -9,7 +9,8 @@
 # %% [markdown]
 # # Solutions of Day 5
 #
-# To the exercises of [Self-attention](../05_self_attention.ipynb), then to those of its [deeper page](../deeper/05_self_attention.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
+# These are solutions to the exercises of [Self-attention](../05_self_attention.ipynb), then to those of its [deeper page](../deeper/05_self_attention.ipynb). There is more
+# than one correct way. What counts is that the check passes and that you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -30,10 +31,11 @@ from utils.show.display import observe, table
 
 # %% [markdown]
 # (solution-scaled-dot-product)=
-# ## One look
+# ## Scaled dot-product attention
 #
-# Compare, choose, mix. `query @ key.mT` has a row for each query, so the softmax runs along the last axis: each query shares out one glance. The scale belongs
-# *before* the softmax, and it is the root of the width that the dot product summed over. `@` and `.mT` leave all axes in front alone, so the same lines do for batches and heads.
+# Compare, choose, mix. `query @ key.mT` has a row for each query, so the softmax runs along the last axis: each query shares out one unit of weight. The scale belongs
+# *before* the softmax, and it is the root of the width that the dot product summed over. `@` and `.mT` leave all axes in front alone, so the same lines work for batches
+# and heads.
 
 
 # %%
@@ -47,11 +49,11 @@ attention = check("scaled_dot_product", attention)
 
 # %% [markdown]
 # (solution-masked-attention)=
-# ## What may be seen
+# ## Attention under a mask
 #
 # A causal mask is a triangle. If there are as many queries as keys, it ends at the main diagonal. With $T$ queries and $S$ keys the queries are the last ones, so it ends
-# $S - T$ places further right. Both masks have to allow a look, hence `&`. `masked_softmax` takes what is forbidden out *before* it normalises, so that what is left sums to 1, and it gives zeros
-# where nothing is left.
+# $S - T$ positions further right. Both masks have to allow a key, hence `&`. `masked_softmax` removes the forbidden keys *before* it normalises, so that the remaining
+# weights sum to 1, and it gives zeros where no key remains.
 
 
 # %%
@@ -77,8 +79,8 @@ print(torch.ones(2, 4, dtype=torch.bool).tril(4 - 2).int().tolist())
 # (solution-split-heads)=
 # ## Cut the width into heads
 #
-# First the width is cut in two axes, (B, T, h, d), while each number stays with its position. Then positions and heads change places. A `view` as (B, h, T, d) has the right shape
-# at once, but it cuts along the positions.
+# First the width is cut into two axes, (B, T, h, d), while each number stays with its position. Then the axes of positions and heads are swapped. A `view` as (B, h, T, d)
+# has the right shape at once, but it cuts along the positions.
 
 
 # %%
@@ -97,8 +99,8 @@ print("wrong", numbers.view(1, 2, 2, 3).tolist())
 # (solution-multi-head)=
 # ## Multi-head self-attention
 #
-# One product makes queries, keys and values of all heads, and `chunk` cuts it into the three. The scale needs no change: your `attention` takes it from the width of what it
-# gets, which is that of one head. To lay the heads side by side, positions and heads change places back, and the last two axes become one.
+# One product computes queries, keys and values of all heads, and `chunk` cuts it into the three. The scale needs no change: your `attention` takes it from the width of its
+# queries, which is that of one head. To lay the heads side by side, swap positions and heads back, and merge the last two axes into one.
 
 
 # %%
@@ -112,7 +114,7 @@ def multi_head(x, W_in, W_o, n_heads, mask=None):
 multi_head = check("multi_head", multi_head)
 
 # %% [markdown]
-# With the library's weights it gives what the library gives:
+# With the library's weights it computes the same as the library:
 
 # %%
 torch.manual_seed(0)
@@ -126,8 +128,7 @@ torch.testing.assert_close(mine, theirs, rtol=1e-10, atol=1e-10)
 # (solution-self-attention-parameters)=
 # ## Count a layer's weights
 #
-# Four maps from 48 to 48, for queries, keys, values and outputs, each with a bias of 48. The number of heads doesn't matter, because they share
-# the width.
+# There are four maps from 48 to 48, for queries, keys, values and outputs, each with a bias of 48. The number of heads doesn't matter, because they share the width.
 
 # %%
 my_count = 4 * (48 * 48 + 48)
@@ -141,8 +142,8 @@ check("self_attention_parameters", my_count)
 # (solution-reach)=
 # ## Predict: how far does a change reach?
 #
-# After one layer rows 4, 5 and 6 have seen the change. The second layer carries it two rows further, to row 8: five rows. A window grows with
-# the layers, as the receptive field of a convolution does.
+# After one layer rows 4, 5 and 6 have seen the change. The second layer carries it two rows further, to row 8. That makes five rows. A window grows with the layers, as the
+# receptive field of a convolution does.
 
 # %%
 table(
@@ -178,7 +179,7 @@ assert abs(variance - 1) < 0.05
 # (solution-cut-edge)=
 # ## Cut one edge
 #
-# A softmax over fewer keys keeps the ratios of the weights: each $\exp e_s$ is divided by a smaller sum. So we divide what is left by its own sum. Rows that
+# A softmax over fewer keys keeps the ratios of the weights: each $\exp e_s$ is divided by a smaller sum. So we divide the remaining weights by their own sum. Rows that
 # weren't touched sum to 1 already, and a row that is empty is divided by 1 and stays 0.
 
 
@@ -196,8 +197,8 @@ check("cut_edge", without_edge)
 # (solution-leaked-order)=
 # ## Predict: the same word nine times
 #
-# Row $t$ averages over BOS and $t$ equal values. The more of them there are, the less weight is left for BOS, so **all ten** rows differ. Without a mask all nine
-# equal words average over the same, and there are two different rows. So a causal mask tells a network where it is, as long as something marks the beginning.
+# Row $t$ averages over BOS and $t$ equal values. The more of them there are, the less weight is left for BOS, so **all ten** rows differ. Without a mask all nine equal
+# words average over the same values, and there are two different rows. So a causal mask tells a network where it is, as long as something marks the beginning.
 # {cite:t}`haviv2022transformer` found that language models without positions know where they are, and suppose that this is how.
 
 # %%
@@ -213,8 +214,8 @@ check("leaked_order", 10)
 # (solution-packed-documents)=
 # ## Several documents in one row
 #
-# Three conditions have to hold: the same document, no future, no padding. Padding has the number 0 on both sides, so without the last condition it would be a
-# document of its own.
+# Three conditions have to hold: the same document, no future, no padding. Padding has the number 0 on both sides, so without the last condition it would be a document of
+# its own.
 
 
 # %%
@@ -230,7 +231,7 @@ check("packed_documents", packed_mask)
 # (solution-silenced-head)=
 # ## Silence a head
 #
-# A head is silent if its context is 0 before the heads are mixed. If its *scores* were 0, it would say the mean of its values.
+# A head is silent if its context is 0 before the heads are mixed. If its *scores* were 0, it would contribute the mean of its values.
 
 
 # %%
@@ -245,7 +246,7 @@ def silenced(x, W_q, W_k, W_v, W_o, n_heads: int, head: int) -> torch.Tensor:
 check("silenced_head", silenced)
 
 # %% [markdown]
-# The outputs are a sum over heads, each through its own columns of $W_o$. So what the heads say one by one adds up to what they say together:
+# The output is a sum over heads, each through its own columns of $W_o$. So the contributions of the single heads add up to that of all:
 
 # %%
 torch.manual_seed(1)
@@ -259,10 +260,10 @@ assert torch.allclose(alone, everything)
 
 # %% [markdown]
 # (solution-induction-head)=
-# ## What has come next so far?
+# ## Induction head: what has come next so far?
 #
-# The first layer's work is the shift by one: each position knows which symbol came before it, and nothing comes before the first. The query is the present symbol, the key the
-# symbol before, and the value the symbol at the key's own position. All matches count alike.
+# The first layer's work is the shift by one: each position knows which symbol came before it, and nothing comes before the first. The query is the present symbol, the key
+# is the symbol before, and the value is the symbol at the key's own position. All matches count alike.
 
 
 # %%
@@ -277,8 +278,8 @@ def what_followed(ids: torch.Tensor, vocab_size: int) -> torch.Tensor:
 check("induction_head", what_followed)
 
 # %% [markdown]
-# Here is a word written twice; these are the first letters of its second time. A letter that was there once is followed as it was then. The *t* had been there three times, and each time
-# something else had followed:
+# Here is a word written twice; these are the first letters of its second time. A letter that had occurred once is followed as it was then. The *t* had occurred three
+# times, with a different letter after it each time:
 
 # %%
 word = "attention "
@@ -289,8 +290,8 @@ for letter, shares in list(zip(2 * word, what_followed(ids, len(letters))[0], st
     print(f"after {letter!r}:", ", ".join(said))
 
 # %% [markdown]
-# Now soft: one match with a score of $\beta$ among $T - 1$ scores of 0 gets $e^\beta / (e^\beta + T - 1)$. That is half where $\beta = \ln(T - 1)$. We search for it without the
-# formula.
+# Now the soft one: a match with a score of $\beta$ among $T - 1$ scores of 0 gets a weight of $e^\beta / (e^\beta + T - 1)$. That is half where $\beta = \ln(T - 1)$. We
+# search for it without the formula.
 
 
 # %%
@@ -313,7 +314,7 @@ steps = [
     b - a for a, b in zip(list(sharpness.values()), list(sharpness.values())[1:], strict=False)
 ]
 observe(
-    "A sequence that is four times as long needs a β that is larger by {least:.2f} to {most:.2f}; ln 4 is {ln_4:.2f}.",
+    "For a sequence four times as long, β has to be larger by {least:.2f} to {most:.2f}; ln 4 is {ln_4:.2f}.",
     least=min(steps),
     most=max(steps),
     ln_4=math.log(4),
@@ -321,15 +322,15 @@ observe(
 )
 
 # %% [markdown]
-# Where a query and a key of length $\ell$ match, their dot product, scaled by $1/\sqrt{64}$, is $\ell^2 / 8$. So $\ell = \sqrt{8 \beta}$. With numbers of variance 1
-# a vector of width 64 has a length of about 8. That is enough among a thousand keys and not quite among four thousand, and only if all other keys are orthogonal. A head that is sharp
-# enough for short sequences blurs on long ones, because the same $\beta$ meets more competitors.
+# Where a query and a key of length $\ell$ match, their dot product, scaled by $1/\sqrt{64}$, is $\ell^2 / 8$. So $\ell = \sqrt{8 \beta}$. With numbers of variance 1 a
+# vector of width 64 has a length of about 8. That is enough among a thousand keys and not quite among four thousand, and only if all other keys are orthogonal. A head that
+# is sharp enough for short sequences blurs on long ones, because the same $\beta$ meets more competitors.
 
 # %% [markdown]
 # (solution-attention-dropout)=
 # ## Dropout by hand
 #
-# A weight is kept with probability $1 - p$, and is then divided by $1 - p$: on average it is what it was. The rows sum to 1 only on average.
+# A weight is kept with probability $1 - p$, and is then divided by $1 - p$: on average it is as large as before. The rows sum to 1 only on average.
 
 
 # %%
@@ -344,8 +345,8 @@ check("attention_dropout", dropped_weights)
 # (solution-library-mask)=
 # ## A mask for the library
 #
-# `repeat_interleave` repeats each sequence's mask before it goes on to the next. `repeat` would go through all sequences once for each head: with two heads, the second head of the first
-# sequence would get the second sequence's mask. The shape is the same, so nothing would complain.
+# `repeat_interleave` repeats each sequence's mask before it goes on to the next. `repeat` would go through all sequences once for each head: with two heads, the second
+# head of the first sequence would get the second sequence's mask. The shape is the same, so there would be no error.
 
 
 # %%
@@ -357,7 +358,7 @@ def library_mask(target: torch.Tensor, source: torch.Tensor, n_heads: int) -> to
 check("library_mask", library_mask)
 
 # %% [markdown]
-# The library's layer with this mask gives the same as ours with the same weights and a mask as this book writes it:
+# With this mask the library's layer computes the same as ours, given the same weights and the book's own mask:
 
 # %%
 torch.manual_seed(0)
@@ -372,10 +373,10 @@ assert torch.allclose(theirs, same, atol=1e-6)
 
 # %% [markdown]
 # (solution-top-k-attention)=
-# ## Only the best
+# ## Top-k attention: only the best
 #
-# First the mask, then the choice, then the softmax. $-\infty$ is below every score of every precision. Where fewer than $k$ keys are allowed, the
-# $k$-th best is $-\infty$ itself: then everything is kept, and the mask decides alone.
+# First the mask, then the choice, then the softmax. $-\infty$ is below every score in every precision. Where fewer than $k$ keys are allowed, the $k$-th best is $-\infty$
+# itself: then everything is kept, and the mask alone decides.
 
 
 # %%
@@ -389,9 +390,9 @@ check("top_k_attention", top_k_weights)
 
 # %% [markdown]
 # (solution-alibi)=
-# ## Distance has a price
+# ## ALiBi: distance has a price
 #
-# The queries' positions begin at $S - T$, so that the last query is at the last key. The distance itself says what is in the future: where it is below 0.
+# The queries' positions begin at $S - T$, so that the last query is at the last key. The distance itself tells which keys are in the future: those where it is below 0.
 
 
 # %%
@@ -405,8 +406,8 @@ def alibi_weights(scores: torch.Tensor) -> torch.Tensor:
 check("alibi", alibi_weights)
 
 # %% [markdown]
-# Equal scores show what the slopes do. The steepest head looks at a few neighbours, the flattest at almost everything alike. How many of 256 positions get
-# more than half of the weight of the nearest one?
+# Equal scores show the effect of the slopes. The steepest head attends to a few neighbours, the flattest to almost everything alike. How many of 256 positions get more
+# than half of the weight of the nearest one?
 
 # %%
 weights = alibi_weights(torch.zeros(1, 4, 1, 256))[0, :, 0]
@@ -415,7 +416,7 @@ table([[head + 1, n] for head, n in enumerate(near.tolist())], ["head", "positio
 
 # %% [markdown]
 # (solution-rotary-halves)=
-# ## Turn the other pairs
+# ## Rotary positions: turn the other pairs
 #
 # `chunk` gives the first numbers of all pairs, then the second ones. The rest is a rotation like any other.
 
@@ -433,8 +434,8 @@ def rotary_halves(x: torch.Tensor, start: int, base: float) -> torch.Tensor:
 check("rotary_halves", rotary_halves)
 
 # %% [markdown]
-# To use such a model's weights with our `Rotary`, bring the numbers of each pair side by side, in queries and in keys: reorder the rows of $W_q$ and $W_k$
-# within each head. A dot product doesn't depend on an order that both vectors share, so the scores are the same.
+# To use such a model's weights with our `Rotary`, bring the numbers of each pair side by side, in queries and in keys: reorder the rows of $W_q$ and $W_k$ within each
+# head. A dot product doesn't depend on an order that both vectors share, so the scores are the same.
 
 # %%
 d = 8
@@ -448,9 +449,9 @@ assert torch.allclose(rotary(q[..., order]) @ rotary(k[..., order]).mT, theirs)
 
 # %% [markdown]
 # (solution-shift-matrix)=
-# ## A matrix that walks
+# ## A matrix that shifts positions
 #
-# The formulas for the sine and cosine of a sum do it, with $\omega_i = \text{base}^{-2i/d}$:
+# We use the formulas for the sine and cosine of a sum, with $\omega_i = \text{base}^{-2i/d}$:
 #
 # $$
 # \begin{aligned}
@@ -477,8 +478,8 @@ waves = sinusoidal(100, 64, dtype=torch.float64)
 assert torch.allclose(waves[:-7] @ shift_matrix(7, 64, 10_000.0).T, waves[7:])
 
 # %% [markdown]
-# Now a head that looks one position back. The query is the wave itself, the key is the wave moved one position *forward*, times some $\beta$. They agree best where the key is one before the
-# query. Neighbouring waves are alike, so it takes a large $\beta$ to tell them apart:
+# Now a head that attends one position back. The query is the wave itself, the key is the wave moved one position *forward*, times some $\beta$. They agree best where the
+# key is one before the query. Neighbouring waves are alike, so it takes a large $\beta$ to tell them apart:
 
 # %%
 keys = waves @ shift_matrix(1, 64, 10_000.0).T
@@ -496,7 +497,7 @@ table(
 #
 # Let $g_{ts} = \partial L / \partial \alpha_{ts}$, the dot product of the context's gradient with the value. By {eq}`eq-softmax-gradient`,
 # $\partial \alpha_s / \partial e_r = \alpha_s (\delta_{sr} - \alpha_r)$. Summed over all weights, that gives
-# $\partial L / \partial e_{ts} = \alpha_{ts} \bigl(g_{ts} - \sum_r \alpha_{tr} g_{tr}\bigr)$: each value against what the query gets on average.
+# $\partial L / \partial e_{ts} = \alpha_{ts} \bigl(g_{ts} - \sum_r \alpha_{tr} g_{tr}\bigr)$: each value is compared with what the query gets on average.
 
 
 # %%
@@ -508,8 +509,8 @@ def score_gradient(weights, value, grad_context) -> torch.Tensor:
 check("softmax_gradient", score_gradient)
 
 # %% [markdown]
-# When one weight is almost 1, the mean is almost that key's own $g$, and for all other keys $\alpha$ is almost 0. So all gradients vanish, and a query that looks at the wrong
-# key hardly learns that it is wrong. Here it looks at the first of eight keys, though the second would be better. We let the score of the first grow:
+# When one weight is almost 1, the mean is almost that key's own $g$, and for all other keys $\alpha$ is almost 0. So all gradients vanish, and a query that attends to the
+# wrong key hardly learns that it is wrong. Here it attends to the first of eight keys, though the second would be better. We let the score of the first grow:
 
 # %%
 value = torch.zeros(1, 1, 8, 1).double()
