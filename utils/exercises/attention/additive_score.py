@@ -43,67 +43,69 @@ def several():
 
 
 def hidden(query: Tensor, keys: Tensor, W_a: Tensor, U_a: Tensor) -> Tensor:
-    """What stands inside of the tanh, for each pair (B, T, S, M)."""
+    """The input of the tanh, for each pair (B, T, S, M)."""
     return (query @ W_a.T)[:, :, None] + (keys @ U_a.T)[:, None]
 
 
 @exercise.mistake(
     "there is no tanh: the query then adds the same number to all of its scores, and the softmax "
-    "forgets it."
+    "ignores it."
 )
 def no_tanh(query, keys, W_a, U_a, v):
     return hidden(query, keys, W_a, U_a) @ v
 
 
-@exercise.mistake("v comes before the tanh: the tanh acts on each of the M numbers.")
+@exercise.mistake("v comes before the tanh: the tanh should act on each of the M numbers.")
 def tanh_of_the_score(query, keys, W_a, U_a, v):
     return (hidden(query, keys, W_a, U_a) @ v).tanh()
 
 
-@exercise.mistake("query and keys each have a tanh: it comes once, after the sum.")
+@exercise.mistake("query and keys each have a tanh: it should come once, after the sum.")
 def two_tanhs(query, keys, W_a, U_a, v):
     return ((query @ W_a.T).tanh()[:, :, None] + (keys @ U_a.T).tanh()[:, None]) @ v
 
 
-@exercise.mistake("the two matrices are exchanged: W_a belongs to the query, U_a to the keys.")
+@exercise.mistake("the two matrices are swapped: W_a belongs to the query, U_a to the keys.")
 def exchanged(query, keys, W_a, U_a, v):
     return additive_score(query, keys, U_a, W_a, v)
 
 
-@exercise.mistake("without v you add the M numbers up as they are: v says how much each counts.")
+@exercise.mistake(
+    "v is missing: you add the M numbers up as they are, but v tells how much each counts."
+)
 def no_v(query, keys, W_a, U_a, v):
     return hidden(query, keys, W_a, U_a).tanh().sum(-1)
 
 
-@exercise.mistake("query and key are multiplied, number by number: here they are added.")
+@exercise.mistake("query and key are multiplied, number by number: they should be added.")
 def multiplied(query, keys, W_a, U_a, v):
     return ((query @ W_a.T)[:, :, None] * (keys @ U_a.T)[:, None]).tanh() @ v
 
 
-@exercise.mistake("that is a softmax of the scores: what is asked for are the scores.")
+@exercise.mistake("that is a softmax of the scores: return the scores themselves.")
 def weights_already(query, keys, W_a, U_a, v):
     return additive_score(query, keys, W_a, U_a, v).softmax(-1)
 
 
-@exercise.mistake("queries and keys have changed places: a query has a row of scores.")
+@exercise.mistake("queries and keys are swapped: each query should have a row of scores.")
 def transposed(query, keys, W_a, U_a, v):
     return additive_score(query, keys, W_a, U_a, v).mT
 
 
 @exercise.mistake(
-    "the query's first number meets the first key, the second the second: each query goes with "
-    "each key, so both need an axis of their own."
+    "the first query meets only the first key, the second only the second: each query meets each "
+    "key, so both need an axis of their own."
 )
 def side_by_side(query, keys, W_a, U_a, v):
     return (query @ W_a.T + keys @ U_a.T).tanh() @ v
 
 
-@exercise.mistake("the matrices are transposed: a row of W_a makes one of the M numbers.")
+@exercise.mistake("the matrices are transposed: each row of W_a gives one of the M numbers.")
 def matrices_transposed(query, keys, W_a, U_a, v):
     return (query @ W_a)[:, :, None].add((keys @ U_a)[:, None]).tanh() @ v
 
 
-@exercise.mistake("that is the dot product of what the two matrices make: here they are added.")
+@exercise.mistake("that is the dot product of the two projections: they should be added.")
 def dot_product(query, keys, W_a, U_a, v):
     return (query @ W_a.T) @ (keys @ U_a.T).mT
 

@@ -12,7 +12,7 @@ def score_parameters() -> int:
 exercise = Prediction(score_parameters)
 
 
-@exercise.mistake("a vector makes one number of the 32 at the end.")
+@exercise.mistake("a vector turns the 32 numbers into one at the end.")
 def no_v():
     return 64 * 32 + 128 * 32
 

@@ -1,4 +1,4 @@
-"""The alignment error rate of the links that attention weights make."""
+"""The alignment error rate of the links that attention weights give."""
 
 import torch
 from torch import Tensor
@@ -8,7 +8,7 @@ from utils.exercises.checking import Exercise, random
 
 
 def alignment_error(weights: Tensor, sure: Tensor, possible: Tensor, threshold: float) -> float:
-    """Return the rate, where every weight that reaches the threshold makes a link.
+    """Return the rate, where every weight that reaches the threshold is a link.
 
     Shapes: weights (T, S), sure and possible (T, S) boolean.
     """
@@ -54,41 +54,45 @@ def several_alignments():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("a weight that is the threshold reaches it.")
+@exercise.mistake("a weight equal to the threshold reaches it.")
 def strictly_above(weights, sure, possible, threshold):
     return error_of_links(weights > threshold, sure, possible)
 
 
-@exercise.mistake("possible links need not be found: below the line are the sure ones.")
+@exercise.mistake(
+    "possible links don't have to be found: only the sure ones belong in the denominator."
+)
 def possible_below_the_line(weights, sure, possible, threshold):
     return alignment_error(weights, possible, sure, threshold)
 
 
-@exercise.mistake("a link that is possible is no error: you count it as one.")
+@exercise.mistake("a possible link is no error, but you count it as one.")
 def sure_alone(weights, sure, possible, threshold):
     return alignment_error(weights, sure, sure, threshold)
 
 
-@exercise.mistake("that is how much is right; the error is what is left of 1.")
+@exercise.mistake("that is the share of correct links; the error is 1 minus that.")
 def share_that_is_right(weights, sure, possible, threshold):
     return 1 - alignment_error(weights, sure, possible, threshold)
 
 
 @exercise.mistake(
     "you link each target with its largest weight: here every weight that reaches the threshold "
-    "makes a link."
+    "is a link."
 )
 def largest_weight(weights, sure, possible, threshold):
     links = F.one_hot(weights.argmax(1), weights.shape[1]).bool()
     return error_of_links(links, sure, possible)
 
 
-@exercise.mistake("that looks only at links that were made; what of the sure ones that weren't?")
+@exercise.mistake(
+    "that considers only the links that were made; what about sure ones that weren't?"
+)
 def precision(weights, sure, possible, threshold):
     links = weights >= threshold
     return 1 - (links & possible).sum().item() / links.sum().item()
 
 
-@exercise.mistake("that looks only at the sure links; what of links made where none is possible?")
+@exercise.mistake("that considers only the sure links; what about links that aren't even possible?")
 def recall(weights, sure, possible, threshold):
     return 1 - ((weights >= threshold) & sure).sum().item() / sure.sum().item()

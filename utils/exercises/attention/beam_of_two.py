@@ -15,31 +15,38 @@ def best_of_beam(width: int = 2) -> float:
 exercise = Prediction(best_of_beam)
 
 
-@exercise.mistake("that is greedy decoding's: a beam of 2 keeps the second-best beginning, too.")
+@exercise.mistake(
+    "that is the sentence of greedy decoding: a beam of 2 keeps the second-best beginning, too."
+)
 def greedy():
     return best_of_beam(width=1)
 
 
-@exercise.mistake("that is the beginning's; its continuation is to come.")
+@exercise.mistake("that is the probability of the beginning; its continuation is missing.")
 def beginning():
     return 0.4
 
 
-@exercise.mistake("that is the best beginning's; the best whole begins differently.")
+@exercise.mistake(
+    "that is the probability of the best beginning; the best sentence begins differently."
+)
 def best_beginning():
     return 0.6
 
 
-@exercise.mistake("along a sentence probabilities multiply.")
+@exercise.mistake("along a sentence, probabilities multiply.")
 def added():
     return 0.4 + 0.9
 
 
-@exercise.mistake("that is the last symbol's, behind its beginning: what does the beginning have?")
+@exercise.mistake(
+    "that is the probability of the last symbol after its beginning: multiply it by the "
+    "beginning's."
+)
 def last_symbol():
     return 0.9
 
 
-@exercise.mistake("0.9 is a chance behind *b*, and 0.6 is that of *a*.")
+@exercise.mistake("0.9 is a probability after *b*, and 0.6 is that of *a*.")
 def behind_the_other():
     return 0.6 * 0.9

@@ -21,7 +21,7 @@ def n_best(log_p: Tensor, width: int, max_len: int, penalty: float) -> list[list
 
 
 def searched(log_p: Tensor, width: int, max_len: int) -> tuple[list[Beam], list[Beam]]:
-    """Return what is alive after max_len steps, and what has ended."""
+    """Return the beams that are alive after max_len steps, and those that have ended."""
     alive, ended = [(0.0, [])], []
     for _ in range(max_len):
         best = extended(log_p, alive)[:width]
@@ -85,7 +85,7 @@ def scores_by_length():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("what has ended is extended further: behind EOS nothing comes.")
+@exercise.mistake("sentences that have ended are extended further: nothing comes after EOS.")
 def ended_extended(log_p, width, max_len, penalty):
     alive, ended = [(0.0, [])], []
     for _ in range(max_len):
@@ -95,7 +95,8 @@ def ended_extended(log_p, width, max_len, penalty):
 
 
 @exercise.mistake(
-    "each beginning keeps one continuation; the best of *all* should stay, whoever's they are."
+    "each beginning keeps one continuation; the best of *all* should stay, whichever beginning "
+    "they continue."
 )
 def one_for_each_beginning(log_p, width, max_len, penalty):
     alive, ended = [(0.0, [])], []
@@ -109,7 +110,7 @@ def one_for_each_beginning(log_p, width, max_len, penalty):
     return ranked(ended, penalty)
 
 
-@exercise.mistake("what ended earlier is lost when something ends later.")
+@exercise.mistake("sentences that ended earlier are lost when another one ends later.")
 def earlier_ones_lost(log_p, width, max_len, penalty):
     alive, ended = [(0.0, [])], []
     for _ in range(max_len):
@@ -129,7 +130,9 @@ def mean_always(log_p, width, max_len, penalty):
     return n_best(log_p, width, max_len, 1.0)
 
 
-@exercise.mistake("places of what has ended are filled up again: here they stay empty.")
+@exercise.mistake(
+    "the slots of ended sentences are filled again: here they stay empty for this step."
+)
 def places_refilled(log_p, width, max_len, penalty):
     alive, ended = [(0.0, [])], []
     for _ in range(max_len):
@@ -139,32 +142,33 @@ def places_refilled(log_p, width, max_len, penalty):
     return ranked(ended, penalty)
 
 
-@exercise.mistake("what `max_len` cuts off has not ended, and does not compete.")
+@exercise.mistake("a sentence that `max_len` cuts off has not ended, and does not compete.")
 def cut_off_ranked_too(log_p, width, max_len, penalty):
     alive, ended = searched(log_p, width, max_len)
     return ranked(ended + alive, penalty)
 
 
 @exercise.mistake(
-    "you add probabilities; along a sequence they multiply, and their logarithms add."
+    "you add probabilities; along a sentence they multiply, and their logarithms add."
 )
 def probabilities_added(log_p, width, max_len, penalty):
     return n_best(log_p.exp(), width, max_len, penalty)
 
 
-@exercise.mistake("the worst comes first.")
+@exercise.mistake("the worst sentence comes first: the best should.")
 def worst_first(log_p, width, max_len, penalty):
     return n_best(log_p, width, max_len, penalty)[::-1]
 
 
-@exercise.mistake("the length counts EOS too: it is a symbol that was chosen.")
+@exercise.mistake("the length should count EOS, too: it is a symbol that was chosen.")
 def end_not_counted(log_p, width, max_len, penalty):
     _, ended = searched(log_p, width, max_len)
     return ranked(ended, penalty, length=lambda ids: len(ids) - 1)
 
 
 @exercise.mistake(
-    "that is the penalty of Wu et al., of (5 + length) / 6; here the length itself is taken."
+    "that is the penalty of Wu et al., a power of (5 + length) / 6; here it is a power of the "
+    "length itself."
 )
 def another_penalty(log_p, width, max_len, penalty):
     _, ended = searched(log_p, width, max_len)
@@ -172,7 +176,8 @@ def another_penalty(log_p, width, max_len, penalty):
 
 
 @exercise.mistake(
-    "you stop as soon as `width` sentences have ended: what is alive may end later, and be better."
+    "you stop as soon as `width` sentences have ended: those that are alive may end later, and be"
+    " better."
 )
 def stopped_early(log_p, width, max_len, penalty):
     alive, ended = [(0.0, [])], []
@@ -186,7 +191,8 @@ def stopped_early(log_p, width, max_len, penalty):
 
 
 @exercise.mistake(
-    "what has ended keeps its place for good: at the next step there are `width` places again."
+    "an ended sentence keeps its slot for good: at the next step there should be `width` slots "
+    "again."
 )
 def beam_that_shrinks(log_p, width, max_len, penalty):
     alive, ended = [(0.0, [])], []

@@ -60,8 +60,8 @@ def kept(candidates: Tensor, W: int, largest: bool = True) -> tuple[Tensor, Tens
 
 
 @exercise.mistake(
-    "each beginning keeps its own best continuation; the best of *all* should stay, whoever's they "
-    "are."
+    "each beginning keeps its own best continuation; the best of *all* should stay, whichever "
+    "beginning they continue."
 )
 def one_for_each(alive, log_p):
     scores, symbols = (alive[:, None] + log_p).max(dim=1)
@@ -78,7 +78,10 @@ def one_for_each_unsorted(alive, log_p):
     return scores, torch.arange(len(alive)), symbols
 
 
-@exercise.mistake("what the beginnings scored is forgotten: a continuation's log p is added to it.")
+@exercise.mistake(
+    "the scores of the beginnings are forgotten: a continuation's log p is added to its "
+    "beginning's."
+)
 def beginnings_forgotten(alive, log_p):
     return kept(log_p, len(alive))
 
@@ -95,7 +98,7 @@ def probabilities_added(alive, log_p):
     return kept(alive.exp()[:, None] + log_p.exp(), len(alive))
 
 
-@exercise.mistake("you return probabilities: asked for are their logarithms.")
+@exercise.mistake("you return probabilities: return their logarithms.")
 def probabilities(alive, log_p):
     scores, parents, symbols = beam_step(alive, log_p)
     return scores.exp(), parents, symbols
@@ -106,14 +109,15 @@ def worst(alive, log_p):
     return kept(alive[:, None] + log_p, len(alive), largest=False)
 
 
-@exercise.mistake("beginning and symbol are exchanged in what you return.")
+@exercise.mistake("beginning and symbol are swapped in your result.")
 def exchanged(alive, log_p):
     scores, parents, symbols = beam_step(alive, log_p)
     return scores, symbols, parents
 
 
 @exercise.mistake(
-    "you divide by the width of the beam: in the flattened candidates a beginning has V places."
+    "you divide by the width of the beam: among the flattened candidates each beginning has V of "
+    "them."
 )
 def divided_by_the_width(alive, log_p):
     W = len(alive)
@@ -121,20 +125,20 @@ def divided_by_the_width(alive, log_p):
     return scores, places // W, places % W
 
 
-@exercise.mistake("you return places in the flattened candidates, where symbols are asked for.")
+@exercise.mistake("you return indices into the flattened candidates instead of symbols.")
 def places_returned(alive, log_p):
     scores, places = (alive[:, None] + log_p).flatten().topk(len(alive))
     return scores, places // log_p.shape[1], places
 
 
 @exercise.mistake(
-    "each beginning's log p is added to a column: row i of log_p follows beginning i."
+    "each beginning's log p is added to a column: row i of log_p belongs to beginning i."
 )
 def along_the_columns(alive, log_p):
     return kept(alive + log_p, len(alive))
 
 
-@exercise.mistake("they come worst first: best first is asked for.")
+@exercise.mistake("your continuations come worst first: they should come best first.")
 def worst_first(alive, log_p):
     return tuple(part.flip(0) for part in beam_step(alive, log_p))
 
@@ -147,8 +151,8 @@ def best_beginning_alone(alive, log_p):
 
 
 @exercise.mistake(
-    "the right ones stay, but what you return is the log p of their last symbols alone: their "
-    "beginnings' is missing."
+    "the correct ones stay, but you return the log p of their last symbols alone: add their "
+    "beginnings'."
 )
 def last_symbols_alone(alive, log_p):
     _, parents, symbols = beam_step(alive, log_p)

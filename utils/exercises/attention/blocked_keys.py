@@ -61,13 +61,13 @@ def filled(scores: Tensor, blocked: Tensor, value: float, axis: int = -1) -> Ten
     return scores.masked_fill(blocked[:, None], value).softmax(axis)
 
 
-@exercise.mistake("you let through what is blocked: the library's True means padding.")
+@exercise.mistake("you let through the blocked keys: the library's True means padding.")
 def inverted(scores, blocked):
     return filled(scores, ~blocked, -math.inf)
 
 
 @exercise.mistake(
-    "masked after the softmax, a row no longer sums to 1: what was blocked had its share already."
+    "masked after the softmax, a row no longer sums to 1: the blocked keys had their share already."
 )
 def masked_afterwards(scores, blocked):
     return scores.softmax(-1) * ~blocked[:, None]
@@ -107,22 +107,22 @@ def softmax_over_queries(scores, blocked):
     return filled(scores, blocked, -math.inf, axis=1)
 
 
-@exercise.mistake("what is blocked still gets weight.")
+@exercise.mistake("the blocked keys still get weight.")
 def mask_ignored(scores, blocked):
     return scores.softmax(-1)
 
 
 @exercise.mistake(
-    "added to all keys of a source, a number changes nothing: where everything is blocked, the "
-    "weights are those of a source without a mask."
+    "adding one number to all keys of a source changes nothing: where everything is blocked, you "
+    "get the weights of a source without a mask."
 )
 def large_number_added(scores, blocked):
     return (scores - 1e9 * blocked[:, None]).softmax(-1)
 
 
 @exercise.mistake(
-    "you share out what a softmax over all keys leaves: where a blocked key is far above the "
-    "others, it leaves nothing."
+    "you share out the weight that a softmax over all keys leaves: where a blocked key is far "
+    "above the others, nothing is left."
 )
 def shared_out_afterwards(scores, blocked):
     left = scores.softmax(-1) * ~blocked[:, None]

@@ -47,23 +47,23 @@ def dot_product(query, keys, beta):
     return (beta * query @ keys.mT).softmax(-1)
 
 
-@exercise.mistake("the query keeps its length, which sharpens the weights as β should alone.")
+@exercise.mistake("the query keeps its length, which sharpens the weights; only β should.")
 def length_of_the_query(query, keys, beta):
     return (beta * query @ unit(keys).mT).softmax(-1)
 
 
-@exercise.mistake("the keys keep their lengths, and long ones win.")
+@exercise.mistake("the keys keep their lengths, so long ones win.")
 def lengths_of_the_keys(query, keys, beta):
     return (beta * unit(query) @ keys.mT).softmax(-1)
 
 
-@exercise.mistake("you divided by the sum of squares; a length is its root.")
+@exercise.mistake("you divided by the sum of squares; a length is the root of that.")
 def no_root(query, keys, beta):
     query, keys = (x / x.square().sum(-1, keepdim=True) for x in (query, keys))
     return (beta * query @ keys.mT).softmax(-1)
 
 
-@exercise.mistake("you took lengths over the positions: a vector's numbers stand on the last axis.")
+@exercise.mistake("you took lengths over the positions: a vector's numbers are on the last axis.")
 def lengths_over_positions(query, keys, beta):
     return (beta * unit(query, 1) @ unit(keys, 1).mT).softmax(-1)
 
@@ -78,12 +78,12 @@ def scaled(query, keys, beta):
     return cosine_weights(query, keys, beta / math.sqrt(query.shape[-1]))
 
 
-@exercise.mistake("a larger β is to make the weights sharper, and yours get flatter.")
+@exercise.mistake("a larger β should make the weights sharper, but yours get flatter.")
 def divided_by_beta(query, keys, beta):
     return cosine_weights(query, keys, 1 / beta)
 
 
-@exercise.mistake("those are the scores; how do they become weights?")
+@exercise.mistake("those are the scores; what turns them into weights?")
 def no_softmax(query, keys, beta):
     return beta * unit(query) @ unit(keys).mT
 
@@ -98,6 +98,6 @@ def no_sharpness(query, keys, beta):
     return cosine_weights(query, keys, 1.0)
 
 
-@exercise.mistake("β comes behind the softmax: your rows sum to β, and are as flat as before.")
+@exercise.mistake("β comes after the softmax: your rows sum to β, and are as flat as before.")
 def sharpened_afterwards(query, keys, beta):
     return beta * cosine_weights(query, keys, 1.0)

@@ -7,7 +7,7 @@ from utils.exercises.checking import Exercise
 
 
 def cost_by_length(attention: Tensor, fixed: Tensor, lengths: Tensor, edges: list[int]) -> Tensor:
-    """Return one number a bucket: how much larger the share of right sentences is with attention.
+    """Return per bucket how much larger the share of correct sentences is with attention.
 
     Shapes: attention and fixed (B,) boolean, lengths (B,).
     edges: where the buckets begin, and behind them the end of the last; an empty bucket costs 0.
@@ -58,7 +58,9 @@ def right_edge_in(attention, fixed, lengths, edges):
     return cost_by_length(attention, fixed, lengths - 1, edges)
 
 
-@exercise.mistake("a length on an edge counts twice: it belongs to the bucket that begins there.")
+@exercise.mistake(
+    "a length on an edge counts twice: it belongs only to the bucket that begins there."
+)
 def both_edges_in(attention, fixed, lengths, edges):
     bounds = zip(edges[:-1], edges[1:], strict=True)
     closed = [(low <= lengths) & (lengths <= high) for low, high in bounds]
@@ -72,32 +74,32 @@ def both_edges_out(attention, fixed, lengths, edges):
     return mean_in_each(attention, fixed, opened)
 
 
-@exercise.mistake("the cost is what the fixed vector loses: yours has the other sign.")
+@exercise.mistake("the cost is the fixed vector's loss: yours has the opposite sign.")
 def other_sign(attention, fixed, lengths, edges):
     return cost_by_length(fixed, attention, lengths, edges)
 
 
-@exercise.mistake(
-    "you divide by all sentences; a share of a bucket is divided by the bucket's own."
-)
+@exercise.mistake("you divide by the number of all sentences: divide by the number in the bucket.")
 def share_of_all(attention, fixed, lengths, edges):
     difference = attention.double() - fixed.double()
     return torch.stack([difference[i].sum() for i in buckets(lengths, edges)]) / len(lengths)
 
 
-@exercise.mistake("your buckets hold all that is shorter too: a long one hides behind many short.")
+@exercise.mistake(
+    "your buckets also contain all shorter sentences: a long one is hidden by many short ones."
+)
 def up_to_each_edge(attention, fixed, lengths, edges):
     return mean_in_each(attention, fixed, [lengths < high for high in edges[1:]])
 
 
-@exercise.mistake("an empty bucket gives 0 divided by 0; asked for is 0.")
+@exercise.mistake("an empty bucket gives 0 divided by 0; it should cost 0.")
 def zero_by_zero(attention, fixed, lengths, edges):
     difference = attention.double() - fixed.double()
     return torch.stack([difference[inside].mean() for inside in buckets(lengths, edges)])
 
 
 @exercise.mistake(
-    "you divide by one model's share: asked for is by how much the shares differ, not their ratio."
+    "you divide by one model's share: return the difference of the shares, not their ratio."
 )
 def ratio(attention, fixed, lengths, edges):
     nothing, inside = torch.zeros_like(fixed), buckets(lengths, edges)
@@ -105,29 +107,34 @@ def ratio(attention, fixed, lengths, edges):
     return cost_by_length(attention, fixed, lengths, edges) / share
 
 
-@exercise.mistake("that is how many sentences more are right, not how much larger their share is.")
+@exercise.mistake(
+    "that is how many more sentences are correct, not how much larger their share is."
+)
 def counts(attention, fixed, lengths, edges):
     difference = attention.double() - fixed.double()
     return torch.stack([difference[inside].sum() for inside in buckets(lengths, edges)])
 
 
 @exercise.mistake(
-    "sentences that only the fixed vector gets right count, too, on the other side: subtract them."
+    "sentences that only the fixed vector translates correctly count, too, on the other side: "
+    "subtract them."
 )
 def won_alone(attention, fixed, lengths, edges):
     return cost_by_length(attention & ~fixed, torch.zeros_like(fixed), lengths, edges)
 
 
-@exercise.mistake("that is the share of sentences on which they differ, whoever is right.")
+@exercise.mistake(
+    "that is the share of sentences on which the models differ, whichever of them is correct."
+)
 def either_alone(attention, fixed, lengths, edges):
     return cost_by_length(attention ^ fixed, torch.zeros_like(fixed), lengths, edges)
 
 
-@exercise.mistake("that is the share that attention gets right: take the fixed vector's from it.")
+@exercise.mistake("that is attention's share of correct sentences: subtract the fixed vector's.")
 def attention_alone(attention, fixed, lengths, edges):
     return cost_by_length(attention, torch.zeros_like(fixed), lengths, edges)
 
 
-@exercise.mistake("those are percentage points: asked for is a difference of shares, from −1 to 1.")
+@exercise.mistake("those are percentage points: return a difference of shares, from −1 to 1.")
 def in_percent(attention, fixed, lengths, edges):
     return 100 * cost_by_length(attention, fixed, lengths, edges)

@@ -1,4 +1,4 @@
-"""Additive attention that is told what each position was given so far."""
+"""Additive attention that is told how much weight each position has received so far."""
 
 import torch
 from torch import Tensor
@@ -59,7 +59,7 @@ def add_weights(covered: Tensor, scores: Tensor) -> Tensor:
 
 
 def attended(queries, keys, W, U, w, v, hidden=tanh_of_all, cover=add_weights):
-    """Attend step by step; the last two arguments are what mistakes change."""
+    """Attend step by step; mistakes change the last two arguments."""
     covered, steps = keys.new_zeros(keys.shape[:2]), []
     for s in queries.unbind(1):
         scores = hidden((s @ W.T)[:, None], keys @ U.T, covered[..., None] * w) @ v
@@ -68,28 +68,28 @@ def attended(queries, keys, W, U, w, v, hidden=tanh_of_all, cover=add_weights):
     return torch.stack(steps, dim=1)
 
 
-@exercise.mistake("your coverage remembers one step: it should add up all of them.")
+@exercise.mistake("your coverage remembers one step: it should sum over all of them.")
 def last_step_only(*inputs):
     return attended(*inputs, cover=lambda covered, scores: scores.softmax(-1))
 
 
-@exercise.mistake("nothing is ever covered: that is additive attention as it was.")
+@exercise.mistake("nothing is ever covered: that is plain additive attention.")
 def nothing_covered(*inputs):
     return attended(*inputs, cover=lambda covered, scores: covered)
 
 
-@exercise.mistake("you add up the scores; what a position was given are the weights.")
+@exercise.mistake("you add up the scores; coverage is the sum of the weights.")
 def scores_added_up(*inputs):
     return attended(*inputs, cover=torch.add)
 
 
-@exercise.mistake("the coverage comes in behind the tanh: it should go through it with the others.")
+@exercise.mistake("the coverage comes in after the tanh: it should go through it with the others.")
 def behind_the_tanh(*inputs):
     return attended(*inputs, hidden=lambda s, h, c: torch.tanh(s + h) + c)
 
 
 @exercise.mistake(
-    "without tanh, the query adds one number to all scores, and the softmax drops it."
+    "without the tanh, the query adds one number to all scores, and the softmax ignores it."
 )
 def no_tanh(*inputs):
     return attended(*inputs, hidden=lambda s, h, c: s + h + c)
@@ -111,6 +111,6 @@ def transposed(queries, keys, W, U, w, v):
     return coverage_weights(queries, keys, W.T, U.T, w, v)
 
 
-@exercise.mistake("w is missing: each hidden unit takes in the coverage with a number of its own.")
+@exercise.mistake("w is missing: each hidden unit multiplies the coverage by a number of its own.")
 def no_w(queries, keys, W, U, w, v):
     return coverage_weights(queries, keys, W, U, torch.ones_like(w), v)

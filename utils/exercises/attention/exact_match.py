@@ -1,4 +1,4 @@
-"""The share of predictions that are exactly right up to the target's EOS."""
+"""The share of predictions that are correct up to the target's EOS."""
 
 import torch
 from torch import Tensor
@@ -9,7 +9,7 @@ from utils.seq2seq import EOS, PAD
 
 
 def exact_match(predicted: Tensor, target: Tensor) -> float:
-    """Return a share from 0 to 1; what a prediction has behind EOS may be anything.
+    """Return a share from 0 to 1; after EOS a prediction may contain anything.
 
     Shapes: predicted (B, T'), target (B, T), both ids.
     """
@@ -33,7 +33,7 @@ def one_sentence():
     return [(torch.tensor([[4, 5, EOS, PAD]]), torch.tensor([[4, 5, EOS, PAD]]))]
 
 
-@exercise.stage("symbols behind the end, sentences too short or too long, other widths")
+@exercise.stage("symbols after the end, sentences too short or too long, other widths")
 def other_widths():
     guesses = [
         (
@@ -61,13 +61,15 @@ def same_width(predicted: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     return tuple(F.pad(ids, (0, width - ids.shape[1])) for ids in (predicted, target))
 
 
-@exercise.mistake("what a decoder writes behind EOS is nothing that it says: don't compare it.")
+@exercise.mistake(
+    "whatever a decoder writes after EOS is not part of the sentence: don't compare it."
+)
 def tail_compared(predicted, target):
     predicted, target = same_width(predicted, target)
     return (predicted == target).all(1).double().mean().item()
 
 
-@exercise.mistake("that is the share of symbols; a sentence is right only as a whole.")
+@exercise.mistake("that is the share of symbols; a sentence is correct only as a whole.")
 def share_of_symbols(predicted, target):
     predicted, target = same_width(predicted, target)
     return (predicted == target)[target != PAD].double().mean().item()
@@ -79,27 +81,29 @@ def share_of_positions(predicted, target):
     return (predicted == target).double().mean().item()
 
 
-@exercise.mistake("a sentence that goes on where it should end is not right: EOS must be said too.")
+@exercise.mistake(
+    "a sentence that goes on where it should end is not correct: EOS has to match, too."
+)
 def end_not_compared(predicted, target):
     predicted, target = same_width(predicted, target)
     inner = (target != PAD) & (target != EOS)
     return ((predicted == target) | ~inner).all(1).double().mean().item()
 
 
-@exercise.mistake("you cut both to the shorter width, and what is missing counts as right.")
+@exercise.mistake("you cut both to the shorter width, so missing symbols count as correct.")
 def cut_to_the_shorter(predicted, target):
     width = min(predicted.shape[1], target.shape[1])
     predicted, target = predicted[:, :width], target[:, :width]
     return ((predicted == target) | (target == PAD)).all(1).double().mean().item()
 
 
-@exercise.mistake("that is how many sentences are right, not which share of them.")
+@exercise.mistake("that is the number of correct sentences, not their share.")
 def count(predicted, target):
     return exact_match(predicted, target) * len(target)
 
 
 @exercise.mistake(
-    "predictions and targets need not be equally wide: which part of each is to be compared?"
+    "predictions and targets may differ in width: which part of each has to be compared?"
 )
 def widths_taken_for_equal(predicted, target):
     return (predicted == target).all(1).double().mean().item()

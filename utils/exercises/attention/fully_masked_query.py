@@ -1,4 +1,4 @@
-"""Which weight does a key get if all keys are masked with a large negative number?"""
+"""What weight does a key get if all keys are masked with a large negative number?"""
 
 import math
 
@@ -17,7 +17,7 @@ exercise = Prediction(weight_of_a_masked_key, tolerance=0.01)
 
 
 @exercise.mistake(
-    "that is what `masked_softmax` gives, on purpose; a bare softmax sums to 1 always."
+    "that is what `masked_softmax` gives, on purpose; a plain softmax always sums to 1."
 )
 def nothing():
     return 0.0
@@ -29,16 +29,16 @@ def everything():
 
 
 @exercise.mistake(
-    "that is the softmax of 0 to 7, as if nothing were masked: what is left of these scores once "
-    "they are filled in?"
+    "that is the softmax of 0 to 7, as if nothing were masked: what are the scores once they are "
+    "filled in?"
 )
 def mask_forgotten():
     return torch.arange(8.0).softmax(0)[0].item()
 
 
 @exercise.mistake(
-    "that would be −∞ everywhere, 0 divided by 0; −10⁹ is a number, and a softmax of equal numbers "
-    "is a softmax."
+    "that would be −∞ everywhere, 0 divided by 0; −10⁹ is a number, and equal numbers get equal "
+    "weights."
 )
 def not_a_number():
     return math.nan

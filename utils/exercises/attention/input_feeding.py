@@ -1,4 +1,4 @@
-"""Luong's decoder with input feeding: what a step found goes into the next."""
+"""Luong's decoder with input feeding: the result of a step's attention goes into the next."""
 
 import math
 
@@ -81,7 +81,7 @@ def decoded(
     feed=found,
     first_only=False,
 ):
-    """Run the decoder; the last four arguments are what mistakes change."""
+    """Run the decoder; mistakes change the last four arguments."""
     mask = padding_mask(lengths, annotations.shape[1])
     fed, c, steps = begin(s), None, []
     for x_t in x.unbind(1):
@@ -93,7 +93,7 @@ def decoded(
     return torch.stack(steps, dim=1)
 
 
-@exercise.mistake("all steps get the context of the first: each step asks anew.")
+@exercise.mistake("all steps get the context of the first: each step has a query of its own.")
 def first_context_kept(*inputs):
     return decoded(*inputs, first_only=True)
 
@@ -108,22 +108,22 @@ def scaled(*inputs):
     return decoded(*inputs, query=lambda old, new: new / math.sqrt(new.shape[1]))
 
 
-@exercise.mistake("h̃ begins at 0: before the first step nothing has been found, and s_0 is no h̃.")
+@exercise.mistake("h̃ begins at 0: before the first step there was no attention, and s_0 is no h̃.")
 def begun_with_the_state(*inputs):
     return decoded(*inputs, begin=Tensor.clone)
 
 
-@exercise.mistake("nothing of what was attended to goes into the next step: h̃ stays 0.")
+@exercise.mistake("nothing of the attention goes into the next step: your h̃ stays 0.")
 def nothing_fed(*inputs):
     return decoded(*inputs, feed=lambda h, s, c: 0 * h)
 
 
-@exercise.mistake("you feed the state a second time, where h̃ is wanted.")
+@exercise.mistake("you feed the state a second time, in place of h̃.")
 def state_fed(*inputs):
     return decoded(*inputs, feed=lambda h, s, c: s)
 
 
-@exercise.mistake("you feed the context: h̃ is what became of context and state together.")
+@exercise.mistake("you feed the context: h̃ is computed from context and state together.")
 def context_fed(*inputs):
     return decoded(*inputs, feed=lambda h, s, c: c)
 
@@ -134,12 +134,12 @@ def padding_attended_to(x, s_0, annotations, lengths, W_s, W_c):
     return input_feeding(x, s_0, annotations, everything, W_s, W_c)
 
 
-@exercise.mistake("context and state are exchanged before W_c: the context comes first.")
+@exercise.mistake("context and state are swapped before W_c: the context comes first.")
 def state_before_context(x, s_0, annotations, lengths, W_s, W_c):
     return input_feeding(x, s_0, annotations, lengths, W_s, W_c.roll(len(W_c), dims=1))
 
 
-@exercise.mistake("state and h̃ are exchanged before W_s: after x comes h̃, and then the state.")
+@exercise.mistake("state and h̃ are swapped before W_s: after x comes h̃, and then the state.")
 def state_before_what_is_fed(x, s_0, annotations, lengths, W_s, W_c):
     N = len(W_s)
     W_x, W_fed, W_old = W_s.split([x.shape[2], N, N], dim=1)

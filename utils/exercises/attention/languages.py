@@ -7,7 +7,7 @@ from utils.seq2seq import BOS, EOS
 
 
 def chain(vocab_size: int, *symbols: int) -> Tensor:
-    """Draw a table in which `symbols` follow each other, if always the likeliest is taken."""
+    """Draw a table in which `symbols` follow each other if the likeliest is always taken."""
     logits = random(vocab_size, vocab_size)
     logits[:, :EOS] -= 20
     for last, following in zip((BOS, *symbols), symbols, strict=False):

@@ -1,4 +1,4 @@
-"""Weights that leave out what may not be seen."""
+"""Weights that leave out what a mask forbids."""
 
 import math
 
@@ -9,7 +9,7 @@ from utils.exercises.checking import Exercise
 
 
 def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
-    """Shapes: scores (B, T, S), mask broadcastable to it, True = may be seen; weights (B, T, S)."""
+    """Shapes: scores (B, T, S), mask broadcastable to it, True = allowed; weights (B, T, S)."""
     nothing = ~mask.any(dim=-1, keepdim=True)
     scores = scores.masked_fill(~mask, -math.inf).masked_fill(nothing, 0)
     return scores.softmax(dim=-1).masked_fill(nothing, 0)
@@ -27,12 +27,12 @@ def drawn(T: int, S: int, *lengths: int, offset=0.0, step=0.25) -> tuple[Tensor,
     return offset + steps * step, (torch.arange(S) < torch.tensor(lengths)[:, None])[:, None]
 
 
-@exercise.stage("everything may be seen")
+@exercise.stage("everything allowed")
 def everything():
     return [drawn(2, 3, 3)]
 
 
-@exercise.stage("padding behind two lengths")
+@exercise.stage("padding after two lengths")
 def two_lengths():
     return [drawn(2, 5, 5, 2), drawn(4, 3, 1, 3, 2)]
 
@@ -43,7 +43,7 @@ def far_below_0():
     return [drawn(3, 4, 2, 3, **far), drawn(2, 3, 2, 1, **farther)]
 
 
-@exercise.stage("hidden scores far above the others")
+@exercise.stage("masked scores far above the others")
 def hidden_far_above():
     scores, mask = drawn(3, 4, 3, 1, 2)
     return [(scores + 2.0**12 * ~mask, mask)]
@@ -55,7 +55,7 @@ def for_each_query():
     return [(scores, torch.ones(4, 4, dtype=torch.bool).tril())]
 
 
-@exercise.stage("a query that may look nowhere")
+@exercise.stage("a query for which nothing is allowed")
 def nowhere():
     return [drawn(2, 3, 0, 1), drawn(3, 5, 2, 0, 5)]
 
@@ -67,19 +67,20 @@ def filled(scores: Tensor, mask: Tensor, value: float, axis: int = -1) -> Tensor
     return scores.masked_fill(~mask, value).softmax(axis)
 
 
-@exercise.mistake("your mask is the wrong way round: True is what may be seen.")
+@exercise.mistake("your mask is the wrong way round: True means allowed.")
 def upside_down(scores, mask):
     return masked_softmax(scores, ~mask)
 
 
 @exercise.mistake(
-    "masked after the softmax, a row no longer sums to 1: what is hidden had its share already."
+    "masked after the softmax, a row no longer sums to 1: the masked positions had their share "
+    "already."
 )
 def masked_afterwards(scores, mask):
     return scores.softmax(-1) * mask
 
 
-@exercise.mistake("a score of 0 hides nothing, since e⁰ = 1.")
+@exercise.mistake("a score of 0 masks nothing, since e⁰ = 1.")
 def score_of_0(scores, mask):
     return (scores * mask).softmax(-1)
 
@@ -95,32 +96,32 @@ def a_billion(scores, mask):
 
 
 @exercise.mistake(
-    "where nothing may be seen, you average over what is hidden: these weights should be 0."
+    "where nothing is allowed, you average over the masked positions: these weights should be 0."
 )
 def mean_of_the_hidden(scores, mask):
     return filled(scores, mask, torch.finfo(torch.float64).min)
 
 
 @exercise.mistake(
-    "where nothing may be seen, a softmax of -∞ alone divides 0 by 0: these weights should be 0."
+    "where nothing is allowed, a softmax of -∞ alone divides 0 by 0: these weights should be 0."
 )
 def zero_by_zero(scores, mask):
     return filled(scores, mask, -math.inf)
 
 
-@exercise.mistake("your softmax runs over the queries: it is a query's weights that sum to 1.")
+@exercise.mistake("your softmax runs over the queries: the weights of one query should sum to 1.")
 def softmax_over_queries(scores, mask):
     return filled(scores, mask, -math.inf, axis=1)
 
 
-@exercise.mistake("what is hidden still gets weight: the mask makes no difference.")
+@exercise.mistake("masked positions still get weight: the mask makes no difference.")
 def mask_ignored(scores, mask):
     return scores.softmax(-1)
 
 
 @exercise.mistake(
-    "you divide what is left by its sum: where a hidden score is far above the others, nothing is "
-    "left, so hide it before the softmax."
+    "you divide the remaining weights by their sum: where a masked score is far above the others,"
+    " nothing remains, so mask it before the softmax."
 )
 def shared_out_afterwards(scores, mask):
     left = scores.softmax(-1) * mask
@@ -132,27 +133,29 @@ def not_normalised(scores, mask):
     return scores.exp() * mask
 
 
-@exercise.mistake("your mask is the wrong way round: `masked_fill` fills in where it is told True.")
+@exercise.mistake(
+    "your mask is the wrong way round: `masked_fill` fills in where its mask is True."
+)
 def filled_upside_down(scores, mask):
     return filled(scores, ~mask, -math.inf)
 
 
-@exercise.mistake("minus a billion is not below every score: what may be seen can lie below it.")
+@exercise.mistake("minus a billion is not below every score: an allowed score can be lower still.")
 def a_billion_then_masked(scores, mask):
     return filled(scores, mask, -1e9) * mask
 
 
 @exercise.mistake(
-    "where nothing may be seen, a billion taken from every score leaves the softmax as it was: "
-    "these weights should be 0."
+    "where nothing is allowed, subtracting a billion from every score leaves the softmax as it "
+    "was: these weights should be 0."
 )
 def a_billion_taken_away(scores, mask):
     return (scores - 1e9 * ~mask).softmax(-1)
 
 
 @exercise.mistake(
-    "far below 0 all exponentials are 0, and their sum is, too: `softmax` takes the largest score "
-    "away first."
+    "far below 0 all exponentials are 0, and so is their sum: `softmax` subtracts the largest "
+    "score first."
 )
 def exponentials_vanish(scores, mask):
     powers = scores.exp() * mask
@@ -160,7 +163,7 @@ def exponentials_vanish(scores, mask):
 
 
 @exercise.mistake(
-    "far below 0 all exponentials are 0, and so are your weights: take the largest score away "
+    "far below 0 all exponentials are 0, and so are your weights: subtract the largest score "
     "first, as `softmax` does."
 )
 def exponentials_vanish_unseen(scores, mask):

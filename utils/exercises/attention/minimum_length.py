@@ -10,7 +10,7 @@ from utils.seq2seq import BOS, EOS, PAD
 
 
 def greedy(log_p: Tensor, min_len: int, max_len: int) -> list[int]:
-    """Return the chosen ids, at most max_len; EOS comes behind min_len others or more.
+    """Return the chosen ids, at most max_len; EOS comes after min_len others or more.
 
     Shapes: log_p (V, V), row `last` for the next symbol.
     """
@@ -57,7 +57,7 @@ def too_early():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("you go on behind EOS.")
+@exercise.mistake("you go on after EOS: the sentence ends there.")
 def past_the_end(log_p, min_len, max_len):
     ids, last = [], BOS
     while len(ids) < max_len:
@@ -71,14 +71,14 @@ def end_left_out(log_p, min_len, max_len):
     return [symbol for symbol in greedy(log_p, min_len, max_len) if symbol != EOS]
 
 
-@exercise.mistake("you begin with the row of PAD: which symbol stands before the first?")
+@exercise.mistake("you begin with the row of PAD: which symbol comes before the first?")
 def begun_with_padding(log_p, min_len, max_len):
     log_p = log_p.clone()
     log_p[BOS] = log_p[PAD]
     return greedy(log_p, min_len, max_len)
 
 
-@exercise.mistake("each step looks at the same row: what was chosen last is not fed back.")
+@exercise.mistake("every step uses the same row: use that of the symbol chosen last.")
 def not_fed_back(log_p, min_len, max_len):
     return greedy(log_p[BOS].expand_as(log_p), min_len, max_len)
 
@@ -93,28 +93,28 @@ def end_counted(log_p, min_len, max_len):
     return greedy(log_p, min_len - 1, max_len)
 
 
-@exercise.mistake("the sentence gets one symbol longer than it may.")
+@exercise.mistake("the sentence gets one symbol longer than allowed.")
 def one_too_many(log_p, min_len, max_len):
     return greedy(log_p, min_len, max_len + 1)
 
 
-@exercise.mistake("EOS is held back one symbol too long: behind `min_len` others it may come.")
+@exercise.mistake("EOS is held back one symbol too long: after `min_len` others it may come.")
 def held_back_too_long(log_p, min_len, max_len):
     return greedy(log_p, min_len + 1, max_len)
 
 
-@exercise.mistake("a sentence that is cut off is one symbol shorter than it may be.")
+@exercise.mistake("a sentence that is cut off is one symbol shorter than allowed.")
 def one_too_few(log_p, min_len, max_len):
     return greedy(log_p, min_len, max_len - 1)
 
 
-@exercise.mistake("BOS is in the result, but nobody chose it: it only comes before the first.")
+@exercise.mistake("BOS is in the result, but it was never chosen: it only comes before the first.")
 def start_included(log_p, min_len, max_len):
     return [BOS, *greedy(log_p, min_len, max_len)]
 
 
 @exercise.mistake(
-    "a log-probability of 0 is certainty, so EOS comes at once: what never comes has −∞."
+    "a log-probability of 0 means certainty, so EOS comes at once: a forbidden symbol has −∞."
 )
 def certain_to_end(log_p, min_len, max_len):
     ids, last = [], BOS
@@ -127,20 +127,18 @@ def certain_to_end(log_p, min_len, max_len):
     return ids
 
 
-@exercise.mistake("nobody chose this EOS: a sentence that is cut off has none.")
+@exercise.mistake("this EOS was never chosen: a sentence that is cut off has none.")
 def ended_though_cut_off(log_p, min_len, max_len):
     ids = greedy(log_p, min_len, max_len)
     return ids if ids[-1] == EOS else [*ids, EOS]
 
 
-@exercise.mistake("EOS is held back for good: once `min_len` others stand, it may come.")
+@exercise.mistake("EOS is held back for good: once there are `min_len` others, it may come.")
 def never_ended(log_p, min_len, max_len):
     return greedy(log_p, max_len if min_len else 0, max_len)
 
 
-@exercise.mistake(
-    "you take the row of the step: the row that counts is that of the symbol chosen last."
-)
+@exercise.mistake("you take the row of the step: take that of the symbol chosen last.")
 def row_of_the_step(log_p, min_len, max_len):
     ids = []
     while len(ids) < max_len and EOS not in ids:

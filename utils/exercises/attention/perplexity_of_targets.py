@@ -58,17 +58,20 @@ def several_sentences():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("padding counts as if it were to be predicted.")
+@exercise.mistake("padding counts as if it had to be predicted.")
 def padding_counted(logits, targets):
     return surprise(logits, targets).mean().exp()
 
 
-@exercise.mistake("you left padding out of the sum, and count it where you divide.")
+@exercise.mistake("you left padding out of the sum, but count it in the number you divide by.")
 def padding_in_the_denominator(logits, targets):
     return (surprise(logits, targets) * (targets != PAD)).mean().exp()
 
 
-@exercise.mistake("a symbol of a short sentence weighs more than one of a long one: average once.")
+@exercise.mistake(
+    "a symbol of a short sentence weighs more than one of a long one: average once, over all "
+    "symbols."
+)
 def mean_of_means(logits, targets):
     real = targets != PAD
     return ((surprise(logits, targets) * real).sum(1) / real.sum(1)).mean().exp()
@@ -84,7 +87,7 @@ def mean_of_perplexities_of_sentences(logits, targets):
 
 
 @exercise.mistake(
-    "you divide by the number of sentences: the mean is over all symbols that were to be predicted."
+    "you divide by the number of sentences: the mean is over all symbols that had to be predicted."
 )
 def mean_over_sentences(logits, targets):
     return (surprise(logits, targets)[targets != PAD].sum() / len(targets)).exp()
@@ -118,8 +121,8 @@ def softmax_over_positions(logits, targets):
 
 
 @exercise.mistake(
-    "right for small logits, but exp(1000) is infinite, and infinity divided by infinity is not a "
-    "number. What may you take from all logits of a position without changing p?"
+    "correct for small logits, but exp(1000) is infinite, and infinity divided by infinity is not"
+    " a number. What can you subtract from all logits of a position without changing p?"
 )
 def overflow(logits, targets):
     p = picked(logits.exp(), targets) / logits.exp().sum(-1)
@@ -127,8 +130,8 @@ def overflow(logits, targets):
 
 
 @exercise.mistake(
-    "right for small logits, but exp(1000) is infinite, and so is the logarithm of the sum. What "
-    "may you take from all logits of a position without changing p?"
+    "correct for small logits, but exp(1000) is infinite, and so is the logarithm of the sum. "
+    "What can you subtract from all logits of a position without changing p?"
 )
 def overflow_in_the_sum(logits, targets):
     log_p = picked(logits, targets) - logits.exp().sum(-1).log()

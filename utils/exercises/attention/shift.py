@@ -1,4 +1,4 @@
-"""What the decoder reads while it is trained: the truth, one step late."""
+"""The decoder's input during training: the true target, one step late."""
 
 import torch
 from torch import Tensor
@@ -10,7 +10,7 @@ from utils.seq2seq import BOS, EOS, PAD
 
 
 def shift(target: Tensor) -> Tensor:
-    """Shapes: target (B, T), each row ended by EOS, then PAD; returns what is read, (B, T)."""
+    """Shapes: target (B, T), each row ended by EOS, then PAD; to decoder input (B, T)."""
     begin = torch.full_like(target[:, :1], BOS)
     return torch.cat([begin, target[:, :-1]], dim=1)
 
@@ -42,51 +42,51 @@ def with_padding():
 
 
 @exercise.mistake(
-    "nothing is shifted: at each step the decoder reads the very symbol that it is to write."
+    "nothing is shifted: at each step the decoder reads the very symbol that it has to predict."
 )
 def not_shifted(target):
     return target
 
 
 @exercise.mistake(
-    "it is shifted the other way: the decoder reads the symbol *behind* the one it is to write."
+    "it is shifted the other way: the decoder reads the symbol *after* the one it has to predict."
 )
 def to_the_left(target):
     return torch.cat([target[:, 1:], torch.full_like(target[:, :1], BOS)], dim=1)
 
 
 @exercise.mistake(
-    "`roll` brings the last symbol back in front: nothing but BOS stands before the first."
+    "`roll` brings the last symbol to the front: only BOS should come before the first."
 )
 def rolled(target):
     return target.roll(1, dims=1)
 
 
 @exercise.mistake(
-    "BOS takes the place of the first symbol: it should come before it, and all others move on."
+    "BOS replaces the first symbol: it should come before it, and all others move on."
 )
 def first_overwritten(target):
     return torch.cat([torch.full_like(target[:, :1], BOS), target[:, 1:]], dim=1)
 
 
-@exercise.mistake("PAD stands in front: what tells the decoder to begin is BOS.")
+@exercise.mistake("PAD comes first: it is BOS that tells the decoder to begin.")
 def begun_with_padding(target):
     return F.pad(target[:, :-1], (1, 0), value=PAD)
 
 
-@exercise.mistake("EOS stands in front: what tells the decoder to begin is BOS.")
+@exercise.mistake("EOS comes first: it is BOS that tells the decoder to begin.")
 def begun_with_end(target):
     return F.pad(target[:, :-1], (1, 0), value=EOS)
 
 
 @exercise.mistake(
-    "it is one symbol too long: the last of the target is written, and read by nobody."
+    "it is one symbol too long: the last symbol of the target is written, but never read."
 )
 def one_too_long(target):
     return F.pad(target, (1, 0), value=BOS)
 
 
-@exercise.mistake("each step reads what came two steps before: the shift is by one.")
+@exercise.mistake("each step reads the symbol two steps before: shift by one.")
 def shifted_twice(target):
     return shift(shift(target))
 
@@ -96,13 +96,14 @@ def along_the_batch(target):
     return torch.cat([torch.full_like(target[:1], BOS), target[:-1]])
 
 
-@exercise.mistake("BOS comes behind: the decoder reads it first, before it has written anything.")
+@exercise.mistake("BOS comes last: the decoder reads it first, before it has written anything.")
 def begun_at_the_end(target):
     return torch.cat([target[:, :-1], torch.full_like(target[:, :1], BOS)], dim=1)
 
 
 @exercise.mistake(
-    "the EOS of a shorter target is taken out: here the last column goes, and all else is read."
+    "the EOS of a shorter target is removed: only the last column should go, and everything else "
+    "is read."
 )
 def ends_taken_out(target):
     read = shift(target)

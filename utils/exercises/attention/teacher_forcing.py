@@ -1,4 +1,4 @@
-"""What the decoder is fed under teacher forcing, and what it should say."""
+"""The decoder's input and its target under teacher forcing."""
 
 import torch
 from torch import Tensor
@@ -10,7 +10,7 @@ from utils.seq2seq import BOS, EOS
 
 
 def teacher_pairs(ids: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the input, with BOS in front, and the target, with EOS at its end, each (B, T + 1).
+    """Return the input, from BOS on, and the target, up to EOS, each (B, T + 1).
 
     Shapes: ids (B, T), padded and without BOS and EOS; lengths (B,).
     """
@@ -49,20 +49,21 @@ def with_padding():
 
 
 @exercise.mistake(
-    "nothing is shifted: at each step the decoder is fed the very symbol that it is to say."
+    "nothing is shifted: at each step the decoder is fed the very symbol that it has to predict."
 )
 def not_shifted(ids, lengths):
     return with_end(ids, lengths), with_end(ids, lengths)
 
 
 @exercise.mistake(
-    "the decoder is to say BOS first, which it has just been fed, and the end is missing."
+    "the decoder would have to predict BOS first, which it has just been fed, and the end is "
+    "missing."
 )
 def start_predicted(ids, lengths):
     return with_start(ids), with_start(ids)
 
 
-@exercise.mistake("EOS stands in the last column: in shorter sentences there is padding before it.")
+@exercise.mistake("EOS is in the last column: in shorter sentences there is padding before it.")
 def end_behind_the_padding(ids, lengths):
     return with_start(ids), F.pad(ids, (0, 1), value=EOS)
 
@@ -73,18 +74,18 @@ def no_end(ids, lengths):
 
 
 @exercise.mistake(
-    "EOS is also fed. That does no harm, as its answer is padding, but asked for is PAD."
+    "EOS is also fed. That does no harm, as its target is padding, but here PAD is wanted."
 )
 def end_fed(ids, lengths):
     target = with_end(ids, lengths)
     return with_start(target[:, :-1]), target
 
 
-@exercise.mistake("input and target are exchanged.")
+@exercise.mistake("input and target are swapped: the input begins with BOS.")
 def exchanged(ids, lengths):
     return with_end(ids, lengths), with_start(ids)
 
 
-@exercise.mistake("EOS takes the place of the last symbol: it should come behind it.")
+@exercise.mistake("EOS replaces the last symbol: it should come after it.")
 def last_symbol_overwritten(ids, lengths):
     return with_start(ids), with_end(ids, lengths - 1)

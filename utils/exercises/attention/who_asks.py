@@ -7,7 +7,7 @@ from utils.seq2seq import Seq2Seq, Seq2SeqConfig
 
 
 def first_step_that_looks_elsewhere(style: str = "Bahdanau", changed: int = 3) -> int:
-    """Feed another symbol at the step `changed`, and return the first step that looks elsewhere."""
+    """Feed another symbol at the step `changed`; return the first step with other weights."""
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(0)
         model = Seq2Seq(Seq2SeqConfig(8, 8, d_model=6, hidden_size=4, style=style)).double()
@@ -24,21 +24,23 @@ def first_step_that_looks_elsewhere(style: str = "Bahdanau", changed: int = 3) -
 exercise = Prediction(first_step_that_looks_elsewhere)
 
 
-@exercise.mistake("that is Luong's: his query has read the symbol. Which state asks in Bahdanau's?")
+@exercise.mistake(
+    "that is Luong's: his query has read the symbol. Which state is the query in Bahdanau's?"
+)
 def luong():
     return 3
 
 
-@exercise.mistake("what is fed at step 3 can't reach back in time.")
+@exercise.mistake("a symbol fed at step 3 can't reach back in time.")
 def before():
     return 2
 
 
-@exercise.mistake("what is fed at step 3 can't reach back to the beginning.")
+@exercise.mistake("a symbol fed at step 3 can't reach back to the beginning.")
 def from_the_beginning():
     return 0
 
 
-@exercise.mistake("that is one step more than it takes: which state asks?")
+@exercise.mistake("that is one step more than it takes: which state is the query?")
 def two_steps_later():
     return 5

@@ -1,4 +1,4 @@
-"""The exercises of Day 5: scaled scores, masks, heads, positions, and what a look is worth."""
+"""The exercises of Day 5: scaled scores, masks, heads, positions, and whether a link matters."""
 
 from utils.exercises.checking import Checker
 

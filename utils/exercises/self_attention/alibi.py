@@ -20,7 +20,7 @@ def alibi_weights(scores: Tensor) -> Tensor:
 
 
 def behind(scores: Tensor) -> Tensor:
-    """Return (T, S): by how many positions each key stands behind its query."""
+    """Return (T, S): by how many positions each key comes before its query."""
     T, S = scores.shape[-2:]
     return torch.arange(S - T, S)[:, None] - torch.arange(S)
 
@@ -61,7 +61,7 @@ def several_heads():
 
 
 def with_slopes(scores: Tensor, slope: Callable[[int, int], float]) -> Tensor:
-    """Attend with slopes that a mistake makes of i and h."""
+    """Attend with slopes that a mistake computes from i and h."""
     h, distance = scores.shape[1], behind(scores)
     wrong = torch.tensor([slope(i, h) for i in range(1, h + 1)], dtype=scores.dtype)
     return masked_softmax(scores - wrong[:, None, None] * distance, distance >= 0)
@@ -71,7 +71,7 @@ def biased(scores: Tensor) -> Tensor:
     return scores - slopes(scores) * behind(scores)
 
 
-@exercise.mistake("what is far away gains: distance should cost something.")
+@exercise.mistake("distant keys gain: distance should cost something.")
 def distance_gains(scores):
     return masked_softmax(scores + slopes(scores) * behind(scores), behind(scores) >= 0)
 
@@ -81,47 +81,47 @@ def heads_from_0(scores):
     return with_slopes(scores, lambda i, h: 2 ** (-8 * (i - 1) / h))
 
 
-@exercise.mistake("those are the slopes of eight heads; the number of heads is in the formula.")
+@exercise.mistake(
+    "those are the slopes of eight heads: use the number of heads, which is in the formula."
+)
 def of_eight_heads(scores):
     return with_slopes(scores, lambda i, h: 2.0**-i)
 
 
-@exercise.mistake("with three heads your slopes are off: 8/h is no whole number then.")
+@exercise.mistake("with three heads your slopes are off: there, 8/h is not a whole number.")
 def whole_exponents(scores):
     return with_slopes(scores, lambda i, h: 2.0 ** -(8 // h * i))
 
 
-@exercise.mistake("all heads have the first one's slope; each should have another horizon.")
+@exercise.mistake("all heads have the slope of the first; each should have its own.")
 def one_slope(scores):
     return with_slopes(scores, lambda i, h: 2 ** (-8 / h))
 
 
-@exercise.mistake("the first head should have the steepest slope, and has the flattest.")
+@exercise.mistake("the first head should have the steepest slope, but has the flattest.")
 def slopes_reversed(scores):
     return with_slopes(scores, lambda i, h: 2 ** (-8 * (h + 1 - i) / h))
 
 
-@exercise.mistake(
-    "your first query stands at the first key; here the last query stands at the last key."
-)
+@exercise.mistake("your first query is at the first key; here the last query is at the last key.")
 def from_the_first_key(scores):
     T, S = scores.shape[-2:]
     distance = torch.arange(T)[:, None] - torch.arange(S)
     return masked_softmax(scores - slopes(scores) * distance, distance >= 0)
 
 
-@exercise.mistake("the future costs as much as the past; it should be closed.")
+@exercise.mistake("the future costs as much as the past; it should be masked.")
 def both_sides(scores):
     return (scores - slopes(scores) * behind(scores).abs()).softmax(-1)
 
 
-@exercise.mistake("the future is open, and even gains.")
+@exercise.mistake("the future isn't masked, and even gains.")
 def future_gains(scores):
     return biased(scores).softmax(-1)
 
 
 @exercise.mistake(
-    "you close the future after the softmax: what it took is lost, and a row sums to less than 1."
+    "you mask the future after the softmax: its share is lost, and a row sums to less than 1."
 )
 def masked_after_the_softmax(scores):
     return biased(scores).softmax(-1) * (behind(scores) >= 0)
@@ -132,7 +132,7 @@ def over_the_queries(scores):
     return biased(scores).masked_fill(behind(scores) < 0, -math.inf).softmax(-2)
 
 
-@exercise.mistake("that is causal attention without any distance in it.")
+@exercise.mistake("that is plain causal attention: the distance is missing.")
 def no_distance(scores):
     return masked_softmax(scores, behind(scores) >= 0)
 
@@ -143,8 +143,7 @@ def not_itself(scores):
 
 
 @exercise.mistake(
-    "you lower the weights, behind the softmax: a row no longer sums to 1. It is the scores that "
-    "pay."
+    "you lower the weights, after the softmax: a row no longer sums to 1. Lower the scores instead."
 )
 def weights_lowered(scores):
     distance = behind(scores)

@@ -8,7 +8,7 @@ from utils.exercises.checking import Exercise, random
 
 
 def dropped_weights(scores: Tensor, kept: Tensor, p: float, training: bool) -> Tensor:
-    """Return weights like scores: in training those that are kept, in evaluation all.
+    """Return weights like scores: in training the kept ones, in evaluation all.
 
     Shapes: scores (B, h, T, S), kept (B, h, T, S), True with probability 1 - p.
     """
@@ -58,21 +58,23 @@ def scores_dropped(scores, kept, p, training):
     return (scores * kept / (1 - p) if training else scores).softmax(-1)
 
 
-@exercise.mistake("you mask: what is left of a row sums to 1, and should only do so on average.")
+@exercise.mistake(
+    "you mask: the rest of a row then sums to 1, but it should do so only on average."
+)
 def renormalised(scores, kept, p, training):
     return masked_softmax(scores, kept) if training else scores.softmax(-1)
 
 
 @exercise.mistake(
-    "on average your weights sum to less than 1 in training: nothing makes up for what was dropped."
+    "on average your weights sum to less than 1 in training: nothing makes up for the dropped ones."
 )
 def not_scaled(scores, kept, p, training):
     return scores.softmax(-1) * kept if training else scores.softmax(-1)
 
 
 @exercise.mistake(
-    "you make up for it in evaluation, as dropout's first paper does; here evaluation stays as it "
-    "is."
+    "you make up for it in evaluation, as the first paper on dropout does; here evaluation stays "
+    "as it is."
 )
 def scaled_in_evaluation(scores, kept, p, training):
     return scores.softmax(-1) * (kept if training else 1 - p)
@@ -83,19 +85,19 @@ def inverted(scores, kept, p, training):
     return dropped_weights(scores, ~kept, p, training)
 
 
-@exercise.mistake("you divide by the share that is dropped: which share remains?")
+@exercise.mistake("you divide by the share that is dropped: which share is kept?")
 def divided_by_p(scores, kept, p, training):
     return dropped_weights(scores, kept, 1 - p, training)
 
 
-@exercise.mistake("nothing is dropped, in training either.")
+@exercise.mistake("nothing is dropped, not even in training.")
 def never_dropped(scores, kept, p, training):
     return scores.softmax(-1)
 
 
 @exercise.mistake(
-    "you multiply by the share that is kept: what is left gets smaller, though it should make up "
-    "for what was dropped."
+    "you multiply by the share that is kept: the kept weights get smaller, though they should "
+    "make up for the dropped ones."
 )
 def multiplied(scores, kept, p, training):
     weights = scores.softmax(-1)
@@ -103,13 +105,13 @@ def multiplied(scores, kept, p, training):
 
 
 @exercise.mistake(
-    "you zero scores before the softmax: e⁰ is 1, so that nothing is dropped, only levelled."
+    "you set scores to zero before the softmax: e⁰ is 1, so nothing is dropped, only levelled."
 )
 def scores_zeroed(scores, kept, p, training):
     return (scores * kept if training else scores).softmax(-1)
 
 
-@exercise.mistake("training and evaluation are exchanged.")
+@exercise.mistake("training and evaluation are swapped.")
 def exchanged(scores, kept, p, training):
     return dropped_weights(scores, kept, p, not training)
 
@@ -121,7 +123,7 @@ def scaled_in_both(scores, kept, p, training):
 
 
 @exercise.mistake(
-    "weights are dropped in evaluation, too, and nothing makes up for those that were."
+    "weights are dropped in evaluation, too, and nothing makes up for the dropped ones."
 )
 def dropped_always_and_not_scaled(scores, kept, p, training):
     return scores.softmax(-1) * kept

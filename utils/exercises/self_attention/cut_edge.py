@@ -1,4 +1,4 @@
-"""Attention after one look, of query t at key s, is taken away."""
+"""Attention without one link, that of query t to key s."""
 
 import torch
 from torch import Tensor
@@ -34,12 +34,12 @@ exercise = Exercise(without_edge, gradient=False)  # off the simplex right ways 
 
 
 def drawn(B: int, h: int, T: int, S: int, d_v: int, t: int, s: int) -> tuple:
-    """Draw in single precision: what is tiny beside 1 counts in the last stage only."""
+    """Draw in single precision: numbers that are tiny next to 1 count in the last stage only."""
     return random(B, h, T, S).softmax(-1).float(), random(B, h, S, d_v).float(), t, s
 
 
 def drawn_with_an_only_edge(B: int, h: int, T: int, S: int, d_v: int, t: int, s: int) -> tuple:
-    """Draw with a first head that looks from t at nothing but s."""
+    """Draw with a first head that attends from t to nothing but s."""
     weights, value, t, s = drawn(B, h, T, S, d_v, t, s)
     weights[:, 0, t] = F.one_hot(torch.tensor(s), S).float()
     return weights, value, t, s
@@ -77,29 +77,30 @@ def hardly_anything_else():
 
 
 @exercise.mistake(
-    "the other keys of that query don't share what was taken: its weights sum to less than 1."
+    "the other keys of that query don't share the weight that was taken away: its weights sum to "
+    "less than 1."
 )
 def not_renormalised(weights, value, t, s):
     return cut(weights, t, s) @ value
 
 
-@exercise.mistake("no query sees the key any more; only one was to lose it.")
+@exercise.mistake("no query sees the key any more; only one should lose it.")
 def without_key(weights, value, t, s):
     return normalised(cut(weights, slice(None), s)) @ value
 
 
-@exercise.mistake("query and key are exchanged.")
+@exercise.mistake("query and key are swapped: t is the query, s is the key.")
 def exchanged(weights, value, t, s):
     return without_edge(weights, value, s, t)
 
 
-@exercise.mistake("the query sees nothing at all; it was to lose one key.")
+@exercise.mistake("the query sees nothing at all; it should lose only one key.")
 def without_query(weights, value, t, s):
     return cut(weights, t, slice(None)) @ value
 
 
 @exercise.mistake(
-    "you share what was taken equally; a softmax without that key keeps the others' ratios."
+    "you share the weight equally; a softmax without that key keeps the ratios of the others."
 )
 def shared_equally(weights, value, t, s):
     left, taken = weights.clone(), weights[:, :, t, s, None]
@@ -113,28 +114,27 @@ def not_a_number(weights, value, t, s):
     return left / left.sum(-1, keepdim=True) @ value
 
 
-@exercise.mistake("that is the context as it was.")
+@exercise.mistake("that is the context with nothing cut.")
 def nothing_cut(weights, value, t, s):
     return weights @ value
 
 
 @exercise.mistake(
-    "you blank the value: then no query gets anything from that key, and nobody shares its weight."
+    "you set the value to zero: then no query gets anything from that key, and its weight isn't "
+    "shared among the others."
 )
 def value_blanked(weights, value, t, s):
     return weights @ value.index_fill(2, torch.tensor([s]), 0)
 
 
-@exercise.mistake(
-    "you take a softmax of weights, as if they were scores: that levels what they had told apart."
-)
+@exercise.mistake("you take a softmax of weights, as if they were scores: that levels them.")
 def softmax_of_weights(weights, value, t, s):
     left = weights.clone()
     left[:, :, t, s] = -torch.inf
     return left.softmax(-1) @ value
 
 
-@exercise.mistake("the row of query t is levelled by a second softmax: its weights are no scores.")
+@exercise.mistake("the row of query t is levelled by a second softmax: weights are not scores.")
 def softmax_of_the_row(weights, value, t, s):
     left = weights.clone()
     left[:, :, t, s] = -torch.inf
@@ -143,8 +143,8 @@ def softmax_of_the_row(weights, value, t, s):
 
 
 @exercise.mistake(
-    "a query that looked almost only at s has little left, and you take it for nothing: only a sum "
-    "of exactly 0 needs care."
+    "a query that attended almost only to s has little left, and you take it for nothing: only a "
+    "sum of exactly 0 needs care."
 )
 def rounded_up(weights, value, t, s):
     left = cut(weights, t, s)
@@ -152,8 +152,8 @@ def rounded_up(weights, value, t, s):
 
 
 @exercise.mistake(
-    "a billionth, added to every sum, is not small beside what is left of a query that looked "
-    "almost only at s."
+    "a billionth, added to every sum, is not small next to the rest of a query that attended "
+    "almost only to s."
 )
 def a_billionth(weights, value, t, s):
     left = cut(weights, t, s)
@@ -161,8 +161,8 @@ def a_billionth(weights, value, t, s):
 
 
 @exercise.mistake(
-    "what you add to the sum, so as not to divide by 0, counts where hardly anything is left: the "
-    "weights of that query no longer sum to 1."
+    "the number that you add to the sum, to avoid dividing by 0, counts where hardly anything is "
+    "left: the weights of that query no longer sum to 1."
 )
 def a_little_added(weights, value, t, s):
     left = cut(weights, t, s)

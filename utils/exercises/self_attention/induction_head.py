@@ -10,7 +10,7 @@ from utils.self_attention import causal_mask
 
 
 def what_followed(ids: Tensor, vocab_size: int) -> Tensor:
-    """Return for each position the shares (B, T, V) of what followed its symbol earlier, or 0.
+    """Return for each position the shares (B, T, V) of the symbols after its earlier ones, or 0.
 
     Shapes: ids (B, T).
     """
@@ -66,19 +66,17 @@ def same_earlier(ids: Tensor) -> Tensor:
     return (ids[:, :, None] == ids[:, None]) & causal_mask(ids.shape[1]).tril(-1)
 
 
-@exercise.mistake("you find where the symbol stood; what came after it?")
+@exercise.mistake("you find where the symbol was; what came after it?")
 def itself(ids, vocab_size):
     return mean_where(same_earlier(ids), one_hot(ids, vocab_size))
 
 
-@exercise.mistake(
-    "each of your rows is the symbol at t itself: the question is what came after it."
-)
+@exercise.mistake("each of your rows is the symbol at t itself: what came after it?")
 def present_symbol(ids, vocab_size):
     return one_hot(ids, vocab_size)
 
 
-@exercise.mistake("that is what stood before it.")
+@exercise.mistake("that is the symbol before: what came after it?")
 def what_stood_before(ids, vocab_size):
     earlier = same_earlier(ids)
     earlier[:, :, 0] = False  # nothing stands before it
@@ -93,44 +91,42 @@ def around_the_end(ids, vocab_size):
     return mean_where(seen, one_hot(ids, vocab_size))
 
 
-@exercise.mistake("you count what follows only later.")
+@exercise.mistake("you count symbols that follow only later.")
 def future_open(ids, vocab_size):
     return mean_where(ids[:, :, None] == before(ids)[:, None], one_hot(ids, vocab_size))
 
 
-@exercise.mistake("the symbol at t may itself be what followed: position t knows it already.")
+@exercise.mistake("the symbol at t may itself follow an earlier one: position t knows it already.")
 def not_itself(ids, vocab_size):
     return mean_where(matches(ids).tril(-1), one_hot(ids, vocab_size))
 
 
-@exercise.mistake("you remember the last time alone; the shares are over all of them.")
+@exercise.mistake("you count the last time alone; the shares are over all of them.")
 def last_time_only(ids, vocab_size):
     seen = matches(ids)
     last = (seen * torch.arange(1, ids.shape[1] + 1)).argmax(-1)  # the latest position
     return one_hot(ids.gather(1, last), vocab_size) * seen.any(-1, keepdim=True)
 
 
-@exercise.mistake("those are counts; as shares they sum to 1.")
+@exercise.mistake("those are counts; shares sum to 1.")
 def counted(ids, vocab_size):
     return matches(ids).to(torch.get_default_dtype()) @ one_hot(ids, vocab_size)
 
 
-@exercise.mistake("where nothing matches, you average over everything; there is nothing to say.")
+@exercise.mistake("where nothing matches, you average over everything; such a row is 0.")
 def mean_of_everything(ids, vocab_size):
     weights = torch.zeros(matches(ids).shape).masked_fill(~matches(ids), -1e9).softmax(-1)
     return weights @ one_hot(ids, vocab_size)
 
 
-@exercise.mistake("you remember the first time alone; the shares are over all earlier times.")
+@exercise.mistake("you count the first time alone; the shares are over all earlier times.")
 def first_time_only(ids, vocab_size):
     seen = matches(ids)
     first = seen.long().argmax(-1)
     return one_hot(ids.gather(1, first), vocab_size) * seen.any(-1, keepdim=True)
 
 
-@exercise.mistake(
-    "you put symbol 0 before the first position, as if it had stood there: nothing does."
-)
+@exercise.mistake("you put symbol 0 before the first position, but nothing comes before it.")
 def symbol_0_before_the_first(ids, vocab_size):
     seen = ids[:, :, None] == F.pad(ids[:, :-1], (1, 0))[:, None]
     return mean_where(seen & causal_mask(ids.shape[1]), one_hot(ids, vocab_size))
@@ -142,7 +138,7 @@ def not_a_number(ids, vocab_size):
     return counts / counts.sum(-1, keepdim=True)
 
 
-@exercise.mistake("you count what follows the symbol at t itself: position t does not know it yet.")
+@exercise.mistake("you count the symbol after the one at t: position t does not know it yet.")
 def next_one_too(ids, vocab_size):
     seen = (ids[:, :, None] == ids[:, None, :-1]) & causal_mask(ids.shape[1])[:, :-1]
     return mean_where(seen, one_hot(ids[:, 1:], vocab_size))

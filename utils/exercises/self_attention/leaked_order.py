@@ -1,4 +1,4 @@
-"""How many different rows does a causal mask make of one symbol and its followers?"""
+"""How many different rows does causal attention give for one symbol and its followers?"""
 
 import torch
 
@@ -7,7 +7,7 @@ from utils.self_attention import MultiHeadAttention
 
 
 def different_rows(T: int = 10, is_causal: bool = True) -> int:
-    """Count the different rows attention makes of one symbol and T - 1 times another."""
+    """Count the different rows of attention over one symbol and T - 1 times another."""
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(0)
         layer, symbols = MultiHeadAttention(8, 2).double(), random(2, 8)
@@ -23,11 +23,11 @@ def unmasked():
     return different_rows(is_causal=False)
 
 
-@exercise.mistake("the first symbol is another one, and each row looks at it.")
+@exercise.mistake("the first symbol is a different one, and each row attends to it.")
 def all_the_same():
     return 1
 
 
-@exercise.mistake("the first row sees only itself: it is one more.")
+@exercise.mistake("the first row sees only itself: that is one more.")
 def first_row_forgotten():
     return 9

@@ -40,7 +40,7 @@ def padded_target():
     return [(padded(3, 2), padded(4, 3), 1)]
 
 
-@exercise.stage("a source padded in front")
+@exercise.stage("a source padded on the left")
 def padded_in_front():
     return [(padded(3, 2), padded(4, 3).flip(1), 1)]
 
@@ -79,7 +79,7 @@ def inverted_and_heads_first(target, source, n_heads):
 
 
 @exercise.mistake(
-    "padding may be in front, too: how many symbols there are does not tell where they are."
+    "padding may be on the left, too: the number of symbols doesn't tell where they are."
 )
 def from_lengths(target, source, n_heads):
     return library_mask(target, source.sort(descending=True).values, n_heads)
@@ -90,13 +90,13 @@ def of_the_target(target, source, n_heads):
     return library_mask(source, target, n_heads)
 
 
-@exercise.mistake("you block the queries that are padding, and leave the keys that are open.")
+@exercise.mistake("you block the queries that are padding, and leave such keys open.")
 def of_the_queries(target, source, n_heads):
     return library_mask(source, target, n_heads).mT
 
 
 @exercise.mistake(
-    "a query that is padding is blocked everywhere: the library makes NaN of its row."
+    "a query that is padding is blocked everywhere: the library turns its row into NaN."
 )
 def padded_queries_too(target, source, n_heads):
     rows = (target == 0)[:, :, None].expand(-1, -1, source.shape[1])
@@ -104,7 +104,7 @@ def padded_queries_too(target, source, n_heads):
 
 
 @exercise.mistake(
-    "you block a key only for queries that are padding themselves: nobody should look at it."
+    "you block a key only for queries that are padding themselves: no query should attend to it."
 )
 def only_between_padding(target, source, n_heads):
     rows = (target == 0)[:, :, None].expand(-1, -1, source.shape[1])

@@ -1,4 +1,4 @@
-"""A look that leaves out the future, padding, and whatever else a mask forbids."""
+"""Attention that leaves out the future, padding, and whatever else a mask forbids."""
 
 import math
 
@@ -72,7 +72,7 @@ def both():
     return [(*drawn(2, 3, T=5, S=5, d_k=4, d_v=2), real, True)]
 
 
-@exercise.stage("queries that may look nowhere")
+@exercise.stage("queries for which nothing is allowed")
 def nowhere():
     in_front = torch.tensor([[0, 0, 1, 1]]).bool()
     return [
@@ -96,21 +96,21 @@ def masked(query, key, value, mask, is_causal, *, softmax=masked_softmax, triang
     return weights @ value, weights
 
 
-@exercise.mistake("your mask is the wrong way round: True is what a query may look at.")
+@exercise.mistake("your mask is the wrong way round: True means allowed.")
 def upside_down(query, key, value, mask, is_causal):
     return masked(
         query, key, value, mask, is_causal, softmax=lambda e, mask: masked_softmax(e, ~mask)
     )
 
 
-@exercise.mistake("a query may look at its own position: the diagonal belongs to the past.")
+@exercise.mistake("a query may attend to its own position: the diagonal belongs to the past.")
 def without_itself(query, key, value, mask, is_causal):
     return masked(
         query, key, value, mask, is_causal, triangle=lambda m: m.tril(m.shape[1] - len(m) - 1)
     )
 
 
-@exercise.mistake("your triangle lies on the wrong side: a query sees the future and not the past.")
+@exercise.mistake("your triangle is on the wrong side: a query sees the future and not the past.")
 def only_the_future(query, key, value, mask, is_causal):
     return masked(
         query, key, value, mask, is_causal, triangle=lambda m: m.triu(m.shape[1] - len(m))
@@ -124,7 +124,9 @@ def aligned_to_the_first(query, key, value, mask, is_causal):
     return masked(query, key, value, mask, is_causal, triangle=torch.tril)
 
 
-@exercise.mistake("one position of the future is let in: the triangle begins one too far right.")
+@exercise.mistake(
+    "one position of the future is let in: the triangle ends one position too far right."
+)
 def one_too_many(query, key, value, mask, is_causal):
     return masked(
         query, key, value, mask, is_causal, triangle=lambda m: m.tril(m.shape[1] - len(m) + 1)
@@ -132,13 +134,13 @@ def one_too_many(query, key, value, mask, is_causal):
 
 
 @exercise.mistake(
-    "the weights are set to 0 after the softmax: those that are left no longer sum to 1."
+    "the weights are set to 0 after the softmax: the remaining ones no longer sum to 1."
 )
 def after_the_softmax(query, key, value, mask, is_causal):
     return masked(query, key, value, mask, is_causal, softmax=lambda e, mask: e.softmax(-1) * mask)
 
 
-@exercise.mistake("a score of 0 hides nothing, since e⁰ = 1: what is forbidden gets -∞.")
+@exercise.mistake("a score of 0 masks nothing, since e⁰ = 1: a forbidden key gets -∞.")
 def scores_of_zero(query, key, value, mask, is_causal):
     return masked(
         query, key, value, mask, is_causal, softmax=lambda e, mask: (e * mask).softmax(-1)
@@ -146,30 +148,32 @@ def scores_of_zero(query, key, value, mask, is_causal):
 
 
 def filled_with(number: float):
-    """A softmax in which what is masked gets this score."""
+    """A softmax in which masked keys get this score."""
     return lambda scores, mask: scores.masked_fill(~mask, number).softmax(-1)
 
 
 @exercise.mistake(
-    "a query that may look nowhere gets NaN from a softmax of -∞ alone: its weights should be 0."
+    "a query for which nothing is allowed gets NaN from a softmax of -∞ alone: its weights should"
+    " be 0."
 )
 def not_a_number(*inputs):
     return masked(*inputs, softmax=filled_with(-math.inf))
 
 
 @exercise.mistake(
-    "a query that may look nowhere gets the mean of what is forbidden: its weights should be 0."
+    "a query for which nothing is allowed gets the mean of the forbidden values: its weights "
+    "should be 0."
 )
 def a_large_number(*inputs):
     return masked(*inputs, softmax=filled_with(-1e9))
 
 
-@exercise.mistake("where the future is hidden, the other mask is forgotten: both have to allow it.")
+@exercise.mistake("with `is_causal` the other mask is forgotten: both have to allow a key.")
 def one_mask_forgotten(query, key, value, mask, is_causal):
     return masked(query, key, value, None if is_causal else mask, is_causal)
 
 
-@exercise.mistake("one of two masks is not enough to allow a look: both have to.")
+@exercise.mistake("you allow a key if one of the two masks does: both have to.")
 def either_allows(query, key, value, mask, is_causal):
     if not is_causal or mask is None:
         return attention(query, key, value, mask, is_causal)
@@ -177,7 +181,7 @@ def either_allows(query, key, value, mask, is_causal):
     return attention(query, key, value, mask | torch.ones(T, S).bool().tril(S - T))
 
 
-@exercise.mistake("the future is not hidden: `is_causal` makes no difference.")
+@exercise.mistake("the future is not masked: `is_causal` makes no difference.")
 def not_causal(query, key, value, mask, is_causal):
     return attention(query, key, value, mask)
 
@@ -187,14 +191,14 @@ def mask_ignored(query, key, value, mask, is_causal):
     return attention(query, key, value, None, is_causal)
 
 
-@exercise.mistake("the scale is gone: the scores are divided by √d_k, with a mask too.")
+@exercise.mistake("the scale is gone: the scores are divided by √d_k with a mask, too.")
 def not_scaled(query, key, value, mask, is_causal):
     return attention(query * math.sqrt(query.shape[-1]), key, value, mask, is_causal)
 
 
 @exercise.mistake(
-    "you take True in the mask for what is hidden, as some of the library's masks do: here it is "
-    "what may be seen."
+    "you take True in the mask for forbidden, as some of the library's masks do: here it means "
+    "allowed."
 )
 def hides_what_is_true(query, key, value, mask, is_causal):
     return attention(query, key, value, None if mask is None else ~mask, is_causal)

@@ -1,4 +1,4 @@
-"""Multi-head self-attention: project, split, look, lay side by side, mix."""
+"""Multi-head self-attention: project, split, attend, lay side by side, mix."""
 
 import math
 
@@ -35,7 +35,7 @@ def drawn(B: int, T: int, n_heads: int, d: int) -> tuple[Tensor, Tensor, Tensor,
     return random(B, T, D), W_in, W_o, n_heads
 
 
-@exercise.stage("one position, which can look at itself only")
+@exercise.stage("one position, which can attend to itself only")
 def one_position():
     return [(*drawn(1, 1, 2, 3), None)]
 
@@ -62,7 +62,7 @@ def a_mask():
 def looked(
     x, W_in, W_o, n_heads, mask, *, roles="qkv", split=split_heads, merge=None, look=attention
 ):
-    """Look with another part in place of one of the usual ones."""
+    """Attend with another part in place of one of the usual ones."""
     of = dict(zip(roles, (x @ W_in.T).chunk(3, dim=-1), strict=True))
     q, k, v = (split(of[role], n_heads) for role in "qkv")
     context, weights = look(q, k, v, mask)
@@ -71,19 +71,19 @@ def looked(
 
 
 @exercise.mistake(
-    "the heads are put together by a plain reshape, which lays positions side by side, not heads: "
-    "the axes of heads and positions have to change places first."
+    "the heads are merged by a plain reshape, which lays positions side by side, not heads: swap "
+    "the axes of heads and positions first."
 )
 def merged_by_reshaping(x, W_in, W_o, n_heads, mask):
     return looked(x, W_in, W_o, n_heads, mask, merge=lambda y: y.reshape(x.shape))
 
 
-@exercise.mistake("what the heads found is laid side by side, but not mixed: W_o is missing.")
+@exercise.mistake("the heads' outputs are laid side by side, but not mixed: W_o is missing.")
 def not_mixed(x, W_in, W_o, n_heads, mask):
     return looked(x, W_in, torch.eye(len(W_o), dtype=W_o.dtype), n_heads, mask)
 
 
-@exercise.mistake("W_o makes x W_oᵀ of rows x, like the other matrices: yours is not turned.")
+@exercise.mistake("W_o maps rows x to x W_oᵀ, like the other matrices: yours is not transposed.")
 def W_o_not_turned(x, W_in, W_o, n_heads, mask):
     return looked(x, W_in, W_o.T, n_heads, mask)
 
@@ -123,14 +123,14 @@ def scaled_by_the_model(x, W_in, W_o, n_heads, mask):
     return looked(x, W_in, W_o, n_heads, mask, look=look)
 
 
-@exercise.mistake("the mask is not handed on to the look.")
+@exercise.mistake("the mask is not passed on to `attention`.")
 def mask_forgotten(x, W_in, W_o, n_heads, mask):
     return multi_head(x, W_in, W_o, n_heads)
 
 
 @exercise.mistake(
-    "the heads are cut from all rows of W_in before queries, keys and values are told apart: "
-    "W_q stands in the first D rows, with all its heads."
+    "the heads are cut from all rows of W_in before queries, keys and values are separated: W_q "
+    "is the first D rows, with all its heads."
 )
 def heads_cut_first(x, W_in, W_o, n_heads, mask):
     q, k, v = split_heads(x @ W_in.T, n_heads).chunk(3, dim=-1)
@@ -138,12 +138,12 @@ def heads_cut_first(x, W_in, W_o, n_heads, mask):
     return context.transpose(1, 2).flatten(2) @ W_o.T, weights
 
 
-@exercise.mistake("the width is not split: this is one head, however many are asked for.")
+@exercise.mistake("the width is not split: that is a single head, however many are asked for.")
 def a_single_head(x, W_in, W_o, n_heads, mask):
     return multi_head(x, W_in, W_o, 1, mask)
 
 
-@exercise.mistake("the weights of all heads are asked for, and you return their mean.")
+@exercise.mistake("you return the mean of the weights: return those of all heads.")
 def mean_weights(x, W_in, W_o, n_heads, mask):
     y, weights = multi_head(x, W_in, W_o, n_heads, mask)
     return y, weights.mean(dim=1)
@@ -155,7 +155,7 @@ def exchanged(x, W_in, W_o, n_heads, mask):
     return weights, y
 
 
-@exercise.mistake("you add x: the layer returns what was found; who calls it adds it.")
+@exercise.mistake("you add x: the layer returns its output alone, and the caller adds it.")
 def x_added(x, W_in, W_o, n_heads, mask):
     y, weights = multi_head(x, W_in, W_o, n_heads, mask)
     return x + y, weights
@@ -169,6 +169,6 @@ def not_scaled(x, W_in, W_o, n_heads, mask):
     return looked(x, W_in, W_o, n_heads, mask, look=look)
 
 
-@exercise.mistake("you take True in the mask for what is hidden: here it is what may be seen.")
+@exercise.mistake("you take True in the mask for forbidden: here it means allowed.")
 def hides_what_is_true(x, W_in, W_o, n_heads, mask):
     return multi_head(x, W_in, W_o, n_heads, None if mask is None else ~mask)

@@ -43,7 +43,7 @@ def two_documents():
     return [(torch.tensor([[1, 1, 2, 2, 2]]),)]
 
 
-@exercise.stage("padding behind a document")
+@exercise.stage("padding after a document")
 def padding_behind():
     return [(torch.tensor([[1, 1, 0, 0]]),)]
 
@@ -59,45 +59,45 @@ def several_rows():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("it is True where nobody may look: here True lets through.")
+@exercise.mistake("it is True where attention is forbidden: here True means allowed.")
 def inverted(document):
     return ~packed_mask(document)
 
 
-@exercise.mistake("the future is open: a query sees what comes behind it.")
+@exercise.mistake("the future is open: a query sees positions after it.")
 def future_open(document):
     return (same_document(document) & real_keys(document))[:, None]
 
 
 @exercise.mistake(
-    "a query sees what comes behind it, and nothing of what was: which axis counts queries?"
+    "a query sees the positions after it, and none before: which axis counts queries?"
 )
 def mirrored(document):
     return packed_mask(document).mT
 
 
-@exercise.mistake("a position may not see itself, so the first of a document sees nothing.")
+@exercise.mistake("a position can't see itself, so the first of a document sees nothing.")
 def not_itself(document):
     return packed_mask(document).tril(-1)
 
 
-@exercise.mistake("a document looks into the one before it in the row.")
+@exercise.mistake("a document sees the one before it in the row.")
 def documents_open(document):
     return (past(document) & real_keys(document))[:, None]
 
 
-@exercise.mistake("padding is closed, but a document still looks into the one before it.")
+@exercise.mistake("padding is masked, but a document still sees the one before it.")
 def documents_open_and_padding_closed(document):
     real = real_keys(document)
     return (past(document) & real & real.mT)[:, None]
 
 
-@exercise.mistake("padding looks at padding, as if it were one more document.")
+@exercise.mistake("padding sees padding, as if it were one more document.")
 def padding_as_a_document(document):
     return (same_document(document) & past(document))[:, None]
 
 
-@exercise.mistake("one reason to look is not enough: all conditions have to hold at once.")
+@exercise.mistake("one condition is not enough: all of them have to hold at once.")
 def either(document):
     return ((same_document(document) | past(document)) & real_keys(document))[:, None]
 

@@ -7,7 +7,7 @@ from utils.self_attention import MultiHeadAttention, causal_mask
 
 
 def rows_that_change(window: int = 3, n_layers: int = 2, T: int = 12, changed: int = 4) -> int:
-    """Count the rows a stack gives anew if one symbol changes; each sees `window` up to itself."""
+    """Count the rows that change in a stack if one symbol does; each sees `window` up to itself."""
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(0)
         layers = [MultiHeadAttention(8, 2).double() for _ in range(n_layers)]
@@ -22,12 +22,12 @@ def rows_that_change(window: int = 3, n_layers: int = 2, T: int = 12, changed: i
 exercise = Prediction(rows_that_change)
 
 
-@exercise.mistake("that is after one layer; the second looks at its rows.")
+@exercise.mistake("that is after one layer; the second reads its rows.")
 def one_layer():
     return rows_that_change(n_layers=1)
 
 
-@exercise.mistake("no query reaches further back than its window, twice.")
+@exercise.mistake("a query reaches back only as far as its window, twice.")
 def no_window():
     return rows_that_change(window=12)
 

@@ -74,19 +74,21 @@ def backwards(x, start, base):
     return rotary_halves(x.roll(half, -1), start, base).roll(half, -1)
 
 
-@exercise.mistake("the right numbers in another order: each half keeps its own here.")
+@exercise.mistake("the correct numbers in another order: each half keeps its own here.")
 def other_order(x, start, base):
     return rotary_halves(x, start, base).unflatten(-1, (2, -1)).mT.flatten(-2)
 
 
-@exercise.mistake("that is no rotation, it changes lengths: one of four products is taken away.")
+@exercise.mistake(
+    "that is no rotation, since it changes lengths: one of the four products is subtracted."
+)
 def no_minus(x, start, base):
     cos, sin = cos_and_sin(x, start, base)
     a, b = x.chunk(2, dim=-1)
     return torch.cat([a * cos + b * sin, b * cos + a * sin], dim=-1)
 
 
-@exercise.mistake("the sequence begins at position 0 each time, whatever came before.")
+@exercise.mistake("the sequence begins at position 0 each time, whatever `start` is.")
 def from_0(x, start, base):
     return rotary_halves(x, 0, base)
 
@@ -106,7 +108,7 @@ def exponent_doubled(x, start, base):
     return rotary_halves(x, start, base**2)
 
 
-@exercise.mistake("the base is an argument; you use 10 000.")
+@exercise.mistake("the base is an argument; you use 10,000.")
 def base_of_the_paper(x, start, base):
     return rotary_halves(x, start, 10_000.0)
 
@@ -117,8 +119,8 @@ def by_head(x, start, base):
 
 
 @exercise.mistake(
-    "the second half is turned with a first half that is turned already: both need what was there "
-    "before."
+    "the second half is turned with a first half that is turned already: both need the original "
+    "numbers."
 )
 def one_after_the_other(x, start, base):
     cos, sin = cos_and_sin(x, start, base)
@@ -127,7 +129,7 @@ def one_after_the_other(x, start, base):
     return torch.cat([first, b * cos + first * sin], dim=-1)
 
 
-@exercise.mistake("sine and cosine are exchanged: at position 0 nothing should turn.")
+@exercise.mistake("sine and cosine are swapped: at position 0 nothing should turn.")
 def sine_for_cosine(x, start, base):
     cos, sin = cos_and_sin(x, start, base)
     a, b = x.chunk(2, dim=-1)

@@ -1,4 +1,4 @@
-"""One look: compare queries with keys, make weights of the scores, average the values."""
+"""Scaled dot-product attention: compare, choose, mix."""
 
 import math
 
@@ -38,7 +38,7 @@ def one_query():
     return [drawn(T=1, S=4, d_k=3, d_v=2)]
 
 
-@exercise.stage("a sequence that looks at itself")
+@exercise.stage("a sequence that attends to itself")
 def one_sequence():
     return [drawn(T=5, S=5, d_k=4, d_v=4)]
 
@@ -51,13 +51,13 @@ def in_batches():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("your scores are the bare products: with wider keys the softmax would saturate.")
+@exercise.mistake("your scores are the plain products: with wider keys the softmax would saturate.")
 def not_scaled(query, key, value):
     weights = (query @ key.mT).softmax(dim=-1)
     return weights @ value, weights
 
 
-@exercise.mistake("you divide by d_k, which makes the scores' deviation 1/√d_k, not 1.")
+@exercise.mistake("you divide by d_k, so the scores' standard deviation is 1/√d_k, not 1.")
 def scaled_twice(query, key, value):
     return attention(query / math.sqrt(query.shape[-1]), key, value)
 
@@ -76,15 +76,17 @@ def root_of_the_keys(query, key, value):
     return weights @ value, weights
 
 
-@exercise.mistake("the scale is taken from the width of the values, which no product has summed.")
+@exercise.mistake(
+    "the scale is taken from the width of the values, but the products sum over that of the keys."
+)
 def root_of_the_values(query, key, value):
     weights = (query @ key.mT / math.sqrt(value.shape[-1])).softmax(dim=-1)
     return weights @ value, weights
 
 
 @exercise.mistake(
-    "your softmax runs down the queries, so that each key's weights sum to 1: it is the query that "
-    "has one glance to share out."
+    "your softmax runs over the queries, so that each key's weights sum to 1: the weights of each"
+    " query should."
 )
 def softmax_over_queries(query, key, value):
     weights = (query @ key.mT / math.sqrt(query.shape[-1])).softmax(dim=-2)
@@ -97,13 +99,13 @@ def softmax_over_the_first(query, key, value):
     return weights @ value, weights
 
 
-@exercise.mistake("the scale comes after the softmax: by then the choice is made.")
+@exercise.mistake("the scale comes after the softmax: it has to come before it.")
 def scaled_too_late(query, key, value):
     weights = (query @ key.mT).softmax(dim=-1) / math.sqrt(query.shape[-1])
     return weights @ value, weights
 
 
-@exercise.mistake("you average the keys: what is taken home are the values.")
+@exercise.mistake("you average the keys: average the values.")
 def keys_taken_home(query, key, value):
     _, weights = attention(query, key, value)
     return weights @ key, weights
@@ -121,19 +123,19 @@ def not_normalised(query, key, value):
     return weights @ value, weights
 
 
-@exercise.mistake("contexts come first, then the weights: yours come the other way round.")
+@exercise.mistake("the contexts come first, then the weights: yours come the other way round.")
 def exchanged(query, key, value):
     context, weights = attention(query, key, value)
     return weights, context
 
 
-@exercise.mistake("the weights are asked for too: return both, the contexts first.")
+@exercise.mistake("the weights are missing: return both, the contexts first.")
 def contexts_alone(query, key, value):
     return attention(query, key, value)[0]
 
 
 @exercise.mistake(
-    "`.T` exchanges all axes, also those of sequences and heads; `.mT` exchanges the last two."
+    "`.T` reverses all axes, including those of sequences and heads; `.mT` swaps the last two."
 )
 def all_axes_exchanged(query, key, value):
     weights = (query @ torch.permute(key, tuple(range(key.dim()))[::-1])) / math.sqrt(
@@ -144,8 +146,8 @@ def all_axes_exchanged(query, key, value):
 
 
 @exercise.mistake(
-    "your softmax runs over axis 1, which is that of the keys only where nothing stands in front: "
-    "the last axis, dim=-1, always is."
+    "your softmax runs over axis 1, which is that of the keys only if there are no more axes in "
+    "front; the last axis, dim=-1, always is."
 )
 def softmax_over_axis_1(query, key, value):
     weights = (query @ key.mT / math.sqrt(query.shape[-1])).softmax(dim=1)
@@ -158,6 +160,6 @@ def root_of_the_queries(query, key, value):
     return weights @ value, weights
 
 
-@exercise.mistake("the contexts are right, and you return the scores with them, not the weights.")
+@exercise.mistake("the contexts are correct, but you return the scores with them, not the weights.")
 def scores_returned(query, key, value):
     return attention(query, key, value)[0], query @ key.mT / math.sqrt(query.shape[-1])

@@ -32,7 +32,7 @@ def a_single_head():
     return 3 * (48 * 8 + 8) + 48 * 48 + 48
 
 
-@exercise.mistake("a bias is as wide as what its map gives: all heads together, not one.")
+@exercise.mistake("a bias is as wide as the output of its map: all heads together, not one.")
 def biases_of_one_head():
     return 4 * 48 * 48 + 3 * 8 + 48
 

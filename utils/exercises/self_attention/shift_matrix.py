@@ -58,18 +58,18 @@ def exponent_halved(k, d, base):
     return shift_matrix(k, d, base**0.5)
 
 
-@exercise.mistake("that would fit if all sines stood before all cosines; here they take turns.")
+@exercise.mistake("that would fit if all sines came before all cosines; here they alternate.")
 def halves(k, d, base):
     order = torch.cat([torch.arange(0, d, 2), torch.arange(1, d, 2)])
     return shift_matrix(k, d, base)[order][:, order]
 
 
-@exercise.mistake("your matrix goes one position, however large k is.")
+@exercise.mistake("your matrix moves one position, however large k is.")
 def one_step(k, d, base):
     return shift_matrix(1, d, base)
 
 
-@exercise.mistake("that moves a vector's numbers along; its waves should move instead.")
+@exercise.mistake("that moves the numbers of a vector along; its waves should move instead.")
 def rolled(k, d, base):
     return torch.eye(d, dtype=torch.float64).roll(k, 0)
 
@@ -89,13 +89,13 @@ def pairs_from_1(k, d, base):
     return shift_matrix(k, d + 2, base ** ((d + 2) / d))[2:, 2:]
 
 
-@exercise.mistake("the base is an argument; you use 10 000.")
+@exercise.mistake("the base is an argument; you use 10,000.")
 def base_of_the_paper(k, d, base):
     return shift_matrix(k, d, 10_000.0)
 
 
 @exercise.mistake(
-    "that is no rotation, it changes lengths: of the two sines of a block, one has a minus."
+    "that is no rotation, since it changes lengths: in a block, one of the two sines has a minus."
 )
 def no_minus(k, d, base):
     M = shift_matrix(k, d, base)

@@ -1,4 +1,4 @@
-"""Multi-head self-attention in which one head says nothing."""
+"""Multi-head self-attention in which one head contributes nothing."""
 
 import math
 
@@ -12,7 +12,7 @@ from utils.self_attention import merge_heads, split_heads
 def silenced(
     x: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, n_heads: int, head: int
 ) -> Tensor:
-    """Attend with all heads but one, which says nothing; without a mask and without biases.
+    """Attend with all heads but one, which contributes nothing; without a mask and without biases.
 
     Shapes: x (B, T, D), all matrices (D, D), which make x Wᵀ of x. Returns: the outputs (B, T, D).
     """
@@ -75,29 +75,29 @@ def merged_by_reshaping(x: Tensor) -> Tensor:
 
 
 @exercise.mistake(
-    "your heads are cut out of the positions: reshaping never moves a number, and to bring an axis "
-    "forward numbers must change places."
+    "your heads are cut from the positions: reshaping never moves a number, so swap the axes of "
+    "positions and heads."
 )
 def split_untransposed(*inputs):
     return attended(*inputs, split=split_by_reshaping)
 
 
 @exercise.mistake(
-    "you merge heads as they lie, one head's positions after each other: a row should hold what "
-    "all heads found at one position."
+    "you merge heads as they lie in memory, one head's positions after the other: a row should "
+    "hold the outputs of all heads at one position."
 )
 def merge_untransposed(*inputs):
     return attended(*inputs, merge=merged_by_reshaping)
 
 
 @exercise.mistake(
-    "split and merged by reshaping alone, a head is a stretch of positions at full width."
+    "split and merged by reshaping alone, a head is a block of positions at full width."
 )
 def split_and_merge_untransposed(*inputs):
     return attended(*inputs, split=split_by_reshaping, merge=merged_by_reshaping)
 
 
-@exercise.mistake("your heads take turns along the width; each should have a stretch of its own.")
+@exercise.mistake("your heads alternate along the width; each should have a block of its own.")
 def heads_by_turns(*inputs):
     return attended(*inputs, split=lambda x, h: x.unflatten(-1, (-1, h)).permute(0, 3, 1, 2))
 
@@ -127,24 +127,24 @@ def over_the_queries(*inputs):
     return attended(*inputs, axis=-2)
 
 
-@exercise.mistake("all heads still speak.")
+@exercise.mistake("all heads still contribute: none is silent.")
 def all_speak(*inputs):
     return attended(*inputs, hush=lambda context, head: context)
 
 
-@exercise.mistake("with all scores 0 a head does not fall silent: it says the mean of its values.")
+@exercise.mistake("with all scores 0 a head is not silent: it contributes the mean of its values.")
 def scores_blanked(x, W_q, W_k, W_v, W_o, n_heads, head):
     q, k, v = (split_heads(x @ W.T, n_heads) for W in (W_q, W_k, W_v))
     scores = blank(q @ k.mT / math.sqrt(q.shape[-1]), head)
     return merge_heads(scores.softmax(-1) @ v) @ W_o.T
 
 
-@exercise.mistake("that is what this head says alone; the question is what the others say.")
+@exercise.mistake("that is the contribution of this head alone: return that of the others.")
 def others_silenced(*inputs):
     return attended(*inputs, hush=lambda context, head: context - blank(context, head))
 
 
-@exercise.mistake("another head is silenced: they count from 0.")
+@exercise.mistake("another head is silenced: heads count from 0.")
 def counted_from_1(*inputs):
     return attended(*inputs, hush=lambda context, head: blank(context, head - 1))
 
@@ -158,12 +158,14 @@ def made_up_for(*inputs):
     return attended(*inputs, hush=hush)
 
 
-@exercise.mistake("a map makes x Wᵀ of x: your matrices are not transposed.")
+@exercise.mistake("a matrix W maps rows x to x Wᵀ: yours are not transposed.")
 def not_transposed(x, W_q, W_k, W_v, W_o, *heads):
     return silenced(x, W_q.mT, W_k.mT, W_v.mT, W_o.mT, *heads)
 
 
-@exercise.mistake("you blank a stretch of the outputs, in which W_o has mixed all heads already.")
+@exercise.mistake(
+    "you set a part of the outputs to zero, in which W_o has mixed all heads already."
+)
 def outputs_blanked(x, W_q, W_k, W_v, W_o, n_heads, head):
     outputs = attended(x, W_q, W_k, W_v, W_o, n_heads, head, hush=lambda context, head: context)
     d_k = len(W_o) // n_heads
@@ -175,7 +177,7 @@ def without_W_o(x, W_q, W_k, W_v, W_o, *heads):
     return silenced(x, W_q, W_k, W_v, torch.eye(len(W_o), dtype=W_o.dtype), *heads)
 
 
-@exercise.mistake("W_o makes x Wᵀ of x, as all maps do: your last matrix is not transposed.")
+@exercise.mistake("W_o maps rows x to x W_oᵀ, like the others: your last matrix is not transposed.")
 def W_o_not_transposed(x, W_q, W_k, W_v, W_o, *heads):
     return silenced(x, W_q, W_k, W_v, W_o.mT, *heads)
 
@@ -190,7 +192,7 @@ def heads_attend_to_heads(x, W_q, W_k, W_v, W_o, n_heads, head):
     return (weights @ v).index_fill(2, torch.tensor([head]), 0).flatten(2) @ W_o.T
 
 
-@exercise.mistake("a head that says nothing keeps its place: W_o still expects all columns.")
+@exercise.mistake("a silent head keeps its place: W_o still expects all columns.")
 def head_removed(*inputs):
     def hush(context, head):
         return context[:, torch.arange(context.shape[1]) != head]

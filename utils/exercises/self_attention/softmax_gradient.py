@@ -42,17 +42,19 @@ def several_heads():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("α(1 - α) is how a weight answers to its own score; the others pull at it, too.")
+@exercise.mistake(
+    "α(1 - α) is the slope of a weight in its own score; the other scores change it, too."
+)
 def diagonal(weights, value, grad_context):
     return weights * (1 - weights) * (grad_context @ value.mT)
 
 
-@exercise.mistake("if one weight grows, the others shrink: your gradients of a row don't sum to 0.")
+@exercise.mistake("if one weight grows, the others shrink: the gradients of a row should sum to 0.")
 def mean_forgotten(weights, value, grad_context):
     return weights * (grad_context @ value.mT)
 
 
-@exercise.mistake("what is taken away is a mean under the weights, not the plain mean.")
+@exercise.mistake("you subtract the plain mean: subtract the mean under the weights.")
 def plain_mean(weights, value, grad_context):
     g = grad_context @ value.mT
     return weights * (g - g.mean(-1, keepdim=True))
@@ -64,35 +66,37 @@ def over_the_queries(weights, value, grad_context):
     return weights * (g - (weights * g).sum(-2, keepdim=True))
 
 
-@exercise.mistake("the sign is reversed.")
+@exercise.mistake("the sign is reversed: the mean is subtracted.")
 def sign(weights, value, grad_context):
     return -score_gradient(weights, value, grad_context)
 
 
-@exercise.mistake("what is left has to be multiplied by the weight itself.")
+@exercise.mistake("the difference has to be multiplied by the weight itself.")
 def weight_forgotten(weights, value, grad_context):
     g = grad_context @ value.mT
     return g - (weights * g).sum(-1, keepdim=True)
 
 
-@exercise.mistake("that is the gradient of the weights; the softmax is still to come.")
+@exercise.mistake("that is the gradient of the weights; the softmax is still missing.")
 def of_the_weights(weights, value, grad_context):
     return grad_context @ value.mT
 
 
-@exercise.mistake("what is taken away from a query's row is summed over all queries and heads.")
+@exercise.mistake(
+    "the mean that you subtract from a query's row is summed over all queries and heads."
+)
 def summed_over_everything(weights, value, grad_context):
     g = grad_context @ value.mT
     return weights * (g - (weights * g).sum())
 
 
-@exercise.mistake("what is taken away is a mean: in your sum the weights are missing.")
+@exercise.mistake("subtract a mean: in your sum the weights are missing.")
 def plain_sum(weights, value, grad_context):
     g = grad_context @ value.mT
     return weights * (g - g.sum(-1, keepdim=True))
 
 
-@exercise.mistake("the mean is added, and should be taken away.")
+@exercise.mistake("the mean is added: it should be subtracted.")
 def mean_added(weights, value, grad_context):
     g = grad_context @ value.mT
     return weights * (g + (weights * g).sum(-1, keepdim=True))

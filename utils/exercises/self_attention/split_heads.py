@@ -50,7 +50,8 @@ def not_transposed(x, n_heads):
 
 
 @exercise.mistake(
-    "each head takes every h-th column: it should take neighbours, as the library's heads do."
+    "each head takes every h-th column: it should take neighbouring columns, as the library's "
+    "heads do."
 )
 def every_other_column(x, n_heads):
     return x.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)
@@ -61,7 +62,7 @@ def heads_first(x, n_heads):
     return torch.stack(x.chunk(n_heads, dim=-1))
 
 
-@exercise.mistake("each head has d rows of T numbers: the last two axes are exchanged.")
+@exercise.mistake("each head has d rows of T numbers: the last two axes are swapped.")
 def turned(x, n_heads):
     return split_heads(x, n_heads).mT
 
@@ -82,7 +83,7 @@ def copied(x, n_heads):
 
 
 @exercise.mistake(
-    "the axes change places before the width is cut: cut first, then exchange heads and positions."
+    "the axes are swapped before the width is cut: cut first, then swap heads and positions."
 )
 def transposed_first(x, n_heads):
     B, T, D = x.shape

@@ -93,12 +93,12 @@ def best(scores: Tensor, mask: Tensor, k: int) -> Tensor:
 
 
 def filled(value: float, scores: Tensor, mask: Tensor, k: int, axis: int = -1) -> Tensor:
-    """Fill with a number what is masked and what is not among the best."""
+    """Fill with a number all that is masked or not among the best."""
     allowed = scores.masked_fill(~mask, value)
     return allowed.masked_fill(~largest(allowed, k), value).softmax(axis)
 
 
-@exercise.mistake("what is left no longer sums to 1: the others had their share in the softmax.")
+@exercise.mistake("the kept weights no longer sum to 1: the others had their share in the softmax.")
 def chosen_after_the_softmax(scores, mask, k):
     return masked_softmax(scores, mask) * best(scores, mask, k)
 
@@ -144,7 +144,7 @@ def chosen_before_the_mask_and_not_a_number(scores, mask, k):
     return scores.masked_fill(~(mask & largest(scores, k)), -math.inf).softmax(-1)
 
 
-@exercise.mistake("a masked key has a score of 0 here, and comes before every key below 0.")
+@exercise.mistake("a masked key has a score of 0 here, and so beats every key below 0.")
 def masked_as_0(scores, mask, k):
     return masked_softmax(scores, mask & largest(scores * mask, k))
 
@@ -156,13 +156,14 @@ def one_too_few(scores, mask, k):
 
 
 @exercise.mistake(
-    "what you did not choose has a score of 0 now, and that gets weight, too: its exponential is 1."
+    "the keys that you did not choose have a score of 0 now, and that gets weight, too: its "
+    "exponential is 1."
 )
 def others_zeroed(scores, mask, k):
     return masked_softmax(scores * best(scores, mask, k), mask)
 
 
-@exercise.mistake("where fewer than k keys are allowed, masked ones fill the places that are left.")
+@exercise.mistake("where fewer than k keys are allowed, masked ones fill the remaining places.")
 def filled_up(scores, mask, k):
     return masked_softmax(scores, largest(scores.masked_fill(~mask, -math.inf), k))
 
@@ -174,17 +175,17 @@ def filled_up_by_topk(scores, mask, k):
     return masked_softmax(scores, kept)
 
 
-@exercise.mistake("you choose among the keys that may not be attended to: True lets through.")
+@exercise.mistake("you choose among the forbidden keys: True means allowed.")
 def inverted(scores, mask, k):
     return top_k_weights(scores, ~mask, k)
 
 
-@exercise.mistake("what is masked still gets weight.")
+@exercise.mistake("masked keys still get weight: the mask makes no difference.")
 def mask_ignored(scores, mask, k):
     return top_k_weights(scores, torch.ones_like(mask), k)
 
 
-@exercise.mistake("all keys that are allowed get weight, not the k best alone.")
+@exercise.mistake("all allowed keys get weight, not only the k best.")
 def all_keys(scores, mask, k):
     return masked_softmax(scores, mask)
 
@@ -207,14 +208,14 @@ def not_low_enough(scores, mask, k):
     return filled(-65504.0, scores, mask, k)
 
 
-@exercise.mistake("minus a billion is no number in half precision.")
+@exercise.mistake("minus a billion is not a number of half precision.")
 def a_billion(scores, mask, k):
     return filled(-1e9, scores, mask, k)
 
 
 @exercise.mistake(
-    "right, but for half precision, which has no minus a billion: what is below every score of "
-    "every type?"
+    "correct, except in half precision, which has no minus a billion: what is below every score "
+    "of every type?"
 )
 def a_billion_then_masked(scores, mask, k):
     return masked_softmax(scores, mask & largest(scores.masked_fill(~mask, -1e9), k))

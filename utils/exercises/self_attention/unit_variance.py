@@ -50,7 +50,7 @@ def other_variances():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("those are the bare dot products: a sum of d_k terms varies more than one.")
+@exercise.mistake("those are the plain dot products: a sum of d_k terms varies more than one.")
 def not_scaled(query, key, var_q, var_k):
     return query @ key.mT
 
@@ -72,7 +72,7 @@ def scaled_twice(query, key, var_q, var_k):
     return query @ key.mT / (query.shape[-1] * var_q * var_k)
 
 
-@exercise.mistake("the two numbers are variances, and you take them for deviations.")
+@exercise.mistake("the two numbers are variances, but you take them for standard deviations.")
 def deviations(query, key, var_q, var_k):
     return unit_scores(query, key, var_q**2, var_k**2)
 
@@ -82,7 +82,7 @@ def variances_added(query, key, var_q, var_k):
     return unit_scores(query, key, var_q + var_k, 1)
 
 
-@exercise.mistake("the scores get larger where they should get smaller.")
+@exercise.mistake("the scores get larger where they should get smaller: divide.")
 def multiplied(query, key, var_q, var_k):
     return query @ key.mT * math.sqrt(query.shape[-1] * var_q * var_k)
 
