@@ -1039,7 +1039,7 @@ check("attention_dropout", dropped_weights)
 # ```{exercise} A mask for the library
 # :label: exercise-library-mask
 #
-# *Core, 10 minutes.* A target attends to a source; both are padded with 0, sometimes on the left. `nn.MultiheadAttention` takes an `attn_mask` of three axes, (B·h, T, S).
+# *Core, 10 minutes.* A target attends to a source; both are padded with 0, sometimes in front. `nn.MultiheadAttention` takes an `attn_mask` of three axes, (B·h, T, S).
 # In it **True blocks**, and all heads of the first sequence come first, then those of the second. Block the keys that are padding, and nothing else: a query that is
 # padding may attend, since its row is never read. ([Solution](../solutions/05_self_attention.ipynb#solution-library-mask))
 # ```

@@ -40,7 +40,7 @@ def padded_target():
     return [(padded(3, 2), padded(4, 3), 1)]
 
 
-@exercise.stage("a source padded on the left")
+@exercise.stage("a source padded in front")
 def padded_in_front():
     return [(padded(3, 2), padded(4, 3).flip(1), 1)]
 
@@ -79,7 +79,7 @@ def inverted_and_heads_first(target, source, n_heads):
 
 
 @exercise.mistake(
-    "padding may be on the left, too: the number of symbols doesn't tell where they are."
+    "padding may be in front, too: the number of symbols doesn't tell where they are."
 )
 def from_lengths(target, source, n_heads):
     return library_mask(target, source.sort(descending=True).values, n_heads)
