@@ -64,9 +64,9 @@ quiz("04_attention")
 # %% [markdown]
 # ## Where we stand
 #
-# *5 minutes.* So far a network gave one answer for a whole sequence, or one for each of its symbols. A translation is neither: it is another sequence, and its length isn't
-# known in advance. Two recurrent networks can write it together {cite}`sutskever2014sequence,cho2014learning`. The **encoder** reads the source. Its last state is handed
-# to the **decoder**, which writes the target symbol by symbol.
+# *5 minutes.* So far a network has given one answer for a whole sequence, or one for each of its symbols. A translation is neither: it is another sequence, and its length
+# isn't known in advance. Two recurrent networks can write it together {cite}`sutskever2014sequence,cho2014learning`. The **encoder** reads the source. Its last state is
+# handed to the **decoder**, which writes the target symbol by symbol.
 #
 # Today's example is the smallest task that needs the whole source: write a word backwards. *faced* becomes *decaf*. The symbol **BOS** tells the decoder to begin, and the
 # decoder writes **EOS** when it has finished. Sources end in EOS, too, though the figure leaves that out.
@@ -114,7 +114,7 @@ observe(
 # That is **attention** {cite}`bahdanau2015neural`. The encoder keeps all of its states. They are called **annotations**: $h_j$ knows the $j$th symbol and its surroundings,
 # because the encoder reads from both ends (one network forwards, one backwards, their states side by side). Before the decoder writes a symbol, it
 #
-# 1. compares its own state, the **query**, with each annotation, a **key**: a **score** says how well the two match,
+# 1. compares its own state, the **query**, with each annotation, a **key**: a **score** tells how well the two match,
 # 2. turns the scores into weights that sum to 1,
 # 3. averages the annotations, now as **values**, with these weights; the result is the **context**.
 #
@@ -126,7 +126,7 @@ mechanisms.look(torch.tensor([0.60, 0.12, 0.28]), torch.tensor([0.88, 0.40]))
 plt.show()
 
 # %% [markdown]
-# The decoder does this anew at each step. The weights of all steps, one row below the other, form a table. If all goes well, it should fill up like this:
+# The decoder does this again at every step. The weights of all steps, one row below the other, form a table. If all goes well, it should fill up like this:
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Attention fills a table: each step adds a row of weights, which says where the decoder looks while it writes this symbol. (Drawn, not learned.)", "name": "fig-table-filled"}, "image": {"alt": "Three tables of six rows and six columns, f, a, c, e, d, EOS. After one step the first row, d, has its dark cell under d. After two steps the second row, e, has it under e. When all six are filled the dark cells lie on the diagonal from upper right to lower left, and EOS is under EOS."}}
 one_each = torch.full((6, 6), 0.03)
@@ -135,21 +135,21 @@ mechanisms.table_filled([*"faced", "EOS"], [*"decaf", "EOS"], one_each)
 plt.show()
 
 # %% [markdown]
-# We never fill in that table. Everything in {numref}`fig-one-look` has a derivative, so gradient descent trains the scores along with all the rest.
+# We never fill in that table ourselves. Everything in {numref}`fig-one-look` has a derivative, so gradient descent trains the scores along with all the rest.
 
 # %% [markdown]
 # ## Step by step
 #
 # ### Teacher forcing: tell it the truth
 #
-# *6 minutes, most of them yours.* The model is **autoregressive**: it predicts each symbol of a target $y$ from the source $x$ and the symbols before. The probability of
-# the whole target is the product
+# *6 minutes, most of them yours.* The model is **autoregressive**: it predicts each symbol of a target $y$ from the source $x$ and the symbols before it. The probability
+# of the whole target is the product
 #
 # $$
 # p(y \mid x) = \prod_{t} p(y_t \mid y_1 \dots y_{t-1}, x) .
 # $$ (eq-seq2seq)
 #
-# During training, the decoder reads the **true** symbols before, whatever it would have written itself: **teacher forcing** {cite}`williams1989learning`. Otherwise one
+# During training, the decoder reads the **true** previous symbols, whatever it would have written itself: **teacher forcing** {cite}`williams1989learning`. Otherwise one
 # wrong letter would spoil all that follow. ([What this costs](deeper/04_attention.ipynb#seq-exposure) is a story of its own.)
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "With teacher forcing the decoder reads the target, one step late. Left alone, it reads its own output, mistakes included (framed).", "name": "fig-teacher-forcing"}, "image": {"alt": "Above: the row d, e, c, a, f, EOS is the target; below it the input, BOS, d, e, c, a, f, in green; arrows lead from each symbol one position to the right. Further down: left alone, the decoder wrote d, e, b, a, c; it reads BOS, d, e, b, a, c, in blue, with the wrong b and c framed in both rows."}}
@@ -157,7 +157,7 @@ mechanisms.forced("decaf", "debac")
 plt.show()
 
 # %% [markdown]
-# In a batch, shorter targets are filled up with **PAD**, which the loss ignores.
+# In a batch, shorter targets are padded with **PAD**, which the loss ignores.
 #
 # **Your turn.**
 #
@@ -194,8 +194,8 @@ print(shift(torch.tensor([[8, 7, EOS], [5, EOS, PAD]])).tolist())
 # e_{tj} = v^\top \tanh(W_a\, s_t + U_a\, h_j) .
 # $$ (eq-score)
 #
-# It is called **additive** because it adds up the question of the query and the offer of the key. $W_a$, $U_a$ and $v$ are learned. Here are three annotations and a query,
-# of two numbers each.
+# It is called **additive** because the query's part and the key's part are added. $W_a$, $U_a$ and $v$ are learned. Here are three annotations and a query, of two numbers
+# each.
 
 # %%
 s = torch.tensor([0.5, 1.0])  # (N,)
@@ -251,8 +251,8 @@ check.show_reference("additive_score")
 # c_t = \sum_{j} \alpha_{tj}\, h_j .
 # $$ (eq-attention)
 #
-# But a batch contains padding, which the decoder should never look at. So a padded position gets the score $-\infty$ *before* the softmax. Its weight is then 0, and the
-# real positions share the whole of it.
+# But a batch contains padding, which the decoder should never look at. So a padded position gets the score $-\infty$ *before* the softmax. Its weight is then 0, and all
+# the weight goes to the real positions.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Padding (hatched) gets no weight, although its score is the highest: the mask turns the score into −∞.", "name": "fig-masked-row"}, "image": {"alt": "Three rows of four cells for d, e, EOS and PAD. Scores: 1.20, -0.50, 0.80, and 2.00, hatched. Under the mask: the same, with minus infinity under PAD. An arrow, softmax, leads to the weights 0.54, 0.1, 0.36 and 0, in green."}}
 mechanisms.masked(
@@ -293,7 +293,7 @@ print("weights", [round(a, 2) for a in alpha[0, 0].tolist()])
 print("context", [round(c, 2) for c in (alpha[0, 0] @ h).tolist()])
 
 # %% [markdown]
-# These are the numbers of {numref}`fig-one-look`.
+# These are the numbers in {numref}`fig-one-look`.
 #
 # ### Which state is the query?
 #
@@ -306,7 +306,7 @@ plt.show()
 
 # %% [markdown]
 # Bahdanau's next query knows what the decoder has just seen. Luong's doesn't. So if the target is known, Luong's decoder can first run through all of it, and then attend
-# at all steps at once. We build this one, with $\tilde h_t = \tanh(W_c [c_t; s_t])$, where $[c_t; s_t]$ is one vector below the other.
+# at all steps at once. We build this one, with $\tilde h_t = \tanh(W_c [c_t; s_t])$, where $[c_t; s_t]$ stacks the two vectors.
 #
 # ### A network with attention
 #
@@ -391,12 +391,12 @@ observe(
 )
 
 # %% [markdown]
-# After so short a training, the few lines that you wrote make all the difference, at least for words as long as those in training.
+# After such a short training, the few lines that you wrote make all the difference, at least for words as long as those in training.
 #
 # ### Beam search
 #
-# *11 minutes, most of them yours.* A decoder can take the most probable symbol at each step. That is **greedy** decoding. But a good beginning need not have a good end, so
-# **beam search** keeps the best few beginnings.
+# *11 minutes, most of them yours.* A decoder can take the most probable symbol at each step. That is **greedy** decoding. But a good beginning doesn't always have a good
+# end, so **beam search** keeps the best few beginnings.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A beam of two finds *ced*, which greedy decoding misses: the two most probable of all continuations stay (green). The numbers are the probabilities of the whole beginning, in a small invented language.", "name": "fig-beam"}, "image": {"alt": "A tree from left to right. BOS leads to d, 0.50, and c, 0.30, which stay, and to f, 0.20, which is dropped. d leads to de, 0.20, which stays, da and dc, dropped; c leads to ce, 0.24, which stays, and ca, dropped. ce leads to ced, 0.18, and de to dec, 0.14: both stay; dea and cea are dropped."}}
 chances = {"": {"d": 0.5, "c": 0.3, "f": 0.2}, "d": {"e": 0.4, "a": 0.3, "c": 0.3}}
@@ -533,8 +533,8 @@ observe(
 )
 
 # %% [markdown]
-# So up to the longest words of training, each extra letter strains the vectors more, and attention doesn't notice. Beyond them all three fail, attention only a few letters
-# later: none has learned to "go back one letter", whatever the length. [With sentences](deeper/04_attention.ipynb#seq-vector), too, a vector takes longer to train.
+# Up to the longest words of training, then, each extra letter is harder for a vector, and attention doesn't notice. Beyond them all three fail, attention only a few
+# letters later: none has learned to "go back one letter", whatever the length. [With sentences](deeper/04_attention.ipynb#seq-vector), too, a vector takes longer to train.
 #
 # **Now sentences.** A small grammar writes them in English and Chinese. *I love deep learning* is kept aside; your network learns from others.
 
@@ -619,9 +619,9 @@ observe(
 )
 
 # %% [markdown]
-# For *deep learning* the weight need not fall on one word each. In this grammar the two always come together, and an annotation knows its neighbours, so either position
-# can tell the decoder about both words. The largest weight says where the decoder *looked*, not which word it *meant*. Now choose a text, and point at a symbol that was
-# written.
+# For *deep learning* the weight doesn't have to fall on one word each. In this grammar the two always come together, and an annotation knows its neighbours, so either
+# position can tell the decoder about both words. The largest weight shows where the decoder *looked*, not which word it *meant*. Now choose a text, and point at a symbol
+# that was written.
 
 # %% tags=["view"]
 shown = []
@@ -665,7 +665,7 @@ plt.show()
 # ## Show someone
 #
 # *6 minutes.* People write dates in many ways; machines want one, such as 1993-02-14. The same `Translator` can turn one into the other, letter by letter. It learns from
-# 7,000 dates, written as in twelve countries, and is told which country, since `3/5/04` is a day in March here and one in May there.
+# 7,000 dates, written the way people do in twelve countries, and is told which country, since `3/5/04` is a day in March here and one in May there.
 
 # %% tags=["training"]
 dates = DateTask(7_000, locale=True, seed=0)
@@ -712,7 +712,7 @@ alignment(shown, choose="Date")
 # %% [markdown]
 # ## Where it breaks
 #
-# *3 minutes.* Attention has taken the burden of memory from the recurrence. It hasn't taken the recurrence away: a state can't be computed until the one before it is done.
+# *3 minutes.* Attention has taken the burden of memory off the recurrence. It hasn't taken the recurrence away: a state can't be computed until the one before it is done.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Each of six states waits for the one before. Six contexts over the same six annotations don't wait for each other.", "name": "fig-waiting"}, "image": {"alt": "Above: six blue boxes, s1 to s6, joined by thick arrows into a chain; the last waits for five. Below: six pink boxes, h1 to h6, and above them six green boxes, c1 to c6; an arrow leads from each pink box to each green one."}}
 mechanisms.waiting(6)
@@ -904,7 +904,7 @@ checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
 # So a network can look something up: it keeps every state, compares each with a query, and averages those that match. **Tomorrow** the recurrence goes. A sequence attends
-# to itself, at all positions at once. Then nothing tells the network any more which symbol came first, and we have to.
+# to itself, at all positions at once. Then nothing tells it which symbol came first, so we have to.
 
 # %% [markdown]
 # ## Further reading
