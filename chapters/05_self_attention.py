@@ -71,7 +71,7 @@ quiz("05_self_attention")
 # What does *it* mean {cite}`uszkoreit2017transformer`? In the first sentence the animal, in the second the street. Can a network work it out if it reads as yesterday's
 # encoder did, word by word, from both ends?
 #
-# A small grammar writes 4,000 such sentences to learn from. At the gap `_` the network has to fill in *does* or *do*, and at the pronoun it has to name the noun that is
+# A small grammar writes 4,000 such sentences for training. At the gap `_` the network has to fill in *does* or *do*, and at the pronoun it has to name the noun that is
 # meant.
 
 # %% tags=["evidence"]
@@ -111,8 +111,8 @@ observe(
 )
 
 # %% [markdown]
-# The gaps are soon solved, the pronouns are hard. One suspect is the way: everything that a state knows of a distant word has passed through [every state in
-# between](deeper/05_self_attention.ipynb#deeper-way). Gates help it along, but they don't make the way shorter.
+# The gaps are soon solved, but the pronouns are hard. One suspect is the distance: everything that a state knows of a distant word has passed through [every state in
+# between](deeper/05_self_attention.ipynb#deeper-way). Gates help it along, but they don't shorten the way.
 
 # %% [markdown]
 # ## The idea
@@ -124,8 +124,8 @@ mechanisms.roads("the animal did not cross the street because it …", asks=8, a
 plt.show()
 
 # %% [markdown]
-# Yesterday a decoder aligned itself with **another** sequence. Here a sequence is aligned with **itself**: each word asks, and each may answer. That is **self-attention**
-# {cite}`cheng2016long,lin2017structured,vaswani2017attention`.
+# Yesterday a decoder aligned itself with **another** sequence. Here a sequence is aligned with **itself**: each word asks, and any word may answer. That is
+# **self-attention** {cite}`cheng2016long,lin2017structured,vaswani2017attention`.
 #
 # Each word plays three roles, as in a library. You bring a question: the **query**. A book's spine tells you what it is about: the **key**. Inside is what you take home:
 # the **value**.
@@ -201,7 +201,7 @@ guess(
 # Y = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .
 # $$ (eq-scaled-dot-product)
 #
-# $d_k$ is the width of a query. Why we divide by its root is the next step's question.
+# $d_k$ is the width of a query. Why we divide by its root is a question for later.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "*cat* finds *sat*: attention for one query. A number is where its row and its column cross: query times key, divided by √2, is a score; weights times values are the output.", "name": "fig-look"}, "image": {"alt": "From left to right: the query of cat, 0 and 2, in blue; above the next cells the keys of cat, sat and there as columns in orange; where they cross, the three scores 0, 1.41, 0.71; an arrow, softmax, to the weights 0.14, 0.58, 0.28 in grey; above the last cells the three values as rows in green, that of sat the strongest; below them their mixture 0.85, 0.72."}}
 mechanisms.looks(q, k, v, everyone=False)
@@ -252,8 +252,8 @@ plt.show()
 # ### The scale: why divide by the root?
 #
 # *5 minutes.* Let the numbers in $q$ and $k$ be independent, with mean 0 and variance 1. Their dot product is a sum of $d_k$ terms, each of variance 1, so its variance is
-# $d_k$. At a width of 64 the scores are spread by $\pm 8$, at 1,024 by $\pm 32$. A softmax of numbers so far apart puts nearly all weight on the largest. It **saturates**,
-# and then it hardly has a slope:
+# $d_k$. At a width of 64 the scores have a spread of $\pm 8$, at 1,024 by $\pm 32$. A softmax of numbers so far apart puts nearly all the weight on the largest. It
+# **saturates**, and then hardly any slope is left:
 #
 # $$
 # \frac{\partial \alpha_s}{\partial e_r} = \alpha_s \left(\delta_{sr} - \alpha_r\right)
@@ -313,7 +313,7 @@ plt.show()
 
 # %% [markdown]
 # What if a query may attend to nothing, as when a batch is padded in *front*? A softmax of nothing but $-\infty$ is NaN, which spreads. A very negative number instead
-# looks harmless, but it averages exactly the keys that were forbidden. So the weights should be zeros.
+# looks harmless, but it averages exactly what was forbidden. So the weights should be zeros.
 #
 # ```{exercise} Attention under a mask
 # :label: exercise-masked-attention
@@ -552,7 +552,7 @@ plt.show()
 # \operatorname{SA}(P X) = P \operatorname{SA}(X) .
 # $$ (eq-permutation)
 #
-# To self-attention a sentence is a bag of words. Order has to be written in, which is called **positional encoding**.
+# To self-attention a sentence is a bag of words. Its order has to be written in: that is **positional encoding**.
 #
 # **Add it to the words**, for instance from a table with a learned row for each position, like our `places`. The Transformer's paper has **clocks** instead
 # {cite}`vaswani2017attention`: the direction of a hand, across and up, gives two numbers to add. Tomorrow we use them.
@@ -585,8 +585,8 @@ for m in range(8):
 plt.show()
 
 # %% [markdown]
-# **Turn queries and keys.** **Rotary** positions {cite}`su2021roformer` add nothing. They turn each query and each key by its own position. The score then depends on how
-# far one is before or after the other, and not on where the two are.
+# **Turn queries and keys.** **Rotary** positions {cite}`su2021roformer` add nothing. They turn each query and each key by its own position. The score then depends only on
+# how far one comes before or after the other.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Rotary positions: the query is turned by its position, the key by its own. Two positions apart, the angle between them is the same at the start of a text and further on.", "name": "fig-rotation"}, "image": {"alt": "Three dials. In the first, unturned, the query points to 11 degrees and the key to 69, 57 degrees apart. In the second, at positions 1 and 3, and in the third, at positions 5 and 7, both are turned, and the shaded angle between them is 103 degrees in both."}}
 omega, cat, sat = 0.4, 0.2, 1.2  # radians a position; where query and key point unturned
@@ -625,7 +625,7 @@ print(
 )
 
 # %% [markdown]
-# Loops and gradients are checked on the [deeper page](deeper/05_self_attention.ipynb#deeper-right).
+# Loops and gradients are on the [deeper page](deeper/05_self_attention.ipynb#deeper-right).
 
 # %% [markdown]
 # ## Train it
@@ -647,8 +647,8 @@ plt.show()
 
 # %% [markdown]
 # Within five epochs heads brought the pronouns, and order, with a second layer, brought the gaps. ([With time, a single head](deeper/05_self_attention.ipynb#deeper-heads)
-# gets far, too.) Now, once, the test set, and sentences whose pair of noun and adjective was kept out of training. For comparison there is a simple rule: take the first
-# noun that agrees in number.
+# gets far, too.) Now, just once, we use the test set, and sentences whose pair of noun and adjective was kept out of training. For comparison, here is a simple rule: take
+# the first noun that agrees in number.
 
 # %% tags=["evidence"]
 tested = [judged(model, corpus.test)["pronoun"] / 3 for model in readers]
@@ -664,8 +664,8 @@ observe(
 )
 
 # %% [markdown]
-# The gain is largest where a pair is new: the readers have learned what animals can be, not which words go together. Reader and GRU both have about 14,000 parameters, and
-# the GRU had twelve times as many epochs.
+# The gain is largest where a pair is new: the readers have learned what animals can be, not which words go together. The reader and the GRU both have about 14,000
+# parameters, and the GRU had twelve times as many epochs.
 
 # %% [markdown]
 # ## Look inside
@@ -1007,8 +1007,8 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# So a sequence finds out which of its words belong together, at any distance, in one step. **Tomorrow** each position gets a small network to think with, and the sums get
-# a norm that keeps them in bounds. That is a block of the Transformer.
+# So a sequence that looks at itself can find out which of its words belong together, at any distance, in one step. **Tomorrow** each position gets a small network to think
+# with, and the sums get a norm that keeps them in bounds. That is a block of the Transformer.
 
 # %% [markdown]
 # ## Further reading
