@@ -252,7 +252,7 @@ plt.show()
 # ### The scale: why divide by the root?
 #
 # *5 minutes.* Let the numbers in $q$ and $k$ be independent, with mean 0 and variance 1. Their dot product is a sum of $d_k$ terms, each of variance 1, so its variance is
-# $d_k$. At a width of 64 the scores have a spread of $\pm 8$, at 1,024 by $\pm 32$. A softmax of numbers so far apart puts nearly all the weight on the largest. It
+# $d_k$. At a width of 64 the scores have a spread of $\pm 8$, at 1,024 of $\pm 32$. A softmax of numbers so far apart puts nearly all the weight on the largest. It
 # **saturates**, and then hardly any slope is left:
 #
 # $$

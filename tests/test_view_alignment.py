@@ -61,13 +61,15 @@ def test_the_page_says_of_each_symbol_what_its_weights_say(alone, shown):
             percent = (100 * example.weights[t]).round().int()
             best = percent.argmax().item()
             assert seen.startswith(f"While it writes “{symbol}”, it looks most at ")
-            assert f"“{example.source[best]}” ({percent[best]} %)" in seen
-            told = [int(share) for share in re.findall(r"\((\d+) %\)", seen)]
+            assert f"“{example.source[best]}” ({percent[best]}%)" in seen
+            told = [int(share) for share in re.findall(r"\((\d+)%\)", seen)]
             assert told == sorted(percent.tolist(), reverse=True)[: len(told)]
         verdict = tab.locator(".view-answer p").nth(1).inner_text()
         wrote = "decaf" if not number else "我爱"
         assert verdict.startswith(f"It wrote “{wrote}”.")
-        assert verdict.endswith("✗ Right is “我喜欢”." if number else "✓ That is right.")
+        assert verdict.endswith(
+            "✗ The correct answer is “我喜欢”." if number else "✓ That is correct."
+        )
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -106,22 +106,24 @@ def test_the_page_answers_as_python_does(opened):
         share = tab.locator(".view-bars li").first.inner_text().split()
         noun = next(word for word in sentence if word in NOUNS)
         of_noun = 100 * expected[pronoun, VOCABULARY.encode([noun])[0]].item()
-        assert share[0] == noun and abs(int(share[1]) - of_noun) < 1
+        assert share[0] == noun and abs(int(share[1].rstrip("%")) - of_noun) < 1
     assert len(answers) > 3  # else this would compare nothing
 
 
 def test_it_says_whether_the_answer_is_right_and_when_there_is_none(opened):
     tab = opened("light", network())
     verdict = tab.locator(".view-said")
-    said = "✓ That is right." if "means “animal”" in tab.locator(".view-seen").inner_text() else ""
-    assert verdict.inner_text() == (said or "✗ Right is “animal”.")
+    said = (
+        "✓ That is correct." if "means “animal”" in tab.locator(".view-seen").inner_text() else ""
+    )
+    assert verdict.inner_text() == (said or "✗ The correct noun is “animal”.")
     tab.get_by_label("pronoun").select_option(index=1)  # they, and no noun is plural
     assert "no noun can be meant" in verdict.inner_text()
     tab.get_by_label("pronoun").select_option(index=0)
     tab.get_by_label("object").select_option(label="the dog")
     assert "more than one noun can be meant" in verdict.inner_text()
     tab.get_by_label("object").select_option(label="the animal")
-    assert "a noun is said twice" in verdict.inner_text()
+    assert "a noun occurs twice" in verdict.inner_text()
 
 
 def test_both_verdicts_are_given(opened):
@@ -132,8 +134,12 @@ def test_both_verdicts_are_given(opened):
         net["bias"][VOCABULARY.encode([meant])[0]] = 5.0
         tab = opened("light", net)
         told = tab.locator(".view-said").inner_text()
-        assert told == ("✓ That is right." if meant == "animal" else "✗ Right is “animal”.")
-        shares = [row.split()[1] for row in tab.locator(".view-bars li").all_inner_texts()]
+        assert told == (
+            "✓ That is correct." if meant == "animal" else "✗ The correct noun is “animal”."
+        )
+        shares = [
+            row.split()[1].rstrip("%") for row in tab.locator(".view-bars li").all_inner_texts()
+        ]
         assert (int(shares[0]) > int(shares[1])) == (meant == "animal")
 
 

@@ -319,17 +319,16 @@ def test_heads_are_explored_by_keyboard_and_the_text_says_what_is_seen(opened):
     assert opened_with.startswith("Layer 1, the mean of its heads: “dog”")
     first = press("Layer", "ArrowRight")
     assert (
-        "Layer 2, the mean of its heads: “dog” looks most at “the” (50 %) and “dog” (50 %)."
-        in first
+        "Layer 2, the mean of its heads: “dog” looks most at “the” (50%) and “dog” (50%)." in first
     )
-    assert "For “dog” the model says “cat”: ✗ right is “dog”." in first
-    assert "head 1: “dog” looks most at “the” (100 %)." in press("Head", "ArrowRight")
+    assert "For “dog” the model answers “cat”: ✗ the correct answer is “dog”." in first
+    assert "head 1: “dog” looks most at “the” (100%)." in press("Head", "ArrowRight")
     assert "Layer 1, head 1: “dog”" in press("Layer", "ArrowLeft")
-    assert "“sleeps” looks most at “the” (100 %)." in press("The word that looks", "ArrowDown")
-    assert "the model says “dog”: ✓ right." in press("May look at", "ArrowRight")
+    assert "“sleeps” looks most at “the” (100%)." in press("The word that looks", "ArrowDown")
+    assert "the model answers “dog”: ✓ correct." in press("May look at", "ArrowRight")
     assert "“sleeps”" in live.inner_text(), "the word stays chosen under another mask"
-    assert "“it” looks most at “it” (100 %)." in press("Sentence", "ArrowDown")
-    assert heads.locator("li").all_inner_texts() == ["it\n100 %", "sleeps\n0 %"]
+    assert "“it” looks most at “it” (100%)." in press("Sentence", "ArrowDown")
+    assert heads.locator("li").all_inner_texts() == ["it\n100%", "sleeps\n0%"]
     assert tab.locator(".book-view").nth(4).locator("[aria-live]").inner_text() == opened_with
 
 
@@ -367,7 +366,7 @@ def test_what_stands_in_the_page_without_a_script(chromium, shown):
     tab.set_content(PAGE.format(theme="light", views="".join(b["text/html"] for b in shown)))
     seen = tab.locator("main").inner_text()
     assert "How much is left?" in seen and OPTIONS[2] in seen
-    assert "“dog” looks most at “the” (50 %), and the model says “cat”." in seen
+    assert "“dog” looks most at “the” (50%), and the model answers “cat”." in seen
     assert tab.locator("summary").count() == 7 and BECAUSE not in seen
     tab.locator("summary").last.click()
     assert BECAUSE in tab.locator("main").inner_text()

@@ -27,7 +27,7 @@ function draw({ choose, examples }) {
     source.replaceChildren(...places);
     const right = joined(example.right);
     verdict.textContent = `It wrote ${quote(joined(example.written))}. ` +
-      (example.written.join(" ") === example.right.join(" ") ? "✓ That is right." : `✗ Right is ${quote(right)}.`);
+      (example.written.join(" ") === example.right.join(" ") ? "✓ That is correct." : `✗ The correct answer is ${quote(right)}.`);
   }
 
   function show(at) {
@@ -40,10 +40,10 @@ function draw({ choose, examples }) {
     });
     const most = symbols.map((_, j) => j).filter((j) => weights[j] >= 5)
       .sort((one, other) => weights[other] - weights[one]).slice(0, 3)
-      .map((j) => `${quote(symbols[j])} (${weights[j]} %)`);
+      .map((j) => `${quote(symbols[j])} (${weights[j]}%)`);
     seen.textContent = `While it writes ${quote(said[at])}, ` +
       (most.length ? `it looks most at ${most.join(", ").replace(/, ([^,]*)$/, " and $1")}.`
-        : "it spreads its look over many places.");
+        : "its weight is spread over many positions.");
   }
 
   const examplesChoice = choice(choose, examples.map(({ name }) => name), 0,
@@ -54,6 +54,6 @@ function draw({ choose, examples }) {
   show(0);
   return [examplesChoice,
     make("p", { class: "view-label" }, "It writes (point at one):"), written,
-    make("p", { class: "view-label" }, "and looks at (per cent):"), source,
+    make("p", { class: "view-label" }, "and looks at (%):"), source,
     make("div", { class: "view-answer", "aria-live": "polite" }, seen, verdict)];
 }

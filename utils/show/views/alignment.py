@@ -10,7 +10,7 @@ from utils.show.views.frame import listed, paragraph, view
 
 
 class Looks(NamedTuple):
-    """A source, what a model wrote of it, what would be right, and its weights (T, S).
+    """A source, the target that a model wrote, the correct one, and the weights (T, S).
 
     name: what the reader chooses the example by.
     """
@@ -25,8 +25,8 @@ class Looks(NamedTuple):
 def alignment(examples: Sequence[Looks], *, choose: str) -> None:
     """Let the reader choose an example and a written symbol, and see where the decoder looked.
 
-    examples: the symbols of each source (S) and of what was written (T), their ends among them.
-    choose: what the examples are, as in "Sentence".
+    examples: the symbols of each source (S) and of each written target (T), with their EOS.
+    choose: the kind of examples, as in "Sentence".
     Raises: ValueError if there is no example, or two have one name, or weights are none or do not
         fit the symbols.
     """
@@ -68,5 +68,5 @@ def _in_short(example: dict) -> str:
     most = max(range(len(first)), key=first.__getitem__)
     return (
         f"{example['name']}: “{example['written'][0]}” looks most at “{example['source'][most]}” "
-        f"({first[most]} %)."
+        f"({first[most]}%)."
     )

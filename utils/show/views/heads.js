@@ -47,20 +47,20 @@ function draw({ sentences, masks }) {
     });
     keys.forEach((row, key) => {
       row.style.setProperty("--weight", `${looks[word][key]}%`);
-      row.lastChild.textContent = `${looks[word][key]} %`;
+      row.lastChild.textContent = `${looks[word][key]}%`;
       row.toggleAttribute("data-faint", looks[word][key] < 5);
     });
 
     const whose = head ? `head ${head}` : "the mean of its heads";
     const most = words.map((_, key) => key).filter((key) => looks[word][key] >= 5)
       .sort((one, other) => looks[word][other] - looks[word][one]).slice(0, 3)
-      .map((key) => `${quote(words[key])} (${looks[word][key]} %)`);
+      .map((key) => `${quote(words[key])} (${looks[word][key]}%)`);
     seen.textContent = `Layer ${layer + 1}, ${whose}: ${quote(words[word])} ` +
-      (most.length ? `looks most at ${list(most)}.` : "spreads its look over many words.");
+      (most.length ? `looks most at ${list(most)}.` : "spreads its weight over many words.");
     said.replaceChildren(...sentences[sentence].right.map(([place, right], index) => {
       const answer = masks[mask].answers[sentence][index];
-      const verdict = answer === right ? "✓ right" : `✗ right is ${quote(right)}`;
-      return make("p", {}, `For ${quote(words[place])} the model says ${quote(answer)}: ${verdict}.`);
+      const verdict = answer === right ? "✓ correct" : `✗ the correct answer is ${quote(right)}`;
+      return make("p", {}, `For ${quote(words[place])} the model answers ${quote(answer)}: ${verdict}.`);
     }));
   }
 

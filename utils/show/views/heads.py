@@ -1,4 +1,4 @@
-"""Day 5: who looks at whom, in each layer and head of a reader of sentences."""
+"""Day 5: the attention weights between words, in each layer and head of a reader of sentences."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,8 +19,8 @@ def heads(
 
     sentences: each a list of words, which may differ in length; T is that of the longest, or more.
     weights: {name of a mask: (B, L, h, T, T)}, one for each sentence, layer and head.
-    answers: {name of the mask: for each sentence {place: what the model says there}}.
-    right: for each sentence {place: what is right there}, places from 0.
+    answers: {name of the mask: for each sentence {place: the model's answer there}}.
+    right: for each sentence {place: the correct answer there}, places from 0.
     Raises: ValueError if there is nothing to show, or what is given does not fit together, or the
         weights are no weights.
     """
@@ -74,14 +74,14 @@ def heads(
     _, n_layers, n_shown, _, _ = next(iter(shapes.values()))
     says = "\n".join(
         [
-            f"View: who looks at whom; layers {n_layers}, heads {n_shown - 1}, "
+            f"View: attention between words; layers {n_layers}, heads {n_shown - 1}, "
             f"masks: {', '.join(looks)}.",
             *(" ".join(words) for words in sentences),
         ]
     )
     still = paragraph(
-        "Who looks at whom: an interactive picture, which needs JavaScript. In JupyterLab, run the "
-        "cell to open it. What it shows first, in the first layer and the mean of its heads:"
+        "Attention between words: an interactive picture, which needs JavaScript. In JupyterLab, "
+        "run the cell to open it. It begins with the first layer and the mean of its heads:"
     ) + listed([_in_short(sentence, masks[0], row) for row, sentence in enumerate(shown)])
     view("heads", {"sentences": shown, "masks": masks}, says=says, still=still)
 
@@ -115,13 +115,13 @@ def _looks(name: str, weights: Tensor, sentences: list[list[str]]) -> Tensor:
 
 
 def _in_short(sentence: dict, mask: dict, row: int) -> str:
-    """Where the asked words of a sentence look most, and what is said there."""
+    """Where the asked words of a sentence look most, and what the model answers there."""
     words, parts = sentence["words"], []
     for (place, _), answer in zip(sentence["right"], mask["answers"][row], strict=True):
         looks = mask["looks"][row][0][0][place]
         most = max(range(len(words)), key=looks.__getitem__)
         parts.append(
-            f"“{words[place]}” looks most at “{words[most]}” ({looks[most]} %), and the model says "
-            f"“{answer}”"
+            f"“{words[place]}” looks most at “{words[most]}” ({looks[most]}%), and the model "
+            f"answers “{answer}”"
         )
     return f"{' '.join(words)}: {'; '.join(parts)}."

@@ -4,7 +4,7 @@ function draw({ network, words, menus, nouns, said }) {
   const verdict = make("p", { class: "view-said" });
   const bars = make("ul", { class: "view-bars" });
 
-  // The lesson's reader: chances of all words at each place of a sentence.
+  // The lesson's reader: probabilities of all words at each position of a sentence.
   function read(ids) {
     const D = network.words[0].length, d = D / network.heads;
     let x = ids.map((id, t) => network.words[id].map((e, i) => e + network.places[t][i]));
@@ -31,18 +31,18 @@ function draw({ network, words, menus, nouns, said }) {
     const gap = sentence.indexOf("_"), pronoun = sentence.findIndex((word) => word === "it" || word === "they");
     const best = (row) => words[row.indexOf(Math.max(...row))];
     const meant = best(chances[pronoun]);
-    answer.textContent = `The network says: “${sentence.join(" ").replace("_", best(chances[gap]))}”, ` +
+    answer.textContent = `The network reads: “${sentence.join(" ").replace("_", best(chances[gap]))}”, ` +
       `and “${sentence[pronoun]}” means “${meant}”.`;
     const here = sentence.filter((word) => word in nouns);
     const fits = here.filter((noun) => nouns[noun].plural === (sentence[pronoun] === "they") &&
       nouns[noun].kind === said[sentence.at(-1)]);
-    const outside = new Set(here).size < here.length ? "a noun is said twice"
+    const outside = new Set(here).size < here.length ? "a noun occurs twice"
       : fits.length === 0 ? "no noun can be meant" : fits.length > 1 ? "more than one noun can be meant" : "";
     if (outside) verdict.textContent = `You have left the grammar: ${outside}. The network never saw such a sentence.`;
-    else verdict.textContent = meant === fits[0] ? "✓ That is right." : `✗ Right is “${fits[0]}”.`;
+    else verdict.textContent = meant === fits[0] ? "✓ That is correct." : `✗ The correct noun is “${fits[0]}”.`;
     bars.replaceChildren(...here.map((noun) => {
       const share = chances[pronoun][words.indexOf(noun)];
-      return bar(noun, `${Math.round(100 * share)} %`, share);
+      return bar(noun, `${Math.round(100 * share)}%`, share);
     }));
   }
 
@@ -55,5 +55,5 @@ function draw({ network, words, menus, nouns, said }) {
   }));
   show();
   return [line, make("div", { class: "view-answer", "aria-live": "polite" }, answer, verdict),
-    make("p", { class: "view-label" }, "What the pronoun means, by the network's own chances:"), bars];
+    make("p", { class: "view-label" }, "What the pronoun means, by the network's own probabilities:"), bars];
 }
