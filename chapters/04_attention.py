@@ -686,7 +686,7 @@ judged = [
     reads(example.text, example.locale) == example.target for example in dates.parts.test[:200]
 ]
 observe(
-    "It reads *14 de fevereiro de 1993* as *{one}*, and {right:.1%} of 200 dates without a mistake, all on days that training never had.",
+    "It reads *14 de fevereiro de 1993* as *{one}*, and {right:.1%} of 200 dates without a mistake, all on days that are not in the training set.",
     **{"one": reads("14 de fevereiro de 1993", "pt_BR"), "right": sum(judged) / 200},
     holds=sum(judged) > 0.9 * 200,
 )

@@ -709,7 +709,7 @@ wanted = [{2: "does", it: noun} for noun in ("animal", "street")]
 wanted += [{one.gap: one.form, one.pronoun: one.words[one.antecedent]}]
 past = torch.ones(ids.shape[1], ids.shape[1]).tril().bool().expand(3, 2, 1, -1, -1)
 seen, answers = {}, {}
-for name, mask in {"all words": None, "what came before": past}.items():
+for name, mask in {"all words": None, "words so far": past}.items():
     with torch.no_grad():
         logits, seen[name] = reader(ids, mask)
     said = zip(logits.argmax(-1).tolist(), wanted)

@@ -256,7 +256,7 @@ observe(
 )
 
 # %% [markdown]
-# The network equals the rules where it has seen the format, and falls behind them where it has not. That is no fair race: whoever wrote the rules had seen all of these
+# The network equals the rules where it has seen the format, and falls behind them where it has not. It is not a fair race: whoever wrote the rules had seen all of these
 # formats.
 
 # %% [markdown]
