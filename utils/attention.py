@@ -1,4 +1,4 @@
-"""Day 4: attention, a soft look-up: score each key, make the scores weights, average the values.
+"""Day 4: attention, a soft look-up: score each key, softmax the scores, average the values.
 
 Shapes: query (B, T, d_q), keys (B, S, d_k), values (B, S, d_v), scores and weights (B, T, S),
 context (B, T, d_v). A mask is boolean, True = may be attended to, and broadcasts to (B, T, S).
@@ -20,10 +20,10 @@ def padding_mask(lengths: Tensor, size: int) -> Tensor:
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Make weights of scores, over the last axis; what is masked gets exactly 0.
+    """Turn scores into weights, over the last axis; masked positions get exactly 0.
 
     Shapes: scores (..., S), mask broadcastable to them.
-    Returns: weights (..., S); a row sums to 1, or is 0 where nothing may be attended to.
+    Returns: weights (..., S); a row sums to 1, or is 0 where nothing is allowed.
     Raises: ValueError if the mask is not boolean or does not broadcast.
     """
     if mask is None:
@@ -49,8 +49,8 @@ def blanked(x: Tensor, mask: Tensor | None) -> Tensor:
 class Score(nn.Module):
     """How well each key fits each query.
 
-    `prepare` does what concerns the keys alone: once for a source, however many steps look at it.
-    `compare` does the rest. Calling the score does both.
+    `prepare` does the work that concerns the keys alone, once for a source. `compare` does the
+    rest, at each step. Calling the score does both.
     """
 
     def prepare(self, keys: Tensor) -> Tensor:
@@ -86,7 +86,7 @@ class AdditiveScore(Score):
 class ConcatScore(Score):
     """v·tanh(W [s; h]) as Luong et al. (2015, §3.1) write it: slow, and the definition.
 
-    It is `AdditiveScore` with W = [W_a U_a], which multiplies each state once, not once a pair.
+    It is `AdditiveScore` with W = [W_a U_a], which multiplies each state once, not once per pair.
     """
 
     def __init__(self, d_query: int, d_key: int, d_attention: int):
@@ -131,9 +131,9 @@ class GeneralScore(DotScore):
 
 
 class Memory(NamedTuple):
-    """A source, prepared to be looked at."""
+    """A source, prepared for attention."""
 
-    keys: Tensor  # what the score makes of them: (B, S, …)
+    keys: Tensor  # as the score prepared them: (B, S, …)
     values: Tensor  # (B, S, d_v)
     mask: Tensor | None  # broadcastable to (B, T, S)
 
@@ -196,7 +196,7 @@ class LocalAttention(Attention):
     Positions count from 0. Without `d_query` p_t = t (local-m, "monotonic"). With it, the query
     predicts p_t = S·σ(v·tanh(W_p s)), where S is the number of positions that the mask lets
     through, and a Gaussian around p_t with σ = window / 2 scales the weights (local-p), which then
-    sum to less than 1. A window that lies behind the source's end gives a context of zeros.
+    sum to less than 1. A window that lies beyond the source's end gives a context of zeros.
     """
 
     def __init__(self, score: Score, window: int, d_query: int | None = None):

@@ -138,7 +138,7 @@ class Rotary(nn.Module):
     """Turn each pair of neighbours by an angle that grows with the position (Su et al., 2021).
 
     Equation 34 there: the pair (x_{2i}, x_{2i+1}) at position m turns by m·base^(-2i/d_k). With
-    queries and keys both turned, ⟨R_m q, R_n k⟩ = ⟨q, R_{n-m} k⟩: a score knows the distance alone.
+    queries and keys both turned, ⟨R_m q, R_n k⟩ = ⟨q, R_{n-m} k⟩: a score depends on n - m alone.
 
     Shapes: x (..., T, d_k), as a head's (B, h, T, d_k), to the same.
     Raises: ValueError if d_k is odd, or x has another width or no position.
