@@ -71,8 +71,7 @@ quiz("05_self_attention")
 # What does *it* mean {cite}`uszkoreit2017transformer`? In the first sentence the animal, in the second the street. Can a network work it out if it reads as yesterday's
 # encoder did, word by word, from both ends?
 #
-# A small grammar writes 4,000 such sentences for training. At the gap `_` the network has to fill in *does* or *do*, and at the pronoun it has to name the noun that is
-# meant.
+# A small grammar writes 4,000 such sentences for training. The network has to fill the gap `_` with *does* or *do*, and name the noun that the pronoun means.
 
 # %% tags=["evidence"]
 corpus = pronouns.corpus(seed=0)
@@ -80,8 +79,8 @@ rows = [[" ".join(s.words), s.form, s.words[s.antecedent]] for s in corpus.test[
 table(rows, ["sentence", "the gap wants", "the pronoun means"])
 
 # %% [markdown]
-# Exactly one noun agrees with the pronoun in number *and* fits the adjective: animals are tired, streets are wide. But we never tell the network which nouns are animals.
-# First we train a GRU that reads in both directions.
+# Exactly one noun agrees with the pronoun in number *and* fits the adjective: animals are tired, streets are wide. We never tell the network which nouns are animals.
+# First, a GRU that reads in both directions.
 
 
 # %%
@@ -130,18 +129,18 @@ plt.show()
 # Each word plays three roles, as in a library. You bring a question: the **query**. A book's spine tells you what it is about: the **key**. Inside is what you take home:
 # the **value**.
 #
-# | role | in the library | for the word *it* |
-# | --- | --- | --- |
-# | query | what you ask at the desk | "I stand for one thing. Which one, and what is said of it?" |
-# | key | what is on the spine | "I am a pronoun." |
-# | value | what is in the book | whatever others should know once they have found me |
+# | role | for the word *it* |
+# | --- | --- |
+# | query | "I stand for one thing. Which one, and what is said of it?" |
+# | key | "I am a pronoun." |
+# | value | whatever others should know once they have found me |
 #
 # But a library lends you one book; attention gives you a bit of each, mostly of those whose spines match.
 
 # %% [markdown]
 # ## Step by step
 #
-# ### Query, key and value: one word, three roles
+# ### Query, key and value
 #
 # *4 minutes.* Yesterday the decoder's state was the query, and an annotation was key and value at once. Now all three are computed from the same word $x_t$, with three
 # matrices:
@@ -161,7 +160,7 @@ W_v = torch.tensor([[3.0, 0.0], [0.0, 1.0]])
 q, k, v = x @ W_q.T, x @ W_k.T, x @ W_v.T
 print("queries", q.tolist())
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One word, three roles: three matrices turn the two numbers of *cat* into its query, which asks, its key, by which it is found, and its value, which it gives.", "name": "fig-roles"}, "image": {"alt": "On the left the word cat and its vector 1, 0. Three arrows lead through three matrices of two rows and two columns to three vectors: through W_q to the query 0, 2 in blue, which asks; through W_k to the key 1, 0 in orange, by which the word is found; through W_v to the value 3, 0 in green, which it gives."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three matrices turn the two numbers of *cat* into its query (what it asks), its key (what it is found by) and its value (what it gives).", "name": "fig-roles"}, "image": {"alt": "On the left the word cat and its vector 1, 0. Three arrows lead through three matrices of two rows and two columns to three vectors: through W_q to the query 0, 2 in blue, which asks; through W_k to the key 1, 0 in orange, by which the word is found; through W_v to the value 3, 0 in green, which it gives."}}
 roles = {"query": (W_q, "asks"), "key": (W_k, "is found by"), "value": (W_v, "gives")}
 
 ax = sheet(7.8)
@@ -201,9 +200,9 @@ guess(
 # Y = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .
 # $$ (eq-scaled-dot-product)
 #
-# $d_k$ is the width of a query. Why we divide by its root is a question for later.
+# $d_k$ is the width of a query. Why we divide by its root comes later.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "*cat* finds *sat*: attention for one query. A number is where its row and its column cross: query times key, divided by √2, is a score; weights times values are the output.", "name": "fig-look"}, "image": {"alt": "From left to right: the query of cat, 0 and 2, in blue; above the next cells the keys of cat, sat and there as columns in orange; where they cross, the three scores 0, 1.41, 0.71; an arrow, softmax, to the weights 0.14, 0.58, 0.28 in grey; above the last cells the three values as rows in green, that of sat the strongest; below them their mixture 0.85, 0.72."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "*cat* finds *sat*. A number is where its row and its column cross: query times key, divided by √2, is a score; weights times values are the output.", "name": "fig-look"}, "image": {"alt": "From left to right: the query of cat, 0 and 2, in blue; above the next cells the keys of cat, sat and there as columns in orange; where they cross, the three scores 0, 1.41, 0.71; an arrow, softmax, to the weights 0.14, 0.58, 0.28 in grey; above the last cells the three values as rows in green, that of sat the strongest; below them their mixture 0.85, 0.72."}}
 mechanisms.looks(q, k, v, everyone=False)
 plt.show()
 
@@ -213,8 +212,8 @@ plt.show()
 # ```{exercise} Scaled dot-product attention
 # :label: exercise-scaled-dot-product
 #
-# *6 minutes.* Write {eq}`eq-scaled-dot-product`: compare, choose, mix. It should work for one sequence, (T, d), and just as well with more axes in front, as in (B, T, d).
-# `key.mT` swaps the last two axes of a tensor. Return the outputs and the weights, in this order.
+# *6 minutes.* Write {eq}`eq-scaled-dot-product`: compare, choose, mix. It should work for one sequence, (T, d), and with more axes in front, as in (B, T, d). `key.mT`
+# swaps the last two axes of a tensor. Return the contexts and the weights, in this order.
 # ([Solution](solutions/05_self_attention.ipynb#solution-scaled-dot-product))
 # ```
 
@@ -241,7 +240,7 @@ y, alpha = attention(q, k, v)
 print("weights", [[round(a, 2) for a in row] for row in alpha.tolist()])
 print("outputs", [[round(a, 2) for a in row] for row in y.tolist()])
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "All queries at once: each row of scores and weights belongs to one query. The row of *cat* (framed) is the one from before.", "name": "fig-all-at-once"}, "image": {"alt": "The same map with three rows, for cat, sat and there: Q of shape (T, d_k) in blue; above the next cells K transposed, (d_k, T), in orange; where they cross, the scores (T, T); an arrow, softmax, to the weights (T, T) in grey; above the last cells V, (T, d_v), in green; below it the outputs Y, (T, d_v). The first row of Q, scores, weights and Y is framed: it holds the numbers of cat from before."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "All queries at once, a row for each. The row of *cat* (framed) is the one from before.", "name": "fig-all-at-once"}, "image": {"alt": "The same map with three rows, for cat, sat and there: Q of shape (T, d_k) in blue; above the next cells K transposed, (d_k, T), in orange; where they cross, the scores (T, T); an arrow, softmax, to the weights (T, T) in grey; above the last cells V, (T, d_v), in green; below it the outputs Y, (T, d_v). The first row of Q, scores, weights and Y is framed: it holds the numbers of cat from before."}}
 mechanisms.looks(q, k, v)
 plt.show()
 
@@ -280,13 +279,13 @@ share = {d: (looked[d, False][1].median() / looked[d, True][1].median()).item() 
 
 # %% tags=["view"]
 guess(
-    "At a width of 1,024, how large is the gradient at the scores without the scale, compared with the gradient with it?",
-    ["about as large", "about a tenth", "less than a hundredth"],
+    "At a width of 1,024, how much of the scores' gradient is left without the scale?",
+    ["nearly all of it", "about a tenth", "less than a hundredth"],
     right="less than a hundredth",
     because=f"The median over 500 queries is {share[1024]:.4f} times the median with the scale.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Without the scale a softmax over 64 keys saturates as queries and keys become wider: the largest weight nears 1, and hardly any gradient arrives at the scores. Lines are medians of 500 queries, bands hold nine tenths.", "name": "fig-scale"}, "image": {"alt": "Two panels over the width, from 4 to 1024. With the scale both lines are flat: the largest weight near 0.1, the gradient near 1. Without it the largest weight rises to 1, and the gradient falls, to about a thousandth at 1024."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Without the scale a softmax over 64 keys saturates at large widths: the largest weight nears 1, and hardly any gradient arrives at the scores. Medians of 500 queries; bands hold nine tenths.", "name": "fig-scale"}, "image": {"alt": "Two panels over the width, from 4 to 1024. With the scale both lines are flat: the largest weight near 0.1, the gradient near 1. Without it the largest weight rises to 1, and the gradient falls, to about a thousandth at 1024."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.2))
 for i, (ax, name) in enumerate(zip(axes, ("largest weight", "gradient at the scores"))):
     lines = {
@@ -307,7 +306,7 @@ plt.show()
 # *9 minutes, most of them yours.* No word should attend to **padding**. And a model that has to predict the next word must not see it: a **causal** mask allows each
 # position itself and all positions before it. Masks are boolean, `True` = allowed, so `&` combines two of them.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Which keys (columns) each query (row) may see, for three words and one position of padding. Struck out: forbidden. Hatched: the query is padding itself, and its output is never read.", "name": "fig-masks"}, "image": {"alt": "Three grids of four rows and four columns for cat, sat, there and padding. Causal: ticks on and below the diagonal, strokes above it. Padding: strokes in the last column, the last row hatched, ticks elsewhere. Both: ticks on and below the diagonal in the first three rows, strokes elsewhere, the last row hatched."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Which keys (columns) each query (row) may see, for three words and one position of padding. Struck out: forbidden. Hatched: the query itself is padding.", "name": "fig-masks"}, "image": {"alt": "Three grids of four rows and four columns for cat, sat, there and padding. Causal: ticks on and below the diagonal, strokes above it. Padding: strokes in the last column, the last row hatched, ticks elsewhere. Both: ticks on and below the diagonal in the first three rows, strokes elsewhere, the last row hatched."}}
 mechanisms.masks()
 plt.show()
 
@@ -420,14 +419,14 @@ observe(
 # ### Several heads at once
 #
 # *15 minutes, most of them yours.* A softmax has only one unit of weight to share out. *It* has to look at the adjective **and** at the nouns, and a word that looks in two
-# places brings back a mixture. So we attend several times at once: **multi-head attention**. Each **head** works in a slice of the width, $d_k = D / h$ columns, with a
-# softmax of its own. The outputs of the heads are laid side by side, and $W_o$ mixes them:
+# places brings back a mixture. So **multi-head attention** looks several times at once. Each **head** works in a slice of the width, $d_k = D / h$ columns, with a softmax
+# of its own. The outputs of the heads are laid side by side, and $W_o$ mixes them:
 #
 # $$
 # \operatorname{MultiHead}(x_t) = W_o \left[y^{(1)}_t; \dots; y^{(h)}_t\right] .
 # $$ (eq-heads)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two heads: the width is cut in two, each head attends with weights of its own, and their outputs are laid side by side again.", "name": "fig-heads-cut"}, "image": {"alt": "At the top a matrix of three rows, cat, sat, there, and D columns, half of them light blue, half yellow. Two arrows lead down to a matrix of the light blue columns and one of the yellow columns. Each goes through a three by three table of weights of its own, in grey, to as many columns of its colour. Arrows lead down to these columns side by side; an arrow, W_o, leads from there to a matrix of one colour."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two heads: each attends in its half of the width, with weights of its own, and their outputs are laid side by side.", "name": "fig-heads-cut"}, "image": {"alt": "At the top a matrix of three rows, cat, sat, there, and D columns, half of them light blue, half yellow. Two arrows lead down to a matrix of the light blue columns and one of the yellow columns. Each goes through a three by three table of weights of its own, in grey, to as many columns of its colour. Arrows lead down to these columns side by side; an arrow, W_o, leads from there to a matrix of one colour."}}
 mechanisms.heads()
 plt.show()
 
@@ -482,7 +481,7 @@ multi_head = check("multi_head", multi_head)
 check.show_reference("multi_head")
 
 # %% [markdown]
-# Heads cost no parameters: the matrices are the same, only cut. Here is the reader with four:
+# Heads cost no parameters: the matrices are the same, only cut. With four:
 
 # %% tags=["training"]
 four_looks = partial(multi_head, n_heads=4)
@@ -557,7 +556,7 @@ plt.show()
 # **Add it to the words**, for instance from a table with a learned row for each position, like our `places`. The Transformer's paper has **clocks** instead
 # {cite}`vaswani2017attention`: the direction of a hand, across and up, gives two numbers to add. Tomorrow we use them.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three positions on, each hand has turned by its own fixed angle (shaded), wherever the step began. Positions as clocks: each sets several hands, from fast (top) to slow (bottom).", "name": "fig-clock"}, "image": {"alt": "Three rows of eight clocks, for positions 0 to 7. In the first row the hand turns by one radian a position, in the second by about a third, in the third by a tenth. Above, two arrows mark a step of three, from 1 to 4 and from 4 to 7; in the clocks of 4 and 7 the angle by which the hand has turned is shaded, and in each row it is the same in both."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three positions on, each hand of these clocks has turned by its own fixed angle (shaded), wherever the step began.", "name": "fig-clock"}, "image": {"alt": "Three rows of eight clocks, for positions 0 to 7. In the first row the hand turns by one radian a position, in the second by about a third, in the third by a tenth. Above, two arrows mark a step of three, from 1 to 4 and from 4 to 7; in the clocks of 4 and 7 the angle by which the hand has turned is shaded, and in each row it is the same in both."}}
 D, step = 16, 3
 omega = [10000 ** (-2 * i / D) for i in range(3)]  # radians a position, of the first three hands
 
@@ -588,7 +587,7 @@ plt.show()
 # **Turn queries and keys.** **Rotary** positions {cite}`su2021roformer` add nothing. They turn each query and each key by its own position. The score then depends only on
 # how far one comes before or after the other.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Rotary positions: the query is turned by its position, the key by its own. Two positions apart, the angle between them is the same at the start of a text and further on.", "name": "fig-rotation"}, "image": {"alt": "Three dials. In the first, unturned, the query points to 11 degrees and the key to 69, 57 degrees apart. In the second, at positions 1 and 3, and in the third, at positions 5 and 7, both are turned, and the shaded angle between them is 103 degrees in both."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Rotary positions: two positions apart, the angle between query and key is the same at the start of a text and further on.", "name": "fig-rotation"}, "image": {"alt": "Three dials. In the first, unturned, the query points to 11 degrees and the key to 69, 57 degrees apart. In the second, at positions 1 and 3, and in the third, at positions 5 and 7, both are turned, and the shaded angle between them is 103 degrees in both."}}
 omega, cat, sat = 0.4, 0.2, 1.2  # radians a position; where query and key point unturned
 
 ax = sheet(6.9)
@@ -630,15 +629,15 @@ print(
 # %% [markdown]
 # ## Train it
 #
-# *4 minutes.* Now everything together: four heads, learned positions, and two layers, so that a word can read words that have read others. We train three readers, and keep
-# the one that does best on the validation set.
+# *4 minutes.* Now everything together: four heads, learned positions, and two layers, so that a word can read words that have read others. We keep the best of three
+# readers on the validation set.
 
 # %% tags=["training"]
 readers = [trained(four_looks, n_layers=2, ordered=True, seed=seed) for seed in (0, 1, 2)]
 steps["four heads, order, two layers"] = [judged(model) for model in readers]
 reader = max(readers, key=lambda model: judged(model)["pronoun"])
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Heads bring the pronouns, order and a second layer the gaps: correct answers on the validation set, after five epochs each. Bars are means of three seeds (the GRU: one), lines go from the lowest to the highest.", "name": "fig-ladder"}, "image": {"alt": "Two bar charts with four bars each. Pronouns: yesterday's GRU and one head are between 60 and 80 percent, four heads near 95, the whole reader near 100. Gaps: the GRU and the whole reader are near 100, one head near 55, four heads near 73."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Heads bring the pronouns, order and a second layer the gaps. Bars are means of three seeds (the GRU: one), lines go from the lowest to the highest.", "name": "fig-ladder"}, "image": {"alt": "Two bar charts with four bars each. Pronouns: yesterday's GRU and one head are between 60 and 80 percent, four heads near 95, the whole reader near 100. Gaps: the GRU and the whole reader are near 100, one head near 55, four heads near 73."}}
 figure, axes = plt.subplots(2, 1, figsize=(6.4, 5.6))
 for ax, what in zip(axes, ("pronoun", "gap")):
     shares = {step: [100 * found[what] for found in runs] for step, runs in steps.items()}
@@ -646,9 +645,9 @@ for ax, what in zip(axes, ("pronoun", "gap")):
 plt.show()
 
 # %% [markdown]
-# Within five epochs heads brought the pronouns, and order, with a second layer, brought the gaps. ([With time, a single head](deeper/05_self_attention.ipynb#deeper-heads)
-# gets far, too.) Now, just once, we use the test set, and sentences whose pair of noun and adjective was kept out of training. For comparison, here is a simple rule: take
-# the first noun that agrees in number.
+# Within five epochs heads brought the pronouns; order and a second layer brought the gaps. ([With time, a single head](deeper/05_self_attention.ipynb#deeper-heads) gets
+# far, too.) Now, once, the test set, and sentences whose pair of noun and adjective was kept out of training. A simple rule for comparison: take the first noun that agrees
+# in number.
 
 # %% tags=["evidence"]
 tested = [judged(model, corpus.test)["pronoun"] / 3 for model in readers]
@@ -670,7 +669,7 @@ observe(
 # %% [markdown]
 # ## Look inside
 #
-# *9 minutes.* Back to the animal and the street. The reader has seen neither sentence.
+# *9 minutes.* The animal and the street: the reader has seen neither sentence.
 
 # %% tags=["evidence"]
 said = "the animal _ not cross the street because it is too".split()
@@ -683,13 +682,13 @@ with torch.no_grad():
 sure, symbols = logits[:, it].softmax(-1).max(-1)
 tired, wide = VOCABULARY.decode(symbols)
 observe(
-    "With *tired*, *it* means *the {a}*; with *wide*, it means *the {b}*.",
+    "With *tired* it means *the {a}*, with *wide* *the {b}*.",
     a=tired,
     b=wide,
     holds=tired == "animal" and wide == "street" and sure.min() > 0.5,
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "One word changes, and some heads move: the weights of *it* in the first layer, for each head first in the sentence with *tired*, then in the one with *wide*.", "name": "fig-it"}, "image": {"alt": "A map of eight rows and twelve columns: for each of four heads a row for the sentence with tired and one for that with wide; columns are the words. In each row one or two cells are bright. For some heads the two rows are alike, for others not."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "One word changes, and some heads move: the weights of *it* in the first layer, with *tired* and with *wide*.", "name": "fig-it"}, "image": {"alt": "A map of eight rows and twelve columns: for each of four heads a row for the sentence with tired and one for that with wide; columns are the words. In each row one or two cells are bright. For some heads the two rows are alike, for others not."}}
 looks = weights[:, 0, :, it].transpose(0, 1).flatten(0, 1)  # (h · 2, T)
 rows = [f"head {head}, {word}" for head in (1, 2, 3, 4) for word in asked]
 names = {"rows": rows, "columns": [*asked["tired"][:-1], "tired/wide"]}
@@ -719,8 +718,8 @@ heads(shown, seen, answers=answers, right=wanted)
 # %% [markdown]
 # ### Does an attention weight matter?
 #
-# A single picture proves little. So a stored experiment trained five such readers, for six epochs, and asked them about 500 sentences: how much weight does the pronoun
-# give to its **antecedent** (the noun it stands for), to the adjective, to another noun, to any other word?
+# A single picture proves little. So a stored experiment asked five such readers about 500 sentences: how much weight does the pronoun give to its **antecedent** (the noun
+# it stands for), to the adjective, another noun, any other word?
 
 # %% tags=["evidence"]
 five = experiments.load("pronouns").select(layers=2, heads=4)
@@ -759,7 +758,7 @@ guess(
     because=f"Your reader loses {lost['antecedent']:.0f} of 100 pronouns without it; without the link to the adjective it loses {lost['adjective']:.0f}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The adjective gets much of the weight, but is missed far less than the antecedent. Left: mean weight that a pronoun gives to four kinds of words, over both layers and all heads. Right: how many of 100 pronouns are lost when that link is taken away. Five readers of a stored experiment: means, and lines from the lowest to the highest.", "name": "fig-cuts"}, "image": {"alt": "Two bar charts with four bars each: antecedent, adjective, other noun, any other word. Left: antecedent and adjective are long, the other two short. Right: only the bar of the antecedent is long; that of the adjective is short, the others are nearly zero."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The adjective gets much of the weight, but is missed far less than the antecedent. Left: mean weight of a pronoun on four kinds of words. Right: how many of 100 pronouns are lost without that link. Five stored readers: means, and lines from the lowest to the highest.", "name": "fig-cuts"}, "image": {"alt": "Two bar charts with four bars each: antecedent, adjective, other noun, any other word. Left: antecedent and adjective are long, the other two short. Right: only the bar of the antecedent is long; that of the adjective is short, the others are nearly zero."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.8))
 bars(on, "mean weight", ax=axes[0])
 bars(missed, "points lost without it", ax=axes[1])
@@ -845,7 +844,7 @@ depths = {
     for name, residual in (("with the sum", True), ("attention alone", False))
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With attention alone, 32 random words become the same within a few untrained layers; with the sum they stay different. Three seeds each; logarithmic axis.", "name": "fig-collapse"}, "image": {"alt": "Two curves over the number of layers. With the sum it stays near one. For attention alone it falls ever faster, to about one part in ten thousand after two layers, and to nothing but rounding after two more."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With attention alone, 32 random words become the same within a few untrained layers; with the sum they stay different. Three seeds each.", "name": "fig-collapse"}, "image": {"alt": "Two curves over the number of layers. With the sum it stays near one. For attention alone it falls ever faster, to about one part in ten thousand after two layers, and to nothing but rounding after two more."}}
 lines = {name: (range(13), differ) for name, differ in depths.items()}
 curves(lines, "layers", "share that differs", logy=True)
 plt.show()
@@ -862,7 +861,7 @@ observe(
 # Averages of averages: soon no word knows which one it is. {cite:t}`dong2021attention` prove that the difference shrinks doubly exponentially with depth.
 #
 # Something else is missing: a step that is not linear. For given weights, the output of attention is *linear* in the values. It can fetch, mix and weigh, but it computes
-# nothing new from what it found. A position that sees only itself can't even [tell whether exactly one of two bits is set](deeper/05_self_attention.ipynb#deeper-bits).
+# nothing new. A position that sees only itself can't even [tell whether exactly one of two bits is set](deeper/05_self_attention.ipynb#deeper-bits).
 #
 # So attention moves information between positions, and the sum keeps what was there. To think about it takes something else.
 
@@ -1007,8 +1006,8 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# So a sequence that looks at itself can find out which of its words belong together, at any distance, in one step. **Tomorrow** each position gets a small network to think
-# with, and the sums get a norm that keeps them in bounds. That is a block of the Transformer.
+# So a sequence can find out which of its words belong together, at any distance, in one step. **Tomorrow** each position gets a small network to think with, and the sums
+# get a norm that keeps them in bounds. That is a block of the Transformer.
 
 # %% [markdown]
 # ## Further reading
