@@ -89,7 +89,7 @@ def test_both_sentences_lead_into_the_same_counts():
 
 def test_padding_fills_each_batch_up_to_its_longest():
     ax = mechanisms.padded([3, 9, 5, 7, 4], batch_size=2)
-    assert "padding: 8 of 36 places" in texts(ax) and "padding: 3 of 31 places" in texts(ax)
+    assert "padding: 8 of 36 positions" in texts(ax) and "padding: 3 of 31 positions" in texts(ax)
     drawn = grid(ax)
     hatched = [bool(cell.get_hatch()) for cell in drawn]
     assert len(hatched) == 36 + 31 and sum(hatched[:36]) == 8 and sum(hatched[36:]) == 3

@@ -130,5 +130,5 @@ def padded(lengths: Sequence[int], batch_size: int) -> Axes:
             cells(ax, (x, y), blank, role="state", weights=0.6, size=size, hatched=missing)
             y += 0.42 * len(batch) + 0.45
             places += width * len(batch)
-        note(ax, (x + 3.3, y + 0.1), f"padding: {places - sum(order)} of {places} places")
+        note(ax, (x + 3.3, y + 0.1), f"padding: {places - sum(order)} of {places} positions")
     return ax
