@@ -9,19 +9,19 @@
 # %% [markdown]
 # # Day 6: The Transformer
 #
-# **Today's question:** what does attention need beside it, so that it can be stacked and trained?
+# **Today's question:** what has to be added to attention before it can be stacked and trained?
 #
 # After today you can
 #
 # - write layer norm, and say over which numbers it averages,
-# - build a block of looks, desks, sums and norms,
+# - build a block from attention, a feed-forward layer, residual sums and norms,
 # - shift a target, so that all its words are learned at once,
 # - put a whole Transformer together and train it,
-# - read positions off clocks, and turn them by a matrix,
-# - say what sum and norm do for a gradient.
+# - encode positions with sinusoids, and scale the embeddings to match,
+# - explain what residual sums and norms do for a gradient.
 #
-# It builds on [Day 4](04_attention.ipynb), which translated, and on [Day 5](05_self_attention.ipynb): looks, masks, heads. You need 50 minutes to read and
-# 20 to write three functions. What you wrote is what translates, and at the end it translates *your* sentence.
+# It builds on [Day 4](04_attention.ipynb) (translation) and on [Day 5](05_self_attention.ipynb) (self-attention, masks and heads). You need 50 minutes to read and
+# 20 to write three functions. At the end, a Transformer that runs on your functions translates *your* sentence.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -63,16 +63,16 @@ quiz("06_transformer")
 # %% [markdown]
 # ## Where we stand
 #
-# *4 minutes.* Two days ago a recurrent network translated, and attention helped it. Yesterday attention worked alone, but only read. Can it also translate, with no recurrence at all?
+# *4 minutes.* On Day 4 a recurrent network learned to translate, with attention to help it. Yesterday attention managed on its own, but it only filled in words; it never wrote a sentence. Could it translate by itself, with no recurrence anywhere?
 #
-# Here are short sentences to learn from. One is kept aside: *I love deep learning*, 我 爱 深度 学习. It goes with us through the day.
+# We train on short sentence pairs and keep one of them out: *I love deep learning*, 我 爱 深度 学习. It will be our example all day.
 
 # %%
 task = ShortTask()
 table([list(pair) for pair in task.validation[:3]], ["English", "Chinese"])
 
 # %% [markdown]
-# Day 4's network learns them, and we keep it as a rival.
+# The rival to beat is a network like Day 4's, with a dot product as its score, trained on the same pairs.
 
 # %% tags=["evidence", "training"]
 torch.manual_seed(0)
@@ -84,8 +84,8 @@ rival_right = task.exact(greedy_decode(rival, *held_out, max_len=14), task.valid
 some = {n: torch.full((1, n), 5) for n in (8, 16)}  # n words, to n words
 waits = {n: longest_chain(rival(x, torch.tensor([n]), x).sum()) for n, x in some.items()}
 observe(
-    "After four passes it translates {right:.0%} of 400 new sentences without a mistake. But of eight words it makes a chain "
-    "of {eight} operations, each of which waits for the one before; of sixteen words, {sixteen}.",
+    "After four passes it translates {right:.0%} of 400 unseen sentences perfectly. But it works one step at a time: "
+    "eight words take {eight} operations in a row, and sixteen take {sixteen}.",
     right=rival_right,
     eight=waits[8],
     sixteen=waits[16],
@@ -93,30 +93,30 @@ observe(
 )
 
 # %% [markdown]
-# The words queue. A look needs no queue. So why not stack yesterday's looks, and be done? Yesterday named two troubles: looks only move things, they make nothing of them; and a tall stack doesn't stay in shape.
+# Recurrence makes words queue; attention doesn't. So why not stack a few of yesterday's attention layers and be done? Because yesterday turned up two problems: attention moves information around without computing anything new from it, and in a deep stack of such layers the words become more and more alike.
 
 # %% [markdown]
 # ## The idea
 #
-# *4 minutes.* Think of a group that writes a report together. They take turns between two things. In a **meeting**, everyone hears what the others have found. Then each goes back to the **desk** and
-# thinks alone. Meetings are attention. The desk is a small network, the same for everyone: the **feed-forward layer**.
+# *4 minutes.* Picture a team writing a report. They alternate between two activities. In a **meeting**, everyone hears what the others have found. Then they go back to their **desks** and think alone. The meeting is
+# self-attention. The desk is a small network, identical at every position: the **feed-forward layer**.
 #
-# Nobody tears up their notes. Whatever a meeting or an hour at the desk brings is *added* to the page: $x + f(x)$, not $f(x)$. That is a **residual connection** {cite}`he2016deep`. The page runs through
-# all layers as a **stream**, and each layer reads a copy and adds a little.
+# No one tears up their notes. Whatever a meeting or an hour at the desk brings is *added* to the page: $x + f(x)$, not $f(x)$. That is a **residual connection** {cite}`he2016deep`. The page, a vector for each position, runs through
+# all layers as the **residual stream**, and each layer reads a copy and adds a little.
 #
-# A page on which everyone writes gets full. So before someone reads it, a copy is brought to one size. That is **layer norm** {cite}`ba2016layer`.
+# A page that everyone adds to fills up. So before anyone reads it, a copy is brought to one size. That is **layer norm** {cite}`ba2016layer`.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The residual stream of one position through two blocks. A look (a meeting) and a thought (the desk) each read a normed copy and add what they found.", "name": "fig-stream"}, "image": {"alt": "A thick arrow runs from a vector of two numbers on the left to the right edge. Four times a thin arrow leaves it upwards, through a box, norm, into a box, look or think in turn, and from there a curved arrow comes back down to a plus sign on the thick arrow. The first look and think are called block 1, the second block 2. Below: nothing on the stream but sums."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Nothing on the residual stream but sums: the vector of one position on its way through two blocks. Attention (a meeting) and the feed-forward layer (the desk, FFN) each read a normalised copy and add what they found.", "name": "fig-stream"}, "image": {"alt": "A thick arrow runs from a vector of two numbers on the left to the right edge. Four times a thin arrow leaves it upwards, through a box, norm, into a box, attention or FFN in turn, and from there a curved arrow comes back down to a plus sign on the thick arrow. The first attention and FFN are called block 1, the second block 2. Below: nothing on the stream but sums."}}
 ax = sheet(6.9)
 level = 5.0
 before = cells(ax, (0.3, level - 0.85), [["1"], ["0"]], role="state", size=(0.9, 0.85))
 label(ax, before, "top", "$x$")
-names = ("look", "think", "look", "think")
+names = ("attention", "FFN") * 2
 ends = [before.at("right")[0]]
 for i, name in enumerate(names):
     x = 2.35 + 3.2 * i
     norm = box(ax, (x - 0.65, 3.0), "norm", (1.3, 0.85))
-    layer = box(ax, (x - 0.65, 1.0), name, (1.5, 0.85))
+    layer = box(ax, (x - 1.5, 1.0), name, (2.35, 0.85))
     arrow(ax, (x, level), norm.at("bottom"))
     arrow(ax, norm.at("top"), (x, layer.at("bottom")[1]))
     arrow(ax, (x + 0.85, 1.42), (x + 1.75, level - 0.3), bend=0.2)
@@ -131,17 +131,17 @@ note(ax, (8.0, 6.2), "the stream: nothing on it but sums")
 plt.show()
 
 # %% [markdown]
-# Meeting, desk, and around each a norm and a sum: that is a **block**. Blocks on top of each other make the **Transformer** {cite}`vaswani2017attention`. We build it from the inside out.
+# Attention, a feed-forward layer, and around each of them a norm and a sum: that is a **block**. A stack of blocks makes a **Transformer** {cite}`vaswani2017attention`. We build it from the inside out.
 
 # %% [markdown]
 # ## Step by step
 #
-# ### One size
+# ### Layer norm: one size
 #
-# *9 minutes, half of them yours.* What goes wrong without a norm? We stack untrained meetings and desks, each added to the stream.
+# *9 minutes, half of them yours.* What goes wrong without a norm? We stack untrained attention and feed-forward layers, each added to the stream.
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Meetings and desks added to a stream without any norm: sizes relative to one block. Mean and range of three random starts; both axes are logarithmic.", "name": "fig-sums-alone"}, "image": {"alt": "Two lines that stay near one up to about eight blocks and then bend upwards. At 64 blocks the stream has grown more than a hundredfold, and the gradient by many more orders of magnitude."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Without norms the stream grows with depth, and its gradient grows far more: sizes relative to one block. Mean and range of three random starts; both axes are logarithmic.", "name": "fig-sums-alone"}, "image": {"alt": "Two lines that stay near one up to about eight blocks and then bend upwards. At 64 blocks the stream has grown more than a hundredfold, and the gradient by many more orders of magnitude."}}
 depths = [1, 2, 4, 8, 16, 32, 64]
 grown = stacks.sizes("sum alone", depths)  # (3, depths, 2)
 lines = {name: (depths, grown[..., i]) for i, name in enumerate(("stream", "gradient"))}
@@ -152,15 +152,15 @@ plt.show()
 # %% tags=["evidence"]
 size, slope = grown[:, -1].mean(dim=0).tolist()
 observe(
-    "With 64 blocks the stream is {size:.0f} times as large as with one, and the gradient {slope:.0e} times.",
+    "After 64 blocks the stream is {size:.0f} times as large as after one, and the gradient {slope:.0e} times as large.",
     size=size,
     slope=slope,
     holds=size > 20 and slope > 1e4,
 )
 
 # %% [markdown]
-# Everyone adds, nobody takes away, and each next layer reads larger numbers than the last. Layer norm takes each position by itself. It subtracts the mean $\mu$ of its $D$ numbers, divides by their deviation $\sigma$, and then lets the network choose a gain $g$ and a bias $b$
-# for each of the $D$ places:
+# Every layer adds, none takes away, and each one reads larger numbers than the last. Layer norm treats each position by itself. It subtracts the mean $\mu$ of the position's $D$ numbers, divides by their standard deviation $\sigma$, and then lets the network learn a gain $g$ and a bias $b$
+# for each of the $D$ components:
 #
 # $$
 # \begin{aligned}
@@ -170,17 +170,17 @@ observe(
 # \end{aligned}
 # $$ (eq-layer-norm)
 #
-# A small $\varepsilon$ keeps it from dividing by 0. There is nothing of other positions in it, and nothing of the batch. So a sentence comes out the same whoever stands beside it.
+# A small $\varepsilon$ keeps it from dividing by 0. Other positions and the rest of the batch don't enter into it. So a sentence comes out the same whatever else is in its batch.
 
 # %% tags=["view"]
 guess(
-    "One position holds 1, 1, 5, 5, another 10, 10, 50, 50. How do they leave a layer norm?",
+    "One position holds 1, 1, 5, 5, another 10, 10, 50, 50. How do they come out of layer norm?",
     ["The second is ten times as large.", "Both are the same.", "The second is shifted."],
     right="Both are the same.",
-    because="Mean 3 and deviation 2, or mean 30 and deviation 20: both become −1, −1, 1, 1.",
+    because="Mean 3 and standard deviation 2, or mean 30 and standard deviation 20: both become −1, −1, 1, 1.",
 )
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Layer norm on numbers, without gain and bias. Each row is one position, and has a mean and a deviation of its own.", "name": "fig-layer-norm"}, "image": {"alt": "Three tables of three rows, I, love and deep, and four columns. The first holds 1, 1, 5, 5; then 10, 10, 50, 50; then 7, 9, 9, 7. In the second the means 3, 30 and 8 are taken away. In the third the rows are divided by 2, 20 and 1, so that only ones and minus ones are left."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Layer norm brings small and large rows to the same size: an example without gain and bias. Each row is one position, and has its own mean and standard deviation.", "name": "fig-layer-norm"}, "image": {"alt": "Three tables of three rows, I, love and deep, and four columns. The first holds 1, 1, 5, 5; then 10, 10, 50, 50; then 7, 9, 9, 7. In the second the means 3, 30 and 8 are taken away. In the third the rows are divided by 2, 20 and 1, so that only ones and minus ones are left."}}
 positions = {"I": [1.0, 1, 5, 5], "love": [10.0, 10, 50, 50], "deep": [7.0, 9, 9, 7]}
 x = torch.tensor(list(positions.values()))  # (n, 4)
 centred = x - x.mean(dim=1, keepdim=True)
@@ -206,7 +206,7 @@ plt.show()
 # ```{exercise} Layer norm
 # :label: exercise-layer-norm
 #
-# *6 minutes.* Write {eq}`eq-layer-norm` out of means and roots. It should work for any number of axes in front of the last. ([Solution](solutions/06_transformer.ipynb#solution-layer-norm))
+# *6 minutes.* Compute {eq}`eq-layer-norm` from means and square roots. It should work for any number of axes before the last. ([Solution](solutions/06_transformer.ipynb#solution-layer-norm))
 # ```
 
 
@@ -222,9 +222,9 @@ layer_norm = check("layer_norm", layer_norm)
 check.show_reference("layer_norm")
 
 # %% [markdown]
-# ### A desk for everyone
+# ### The feed-forward layer: a desk at every position
 #
-# *3 minutes.* For given weights, what a look brings is a sum of values: it can't make anything of them. The feed-forward layer can, since it has a bend, the ReLU, between two matrices:
+# *3 minutes.* For given attention weights, the output is a weighted average of the values: it mixes them, but computes nothing nonlinear from them. The feed-forward layer does, because it puts a nonlinearity, the ReLU, between two matrices:
 #
 # $$
 # \begin{aligned}
@@ -233,7 +233,7 @@ check.show_reference("layer_norm")
 # \end{aligned}
 # $$ (eq-feed-forward)
 #
-# Between them it is $F$ wide, in the paper four times as wide as outside. Most of a Transformer's weights are here. With two hidden numbers it already tells whether two bits differ, which no sum can: one counts the bits that are set, the other notices that both are.
+# Its hidden layer is $F$ wide, four times the model's width in the paper, so most of a block's weights are here. Two hidden units are enough to tell whether two bits differ, which no weighted sum can: one unit counts the bits that are set, the other responds only when both are.
 
 # %%
 W_1, b_1 = torch.tensor([[1.0, 1.0], [1.0, 1.0]]), torch.tensor([0.0, -1.0])
@@ -241,7 +241,7 @@ W_2 = torch.tensor([[1.0, -2.0]])
 bits = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 print(((bits @ W_1.T + b_1).relu() @ W_2.T)[:, 0].tolist())
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The same small network at each position: two bits below, two hidden numbers, and above whether the bits differ. No arrow leads from one position to another.", "name": "fig-desks"}, "image": {"alt": "Four columns for positions 0 to 3. Below the bits 0 0, 0 1, 1 0 and 1 1; arrows through W1 and the ReLU lead up to the hidden numbers 0 0, 1 0, 1 0 and 2 1, and arrows through W2 to the outputs 0, 1, 1, 0."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "No arrow leads from one position to another: the same small network at each position turns two bits (below) into two hidden units, and these into whether the bits differ (above).", "name": "fig-desks"}, "image": {"alt": "Four columns for positions 0 to 3. Below the bits 0 0, 0 1, 1 0 and 1 1; arrows through W1 and the ReLU lead up to the hidden units 0 0, 1 0, 1 0 and 2 1, and arrows through W2 to the outputs 0, 1, 1, 0."}}
 hidden = (bits @ W_1.T + b_1).relu()
 out = hidden @ W_2.T
 ax = sheet(8.4)
@@ -260,9 +260,9 @@ note(ax, (0.3, 2.7), "$W_2$", align="left")
 plt.show()
 
 # %% [markdown]
-# ### A block
+# ### A block: pre-norm or post-norm
 #
-# *9 minutes, half of them yours.* Where does the norm belong? Let $f$ be a sublayer, a look or a thought. The paper norms the sum; most models since then norm what the sublayer reads:
+# *9 minutes, half of them yours.* Where does the norm belong? Let $f$ be a sublayer: attention or a feed-forward layer. The paper normalises the sum; most models since then normalise the sublayer's input:
 #
 # $$
 # \begin{aligned}
@@ -271,25 +271,25 @@ plt.show()
 # \end{aligned}
 # $$ (eq-residual)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A block with post-norm, left, and with pre-norm, right. In post-norm everything passes through the norms (framed). In pre-norm nothing stands on the stream but sums.", "name": "fig-residuals"}, "image": {"alt": "Two towers over an x at the bottom. Left, post-norm: a thick arrow rises to a plus, then into a framed box, norm, then to another plus and another framed norm; boxes attention and feed-forward stand beside the road, between a copy of it and the plus. Right, pre-norm: the thick arrow rises through two plus signs and meets no box; beside it stand norm and attention, then norm and feed-forward."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "In pre-norm there is nothing on the stream but sums; in post-norm everything passes through the norms (framed). Left, a block with post-norm; right, with pre-norm.", "name": "fig-residuals"}, "image": {"alt": "Two towers over an x at the bottom. Left, post-norm: a thick arrow rises to a plus, then into a framed box, norm, then to another plus and another framed norm; boxes attention and feed-forward are next to the stream, between a copy of it and the plus. Right, pre-norm: the thick arrow rises through two plus signs and meets no box; next to it are norm and attention, then norm and feed-forward."}}
 mechanisms.residuals()
 plt.show()
 
 # %% [markdown]
-# In post-norm the notes themselves are rewritten at every step. In pre-norm only the copy that someone reads is brought to size, and from the last block back to the first there is a road with nothing on it but additions. A gradient can take it undisturbed.
+# In post-norm the stream itself is rescaled after every sum. In pre-norm only the copy that a sublayer reads is rescaled, and from the last block back to the first there is a path with nothing on it but additions. A gradient can take it undisturbed.
 #
-# We take pre-norm: it trains more calmly when it is deep ([measured](deeper/06_transformer.ipynb#deeper-warmup)). Its stream is never normed, so one more norm follows the last block.
+# We take pre-norm, because deep models train more calmly with it ([measured](deeper/06_transformer.ipynb#deeper-warmup)). Its stream is never normalised, so one more norm follows the last block.
 #
 # ```{exercise} A block
 # :label: exercise-block
 #
-# *5 minutes.* Run all sublayers of a block, one after the other, in pre-norm. Each has a norm of its own. Norms and sublayers are functions of a sequence. ([Solution](solutions/06_transformer.ipynb#solution-block))
+# *5 minutes.* Run all sublayers of a block, one after the other, in pre-norm. Each has a norm of its own. Norms and sublayers are functions that turn a sequence into another of the same shape. ([Solution](solutions/06_transformer.ipynb#solution-block))
 # ```
 
 
 # %%
 def block(x, norms, sublayers):
-    """Shapes: x (B, T, D) to the same, as each norm and each sublayer does."""
+    """Shapes: x (B, T, D), which each norm and each sublayer keeps; returns (B, T, D)."""
     raise NotImplementedError
 
 
@@ -299,21 +299,21 @@ block = check("block", block)
 check.show_reference("block")
 
 # %% [markdown]
-# A list of two sublayers makes a block that reads, an **encoder** block. A **decoder** block, which writes, has a third between them: a look at the source, as on Day 4. There the queries come from the decoder's stream, and keys and values from
-# what the encoder found. Its first look is causal, at what is already written.
+# Two sublayers, self-attention and a feed-forward layer, make an **encoder** block, which reads. A **decoder** block, which writes, has a third between them: **cross-attention**, which attends to the source, as on Day 4. There the queries come from the decoder's stream, and the keys and values from
+# the encoder's output. The decoder's self-attention is causal: it sees only what is already written.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Encoder and decoder, and their three kinds of looks. The grids say what may be seen: a row for each place that asks, a column for each that answers. The decoder's second look (framed) asks what the encoder found. The sums and norms around each box are left out.", "name": "fig-towers"}, "image": {"alt": "Two towers. Left, from below: I love deep learning, vectors and clocks, self-attention with a full grid of four by four, feed-forward, L times; on top a table of two rows and a column for each word, what the encoder found. Two lines, keys and values, lead from it into the framed middle box of the right tower. There, from below: BOS 我 爱 深度 学习, vectors and clocks, causal self-attention with a grid of five by five that is full up to its diagonal, an arrow called queries, look at the source with a full grid of five by four, feed-forward, L times; then norm and logits, and what it says, 我 爱 深度 学习 EOS."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Encoder and decoder use attention in three ways: full self-attention, causal self-attention, and cross-attention to the encoder's output (framed). The grids show what may be seen: a row for each query, a column for each key. The sums and norms around each box are left out.", "name": "fig-towers"}, "image": {"alt": "Two towers. Left, from below: I love deep learning, embeddings and positions, self-attention with a full grid of four by four, feed-forward, L times; on top a table of two rows and a column for each word, the encoder's output. Two lines, keys and values, lead from it into the framed middle box of the right tower. There, from below: BOS 我 爱 深度 学习, the decoder's input, embeddings and positions, causal self-attention with a grid of five by five that is full up to its diagonal, an arrow called queries, cross-attention with a full grid of five by four, feed-forward, L times; then norm and logits, and the prediction, 我 爱 深度 学习 EOS."}}
 hanzi = in_chinese("我 爱 深度 学习", pinyin="wǒ ài shēndù xuéxí")
 mechanisms.towers(ASKED, ["BOS", *hanzi], [*hanzi, "EOS"])
 plt.show()
 
 # %% [markdown]
-# ### The shifted target
+# ### The shifted target: teacher forcing
 #
-# *7 minutes, most of them yours.* How does the right tower of {numref}`fig-towers` learn? At each place it is to say the next word. In training we know the whole translation, so at each place it reads the *true* word before, whatever it would have
-# said itself: **teacher forcing**, as on Day 4. And since a causal mask hides what comes later, all places are learned at once.
+# *7 minutes, most of them yours.* How does the decoder, the right tower of {numref}`fig-towers`, learn? At each position it has to predict the next word. During training we know the whole translation, so we feed it the *true* previous word, whatever it would have
+# predicted: **teacher forcing**, as on Day 4. And since a causal mask hides the words that come later, all positions are learned at once.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Teacher forcing. Below what the decoder reads, above what it is to say: the same sentence, shifted by a place. Full arrows: what each place may see. Dashed: the true word, handed on.", "name": "fig-shifted"}, "image": {"alt": "A row of boxes below, BOS 我 爱 深度 学习, and one above, 我 爱 深度 学习 EOS. Thick arrows lead straight up, thin ones from each box to all boxes above that stand further right. Dashed arrows lead from each word above to the same word below, one place to the right."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Teacher forcing: the decoder's input (below) is its target (above), shifted by one position. Solid arrows: what each position may see. Dashed: the true word, fed back.", "name": "fig-shifted"}, "image": {"alt": "A row of boxes below, BOS 我 爱 深度 学习, and one above, 我 爱 深度 学习 EOS. Thick arrows lead straight up, thin ones from each box to all boxes above that are further right. Dashed arrows lead from each word above to the same word below, one position to the right."}}
 ax = sheet(6.6)
 size = (2.2, 0.85)
 places = [2.6 + 2.62 * i for i in range(5)]
@@ -326,25 +326,25 @@ for t, end in enumerate(above):
         arrow(ax, start.at("top"), end.at("bottom"), weight=0.2 * (s == t))
 for one, other in zip(above, below[1:], strict=False):
     arrow(ax, one.at("bottom"), other.at("top"), dashed=True)
-note(ax, (0.2, 1.4), "is to say", align="left", weight="bold")
-note(ax, (0.2, 5.2), "reads", align="left", weight="bold")
-note(ax, (8.6, 6.15), "the truth, one place later, whatever it would have said itself")
+note(ax, (0.2, 1.4), "target", align="left", weight="bold")
+note(ax, (0.2, 5.2), "input", align="left", weight="bold")
+note(ax, (8.6, 6.15), "the true word, one position later, whatever the model predicted")
 plt.show()
 
 # %% [markdown]
-# Forget the shift, and each place may read the very word that it is to say. Nothing is learned, and the loss is wonderful. Forget the causal mask, and the same happens one place further on. (When it writes by itself, the model reads its own words, one after the other. No one knows the truth then.)
+# Forget the shift, and every position can read the very word it has to predict. Nothing is learned, and the loss is wonderful. Forget the causal mask, and the same thing happens one position further on. (When the model translates on its own there is no truth to feed it, so it reads back its own words, one at a time.)
 #
 # ```{exercise} The shifted target
 # :label: exercise-shifted-target
 #
-# *6 minutes.* Of a batch of sentences, lists of ids of several lengths, make two tensors: what the decoder reads, which begins with `BOS` = 1, and what it is to say, which ends with `EOS` = 2. Fill up behind with
+# *6 minutes.* Turn a batch of sentences (lists of ids, of different lengths) into two tensors: the decoder's input, which starts with `BOS` = 1, and its target, which ends with `EOS` = 2. Pad both on the right with
 # `PAD` = 0. ([Solution](solutions/06_transformer.ipynb#solution-shifted-target))
 # ```
 
 
 # %%
 def shifted(targets):
-    """Lists of ids to what is read (B, T), and what is to be said (B, T)."""
+    """Turn lists of ids into the decoder's input (B, T) and its target (B, T)."""
     raise NotImplementedError
 
 
@@ -356,12 +356,12 @@ check.show_reference("shifted_target")
 # %% [markdown]
 # ### The whole model
 #
-# *6 minutes.* That is all. Here is a Transformer, in one go. Yesterday's layer looks; `layer_norm` and `block` are yours.
+# *6 minutes.* Those are all the parts. Here is a Transformer in one go. The attention is yesterday's layer; `layer_norm` and `block` are yours.
 
 
 # %%
 class Norm(nn.Module):
-    """Layer norm, with a gain and a bias that are learned."""
+    """Layer norm, with a learned gain and bias."""
 
     def __init__(self, D):
         super().__init__()
@@ -373,7 +373,7 @@ class Norm(nn.Module):
 
 # %%
 class Block(nn.Module):
-    """Some looks and a thought: x (B, T, D) to the same; `seen` says what each look may see."""
+    """Attention layers and a feed-forward layer; `seen`: a dict of arguments for each attention."""
 
     def __init__(self, n_looks, D, h, F):
         super().__init__()
@@ -391,7 +391,7 @@ class Block(nn.Module):
 
 # %%
 class Transformer(nn.Module):
-    """Sources (B, S) and what is read (B, T) to logits (B, T, V) of what is to be said."""
+    """Sources (B, S) and the decoder's input (B, T) to logits (B, T, V) of the next words."""
 
     def __init__(self, V_source, V_target, ordered, D=48, h=4, F=160, L=2):
         super().__init__()
@@ -401,7 +401,7 @@ class Transformer(nn.Module):
             nn.init.normal_(words.weight, std=D**-0.5)
         self.encoder = nn.ModuleList(Block(1, D, h, F) for _ in range(L))
         self.decoder = nn.ModuleList(Block(2, D, h, F) for _ in range(L))
-        self.norms = nn.ModuleList([Norm(D), Norm(D)])  # behind the last blocks
+        self.norms = nn.ModuleList([Norm(D), Norm(D)])  # after the last blocks
 
     def embed(self, words, ids):
         x = math.sqrt(words.embedding_dim) * words(ids)
@@ -424,13 +424,13 @@ class Transformer(nn.Module):
 
 
 # %% [markdown]
-# The target's table serves twice, to read words and to score them {cite}`press2017using`. To write, we take the best word, append it, and ask again.
+# The target's embedding table is used twice, to read words and to score them {cite}`press2017using`. To translate, we take the most probable word, append it, and ask again: the model reads what it wrote, or is **autoregressive**.
 
 
 # %%
 @torch.no_grad()
 def write(model, source, longest=14):
-    """Ids (B, longest) for sources (B, S), one word at a time."""
+    """Translate sources (B, S) into ids (B, longest), one word at a time."""
     found, ids = model.encode(source), source.new_full((len(source), 1), BOS)
     for _ in range(longest):
         ids = torch.cat([ids, model.decode(ids, found)[:, -1:].argmax(-1)], dim=1)
@@ -465,30 +465,30 @@ bag_right = task.exact(write(bag, held_out[0]), task.validation)
 
 # %% tags=["evidence"]
 observe(
-    "It makes {written} of *I love deep learning*, and translates {right:.0%} of the new sentences without a mistake.",
+    "It translates *I love deep learning* as {written}, and {right:.0%} of the unseen sentences without a mistake.",
     written=translate(bag, ASKED),
     right=bag_right,
     holds=0.2 < bag_right < 0.9,
 )
 
 # %% [markdown]
-# After four passes over the sentences it translates. But something is missing, and you know it from yesterday.
+# Four passes over the sentences, and it translates. But something is missing, and you know it from yesterday.
 
 # %% tags=["view"]
 told = ["the teacher likes Tom", "Tom likes the teacher"]
 both = [translate(bag, sentence) for sentence in told]
 guess(
-    f"What does it make of “{told[0]}”, and of “{told[1]}”?",
-    ["Two right translations.", "The same translation twice.", "Nothing."],
+    f"What does it return for “{told[0]}”, and for “{told[1]}”?",
+    ["Two correct translations.", "The same translation twice.", "Nothing."],
     right="The same translation twice.",
     because=f"“{both[0]}”, and “{both[1]}”. To the encoder a sentence is a bag of words.",
 )
 
 
 # %% [markdown]
-# ### Clocks
+# ### Sinusoidal positional encoding
 #
-# *8 minutes.* So we bring in the clocks of Day 5 {cite}`vaswani2017attention`. Each turns with a speed of its own, $\omega_i$, and shows the position $p$ by where its hand points, which is two numbers: how far to the right, and how high.
+# *8 minutes.* So we add a **positional encoding** to each word's embedding: Day 5's clocks {cite}`vaswani2017attention`. Each clock turns at a speed of its own, $\omega_i$, and shows the position $p$ by the direction of its hand. That takes two numbers: how far to the right it points, and how high.
 #
 # $$
 # \begin{aligned}
@@ -498,7 +498,7 @@ guess(
 # \end{aligned}
 # $$ (eq-waves)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One clock and its two waves. Dashed: its hand at later positions. How high it points is the cosine, how far to the right the sine.", "name": "fig-wave"}, "image": {"alt": "On the left a clock with a hand at twelve and dashed hands at seven later positions. On the right, over the positions 0 to 7, a wave that begins at the top, with a dot at each position, and a dashed one that begins in the middle. An arrow leads from the tip of the hand to the first dot."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A clock's hand traces two waves: how high it points is the cosine, how far to the right the sine. Dashed: the hand at later positions.", "name": "fig-wave"}, "image": {"alt": "On the left a clock with a hand at twelve and dashed hands at seven later positions. On the right, over the positions 0 to 7, a wave that begins at the top, with a dot at each position, and a dashed one that begins in the middle. An arrow leads from the tip of the hand to the first dot."}}
 omega, steps = 0.7, 8
 ax = sheet(6.4)
 face = dial(ax, (2.75, 3.2), 2.0)
@@ -519,12 +519,12 @@ note(ax, (10.9, 0.6), "how high: cosine —   how far right: sine - -")
 note(ax, (10.9, 6.15), "position")
 plt.show()
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The clocks of 64 positions, 32 numbers each: fast ones on the left, slow ones on the right.", "name": "fig-sinusoids"}, "image": {"alt": "A map of 64 rows and 32 columns with stripes, which change fast from row to row in the first columns and ever more slowly to the right."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each position has a pattern of its own: the positional encodings of 64 positions, 32 numbers each. Fast clocks are on the left, slow ones on the right.", "name": "fig-sinusoids"}, "image": {"alt": "A map of 64 rows and 32 columns with stripes, which change fast from row to row in the first columns and ever more slowly to the right."}}
 heat_map(sinusoidal(64, 32), xlabel="column", ylabel="position", signed=True)
 plt.show()
 
 # %% [markdown]
-# Why waves? Going $k$ places on turns each hand by $b = \omega_i k$, wherever it was. Let it be at $a = \omega_i p$. The sine and cosine of a sum of angles say the same with numbers:
+# Why waves? Moving on by $k$ positions turns each hand by the angle $b = \omega_i k$, wherever it was. Let it be at $a = \omega_i p$. The sine and cosine of a sum of angles put this into numbers:
 #
 # $$
 # \begin{aligned}
@@ -534,9 +534,9 @@ plt.show()
 # \end{aligned}
 # $$ (eq-shift-matrix)
 #
-# The first row is $\sin(a + b) = \cos b \sin a + \sin b \cos a$. In the matrix there is no $a$, and so no $p$: *three words on* is the same matrix everywhere, and a matrix is what $W_q$ and $W_k$ are. They still have to find it.
+# The first row is $\sin(a + b) = \cos b \sin a + \sin b \cos a$. There is no $a$ in the matrix, and so no $p$: *three words on* is the same matrix everywhere, and a matrix is what $W_q$ and $W_k$ are. Training still has to find it.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "From position 2 to position 5 at a speed of one radian per position. The matrix for three steps doesn't know where it starts.", "name": "fig-turn"}, "image": {"alt": "A clock with a dashed hand at 2, a full one at 5 and the angle between them shaded. Beside it a matrix with the rows -0.99, 0.14 and -0.14, -0.99, called turn by 3, times the vector 0.91, -0.42 of position 2, gives -0.96, 0.28 of position 5."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The matrix for three steps doesn't depend on where they start: from position 2 to position 5, at a speed of one radian per position.", "name": "fig-turn"}, "image": {"alt": "A clock with a dashed hand at 2, a full one at 5 and the angle between them shaded. Beside it a matrix with the rows -0.99, 0.14 and -0.14, -0.99, called turn by 3, times the vector 0.91, -0.42 of position 2, gives -0.96, 0.28 of position 5."}}
 omega, p, k = 1.0, 2, 3
 ax = sheet(5.6)
 face = dial(ax, (2.4, 2.9), 1.75)
@@ -560,7 +560,7 @@ plt.show()
 
 # %%
 def turns(k, D):
-    """The matrix (D, D) that moves all positions on by k: a turn for each clock."""
+    """The matrix (D, D) that moves any position on by k: a turn for each clock."""
     angles = k * 10_000.0 ** (-torch.arange(0, D, 2, dtype=torch.float64) / D)
     sin, cos = angles.sin(), angles.cos()
     pairs = torch.stack([torch.stack([cos, sin], -1), torch.stack([-sin, cos], -1)], -2)
@@ -573,18 +573,18 @@ off = max((waves[k:] - waves[:-k] @ turns(k, 512).T).abs().max().item() for k in
 
 # %% tags=["evidence"]
 observe(
-    "For three lengths of step we moved all of 2,000 positions: they are off by at most {off:.0e}.",
+    "Moved on by 1, 17 and 500, the encodings of 2,000 positions are off by at most {off:.0e}.",
     off=off,
     holds=off < 1e-10,
 )
 
 # %% [markdown]
-# In `embed`, words are multiplied by $\sqrt D$: their table begins with small numbers, as suits the logits, and the clocks would drown them out.
+# In `embed`, the words' vectors are multiplied by $\sqrt D$: their table starts with small numbers, which suits the logits, but the positional encoding would drown them out.
 
 # %% [markdown]
 # ## Is it right?
 #
-# *1 minute.* The library's own Transformer hands its weights to yours and to the book's.
+# *1 minute.* PyTorch's own Transformer lends its weights to yours and to the book's.
 
 
 # %% tags=["evidence"]
@@ -601,19 +601,19 @@ for found in (ours(ids, said), book(ids, torch.tensor([4, 2]), said)):
 print("the logits agree with nn.Transformer and with the book's: ten digits")
 
 # %% [markdown]
-# Loops and gradients are on the [deeper page](deeper/06_transformer.ipynb#deeper-equal).
+# The comparison with plain loops, and that of the gradients, are on the [deeper page](deeper/06_transformer.ipynb#deeper-equal).
 
 # %% [markdown]
 # ## Train it
 #
-# *5 minutes.* Now with clocks, and again four passes, as the rival had.
+# *5 minutes.* Now with positions, and again with four passes, as the rival had.
 
 # %% tags=["training"]
 translator, history = trained(ordered=True)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Loss while both learn to translate the same sentences, four passes each: means of 50 steps. The vertical axis is logarithmic.", "name": "fig-translator-loss"}, "image": {"alt": "Two falling curves over the steps. They begin at about four nats. That of Day 4's network and that of the Transformer lie near each other at first; the Transformer's ends lower."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Both learn to translate the same sentences within four passes: loss of the recurrent rival and of the Transformer, means of 50 steps. The vertical axis is logarithmic.", "name": "fig-translator-loss"}, "image": {"alt": "Two falling curves over the steps. They begin at about four nats. That of the recurrent rival and that of the Transformer are close to each other at first; the Transformer's ends lower."}}
 lines = {}
-for name, losses in (("Day 4's", rivals.step_loss), ("Transformer", history.step_loss)):
+for name, losses in (("recurrent", rivals.step_loss), ("Transformer", history.step_loss)):
     means = torch.tensor(losses[: len(losses) // 50 * 50]).view(-1, 50).mean(dim=1)
     lines[name] = (range(50, 50 * len(means) + 1, 50), means)
 curves(lines, "step", "loss (nats per word)", logy=True)
@@ -623,17 +623,18 @@ plt.show()
 translator_right = task.exact(write(translator, held_out[0]), task.validation)
 ours = {n: longest_chain(translator(x, x).sum()) for n, x in some.items()}
 observe(
-    "*I love deep learning* becomes {written}. With clocks it translates {right:.0%}, without them it was {bag:.0%}. Of eight words it makes a chain of {eight} operations, of sixteen {sixteen}.",
+    "*I love deep learning* becomes {written}. With positional encodings it translates {right:.0%} of the unseen sentences perfectly, without them {bag:.0%}. Eight words take {eight} operations in a row, and so do sixteen: {sixteen}.",
     written=translate(translator, ASKED),
     right=translator_right,
     bag=bag_right,
     eight=ours[8],
     sixteen=ours[16],
-    holds=translator_right > max(0.8, bag_right + 0.1) and ours[8] == ours[16],
+    holds=translator_right > max(0.8, bag_right + 0.1)
+    and waits[8] < ours[8] == ours[16] < waits[16],
 )
 
 # %% [markdown]
-# The chain no longer grows with the sentence. Is the Transformer also the better translator? One run at one learning rate can't tell. Stored experiments gave both Day 4's whole task: 24,000 sentences of 3 to 25 words, three seeds, about equally many parameters, and to each its own recipe ([how they differ](deeper/06_transformer.ipynb#deeper-time)).
+# The chain no longer grows with the sentence: with eight words it is still longer than the rival's, with sixteen it is shorter. Is the Transformer also the better translator? One run at one learning rate can't tell. Stored experiments gave both networks Day 4's whole task: 24,000 sentences of 3 to 25 words, three seeds, about equally many parameters, and to each its own recipe ([how they differ](deeper/06_transformer.ipynb#deeper-time)).
 
 # %% tags=["evidence"]
 stored = {
@@ -643,7 +644,7 @@ stored = {
 exact = {name: [row["exact"] for row in rows] for name, rows in stored.items()}
 day_4s, todays = exact.values()
 observe(
-    "Day 4's network, with additive attention, translates {low:.1%} to {high:.1%} of the test exactly, the Transformer {new_low:.1%} to {new_high:.1%}.",
+    "Day 4's network, with additive attention, translates {low:.1%} to {high:.1%} of the test set exactly, the Transformer {new_low:.1%} to {new_high:.1%}.",
     low=min(day_4s),
     high=max(day_4s),
     new_low=min(todays),
@@ -651,27 +652,27 @@ observe(
     holds=abs(sum(day_4s) - sum(todays)) / 3 < 0.01,
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of sentences translated exactly, by their number of English words: three seeds each, means and ranges (stored experiments). The vertical axis begins at 90 %.", "name": "fig-by-length"}, "image": {"alt": "Two lines that run at or just below 100 percent for all lengths from 3 to 25 words, and dip by two to three points towards the longest sentences."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Neither is better: share of sentences translated exactly, by their number of English words, means and ranges of three seeds each (stored experiments). The vertical axis begins at 90%.", "name": "fig-by-length"}, "image": {"alt": "Two lines that run at or just below 100 percent for all lengths from 3 to 25 words, and dip by two to three points towards the longest sentences."}}
 lines = {
     name: (rows[0]["length"], [[100 * share for share in row["exact by length"]] for row in rows])
     for name, rows in stored.items()
 }
-curves(lines, "English words", "exactly right (%)").set_ylim(90, 100.5)
+curves(lines, "English words", "translated exactly (%)").set_ylim(90, 100.5)
 plt.show()
 
 # %% [markdown]
-# They are equally good here. What differs is the way: no queue. How much *time* that saves depends on how many processors wait for work, and here there is one ([its times](deeper/06_transformer.ipynb#deeper-time)).
+# Here the two are equally good. The difference is that the Transformer's words don't queue. How much *time* that saves depends on how many processors you have, and our measurement has one ([its times](deeper/06_transformer.ipynb#deeper-time)).
 
 # %% [markdown]
 # ## Look inside
 #
-# *9 minutes.* The sentence that it never saw: where did each Chinese word look?
+# *9 minutes.* Back to the sentence that it never saw. Which source words does each Chinese word attend to?
 
 
 # %%
 @torch.no_grad()
 def through(source, read):
-    """Logits (stages, B, T, V) after each sublayer; the last block's looks (B, h, T, S)."""
+    """Logits (stages, B, T, V) after each sublayer; the last block's cross-attention (B, h, T, S)."""
     found, x = translator.encode(source), translator.embed(translator.target, read)
     stages = [x]
     for layer in translator.decoder:
@@ -684,7 +685,7 @@ def through(source, read):
     return torch.stack(scores), weights
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Where the four heads of the last block look in the source while *I love deep learning* is written. Rows: the words that are said. Circles: the true alignment.", "name": "fig-translator-heads"}, "image": {"alt": "Four maps with five rows, 我, 爱, 深度, 学习 and EOS, and five columns, I, love, deep, learning and EOS. Bright cells lie on or near the circles of the diagonal in some heads and elsewhere in others."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Each head attends differently: cross-attention of the last block's four heads while *I love deep learning* is translated. Rows: the predicted words. Circles: the true alignment.", "name": "fig-translator-heads"}, "image": {"alt": "Four maps with five rows, 我, 爱, 深度, 学习 and EOS, and five columns, I, love, deep, learning and EOS. Bright cells lie on or near the circles of the diagonal in some heads and elsewhere in others."}}
 words, right = [*ASKED.split(), "EOS"], task.target(["我 爱 深度 学习"])
 _, weights = through(task.source([ASKED])[0], shifted(right)[0])
 figure, axes = plt.subplots(2, 2, figsize=(6.4, 6.0), sharex=True, sharey=True)
@@ -697,25 +698,25 @@ for i, (ax, looks) in enumerate(zip(axes.flat, weights[0])):
 plt.show()
 
 # %% [markdown]
-# Nobody told a head what to do, and the heads differ. A picture of *the* attention of a model, drawn from one head, is a choice. And weights are only half of the story, as yesterday's cuts have shown. Follow one position instead. After each sublayer we stop its stream, norm it, and ask the output what it would say *now*. Choose a word, go up through the
-# blocks, and turn the **temperature**, by which the logits are divided before the softmax: cold, the best word takes all; hot, all words come near to each other.
+# No one told a head what to do, and the heads differ. A picture of *the* attention of a model, drawn from one head, is a choice. And attention weights are only half of the story, as yesterday's ablations have shown. So follow one position instead. After each sublayer we stop its residual stream, normalise it, and ask the output layer what it would predict *now*. Choose a word, go up through the
+# blocks, and turn the **temperature**, by which the logits are divided before the softmax: cold, the best word takes all; hot, all words become almost equally likely.
 
 # %% tags=["view"]
 followed = [(ASKED, "我 爱 深度 学习")]
 followed += [pair for pair in task.validation if len(pair[0].split()) in (6, 7)][:2]
 english, chinese = zip(*followed)
 scores, _ = through(task.source(english)[0], shifted(task.target(chinese))[0])  # (stages, B, T, V)
-parts = ("looks back", "looks at the source", "thinks")
+parts = ("self-attention", "cross-attention", "feed-forward")
 stream(
     english,
     [[*text.split(), "EOS"] for text in chinese],
     scores,
-    ["word and clock", *(f"block {n}: {part}" for n in (1, 2) for part in parts)],
+    ["embedding and position", *(f"block {n}: {part}" for n in (1, 2) for part in parts)],
     task.chinese.symbols,
 )
 
 # %% [markdown]
-# At first a place would say the very word that it reads, since one table serves both ends: a word and its clock, nothing else. Block by block the source comes in, and each sublayer only adds to what was there. That is the stream at work. (The output was trained for the top alone, so what it says of the lower floors is a hint, not more.)
+# At first a position would predict the very word that it reads. One table serves both ends, and so far the stream holds nothing but the word and its position. Block by block the source comes in, and each sublayer only adds to what was there. That is the residual stream at work. (The output layer was trained for the top alone, so what it reads on the lower floors is a hint, no more.)
 
 # %% tags=["evidence"]
 reads, says = shifted(task.target(chinese for _, chinese in task.validation))
@@ -724,7 +725,7 @@ real = says != PAD
 pairs = zip(stages[[0, 3, 6]], (reads, says, says))
 share = [(scores.argmax(-1) == word)[real].float().mean().item() for scores, word in pairs]
 observe(
-    "Over all validation sentences the stream begins by repeating what it reads in {repeats:.0%} of the places. After the first block it would say the right next word in {first:.0%}, after the second in {last:.0%}.",
+    "Over all validation sentences, the stream starts by repeating its input word at {repeats:.0%} of the positions. After the first block it would predict the correct next word at {first:.0%} of them, after the second at {last:.0%}.",
     repeats=share[0],
     first=share[1],
     last=share[2],
@@ -732,9 +733,9 @@ observe(
 )
 
 # %% [markdown]
-# ### What sum and norm are for
+# ### What residual sums and norms do for the gradient
 #
-# Take each away, in stacks of untrained blocks: how large is the gradient that comes back to the input?
+# Take each of them away, in stacks of untrained blocks: how large is the gradient that arrives at the input?
 
 # %% tags=["evidence"]
 heights = (1, 2, 4, 8, 16, 32)
@@ -743,15 +744,15 @@ slopes = {kind: stacks.gradients(kind, heights) for kind in stacks.AROUND}  # (3
 # %% tags=["view"]
 left = {kind: (found[:, -2] / found[:, 0]).mean(dim=0).tolist() for kind, found in slopes.items()}
 guess(
-    "Without sums and norms, how much of one block's gradient is left after 16?",
+    "Without sums and norms, how much of one block's gradient is left after 16 blocks?",
     ["about a tenth", "about a thousandth", "less than a billionth"],
     right="less than a billionth",
-    because=f"It is {left['neither'][0]:.0e} of it.",
+    because=f"Only {left['neither'][0]:.0e} of it is left.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Size of the gradient at the input, by the number of untrained blocks: means and ranges of three starts. Left of all that leaves the stack, right of what tells positions apart. Both axes are logarithmic; what is below 1e-12 is drawn there.", "name": "fig-gradients"}, "image": {"alt": "Two diagrams with four lines. Left: with neither sum nor norm the line falls to the lower edge by sixteen blocks, with the sum alone it rises from sixteen on, the other two stay level. Right: the two lines with sums go on as before, the two without fall by more than ten orders of magnitude within a few blocks."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Only sum and norm together keep the gradient in bounds and the positions apart: size of the gradient at the input, by the number of untrained blocks. Left, the whole gradient; right, the part of it that differs from position to position. Means and ranges of three starts; both axes are logarithmic, and values below 1e-12 are drawn there.", "name": "fig-gradients"}, "image": {"alt": "Two diagrams with four lines. Left: with neither sum nor norm the line falls to the lower edge by sixteen blocks, with the sum alone it rises from sixteen on, the other two stay level. Right: the two lines with sums go on as before, the two without fall by more than ten orders of magnitude within a few blocks."}}
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.6), sharey=True)
-for i, (ax, title) in enumerate(zip(axes, ("of all", "of what differs"))):
+for i, (ax, title) in enumerate(zip(axes, ("the whole gradient", "what differs by position"))):
     lines = {kind: (heights, found[..., i].clamp(min=1e-12)) for kind, found in slopes.items()}
     curves(lines, "blocks", "" if i else "size of the gradient", logx=True, logy=True, ax=ax)
     ax.set(title=title, xticks=heights, xticklabels=heights)
@@ -760,7 +761,7 @@ axes[1].get_legend().remove()
 plt.show()
 
 # %% [markdown]
-# A norm alone keeps a gradient too, but look to the right: it is the same for all positions, and says nothing about any one word. The sum keeps the words apart. The norm keeps the sum in bounds.
+# A norm alone keeps the gradient alive, too. But look at the right: it is the same for all positions, and says nothing about any one word. The sum keeps the words apart. The norm keeps the sum in bounds. With a feed-forward layer that computes, and with positions, attention can be stacked and trained.
 
 # %% [markdown]
 # ## Show someone
@@ -775,7 +776,7 @@ known = [english in learned for english, _ in sentences]
 translation(choices, sentences, task.texts(write(translator, asked)), known)
 
 # %% [markdown]
-# Or, in JupyterLab, write it yourself. It knows the words of its sentences, and nothing else of the world.
+# Or write your own sentence in JupyterLab. The model knows the words of its sentences, and nothing else of the world.
 
 # %%
 written = translate(translator, "those clever students studied music with Mary")
@@ -784,10 +785,10 @@ observe("It writes: {written}.", written=written, holds=translator_right > 0.8)
 # %% [markdown]
 # ## Where it breaks
 #
-# *3 minutes.* Every position looks at every other. Twice the length makes four times as many pairs. We count the operations of one encoder block's training step.
+# *3 minutes.* Every position attends to every other, so twice the length makes four times as many pairs. We count the operations in a training step of one encoder block.
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Operations of a training step of one block, 64 wide, by the length of the sequence: counted. Both axes are logarithmic.", "name": "fig-cost"}, "image": {"alt": "Two straight lines over 128 to 2048 words. That of attention is twice as steep as that of the rest, and crosses it between 256 and 512."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "In long sequences, comparing all pairs takes most of the work: operations of a training step of one block, 64 wide, by sequence length. Counted; both axes are logarithmic.", "name": "fig-cost"}, "image": {"alt": "Two straight lines over 128 to 2048 words. That of attention is twice as steep as that of the rest, and crosses it between 256 and 512."}}
 lengths = [128, 256, 512, 1024, 2048]
 counted = stacks.operations(lengths, costs.work)
 lines = {name: (lengths, counted[:, i]) for i, name in enumerate(("all pairs", "all the rest"))}
@@ -799,26 +800,26 @@ plt.show()
 # %% tags=["evidence"]
 share = (counted[:, 0] / counted.sum(dim=1)).tolist()
 observe(
-    "With 128 words all pairs are {short:.0%} of the work, with 2,048 words {long:.0%}.",
+    "With 128 words, comparing all pairs takes {short:.0%} of the work; with 2,048 words it takes {long:.0%}.",
     short=share[0],
     long=share[-1],
     holds=share[0] < 0.4 and share[-1] > 0.7,
 )
 
 # %% [markdown]
-# For a sentence this is nothing. For a book of 100,000 words, each head of each block would compare ten thousand million pairs.
+# For a sentence this is nothing. For a book of 100,000 words, each head of each block would compare ten billion pairs.
 
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* Three sentences that one often reads, and our answers. Eleven more are on the [deeper page](deeper/06_transformer.ipynb).
+# *2 minutes.* Three claims that you will often read, and our answers. Eleven more are on the [deeper page](deeper/06_transformer.ipynb).
 #
 # (claim-tr-1)=
 
 # %% tags=["evidence"]
 claim(
     "tr-1",
-    "Yes: one matrix for each step moves 2,000 positions on. The numbers average {size:.1f} in size, and come out at most {off:.0e} wrong.",
+    "Yes: for each step, one matrix moves all 2,000 positions. Their numbers average {size:.1f} in size; the errors are at most {off:.0e}.",
     off=off,
     size=waves.abs().mean(),
     holds=lambda off, size: off < 1e-10 * size,
@@ -835,7 +836,7 @@ grus, todays = (timed.select(layer=name) for name in ("GRU", "encoder block"))
 pairs = dict(zip(timed.parameters["T"], zip(grus, todays)))
 claim(
     "tr-3",
-    "Can't tell here: on one core a step is at most {time:.1f} times as fast; the chain, {chain:.0f} times shorter, needs parallel hardware to count.",
+    "Can't tell here: on one core, it is at most {time:.1f} times as fast. Its chain is {chain:.0f} times shorter, but only parallel hardware profits.",
     time=max(gru["seconds"] / block["seconds"] for gru, block in pairs.values()),
     chain=pairs[512][0]["chain"] / pairs[512][1]["chain"],
     holds=lambda time, chain: time < 8 and chain > 100,
@@ -849,7 +850,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "tr-4",
-    "Yes: of what tells positions apart, 16 untrained blocks leave {kept:.1f} times one block's gradient; without sum and norm {lost:.0e}, with a norm alone {same:.0e}.",
+    "Yes: after 16 untrained blocks, the gradient that tells positions apart is {kept:.1f} times one block's; without sum and norm {lost:.0e}, with norms alone {same:.0e}.",
     kept=left["sum and norm"][1],
     lost=left["neither"][1],
     same=left["norm alone"][1],
@@ -865,7 +866,7 @@ claim(
 # ```{exercise} Count a decoder block
 # :label: exercise-decoder-block-parameters
 #
-# *Warm-up, 5 minutes.* Your `Block(2, 64, 4, 256)` is a decoder block: two looks, a thought, three norms, and a bias for each matrix. How many parameters does it have? Write
+# *Warm-up, 5 minutes.* Your `Block(2, 64, 4, 256)` is a decoder block: two attention layers, a feed-forward layer, three norms, and a bias for each matrix. How many parameters does it have? Write
 # down the number before you ask PyTorch.
 # ([Solution](solutions/06_transformer.ipynb#solution-decoder-block-parameters))
 # ```
@@ -879,9 +880,9 @@ check("decoder_block_parameters", my_count)
 # ```{exercise} Predict: what you say, and where
 # :label: exercise-unscaled-embedding
 #
-# *Warm-up, 5 minutes.* The width is 512, and the embedding begins with numbers of deviation $1/\sqrt{512}$. Someone
-# adds the sinusoids and forgets the factor $\sqrt{d_\text{model}}$. How many times as long as the vector of a symbol is that of
-# its position, about? What may the model hear of the symbol?
+# *Warm-up, 5 minutes.* The width is 512, and the embedding starts with numbers of standard deviation $1/\sqrt{512}$. Someone
+# adds the sinusoids and forgets the factor $\sqrt{d_\text{model}}$. About how many times as long as a symbol's vector is the vector of
+# its position? How much of the symbol can the model still make out?
 # ([Solution](solutions/06_transformer.ipynb#solution-unscaled-embedding))
 # ```
 
@@ -894,9 +895,9 @@ check("unscaled_embedding", my_ratio)
 # ```{exercise} Predict: what leaves a tall stack
 # :label: exercise-pre-norm-deviation
 #
-# *Core, 5 minutes.* An encoder has 12 pre-norm blocks. What enters has numbers of deviation 1. Suppose that what each sublayer adds has a deviation of 1, too, and is
-# independent of all the rest. Which deviation do the numbers have that leave the last block, **before** the last norm? How much of
-# that is from the last sublayer?
+# *Core, 5 minutes.* An encoder has 12 pre-norm blocks. The numbers in its input have standard deviation 1. Suppose that each sublayer's output has standard deviation 1, too, and is
+# independent of everything else. What is the standard deviation of the numbers that leave the last block, **before** the last norm? How much of
+# it comes from the last sublayer?
 # ([Solution](solutions/06_transformer.ipynb#solution-pre-norm-deviation))
 # ```
 
@@ -909,14 +910,14 @@ check("pre_norm_deviation", my_deviation)
 # ```{exercise} Norm without a mean
 # :label: exercise-rms-norm
 #
-# *Core, 10 minutes.* Most of today's large models have **RMSNorm** {cite}`zhang2019root` in place of layer norm. It divides each position by its root
+# *Core, 10 minutes.* Most of today's large models use **RMSNorm** {cite}`zhang2019root` instead of layer norm. It divides each position by its root
 # mean square, subtracts nothing, and has a gain but no bias:
 #
 # $$
 # y = g \odot \frac{x}{\sqrt{\frac{1}{D} \sum_i x_i^2 + \varepsilon}} .
 # $$
 #
-# Write it, out of sums and roots. For which $x$ does layer norm, without its bias, give the same?
+# Write it with sums and roots. For which $x$ does layer norm, without its bias, return the same?
 # ([Solution](solutions/06_transformer.ipynb#solution-rms-norm))
 # ```
 
@@ -934,7 +935,7 @@ check("rms_norm", rms_norm)
 # :label: exercise-forgotten-mask
 #
 # *Core, 5 minutes.* Someone trains a language model on random digits, each one as likely as any other whatever came before, and forgets the causal
-# mask. The training loss falls nearly to 0, wherever the next digit stands in the input. Now the mask is put back. Which loss has the trained model on new digits:
+# mask. At every position whose next digit is in the input, the training loss falls nearly to 0. Now the mask is put back. What is the trained model's loss on new digits:
 # `"near 0"`, `"near ln 10"`, or `"far above ln 10"`?
 # ([Solution](solutions/06_transformer.ipynb#solution-forgotten-mask))
 # ```
@@ -952,21 +953,21 @@ check("forgotten_mask", my_loss)
 # %% tags=["view"]
 points = {
     "write layer norm, and say over which numbers it averages": "layer_norm rms_norm",
-    "build a block of looks, desks, sums and norms": "block decoder_block_parameters",
+    "build a block from attention, a feed-forward layer, residual sums and norms": "block decoder_block_parameters",
     "shift a target, so that all its words are learned at once": "shifted_target forgotten_mask",
     "put a whole Transformer together and train it": "layer_norm block shifted_target",
-    "read positions off clocks, and turn them by a matrix": "unscaled_embedding",
-    "say what sum and norm do for a gradient": "pre_norm_deviation",
+    "encode positions with sinusoids, and scale the embeddings to match": "unscaled_embedding",
+    "explain what residual sums and norms do for a gradient": "pre_norm_deviation",
 }
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **Tomorrow** we look at what all pairs cost. Most of them come to nothing. Which can be left out, which can be had more cheaply, and what is lost with them?
+# **Tomorrow** we look at what all these pairs cost. Most of them contribute nothing. Which can be left out, which can be had more cheaply, and what is lost with them?
 
 # %% [markdown]
 # ## Further reading
 #
-# - {cite:t}`vaswani2017attention`, the paper to read first; by now you know nearly every line of it.
+# - {cite:t}`vaswani2017attention`, the paper to read first; by now you know most of it.
 # - {cite:t}`rush2018annotated`, the same paper as a program.
 # - {cite:t}`xiong2020layer`, on where the norm belongs.
-# - {cite:t}`dong2021attention`, what attention alone comes to.
+# - {cite:t}`dong2021attention`, on what becomes of attention alone.

@@ -47,12 +47,12 @@ def test_the_grids_are_the_masks_of_the_three_looks(source, said):
 
 def test_queries_come_from_the_decoder_and_keys_and_values_from_the_encoder():
     ax = mechanisms.towers("I love", ["BOS", "wǒ", "ài"], ["wǒ", "ài", "EOS"])
-    (own,), (across,) = places(ax, "causal self-attention"), places(ax, "look at the source")
-    (queries,), (found,) = places(ax, "queries"), places(ax, "what the encoder found")
+    (own,), (across,) = places(ax, "causal self-attention"), places(ax, "cross-attention")
+    (queries,), (found,) = places(ax, "queries"), places(ax, "encoder's output")
     assert own[1] > queries[1] > across[1]
     lanes = [line for line in ax.lines if len(line.get_xdata()) == 3]  # right, then down
     assert len(lanes) == 2
     for line in lanes:
         (x, turn, end), (y, level, foot) = line.get_data()
         assert found[0] < x < turn == end < across[0] and found[1] < y == level < foot
-        assert abs(foot - across[1]) < 0.5  # it ends beside the look at the source
+        assert abs(foot - across[1]) < 0.5  # it ends next to the cross-attention

@@ -11,7 +11,7 @@ from utils.show.diagrams.sheet import Block, Point, stroke
 
 
 def residuals() -> Axes:
-    """Draw a block in post-norm and in pre-norm beside each other."""
+    """Draw a block in post-norm and in pre-norm next to each other."""
     ax = sheet(11.4)
     for kind, x in (("post-norm", 3.2), ("pre-norm", 11.2)):
         note(ax, (x, 0.5), kind, weight="bold")
@@ -42,7 +42,7 @@ def residuals() -> Axes:
 
 
 def towers(source: str, read: Sequence[str], said: Sequence[str]) -> Axes:
-    """Draw encoder and decoder, what each look may see, and what flows from one to the other."""
+    """Draw encoder and decoder, what each attention may see, and what flows from one to the other."""
     ax = sheet(12.2)
     left, right, foot = 3.3, 11.7, 10.1
     words, S, T = source.split(), len(source.split()), len(read)
@@ -54,10 +54,10 @@ def towers(source: str, read: Sequence[str], said: Sequence[str]) -> Axes:
     memory = cells(ax, at, [[""] * S] * 2, role="state", size=(1.5, 0.5))
     _rise(ax, thought, memory)
     label(ax, memory, "top", *words)
-    note(ax, (left, memory.y - 1.0), "what the encoder found", weight="bold")
+    note(ax, (left, memory.y - 1.0), "encoder's output", weight="bold")
 
     own = _look(ax, (right, foot - 2.3), "causal self-attention", causal)
-    across = _look(ax, (right, own.y - 2.25), "look at the source", torch.ones(T, S))
+    across = _look(ax, (right, own.y - 2.25), "cross-attention", torch.ones(T, S))
     light(ax, across)
     arrow(ax, own.at("top"), across.at("bottom"), role="query", weight=0.25)
     note(ax, (right + 1.3, own.y - 0.38), "queries")
@@ -65,7 +65,7 @@ def towers(source: str, read: Sequence[str], said: Sequence[str]) -> Axes:
     out = _over(ax, last, "norm, then logits")
     arrow(ax, out.at("top"), (right, out.y - 0.75))
     note(ax, (right, out.y - 1.1), "   ".join(said), weight="bold")
-    note(ax, (right, out.y - 1.75), "what it says")
+    note(ax, (right, out.y - 1.75), "prediction")
 
     for role, lane, row, down in (("key", 7.9, 0, -0.25), ("value", 7.4, 1, 0.25)):
         start, end = memory[row, S - 1].at("right"), across.at("left")
@@ -75,9 +75,9 @@ def towers(source: str, read: Sequence[str], said: Sequence[str]) -> Axes:
         arrow(ax, corner, (end[0] - 0.1, corner[1]), role=role, weight=0.15)
     note(ax, (8.45, across.y - 0.4), "keys")
     note(ax, (6.6, across.y + 0.25), "values")
-    for x, texts, told in ((left, words, "source"), (right, read, "what the decoder reads")):
+    for x, texts, told in ((left, words, "source"), (right, read, "decoder's input")):
         arrow(ax, (x, foot), (x, foot - 0.8), role="state", weight=0.25)
-        note(ax, (x, foot + 0.35), "vectors + clocks")
+        note(ax, (x, foot + 0.35), "embeddings + positions")
         note(ax, (x, foot + 1.1), "   ".join(texts))
         note(ax, (x, foot + 1.75), told, weight="bold")
     for top, bottom in ((thought, first), (last, own)):
