@@ -9,8 +9,8 @@
 # %% [markdown]
 # # Day 6, deeper: The Transformer
 #
-# This page goes beyond the evening of [Day 6](../06_transformer.ipynb). It says how the paper trains, counts its model, asks how far a Transformer reaches, answers
-# eleven more claims, and has ten more exercises. The sections don't need each other, so begin with the question that you would have asked.
+# This page goes beyond the evening of [Day 6](../06_transformer.ipynb). It shows how the paper trains its model and how large that is, asks how far a Transformer reaches, answers
+# eleven more claims, and has ten more exercises. The sections are independent, so start with the question that you would have asked.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -53,8 +53,8 @@ use_book_style()
 # (deeper-equal)=
 # ## Is it right, in full?
 #
-# *5 minutes.* The lesson compared its logits with the library's. Do gradients agree as well, in both kinds of norm, and is a block what its equations say? First a loop, position by position and head by head, over one encoder block of
-# the book with post-norm. Every weight is a random number: a gain of 1 or a bias of 0 would hide mistakes.
+# *5 minutes.* The lesson compared its logits with the library's. Do the gradients agree as well, with pre-norm and with post-norm, and does a block compute what its equations say? First we write one of the book's encoder blocks, with post-norm, as a loop over positions and heads.
+# Every weight is a random number: a gain of 1 or a bias of 0 would hide mistakes.
 
 
 # %%
@@ -77,7 +77,7 @@ F1, F2 = block.feed_forward.W_1, block.feed_forward.W_2
 
 # %%
 def row_by_row(t: int) -> torch.Tensor:
-    """What the block makes of position t, from the equations. Returns (D,)."""
+    """The block's output at position t, from the equations. Returns (D,)."""
     heads = []
     for i in range(4):
         part = slice(3 * i, 3 * i + 3)  # d_k = 3
@@ -94,7 +94,7 @@ looped = torch.stack([row_by_row(t) for t in range(7)])
 torch.testing.assert_close(block(x)[0][0], looped, rtol=1e-10, atol=1e-10)
 
 # %% [markdown]
-# Now the library. Its layers give their weights to ours; then values and gradients must be equal, with padding. The library's masks are the inverse of ours: True means "hide".
+# Now the library. Its layers lend their weights to ours; then values and gradients must be equal, with padding. The library's masks are the inverse of ours: True means "hide".
 
 # %%
 sizes = {"d_model": 12, "nhead": 4, "dim_feedforward": 20, "dropout": 0.0, "batch_first": True}
@@ -102,12 +102,12 @@ x = torch.randn(2, 5, 12, dtype=torch.float64, requires_grad=True)
 y = torch.randn(2, 7, 12, dtype=torch.float64, requires_grad=True)
 there = (torch.arange(5) < torch.tensor([[5], [3]]))[:, None, None]  # (B, 1, 1, S)
 hidden, future = ~there[:, 0, 0], ~causal_mask(7)
-real = ~hidden[..., None]  # what stands at padding means nothing
+real = ~hidden[..., None]  # outputs at padding mean nothing
 
 
 # %%
 def apart(ours: torch.Tensor, theirs: torch.Tensor, *by: torch.Tensor) -> list[float]:
-    """Largest differences of two results, and of their gradients; both are asserted."""
+    """Largest differences between two results, and between their gradients; both are asserted."""
     weigh = torch.randn_like(ours)
     grads = [torch.autograd.grad((z * weigh).sum(), by) for z in (ours, theirs)]
     pairs = [(ours, theirs), *zip(*grads)]
@@ -131,7 +131,7 @@ for norm in ("post", "pre"):
     off += apart(ours(y, ours.remember(x, there))[0], theirs(y, x, **masks), x, y)
 
 # %% [markdown]
-# And the whole of `nn.Transformer`, which has one more norm behind its last block.
+# And the whole of `nn.Transformer`, which has one more norm after its last block.
 
 # %%
 library = randomised(nn.Transformer(num_encoder_layers=2, num_decoder_layers=2, **sizes))
@@ -144,13 +144,13 @@ off += apart(ours, library(x, y, **masks), x, y)
 
 # %% tags=["evidence"]
 observe(
-    "In five comparisons values and gradients differ by at most {off:.0e}.",
+    "In five comparisons, values and gradients differ by at most {off:.0e}.",
     off=max(off),
     holds=max(off) < 1e-10,
 )
 
 # %% [markdown]
-# Does the model give the same logits step by step as all at once, and does padding change anything? We ask for three kinds of positions.
+# Does the model return the same logits step by step as all at once, and does padding change anything? We try three kinds of positions.
 
 
 # %% tags=["evidence"]
@@ -164,33 +164,35 @@ def two_ways(positions: str) -> float:
 # %% tags=["evidence"]
 most = max(two_ways(kind) for kind in ("sinusoidal", "learned", "rotary"))
 observe(
-    "Step by step and unpadded, logits differ by at most {most:.0e}.", most=most, holds=most < 1e-12
+    "Step by step and without padding, the logits differ by at most {most:.0e}.",
+    most=most,
+    holds=most < 1e-12,
 )
 
 # %% [markdown]
-# ## Does it learn without a sum?
+# ## Does it learn without residual connections?
 #
-# *3 minutes.* The lesson shows gradients of untrained stacks. Do they decide whether a stack learns? Here is the easiest task there is, for eight blocks: each position is to name its own symbol. A block of the book asks a `Residual` what stands around its
-# sublayers, so three small classes take sum and norm away.
+# *3 minutes.* The lesson shows gradients of untrained stacks. Do they decide whether a stack learns? Here is the easiest task there is for eight blocks: each position should predict its own symbol. In the book's blocks, a `Residual` puts sum and norm around each
+# sublayer, so three small classes are enough to take them away.
 
 
 # %% tags=["evidence"]
 class NormAlone(transformer.Residual):
-    """Norm what the sublayer gives, and forget what went in."""
+    """Normalise the sublayer's output, and forget its input."""
 
     def leave(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return self.norm(y)
 
 
 class Neither(transformer.Residual):
-    """Leave what the sublayer gives as it is."""
+    """Leave the sublayer's output as it is."""
 
     def leave(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return y
 
 
 class SumAlone(transformer.Residual):
-    """Add what the sublayer gives, and leave the sum as it is."""
+    """Add the sublayer's output, and leave the sum as it is."""
 
     def leave(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return x + y
@@ -198,7 +200,7 @@ class SumAlone(transformer.Residual):
 
 # %% tags=["evidence"]
 class Echo(nn.Module):
-    """Name each position's own symbol; ids (B, T) to logits (B, T, 8)."""
+    """Predict each position's own symbol; ids (B, T) to logits (B, T, 8)."""
 
     def __init__(self, around: type[transformer.Residual]):
         super().__init__()
@@ -224,7 +226,7 @@ def per_position(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
 
 # %% tags=["evidence", "training"]
 def learns(around: type[transformer.Residual], seed: int) -> float:
-    """Share of positions that are right after 25 steps."""
+    """Share of positions that are correct after 25 steps."""
     torch.manual_seed(seed)
     ids, new = torch.randint(8, (25 * 16, 8)), torch.randint(8, (200, 8))
     model = Echo(around)
@@ -243,20 +245,20 @@ both, alone, norm, neither = (
     fmean(named[kind]) for kind in ("sum and norm", "sum alone", "norm alone", "neither")
 )
 observe(
-    "After 25 steps, with sum and norm {both:.0%} are named, with the sum alone {alone:.0%}; with the norm alone {norm:.0%} and with neither {neither:.0%}, where "
-    "one in eight is chance. Means of three seeds.",
+    "After 25 steps, the blocks with sum and norm name {both:.0%} of the symbols, those with the sum alone {alone:.0%}. With the norm alone it is {norm:.0%}, with neither {neither:.0%}, where "
+    "guessing gets one in eight. Means of three seeds.",
     **{"both": both, "alone": alone, "norm": norm, "neither": neither},
     holds=min(both, alone) > 0.6 and max(norm, neither) < 0.45,
 )
 
 # %% [markdown]
-# Without the sum, what tells positions apart is gone before the output can see it. Eight blocks don't need the norm for this task. It is for taller stacks, where the gradient grows.
+# Without the sum, the differences between positions are gone before the output can see them. Eight blocks don't need the norm for this task. It is for deeper stacks, where the gradient grows.
 
 # %% [markdown]
 # (deeper-warmup)=
 # ## Does a Transformer need a warm-up?
 #
-# *6 minutes.* What is the slow start good for? The paper's learning rate rises in a line for $w = 4000$ steps and then falls. At step $n$ it is
+# *6 minutes.* What is the slow start good for? The paper's learning rate rises linearly for $w = 4000$ steps and then falls. At step $n$ it is
 #
 # $$
 # \begin{aligned}
@@ -265,7 +267,7 @@ observe(
 # \end{aligned}
 # $$ (eq-warmup)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The learning rate of the paper's schedule for three choices of width and warm-up.", "name": "fig-warmup"}, "image": {"alt": "Three curves that rise in a straight line to a sharp peak and then fall ever more slowly. The peak of width 512 with 8000 steps is later and lower than with 4000; that of width 256 is higher."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "More warm-up puts the peak of the paper's learning rate later and lower, a smaller width puts it higher: the schedule for three choices.", "name": "fig-warmup"}, "image": {"alt": "Three curves that rise in a straight line to a sharp peak and then fall ever more slowly. The peak of width 512 with 8000 steps is later and lower than with 4000; that of width 256 is higher."}}
 steps = range(1, 20_001, 50)
 choices = {"D = 512, w = 4000": (512, 4000), "D = 512, w = 8000": (512, 8000)}
 choices |= {"D = 256, w = 4000": (256, 4000)}
@@ -277,8 +279,8 @@ curves(lines, "step", "learning rate")
 plt.show()
 
 # %% [markdown]
-# Why it begins near 0, the paper doesn't say. Two reasons have been given. Adam has seen few gradients at its start and takes full steps all the same {cite}`liu2020variance`. And by the theory of {cite:t}`xiong2020layer`, the last blocks of a post-norm
-# model get large gradients, however deep it is, while with pre-norm they fall with the depth. We look at $W_2$ of the last block, while an untrained model is asked for random classes.
+# The paper doesn't say why it starts near 0. Two reasons have been given. At the start Adam has seen few gradients, and takes full steps all the same {cite}`liu2020variance`. And according to the theory of {cite:t}`xiong2020layer`, the last blocks of a post-norm
+# model get large gradients, however deep it is, while with pre-norm these shrink with depth. We look at $W_2$ of the last block, in an untrained model that has to predict random classes.
 
 
 # %% tags=["evidence"]
@@ -300,26 +302,26 @@ of_last = {
 }
 of_ten = {f"{norm}_{n}": sum(found) / 10 for (norm, n), found in of_last.items() if n != 8}
 observe(
-    "With post-norm it is {post_2:.2f} in 2 blocks and {post_32:.2f} in 32, with pre-norm {pre_2:.2f} and {pre_32:.2f}: means of ten starts.",
+    "With post-norm, its gradient has size {post_2:.2f} in 2 blocks and {post_32:.2f} in 32; with pre-norm it has {pre_2:.2f} and {pre_32:.2f}. Means of ten starts.",
     **of_ten,
     holds=max(of_last["pre", 32]) < min(of_last["pre", 2] + of_last["post", 32]),
 )
 
 # %% [markdown]
-# The difference is there, in the direction of the theory. It can't be all, since Adam divides by the gradient's size; {cite:t}`liu2020understanding` hold that unequal gradients are not the root of it.
+# The difference is there, and it goes the way of the theory. It can't be the whole story, since Adam divides by the gradient's size; {cite:t}`liu2020understanding` argue that unequal gradients are not the root of it.
 #
-# What happens in training? A stored experiment trained encoders to sort sixteen digits in 150 steps: with post-norm and pre-norm, of 2, 6 and 12 blocks, at three rates, with 50 steps of warm-up and with none.
+# What happens in training? A stored experiment trained encoders to sort sixteen digits in 150 steps: post-norm and pre-norm, with 2, 6 and 12 blocks, at three learning rates, with 50 steps of warm-up and with none.
 
 # %% tags=["evidence"]
 warmed = experiments.load("warmup")
 
 
 def sorted_right(norm: str, blocks: int, rate: float, warmup: bool) -> tuple[float, float, float]:
-    """Mean, lowest and highest share of digits in their place."""
+    """Mean, lowest and highest share of digits in the correct position."""
     return warmed.spread("accuracy", norm=norm, blocks=blocks, rate=rate, warmup=warmup)
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of digits sorted into their place, by the number of blocks: mean and range of three seeds (stored experiment `warmup`). Rows: the two higher of three learning rates. Columns: where the norm stands.", "name": "fig-warmup-grid"}, "image": {"alt": "Four diagrams. With post-norm and a rate of 0.01 the line without warm-up falls to chance at twelve blocks, that with warm-up stays above 0.8; at 0.03 both fall. With pre-norm at 0.01 both lines stay high; at 0.03 the one without warm-up falls to about a half at twelve blocks."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Only deep stacks at high learning rates need a warm-up: share of digits sorted into the correct position, by the number of blocks. Mean and range of three seeds (stored experiment `warmup`). Rows: the two higher of three learning rates. Columns: post-norm and pre-norm.", "name": "fig-warmup-grid"}, "image": {"alt": "Four diagrams. With post-norm and a rate of 0.01 the line without warm-up falls to chance at twelve blocks, that with warm-up stays above 0.8; at 0.03 both fall. With pre-norm at 0.01 both lines stay high; at 0.03 the one without warm-up falls to about a half at twelve blocks."}}
 figure, axes = plt.subplots(2, 2, figsize=(6.4, 5.4), sharex=True, sharey=True)
 for row, rate in zip(axes, (0.01, 0.03)):
     for ax, norm in zip(row, ("post", "pre")):
@@ -331,7 +333,7 @@ for row, rate in zip(axes, (0.01, 0.03)):
         curves(lines, "", "", ax=ax)
         ax.set(title=f"{norm}-norm, rate {rate}", xticks=(2, 6, 12), ylim=(0, 1.05))
 figure.supxlabel("blocks")
-figure.supylabel("share in place")
+figure.supylabel("share in correct position")
 plt.show()
 
 # %% [markdown]
@@ -340,7 +342,7 @@ plt.show()
 # %% tags=["evidence"]
 claim(
     "tr-5a",
-    "Yes, if deep and fast: at 0.01 twelve blocks sort {cold:.0%} without, {warm:.0%} with it. Without, at 0.003 they sort {slow:.0%}, two blocks {shallow:.0%}.",
+    "Yes, if deep and fast: at 0.01, twelve blocks sort {cold:.0%} without, {warm:.0%} with it. Without it, twelve sort {slow:.0%} at 0.003, and two {shallow:.0%} at 0.01.",
     warm=sorted_right("post", 12, 0.01, True)[0],
     cold=sorted_right("post", 12, 0.01, False)[0],
     shallow=sorted_right("post", 2, 0.01, False)[0],
@@ -356,7 +358,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "tr-5b",
-    "Yes, if the rate is modest: at 0.01 twelve blocks sort {modest:.0%} without one. At 0.03 it is {cold:.0%} without and {warm:.0%} with one.",
+    "Yes, if the rate is modest: at 0.01, twelve blocks sort {modest:.0%} without one. At 0.03 they sort {cold:.0%} without and {warm:.0%} with one.",
     modest=sorted_right("pre", 12, 0.01, False)[0],
     cold=sorted_right("pre", 12, 0.03, False)[0],
     warm=sorted_right("pre", 12, 0.03, True)[0],
@@ -366,15 +368,15 @@ claim(
 )
 
 # %% [markdown]
-# What a warm-up buys is room for the rate. At 0.003 all do without, and nothing is better than that.
+# So a warm-up buys room for a higher learning rate. At 0.003 every network does without it, and no higher rate gives a better result.
 
 # %% [markdown]
 # ## Do Adam's settings matter?
 #
 # *4 minutes.* Why does the paper change the optimiser's defaults? **Adam** {cite}`kingma2015adam` keeps two running means for each weight: of its gradient, and of the gradient's square. $\beta_1$ and $\beta_2$ are the shares of the old means that are kept at each step; the nearer to 1, the longer the memory. A step is
-# $\eta$ times the first mean, divided by the root of the second plus a small $\varepsilon$, so gradients ten times as large make no larger steps. The paper has $\beta_2 = 0.98$ and $\varepsilon = 10^{-9}$, the library 0.999 and $10^{-8}$.
+# $\eta$ times the first mean, divided by the root of the second plus a small $\varepsilon$, so gradients ten times as large make no larger steps. The paper has $\beta_2 = 0.98$ and $\varepsilon = 10^{-9}$, the library's defaults are 0.999 and $10^{-8}$.
 #
-# The sorters once more, with six blocks and post-norm. A stored experiment changed one number at a time.
+# We sort digits again, with six blocks and post-norm. A stored experiment changed one number at a time.
 
 # %% tags=["evidence"]
 settings = experiments.load("adam")
@@ -382,7 +384,7 @@ adams = ["paper", *settings.parameters["adam"]]
 
 
 def with_adam(adam: str, rate: float, warmup: bool = True) -> tuple[float, float, float]:
-    """Mean, lowest and highest share of digits in their place, six blocks, post-norm."""
+    """Mean, lowest and highest share of digits in the correct position, six blocks, post-norm."""
     if adam == "paper":
         return sorted_right("post", 6, rate, warmup)
     return settings.spread("accuracy", adam=adam, rate=rate, warmup=warmup)
@@ -400,7 +402,7 @@ table(rows, ["settings", *headers])
 modest = [with_adam(adam, 0.01, warmup)[0] for adam in adams for warmup in (True, False)]
 claim(
     "tr-7",
-    "No: at a rate of 0.01 every setting sorts {low:.0%} to {high:.0%}, with warm-up and without. At 0.03 a shorter memory than 0.98 does {short:.0%}.",
+    "No: at a rate of 0.01 every setting sorts {low:.0%} to {high:.0%}, with warm-up and without. At 0.03 a shorter memory than 0.98's sorts {short:.0%}.",
     low=min(modest),
     high=max(modest),
     short=with_adam("short memory", 0.03)[0],
@@ -410,12 +412,12 @@ claim(
 )
 
 # %% [markdown]
-# At a high rate the sentence is half true: a warm-up is needed, and a shorter memory than the library's. But 0.98 is no special number. The paper's settings were found for its own task and size, and 4,000 steps of warm-up were not tried here.
+# At a high rate the claim is half true: a warm-up is needed, and so is a shorter memory than the library's. But 0.98 is no special number. The paper's settings were found for its own task and size, and we did not try 4,000 steps of warm-up.
 
 # %% [markdown]
 # ## What do smoothed labels do?
 #
-# *6 minutes.* Why should a label not be sure? **Label smoothing** {cite}`szegedy2016rethinking` does not ask for probability 1. Of each label $y$ a share $s$ is spread evenly over all symbols but PAD:
+# *6 minutes.* Why should a label not be certain? With **label smoothing** {cite}`szegedy2016rethinking` the target's probability is no longer 1. A share $s$ of each label $y$ is spread evenly over all symbols but PAD:
 #
 # $$
 # \begin{aligned}
@@ -428,9 +430,9 @@ claim(
 show_source(transformer.label_smoothing_loss)
 
 # %% [markdown]
-# What does that ask of a model? We give the right one of five symbols more and more probability, the rest evenly to the others.
+# What does that ask of a model? We give more and more probability to the correct one of five symbols, and spread the rest evenly over the others.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Loss by the probability that the right one of five symbols is given, for three shares s that are spread.", "name": "fig-smoothing"}, "image": {"alt": "Three curves. Without smoothing the loss falls towards zero at probability one. With smoothing the curves have a minimum, and rise steeply near probability one."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With smoothed labels, certainty is punished: loss by the probability given to the correct one of five symbols, for three shares s.", "name": "fig-smoothing"}, "image": {"alt": "Three curves. Without smoothing the loss falls towards zero at probability one. With smoothing the curves have a minimum, and rise steeply near probability one."}}
 p = torch.linspace(0.5, 0.999, 200)
 probabilities = torch.stack([torch.zeros_like(p), *3 * [(1 - p) / 3], p], dim=-1)  # PAD gets none
 logits, right = probabilities.clamp_min(1e-9).log(), torch.full((1, 1), 4)
@@ -439,27 +441,27 @@ loss_at = {
     for share in (0.0, 0.1, 0.2)
 }
 lines = {f"s = {share}": (p, torch.stack(loss)) for share, loss in loss_at.items()}
-curves(lines, "probability of the right symbol", "loss (nats)")
+curves(lines, "probability of the correct symbol", "loss (nats)")
 plt.show()
 
 # %% tags=["evidence"]
 lowest = {share: p[torch.stack(loss).argmin()].item() for share, loss in loss_at.items()}
 observe(
-    "With a share of 0.1 the loss is lowest at probability {tenth:.3f}, the label's own; without smoothing at {none:.3f}.",
+    "With a share of 0.1 the loss is lowest at probability {tenth:.3f}, the label's own; without smoothing it is lowest at {none:.3f}.",
     tenth=lowest[0.1],
     none=lowest[0.0],
     holds=abs(lowest[0.1] - 0.925) < 0.005 and lowest[0.0] > 0.99,
 )
 
 # %% [markdown]
-# A model that is sure is punished, even where it is right. That should cost perplexity. Does it help to choose the right symbol? A stored experiment trained small Transformers on Day 4's dates with a share of 0.1 and with none, three seeds each: on few dates, shown often, and on many, shown seldom.
+# A model that is certain is punished, even where it is correct. That should cost perplexity. Does it help to choose the correct symbol? A stored experiment trained small Transformers on Day 4's dates, with a share of 0.1 and with none, three seeds each: on few dates, seen often, and on many, seen seldom.
 
 # %% tags=["evidence"]
 smoothed = experiments.load("smoothing")
 
 
 def gains(column: str, pairs: int) -> torch.Tensor:
-    """What the share of 0.1 adds, seed by seed, (3,)."""
+    """How much the share of 0.1 adds, seed by seed, (3,)."""
     with_it, without = (smoothed.select(pairs=pairs, smoothing=share) for share in (0.1, 0.0))
     return torch.tensor([a[column] - b[column] for a, b in zip(with_it, without)])
 
@@ -469,7 +471,7 @@ rows = []
 for n in (few, many):
     added = [gains(column, n) for column in ("nats", "accuracy", "exact")]
     rows.append([f"{n:,}", *(f"{of.min():+.3f} to {of.max():+.3f}" for of in added)])
-table(rows, ["dates", "nats a symbol", "symbols right", "dates right"])
+table(rows, ["dates", "nats per symbol", "symbols correct", "dates correct"])
 
 # %% [markdown]
 # (claim-tr-6a)=
@@ -477,7 +479,7 @@ table(rows, ["dates", "nats a symbol", "symbols right", "dates right"])
 # %% tags=["evidence"]
 claim(
     "tr-6a",
-    "Yes, if there are enough data: on many dates it costs {low:.3f} to {high:.3f} nats a symbol with every seed; on few, {less:.3f} to {more:.3f}.",
+    "Yes, if there is enough data: on many dates it costs {low:.3f} to {high:.3f} nats per symbol with every seed; on few, {less:.3f} to {more:.3f}.",
     low=gains("nats", many).min(),
     high=gains("nats", many).max(),
     less=gains("nats", few).min(),
@@ -495,22 +497,22 @@ of_seeds = gains("accuracy", many)
 error = (of_seeds.std() / len(of_seeds) ** 0.5).item()
 claim(
     "tr-6b",
-    "Can't tell here: it changes the right symbols by {change:+.1%}, and of three seeds only changes beyond {least:.1%} would tell; BLEU we didn't measure.",
+    "Can't tell here: it changes the share of correct symbols by {change:+.1%}; with three seeds, only more than {least:.1%} would count. BLEU wasn't measured.",
     change=of_seeds.mean(),
     least=stats.t.ppf(0.975, len(of_seeds) - 1) * error,
     holds=lambda change, least: abs(change) < least,
     experiment="smoothing",
-    scale="8,000 dates of twelve countries, three seeds; beyond: outside Student's interval of 95 %",
+    scale="8,000 dates of twelve countries, three seeds; beyond: outside Student's interval of 95%",
 )
 
 # %% [markdown]
-# The paper's gain was half a BLEU. An effect of that size three seeds can neither show nor rule out, and a date has one right answer, where the paper's sentences had many translations. More seeds and a task with several right answers would be needed.
+# The paper's gain was half a BLEU point. Three seeds can neither show an effect of that size nor rule it out, and a date has one correct answer, while the paper's sentences had many translations. It would take more seeds, and a task with several correct answers.
 
 # %% [markdown]
 # ## How does the paper train?
 #
-# *4 minutes.* What does the whole recipe look like, and does it work? Post-norm, clocks, one table, smoothed labels, the warm-up, Adam's settings: all together here. The task is the one with which *The Annotated Transformer* begins {cite}`rush2018annotated`: copy ten symbols. (The rate of Adam itself is 1, and the schedule its factor; `LambdaLR` counts the steps that are done,
-# so one is added.)
+# *4 minutes.* What does the whole recipe look like, and does it work? Here is all of it together: post-norm, sinusoids, one table, smoothed labels, the warm-up and Adam's settings. The task is the first one of *The Annotated Transformer* {cite}`rush2018annotated`: copy ten symbols. (Adam's own rate is 1, and the schedule multiplies it; `LambdaLR` counts the steps already done,
+# so we add one.)
 
 
 # %%
@@ -531,7 +533,7 @@ schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda done: rate(done +
 loss = transformer.label_smoothing_loss
 history = fit(copier, batches, loss, optimiser, epochs=1, schedule=schedule)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Loss of each batch while the model learns to copy.", "name": "fig-copy-loss"}, "image": {"alt": "A curve that falls to about two and a half within some tens of steps, stays there for a while, falls with halts and spikes to about a half by step two hundred, and stays there."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The model learns to copy with halts and setbacks: loss of each batch.", "name": "fig-copy-loss"}, "image": {"alt": "A curve that falls to about two and a half within some tens of steps, stays there for a while, falls with halts and spikes to about a half by step two hundred, and stays there."}}
 curves({"": (range(1, 261), history.step_loss)}, "step", "loss (nats per symbol)")
 plt.show()
 
@@ -547,7 +549,7 @@ on_it = looks.diagonal(dim1=-2, dim2=-1).mean(dim=(0, -1))  # (L, h)
 
 # %% tags=["evidence"]
 observe(
-    "It copies {right:.1%} of 2,000 new sequences. Its loss ends at {loss:.3f}, and no loss can be below {least:.3f}, the entropy of smoothed labels. One head has "
+    "It copies {right:.1%} of 2,000 new sequences. Its loss ends at {loss:.3f}; no loss can be below {least:.3f}, the entropy of the smoothed labels. One head puts "
     "{most:.0%} of its weight on the symbol to be copied.",
     right=right,
     loss=at_end,
@@ -557,17 +559,17 @@ observe(
 )
 
 # %% [markdown]
-# At first it learns only which symbols there are: the loss stands near that of a guess among ten symbols and EOS. Then it finds out, with halts and setbacks, that it may look at the same position of the source.
+# At first it learns only which symbols there are: the loss stays near that of a guess among ten symbols and EOS. Then it discovers, with halts and setbacks, that it can attend to the same position of the source.
 
 # %% [markdown]
 # ## How large is the paper's model?
 #
-# *4 minutes.* The paper says 65 million: is it so? We build the model at full size, with the vocabulary of about 37,000 that both languages share. On PyTorch's `meta` device a tensor has a shape and no numbers, so this takes no memory.
+# *4 minutes.* The paper says 65 million. Is that so? We build the model at full size, with the vocabulary of about 37,000 that both languages share. On PyTorch's `meta` device a tensor has a shape but no numbers, so this takes no memory.
 
 
 # %%
 def n_parameters(**choices) -> int:
-    """How many numbers a Transformer has to learn; its defaults are the base model."""
+    """How many numbers a Transformer has to learn; the defaults are the base model's."""
     with torch.device("meta"):
         model = Transformer(TransformerConfig(**choices))
     return sum(p.numel() for p in model.parameters())
@@ -585,14 +587,14 @@ table(
 )
 
 # %% [markdown]
-# The base model has nearly two million fewer than the paper says, the big one over a million more. Another vocabulary can't explain both: it would bring one nearer and the other further away.
+# The base model has nearly two million parameters fewer than the paper says, the big one over a million more. Another vocabulary can't explain both: it would bring one closer and push the other further away.
 #
 # (claim-tr-8)=
 
 # %% tags=["evidence"]
 claim(
     "tr-8",
-    "No: with one table of 37,000 symbols it has {base:.1f} million, and no vocabulary makes it right, since the big model has {big:.1f}, not 213.",
+    "No: with one table of 37,000 symbols it has {base:.1f} million, and no vocabulary makes both models right, since the big one has {big:.1f}, not 213.",
     base=counted["base, one table"] / 1e6,
     big=counted["big, one table"] / 1e6,
     holds=lambda base, big: 62 < base < 64.5 and big > 213.5,
@@ -601,15 +603,15 @@ claim(
 )
 
 # %% [markdown]
-# What does the number depend on? Three changes, and what they do to the blocks and to the table of words:
+# What does the number depend on? Here are four changes, and their effects on the blocks and on the table of words:
 
 # %% tags=["evidence"]
 base, V = counted["base, one table"], 37_000
 changed = {
-    "12 blocks in place of 6": {"vocab_size": V, "n_layers": 12},
+    "12 blocks instead of 6": {"vocab_size": V, "n_layers": 12},
     "twice the width": {"vocab_size": V, "d_model": 1024, "d_ff": 4096},
     "twice the vocabulary": {"vocab_size": 2 * V},
-    "64 heads in place of 8": {"vocab_size": V, "n_heads": 64},
+    "64 heads instead of 8": {"vocab_size": V, "n_heads": 64},
 }
 times = {}
 for name, choices in changed.items():
@@ -624,8 +626,8 @@ table(rows, ["change", "table of words, times", "blocks, times"])
 # %% tags=["evidence"]
 claim(
     "tr-9",
-    "Yes, if blocks or words are added: twice of either makes {blocks:.2f} or {words:.2f} times as many. Twice the width makes {width:.2f} times the blocks.",
-    blocks=times["12 blocks in place of 6"][1],
+    "Yes, if blocks or words are added: doubling them makes {blocks:.2f} and {words:.2f} times their parameters. Doubling the width makes {width:.2f} times the blocks'.",
+    blocks=times["12 blocks instead of 6"][1],
     words=times["twice the vocabulary"][0],
     width=times["twice the width"][1],
     holds=lambda blocks, words, width: abs(blocks - 2) < 0.01 and words == 2 and width > 3.9,
@@ -634,12 +636,12 @@ claim(
 )
 
 # %% [markdown]
-# Matrices have width times width. Heads are free: they only cut the width into pieces.
+# Matrices have width times width numbers. Heads are free: they only cut the width into pieces.
 
 # %% [markdown]
-# ## Longer than in training?
+# ## Do sinusoidal positions reach beyond the training length?
 #
-# *5 minutes.* Do waves go on where training ended? The paper chose them over learned positions for this reason, and did not test it. A stored experiment trained small decoder-only models on at most 20 symbols, either to *echo* what stood three steps before, or to *copy* the first half of the sequence. Then it asked
+# *5 minutes.* Sinusoids go on for ever. Does a model go on with them? The paper chose them over learned positions for this reason, and did not test it. A stored experiment trained small decoder-only models on at most 20 symbols, either to *echo* the symbol three steps before, or to *copy* the first half of the sequence. Then it asked
 # for the last five answers in sequences of up to 80.
 
 # %% tags=["evidence"]
@@ -648,7 +650,7 @@ tested = extrapolation.rows[0]["length"]
 
 
 def right_at(task: str, positions: str) -> torch.Tensor:
-    """Share of right answers by seed and length, (3, lengths)."""
+    """Share of correct answers by seed and length, (3, lengths)."""
     rows = extrapolation.select(task=task, positions=positions)
     return torch.tensor([row["accuracy"] for row in rows])
 
@@ -656,11 +658,11 @@ def right_at(task: str, positions: str) -> torch.Tensor:
 kinds_of = extrapolation.parameters["positions"]
 found = {(task, kind): right_at(task, kind) for task in ("echo", "copy") for kind in kinds_of}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of right answers by the length of the sequence, for four kinds of positions: means and ranges of three seeds (stored experiment `positions_length`). Left of the dashed line are the lengths of training.", "name": "fig-extrapolation"}, "image": {"alt": "Two diagrams with four lines each. In the echo task sinusoidal and learned positions are at one up to 20 symbols and fall steeply behind it, rotary ones stay above 0.9 up to 40, and the line without positions is low throughout. In the copy task the three lines with positions fall from one at 20 symbols to 0.2 and less at 40; the line without falls more slowly, from one at ten over 0.85 at 20 to 0.3 at 40."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "None of the positions reaches far beyond the lengths of training, which are left of the dashed line: share of correct answers by the length of the sequence, for four kinds of positions. Means and ranges of three seeds (stored experiment `positions_length`).", "name": "fig-extrapolation"}, "image": {"alt": "Two diagrams with four lines each. In the echo task sinusoidal and learned positions are at one up to 20 symbols and fall steeply after it, rotary ones stay above 0.9 up to 40, and the line without positions is low throughout. In the copy task the three lines with positions fall from one at 20 symbols to 0.2 and less at 40; the line without falls more slowly, from one at ten over 0.85 at 20 to 0.3 at 40."}}
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.8), sharey=True)
 for ax, task in zip(axes, ("echo", "copy")):
     lines = {kind: (tested, found[task, kind]) for kind in kinds_of}
-    curves(lines, "symbols", "share right" if task == "echo" else "", ax=ax)
+    curves(lines, "symbols", "share correct" if task == "echo" else "", ax=ax)
     ax.axvline(20, color=INK, linestyle="--", lw=1)
     ax.set_title(task)
 axes[0].get_legend().remove()
@@ -675,7 +677,7 @@ mean_at = {
 }
 claim(
     "tr-2",
-    "No: twice as long as in training, waves echo {waves:.0%} and copy {copied:.0%}, where one in ten is chance; rotary positions echo {rotary:.0%}.",
+    "No: at twice the training length, models with sinusoids echo {waves:.0%} and copy {copied:.0%}, where a guess gets 10%; with rotary positions they echo {rotary:.0%}.",
     waves=mean_at["echo", "sinusoidal", 40],
     copied=mean_at["copy", "sinusoidal", 40],
     rotary=mean_at["echo", "rotary", 40],
@@ -686,7 +688,7 @@ claim(
 
 # %% tags=["evidence"]
 observe(
-    "A fifth longer, at 24 symbols, waves still echo {waves:.0%} and learned positions {learned:.0%}; they copy {waves_copy:.0%} and {learned_copy:.0%}.",
+    "A fifth longer, at 24 symbols, models with sinusoids still echo {waves:.0%}, those with learned positions {learned:.0%}; they copy {waves_copy:.0%} and {learned_copy:.0%}.",
     waves=mean_at["echo", "sinusoidal", 24].item(),
     learned=mean_at["echo", "learned", 24].item(),
     waves_copy=mean_at["copy", "sinusoidal", 24].item(),
@@ -695,12 +697,12 @@ observe(
 )
 
 # %% [markdown]
-# Waves go on for ever, but a model has seen only some of them. A little further it finds its way more often than with learned positions; twice as far it doesn't. In copying, no positions at all do better than any, though within training they are the worst. Perhaps such a model asks which symbol came after this one in the source, and for that it needs no places.
+# Sinusoids go on for ever, but a model has seen only the beginning of them. A little further it does better than with learned positions; twice as far it fails. In copying, having no positions at all beats all of them, though within the training lengths it is worst. Perhaps such a model asks which symbol came after this one in the source, and for that it needs no positions.
 
 # %% [markdown]
 # ## How far back can it look?
 #
-# *4 minutes.* Which was the first of many symbols? On Day 3 this question showed how far back a network remembers. Stored experiments asked an encoder of one block the same, with about as many parameters and the same training. Others had small models copy sequences within 400 steps.
+# *4 minutes.* Which was the first of many symbols? On Day 3 this question showed how far back a network remembers. Stored experiments put it to an encoder of one block, with about as many parameters and the same training. Others had small models copy sequences within 400 steps.
 
 # %% tags=["evidence"]
 recalled, mixed = experiments.load("long_recall"), experiments.load("long_recall_mixed")
@@ -721,7 +723,7 @@ copies = {
 # %% tags=["evidence"]
 claim(
     "tr-10a",
-    "Yes: one encoder block recalls the first of 512 symbols in {fixed:.1%}, and, shown shorter ones too, of 1,024 in {longer:.1%}.",
+    "Yes: one encoder block recalls the first of 512 symbols in {fixed:.1%} of cases, and after training on shorter ones too, of 1,024 in {longer:.1%}.",
     fixed=recalled.spread("test", length=512)[1],
     longer=mixed.spread("test", model="Transformer", length=1024)[1],
     holds=lambda fixed, longer: min(fixed, longer) > 0.99 and max(fixed, longer) <= 1,
@@ -735,7 +737,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "tr-10b",
-    "No: a GRU recalls the first of 100 in {bare:.0%}, with open gates in {gates:.0%}; an RNN, trained on mixed lengths, of 1,024 in {taught:.0%}.",
+    "No: a GRU recalls the first of 100 in {bare:.0%} of cases, with open gates in {gates:.0%}; an RNN, trained on mixed lengths, of 1,024 in {taught:.0%}.",
     bare=at_100["GRU"][0],
     gates=at_100["GRU, keeping"][0],
     taught=mixed.spread("test", model="RNN", length=1024)[0],
@@ -745,11 +747,11 @@ claim(
 )
 
 # %% [markdown]
-# So 100 symbols are no wall for a recurrent network. It was badly begun, or badly taught, and with care it remembers *one* thing for long. Where it has to hold many at once, the Transformer learns sooner:
+# So 100 symbols are no wall for a recurrent network. It was badly initialised, or badly taught; with care it remembers *one* thing for long. Where it has to hold many at once, the Transformer learns sooner:
 
 # %% tags=["evidence"]
 observe(
-    "Within 400 steps a Transformer copies {forty:.0%} of 40 symbols. A GRU gets {gru:.0%} of 40, and {five:.0%} of five.",
+    "Within 400 steps a Transformer copies {forty:.0%} of 40 symbols correctly. A GRU copies {gru:.0%} of 40, and {five:.0%} of five.",
     forty=copies["Transformer", 40],
     gru=copies["GRU", 40],
     five=copies["GRU", 5],
@@ -757,15 +759,15 @@ observe(
 )
 
 # %% [markdown]
-# With more steps the GRU may well get further. The Transformer need not hold them: it looks.
+# With more steps the GRU may well get further. The Transformer doesn't have to hold the symbols: it attends to them.
 
 # %% [markdown]
 # (deeper-time)=
 # ## Is it faster, and as good?
 #
-# *4 minutes.* Without a queue, is a layer faster? On one core it is, for short sequences: a recurrent layer does little work in many small steps, an encoder block much work in few large ones, which a processor likes better. With the length the pairs grow.
+# *4 minutes.* Is a layer faster if its words don't queue? On one core it is, for short sequences: a recurrent layer does little work in each of many small steps, an encoder block much work in a few large ones, and a processor prefers those. But as the text grows, so does the number of pairs.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Processor time of a training step of one layer, 128 wide, four sequences at once, on one thread (stored experiment `sequence_time`). Both axes are logarithmic.", "name": "fig-step-seconds"}, "image": {"alt": "Three rising lines over 16 to 4096 words. Those of the two GRUs lie near each other. That of the encoder block begins below both, rises more steeply from some hundred words on, and crosses them beyond one thousand."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "An encoder block is faster than a GRU in short sequences and slower in long ones: processor time of a training step of one layer, 128 wide, four sequences at once, on one thread (stored experiment `sequence_time`). Both axes are logarithmic.", "name": "fig-step-seconds"}, "image": {"alt": "Three rising lines over 16 to 4096 words. Those of the two GRUs are close to each other. That of the encoder block begins below both, rises more steeply from some hundred words on, and crosses them beyond one thousand."}}
 by_length = experiments.load("sequence_time")
 times = {
     layer: {row["T"]: row["seconds"] for row in by_length.select(layer=layer)}
@@ -778,7 +780,7 @@ ax.minorticks_off()
 plt.show()
 
 # %% [markdown]
-# And a whole model? How long is a whole pass over Day 4's 24,000 sentences, on one core, and how good are alignments, new structures, dates? (The Transformer has smoothed labels, rotary positions and no dropout, Day 4's has plain labels and a dropout of 0.1. So more differs than the architecture.)
+# And a whole model? How long does a pass over Day 4's 24,000 sentences take on one core, and how good are the alignments, unseen structures and dates? (The Transformer has smoothed labels, rotary positions and no dropout, Day 4's network plain labels and a dropout of 0.1. So they differ in more than the architecture.)
 
 # %% tags=["evidence"]
 stored = {
@@ -788,7 +790,7 @@ stored = {
 
 
 def low_to_high(rows: list[dict], column: str) -> str:
-    """Lowest and highest of the seeds, in percent (BLEU is one already)."""
+    """Lowest and highest of the seeds, in percent (BLEU is in percent already)."""
     values = [row[column] * (1 if column == "bleu" else 100) for row in rows]
     return f"{min(values):.1f} to {max(values):.1f}"
 
@@ -800,7 +802,7 @@ rows = [
     [name, of[0]["parameters"], f"{seconds:.0f}", *(low_to_high(of, c) for c in columns)]
     for (name, of), seconds in zip(stored.items(), (passes["additive"], passes["transformer"]))
 ]
-headers = ["model", "parameters", "seconds a pass", "unseen structures, %", "BLEU"]
+headers = ["model", "parameters", "seconds per pass", "unseen structures, %", "BLEU"]
 table(rows, [*headers, "alignment errors, %"])
 
 # %% tags=["evidence"]
@@ -810,7 +812,7 @@ told = {
     for name in ("dates", "dates_transformer")
 }
 observe(
-    "A pass of the Transformer takes 1/{faster:.2f} of the time. Of dates in formats that it has never seen it reads {todays:.0%}, Day 4's network {day_4s:.0%}.",
+    "Day 4's network takes {faster:.2f} times as long per pass as the Transformer. But of dates in unseen formats it reads {day_4s:.0%} correctly, the Transformer {todays:.0%}.",
     faster=faster,
     todays=told["dates_transformer"][0],
     day_4s=told["dates"][0],
@@ -818,13 +820,13 @@ observe(
 )
 
 # %% [markdown]
-# Why the Transformer has more trouble with formats never seen, and whether it is the architecture at all, was not measured. On unseen structures its own seeds lie points apart.
+# Why the Transformer has more trouble with unseen formats, and whether the architecture is the reason at all, was not measured. On unseen structures, its own seeds lie several points apart.
 
 # %% [markdown]
-# ## Three models of the same blocks?
+# ## Encoder-only and decoder-only: three models from the same blocks?
 #
-# *7 minutes.* What are encoder and decoder good for alone? The Transformer has two halves, and each has made a career of its own. The **encoder** alone reads: it tells what a text is, as BERT does {cite}`devlin2019bert`. The **decoder** alone, without a source, writes on from
-# what stands there, as GPT does {cite}`radford2018improving`. Its blocks are the encoder's, with a causal mask.
+# *7 minutes.* What can an encoder or a decoder do alone? The Transformer has two halves, and each has made a career of its own. The **encoder** alone reads: it says what a text is, as BERT does {cite}`devlin2019bert`. The **decoder** alone, without a source, continues
+# a text, as GPT does {cite}`radford2018improving`. Its blocks are the encoder's, with a causal mask.
 
 # %%
 show_source(transformer.EncoderOnly)
@@ -833,7 +835,7 @@ show_source(transformer.EncoderOnly)
 show_source(transformer.DecoderOnly)
 
 # %% [markdown]
-# The encoder's task: of which of twelve languages is a word? The words are Day 3's, names of months, languages and countries.
+# The encoder's task: from which of twelve languages is a word? The words are Day 3's, names of months, languages and countries.
 
 # %%
 train_words, _, test_words = dates.language_words()
@@ -841,7 +843,7 @@ alphabet = Vocabulary(letter for word in train_words for letter in word.text)
 
 
 def spelt(words: list[dates.Word]) -> tuple[list[list[int]], torch.Tensor]:
-    """Words as ids, and the numbers of their languages."""
+    """Words as ids, and the indices of their languages."""
     languages = torch.tensor([dates.LANGUAGES.index(word.language) for word in words])
     return [alphabet.encode(word.text) for word in words], languages
 
@@ -855,7 +857,7 @@ optimiser, schedule = rise_and_fall(linguist, 6e-3, 4 * len(batches))
 _ = fit(linguist, batches, F.cross_entropy, optimiser, epochs=4, schedule=schedule)
 
 # %% [markdown]
-# The decoder's task: to go on in English. It learns from the lesson's English sentences, and should beat the best of Day 2's counting models.
+# The decoder's task: to continue an English sentence. It learns from the lesson's English sentences, and should beat the best of Day 2's counting models.
 
 # %%
 task = ShortTask(12_000)
@@ -894,7 +896,7 @@ asked = [[BOS, *row[row != PAD].tolist()] for row in new_rows]
 
 
 def nats_by_counting(order: int) -> float:
-    """Mean loss a symbol of a model that counts, on the test sentences."""
+    """Mean loss per symbol of a model that counts, on the test sentences."""
     model = KneserNey([i for text in told for i in text], order, len(english))
     return -torch.cat([model.log_probabilities(text)[1:] for text in asked]).mean().item()
 
@@ -914,7 +916,7 @@ layers = [
 ]
 claim(
     "tr-11",
-    "Yes, if no decoder looks at a source: one block tells {languages:.0%} of languages and beats counting by {nats:.2f} nats; looking takes {more:.0%} more weights.",
+    "Yes, if no decoder sees a source: one block names {languages:.0%} of the languages and beats counting by {nats:.2f} nats; cross-attention takes {more:.0%} more weights.",
     languages=languages,
     nats=counting - writing,
     more=layers[1] / layers[0] - 1,
@@ -923,9 +925,9 @@ claim(
 )
 
 # %% [markdown]
-# A decoder without a source is an encoder with a causal mask. One with a source has a third sublayer, that neither of the others has.
+# A decoder without a source is an encoder with a causal mask. One with a source has a third sublayer, cross-attention, that neither of the others has.
 #
-# What does the writer write, if we draw each next word from its probabilities? The state holds keys and values of what stands there, so each step costs one symbol.
+# What does the writer write if we sample each next word from its probabilities? Its state holds the keys and values of all words so far, so each step computes only one symbol.
 
 # %%
 chance = torch.Generator().manual_seed(0)
@@ -944,7 +946,7 @@ invented = {" ".join(english.decode(row)) for row in written} - {text for text, 
 
 # %% tags=["evidence"]
 observe(
-    "Of 200 texts that it draws {new} are nowhere in its training, such as *{one}* or *{other}*.",
+    "Of 200 texts that it samples, {new} are not in its training set, such as *{one}* or *{other}*.",
     new=len(invented),
     one=sorted(invented)[0],
     other=sorted(invented)[-1],
@@ -952,9 +954,9 @@ observe(
 )
 
 # %% [markdown]
-# New is not yet good: some of them are no sentences. A model that draws words by chance would be new each time.
+# New doesn't mean good: some of them are not sentences. A model that drew words at random would be new every time.
 #
-# What do its heads look at? For each we measure the mean weight on the word itself, on those before it, and on BOS.
+# What do its heads attend to? For each head we measure the mean weight on the word itself, on the words before it, and on BOS.
 
 # %% tags=["evidence"]
 fed = seq2seq.shift(new_rows)
@@ -965,7 +967,7 @@ late = (new_rows != PAD) & (torch.arange(fed.shape[1]) >= 4)  # has four symbols
 
 
 def mean_weight(back: int) -> torch.Tensor:
-    """Mean weight of each head on the symbol that many places back. Returns (heads,)."""
+    """Mean weight of each head on the symbol that many positions back. Returns (heads,)."""
     there = weights.diagonal(offset=-back, dim1=-2, dim2=-1)  # (B, heads, T - back)
     kept = late[:, back:]
     return (there * kept[:, None]).sum(dim=(0, 2)) / kept.sum()
@@ -974,15 +976,15 @@ def mean_weight(back: int) -> torch.Tensor:
 on_first = (weights[..., 0] * late[:, None]).sum(dim=(0, 2)) / late.sum()
 places = torch.stack([*(mean_weight(back) for back in range(4)), on_first], dim=1)  # (heads, 5)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Mean weight of each of the writer's eight heads, by where it looks. The rest goes to words further back.", "name": "fig-writer-heads"}, "image": {"alt": "A table of colours with eight rows for the heads and five columns: itself, one back, two back, three back, BOS. Most rows are spread out over several columns."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "No head attends to one position only: mean weight of each of the writer's eight heads. The rest of the weight goes to words further back.", "name": "fig-writer-heads"}, "image": {"alt": "A table of colours with eight rows for the heads and five columns: itself, one back, two back, three back, BOS. Most rows are spread out over several columns."}}
 where = ["itself", "1 back", "2 back", "3 back", "BOS"]
 rows = [f"{i // 4 + 1}.{i % 4 + 1}" for i in range(8)]
 names = {"rows": rows, "columns": where, "annotate": True}
-heat_map(places, xlabel="looks at", ylabel="block and head", **names)
+heat_map(places, xlabel="attends to", ylabel="block and head", **names)
 plt.show()
 
 # %% [markdown]
-# In large models some heads look at the word before, and at little else {cite}`voita2019analyzing,clark2019what`. In so small a one the work is spread. What of the linguist? We ask how much weight the last three letters of a word get, in words of eight letters and more.
+# In large models some heads attend to the previous word, and to little else {cite}`voita2019analyzing,clark2019what`. In such a small one the work is shared. And the model that names languages? We ask how much weight the last three letters of a word get, in words of eight letters and more.
 
 # %% tags=["evidence"]
 ids, lengths = pad(spelt([word for word in test_words if len(word.text) >= 8])[0])
@@ -993,18 +995,18 @@ received = (weights.mean(dim=(1, 2)) * real[..., None]).sum(dim=1) / lengths[:, 
 at_end = real & (torch.arange(ids.shape[1]) >= lengths[:, None] - 3)
 on_end, evenly = (received * at_end).sum(dim=1).mean().item(), (3 / lengths).mean().item()
 observe(
-    "The last three letters get {on_end:.0%} of the weight; {evenly:.0%} if all letters got the same.",
+    "The last three letters get {on_end:.0%} of the weight; if all letters got the same, it would be {evenly:.0%}.",
     on_end=on_end,
     evenly=evenly,
     holds=on_end > 1.1 * evenly,
 )
 
 # %% [markdown]
-# Perhaps it is the endings that give a language away. But weight is not yet use, as Day 5 showed.
+# Perhaps the endings give a language away. But weight doesn't mean use, as Day 5 showed.
 #
-# The writer's positions are no waves. Each has a vector of its own that was learned and began by chance. Have they found out that 3 stands beside 4?
+# The writer has no sinusoids. Each position has a learned vector of its own, which started at random. Has the model found out that 3 is next to 4?
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Cosine between the vectors that were learned for the first nine positions.", "name": "fig-learned-positions"}, "image": {"alt": "A square map of nine by nine cells with ones on the diagonal. Towards the end of the sentence the cells beside the diagonal are high; nearer the beginning they are mixed. The corners far from the diagonal are low."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Neighbouring positions have learned similar vectors: cosines between the vectors of the first nine positions.", "name": "fig-learned-positions"}, "image": {"alt": "A square map of nine by nine cells with ones on the diagonal. Towards the end of the sentence the cells next to the diagonal are high; nearer the beginning they are mixed. The corners far from the diagonal are low."}}
 learned = writer.model.stack.embedding.positions.table.detach()[:9]  # no sentence is longer
 alike = F.cosine_similarity(learned[:, None], learned[None], dim=-1)
 heat_map(alike, xlabel="position", ylabel="position", annotate=True, signed=True)
@@ -1013,34 +1015,34 @@ plt.show()
 # %% tags=["evidence"]
 beside, far = alike.diagonal(1)[1:].mean().item(), alike.diagonal(4)[1:].mean().item()
 observe(
-    "Neighbours have a cosine of {beside:.2f} on average, positions four apart {far:.2f}.",
+    "Neighbouring positions have a cosine of {beside:.2f} on average, positions four apart {far:.2f}.",
     beside=beside,
     far=far,
     holds=beside > far + 0.1,
 )
 
 # %% [markdown]
-# Nothing in the table says that its rows are in an order. The sentences said it.
+# Nothing in the table says that its rows have an order. The sentences taught it.
 
 # %% [markdown]
 # ## Exercises
 #
-# *175 minutes.* Which of these ten would you like to write? PAD is 0 everywhere. The solutions are on [a page of their own](../solutions/06_transformer.ipynb).
+# *175 minutes.* Which of these ten would you like to write? PAD is always 0. The solutions are on [a page of their own](../solutions/06_transformer.ipynb).
 #
 # ```{exercise} Positions as they were run
 # :label: exercise-tensor2tensor-positions
 #
-# *Core, 15 minutes.* The code that the paper's authors ran {cite}`vaswani2018tensor` does not do what the paper says. There are
-# $n = \lfloor d_\text{model} / 2 \rfloor$ wavelengths, from $2\pi$ to $10\,000 \cdot 2\pi$, **both ends included**, each one the same factor above the last. **All
-# sines come first, then all cosines**. Of an odd width, the last column of the input stays as it is. Add these positions to a
-# sequence whose first symbol stands at `start`. The width is at least 4.
+# *Core, 15 minutes.* The code that the paper's authors ran {cite}`vaswani2018tensor` doesn't do what the paper says. There are
+# $n = \lfloor d_\text{model} / 2 \rfloor$ wavelengths, from $2\pi$ to $10\,000 \cdot 2\pi$, **both ends included**, each one larger than the last by the same factor. **All
+# sines come first, then all cosines**. If the width is odd, the last column of the input stays as it is. Add these positions to a
+# sequence whose first symbol is at position `start`. The width is at least 4.
 # ([Solution](../solutions/06_transformer.ipynb#solution-tensor2tensor-positions))
 # ```
 
 
 # %%
 def add_waves(x: torch.Tensor, start: int) -> torch.Tensor:
-    """Shapes: x (B, T, d_model) to the same."""
+    """Shapes: x (B, T, d_model); returns the same shape."""
     raise NotImplementedError
 
 
@@ -1050,9 +1052,9 @@ check("tensor2tensor_positions", add_waves)
 # ```{exercise} Padded on the left
 # :label: exercise-left-padding
 #
-# *Core, 15 minutes.* Texts that a decoder-only model is to continue are best padded **on the left**: then all of them end at the last place, and grow
-# together. But a text's first symbol still has position 0. Embed such a batch, as the paper does it: the symbol's row times
-# $\sqrt{d_\text{model}}$, and the position's row. At the padding there should be zeros.
+# *Core, 15 minutes.* Texts that a decoder-only model should continue are best padded **on the left**: then they all end at the last position, and grow
+# together. But a text's first symbol still has position 0. Embed such a batch as the paper does: the symbol's row times
+# $\sqrt{d_\text{model}}$, plus the position's row. The padding should get zeros.
 # ([Solution](../solutions/06_transformer.ipynb#solution-left-padding))
 # ```
 
@@ -1073,21 +1075,21 @@ check("left_padding", embed)
 # ```{exercise} A norm on either side
 # :label: exercise-sandwich-norm
 #
-# *Core, 15 minutes.* Post-norm and pre-norm are not the only places for a norm. In the **sandwich** {cite}`ding2021cogview`, each sublayer $f$ has one before
-# it and one behind it, and the free path stays free:
+# *Core, 15 minutes.* A norm can go elsewhere, too. In the **sandwich** {cite}`ding2021cogview`, each sublayer $f$ has one before
+# it and one after it, and the free path stays free:
 #
 # $$
 # x \leftarrow x + \operatorname{LN}(f(\operatorname{LN}(x))).
 # $$
 #
-# Run all sublayers in this way, one behind the other. As in a pre-norm model, a last norm follows the last of them. Layer norm is `F.layer_norm(x, x.shape[-1:])` here, without
+# Run all sublayers in this way, one after another. As in a pre-norm model, one more norm follows the last of them. Here layer norm is `F.layer_norm(x, x.shape[-1:])`, without
 # gain and bias. ([Solution](../solutions/06_transformer.ipynb#solution-sandwich-norm))
 # ```
 
 
 # %%
 def sandwich(x: torch.Tensor, sublayers: list) -> torch.Tensor:
-    """Shapes: x (B, T, D) to the same; a sublayer is a function of such an x, to the same shape."""
+    """Shapes: x (B, T, D), which each sublayer, a function of such an x, keeps; returns the same."""
     raise NotImplementedError
 
 
@@ -1097,15 +1099,15 @@ check("sandwich_norm", sandwich)
 # ```{exercise} A gate in the feed-forward layer
 # :label: exercise-swiglu
 #
-# *Core, 10 minutes.* Day 3's gates have come back {cite}`shazeer2020glu`. In a **SwiGLU** layer, one product of $x$ goes through
-# $\operatorname{SiLU}(u) = u\,\sigma(u)$ and multiplies a second one, number by number:
+# *Core, 10 minutes.* Day 3's gates are back {cite}`shazeer2020glu`. In a **SwiGLU** layer, one product of $x$ goes through
+# $\operatorname{SiLU}(u) = u\,\sigma(u)$ and is multiplied by a second one, number by number:
 #
 # $$
 # W_\text{down} \big( \operatorname{SiLU}(W_\text{gate}\, x) \odot W_\text{up}\, x \big) .
 # $$
 #
-# Write it. That makes three matrices where there were two. How wide may it be inside, if it is to have as many weights as
-# a plain layer with a width of 3072?
+# Write it. Now there are three matrices instead of two. How wide may the hidden layer be if it should have as many weights as
+# a plain layer with a hidden width of 3072?
 # ([Solution](../solutions/06_transformer.ipynb#solution-swiglu))
 # ```
 
@@ -1122,7 +1124,7 @@ check("swiglu", swiglu)
 # ```{exercise} Predict: when all pairs cost most
 # :label: exercise-pairs-against-feed-forward
 #
-# *Core, 5 minutes.* A block has the width 512 and a feed-forward layer of 2048. Short texts cost little attention. At which length $T$ do the two products with **all pairs** (the scores,
+# *Core, 5 minutes.* A block is 512 wide, its feed-forward layer 2048. In short texts, attention costs little. At which length $T$ do the two products over **all pairs** (the scores,
 # and the weighted values; without the projections) cost as many operations as the feed-forward layer?
 # ([Solution](../solutions/06_transformer.ipynb#solution-pairs-against-feed-forward))
 # ```
@@ -1136,18 +1138,18 @@ check("pairs_against_feed_forward", my_length)
 # ```{exercise} An encoder and a decoder in one mask
 # :label: exercise-prefix-mask
 #
-# *Core, 15 minutes.* A source and its target can stand in one sequence, and one stack reads both. In a **prefix** model {cite}`raffel2020exploring` the first symbols, as many as
-# `prefixes` says, are given: everyone may see all of them, as in an encoder. Behind them everyone sees what came before, and itself, as in a decoder. Nobody
-# sees padding. Make the mask. What padded queries see doesn't matter to anyone; give them what the rule gives.
+# *Core, 15 minutes.* A source and its target can share one sequence, and one stack can read both. In a **prefix** model {cite}`raffel2020exploring` the first symbols, as many as
+# `prefixes` says, are given: every position may see all of them, as in an encoder. After them, each position sees itself and what came before, as in a decoder. No position
+# sees padding. Return the mask. What padded queries see doesn't matter; give them what the rule gives.
 # ([Solution](../solutions/06_transformer.ipynb#solution-prefix-mask))
 # ```
 
 
 # %%
 def prefix_mask(prefixes: torch.Tensor, lengths: torch.Tensor, T: int) -> torch.Tensor:
-    """Return (B, T, T), one row a query, True where it may look.
+    """Return (B, T, T), one row per query, True where it may look.
 
-    Shapes: prefixes (B,) and lengths (B,), the prefix included; padding stands behind.
+    Shapes: prefixes (B,) and lengths (B,), the prefix included; padding comes last.
     """
     raise NotImplementedError
 
@@ -1159,14 +1161,14 @@ check("prefix_mask", prefix_mask)
 # :label: exercise-smoothed-divergence
 #
 # *Core, 20 minutes.* With smoothed labels, the cross-entropy of a perfect model is not 0. The Kullback–Leibler divergence
-# $\sum_k q(k) \log \frac{q(k)}{p(k)}$ is: it is what is left when the label's own entropy is subtracted. And the share $s$ need not be spread
+# $\sum_k q(k) \log \frac{q(k)}{p(k)}$ is: it is the cross-entropy minus the label's own entropy. And the share $s$ need not be spread
 # evenly. {cite:t}`szegedy2016rethinking` let any distribution $u$ receive it:
 #
 # $$
 # q(k) = (1 - s)\,[k = y] + s\, u(k).
 # $$
 #
-# Let $u$ be how often each symbol stands in the training text. Return the mean divergence of all symbols that are real. In the formula, $0 \log 0 = 0$.
+# Let $u$ be each symbol's frequency in the training text. Return the mean divergence over all real symbols. In the formula, $0 \log 0 = 0$.
 # ([Solution](../solutions/06_transformer.ipynb#solution-smoothed-divergence))
 # ```
 
@@ -1187,9 +1189,9 @@ check("smoothed_divergence", smoothed_divergence)
 # ```{exercise} Up in a line, down in a wave
 # :label: exercise-cosine-schedule
 #
-# *Core, 10 minutes.* The paper's learning rate falls as $1/\sqrt{\text{step}}$, for ever. Where the number of steps is known, a cosine is more usual
-# {cite}`loshchilov2017sgdr`. The rate rises in a line to `peak`, which it has at step `warmup`. From there half a cosine wave takes it down to `floor`, which it has at step `total` and keeps. Steps
-# count from 1, and the line begins with 0 at the step **before** the first.
+# *Core, 10 minutes.* The paper's learning rate falls as $1/\sqrt{\text{step}}$, for ever. If the number of steps is known, a cosine is more usual
+# {cite}`loshchilov2017sgdr`. The rate rises linearly to `peak`, which it reaches at step `warmup`. From there half a cosine wave takes it down to `floor`, which it reaches at step `total` and keeps. Steps
+# count from 1, and the line starts with 0 at the step **before** the first.
 # ([Solution](../solutions/06_transformer.ipynb#solution-cosine-schedule))
 # ```
 
@@ -1206,8 +1208,8 @@ check("cosine_schedule", rate)
 # ```{exercise} Backwards through a norm
 # :label: exercise-layer-norm-gradient
 #
-# *Stretch, 25 minutes.* Layer norm is $y = g \odot \hat x + b$, with $\hat x = (x - \mu)/\sqrt{\sigma^2 + \varepsilon}$. Given the gradient of the loss by $y$,
-# work out those by $x$, $g$ and $b$, with a pencil first, then as formulas: the check switches autograd off. Each number of $x$ acts in three ways: by itself, through $\mu$, and through $\sigma$. Then say why the gradient by
+# *Stretch, 25 minutes.* Layer norm is $y = g \odot \hat x + b$, with $\hat x = (x - \mu)/\sqrt{\sigma^2 + \varepsilon}$. Given the gradient of the loss with respect to $y$,
+# work out those with respect to $x$, $g$ and $b$, first with a pencil, then as formulas: the check switches autograd off. Each number of $x$ acts in three ways: by itself, through $\mu$, and through $\sigma$. Then explain why the gradient with respect to
 # $x$ sums to 0 over the width.
 # ([Solution](../solutions/06_transformer.ipynb#solution-layer-norm-gradient))
 # ```
@@ -1215,7 +1217,7 @@ check("cosine_schedule", rate)
 
 # %%
 def layer_norm_gradient(x, gain, eps: float, grad_y) -> tuple:
-    """Return the gradients by x (B, T, D), by the gain (D,) and by the bias (D,).
+    """Return the gradients with respect to x (B, T, D), the gain (D,) and the bias (D,).
 
     Shapes: x (B, T, D), gain (D,), grad_y (B, T, D).
     """
@@ -1228,23 +1230,23 @@ check("layer_norm_gradient", layer_norm_gradient)
 # ```{exercise} Average over time
 # :label: exercise-checkpoint-average
 #
-# *Research, 45 minutes.* The paper's models are the mean of their last checkpoints {cite}`vaswani2017attention`. Write this mean, parameter by parameter, of the
-# last few in a list that begins with the oldest. Then train a small `DecoderOnly` on the texts of the next cell (here 0 is a symbol like the others, no PAD: take `F.cross_entropy`, and leave out what can't be known, the first two symbols; 16 texts of 24 symbols per step, 400 steps), at a constant rate of 0.01 and with fresh texts at each
-# step. Save its parameters every 10 steps. How far above the texts' own surprise is the loss of the newest, of the mean of the last five, of the mean of all? Is the mean's loss the mean of the losses? Say why it helps, and when it
-# does not. ([Solution](../solutions/06_transformer.ipynb#solution-checkpoint-average))
+# *Research, 45 minutes.* The paper's models are the mean of their last checkpoints {cite}`vaswani2017attention`. Given a list of checkpoints, oldest first, return the mean of the last few, parameter by parameter.
+# Then train a small `DecoderOnly` on the texts of the next cell (here 0 is a symbol like any other, not PAD: use `F.cross_entropy`, and leave out the first two symbols, which can't be predicted; 16 texts of 24 symbols per step, 400 steps), at a constant rate of 0.01 and with fresh texts at each
+# step. Save its parameters every 10 steps. How far above the texts' own surprise is the loss of the newest, of the mean of the last five, and of the mean of all? Is the mean's loss the mean of the losses? Explain why averaging helps, and when it
+# doesn't. ([Solution](../solutions/06_transformer.ipynb#solution-checkpoint-average))
 # ```
 
 
 # %%
 def average(checkpoints: list[list[torch.Tensor]], last: int) -> list[torch.Tensor]:
-    """Return the means of the last checkpoints, which are lists of parameters, newest at the end."""
+    """Return the means of the last checkpoints, which are lists of parameters, newest last."""
     raise NotImplementedError
 
 
 check("checkpoint_average", average)
 
 # %% [markdown]
-# These are the texts. Each symbol depends on the one two places before it, and on nothing else, so no model can do better than their surprise.
+# These are the texts. Each symbol depends on the one two positions before it, and on nothing else, so no model can do better than their surprise.
 
 # %%
 show_source(echo_texts)

@@ -42,7 +42,7 @@ def residuals() -> Axes:
 
 
 def towers(source: str, read: Sequence[str], said: Sequence[str]) -> Axes:
-    """Draw encoder and decoder, what each attention may see, and what flows from one to the other."""
+    """Draw encoder and decoder, what each attention may see, and what flows between them."""
     ax = sheet(12.2)
     left, right, foot = 3.3, 11.7, 10.1
     words, S, T = source.split(), len(source.split()), len(read)
