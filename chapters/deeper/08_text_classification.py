@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Day 8, deeper: Reading: what is this text about?
 #
-# What goes beyond the evening of [Day 8](../08_text_classification.ipynb). The sections don't need each other: take those that you are curious about.
+# This page goes beyond the evening of [Day 8](../08_text_classification.ipynb). The sections are independent: take those that you are curious about.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -54,7 +54,7 @@ use_book_style()
 # (deeper-reader-right)=
 # ## Is it right, in full?
 #
-# *4 minutes.* The lesson's reader gave the library's numbers, without positions and without gradients. What about the book's own, with both? `EncoderOnly` is a classifier of Day 6's blocks. Its looks turn queries and keys by their positions, and its pooling leaves padding out. We compare it with the library's encoder, in values and gradients, with padding, and with every weight a random number: a gain of 1 or a bias of 0 would hide mistakes.
+# *4 minutes.* The lesson's classifier returned the library's numbers, without positions and without gradients. What about the book's own, with both? `EncoderOnly` is a classifier built from Day 6's blocks. Its attention turns queries and keys by their positions, and its pooling leaves padding out. We compare it with the library's encoder, in values and gradients, with padding, and with a random number for every weight: a gain of 1 or a bias of 0 would hide mistakes.
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -84,7 +84,7 @@ off = max((one - other).abs().max().item() for one, other in pairs)
 observe("Values and gradients differ by at most {off:.0e}.", off=off, holds=off < 1e-10)
 
 # %% [markdown]
-# With positions there is no layer in the library to compare with. But two things must hold whatever a reader does inside: padding and the other texts of a batch change nothing, and the order of the words changes something.
+# With rotary positions the library has no layer to compare with. But two things must hold for any such classifier: padding and the other texts of a batch change nothing, and the order of the words changes something.
 
 # %% tags=["evidence"]
 config = transformer.TransformerConfig(11, positions="rotary", **small)
@@ -104,10 +104,10 @@ observe(
 # (deeper-index)=
 # ## Why is an index of pairs so much faster?
 #
-# *5 minutes.* The lesson's loop counts all pairs in all distinct words, merges one, and begins again. That is right for 100 kB. For 4,000 merges from a megabyte it
+# *5 minutes.* The lesson's loop counts all pairs in all distinct words, merges one, and starts again. That is fast enough for 100 kB. For 4,000 merges from a megabyte it
 # takes more than a minute. How much of this work is needed?
 #
-# A merge changes only the words that hold its pair, so only their counts change. We learn 4,000 merges from scikit-learn's docstrings and count, for each, how many
+# A merge changes only the words that contain its pair, so only their counts change. We learn 4,000 merges from scikit-learn's docstrings and count, for each merge, how many
 # of the distinct words it touches.
 
 # %% tags=["evidence"]
@@ -121,7 +121,7 @@ for word in distinct:
         touched[min(found)] += 1
         word = replace_pair(word, merges[min(found)], 256 + min(found))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Distinct words that each merge touches, out of all that the loop walks through, for 4,000 merges from the book's English text.", "name": "fig-touched"}, "image": {"alt": "Words, on a logarithmic axis, over the number of the merge from 1 to 4,000. A flat line near 6,000 stands for all distinct words. Below it a ragged curve begins at some hundreds, falls to about ten within the first 500 merges and to one or two at the end."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A merge touches only a few of the distinct words that the loop walks through: numbers of words for 4,000 merges from the book's English text.", "name": "fig-touched"}, "image": {"alt": "Words, on a logarithmic axis, over the number of the merge from 1 to 4,000. A flat line near 6,000 stands for all distinct words. Below it a ragged curve begins at some hundreds, falls to about ten within the first 500 merges and to one or two at the end."}}
 by_merge = [touched[number] for number in range(len(merges))]
 numbers = range(1, len(merges) + 1)
 every = [len(distinct)] * len(merges)
@@ -132,7 +132,7 @@ plt.show()
 # %% tags=["evidence"]
 mean_touched = fmean(by_merge)
 observe(
-    "A merge touches {mean:.0f} of {all:,} distinct words on average: {share:.1%} of what the loop walks through.",
+    "On average, a merge touches {mean:.0f} of {all:,} distinct words: {share:.1%} of those that the loop walks through.",
     mean=mean_touched,
     all=len(distinct),
     share=mean_touched / len(distinct),
@@ -140,22 +140,24 @@ observe(
 )
 
 # %% [markdown]
-# So `learn_merges_indexed` keeps two things up to date. For each pair it knows how often the pair is in the text, and which words hold it. For the words that a merge touches it takes
-# the old pairs away and adds the new ones ({numref}`exercise-changed-counts`). The winner comes from a heap: a count that changed is put in again, and the old one is thrown
-# away when it comes to the top. The merges are the loop's, to the last one.
+# So `learn_merges_indexed` keeps two things up to date: how often each pair is in the text, and which words contain it. For the words that a merge touches, it removes
+# the old pairs and adds the new ones ({numref}`exercise-changed-counts`). The most frequent pair comes from a heap: a count that has changed is put in again, and the old one is thrown
+# away when it reaches the top. The merges are the same as the loop's, to the last one.
 
 # %% tags=["evidence"]
 some = text[:40_000]
 same = learn_merges(some, 100) == learn_merges_indexed(some, 100)
 observe(
-    "Loop and index learn the same 100 merges from {size} characters.", size=len(some), holds=same
+    "The loop and the index learn the same 100 merges from {size} characters.",
+    size=len(some),
+    holds=same,
 )
 
 # %% [markdown]
 # (deeper-tokens-library)=
 # ## Are these the tokens that everybody uses?
 #
-# *3 minutes.* The `tokenizers` library is written in Rust and cuts the text of most published models. We hand it our merges and let both encode a text that neither has
+# *3 minutes.* The `tokenizers` library is written in Rust and splits the text for most published models. We give it our merges and let both encode a text that neither has
 # seen, and then one that is meant to be hard. Do they agree?
 
 
@@ -177,22 +179,22 @@ library = in_the_library(tokens, merges)
 hard = "  It’s 3.14² … naïve cafe\u0301 今天天气很好 👩‍👩‍👧!\n\n\t__init__  "
 agree = [tokens.encode(said) == library.encode(said).ids for said in (held_out, hard)]
 observe(
-    "All {n:,} tokens of the held-out text are the library's, and all {m} of the hard line.",
+    "All {n:,} tokens of the held-out text are the same as the library's, and so are all {m} of the hard line.",
     n=len(tokens.encode(held_out)),
     m=len(tokens.encode(hard)),
     holds=all(agree) and tokens.decode(tokens.encode(hard)) == hard,
 )
 
 # %% [markdown]
-# The library learns the same merges, too, if ties are broken alike (a test of the book's holds this). Of two pairs that are equally frequent, both take the lower one.
-# A different rule would give another vocabulary, just as good and not the same.
+# The library learns the same merges, too, if ties are broken in the same way (a test of the book checks this). Of two pairs that are equally frequent, both take the lower one.
+# Another rule would give another vocabulary, just as good but not the same.
 
 # %% [markdown]
 # (deeper-subword-length)=
 # ## What do subwords do to length, and to names?
 #
-# *5 minutes.* Each merge makes texts shorter and the vocabulary longer. How much shorter, and for whom? We encode the held-out docstrings with the first merges of our 4,000,
-# and look at plain words and at names apart. A name here is a word with an underscore or with a capital behind its first letter, such as `n_estimators` or
+# *5 minutes.* Each merge makes texts shorter and the vocabulary longer. How much shorter, and for which words? We encode the held-out docstrings with the first merges of our 4,000,
+# and look at plain words and at names separately. A name here is a word with an underscore, or with a capital after its first letter, such as `n_estimators` or
 # `LogisticRegression`.
 
 # %% tags=["evidence"]
@@ -207,7 +209,7 @@ for n_merges in sizes:
         per_word[which].append(fmean(len(cut.encode(f" {word}")) for word in part))
     per_word["the text"].append(len(cut.encode(held_out)) / len(held_out.split()))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Tokens per word of docstrings that were not used for learning, by the number of merges: distinct names, distinct plain words, and the running text.", "name": "fig-subword-length"}, "image": {"alt": "Three falling curves over the number of merges, from 0 to 4,000. Names begin at about 16 tokens and end near 5; distinct plain words begin near 9 and end near 2.5; the running text begins between 6 and 7 and ends below 2."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The more merges, the fewer tokens per word: distinct names, distinct plain words and the running text of docstrings that were not used for learning.", "name": "fig-subword-length"}, "image": {"alt": "Three falling curves over the number of merges, from 0 to 4,000. Names begin at about 16 tokens and end near 5; distinct plain words begin near 9 and end near 2.5; the running text begins between 6 and 7 and ends below 2."}}
 lines = {which: (sizes, counts) for which, counts in per_word.items()}
 ax = curves(lines, "merges", "tokens per word")
 ax.set_ylim(0)
@@ -215,7 +217,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "With 4,000 merges the text has {text:.1f} tokens per word, a distinct plain word has {plain:.1f}, and a name has {names:.1f}.",
+    "With 4,000 merges the text has {text:.1f} tokens per word. A distinct plain word has {plain:.1f} on average, and a name {names:.1f}.",
     text=per_word["the text"][-1],
     plain=per_word["plain words"][-1],
     names=per_word["names"][-1],
@@ -235,16 +237,16 @@ for word in ("the", "convolution", "n_estimators", "RandomForestClassifier", "Wi
 table(rows, ["word", "after 500 merges", "after 4,000 merges"])
 
 # %% [markdown]
-# A frequent word becomes one token. A rare one stays in pieces, and its pieces are what was frequent elsewhere, whether they mean something or not. So a name costs twice as many tokens as a plain word,
+# A frequent word becomes one token. A rare one stays in pieces, and its pieces are whatever was frequent elsewhere, whether they mean something or not. So a name costs about twice as many tokens as a plain word,
 # and a word of another language costs more still: a model that was trained on English reads German in small pieces, pays for each of them, and has less room for the rest.
 #
-# What does it buy? With a vocabulary of words, every new word is the same unknown one.
+# What do we get in return? With a vocabulary of words, every new word is the same unknown one.
 
 # %% tags=["evidence"]
 known = {*words(text)}
 new = [word for word in said if word not in known]
 observe(
-    "{unknown:.1%} of the held-out words, {examples}, are in no training text. As byte pairs all of them can be written, and read back.",
+    "{unknown:.1%} of the held-out words, such as {examples}, are in no training text. As byte pairs, all of them can be written and read back.",
     unknown=len(new) / len(said),
     examples=" and ".join(
         f"“{word}”" for word in sorted({*new}, key=lambda w: (-new.count(w), w))[:2]
@@ -254,10 +256,10 @@ observe(
 
 # %% [markdown]
 # (deeper-ceilings)=
-# ## How much can anybody get right who does not see the order?
+# ## How much can anyone get right without seeing the order?
 #
 # *6 minutes.* **How good could the best bag of words be?** A grammar wrote our reviews, so the answer can be counted. Each review has one or two
-# opinions, and three rules say what it says. A negation turns an opinion over. After *but* comes what decides, and after *although* what doesn't.
+# opinions, and three rules give the verdict. A negation reverses an opinion. After *but* comes the opinion that decides, and after *although* one that doesn't.
 # Of two opinions without such a word, the stronger one decides.
 
 # %% tags=["evidence"]
@@ -271,12 +273,12 @@ for kind in (*reviews.KINDS, reviews.UNSEEN):
     rows.append(
         [kind, f"{share:.0%}", " ".join(review.words), ("bad", "good")[review.label], deciding]
     )
-table(rows, ["kind", "share", "a review", "it says", "because of"])
+table(rows, ["kind", "share", "a review", "verdict", "because of"])
 
 # %% [markdown]
-# The last kind is in no training set: there both opinions are negated, and a reader has to put together what it has seen apart.
+# The last kind is in no training set: both opinions are negated, so a model has to combine two things that it has only seen apart.
 #
-# Half of the reviews have a twin: the same words in another order, and the opposite meaning. Here is one whose twin has even the same windows of three words.
+# Half of the reviews have a twin: the same words in another order, and the opposite verdict. Here is one whose twin even has the same windows of three words.
 
 # %% tags=["evidence"]
 text = "I would not call the soup good but I would call the wine great"
@@ -291,14 +293,14 @@ observe(
 )
 
 # %% [markdown]
-# Anyone who sees only the bag has to say the same of both, and is wrong about one. The best that can be done is to say of each bag what is more often true of it. This is Bayes' accuracy for what is seen. We
-# don't estimate it: `ceiling` writes every review of a small lexicon and adds up probabilities as fractions. Words of a kind can be exchanged for each other, so a larger
+# Anyone who sees only the bag has to give both the same verdict, and is wrong about one. The best strategy is to give each bag the verdict that is more often true of it; its accuracy is the Bayes accuracy. We
+# don't estimate it: `ceiling` writes every review of a small lexicon and adds up probabilities as fractions. Words of the same kind are interchangeable, so a larger
 # lexicon has the same ceiling.
 
 # %%
 show_source(reviews.ceiling)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The ceiling of whoever sees a review as a bag of windows, by the number of words in a window. One word: a bag of words.", "name": "fig-window-ceilings"}, "image": {"alt": "A curve over the number of words in a window, from 1 to 5. It begins at 75 percent, is at 89 percent for two and for three words, and at 100 percent from four words on."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Windows of four words are enough for this grammar: the greatest accuracy that anyone can reach who sees a review as a bag of windows, by the number of words in a window. One word: a bag of words.", "name": "fig-window-ceilings"}, "image": {"alt": "A curve over the number of words in a window, from 1 to 5. It begins at 75 percent, is at 89 percent for two and for three words, and at 100 percent from four words on."}}
 sizes = range(1, 6)
 ceilings = {size: reviews.ceiling(reviews.windows(size)) for size in sizes}
 ax = curves({"ceiling": (sizes, list(ceilings.values()))}, "words in a window", "greatest accuracy")
@@ -307,17 +309,17 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "No bag of words gets more than {bag:.0%} right, and no convolution with windows of three words more than {three:.2%}, whatever it pools. Windows of four see everything that matters here.",
+    "No bag of words can classify more than {bag:.0%} correctly, and no convolution with windows of three words more than {three:.2%}, whatever it pools. Windows of four see everything that matters here.",
     bag=ceilings[1],
     three=ceilings[3],
     holds=ceilings[1] == 0.75 and ceilings[3] == 0.8875 and ceilings[4] == 1,
 )
 
 # %% [markdown]
-# Somebody has to say in advance how far a window reaches: two are too few, three are no better, and four are enough.
+# Someone has to choose in advance how far a window reaches: two words are too few, three are no better, and four are enough.
 #
-# **A sum sees less than a bag.** This ceiling is one for *any* function of the bag, for instance a network on the mean of the embeddings. A logistic regression adds up one number for each word. What does it reach with endless data? We
-# fit it to all reviews of the grammar at once, each weighted with its probability.
+# **A sum sees less than a bag.** This ceiling holds for *any* function of the bag, for instance a network on the mean of the embeddings. A logistic regression only adds up one number for each word. How far does it get with unlimited data? We
+# fit it to all reviews of the grammar at once, each weighted by its probability.
 
 # %% tags=["evidence"]
 written = list(reviews.every())
@@ -337,7 +339,7 @@ said = [
 endless = sum(right * one for right, one in zip(said, p, strict=True))
 weights = dict(zip(bags.get_feature_names_out(), weigh.coef_[0], strict=True))
 observe(
-    "With endless data, logistic regression gets {endless:.0%} right. It gives *not* the weight {no:.2f}, and *good* {good:.2f}.",
+    "With unlimited data, logistic regression classifies {endless:.0%} correctly. It gives *not* the weight {no:.2f}, and *good* {good:.2f}.",
     endless=endless,
     no=abs(weights["not"]),
     good=weights["good"],
@@ -345,13 +347,13 @@ observe(
 )
 
 # %% [markdown]
-# In *not good* and *not bad* the same word pulls to opposite sides, so its best weight is zero: a sum can't say *turn the next word over*. All plain negations are therefore read the wrong way round, and of whatever has two opinions, half.
+# In *not good* and *not bad* the same word would have to pull in opposite directions, so its best weight is zero: a sum can't express *reverse the next word*. So it reads every plain negation the wrong way round, and of the reviews with two opinions it gets half.
 #
 # (deeper-library-leak)=
-# ## How many sentences of a test set were read in training?
+# ## How many test sentences were read in training?
 #
 # *5 minutes.* **Is a random split of documentation fair?** The sentences of the five libraries come from their docstrings. A library says many things more than once: *The default is …*, *Returns a copy of …*. Let us call two sentences near copies if at least half of
-# the pairs of neighbouring words that occur in either are in both. How many sentences of a test set have a near copy in training?
+# the pairs of adjacent words that occur in either are in both. How many sentences of a test set have a near copy in training?
 
 # %% tags=["evidence"]
 every = list(libraries.everything())
@@ -371,7 +373,7 @@ table(
 
 # %% tags=["evidence"]
 observe(
-    "{random:.0%} of the sentences of a random tenth have a near copy in the rest. Where whole modules are held out, {modules:.0%} still have one; where near copies are left out as well, {none:.0%}.",
+    "{random:.0%} of the sentences in a random tenth have a near copy in the rest. With whole modules held out, {modules:.0%} still have one; with near copies left out as well, {none:.0%}.",
     random=leaks["dealt out at random"],
     modules=leaks["whole modules held out"],
     none=leaks["near copies left out as well"],
@@ -380,24 +382,24 @@ observe(
 )
 
 # %% [markdown]
-# So holding out whole modules is not enough, since modules copy from each other. We keep the first of all near copies, wherever it is, and then hold out modules. In each part every library has as many sentences, so who always says the same is right in a fifth.
+# So holding out whole modules is not enough, since modules copy from each other. We keep the first of all near copies, wherever it is, and then hold out modules. In each part, every library has equally many sentences, so always giving the same answer is correct a fifth of the time.
 #
-# Names are masked, because *numpy* in a sentence would make the question a joke. A name is what its author marked as one, what has a capital inside the sentence, or a sign that is no letter, and the libraries' own names. Words that are topics stay: *tensor*, *axes*, *estimator*.
+# Names are masked, because *numpy* in a sentence would make the question a joke. We mask a word if its author marked it as a name, if it has a capital inside the sentence or a character that isn't a letter, or if it is the name of a library. Words that are topics stay: *tensor*, *axes*, *estimator*.
 
 # %% [markdown]
 # (deeper-six)=
 # ## Which of six models reads best?
 #
-# *7 minutes.* **The lesson set a bag of words against one reader. What do those in between see, and how many examples does each need?** Six of them stand side by side:
+# *7 minutes.* **The lesson compared a bag of words with one Transformer. What do the models in between see, and how many examples does each need?** Here are six of them:
 #
-# - **The majority** says the most frequent class, whatever it reads.
+# - **The majority** always predicts the most frequent class, whatever it reads.
 # - **The bag of words** is TF-IDF with a logistic regression.
-# - **The mean of embeddings** gives each word a vector and averages them, as fastText does {cite}`joulin2017bag`. It is a bag as well, whose weights a network learns.
-# - **The text CNN** slides 96 kernels of three words over the text and keeps the largest answer of each {cite}`kim2014convolutional`: Day 1's convolution, over words instead of pixels.
-# - **The BiLSTM** is Day 3's, read from both ends, and the largest of each output is kept {cite}`conneau2017supervised`.
+# - **The mean of embeddings** gives each word a vector and averages them, as fastText does {cite}`joulin2017bag`. It is a bag as well, but a network learns its weights.
+# - **The text CNN** slides 96 kernels of three words over the text and keeps the largest output of each {cite}`kim2014convolutional`: Day 1's convolution, over words instead of pixels.
+# - **The BiLSTM** is Day 3's LSTM, read from both ends; the largest value of each output is kept {cite}`conneau2017supervised`.
 # - **The Transformer** is Day 6's encoder, with two blocks, rotary positions and the mean.
 #
-# All have vectors of 48 numbers. Each was tried at four learning rates (the bag of words at four penalties), the best was chosen on the validation set, and was then trained with three seeds. All networks took 500 steps, also where there were few examples.
+# All have vectors of 48 numbers. For each we tried four learning rates (for the bag of words four penalties), chose the best on the validation set, and trained with three seeds. All networks took 500 steps, even with few examples.
 
 # %% tags=["evidence"]
 read = experiments.load("classifiers")
@@ -406,14 +408,14 @@ bag_ceiling, window_ceiling = (
     100 * reviews.ceiling(reviews.windows(n)) for n in (1, reading.KERNEL)
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers on the test sets by the number of training examples; bands hold three seeds. Dotted: the most that a bag of words can get right, and that anyone can who sees windows of three words.", "name": "fig-six"}, "image": {"alt": "Two plots of the share that is right over 500, 1,700 and 6,000 examples. Reviews: BiLSTM and Transformer rise to 100 percent; the text CNN to nearly the upper dotted line at 89; both bags stay near 65, below the lower dotted line at 75; the majority is at 50. Libraries: all rise together, from about 40 to between 50 and 60 percent; the majority is at 20."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "On the reviews the two networks that see all the order win; on the libraries' sentences the bags keep up. Correct answers on the test sets by the number of training examples; bands cover three seeds. Dotted: the ceilings of a bag of words and of windows of three words.", "name": "fig-six"}, "image": {"alt": "Two plots of the share that is correct over 500, 1,700 and 6,000 examples. Reviews: BiLSTM and Transformer rise to 100 percent; the text CNN to nearly the upper dotted line at 89; both bags stay near 65, below the lower dotted line at 75; the majority is at 50. Libraries: all rise together, from about 40 to between 50 and 60 percent; the majority is at 20."}}
 axes = plt.subplots(1, 2, figsize=(8, 3.8))[1]
 for ax, task_name in zip(axes, read.parameters["task"]):
     lines = {}
     for model in read.parameters["model"]:
         right = [read.column("test", task=task_name, model=model, n_train=n)[0] for n in sizes]
         lines[model] = sizes, [[100 * share for share in seed] for seed in zip(*right)]
-    curves(lines, "training examples", f"{task_name}: right (%)", logx=True, ax=ax)
+    curves(lines, "training examples", f"{task_name}: correct (%)", logx=True, ax=ax)
     ax.set_xticks(sizes, [f"{n:,}" for n in sizes], minor=False)
     ax.minorticks_off()
 for height in (bag_ceiling, window_ceiling):
@@ -426,13 +428,13 @@ plt.show()
 def right_in(
     task_name: str, model: str, part: str = "test", n_train: int = sizes[-1]
 ) -> list[float]:
-    """Shares that are right, seed by seed."""
+    """Shares that are correct, seed by seed."""
     return read.column(part, task=task_name, model=model, n_train=n_train)[0]
 
 
 best = {model: right_in("reviews", model) for model in read.parameters["model"]}
 observe(
-    "The Transformer gets {transformer:.1%} of the reviews right and the BiLSTM {lstm:.1%}, mean of three seeds; the text CNN {cnn:.1%}, the bag of words {bag:.1%}.",
+    "The Transformer classifies {transformer:.1%} of the reviews correctly and the BiLSTM {lstm:.1%}, means of three seeds; the text CNN manages {cnn:.1%}, the bag of words {bag:.1%}.",
     transformer=fmean(best["Transformer"]),
     lstm=fmean(best["BiLSTM"]),
     cnn=fmean(best["text CNN"]),
@@ -443,14 +445,14 @@ observe(
 )
 
 # %% [markdown]
-# Where each of them fails follows from what it can't see. Here are the test reviews kind by kind.
+# Each of them fails where it can't see. Here are the test reviews, kind by kind.
 
 # %% tags=["evidence"]
 rows = []
 for kind in (*reviews.KINDS, reviews.UNSEEN):
     shares = [fmean(right_in("reviews", model, kind)) for model in read.parameters["model"]]
     rows.append([kind, *(f"{100 * share:.0f}" for share in shares)])
-table(rows, ["right, %", *read.parameters["model"]])
+table(rows, ["correct, %", *read.parameters["model"]])
 by_kind = {
     model: {kind: fmean(right_in("reviews", model, kind)) for kind in reviews.KINDS}
     for model in ("bag of words", "text CNN")
@@ -459,15 +461,15 @@ assert by_kind["bag of words"]["plain"] > 0.9 > 0.2 > by_kind["bag of words"]["n
 assert by_kind["text CNN"]["negation"] > 0.95 and by_kind["text CNN"]["negated contrast"] < 0.75
 
 # %% [markdown]
-# To the bag, *not* is a word like any other, and cannot turn the next one over. In negated reviews it is therefore worse than a coin. The CNN sees *not good* in one window, and *but* in another. What it can't see is that they belong to one sentence, so *negated contrast* remains a guess, or little more. Nobody was shown two negations in one review, and nobody is sure to read them.
+# To the bag, *not* is a word like any other, and can't reverse the next one. So on negated reviews it does worse than a coin. The CNN sees *not good* in one window, and *but* in another. It can't see that they belong together, so *negated contrast* remains a guess, or little more. No model was shown two negations in one review, and none is certain to understand them.
 #
-# On the libraries' sentences the picture is another. All five models that learn anything end within a few points of each other, and the bags are ahead. Whose sentence it is follows from the words: *tensor*, *axes*, *estimator*. Nothing has to be turned over.
+# The libraries' sentences are different. All five models that learn anything end within a few points of each other, and the bags are ahead. The words give the library away: *tensor*, *axes*, *estimator*. Nothing has to be reversed.
 
 # %% tags=["evidence"]
 few = {model: fmean(right_in("reviews", model, n_train=sizes[0])) for model in best}
 heard = {model: fmean(right_in("libraries", model)) for model in best}
 observe(
-    "With {n} reviews the BiLSTM is at {lstm:.0%}, the Transformer at {transformer:.0%}. Of the libraries' sentences the bag of words gets {bag:.1%} right, the Transformer {transformer_5:.1%}, with {most:,} to learn from.",
+    "With {n} reviews the BiLSTM gets {lstm:.0%} right, the Transformer {transformer:.0%}. On the libraries' sentences, with {most:,} to learn from, the bag of words gets {bag:.1%}, the Transformer {transformer_5:.1%}.",
     n=sizes[0],
     lstm=few["BiLSTM"],
     transformer=few["Transformer"],
@@ -478,12 +480,12 @@ observe(
 )
 
 # %% [markdown]
-# A recurrent network is given the order, since it walks along it. A Transformer first has to find out what to look at, and that takes examples.
+# A recurrent network is given the order, since it walks along it. A Transformer first has to find out what to attend to, and that takes examples.
 
 # %% [markdown]
 # ### And if the order is taken away?
 #
-# The stored experiment `negation` trains three of them on reviews as they are, and on reviews whose words were shuffled. Each then reads test reviews of both sorts.
+# The stored experiment `negation` trains three of them on reviews as they are, and on reviews whose words were shuffled. Each then reads test reviews of both kinds.
 
 # %% tags=["evidence"]
 mixed = experiments.load("negation")
@@ -514,7 +516,7 @@ ordered = mixed.spread("order", model="Transformer", trained_on="order")[0]
 lost = mixed.spread("shuffled", model="Transformer", trained_on="order")[0]
 never_had = mixed.spread("shuffled", model="Transformer", trained_on="shuffled")
 observe(
-    "Once the words are shuffled, the Transformer gets {lost:.0%} right instead of {ordered:.0%}. Trained on shuffled words, it gets {never:.0%} of them.",
+    "Once the words are shuffled, the Transformer classifies {lost:.0%} correctly instead of {ordered:.0%}. Trained on shuffled words, it gets {never:.0%} of them.",
     lost=lost,
     ordered=ordered,
     never=never_had[0],
@@ -522,13 +524,13 @@ observe(
 )
 
 # %% [markdown]
-# A network can turn *good* over because of a *not* anywhere in the text, which no sum of votes can. That is why the Transformer does better on shuffled *negation* than the bag. But which of two opinions is negated, or stands behind *but*, went with the order.
+# A network can reverse *good* because of a *not* anywhere in the text, which no sum can. That is why the Transformer does better than the bag on shuffled *negation*. But shuffling destroys which of two opinions is negated, or comes after *but*.
 
 # %% [markdown]
 # (deeper-subwords)=
 # ## Do subwords beat words?
 #
-# *4 minutes.* Which way to cut a text serves a classifier best? We take the same Transformer, the same texts, the same number of steps and of tokens in its vocabulary (1,000): only the way to cut is exchanged. One task is the lesson's, which library says a sentence. In the other a single word is the whole text, and the question is which language it is from; there no word of the test is in the training set. Each way to cut chose its own learning rate.
+# *4 minutes.* Which tokens serve a classifier best? We take the same Transformer, the same texts, equally many steps and an equally large vocabulary (1,000): only the tokens differ. One task is the lesson's: which library says this sentence? In the other, a single word is the whole text, and the question is which language it is from; no word of that test set is in the training set. The learning rate was chosen for each kind of token.
 
 
 # %% tags=["evidence"]
@@ -549,8 +551,13 @@ for where in cuts.parameters["task"]:
         ]
         sizes = f"{row['tokens per text']:.1f}", f"{row['unknown tokens']:.1%}"
         rows.append([where, way, *sizes, *judged])
-names = ["tokens per text", "of them unknown", "test, % right", "texts with unseen words, % right"]
-table(rows, ["task", "cut into", *names])
+names = [
+    "tokens per text",
+    "of them unknown",
+    "test, % correct",
+    "texts with unseen words, % correct",
+]
+table(rows, ["task", "split into", *names])
 
 # %% [markdown]
 # (claim-cls-4)=
@@ -563,7 +570,7 @@ right = {
 }
 claim(
     "cls-4",
-    "Yes, if words are new: of single new words byte pairs get {pairs_words:.0%} right, words {words_words:.0%}; of sentences {pairs_sentences:.0%} and {words_sentences:.0%}.",
+    "Yes, if words are new: on single new words, byte pairs get {pairs_words:.0%} right, words {words_words:.0%}; on sentences, {pairs_sentences:.0%} and {words_sentences:.0%}.",
     **right,
     holds=lambda pairs_words, words_words, pairs_sentences, words_sentences: (
         pairs_words > words_words + 0.1 and pairs_sentences < words_sentences + 0.03
@@ -573,20 +580,20 @@ claim(
 )
 
 # %% [markdown]
-# In new modules of the libraries few words are new, and to cut them into pieces neither helps nor harms. Where every word is new, a vocabulary of words can only guess, while pieces such as endings give a language away. Characters do that as well. But of a sentence they make a text several times as long, and in as many steps they learn little of it.
+# In new modules of the libraries few words are new, and splitting them neither helps nor harms. Where every word is new, a vocabulary of words can only guess, while subwords such as endings give a language away. Characters do that as well. But they make a sentence several times as long, and in the same number of steps the model learns little of it.
 
 # %% [markdown]
 # (deeper-pooling)=
 # ## [CLS], the mean or the maximum?
 #
-# *5 minutes.* **BERT puts a symbol before the text and reads off what becomes of it. Is that better than the mean?** This [CLS] means nothing of its own {cite}`devlin2019bert`. It can look at every word, in every block, and so decides by itself what to take with it. The mean cannot choose. Nor can the maximum, which keeps the largest of each column, wherever it stands.
+# *5 minutes.* **BERT puts a symbol before the text and reads its answer off there. Is that better than the mean?** This [CLS] means nothing by itself {cite}`devlin2019bert`. It can attend to every word, in every block, and so choose its own information. The mean can't choose. Nor can the maximum, which keeps the largest value of each column, at whatever position.
 
 # %%
 show_source(classification.with_cls)
 show_source(classification.CLSEncoder.forward)
 
 # %% [markdown]
-# Three Transformers differ in nothing but that. Each has its best of four learning rates and three seeds.
+# We compare three Transformers that differ in nothing else, each at the best of four learning rates, with three seeds.
 
 # %% tags=["evidence"]
 read, pooled = experiments.load("classifiers"), experiments.load("pooling")
@@ -594,7 +601,7 @@ names = dict(zip(reading.POOLINGS, ("mean", "maximum", "[CLS]")))
 
 
 def by_pooling(task_name: str, n_train: int) -> dict[str, list[float]]:
-    """Per cent of the test set that is right, seed by seed."""
+    """Per cent of the test set that is correct, seed by seed."""
     found = {}
     for model, name in names.items():
         stored = read if model in read.parameters["model"] else pooled
@@ -603,11 +610,13 @@ def by_pooling(task_name: str, n_train: int) -> dict[str, list[float]]:
     return found
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Right answers on the test sets with three ways to pool: 6,000 examples above, 500 below. A line goes from the lowest of three seeds to the highest.", "name": "fig-poolings"}, "image": {"alt": "Four charts of three bars each, for mean, maximum and CLS. Reviews with 6,000 examples: mean and CLS near 100, the maximum with a line down to 84. Libraries with 6,000: mean and maximum near 56, CLS near 53. With 500 examples reviews are between 60 and 70, libraries near 41."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "On no task is [CLS] clearly better than the mean: correct answers on the test sets with three ways to pool, 6,000 examples above, 500 below. A line goes from the lowest of three seeds to the highest.", "name": "fig-poolings"}, "image": {"alt": "Four charts of three bars each, for mean, maximum and CLS. Reviews with 6,000 examples: mean and CLS near 100, the maximum with a line down to 84. Libraries with 6,000: mean and maximum near 56, CLS near 53. With 500 examples reviews are between 60 and 70, libraries near 41."}}
 axes = plt.subplots(2, 2, figsize=(8, 4.6))[1]
 for row, n_train in zip(axes, (6000, 500)):
     for ax, task_name in zip(row, read.parameters["task"]):
-        bars(by_pooling(task_name, n_train), f"{task_name}, {n_train:,} examples: right (%)", ax=ax)
+        bars(
+            by_pooling(task_name, n_train), f"{task_name}, {n_train:,} examples: correct (%)", ax=ax
+        )
 plt.tight_layout()
 plt.show()
 
@@ -618,7 +627,7 @@ plt.show()
 heard = {name: fmean(seeds) for name, seeds in by_pooling("libraries", 6000).items()}
 claim(
     "cls-2",
-    "No: trained from scratch, [CLS] gets {cls:.1f} % of the libraries' sentences right, the mean {mean:.1f} %.",
+    "No: trained from scratch, [CLS] classifies {cls:.1f}% of the libraries' sentences correctly, the mean {mean:.1f}%.",
     cls=heard["[CLS]"],
     mean=heard["mean"],
     holds=lambda cls, mean: 40 < cls < mean + 1 < 80,
@@ -627,25 +636,25 @@ claim(
 )
 
 # %% [markdown]
-# On the libraries' sentences [CLS] is behind, by about as much as its seeds differ; on the reviews, and with 500 examples, the seeds differ more than the poolings. (One of three seeds of the maximum had not yet learned to read the reviews.) That [CLS] is no better has a likely reason. It has to *learn* where to look before anything reaches the output, while the mean gives every word a gradient from the first step. BERT had read billions of words before its [CLS] was asked.
+# On the libraries' sentences [CLS] is behind, by about as much as its seeds differ; on the reviews, and with 500 examples, the seeds differ more than the poolings. (One of three seeds of the maximum had not yet learned to read the reviews.) There is a likely reason why [CLS] is no better. It has to *learn* what to attend to before anything reaches the output, while the mean gives every word a gradient from the first step. BERT had read billions of words before anyone asked its [CLS].
 
 # %% [markdown]
 # (deeper-decided)=
-# ## Which words decided?
+# ## Attribution: which words decided?
 #
-# *7 minutes.* **Three ways to colour the words of a text, and three different pictures. Which one is right?** With real sentences nobody knows, and a picture is believed if it looks sensible {cite}`jain2019attention`. Our grammar knows the words that decide. They are the fewest without which its rules leave the verdict open or turn it over: an adjective and its *not*, the *but* that makes them count, or two degrees that are compared. So each way can be marked like an exam.
+# *7 minutes.* **Three ways to colour the words of a text, and three different pictures. Which one is correct?** For real sentences there is no answer key, and a picture is believed if it looks sensible {cite}`jain2019attention`. Our grammar knows the words that decide. They are the fewest without which its rules would leave the verdict open or reverse it: an adjective and its *not*, the *but* that makes them count, or two degrees that are compared. So each method can be graded like an exam.
 #
-# Every way gives each word of a review a number. Of the reviews that the model gets right, we count how often the word with the largest number is one that decides.
+# Every method gives each word of a review a number. Among the reviews that the model classifies correctly, we count how often the word with the largest number is one that decides.
 #
-# - **Leave one out**: by how much log *p* falls without the word.
+# - **Leave one out**: how much log *p* falls without the word.
 # - **Gradient × input**: how the class's logit would change if the word's vector were scaled down; its size $|\cdot|$; and the length of the gradient alone.
-# - **Attention**: the weight that a word receives, the mean over all heads, blocks and queries (with [CLS], its query alone); in the last block; and *rolled out*, each block's weights multiplied by those below it, with half of each place kept for itself {cite}`abnar2020quantifying`.
+# - **Attention**: the weight that a word receives, averaged over all heads, blocks and queries (with [CLS], its query alone); the same in the last block; and *rolled out*, each block's weights multiplied by those below it, with half of each position kept for itself {cite}`abnar2020quantifying`.
 
 # %%
 show_source(classification.gradient_times_input)
 show_source(classification.attention_rollout)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "In how many reviews the word with the largest number is one that decides. A line goes from the lowest of three seeds to the highest; *chance* picks any word.", "name": "fig-marked"}, "image": {"alt": "Three bar charts, for the BiLSTM and for Transformers with the mean and with CLS. For the BiLSTM, leave-one-out and gradient times input are near 80 percent. For the Transformers, leave-one-out, attention and rollout are near 90; gradient times input is below 30 with the mean and near 60 with CLS. Chance is 16 everywhere."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Gradient × input fails in the Transformer with the mean, and works in the BiLSTM: in how many reviews the word with the largest number is one that decides. A line goes from the lowest of three seeds to the highest; *chance* picks any word.", "name": "fig-marked"}, "image": {"alt": "Three bar charts, for the BiLSTM and for Transformers with the mean and with CLS. For the BiLSTM, leave-one-out and gradient times input are near 80 percent. For the Transformers, leave-one-out, attention and rollout are near 90; gradient times input is below 30 with the mean and near 60 with CLS. Chance is 16 everywhere."}}
 marked = experiments.load("decided")
 axes = plt.subplots(1, 3, figsize=(9.5, 3.6))[1]
 found = {}
@@ -664,7 +673,7 @@ plt.show()
 of_reader = {way: fmean(seeds) for way, seeds in found["Transformer"].items()}
 of_lstm = {way: fmean(seeds) for way, seeds in found["BiLSTM"].items()}
 observe(
-    "In the Transformer, leaving words out finds one that decides in {left_out:.0%} of the reviews, attention in {attention:.0%}, gradient × input in {gradient:.0%}, chance in {chance:.0%}; in the BiLSTM gradient × input does in {gradient_lstm:.0%}.",
+    "In the Transformer, leaving words out finds a deciding word in {left_out:.0%} of the reviews, attention in {attention:.0%}, gradient × input in {gradient:.0%}; a random word decides in {chance:.0%}. In the BiLSTM, gradient × input finds one in {gradient_lstm:.0%}.",
     left_out=of_reader["leave-one-out"],
     attention=of_reader["attention"],
     gradient=of_reader["gradient × input"],
@@ -675,28 +684,28 @@ observe(
 )
 
 # %% [markdown]
-# Leaving out does best, in an exam that suits it: what decides was defined by leaving out. And these are all means. Attention of the last block alone does much worse, and differs from seed to seed.
+# Leaving out does best, in an exam that suits it: the deciding words were themselves defined by leaving out. And these are all means. Attention in the last block alone does much worse, and differs from seed to seed.
 #
-# Why does gradient × input fail in this Transformer and not in the BiLSTM? A likely reason, which is not tested here: a block reads its input through a LayerNorm, and a LayerNorm takes away every vector's size. Scaled down a little, a word's vector says nearly the same as before, however much the word matters. The *direction* of the vector matters, and of that the length of the gradient tells a little more. But with [CLS] the slope does better, behind the same norms, so they can't be all of it.
+# Why does gradient × input fail in this Transformer and not in the BiLSTM? A likely reason, which we don't test here: a block reads its input through a layer norm, and a layer norm discards every vector's size. A word's vector that is scaled down a little is read nearly as before, however much the word matters. The *direction* of the vector matters, and the length of the gradient tells a little more about that. But with [CLS] the gradient does better, through the same norms, so they can't be the whole reason.
 
 # %% [markdown]
 # (deeper-calibration)=
-# ## Does a model know how sure it may be?
+# ## Calibration: does a model know how sure it may be?
 #
-# *5 minutes.* **The reader says *scipy*, with 93 %. May you bet on it at these odds?** A model is **calibrated** if of all answers that it gives with 93 %, 93 of 100 are right. To see it, we sort the answers by their confidence into bins, and compare the bin's mean confidence with the share that is right: a **reliability diagram**. Below the diagonal, a model is surer than it should be.
+# *5 minutes.* **The Transformer says *scipy*, with 93%. Should you bet on it at these odds?** A model is **calibrated** if, of all answers that it gives with 93%, 93 in 100 are correct. To check, we sort the answers into bins by their confidence, and compare each bin's mean confidence with its share of correct answers: a **reliability diagram**. Below the diagonal, a model is surer than it should be.
 #
-# The **expected calibration error** is the mean distance from the diagonal, each bin weighed by its answers:
+# The **expected calibration error** is the mean distance from the diagonal, each bin weighted by its number of answers:
 #
 # $$
 # \mathrm{ECE} = \sum_m \frac{n_m}{n}\,\bigl|\mathrm{accuracy}_m - \mathrm{confidence}_m\bigr|
 # $$
 #
-# The cure needs one number {cite}`guo2017calibration`. All logits are divided by a **temperature** τ, the one for which the validation set's cross-entropy is lowest. Dividing by a number never changes which logit is the largest. So accuracy stays as it is, and only the confidence moves. Day 2 did the same to a writer, to make it bolder.
+# The cure is one number {cite}`guo2017calibration`. All logits are divided by a **temperature** τ, chosen so that the cross-entropy on the validation set is lowest. Dividing by a positive number never changes which logit is largest. So accuracy stays as it is, and only the confidence moves. On Day 2, temperature made a writer bolder.
 
 # %%
 show_source(classification.fit_temperature)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Reliability of the Transformer and of the bag of words on the libraries' test sentences, before and after temperature scaling. On the dotted diagonal a model would know how sure it may be.", "name": "fig-reliability-of-two"}, "image": {"alt": "Two plots of the share that is right over the confidence. Before scaling the curve of the Transformer lies far below the diagonal and that of the bag of words above it; after it both lie near it."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A temperature moves the Transformer and the bag of words towards the diagonal, on which confidence equals accuracy: the libraries' test sentences, before and after temperature scaling.", "name": "fig-reliability-of-two"}, "image": {"alt": "Two plots of the share that is correct over the confidence. Before scaling the curve of the Transformer lies far below the diagonal and that of the bag of words above it; after it both are near it."}}
 read = experiments.load("classifiers")
 n_train = read.parameters["n_train"][-1]
 axes = plt.subplots(1, 2, figsize=(8, 3.8), sharey=True)[1]
@@ -708,7 +717,7 @@ for ax, model in zip(axes, ("Transformer", "bag of words")):
             [100 * x for x in row[f"{of} in bins {when}"]] for of in ("confidence", "accuracy")
         )
         lines[when] = places, heights
-    curves(lines, "confidence (%)", f"{model}: right (%)", ax=ax)
+    curves(lines, "confidence (%)", f"{model}: correct (%)", ax=ax)
     ax.plot([20, 100], [20, 100], color=INK, linestyle=":", linewidth=1)
 plt.show()
 
@@ -747,19 +756,19 @@ for model in learned:
             f"{temperatures[model]:.2f}",
         ]
     )
-table(rows, ["model", "right, %", "ECE before, points", "ECE after", "temperature"])
+table(rows, ["model", "correct, %", "ECE before, points", "ECE after", "temperature"])
 
 # %% [markdown]
-# The networks that see order have temperatures far above 1: they are too sure of themselves. The two bags are the other way round. Their temperature is below 1: they are right more often than they say. (For the bag of words that is the penalty's doing, which keeps its weights small.)
+# The networks that see order have temperatures far above 1: they are too sure of themselves. For the two bags it is the other way round. Their temperature is below 1: they are correct more often than they claim. (For the bag of words the penalty does this, because it keeps the weights small.)
 
 # %% [markdown]
 # (deeper-leak)=
 # ## Is a random split a fair test?
 #
-# *7 minutes.* **A model gets nine of ten test phrases right. Has it learned to read?** The Stanford Sentiment Treebank {cite}`socher2013recursive` holds sentences from film reviews. People judged not only the sentences but every branch of their parse trees. GLUE's training
-# file {cite}`wang2019glue` has 67,349 of these phrases, and each has a label.
+# *7 minutes.* **A model classifies nine in ten test phrases correctly. Has it learned to read?** The Stanford Sentiment Treebank {cite}`socher2013recursive` contains sentences from film reviews. People judged not only the sentences but every branch of their parse trees. GLUE's training
+# file {cite}`wang2019glue` has 67,349 of these phrases, each with a label.
 #
-# The file is not part of this book: what follows was measured with it and stored. With your own copy in the folder that `BOOK_DATA` names, `make experiments` measures it anew.
+# The file is not part of this book: these results were measured with it and stored. If your own copy is in the folder that `BOOK_DATA` names, `make experiments` measures them anew.
 #
 # So what happens if we shuffle the phrases and put a tenth aside?
 
@@ -770,26 +779,26 @@ learned = [model for model in stored.parameters["model"] if model != "majority"]
 shared = {split: leaks[f"{split}_split, leak"] for split in ("random", "grouped")}
 shared["official"] = leaks["sentences, leak"]
 observe(
-    "Of the test phrases of a random split that have six words, {random:.0%} share six in a row with a training phrase. Where phrases are kept with the longest that contains them it is {grouped:.1%}, and of GLUE's own sentences {official:.1%}.",
+    "Take the test phrases that have at least six words. In a random split, {random:.0%} of them share six in a row with a training phrase. If phrases stay with the longest that contains them, {grouped:.1%} do, and of GLUE's own sentences {official:.1%}.",
     **shared,
     holds=shared["random"] > 0.8 and max(shared["grouped"], shared["official"]) < 0.1,
 )
 
 # %% [markdown]
-# Parts of a sentence are on both sides. The model has read the same words, as part of something longer or shorter, and what people said of it. The remedy is to split by group. Each phrase goes with the longest phrase that contains it, and a group goes to one side whole.
+# Parts of a sentence are on both sides. The model has read the same words, as part of something longer or shorter, together with people's verdict on it. The remedy is to split by group. Each phrase joins the longest phrase that contains it, and every group goes to one side as a whole.
 
 # %%
 show_source(sentiment.groups)
 
 # %% [markdown]
-# What is left over is short: *good* lies inside many phrases and can be with one of them only.
+# What still leaks is short: *good* is part of many phrases and can join only one of them.
 #
-# Now the same models are judged on the test phrases of the random split, on those of the grouped split, and on GLUE's 872 sentences, which are whole. Each has the setting that suited the validation phrases of the split by group best, of four, and three seeds; it is trained for two passes. In the first and the third column it is the very same model, trained on the random split's part; only the question differs. In the last it has learned from all phrases.
+# Now the same models are judged on the test phrases of the random split, on those of the grouped split, and on GLUE's 872 sentences, which are complete. Each model has three seeds, two passes of training, and the best of four settings, chosen on the validation phrases of the split by group. The models in the first and the third column are the very same, trained on the random split; only the question differs. Those in the last column have learned from all phrases.
 
 
 # %% tags=["evidence"]
 def right(model: str, column: str) -> list[float]:
-    """Shares that are right, seed by seed."""
+    """Shares that are correct, seed by seed."""
     return stored.column(column, model=model)[0]
 
 
@@ -804,7 +813,7 @@ rows = []
 for model in stored.parameters["model"]:
     means = [100 * fmean(right(model, column)) for column in columns.values()]
     rows.append([model, *(f"{mean:.1f}" for mean in means)])
-table(rows, ["right, %", *columns])
+table(rows, ["correct, %", *columns])
 
 # %% tags=["evidence"]
 falls = [
@@ -813,7 +822,7 @@ falls = [
     for model in learned
 ]
 observe(
-    "From the random split to the one by group, every model that learns falls: by {least:.1f} points at least, and by {most:.1f} at most.",
+    "From the random split to the split by group, every model that learns loses at least {least:.1f} points, and at most {most:.1f}.",
     least=min(falls),
     most=max(falls),
     holds=min(falls) > 3,
@@ -824,7 +833,7 @@ official = [fmean(right(model, "all, sentences")) for model in learned]
 chosen = max(learned, key=lambda model: max(stored.column("by setting", model=model)[0]))
 mine, bag = (fmean(right(model, "all, sentences")) for model in (chosen, "bag of words"))
 observe(
-    "The network that was best on the validation phrases by group gets {mine:.1%} of the 872 sentences right, after all phrases and on average over three seeds; the bag of words {bag:.1%}. The standard error of such a share is {error:.1%}.",
+    "After training on all phrases, the network that was best on the validation phrases by group classifies {mine:.1%} of the 872 sentences correctly, averaged over three seeds; the bag of words {bag:.1%}. The standard error of such a share is {error:.1%}.",
     mine=mine,
     bag=bag,
     error=(mine * (1 - mine) / 872) ** 0.5,
@@ -832,10 +841,10 @@ observe(
 )
 
 # %% [markdown]
-# That network is the bidirectional LSTM. It is ahead of the bag by about one standard error: 872 sentences don't decide who reads best.
+# That network is the bidirectional LSTM. It is ahead of the bag by about one standard error: 872 sentences are too few to decide which model reads best.
 
 # %% [markdown]
-# The random split promises a number that no new review will keep, and it promises it to a bag of words as well as to a Transformer. Here it would at least have chosen a good model. It need not.
+# The random split promises a number that no new review will keep, and it promises it to a bag of words as well as to a Transformer. Here it would at least have chosen a good model. That isn't guaranteed.
 
 # %% [markdown]
 # (claim-cls-5)=
@@ -847,7 +856,7 @@ split = {
 }
 claim(
     "cls-5",
-    "No: on a random split the models get {random:.0%} right on average, on phrases dealt out by group {grouped:.0%}, on new sentences {official:.0%}.",
+    "No: on a random split the models classify {random:.0%} correctly on average; on phrases split by group it is {grouped:.0%}, on new sentences {official:.0%}.",
     **split,
     official=fmean(fmean(right(model, "random_split, sentences")) for model in learned),
     holds=lambda random, grouped, official: random - max(grouped, official) > 0.05,
@@ -856,24 +865,24 @@ claim(
 )
 
 # %% [markdown]
-# Does only this data set leak? Whenever examples come in families, a random split deals families out to both sides: frames of one film, pictures of one patient, several questions about one paragraph, days of one month, files of one project. So ask of every data set: what is here a family? (scikit-learn splits by group with `GroupKFold`.) Then measure the leak, as above, before you measure anything else.
+# Does only this data set leak? Whenever examples come in families, a random split puts relatives on both sides: frames of one film, pictures of one patient, several questions about one paragraph, days of one month, files of one project. So ask of every data set: what is a family here? (scikit-learn splits by group with `GroupKFold`.) Then measure the leak, as above, before you measure anything else.
 #
 # {numref}`exercise-split-by-group` asks for such a split.
 
 # %% [markdown]
 # ## And with more text?
 #
-# *1 minute.* What if there are not 6,000 texts but 120,000? AG News has as many short articles on four topics. For a bag of embedded words and pairs of words, {cite:t}`joulin2017bag` report an error of 7.5 %. The articles may be used for research only, so the book doesn't fetch them. If your copy is in the folder that `BOOK_DATA` names, `ag_news("train")` in `utils.data.corpora` reads it. It was not tried here.
+# *1 minute.* What if there are not 6,000 texts but 120,000? AG News has that many short articles on four topics. For a bag of embedded words and pairs of words, {cite:t}`joulin2017bag` report an error of 7.5%. The articles may be used for research only, so the book doesn't fetch them. If your copy is in the folder that `BOOK_DATA` names, `ag_news("train")` in `utils.data.corpora` reads it. We didn't try it.
 
 # %% [markdown]
 # ## More exercises
 #
-# *55 minutes.* What remains to be written? Solutions are on [a page of their own](../solutions/08_text_classification.ipynb).
+# *55 minutes.* What is left to write? Solutions are on [a page of their own](../solutions/08_text_classification.ipynb).
 #
 # ```{exercise} What a merge changes
 # :label: exercise-changed-counts
 #
-# *Stretch, 20 minutes.* Counting all pairs anew for each merge is what makes the plain loops slow. By how much does each pair's count change when `pair` becomes `new`? Return a sorted list of (pair, change), for each pair whose count is another than before, and for no other. Mind words in which two merges are side by side. `replace_pair(word, pair, new)` replaces from left to right.
+# *Stretch, 20 minutes.* The plain loops are slow because they count all pairs anew for each merge. By how much does each pair's count change when `pair` becomes `new`? Return a sorted list of (pair, change), for every pair whose count changes, and for no other. Watch out for words in which two merges are side by side. `replace_pair(word, pair, new)` replaces from left to right.
 # ([Solution](../solutions/08_text_classification.ipynb#solution-changed-counts))
 # ```
 
@@ -890,7 +899,7 @@ check("changed_counts", changed_counts)
 # ```{exercise} A place that speaks for the text
 # :label: exercise-cls-pooling
 #
-# *Core, 10 minutes.* Put the vector `cls` before each text, let all places attend to what is real, and return what became of `cls`. `attend(x, mask)` takes x (B, S, D) and a mask (B, 1, S), True where a place may be attended to.
+# *Core, 10 minutes.* Put the vector `cls` before each text, let all positions attend to the real ones, and return the output at `cls`. `attend(x, mask)` takes x (B, S, D) and a mask (B, 1, S), True where a position may be attended to.
 # ([Solution](../solutions/08_text_classification.ipynb#solution-cls-pooling))
 # ```
 
@@ -907,7 +916,7 @@ check("cls_pooling", cls_pool)
 # ```{exercise} A split by group
 # :label: exercise-split-by-group
 #
-# *Core, 15 minutes.* Say of each phrase whether it is for the test. A phrase belongs to the longest phrase, in words, that contains it word for word; of several as long, to the first in the list. Groups go to the test whole, in the order in which their longest phrases stand in the list, until at least `n_test` phrases are there.
+# *Core, 15 minutes.* For each phrase, return whether it goes to the test set. A phrase belongs to the longest phrase, in words, that contains it word for word; if several are equally long, to the first in the list. Whole groups go to the test set, in the order in which their longest phrases appear in the list, until it has at least `n_test` phrases.
 # ([Solution](../solutions/08_text_classification.ipynb#solution-split-by-group))
 # ```
 
@@ -924,7 +933,7 @@ check("split_by_group", goes_to_test)
 # ```{exercise} Gradient times input
 # :label: exercise-gradient-times-input
 #
-# *Core, 10 minutes.* Score each word by $x_t \cdot \partial z / \partial x_t$, where $z$ is the label's logit. The model takes embedded words (T, D) and gives logits (n_classes,).
+# *Core, 10 minutes.* Score each word by $x_t \cdot \partial z / \partial x_t$, where $z$ is the label's logit. The model turns embedded words (T, D) into logits (n_classes,).
 # ([Solution](../solutions/08_text_classification.ipynb#solution-gradient-times-input))
 # ```
 
