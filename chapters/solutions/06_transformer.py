@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 6
 #
-# To the exercises of [The Transformer](../06_transformer.ipynb), then to those of its [deeper page](../deeper/06_transformer.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
+# To the exercises of [The Transformer](../06_transformer.ipynb), then to those of its [deeper page](../deeper/06_transformer.ipynb). There is more than one correct way. What counts is that the check passes and that you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -41,7 +41,7 @@ from utils.transformer import (
 # (solution-layer-norm)=
 # ## Layer norm
 #
-# `keepdim=True` keeps the axis that is averaged, so that it broadcasts against $x$ again.
+# `keepdim=True` keeps the averaged axis, so that the mean broadcasts against $x$ again.
 
 
 # %%
@@ -54,13 +54,13 @@ def layer_norm(x, gain, bias, eps=1e-5):
 layer_norm = check("layer_norm", layer_norm)
 
 # %% [markdown]
-# `x.var(dim=-1, correction=0, keepdim=True)` gives the same variance. Without `correction=0` it would divide by $D - 1$.
+# `x.var(dim=-1, correction=0, keepdim=True)` returns the same variance. Without `correction=0` it would divide by $D - 1$.
 
 # %% [markdown]
 # (solution-block)=
 # ## A block
 #
-# The norm is on the sublayer's way. The other way, from $x$ to the sum, has nothing on it.
+# The norm is on the sublayer's path. The other path, from $x$ to the sum, has nothing on it.
 
 
 # %%
@@ -76,7 +76,7 @@ block = check("block", block)
 # (solution-shifted-target)=
 # ## The shifted target
 #
-# Two tensors full of PAD, and in each row one symbol more than the sentence has.
+# Start with two tensors full of PAD. Each row gets one symbol more than its sentence has.
 
 
 # %%
@@ -96,8 +96,8 @@ shifted = check("shifted_target", shifted)
 # (solution-decoder-block-parameters)=
 # ## Count a decoder block
 #
-# Two attentions of four square matrices each, however many the heads are. One feed-forward layer. Three norms with a gain and a bias. And a
-# bias for every matrix.
+# There are two attention layers of four square matrices each, however many heads they have, one feed-forward layer, and three norms with a gain and a bias. And
+# every matrix has a bias.
 
 # %%
 D, D_ff = 64, 256
@@ -112,8 +112,8 @@ check("decoder_block_parameters", my_count)
 # (solution-unscaled-embedding)=
 # ## Predict: what you say, and where
 #
-# Of 512 numbers with a variance of 1/512 the squares sum to about 1. Of a position, the squares of each sine and its
-# cosine sum to 1, and there are 256 pairs. So the ratio is $\sqrt{256} = 16$: the symbol is a whisper beside its position.
+# Of 512 numbers with a variance of 1/512, the squares sum to about 1. In a position, the squares of each sine and its
+# cosine sum to 1, and there are 256 such pairs. So the ratio is $\sqrt{256} = 16$: the symbol is a whisper next to its position.
 
 # %%
 torch.manual_seed(0)
@@ -123,14 +123,14 @@ print(f"{ratio:.0f} times as long")
 check("unscaled_embedding", 16)
 
 # %% [markdown]
-# With the factor, a symbol is about $\sqrt 2$ times as long as its position.
+# With the factor, a symbol's vector is about $\sqrt 2$ times as long as its position's.
 
 # %% [markdown]
 # (solution-pre-norm-deviation)=
 # ## Predict: what leaves a tall stack
 #
-# The variances of independent numbers add up: 1 of the input, and 1 of each of 24 sublayers. The deviation is $\sqrt{25} = 5$, and the last sublayer
-# has made one part in 25 of the variance. The taller a pre-norm stack, the less each further block changes.
+# The variances of independent numbers add up: 1 from the input, and 1 from each of 24 sublayers. The standard deviation is $\sqrt{25} = 5$, and the last sublayer
+# contributes one part in 25 of the variance. The deeper a pre-norm stack is, the less each further block changes.
 
 # %%
 torch.manual_seed(0)
@@ -141,15 +141,15 @@ print(f"deviation {x.std().item():.1f}")
 check("pre_norm_deviation", 5)
 
 # %% [markdown]
-# In a real stack the sublayers all read the same growing sum, so what they add is not independent. The sandwich of {numref}`exercise-sandwich-norm` makes
-# the other half of the assumption true: whatever a sublayer gives, the norm behind it brings to a deviation of 1.
+# In a real stack all sublayers read the same growing sum, so their outputs are not independent. The sandwich of {numref}`exercise-sandwich-norm` makes
+# the other half of the assumption true: the norm after each sublayer brings its output to a standard deviation of 1.
 
 # %% [markdown]
 # (solution-rms-norm)=
 # ## Norm without a mean
 #
-# There is nothing to subtract. The two norms agree where there is nothing to subtract anyway: for $x$ whose mean is 0. So a layer before the norm
-# whose outputs always sum to 0 would make layer norm of it.
+# RMSNorm subtracts nothing. So the two norms agree where there is nothing to subtract anyway: for $x$ whose mean is 0. If the outputs of the layer before
+# always summed to 0, RMSNorm would be layer norm.
 
 
 # %%
@@ -163,8 +163,8 @@ check("rms_norm", rms_norm)
 # (solution-forgotten-mask)=
 # ## Predict: a mask forgotten
 #
-# Without the mask, the answer stands in the input, one place further on. The model learns to look there. Nothing ever taught it
-# what to do without an answer, so with the mask it looks elsewhere and is sure of what it finds.
+# Without the mask, the answer is in the input, one position further on. The model learns to attend to it. Nothing ever taught it
+# what to do without an answer, so with the mask it attends elsewhere and is sure of what it finds.
 
 
 # %%
@@ -177,7 +177,7 @@ def loss_on_digits(model: DecoderOnly, is_causal: bool, seed: int) -> torch.Tens
 
 
 # %% [markdown]
-# The last place is left out: the digit that it asks for is not in the input, so it could not be read off.
+# The last position is left out: the digit that it has to predict is not in the input, so it couldn't be read off.
 
 # %%
 torch.manual_seed(0)
@@ -206,14 +206,14 @@ observe(
 check("forgotten_mask", "far above ln 10")
 
 # %% [markdown]
-# A training loss that is too good to be true is the sign. On digits that nobody can foresee, everything below $\ln 10$ is.
+# The warning sign is a training loss that is too good to be true. On digits that nobody can foresee, everything below $\ln 10$ is.
 
 # %% [markdown]
 # (solution-tensor2tensor-positions)=
 # ## Positions as they were run
 #
-# Both ends are included, so the exponent grows from 0 to 1 in $n - 1$ equal steps. Angles are worth double precision:
-# of a large one, single precision keeps few decimals.
+# Both ends are included, so the exponent grows from 0 to 1 in $n - 1$ equal steps. The angles deserve double precision:
+# single precision keeps few decimals of a large one.
 
 
 # %%
@@ -230,14 +230,14 @@ def add_waves(x: torch.Tensor, start: int) -> torch.Tensor:
 check("tensor2tensor_positions", add_waves)
 
 # %% [markdown]
-# For the model, the blocks are the paper's columns in another order, and the matrix that reads them can be put in that order, too. The wavelengths are
-# really others; that this matters little is our guess, and not tested here.
+# For the model, the blocks are only the paper's columns in another order, and the matrix that reads them can have that order, too. The wavelengths
+# do differ; that this matters little is our guess, and not tested here.
 
 # %% [markdown]
 # (solution-left-padding)=
 # ## Padded on the left
 #
-# Count what is real up to each place. The first real symbol is the first one counted, and has position 0.
+# Count the real symbols up to each position. The first real symbol is the first one counted, and has position 0.
 
 
 # %%
@@ -254,7 +254,7 @@ check("left_padding", embed)
 # (solution-sandwich-norm)=
 # ## A norm on either side
 #
-# The norms stand on the sublayer's way. The other way, from $x$ to the sum, has nothing on it.
+# The norms are on the sublayer's path. The other path, from $x$ to the sum, has nothing on it.
 
 
 # %%
@@ -273,7 +273,7 @@ check("sandwich_norm", sandwich)
 # (solution-swiglu)=
 # ## A gate in the feed-forward layer
 #
-# One product is squashed, the other is not.
+# One product goes through SiLU, the other doesn't.
 
 
 # %%
@@ -284,7 +284,7 @@ def swiglu(x, W_gate, W_up, W_down) -> torch.Tensor:
 check("swiglu", swiglu)
 
 # %% [markdown]
-# Two matrices of $D \cdot 3072$ weights are as many as three of $D \cdot 2048$: two thirds of the width, whatever $D$ is.
+# Two matrices of $D \cdot 3072$ weights have as many as three of $D \cdot 2048$: two thirds of the width, whatever $D$ is.
 
 # %%
 assert 2 * 3072 == 3 * 2048
@@ -293,13 +293,13 @@ assert 2 * 3072 == 3 * 2048
 # (solution-pairs-against-feed-forward)=
 # ## Predict: when all pairs cost most
 #
-# Each of the two products with all pairs takes $T \cdot T \cdot D$ multiplications, and each matrix of the feed-forward layer $T \cdot D \cdot F$. So they cost the
-# same at $T = F$, and the width of the model has no part in it. The counter of PyTorch says so too; on the device "meta" it counts without computing.
+# Each of the two products over all pairs takes $T \cdot T \cdot D$ multiplications, and each matrix of the feed-forward layer $T \cdot D \cdot F$. So they cost the
+# same at $T = F$, whatever the width of the model. PyTorch's counter agrees; on the device "meta" it counts without computing.
 
 
 # %%
 def operations(T: int, D: int = 512, d_ff: int = 2048, h: int = 8) -> tuple[int, int]:
-    """Count those of the products with all pairs, and those of the feed-forward layer."""
+    """Count those of the products over all pairs, and those of the feed-forward layer."""
     heads = torch.empty(1, h, T, D // h, device="meta")
     with FlopCounterMode(display=False) as pairs:
         dot_product_attention(heads, heads, heads, need_weights=True)
@@ -359,13 +359,13 @@ check("smoothed_divergence", smoothed_divergence)
 
 # %% [markdown]
 # The entropy that is subtracted doesn't depend on the model. So the gradient is that of the cross-entropy, and both
-# train alike. Only the number that is printed can be read: what is left above 0 is the model's.
+# train alike. Only the printed number changes its meaning: whatever is left above 0 is the model's fault.
 
 # %% [markdown]
 # (solution-cosine-schedule)=
 # ## Up in a line, down in a wave
 #
-# After the peak, ask how much of the fall is behind: a share from 0 to 1, and no more than 1.
+# After the peak, compute how much of the fall is already done: a share from 0 to 1, and no more than 1.
 
 
 # %%
@@ -382,7 +382,7 @@ check("cosine_schedule", rate)
 # (solution-layer-norm-gradient)=
 # ## Backwards through a norm
 #
-# Write $h = g \odot \partial L / \partial y$, the gradient by $\hat x$, and $s = \sqrt{\sigma^2 + \varepsilon}$. By itself, $x$ gets $h / s$. Through $\mu$, which is
+# Write $h = g \odot \partial L / \partial y$, the gradient with respect to $\hat x$, and $s = \sqrt{\sigma^2 + \varepsilon}$. Directly, $x$ gets $h / s$. Through $\mu$, which is
 # subtracted from all, each number of $x$ gets the mean of $-h/s$. Through $s$, which divides all, it gets $-\hat x / s$ times the mean of $h \odot \hat x$. Together:
 #
 # $$
@@ -403,8 +403,8 @@ def layer_norm_gradient(x, gain, eps: float, grad_y) -> tuple:
 check("layer_norm_gradient", layer_norm_gradient)
 
 # %% [markdown]
-# If the same number is added to all of $x$, the mean takes it away again and $y$ stays. So the loss can't change in that direction, which is to
-# say that the gradient sums to 0. Nearly the same holds for stretching $x$; there, $\varepsilon$ keeps it from being exact.
+# If the same number is added to all of $x$, the mean removes it again and $y$ doesn't change. So the loss can't change in that direction, and
+# therefore the gradient sums to 0. Nearly the same holds for stretching $x$; there, $\varepsilon$ keeps it from being exact.
 
 # %% [markdown]
 # (solution-checkpoint-average)=
@@ -421,18 +421,18 @@ def average(checkpoints: list[list[torch.Tensor]], last: int) -> list[torch.Tens
 check("checkpoint_average", average)
 
 # %% [markdown]
-# The loss leaves out the first two symbols, which nothing foretells.
+# The loss leaves out the first two symbols, which can't be predicted.
 
 
 # %%
 def excess(model: DecoderOnly, texts: torch.Tensor, surprise: float) -> torch.Tensor:
-    """Return how far the model's loss is above the least that is possible."""
+    """Return how far the model's loss is above the lowest possible one."""
     logits, _ = model(texts[:, :-1])
     return F.cross_entropy(logits[:, 1:].flatten(0, 1), texts[:, 2:].flatten()) - surprise
 
 
 # %% [markdown]
-# Training is as the exercise says: its texts are new at each step.
+# Training follows the exercise: the texts are new at each step.
 
 
 # %%
@@ -452,7 +452,7 @@ def train(language: int) -> tuple[DecoderOnly, list[list[torch.Tensor]]]:
 
 
 # %% [markdown]
-# A set of parameters is judged on a thousand further texts.
+# Each set of parameters is judged on a thousand new texts.
 
 
 # %%
@@ -480,8 +480,8 @@ single, five, whole = (
     [row[name] for row in found.values()] for name in list(found[0])[1:]
 )  # of three languages each
 observe(
-    "The mean of the last five checkpoints is {five:.4f} nats above the least possible, the five themselves are {single:.4f} above it on average, the mean of all "
-    "{whole:.4f}: means of three languages.",
+    "The mean of the last five checkpoints is {five:.4f} nats above the lowest possible loss. The five themselves are {single:.4f} above it on average, and the mean of all is "
+    "{whole:.4f} above it. Means of three languages.",
     five=mean(five),
     single=mean(single),
     whole=mean(whole),
@@ -489,6 +489,6 @@ observe(
 )
 
 # %% [markdown]
-# In three languages on average, the mean of the last five checkpoints is nearer to the least possible loss than the five are; the mean of all is further away. At a constant rate the parameters never come to rest. They go round a good place, each checkpoint on another side of it, and the mean of a few lies nearer to the middle than they do.
-# It is not the mean of their losses: near a minimum the loss is curved upwards, so the loss of a mean is below the mean of losses. It doesn't help when the checkpoints are still on their way, all on one side. That is
-# why the mean of all, with its long way from the beginning, is far from good. And where the rate falls to 0, there is little left to average.
+# On average over three languages, the mean of the last five checkpoints is closer to the lowest possible loss than the five themselves; the mean of all is further away. At a constant rate the parameters never come to rest. They circle a good place, each checkpoint on another side of it, and the mean of a few is nearer to the middle than they are.
+# Its loss is not the mean of their losses: near a minimum the loss curves upwards, so the loss of a mean is below the mean of the losses. It doesn't help while the checkpoints are still on their way, all on one side. That is
+# why the mean of all, with its long way from the start, is far from good. And where the rate falls to 0, there is little left to average.

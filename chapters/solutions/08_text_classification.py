@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 8
 #
-# To the exercises of [Reading](../08_text_classification.ipynb), then to those of its [deeper page](../deeper/08_text_classification.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
+# To the exercises of [Reading](../08_text_classification.ipynb), then to those of its [deeper page](../deeper/08_text_classification.ipynb). There is more than one correct way. What counts is that the check passes and that you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -26,9 +26,9 @@ from utils.tokens import replace_pair
 # (solution-merge-step)=
 # ## One merge
 #
-# A pair is counted wherever two neighbours are it, and as often as its word is in the text; `pairwise` looks into one word at
-# a time, so no pair reaches across two. `min` over `(-count, pair)` takes the largest count and, of equal ones, the lowest
-# pair, whatever the order of the words. The replacement looks at what it has written last: what was merged is no half of the
+# Each pair counts as often as its word is in the text; `pairwise` looks into one word at
+# a time, so no pair crosses from one word to the next. `min` over `(-count, pair)` takes the largest count and, if several are equal, the lowest
+# pair, whatever the order of the words. The replacement compares with the token that it wrote last, so a merged token is never half of the
 # next pair.
 
 
@@ -57,7 +57,7 @@ merge_step = check("merge_step", merge_step)
 # (solution-encode-word)=
 # ## A new word
 #
-# A merge that was learned later may be made of an earlier one, never the other way round. So one walk through all merges in
+# A later merge may be built from an earlier one, never the other way round. So one walk through all merges in
 # their order does what learning would have done, had the word been there.
 
 
@@ -74,7 +74,7 @@ encode_word = check("encode_word", encode_word)
 # (solution-masked-mean)=
 # ## The mean of the words
 #
-# `real` is 1 at words and 0 at padding. So padding adds nothing to the sum, whatever stands there, and the sum is divided by the number of words, not of places.
+# `real` is 1 at words and 0 at padding. So padding adds nothing to the sum, whatever it holds, and the sum is divided by the number of words, not of positions.
 
 
 # %%
@@ -89,7 +89,7 @@ masked_mean = check("masked_mean", masked_mean)
 # (solution-left-out-words)=
 # ## Leave one out
 #
-# All shorter texts have the same length, so they are one batch, and the model is asked twice. The difference is taken of logarithms: a word that makes 0.98 out of 0.5 and one that makes 0.5 out of 0.255 get the same score.
+# All shorter texts have the same length, so they form one batch, and the model is called twice. The difference is between logarithms: a word that raises the probability from 0.5 to 0.98 and one that raises it from 0.255 to 0.5 get the same score.
 
 
 # %%
@@ -106,7 +106,7 @@ leave_one_out = check("left_out_words", leave_one_out)
 # (solution-weighed-words)=
 # ## Predict: what a sum of words gets right
 #
-# Let $g$, $b$ and $n$ be the numbers of *good*, *bad* and *not*. To read all four short texts, one would need $g > 0$ and $b \le 0$, but also $g + n \le 0$, so that $n \le -g < 0$, and $b + n > 0$, so that $n > -b \ge 0$. Both can't be, so one of the four is lost. *Good but bad* and *bad but good* have the same sum, and so the same verdict, and one of them is lost, too. That leaves four of six. A judge who remembers whole bags would get five.
+# Let $g$, $b$ and $n$ be the numbers of *good*, *bad* and *not*. To classify all four short texts correctly, you would need $g > 0$ and $b \le 0$, but also $g + n \le 0$, so that $n \le -g < 0$, and $b + n > 0$, so that $n > -b \ge 0$. Both can't be true, so one of the four is lost. *Good but bad* and *bad but good* have the same sum, and so the same verdict, and one of them is lost, too. That leaves four of six. A judge who memorises whole bags would get five.
 
 # %%
 my_share = 4 / 6
@@ -116,7 +116,7 @@ check("weighed_words", my_share)
 # (solution-calibration-error)=
 # ## How far off is its confidence?
 #
-# A bin's share of the answers weighs its gap. An empty bin has no mean, and must not be asked for one.
+# Each bin's gap is weighted by its share of the answers. An empty bin has no mean, so skip it.
 
 
 # %%
@@ -136,7 +136,7 @@ check("calibration_error", calibration_error)
 # (solution-tf-idf)=
 # ## TF-IDF by hand
 #
-# $n_i$ counts texts, not occurrences, hence `counts > 0`. Only a text without words has the length 0. Divided by 1, it keeps its zeros.
+# $n_i$ counts texts, not occurrences, hence `counts > 0`. Only a text without words has length 0. Divided by 1, it keeps its zeros.
 
 
 # %%
@@ -153,8 +153,8 @@ check("tf_idf", tf_idf)
 # (solution-changed-counts)=
 # ## What a merge changes
 #
-# Take the old pairs of a word away and add its new ones: where nothing was merged, both are the same and the change is 0. That
-# needs no thought about what stands beside what, and is right where two merges meet. With an index of the words that hold a
+# Subtract the old pairs of a word and add its new ones: where nothing was merged, both are the same and the change is 0. That
+# needs no thought about which tokens are next to each other, and it is correct where two merges meet. With an index of the words that contain a
 # pair, it is all that a merge costs.
 
 
@@ -175,7 +175,7 @@ check("changed_counts", changed_counts)
 # (solution-cls-pooling)=
 # ## A place that speaks for the text
 #
-# The new place is the first, so the words and their padding move up by one, and so does each length. It is no padding: the mask has to let the others see it, and it has to see them.
+# The new position is the first, so the words and their padding move up by one, and each length grows by one. The new position is not padding: the mask has to let the others see it, and it has to see them.
 
 
 # %%
@@ -191,7 +191,7 @@ check("cls_pooling", cls_pool)
 # (solution-split-by-group)=
 # ## A split by group
 #
-# With a space at either end, a phrase is found only where its words begin and end. `max` keeps the first of equally long phrases. A phrase always lies inside itself, so each has a group.
+# With a space at either end, a phrase is found only where its words begin and end. `max` keeps the first of equally long phrases. Every phrase contains itself, so each has a group.
 
 
 # %%
@@ -213,7 +213,7 @@ check("split_by_group", goes_to_test)
 # (solution-gradient-times-input)=
 # ## Gradient times input
 #
-# For a linear model $z = \sum_t w^\top x_t$ the gradient at $x_t$ is $w$, and $x_t \cdot w$ is exactly what the logit loses if $x_t$ becomes 0. For any other model it is what one step along the slope would lose.
+# For a linear model $z = \sum_t w^\top x_t$ the gradient with respect to $x_t$ is $w$, and $x_t \cdot w$ is exactly the amount by which the logit falls if $x_t$ becomes 0. For any other model it is the amount by which one step along the slope would lower it.
 
 
 # %%
