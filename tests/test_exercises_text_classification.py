@@ -197,7 +197,7 @@ def one_place_for_bytes(word, merges):
         (
             "encode_word",
             thrown_away,
-            "replace_pair changes nothing in its word: keep what it returns.",
+            "replace_pair doesn't change its argument: keep the word that it returns.",
         ),
         ("encode_word", one_place_for_bytes, "your new tokens are 0, 1, 2, …, which are bytes"),
     ],
@@ -415,8 +415,8 @@ def without_a_batch(model, text, label):
     [
         ("masked_mean", without_an_axis, "each column is divided by another text's length"),
         ("left_out_words", without_a_batch, "the model reads a batch, ids (B, T): text[None]"),
-        ("weighed_words", 66.7, "that is in per cent: a share lies between 0 and 1."),
-        ("weighed_words", 4, "that is how many of the six: a share lies between 0 and 1."),
+        ("weighed_words", 66.7, "that is in percent: a share is between 0 and 1."),
+        ("weighed_words", 4, "that is how many of the six: a share is between 0 and 1."),
     ],
 )
 def test_slips_about_models_are_named(exercise, attempt, says):

@@ -1,4 +1,4 @@
-"""How far do confidence and accuracy lie apart?"""
+"""How far are confidence and accuracy apart?"""
 
 import torch
 from torch import Tensor
@@ -10,7 +10,7 @@ def calibration_error(confidence: Tensor, right: Tensor, n_bins: int) -> float:
     """Return the expected calibration error, Σ_m n_m / n · |accuracy_m - mean confidence_m|.
 
     Bin m = 1, …, M of M = n_bins holds the confidences above (m - 1)/M and up to m/M.
-    Shapes: confidence (n,), above 0 and up to 1; right (n,), True where the answer was right.
+    Shapes: confidence (n,), above 0 and up to 1; right (n,), True where the answer was correct.
     """
     error = 0.0
     for m in range(1, n_bins + 1):
@@ -28,7 +28,7 @@ exercise = Exercise(calibration_error, gradient=False)
 
 
 def drawn(n: int, n_bins: int, *, lowest: float = 0.1) -> tuple:
-    """Draw confidences from `lowest` on; what is said is right less often than that."""
+    """Draw confidences from `lowest` on; the answers are correct less often than that."""
     confidence = lowest + (1 - lowest) * torch.rand(n, dtype=torch.float64)
     return confidence, torch.rand(n, dtype=torch.float64) < confidence**2, n_bins
 
@@ -43,7 +43,7 @@ def few_bins():
     return [drawn(40, 2), drawn(60, 3)]
 
 
-@exercise.stage("bins that hold nothing")
+@exercise.stage("empty bins")
 def empty_bins():
     return [drawn(30, 10, lowest=0.55), drawn(3, 6)]
 
@@ -78,13 +78,14 @@ def signed(confidence, right, n_bins):
 
 
 @exercise.mistake(
-    "you take the size at the end, of the sum over all bins, where gaps have already cancelled."
+    "you take the absolute value at the end, of the sum over all bins, where gaps have already "
+    "cancelled."
 )
 def size_of_the_sum(confidence, right, n_bins):
     return abs(signed(confidence, right, n_bins))
 
 
-@exercise.mistake("every bin counts the same; one that holds more answers should count for more.")
+@exercise.mistake("every bin counts equally in yours; one with more answers should count for more.")
 def equal_weights(confidence, right, n_bins):
     gaps = [abs(gap) for _, gap in held(confidence, right, n_bins)]
     return sum(gaps) / len(gaps)
@@ -95,29 +96,29 @@ def not_a_number(confidence, right, n_bins):
     return sum(share * abs(gap) for share, gap in bins(confidence, right, n_bins))
 
 
-@exercise.mistake("gaps are added up without their weights: n_m / n is missing.")
+@exercise.mistake("you add up the gaps without their weights: n_m / n is missing.")
 def unweighted(confidence, right, n_bins):
     return sum(abs(gap) for _, gap in held(confidence, right, n_bins))
 
 
-@exercise.mistake("that is the largest gap of all bins; here it is the mean over the answers.")
+@exercise.mistake("that is the largest gap of all bins; take the mean, weighted by n_m / n.")
 def largest(confidence, right, n_bins):
     return max(abs(gap) for _, gap in held(confidence, right, n_bins))
 
 
-@exercise.mistake("that is in per cent: a gap of a tenth should count as 0.1.")
+@exercise.mistake("that is in percent: a gap of a tenth should count as 0.1.")
 def in_per_cent(confidence, right, n_bins):
     return 100 * calibration_error(confidence, right, n_bins)
 
 
-@exercise.mistake("gaps are squared: one of a tenth should count as a tenth.")
+@exercise.mistake("you square the gaps: one of a tenth should count as a tenth.")
 def squared(confidence, right, n_bins):
     return sum(share * gap**2 for share, gap in held(confidence, right, n_bins))
 
 
 @exercise.mistake(
-    "you compare each answer with its own confidence: no single answer is 70 % right. Compare "
-    "means of bins."
+    "you compare each answer with its own confidence: no single answer is 70% correct. Compare "
+    "the means of bins."
 )
 def answer_by_answer(confidence, right, n_bins):
     return (right.double() - confidence).abs().mean().item()
@@ -129,13 +130,13 @@ def edges_above(confidence, right, n_bins):
     return sorted_by(numbers, confidence, right)
 
 
-@exercise.mistake("your bins hold equally many answers each; here they are equally wide.")
+@exercise.mistake("your bins hold equally many answers; they should be equally wide.")
 def equally_many(confidence, right, n_bins):
     ranks = confidence.argsort().argsort()
     return sorted_by(ranks * n_bins // len(ranks), confidence, right)
 
 
-@exercise.mistake("a bin's confidence is taken to be its middle: average those that lie in it.")
+@exercise.mistake("you take a bin's middle as its confidence: average the confidences in it.")
 def middles(confidence, right, n_bins):
     error = 0.0
     for m in range(1, n_bins + 1):
@@ -146,7 +147,9 @@ def middles(confidence, right, n_bins):
     return error
 
 
-@exercise.mistake("the share of wrong answers is compared with the confidence: take that of right.")
+@exercise.mistake(
+    "you compare the share of wrong answers with the confidence: take that of correct ones."
+)
 def wrong_for_right(confidence, right, n_bins):
     return calibration_error(confidence, ~right, n_bins)
 

@@ -12,10 +12,10 @@ Change = tuple[tuple[int, int], int]
 def changed_counts(
     words: list[list[int]], counts: list[int], pair: tuple[int, int], new: int
 ) -> list[Change]:
-    """Return by how much each pair's count changes when `pair` becomes `new`, sorted by pair.
+    """Return how much each pair's count changes when `pair` becomes `new`, sorted by pair.
 
     words: distinct words, each a list of tokens; the i-th is counts[i] times in the text.
-    Returns: (pair, change) for each pair that has another count than before, and for no other.
+    Returns: (pair, change) for each pair whose count changes, and for no other.
     """
     changes = Counter()
     for word, count in zip(words, counts, strict=True):
@@ -104,7 +104,7 @@ def each_merge_alone(words, counts, pair, new):
 
 
 @exercise.mistake(
-    "where two merges are side by side, the pair between them went twice: it stood there once."
+    "where two merges are side by side, you removed the pair between them twice: it was there once."
 )
 def lost_between_twice(words, counts, pair, new):
     changes = by_neighbours(words, counts, pair, new)
@@ -116,36 +116,36 @@ def lost_between_twice(words, counts, pair, new):
     return listed(changes)
 
 
-@exercise.mistake("each word counts once here: a word that is in the text often changes as much.")
+@exercise.mistake("each word counts once in yours: multiply each change by the word's count.")
 def each_word_once(words, counts, pair, new):
     return changed_counts(words, [1] * len(words), pair, new)
 
 
-@exercise.mistake("the pair that was merged has to go from the counts, too: it stands nowhere now.")
+@exercise.mistake("remove the merged pair from the counts, too: it occurs nowhere now.")
 def merged_pair_stays(words, counts, pair, new):
     return [change for change in changed_counts(words, counts, pair, new) if change[0] != pair]
 
 
 @exercise.mistake(
-    "you added the pairs with the new token, and took none away: the pairs that it breaks are gone."
+    "you added the pairs with the new token, but removed none: the pairs that it breaks are gone."
 )
 def nothing_lost(words, counts, pair, new):
     return [change for change in changed_counts(words, counts, pair, new) if change[1] > 0]
 
 
 @exercise.mistake(
-    "you took away the pairs that were broken, and the new token has no neighbours: add its pairs."
+    "you removed the broken pairs, but gave the new token no neighbours: add its pairs."
 )
 def nothing_gained(words, counts, pair, new):
     return [change for change in changed_counts(words, counts, pair, new) if change[1] < 0]
 
 
-@exercise.mistake("the signs are reversed: what was there before has to lose.")
+@exercise.mistake("your signs are reversed: pairs that disappear should have negative changes.")
 def signs_reversed(words, counts, pair, new):
     return [(found, -change) for found, change in changed_counts(words, counts, pair, new)]
 
 
-@exercise.mistake("you looked at the pair's first place in each word: it may stand there again.")
+@exercise.mistake("you looked at the pair's first position in each word: it may occur again.")
 def first_place_alone(words, counts, pair, new):
     changes = Counter()
     for word, count in zip(words, counts, strict=True):
@@ -159,14 +159,14 @@ def first_place_alone(words, counts, pair, new):
 
 
 @exercise.mistake(
-    "you looked to the left of each merge alone: the token behind it has a new neighbour, too."
+    "you looked only to the left of each merge: the token after it has a new neighbour, too."
 )
 def left_side_alone(words, counts, pair, new):
     return [c for c in changed_counts(words, counts, pair, new) if c[0] == pair or c[0][1] == new]
 
 
 @exercise.mistake(
-    "pairs that keep their count are in the list: leave out what changes by 0, or nothing is saved."
+    "your list has pairs that keep their count: leave out changes of 0, or nothing is saved."
 )
 def with_zeros(words, counts, pair, new):
     changes = Counter(dict.fromkeys((found for word in words for found in pairwise(word)), 0))
@@ -174,9 +174,7 @@ def with_zeros(words, counts, pair, new):
     return sorted(changes.items())
 
 
-@exercise.mistake(
-    "these are the counts after the merge: what is asked for is the difference to those before."
-)
+@exercise.mistake("these are the counts after the merge: subtract those before it.")
 def counts_after(words, counts, pair, new):
     after = Counter()
     for word, count in zip(words, counts, strict=True):

@@ -1,4 +1,4 @@
-"""[CLS]: one more place, which may look at the text and speaks for it."""
+"""[CLS]: one more position, which attends to the text and speaks for it."""
 
 from collections.abc import Callable
 
@@ -12,9 +12,9 @@ Attend = Callable[[Tensor, Tensor], Tensor]  # x (B, S, D), mask (B, 1, S) to (B
 
 
 def cls_pool(attend: Attend, x: Tensor, lengths: Tensor, cls: Tensor) -> Tensor:
-    """Put cls before each text, let all places attend to what is real, and return what cls became.
+    """Put cls before each text, let all positions attend to the real ones; return cls's output.
 
-    attend: takes x (B, S, D) and a mask (B, 1, S), True where a place may be attended to, and
+    attend: takes x (B, S, D) and a mask (B, 1, S), True where a position may be attended to, and
         returns (B, S, D).
     Shapes: x (B, T, D), lengths (B,) in words, cls (D,), to (B, D).
     """
@@ -27,7 +27,7 @@ def with_cls(x: Tensor, cls: Tensor) -> Tensor:
 
 
 def first(lengths: Tensor, x: Tensor) -> Tensor:
-    """A mask (B, 1, S), True at the first places of each row."""
+    """A mask (B, 1, S), True at the first positions of each row."""
     return (torch.arange(x.shape[1]) < lengths[:, None])[:, None]
 
 
@@ -38,7 +38,7 @@ exercise = Exercise(cls_pool)
 
 
 def attend(x: Tensor, mask: Tensor) -> Tensor:
-    """Add to each place what it finds at places like itself."""
+    """Add to each position the values of positions like itself."""
     return x + masked_softmax(x @ x.mT, mask) @ x
 
 
@@ -56,7 +56,7 @@ def padded():
     return [drawn(2, 3, T=5)]
 
 
-@exercise.stage("texts of several lengths")
+@exercise.stage("texts of different lengths")
 def several():
     return [drawn(3, 2, 5, 4, T=6), drawn(4, 3, 1, 7, 2, T=7)]
 
@@ -64,72 +64,72 @@ def several():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("your mask hides [CLS], which may be attended to like any other place.")
+@exercise.mistake("your mask hides [CLS], which may be attended to like any other position.")
 def cls_masked(attend, x, lengths, cls):
     x = with_cls(x, cls)
     return attend(x, first(lengths + 1, x) & (torch.arange(x.shape[1]) > 0))[:, 0]
 
 
-@exercise.mistake("the last word of each text is masked: with [CLS], there is one place more.")
+@exercise.mistake("you mask the last word of each text: with [CLS], there is one more position.")
 def lengths_as_before(attend, x, lengths, cls):
     x = with_cls(x, cls)
     return attend(x, first(lengths, x))[:, 0]
 
 
-@exercise.mistake("nothing is masked: [CLS] reads the padding too.")
+@exercise.mistake("you mask nothing: [CLS] reads the padding, too.")
 def no_mask(attend, x, lengths, cls):
     x = with_cls(x, cls)
     return attend(x, torch.ones(len(x), 1, x.shape[1], dtype=torch.bool))[:, 0]
 
 
-@exercise.mistake("your mask lets one place of padding through.")
+@exercise.mistake("your mask lets one padded position through.")
 def two_longer(attend, x, lengths, cls):
     x = with_cls(x, cls)
     return attend(x, first(lengths + 2, x))[:, 0]
 
 
-@exercise.mistake("you read off the last place of the row; [CLS] stands at the first.")
+@exercise.mistake("you return the last position of the row; [CLS] is at the first.")
 def last_place(attend, x, lengths, cls):
     x = with_cls(x, cls)
     return attend(x, first(lengths + 1, x))[:, -1]
 
 
-@exercise.mistake("you read off the last word of each text; [CLS] stands at the first place.")
+@exercise.mistake("you return the last word of each text; [CLS] is at the first position.")
 def last_word(attend, x, lengths, cls):
     x = with_cls(x, cls)
     return attend(x, first(lengths + 1, x))[torch.arange(len(x)), lengths]
 
 
-@exercise.mistake("you read off the first word: [CLS] stands before it.")
+@exercise.mistake("you return the first word: [CLS] comes before it.")
 def first_word(attend, x, lengths, cls):
     x = with_cls(x, cls)
     return attend(x, first(lengths + 1, x))[:, 1]
 
 
-@exercise.mistake("[CLS] replaces the first word: it should stand before it.")
+@exercise.mistake("your [CLS] replaces the first word: it should come before it.")
 def in_place_of_a_word(attend, x, lengths, cls):
     x = torch.cat([cls.expand(len(x), 1, -1), x[:, 1:]], dim=1)
     return attend(x, first(lengths, x))[:, 0]
 
 
-@exercise.mistake("[CLS] stands behind the padding, where it is counted as one more word.")
+@exercise.mistake("your [CLS] comes after the padding: it should come before the first word.")
 def behind(attend, x, lengths, cls):
     x = torch.cat([x, cls.expand(len(x), 1, -1)], dim=1)
     return attend(x, first(lengths + 1, x))[:, -1]
 
 
-@exercise.mistake("you average all places, [CLS] and padding too; [CLS] speaks for the text alone.")
+@exercise.mistake("you average all positions, including [CLS] and padding; return [CLS] alone.")
 def averaged(attend, x, lengths, cls):
     x = with_cls(x, cls)
     return attend(x, first(lengths + 1, x)).mean(dim=1)
 
 
-@exercise.mistake("that is [CLS] as it went in: it should have looked at the text.")
+@exercise.mistake("that is the input at [CLS]: return its output, after attention.")
 def before_the_look(attend, x, lengths, cls):
     return cls.expand(len(x), -1)
 
 
-@exercise.mistake("your mask is the wrong way round: it lets the padding through alone.")
+@exercise.mistake("your mask is the wrong way round: it lets only the padding through.")
 def inverted(attend, x, lengths, cls):
     x = with_cls(x, cls)
     return attend(x, ~first(lengths + 1, x))[:, 0]

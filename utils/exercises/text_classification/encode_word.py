@@ -8,7 +8,7 @@ from utils.tokens import replace_pair
 
 
 def encode_word(word: list[int], merges: list[tuple[int, int]]) -> list[int]:
-    """Encode a word, a list of bytes, by merges of which the i-th makes token 256 + i."""
+    """Encode a word, a list of bytes, by merges; the i-th makes token 256 + i."""
     for i, pair in enumerate(merges):
         word = replace_pair(word, pair, 256 + i)
     return word
@@ -31,7 +31,7 @@ def one_merge():
     return [word("abcab", (A, B)), word("cba", (A, B)), word("aaa", (A, A)), word("c", (A, B))]
 
 
-@exercise.stage("a merge of what another one made")
+@exercise.stage("a merge of another merge's token")
 def a_merge_of_a_merge():
     return [word("abcdab", (A, B), (256, C)), word("ababcd", (C, D), (A, B), (257, 256))]
 
@@ -70,7 +70,7 @@ def spelt(merges) -> dict[tuple[int, ...], int]:
 
 
 def by_choice(word, merges, choose) -> list[int]:
-    """Merge, as long as there is a known pair, the one that is chosen of all that are found."""
+    """As long as there are known pairs, merge the one that is chosen among them."""
     made = {pair: 256 + i for i, pair in enumerate(merges)}
     while found := [i for i, pair in enumerate(pairwise(word)) if pair in made]:
         i = choose(found, [made[word[i], word[i + 1]] for i in found])
@@ -79,8 +79,8 @@ def by_choice(word, merges, choose) -> list[int]:
 
 
 @exercise.mistake(
-    "from the left, you took the longest token that fits. Merges don't know how long they will "
-    "become: they are applied in the order in which they were learned."
+    "from the left, you took the longest token that fits: apply the merges in the order in which "
+    "they were learned."
 )
 def longest_first(word, merges):
     known, ids, i = spelt(merges), [], 0
@@ -99,22 +99,23 @@ def leftmost_pair(word, merges):
     return by_choice(word, merges, lambda places, made: places[0])
 
 
-@exercise.mistake("you merged the first known pair from the right: which of all was learned first?")
+@exercise.mistake(
+    "you merged the first known pair from the right: which of them was learned first?"
+)
 def rightmost_pair(word, merges):
     return by_choice(word, merges, lambda places, made: places[-1])
 
 
 @exercise.mistake(
-    "the merges that were learned last go first here: they are made of earlier ones, which do not "
-    "exist yet."
+    "you apply the latest merges first: they are built from earlier ones, which don't exist yet."
 )
 def last_learned_first(word, merges):
     return by_choice(word, merges, lambda places, made: places[made.index(max(made))])
 
 
 @exercise.mistake(
-    "you went through the merges once, from the last to the first: what they are made of is not "
-    "there yet."
+    "you went through the merges once, from the last to the first: the tokens that they are built "
+    "from aren't there yet."
 )
 def once_backwards(word, merges):
     for i in reversed(range(len(merges))):
@@ -123,8 +124,8 @@ def once_backwards(word, merges):
 
 
 @exercise.mistake(
-    "you merged the pair that is most frequent in this word. Counting is for learning: a new word "
-    "is encoded by what was learned, or the same word would be written in several ways."
+    "you merged the pair that is most frequent in this word. Counting is for learning: encode a "
+    "new word with the learned merges, in their order."
 )
 def most_frequent_here(word, merges):
     made = {pair: 256 + i for i, pair in enumerate(merges)}
@@ -134,7 +135,7 @@ def most_frequent_here(word, merges):
     return word
 
 
-@exercise.mistake("you replaced each pair once: it is merged wherever it stands in the word.")
+@exercise.mistake("you replaced each pair once: merge it wherever it occurs in the word.")
 def once_in_the_word(word, merges):
     for i, pair in enumerate(merges):
         places = [k for k, found in enumerate(pairwise(word)) if found == pair][:1]
@@ -144,7 +145,7 @@ def once_in_the_word(word, merges):
 
 
 @exercise.mistake(
-    "you stopped after one walk along the word: what a merge makes may be half of the next pair."
+    "you stopped after one walk along the word: a merged token may be half of the next pair."
 )
 def one_walk(word, merges):
     made, ids, i = {pair: 256 + n for n, pair in enumerate(merges)}, [], 0
@@ -155,7 +156,7 @@ def one_walk(word, merges):
     return ids
 
 
-@exercise.mistake("aaa became aX: a pair is replaced from left to right, as when it was learned.")
+@exercise.mistake("aaa became aX: replace pairs from left to right, as in learning.")
 def from_the_right(word, merges):
     for i, pair in enumerate(merges):
         word = replace_pair(word[::-1], pair[::-1], 256 + i)[::-1]
@@ -168,7 +169,7 @@ def numbered_from_0(word, merges):
     return [n - 256 if n >= 256 else n for n in ids]
 
 
-@exercise.mistake("the i-th merge makes token 256 + i, with i from 0; yours are one too high.")
+@exercise.mistake("the i-th merge makes token 256 + i, counting from 0; yours are one too high.")
 def one_too_high(word, merges):
     for new, pair in enumerate(merges, start=257):
         word = replace_pair(word, pair, new)
@@ -184,13 +185,13 @@ def bytes_for_tokens(word, merges):
     return word
 
 
-@exercise.mistake("replace_pair changes nothing in its word: keep what it returns.")
+@exercise.mistake("replace_pair doesn't change its argument: keep the word that it returns.")
 def thrown_away(word, merges):
     for i, pair in enumerate(merges):
         replace_pair(word, pair, 256 + i)
     return word
 
 
-@exercise.mistake("you applied the first merge alone: the others follow, in their order.")
+@exercise.mistake("you applied only the first merge: the others follow, in order.")
 def first_merge_alone(word, merges):
     return replace_pair(word, merges[0], 256)

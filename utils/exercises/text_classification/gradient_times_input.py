@@ -33,7 +33,7 @@ exercise = Exercise(gradient_times_input, gradient=False)
 
 @cache
 def reading(D: int, n_classes: int) -> Model:
-    """Return a model that is no sum of its words."""
+    """Return a model that isn't a sum over its words."""
     generator = torch.Generator().manual_seed(D)
     rows = torch.randn(D + n_classes, D, dtype=torch.float64, generator=generator)
     W, output = rows.split((D, n_classes))
@@ -64,7 +64,7 @@ def square():
     return [drawn(4, 4, 3, 1)]
 
 
-@exercise.stage("classes that the model does not say")
+@exercise.stage("classes that the model doesn't predict")
 def each_class():
     model, x, _ = drawn(3, 5, 3, 0)
     return [(model, x, label) for label in range(3)]
@@ -83,34 +83,38 @@ def times(model: Model, x: Tensor, label: int) -> Tensor:
     return (x * slope(model(x)[label], x)).detach()
 
 
-@exercise.mistake("the sign is lost: a word can also speak against the class.")
+@exercise.mistake("you lose the sign: a word can also speak against the class.")
 def absolute(model, x, label):
     return times(model, x, label).sum(dim=-1).abs()
 
 
-@exercise.mistake("you add up sizes: what speaks for and against within a vector should cancel.")
+@exercise.mistake(
+    "you add up absolute values: positive and negative parts of a vector should cancel."
+)
 def sum_of_sizes(model, x, label):
     return times(model, x, label).abs().sum(dim=-1)
 
 
-@exercise.mistake("that is the gradient alone; it is multiplied by the word's vector.")
+@exercise.mistake("that is the gradient alone: multiply it by the word's vector.")
 def gradient_alone(model, x, label):
     x = leaf(x)
     return slope(model(x)[label], x).sum(dim=-1)
 
 
-@exercise.mistake("that is the length of the gradient: it says how steep, not in which direction.")
+@exercise.mistake(
+    "that is the length of the gradient: take its dot product with the word's vector."
+)
 def length_of_the_gradient(model, x, label):
     x = leaf(x)
     return slope(model(x)[label], x).norm(dim=-1)
 
 
-@exercise.mistake("you sum over the words: one number for each word is a sum over its vector.")
+@exercise.mistake("you sum over the words: sum over each word's vector, for one number per word.")
 def over_the_words(model, x, label):
     return times(model, x, label).sum(dim=0)
 
 
-@exercise.mistake("you average over a word's vector; a dot product is a sum.")
+@exercise.mistake("you average over a word's vector: a dot product is a sum.")
 def mean_for_sum(model, x, label):
     return times(model, x, label).mean(dim=-1)
 
@@ -123,25 +127,27 @@ def of_the_loss(model, x, label):
 
 
 @exercise.mistake(
-    "you differentiate log p, in which the other classes' logits are too: take the logit."
+    "you differentiate log p, which also contains the other classes' logits: take the logit."
 )
 def of_log_p(model, x, label):
     x = leaf(x)
     return (x * slope(model(x).log_softmax(dim=-1)[label], x)).sum(dim=-1).detach()
 
 
-@exercise.mistake("you differentiate the probability; it is flat where the model is sure.")
+@exercise.mistake(
+    "you differentiate the probability, which is flat where the model is sure: take the logit."
+)
 def of_p(model, x, label):
     x = leaf(x)
     return (x * slope(model(x).softmax(dim=-1)[label], x)).sum(dim=-1).detach()
 
 
-@exercise.mistake("you ask for the class that the model says, whichever is asked about.")
+@exercise.mistake("you score the class that the model predicts: score the given label.")
 def said_class(model, x, label):
     return gradient_times_input(model, x, int(model(x).argmax()))
 
 
-@exercise.mistake("you differentiate all logits at once, so that no class is asked about.")
+@exercise.mistake("you differentiate all logits at once: take the given label's.")
 def all_logits(model, x, label):
     x = leaf(x)
     return (x * slope(model(x).sum(), x)).sum(dim=-1).detach()

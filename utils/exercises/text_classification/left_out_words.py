@@ -12,7 +12,7 @@ Model = Callable[[Tensor], Tensor]  # ids (B, T) to logits (B, n_classes)
 
 
 def leave_one_out(model: Model, text: Tensor, label: int) -> Tensor:
-    """Return by how much log p(label) falls when each word is deleted, (T,).
+    """Return how much log p(label) falls when each word is deleted, (T,).
 
     A word that speaks for the label has a score above 0.
     model: of ids (B, T), for any T, to logits (B, n_classes). Shapes: text (T,), ids.
@@ -61,12 +61,12 @@ def longer():
     return [drawn(5, 2, 0), drawn(6, 3, 2)]
 
 
-@exercise.stage("a text that says one word twice")
+@exercise.stage("a text with the same word twice")
 def twice():
     return [drawn(6, 4, 1, repeated=True), drawn(4, 4, 3, repeated=True)]
 
 
-@exercise.stage("classes that the model does not say")
+@exercise.stage("classes that the model doesn't predict")
 def each_class():
     model, text, _ = drawn(5, 3, 0)
     return [(model, text, label) for label in range(3)]
@@ -90,17 +90,19 @@ def reversed_sign(model, text, label):
     return -leave_one_out(model, text, label)
 
 
-@exercise.mistake("nothing is subtracted: how sure was the model with all words?")
+@exercise.mistake("you subtract nothing: how sure was the model with all words?")
 def no_comparison(model, text, label):
     return log_p(model, deleted(text))[:, label]
 
 
-@exercise.mistake("log p with all words is missing: your score should be what is lost against it.")
+@exercise.mistake(
+    "log p with all words is missing: the score is how far it falls without the word."
+)
 def without_the_whole(model, text, label):
     return -log_p(model, deleted(text))[:, label]
 
 
-@exercise.mistake("the signs are gone: a word that speaks against the label scores below 0.")
+@exercise.mistake("you lose the signs: a word that speaks against the label scores below 0.")
 def sizes(model, text, label):
     return leave_one_out(model, text, label).abs()
 
@@ -115,45 +117,47 @@ def logits(model, text, label):
     return model(text[None])[:, label] - model(deleted(text))[:, label]
 
 
-@exercise.mistake("you compare probabilities; what is asked for is log p.")
+@exercise.mistake("you compare probabilities: compare log p.")
 def probabilities(model, text, label):
     return log_p(model, text[None]).exp()[:, label] - log_p(model, deleted(text)).exp()[:, label]
 
 
-@exercise.mistake("you ask for the class that the model says, whichever is asked about.")
+@exercise.mistake("you score the class that the model predicts: score the given label.")
 def said_class(model, text, label):
     return leave_one_out(model, text, int(model(text[None]).argmax()))
 
 
 @exercise.mistake(
-    "of each shortened text you take the class that the model says of it, and then not the same "
-    "one every time."
+    "for each shortened text you take the class that the model predicts for it: take the same "
+    "label every time."
 )
 def said_of_each(model, text, label):
     return log_p(model, text[None])[:, label] - log_p(model, deleted(text)).max(dim=-1).values
 
 
-@exercise.mistake("a 0 stands in the word's place: here it is deleted, and the rest moves up.")
+@exercise.mistake("you replace the word by 0: delete it, so that the rest moves up.")
 def padding_left(model, text, label):
     return fall(model, text, text.masked_fill(torch.eye(len(text), dtype=torch.bool), 0), label)
 
 
-@exercise.mistake("you delete the word behind the one that is meant.")
+@exercise.mistake("you delete the word after the one that you score.")
 def next_word(model, text, label):
     return leave_one_out(model, text, label).roll(-1)
 
 
-@exercise.mistake("your scores stand in the reverse order of the words.")
+@exercise.mistake("your scores are in the reverse order of the words.")
 def backwards(model, text, label):
     return leave_one_out(model, text, label).flip(0)
 
 
-@exercise.mistake("you keep the word and leave all others out.")
+@exercise.mistake("you keep the word and leave out all others.")
 def the_word_alone(model, text, label):
     return fall(model, text, text[:, None], label)
 
 
-@exercise.mistake("a word that comes twice is left out twice: one place at a time.")
+@exercise.mistake(
+    "a word that occurs twice is left out twice in yours: delete one position at a time."
+)
 def every_occurrence(model, text, label):
     rest = [text[text != word][None] for word in text]
     return torch.cat([fall(model, text, others, label) for others in rest])

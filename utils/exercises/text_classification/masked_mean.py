@@ -9,7 +9,7 @@ from utils.exercises.checking import Exercise, random
 def masked_mean(x: Tensor, lengths: Tensor) -> Tensor:
     """Return the mean of each text's vectors (B, D), without padding.
 
-    Shapes: x (B, T, D), lengths (B,): the first lengths[b] places of text b are words.
+    Shapes: x (B, T, D), lengths (B,): the first lengths[b] positions of text b are words.
     """
     real = torch.arange(x.shape[1]) < lengths[:, None]  # (B, T)
     return (x * real[..., None]).sum(dim=1) / lengths[:, None]
@@ -30,12 +30,12 @@ def one_text():
     return [drawn(2, 3, T=4)]
 
 
-@exercise.stage("texts of several lengths")
+@exercise.stage("texts of different lengths")
 def several():
     return [drawn(3, 2, 5, 4, T=6), drawn(4, 3, 1, 7, 2, 6, T=7)]
 
 
-@exercise.stage("texts that fill their rows, and one of a single word")
+@exercise.stage("texts without padding, and one of a single word")
 def full_and_short():
     return [drawn(2, 5, 5, 5, T=5), drawn(4, 1, 4, 2, T=4)]
 
@@ -47,29 +47,29 @@ def real(x: Tensor, lengths: Tensor) -> Tensor:
     return (torch.arange(x.shape[1]) < lengths[:, None])[..., None]
 
 
-@exercise.mistake("padding is in your mean: what stands there is no word.")
+@exercise.mistake("your mean includes the padding: leave it out.")
 def over_padding(x, lengths):
     return x.mean(dim=1)
 
 
 @exercise.mistake(
-    "you divide by the length of the row: a short text gets smaller the longer its neighbours are."
+    "you divide by the length of the row: divide by each text's own length, or padding dilutes it."
 )
 def divided_by_T(x, lengths):
     return (x * real(x, lengths)).mean(dim=1)
 
 
-@exercise.mistake("that is a sum: a longer text would weigh more.")
+@exercise.mistake("that is a sum: a longer text would get a larger vector.")
 def sum_for_mean(x, lengths):
     return (x * real(x, lengths)).sum(dim=1)
 
 
-@exercise.mistake("you add the padding up and divide by the number of words.")
+@exercise.mistake("you include the padding in the sum, and divide by the number of words.")
 def padding_in_the_sum(x, lengths):
     return x.sum(dim=1) / lengths[:, None]
 
 
-@exercise.mistake("all texts are divided by the mean length; each has one of its own.")
+@exercise.mistake("you divide all texts by the mean length: each has its own.")
 def by_the_mean_length(x, lengths):
     return (x * real(x, lengths)).sum(dim=1) / lengths.double().mean()
 
@@ -80,7 +80,7 @@ def another_rows_length(x, lengths):
 
 
 @exercise.mistake(
-    "each column is divided by another text's length: lengths need an axis, [:, None]."
+    "each column is divided by another text's length: give lengths an axis, [:, None]."
 )
 def lengths_along_the_columns(x, lengths):
     return (x * real(x, lengths)).sum(dim=1) / lengths
@@ -91,34 +91,41 @@ def max_for_mean(x, lengths):
     return x.masked_fill(~real(x, lengths), float("-inf")).max(dim=1).values
 
 
-@exercise.mistake("that is the first word's vector alone, as if it were [CLS].")
+@exercise.mistake("that is only the first word's vector, as if it were [CLS].")
 def first_word(x, lengths):
     return x[:, 0]
 
 
-@exercise.mistake("that is the last word's vector alone, as a recurrent network's last state is.")
+@exercise.mistake("that is only the last word's vector, like a recurrent network's last state.")
 def last_word(x, lengths):
     return x[torch.arange(len(x)), lengths - 1]
 
 
-@exercise.mistake("your mask goes one place too far: of places 0 to n - 1, n are words.")
+@exercise.mistake("your mask goes one position too far: the n words are at positions 0 to n - 1.")
 def one_too_many(x, lengths):
     return (x * real(x, lengths + 1)).sum(dim=1) / lengths[:, None]
 
 
-@exercise.mistake("that is the mean of one place more than there are words: n places begin at 0.")
+@exercise.mistake(
+    "that is the mean over one position too many: the n words are at positions 0 to n - 1."
+)
 def one_place_more(x, lengths):
     words = real(x, lengths + 1)
     return (x * words).sum(dim=1) / words.sum(dim=1)
 
 
-@exercise.mistake("that is the mean without the last word: n words end at place n - 1.")
+@exercise.mistake(
+    "that is the mean without the last word: the n words are at positions 0 to n - 1."
+)
 def one_place_less(x, lengths):
     words = real(x, lengths - 1)
     return (x * words).sum(dim=1) / words.sum(dim=1)
 
 
-@exercise.mistake("the last word is missing, and counted: which place is it at, from 0?")
+@exercise.mistake(
+    "the last word is missing from the sum, but counted in the divisor: at which position is it, "
+    "counting from 0?"
+)
 def one_too_few(x, lengths):
     return (x * real(x, lengths - 1)).sum(dim=1) / lengths[:, None]
 

@@ -1,4 +1,4 @@
-"""One step of byte-pair encoding: count pairs of neighbours, and merge the winner."""
+"""One step of byte-pair encoding: count adjacent pairs, and merge the most frequent one."""
 
 from collections import Counter
 from itertools import pairwise
@@ -9,7 +9,7 @@ from utils.exercises.checking import Exercise
 def merge_step(
     words: list[list[int]], counts: list[int], new: int
 ) -> tuple[tuple[int, int], list[list[int]]]:
-    """Merge the most frequent pair of neighbours into the token `new`; of equals, the lowest.
+    """Merge the most frequent adjacent pair into the token `new`; of equals, the lowest.
 
     words: distinct words, each a list of tokens; the i-th is counts[i] times in the text.
     Returns: the pair, and the words with `new` in its place, replaced from left to right.
@@ -61,12 +61,12 @@ def overlapping():
     return [given(aaa=2, bc=3), given(aaaa=1, aaaaab=2, ac=1)]
 
 
-@exercise.stage("words that meet: no pair reaches from one into the next")
+@exercise.stage("several words: no pair crosses from one into the next")
 def words_that_meet():
     return [given(ba=1, b=1, ab=1, xba=1), given(cd=2, c=2, dcc=2, dc=1)]
 
 
-@exercise.stage("words that hold merges already")
+@exercise.stage("words that contain merges already")
 def merged_already():
     words = [[256, 97, 256, 97], [98, 256], [256, 97, 98], [98, 256, 97]]
     return [(words, [1, 4, 2, 1], 257)]
@@ -104,8 +104,8 @@ def replaced(words, pair, new, ends: int = 1, at_most: int = 99) -> list[list[in
 
 
 @exercise.mistake(
-    "of equally frequent pairs you took the one that was seen first: it is the lowest that wins, "
-    "so that the order of the words does not matter."
+    "of equally frequent pairs you took the one that was seen first: take the lowest, so that the "
+    "order of the words doesn't matter."
 )
 def first_seen(words, counts, new):
     pairs = counted(words, counts)
@@ -114,8 +114,8 @@ def first_seen(words, counts, new):
 
 
 @exercise.mistake(
-    "of equally frequent pairs you took the highest: max over (count, pair) does. Which sign makes "
-    "the count fall while the pair rises?"
+    "of equally frequent pairs you took the highest, as max over (count, pair) does. Which sign "
+    "makes the count fall while the pair rises?"
 )
 def highest(words, counts, new):
     pairs = counted(words, counts)
@@ -123,7 +123,7 @@ def highest(words, counts, new):
     return best, replaced(words, best, new)
 
 
-@exercise.mistake("the pair that you merge is the rarest one: what saves the most tokens?")
+@exercise.mistake("you merge the rarest pair: which one saves the most tokens?")
 def rarest(words, counts, new):
     pairs = counted(words, counts)
     best = min(pairs, key=lambda pair: (pairs[pair], pair))
@@ -131,7 +131,7 @@ def rarest(words, counts, new):
 
 
 @exercise.mistake(
-    "you counted a pair that reaches from the end of one word into the next: no token may."
+    "you counted a pair that crosses from the end of one word into the next: no token may."
 )
 def across_words(words, counts, new):
     pairs = counted([[token for word in words for token in word]], [1])
@@ -141,8 +141,8 @@ def across_words(words, counts, new):
 
 
 @exercise.mistake(
-    "you put the distinct words into one row: pairs reach from one into the next, and a word that "
-    "is in the text often counts once."
+    "you put the distinct words into one row: pairs cross from one into the next, and each word "
+    "counts only once."
 )
 def words_in_one_row(words, counts, new):
     best = lowest(counted([[token for word in words for token in word]], [1]))
@@ -150,7 +150,7 @@ def words_in_one_row(words, counts, new):
 
 
 @exercise.mistake(
-    "you wrote the whole text into one row: pairs reach from the end of a word into the next."
+    "you put the whole text into one row: pairs cross from the end of a word into the next."
 )
 def text_in_one_row(words, counts, new):
     text = [word for word, count in zip(words, counts, strict=True) for _ in range(count)]
@@ -158,14 +158,14 @@ def text_in_one_row(words, counts, new):
     return best, replaced(words, best, new)
 
 
-@exercise.mistake("each word counts once here: a word that is in the text often counts as often.")
+@exercise.mistake("each word counts once in yours: it should count as often as it is in the text.")
 def each_word_once(words, counts, new):
     best = lowest(counted(words, [1] * len(words)))
     return best, replaced(words, best, new)
 
 
 @exercise.mistake(
-    "you counted the words that hold a pair. Where it stands twice in a word, it counts twice."
+    "you counted the words that contain a pair: if it occurs twice in a word, count it twice."
 )
 def words_that_hold_it(words, counts, new):
     pairs = Counter()
@@ -177,8 +177,8 @@ def words_that_hold_it(words, counts, new):
 
 
 @exercise.mistake(
-    "in aaa the pair aa stands at two places, and you counted one: a pair is counted wherever two "
-    "neighbours are it, also where they overlap."
+    "in aaa the pair aa occurs twice, and you counted one: count every adjacent pair, even where "
+    "they overlap."
 )
 def overlaps_counted_once(words, counts, new):
     pairs = counted(words, counts)
@@ -190,9 +190,7 @@ def overlaps_counted_once(words, counts, new):
     return best, replaced(words, best, new)
 
 
-@exercise.mistake(
-    "you counted ab and ba as one pair: a token is read from left to right, so its order counts."
-)
+@exercise.mistake("you counted ab and ba as one pair: the order counts.")
 def without_order(words, counts, new):
     pairs, both = counted(words, counts), Counter()
     for pair, count in pairs.items():
@@ -209,7 +207,7 @@ def from_the_right(words, counts, new):
 
 
 @exercise.mistake(
-    "aaa became XX: an a that was merged is gone, and can't be the first half of the next pair."
+    "aaa became XX: a merged a is gone, and can't be the first half of the next pair."
 )
 def overlapping_merges(words, counts, new):
     best = lowest(counted(words, counts))
@@ -227,7 +225,7 @@ def overlapping_merges(words, counts, new):
     return best, merged
 
 
-@exercise.mistake("ab became Xb: the new token stands for both, so both have to go.")
+@exercise.mistake("ab became Xb: the new token replaces both, so both have to go.")
 def second_half_stays(words, counts, new):
     best = lowest(counted(words, counts))
     merged = []
@@ -237,33 +235,31 @@ def second_half_stays(words, counts, new):
     return best, merged
 
 
-@exercise.mistake("ab became XX: one new token stands for both.")
+@exercise.mistake("ab became XX: one new token replaces both.")
 def as_long_as_before(words, counts, new):
     best = lowest(counted(words, counts))
     return best, replaced(words, best, new, ends=2)
 
 
-@exercise.mistake("you replaced the pair once in each word: it goes wherever it stands.")
+@exercise.mistake("you replaced the pair once in each word: replace it wherever it occurs.")
 def once_in_a_word(words, counts, new):
     best = lowest(counted(words, counts))
     return best, replaced(words, best, new, at_most=1)
 
 
-@exercise.mistake("the pair is the right one, and the words are as they were: put `new` in.")
+@exercise.mistake("the pair is correct, but the words are unchanged: replace it by `new`.")
 def nothing_replaced(words, counts, new):
     return lowest(counted(words, counts)), words
 
 
-@exercise.mistake(
-    "the words where nothing was merged are gone: they are still in the text, and stay in the list."
-)
+@exercise.mistake("you dropped the words in which nothing was merged: keep them in the list.")
 def merged_words_alone(words, counts, new):
     best = lowest(counted(words, counts))
     return best, [word for word in replaced(words, best, new) if new in word]
 
 
 @exercise.mistake(
-    "a word's last token is lost: it is no first half of a pair, and has to be kept all the same."
+    "you lose each word's last token: it isn't the first half of a pair, but keep it all the same."
 )
 def last_token_lost(words, counts, new):
     best = lowest(counted(words, counts))
@@ -282,6 +278,6 @@ def words_alone(words, counts, new):
     return merge_step(words, counts, new)[1]
 
 
-@exercise.mistake("the pair comes first, then the words: yours come the other way round.")
+@exercise.mistake("return the pair first, then the words: yours come the other way round.")
 def exchanged(words, counts, new):
     return merge_step(words, counts, new)[::-1]

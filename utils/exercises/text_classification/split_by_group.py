@@ -1,10 +1,10 @@
-"""Deal phrases out to training and test so that what lies inside each other stays together."""
+"""Split phrases into training and test so that those that contain each other stay together."""
 
 from utils.exercises.checking import Exercise
 
 
 def goes_to_test(phrases: list[str], n_test: int) -> list[bool]:
-    """Say of each phrase whether it is for the test; the others are for training.
+    """Return for each phrase whether it goes to the test set; the others are for training.
 
     A phrase belongs to the longest phrase, in words, that contains it word for word; of several as
     long, to the first in the list. Groups go to the test whole, in the order in which their longest
@@ -19,7 +19,7 @@ def goes_to_test(phrases: list[str], n_test: int) -> list[bool]:
 
 
 def home(phrase: str, phrases: list[str]) -> int:
-    """The place of the longest phrase that contains this one."""
+    """The index of the longest phrase that contains this one."""
     around = [place for place, other in enumerate(phrases) if lies_inside(phrase, other)]
     return max(around, key=lambda place: len(phrases[place].split()))  # the first of equals
 
@@ -58,7 +58,7 @@ def other_order():
     return [(["good film", "so dull", "a good old film", "film good", "old good"], 2)]
 
 
-@exercise.stage("a phrase that lies inside several")
+@exercise.stage("a phrase inside several others")
 def inside_several():
     return [
         (["a film", "see a film", "go and see a film", "good", "and see a film", "not good"], 1),
@@ -74,12 +74,12 @@ def longest_in_words():
     ]
 
 
-@exercise.stage("a phrase that lies inside two as long")
+@exercise.stage("a phrase inside two that are equally long")
 def two_as_long():
     return [(["a film", "what a film", "such a film", "so dull"], 1)]
 
 
-@exercise.stage("groups that are larger than the test was to be")
+@exercise.stage("groups that are larger than the test set should be")
 def large_groups():
     return [
         (["a", "a b c", "d", "b c", "e f", "c", "f", "g h"], 2),
@@ -114,22 +114,22 @@ def with_inside(inside):
 
 
 @exercise.mistake(
-    "each phrase is dealt out alone, as a random split does: a test phrase can lie inside one that "
-    "was read in training."
+    "you place each phrase separately, as a random split does: a test phrase can be part of one "
+    "that was read in training."
 )
 def each_alone(phrases, n_test):
     return [place < n_test for place in range(len(phrases))]
 
 
 @exercise.mistake(
-    "only equal phrases stay together: a part of a sentence is as well known as the sentence."
+    "only equal phrases stay together in yours: keep a part of a sentence with the sentence."
 )
 def duplicates_alone(phrases, n_test):
     return dealt([phrases.index(phrase) for phrase in phrases], n_test)
 
 
 @exercise.mistake(
-    "you group by the first word. A phrase can begin anywhere inside a sentence, and two sentences "
+    "you group by the first word: a phrase can begin anywhere in a sentence, and two sentences "
     "can begin alike."
 )
 def by_first_word(phrases, n_test):
@@ -138,8 +138,8 @@ def by_first_word(phrases, n_test):
 
 
 @exercise.mistake(
-    "a group was cut where the test had enough: what is left of it in training is the leak. Take "
-    "the whole group."
+    "you cut a group where the test set had enough: the rest of it, in training, is the leak. "
+    "Take the whole group."
 )
 def cut_at_the_border(phrases, n_test):
     homes = [home(phrase, phrases) for phrase in phrases]
@@ -148,7 +148,7 @@ def cut_at_the_border(phrases, n_test):
 
 
 @exercise.mistake(
-    "the longest phrase of a group is in the test, and its parts are in training: they belong "
+    "a group's longest phrase is in your test set, but its parts are in training: they belong "
     "together."
 )
 def parts_stay_in_training(phrases, n_test):
@@ -156,31 +156,29 @@ def parts_stay_in_training(phrases, n_test):
     return [test[place] and home(phrases[place], phrases) == place for place in range(len(test))]
 
 
-@exercise.mistake(
-    "`in` looks for letters: “art” lies inside “heart”, but no reader of words would say so."
-)
+@exercise.mistake("`in` compares letters: “art” is inside “heart”, but it isn't one of its words.")
 def letters(phrases, n_test):
     return with_inside(lambda phrase, other: phrase in other)(phrases, n_test)
 
 
 @exercise.mistake(
-    "all words of the one are in the other, but not side by side in the same order: word for word "
-    "is more than that."
+    "all words of the one are in the other, but not next to each other in the same order: that "
+    "isn't word for word."
 )
 def any_order(phrases, n_test):
     return with_inside(lambda phrase, other: {*phrase.split()} <= {*other.split()})(phrases, n_test)
 
 
 @exercise.mistake(
-    "a phrase lies inside another only at its beginning in your groups: it can begin later."
+    "in your groups, a phrase is contained only at the beginning of another: it can start later."
 )
 def beginnings_alone(phrases, n_test):
     return with_inside(lambda phrase, other: f"{other} ".startswith(f"{phrase} "))(phrases, n_test)
 
 
 @exercise.mistake(
-    "a phrase went with the first one that contains it. That one may lie inside a longer one "
-    "itself, so what belongs together is in two groups."
+    "a phrase went with the first one that contains it: that one may itself be part of a longer "
+    "one, so phrases that belong together are in two groups."
 )
 def first_found(phrases, n_test):
     def around(phrase):
@@ -190,19 +188,19 @@ def first_found(phrases, n_test):
     return dealt([around(phrase) for phrase in phrases], n_test)
 
 
-@exercise.mistake("training and test are exchanged: True is for the test.")
+@exercise.mistake("you exchanged training and test: True is for the test set.")
 def exchanged(phrases, n_test):
     return [not to for to in goes_to_test(phrases, n_test)]
 
 
-@exercise.mistake("n_test counts phrases, and you took as many groups.")
+@exercise.mistake("n_test counts phrases, but you took that many groups.")
 def counts_groups(phrases, n_test):
     homes = [home(phrase, phrases) for phrase in phrases]
     return [place in sorted(set(homes))[:n_test] for place in homes]
 
 
 @exercise.mistake(
-    "the test has fewer phrases than n_test: the group that passes the border goes there as well."
+    "your test set has fewer phrases than n_test: the group that crosses the limit belongs to it."
 )
 def stops_before(phrases, n_test):
     homes = [home(phrase, phrases) for phrase in phrases]
@@ -214,16 +212,14 @@ def stops_before(phrases, n_test):
     return [place in test for place in homes]
 
 
-@exercise.mistake(
-    "the largest groups went to the test first: the order asked for is that of the list."
-)
+@exercise.mistake("your largest groups went to the test set first: follow the order of the list.")
 def largest_first(phrases, n_test):
     homes = [home(phrase, phrases) for phrase in phrases]
     order = sorted(set(homes), key=lambda place: (-homes.count(place), place))
     return dealt([order.index(place) for place in homes], n_test)
 
 
-@exercise.mistake("the longest phrase is the one with most words; yours has most letters.")
+@exercise.mistake("the longest phrase is the one with the most words; yours has the most letters.")
 def longest_by_letters(phrases, n_test):
     def longest(phrase):
         around = [i for i, other in enumerate(phrases) if lies_inside(phrase, other)]
@@ -232,15 +228,14 @@ def longest_by_letters(phrases, n_test):
     return dealt([longest(phrase) for phrase in phrases], n_test)
 
 
-@exercise.mistake("of several phrases as long you took the last; take the first in the list.")
+@exercise.mistake("of several equally long phrases you took the last: take the first in the list.")
 def last_of_equals(phrases, n_test):
     backwards = [home(phrase, phrases[::-1]) for phrase in phrases]
     return dealt([len(phrases) - 1 - place for place in backwards], n_test)
 
 
 @exercise.mistake(
-    "the groups with the longest phrases went to the test first: the order asked for is that of "
-    "the list."
+    "your groups with the longest phrases went to the test set first: follow the order of the list."
 )
 def longest_first(phrases, n_test):
     homes = [home(phrase, phrases) for phrase in phrases]
@@ -249,8 +244,8 @@ def longest_first(phrases, n_test):
 
 
 @exercise.mistake(
-    "that is how the page's `groups` does it, longest first and then by the alphabet; here the "
-    "list's order counts, both among groups and among phrases as long."
+    "that is how the page's `groups` does it, longest first and then alphabetically; here the "
+    "list's order counts, both among groups and among equally long phrases."
 )
 def as_the_page_groups(phrases, n_test):
     order = sorted(set(phrases), key=lambda phrase: (-len(phrase.split()), phrase.split()))
@@ -258,8 +253,8 @@ def as_the_page_groups(phrases, n_test):
 
 
 @exercise.mistake(
-    "a group's turn comes where its longest phrase stands in the list; yours comes where its first "
-    "phrase stands."
+    "a group's turn comes where its longest phrase is in the list; yours comes where its first "
+    "phrase is."
 )
 def order_of_first_appearance(phrases, n_test):
     homes = [home(phrase, phrases) for phrase in phrases]

@@ -1,4 +1,4 @@
-"""TF-IDF: a word that stands in few texts says more about them."""
+"""TF-IDF: a word that is in few texts says more about them."""
 
 import torch
 from torch import Tensor
@@ -7,11 +7,11 @@ from utils.exercises.checking import Exercise
 
 
 def tf_idf(counts: Tensor) -> Tensor:
-    """Return each text's weights (n, V) as scikit-learn gives them; those of no words are 0.
+    """Return each text's weights (n, V) as scikit-learn computes them; without words, they are 0.
 
-    A word that stands in n_i of n texts has the factor 1 + ln((1 + n)/(1 + n_i)). A text's weights
+    A word that is in n_i of n texts has the factor 1 + ln((1 + n)/(1 + n_i)). A text's weights
     are its counts times these factors, divided by their Euclidean length.
-    Shapes: counts (n, V), whole: how often each word stands in each text.
+    Shapes: counts (n, V), whole: how often each word occurs in each text.
     """
     n, n_i = len(counts), (counts > 0).sum(dim=0)
     weights = counts * (1 + ((1 + n) / (1 + n_i)).log())
@@ -48,7 +48,7 @@ def long_texts():
     return [drawn(5, 7, highest=12)]
 
 
-@exercise.stage("a word that stands in every text, and one that stands in none")
+@exercise.stage("a word that is in every text, and one that is in none")
 def everywhere_and_nowhere():
     return [(torch.tensor([[1, 2, 0, 0], [3, 0, 0, 2], [1, 1, 0, 0]]),)]
 
@@ -74,24 +74,27 @@ def smooth(counts: Tensor) -> Tensor:
     return ((1 + len(counts)) / (1 + (counts > 0).sum(dim=0))).log() + 1
 
 
-@exercise.mistake("the 1 before the logarithm is missing: a word of every text counts for nothing.")
+@exercise.mistake(
+    "the 1 before the logarithm is missing: a word that is in every text counts for nothing."
+)
 def without_plus_one(counts):
     return weighed(counts, smooth(counts) - 1)
 
 
 @exercise.mistake(
-    "you leave out the 1s inside the logarithm: without them, a word of no text divides by 0."
+    "you leave out the 1s inside the logarithm: without them, a word that is in no text divides "
+    "by 0."
 )
 def not_smooth(counts):
     return weighed(counts, (len(counts) / (counts > 0).sum(dim=0)).log() + 1)
 
 
-@exercise.mistake("you count how often a word occurs: n_i is the number of texts that hold it.")
+@exercise.mistake("you count how often a word occurs: n_i is the number of texts that contain it.")
 def occurrences_for_texts(counts):
     return weighed(counts, ((1 + len(counts)) / (1 + counts.sum(dim=0))).log() + 1)
 
 
-@exercise.mistake("nothing is divided by the length: a longer text has larger weights.")
+@exercise.mistake("you don't divide by the length: a longer text has larger weights.")
 def not_normalised(counts):
     return counts * smooth(counts)
 
@@ -111,7 +114,7 @@ def columns_normalised(counts):
 
 
 @exercise.mistake(
-    "the counts get length 1, and the logarithm comes after: the order is the other way round."
+    "you scale the counts to length 1 before the logarithm: scale the weights, at the end."
 )
 def normalised_too_early(counts):
     return normalised(counts.double()) * smooth(counts)
@@ -123,7 +126,7 @@ def not_a_number(counts):
     return weights / weights.norm(dim=1, keepdim=True)
 
 
-@exercise.mistake("how often a word stands in a text is lost: you take it as there or not.")
+@exercise.mistake("you only ask whether a word is in a text: multiply by how often it occurs.")
 def there_or_not(counts):
     return weighed((counts > 0).double(), smooth(counts))
 
@@ -133,7 +136,7 @@ def base_2(counts):
     return weighed(counts, ((1 + len(counts)) / (1 + (counts > 0).sum(dim=0))).log2() + 1)
 
 
-@exercise.mistake("your fraction is upside down: words of many texts get the larger logarithm.")
+@exercise.mistake("your fraction is upside down: words in many texts get the larger logarithm.")
 def upside_down(counts):
     return weighed(counts, ((1 + (counts > 0).sum(dim=0)) / (1 + len(counts))).log() + 1)
 
@@ -146,6 +149,8 @@ def without_logarithm(counts):
     return normalised(counts.double())
 
 
-@exercise.mistake("n should be the number of texts, and is the number of words in the vocabulary.")
+@exercise.mistake(
+    "n should be the number of texts; yours is the number of words in the vocabulary."
+)
 def words_for_texts(counts):
     return weighed(counts, ((1 + counts.shape[1]) / (1 + (counts > 0).sum(dim=0))).log() + 1)

@@ -1,4 +1,4 @@
-"""How many reviews can a sum over their words get right?"""
+"""How many reviews can a sum over their words classify correctly?"""
 
 from collections import defaultdict
 from itertools import product
@@ -14,13 +14,13 @@ WORDS = ("good", "bad", "not", "but")
 
 
 def right_by_sums() -> float:
-    """The best that anyone gets right who gives each word a number and asks for the sum's sign."""
+    """The best share for anyone who gives each word a number and asks for the sum's sign."""
     tried = product(range(-3, 4), repeat=len(WORDS))
     return max(share_right(dict(zip(WORDS, numbers, strict=True))) for numbers in tried)
 
 
 def share_right(weights: dict[str, int]) -> float:
-    """Share that is right if a text counts as positive where its words' numbers sum to over 0."""
+    """Share that is correct if a text counts as positive where its words' numbers sum to over 0."""
     texts = [text for kind in KINDS for text in kind.items()]
     said = [sum(weights[word] for word in text.split()) > 0 for text, _ in texts]
     return sum(one == truth for one, (_, truth) in zip(said, texts, strict=True)) / len(texts)
@@ -33,7 +33,7 @@ exercise = Prediction(right_by_sums, tolerance=0.01)
 
 
 @exercise.mistake(
-    "that is the most that a bag of words allows, remembered bag by bag. Can one number for “not” "
+    "that is the most that a bag of words allows, memorised bag by bag. Can one number for “not” "
     "turn “good” down and “bad” up?"
 )
 def bags_remembered():
@@ -49,28 +49,31 @@ def order_seen():
     return 1.0
 
 
-@exercise.mistake("“not” may have a number of its own: with it, one of “not good” and “not bad”.")
+@exercise.mistake(
+    "“not” has a number of its own, too: it can get one of “not good” and “not bad” right."
+)
 def deaf_to_not():
     return share_right({"good": 2, "bad": -2, "not": 0, "but": 1})
 
 
-@exercise.mistake("that holds for plain and negated reviews. And those with “but”?")
+@exercise.mistake("that is correct for plain and negated reviews. What about those with “but”?")
 def without_contrast():
     return 3 / 4
 
 
 @exercise.mistake(
-    "a third is plain and all right; of each of the other two kinds one text can be right as well."
+    "the plain third is all correct; of each of the other two kinds, one text can be correct as "
+    "well."
 )
 def plain_alone():
     return 1 / 3
 
 
-@exercise.mistake("that is in per cent: a share lies between 0 and 1.")
+@exercise.mistake("that is in percent: a share is between 0 and 1.")
 def in_per_cent():
     return 100 * right_by_sums()
 
 
-@exercise.mistake("that is how many of the six: a share lies between 0 and 1.")
+@exercise.mistake("that is how many of the six: a share is between 0 and 1.")
 def texts_counted():
     return 6 * right_by_sums()

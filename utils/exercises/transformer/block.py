@@ -1,4 +1,4 @@
-"""A block with pre-norm: each sublayer reads a normed copy, and adds to what goes past it."""
+"""A block with pre-norm: each sublayer reads a normed copy, and adds its output to the stream."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,7 +9,7 @@ from utils.exercises.checking import Exercise, random
 
 
 def block(x: Tensor, norms: Sequence[Callable], sublayers: Sequence[Callable]) -> Tensor:
-    """Shapes: x (B, T, D) to the same, as each norm and each sublayer does."""
+    """Shapes: x (B, T, D), which each norm and each sublayer keeps; returns (B, T, D)."""
     for norm, f in zip(norms, sublayers, strict=True):
         x = x + f(norm(x))
     return x
@@ -62,73 +62,79 @@ def run(x: Tensor, norms, sublayers, step: Callable) -> Tensor:
     return x
 
 
-@exercise.mistake("you norm the sum: that is post-norm, and it leaves no path free.")
+@exercise.mistake("you normalise the sum: that is post-norm, and it leaves no path free.")
 def post_norm(x, norms, sublayers):
     return run(x, norms, sublayers, lambda x, norm, f: norm(x + f(x)))
 
 
-@exercise.mistake("you norm what the sublayer gives: it is what the sublayer reads that is normed.")
+@exercise.mistake("you normalise the sublayer's output: normalise its input instead.")
 def norm_behind(x, norms, sublayers):
     return run(x, norms, sublayers, lambda x, norm, f: x + norm(f(x)))
 
 
-@exercise.mistake("what goes past a sublayer should go past its norm as well.")
+@exercise.mistake(
+    "the path around a sublayer goes through its norm in yours: add f(norm(x)) to x itself."
+)
 def path_normed(x, norms, sublayers):
     return run(x, norms, sublayers, lambda x, norm, f: norm(x) + f(norm(x)))
 
 
-@exercise.mistake("what came in is lost: a sublayer adds to it.")
+@exercise.mistake("the input is lost: add the sublayer's output to it.")
 def no_residual(x, norms, sublayers):
     return run(x, norms, sublayers, lambda x, norm, f: f(norm(x)))
 
 
-@exercise.mistake("nothing is normed: each sublayer should read norm(x).")
+@exercise.mistake("nothing is normalised: each sublayer should read norm(x).")
 def no_norm(x, norms, sublayers):
     return run(x, norms, sublayers, lambda x, norm, f: x + f(x))
 
 
-@exercise.mistake("you norm the sum as well as what is read: then no path is left free.")
+@exercise.mistake(
+    "you normalise the sum as well as the sublayer's input: then no path is left free."
+)
 def both_norms(x, norms, sublayers):
     return run(x, norms, sublayers, lambda x, norm, f: norm(x + f(norm(x))))
 
 
-@exercise.mistake("the norms have changed places with the sublayers: first the norm, then f.")
+@exercise.mistake("norm and sublayer each act by themselves: first the norm, then f on its result.")
 def changed_places(x, norms, sublayers):
     return run(x, norms, sublayers, lambda x, norm, f: x + norm(x) + f(x))
 
 
-@exercise.mistake("each sublayer adds to the very first input: what the others added is lost.")
+@exercise.mistake(
+    "each sublayer adds to the very first input, so the other sublayers' outputs are lost."
+)
 def first_input_again(x, norms, sublayers):
     return run(x, norms, sublayers, lambda y, norm, f: x + f(norm(y)))
 
 
 @exercise.mistake(
-    "all sublayers read the same input: each should read what the one before it left."
+    "all sublayers read the same input: each should read the result of the one before."
 )
 def side_by_side(x, norms, sublayers):
     return x + sum(f(norm(x)) for norm, f in zip(norms, sublayers, strict=True))
 
 
-@exercise.mistake("every sublayer has a norm of its own: you use the first for all.")
+@exercise.mistake("you use the first norm for all sublayers: each has its own.")
 def one_norm(x, norms, sublayers):
     return run(x, [norms[0]] * len(norms), sublayers, lambda x, norm, f: x + f(norm(x)))
 
 
-@exercise.mistake("only the first sublayer has run: is `return` inside the loop?")
+@exercise.mistake("only the first sublayer ran: is `return` inside the loop?")
 def returned_in_the_loop(x, norms, sublayers):
     return block(x, norms[:1], sublayers[:1])
 
 
-@exercise.mistake("you run two sublayers only: a decoder's block has three.")
+@exercise.mistake("you run only two sublayers: a decoder's block has three.")
 def two_alone(x, norms, sublayers):
     return block(x, norms[:2], sublayers[:2])
 
 
-@exercise.mistake("the last sublayer comes first: go through them in their order.")
+@exercise.mistake("you start with the last sublayer: go through them in order.")
 def backwards(x, norms, sublayers):
     return block(x, norms[::-1], sublayers[::-1])
 
 
-@exercise.mistake("one sum around all of them: each sublayer adds to the stream by itself.")
+@exercise.mistake("yours has one sum around all sublayers: each needs a sum of its own.")
 def one_residual(x, norms, sublayers):
     return x + run(x, norms, sublayers, lambda x, norm, f: f(norm(x)))

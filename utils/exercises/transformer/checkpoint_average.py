@@ -7,12 +7,12 @@ from utils.exercises.checking import Exercise, random
 
 
 def average(checkpoints: list[list[Tensor]], last: int) -> list[Tensor]:
-    """Return the means of the last checkpoints: lists of parameters, the newest at the end."""
+    """Return the means of the last checkpoints: lists of parameters, newest last."""
     return [torch.stack(of_all).mean(0) for of_all in zip(*checkpoints[-last:], strict=True)]
 
 
 def echo_texts(n: int, T: int, language: int, seed: int) -> tuple[Tensor, float]:
-    """Draw n texts (n, T) in which each symbol depends on the one two places before it alone.
+    """Draw n texts (n, T) in which each symbol depends only on the one two positions before it.
 
     language: a seed of what follows what, the same in all texts; seed: that of these texts.
     Returns: ids from 0 to 5, and the mean surprise -log p of all symbols but the first two.
@@ -56,7 +56,7 @@ def other_numbers():
 
 
 @exercise.mistake(
-    "halving at each step gives the newest half of the weight: all should count alike."
+    "halving at each step gives the newest half of the weight: all should count equally."
 )
 def halves(checkpoints, last):
     means = checkpoints[-last]
@@ -65,7 +65,7 @@ def halves(checkpoints, last):
     return means
 
 
-@exercise.mistake("the oldest are among them, from before the model was any good.")
+@exercise.mistake("you include the oldest, from before the model was any good.")
 def all_of_them(checkpoints, last):
     return average(checkpoints, len(checkpoints))
 
@@ -75,12 +75,12 @@ def first_ones(checkpoints, last):
     return average(checkpoints[:last], last)
 
 
-@exercise.mistake("that is the newest alone: nothing is averaged.")
+@exercise.mistake("that is only the newest one: nothing is averaged.")
 def newest_alone(checkpoints, last):
     return average(checkpoints, 1)
 
 
-@exercise.mistake("that is the sum: weights that many times too large.")
+@exercise.mistake("that is the sum: divide by the number of checkpoints.")
 def sum_for_mean(checkpoints, last):
     return [last * x for x in average(checkpoints, last)]
 
@@ -90,21 +90,21 @@ def without_the_newest(checkpoints, last):
     return average(checkpoints[:-1] if len(checkpoints) > last else checkpoints, last)
 
 
-@exercise.mistake("one checkpoint too many is among them: count those that your slice takes.")
+@exercise.mistake("you take one checkpoint too many: count those in your slice.")
 def one_too_many(checkpoints, last):
     return average(checkpoints, last + 1)
 
 
-@exercise.mistake("one checkpoint too few is among them: count those that your slice takes.")
+@exercise.mistake("you take one checkpoint too few: count those in your slice.")
 def one_too_few(checkpoints, last):
     return average(checkpoints, last - 1)
 
 
-@exercise.mistake("you add up the last few, and divide by how many there are in all.")
+@exercise.mistake("you add up the last few, but divide by the number of all checkpoints.")
 def divided_by_all(checkpoints, last):
     return [x * last / len(checkpoints) for x in average(checkpoints, last)]
 
 
-@exercise.mistake("you take the mean of those before the last few.")
+@exercise.mistake("you average the checkpoints before the last few.")
 def all_but_the_last(checkpoints, last):
     return average(checkpoints[: len(checkpoints) - last], len(checkpoints))

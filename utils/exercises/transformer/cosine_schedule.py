@@ -1,4 +1,4 @@
-"""A learning rate that rises in a line and falls in half a cosine wave."""
+"""A learning rate that rises linearly and falls along half a cosine wave."""
 
 import math
 
@@ -49,7 +49,7 @@ def end():
     return [(20, 0.5, 4, 20, 0.1)]
 
 
-@exercise.stage("what comes after the end")
+@exercise.stage("steps after the end")
 def after_the_end():
     return [(27, 0.5, 4, 20, 0.1)]
 
@@ -62,7 +62,7 @@ def falling(share: float, step: int, peak: float, warmup: int, total: int, floor
     return peak * step / warmup if step <= warmup else floor + (peak - floor) * share
 
 
-@exercise.mistake("your first step has a rate of 0, and teaches nothing: steps count from 1.")
+@exercise.mistake("your first step has rate 0, and learns nothing: steps count from 1.")
 def from_0(step, peak, warmup, total, floor):
     return rate(step - 1, peak, warmup, total, floor)
 
@@ -72,25 +72,25 @@ def one_ahead(step, peak, warmup, total, floor):
     return rate(step + 1, peak, warmup, total, floor)
 
 
-@exercise.mistake("your line begins at the first step with 0, and jumps behind `warmup`.")
+@exercise.mistake("your line starts with 0 at the first step, and jumps after `warmup`.")
 def line_from_the_first_step(step, peak, warmup, total, floor):
     return rate(step - (step <= warmup), peak, warmup, total, floor)
 
 
-@exercise.mistake("your wave goes down to 0 and is cut off: it should be flat where it ends.")
+@exercise.mistake("your wave goes down to 0 and is cut off at the floor: it should end flat.")
 def cut_off(step, peak, warmup, total, floor):
     whole = rate(step, peak, warmup, total, 0.0)
     return whole if step <= warmup else max(floor, whole)
 
 
-@exercise.mistake("the warm-up rises from 0: the floor holds only for the fall.")
+@exercise.mistake("your warm-up doesn't start from 0: the floor applies only to the fall.")
 def rising_from_the_floor(step, peak, warmup, total, floor):
     if step <= warmup:
         return floor + (peak - floor) * step / warmup
     return rate(step, peak, warmup, total, floor)
 
 
-@exercise.mistake("where is the warm-up? The first steps are already the largest.")
+@exercise.mistake("where is the warm-up? Your first steps are already the largest.")
 def no_warmup(step, peak, warmup, total, floor):
     return rate(max(step, warmup), peak, warmup, total, floor)
 
@@ -101,21 +101,21 @@ def fall_from_step_0(step, peak, warmup, total, floor):
     return falling(share, step, peak, warmup, total, floor)
 
 
-@exercise.mistake("a whole wave would come back to the peak: how much of it falls?")
+@exercise.mistake("a whole wave returns to the peak: how much of it falls?")
 def whole_wave(step, peak, warmup, total, floor):
     share = half_a_wave(2 * progress(step, warmup, total))
     return falling(share, step, peak, warmup, total, floor)
 
 
 @exercise.mistake(
-    "how long is the fall? You divide by all steps, and the warm-up is not part of it."
+    "how long is the fall? You divide by all steps, but the warm-up is not part of it."
 )
 def divided_by_all_steps(step, peak, warmup, total, floor):
     share = half_a_wave(min((step - warmup) / total, 1.0))
     return falling(share, step, peak, warmup, total, floor)
 
 
-@exercise.mistake("your wave rises: where does it begin?")
+@exercise.mistake("your wave rises: where should it start?")
 def upside_down(step, peak, warmup, total, floor):
     share = 1 - half_a_wave(progress(step, warmup, total))
     return falling(share, step, peak, warmup, total, floor)
@@ -127,30 +127,30 @@ def quarter_of_a_wave(step, peak, warmup, total, floor):
     return falling(share, step, peak, warmup, total, floor)
 
 
-@exercise.mistake("yours falls in a line: the wave is flat at both ends.")
+@exercise.mistake("yours falls in a straight line: the wave is flat at both ends.")
 def line(step, peak, warmup, total, floor):
     share = 1 - progress(step, warmup, total)
     return falling(share, step, peak, warmup, total, floor)
 
 
-@exercise.mistake("behind the end the wave rises again: the rate should stay at the floor.")
+@exercise.mistake("after the end your wave rises again: the rate should stay at the floor.")
 def rising_again(step, peak, warmup, total, floor):
     share = half_a_wave((step - warmup) / (total - warmup))
     return falling(share, step, peak, warmup, total, floor)
 
 
-@exercise.mistake("it falls to 0: the floor is forgotten.")
+@exercise.mistake("yours falls to 0: you forgot the floor.")
 def no_floor(step, peak, warmup, total, floor):
     return rate(step, peak, warmup, total, 0.0)
 
 
-@exercise.mistake("the floor is added on top: the rate gets larger than the peak.")
+@exercise.mistake("you add the floor on top: the rate gets larger than the peak.")
 def above_the_floor(step, peak, warmup, total, floor):
     return rate(step, peak, warmup, total, 0.0) + floor * (step > warmup)
 
 
 @exercise.mistake(
-    "your line reaches the peak at `warmup`, but begins with 0 at the first step: it should do so "
+    "your line reaches the peak at `warmup`, but starts with 0 at the first step: it should start "
     "one step earlier."
 )
 def line_between_first_and_peak(step, peak, warmup, total, floor):
@@ -159,19 +159,21 @@ def line_between_first_and_peak(step, peak, warmup, total, floor):
     return rate(step, peak, warmup, total, floor)
 
 
-@exercise.mistake("the line is one step too long: at step `warmup`, the peak is not yet reached.")
+@exercise.mistake(
+    "your line is one step too long: at step `warmup`, it has not yet reached the peak."
+)
 def line_too_long(step, peak, warmup, total, floor):
     if step <= warmup:
         return peak * step / (warmup + 1)
     return rate(step, peak, warmup, total, floor)
 
 
-@exercise.mistake("the fall comes one step late: the peak is the rate of one step, not of two.")
+@exercise.mistake("your fall starts one step late: the peak is the rate of one step, not of two.")
 def fall_too_late(step, peak, warmup, total, floor):
     return rate(step - (step > warmup), peak, warmup, total, floor)
 
 
-@exercise.mistake("a cosine falls until π: yours has hardly begun to fall when it ends.")
+@exercise.mistake("a cosine falls until π: yours has hardly started to fall when it ends.")
 def no_pi(step, peak, warmup, total, floor):
     share = (1 + math.cos(progress(step, warmup, total))) / 2
     return falling(share, step, peak, warmup, total, floor)
@@ -183,6 +185,6 @@ def cosine_alone(step, peak, warmup, total, floor):
     return falling(share, step, peak, warmup, total, floor)
 
 
-@exercise.mistake("after the end nothing is learned any more: the rate should stay at the floor.")
+@exercise.mistake("after the end your rate is 0: it should stay at the floor.")
 def nothing_after_the_end(step, peak, warmup, total, floor):
     return rate(step, peak, warmup, total, floor) * (step <= total)

@@ -24,7 +24,9 @@ FEED_FORWARD = 2 * D * D_FF + D_FF + D
 NORM = 2 * D
 
 
-@exercise.mistake("that is an encoder block's: which layer does a decoder block have besides?")
+@exercise.mistake(
+    "that is an encoder block's count: which layer does a decoder block have in addition?"
+)
 def encoder_block():
     return 4 * MATRIX + FEED_FORWARD + 2 * NORM
 
@@ -34,7 +36,7 @@ def no_biases():
     return 8 * D * D + 2 * D * D_FF + 3 * NORM
 
 
-@exercise.mistake("the norms have something to learn, too.")
+@exercise.mistake("the norms have parameters, too.")
 def no_norms():
     return 8 * MATRIX + FEED_FORWARD
 
@@ -45,20 +47,21 @@ def two_norms():
 
 
 @exercise.mistake(
-    "the heads are laid side by side, and then? A matrix of each attention is missing."
+    "the heads' outputs are put side by side, and then? Each attention lacks one matrix."
 )
 def no_output_projection():
     return 6 * MATRIX + FEED_FORWARD + 3 * NORM
 
 
 @exercise.mistake(
-    "three norms, and one attention: what does a decoder block attend to, besides its own target?"
+    "you counted three norms, but one attention: what does a decoder block attend to, besides its "
+    "own target?"
 )
 def no_cross_attention():
     return 4 * MATRIX + FEED_FORWARD + 3 * NORM
 
 
-@exercise.mistake("a norm has a gain and a bias: two numbers for each number of the width.")
+@exercise.mistake("a norm has a gain and a bias: two numbers for each component.")
 def gains_alone():
     return 8 * MATRIX + FEED_FORWARD + 3 * D
 
@@ -73,12 +76,14 @@ def no_biases_in_feed_forward():
     return 8 * MATRIX + 2 * D * D_FF + 3 * NORM
 
 
-@exercise.mistake("weights alone: each matrix and each norm has a bias, and each norm a gain.")
+@exercise.mistake(
+    "you counted only weights: each matrix and each norm has a bias, and each norm a gain."
+)
 def matrices_alone():
     return 8 * D * D + 2 * D * D_FF
 
 
-@exercise.mistake("the feed-forward layer is missing: the thought after the looks.")
+@exercise.mistake("the feed-forward layer is missing: it follows the attention layers.")
 def no_feed_forward():
     return 8 * MATRIX + 3 * NORM
 
@@ -88,6 +93,6 @@ def one_matrix_of_the_feed_forward():
     return 8 * MATRIX + D * D_FF + D_FF + 3 * NORM
 
 
-@exercise.mistake("the heads share the width out: all four together are as large as one.")
+@exercise.mistake("the heads share the width: all four together are as large as one.")
 def matrices_for_each_head():
     return 4 * 8 * MATRIX + FEED_FORWARD + 3 * NORM

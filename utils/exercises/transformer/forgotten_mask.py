@@ -1,4 +1,4 @@
-"""Which loss has a model that was trained without its causal mask, when the mask is put back?"""
+"""What is the loss of a model trained without its causal mask, when the mask is put back?"""
 
 from utils.exercises.checking import Prediction
 
@@ -12,16 +12,15 @@ exercise = Prediction(
 
 
 @exercise.mistake(
-    "so it was while training: each position could read off its answer one place on. Is the answer "
-    "still there?"
+    "that was the training loss: each position could read its answer from the next one. Is the "
+    "answer still there?"
 )
 def still_cheating():
     return "near 0"
 
 
 @exercise.mistake(
-    "that is the loss of one who knows that nothing can be known. Did this model ever have to "
-    "learn that?"
+    "that is the loss of a model that knows it can't know. Did this one ever have to learn that?"
 )
 def guessing():
     return "near ln 10"

@@ -36,7 +36,7 @@ def several_sequences():
     ]
 
 
-@exercise.stage("as many positions and sequences as numbers")
+@exercise.stage("as many positions and sequences as components")
 def all_sizes_alike():
     return [(1 + random(3, 3, 3), random(3), random(3), 1e-3)]
 
@@ -51,60 +51,63 @@ def normed(x: Tensor, eps: float, axes=-1, correction: int = 0) -> Tensor:
 
 
 @exercise.mistake(
-    "you divide the squares by D - 1, as `var` and `std` do unless told otherwise: here it is D."
+    "you divide the squares by D - 1, as `var` and `std` do by default: here it is D."
 )
 def one_less(x, gain, bias, eps):
     return gain * normed(x, eps, correction=1) + bias
 
 
-@exercise.mistake("ε is added to the root; it belongs to what the root is taken of.")
+@exercise.mistake("you add ε to the root; it belongs under the root.")
 def eps_outside(x, gain, bias, eps):
     deviation = x - x.mean(-1, keepdim=True)
     return gain * deviation / (deviation.square().mean(-1, keepdim=True).sqrt() + eps) + bias
 
 
-@exercise.mistake("ε is added to a deviation that is divided by D - 1: both are otherwise here.")
+@exercise.mistake(
+    "you add ε to the standard deviation, and compute that with D - 1: ε belongs under the root, "
+    "and the divisor is D."
+)
 def eps_outside_and_one_less(x, gain, bias, eps):
     return gain * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) + bias
 
 
-@exercise.mistake("where is ε? A position whose numbers are all equal would give 0 divided by 0.")
+@exercise.mistake("where is ε? If all numbers of a position are equal, you divide 0 by 0.")
 def no_eps(x, gain, bias, eps):
     return layer_norm(x, gain, bias, 0.0)
 
 
-@exercise.mistake("you divide by the variance: it is its root that brings the variance to 1.")
+@exercise.mistake("you divide by the variance: dividing by its root brings the variance to 1.")
 def no_root(x, gain, bias, eps):
     return gain * (x - x.mean(-1, keepdim=True)) / (x.var(-1, False, keepdim=True) + eps) + bias
 
 
-@exercise.mistake("the mean is not subtracted: the numbers keep a common shift.")
+@exercise.mistake("you don't subtract the mean: the numbers keep a common shift.")
 def not_centred(x, gain, bias, eps):
     return gain * x / (x.var(-1, correction=0, keepdim=True) + eps).sqrt() + bias
 
 
-@exercise.mistake("you divide by the root mean square: the mean has to be subtracted first.")
+@exercise.mistake("you divide by the root mean square: subtract the mean first.")
 def root_mean_square(x, gain, bias, eps):
     return gain * x / (x.square().mean(-1, keepdim=True) + eps).sqrt() + bias
 
 
-@exercise.mistake("you subtract the mean, but divide by the size that x had before.")
+@exercise.mistake("you subtract the mean, but divide by the root mean square of the original x.")
 def size_of_what_was(x, gain, bias, eps):
     deviation = x - x.mean(-1, keepdim=True)
     return gain * deviation / (x.square().mean(-1, keepdim=True) + eps).sqrt() + bias
 
 
-@exercise.mistake("the mean is subtracted, and the size stays as it was: divide by the deviation.")
+@exercise.mistake("you subtract the mean, but keep the size: divide by the standard deviation.")
 def centred_alone(x, gain, bias, eps):
     return gain * (x - x.mean(-1, keepdim=True)) + bias
 
 
-@exercise.mistake("you average over the positions: a word would feel the words beside it.")
+@exercise.mistake("you average over the positions: a word's result would depend on its neighbours.")
 def over_positions(x, gain, bias, eps):
     return gain * normed(x, eps, axes=1) + bias
 
 
-@exercise.mistake("you average over a whole sequence: each position has a mean of its own.")
+@exercise.mistake("you average over a whole sequence: each position has its own mean.")
 def over_sequences(x, gain, bias, eps):
     return gain * normed(x, eps, axes=(1, 2)) + bias
 
@@ -114,66 +117,66 @@ def over_the_batch(x, gain, bias, eps):
     return gain * normed(x, eps, axes=0) + bias
 
 
-@exercise.mistake("all numbers of the batch share one mean: each position has its own.")
+@exercise.mistake("all numbers of the batch share one mean in yours: each position has its own.")
 def over_everything(x, gain, bias, eps):
     return gain * normed(x, eps, axes=(0, 1, 2)) + bias
 
 
-@exercise.mistake("the gain is missing: all numbers leave at the same scale.")
+@exercise.mistake("the gain is missing: multiply by it after the norm.")
 def no_gain(x, gain, bias, eps):
     return normed(x, eps) + bias
 
 
-@exercise.mistake("the bias is missing: it is added at the end.")
+@exercise.mistake("the bias is missing: add it at the end.")
 def no_bias(x, gain, bias, eps):
     return gain * normed(x, eps)
 
 
-@exercise.mistake("gain and bias are missing: they come after the norm, and are learned.")
+@exercise.mistake("gain and bias are missing: apply them after the norm.")
 def neither(x, gain, bias, eps):
     return normed(x, eps)
 
 
-@exercise.mistake("gain and bias have changed places: multiply by the gain, then add the bias.")
+@exercise.mistake("you exchanged gain and bias: multiply by the gain, then add the bias.")
 def exchanged(x, gain, bias, eps):
     return bias * normed(x, eps) + gain
 
 
-@exercise.mistake("the gain multiplies the bias too: first the gain, then the bias.")
+@exercise.mistake("your gain multiplies the bias, too: first the gain, then the bias.")
 def bias_first(x, gain, bias, eps):
     return gain * (normed(x, eps) + bias)
 
 
-@exercise.mistake("gain and bias come before the norm, which takes most of them away again.")
+@exercise.mistake("you apply gain and bias before the norm, which removes most of their effect.")
 def before_the_norm(x, gain, bias, eps):
     return normed(gain * x + bias, eps)
 
 
 @exercise.mistake(
-    "a mean over the width has the shape (B, T), and broadcasting lays that along (T, D): where is "
-    "its last axis? Ask for `keepdim=True`."
+    "a mean over the width has shape (B, T), and broadcasting aligns that with (T, D): keep its "
+    "last axis with `keepdim=True`."
 )
 def axis_lost(x, gain, bias, eps):
     deviation = x - x.mean(-1)
     return gain * deviation / (deviation.square().mean(-1) + eps).sqrt() + bias
 
 
-@exercise.mistake("`mean()` and `std()` without an axis take all numbers at once: name the axis.")
+@exercise.mistake("`mean()` and `std()` without an axis take all numbers at once: give the axis.")
 def without_an_axis(x, gain, bias, eps):
     return gain * (x - x.mean()) / (x.std() + eps) + bias
 
 
-@exercise.mistake("you add the squares up: σ² is their mean.")
+@exercise.mistake("you add up the squares: σ² is their mean.")
 def sum_of_squares(x, gain, bias, eps):
     deviation = x - x.mean(-1, keepdim=True)
     return gain * deviation / (deviation.square().sum(-1, keepdim=True) + eps).sqrt() + bias
 
 
-@exercise.mistake("ε is squared, and is to be added as it is.")
+@exercise.mistake("you square ε: add it as it is.")
 def eps_squared(x, gain, bias, eps):
     return layer_norm(x, gain, bias, eps**2)
 
 
-@exercise.mistake("ε is always 1e-5 in yours: take the one that is given.")
+@exercise.mistake("ε is always 1e-5 in yours: use the argument.")
 def eps_of_its_own(x, gain, bias, eps):
     return layer_norm(x, gain, bias)

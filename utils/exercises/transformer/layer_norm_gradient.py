@@ -1,4 +1,4 @@
-"""The gradients of layer norm by its input, its gain and its bias, worked out by hand."""
+"""The gradients of layer norm, for its input, gain and bias, worked out by hand."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from utils.exercises.checking import Exercise, random
 def layer_norm_gradient(
     x: Tensor, gain: Tensor, eps: float, grad_y: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the gradients by x (B, T, D), by the gain (D,) and by the bias (D,).
+    """Return the gradients with respect to x (B, T, D), the gain (D,) and the bias (D,).
 
     Shapes: x (B, T, D), gain (D,), grad_y (B, T, D).
     """
@@ -82,13 +82,15 @@ def by_autograd(x, gain, eps, grad_y):
     return torch.autograd.grad(y, leaves, grad_y)
 
 
-@exercise.mistake("you treat mean and deviation as constants: x moves both of them.")
+@exercise.mistake("you treat mean and standard deviation as constants: x changes both.")
 def constants(x, gain, eps, grad_y):
     _, deviation = normalised(x, eps)
     return grad_y * gain / deviation, *layer_norm_gradient(x, gain, eps, grad_y)[1:]
 
 
-@exercise.mistake("x moves the mean, too: what happens to y if one number is added to all of x?")
+@exercise.mistake(
+    "x changes the mean, too: what happens to y if the same number is added to all of x?"
+)
 def mean_constant(x, gain, eps, grad_y):
     normed, deviation = normalised(x, eps)
     h = grad_y * gain
@@ -96,7 +98,7 @@ def mean_constant(x, gain, eps, grad_y):
     return grad_x, *layer_norm_gradient(x, gain, eps, grad_y)[1:]
 
 
-@exercise.mistake("x moves the deviation, too: what happens to y if x is stretched?")
+@exercise.mistake("x changes the standard deviation, too: what happens to y if x is stretched?")
 def deviation_constant(x, gain, eps, grad_y):
     _, deviation = normalised(x, eps)
     h = grad_y * gain
@@ -104,20 +106,20 @@ def deviation_constant(x, gain, eps, grad_y):
     return grad_x, *layer_norm_gradient(x, gain, eps, grad_y)[1:]
 
 
-@exercise.mistake("y = x̂ … and x̂ is x divided by something: so is its gradient.")
+@exercise.mistake("x̂ is x divided by the standard deviation: divide its gradient by that, too.")
 def not_divided(x, gain, eps, grad_y):
     _, deviation = normalised(x, eps)
     grad_x, *others = layer_norm_gradient(x, gain, eps, grad_y)
     return grad_x * deviation, *others
 
 
-@exercise.mistake("on its way back to x, the gradient passes the gain.")
+@exercise.mistake("on its way back to x, the gradient passes through the gain.")
 def gain_passed_by(x, gain, eps, grad_y):
     _, *others = layer_norm_gradient(x, gain, eps, grad_y)
     return layer_norm_gradient(x, torch.ones_like(gain), eps, grad_y)[0], *others
 
 
-@exercise.mistake("what does the gain multiply: x, or what became of it?")
+@exercise.mistake("what does the gain multiply: x, or the normalised x̂?")
 def gain_of_the_raw(x, gain, eps, grad_y):
     grad_x, _, grad_bias = layer_norm_gradient(x, gain, eps, grad_y)
     return grad_x, (grad_y * x).sum((0, 1)), grad_bias
@@ -130,18 +132,20 @@ def means(x, gain, eps, grad_y):
     return grad_x, *(grad / positions for grad in others)
 
 
-@exercise.mistake("your deviation divides by D - 1; layer norm's divides by D.")
+@exercise.mistake("your standard deviation divides by D - 1; layer norm's divides by D.")
 def one_less(x, gain, eps, grad_y):
     return by_a_deviation((x.var(-1, keepdim=True) + eps).sqrt(), x, gain, grad_y)
 
 
-@exercise.mistake("ε is added to the deviation; it belongs to the variance, under the root.")
+@exercise.mistake(
+    "you add ε to the standard deviation; it belongs to the variance, under the root."
+)
 def eps_outside(x, gain, eps, grad_y):
     deviation = x.var(-1, correction=0, keepdim=True).sqrt() + eps
     return by_a_deviation(deviation, x, gain, grad_y)
 
 
-@exercise.mistake("each mean in the formula is a mean over the width, and yours is a sum.")
+@exercise.mistake("you take a sum where the formula has a mean over the width.")
 def sums_for_means(x, gain, eps, grad_y):
     normed, deviation = normalised(x, eps)
     h = grad_y * gain
@@ -151,8 +155,8 @@ def sums_for_means(x, gain, eps, grad_y):
 
 
 @exercise.mistake(
-    "the part that comes through the deviation has the wrong sign: where x is stretched, y is "
-    "divided by more."
+    "the part that comes through the standard deviation has the wrong sign: if x is stretched, y "
+    "is divided by more."
 )
 def pushed(x, gain, eps, grad_y):
     normed, deviation = normalised(x, eps)
@@ -162,12 +166,12 @@ def pushed(x, gain, eps, grad_y):
     return grad_x, *layer_norm_gradient(x, gain, eps, grad_y)[1:]
 
 
-@exercise.mistake("where is ε? It stands beside the variance, forwards and backwards.")
+@exercise.mistake("where is ε? It is added to the variance, forwards and backwards.")
 def no_eps(x, gain, eps, grad_y):
     return layer_norm_gradient(x, gain, 0.0, grad_y)
 
 
-@exercise.mistake("the right gradients, but the bias's comes before the gain's: x, gain, bias.")
+@exercise.mistake("the gradients are correct, but their order is x, gain, bias.")
 def bias_before_gain(x, gain, eps, grad_y):
     by_x, by_gain, by_bias = layer_norm_gradient(x, gain, eps, grad_y)
     return by_x, by_bias, by_gain

@@ -61,12 +61,14 @@ def scaled(symbols: Tensor) -> Tensor:
     return math.sqrt(symbols.shape[1]) * symbols
 
 
-@exercise.mistake("the symbols come in as the table has them, too small beside the positions.")
+@exercise.mistake(
+    "you add the symbols' rows unscaled, too small next to the positions: multiply them by √D."
+)
 def not_scaled(ids, symbols, positions):
     return masked(symbols[ids] + positions[places(ids)], ids)
 
 
-@exercise.mistake("the factor is the symbols' alone: yours stretches the positions, too.")
+@exercise.mistake("the factor is for the symbols only: yours stretches the positions, too.")
 def positions_scaled_too(ids, symbols, positions):
     return embed(ids, symbols, scaled(positions))
 
@@ -76,7 +78,7 @@ def divided(ids, symbols, positions):
     return embed(ids, symbols / symbols.shape[1], positions)
 
 
-@exercise.mistake("a vector's length grows as the root of its width.")
+@exercise.mistake("a vector's length grows like the root of its width: take √D.")
 def no_root(ids, symbols, positions):
     return embed(ids, scaled(symbols), positions)
 
@@ -87,17 +89,19 @@ def root_of_vocabulary(ids, symbols, positions):
     return masked(factor * symbols[ids] + positions[places(ids)], ids)
 
 
-@exercise.mistake("each text gets one position for all its symbols: along which axis do you count?")
+@exercise.mistake(
+    "each text gets one position for all its symbols: along which axis should you count?"
+)
 def along_the_batch(ids, symbols, positions):
     return masked(scaled(symbols)[ids] + positions[: len(ids), None], ids)
 
 
-@exercise.mistake("you count the padding: the same text would change with what it is batched with.")
+@exercise.mistake("you count the padding: a text would change with the other texts in its batch.")
 def padding_counted(ids, symbols, positions):
     return masked(scaled(symbols)[ids] + positions[: ids.shape[1]], ids)
 
 
-@exercise.mistake("a text's first symbol stands at position 0.")
+@exercise.mistake("a text's first symbol is at position 0.")
 def from_1(ids, symbols, positions):
     return embed(ids, symbols, positions[1:])
 
@@ -107,29 +111,29 @@ def backwards(ids, symbols, positions):
     return masked(scaled(symbols)[ids] + positions[: ids.shape[1]].flip(0), ids)
 
 
-@exercise.mistake("at the padding there should be zeros.")
+@exercise.mistake("the padding should get zeros.")
 def padding_embedded(ids, symbols, positions):
     return scaled(symbols)[ids] + positions[places(ids)]
 
 
-@exercise.mistake("the padding's symbols are gone, but its positions are still there.")
+@exercise.mistake("you removed the padding's symbols, but its positions are still there.")
 def padding_placed(ids, symbols, positions):
     return masked(scaled(symbols)[ids], ids) + positions[places(ids)]
 
 
 @exercise.mistake(
-    "at the padding there should be zeros; yours also has the table's last row there, which is "
-    "what position -1 means."
+    "the padding should get zeros; yours has the position table's last row there, because "
+    "position -1 means the last."
 )
 def padding_at_the_end_of_the_table(ids, symbols, positions):
     return scaled(symbols)[ids] + positions[(ids != PAD).cumsum(1) - 1]
 
 
-@exercise.mistake("you embed the padding as if it were text: it is counted, and it is not 0.")
+@exercise.mistake("you embed the padding as if it were text: don't count it, and give it zeros.")
 def padding_taken_for_text(ids, symbols, positions):
     return scaled(symbols)[ids] + positions[: ids.shape[1]]
 
 
-@exercise.mistake("those are the symbols alone: nothing says where they stand.")
+@exercise.mistake("those are only the symbols: add their positions.")
 def no_positions(ids, symbols, positions):
     return masked(scaled(symbols)[ids], ids)

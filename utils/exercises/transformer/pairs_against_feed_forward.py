@@ -14,7 +14,7 @@ exercise = Prediction(length)
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("the scores are one product with all pairs; which is the other?")
+@exercise.mistake("the scores are one product over all pairs; which is the other?")
 def scores_alone():
     return 4096
 
@@ -25,7 +25,8 @@ def one_matrix():
 
 
 @exercise.mistake(
-    "that is where they overtake the projections, too; asked for is the feed-forward layer alone."
+    "there they equal the projections and the feed-forward layer together; the question is about "
+    "the feed-forward layer alone."
 )
 def projections_too():
     return 3072

@@ -16,9 +16,7 @@ exercise = Prediction(deviation, tolerance=0.01)
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake(
-    "of independent numbers the variances add up, and 25 is their sum. What is the deviation?"
-)
+@exercise.mistake("25 is the sum of the variances. What is the standard deviation?")
 def variance():
     return 25.0
 
@@ -33,7 +31,7 @@ def post_norm():
     return 1.0
 
 
-@exercise.mistake("what came in is still among it.")
+@exercise.mistake("you left out the input: it is part of the sum.")
 def no_input():
     return math.sqrt(24)
 
@@ -43,16 +41,16 @@ def three_sublayers_each():
     return math.sqrt(1 + 3 * 12)
 
 
-@exercise.mistake("a block has two sublayers, and it is the variances that add up.")
+@exercise.mistake("a block has two sublayers, and a sum of variances is not yet a deviation.")
 def variance_of_one_sublayer_each():
     return 13.0
 
 
-@exercise.mistake("it is the variances that add up, and what came in is still among it.")
+@exercise.mistake("the input is part of the sum, and a sum of variances is not yet a deviation.")
 def variance_without_input():
     return 24.0
 
 
-@exercise.mistake("that is the last sublayer's share of the deviation: how large is the whole?")
+@exercise.mistake("that is the last sublayer's share: how large is the whole standard deviation?")
 def share_of_the_last():
     return 0.2

@@ -49,29 +49,29 @@ def several_texts():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("that is a decoder's mask: the prefix is known from the start, all of it.")
+@exercise.mistake("that is a decoder's mask: here the whole prefix is known from the start.")
 def causal_alone(prefixes, lengths, T):
     return prefix_mask(0 * prefixes, lengths, T)
 
 
-@exercise.mistake("that is an encoder's mask: what is yet to be written can be seen.")
+@exercise.mistake("that is an encoder's mask: it shows words that are yet to be written.")
 def nothing_causal(prefixes, lengths, T):
     return prefix_mask(lengths, lengths, T)
 
 
-@exercise.mistake("the prefix is one longer than it should be: how many positions are in it?")
+@exercise.mistake("your prefix is one position too long: how many are in it?")
 def one_more(prefixes, lengths, T):
     return prefix_mask(prefixes + 1, lengths, T)
 
 
-@exercise.mistake("the prefix is one shorter than it should be: how many positions are in it?")
+@exercise.mistake("your prefix is one position too short: how many are in it?")
 def one_less(prefixes, lengths, T):
     return prefix_mask(prefixes - 1, lengths, T)
 
 
 @exercise.mistake(
-    "you open the rows of the prefix: it would see what is yet to be written. Which axis are the "
-    "keys?"
+    "you open the rows of the prefix, so it sees words that are yet to be written. Which axis are "
+    "the keys?"
 )
 def rows_opened(prefixes, lengths, T):
     causal, key = causal_and_key(T)
@@ -79,7 +79,7 @@ def rows_opened(prefixes, lengths, T):
     return seen & (key < lengths[:, None, None])
 
 
-@exercise.mistake("behind the prefix, each position sees what comes after it.")
+@exercise.mistake("after the prefix, each of your positions sees the ones after it.")
 def future(prefixes, lengths, T):
     causal, key = causal_and_key(T)
     seen = causal.T | (key < prefixes[:, None, None])
@@ -92,54 +92,56 @@ def padding_seen(prefixes, lengths, T):
 
 
 @exercise.mistake(
-    "you took away what padded queries see: padding is hidden as a key; its own rows follow the "
-    "rule."
+    "you emptied the rows of padded queries: padding is hidden as a key, but its own rows follow "
+    "the rule."
 )
 def padded_queries_hidden(prefixes, lengths, T):
     _, key = causal_and_key(T)
     return prefix_mask(prefixes, lengths, T) & (key.T < lengths[:, None, None])
 
 
-@exercise.mistake("behind the prefix, a position should see itself, too.")
+@exercise.mistake("after the prefix, a position should see itself, too.")
 def not_itself(prefixes, lengths, T):
     causal, key = causal_and_key(T)
     seen = causal.tril(-1) | (key < prefixes[:, None, None])
     return seen & (key < lengths[:, None, None])
 
 
-@exercise.mistake("you ask for both: one reason to be seen is enough.")
+@exercise.mistake("you require both conditions: one of them is enough for a key to be seen.")
 def both_reasons(prefixes, lengths, T):
     causal, key = causal_and_key(T)
     return causal & (key < prefixes[:, None, None]) & (key < lengths[:, None, None])
 
 
-@exercise.mistake("your mask says what is hidden; the book's say what may be seen.")
+@exercise.mistake(
+    "your mask is True where a key is hidden; it should be True where a key may be seen."
+)
 def inverted(prefixes, lengths, T):
     return ~prefix_mask(prefixes, lengths, T)
 
 
-@exercise.mistake("rows and columns are exchanged: a row belongs to a query.")
+@exercise.mistake("you exchanged rows and columns: each row belongs to a query.")
 def transposed(prefixes, lengths, T):
     return prefix_mask(prefixes, lengths, T).mT
 
 
-@exercise.mistake("the first position of the padding can be seen: how many positions are real?")
+@exercise.mistake("the first padded position can be seen: how many positions are real?")
 def one_more_real(prefixes, lengths, T):
     return prefix_mask(prefixes, lengths + 1, T)
 
 
-@exercise.mistake("the last symbol is hidden like padding: how many positions are real?")
+@exercise.mistake("the last symbol is hidden as if it were padding: how many positions are real?")
 def one_less_real(prefixes, lengths, T):
     return prefix_mask(prefixes, lengths - 1, T)
 
 
-@exercise.mistake("`lengths` counts the prefix already: you add it once more, and padding is seen.")
+@exercise.mistake("`lengths` includes the prefix already: you add it again, so padding is seen.")
 def prefix_counted_twice(prefixes, lengths, T):
     return prefix_mask(prefixes, prefixes + lengths, T)
 
 
 @exercise.mistake(
-    "behind the prefix, nobody sees the prefix: it was given so that the rest can go on from it."
+    "after the prefix, your positions don't see the prefix: they should continue from it."
 )
 def prefix_apart(prefixes, lengths, T):
     _, key = causal_and_key(T)
@@ -147,6 +149,6 @@ def prefix_apart(prefixes, lengths, T):
     return prefix_mask(prefixes, lengths, T) & (~query_behind | (key >= prefixes[:, None, None]))
 
 
-@exercise.mistake("all texts get the first one's prefix: each has a prefix of its own.")
+@exercise.mistake("all texts get the first one's prefix: each has its own.")
 def one_prefix(prefixes, lengths, T):
     return prefix_mask(prefixes[:1].expand_as(prefixes), lengths, T)

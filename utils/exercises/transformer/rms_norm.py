@@ -42,12 +42,12 @@ def centred(x, gain, eps):
     return rms_norm(x - x.mean(-1, keepdim=True), gain, eps)
 
 
-@exercise.mistake("ε is added to the root; it belongs to what the root is taken of.")
+@exercise.mistake("you add ε to the root; it belongs under the root.")
 def eps_outside(x, gain, eps):
     return gain * x / (x.square().mean(-1, keepdim=True).sqrt() + eps)
 
 
-@exercise.mistake("you divide by D - 1: no mean was estimated here, so nothing is to be corrected.")
+@exercise.mistake("you divide by D - 1: no mean was estimated here, so divide by D.")
 def one_less(x, gain, eps):
     return gain * x / (x.square().sum(-1, keepdim=True) / (x.shape[-1] - 1) + eps).sqrt()
 
@@ -57,31 +57,31 @@ def length(x, gain, eps):
     return gain * x / (x.square().sum(-1, keepdim=True) + eps).sqrt()
 
 
-@exercise.mistake("you average over the positions: each has a size of its own.")
+@exercise.mistake("you average over the positions: each has its own size.")
 def over_positions(x, gain, eps):
     return gain * x / (x.square().mean(1, keepdim=True) + eps).sqrt()
 
 
-@exercise.mistake("a whole sequence gets one size: a symbol would feel what comes after it.")
+@exercise.mistake("a whole sequence gets one size: a symbol's result would depend on later ones.")
 def over_sequences(x, gain, eps):
     return gain * x / (x.square().mean((1, 2), keepdim=True) + eps).sqrt()
 
 
-@exercise.mistake("all sequences of the batch share one size: each position has its own.")
+@exercise.mistake("all sequences of the batch share one size in yours: each position has its own.")
 def over_the_batch(x, gain, eps):
     return gain * x / (x.square().mean() + eps).sqrt()
 
 
 @exercise.mistake(
-    "a variance takes the mean away first: here nothing is subtracted, not in the divisor either."
+    "a variance subtracts the mean first: here nothing is subtracted, not even in the divisor."
 )
 def deviation(x, gain, eps):
     return gain * x / (x.var(-1, correction=0, keepdim=True) + eps).sqrt()
 
 
 @exercise.mistake(
-    "a variance takes the mean away first, and divides by D - 1: here nothing is subtracted, and "
-    "nothing corrected."
+    "`var` subtracts the mean first, and divides by D - 1: here nothing is subtracted, and the "
+    "divisor is D."
 )
 def deviation_with_one_less(x, gain, eps):
     return gain * x / (x.var(-1, keepdim=True) + eps).sqrt()
@@ -92,39 +92,39 @@ def no_eps(x, gain, eps):
     return rms_norm(x, gain, 0.0)
 
 
-@exercise.mistake("the gain is missing: all numbers leave at the same scale.")
+@exercise.mistake("the gain is missing: multiply by it after the norm.")
 def no_gain(x, gain, eps):
     return rms_norm(x, 1.0, eps)
 
 
-@exercise.mistake("you divide by the mean square: then twice as large comes out half as large.")
+@exercise.mistake("you divide by the mean square: take its root.")
 def no_root(x, gain, eps):
     return gain * x / (x.square().mean(-1, keepdim=True) + eps)
 
 
-@exercise.mistake("that is the square of the mean: the numbers are squared first.")
+@exercise.mistake("that is the square of the mean: square the numbers first.")
 def square_of_the_mean(x, gain, eps):
     return gain * x / (x.mean(-1, keepdim=True).square() + eps).sqrt()
 
 
-@exercise.mistake("the divisor is right, but what it divides should not be centred.")
+@exercise.mistake("your divisor is correct, but don't subtract the mean from x.")
 def centred_above(x, gain, eps):
     return gain * (x - x.mean(-1, keepdim=True)) / (x.square().mean(-1, keepdim=True) + eps).sqrt()
 
 
 @exercise.mistake(
-    "a mean over the width has the shape (B, T), and broadcasting lays that along (T, D): where is "
-    "its last axis?"
+    "a mean over the width has shape (B, T), and broadcasting aligns that with (T, D): keep its "
+    "last axis with `keepdim=True`."
 )
 def axis_lost(x, gain, eps):
     return gain * x / (x.square().mean(-1) + eps).sqrt()
 
 
-@exercise.mistake("some programs store the gain less 1; here it is the gain itself.")
+@exercise.mistake("some programs store the gain minus 1; here it is the gain itself.")
 def gain_less_one(x, gain, eps):
     return rms_norm(x, 1 + gain, eps)
 
 
-@exercise.mistake("that is the mean size: the root of the mean square is larger.")
+@exercise.mistake("that is the mean absolute value: take the root of the mean square.")
 def mean_size(x, gain, eps):
     return gain * x / (x.abs().mean(-1, keepdim=True) + eps)

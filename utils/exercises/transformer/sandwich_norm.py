@@ -10,7 +10,7 @@ from utils.exercises.checking import Exercise, random
 
 
 def sandwich(x: Tensor, sublayers: list[Callable]) -> Tensor:
-    """Run x + LN(f(LN(x))) for each sublayer f, and a last norm behind them.
+    """Run x + LN(f(LN(x))) for each sublayer f, and a last norm after them.
 
     Shapes: x (B, T, D) to the same.
     """
@@ -63,30 +63,29 @@ def post_norm(x, sublayers):
     return norm(post_norm_alone(x, sublayers))
 
 
-@exercise.mistake("that is pre-norm: what a sublayer adds should be normalised, too.")
+@exercise.mistake("that is pre-norm: normalise each sublayer's output, too.")
 def pre_norm(x, sublayers):
     return norm(pre_norm_alone(x, sublayers))
 
 
-@exercise.mistake("that is a post-norm model: you normalise the sums, and so leave no path free.")
+@exercise.mistake("that is post-norm: you normalise the sums, so no path is left free.")
 def post_norm_alone(x, sublayers):
     return run(x, sublayers, lambda x, f: norm(x + f(x)))
 
 
-@exercise.mistake(
-    "that is pre-norm, with one norm missing behind each sublayer and one at the end."
-)
+@exercise.mistake("that is pre-norm: a norm is missing after each sublayer, and one at the end.")
 def pre_norm_alone(x, sublayers):
     return run(x, sublayers, lambda x, f: x + f(norm(x)))
 
 
-@exercise.mistake("the sublayer reads what was not normalised.")
+@exercise.mistake("your sublayer reads the stream as it is: normalise its input.")
 def behind_alone(x, sublayers):
     return norm(run(x, sublayers, lambda x, f: x + norm(f(x))))
 
 
 @exercise.mistake(
-    "what leaves the last sublayer is as large as all that was added: what follows it?"
+    "the last norm is missing: after all sublayers, the stream is as large as everything that was "
+    "added."
 )
 def no_last_norm(x, sublayers):
     return run(x, sublayers, lambda x, f: x + norm(f(norm(x))))
@@ -104,29 +103,33 @@ def sums_too_alone(x, sublayers):
     return run(x, sublayers, lambda x, f: norm(x + norm(f(norm(x)))))
 
 
-@exercise.mistake("what goes past a sublayer should go past its norms as well.")
+@exercise.mistake("the path around a sublayer goes through a norm in yours: add to x itself.")
 def path_normed(x, sublayers):
     return norm(run(x, sublayers, lambda x, f: norm(x) + norm(f(norm(x)))))
 
 
-@exercise.mistake("what came in is lost: a sublayer adds to it.")
+@exercise.mistake("the input is lost: add the sublayer's output to it.")
 def no_residual(x, sublayers):
     return norm(run(x, sublayers, lambda x, f: norm(f(norm(x)))))
 
 
-@exercise.mistake("each sublayer adds to the very first input: what the others added is lost.")
+@exercise.mistake(
+    "each sublayer adds to the very first input, so the other sublayers' outputs are lost."
+)
 def first_input_again(x, sublayers):
     return norm(run(x, sublayers, lambda y, f: x + norm(f(norm(y)))))
 
 
 @exercise.mistake(
-    "all sublayers read the same input: each should read what the one before it left."
+    "all sublayers read the same input: each should read the result of the one before."
 )
 def side_by_side(x, sublayers):
     return norm(x + sum(norm(f(norm(x))) for f in sublayers))
 
 
-@exercise.mistake("you normalise over positions and width together: each position is by itself.")
+@exercise.mistake(
+    "you normalise over positions and width together: treat each position separately."
+)
 def over_positions_too(x, sublayers):
     def wide(x: Tensor) -> Tensor:
         return F.layer_norm(x, x.shape[1:])
@@ -135,18 +138,18 @@ def over_positions_too(x, sublayers):
 
 
 @exercise.mistake(
-    "each sublayer reads what was not normalised, and nothing follows the last of them: two norms "
-    "are missing."
+    "your sublayers read the stream as it is, and nothing follows the last of them: two norms are "
+    "missing."
 )
 def behind_alone_without_the_last(x, sublayers):
     return run(x, sublayers, lambda x, f: x + norm(f(x)))
 
 
-@exercise.mistake("what came in is lost, since no sublayer adds to it; and a last norm is missing.")
+@exercise.mistake("the input is lost, since no sublayer adds to it; and the last norm is missing.")
 def no_residual_without_the_last(x, sublayers):
     return run(x, sublayers, lambda x, f: norm(f(norm(x))))
 
 
-@exercise.mistake("only the first sublayer has run: is `return` inside the loop?")
+@exercise.mistake("only the first sublayer ran: is `return` inside the loop?")
 def returned_in_the_loop(x, sublayers):
     return sandwich(x, sublayers[:1])

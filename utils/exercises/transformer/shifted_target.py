@@ -1,4 +1,4 @@
-"""The shifted target: what the decoder reads in training, and what it is to say."""
+"""The shifted target: the decoder's input in training, and its target."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from utils.exercises.checking import Exercise
 
 
 def shifted(targets: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-    """Return what the decoder reads, (B, T), and what it is to say at each place, (B, T)."""
+    """Return the decoder's input (B, T) and its target at each position (B, T)."""
     T = max(len(target) for target in targets) + 1
     read, say = torch.full((2, len(targets), T), PAD)
     for i, target in enumerate(targets):
@@ -31,12 +31,12 @@ def one_sentence():
     return [([[7, 4, 9]],)]
 
 
-@exercise.stage("two sentences of one length")
+@exercise.stage("two sentences of equal length")
 def one_length():
     return [([[5, 6], [8, 4]],)]
 
 
-@exercise.stage("sentences of several lengths")
+@exercise.stage("sentences of different lengths")
 def several_lengths():
     return [([[5], [8, 4, 6, 9], [7, 7]],), ([[6, 5, 4], [9], [4, 8], [5, 6]],)]
 
@@ -45,7 +45,7 @@ def several_lengths():
 
 
 def rows(sentences: list[list[int]], front: bool = False, fill: int = PAD) -> Tensor:
-    """Fill sentences up to the longest, behind their ends, or in front."""
+    """Fill sentences up to the longest, after their ends, or in front."""
     T = max(map(len, sentences))
     padding = ([fill] * (T - len(sentence)) for sentence in sentences)
     return torch.tensor(
@@ -61,55 +61,57 @@ def made(targets, read=lambda y: [BOS, *y], say=lambda y: [*y, EOS], **padding):
     return tuple(rows([make(list(y)) for y in targets], **padding) for make in (read, say))
 
 
-@exercise.mistake("both rows are the same: at each place the answer stands in the input.")
+@exercise.mistake("input and target are the same: at each position, the answer is in the input.")
 def not_shifted(targets):
     return made(targets, read=lambda y: [*y, EOS])
 
 
-@exercise.mistake("both rows begin with BOS: nobody asks the decoder to say it.")
+@exercise.mistake("both rows start with BOS: the decoder never has to predict it.")
 def start_to_be_said(targets):
     return made(targets, say=lambda y: [BOS, *y])
 
 
-@exercise.mistake(
-    "what is read comes first, then what is to be said: yours is the other way round."
-)
+@exercise.mistake("return the input first, then the target: yours is the other way round.")
 def exchanged(targets):
     read, say = shifted(targets)
     return say, read
 
 
-@exercise.mistake("the end is never asked for: a decoder that never learns EOS goes on for ever.")
+@exercise.mistake(
+    "EOS is missing from the target: a decoder that never learns EOS goes on for ever."
+)
 def no_end(targets):
     return made(targets, read=lambda y: [BOS, *y][:-1], say=lambda y: y)
 
 
-@exercise.mistake("at the last word nothing is asked: EOS is to be said there, not PAD.")
+@exercise.mistake("after the last word, the target should be EOS, not PAD.")
 def padding_for_the_end(targets):
     return made(targets, say=lambda y: [*y, PAD])
 
 
-@exercise.mistake("no BOS: what does the decoder read before it has written anything?")
+@exercise.mistake("BOS is missing: what does the decoder read before it has written anything?")
 def no_start(targets):
     return made(targets, read=lambda y: [PAD, *y])
 
 
-@exercise.mistake("EOS stands in front of what is read: a sentence begins with BOS.")
+@exercise.mistake("your input starts with EOS: it should start with BOS.")
 def end_for_start(targets):
     return made(targets, read=lambda y: [EOS, *y])
 
 
-@exercise.mistake("the decoder reads EOS too, and has to say what follows: nothing does.")
+@exercise.mistake(
+    "your decoder reads EOS, too, and would have to predict the next word: there is none."
+)
 def end_is_read(targets):
     return made(targets, read=lambda y: [BOS, *y, EOS], say=lambda y: [*y, EOS, PAD])
 
 
-@exercise.mistake("both rows have BOS and EOS: shift one against the other by a place.")
+@exercise.mistake("both rows have BOS and EOS: drop EOS from the input and BOS from the target.")
 def both_ends_twice(targets):
     return made(targets, read=lambda y: [BOS, *y, EOS], say=lambda y: [BOS, *y, EOS])
 
 
-@exercise.mistake("EOS stands at the end of the row, behind the padding: it follows the last word.")
+@exercise.mistake("EOS comes after the padding in yours: it should follow the last word.")
 def end_behind_padding(targets):
     whole = rows([list(y) for y in targets])
     ends = torch.full((len(whole), 1), EOS)
@@ -117,45 +119,47 @@ def end_behind_padding(targets):
 
 
 @exercise.mistake(
-    "shorter sentences read EOS where their padding begins. It does no harm, since nothing is "
-    "asked there, but what counts for nothing is PAD."
+    "shorter sentences read EOS where their padding should start. It does no harm, since the "
+    "target is PAD there, but padding is PAD."
 )
 def last_column_left_out(targets):
     whole = rows([[BOS, *y, EOS] for y in targets])
     return whole[:, :-1], whole[:, 1:]
 
 
-@exercise.mistake("the padding stands in front: the sentences begin together.")
+@exercise.mistake("you pad on the left: pad on the right, so that all sentences start together.")
 def padded_in_front(targets):
     return made(targets, front=True)
 
 
-@exercise.mistake("shorter rows are filled up with EOS: what counts for nothing is PAD.")
+@exercise.mistake("you pad shorter rows with EOS: pad with PAD.")
 def filled_with_ends(targets):
     return made(targets, fill=EOS)
 
 
-@exercise.mistake("BOS is never to be said: the first word is, by the place that reads BOS.")
+@exercise.mistake(
+    "your target contains BOS: the position that reads BOS should predict the first word."
+)
 def start_to_be_said_too(targets):
     return made(targets, read=lambda y: [BOS, *y, PAD], say=lambda y: [BOS, *y, EOS])
 
 
-@exercise.mistake("BOS and EOS have changed places: a sentence begins with BOS = 1.")
+@exercise.mistake("you exchanged BOS and EOS: a sentence starts with BOS = 1.")
 def ends_exchanged(targets):
     return made(targets, read=lambda y: [EOS, *y], say=lambda y: [*y, BOS])
 
 
-@exercise.mistake("`roll` brings the last column to the front, and there BOS belongs.")
+@exercise.mistake("`roll` moves the last column to the front, where BOS belongs.")
 def rolled(targets):
     say = shifted(targets)[1]
     return say.roll(1, 1), say
 
 
-@exercise.mistake("-100 is what the library's loss leaves out; here it is PAD = 0.")
+@exercise.mistake("-100 is the ignore index of the library's loss; here padding is PAD = 0.")
 def filled_with_ignore_index(targets):
     return made(targets, fill=-100)
 
 
-@exercise.mistake("a sentence is a row, (B, T): `pad_sequence` asks for `batch_first=True`.")
+@exercise.mistake("each sentence is a row, (B, T): `pad_sequence` needs `batch_first=True`.")
 def time_first(targets):
     return tuple(part.T for part in shifted(targets))

@@ -1,4 +1,4 @@
-"""The divergence of a model from smoothed labels, where the share goes by a prior."""
+"""The divergence of a model from smoothed labels, whose share is spread by a prior."""
 
 import torch
 from torch import Tensor
@@ -36,7 +36,7 @@ exercise = Exercise(smoothed_divergence, data=(3,))
 
 
 def judged(B: int, T: int, V: int, smoothing: float, *lengths: int, unseen: int = 0) -> tuple:
-    """Draw logits and targets of a text in which the last `unseen` symbols never stand."""
+    """Draw logits and targets of a text in which the last `unseen` symbols never occur."""
     real = torch.arange(T) < torch.tensor(lengths)[:, None]
     prior = random(V).softmax(0) * (torch.arange(V) < V - unseen)
     target = torch.randint(V - unseen, (B, T))
@@ -58,7 +58,7 @@ def unseen_symbols():
     return [judged(3, 2, 7, 0.25, 2, 2, 2, unseen=2)]
 
 
-@exercise.stage("sentences of several lengths")
+@exercise.stage("sentences of different lengths")
 def several_lengths():
     return [judged(3, 4, 6, 0.25, 4, 1, 3), judged(2, 5, 4, 0.125, 2, 5)]
 
@@ -71,7 +71,7 @@ def by_symbol(logits, target, real, prior, smoothing) -> Tensor:
     return divergence(smoothed(target, prior, smoothing), logits)
 
 
-@exercise.mistake("0 · log 0 is NaN for a computer: what is it in the limit?")
+@exercise.mistake("a computer returns NaN for 0 · log 0: what is it in the limit?")
 def log_of_0(logits, target, real, prior, smoothing):
     q = smoothed(target, prior, smoothing)
     return (q * (q.log() - logits.log_softmax(-1))).sum(-1)[real].mean()
@@ -83,14 +83,14 @@ def spread_evenly(logits, target, real, prior, smoothing):
     return smoothed_divergence(logits, target, real, even, smoothing)
 
 
-@exercise.mistake("your labels sum to more than 1: what is spread has to come from somewhere.")
+@exercise.mistake("your labels sum to more than 1: take the share s away from the correct symbol.")
 def added_on_top(logits, target, real, prior, smoothing):
     q = one_hot(target, prior) + smoothing * prior
     return divergence(q, logits)[real].mean()
 
 
 @exercise.mistake(
-    "your labels sum to less than 1: the right symbol has its part of the prior, too."
+    "your labels sum to less than 1: the correct symbol gets its part of the prior, too."
 )
 def spread_elsewhere(logits, target, real, prior, smoothing):
     hot = one_hot(target, prior)
@@ -104,7 +104,7 @@ def cross_entropy(logits, target, real, prior, smoothing):
     return -(q * logits.log_softmax(-1)).sum(-1)[real].mean()
 
 
-@exercise.mistake("the two distributions are exchanged: the mean is to be taken under the label.")
+@exercise.mistake("you exchanged the two distributions: take the mean under the label.")
 def reversed_divergence(logits, target, real, prior, smoothing):
     q, log_p = smoothed(target, prior, smoothing), logits.log_softmax(-1)
     return (log_p.exp() * (log_p - q.log())).sum(-1)[real].mean()
@@ -115,63 +115,65 @@ def mean_over_vocabulary(logits, target, real, prior, smoothing):
     return smoothed_divergence(logits, target, real, prior, smoothing) / len(prior)
 
 
-@exercise.mistake("that is the sum over the symbols; asked for is their mean.")
+@exercise.mistake("that is the sum over the symbols: return their mean.")
 def sum_for_mean(logits, target, real, prior, smoothing):
     return by_symbol(logits, target, real, prior, smoothing)[real].sum()
 
 
-@exercise.mistake("the shares are exchanged: most of the label is the right symbol's.")
+@exercise.mistake("you exchanged the shares: most of the label belongs to the correct symbol.")
 def shares_exchanged(logits, target, real, prior, smoothing):
     return smoothed_divergence(logits, target, real, prior, 1 - smoothing)
 
 
-@exercise.mistake("padding is counted among the symbols.")
+@exercise.mistake("you count padding among the symbols.")
 def padding_counted(logits, target, real, prior, smoothing):
     return by_symbol(logits, target, real, prior, smoothing).mean()
 
 
-@exercise.mistake("padding is left out of the sum, but still counted where you divide.")
+@exercise.mistake("you leave padding out of the sum, but still count it in the divisor.")
 def padding_in_the_denominator(logits, target, real, prior, smoothing):
     return (by_symbol(logits, target, real, prior, smoothing) * real).mean()
 
 
-@exercise.mistake("a mean of sentences' means: symbols of short ones count for more.")
+@exercise.mistake(
+    "that is a mean of the sentences' means: symbols of short sentences count for more."
+)
 def mean_of_means(logits, target, real, prior, smoothing):
     sums = (by_symbol(logits, target, real, prior, smoothing) * real).sum(1)
     return (sums / real.sum(1)).mean()
 
 
-@exercise.mistake("a divergence is never negative: one of its signs is reversed.")
+@exercise.mistake("a divergence is never negative: one of your signs is reversed.")
 def sign(logits, target, real, prior, smoothing):
     return -smoothed_divergence(logits, target, real, prior, smoothing)
 
 
-@exercise.mistake("logits are not yet logarithms of probabilities: what do these sum to?")
+@exercise.mistake("logits are not yet logarithms of probabilities: normalise them first.")
 def no_softmax(logits, target, real, prior, smoothing):
     q = smoothed(target, prior, smoothing)
     return (torch.xlogy(q, q) - q * logits).sum(-1)[real].mean()
 
 
-@exercise.mistake("you subtract the model's probability: the formula has its logarithm.")
+@exercise.mistake("you subtract the model's probability: the formula needs its logarithm.")
 def no_logarithm(logits, target, real, prior, smoothing):
     q = smoothed(target, prior, smoothing)
     return (torch.xlogy(q, q) - q * logits.softmax(-1)).sum(-1)[real].mean()
 
 
 @exercise.mistake(
-    "your probabilities sum to 1 over the positions: they should do so over the vocabulary."
+    "your probabilities sum to 1 over the positions: they should sum to 1 over the vocabulary."
 )
 def softmax_over_positions(logits, target, real, prior, smoothing):
     q = smoothed(target, prior, smoothing)
     return (torch.xlogy(q, q) - q * logits.log_softmax(1)).sum(-1)[real].mean()
 
 
-@exercise.mistake("you divide by the number of sentences: it is a mean over symbols.")
+@exercise.mistake("you divide by the number of sentences: divide by the number of symbols.")
 def mean_over_sentences(logits, target, real, prior, smoothing):
     return by_symbol(logits, target, real, prior, smoothing)[real].sum() / len(logits)
 
 
-@exercise.mistake("you divide by the number of sentences, and count the padding besides.")
+@exercise.mistake("you divide by the number of sentences, and you count the padding, too.")
 def mean_over_sentences_with_padding(logits, target, real, prior, smoothing):
     return by_symbol(logits, target, real, prior, smoothing).sum() / len(logits)
 

@@ -36,7 +36,7 @@ def several_sequences():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("gate and value are exchanged: which of them is squashed?")
+@exercise.mistake("you exchanged W_gate and W_up: which product goes through SiLU?")
 def exchanged(x, W_gate, W_up, W_down):
     return swiglu(x, W_up, W_gate, W_down)
 
@@ -51,27 +51,27 @@ def relu(x, W_gate, W_up, W_down):
     return ((x @ W_gate.T).relu() * (x @ W_up.T)) @ W_down.T
 
 
-@exercise.mistake("that gate is a GELU: it looks much like SiLU, and is not it.")
+@exercise.mistake("that gate is a GELU: it looks much like SiLU, but isn't.")
 def gelu(x, W_gate, W_up, W_down):
     return (F.gelu(x @ W_gate.T) * (x @ W_up.T)) @ W_down.T
 
 
-@exercise.mistake("nothing bends here: that is a product of two linear maps.")
+@exercise.mistake("there is no SiLU in yours: that is a product of two linear maps.")
 def no_activation(x, W_gate, W_up, W_down):
     return ((x @ W_gate.T) * (x @ W_up.T)) @ W_down.T
 
 
-@exercise.mistake("both ways are squashed: one should stay linear.")
+@exercise.mistake("both products go through SiLU: one should stay linear.")
 def both_squashed(x, W_gate, W_up, W_down):
     return (F.silu(x @ W_gate.T) * F.silu(x @ W_up.T)) @ W_down.T
 
 
-@exercise.mistake("you squash the product: the gate is squashed before it multiplies.")
+@exercise.mistake("you apply SiLU to the product: apply it to the gate before multiplying.")
 def product_squashed(x, W_gate, W_up, W_down):
     return F.silu((x @ W_gate.T) * (x @ W_up.T)) @ W_down.T
 
 
-@exercise.mistake("a gate multiplies, and yours is added.")
+@exercise.mistake("you add the gate: it should multiply.")
 def added(x, W_gate, W_up, W_down):
     return (F.silu(x @ W_gate.T) + x @ W_up.T) @ W_down.T
 
@@ -88,6 +88,6 @@ def not_transposed(x, W_gate, W_up, W_down):
     return (F.silu(x @ W_gate) * (x @ W_up)) @ W_down
 
 
-@exercise.mistake("nothing is let through or held back: where is the gate?")
+@exercise.mistake("the gate is missing: multiply by SiLU(W_gate x).")
 def no_gate(x, W_gate, W_up, W_down):
     return (x @ W_up.T) @ W_down.T

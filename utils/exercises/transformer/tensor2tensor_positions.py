@@ -78,12 +78,12 @@ def with_blocks(x: Tensor, blocks: list[Tensor]) -> Tensor:
     return x + F.pad(torch.cat(blocks, dim=1), (0, x.shape[2] % 2)).to(x)
 
 
-@exercise.mistake("you count the sequences of the batch: along which axis do the positions stand?")
+@exercise.mistake("you count the sequences of the batch: which axis holds the positions?")
 def along_the_batch(x, start):
     return x + waves(x.shape[0], x.shape[2], start)[:, None].to(x)
 
 
-@exercise.mistake("the exponents are twice what they should be: how far does the last one go?")
+@exercise.mistake("your exponents are twice what they should be: how large should the last one be?")
 def doubled_exponents(x, start):
     exponents = 2 * steps_to_the_end(x.shape[2] // 2)
     return with_blocks(x, sines_and_cosines(x, start, exponents))
@@ -104,15 +104,14 @@ def end_left_out(x, start):
 
 
 @exercise.mistake(
-    "those are the paper's positions, their order and their wavelengths; what is asked for differs "
-    "in both."
+    "those are the paper's positions: here both the order and the wavelengths are different."
 )
 def papers_positions(x, start):
     return x + sinusoidal(x.shape[1], x.shape[2], start)
 
 
 @exercise.mistake(
-    "those are the paper's positions, and an odd width has one cosine less than sines."
+    "those are the paper's positions, and an odd width has one cosine fewer than sines."
 )
 def papers_positions_in_even_widths_only(x, start):
     T, d_model = x.shape[1:]
@@ -124,31 +123,33 @@ def papers_positions_in_even_widths_only(x, start):
     return x + papers
 
 
-@exercise.mistake("sine and cosine take turns, as in the paper: here each has a block of its own.")
+@exercise.mistake("your sines and cosines alternate, as in the paper: here each has its own block.")
 def in_turns(x, start):
     return with_blocks(x, [torch.stack(sines_and_cosines(x, start), dim=2).flatten(1)])
 
 
-@exercise.mistake("the blocks are exchanged: which one is 0 at position 0?")
+@exercise.mistake("you exchanged the blocks: which one is 0 at position 0?")
 def blocks_exchanged(x, start):
     return with_blocks(x, sines_and_cosines(x, start)[::-1])
 
 
-@exercise.mistake("of an odd width, the column that is left over is the last.")
+@exercise.mistake("if the width is odd, the last column is the one left over.")
 def first_column_left_over(x, start):
     both = torch.cat(sines_and_cosines(x, start), dim=1)
     return x + F.pad(both, (x.shape[2] % 2, 0)).to(x)
 
 
-@exercise.mistake("of an odd width, you make room for one wave more; here a column stays as it is.")
+@exercise.mistake(
+    "if the width is odd, you make room for one more wave; here one column stays as it is."
+)
 def one_more_sine(x, start):
     T, d_model = x.shape[1:]
     return x + waves(T, d_model + d_model % 2, start)[:, :d_model].to(x)
 
 
 @exercise.mistake(
-    "these pairs have the paper's order and its wavelengths: here the sines form a block of their "
-    "own, and the last wavelength is 10 000 · 2π."
+    "yours has the paper's order and wavelengths: here all sines come first, and the last "
+    "wavelength is 10 000 · 2π."
 )
 def papers_pairs(x, start):
     both = torch.stack(sines_and_cosines(x, start, papers_exponents(x.shape[2])), dim=2)
@@ -163,21 +164,23 @@ def wavelengths_without_2_pi(x, start):
     return with_blocks(x, [angles.sin(), angles.cos()])
 
 
-@exercise.mistake("your waves get shorter from column to column: from 2π, they should grow.")
+@exercise.mistake(
+    "your waves get shorter from column to column: starting from 2π, they should get longer."
+)
 def shorter_and_shorter(x, start):
     return with_blocks(x, sines_and_cosines(x, start, -steps_to_the_end(x.shape[2] // 2)))
 
 
-@exercise.mistake("you count from 1: the first symbol stands at `start`.")
+@exercise.mistake("you count from 1: the first symbol is at `start`.")
 def from_1(x, start):
     return add_waves(x, start + 1)
 
 
-@exercise.mistake("you begin at 0, wherever the sequence begins.")
+@exercise.mistake("you always start at 0: start at `start`.")
 def start_ignored(x, start):
     return add_waves(x, 0)
 
 
-@exercise.mistake("those are the waves alone; and the symbols?")
+@exercise.mistake("those are only the waves: add them to x.")
 def waves_alone(x, start):
     return add_waves(0 * x, start)

@@ -1,4 +1,4 @@
-"""How long is a position's vector beside a symbol's, when the embedding is not scaled?"""
+"""How long is a position's vector next to a symbol's, when the embedding isn't scaled?"""
 
 import math
 
@@ -23,7 +23,7 @@ def factor():
     return math.sqrt(512)
 
 
-@exercise.mistake("that is how it is with the factor, and here it is forgotten.")
+@exercise.mistake("that is the ratio with the factor, which is forgotten here.")
 def with_the_factor():
     return math.sqrt(0.5)
 
@@ -33,13 +33,13 @@ def square():
     return 256.0
 
 
-@exercise.mistake(
-    "numbers of about 1 in the one, and of 1/√512 in the other: are they equally long?"
-)
+@exercise.mistake("one has numbers of about 1, the other of about 1/√512: are they equally long?")
 def alike():
     return 1.0
 
 
-@exercise.mistake("the other way round: how many times as long as the symbol is the position?")
+@exercise.mistake(
+    "yours is the other way round: how many times as long as the symbol's vector is the position's?"
+)
 def upside_down():
     return 1 / 16
