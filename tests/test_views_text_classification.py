@@ -68,7 +68,7 @@ def test_the_text_is_the_same_whatever_was_learned(shown):
     first, *texts = shown[0]["text/plain"].splitlines()
     assert first == f"View: which words decided; methods: {', '.join(METHODS)}."
     assert texts == [" ".join(r.words) for r in READINGS]
-    still = "wine was lovely: the model says “good”, 97 %, and “lovely” speaks for it most."
+    still = "wine was lovely: the model answers “good”, with 97%, and “lovely” speaks for it most."
     assert still in shown[0]["text/html"]
 
 
@@ -148,18 +148,18 @@ def test_each_word_has_its_number_and_a_bar_as_high(opened):
 def test_the_answer_says_what_is_seen_by_keyboard_alone(opened):
     tab = opened("light")
     assert tab.locator("[aria-live] p").all_inner_texts() == [
-        "The model says “good”, 97 %: ✓ right.",
+        "The model answers “good”, with 97%: ✓ correct.",
         "By leave one out, “lovely” (+100), “but” (+50) and “soup” (+2) speak most for “good”; "
         "“good” (−25) and “not” (−12) speak against it.",
-        "▲ What decides is “lovely”: ✓ the largest numbers are there.",
+        "▲ Deciding: “lovely”. ✓ The largest numbers are there.",
     ]
     said = press(tab, "Method", "ArrowRight")
     assert "By gradient × input, “the” (+100), “but” (+67) and “lovely” (+10) speak most" in said[1]
     assert said[2] == (
-        "▲ What decides is “lovely”: ✗ other words have larger numbers than “lovely”."
+        "▲ Deciding: “lovely”. ✗ Other words have larger numbers than “lovely”."
     )
     said = press(tab, "Text", "ArrowDown")
-    assert said[0] == "The model says “bad”, 60 %: ✗ right is “good”."
+    assert said[0] == "The model answers “bad”, with 60%: ✗ the correct answer is “good”."
     assert said[1] == (
         "By gradient × input, nothing speaks for “bad”; “never” (−100) speaks against it."
     )
@@ -266,7 +266,7 @@ def test_the_page_masks_and_answers_as_python_does(typed, bag, part):
         x, weigh = bag[0].transform([words]).toarray()[0], bag[1]
         chances = weigh.predict_proba([x])[0]
         for label, row in enumerate(tab.locator(".view-bars li").all_inner_texts()):
-            name, share = row.removesuffix(" %").split("\n")
+            name, share = row.removesuffix("%").split("\n")
             assert name == LIBRARIES[label] and abs(int(share) - 100 * chances[label]) < 1
         if not words:
             assert "Type a sentence" in tab.locator(".view-seen").inner_text()

@@ -12,7 +12,7 @@ from utils.tasks.short_translation import DOES, WHAT, WHO, ShortTask, menus
 
 WORDS = ["<pad>", "<eos>", "wo", "ai", "ni", "ta", "men", "bu"]
 TARGETS = [["wo", "ai", "ni", "EOS"], ["ta", "EOS"]]
-STAGES = ["word and clock", "block 1: looks back", "block 1: thinks"]
+STAGES = ["embedding and position", "block 1: self-attention", "block 1: feed-forward"]
 
 
 def made_up(seed: int = 0) -> dict:
@@ -94,7 +94,7 @@ def test_the_page_reads_off_the_stream_what_python_does(alone, shown):
     for sentence, target in enumerate(TARGETS):
         tab.get_by_role("radiogroup", name="Sentence").get_by_role("radio").nth(sentence).check()
         for place, word in enumerate(target):
-            places = tab.get_by_role("radiogroup", name="The word to be said")
+            places = tab.get_by_role("radiogroup", name="The word to be predicted")
             places.get_by_role("radio").nth(place).check()
             for stage, heat in ((0, 0), (1, -3), (2, 2.5)):
                 stages = tab.get_by_role("radiogroup", name="Its stream after")
@@ -104,11 +104,11 @@ def test_the_page_reads_off_the_stream_what_python_does(alone, shown):
                 p = (rounded[stage, sentence, place] / temperature).softmax(-1)
                 best = data_of(shown[0])["words"][p.argmax()]
                 seen = tab.locator(".view-seen").inner_text()
-                assert seen.startswith(f"After “{STAGES[stage]}” it would say “{best}”")
-                share = int(re.search(r"\((\d+) %\)", seen)[1])
+                assert seen.startswith(f"After “{STAGES[stage]}” it would predict “{best}”")
+                share = int(re.search(r"\((\d+)%\)", seen)[1])
                 assert abs(share - 100 * p.max().item()) <= 0.51
                 told = tab.locator(".view-answer p").nth(1).inner_text()
-                assert told.startswith("✓" if best == word else f"✗ Right is “{word}”")
+                assert told.startswith("✓" if best == word else f"✗ The correct word is “{word}”")
 
 
 def test_the_page_finds_the_sentence_of_each_choice(alone, shown):
@@ -123,7 +123,8 @@ def test_the_page_finds_the_sentence_of_each_choice(alone, shown):
             written = "11" if wrong else f"{who}{what}"
             assert tab.locator(".view-written").inner_text() == f"{written}。"
             verdict = tab.locator(".view-answer p").nth(2).inner_text()
-            assert verdict.startswith("✗ Right is “10”." if wrong else "✓ That is right.")
+            told = "✗ The correct translation is “10”." if wrong else "✓ That is correct."
+            assert verdict.startswith(told)
             assert ("not in the training" in verdict) == (who != what)
 
 
@@ -145,7 +146,7 @@ def test_they_can_be_used_from_the_keyboard(alone, shown):
     assert tab.get_by_role("slider").get_attribute("aria-valuetext") == "temperature 1.41"
     tab.get_by_role("radiogroup", name="Its stream after").get_by_role("radio").first.focus()
     tab.keyboard.press("ArrowDown")
-    assert "block 1: looks back" in tab.locator(".view-seen").inner_text()
+    assert "block 1: self-attention" in tab.locator(".view-seen").inner_text()
 
 
 @pytest.fixture(scope="module")

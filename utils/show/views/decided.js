@@ -9,14 +9,14 @@ function draw({ methods, texts }) {
     line.replaceChildren(...over(words, shares));
     for (const place of decides) line.children[place].toggleAttribute("data-decides", true);
 
-    answer.textContent = `The model says ${quote(said)}, ${percent} %: ` +
-      (said === right ? "✓ right." : `✗ right is ${quote(right)}.`);
+    answer.textContent = `The model answers ${quote(said)}, with ${percent}%: ` +
+      (said === right ? "✓ correct." : `✗ the correct answer is ${quote(right)}.`);
     most.textContent = `By ${methods[state.method]}, ${speakers(words, shares, said)}`;
     const found = new Set(ranked(shares).slice(0, decides.length));
     const missed = decides.filter((place) => !found.has(place)).map((place) => quote(words[place]));
     truth.textContent = !decides.length ? ""
-      : `▲ What decides is ${list(decides.map((place) => quote(words[place])))}: ` +
-        (missed.length ? `✗ other words have larger numbers than ${list(missed)}.` : "✓ the largest numbers are there.");
+      : `▲ Deciding: ${list(decides.map((place) => quote(words[place])))}. ` +
+        (missed.length ? `✗ Other words have larger numbers than ${list(missed)}.` : "✓ The largest numbers are there.");
   }
 
   const choices = [

@@ -89,10 +89,10 @@ def _shares(scores: Sequence[float]) -> list[int]:
 
 
 def _in_short(text: dict) -> str:
-    """What the model says, and the word that speaks for it most."""
+    """The model's answer, and the word that speaks for it most."""
     words, shares = text["words"], text["scores"][0]
     most = words[max(range(len(words)), key=shares.__getitem__)]
     return (
-        f"{' '.join(words)}: the model says “{text['answer']}”, {text['percent']} %, and “{most}” "
+        f"{' '.join(words)}: the model answers “{text['answer']}”, with {text['percent']}%, and “{most}” "
         "speaks for it most."
     )

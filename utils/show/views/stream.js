@@ -9,7 +9,7 @@ function draw({ sentences, stages, words }) {
 
   function places() {
     const { said } = sentences[state.sentence];
-    line.replaceChildren(choice("The word to be said", said.map((id) => words[id]), state.place,
+    line.replaceChildren(choice("The word to be predicted", said.map((id) => words[id]), state.place,
       (place) => { state.place = place; show(); }));
   }
 
@@ -19,10 +19,10 @@ function draw({ sentences, stages, words }) {
     const best = chances.map((_, id) => id).sort((one, other) => chances[other] - chances[one]).slice(0, 6);
     const right = said[state.place], share = (id) => Math.round(100 * chances[id]);
     const rank = chances.filter((chance) => chance > chances[right]).length + 1;
-    seen.textContent = `After “${stages[state.stage]}” it would say “${words[best[0]]}” (${share(best[0])} %).`;
-    told.textContent = best[0] === right ? "✓ That is right."
-      : `✗ Right is “${words[right]}”: ${share(right)} %, place ${rank} of ${words.length}.`;
-    bars.replaceChildren(...best.map((id) => bar(words[id], `${share(id)} %`, chances[id])));
+    seen.textContent = `After “${stages[state.stage]}” it would predict “${words[best[0]]}” (${share(best[0])}%).`;
+    told.textContent = best[0] === right ? "✓ That is correct."
+      : `✗ The correct word is “${words[right]}”: ${share(right)}%, rank ${rank} of ${words.length}.`;
+    bars.replaceChildren(...best.map((id) => bar(words[id], `${share(id)}%`, chances[id])));
     heat.setAttribute("aria-valuetext", `temperature ${temperature()}`);
     value.textContent = `${temperature()}`;
   }

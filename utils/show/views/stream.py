@@ -32,7 +32,7 @@ def stream(
     if not fits or 0 in shape or len(targets) != len(sources):
         raise ValueError(
             f"{shape[0]} stages, {shape[1]} sentences of up to {shape[2]} words and {shape[3]} "
-            f"words that can be said need logits of shape {shape} and as many targets, got "
+            f"words that can be predicted need logits of shape {shape} and as many targets, got "
             f"{tuple(logits.shape)} and {len(targets)}."
         )
     if not torch.isfinite(logits).all():
@@ -55,7 +55,7 @@ def stream(
         f"{source}: {' '.join(target)}" for source, target in zip(sources, targets, strict=True)
     ]
     still = paragraph(
-        "What each word's stream would say after each layer: an interactive picture, which needs "
+        "What each position's stream would predict after each sublayer: an interactive picture, which needs "
         "JavaScript. In JupyterLab, run the cell to open it. Its sentences:"
     ) + listed(shown)
     says = "\n".join([f"View: one position through {len(stages)} stages.", *shown])

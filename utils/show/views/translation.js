@@ -10,7 +10,7 @@ function draw({ menus, sentences }) {
     const { english: asked, right, written, learned } = sentences[at];
     english.textContent = `${asked}.`;
     chinese.textContent = `${written.replaceAll(" ", "")}。`;
-    verdict.textContent = (written === right ? "✓ That is right." : `✗ Right is ${quote(right)}.`) +
+    verdict.textContent = (written === right ? "✓ That is correct." : `✗ The correct translation is ${quote(right)}.`) +
       (learned ? " It was in the training set." : " It was not in the training set.");
   }
 

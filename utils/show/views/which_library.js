@@ -21,7 +21,7 @@ function draw({ libraries, names, words, scale, idf, weights, bias, sentence }) 
     const shares = parts.map((part) => Math.round(100 * part / largest));
 
     line.replaceChildren(...over(found, shares));
-    bars.replaceChildren(...libraries.map((name, label) => bar(name, `${Math.round(100 * chances[label])} %`, chances[label])));
+    bars.replaceChildren(...libraries.map((name, label) => bar(name, `${Math.round(100 * chances[label])}%`, chances[label])));
     if (!found.length) {
       answer.textContent = "Type a sentence of plain words, without formulas.";
       for (const node of [most, strange]) node.textContent = "";
@@ -30,7 +30,7 @@ function draw({ libraries, names, words, scale, idf, weights, bias, sentence }) 
     answer.textContent = `The model takes this for ${libraries[best]}.`;
     most.textContent = `By their weights, ${speakers(found, shares, libraries[best])}`;
     const unknown = [...new Set(found.filter((word) => !rows.has(word)))];
-    strange.textContent = unknown.length ? `It does not know ${list(unknown.map(quote))}.` : "";
+    strange.textContent = unknown.length ? `It doesn't know ${list(unknown.map(quote))}.` : "";
   }
 
   show();
