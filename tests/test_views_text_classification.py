@@ -155,18 +155,16 @@ def test_the_answer_says_what_is_seen_by_keyboard_alone(opened):
     ]
     said = press(tab, "Method", "ArrowRight")
     assert "By gradient × input, “the” (+100), “but” (+67) and “lovely” (+10) speak most" in said[1]
-    assert said[2] == (
-        "▲ Deciding: “lovely”. ✗ Other words have larger numbers than “lovely”."
-    )
+    assert said[2] == ("▲ Deciding: “lovely”. ✗ Other words have larger numbers than “lovely”.")
     said = press(tab, "Text", "ArrowDown")
     assert said[0] == "The model answers “bad”, with 60%: ✗ the correct answer is “good”."
     assert said[1] == (
         "By gradient × input, nothing speaks for “bad”; “never” (−100) speaks against it."
     )
     assert said[2].endswith(
-        "“never” and “dull”: ✗ other words have larger numbers than “never” and “dull”."
+        "“never” and “dull”. ✗ Other words have larger numbers than “never” and “dull”."
     )
-    assert press(tab, "Method", "ArrowLeft")[2].endswith("✓ the largest numbers are there.")
+    assert press(tab, "Method", "ArrowLeft")[2].endswith("✓ The largest numbers are there.")
     assert press(tab, "Method", "ArrowLeft")[1].endswith("nothing speaks against it.")
     press(tab, "Text", "ArrowDown")
     assert numbers(tab)[0] == ("<b>", "+100") and len(press(tab, "Method", "ArrowRight")) == 3

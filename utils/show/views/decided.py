@@ -93,6 +93,6 @@ def _in_short(text: dict) -> str:
     words, shares = text["words"], text["scores"][0]
     most = words[max(range(len(words)), key=shares.__getitem__)]
     return (
-        f"{' '.join(words)}: the model answers “{text['answer']}”, with {text['percent']}%, and “{most}” "
-        "speaks for it most."
+        f"{' '.join(words)}: the model answers “{text['answer']}”, with {text['percent']}%, and "
+        f"“{most}” speaks for it most."
     )

@@ -55,8 +55,8 @@ def stream(
         f"{source}: {' '.join(target)}" for source, target in zip(sources, targets, strict=True)
     ]
     still = paragraph(
-        "What each position's stream would predict after each sublayer: an interactive picture, which needs "
-        "JavaScript. In JupyterLab, run the cell to open it. Its sentences:"
+        "What each position's stream would predict after each sublayer: an interactive picture, "
+        "which needs JavaScript. In JupyterLab, run the cell to open it. Its sentences:"
     ) + listed(shown)
     says = "\n".join([f"View: one position through {len(stages)} stages.", *shown])
     data = {"sentences": sentences, "stages": list(stages), "words": said}
