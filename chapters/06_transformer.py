@@ -623,7 +623,7 @@ plt.show()
 translator_right = task.exact(write(translator, held_out[0]), task.validation)
 ours = {n: longest_chain(translator(x, x).sum()) for n, x in some.items()}
 observe(
-    "*I love deep learning* becomes {written}. With positional encodings it translates {right:.0%} of the unseen sentences perfectly, without them {bag:.0%}. Eight words take {eight} operations in a row, and so do sixteen: {sixteen}.",
+    "*I love deep learning* becomes {written}. With positional encodings it translates {right:.0%} of the unseen sentences perfectly, without them {bag:.0%}. Eight words take {eight} operations in a row, and sixteen take {sixteen}.",
     written=translate(translator, ASKED),
     right=translator_right,
     bag=bag_right,
@@ -634,7 +634,7 @@ observe(
 )
 
 # %% [markdown]
-# The chain no longer grows with the sentence: with eight words it is still longer than the rival's, with sixteen it is shorter. Is the Transformer also the better translator? One run at one learning rate can't tell. Stored experiments gave both networks Day 4's whole task: 24,000 sentences of 3 to 25 words, three seeds, about equally many parameters, and to each its own recipe ([how they differ](deeper/06_transformer.ipynb#deeper-time)).
+# The chain no longer grows with the sentence: with eight words it is still longer than the rival's, with sixteen it is shorter. Is the Transformer also the better translator? One run at one learning rate can't tell. Stored experiments gave both networks Day 4's whole task: 24,000 sentences of 3 to 25 words, three seeds, about equally many parameters, and a recipe of its own for each ([how they differ](deeper/06_transformer.ipynb#deeper-time)).
 
 # %% tags=["evidence"]
 stored = {

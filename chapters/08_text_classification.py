@@ -91,7 +91,7 @@ rows = [
     [" ".join(r.words), VERDICTS[r.label], " ".join(r.words[i] for i in reviews.deciding(r))]
     for r in corpus.train[3:7]
 ]
-table(rows, ["review", "it says", "what decides"])
+table(rows, ["review", "verdict", "deciding words"])
 
 # %% [markdown]
 # The oldest way to read a text is to count its words and forget their order: a **bag of words**. Each word has a learned weight, and the sum of the weights decides. (How `TfidfVectorizer` scales the counts comes later.)
@@ -129,7 +129,7 @@ observe(
 # %% [markdown]
 # ## The idea
 #
-# *3 minutes.* To read is to forget on purpose, and the art is to forget the right things. A text classifier takes four steps, and at three of them it may forget:
+# *3 minutes.* To read is to forget on purpose, and the art is to forget the right things. A text classifier takes four steps, and at three of them it may forget something:
 #
 # 1. A text is split into **tokens**. A word that has no token is lost.
 # 2. Tokens become vectors and attend to each other. A bag of words skips this step, and so it loses the order.
@@ -193,7 +193,7 @@ merge_step = check("merge_step", merge_step)
 check.show_reference("merge_step")
 
 # %% [markdown]
-# Now your step learns from 50,000 characters of the documentation of five libraries.
+# Now run it on 50,000 characters of documentation from five libraries.
 
 # %%
 real = libraries.sentences()
@@ -205,7 +205,7 @@ for new in range(256, 456):
     merges.append(tuple(pair))
 
 # %% [markdown]
-# We have two hundred merges. How do we split a word with them, even one that they weren't learned from? The same way, merge by merge.
+# That makes two hundred merges. How do we split a word with them, even one that wasn't in that text? The same way, merge by merge.
 #
 # ```{exercise} A new word
 # :label: exercise-encode-word
@@ -599,7 +599,7 @@ plt.show()
 # s_t = \ln p(y \mid x) - \ln p(y \mid x \text{ without } x_t) .
 # $$ (eq-leave-one-out)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Leave one out: without *not* the verdict changes most. The judge is so simple that you can follow it: its number says how much speaks for *bad*, where *great* counts −1, but with a *not* it counts 1.", "name": "fig-leave-one-out"}, "image": {"alt": "Six rows of the sentence the music was not great. In the first nothing is struck out, and the judge says 1. In each of the others one word is struck out: without the, music or was it still says 1, a score of 0; without not it says -1, a score of 2; without great 0, a score of 1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Leave one out: without *not* the verdict changes most. The judge is so simple that you can follow it: its number says how much speaks for *bad*. *Great* counts −1, or 1 if there is a *not*.", "name": "fig-leave-one-out"}, "image": {"alt": "Six rows of the sentence the music was not great. In the first nothing is struck out, and the judge says 1. In each of the others one word is struck out: without the, music or was it still says 1, a score of 0; without not it says -1, a score of 2; without great 0, a score of 1."}}
 sentence = "the music was not great".split()
 
 
@@ -642,7 +642,7 @@ leave_one_out = check("left_out_words", leave_one_out)
 check.show_reference("left_out_words")
 
 # %% [markdown]
-# For the grammar's reviews we know which words decide, so we can put other methods to the same test. One is the **gradient** with respect to a word's vector, times the vector: it estimates from the slope what would change {cite}`denil2014extraction`. The other is **attention**, the weight that a word receives. Choose a review and a method. The words that decide are marked.
+# For the grammar's reviews we know which words decide, so we can put other methods to the same test. One is the **gradient** with respect to a word's vector, times the vector: it estimates the change from the slope {cite}`denil2014extraction`. The other is **attention**, the weight that a word receives. Choose a review and a method. The words that decide are marked.
 
 # %% tags=["view"]
 pair = [

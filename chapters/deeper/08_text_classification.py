@@ -445,7 +445,7 @@ observe(
 )
 
 # %% [markdown]
-# Each of them fails where it can't see. Here are the test reviews, kind by kind.
+# Each model fails where it is blind. Here are the test reviews, kind by kind.
 
 # %% tags=["evidence"]
 rows = []
