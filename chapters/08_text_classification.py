@@ -290,7 +290,7 @@ mechanisms.bags(*PAIR)
 plt.show()
 
 # %% [markdown]
-# Was the bag badly trained, or is it blind? We needn't guess. The grammar can list *every* review (with two words of each sort, [which changes nothing](deeper/08_text_classification.ipynb#deeper-ceilings)), so we can count how many share a bag with reviews of the opposite verdict. If half of the reviews with the same bag are good, anyone who sees only the bag is wrong about half of them. `reviews.ceiling` returns the largest share that anyone could get right.
+# Was the bag badly trained, or is it blind? We needn't guess. The grammar can list *every* review (with two words of each sort, [which changes nothing](deeper/08_text_classification.ipynb#deeper-ceilings)), so we can count how many share a bag with reviews of the opposite verdict. If half of the reviews with the same bag are good, anyone who sees only the bag is bound to be wrong about half of them. `reviews.ceiling` returns the largest share that anyone could get right.
 
 # %% tags=["view"]
 most = reviews.ceiling(reviews.windows(1))
@@ -327,7 +327,7 @@ mechanisms.padded([3, 9, 5, 7, 4, 12, 6, 10], batch_size=2)
 plt.show()
 
 # %% [markdown]
-# Padding must not count. Day 5's mask keeps attention away from it. It has to be kept out once more, where the vectors of all words become one. We take their mean. If text $b$ of a batch has $n_b$ words, it is
+# Padding must not count. Day 5's mask keeps attention away from it. It has to be kept out once more, where the vectors of all words become one. We take their mean: if text $b$ of a batch has $n_b$ words,
 #
 # $$
 # \bar x_b = \frac{1}{n_b} \sum_{t=1}^{n_b} x_{b,t} .
