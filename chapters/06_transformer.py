@@ -233,7 +233,7 @@ check.show_reference("layer_norm")
 # \end{aligned}
 # $$ (eq-feed-forward)
 #
-# Its hidden layer is $F$ wide, four times the model's width in the paper, so most of a block's weights are here. Two hidden units are enough to tell whether two bits differ, which no weighted sum can: one unit counts the bits that are set, the other responds only when both are.
+# Its hidden layer is $F$ wide, four times the model's width in the paper, so most of an encoder block's weights are here. Two hidden units are enough to tell whether two bits differ, which no weighted sum can: one unit counts the bits that are set, the other responds only when both are.
 
 # %%
 W_1, b_1 = torch.tensor([[1.0, 1.0], [1.0, 1.0]]), torch.tensor([0.0, -1.0])
