@@ -342,7 +342,7 @@ plt.show()
 # %% tags=["evidence"]
 claim(
     "tr-5a",
-    "Yes, if deep and fast: at 0.01, twelve blocks sort {cold:.0%} without, {warm:.0%} with it. Without it, twelve sort {slow:.0%} at 0.003, and two {shallow:.0%} at 0.01.",
+    "Yes, if deep and fast: at 0.01, twelve blocks sort {cold:.0%} without, {warm:.0%} with it; without, twelve sort {slow:.0%} at 0.003, two {shallow:.0%} at 0.01.",
     warm=sorted_right("post", 12, 0.01, True)[0],
     cold=sorted_right("post", 12, 0.01, False)[0],
     shallow=sorted_right("post", 2, 0.01, False)[0],
@@ -594,7 +594,7 @@ table(
 # %% tags=["evidence"]
 claim(
     "tr-8",
-    "No: with one table of 37,000 symbols it has {base:.1f} million, and no vocabulary makes both models right, since the big one has {big:.1f}, not 213.",
+    "No: with one table of 37,000 symbols it has {base:.1f} million. No vocabulary makes both models right: the big one has {big:.1f}, not 213.",
     base=counted["base, one table"] / 1e6,
     big=counted["big, one table"] / 1e6,
     holds=lambda base, big: 62 < base < 64.5 and big > 213.5,
@@ -737,7 +737,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "tr-10b",
-    "No: a GRU recalls the first of 100 in {bare:.0%} of cases, with open gates in {gates:.0%}; an RNN, trained on mixed lengths, of 1,024 in {taught:.0%}.",
+    "No: a GRU recalls the first of 100 in {bare:.0%}, with open gates in {gates:.0%}; an RNN trained on mixed lengths, of 1,024 in {taught:.0%}.",
     bare=at_100["GRU"][0],
     gates=at_100["GRU, keeping"][0],
     taught=mixed.spread("test", model="RNN", length=1024)[0],
