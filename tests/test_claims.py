@@ -1,9 +1,11 @@
 """A claim's answer follows from what was measured, and the page from the executed notebooks."""
 
 import json
+import math
 import re
 
 import pytest
+import torch
 
 from utils import ROOT
 from utils.measure import claims
@@ -177,3 +179,15 @@ def test_the_page_is_what_the_notebooks_say():
     assert (ROOT / "claims.md").read_text(encoding="utf-8") == page(), (
         "claims.md is not what the notebooks say: run `make execute`."
     )
+
+
+def test_a_number_that_is_not_finite_is_told_and_decides(shown, monkeypatch):
+    monkeypatch.delenv("BOOK_STRICT", raising=False)
+    claim(
+        next(iter(claims.registry())),
+        "No: the loss is {loss:.2f}.",
+        loss=torch.tensor(math.nan),
+        holds=lambda loss: loss < 1,
+        scale="one network",
+    )
+    assert "the loss is nan" in shown[0]["text/markdown"]

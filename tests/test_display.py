@@ -196,8 +196,12 @@ def test_what_a_check_gives_back_is_what_the_page_should_run_on(monkeypatch, cap
     def wrong(*inputs):
         return None
 
-    assert check(name, wrong) is luck.in_place["wrong"] is exercise.reference
-    assert check(name, exercise.reference) is luck.in_place[exercise.reference.__name__]
+    assert check(name, wrong) is luck.in_place[name] is exercise.reference
+
+    def right(*inputs):
+        return exercise.reference(*inputs)
+
+    assert check(name, right) is luck.in_place[name] is right
 
 
 def test_findings_are_told_apart_by_their_sentences():

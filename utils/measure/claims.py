@@ -1,6 +1,5 @@
 """The ledger of claims: each one is measured by a call in a lesson's cell."""
 
-import math
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -124,9 +123,8 @@ def in_bold(record: dict) -> str:
 
 
 def _plain(value: object) -> object:
-    """A number as JSON has it: out of its tensor or array, and finite."""
-    value = value.item() if getattr(value, "ndim", None) == 0 else value
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+    """A number out of its tensor or array."""
+    return value.item() if getattr(value, "ndim", None) == 0 else value
 
 
 def _show(id: str, record: dict, held: bool) -> None:

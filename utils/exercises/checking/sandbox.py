@@ -122,7 +122,7 @@ def unchanged() -> Iterator[None]:
             _put_back(place, names)
         for read, put, value in set_before:
             if read() != value:
-                with suppress(OSError, ValueError):  # a folder that has gone, another thread
+                with suppress(OSError, TypeError, ValueError):  # a folder has gone, another thread
                     put(value)
 
 
