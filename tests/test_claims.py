@@ -56,7 +56,7 @@ def test_the_page_lists_what_the_notebooks_measured(shown, monkeypatch, tmp_path
     notebook.write_text(json.dumps({"cells": [title, *cells]}))
     monkeypatch.setattr("utils.press.claims.ROOT", tmp_path)
     listed = page()
-    assert "makes 3 claims:" in listed
+    assert "answer 3 claims:" in listed
     answers = ["- 1 Yes", "- 1 No", "- 1 Can't tell here"]
     assert re.findall("^- .*", listed, re.MULTILINE) == answers
     assert "\n## Day 1: Pictures\n" in listed
