@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Day 5: Self-attention
 #
-# **Today's question:** what can a sequence find out by looking at itself, from all places at once?
+# **Today's question:** what can a sequence find out by looking at itself, from all positions at once?
 #
 # After today you can
 #

@@ -7,7 +7,7 @@
 # ---
 
 # %% [markdown]
-# # Day 8: Reading: what is this text about?
+# # Day 8: Text classification
 #
 # **Today's question:** what is this text about, and which of its words decide it?
 #

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Day 9: GPT: a model that writes
 #
-# **Today's question:** how far does it take you to predict the next token, and nothing else?
+# **Today's question:** how far can a model get by predicting the next token, and nothing else?
 #
 # After today you can
 #

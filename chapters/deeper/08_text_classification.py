@@ -7,7 +7,7 @@
 # ---
 
 # %% [markdown]
-# # Day 8, deeper: Reading: what is this text about?
+# # Day 8, deeper: Text classification
 #
 # This page goes beyond the evening of [Day 8](../08_text_classification.ipynb). The sections are independent: take those that you are curious about.
 

@@ -105,7 +105,7 @@ def table_of_contents(listed: list[Day]) -> str:
 
 def in_index(listed: list[Day]) -> str:
     """The table of the first page: what each day teaches, and what fails at its end."""
-    head = "| Day | Lesson | What fails, and so makes the next day necessary |\n| --- | --- | --- |"
+    head = "| Day | Lesson | What fails and makes the next day necessary |\n| --- | --- | --- |"
     rows = [
         f"| {day.number} | [{day.title}](chapters/{day.stem}.ipynb): {day.teaches}"
         f"{'' if day.written else ' (begun)'} | {day.fails} |"
@@ -117,7 +117,7 @@ def in_index(listed: list[Day]) -> str:
 def in_readme(listed: list[Day]) -> str:
     """The days, a line each."""
     return "\n".join(
-        f"- **Day {day.number}: {day.title}**{'' if day.written else ' (begun)'}. {day.question}"
+        f"- **Day {day.number}: {day.title}{'' if day.written else ' (begun)'}.** {day.question}"
         for day in listed
     )
 
