@@ -203,10 +203,10 @@ def test_a_folder_that_is_gone_is_no_reason_to_stop(tmp_path, monkeypatch):
 
 def test_another_layout_or_device_is_said():
     assert verdict(lambda x: right(x).to_sparse()).endswith(
-        "the result has layout torch.sparse_coo, it should be torch.strided."
+        "the result has layout torch.sparse_coo; it should be torch.strided."
     )
     assert verdict(lambda x: right(x).to("meta")).endswith(
-        "the result lies on device meta, it should be on cpu."
+        "the result is on device meta; it should be on cpu."
     )
 
 

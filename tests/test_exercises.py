@@ -262,7 +262,7 @@ def test_the_gradient_counts_where_it_is_checked(exercise):
     assert passed is False and "cut off from autograd" in sentence
     assert exercise.judge(half_cut) == (
         False,
-        "the values are right, but the gradient is not.",
+        "the values are correct, but the gradient is not.",
     )
 
 
@@ -506,10 +506,10 @@ WRONG = {
     unfinished: "✗ rows: it raised TypeError: softmax() ",
     prints_and_is_wrong: "✗ rows: looking at one row: you got [",
     exits: "✗ rows: it called exit(): return the result instead.",
-    changes_its_input: "✗ rows: it changed its argument number 1: work on a copy.",
-    half_detached: "✗ rows: the values are right, but the gradient is not.",
-    by_numpy: "✗ rows: the values are right, but the result is cut off from autograd: stay with "
-    "tensors all the way, without no_grad, .item(), .detach(), .data or numpy.",
+    changes_its_input: "✗ rows: it changed argument number 1: work on a copy.",
+    half_detached: "✗ rows: the values are correct, but the gradient is not.",
+    by_numpy: "✗ rows: the values are correct, but the result is cut off from autograd: compute "
+    "with tensors all the way, without no_grad, .item(), .detach(), .data or numpy.",
     (lambda x, w: None): "✗ rows: looking at one row: it returned None: is a `return` missing?",
     (
         lambda x, w: (x @ w).numpy()
@@ -517,11 +517,11 @@ WRONG = {
     (lambda x, w: [1.0, 2.0]): "✗ rows: looking at one row: it returned a list, not a tensor.",
     (
         lambda x, w: x
-    ): "✗ rows: looking at one row: the result has shape (1, 3), it should be (1, 2).",
+    ): "✗ rows: looking at one row: the result has shape (1, 3); it should be (1, 2).",
     (lambda x, w: (x @ w).int()): "✗ rows: looking at one row: the result has type torch.int32, it "
     "should be torch.float64.",
     (lambda x, w: (x @ w).to(torch.complex64)): "✗ rows: looking at one row: the result has type "
-    "torch.complex64, it should be torch.float64.",
+    "torch.complex64; it should be torch.float64.",
     (lambda x, w: (x @ w).to_sparse()): "✗ rows: looking at one row: the result has layout",
     (lambda x: x): "✗ rows: it raised TypeError: <lambda>() takes 1 positional argument but 2 were",
     (lambda x, w: x[:1] @ w): "✗ rows: you used the first row for all of them.",
@@ -553,7 +553,7 @@ def test_a_mistake_that_fits_is_not_named_when_another_fits_too():
     exercise = Exercise(
         COUNT.reference, COUNT.stages, {"a": twice("a"), "b": twice("b")}, name="twice"
     )
-    assert verdict(exercise, lambda n: 2 * n + 1).endswith("you got 3, it should be 2.")
+    assert verdict(exercise, lambda n: 2 * n + 1).endswith("you got 3; it should be 2.")
 
 
 def test_numbers_of_another_type_are_explained():
@@ -564,7 +564,7 @@ def test_numbers_of_another_type_are_explained():
     assert "a bool, not a whole number" in verdict(COUNT, lambda n: True)
     assert verdict(SHARE, lambda n: torch.tensor(n / 3)) == "✓ share: correct."
     assert "it returned a str, not a number." in verdict(SHARE, lambda n: "third")
-    assert "you got 0.5, it should be 0.333" in verdict(SHARE, lambda n: 0.5)
+    assert "you got 0.5; it should be 0.333" in verdict(SHARE, lambda n: 0.5)
     assert "it returned an int, not True or False." in verdict(YES, lambda n: 1)
     assert "it returned a Tensor, not 2 values." in verdict(PAIR, lambda x: x)
     assert "it returned 1 values, not 2." in verdict(PAIR, lambda x: (x,))
@@ -577,7 +577,7 @@ def test_a_mask_of_integers_is_not_one():
     stage = Stage("two numbers", lambda: [(torch.tensor([1, -1]),)])
     exercise = Exercise(lambda x: x > 0, (stage,), {}, gradient=False, name="tried")
     assert verdict(exercise, lambda x: x > 0) == "✓ tried: correct."
-    problem = "the result has type torch.int64, it should be torch.bool."
+    problem = "the result has type torch.int64; it should be torch.bool."
     assert verdict(exercise, lambda x: (x > 0).long()).endswith(problem)
 
 
@@ -585,8 +585,8 @@ def test_a_mask_of_integers_is_not_one():
 def test_what_is_nearly_right_is_not_shown_as_two_equal_rows(n):
     stage = Stage("numbers", lambda: [(torch.arange(1.0, n + 1, dtype=torch.float64),)])
     exercise = Exercise(torch.sqrt, (stage,), {}, name="tried")
-    says = "the first four digits are right, and the next are not: is a part in single precision, "
-    says += "or a small number added?"
+    says = "the first four digits are correct, but the next ones are not: is a part in single "
+    says += "precision, or was a small number added?"
     assert verdict(exercise, lambda x: x.float().sqrt().double()).endswith(says)
 
 
@@ -678,7 +678,7 @@ def test_a_type_too_small_for_the_numbers_hides_nothing():
     )
     assert verdict(exercise, lambda: many.int()) == "✓ tried: correct."
     assert verdict(exercise, lambda: many.to(torch.uint8)).endswith(
-        "you got [44.0, 44.0], it should be [300.0, 44.0]."
+        "you got [44.0, 44.0]; it should be [300.0, 44.0]."
     )
 
 
@@ -746,7 +746,7 @@ def test_states_in_single_precision_are_as_good():
     last = verdict(SUMS, lambda x, w: sums(x, w)[-1] + 0 * x @ w)
     assert last == "✗ tried: that is the last sum alone."
     cut = verdict(SUMS, torch.no_grad()(sums))
-    assert "the values are right, but the result is cut off from autograd" in cut
+    assert "the values are correct, but the result is cut off from autograd" in cut
 
 
 def test_types_that_clash_in_single_precision_too_are_said():
@@ -767,7 +767,7 @@ def test_writing_in_place_into_what_is_read_is_explained():
         return sums
 
     sentence = verdict(SUMS, loop)
-    assert "autograd cannot follow it, since it writes into a tensor" in sentence
+    assert "autograd can't follow it, because it overwrites a tensor" in sentence
     assert "torch.stack" in sentence and "in the line" not in sentence
 
 
@@ -785,7 +785,7 @@ def test_inputs_inside_of_lists_are_copies_too():
         pairs[0][0].zero_()
         return total
 
-    assert "it changed its argument number 1" in verdict(LISTS, empties)
+    assert "it changed argument number 1" in verdict(LISTS, empties)
     assert verdict(LISTS, LISTS.reference) == "✓ lists: correct."
 
 
@@ -796,7 +796,7 @@ def test_a_function_that_prints_a_lot_is_quick_and_silent():
         return x @ w
 
     start = time.process_time()
-    assert verdict(ROWS, talks) == "✓ rows: correct. (What it printed is left out.)"
+    assert verdict(ROWS, talks) == "✓ rows: correct. (What it printed is not shown.)"
     assert time.process_time() - start < 20
 
 
@@ -889,7 +889,7 @@ def test_an_unknown_exercise_is_answered_with_those_that_exist():
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         Checker(ROWS, COUNT)("colums", None)
-    assert out.getvalue() == "There is no exercise colums here; there are rows, count.\n"
+    assert out.getvalue() == "There is no exercise colums here. The exercises are rows, count.\n"
 
 
 # Progress -----------------------------------------------------------------------------------------
@@ -1015,7 +1015,7 @@ def test_a_lock_that_nobody_opens_costs_one_sentence(file, monkeypatch, capsys):
     with FileLock(file.with_name(".progress.json.lock")):
         progress.progress.add("rows")
     out = capsys.readouterr().out
-    assert out.startswith("Your progress cannot be stored (") and out.count("\n") == 1
+    assert out.startswith("Your progress can't be stored (") and out.count("\n") == 1
     assert progress.progress.passed() == {"rows"} and not file.exists()
 
 
@@ -1051,12 +1051,12 @@ def test_a_damaged_file_is_left_as_it_is_with_one_sentence(damaged, file, capsys
     file.write_bytes(damaged)
     progress.progress.add("rows")
     assert capsys.readouterr().out == (
-        f"Your progress cannot be stored ({file} is damaged: delete it to begin a new one): "
+        f"Your progress can't be stored ({file} is damaged: delete it to start a new one): "
         "ticks count for this session only.\n"
     )
     assert file.read_bytes() == damaged
     assert progress.progress.passed() == {"rows"}
-    assert capsys.readouterr().out.startswith(f"Your progress cannot be read ({file} is damaged")
+    assert capsys.readouterr().out.startswith(f"Your progress can't be read ({file} is damaged")
     assert left_in(file.parent) == ["progress.json"]
 
 
@@ -1064,7 +1064,7 @@ def test_a_folder_that_cant_be_written_costs_one_sentence(tmp_path, monkeypatch,
     monkeypatch.setenv("BOOK_PROGRESS", str(tmp_path / "missing" / "progress.json"))
     progress.progress.add("rows")
     out = capsys.readouterr().out
-    assert out.startswith("Your progress cannot be stored (") and out.count("\n") == 1
+    assert out.startswith("Your progress can't be stored (") and out.count("\n") == 1
     assert progress.progress.passed() == {"rows"}
 
 
@@ -1299,8 +1299,8 @@ def test_what_a_reader_wrote_is_what_runs(capsys, monkeypatch):
     other = Exercise(double, stages, gradient=False, name="other")
     check = Checker(of_page, other)
     assert check("of_page", mine) is mine
-    assert "From here on the page runs on yours." in capsys.readouterr().out
+    assert "From here on, the page uses yours." in capsys.readouterr().out
     for attempt in (untouched, abs):
         assert check("of_page", attempt) is double
-        assert "From here on the page runs on the book's own." in capsys.readouterr().out
+        assert "From here on, the page uses the book's." in capsys.readouterr().out
     assert check("other", mine) is None and "page runs" not in capsys.readouterr().out

@@ -572,7 +572,7 @@ def test_weights_that_are_right_with_a_gradient_of_nan_are_told_so():
         return (scores + mask[:, None]).softmax(-1).nan_to_num()
 
     passed, says = verdict("blocked_keys", minus_infinity_added)
-    assert passed is False and says == "the values are right, but the gradient is not."
+    assert passed is False and says == "the values are correct, but the gradient is not."
 
 
 def weights_emptied_in_place(scores, blocked):

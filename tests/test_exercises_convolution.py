@@ -208,7 +208,7 @@ def test_a_right_answer_in_another_precision_or_without_a_gradient_passes(id, at
 def test_where_a_layer_is_asked_for_one_without_a_gradient_is_told_so(id, attempt):
     passed, sentence = check.exercises[id].judge(torch.no_grad()(attempt))
     assert (
-        not passed and "the values are right, but the result is cut off from autograd" in sentence
+        not passed and "the values are correct, but the result is cut off from autograd" in sentence
     )
 
 
@@ -432,7 +432,7 @@ def test_who_returns_values_and_their_places_is_told_to_take_the_values():
         lambda x, K: x.unfold(2, K, K).unfold(3, K, K).flatten(-2).max(dim=-1)
     )
     assert not passed and sentence.endswith(
-        "not a tensor. It holds the values and their places: take its .values."
+        "not a tensor. It holds the values and their positions: take its .values."
     )
 
 

@@ -151,5 +151,5 @@ def dice_overwritten(ids, dice, share):
 def test_what_was_given_is_not_to_be_changed(answer, number):
     passed, sentence = check.exercises["mask_words"].judge(answer)
     assert passed is False
-    assert f"it changed its argument number {number}: work on a copy." in sentence
+    assert f"it changed argument number {number}: work on a copy." in sentence
     assert check.exercises["mask_words"].judge(mask_words) == (True, "correct.")

@@ -381,7 +381,7 @@ def test_a_right_answer_in_the_default_precision_passes(id, attempt):
 def test_where_a_layer_is_asked_for_one_without_a_gradient_is_told_so(id, attempt):
     passed, sentence = check.exercises[id].judge(torch.no_grad()(attempt))
     assert (
-        not passed and "the values are right, but the result is cut off from autograd" in sentence
+        not passed and "the values are correct, but the result is cut off from autograd" in sentence
     )
 
 

@@ -238,7 +238,7 @@ def test_a_rotation_whose_gradient_is_cut_does_not_pass():
         return x + change  # the gradient of a map that turns nothing
 
     passed, says = verdict("rotary_halves", turn)
-    assert not passed and says == "the values are right, but the gradient is not."
+    assert not passed and says == "the values are correct, but the gradient is not."
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ def test_a_step_that_writes_into_its_words_is_told_so():
         return pair, words
 
     passed, says = verdict("merge_step", in_place)
-    assert not passed and says == "it changed its argument number 1: work on a copy."
+    assert not passed and says == "it changed argument number 1: work on a copy."
 
 
 # A split without a leak ---------------------------------------------------------------------------

@@ -579,7 +579,7 @@ def test_a_changed_lesson_is_told_of_and_comes_beside_the_copy(lessons):
 
     assert jupyter.fresh_copy("chapters/01_tiny") == lessons / "my" / "01_tiny.new1.ipynb"
     (said,) = jupyter.provide_copies()
-    assert "the present one is my/01_tiny.new1.ipynb" in said
+    assert "the current one is my/01_tiny.new1.ipynb" in said
     assert jupyter.fresh_copy("01_tiny").name == "01_tiny.new2.ipynb"
     (lessons / "my" / "01_tiny.new1.ipynb").unlink()
     kept = contents(lessons / "my")
@@ -594,8 +594,8 @@ def test_rewritten_lessons_come_into_a_folder_of_their_own_and_one_sentence_says
     rewrite(lessons, "## Step by step")
     (said,) = jupyter.provide_copies()
     assert said == (
-        "The lessons were rewritten since you began: the new ones are in my/rewritten/, your "
-        "copies in my/ are kept as they are, and your ticks count for both."
+        "The lessons have been rewritten since you began. The new ones are in my/rewritten/. Your "
+        "copies in my/ stay as they are, and your ticks count for both."
     )
     new = lessons / "my" / "rewritten"
     assert set(contents(new)) == {"01_tiny.ipynb", "solutions/01_tiny.ipynb"}
@@ -629,7 +629,7 @@ def test_make_lab_opens_the_rewritten_lesson(lessons, monkeypatch, capsys):
     jupyter.main(["lab", "01_tiny"])
     assert opened == [lessons / "my" / "rewritten" / "01_tiny.ipynb"]
     assert os.environ["BOOK_PROGRESS"] == str(lessons / "my" / "progress.json")
-    assert capsys.readouterr().out.startswith("The lessons were rewritten since you began: ")
+    assert capsys.readouterr().out.startswith("The lessons have been rewritten since you began. ")
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_texts_reach_the_script_unchanged_and_do_not_end_it(shown):
     show_all()
     (asked,) = data_of(shown[1])["questions"]
     assert asked["options"] == OPTIONS
-    assert asked["answers"] == [f"It was “half”. {BECAUSE}", f"That was it. {BECAUSE}"] + (
+    assert asked["answers"] == [f"It was “half”. {BECAUSE}", f"You guessed it. {BECAUSE}"] + (
         [f"It was “half”. {BECAUSE}"]
     )
     assert data_of(shown[2])["questions"][0]["right"] == 2
@@ -280,17 +280,17 @@ def test_the_quiz_is_answered_by_keyboard_alone(opened):
         tab.keyboard.press("Tab")
     tab.keyboard.press("Enter")
     assert answer.count() == 1 and answer.inner_text() == f"Not quite. {rows[0]['because'][0]}"
-    assert quiz.get_by_role("button", name="Question 1, answered: not right yet").count() == 1
+    assert quiz.get_by_role("button", name="Question 1, answered: not correct yet").count() == 1
     tab.keyboard.press("Tab")
     tab.keyboard.press("Tab")
     tab.keyboard.press("Space")
-    assert answer.inner_text() == f"Right. {rows[0]['because'][2]}"
+    assert answer.inner_text() == f"Correct. {rows[0]['because'][2]}"
     assert quiz.locator("[aria-pressed=true]").count() == 1
     tab.keyboard.press("Tab")
     tab.keyboard.press("Enter")  # the next question, which has the focus now
     assert tab.evaluate("document.activeElement.getAttribute('aria-label')") == rows[1]["question"]
     assert quiz.locator(".view-asked:visible").inner_text() == rows[1]["question"]
-    assert quiz.get_by_role("button", name="Question 1, answered: right").count() == 1
+    assert quiz.get_by_role("button", name="Question 1, answered: correct").count() == 1
 
 
 def test_a_guess_says_what_it_was(opened):

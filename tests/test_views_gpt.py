@@ -79,7 +79,7 @@ def test_the_text_is_the_same_whatever_was_learned(shown):
 
 def test_the_still_pages_say_what_is_likeliest_and_the_bits_per_byte(shown):
     show_next(tokens=["x", "yes"], logits={(0,): [0.0, math.log(3)]}, starts=[(0,)])
-    assert "x: “yes”, 75 %." in shown[0]["text/html"]
+    assert "x: “yes”, 75%." in shown[0]["text/html"]
     show_surprise()
     bits, size = 2 + 0.24 + 9.5 + 12, 3 + 1 + 1 + 5
     assert f"a verse: {bits / size:.2f} bits per byte." in shown[1]["text/html"]
@@ -252,7 +252,7 @@ def test_a_token_is_taken_by_keyboard_and_given_back(opened):
     then = max(range(V), key=following.__getitem__)
     assert f"“{spelt(TOKENS[then])}”" in live.inner_text() != first
     assert tab.locator(".view-next button").count() == 0
-    assert tab.get_by_text("What follows is not stored").count() == 1
+    assert tab.get_by_text("next step is not stored").count() == 1
     assert tab.evaluate("document.activeElement.textContent") == "← Back one"
     tab.keyboard.press("Enter")
     assert (text.inner_text(), live.inner_text()) == ("a b", first)

@@ -507,14 +507,14 @@ def test_the_page_tells_what_each_model_guesses_for_each_word(opened):
                         share, abs=0.0051 if share > 0.099 else 6e-4
                     )
                 seen, size = tab.locator("[aria-live] p").all_inner_texts()
-                assert seen.startswith(f"Hidden is “{word}”. ")
-                assert ("does not know it" in seen) == (chance is None) == (word == "xyzzy")
+                assert seen.startswith(f"The hidden word is “{word}”. ")
+                assert ("doesn't know it" in seen) == (chance is None) == (word == "xyzzy")
                 if chance is not None:
                     assert percents(seen) == pytest.approx(
                         chance, abs=0.0051 if chance > 0.099 else 6e-4
                     )
                 assert f"its first guess is “{best[0][0]}”" in seen
-                assert seen.endswith("✓ right.") == (best[0][0] == word)
+                assert seen.endswith("✓ correct.") == (best[0][0] == word)
                 quality = f"{100 * model.quality:.1f} %"
                 assert size == (
                     f"{model.name}: {model.parameters:,} parameters; right with 100 labels: "
@@ -526,15 +526,16 @@ def test_a_tick_is_given_to_the_word_that_stood_there(alone):
     show_hidden(**with_guess([("a", 0.5), ("return", 0.25)], 0.25))
     tab = alone("light")
     choose(tab, "Hidden word", 0)
-    assert tab.locator(".view-bars li").all_inner_texts() == ["a\n50 %", "✓ return\n25 %"]
+    assert tab.locator(".view-bars li").all_inner_texts() == ["a\n50%", "✓ return\n25%"]
     assert tab.locator("[aria-live] p").first.inner_text() == (
-        "Hidden is “return”. The model gives it 25 %; its first guess is “a”: ✗ not right."
+        "The hidden word is “return”. The model gives it 25%; its first guess is “a”: "
+        "✗ not correct."
     )
     show_hidden(**with_guess([("return", 0.75), ("a", 0.0001)], 0.75))
     tab = alone("light")
     choose(tab, "Hidden word", 0)
-    assert tab.locator(".view-bars li").all_inner_texts() == ["✓ return\n75 %", "a\n< 0.1 %"]
-    assert tab.locator("[aria-live] p").first.inner_text().endswith("“return”: ✓ right.")
+    assert tab.locator(".view-bars li").all_inner_texts() == ["✓ return\n75%", "a\n< 0.1%"]
+    assert tab.locator("[aria-live] p").first.inner_text().endswith("“return”: ✓ correct.")
 
 
 def test_words_and_models_are_chosen_by_keyboard_alone(opened):
@@ -571,7 +572,7 @@ def test_a_dot_is_where_its_size_and_quality_are_and_the_chosen_one_is_marked(op
     assert told.startswith("right with 100 labels against parameters. 4 blocks: ")
     assert all(f"{one.name}: {one.parameters:,}" in told for one in guessers())
     ends = tab.locator(".view-quality div span").all_inner_texts()
-    assert ends == ["42.3 %", "0", "0", f"{largest:,}"]
+    assert ends == ["42.3%", "0", "0", f"{largest:,}"]
 
 
 def test_one_sentence_needs_no_choice(alone):

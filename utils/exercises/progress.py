@@ -27,7 +27,7 @@ class Progress:
         try:
             return self.session | _stored()
         except (OSError, ValueError) as error:
-            print(f"Your progress cannot be read ({error}): ticks count for this session only.")
+            print(f"Your progress can't be read ({error}): ticks count for this session only.")
             return set(self.session)
 
     def add(self, name: str) -> None:
@@ -45,7 +45,7 @@ class Progress:
             with FileLock(file.with_name(f".{file.name}.lock"), timeout=PATIENCE):
                 _store(_stored() | self.session)
         except (OSError, ValueError) as error:
-            print(f"Your progress cannot be stored ({error}): ticks count for this session only.")
+            print(f"Your progress can't be stored ({error}): ticks count for this session only.")
 
 
 def _file() -> Path | None:
@@ -63,11 +63,11 @@ def _stored() -> set[str]:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         passed = edition = None
     if not isinstance(passed, list):
-        raise ValueError(f"{file} is damaged: delete it to begin a new one")
+        raise ValueError(f"{file} is damaged: delete it to start a new one")
     if edition > EDITION:
         raise ValueError(f"{file} is from a newer version of the book, and is left as it is")
     if edition < 3:
-        raise ValueError(f"{file} is from before version 0.8.0: delete it to begin a new one")
+        raise ValueError(f"{file} is from before version 0.8.0: delete it to start a new one")
     return {FORMER.get(id, id) for id in map(str, passed)}
 
 

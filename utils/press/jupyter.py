@@ -1,7 +1,7 @@
 """The readers' copies of the lessons, in my/, and JupyterLab on them.
 
 python -m utils.press.jupyter lab [LESSON] [-- options of JupyterLab]     read and work, in copies
-python -m utils.press.jupyter fresh LESSON                                a new copy beside the old
+python -m utils.press.jupyter fresh LESSON                                a second, new copy
 python -m utils.press.jupyter edit [LESSON] [-- options of JupyterLab]    the originals, for authors
 """
 
@@ -91,8 +91,8 @@ def provide_copies() -> list[str]:
     messages, mine = [], folder()
     if mine != MINE:
         messages.append(
-            f"The lessons were rewritten since you began: the new ones are in {shown(mine)}/, your "
-            f"copies in {shown(MINE)}/ are kept as they are, and your ticks count for both."
+            f"The lessons have been rewritten since you began. The new ones are in {shown(mine)}/. "
+            f"Your copies in {shown(MINE)}/ stay as they are, and your ticks count for both."
         )
     for script in scripts():
         original = script.with_suffix(".ipynb")
@@ -106,7 +106,7 @@ def provide_copies() -> list[str]:
         try:
             if origin(copy) != present:
                 newer = [path for path in _beside(copy) if origin(path) == present]
-                offer = f"the present one is {shown(newer[-1])}" if newer else offer
+                offer = f"the current one is {shown(newer[-1])}" if newer else offer
                 messages.append(f"{shown(copy)}: the lesson has changed since you began; {offer}.")
         except LessonError as error:
             messages.append(f"{str(error).rstrip('.')}; it was left as it is, and {offer}.")

@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> None:
         book = server(ROOT / "_build" / "html", port)
     except FileNotFoundError as error:
         sys.exit(str(error))
-    print(f"The book: http://127.0.0.1:{book.server_address[1]}/ (Ctrl-C ends it)", flush=True)
+    print(f"The book: http://127.0.0.1:{book.server_address[1]}/ (Ctrl-C stops it)", flush=True)
     try:
         book.serve_forever()
     except KeyboardInterrupt:

@@ -49,7 +49,9 @@ class Checker:
         """
         name = FORMER.get(name, name)
         if name not in self.exercises:
-            print(f"There is no exercise {name} here; there are {', '.join(self.exercises)}.")
+            print(
+                f"There is no exercise {name} here. The exercises are {', '.join(self.exercises)}."
+            )
             return None
         exercise = self.exercises[name]
         runs = getattr(exercise, "runs", False)
@@ -59,15 +61,15 @@ class Checker:
             passed, sentence = False, "you stopped the check."
         except BaseException as error:  # what it gave runs code of its own when it is looked at
             problem = f"{type(error).__name__}: {message(error)}".partition("\n")[0]
-            passed, sentence = False, f"what it gave can't be looked at; that raised {problem}"
+            passed, sentence = False, f"its result can't be read: that raised {problem}"
         sign = {True: "✓", False: "✗", None: "○"}[passed]
         print(f"{sign} {titled(name)}: {sentence}")
         if passed:
             progress.add(name)
         if not runs:
             return None
-        whose = "yours" if passed else "the book's own"
-        print(f"   From here on the page runs on {whose}.")
+        whose = "yours" if passed else "the book's"
+        print(f"   From here on, the page uses {whose}.")
         luck.in_place[name] = attempt if passed else exercise.reference
         return luck.in_place[name]
 

@@ -51,7 +51,7 @@ def difference(got: Any, expected: Any) -> str:
     try:
         return _told_apart(got, expected)
     except Exception:
-        return f"it returned {article(got)} that cannot be compared with what was asked for."
+        return f"it returned {article(got)} that can't be compared with the expected result."
 
 
 def _told_apart(got: Any, expected: Any) -> str:
@@ -65,10 +65,10 @@ def _told_apart(got: Any, expected: Any) -> str:
         if not right.all():
             return f"{int((~right).sum())} of {right.numel()} numbers are wrong."
     elif _short(got) != _short(expected):
-        return f"you got {_short(got)}, it should be {_short(expected)}."
+        return f"you got {_short(got)}; it should be {_short(expected)}."
     return (
-        "the first four digits are right, and the next are not: is a part in single precision, or "
-        "a small number added?"
+        "the first four digits are correct, but the next ones are not: is a part in single "
+        "precision, or was a small number added?"
     )
 
 
@@ -79,20 +79,20 @@ def _type_problem(got: Any, expected: Any) -> str:
     if isinstance(expected, Tensor):
         if not isinstance(got, Tensor):
             made = isinstance(got, list | tuple | int | float)
-            how = " Make one of the numbers with torch.stack or torch.tensor." if made else ""
+            how = " Turn the numbers into one with torch.stack or torch.tensor." if made else ""
             if type(got).__module__ == "torch.return_types":  # such as that of x.max(dim=1)
-                how = " It holds the values and their places: take its .values."
+                how = " It holds the values and their positions: take its .values."
             if isinstance(got, int | float) and expected.ndim == 0:
-                how = " It has no gradient: leave out what made it a number, such as .item()."
+                how = " A plain number has no gradient: leave out .item() and the like."
             return f"it returned {article(got)}, not a tensor.{how}"
         if got.shape != expected.shape:
-            return f"the result has shape {tuple(got.shape)}, it should be {tuple(expected.shape)}."
+            return f"the result has shape {tuple(got.shape)}; it should be {tuple(expected.shape)}."
         if got.layout != expected.layout:
-            return f"the result has layout {got.layout}, it should be {expected.layout}."
+            return f"the result has layout {got.layout}; it should be {expected.layout}."
         if got.device != expected.device:
-            return f"the result lies on device {got.device}, it should be on {expected.device}."
+            return f"the result is on device {got.device}; it should be on {expected.device}."
         if _kind(got) != _kind(expected):
-            return f"the result has type {got.dtype}, it should be {expected.dtype}."
+            return f"the result has type {got.dtype}; it should be {expected.dtype}."
     if isinstance(expected, bool) and not isinstance(got, bool):
         return f"it returned {article(got)}, not True or False."
     if type(expected) is int and type(got) is not int:

@@ -96,7 +96,7 @@ class Exercise:
         mute = Mute()
         with own_lots(), torch.enable_grad(), redirect_stdout(mute), redirect_stderr(mute):
             passed, sentence = self._verdict(attempt)
-        return passed, sentence + (" (What it printed is left out.)" if mute.used else "")
+        return passed, sentence + (" (What it printed is not shown.)" if mute.used else "")
 
     def _verdict(self, attempt: Callable, in_double: bool = True) -> tuple[bool | None, str]:
         for stage, inputs in self.trials():
@@ -115,9 +115,9 @@ class Exercise:
         if self.gradient:
             got, expected = (gradients(f, inputs, self.data) for f in (attempt, self.reference))
             if got.problem:
-                return False, f"the values are right, but {got.problem}"
+                return False, f"the values are correct, but {got.problem}"
             if not same(got.value, expected.value):
-                return False, "the values are right, but the gradient is not."
+                return False, "the values are correct, but the gradient is not."
         return True, "correct."
 
     def named(self, attempt: Callable, otherwise: str) -> str:
@@ -175,7 +175,7 @@ class Prediction:
     def judge(self, attempt: Any) -> tuple[bool | None, str]:
         """Return True, False or (untouched) None, and a sentence."""
         if attempt is None:
-            return None, "not started. Put your prediction in place of None."
+            return None, "not started. Replace None with your prediction."
         if isinstance(attempt, Tensor | np.generic) and attempt.ndim == 0:
             attempt = attempt.item()
         expected = self.answer()
@@ -184,13 +184,13 @@ class Prediction:
         ):
             return False, f"expected {article(expected)}, got {article(attempt)}."
         if self.choices and not any(self.agrees(attempt, choice) for choice in self.choices):
-            return False, f"say one of: {', '.join(self.choices)}."
+            return False, f"choose one of: {', '.join(self.choices)}."
         if self.agrees(attempt, expected):
             return True, "correct."
         for mistake in self.mistakes.values():
             if self.agrees(attempt, mistake.wrong):
                 return False, mistake.says
-        return False, "that is not it: think again, or run the experiment and ask why."
+        return False, "that isn't it: think again, or run the experiment and ask why."
 
 
 def _keep(mistakes: dict[str, Mistake], wrong: Callable, mistake: Mistake) -> None:

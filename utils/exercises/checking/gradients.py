@@ -23,7 +23,7 @@ def gradients(function: Callable, inputs: tuple, data: Sequence[int]) -> Outcome
     results = outcome.value if isinstance(outcome.value, tuple | list) else (outcome.value,)
     if not all(result.requires_grad for result in results):
         return Outcome(
-            problem="the result is cut off from autograd: stay with tensors all the way, "
+            problem="the result is cut off from autograd: compute with tensors all the way, "
             "without no_grad, .item(), .detach(), .data or numpy."
         )
     generator = torch.Generator().manual_seed(1)
@@ -40,11 +40,11 @@ def gradients(function: Callable, inputs: tuple, data: Sequence[int]) -> Outcome
     outcome = call(differentiate, ())
     if "modified by an inplace operation" in outcome.raised:
         return Outcome(
-            problem="autograd cannot follow it, since it writes into a tensor that a later step "
-            "reads: collect the parts in a list, and put them together with torch.stack."
+            problem="autograd can't follow it, because it overwrites a tensor that the gradient "
+            "needs: collect the parts in a list and join them with torch.stack."
         )
     if outcome.raised:
-        return Outcome(problem=f"the gradient cannot be computed: {outcome.raised}")
+        return Outcome(problem=f"the gradient can't be computed: {outcome.raised}")
     return outcome
 
 

@@ -106,7 +106,7 @@ def call(function: Callable, inputs: tuple) -> Outcome:
             os._exit(0)
     changed = [i for i, (a, b) in enumerate(zip(inputs, given, strict=True)) if not same(b, a)]
     if changed:
-        return Outcome(problem=f"it changed its argument number {changed[0] + 1}: work on a copy.")
+        return Outcome(problem=f"it changed argument number {changed[0] + 1}: work on a copy.")
     return Outcome(value)
 
 

@@ -118,7 +118,7 @@ function draw({ network, drawings, raster, layers }) {
     });
     const ranks = chances.map((_, k) => k).sort((a, b) => chances[b] - chances[a]);
     answer.textContent = empty ? "Draw a digit." : `It reads a ${ranks[0]}.`;
-    bars.replaceChildren(...(empty ? [] : ranks.slice(0, 3)).map((k) => bar(`${k}`, `${Math.round(100 * chances[k])} %`, chances[k])));
+    bars.replaceChildren(...(empty ? [] : ranks.slice(0, 3)).map((k) => bar(`${k}`, `${Math.round(100 * chances[k])}%`, chances[k])));
   }
 
   const point = (event) => {

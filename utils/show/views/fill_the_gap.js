@@ -42,7 +42,7 @@ function draw({ words, names, sentence, longest, ...network }) {
       make("p", { class: "view-label" }, best.length > 1 ? `Gap ${number + 1}` : "The gap"),
       make("ul", { class: "view-bars" }, ...guessed(shares)))));
     const unknown = [...new Set(found.filter((_, place) => ids[place] === UNK))];
-    strange.textContent = unknown.length ? `It does not know ${list(unknown.map(quote))}; all such words look alike to it.` : "";
+    strange.textContent = unknown.length ? `It doesn't know ${list(unknown.map(quote))}; all unknown words look alike to it.` : "";
     answer.textContent = !found.length ? "Type a sentence of plain words, without formulas."
       : !best.length ? "Leave a gap: write ___ for a word."
         : `It fills in ${list(best.map(([[word, share]]) => `${quote(word)} (${percent(share)})`))}.`;
@@ -56,7 +56,7 @@ function draw({ words, names, sentence, longest, ...network }) {
   const size = make("p", { class: "view-label" }, `The whole network is in this page, ${whole(small + large)} numbers: ` +
     `${whole(small)} of one byte, with a scale for each of ${whole(scales)} rows, and ${whole(large)} as they were. ` +
     `That is ${kilobytes(small + 4 * (large + scales))}, as text ${kilobytes(network.numbers.length + network.reals.length)}; ` +
-    `with four bytes a number it would be ${kilobytes(4 * (small + large))}.`);
+    `with four bytes per number, it would be ${kilobytes(4 * (small + large))}.`);
   show();
   return [make("label", { class: "view-field view-typed" }, "Your sentence ", field), hole, line,
     make("div", { class: "view-answer", "aria-live": "polite" }, answer, strange), gaps, size];

@@ -9,7 +9,7 @@ function draw({ sentences, models, measure }) {
     oninput: () => { state.model = last - Number(slider.value); show(); } });
 
   const whole = (number) => number.toLocaleString("en");
-  const share = (quality) => `${(100 * quality).toFixed(1)} %`;
+  const share = (quality) => `${(100 * quality).toFixed(1)}%`;
 
   function open(sentence) {
     const words = sentences[sentence];
@@ -50,8 +50,8 @@ function draw({ sentences, models, measure }) {
     dots.forEach((dot, i) => dot.toggleAttribute("data-now", i === model));
     name.textContent = models[model].name;
     slider.setAttribute("aria-valuetext", models[model].name);
-    const given = right === null ? "The model does not know it" : `The model gives it ${percent(right)}`;
-    seen.textContent = `Hidden is ${quote(word)}. ${given}; its first guess is ${quote(likeliest[0][0])}: ${likeliest[0][0] === word ? "✓ right" : "✗ not right"}.`;
+    const given = right === null ? "The model doesn't know it" : `The model gives it ${percent(right)}`;
+    seen.textContent = `The hidden word is ${quote(word)}. ${given}; its first guess is ${quote(likeliest[0][0])}: ${likeliest[0][0] === word ? "✓ correct" : "✗ not correct"}.`;
     size.textContent = `${models[model].name}: ${whole(parameters)} parameters; ${measure}: ${share(quality)}.`;
   }
 

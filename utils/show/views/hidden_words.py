@@ -93,4 +93,4 @@ def _in_short(words: Sequence[str], model: Guesser) -> str:
     middle = len(words) // 2
     [(word, share), *_], _ = model.guesses[0][middle]
     gap = " ".join([*words[:middle], "___", *words[middle + 1 :]])
-    return f"{gap}: “{word}”, {100 * share:.0f} %."
+    return f"{gap}: “{word}”, {100 * share:.0f}%."

@@ -4,8 +4,8 @@ function draw({ tokens, starts, rows }) {
 
   const key = (more = []) => [...starts[state.start], ...state.taken, ...more].join(",");
   const spelt = (token) => tokens[token].replaceAll(" ", "␣").replaceAll("\n", "↵").replaceAll("\t", "⇥") || "(empty)";
-  const percent = (share) => (share >= 0.0995 || share === 0 ? `${Math.round(100 * share)} %`
-    : share >= 0.0005 ? `${(100 * share).toFixed(1)} %` : "< 0.1 %");
+  const percent = (share) => (share >= 0.0995 || share === 0 ? `${Math.round(100 * share)}%`
+    : share >= 0.0005 ? `${(100 * share).toFixed(1)}%` : "< 0.1%");
 
   // Temperature first, then top-k, then top-p of what is left; of equal ones the lower number is kept.
   function filtered() {
@@ -56,14 +56,14 @@ function draw({ tokens, starts, rows }) {
     added.textContent = state.taken.map((token) => tokens[token]).join("");
     const shown = order.slice(0, ROWS), others = order.slice(ROWS);
     bars.replaceChildren(...shown.map((token, place) => row(token, place, found)));
-    hint.textContent = bars.querySelector("button") ? "Press a framed token to write it." : "What follows is not stored: go back to write something else.";
+    hint.textContent = bars.querySelector("button") ? "Press a framed token to write it." : "The model's next step is not stored: go back and write something else.";
     const mass = others.reduce((sum, token) => sum + chances[token], 0);
     const stay = Math.max(0, kept.length - ROWS);
     rest.textContent = others.length ? `${others.length} more tokens had ${percent(mass)} together; ${stay || "none"} of them ${stay === 1 ? "is" : "are"} left.` : "";
     seen.textContent = `Most likely next: ${kept.slice(0, 3).map((token, i) => `“${spelt(token)}” ${percent(drawn[i])}`).join(", ")}.`;
     const before = kept.reduce((sum, token) => sum + chances[token], 0);
     counted.textContent = kept.length === V ? `All ${V} tokens are left.`
-      : `${kept.length} of ${V} tokens ${kept.length === 1 ? "is" : "are"} left; they had ${percent(before)} together. ` +
+      : `${kept.length} of ${V} tokens ${kept.length === 1 ? "is" : "are"} left; together they had ${percent(before)}. ` +
         `Top-k cut ${V - best.length}, top-p ${best.length - kept.length} more.`;
     for (const { output, told } of sliders) output.textContent = told();
     for (const button of [back, again]) button.setAttribute("aria-disabled", String(!state.taken.length));

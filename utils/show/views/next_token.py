@@ -72,4 +72,4 @@ def _below_the_largest(row: Sequence[float]) -> list[int]:
 def _in_short(tokens: Sequence[str], start: Sequence[int], row: Sequence[float]) -> str:
     best = max(range(len(row)), key=row.__getitem__)
     share = 1 / sum(math.exp(logit - row[best]) for logit in row)
-    return f"{_text(tokens, start)}: “{tokens[best]}”, {100 * share:.0f} %."
+    return f"{_text(tokens, start)}: “{tokens[best]}”, {100 * share:.0f}%."

@@ -31,7 +31,7 @@ function draw({ title, questions, reveal }) {
 
   let shown = 0;
   const name = () => steps.forEach((step, place) => {
-    const said = { right: ", answered: right", wrong: ", answered: not right yet" };
+    const said = { right: ", answered: correct", wrong: ", answered: not correct yet" };
     step.setAttribute("aria-label", `Question ${place + 1}${said[step.dataset.mark] ?? ""}`);
     step.setAttribute("aria-current", place === shown ? "step" : "false");
   });

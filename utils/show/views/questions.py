@@ -31,7 +31,7 @@ def quiz(lesson: str) -> None:
     ]
     for row in asked:
         row["answers"] = [
-            f"{'Right.' if index == row['right'] else 'Not quite.'} {because}"
+            f"{'Correct.' if index == row['right'] else 'Not quite.'} {because}"
             for index, because in enumerate(row["answers"])
         ]
     title = f"Five questions about Day {int(lesson[:2]) - 1}"
@@ -51,7 +51,7 @@ def guess(question: str, options: Sequence[str], *, right: int | str, because: s
     asked = _question(question, options, right, because)
     was = asked["options"][asked["right"]]
     asked["answers"] = [
-        f"That was it. {because}" if index == asked["right"] else f"It was “{was}”. {because}"
+        f"You guessed it. {because}" if index == asked["right"] else f"It was “{was}”. {because}"
         for index in range(len(asked["options"]))
     ]
     data = {"title": "Your guess, before you look", "questions": [asked], "reveal": True}

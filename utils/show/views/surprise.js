@@ -7,7 +7,7 @@ function draw({ texts }) {
   let marks;
 
   const spelt = (text) => text.replaceAll(" ", "␣").replaceAll("\n", "↵").replaceAll("\t", "⇥");
-  const percent = (share) => (share >= 0.0995 ? `${Math.round(100 * share)} %` : share >= 0.0005 ? `${(100 * share).toFixed(1)} %` : "less than 0.1 %");
+  const percent = (share) => (share >= 0.0995 ? `${Math.round(100 * share)}%` : share >= 0.0005 ? `${(100 * share).toFixed(1)}%` : "less than 0.1%");
 
   function lay() {
     const { tokens } = texts[state.text];
@@ -35,7 +35,7 @@ function draw({ texts }) {
     const given = bits === undefined;
     seen.textContent = `Token ${at + 1}, “${spelt(text)}”: ` + (given ? "it was given, not predicted."
       : `${bits.toFixed(1)} bits; the model gave it ${percent(2 ** -bits)}.`);
-    instead.textContent = given ? "" : `It held most likely: ${expected.map(([other, share]) => `“${spelt(other)}” ${percent(share)}`).join(", ")}.`;
+    instead.textContent = given ? "" : `The model's first guesses: ${expected.map(([other, share]) => `“${spelt(other)}” ${percent(share)}`).join(", ")}.`;
   }
 
   function open(text) {
