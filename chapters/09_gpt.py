@@ -306,7 +306,7 @@ mechanisms.cuts(logits, ["on", "to", "with", "by", "in", "a"], 0.7, 4, 0.8)
 plt.show()
 
 # %% [markdown]
-# ```{exercise} The chances of the next token
+# ```{exercise} The probabilities of the next token
 # :label: exercise-next-chances
 #
 # *10 minutes.* From logits to the chances from which to draw. What is cut off has the chance 0, and each token stays at its place. If `k` is larger than $V$, top-k cuts nothing. ([Solution](solutions/09_gpt.ipynb#solution-next-chances))

@@ -54,7 +54,7 @@ use_book_style()
 
 # %% [markdown]
 # (deeper-parts)=
-# ## What do today's parts do, one by one?
+# ## RMSNorm, SwiGLU, rotary positions: what does each part do?
 #
 # *7 minutes.* **Which sizes does each part of today's block hold down, and what does it cost?** All of them are handed to Day 6's blocks. Nothing in those is written anew.
 
@@ -124,7 +124,7 @@ observe(
 
 # %% [markdown]
 # (deeper-modern)=
-# ## Which of today's changes help?
+# ## Which changes to the Transformer block help?
 #
 # *6 minutes.* GPT's block has layer norm before each part, GELU, learned positions and biases. Ten changes to it are measured here, one of them backwards: post-norm, as Day 6's paper had it. Three of them together are Llama's {cite}`touvron2023llama`. **What does each win alone, and what do they win together?** Two blocks of width 64 read the docstrings, each change at the best of the same three rates, with three seeds. Equal steps are one comparison. A step of some changes takes longer, so the fairer one is equal time: as many steps as fit into the plain block's. *All together* are all but post-norm and squared ReLU, in whose place SwiGLU stands. The time of a step is in steps of the plain block, which were timed in turn with it.
 
@@ -220,7 +220,7 @@ observe(
 
 # %% [markdown]
 # (deeper-race)=
-# ## How little time does it take?
+# ## How little time does a small GPT take to train?
 #
 # *12 minutes.* nanoGPT {cite}`karpathy2022nanogpt` has a setting for readers without a GPU: four blocks of width 128, 64 letters of context, 0.8 million parameters. Trained for 2,000 steps, it is said to reach a loss of 1.88 nats on Shakespeare's letters within about three minutes, estimated on a sample of the validation text. **How little time does 1.88 take?** The rules: training text only; at most 850,000 parameters; the loss is that of the whole validation text, read in windows of 64 letters; no table of counts inside the model; five seeds, run in turn, and their median. The clock counts the processor time of the training steps, on one thread. It stops for the checks, of which each schedule has 13.
 #
@@ -402,7 +402,7 @@ show_source(MuonAndAdamW)
 
 # %% [markdown]
 # (deeper-counts)=
-# ## Would a table of counts do as well?
+# ## Would a table of n-gram counts do as well?
 #
 # *6 minutes.* A loss of 1.88 says little more than which letters follow which. Day 2's table of counts {cite}`kneser1995improved` asks for no more: how often did each letter follow each few letters, and if those are rare, each fewer? It learns the same training text and is judged in the same windows.
 
@@ -585,7 +585,7 @@ claim(
 
 # %% [markdown]
 # (deeper-real-thing)=
-# ## Can your blocks run models that others trained?
+# ## Can your blocks run GPT-2 and Llama?
 #
 # *8 minutes.* If our blocks are what we say they are, do published weights fit into them? GPT-2 {cite}`radford2019language` and Llama {cite}`touvron2023llama` are published as folders: `config.json` has the sizes, `model.safetensors` the weights, and two or three
 # more files the tokens.
@@ -709,7 +709,7 @@ for kind, load in (("gpt2", load_gpt2), ("llama", load_llama)):
 # What the book does not read it says in a sentence: a pickle, a file that is cut short, weights that are missing or left over or of another shape, an option of the config that makes another model. Llama 2's tokens are no byte pairs, so that model is read, and its text is not.
 
 # %% [markdown]
-# ```{exercise} From halves to neighbours
+# ```{exercise} Llama's rotary pairs: from halves to neighbours
 # :label: exercise-neighbouring-pairs
 #
 # *Stretch, 12 minutes.* Reorder the rows of a published $W_q$ and $W_k$ so that the book's `Rotary`, which turns neighbours, makes the same scores. In each head, pair $i$ is $(i, i + d_k/2)$ in what is given, and $(2i, 2i + 1)$ in what you return. There may be fewer heads of keys than of queries.
@@ -728,7 +728,7 @@ def neighbouring_pairs(
 check("neighbouring_pairs", neighbouring_pairs)
 
 # %% [markdown]
-# ```{exercise} Three matrices out of one
+# ```{exercise} GPT-2's c_attn: three matrices out of one
 # :label: exercise-c-attn
 #
 # *Core, 8 minutes.* GPT-2 computes `x @ weight + bias`, with a `weight` $(D, 3D)$, and cuts the result in thirds: queries, keys, values. Return $W_q, b_q, W_k, b_k, W_v, b_v$ for queries $W_q x + b_q$.
@@ -746,7 +746,7 @@ check("c_attn", from_c_attn)
 
 # %% [markdown]
 # (deeper-machines)=
-# ## What if one machine is too slow?
+# ## Data-parallel training: what if one machine is too slow?
 #
 # *7 minutes.* What if two share the work? In **data-parallel** training each process has the whole model and a share of each batch, its **shard**. Each computes the gradient of its own shard; then they send each other their gradients, and all take the
 # same step with the mean {cite}`li2020pytorch`. The weights stay equal, and nobody ever sends them. A process is known by its number, its **rank**.
@@ -883,7 +883,7 @@ table(
 # not tried here: there was none.
 
 # %% [markdown]
-# ```{exercise} The gradient of the whole batch
+# ```{exercise} Data parallelism: the gradient of the whole batch
 # :label: exercise-shard-gradients
 #
 # *Core, 7 minutes.* Each process has the gradients of its shard's mean loss. Return those of the mean loss over all examples, parameter by parameter. The shards may be of different sizes; a process that got no example has computed on a borrowed one, which must not count.
@@ -901,7 +901,7 @@ check("shard_gradients", whole_gradient)
 
 # %% [markdown]
 # (deeper-induction)=
-# ## How does it copy from its context?
+# ## Induction heads: how does a model copy from its context?
 #
 # *9 minutes.* *… the Kaplan–Meier estimator … a Kaplan–*: what comes next? You need not know the word. Look for where the last piece stood before, and read on there. A head that does so is called an **induction head** {cite}`olsson2022context`; on
 # [Day 5](../05_self_attention.ipynb) you built a perfect one by hand. It needs two blocks. In the first, a head writes into each position what stood *before* it. In the second, a head looks for positions that say "before me stood the present symbol", and fetches what they hold.
@@ -927,7 +927,7 @@ plt.show()
 # How much does a head look like an induction head? Its **prefix-matching score** is its mean weight on what followed the present symbol before.
 
 # %% [markdown]
-# ```{exercise} The prefix-matching score
+# ```{exercise} Induction heads: the prefix-matching score
 # :label: exercise-prefix-matching
 #
 # *Core, 9 minutes.* Compute it for one head's maps. A position whose symbol was never there before has nothing to find, and doesn't count. Of several earlier places, the weights on what followed them are summed up.
@@ -1053,7 +1053,7 @@ claim(
 
 # %% [markdown]
 # (deeper-positions-loss)=
-# ## What is more context worth?
+# ## Loss by position: what is more context worth?
 #
 # *3 minutes.* Each position of a text has more context than the one before it. Does that make its token easier to guess? A model's loss by position says so. A small GPT learns Day 7's text, character by character, in pieces of up to 512; the validation pieces overlap, so that all positions are asked about nearly the same text.
 
@@ -1089,7 +1089,7 @@ observe(
 
 # %% [markdown]
 # (deeper-grokking)=
-# ## Can it understand long after it knows everything by heart?
+# ## Grokking: can a network generalise long after it has memorised everything?
 #
 # *5 minutes.* Is a model done when all that it was shown is right? Power et al. trained small Transformers on tables of sums modulo a prime {cite}`power2022grokking`. Long after all training sums were right, the other sums became right, too. They called it **grokking**. We repeat it: $a + b$ modulo 53, half of the 2,809 sums for training, one block, AdamW with a
 # weight decay of 1, and for comparison without.

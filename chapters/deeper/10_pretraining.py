@@ -65,7 +65,7 @@ def told(values: list[float], form: str = ".1%") -> str:
 
 # %% [markdown]
 # (deeper-masking)=
-# ## Which words to hide, and how often anew?
+# ## Masking: which words should be hidden, and how often anew?
 #
 # *5 minutes.* BERT's masks were drawn before training: each text came in ten copies, hidden in ten ways, and each copy was read four times. RoBERTa {cite}`liu2019roberta` draws new masks whenever a text is read. **Do they teach more, and is 15 % the right share?**
 
@@ -155,7 +155,7 @@ observe(
 
 # %% [markdown]
 # (deeper-next)=
-# ## Does it help to ask what comes next?
+# ## Next-sentence prediction: does it help?
 #
 # *6 minutes.* BERT was asked two things at once: which words are hidden, and whether the second of two parts follows the first {cite}`devlin2019bert`. In half of all pairs it does; in the others the second part comes from another document. ALBERT {cite}`lan2020albert` asks something harder: both parts are neighbours, and in half of the pairs they are exchanged. **Does either question teach what hidden words don't?**
 
@@ -254,7 +254,7 @@ claim(
 # So the answer to the first question stands in the text, and our encoder probably had too little time to learn to compare two parts: a step asks for some five hundred words, but for eight pairs. A question that it can't answer teaches it nothing, so nothing follows for larger ones. BERT's authors found that the question helps; RoBERTa's left it out and lost nothing {cite}`liu2019roberta`. That counting answers it is ALBERT's reason to exchange the parts: then both have the same words either way.
 
 # %% [markdown]
-# ```{exercise} Two questions about a pair
+# ```{exercise} Next sentence, or sentence order: two questions about a pair
 # :label: exercise-ordered-pair
 #
 # *Core, 10 minutes.* Make a pair as an encoder reads it: `BOS`, a part, `EOS`, a part, `EOS`, a type for each symbol, and the label. If the die is below 0.5, the second part follows the first. Otherwise `other` stands in its place ("next"), or the two are exchanged ("order").
@@ -274,7 +274,7 @@ check("ordered_pair", ordered_pair)
 
 # %% [markdown]
 # (deeper-spans)=
-# ## What if the answer is text, too?
+# ## Hidden spans: what if the answer is text, too?
 #
 # *7 minutes.* Today's encoder has a place for each hidden word, so it is told how many are missing. **Can a model be asked for text of any length?** Yes: let an encoder read and a decoder write, as on Day 6. All that's needed is a way to make questions and answers out of plain text. Here are two.
 #
@@ -338,7 +338,7 @@ observe(
 # So a step of T5 is cheap, and everything its decoder writes is something that the source doesn't show. BART's decoder copies most of what it writes, but it practises whole sentences.
 
 # %% [markdown]
-# ```{exercise} Spans with sentinels
+# ```{exercise} T5: spans with sentinels
 # :label: exercise-hide-spans
 #
 # *Core, 10 minutes.* Make the source and the target for given spans. The sentinels are a list of ids, in order, at least one more than there are spans: T5's own count down from 32,099. Words are ids as well, and can occur twice; and there may be no span.
@@ -360,7 +360,7 @@ def hide_given_spans(
 check("hide_spans", hide_given_spans)
 
 # %% [markdown]
-# ```{exercise} What the decoder reads
+# ```{exercise} T5: the decoder's input
 # :label: exercise-decoder-reads
 #
 # *Core, 8 minutes.* In training, a decoder reads the answer while it gives it. What does it read, and what is it to say at each place? Make both from targets of different lengths, padded behind their ends.
@@ -384,7 +384,7 @@ check("decoder_reads", decoder_reads)
 
 # %% [markdown]
 # (deeper-families)=
-# ## Encoder, decoder, or both?
+# ## Which is better: encoder, decoder, or both?
 #
 # *7 minutes.* Encoders understand and decoders write: so one often reads. **Is that still so if all of them read the same text for the same time?** The encoder guesses hidden words. The decoder says the next word, as on Day 9. Two models have both parts, with one block each: one writes T5's spans, and one what BART asks for. All are about the same size, and have four ways to read: two shares of hidden words with two rates each, or four rates where nothing is hidden. The best at hidden words of the validation sentences is judged.
 
@@ -448,7 +448,7 @@ claim(
 
 # %% [markdown]
 # (deeper-text-to-text)=
-# ## Can every task be text?
+# ## T5: can every task be turned into text?
 #
 # *6 minutes.* So far each task has had a layer of its own: five outputs for five libraries, a head for hidden words. T5 has none {cite}`raffel2020exploring`. What it reads begins with the name of the task, and it writes the answer word by word, whether that is a translation, a library's name or what stood in a gap. **Can one model do the work of three?**
 
@@ -524,7 +524,7 @@ observe(
 
 # %% [markdown]
 # (deeper-lora)=
-# ## How little of a model has to be tuned?
+# ## LoRA: how little of a model has to be tuned?
 #
 # *6 minutes.* A fine-tuned model is as large as the one it comes from, so ten tasks take ten copies. **How much of a copy has to differ?** The least is the new layer alone: the encoder stays *frozen*. **LoRA** {cite}`hu2022lora` freezes it, too, but gives each chosen weight a change of low rank, made of two thin matrices.
 #
@@ -640,7 +640,7 @@ claim(
 # What the encoder has learned from text serves as it is: a new layer of 325 numbers reads most of it off. Rank 1 does what rank 16 does, as Hu et al. found, too. They saw no loss at all, from 125 million weights to 175 billion. There, a full copy for each task is what hurts; a copy of ours is a megabyte.
 
 # %% [markdown]
-# ```{exercise} A change of low rank
+# ```{exercise} LoRA: a change of low rank
 # :label: exercise-lora
 #
 # *Core, 8 minutes.* Write what a layer with LoRA says, and the one weight that says the same after training.
@@ -661,7 +661,7 @@ check("lora", lora_layer)
 
 # %% [markdown]
 # (deeper-distilled)=
-# ## What does each part of the recipe bring?
+# ## Distillation: what does each part of DistilBERT's recipe contribute?
 #
 # *6 minutes.* **Does the student need its teacher?** DistilBERT's recipe has four parts {cite}`sanh2019distilbert`. The student begins with every second block of its teacher. Then it learns from three losses: the hidden words, the teacher's soft targets for them {cite}`hinton2015distilling`, and the cosine of the angle between the last vectors of the two. The published script gives them the weights 2, 5 and 1, at a temperature of 2.
 
@@ -773,7 +773,7 @@ observe(
 
 # %% [markdown]
 # (deeper-shared)=
-# ## What if all layers are the same layer?
+# ## Shared layers: what if all blocks have the same weights?
 #
 # *7 minutes.* Four blocks hold four times as many weights as one. **Does an encoder need four different blocks, or only four passes?** ALBERT {cite}`lan2020albert` has a single block and sends the text through it again and again. It also makes the table of words narrow and lets one matrix widen its rows: $V \cdot E + E \cdot D$ numbers in place of $V \cdot D$. The Universal Transformer {cite}`dehghani2019universal` shares a block, too. Before each pass it is told where each symbol is and which pass this is. (It can also stop earlier for some symbols than for others, which we leave out.)
 
@@ -869,7 +869,7 @@ observe(
 # In ALBERT's paper, too, sharing all weights cost 1.5 to 2.5 points at equal width, and a larger width made up for it. Four narrow blocks do as well here as one that is shared, with fewer products. What sharing saves is memory, and at our size nobody is short of it.
 
 # %% [markdown]
-# ```{exercise} A shared layer's gradient
+# ```{exercise} The gradient of a shared layer
 # :label: exercise-shared-gradient
 #
 # *Stretch, 12 minutes.* Each of $n$ layers returns $h + \tanh(h W^\top)$, and all share $W$. Return the gradient with respect to $W$ of the sum of $y \odot g$, where $y$ is the output of the last layer and $g$ the gradient that arrives there. Use autograd, or do it by hand.
@@ -889,7 +889,7 @@ check("shared_gradient", shared_gradient)
 
 # %% [markdown]
 # (deeper-int8)=
-# ## What do weights of 8 bits cost?
+# ## Quantisation: what do weights of 8 bits cost?
 #
 # *6 minutes.* A weight in float32 takes 4 bytes. **Would one do?** In **int8**, a number is a whole number $q$ from $-127$ to $127$ times a scale: $w \approx s\,q$. The scale is the largest magnitude divided by 127, and 0 stays 0.
 
@@ -977,7 +977,7 @@ observe(
 # Everything around the products is as slow as before: scores, softmax, norms and the rounding itself stay in float32, and at width 64 that costs what the products save. The processor also needs instructions for whole numbers. Without them, the library's kernel adds two products in 16 bits, where the largest overflow, and returns wrong sums without a word. `whole_product` tries the largest sum first, and refuses.
 
 # %% [markdown]
-# ```{exercise} Rows in int8
+# ```{exercise} Quantisation: rows in int8
 # :label: exercise-int8-rows
 #
 # *Core, 10 minutes.* Round a weight, row by row, with `torch.round`. What is the scale of a row of zeros?
@@ -998,7 +998,7 @@ check("int8_rows", int8_rows)
 
 # %% [markdown]
 # (deeper-pruned)=
-# ## How many heads are needed?
+# ## Pruning: how many attention heads are needed?
 #
 # *6 minutes.* *Are sixteen heads really better than one?* ask Michel et al. {cite}`michel2019sixteen`. **How many can go, and which?** Give each head a gate $\xi$ that multiplies what it says. At $\xi = 1$ nothing has changed, at $\xi = 0$ the head is silent. How strongly the loss depends on the gate is the head's importance, a mean over texts $x$ (those of a block divided by the length of their vector, so that blocks can be compared):
 #
@@ -1113,7 +1113,7 @@ observe(
 # So the heads can stand in for one another. Only the first block's are missed. The importances tell which heads to keep at all, but among the others chance chooses as well, and better when few are left. But much of what is right here can be told from the words alone, without a look at their neighbours. A task that depends on what stands where would miss its heads sooner, as Day 9's copying did.
 
 # %% [markdown]
-# ```{exercise} The importance of heads
+# ```{exercise} Pruning: the importance of heads
 # :label: exercise-importance
 #
 # *Stretch, 10 minutes.* You have what each head says, and the gradient of each text's loss by it. What is the slope of a gate, and what the importance of a head?
@@ -1134,7 +1134,7 @@ check("importance", importance)
 
 # %% [markdown]
 # (deeper-published)=
-# ## Can your encoder be BERT?
+# ## Can your encoder load BERT's weights?
 #
 # *8 minutes.* **Do the weights of BERT, DistilBERT, ALBERT and T5 fit into the blocks that you know?** They are published as GPT-2 is: a config, the weights as *safetensors*, and the pieces into which words are cut. Their layers are Day 6's, but for a few choices {cite}`devlin2019bert,sanh2019distilbert,lan2020albert,raffel2020exploring`:
 #
@@ -1302,7 +1302,7 @@ note(ax, (8.7, 6.35), "keys 1 to 10")
 plt.show()
 
 # %% [markdown]
-# ```{exercise} A bucket for each distance
+# ```{exercise} T5's relative positions: a bucket for each distance
 # :label: exercise-relative-buckets
 #
 # *Stretch, 12 minutes.* Write the function that gives the buckets of T5's encoder. Half of the `n_buckets`, $n$, are for what is behind or at the query, the other $n$ for what is ahead. Of each side, the first $n / 2$ (rounded down) hold one distance each: 0, 1, 2 … From $i = n/2$ on, bucket $i$ begins at

@@ -26,7 +26,7 @@ from utils.training.sampling import temperature, top_k, top_p
 
 # %% [markdown]
 # (solution-next-token-loss)=
-# ## The loss at every position
+# ## The next-token loss at every position
 #
 # The logits at $t$ are about the token at $t + 1$. So the last logits go, and the first token goes; what is left stands one over the other. The mean is over all targets that are no padding, and not over texts: otherwise a token of a short text would count for more.
 
@@ -48,7 +48,7 @@ assert math.isclose(loss, math.log(516), rel_tol=1e-5)
 
 # %% [markdown]
 # (solution-forward)=
-# ## The forward pass
+# ## GPT's forward pass
 #
 # The same table twice: its rows are what enters, and what the last vectors are compared with. The blocks add to the stream by themselves, so each one reads what the one before has left. Nothing here hides the future: the blocks do.
 
@@ -65,7 +65,7 @@ gpt = check("forward", gpt)
 
 # %% [markdown]
 # (solution-next-chances)=
-# ## The chances of the next token
+# ## The probabilities of the next token: temperature, top-k, top-p
 #
 # It can be done on logits, too: $-\infty$ is what becomes a chance of 0, and each softmax brings what is left back to a sum of 1. A token stays if those that are likelier have not reached $p$ yet. So the best one always stays, since nothing is likelier. Of tokens that are equally likely at the cut, this keeps more than $k$; and whether a sum *equals* $p$ is a matter of rounding. The check asks for neither.
 
@@ -94,7 +94,7 @@ print((found > 0).sum().item(), "tokens are left; with top-p before the temperat
 
 # %% [markdown]
 # (solution-write)=
-# ## Write with a cache
+# ## Write with a key–value cache
 #
 # What is new is at first the whole prompt, and then one token, so that each token is read once. It stands behind all that was read before, so `start` is the length of the text without it. Whatever is new, the logits that count are those behind its last token.
 
@@ -115,7 +115,7 @@ write = check("write", write)
 # If the position were reset, a rotary model would turn the new query as if it stood at 0, and all distances to what is held would be wrong. Nothing fails; the text only gets worse. That is what makes this mistake so common.
 #
 # (solution-qk-norm)=
-# ## Normed queries and keys
+# ## Query–key norm: normed queries and keys
 #
 # Each vector is divided by the root mean square of its own numbers, and multiplied by its gain. With gains of 1 a normed vector has the length $\sqrt{d_k}$, so a product of two is at most $d_k$, and a score at most $d_k / \sqrt{d_k} = \sqrt{d_k}$. The gains let a head be sharper than that, if it pays. Here only their product $g_q \odot g_k$ counts; with rotary positions, which turn queries and keys between gain and product, they differ.
 
@@ -143,7 +143,7 @@ observe(
 
 # %% [markdown]
 # (solution-gated-width)=
-# ## A gate's fair width
+# ## SwiGLU: a gate's fair width
 #
 # The plain layer has $2 D F$ weights, the gated one $3 D F'$. So $F' = \frac{2}{3} F$; of the usual $F = 4D$ that is $\frac{8}{3} D$, the odd number in today's configurations. In whole numbers, rounding up is minus rounding down of minus.
 
@@ -177,7 +177,7 @@ print(bits_per_byte(math.log(32), n_tokens=2, n_bytes=5))
 
 # %% [markdown]
 # (solution-neighbouring-pairs)=
-# ## Llama's rotary pairs
+# ## Llama's rotary pairs: from halves to neighbours
 #
 # In each head, row $i$ and row $i + d_k/2$ turn together. Cut a head's rows into two halves, and deal them out in turn: 0, $d_k/2$, 1, $d_k/2 + 1$ … Queries and keys are reordered alike, so their products stay as they were. Values don't turn.
 
@@ -195,7 +195,7 @@ check("neighbouring_pairs", neighbouring_pairs)
 
 # %% [markdown]
 # (solution-c-attn)=
-# ## GPT-2's c_attn
+# ## GPT-2's c_attn: three matrices out of one
 #
 # A library that computes $x W$ keeps the transpose of what $W x$ needs. The thirds lie side by side in its columns, and one below the other in ours.
 
@@ -211,7 +211,7 @@ check("c_attn", from_c_attn)
 
 # %% [markdown]
 # (solution-shard-gradients)=
-# ## The gradient of the whole batch
+# ## Data parallelism: the gradient of the whole batch
 #
 # The mean over all examples is $\frac{1}{n} \sum_r n_r \bar g_r$: each process counts as many times as it has examples. With equal shards that is the mean of the means.
 
@@ -229,7 +229,7 @@ check("shard_gradients", whole_gradient)
 
 # %% [markdown]
 # (solution-prefix-matching)=
-# ## The prefix-matching score
+# ## Induction heads: the prefix-matching score
 #
 # What followed an earlier place is one to the right of it: shift the table of equal symbols by a place. Rows in which nothing is marked have nothing to find, and are left out.
 

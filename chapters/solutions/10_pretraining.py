@@ -27,7 +27,7 @@ from utils.show.display import observe
 
 # %% [markdown]
 # (solution-mask-words)=
-# ## Hide words
+# ## Masking: hide words
 #
 # What is asked for depends on the first dice alone, and on what a word is. What stands there depends on the second dice, and only where a word is asked for. The targets are read from the text, not from what has become of it: otherwise the model would be asked for `MASK`.
 
@@ -64,7 +64,7 @@ observe(
 
 # %% [markdown]
 # (solution-masked-word-loss)=
-# ## The loss of hidden words
+# ## Masked language model: the loss of hidden words
 #
 # A mask of places picks vectors and targets alike, in the same order, from all texts of the batch. So the mean is over words, and a text of which nothing is asked adds nothing. `cross_entropy` leaves out targets of −100 by itself. That gives the same number; but the head has then made $V$ scores for each place of the batch, to throw most of them away.
 
@@ -79,7 +79,7 @@ masked_word_loss = check("masked_word_loss", masked_word_loss)
 
 # %% [markdown]
 # (solution-soft-targets)=
-# ## Soft targets
+# ## Distillation: soft targets
 #
 # `kl_div` takes the logarithms of what is learned first, and `"batchmean"` divides by the number of words; its plain mean would divide by $V$, too. The teacher's logits are detached, so that no gradient reaches it.
 
@@ -112,7 +112,7 @@ observe(
 
 # %% [markdown]
 # (solution-every-second)=
-# ## Every second block
+# ## DistilBERT: every second block
 #
 # A slice picks the blocks, but they are still the teacher's own: the next step of the student's optimiser would change the teacher, and with it the targets. So each is copied, with all its weights. Why every second one, and not the lower half? The student is then to do in one block what the teacher does in two neighbours, and has a part of each stage of its work.
 
@@ -153,7 +153,7 @@ observe(
 
 # %% [markdown]
 # (solution-cosine)=
-# ## The angle to the teacher
+# ## Distillation: the angle to the teacher
 #
 # The mask comes first: what stands at padding means nothing, and its angle neither. The length of a vector is left free, because the student may have its own; only the direction is compared.
 
@@ -168,7 +168,7 @@ check("cosine", cosine_loss)
 
 # %% [markdown]
 # (solution-ordered-pair)=
-# ## Two questions about a pair
+# ## Next sentence, or sentence order: two questions about a pair
 #
 # First decide what is shown, then lay it out: ids and types know nothing of the question. The types say which part stands where, not which was written first. Had they moved along with the parts, a model could read the answer off the first of them.
 
@@ -189,7 +189,7 @@ check("ordered_pair", ordered_pair)
 
 # %% [markdown]
 # (solution-hide-spans)=
-# ## Spans with sentinels
+# ## T5: spans with sentinels
 #
 # From the last span to the first, nothing that is still to be replaced moves. From the first to the last, one would have to remember how much shorter the source has become, or copy what stays piece by piece, as the book does.
 
@@ -216,7 +216,7 @@ assert put_back(*hide_given_spans(text, spans, marks), marks) == text
 
 # %% [markdown]
 # (solution-decoder-reads)=
-# ## What the decoder reads
+# ## T5: the decoder's input
 #
 # First what is to be said: the words, the end, and -100. What is read is the same, moved to the right by one place, with the start in front. An embedding has no row -100, so what moved along becomes padding. In a shorter target, the decoder then reads the end too. That does no harm: nothing is asked there.
 
@@ -236,7 +236,7 @@ check("decoder_reads", decoder_reads)
 
 # %% [markdown]
 # (solution-lora)=
-# ## A change of low rank
+# ## LoRA: a change of low rank
 #
 # The detour needs $r\,(d_{in} + n)$ products for each input, where $B A$, multiplied out, would need $d_{in}\,n$: so in training one goes $A$ first, then $B$. Afterwards it pays to multiply them out once. That this is possible at all is because nothing bends between $A$ and $B$.
 
@@ -251,7 +251,7 @@ check("lora", lora_layer)
 
 # %% [markdown]
 # (solution-shared-gradient)=
-# ## A shared layer's gradient
+# ## The gradient of a shared layer
 #
 # Give each layer a copy of $W$. The loss then depends on $n$ matrices, and each has a gradient of its own. If all of them move together, the loss changes by the sum of what each would change, so the shared matrix gets the sum.
 
@@ -272,7 +272,7 @@ check("shared_gradient", shared_gradient)
 
 # %% [markdown]
 # (solution-int8-rows)=
-# ## Rows in int8
+# ## Quantisation: rows in int8
 #
 # The largest number of a row comes out as 127 or -127, whatever its size, and no number is off by more than half a step. A row of zeros has nothing to scale; with a scale of 0 its weights would be $0/0$.
 
@@ -293,7 +293,7 @@ assert ((scale * q - W).abs() <= 0.501 * scale).all()
 
 # %% [markdown]
 # (solution-importance)=
-# ## The importance of heads
+# ## Pruning: the importance of heads
 #
 # A gate multiplies all numbers of its head's context, so by the chain rule its slope is the sum, over all of them, of number times gradient. The size comes before the mean: a head that helps one text and harms another matters to both.
 
@@ -308,7 +308,7 @@ check("importance", importance)
 
 # %% [markdown]
 # (solution-relative-buckets)=
-# ## A bucket for each distance
+# ## T5's relative positions: a bucket for each distance
 #
 # Both sides are counted alike, by $|t - s|$, and $n$ is added to what is ahead. The formula is turned over: a logarithm tells how many buckets behind the near ones a distance is, and it is rounded down. Distances below $n/2$ would have a negative one, so the logarithm is taken of $n/2$ at least, and they are put back at the end.
 
