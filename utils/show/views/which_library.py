@@ -50,10 +50,10 @@ def which_library(
         "sentence": sentence,
     }
     still = paragraph(
-        "Which library says your sentence: an interactive picture, which needs JavaScript. In "
+        "Which library your sentence is from: an interactive picture, which needs JavaScript. In "
         f"JupyterLab, run the cell to open it. It begins with: {sentence}"
     )
-    says = f"View: which library says your sentence. {sentence}"
+    says = f"View: which library your sentence is from. {sentence}"
     view("which_library", data, says=says, still=still, parts=["words", "sentence"])
 
 
