@@ -220,7 +220,7 @@ def test_the_text_of_the_second_view_is_the_same_whatever_was_learned(shown, bag
     show(bag)
     show(bag, bias=np.zeros(5))
     assert shown[0]["text/plain"] == shown[1]["text/plain"]
-    assert shown[0]["text/plain"] == f"View: which library says your sentence. {FIRST}"
+    assert shown[0]["text/plain"] == f"View: which library your sentence is from. {FIRST}"
     assert shown[0]["text/html"] != shown[1]["text/html"]
 
 
