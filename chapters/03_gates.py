@@ -670,7 +670,7 @@ observe(said, **mean, holds=max(mean.values()) > min(mean.values()) + 1)
 # %% [markdown]
 # ## Show someone
 #
-# *3 minutes.* Let it write. We sample each character from its probabilities, sharpened by a **temperature** as yesterday.
+# *3 minutes.* Let it write. We sample each character from its probabilities, sharpened by a temperature as yesterday.
 
 
 # %%

@@ -142,7 +142,7 @@ plt.show()
 #
 # ### Teacher forcing: tell it the truth
 #
-# *6 minutes, most of them yours.* The model is **autoregressive**: it predicts each symbol of a target $y$ from the source $x$ and the symbols before it. The probability
+# *6 minutes, most of them yours.* The model is autoregressive: it predicts each symbol of a target $y$ from the source $x$ and the symbols before it. The probability
 # of the whole target is the product
 #
 # $$

@@ -303,7 +303,7 @@ plt.show()
 #
 # ### Masks: what may be seen
 #
-# *9 minutes, most of them yours.* No word should attend to **padding**. And a model that has to predict the next word must not see it: a **causal** mask allows each
+# *9 minutes, most of them yours.* No word should attend to padding. And a model that has to predict the next word must not see it: a **causal** mask allows each
 # position itself and all positions before it. Masks are boolean, `True` = allowed, so `&` combines two of them.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Which keys (columns) each query (row) may see, for three words and one position of padding. Struck out: forbidden. Hatched: the query itself is padding.", "name": "fig-masks"}, "image": {"alt": "Three grids of four rows and four columns for cat, sat, there and padding. Causal: ticks on and below the diagonal, strokes above it. Padding: strokes in the last column, the last row hatched, ticks elsewhere. Both: ticks on and below the diagonal in the first three rows, strokes elsewhere, the last row hatched."}}
@@ -820,7 +820,7 @@ observe(
 # %% [markdown]
 # ## Where it breaks
 #
-# *4 minutes.* Stack twelve untrained layers, once with the sum (a **residual connection**), once with a layer's output **in place of** its input. How much do the positions
+# *4 minutes.* Stack twelve untrained layers, once with the sum (a residual connection), once with a layer's output **in place of** its input. How much do the positions
 # still differ?
 
 

@@ -299,7 +299,7 @@ block = check("block", block)
 check.show_reference("block")
 
 # %% [markdown]
-# Two sublayers, self-attention and a feed-forward layer, make an **encoder** block, which reads. A **decoder** block, which writes, has a third between them: **cross-attention**, which attends to the source, as on Day 4. There the queries come from the decoder's stream, and the keys and values from
+# Two sublayers, self-attention and a feed-forward layer, make an **encoder** block, which reads. A **decoder** block, which writes, has a third between them: cross-attention, which attends to the source, as on Day 4. There the queries come from the decoder's stream, and the keys and values from
 # the encoder's output. The decoder's self-attention is causal: it sees only what is already written.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Encoder and decoder use attention in three ways: full self-attention, causal self-attention, and cross-attention to the encoder's output (framed). The grids show what may be seen: a row for each query, a column for each key. The sums and norms around each box are left out.", "name": "fig-towers"}, "image": {"alt": "Two towers. Left, from below: I love deep learning, embeddings and positions, self-attention with a full grid of four by four, feed-forward, L times; on top a table of two rows and a column for each word, the encoder's output. Two lines, keys and values, lead from it into the framed middle box of the right tower. There, from below: BOS 我 爱 深度 学习, the decoder's input, embeddings and positions, causal self-attention with a grid of five by five that is full up to its diagonal, an arrow called queries, cross-attention with a full grid of five by four, feed-forward, L times; then norm and logits, and the prediction, 我 爱 深度 学习 EOS."}}
@@ -311,7 +311,7 @@ plt.show()
 # ### The shifted target: teacher forcing
 #
 # *7 minutes, most of them yours.* How does the decoder, the right tower of {numref}`fig-towers`, learn? At each position it has to predict the next word. During training we know the whole translation, so we feed it the *true* previous word, whatever it would have
-# predicted: **teacher forcing**, as on Day 4. And since a causal mask hides the words that come later, all positions are learned at once.
+# predicted: teacher forcing, as on Day 4. And since a causal mask hides the words that come later, all positions are learned at once.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Teacher forcing: the decoder's input (below) is its target (above), shifted by one position. Solid arrows: what each position may see. Dashed: the true word, fed back.", "name": "fig-shifted"}, "image": {"alt": "A row of boxes below, BOS 我 爱 深度 学习, and one above, 我 爱 深度 学习 EOS. Thick arrows lead straight up, thin ones from each box to all boxes above that are further right. Dashed arrows lead from each word above to the same word below, one position to the right."}}
 ax = sheet(6.6)
@@ -424,7 +424,7 @@ class Transformer(nn.Module):
 
 
 # %% [markdown]
-# The target's embedding table is used twice, to read words and to score them {cite}`press2017using`. To translate, we take the most probable word, append it, and ask again: the model reads what it wrote, or is **autoregressive**.
+# The target's embedding table is used twice, to read words and to score them {cite}`press2017using`. To translate, we take the most probable word, append it, and ask again: the model reads what it wrote, or is autoregressive.
 
 
 # %%
@@ -488,7 +488,7 @@ guess(
 # %% [markdown]
 # ### Sinusoidal positional encoding
 #
-# *8 minutes.* So we add a **positional encoding** to each word's embedding: Day 5's clocks {cite}`vaswani2017attention`. Each clock turns at a speed of its own, $\omega_i$, and shows the position $p$ by the direction of its hand. That takes two numbers: how far to the right it points, and how high.
+# *8 minutes.* So we add a positional encoding to each word's embedding: Day 5's clocks {cite}`vaswani2017attention`. Each clock turns at a speed of its own, $\omega_i$, and shows the position $p$ by the direction of its hand. That takes two numbers: how far to the right it points, and how high.
 #
 # $$
 # \begin{aligned}
@@ -699,7 +699,7 @@ plt.show()
 
 # %% [markdown]
 # No one told a head what to do, and the heads differ. A picture of *the* attention of a model, drawn from one head, is a choice. And attention weights are only half of the story, as yesterday's ablations have shown. So follow one position instead. After each sublayer we stop its residual stream, normalise it, and ask the output layer what it would predict *now*. Choose a word, go up through the
-# blocks, and turn the **temperature**, by which the logits are divided before the softmax: cold, the best word takes all; hot, all words become almost equally likely.
+# blocks, and turn the temperature, by which the logits are divided before the softmax: cold, the best word takes all; hot, all words become almost equally likely.
 
 # %% tags=["view"]
 followed = [(ASKED, "我 爱 深度 学习")]

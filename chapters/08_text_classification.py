@@ -320,7 +320,7 @@ plt.show()
 # %% [markdown]
 # ### Padding: many texts in a batch
 #
-# *8 minutes, half of them yours.* Texts differ in length, but a batch is a rectangle. So short texts are filled up with **padding**. There is less to fill up if texts of similar length share a batch: we shuffle the texts, sort a pool of several batches by length, and take the batches in random order.
+# *8 minutes, half of them yours.* Texts differ in length, but a batch is a rectangle. So short texts are filled up with padding. There is less to fill up if texts of similar length share a batch: we shuffle the texts, sort a pool of several batches by length, and take the batches in random order.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Texts of similar length need less padding: eight texts in batches of two. A row is a text, a cell a word; padding is hatched.", "name": "fig-text-batches"}, "image": {"alt": "Two columns of four batches of two rows of cells. On the left, as they come, 20 of 76 positions are hatched; on the right, sorted by length, 6 of 62."}}
 mechanisms.padded([3, 9, 5, 7, 4, 12, 6, 10], batch_size=2)
