@@ -518,7 +518,7 @@ WRONG = {
     (
         lambda x, w: x
     ): "✗ rows: looking at one row: the result has shape (1, 3); it should be (1, 2).",
-    (lambda x, w: (x @ w).int()): "✗ rows: looking at one row: the result has type torch.int32, it "
+    (lambda x, w: (x @ w).int()): "✗ rows: looking at one row: the result has type torch.int32; it "
     "should be torch.float64.",
     (lambda x, w: (x @ w).to(torch.complex64)): "✗ rows: looking at one row: the result has type "
     "torch.complex64; it should be torch.float64.",
@@ -567,7 +567,7 @@ def test_numbers_of_another_type_are_explained():
     assert "you got 0.5; it should be 0.333" in verdict(SHARE, lambda n: 0.5)
     assert "it returned an int, not True or False." in verdict(YES, lambda n: 1)
     assert "it returned a Tensor, not 2 values." in verdict(PAIR, lambda x: x)
-    assert "it returned 1 values, not 2." in verdict(PAIR, lambda x: (x,))
+    assert "it returned 1 value, not 2." in verdict(PAIR, lambda x: (x,))
     assert "value 2: 15 of 15 numbers are wrong." in verdict(PAIR, lambda x: (x, 3 * x))
     assert "value 2: it returned None" in verdict(PAIR, lambda x: [x * 1, None])
     assert "value 1: the result has shape (5, 3)" in verdict(PAIR, lambda x: (x.T, 2 * x))
@@ -657,7 +657,7 @@ def test_a_whole_number_beyond_all_floats_is_no_prediction():
     number = Prediction(
         lambda: 100.0, {"half": Mistake("you have half of it.", 50.0)}, name="tried"
     )
-    assert verdict(number, 10**400).startswith("✗ tried: that is not it")
+    assert verdict(number, 10**400).startswith("✗ tried: that isn't it")
 
 
 @pytest.mark.parametrize("value", ["3.5", b"3.5"])
@@ -684,7 +684,7 @@ def test_a_type_too_small_for_the_numbers_hides_nothing():
 
 @pytest.mark.parametrize("values", [[1.0, 2.0], (1.0, 2.0), 3.0])
 def test_numbers_in_the_place_of_a_tensor_are_told_how_to_become_one(values):
-    says = r"it returned a (list|tuple|float), not a tensor\. Make one of .* with torch\.stack or"
+    says = r"it returned a (list|tuple|float), not a tensor\. Turn the numbers into one with torch"
     assert re.search(says, verdict(ROWS, lambda x, w: values))
 
 
@@ -870,19 +870,19 @@ def test_a_prediction_takes_what_it_asks_for():
     )
     assert verdict(word, " Both ") == "✓ word: correct."
     assert verdict(word, "neither") == "✗ word: only one of them is."
-    assert verdict(word, "all").startswith("✗ word: that is not it")
+    assert verdict(word, "all").startswith("✗ word: that isn't it")
     assert verdict(word, 3) == "✗ word: expected a str, got an int."
     assert verdict(word, None).startswith("○ word: not started. Put your prediction")
     assert verdict(number, 97) == verdict(number, 104.9) == "✓ tried: correct."
     assert verdict(number, 51) == "✗ tried: you have half of it."
-    assert verdict(number, 90).startswith("✗ tried: that is not it")
+    assert verdict(number, 90).startswith("✗ tried: that isn't it")
     assert verdict(number, "100") == "✗ tried: expected a float, got a str."
     for computed in (torch.tensor(97.0), np.float32(97)):
         assert verdict(number, computed) == "✓ tried: correct."
     assert verdict(number, torch.tensor(51)) == "✗ tried: you have half of it."
     assert verdict(number, torch.tensor([100.0])) == "✗ tried: expected a float, got a Tensor."
     assert verdict(number, torch.tensor(100j)) == "✗ tried: expected a float, got a complex."
-    assert verdict(Prediction(lambda: 1, name="one"), True).startswith("✗ one: that is not it")
+    assert verdict(Prediction(lambda: 1, name="one"), True).startswith("✗ one: that isn't it")
 
 
 def test_an_unknown_exercise_is_answered_with_those_that_exist():
