@@ -386,7 +386,7 @@ def test_an_output_that_is_stored_beside_its_embedding_has_to_be_the_same(gpt2):
     assert torch.equal(load_gpt2(folder, torch.float64).output.weight, table)
     for other in (table + 1, 1.0001 * table, table[1:]):
         save_file(stored | {"lm_head.weight": other.clone()}, folder / "model.safetensors")
-        with pytest.raises(ValueError, match="an output unlike the embedding"):
+        with pytest.raises(ValueError, match="output unlike"):
             load_gpt2(folder)
 
 
@@ -407,39 +407,39 @@ def test_the_tokeniser_is_read_from_the_same_folder(gpt2):
 REFUSED_GPT2 = REFUSED | {
     "a weight missing": (
         with_weights(lambda stored: stored.pop("transformer.h.1.ln_2.bias")),
-        "lacks the weight h.1.ln_2.bias: its config.json tells of a model with it",
+        "lacks .* h.1.ln_2.bias:",
     ),
-    "more blocks": (with_config(n_layer=3), "lacks the weight h.2.attn.c_attn.bias and 11 more"),
-    "fewer blocks": (with_config(n_layer=1), "has also the weight h.1.attn.c_attn.bias and 11"),
-    "another width": (with_config(n_positions=9), r"wpe.weight is \(20, 24\).* it is \(9, 24\)"),
+    "more blocks": (with_config(n_layer=3), "lacks .* h.2.attn.c_attn.bias .* 11 "),
+    "fewer blocks": (with_config(n_layer=1), "also .* h.1.attn.c_attn.bias .* 11 "),
+    "another width": (with_config(n_positions=9), r"wpe.weight .*\(20, 24\).*\(9, 24\)"),
     "whole numbers": (
         with_weights(lambda s: s.update({"transformer.wte.weight": torch.ones(V, 24).char()})),
-        "wte.weight is of torch.int8, perhaps quantised",
+        "wte.weight .*torch.int8",
     ),
-    "heads": (with_config(n_head=5), "5 heads do not divide a width of 24"),
-    "activation": (
-        with_config(activation_function="tanh"),
-        "activation_function = 'tanh', and the book reads",
-    ),
+    "heads": (with_config(n_head=5), "5 heads .* 24"),
+    "activation": (with_config(activation_function="tanh"), "activation_function = 'tanh'"),
     "two activations": (
         with_config(activation_function=["relu"]),
-        r"activation_function = \['relu'\], and the book reads 'gelu', 'gelu_new', .* there",
+        r"activation_function = \['relu'\], .*'gelu', 'gelu_new'",
     ),
-    "epsilon": (with_config(layer_norm_epsilon="1e-5"), "layer_norm_epsilon = '1e-5': it is a num"),
-    "no scale": (with_config(scale_attn_weights=False), "scale_attn_weights = False, and the book"),
-    "scale by depth": (with_config(scale_attn_by_inverse_layer_idx=True), "_idx = True, and the"),
-    "cross-attention": (with_config(add_cross_attention=True), "add_cross_attention = True, and"),
-    "untied": (with_config(tie_word_embeddings=False), "lacks the weight lm_head.weight"),
-    "a word for a flag": (with_config(tie_word_embeddings="false"), "= 'false': it is true or fal"),
-    "an inner size of true": (with_config(n_inner=True), "n_inner = True: it is a whole number"),
-    "too many layers": (with_config(n_layer=10**6), "n_layer = 1000000: .* from 1 to 1000"),
+    "epsilon": (with_config(layer_norm_epsilon="1e-5"), "layer_norm_epsilon = '1e-5'"),
+    "no scale": (with_config(scale_attn_weights=False), "scale_attn_weights = False"),
+    "scale by depth": (with_config(scale_attn_by_inverse_layer_idx=True), "_layer_idx = True"),
+    "cross-attention": (with_config(add_cross_attention=True), "add_cross_attention = True"),
+    "untied": (with_config(tie_word_embeddings=False), "lacks .* lm_head.weight"),
+    "a word for a flag": (
+        with_config(tie_word_embeddings="false"),
+        "embeddings = 'false'",
+    ),
+    "an inner size of true": (with_config(n_inner=True), "n_inner = True"),
+    "too many layers": (with_config(n_layer=10**6), "n_layer = 1000000: .* 1000"),
     "beyond any machine": (
         with_config(n_embd=10**9, n_inner=10**9, n_head=1),
-        "config.json tells of a model too large for any machine",
+        "config.json .*too large",
     ),
     "two names": (
         with_weights(lambda stored: stored.update({"wte.weight": torch.ones(V, 24)})),
-        "holds the weight wte.weight by two names",
+        " wte.weight .*two names",
     ),
 }
 SLOWED = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0} | {
@@ -448,50 +448,50 @@ SLOWED = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_fr
 REFUSED_LLAMA = REFUSED | {
     "a weight missing": (
         with_weights(lambda stored: stored.pop("model.norm.weight")),
-        "lacks the weight model.norm.weight: its config.json tells of a model with it",
+        "lacks .* model.norm.weight:",
     ),
     "another width": (
         with_config(num_key_value_heads=1),
-        r"layers.0.self_attn.k_proj.weight is \(16, 32\), and by its config.json it is \(8, 32\)",
+        r"layers.0.self_attn.k_proj.weight .*\(16, 32\).*\(8, 32\)",
     ),
-    "heads": (with_config(num_key_value_heads=3), "3 heads of keys do not divide 4 of queries"),
-    "head width": (with_config(head_dim=16), "head_dim = 16, and the book reads models with 8"),
-    "biases": (with_config(attention_bias=True), "attention_bias = True, and the book reads"),
-    "more biases": (with_config(mlp_bias=True), "mlp_bias = True, and the book reads"),
-    "activation": (with_config(hidden_act="tanh"), "hidden_act = 'tanh', and the book reads"),
-    "epsilon": (with_config(rms_norm_eps=True), "rms_norm_eps = True: it is a number above 0"),
+    "heads": (with_config(num_key_value_heads=3), "3 heads .* 4 "),
+    "head width": (with_config(head_dim=16), "head_dim = 16, .* 8 "),
+    "biases": (with_config(attention_bias=True), "attention_bias = True"),
+    "more biases": (with_config(mlp_bias=True), "mlp_bias = True"),
+    "activation": (with_config(hidden_act="tanh"), "hidden_act = 'tanh'"),
+    "epsilon": (with_config(rms_norm_eps=True), "rms_norm_eps = True"),
     "scaling": (
         with_config(rope_parameters={"rope_type": "yarn", "factor": 2.0}),
-        "config.json has rope_type = 'yarn', and the book reads 'default', 'linear', 'llama3'",
+        "config.json .*rope_type = 'yarn', .*'default', 'linear', 'llama3'",
     ),
     "scaling told twice": (
         with_config(rope_scaling={"rope_type": "linear", "factor": 2.0}),
-        "has rope_parameters and rope_scaling, and one of them is right",
+        "rope_parameters and rope_scaling",
     ),
-    "two bases": (with_config(rope_theta=7.0), "rope_theta = 500.0, and the book reads .* 7.0"),
+    "two bases": (with_config(rope_theta=7.0), "rope_theta = 500.0, .* 7.0"),
     "waves that overlap": (
         with_config(rope_parameters=SLOWED | {"low_freq_factor": 4.0}),
-        "low_freq_factor = 4.0: it is below high_freq_factor, which is 4.0",
+        "low_freq_factor = 4.0: .*high_freq_factor, .* 4.0",
     ),
     "a key that is unknown": (
         with_config(rope_parameters=SLOWED | {"beta_fast": 32.0}),
-        "has beta_fast beside rope_type = 'llama3'",
+        "beta_fast .*rope_type = 'llama3'",
     ),
     "layers of two kinds": (
         with_config(rope_parameters={"full_attention": {"rope_type": "default"}}),
-        "has full_attention beside rope_type = 'default'",
+        "full_attention .*rope_type = 'default'",
     ),
-    "a word for a flag": (with_config(tie_word_embeddings="false"), "= 'false': it is true or fal"),
+    "a word for a flag": (
+        with_config(tie_word_embeddings="false"),
+        "embeddings = 'false'",
+    ),
     "no factor": (with_config(rope_parameters={"rope_type": "linear"}), "lacks 'factor'"),
-    "base": (with_config(rope_parameters={"rope_theta": 0}), "rope_theta = 0: it is a number"),
+    "base": (with_config(rope_parameters={"rope_theta": 0}), "rope_theta = 0:"),
     "part": (
         with_config(rope_parameters={"partial_rotary_factor": 0.5}),
-        "partial_rotary_factor = 0.5, and the book reads models with 1.0",
+        "partial_rotary_factor = 0.5, .* 1.0 ",
     ),
-    "no table": (
-        with_config(rope_parameters="llama3"),
-        "rope_parameters = 'llama3': it is a table",
-    ),
+    "no table": (with_config(rope_parameters="llama3"), "rope_parameters = 'llama3'"),
 }
 
 
@@ -527,6 +527,6 @@ def test_a_pickle_is_never_opened(originals, tmp_path, monkeypatch):
     with_a_pickle_alone(folder)
     opened = []
     monkeypatch.setattr(torch, "load", lambda *_, **__: opened.append(True))
-    with pytest.raises(ValueError, match="is a pickle"):
+    with pytest.raises(ValueError, match="pytorch_model.bin"):
         load_gpt2(str(folder))
     assert not opened

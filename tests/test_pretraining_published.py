@@ -624,7 +624,7 @@ def test_what_is_stored_twice_has_to_be_the_same(name, copies, encoder, t5):
     assert error < 1e-6 * size
     for copy in copies:
         save_file(twice | {copy: twice[copy] + 1}, folder / "model.safetensors")
-        with pytest.raises(ValueError, match="holds (an output unlike|two).* says that both are"):
+        with pytest.raises(ValueError, match="holds (an output unlike|two) "):
             load(folder)
 
 
@@ -657,7 +657,7 @@ def test_t5_11s_own_config_says_that_its_output_is_not_the_embedding(t5):
     stored = weights_of(folder)
     del stored["lm_head.weight"]
     save_file(stored, folder / "model.safetensors")
-    with pytest.raises(ValueError, match="lacks the weight lm_head.weight"):
+    with pytest.raises(ValueError, match="lacks .* lm_head.weight"):
         load_t5(folder)
 
 
@@ -696,76 +696,73 @@ def without_head(prefix: str, head: str):
 
 
 REFUSED_ENCODER = REFUSED | {
-    "decoder": (with_config(is_decoder=True), "is_decoder = True, and the book reads models"),
-    "untied": (with_config(tie_word_embeddings=False), "tie_word_embeddings = False, and the"),
+    "decoder": (with_config(is_decoder=True), "is_decoder = True"),
+    "untied": (with_config(tie_word_embeddings=False), "tie_word_embeddings = False"),
 }
 REFUSED_BERT = REFUSED_ENCODER | {
     "a weight missing": (
         with_weights(lambda stored: stored.pop("bert.encoder.layer.1.output.dense.bias")),
-        "lacks the weight bert.encoder.layer.1.output.dense.bias: its config.json tells of a model",
+        "lacks .* bert.encoder.layer.1.output.dense.bias:",
     ),
     "no head": (
         with_weights(lambda s: [s.pop(name) for name in list(s) if name.startswith("cls.pred")]),
-        r"published without the head for hidden words \(cls.predictions.bias\)",
+        r"head .*\(cls.predictions.bias\)",
     ),
     "an encoder alone, by its own names": (
         with_weights(without_head("bert.", "cls.")),
-        "published without the head for hidden words",
+        r"head .*\(cls.predictions.bias\)",
     ),
     "two names": (
         with_weights(
             lambda s: s.update({"bert.embeddings.LayerNorm.gamma": torch.ones(24).double()})
         ),
-        "holds the weight bert.embeddings.LayerNorm.weight by two names",
+        " bert.embeddings.LayerNorm.weight .*two names",
     ),
-    "types of true": (with_config(type_vocab_size=True), "type_vocab_size = True: it is a whole"),
-    "fewer blocks": (with_config(num_hidden_layers=1), "has also the weight bert.encoder.layer.1"),
+    "types of true": (with_config(type_vocab_size=True), "type_vocab_size = True"),
+    "fewer blocks": (with_config(num_hidden_layers=1), "also .* bert.encoder.layer.1"),
     "another width": (
         with_config(max_position_embeddings=9),
-        r"position_embeddings.weight is \(20, 24\), and by its config.json it is \(9, 24\)",
+        r"position_embeddings.weight .*\(20, 24\).*\(9, 24\)",
     ),
-    "heads": (with_config(num_attention_heads=5), "5 heads do not divide a width of 24"),
-    "activation": (with_config(hidden_act="tanh"), "hidden_act = 'tanh', and the book reads"),
-    "epsilon": (with_config(layer_norm_eps="1e-12"), "layer_norm_eps = '1e-12': it is a number"),
+    "heads": (with_config(num_attention_heads=5), "5 heads .* 24"),
+    "activation": (with_config(hidden_act="tanh"), "hidden_act = 'tanh'"),
+    "epsilon": (with_config(layer_norm_eps="1e-12"), "layer_norm_eps = '1e-12'"),
     "relative": (
         with_config(position_embedding_type="relative_key"),
-        "position_embedding_type = 'relative_key', and the book reads models with 'absolute'",
+        "position_embedding_type = 'relative_key', .*'absolute'",
     ),
     "a decoder beside it": (with_config(add_cross_attention=True), "add_cross_attention = True"),
-    "no size of a table": (
-        with_config(type_vocab_size="2"),
-        "type_vocab_size = '2': it is a whole",
-    ),
+    "no size of a table": (with_config(type_vocab_size="2"), "type_vocab_size = '2'"),
     "whole numbers": (
         with_weights(lambda s: s.update({"cls.predictions.bias": torch.ones(V).char()})),
-        "cls.predictions.bias is of torch.int8, perhaps quantised",
+        "cls.predictions.bias .*torch.int8",
     ),
 }
 REFUSED_DISTILBERT = REFUSED_ENCODER | {
-    "a size missing": (without_config("hidden_dim"), "config.json lacks 'hidden_dim': it is cut"),
+    "a size missing": (without_config("hidden_dim"), "config.json lacks 'hidden_dim'"),
     "an encoder alone, by its own names": (
         with_weights(without_head("distilbert.", "vocab_")),
-        r"published without the head for hidden words \(vocab_projector.bias\)",
+        r"head .*\(vocab_projector.bias\)",
     ),
     "a pooler": (
         with_weights(lambda stored: stored.update({"distilbert.pooler.weight": torch.ones(2)})),
-        "has also the weight distilbert.pooler.weight: its config.json",
+        "also .* distilbert.pooler.weight:",
     ),
 }
 REFUSED_ALBERT = REFUSED_ENCODER | {
-    "groups": (with_config(num_hidden_groups=2), "num_hidden_groups = 2, and the book reads"),
-    "inner": (with_config(inner_group_num=2), "inner_group_num = 2, and the book reads"),
+    "groups": (with_config(num_hidden_groups=2), "num_hidden_groups = 2"),
+    "inner": (with_config(inner_group_num=2), "inner_group_num = 2"),
     "another table": (
         with_config(embedding_size=9),
-        r"albert.embeddings.word_embeddings.weight is \(31, 10\), and by its .* it is \(31, 9\)",
+        r"albert.embeddings.word_embeddings.weight .*\(31, 10\).*\(31, 9\)",
     ),
-    "no size": (with_config(embedding_size="9"), "embedding_size = '9': it is a whole"),
-    "a size of true": (with_config(embedding_size=True), "embedding_size = True: it is a whole"),
+    "no size": (with_config(embedding_size="9"), "embedding_size = '9'"),
+    "a size of true": (with_config(embedding_size=True), "embedding_size = True"),
 }
 REFUSED_T5 = REFUSED | {
     "a weight missing": (
         with_weights(lambda s: s.pop("decoder.block.1.layer.1.EncDecAttention.k.weight")),
-        "lacks the weight decoder.block.1.layer.1.EncDecAttention.k.weight: its config.json",
+        "lacks .* decoder.block.1.layer.1.EncDecAttention.k.weight:",
     ),
     "a table for each layer": (
         with_weights(
@@ -773,46 +770,40 @@ REFUSED_T5 = REFUSED | {
                 {"encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight": TWO}
             )
         ),
-        "has also the weight encoder.block.1.layer.0.SelfAttention.relative_attention_bias",
+        "also .* encoder.block.1.layer.0.SelfAttention.relative_attention_bias",
     ),
     "an encoder alone": (
         with_weights(lambda s: [s.pop(name) for name in list(s) if name.startswith("decoder")]),
-        "lacks the weight decoder.block.0.layer.0.SelfAttention.k.weight and 27 more",
+        "lacks .* decoder.block.0.layer.0.SelfAttention.k.weight .* 27 ",
     ),
-    "a decoder alone": (with_config(is_encoder_decoder=False), "is_encoder_decoder = False, and"),
+    "a decoder alone": (with_config(is_encoder_decoder=False), "is_encoder_decoder = False"),
     "feed-forward": (
         with_config(feed_forward_proj="gated-tanh"),
-        "feed_forward_proj = 'gated-tanh', and the book reads 'relu', 'gated-gelu', 'gated-silu'",
+        "feed_forward_proj = 'gated-tanh', .*'relu', 'gated-gelu', 'gated-silu'",
     ),
     "two of them": (with_config(feed_forward_proj=["relu"]), r"feed_forward_proj = \['relu"),
     "no start": (without_config("decoder_start_token_id"), "lacks 'decoder_start_token_id'"),
-    "a start of nothing": (
-        with_config(decoder_start_token_id=None),
-        "The start is a symbol from 0 to 30, got None",
-    ),
-    "a start beyond": (with_config(decoder_start_token_id=V), "from 0 to 30, got 31"),
+    "a start of nothing": (with_config(decoder_start_token_id=None), "start .* 30, .* None"),
+    "a start beyond": (with_config(decoder_start_token_id=V), "start .* 30, .* 31"),
     "heads": (
         with_config(d_kv=5),
-        r"SelfAttention.o.weight is \(24, 24\), and by its config.json it is \(24, 20\)",
+        r"SelfAttention.o.weight .*\(24, 24\).*\(24, 20\)",
     ),
-    "no heads": (with_config(d_kv=0), "d_kv = 0: it is a whole number"),
-    "a word for a flag": (with_config(tie_word_embeddings="false"), "= 'false': it is true or fal"),
+    "no heads": (with_config(d_kv=0), "d_kv = 0:"),
+    "a word for a flag": (
+        with_config(tie_word_embeddings="false"),
+        "embeddings = 'false'",
+    ),
     "a word for another": (
         with_config(scale_decoder_outputs="yes"),
-        "= 'yes': it is true or false",
+        "decoder_outputs = 'yes'",
     ),
-    "two ends": (with_config(eos_token_id=[1]), r"The end is a symbol from 0 to 30, got \[1\]"),
-    "padding elsewhere": (with_config(pad_token_id=3), "pad_token_id = 3, and the book reads"),
-    "no layers": (with_config(num_decoder_layers=0), "num_decoder_layers = 0: it is a whole"),
-    "buckets": (
-        with_config(relative_attention_num_buckets=6),
-        "n_buckets is divided into near and far, behind and ahead, so it is a multiple of 4, got 6",
-    ),
-    "near": (
-        with_config(relative_attention_max_distance=4),
-        "8 buckets hold the distances below 4 one by one, so max_distance is above 4, got 4",
-    ),
-    "epsilon": (with_config(layer_norm_epsilon=None), "layer_norm_epsilon = None: it is a number"),
+    "two ends": (with_config(eos_token_id=[1]), r"end .* 30, .* \[1\]"),
+    "padding elsewhere": (with_config(pad_token_id=3), "pad_token_id = 3,"),
+    "no layers": (with_config(num_decoder_layers=0), "num_decoder_layers = 0:"),
+    "buckets": (with_config(relative_attention_num_buckets=6), "n_buckets .* 4, .* 6"),
+    "near": (with_config(relative_attention_max_distance=4), "8 buckets .*max_distance .* 4, .* 4"),
+    "epsilon": (with_config(layer_norm_epsilon=None), "layer_norm_epsilon = None"),
 }
 LOADS = {
     "bert": (load_bert, REFUSED_BERT),
@@ -851,6 +842,6 @@ def test_a_pickle_is_never_opened(kind, originals, tmp_path, monkeypatch):
     with_a_pickle_alone(folder)
     opened = []
     monkeypatch.setattr(torch, "load", lambda *_, **__: opened.append(True))
-    with pytest.raises(ValueError, match="is a pickle"):
+    with pytest.raises(ValueError, match="pytorch_model.bin"):
         LOADS[kind][0](str(folder))
     assert not opened

@@ -150,7 +150,7 @@ def test_fewer_words_are_fewer_rows():
 
 
 def test_a_passage_that_is_not_known_is_refused():
-    with pytest.raises(ValueError, match="Unknown passage 'shuffled': choose one of 'one sentence"):
+    with pytest.raises(ValueError, match="'shuffled': .*'one sentence"):
         Hidden(1, "shuffled")
 
 
@@ -301,7 +301,7 @@ def test_each_seed_has_labels_of_its_own_and_the_same_parts_to_judge_with():
 def test_more_labels_than_there_are_is_refused():
     n = len(sentences().train)
     assert len(with_labels(n).train.labels) == n
-    with pytest.raises(ValueError, match=f"There are {n} sentences: seed 1 has no {n // 2 + 1} of"):
+    with pytest.raises(ValueError, match=f" {n} sentences: .* {n // 2 + 1} "):
         with_labels(n // 2 + 1, seed=1)
 
 

@@ -53,7 +53,7 @@ def test_shifted_tokens_are_refused_behind_a_cache():
     whole, _ = layer(x, is_causal=True)
     first, _ = layer(x, is_causal=True, cache=cache)  # an empty one is no hindrance
     torch.testing.assert_close(first, whole)
-    with pytest.raises(ValueError, match="give the model the whole text"):
+    with pytest.raises(ValueError, match="cache"):
         layer(x[:, :1], is_causal=True, cache=cache)
 
 
@@ -61,7 +61,7 @@ def test_shifted_tokens_are_refused_behind_padding():
     config = TransformerConfig(11, d_model=8, n_heads=2, d_ff=12, n_layers=1, norm="pre")
     model = DecoderOnly(config, Parts(attention=ShiftedAttention)).eval()
     assert model(torch.ones(2, 4, dtype=torch.int64))[0].shape == (2, 4, 11)
-    with pytest.raises(ValueError, match="read padding in front"):
+    with pytest.raises(ValueError, match="padding"):
         model(torch.ones(2, 4, dtype=torch.int64), lengths=torch.tensor([4, 2]))
 
 
@@ -148,7 +148,7 @@ def test_muon_gets_the_blocks_matrices_and_nothing_else():
 
 
 def test_muon_refuses_what_is_no_matrix():
-    with pytest.raises(ValueError, match=r"matrices alone, got a parameter of shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"\(3,\)"):
         MuonAndAdamW([nn.Parameter(torch.ones(3))], [], **RATES)
 
 
@@ -246,7 +246,7 @@ def test_the_tuned_baseline_is_the_quickest_of_its_trials():
 
 
 def test_too_large_a_racer_is_refused(plays):
-    with pytest.raises(ValueError, match="allows 850,000 parameters"):
+    with pytest.raises(ValueError, match="850,000"):
         race.race(replace(BASELINE, n_layers=5), seed=0)
 
 

@@ -72,7 +72,7 @@ def test_a_task_of_the_first_examples_knows_their_words_alone():
 def test_rare_words_can_be_left_out():
     task = as_task(TRAIN, *OTHERS, least=3)
     assert set(task.vocabulary.symbols[4:]) == {"good", "bad"}
-    with pytest.raises(ValueError, match="at least one symbol"):
+    with pytest.raises(ValueError, match="one symbol"):
         as_task(TRAIN, *OTHERS, least=4)
 
 
@@ -126,7 +126,7 @@ def test_a_bag_of_words_is_scikit_learns():
 
 
 def test_an_unknown_model_is_refused():
-    with pytest.raises(ValueError, match="Unknown model 'oracle': choose one of"):
+    with pytest.raises(ValueError, match="model 'oracle'"):
         learn("oracle", TASK, 1.0, Recipe(0))
 
 
