@@ -67,9 +67,9 @@ def test_shards_are_the_batch_and_the_generator_goes_on_as_it_would(reports):
 @pytest.mark.parametrize(
     ("case", "word"),
     [
-        ("model", "in their model:"),
-        ("seed", "in their seed:"),
-        ("epochs", "in their number of epochs:"),
+        ("model", "their model:"),
+        ("seed", "their seed:"),
+        ("epochs", "epochs:"),
         ("data", "different batches:"),
         ("fewer", "different batches:"),
     ],

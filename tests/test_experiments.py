@@ -468,7 +468,7 @@ def test_a_worker_with_other_code_measures_nothing(calm):
     path, now = Path(script.__file__), results.fingerprint_of(script)
     assert running.measure_elsewhere(path, now, member)["numbers"]["value"] == 15
     said = running.measure_elsewhere(path, "0" * 64, member)
-    assert re.fullmatch(r"growth: a worker on \S+ has other code or data .*again\.", said)
+    assert re.fullmatch(r"growth: .*worker .*other code .*\.", said)
 
 
 # -------------------------------------------------------------------------------------- verifying
@@ -746,7 +746,7 @@ def test_an_unknown_name_ends_the_command_with_one_sentence():
     command = [sys.executable, "-m", "utils.measure.experiments", "nothing_of_that_name"]
     ended = subprocess.run(command, capture_output=True, text=True)
     assert ended.returncode == 1
-    assert ended.stderr.startswith("There is no experiment") and ended.stderr.count("\n") == 1
+    assert "'nothing_of_that_name'" in ended.stderr and ended.stderr.count("\n") == 1
 
 
 # ------------------------------------------------------------------------------------- this book's
