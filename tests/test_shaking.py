@@ -188,7 +188,8 @@ def runs(request, monkeypatch) -> list:
         done.append((seed, setting))
         for each in pages:
             text = (each if book == ROOT else book / each.name).read_text()
-            finding = held[each]["findings"].setdefault("observe", {"held": []})
+            title = re.search(r"observe\('(.*?)'", text)[1]
+            finding = held[each]["findings"].setdefault(title, {"held": []})
             finding["held"].append(True)
             finding.setdefault("n > 2", ["Gt"]).append([float(re.search(r"n=(\d)", text)[1]), 2.0])
             held[each]["runs"].append({"seed": seed, "setting": setting})
@@ -234,9 +235,34 @@ def test_after_a_rename_runs_are_kept_if_the_numbers_are_the_same(
     monkeypatch.setattr(running, "worktree", lambda commit: nullcontext(then))
     running.shake([page], range(1, 3))
     assert running.verify(page) == "up to date"
-    page.write_text(page.read_text().replace("n=3", f"n={n}") + "renamed = 1\n")
+    said = page.read_text().replace("n=3", f"n={n}").replace("It is", "There are")
+    page.write_text(said + "renamed = 1\n")
     assert running.verify(page).startswith(found)
     assert running.is_stale(page) is (n == 4) and len(running.stored(page)["runs"]) == 2
+    assert [*running.stored(page)["findings"]] == ["It is {n}." if n == 4 else "There are {n}."]
+
+
+def test_what_a_page_runs_in_place_of_an_answer_counts_and_what_it_only_asks_does_not(
+    page, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(running, "EXERCISES", tmp_path)
+    file = tmp_path / "attention" / "shift.py"
+    file.parent.mkdir()
+    marks = []
+    for runs, of in (("runs=True", "shift"), ("runs=True", "one_target"), ("", "shift")):
+        file.write_text(f"exercise = Exercise({of}, {runs})\n")
+        page.write_text("check('shift', shift)\n")
+        marks.append(running.fingerprint_of(page))
+    page.write_text("check('other', shift)\n")
+    assert len({*marks}) == 3 and running.fingerprint_of(page) == marks[2]
+
+
+def test_an_experiment_that_a_page_trains_counts(page, monkeypatch):
+    page.write_text("experiments.live('dropout', seed=0)\n")
+    mark = running.fingerprint_of(page)
+    monkeypatch.setattr(running, "load_script", lambda name: {"dropout": None}[name])
+    monkeypatch.setattr(running.results, "fingerprint_of", lambda script: "other")
+    assert running.fingerprint_of(page) != mark
 
 
 def test_runs_of_a_page_that_is_not_committed_are_of_no_commit(page, monkeypatch):

@@ -1,6 +1,7 @@
 """Shaken runs of pages, and what is stored of them: a file a page."""
 
 import ast
+import hashlib
 import json
 import os
 import re
@@ -11,13 +12,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from utils import ROOT
-from utils.measure.experiments.results import SCRIPTS, ExperimentError, write_atomically
+from utils.measure.experiments import results
+from utils.measure.experiments.results import (
+    SCRIPTS,
+    ExperimentError,
+    load_script,
+    write_atomically,
+)
 from utils.measure.experiments.running import commit, git, surroundings
 from utils.measure.experiments.verifying import worktree
 from utils.measure.fingerprint import fingerprint
 from utils.measure.shaking.margins import Comparison
 
 STORED = SCRIPTS / "results" / "shaken"
+EXERCISES = ROOT / "utils" / "exercises"
 SETTINGS = {  # of the processor, in turn
     "native": {},
     "AVX2": {
@@ -60,6 +68,8 @@ def shake(pages: list[Path], seeds: range, anew: bool = False) -> None:
 def verify(page: Path) -> str:
     """Run a page as at the commit of its stored runs and as it is now; keep them if all agrees.
 
+    The sentence of a finding may have changed: its numbers may not.
+
     Returns: what was found, in a few words.
     Raises: ExperimentError if nothing is stored, or what is there now is not a commit.
     """
@@ -76,13 +86,15 @@ def verify(page: Path) -> str:
         for book in (then, ROOT):
             sides.append({page: nothing()})
             run([page], 1, next(iter(SETTINGS)), sides[-1], book)
-    before, after = ({**side[page], "runs": ()} for side in sides)
-    if before != after:
-        old, new = before["findings"], after["findings"]
-        differ = [name for name in old | new if old.get(name) != new.get(name)] or [
-            "what is printed"
-        ]
-        return f"stale, since other numbers came out ({differ[0]}): run `make shake`"
+    before, after = (side[page] for side in sides)
+    old, new = ([*side["findings"].values()] for side in (before, after))
+    if old != new or before["moves"] != after["moves"] or before["fell"] != after["fell"]:
+        triples = zip(after["findings"], old, new, strict=False)
+        differ = [title for title, was, now in triples if was != now]
+        which = (*differ, "their number, or what is printed")[0]
+        return f"stale, since other numbers came out ({which}): run `make shake`"
+    said = dict(zip(before["findings"], after["findings"], strict=True))
+    held["findings"] = {said.get(was, was): of for was, of in held["findings"].items()}
     by = surroundings() | {"compared with": stamps[-1]["commit"]}
     held["stamps"].append({"fingerprint": mark, "commit": commit(), "verified_by": by})
     write(page, held)
@@ -219,12 +231,39 @@ def is_stale(page: Path) -> bool:
 
 
 def fingerprint_of(page: Path) -> str:
-    """The fingerprint of a page's cells, without their prose, and of what they reach."""
+    """The fingerprint of a page's cells, without their prose, and of what they reach.
+
+    Experiments that a page trains, and references that run in place of the reader's functions,
+    are reached as well.
+    """
     tree = _WithoutProse().visit(ast.parse(page.read_text(encoding="utf-8")))
+    code = "\n".join([ast.unparse(tree), *map(_reference, _named(tree, "check"))])
     with TemporaryDirectory() as folder:
         cells = Path(folder) / page.name
-        cells.write_text(ast.unparse(tree), encoding="utf-8")
-        return fingerprint(cells)
+        cells.write_text(code, encoding="utf-8")
+        marks = [fingerprint(cells)]
+    marks += [results.fingerprint_of(load_script(name)) for name in _named(tree, "live")]
+    return hashlib.sha256("".join(marks).encode()).hexdigest()
+
+
+def _named(tree: ast.AST, function: str) -> list[str]:
+    """The names that a page's calls of a function begin with."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    asked = [call for call in calls if ast.unparse(call.func).split(".")[-1] == function]
+    firsts = [call.args[0] for call in asked if call.args]
+    return [first.value for first in firsts if isinstance(first, ast.Constant)]
+
+
+def _reference(exercise: str) -> str:
+    """What a page does that runs the reference of an exercise; nothing if it only asks."""
+    for file in EXERCISES.glob(f"*/{exercise}.py"):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            match node:
+                case ast.Assign(targets=[ast.Name("exercise")], value=ast.Call(args=[of, *_])):
+                    if any(each.arg == "runs" for each in node.value.keywords):
+                        module = f"utils.exercises.{file.parent.name}.{exercise}"
+                        return f"from {module} import {ast.unparse(of)} as _{exercise}\n_{exercise}"
+    return ""
 
 
 class _WithoutProse(ast.NodeTransformer):
