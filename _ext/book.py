@@ -105,6 +105,13 @@ def leave_out_live_code(app: Sphinx, config) -> None:
                 app.disconnect(listener.id)
 
 
+def leave_models_to_their_views(app: Sphinx, config) -> None:
+    """Keep jupyter-book from loading all stored models in every page: a view loads its own."""
+    config.html_js_files = [
+        file for file in config.html_js_files if not str(file).startswith("models/")
+    ]
+
+
 def let_everybody_read(app: Sphinx, pagename, templatename, context, doctree) -> None:
     """Give the entries of a bibliography the role that their list asks for, folds their own words.
 
@@ -146,6 +153,7 @@ def setup(app: Sphinx) -> dict:
     app.add_role("counted", Counted())
     app.connect("config-inited", add_repository_buttons)
     app.connect("config-inited", leave_out_live_code)
+    app.connect("config-inited", leave_models_to_their_views)
     app.connect("source-read", fill_in_address)
     app.connect("source-read", number_headings)
     app.connect("doctree-read", link_to_labels)

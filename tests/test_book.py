@@ -61,6 +61,8 @@ def small_book(tmp_path_factory):
             shutil.copy(BOOK / name, source)
         for name in ("_ext", "_static"):
             shutil.copytree(BOOK / name, source / name)
+        (source / "_static" / "models").mkdir(exist_ok=True)
+        (source / "_static" / "models" / "toy.js").write_text("// a model", encoding="utf-8")
         (source / "_toc.yml").write_text(
             "{format: jb-book, root: index, chapters: "
             "[{file: chapters/deeper/07_lesson}, {file: chapters/07_lesson}, "
@@ -272,6 +274,15 @@ def test_a_page_fetches_one_style_sheet_and_no_script_that_it_can_do_without(sma
         assert "@import" not in style
         named = re.findall(r"\burl\(([\w./-]+)", style)
         assert named and all((sheet.parent / file).is_file() for file in named)
+
+
+def test_a_model_is_in_the_book_and_a_page_loads_it_only_by_its_view(small_book):
+    small = small_book("# Start\n")
+    for page in ("index", "chapters/deeper/07_lesson"):
+        found = Tags(small.html / f"{page}.html").found
+        assert not [a["src"] for _, a in found if "models/" in a.get("src", "")]
+        (root,) = (a["data-content_root"] for tag, a in found if tag == "html")
+        assert (small.html / page).parent.joinpath(root, "_static", "models", "toy.js").is_file()
 
 
 def test_a_picture_is_webp_and_takes_its_room_before_it_comes(small_book):
