@@ -1,0 +1,66 @@
+"""Day 9: a GPT that writes as one types, computed in the page."""
+
+from utils.show.views.frame import paragraph, view
+from utils.show.views.models import Stored, hand_over, load
+
+LONGEST = 400  # letters: of a beginning, and that it writes until it is asked again
+
+
+def writer(model: str, *, beginning: str) -> None:
+    """Let the reader begin a text; a stored model goes on with it, letter by letter.
+
+    model: the name of a stored model as `utils.tasks.shakespeare.writer` makes them, of which the
+        file tells "heads" and "characters", its letters in the order of its table's last rows.
+    beginning: what stands in the field at first; it may be empty.
+    Raises: ModelError as `models.load` does; ValueError if the model has other weights, its heads
+        do not divide the width, or the beginning is too long or has other letters.
+    """
+    held = load(model)
+    check(held)
+    strange = set(beginning) - set(held.header["characters"])
+    if len(beginning) > LONGEST or strange:
+        raise ValueError(
+            f"A beginning has up to {LONGEST} letters, all of which the model knows, got "
+            f"{beginning!r}."
+        )
+    hand_over(model)
+    data = {
+        "model": {"name": model, "sha256": held.header["sha256"]},
+        "beginning": beginning,
+        "longest": LONGEST,
+    }
+    still = paragraph(
+        "It writes as you type: an interactive picture, which needs JavaScript. In JupyterLab, run "
+        f"the cell to open it. It begins with: {beginning}"
+    )
+    says = f"View: it writes as you type. {beginning}"
+    view("writer", data, says=says, still=still, parts=["runtime", "live"])
+
+
+def check(held: Stored) -> None:
+    """Raise a ValueError if a stored model is not of the kind that the page computes."""
+    found = {name: parts[0].shape for name, parts in held.weights.items()}
+    symbols, positions = "stack.embedding.symbols.weight", "stack.embedding.positions.table"
+    V, D = found.get(symbols, (0, 0))
+    T = found.get(positions, (0, 0))[0]
+    F = found.get("stack.blocks.0.feed_forward.1.W_gate.weight", (0, 0))[0]
+    block = {
+        "self_attention.W_in": (3 * D, D),
+        "self_attention.W_o.weight": (D, D),
+        "feed_forward.1.W_gate.weight": (F, D),
+        "feed_forward.1.W_up.weight": (F, D),
+        "feed_forward.1.W_down.weight": (D, F),
+        "residuals.0.norm.weight": (D,),
+        "residuals.1.norm.weight": (D,),
+    }
+    L = sum(name.endswith("self_attention.W_in") for name in found)
+    wanted = {symbols: (V, D), positions: (T, D), "stack.norm.weight": (D,)}
+    wanted |= {f"stack.blocks.{i}.{name}": block[name] for i in range(L) for name in block}
+    unlike = sorted(name for name in wanted.keys() | found if wanted.get(name) != found.get(name))
+    heads, letters = held.header.get("heads", 0), held.header.get("characters", "")
+    if not L or unlike or T % 2 or heads < 1 or D % heads or not 0 < len(letters) <= V:
+        raise ValueError(
+            "The page computes models of `utils.tasks.shakespeare.writer`; in "
+            f"{held.header['name']!r} these are missing, too much or of another size: "
+            f"{', '.join(unlike[:3]) or 'heads, characters or context'}."
+        )
