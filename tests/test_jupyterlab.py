@@ -9,7 +9,9 @@ import time
 from urllib.error import URLError
 from urllib.request import urlopen
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import expect
 
 from utils import ROOT
@@ -37,6 +39,20 @@ from utils.press import jupyter
 jupyter.ROOT = Path(sys.argv[1])
 jupyter.MINE = jupyter.ROOT / "my"
 jupyter.main(["lab", *sys.argv[2:]])
+"""
+
+
+LIVE = """
+from pathlib import Path
+from utils.show.views import models
+from utils.show.views.writer import writer
+from utils.tasks import rounded, shakespeare
+models.FOLDER = Path("models")
+letters = "\\n abcdefghijklmnopqrstuvwxyz"
+model = shakespeare.writer(4 + len(letters), 0, d_model=8, d_ff=8, n_layers=1)
+weights = rounded.in_int8(model)
+models.store("tiny", weights, made_by="a test", heads=4, characters=letters)
+writer("tiny", beginning="to be")
 """
 
 
@@ -152,3 +168,30 @@ def test_a_link_opens_the_solutions_in_a_tab_beside_the_lesson(page):
     page.locator(".myst a").filter(has_text="Solution").first.click()
     expect(page.locator(TABS)).to_have_text([f"{LESSON}.ipynb"] * 2)
     expect(page.locator(".myst h1").last).to_contain_text("Solutions")
+
+
+def test_a_model_is_handed_to_the_page_and_not_to_the_notebook(chromium, address, folder):
+    kernel = {"kernelspec": notebooks.KERNEL}
+    live = folder / "my" / "live.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell(LIVE)], metadata=kernel), live)
+    page = chromium.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(120_000)
+    page.goto(address.replace("/?", "/lab/workspaces/live/tree/my/live.ipynb?"))
+    expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible(timeout=120_000)
+    page.locator(".jp-CodeCell .cm-content").click()
+    page.keyboard.press("Control+Enter")
+    answer = page.locator(".view-answer")
+    expect(answer).to_contain_text("Most likely next", timeout=120_000)
+    page.get_by_label("Begin a text").press_sequentially(" or not ")
+    expect(page.locator(".view-written")).to_contain_text("to be or not ")
+    expect(answer).to_contain_text("It has written", timeout=60_000)
+    page.locator(".jp-CodeCell .cm-content").click()
+    page.keyboard.press("Control+s")
+    expect(page.locator(".jp-mod-dirty")).to_have_count(0)
+    outputs = notebooks.read(live).cells[0].outputs
+    nothing, view = (output for output in outputs if output.output_type == "display_data")
+    assert nothing.data == {} and view.data["text/plain"] == "View: it writes as you type. to be"
+    assert '"bytes"' not in live.read_text(encoding="utf-8")
+    page.reload()
+    expect(answer).to_contain_text("run this cell to open it", timeout=120_000)
+    page.close()
