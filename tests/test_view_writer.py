@@ -304,6 +304,12 @@ def test_no_weight_is_in_the_view_and_none_stays_in_the_output(here, shown):
     assert '"bytes"' in here[0]["text/html"] and here[1:] == [{}]
 
 
+@pytest.mark.parametrize("file", ["runtime", "live", "writer"])
+def test_no_script_begins_a_formula_or_names_a_host(file):
+    script = (frame.HERE / f"{file}.js").read_text(encoding="utf-8")
+    assert r"\(" not in script and r"\[" not in script and "//" not in script.replace("// ", "")
+
+
 # What is refused ----------------------------------------------------------------------------------
 
 
