@@ -91,5 +91,5 @@ def test_the_other_pictures_can_be_drawn_and_name_their_parts():
         True,
         False,
     }
-    assert "other answers" in texts(mechanisms.four_ways())
+    assert {"other answers", "the same answers"} < set(texts(mechanisms.three_ways()))
     assert {"1", "2", "3", "4"} < set(texts(mechanisms.walk()))

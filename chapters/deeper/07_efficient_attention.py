@@ -9,14 +9,15 @@
 # %% [markdown]
 # # Day 7, deeper: Efficient attention
 #
-# This page goes beyond the evening of [Day 7](../07_efficient_attention.ipynb). It has five more forms of attention, what each costs and gives up, ten more claims, and eight more exercises. The
-# sections don't need each other, so begin with the question that you would have asked.
+# This page goes beyond the evening of [Day 7](../07_efficient_attention.ipynb). It has six more forms of attention, what each costs and gives up, ten more claims, and eleven more exercises. The
+# sections don't need each other, so start with the question that you would have asked.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
 
 import math
-from functools import partial
+from functools import cache, partial
+from itertools import product
 
 import matplotlib.pyplot as plt
 import torch
@@ -34,7 +35,9 @@ from utils.measure.costs import exponent, peak_bytes, work
 from utils.recurrent import RNN
 from utils.self_attention import MultiHeadAttention, causal_mask
 from utils.show.display import observe, show_source, table
+from utils.show.mechanisms import efficient_attention as mechanisms
 from utils.show.plotting import INK, bars, curves, use_book_style
+from utils.show.views import patterns
 
 # %% tags=["setup"]
 from utils.tasks.long_texts import heads
@@ -55,7 +58,7 @@ def cost(form, T: int) -> tuple[int, int]:
 # (deeper-exact)=
 # ## Is it right, in full?
 #
-# *6 minutes.* The lesson compared contexts. Do gradients agree as well, with padding, and for every pattern? First a loop over a window's definition. Lengths and widths all differ, and 23 positions
+# *6 minutes.* The lesson compared contexts. Do the gradients agree as well, with padding, and for every pattern? First comes a loop that follows a window's definition. All lengths and widths differ, and 23 positions
 # are no multiple of the window.
 
 # %%
@@ -74,14 +77,14 @@ found = efficient.window_attention(q, k, v, 4)[0, 0]
 torch.testing.assert_close(found, looped, rtol=1e-10, atol=1e-10)
 
 # %% [markdown]
-# Then every pattern against full attention under its mask: contexts, and gradients by query, key and value; causal, and not.
+# Then every pattern against full attention under its mask: contexts, and gradients with respect to query, key and value, with a causal mask and without.
 
 # %%
 q, k, v = (x.requires_grad_() for x in heads(37, d=6, dtype=torch.float64))
 
 
 def gap(ours, theirs) -> float:
-    """Largest difference of two contexts, and of their gradients by q, k and v."""
+    """Largest difference of two contexts, and of their gradients with respect to q, k and v."""
     pairs = [(ours, theirs)]
     gradients = (torch.autograd.grad(y.pow(2).sum(), (q, k, v)) for y in (ours, theirs))
     pairs += zip(*gradients, strict=True)
@@ -103,7 +106,7 @@ theirs = blocks.attend(q, k, v, efficient.bigbird_mask(37, 4, seed=1))
 gaps.append(gap(efficient.bigbird_attention(q, k, v, 4, seed=1), theirs))
 
 # %% [markdown]
-# The tiles against the library's kernel, also where queries and keys are of two lengths and where a sequence is padded.
+# The tiles against the library's kernel, also with fewer queries than keys, and with padding.
 
 # %%
 tiles = partial(efficient.tiled_attention, tile=8)
@@ -119,7 +122,7 @@ of_tiles = [
 ]
 
 # %% [markdown]
-# The forms of linear attention against each other. And the Linformer, of which more below: if its matrices are the identity, each mixture is a key, and it has to
+# The forms of linear attention against each other. And the Linformer, explained below: if its matrices are the identity, each mixture is a key, and it must
 # be full attention.
 
 
@@ -145,7 +148,7 @@ with torch.no_grad():
 of_forms.append(gap(linformer(q, k, v), blocks.attend(q, k, v)))
 
 # %% [markdown]
-# The cache at every split: a decoder with rotary positions, in which two heads of queries share one of keys, reads 24 symbols at once. Then it reads the first $n$ into a cache, and the rest one by one.
+# The cache at every split: a decoder with rotary positions, in which two heads of queries share one head of keys, reads 24 symbols at once. Then it reads the first $n$ into a cache, and the others one by one.
 
 # %%
 torch.manual_seed(0)
@@ -170,14 +173,14 @@ splits = [(cached(n) - whole).abs().max().item() for n in range(1, 24)]
 
 # %% tags=["evidence"]
 observe(
-    "Patterns, tiles, forms and {splits} splits of a text: the largest difference, gradients included, is {off:.0e}.",
+    "Over patterns, tiles, forms and {splits} splits of a text, the largest difference, gradients included, is {off:.0e}.",
     splits=len(splits),
     off=max(*gaps, *of_tiles, *of_forms, *splits),
     holds=max(*gaps, *of_tiles, *of_forms, *splits) < 1e-10,
 )
 
 # %% [markdown]
-# Does a form really not make a tensor (T, T) somewhere? At 4,096 positions such a tensor has $4 \cdot 4096^2$ bytes.
+# Does none of the forms make a tensor (T, T) somewhere after all? At 4,096 positions such a tensor has $4 \cdot 4096^2$ bytes.
 
 # %% tags=["evidence"]
 thrifty = {
@@ -196,7 +199,7 @@ q, k, v = heads(4096)
 with torch.no_grad():
     peaks = {name: peak_bytes(partial(form, q, k, v)) / 1e6 for name, form in thrifty.items()}
 observe(
-    "It would have {whole:.0f} MB. The forms hold at most {most:.0f} MB, the Linformer's matrices left out.",
+    "It would have {whole:.0f} MB. The forms hold at most {most:.0f} MB, not counting the Linformer's matrices.",
     whole=4 * 4096**2 / 1e6,
     most=max(peaks.values()),
     holds=max(peaks.values()) < 2 * 4096**2 / 1e6,
@@ -205,8 +208,8 @@ observe(
 # %% [markdown]
 # ## When do the pairs matter?
 #
-# *6 minutes.* From which length on is an RNN the cheaper one? One often reads two sketches: work by length, and training time by length, with the RNN as a line and
-# the Transformer as a parabola. Here they are, measured: one layer each, 128 wide, four sequences at once, forward and backward.
+# *6 minutes.* From which length on is an RNN cheaper? Textbooks often sketch work and training time by length, with the RNN as a line and
+# the Transformer as a parabola. Here both are measured: one layer each, 128 wide, four sequences at once, forward and backward.
 
 # %% tags=["evidence"]
 by_length = experiments.load("sequence_time")
@@ -222,18 +225,18 @@ of_layer = {
 
 # %% tags=["evidence"]
 def times_more(layer: str, other: str, what: str) -> list[float]:
-    """How many times what another layer needs, by length."""
+    """How many times as much as another layer it needs, by length."""
     return [a / b for a, b in zip(of_layer[layer, what], of_layer[other, what])]
 
 
 def crossing(layer: str, other: str, what: str) -> float:
-    """Length from which on a layer needs more than another, on lines between logarithms."""
+    """Length from which on a layer needs more than another, interpolated between logarithms."""
     more = [math.log(times) for times in times_more(layer, other, what)]
     i = max(i for i, log in enumerate(more) if log < 0)  # from the next length on, all are above 0
     return STEPS[i] * (STEPS[i + 1] / STEPS[i]) ** (more[i] / (more[i] - more[i + 1]))
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A training step of one layer, 128 wide, by the length of the sequences: operations (left) and seconds of processor time on one thread (right). Dashed: from here on the encoder block takes longer than our GRU. Stored experiment `sequence_time`; axes are logarithmic.", "name": "fig-crossing"}, "image": {"alt": "Two panels with rising lines. Left, RNN and GRU are straight lines; attention starts between the two, the encoder block above both, and they bend upwards. Right, our GRU and the library's are highest at short lengths, and close to each other; attention and the encoder block start near the RNN or below it and rise more steeply, and the encoder block crosses our GRU between two and three thousand positions."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Attention bends upwards where recurrences stay straight: a training step of one layer, 128 wide, by the length of the sequences. Operations (left) and seconds of processor time on one thread (right). Dashed: from here on, the encoder block takes longer than our GRU. Stored experiment `sequence_time`; axes are logarithmic.", "name": "fig-crossing"}, "image": {"alt": "Two panels with rising lines. Left, RNN and GRU are straight lines; attention starts between the two, the encoder block above both, and they bend upwards. Right, our GRU and the library's are highest at short lengths, and close to each other; attention and the encoder block start near the RNN or below it and rise more steeply, and the encoder block crosses our GRU between two and three thousand positions."}}
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.8), sharex=True)
 panels = (("work", "operations", LAYERS), ("seconds", "seconds", TIMED))
 for ax, (what, label, layers) in zip(axes, panels):
@@ -249,7 +252,7 @@ plt.show()
 meets = crossing("attention", "GRU", "work")
 ours, theirs = (crossing("encoder block", gru, "seconds") for gru in ("GRU", "library's GRU"))
 observe(
-    "Attention does less work than a GRU up to {meets:.0f} positions. An encoder block takes less time than our GRU up to some {ours:,.0f} positions, than the library's up to {theirs:,.0f}.",
+    "Attention does less work than a GRU up to {meets:.0f} positions. An encoder block takes less time than our GRU up to about {ours:,.0f} positions, and less than the library's GRU up to about {theirs:,.0f}.",
     meets=meets,
     ours=round(ours, -2),
     theirs=round(theirs, -2),
@@ -257,7 +260,7 @@ observe(
 )
 
 # %% [markdown]
-# So there is no *one* crossing: it depends on what is compared, on the width and on the machine. (Our recurrences step in Python, while attention runs in the library. Beside the library's GRU, which does not, the crossing comes earlier: that is a part of the difference, and not all of it.)
+# So there is no *one* crossing: it depends on the layers, on the width and on the machine. (Our recurrences step in Python, while attention runs in the library. With the library's GRU, which doesn't step in Python, the crossing comes earlier. So Python explains a part of the difference, but not all of it.)
 #
 # (claim-eff-3a)=
 
@@ -265,7 +268,7 @@ observe(
 of_block, of_gru = of_layer["encoder block", "work"], of_layer["GRU", "work"]
 claim(
     "eff-3a",
-    "Yes, if the text is long: a block's work has a power of {early:.2f} around 100 positions, {late:.2f} around 3,000; a GRU's {gru:.2f}.",
+    "Yes, if the text is long: a block's work grows with a power of {early:.2f} around 100 positions and {late:.2f} around 3,000; a GRU's with {gru:.2f}.",
     early=exponent(STEPS[2:4], of_block[2:4]),
     late=exponent(STEPS[-2:], of_block[-2:]),
     gru=exponent(STEPS[-2:], of_gru[-2:]),
@@ -283,7 +286,7 @@ by_gru, by_rnn = (
 )
 claim(
     "eff-3b",
-    "Yes, if beside a GRU: a block takes {short:.2f} of its time at 256 positions, {long:.1f} times at 4,096; beside an RNN {plain:.1f} at 1,024.",
+    "Yes, if compared with a GRU: a block takes {short:.0%} of its time at 256 positions, {long:.0%} at 4,096. Of an RNN's, {plain:.0%} at 1,024.",
     short=by_gru[STEPS.index(256)],
     long=by_gru[-1],
     plain=by_rnn[STEPS.index(1024)],
@@ -293,7 +296,7 @@ claim(
 )
 
 # %% [markdown]
-# A machine that computes many positions at once would change the seconds, and not the work. And the sketch's other sentence: how do three kinds of layer grow with length, width and kernel?
+# A machine that computes many positions at once would change the seconds, but not the work. A common table says how three kinds of layer grow with length, width and kernel size. Does that hold?
 
 
 # %% tags=["evidence"]
@@ -331,7 +334,7 @@ assert abs(convolution[0] - 1) < 0.1 and abs(convolution[1] - 2) < 0.1
 # %% tags=["evidence"]
 claim(
     "eff-1",
-    "Yes, if projections are left out: pairs have a power of {n:.2f} of the length, {d:.2f} of the width. With projections the width's is {both:.2f}.",
+    "Yes, if projections are left out: work grows with a power of {n:.2f} of the length and {d:.2f} of the width. With projections, the width's is {both:.2f}.",
     n=alone[0],
     d=alone[1],
     both=projected[1],
@@ -342,10 +345,10 @@ claim(
 
 # %% [markdown]
 # (deeper-patterns)=
-# ## Longer steps, and chance?
+# ## Which sparse patterns reach further than a window?
 #
-# *8 minutes.* With windows alone, news from far away comes through many layers. What else can a pattern have? **Global** positions see all and are seen by all. The Sparse Transformer
-# {cite}`child2019generating` adds keys at a distance: write the text in rows of length $l$; a query sees its neighbours, and its column.
+# *13 minutes.* With windows alone, information from far away passes through many blocks. What else can a pattern have? **Global** positions see everything and are seen by everything. The Sparse Transformer
+# {cite}`child2019generating` adds keys at a distance: write the text in rows of length $l$, and a query sees its neighbours and its column.
 
 # %%
 rows_of_four = blocks.to_blocks(torch.arange(12.0).view(1, 1, 12, 1), 4)  # (1, 1, 3, 4, 1)
@@ -353,10 +356,10 @@ print("rows   ", rows_of_four[0, 0, :, :, 0].int().tolist())
 print("columns", rows_of_four.transpose(2, 3)[0, 0, :, :, 0].int().tolist())
 
 # %% [markdown]
-# So the second half of the pattern is attention within columns, which is a transposition away. With $l = \sqrt T$ each query has about
-# $2\sqrt T$ neighbours and $\sqrt T$ in its column. Where the data has no natural rows, the paper has a **fixed** pattern: the own block, and of each block its last positions, which
-# are to sum it up. BigBird {cite}`zaheer2020bigbird` has a window, global positions, and random ones, all in whole blocks, so that the products stay large.
-# Why random? In a graph where everyone knows a few others by chance, the way from anyone to anyone is short.
+# So the second half of the pattern is attention within columns, which is one transposition away. With $l = \sqrt T$, each query has about
+# $2\sqrt T$ neighbours and $\sqrt T$ keys in its column. For data without natural rows, the paper has a **fixed** pattern: the query's own block, and the last positions of every block, which
+# should sum it up. BigBird {cite}`zaheer2020bigbird` has a window, global positions and random ones, all in whole blocks, so that the products stay large.
+# Why random ones? In a graph where everyone knows a few random others, the path from anyone to anyone is short.
 
 # %%
 drawn = {
@@ -366,7 +369,7 @@ drawn = {
     "BigBird": efficient.bigbird_mask(32, 4),
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Which keys (across) each of 32 queries (down) is compared with: bright. All are drawn for both directions, though strided and fixed are causal in their paper.", "name": "fig-patterns"}, "image": {"alt": "Four square maps. Window: a band along the diagonal, with a bright first row and first column. Strided: a band and parallel lines beside it. Fixed: squares along the diagonal, and vertical lines. BigBird: blocks along the diagonal, a broad first row and column, and single blocks elsewhere."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Four ways to leave pairs out: bright cells are the keys (across) that each of 32 queries (down) is compared with. All are drawn in both directions, although strided and fixed patterns are causal in their paper.", "name": "fig-patterns"}, "image": {"alt": "Four square maps. Window: a band along the diagonal, with a bright first row and first column. Strided: a band with parallel lines on both sides. Fixed: squares along the diagonal, and vertical lines. BigBird: blocks along the diagonal, a broad first row and column, and single blocks elsewhere."}}
 figure, axes = plt.subplots(2, 2, figsize=(6.4, 6.0), sharex=True, sharey=True)
 for ax, (name, pattern) in zip(axes.flat, drawn.items()):
     ax.imshow(pattern.float(), vmin=0, vmax=1)
@@ -379,7 +382,7 @@ for ax in axes[:, 0]:
 plt.show()
 
 # %% [markdown]
-# How far do two layers reach? A product of two such matrices says which pairs are connected through two steps. Here is the book's code for strides.
+# How far do two blocks reach? A product of two such matrices says which pairs are connected in two steps. Here is the book's code for strides.
 
 # %%
 show_source(efficient.strided_attention)
@@ -402,13 +405,38 @@ rows = [[name, *(f"{reached(mask, n):.0%}" for n in (1, 2))] for name, mask in o
 table(rows, ["pattern, 256 positions", "pairs in one layer", "connected in two"])
 
 # %% [markdown]
-# A window connects its neighbourhood only. The other three connect every pair within two layers, BigBird by its global block alone. That
-# news *can* travel does not mean that a network learns to send it; that is measured [below](#deeper-quality).
+# A window connects neighbours only. The other three connect every pair within two blocks, BigBird by its global block alone. That
+# information *can* travel doesn't mean that a network learns to send it, which is measured [below](#deeper-quality).
+#
+# Choose a pattern, a window and a length: which pairs are computed, and what do they cost? (*Linear* is the form of the [next section but one](#deeper-linear), which makes no pairs at all.)
+
+# %% tags=["view"]
+forms = {
+    "all pairs": lambda w: blocks.attend,
+    "window": lambda w: partial(efficient.window_attention, window=w),
+    "strided": lambda w: partial(efficient.strided_attention, stride=w),
+    "tiles of 64": lambda w: efficient.tiled_attention,
+    "linear": lambda w: efficient.linear_attention,
+}
+masks = {"window": efficient.window_mask, "strided": efficient.strided_mask}
+cost_of = cache(lambda name, w, T: cost(forms[name](w), T))
+
+
+# %% tags=["view"]
+def counted(name, w, T):
+    """The pairs that a pattern computes, its operations and its bytes."""
+    if name in masks:
+        return masks[name](T, w), *cost_of(name, w, T)
+    return torch.full((T, T), name != "linear"), *cost_of(name, None, T)
+
+
+options = product(forms, (8, 32), (128, 512, 1024))
+patterns({option: counted(*option) for option in options})
 
 # %% [markdown]
-# ## Fewer keys?
+# ## Are fewer keys enough?
 #
-# *9 minutes.* Must there be as many keys as positions? The Linformer {cite}`wang2020linformer` mixes the $S$ positions to $m$, by two learned matrices $E$ and $F$, before anything is compared:
+# *9 minutes.* Must there be as many keys as positions? The Linformer {cite}`wang2020linformer` mixes the $S$ positions into $m$, by two learned matrices $E$ and $F$, before anything is compared:
 #
 # $$
 # \begin{aligned}
@@ -417,21 +445,21 @@ table(rows, ["pattern, 256 positions", "pairs in one layer", "connected in two"]
 # \end{aligned}
 # $$ (eq-linformer)
 #
-# A row of $E$ says how much of each position goes into one mixture. Each mixture holds all positions, the future among them, so there is no causal form, and no way to write with it.
+# A row of $E$ says how much of each position goes into one mixture. Each mixture contains all positions, the future included, so there is no causal form, and no way to write with it.
 
 # %%
 show_source(efficient.Linformer)
 
 # %% [markdown]
-# Why should that do? Think of a head's weights as a matrix $(T, T)$, a **map**. Its **rank** says how many rows suffice to mix all others from them: a map of rank $m$ is a product of two thin matrices, $(T, m)$ and
-# $(m, T)$. If few of its singular values are large (Day 2 had the largest: how far a matrix stretches), such a product comes near it. The paper plots, for a trained model, which share of their sum the largest ones
-# have. We do the same, and ask beside it how it is where nothing was learned.
+# Why should that be enough? Think of a head's weights as a matrix $(T, T)$, a **map**. Its **rank** says from how many rows all others can be mixed: a map of rank $m$ is a product of two thin matrices, $(T, m)$ and
+# $(m, T)$. If few of its singular values are large (Day 2 used the largest: how far a matrix stretches), such a product approximates it well. The paper plots, for a trained model, what share of their sum the largest ones
+# have. We do the same, and add a model that has learned nothing.
 
 
 # %% tags=["evidence"]
 @torch.no_grad()
 def largest_values(weights: torch.Tensor) -> list[float]:
-    """Share of the n largest singular values in their sum, the mean over maps (…, T, T)."""
+    """Share of their sum that the n largest singular values have, the mean over maps (…, T, T)."""
     values = torch.linalg.svdvals(weights).flatten(0, -2)  # (maps, T)
     return (values.cumsum(-1) / values.sum(-1, keepdim=True)).mean(0).tolist()
 
@@ -443,7 +471,7 @@ fresh, test = Tagger(small, n_classes=8).eval(), associative_recall(256, 128, se
 with torch.no_grad():
     _, untrained = fresh(test[0][:16], need_weights=True)
 drawn_maps = (4 * torch.randn(16, 128, 128)).softmax(-1)
-spectra = {"untrained": largest_values(untrained), "by chance, sharp": largest_values(drawn_maps)}
+spectra = {"untrained": largest_values(untrained), "random, sharp": largest_values(drawn_maps)}
 
 # %% tags=["evidence"]
 quality = experiments.load("efficient_quality")
@@ -452,7 +480,7 @@ for task, block in (("recall", 1), ("recall", 2), ("count", 1)):
     by_seed = zip(*(row[f"largest values, {block}"] for row in rows))
     spectra[f"{task}, block {block}"] = [sum(shares) / len(rows) for shares in by_seed]
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Which share of the sum of a map's 128 singular values the largest ones have: trained models (mean over three seeds, stored experiment `efficient_quality`), an untrained model, and maps drawn by chance.", "name": "fig-rank"}, "image": {"alt": "Five rising curves. Those of the untrained model, of count and of recall in the second block rise steeply; those of recall in the first block and of maps drawn by chance slowly."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A low rank is no sign of learning: share of the sum of a map's 128 singular values that the largest ones have, in trained models (mean of three seeds, stored experiment `efficient_quality`), in an untrained model, and in random maps.", "name": "fig-rank"}, "image": {"alt": "Five rising curves. Those of the untrained model, of count and of recall in the second block rise steeply; those of recall in the first block and of random maps slowly."}}
 lines = {name: (range(1, 129), values) for name, values in spectra.items()}
 ax = curves(lines, "singular values, largest first", "share of their sum")
 ax.legend(loc="lower right")
@@ -461,7 +489,7 @@ plt.show()
 # %% tags=["evidence"]
 at_32 = {name: values[31] for name, values in spectra.items()}
 observe(
-    "Of 128 singular values the 32 largest have {raw:.0%} of the sum before training, {count:.0%} after learning to count, and {recall:.0%} in the first block after learning to recall.",
+    "Of 128 singular values, the 32 largest make up {raw:.0%} of the sum before training, {count:.0%} once the model has learned to count, and {recall:.0%} in the first block once it has learned to recall.",
     raw=at_32["untrained"],
     count=at_32["count, block 1"],
     recall=at_32["recall, block 1"],
@@ -469,15 +497,15 @@ observe(
 )
 
 # %% [markdown]
-# An untrained head looks at everything nearly alike, so that all rows are alike: a map of rank one, plus noise. To
-# count, nothing more is needed. To recall, each position has to look at another one, and in the first block the rank *rises* in training. So a low rank is no sign of learning, nor a high one of failure.
+# An untrained head attends to everything almost equally, so all rows are almost the same: a map of rank one, plus noise. Counting
+# needs no more. For recall, each position has to attend to a different one, and in the first block the rank *rises* in training. So a low rank is no sign of learning, nor a high one of failure.
 #
 # (claim-eff-7)=
 
 # %% tags=["evidence"]
 claim(
     "eff-7",
-    "Yes, if an overall impression will do: the 32 largest of 128 singular values hold {count:.0%} after counting, {recall:.0%} in recall's first block.",
+    "Yes, if an overall impression is enough: the 32 largest of 128 singular values make up {count:.0%} for counting, {recall:.0%} in recall's first block.",
     count=at_32["count, block 1"],
     recall=at_32["recall, block 1"],
     holds=lambda count, recall: count > 0.9 and recall < 0.7,
@@ -486,14 +514,82 @@ claim(
 )
 
 # %% [markdown]
-# That the Linformer hardly recalls, as you will see, need not be the rank's fault: its mixtures are the same for all sequences, and the keys stand elsewhere in
+# The Linformer hardly recalls, as you will see. That may not be the rank's fault: its mixtures are the same for all sequences, while the keys are in different positions in
 # each.
 
 # %% [markdown]
-# ## How is a board trained?
+# (deeper-linear)=
+# ## Can attention do without pairs?
 #
-# *4 minutes.* In the lesson the board's writer was trained by all pairs, and wrote by steps. Is there a way between the two? The book has one: whole **chunks** at a time. Within a
-# chunk it makes the weights, as full attention does; what came before is in a sum. (The divisor comes along as the value of a 1 behind each value.)
+# *24 minutes, 12 of them yours.* A window forgets what is far away. Could a query keep *something* of everything, and still not meet every key? Suppose that a weight were a plain product, $\phi(q)^\top \phi(k)$, with no softmax around it, where $\phi$
+# makes $m$ **features** from a query or a key, none of them negative. Then we may choose the order of the multiplication:
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three matrices, multiplied in two orders: the first makes a map of all pairs on its way, the second a small matrix whose size doesn't depend on the length.", "name": "fig-orders"}, "image": {"alt": "Above, a tall T by m matrix times a flat m by T matrix is a large square, T by T; times a tall T by d matrix it is a tall result. Below, the flat matrix times the tall T by d matrix is a small square, m by d; then the tall T by m matrix times the small square is the same tall result."}}
+mechanisms.orders()
+plt.show()
+
+# %%
+phi_q = torch.tensor([[1.0, 2.0], [0.0, 1.0], [3.0, 1.0]])
+phi_k = torch.tensor([[1.0, 0.0], [2.0, 1.0], [0.0, 1.0]])
+v = torch.tensor([[1.0], [2.0], [3.0]])
+print("pairs first     ", (phi_q @ phi_k.T @ v).flatten().tolist())
+print("keys first      ", (phi_q @ (phi_k.T @ v)).flatten().tolist())
+
+# %% [markdown]
+# The sums must still be divided by the sum of their weights, which can be rearranged in the same way {cite}`katharopoulos2020transformers`. This is **linear attention**:
+#
+# $$
+# \begin{aligned}
+# c_t &= \frac{\sum_s \phi(q_t)^\top \phi(k_s)\, v_s^\top}{\sum_s \phi(q_t)^\top \phi(k_s)}
+#     = \frac{\phi(q_t)^\top S}{\phi(q_t)^\top z} , \\
+# S &= \sum_s \phi(k_s)\, v_s^\top, \quad z = \sum_s \phi(k_s) .
+# \end{aligned}
+# $$ (eq-linear-attention)
+#
+# Picture a meeting without any talk: everyone pins a note to one board, $S$, and everyone reads the board. With a causal mask, the sums run up to $t$ and grow by one note per step: $S_t = S_{t-1} + \phi(k_t)\, v_t^\top$. So this attention is a recurrent network whose state has a fixed size.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The state never grows: in one step, a key's features times a value are added to it, and a query's features read it.", "name": "fig-board"}, "image": {"alt": "A column of features 2, 1 in orange times a row of values 1, 3 in green is a table with the rows 2, 6 and 1, 3, to be added. Plus the table S before, with the rows 4, 0 and 1, 1, it is S after, 6, 6 and 2, 4. The query's features 1, 2 in blue read it and return 10, 14."}}
+mechanisms.board(
+    *(torch.tensor([row]) for row in ([1.0, 2], [2.0, 1], [1.0, 3])),
+    torch.tensor([[4.0, 0], [1, 1]]),
+)
+plt.show()
+
+# %% [markdown]
+# Which $\phi$? It must not be negative, so that the weights aren't. The paper takes $x + 1$ above 0 and $e^x$ below.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Above 0, the features grow along a straight line where a softmax has the exponential. (In libraries the dashed curve is called elu, plus 1.)", "name": "fig-features"}, "image": {"alt": "Two curves over -3 to 3. Left of 0 they are the same, near 0 and rising to 1. Right of 0 the features, dashed, go on as a straight line to 4, while the exponential leaves the picture."}}
+x = torch.linspace(-3, 3, 121)
+ax = curves({"exponential": (x, x.exp()), "φ": (x, efficient.elu_features(x))}, "x", "")
+ax.set_ylim(0, 6)
+plt.show()
+
+# %% [markdown]
+# ```{exercise} The board
+# :label: exercise-state-step
+#
+# *12 minutes.* Take one step of {eq}`eq-linear-attention`: add the new note, then read. Features and value are rows, (..., 1, m) and (..., 1, d_v), so `phi_k.mT` is a column. Return the context, then the new $S$ and $z$. Don't change the
+# old ones in place. ([Solution](../solutions/07_efficient_attention.ipynb#solution-state-step))
+# ```
+
+
+# %%
+def state_step(phi_q, phi_k, v, S, z):
+    """Shapes: phi_q and phi_k (..., 1, m), v (..., 1, d_v), S (..., m, d_v), z (..., 1, m).
+
+    Returns: the context (..., 1, d_v), and the new S and z.
+    """
+    raise NotImplementedError
+
+
+state_step = check("state_step", state_step)
+
+# %%
+check.show_reference("state_step")
+
+# %% [markdown]
+# Steps wait for each other, which is slow in training. There, all pairs can be computed at once, or whole **chunks** at a time: within a
+# chunk the pairs, and everything before it as a sum. (The divisor comes along as the value of a 1 appended to each value.) All three return the same contexts.
 
 # %%
 show_source(kernelised.chunked_form)
@@ -508,18 +604,24 @@ for name, form in (
 ):
     print(f"{name:12}", [round(c, 4) for c in form(phi_q, phi_k, values).flatten().tolist()])
 
+S, z, steps = torch.zeros(1, 1, 2, 1), torch.zeros(1, 1, 1, 2), []
+for rows in zip(*(x.split(1, dim=2) for x in (phi_q, phi_k, values))):
+    context, S, z = state_step(*rows, S, z)
+    steps.append(context.item())
+print("your steps  ", [round(c, 4) for c in steps])
+
 # %% [markdown]
-# ## Can a board estimate the softmax?
+# ## Can random features estimate the softmax?
 #
-# *12 minutes.* Linear attention makes another function of the scores, and a blunt one. Could features be found whose products are the exponential itself? The **Performer** {cite}`choromanski2021rethinking` estimates it. For random directions $\omega \sim \mathcal N(0, I)$,
+# *12 minutes.* Linear attention replaces the exponential by another function, a blunt one. Are there features whose products are the exponential itself? The **Performer** {cite}`choromanski2021rethinking` estimates it. For random directions $\omega \sim \mathcal N(0, I)$,
 #
 # $$
 # \exp(x^\top y) = \mathbb E_\omega \left[ e^{\omega^\top x - |x|^2/2} \; e^{\omega^\top y - |y|^2/2} \right] ,
 # $$ (eq-favor)
 #
-# for $\mathbb E\, e^{\omega^\top u} = e^{|u|^2 / 2}$; put $u = x + y$, and $|x + y|^2 = |x|^2 + |y|^2 + 2 x^\top y$. So with $m$ of them,
-# $\phi(x)_i = e^{\omega_i^\top x - |x|^2/2} / \sqrt m$ gives products that are right on average. The features are positive, and the
-# directions are drawn **orthogonal** to each other, so that each tells something new; hence the name FAVOR+, for fast attention via positive orthogonal random features.
+# because $\mathbb E\, e^{\omega^\top u} = e^{|u|^2 / 2}$; put $u = x + y$, and $|x + y|^2 = |x|^2 + |y|^2 + 2 x^\top y$. So with $m$ of them,
+# $\phi(x)_i = e^{\omega_i^\top x - |x|^2/2} / \sqrt m$ gives products that are correct on average. The features are positive, and the
+# directions are drawn **orthogonal** to each other, so that each adds something new. Hence the name FAVOR+, for fast attention via positive orthogonal random features.
 
 # %%
 x, y = torch.tensor([0.5, -0.3, 0.2, 0.1]), torch.tensor([0.4, 0.2, -0.1, 0.6])
@@ -530,9 +632,9 @@ for m in (10, 1000, 100_000):
     print(f"{m:6} directions: {phi_x @ phi_y:.2f}; exp(x·y) is {(x @ y).exp():.2f}")
 
 # %% [markdown]
-# A layer has one more trouble. For large $x$, $e^{\omega^\top x - |x|^2 / 2}$ is far too large or too small for single precision. What is
-# subtracted from the exponents has to cancel in the quotient of {eq}`eq-linear-attention`. One number for each *query* does: it divides all weights of this query, above and below. One number for each key does not: it would
-# change one weight among the others. One number for each *feature* of all keys does, if it is **added to the queries' exponents again**: in the product of the two features it is then there once with a minus and once with a plus. So the layer takes each feature's maximum over the keys from the keys, and gives it to
+# A layer has one more problem. For large $x$, $e^{\omega^\top x - |x|^2 / 2}$ is far too large or too small for single precision. Whatever is
+# subtracted from the exponents has to cancel in the quotient of {eq}`eq-linear-attention`. One number per *query* cancels: it divides all weights of this query, in the numerator and in the denominator. One number per key doesn't: it would
+# change one weight among the others. One number per *feature*, the same for all keys, cancels if it is **added to the queries' exponents**: in the product of the two features it then occurs once with a minus and once with a plus. So the layer subtracts each feature's maximum over the keys from the keys, and adds it to
 # the queries.
 
 # %%
@@ -540,7 +642,7 @@ show_source(efficient.Performer)
 
 # %% [markdown]
 # When is the estimate good? First the kernel alone. Fifty pairs of vectors in 16 dimensions have
-# random directions, and all the same norm. For each pair, the estimate is divided by the true $\exp(x^\top y)$, so that 1 is right. We draw
+# random directions and the same norm. For each pair, we divide the estimate by the true $\exp(x^\top y)$, so that 1 is correct, and we draw
 # the directions a hundred times.
 
 # %% tags=["evidence"]
@@ -572,7 +674,7 @@ free, bound = (
     for orthogonal in (False, True)
 )
 observe(
-    "With 64 features, half of the estimates at a norm of 3 are under {median:.2f} times the truth. Sixteen orthogonal directions err by {bound:.2f} at a norm of 1, independent ones by {free:.2f}.",
+    "With 64 features and a norm of 3, half of the estimates are below {median:.2f} times the truth. With 16 directions and a norm of 1, the error is {bound:.2f} if they are orthogonal, and {free:.2f} if they are independent.",
     median=ratios[3.0][64].median().item(),
     bound=bound,
     free=free,
@@ -593,12 +695,12 @@ claim(
 )
 
 # %% [markdown]
-# At a norm of 3 the mean is still right by {eq}`eq-favor`, but only in the way in which a lottery pays back its stakes: nearly all
-# estimates are far too small, and a rare one is huge. The variance of a single feature says why; with $u = 2(x + y)$ in the same line of
-# proof, it is $e^{|x + y|^2} - 1$ times the square of what is estimated. And how large are queries? With 64 numbers of variance 1, and
-# after the division by $\sqrt[4]{d_k}$, their norm is about $8 / 2.8 = 2.8$.
+# At a norm of 3 the mean is still correct, by {eq}`eq-favor`, but only in the way in which a lottery pays back its stakes: nearly all
+# estimates are far too small, and a rare one is huge. The variance of a single feature says why. With $u = 2(x + y)$ in the same line of
+# proof, it is $e^{|x + y|^2} - 1$ times the square of the true value. And how large are queries? With 64 numbers of variance 1, and
+# after division by $\sqrt[4]{d_k}$, their norm is about $8 / 2.8 = 2.8$.
 #
-# What a layer needs is the quotient, not the kernel. We compare contexts: 64 positions, all queries and keys of
+# A layer needs the quotient, not the kernel. So we compare contexts: 64 positions, all queries and keys of
 # one norm (after the scale), and the error relative to the size of the exact contexts.
 
 # %% tags=["evidence"]
@@ -620,7 +722,7 @@ def context_error(norm: float, m: int, draws: int = 30) -> tuple[float, float]:
 norms = [0.5, 1.0, 2.0, 4.0]
 errors = {norm: [context_error(norm, m) for m in features] for norm in norms}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Relative error of the Performer's contexts, root mean square over 30 draws, by the number of features, for queries and keys of four norms. Both axes are logarithmic.", "name": "fig-performer"}, "image": {"alt": "Four lines. That for norm 0.5 falls straight, parallel to the grey line, that for norm 1 a little less steeply. Those for norm 2 and 4 lie above one at first; that for norm 2 falls slowly, that for norm 4 hardly at all."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "More features help only where queries and keys are short: relative error of the Performer's contexts, root mean square over 30 draws, by the number of features, for four norms. Both axes are logarithmic.", "name": "fig-performer"}, "image": {"alt": "Four lines. That for norm 0.5 falls straight, parallel to the grey line, that for norm 1 a little less steeply. Those for norm 2 and 4 lie above one at first; that for norm 2 falls slowly, that for norm 4 hardly at all."}}
 lines = {f"norm {norm}": (features, [one for one, _ in errors[norm]]) for norm in norms}
 ax = curves(lines, "features m", "relative error of the context", logx=True, logy=True)
 root = [0.4 * (16 / m) ** 0.5 for m in features]
@@ -637,7 +739,7 @@ plt.show()
 slopes = {norm: exponent(features, [one for one, _ in errors[norm]]) for norm in norms}
 claim(
     "eff-6b",
-    "Yes, if queries and keys are short: at norm 0.5 the error has a power of {short:.2f} of m, at 4 of {long:.2f}.",
+    "Yes, if queries and keys are short: at a norm of 0.5 the error changes with a power of {short:.2f} of m, at 4 with {long:.2f}.",
     short=slopes[0.5],
     long=slopes[4.0],
     holds=lambda short, long: abs(short + 0.5) < 0.05 and long > -0.1,
@@ -646,7 +748,7 @@ claim(
 
 # %% tags=["evidence"]
 observe(
-    "At a norm of 4 the error is {error:.2f} of the contexts' size even with 1,024 features, and {left:.0%} of it stay in the mean of 30 draws: bias, of which chance alone would leave {chance:.0%}.",
+    "At a norm of 4 the error is {error:.2f} times the contexts' size even with 1,024 features. The mean of 30 draws with 16 features keeps {left:.0%} of it; without bias it would keep {chance:.0%}.",
     error=errors[4.0][-1][0],
     left=errors[4.0][0][1] / errors[4.0][0][0],
     chance=30**-0.5,
@@ -654,23 +756,22 @@ observe(
 )
 
 # %% [markdown]
-# An error of 1 is that of an answer of 0. The quotient of two unbiased estimates is not unbiased. And whether the error falls as promised depends on how long queries and
-# keys are, which the network decides, not we: to look at one key sharply, they have to be long.
+# An answer of 0 would have an error of 1. The quotient of two unbiased estimates is not unbiased. And whether the error falls as promised depends on the length of queries and
+# keys, which the network decides, not we: to attend sharply to one key, they have to be long.
 
 # %% [markdown]
-# ## What do tiles keep for the way back?
+# ## What must tiles keep for the backward pass?
 #
-# *6 minutes.* What autograd would keep of your tiles is every tile. How can the gradient do without? It makes the tiles anew. It needs one number for each row, $\lambda = \log \sum_s e^{x_s}$, from which any weight follows: $p_s = e^{x_s - \lambda}$.
-# If $\dot c$ arrives at the context, $g_s = \dot c^\top v_s$ arrives at weight $s$, and a softmax hands on $p_s (g_s - \sum_r p_r g_r)$. That
-# sum needs no tile: $\sum_r p_r\, \dot c^\top v_r = \dot c^\top c$. (`torch.autograd.Function` is how PyTorch takes a gradient that is written by hand: `ctx` carries to `backward` what is to be
-# kept.)
+# *6 minutes.* Autograd would keep every one of your tiles for the backward pass. How can the gradient do without them? It computes the tiles anew. It needs one number per row, $\lambda = \log \sum_s e^{x_s}$, from which every weight follows: $p_s = e^{x_s - \lambda}$.
+# If the gradient $\dot c$ arrives at the context, $g_s = \dot c^\top v_s$ arrives at weight $s$, and the softmax passes on $p_s (g_s - \sum_r p_r g_r)$. That
+# sum needs no tile: $\sum_r p_r\, \dot c^\top v_r = \dot c^\top c$. (With `torch.autograd.Function`, PyTorch accepts a gradient that is written by hand; `ctx` carries to `backward` whatever it needs.)
 
 # %%
 show_source(efficient.TiledAttention)
 
 # %% [markdown]
-# In plain PyTorch this is a model of FlashAttention {cite}`dao2022flashattention`, not its speed. Each tile makes a round trip through main memory here; the point of the
-# original is that it does not. Attention in chunks, without the square of memory, is a little older {cite}`rabe2021self`. Work, bytes and seconds of one head's training step are in a stored experiment.
+# In plain PyTorch this is a model of FlashAttention {cite}`dao2022flashattention`, without its speed. Here each tile makes a round trip through main memory, which the
+# original avoids. Attention in chunks, without quadratic memory, is a little older {cite}`rabe2021self`. A stored experiment has the work, bytes and seconds of one head's training step.
 
 # %% tags=["evidence"]
 costs = experiments.load("attention_costs")
@@ -690,7 +791,7 @@ def relative(name: str, method: str, T: int, other: str = "full") -> float:
     return of_form / of_other
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Operations, bytes and seconds of one head's training step, by the number of positions (stored experiment `attention_costs`). All axes are logarithmic.", "name": "fig-cost-growth"}, "image": {"alt": "Three panels, each with lines that rise to the right. In the first, full attention and tiles rise steeply together, the others flatter. In the second, full attention alone rises steeply, and the fused function and tiles lie lowest. In the third, tiles in plain PyTorch lie far above all others, full attention and the fused function rise as steeply below them, and the others are flatter."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Tiles do as much work as full attention in far less memory; windows and linear attention do less work: operations, bytes and seconds of one head's training step, by the number of positions (stored experiment `attention_costs`). All axes are logarithmic.", "name": "fig-cost-growth"}, "image": {"alt": "Three panels, each with lines that rise to the right. In the first, full attention and tiles rise steeply together, the others flatter. In the second, full attention alone rises steeply, and the fused function and tiles lie lowest. In the third, tiles in plain PyTorch lie far above all others, full attention and the fused function rise as steeply below them, and the others are flatter."}}
 figure, axes = plt.subplots(1, 3, figsize=(6.4, 4.2), sharex=True)
 drawn_forms = ("full", "fused", "tiled", "window", "linear")
 for ax, what in zip(axes, ("work", "bytes", "seconds")):
@@ -718,7 +819,7 @@ table(rows, ["form", "power of work", "power of bytes"])
 # %% tags=["evidence"]
 claim(
     "eff-5a",
-    "Yes: in tiles work has a power of {work:.2f} of the length, bytes of {bytes:.2f}; contexts and gradients are within {off:.0e} of the library's.",
+    "Yes: in tiles, work grows with a power of {work:.2f} of the length, memory with {bytes:.2f}; contexts and gradients differ from the library's by {off:.0e}.",
     work=growth["tiled", "work"],
     bytes=growth["tiled", "bytes"],
     off=max(of_tiles),
@@ -733,7 +834,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "eff-5b",
-    "Yes, if the text is long: the library's kernel takes {late:.0%} of the seconds of all scores at 8,192 positions, {early:.0%} at 1,024.",
+    "Yes, if the text is long: the library's kernel takes {late:.0%} of the time of all scores at 8,192 positions, but {early:.0%} at 1,024.",
     late=relative("step_seconds", "fused", 8192),
     early=relative("step_seconds", "fused", 1024),
     holds=lambda late, early: late < 0.8 and early > 0.75,
@@ -742,7 +843,7 @@ claim(
 )
 
 # %% [markdown]
-# With the way back, tiles do some more work than full attention, since scores are made twice.
+# Over a whole training step, tiles do somewhat more work than full attention, since they compute the scores twice.
 #
 # (claim-eff-4)=
 
@@ -758,20 +859,20 @@ said = [growth[name, "work"] for name in ("window", "bigbird", "linformer", "per
 rooted = [growth[name, "work"] for name in ("strided", "fixed")]
 claim(
     "eff-4",
-    "No: linear attention's work has a power of {d:.2f} of the width, not 1. Those of the length are {linear:.2f} and {strided:.2f}, as said.",
+    "No: linear attention's work grows with a power of {d:.2f} of the width, not 1. The powers of the length, {linear:.2f} and {strided:.2f}, are correct.",
     d=exponent([64, 256], [linear_work(d) for d in (64, 256)]),
     linear=max(said, key=lambda p: abs(p - 1)),
     strided=max(rooted, key=lambda p: abs(p - 1.5)),
     holds=lambda d, linear, strided: d > 1.8 and abs(linear - 1) < 0.1 and abs(strided - 1.5) < 0.1,
     experiment="attention_costs",
-    scale="a training step of one head, 1,024 to 8,192 positions; the farthest from what is said",
+    scale="a training step of one head, 1,024 to 8,192 positions; the powers farthest from the claim",
 )
 
 # %% [markdown]
-# The board is a matrix, $d$ by $d$, and every position adds to all of it: $O(n\,d^2)$.
+# The state is a matrix, $d$ by $d$, and every position adds to all of it: $O(n\,d^2)$.
 #
-# How long a sequence fits into 1 GiB, in the training step of one head? For each
-# form we draw a curve through the stored bytes and follow it on: a constant and a line; full attention also has a square, and strides of
+# How long a sequence fits into 1 GiB in the training step of one head? For each
+# form we fit a curve to the stored bytes and extrapolate it: a constant and a line, for full attention also a square, and for strides of
 # $\sqrt T$ a term with $T^{1.5}$.
 
 # %% tags=["evidence"]
@@ -779,7 +880,7 @@ two_sided = [name for name in FORMS if "," not in name]  # not those that are ca
 
 
 def longest(method: str) -> int:
-    """Positions of which a training step of one head fits into 1 GiB, rounded down to 2 digits."""
+    """Positions whose training step of one head fits into 1 GiB, rounded down to 2 digits."""
     powers = {"full": (0, 1, 2), "strided": (0, 1, 1.5), "fixed": (0, 1, 1.5)}.get(method, (0, 1))
     powers = torch.tensor(powers, dtype=torch.float64)
     T = torch.tensor(LENGTHS[long_enough], dtype=torch.float64)[:, None]
@@ -790,14 +891,14 @@ def longest(method: str) -> int:
     return found // 10 ** (len(str(found)) - 2) * 10 ** (len(str(found)) - 2)
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Longest sequence whose training step fits into 1 GiB, for one head 64 wide: followed on from counted bytes (stored experiment `attention_costs`).", "name": "fig-longest"}, "image": {"alt": "Lying bars, one for each form. Full attention has by far the shortest, at some ten thousand positions; strided and fixed attention about 55,000 and 100,000, BigBird 110,000, a window 190,000, linear attention, Performer and Linformer about 300,000 to 520,000; the fused function and tiles are longest, at about 830,000."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Tiles and the library's kernel fit the longest sequences into 1 GiB, longer than any form that computes less: one head's training step, 64 wide, extrapolated from counted bytes (stored experiment `attention_costs`).", "name": "fig-longest"}, "image": {"alt": "Horizontal bars, one for each form. Full attention has by far the shortest, at some ten thousand positions; strided and fixed attention about 55,000 and 100,000, BigBird 110,000, a window 190,000, linear attention, Performer and Linformer about 300,000 to 520,000; the fused function and tiles are longest, at about 830,000."}}
 fits = {name: longest(name) for name in two_sided}
 bars(fits, "positions in 1 GiB")
 plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "Full attention fits {full:,} positions, in tiles {tiled:,}, which is more than any cheap form: the best of them fits {cheap:,}.",
+    "Full attention fits {full:,} positions, and tiles fit {tiled:,}. The best of the forms that compute less fits {cheap:,}.",
     full=fits["full"],
     tiled=fits["tiled"],
     cheap=max(n for name, n in fits.items() if name not in ("full", "tiled", "fused")),
@@ -805,22 +906,22 @@ observe(
 )
 
 # %% [markdown]
-# Beside the queries, keys and values, a step holds at least the
-# context and four gradients, of 64 numbers each, 1,280 bytes a position; so nothing much longer than this can fit. A whole model also holds its weights, and activations and a cache.
+# Besides the queries, keys and values, a step holds at least the
+# context and four gradients, of 64 numbers each, which is 1,280 bytes per position. So nothing much longer than this can fit. A whole model also holds its weights, its activations and perhaps a cache.
 
 # %% [markdown]
 # (deeper-cache)=
 # ## How is a cache made smaller?
 #
-# *6 minutes.* Your cache puts new keys behind old ones, which copies all that is held, at each step. Is there a better way? `KVCache` takes its memory once. Day 5's layer takes one (`cache=`).
+# *6 minutes.* Your cache appends new keys to the old ones, which copies everything it holds at every step. Is there a better way? `KVCache` allocates its memory once. Day 5's layer accepts one (`cache=`).
 
 # %%
 show_source(efficient.KVCache)
 
 # %% [markdown]
 # And it can hold less if several heads of queries share one
-# head of keys and values, all of them (**multi-query** attention {cite}`shazeer2019fast`) or groups (**grouped-query**
-# {cite}`ainslie2023gqa`). Day 5's layer can do it already; `n_kv_heads` says how many heads of keys and values there are. We count the
+# head of keys and values: all of them (**multi-query** attention {cite}`shazeer2019fast`) or groups (**grouped-query** attention
+# {cite}`ainslie2023gqa`). Day 5's layer can do this already; `n_kv_heads` is the number of heads of keys and values. We count the
 # bytes for 1,000 positions, a width of 512 and 8 heads.
 
 
@@ -848,7 +949,7 @@ table(
 # %% tags=["evidence"]
 claim(
     "eff-8b",
-    "No: the logits stay, within {off:.0e}, but the memory grows: {short:,} bytes of one layer after 250 positions, {long:,} after 1,000.",
+    "No: the logits stay the same, within {off:.0e}, but memory grows: one layer holds {short:,} bytes after 250 positions and {long:,} after 1,000.",
     off=max(splits),
     short=cache_bytes(8, 250),
     long=cache_bytes(8, 1000),
@@ -858,7 +959,7 @@ claim(
 )
 
 # %% [markdown]
-# What a cache saves at larger sizes is in a stored experiment: a decoder of two layers, 256 wide.
+# How much does a cache save in a larger model? A stored experiment has a decoder of two layers, 256 wide.
 
 # %% tags=["evidence"]
 generation = experiments.load("generation_time")
@@ -883,14 +984,14 @@ observe(
 )
 
 # %% [markdown]
-# Seconds fall less than work: a step on one symbol is so small that its operations are not what takes the time. And at these lengths most of what a cache spares is not the pairs, but the way of all earlier symbols through projections and feed-forward layers.
+# Time falls less than work, because a step on one symbol is so small that its operations take the smaller part of the time. And at these lengths most of the saving isn't in the pairs: without a cache, all earlier symbols pass through the projections and feed-forward layers again.
 
 # %% [markdown]
 # (deeper-quality)=
 # ## What do the cheap forms give up?
 #
-# *12 minutes.* A form that computes less is no bargain if the network can't do its work any more. Which tasks tell the forms apart? The lesson's **recall** {cite}`arora2024zoology` does. Of 128 positions, half hold a pair: a key, and a value that belongs to it in this sequence only. The
-# other half hold a key, and ask for its value. (Texts of up to 16,000 symbols are compared in the Long Range Arena {cite}`tay2021long`, and many more forms in a survey {cite}`tay2022efficient`.)
+# *12 minutes.* A form that computes less is no bargain if the network can't do its work any more. Which tasks tell the forms apart? The lesson's **recall** {cite}`arora2024zoology` does. Half of the 128 positions hold a pair: a key, and a value that belongs to it in this sequence only. The
+# other half hold a key, and ask for its value. (The Long Range Arena {cite}`tay2021long` compares texts of up to 16,000 symbols, and a survey {cite}`tay2022efficient` many more forms.)
 
 # %%
 ids, target, apart = associative_recall(2, 8, seed=0)
@@ -900,19 +1001,19 @@ for (key, said), value, distance in zip(ids[0].tolist(), target[0].tolist(), apa
     print(f"key {key}", f"is asked for ({answer})" if asked else f"has the value {said - 4}")
 
 # %% [markdown]
-# The model sees both directions, so the answer may come after the question. (In the paper's task it comes before, and key and value stand
-# at positions of their own.) In the real task there are 64 keys and 8 values. Day 5's layer calls what it was given as `attend` between its projections; `use_form` exchanges that in all blocks of a model.
+# The model sees both directions, so the answer may come after the question. (In the paper's task it comes before, and key and value have
+# positions of their own.) The real task has 64 keys and 8 values. Between its projections, Day 5's layer calls a function, `attend`; `use_form` exchanges it in all blocks of a model.
 
 # %%
 show_source(efficient.use_form)
 
 # %% [markdown]
-# One member of a stored experiment, trained here: a window of 16 to both sides, 150 steps on 16 sequences each.
+# We train one member of a stored experiment here: a window of 16 to both sides, 150 steps on 16 sequences each.
 
 # %% tags=["evidence"]
 now, stored = experiments.live("efficient_quality", method="window", task="recall", seed=0)
 observe(
-    "It answers {near:.0%} up to 16 positions away, {far:.0%} from 97 on, and {all:.1%} of all; stored is {stored:.1%}.",
+    "It answers {near:.0%} of the questions up to 16 positions away correctly, {far:.0%} of those from 97 on, and {all:.1%} of all; the stored run has {stored:.1%}.",
     near=now["right by distance"][0],
     far=now["right by distance"][-1],
     all=now["right"],
@@ -924,28 +1025,28 @@ observe(
 # %% tags=["evidence"]
 @torch.no_grad()
 def recalled(model) -> float:
-    """Share of the questions in the test sequences that a model answers right."""
+    """Share of the questions in the test sequences that a model answers correctly."""
     ids, target, _ = test
     return (model(ids).argmax(-1) == target)[target != IGNORE_INDEX].double().mean().item()
 
 
 torch.manual_seed(0)
-board = Tagger(small, n_classes=8)
-efficient.use_form(board, lambda number: efficient.linear_attention)
+linear = Tagger(small, n_classes=8)
+efficient.use_form(linear, lambda number: efficient.linear_attention)
 seen = Batches(*associative_recall(16 * 150, 128, 0)[:2], batch_size=16)
-train_once(board, tag_loss, seen, learning_rate=5e-3)
-early = recalled(board.eval())
+train_once(linear, tag_loss, seen, learning_rate=5e-3)
+early = recalled(linear.eval())
 observe(
-    "With linear attention, after the same 150 steps, {early:.0%} of the answers are right; by chance it would be one in eight.",
+    "With linear attention, after the same 150 steps, {early:.0%} of the answers are correct; guessing gets one in eight.",
     early=early,
     holds=early < 0.4,
 )
 
 # %% [markdown]
-# Can't it, or has it not learned yet? These are two questions, and a short training does not tell them apart.
+# Is it unable to, or has it not learned it yet? These are two questions, and a short training doesn't tell them apart.
 # So in the experiment the forms that see all positions train on recall for three
-# times as many steps. (A pattern gets no more. What none of its layers sees, it could answer only by handing values on from layer to layer; whether more steps would teach it that, we have not tried.) There are eight forms, three seeds, and a second task: in **count**, every position is to say which of eight symbols is the most frequent. One has to look at everything, but at nothing exactly.
-# A window, strides and the fixed pattern leave most queries 30 to 33 keys, BigBird 40, and the Linformer has 32
+# times as many steps. (A pattern gets no more. It could answer what none of its blocks sees only by passing values on from block to block; whether more steps would teach it that, we haven't tried.) There are eight forms, three seeds, and a second task: in **count**, every position has to predict which of eight symbols is the most frequent. That takes a look at everything, but at nothing in particular.
+# A window, strides and the fixed pattern leave most queries 30 to 33 keys, BigBird leaves 40, and the Linformer has 32
 # mixtures. The Performer has 64 features, linear attention 32.
 
 # %% tags=["evidence"]
@@ -969,10 +1070,10 @@ rows = [
     [name, steps[name], *(as_range("right", name, task) for task in ("recall", "count"))]
     for name in METHODS
 ]
-table(rows, ["attention", "steps of recall", "recall, % right", "count, % right"])
+table(rows, ["attention", "steps of recall", "recall, % correct", "count, % correct"])
 
 # %% [markdown]
-# So linear attention can recall. It learns later than full attention, and at 150 steps we would have said that it can't. What do the patterns' numbers say? A question can be answered if the query sees the key that it needs; else it can be guessed, one of eight.
+# So linear attention can recall. It learns later than full attention, and after 150 steps we would have said that it can't. What do the patterns' numbers say? A question can be answered if the query sees the key that it needs; otherwise it can be guessed, one value of eight.
 
 # %% tags=["evidence"]
 masks = {
@@ -988,13 +1089,13 @@ best_seed = {name: over_seeds("right", name, "recall")[2] for name in masks}
 rows = [
     [name, f"{seen[name]:.0%}", f"{expected[name]:.1%}", f"{best_seed[name]:.1%}"] for name in masks
 ]
-table(rows, ["pattern", "pairs seen", "expected right", "right, best seed"])
+table(rows, ["pattern", "pairs seen", "expected correct", "correct, best seed"])
 assert all(abs(best_seed[name] - expected[name]) < 0.02 for name in masks)
 
 # %% [markdown]
-# Each pattern answers what it sees, and guesses the rest; no second layer made up for the others.
+# Each pattern answers what it sees and guesses the rest; no second block has made up for it.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of right answers in recall, by the distance between question and answer: mean and range over three seeds (stored experiment `efficient_quality`). One in eight is chance.", "name": "fig-all-distances"}, "image": {"alt": "Six lines over the distance, from about 10 to 110 positions. Full attention stays at one. The window begins at one and drops to chance beyond its reach. Strided and BigBird begin at 0.8; strided falls to about 0.2, BigBird to 0.3 and rises to one half at the end. The Performer is flat near one half, linear attention flat above 0.9."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Patterns fail at the distances that they don't see; forms that sum up everything fail everywhere alike. Share of correct answers in recall, by the distance between question and answer: mean and range of three seeds (stored experiment `efficient_quality`). Dashed: chance.", "name": "fig-all-distances"}, "image": {"alt": "Six lines over the distance, from about 10 to 110 positions. Full attention stays at one. The window begins at one and drops to chance beyond its reach. Strided and BigBird begin at 0.8; strided falls to about 0.2, BigBird to 0.3 and rises to one half at the end. The Performer is flat near one half, linear attention flat above 0.9."}}
 EDGES = (1, 17, 33, 49, 65, 97, 128)  # as in the experiment
 middles = [(a + b - 1) / 2 for a, b in zip(EDGES, EDGES[1:])]
 shown = ("full", "window", "strided", "bigbird", "performer", "linear")
@@ -1002,23 +1103,23 @@ lines = {
     name: (middles, quality.column("right by distance", method=name, task="recall"))
     for name in shown
 }
-ax = curves(lines, "positions between question and answer", "share right")
+ax = curves(lines, "positions between question and answer", "share correct")
 ax.axhline(1 / 8, color=INK, lw=1, ls="--")
 ax.set(ylim=(0, 1.05))
 ax.legend(loc="upper right", bbox_to_anchor=(1, 0.86), ncols=3)
 plt.show()
 
 # %% [markdown]
-# A window is right within its reach, and blind beyond it. Strided attention sees some distances always, and the others never; BigBird sees some pairs of each distance. (Its global block is the first, so it helps most where
-# question and answer are at the two ends.) The Performer and linear attention sum up everything, wherever it stands, so what they miss, they
-# miss at all distances alike.
+# A window is correct within its reach, and blind beyond it. Strided attention always sees some distances and never the others, while BigBird sees some pairs at each distance. (Its global block is the first, so it helps most where
+# question and answer are at the two ends.) The Performer and linear attention sum up everything, wherever it is, so they miss
+# as much at one distance as at another.
 #
-# The models are small; one learning rate was chosen with full attention, and all forms got it. Only full attention, in recall, is trained to the end. With longer training other gaps may close, or open.
+# The models are small, and all forms got the learning rate that was chosen with full attention. Only full attention, in recall, is trained to the end. With longer training, other gaps may close or open.
 
 # %% [markdown]
 # ## Can a form be exchanged afterwards?
 #
-# *5 minutes.* It would be convenient: train with full attention, then use something cheap. Does it work? `use_form` makes it easy to try. The weights stay; only what is between the projections is exchanged. The stored experiment has tried four forms.
+# *5 minutes.* It would be convenient to train with full attention and then use something cheap. Does it work? `use_form` makes it easy to try: the weights stay, and only the function between the projections is exchanged. The stored experiment has tried four forms.
 
 # %% tags=["evidence"]
 cheap, tasks = ("window", "strided", "performer", "linear"), ("recall", "count")
@@ -1041,7 +1142,7 @@ lost = {
     for task in tasks
 }
 observe(
-    "Linear attention put in afterwards changes the right answers by {recall:+.0f} points in recall, and by {count:+.1f} in count.",
+    "Putting in linear attention afterwards changes the share of correct answers by {recall:+.0f} points in recall, and by {count:+.1f} points in count.",
     recall=-100 * lost["linear", "recall"],
     count=-100 * lost["linear", "count"],
     holds=min(lost[name, "recall"] for name in ("performer", "linear")) > 0.5
@@ -1049,20 +1150,20 @@ observe(
 )
 
 # %% [markdown]
-# It depends on the task. A window and strides answer what they see, exchanged or trained. For the others we think it is this: to count, heads
-# look at everything nearly alike, and there one positive weight is as good as another. To recall, a head puts nearly all its weight on one key
-# by means of the exponential, and without it does not find that key any more.
+# It depends on the task. A window and strides answer what they see, whether they were exchanged or trained. For the others we suspect this: to count, heads
+# attend to everything almost equally, and one positive weight is as good as another. To recall, a head uses the exponential to put nearly all its weight on one key,
+# and without it no longer finds that key.
 
 # %% [markdown]
-# ## Which form would one choose?
+# ## Which form would you choose?
 #
-# *8 minutes.* What does each form cost, and give? Here is everything at once, from two worlds. Work and bytes are
-# those of one head, forward and backward, as a share of full attention's at 4,096 positions; the last two columns are the small models' from above, which read 128 positions.
+# *8 minutes.* What does each form cost, and what does it give? Here is everything at once, from two experiments. Work and bytes are
+# those of one head, forward and backward, as a share of full attention's at 4,096 positions. The last two columns come from the small models above, which read 128 positions.
 
 
 # %% tags=["evidence"]
 def as_trained(method: str) -> str:
-    """The form that a quality was stored for: exact forms give what full attention gives."""
+    """The form whose quality was stored: exact forms return what full attention returns."""
     return {"fused": "full", "tiled": "full"}.get(method, method)
 
 
@@ -1074,8 +1175,8 @@ for name in two_sided:
 table(rows, ["form", "work", "bytes", "seconds", "recall, %", "count, %"])
 
 # %% [markdown]
-# The seconds are processor time on one thread of the machine that ran the experiment; other machines have others. What has to be kept decides which forms come into question; of these the quickest is chosen. {numref}`fig-decision` is an example of how to decide, not a rule, for it joins what was not measured together: the
-# quality is that of 128 positions, the seconds are those of the length below.
+# The seconds are processor time on one thread of the machine that ran the experiment; other machines need others. The quality that you need decides which forms are left, and of these we choose the fastest. {numref}`fig-decision` is an example of how to decide, not a rule, because it combines two measurements: the
+# quality at 128 positions, and the seconds at the length given.
 
 
 # %% tags=["evidence"]
@@ -1096,7 +1197,7 @@ table(rows, ["task", "points that may be lost", "forms that lose no more"])
 
 # %% tags=["evidence"]
 def quickest(need: tuple[str, int], T: int) -> tuple[str, float]:
-    """The quickest form that keeps what is needed, and its seconds as a share of full attention's."""
+    """The fastest form that is good enough, and its seconds as a share of full attention's."""
     shares = {name: relative("step_seconds", name, T) for name in kept_by[need]}
     name = min(shares, key=shares.get)
     return name, shares[name]
@@ -1105,7 +1206,7 @@ def quickest(need: tuple[str, int], T: int) -> tuple[str, float]:
 long_ones = [T for T in LENGTHS if T >= 1024]
 decision = {need: [quickest(need, T) for T in long_ones] for need in NEEDS}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Which form one would choose if the quality that was measured at 128 positions held at all lengths: the quickest of those that keep what is needed, in means over three seeds, by the length of the sequence; the number is its share of full attention's seconds in a training step (stored experiments `attention_costs` and `efficient_quality`).", "name": "fig-decision"}, "image": {"alt": "A table of three needs and four lengths. First row, recall within 5 points: full attention or the fused function, from about 1 down to 0.5. The two others, recall within 15 points and count: linear attention or the Linformer, from about 0.3 at 1024 positions down to about 0.014 at 8192."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "If hardly an answer may be lost, full attention remains; else linear attention or the Linformer is fastest. The fastest form that is good enough, if the quality at 128 positions (means of three seeds) held at all lengths; the number is its share of full attention's seconds in a training step (stored experiments `attention_costs` and `efficient_quality`).", "name": "fig-decision"}, "image": {"alt": "A table of three needs and four lengths. First row, recall within 5 points: full attention or the fused function, from about 1 down to 0.5. The two others, recall within 15 points and count: linear attention or the Linformer, from about 0.3 at 1024 positions down to about 0.014 at 8192."}}
 figure, axes = plt.subplots(3, 1, figsize=(6.4, 4.2), sharex=True)
 for ax, (need, chosen) in zip(axes, decision.items()):
     ax.imshow([[share for _, share in chosen]], vmin=0, vmax=1, aspect="auto")
@@ -1119,24 +1220,60 @@ axes[-1].set_xlabel("positions")
 plt.show()
 
 # %% [markdown]
-# Read it by rows, and treat seconds within a quarter of each other as equal. If hardly an answer may be
-# wrong, then of what we trained only full attention will do, and the choice is between ways to compute it. If some may be wrong, or an overall
-# impression will do, a form that sums everything up saves much, on long sequences. Long texts are mostly read with full attention, in tiles and with a cache; or with windows, where they will do: one well-known language
-# model looks back 4096 positions in each of its layers {cite}`jiang2023mistral`, and lets news travel from layer to layer.
+# Read it row by row, and treat seconds within a quarter of each other as equal. If hardly an answer may be
+# wrong, only full attention is left of the forms that we trained, and the choice is between ways to compute it. If some answers may be wrong, or an overall
+# impression is enough, a form that sums everything up saves a lot on long sequences. Long texts are mostly read with full attention, in tiles and with a cache, or with windows where these are enough: one well-known language
+# model looks back 4096 positions in each of its layers {cite}`jiang2023mistral`, and lets information travel from layer to layer.
 
 # %% [markdown]
 # ## Exercises
 #
-# *190 minutes.* Which of these would you try? Heads come with four axes: (B, h, T, d). Solutions are on
+# *220 minutes.* Which of these would you try? Heads come with four axes: (B, h, T, d). Solutions are on
 # [a page of their own](../solutions/07_efficient_attention.ipynb).
+
+# %% [markdown]
+# ```{exercise} Count the pairs
+# :label: exercise-count-of-pairs
+#
+# *Core, 15 minutes.* A window reaches `window` positions to both sides. The first `n_global` positions are global: they see everything, and everything sees them. Nothing is causal. Count the pairs (query, key)
+# without drawing the mask: for a million positions it would not fit into memory. A loop over positions is fine. ([Solution](../solutions/07_efficient_attention.ipynb#solution-count-of-pairs))
+# ```
+
+
+# %%
+def count_pairs(T: int, window: int, n_global: int) -> int:
+    """Return how many pairs there are, at most T²; n_global is at most T."""
+    raise NotImplementedError
+
+
+check("count_of_pairs", count_pairs)
+
+# %% [markdown]
+# ```{exercise} Two halves, one softmax
+# :label: exercise-merged-halves
+#
+# *Core, 15 minutes.* The keys of a long text are on two machines, each of which has attended to its own half {cite}`liu2024ring`. It sends the
+# context, an average over its half, and for each query the logarithm of the sum of the exponentials, $\log \sum_s
+# e^{\text{score}_s}$. From these, compute the context over the whole text, and its log-sum. Scores may be in the thousands, and the two halves may be far
+# apart. ([Solution](../solutions/07_efficient_attention.ipynb#solution-merged-halves))
+# ```
+
+
+# %%
+def merge(context_1, log_sum_1, context_2, log_sum_2) -> tuple[torch.Tensor, torch.Tensor]:
+    """Shapes: contexts (B, h, T, d_v), log-sums (B, h, T); returns one of each."""
+    raise NotImplementedError
+
+
+check("merged_halves", merge)
 
 # %% [markdown]
 # ```{exercise} A band
 # :label: exercise-banded-weights
 #
 # *Core, 20 minutes.* The lesson computes its window in blocks. There is another way: a causal window's weights are a
-# **band**, one row of `window + 1` numbers for each query, and it can be stored as one. Column $j$ belongs to key
-# $t - \text{window} + j$, so that the last column is the position itself. Where there is no such key, the weight is 0.
+# **band**, one row of `window + 1` numbers for each query, and can be stored as one. Column $j$ belongs to key
+# $t - \text{window} + j$, so the last column is the position itself. Where there is no such key, the weight is 0.
 # `F.pad` and `Tensor.unfold` give each query its keys, without a tensor (T, T). (The check sees only your numbers.)
 # ([Solution](../solutions/07_efficient_attention.ipynb#solution-banded-weights))
 # ```
@@ -1154,9 +1291,9 @@ check("banded_weights", band_weights)
 # ```{exercise} Keys in short
 # :label: exercise-pooled-keys
 #
-# *Core, 15 minutes.* The Linformer learns how to mix positions. The plainest mixture is learned by nobody: the **mean** of each block of `size`
+# *Core, 15 minutes.* The Linformer learns how to mix positions. The plainest mixture needs no learning: the **mean** of each block of `size`
 # neighbours, of its keys and of its values. Attend to these means, each of which counts as one key, with scores scaled as always.
-# Leave padding out of the means; a block that is all padding gets the weight 0.
+# Leave padding out of the means; a block that is all padding gets a weight of 0.
 # ([Solution](../solutions/07_efficient_attention.ipynb#solution-pooled-keys))
 # ```
 
@@ -1166,7 +1303,7 @@ def pooled_attention(query, key, value, key_mask, size: int) -> torch.Tensor:
     """Return the context (B, h, T, d_v).
 
     Shapes: query (B, h, T, d_k), key (B, h, S, d_k), value (B, h, S, d_v), key_mask (B, S), False
-    at padding, wherever it stands; no sequence is all padding. size divides S.
+    at padding, wherever it is; no sequence is all padding. size divides S.
     """
     raise NotImplementedError
 
@@ -1177,15 +1314,15 @@ check("pooled_keys", pooled_attention)
 # ```{exercise} A state that forgets
 # :label: exercise-retention
 #
-# *Core, 20 minutes.* Linear attention adds up all keys that ever came. Retention {cite}`sun2023retentive` lets them fade: a key that lies $n$
+# *Core, 20 minutes.* Linear attention adds up all keys that ever came. Retention {cite}`sun2023retentive` lets them fade: a key $n$
 # positions back counts $\gamma^n$ times, and each head has a $\gamma$ of its own. With the normaliser of this page,
 #
 # $$
 # c_t = \frac{\sum_{s \le t} \gamma^{t-s}\, \phi(q_t)^\top \phi(k_s)\, v_s}{\sum_{s \le t} \gamma^{t-s}\, \phi(q_t)^\top \phi(k_s)} .
 # $$
 #
-# Write it in the form that you like: step by step, or all pairs at once. $\gamma$ may be 0 or 1 ($0^0 = 1$), and a text long. Then say how
-# the other one goes. ([Solution](../solutions/07_efficient_attention.ipynb#solution-retention))
+# Write it in the form that you like: step by step, or all pairs at once. $\gamma$ may be 0 or 1 ($0^0 = 1$), and the text may be long. Then say how
+# the other form goes. ([Solution](../solutions/07_efficient_attention.ipynb#solution-retention))
 # ```
 
 
@@ -1204,16 +1341,16 @@ check("retention", forgetting_attention)
 # ```{exercise} Features on both sides
 # :label: exercise-two-sided-features
 #
-# *Stretch, 25 minutes.* The Performer's paper has a second kind of positive features {cite}`choromanski2021rethinking`, which look along
-# each direction and against it:
+# *Stretch, 25 minutes.* The Performer's paper has a second kind of positive features {cite}`choromanski2021rethinking`, which use
+# each direction and its opposite:
 #
 # $$
 # \phi(x) = \frac{e^{-|x|^2 / 2}}{\sqrt{2m}} \left[ e^{\omega_1 \cdot x}, \dots, e^{\omega_m \cdot x}, e^{-\omega_1 \cdot x}, \dots, e^{-\omega_m \cdot x} \right] .
 # $$
 #
-# Estimate softmax attention with them, for given directions, not causal: $\phi(q)^\top \phi(k)$ stands for $\exp(q^\top k / \sqrt{d_k})$.
-# It should also be right for keys so large that each feature, taken as it stands here, rounds to 0, and where one head has such keys and
-# another has not. ([Solution](../solutions/07_efficient_attention.ipynb#solution-two-sided-features))
+# Estimate softmax attention with them, for given directions, not causal: $\phi(q)^\top \phi(k)$ replaces $\exp(q^\top k / \sqrt{d_k})$.
+# It should also be correct for keys so large that each feature, as written here, rounds to 0, and where one head has such keys and
+# another hasn't. ([Solution](../solutions/07_efficient_attention.ipynb#solution-two-sided-features))
 # ```
 
 
@@ -1232,8 +1369,8 @@ check("two_sided_features", two_sided_attention)
 # ```{exercise} How sharp, without the weights
 # :label: exercise-online-entropy
 #
-# *Stretch, 20 minutes.* The entropy of a query's weights tells how widely it looks: $-\sum_s p_s \log p_s$ with $p_s = e^{x_s - m} / \ell$.
-# With tiles the weights are never there at once. But
+# *Stretch, 20 minutes.* The entropy of a query's weights says how widely it attends: $-\sum_s p_s \log p_s$ with $p_s = e^{x_s - m} / \ell$.
+# In tiles the weights are never there all at once. But
 #
 # $$
 # \begin{aligned}
@@ -1243,8 +1380,8 @@ check("two_sided_features", two_sided_attention)
 # $$
 #
 # where $m$ is the largest of the scores $x_s$, since $\log p_s = x_s - m - \log \ell$. Walk along the scores in chunks, with $m$, $\ell$
-# and $r$ as running numbers, one of each for every row. Rows may lie a thousand apart, and so may the chunks of a row. (The check sees your
-# numbers, not your way: that no row of weights is ever whole is up to you.) ([Solution](../solutions/07_efficient_attention.ipynb#solution-online-entropy))
+# and $r$ as running numbers, one of each for every row. Rows may be a thousand apart, and so may the chunks of a row. (The check sees your
+# numbers, not your method: whether a row of weights is ever whole is up to you.) ([Solution](../solutions/07_efficient_attention.ipynb#solution-online-entropy))
 # ```
 
 
@@ -1260,9 +1397,9 @@ check("online_entropy", entropy)
 # ```{exercise} Go on from a cache
 # :label: exercise-cached-attention
 #
-# *Core, 20 minutes.* A layer of one head holds the keys and values of $S$ positions. Now $T$ further symbols come at once, as when a user types
-# the next question. Add to each the learned position that it stands at, make its query, key and value ($q = W_q x$, and so on), and
-# attend: to all that is held, and causally to each other, scaled as always. Return the keys and values for the next call, too. $S$ may be 0.
+# *Core, 20 minutes.* A layer of one head holds the keys and values of $S$ positions. Now $T$ more symbols come at once, as when a user types
+# the next question. Add the learned vector of its position to each, compute its query, key and value ($q = W_q x$, and so on), and
+# attend: to everything that is held, and causally to each other, scaled as always. Return the keys and values for the next call, too. $S$ may be 0.
 # ([Solution](../solutions/07_efficient_attention.ipynb#solution-cached-attention))
 # ```
 
@@ -1282,9 +1419,9 @@ check("cached_attention", continue_with)
 # ```{exercise} A ring
 # :label: exercise-ring-buffer
 #
-# *Stretch, 25 minutes.* A causal window needs no longer memory than itself. So the cache can be a **ring** {cite}`jiang2023mistral`:
-# position $p$ stands in slot $p \bmod \text{slots}$, and takes the place of the one that was there. Put $T$ new keys into it, behind
-# `length` positions that this sequence has already had; $T$ may be more than there are slots. Say also which position each slot now holds,
+# *Stretch, 25 minutes.* A causal window needs no more memory than its own length. So the cache can be a **ring** {cite}`jiang2023mistral`:
+# position $p$ goes into slot $p \bmod \text{slots}$ and replaces the one that was there. Put $T$ new keys into it, after
+# `length` positions that this sequence has had already; $T$ may be larger than the number of slots. Also return which position each slot now holds,
 # and $-1$ where it holds none of this sequence, whatever the last sequence has left there. Return new tensors, and leave the old ones as
 # they are. ([Solution](../solutions/07_efficient_attention.ipynb#solution-ring-buffer))
 # ```
@@ -1292,7 +1429,7 @@ check("cached_attention", continue_with)
 
 # %%
 def put(buffer: torch.Tensor, length: int, new: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the buffer after it, and the positions it holds (slots,), whole numbers.
+    """Return the new buffer, and the positions that it holds (slots,), whole numbers.
 
     Shapes: buffer (B, h, slots, d), new (B, h, T, d).
     """
@@ -1305,7 +1442,7 @@ check("ring_buffer", put)
 # ```{exercise} Correct what is stored
 # :label: exercise-delta-rule
 #
-# *Research, 45 minutes.* The state of linear attention is a memory to which each position adds. What was stored under a key before stays in
+# *Research, 45 minutes.* The state of linear attention is a memory to which each position adds. Whatever was stored under a key before stays in
 # the sum. The **delta rule** {cite}`schlag2021linear` looks it up first, and adds only the difference:
 #
 # $$
@@ -1315,9 +1452,9 @@ check("ring_buffer", put)
 # \end{aligned}
 # $$
 #
-# with $S_0 = 0$, keys of length 1, and no normaliser. Write it. Then measure what a state of $32 \times 32$ can hold. Store $n$ random keys
-# (of length 1) with random values, and ask for each of them: how often is the value that was stored the one that is nearest to what comes
-# back, by $n$? With the plain sum, the delta rule ($\beta = 1$), and softmax attention with sharp scores (32 times the dot product)? Then
+# with $S_0 = 0$, keys of length 1, and no normaliser. Write it. Then measure how much a state of $32 \times 32$ can hold. Store $n$ random keys
+# (of length 1) with random values, and ask for each of them: how often is the stored value the one nearest to the output, by $n$? Compare
+# the plain sum, the delta rule ($\beta = 1$), and softmax attention with sharp scores (32 times the dot product). Then
 # store a *new* value under each of the keys, and ask again. ([Solution](../solutions/07_efficient_attention.ipynb#solution-delta-rule))
 # ```
 

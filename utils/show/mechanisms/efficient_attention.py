@@ -1,4 +1,4 @@
-"""Day 7's pictures: pairs that come again, windows, two orders, a board, tiles, a cache."""
+"""Day 7's pictures: pairs that come again, a cache, tiles, windows; two orders and a board."""
 
 import math
 
@@ -30,30 +30,22 @@ def again() -> Axes:
     return ax
 
 
-def four_ways() -> Axes:
-    """Draw four ways to make a meeting shorter: neighbours, a board, small groups, a memory."""
+def three_ways() -> Axes:
+    """Draw three ways to shorten a meeting: a memory, small groups, neighbours."""
     ax, T = sheet(5.1), 6
     t, s = torch.arange(T)[:, None], torch.arange(T)
     past = t >= s
     pictures = {
-        "neighbours": 0.7 * (past & (t - s <= 2)),
-        "small groups": 0.2 * past + 0.6 * ((t // 2 == 2) & (s // 2 == 1)),
         "nothing twice": 0.2 * past + 0.6 * (t == T - 1),
+        "a tile at a time": 0.2 * past + 0.6 * ((t // 2 == 2) & (s // 2 == 1)),
+        "neighbours": 0.7 * (past & (t - s <= 2)),
     }
     blank, size = [[""] * T] * T, (0.5, 0.5)
-    for place, (name, tints) in zip((0.5, 8.7, 12.7), pictures.items(), strict=True):
-        grid = cells(ax, (place, 1.2), blank, role="key", weights=tints, size=size)
+    for x, (name, tints) in zip((1.2, 6.0, 11.6), pictures.items(), strict=True):
+        grid = cells(ax, (x, 1.2), blank, role="key", weights=tints, size=size)
         note(ax, (grid.middle[0], 0.6), name, weight="bold")
-    line = [[""]] * T
-    left = cells(ax, (4.4, 1.2), line, role="key", weights=0.7, size=size)
-    board = box(ax, (5.55, 2.2), "S", (1.0, 1.0), role="state")
-    right = cells(ax, (7.2, 1.2), line, role="query", weights=0.7, size=size)
-    for i in range(T):
-        arrow(ax, left[i, 0].at("right"), board.at("left"))
-        arrow(ax, board.at("right"), right[i, 0].at("left"))
-    note(ax, (board.middle[0], 0.6), "a board", weight="bold")
-    note(ax, (4.1, 4.75), "other answers", style="italic")
-    note(ax, (12.2, 4.75), "the same answers", style="italic")
+    note(ax, (5.1, 4.75), "the same answers", style="italic")
+    note(ax, (13.1, 4.75), "other answers", style="italic")
     return ax
 
 
@@ -72,7 +64,7 @@ def window(mask: Tensor) -> Axes:
 
 
 def reach(w: int, layers: int) -> Axes:
-    """Draw how far news travels through layers that each see w positions back."""
+    """Draw how far information travels through blocks that each see w positions back."""
     ax = sheet(7.4)
     T = len(WORD)
     places = [2.6 + 1.6 * t for t in range(T)]
@@ -84,7 +76,7 @@ def reach(w: int, layers: int) -> Axes:
             box(ax, (x, y), WORD[t] if not layer else "", (0.8, 0.8), role="state" if on else None)
             for t, (x, on) in enumerate(zip(places, at, strict=True))
         ]
-        note(ax, (0.2, y + 0.4), f"layer {layer}" if layer else "text", align="left")
+        note(ax, (0.2, y + 0.4), f"block {layer}" if layer else "text", align="left")
         for t, upper in enumerate(row if layer else ()):
             if at[t] and (layer < layers or t == T - 1):
                 for s in range(max(0, t - w), t + 1):
@@ -225,7 +217,7 @@ def online(scores: Tensor, values: Tensor, size: int) -> Axes:
 
 
 def walk() -> Axes:
-    """Draw the walk along a row of tiles: of all scores, one tile is there at a time."""
+    """Draw the walk along a row of tiles: of all scores, one tile is stored at a time."""
     ax, n = sheet(6.9), 5
     size = (0.98, 0.98)
     t, s = torch.arange(n)[:, None], torch.arange(n)
@@ -266,7 +258,7 @@ def cache(steps: int, first: int) -> Axes:
         note(ax, (keys.middle[0], 0.6), f"“{WORD[n - 1]}” comes", weight="bold")
         note(ax, (scores.middle[0], 7.0), f"{n} new pairs")
         if not step:
-            for block, name in ((keys, "keys"), (values, "values"), (scores, "looks")):
+            for block, name in ((keys, "keys"), (values, "values"), (scores, "scores")):
                 label(ax, block, "left", name)
         x += 0.62 * n + 1.7
     return ax
