@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 7
 #
-# To the exercises of [Efficient attention](../07_efficient_attention.ipynb), then to those of its [deeper page](../deeper/07_efficient_attention.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
+# To the exercises of [Efficient attention](../07_efficient_attention.ipynb), then to those of its [deeper page](../deeper/07_efficient_attention.ipynb). There is more than one correct way. The check should pass, and you should be able to say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -29,60 +29,29 @@ from utils.show.display import observe, table
 from utils.transformer import FeedForward
 
 # %% [markdown]
-# (solution-window)=
-# ## A window
+# (solution-cached-step)=
+# ## A cache's step
 #
-# The difference $t - s$ says how far back a key is. It may be at most $w$, and not negative, which would be the future. Both conditions have to hold, hence `&`.
+# First the new key and value are appended to the old ones, so that the character also sees itself. No mask is needed: everything that is held came before, and nothing comes after. Positions are on the last axis but one, however many axes come first.
 
 
 # %%
-def window_mask(T, w):
-    back = torch.arange(T)[:, None] - torch.arange(T)
-    return (back >= 0) & (back <= w)
+def cached_step(q, k, v, keys, values):
+    keys, values = torch.cat([keys, k], dim=-2), torch.cat([values, v], dim=-2)
+    weights = (q @ keys.mT / math.sqrt(q.shape[-1])).softmax(dim=-1)
+    return weights @ values, keys, values
 
 
-window_mask = check("window", window_mask)
+cached_step = check("cached_step", cached_step)
 
 # %% [markdown]
-# Row $t$ has $w + 1$ ticks, near the beginning fewer. In triangles: all up to the diagonal, without those below the $w$-th.
-
-# %%
-assert torch.equal(window_mask(7, 2), torch.ones(7, 7).tril().triu(-2).bool())
-
-# %% [markdown]
-# (solution-state-step)=
-# ## The board
-#
-# A column times a row is a table: `phi_k.mT @ v` is the note, (..., m, d_v). First it is pinned, then the board is read, since a position also looks at itself. The query's features weigh the rows of $S$ and, in the same way, the numbers of $z$; the quotient is an average of the values,
-# since all weights are positive and their sum is divided by.
-
-
-# %%
-def state_step(phi_q, phi_k, v, S, z):
-    S = S + phi_k.mT @ v
-    z = z + phi_k
-    return (phi_q @ S) / (phi_q @ z.mT), S, z
-
-
-state_step = check("state_step", state_step)
-
-# %% [markdown]
-# After three steps it has found what all pairs find at once:
-
-# %%
-torch.manual_seed(0)
-phi_q, phi_k, v = torch.rand(3, 2), torch.rand(3, 2), torch.rand(3, 1)
-S, z = torch.zeros(2, 1), torch.zeros(1, 2)
-for t in range(3):
-    context, S, z = state_step(phi_q[t : t + 1], phi_k[t : t + 1], v[t : t + 1], S, z)
-weights = phi_q[2:] @ phi_k.T
-torch.testing.assert_close(context, weights @ v / weights.sum())
+# `torch.cat` copies everything that is held, at every step. The book's `KVCache` allocates its memory once and writes into it.
 
 # %% [markdown]
 # (solution-online-softmax)=
 # ## One tile
 #
-# The new maximum is the larger one of the old and the tile's. All exponentials are taken below it. What was summed below the old maximum is too large by $e^{m' - m}$, so it is multiplied by $e^{m - m'}$, which is at most 1. With $m = -\infty$ this is 0, so that the first tile needs no case of its own.
+# The new maximum is the larger of the old one and the tile's, and it is subtracted before every exponential. The old sums, from which the old maximum was subtracted, are too large by a factor of $e^{m' - m}$, so they are multiplied by $e^{m - m'}$, which is at most 1. With $m = -\infty$ this factor is 0, so the first tile needs no case of its own.
 
 
 # %%
@@ -108,23 +77,44 @@ for x, v in (([1.0, 3.0], [4.0, 0.0]), ([2.0, 5.0], [8.0, 2.0])):
     )
 
 # %% [markdown]
-# (solution-cached-step)=
-# ## A cache's step
+# (solution-window)=
+# ## A window
 #
-# First the new key and value are put behind the old ones, so that the letter also sees itself. No mask is needed: what is held came before, and nothing comes after. The axis of positions is the last but one, whatever stands in front.
+# The difference $t - s$ says how far back a key is. It may be at most $w$, and it must not be negative, which would be the future. Both conditions have to hold, hence `&`.
 
 
 # %%
-def cached_step(q, k, v, keys, values):
-    keys, values = torch.cat([keys, k], dim=-2), torch.cat([values, v], dim=-2)
-    weights = (q @ keys.mT / math.sqrt(q.shape[-1])).softmax(dim=-1)
-    return weights @ values, keys, values
+def window_mask(T, w):
+    back = torch.arange(T)[:, None] - torch.arange(T)
+    return (back >= 0) & (back <= w)
 
 
-cached_step = check("cached_step", cached_step)
+window_mask = check("window", window_mask)
 
 # %% [markdown]
-# `torch.cat` copies all that is held, at each step. The book's `KVCache` takes its memory once, and writes into it.
+# Row $t$ has $w + 1$ ticks, or fewer near the beginning. In triangles: everything up to the diagonal, without what lies below the $w$-th diagonal under it.
+
+# %%
+assert torch.equal(window_mask(7, 2), torch.ones(7, 7).tril().triu(-2).bool())
+
+# %% [markdown]
+# (solution-cache-size)=
+# ## What a cache weighs
+#
+# Keys and values of 8 heads in 80 layers make 2 · 8 · 128 · 80 numbers of 2 bytes for each position. One layer's cache, on `meta`
+# again, agrees.
+
+# %%
+my_gib = 2 * 8 * 128 * 80 * 4096 * 2 / 2**30
+with torch.device("meta"):
+    one = torch.empty(1, 8, 4096, 128, dtype=torch.float16)
+    held = KVCache(max_len=4096).append(one, one)
+assert 80 * sum(x.nbytes for x in held) / 2**30 == my_gib
+print(my_gib)
+check("cache_size", my_gib)
+
+# %% [markdown]
+# With keys and values for each of the 64 heads of queries it would be eight times as much, for every text that the model is writing at the moment.
 
 # %% [markdown]
 # (solution-cost-of-pairs)=
@@ -149,32 +139,30 @@ assert pairs == counter.get_total_flops() - pairs
 check("cost_of_pairs", my_length)
 
 # %% [markdown]
-# At shorter lengths most of the work is not the pairs'. At $T = D$ they are one seventh of it, and whoever halves them saves one fourteenth.
+# In shorter texts the pairs are the smaller part of the work. At $T = D$ they are one seventh of it, so halving them saves one fourteenth.
 
 # %% [markdown]
-# (solution-cache-size)=
-# ## What a cache weighs
+# (solution-window-recall)=
+# ## Predict: what a window recalls
 #
-# Keys and values, of 8 heads, in 80 layers, for each position: 2 · 8 · 128 · 80 numbers of 2 bytes. One layer's cache, on `meta`
-# again, says the same.
+# Of all pairs of a question and another position, the window sees those at most 16 apart. There are $128 - n$ pairs of positions at a distance of $n$, in two orders. The block answers these, and one in eight of the others. We count.
 
 # %%
-my_gib = 2 * 8 * 128 * 80 * 4096 * 2 / 2**30
-with torch.device("meta"):
-    one = torch.empty(1, 8, 4096, 128, dtype=torch.float16)
-    held = KVCache(max_len=4096).append(one, one)
-assert 80 * sum(x.nbytes for x in held) / 2**30 == my_gib
-print(my_gib)
-check("cache_size", my_gib)
+positions = torch.arange(128)
+apart = (positions[:, None] - positions).abs()
+seen = ((apart > 0) & (apart <= 16)).sum().item() / (128 * 127)
+my_share = seen + (1 - seen) / 8
+print(f"{seen:.3f} of the answers are seen, {my_share:.3f} correct")
+check("window_recall", my_share)
 
 # %% [markdown]
-# With keys for each of the 64 heads of queries it would be eight times as much, for every text that the model is just writing.
+# The lesson's stored runs with two blocks come close to this number. The second block has added nothing.
 
 # %% [markdown]
 # (solution-dilated-window)=
 # ## A window with holes
 #
-# How many positions back a key lies decides all: not the future, not too far, and a multiple of the dilation.
+# Everything depends on how many positions back a key is: not in the future, not too far back, and at a multiple of the dilation.
 
 
 # %%
@@ -186,8 +174,8 @@ def dilated_mask(T: int, window: int, dilation: int) -> torch.Tensor:
 check("dilated_window", dilated_mask)
 
 # %% [markdown]
-# Through three layers, a path goes from query to key, three times. The number of paths is a product of the three masks. The last of 70
-# positions hears of itself and of 63 before it, and of each by one path: the steps are the digits of its distance, to base 4. Three layers
+# Through three blocks, a path goes from query to key three times, and the number of paths is a product of the three masks. Information reaches the last of 70
+# positions from itself and from the 63 before it, from each by exactly one path: its steps are the digits of the distance, to base 4. Three blocks
 # without holes reach 9 positions back.
 
 # %%
@@ -206,10 +194,63 @@ assert (paths[0][-64:] == 1).all() and (paths[0] > 0).sum() == 64
 assert (paths[1] > 0).sum() == 10
 
 # %% [markdown]
+# (solution-running-maximum)=
+# ## Predict: how often does the maximum move?
+#
+# The $t$-th score moves the maximum if it is the largest of the first $t$. Each of these is equally likely to be the largest, so the probability is $1/t$, and the average number of moves
+# is $1 + \frac12 + \frac13 + \dots + \frac1T$, which grows as the logarithm of $T$.
+
+# %%
+my_moves = sum(1 / t for t in range(1, 1001))
+generator = torch.Generator().manual_seed(0)
+scores = torch.rand(2000, 1000, generator=generator)
+running = scores.cummax(dim=1).values
+drawn = 1 + (running[:, 1:] > running[:, :-1]).sum(dim=1).double().mean().item()
+observe(
+    "The sum is {said:.2f}. In 2,000 random orders of 1,000 scores, {drawn:.2f} scores move the running maximum on average.",
+    said=my_moves,
+    drawn=drawn,
+    holds=abs(my_moves - drawn) < 0.3,
+)
+check("running_maximum", my_moves)
+
+# %% [markdown]
+# So the sums are almost always rescaled by 1. Rising scores are the worst case, in which the maximum moves every time. Test an implementation with them.
+
+# %% [markdown]
+# (solution-state-step)=
+# ## The board
+#
+# A column times a row is a table: `phi_k.mT @ v` is the note, (..., m, d_v). It is added before the board is read, since a position also attends to itself. The query's features weight the rows of $S$ and, in the same way, the numbers of $z$. The quotient is an average of the values,
+# since all weights are positive and divided by their sum.
+
+
+# %%
+def state_step(phi_q, phi_k, v, S, z):
+    S = S + phi_k.mT @ v
+    z = z + phi_k
+    return (phi_q @ S) / (phi_q @ z.mT), S, z
+
+
+state_step = check("state_step", state_step)
+
+# %% [markdown]
+# After three steps it returns the same context as all pairs at once:
+
+# %%
+torch.manual_seed(0)
+phi_q, phi_k, v = torch.rand(3, 2), torch.rand(3, 2), torch.rand(3, 1)
+S, z = torch.zeros(2, 1), torch.zeros(1, 2)
+for t in range(3):
+    context, S, z = state_step(phi_q[t : t + 1], phi_k[t : t + 1], v[t : t + 1], S, z)
+weights = phi_q[2:] @ phi_k.T
+torch.testing.assert_close(context, weights @ v / weights.sum())
+
+# %% [markdown]
 # (solution-count-of-pairs)=
 # ## Count the pairs
 #
-# A global position sees all. Each other one sees its window, cut off at the ends, and those global positions that lie before that window.
+# A global position sees everything. Every other position sees its window, cut off at the ends, and the global positions before that window.
 
 
 # %%
@@ -228,7 +269,7 @@ check("count_of_pairs", count_pairs)
 # (solution-merged-halves)=
 # ## Two halves, one softmax
 #
-# Each half counts by its share of the whole sum. The share of the first is $e^a / (e^a + e^b)$, the sigmoid of $a - b$, in which large
+# Each half is weighted by its share of the whole sum. The share of the first is $e^a / (e^a + e^b)$, the sigmoid of $a - b$, in which large
 # numbers cancel before an exponential is taken.
 
 
@@ -243,7 +284,7 @@ check("merged_halves", merge)
 
 
 # %% [markdown]
-# The order of the merging is free, so any number of machines can join in, in a ring or in a tree. Here are seven pieces of a text.
+# The order of merging is free, so any number of machines can take part, in a ring or in a tree. Here are seven pieces of a text.
 
 
 # %%
@@ -260,34 +301,10 @@ merged = reduce(lambda a, b: merge(*a, *b), pieces)
 torch.testing.assert_close(merged, look(query, key, value))
 
 # %% [markdown]
-# (solution-running-maximum)=
-# ## Predict: how often does the maximum move?
-#
-# The $t$-th score moves the maximum if it is the largest of the first $t$. Each of these is as likely to be it, so the chance is $1/t$, and the moves
-# are $1 + \frac12 + \frac13 + \dots + \frac1T$ on average, which grows as the logarithm of $T$.
-
-# %%
-my_moves = sum(1 / t for t in range(1, 1001))
-scores = torch.rand(2000, 1000, generator=generator)
-running = scores.cummax(dim=1).values
-drawn = 1 + (running[:, 1:] > running[:, :-1]).sum(dim=1).double().mean().item()
-observe(
-    "The sum is {said:.2f}. Of 1,000 scores in 2,000 orders drawn by chance, {drawn:.2f} move the running maximum.",
-    said=my_moves,
-    drawn=drawn,
-    holds=abs(my_moves - drawn) < 0.3,
-)
-check("running_maximum", my_moves)
-
-# %% [markdown]
-# So the rescaling is nearly always by 1. Scores in rising order are the worst case, and the one to test an implementation with: there the maximum
-# moves each time.
-
-# %% [markdown]
 # (solution-banded-weights)=
 # ## A band
 #
-# With `window` rows of zeros in front, row $t$ and the `window` rows behind it are the keys $t - \text{window}$ to $t$. The zeros are no keys, so
+# With `window` rows of zeros in front, row $t$ and the `window` rows after it are the keys $t - \text{window}$ to $t$. The zeros are no keys, so
 # their scores become $-\infty$.
 
 
@@ -303,8 +320,8 @@ def band_weights(query: torch.Tensor, key: torch.Tensor, window: int) -> torch.T
 check("banded_weights", band_weights)
 
 # %% [markdown]
-# No row is all $-\infty$, since each position sees itself. `unfold` copies nothing, but the product does: each key is read `window + 1` times. The
-# blocks of the page read it twice.
+# No row is all $-\infty$, since each position sees itself. `unfold` copies nothing, but the product reads each key `window + 1` times. The
+# lesson's blocks read it twice.
 
 # %% [markdown]
 # (solution-pooled-keys)=
@@ -349,8 +366,8 @@ check("retention", forgetting_attention)
 
 
 # %% [markdown]
-# All pairs at once, it is a mask with shades of grey: $\gamma^{t-s}$ where a causal mask has True. It is tempting to give $\gamma^t$ to the queries and
-# $\gamma^{-s}$ to the keys, so that no matrix of shades is needed. But $\gamma^{-s}$ outgrows all numbers: for $\gamma = 0.5$, those of double precision after 1023 positions.
+# All pairs at once, retention is a mask with shades of grey: $\gamma^{t-s}$ where a causal mask has True. It is tempting to give $\gamma^t$ to the queries and
+# $\gamma^{-s}$ to the keys, so that no matrix of shades is needed. But $\gamma^{-s}$ overflows: for $\gamma = 0.5$, even in double precision after 1023 positions.
 
 
 # %%
@@ -369,8 +386,8 @@ torch.testing.assert_close(all_at_once(*inputs), forgetting_attention(*inputs))
 # (solution-two-sided-features)=
 # ## Features on both sides
 #
-# Stay with logarithms as long as you can. What is taken off the keys may differ from feature to feature, if the queries' features get it back. What
-# is taken off a query may not: it may differ from query to query, and cancels in the quotient. So does $|q|^2 / 2$, and the factor
+# Stay with logarithms as long as you can. The number subtracted from the keys may differ from feature to feature, if it is added to the queries' features. The number
+# subtracted from a query may differ only from query to query; it cancels in the quotient. So do $|q|^2 / 2$ and the factor
 # $1 / \sqrt{2m}$.
 
 
@@ -390,7 +407,7 @@ def two_sided_attention(query, key, value, omega) -> torch.Tensor:
 check("two_sided_features", two_sided_attention)
 
 # %% [markdown]
-# What does looking both ways buy? The paper compares the two kinds at the same number of features: the squared error of the estimate of $\exp(x \cdot y)$ falls
+# What do both directions gain? The paper compares the two kinds at the same number of features: the squared error of the estimate of $\exp(x \cdot y)$ falls
 # by a factor of $1 - e^{-|x + y|^2}$ (its lemma 2). We estimate it for vectors of several lengths.
 
 # %%
@@ -406,7 +423,7 @@ for length in (0.2, 0.3, 0.5):
     measured.append((((along + against) / 2).var() / (along.var() / 2)).item())
     predicted.append(1 - math.exp(-(x + y).square().sum().item()))
 observe(
-    "For short vectors, features on both sides leave {shares} of the squared error; the lemma says {said}.",
+    "For short vectors, features on both sides leave {shares} of the squared error; the lemma predicts {said}.",
     shares=", ".join(f"{m:.3f}" for m in measured),
     said=", ".join(f"{p:.3f}" for p in predicted),
     holds=all(abs(m / p - 1) < 0.1 for m, p in zip(measured, predicted, strict=True)),
@@ -419,8 +436,8 @@ observe(
 # (solution-online-entropy)=
 # ## How sharp, without the weights
 #
-# This is the page's online softmax with the scores in the place of the values. What was summed below the old maximum is rescaled to the
-# new one, both $\ell$ and $r$.
+# This is the lesson's online softmax with the scores in place of the values. Both sums, $\ell$ and $r$, are rescaled from the old maximum to the
+# new one.
 
 
 # %%
@@ -441,8 +458,8 @@ check("online_entropy", entropy)
 # (solution-cached-attention)=
 # ## Go on from a cache
 #
-# The new symbols stand at positions $S$ to $S + T - 1$. The first of them sees $S + 1$ keys, the last one all, so the mask's diagonal begins
-# behind what is held. `causal_mask(T, S + T)` draws it so.
+# The new symbols have the positions $S$ to $S + T - 1$. The first of them sees $S + 1$ keys, the last one sees all, so the mask's diagonal starts
+# after the keys that are held. `causal_mask(T, S + T)` draws this mask.
 
 
 # %%
@@ -461,8 +478,8 @@ check("cached_attention", continue_with)
 # (solution-ring-buffer)=
 # ## A ring
 #
-# Taken one by one, each new key overwrites the right one. Of the positions before `end`, a slot holds the last whose remainder is its number. If
-# that one would be negative, the slot is still empty.
+# Taken one by one, each new key overwrites the correct one. Of the positions before `end`, a slot holds the last one whose remainder is the slot's number. If
+# that position would be negative, the slot is still empty.
 
 
 # %%
@@ -479,8 +496,8 @@ def put(buffer: torch.Tensor, length: int, new: torch.Tensor) -> tuple[torch.Ten
 check("ring_buffer", put)
 
 # %% [markdown]
-# Softmax attention does not mind in which order its keys come. So the ring can be used as it is: position by position it gives what the window of
-# the page gives, with 5 slots for a window of 4, however long the text.
+# Softmax attention doesn't mind the order of its keys. So the ring can be used as it is: position by position it returns the same as the lesson's window,
+# with 5 slots for a window of 4, however long the text.
 
 # %%
 window, T = 4, 23
@@ -498,7 +515,7 @@ torch.testing.assert_close(torch.cat(steps, dim=2), expected)
 # (solution-delta-rule)=
 # ## Correct what is stored
 #
-# Look up what the key finds, take the difference to what it should find, and store that.
+# Look up the value under the key, take its difference from the new value, and store that.
 
 
 # %%
@@ -516,13 +533,13 @@ check("delta_rule", delta_rule)
 
 
 # %% [markdown]
-# For the measurement, a text first writes all keys with their values, and then asks for each key. A question must write nothing: it has a value
-# of 0 and $\beta = 0$. Twenty sets of keys and values are the batch.
+# For the measurement, a text first writes all keys with their values, and then asks for each key. A question must not write anything: it has a value
+# of 0 and $\beta = 0$. The batch has twenty sets of keys and values.
 
 
 # %%
 def share_found(memory, n: int, rewritten: bool) -> float:
-    """Share of n keys that give back the value stored last, over twenty draws."""
+    """Share of n keys that return the value stored last, over twenty draws."""
     generator = torch.Generator().manual_seed(n)
     key = F.normalize(torch.randn(20, 1, n, 32, generator=generator).double(), dim=3)
     value = F.normalize(torch.randn(20, 1, 2 * n, 32, generator=generator).double(), dim=3)
@@ -572,7 +589,7 @@ table(
 # %%
 once = {name: found[name, 64, False] for name in MEMORIES}
 observe(
-    "Written once, softmax finds {softmax:.0%} of 64 values, the plain sum {plain:.0%}, the delta rule {delta:.0%}.",
+    "Of 64 values that were written once, softmax finds {softmax:.0%}, the plain sum finds {plain:.0%}, and the delta rule finds {delta:.0%}.",
     softmax=once["softmax"],
     plain=once["plain sum"],
     delta=once["delta rule"],
@@ -582,7 +599,7 @@ observe(
 # %%
 again = {name: found[name, 16, True] for name in MEMORIES}
 observe(
-    "Rewritten, the delta rule finds {delta:.0%} of the 16 new values, softmax {softmax:.0%}, the plain sum {plain:.0%}.",
+    "Of 16 values that replaced old ones, the delta rule finds {delta:.0%}, softmax finds {softmax:.0%}, and the plain sum finds {plain:.0%}.",
     delta=again["delta rule"],
     softmax=again["softmax"],
     plain=again["plain sum"],
@@ -590,8 +607,8 @@ observe(
 )
 
 # %% [markdown]
-# Two lessons in one table. A state of $32 \times 32$ numbers does not hold what softmax attention looks up: that one keeps all the keys, and no two of
-# them get in each other's way as long as its scores are sharp. And the delta rule is no better memory as such: each correction disturbs what lies
-# under similar keys. It pays where something *changes*. The sum, and softmax too, find the old value and the new one under the
-# same key, and take the one that chance has made a little nearer. Softmax attention needs positions to tell old from new. The delta rule
+# There are two lessons in this table. A state of $32 \times 32$ numbers can't replace softmax attention, which keeps all the keys, and whose keys
+# don't disturb each other as long as the scores are sharp. And the delta rule is no better memory as such, because each correction disturbs the values
+# under similar keys. It pays off where something *changes*. The sum, and softmax too, find the old value and the new one under the
+# same key, and return whichever happens to be a little nearer. Softmax attention needs positions to tell old from new. The delta rule
 # needs none.
