@@ -76,12 +76,12 @@ def several_heads():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("your window is one short: `window` positions before t, and t itself.")
+@exercise.mistake("your window is one short: it has `window` positions before t, and t itself.")
 def one_short(query, key, window):
     return band_weights(query, key, window - 1)
 
 
-@exercise.mistake("your band lies behind t: the window crosses the causal line.")
+@exercise.mistake("your band lies after t: the window crosses the causal line.")
 def future(query, key, window):
     return softmax_of(*band(query, scaled(key), window, first=window))
 
@@ -91,20 +91,24 @@ def both_sides(query, key, window):
     return softmax_of(*band(query, scaled(key), 2 * window, first=window))
 
 
-@exercise.mistake("what stands before the beginning gets weight: its score is 0, not -∞.")
+@exercise.mistake(
+    "the filling before the first position gets weight: its score is 0 and should be -∞."
+)
 def filling_seen(query, key, window):
     return band(query, scaled(key), window)[0].softmax(-1)
 
 
 @exercise.mistake(
-    "a key may be all zeros: where there is none is said by the place, not by a score of 0."
+    "a key may be all zeros: find out from the position whether there is a key, not from its score."
 )
 def zeros_hidden(query, key, window):
     scores, _ = band(query, scaled(key), window)
     return softmax_of(scores, scores != 0)
 
 
-@exercise.mistake("before the beginning, the end comes in again: position 0 sees the future.")
+@exercise.mistake(
+    "before the first position, the end of the text comes in again: position 0 sees the future."
+)
 def around_the_end(query, key, window):
     T = query.shape[2]
     s = (torch.arange(T)[:, None] + torch.arange(-window, 1)) % T
@@ -117,7 +121,7 @@ def not_scaled(query, key, window):
     return softmax_of(*band(query, key, window))
 
 
-@exercise.mistake("the columns run backwards: the last one is the position itself.")
+@exercise.mistake("your columns run backwards: the last one is the position itself.")
 def columns_reversed(query, key, window):
     return band_weights(query, key, window).flip(-1)
 
@@ -128,7 +132,7 @@ def over_positions(query, key, window):
 
 
 @exercise.mistake(
-    "what is left of a row after masking doesn't sum to 1: mask before the softmax, not after it."
+    "after masking, the rest of a row doesn't sum to 1: mask before the softmax, not after it."
 )
 def masked_too_late(query, key, window):
     scores, inside = band(query, scaled(key), window)
@@ -136,8 +140,8 @@ def masked_too_late(query, key, window):
 
 
 @exercise.mistake(
-    "near the beginning, your rows start at their first key: the last column is the position "
-    "itself, in each row."
+    "near the beginning, your rows start at their first key: in each row, the last column is the "
+    "position itself."
 )
 def pushed_to_the_left(query, key, window):
     weights = band_weights(query, key, window)
@@ -146,12 +150,12 @@ def pushed_to_the_left(query, key, window):
     return weights
 
 
-@exercise.mistake("those are the scores: weights are positive, and those of a query sum to 1.")
+@exercise.mistake("these are the scores: weights are positive, and those of a query sum to 1.")
 def no_softmax(query, key, window):
     scores, inside = band(query, scaled(key), window)
     return scores * inside
 
 
-@exercise.mistake("the scores are divided by d_k: is the root taken, or are they scaled twice?")
+@exercise.mistake("the scores are divided by d_k: did you leave out the root, or scale twice?")
 def scaled_twice(query, key, window):
     return softmax_of(*band(query, scaled(scaled(key)), window))

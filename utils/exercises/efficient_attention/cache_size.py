@@ -17,12 +17,14 @@ exercise = Prediction(gib, tolerance=0.01)
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("that is for the keys or for the values; both are kept.")
+@exercise.mistake("that is for the keys alone, or for the values: the cache holds both.")
 def one_of_two():
     return gib(kinds=1)
 
 
-@exercise.mistake("that is with keys for each of the 64 heads of queries: here eight share them.")
+@exercise.mistake(
+    "that is with keys for each of the 64 heads of queries: here, eight of them share one."
+)
 def all_heads():
     return gib(n_kv_heads=64)
 
@@ -37,17 +39,17 @@ def single_precision():
     return gib(size=4)
 
 
-@exercise.mistake("that is one layer's; each has keys of its own.")
+@exercise.mistake("that is one layer's cache: each layer has keys and values of its own.")
 def one_layer():
     return gib(n_layers=1)
 
 
-@exercise.mistake("that is in units of 10⁹ bytes; a GiB is 2³⁰.")
+@exercise.mistake("that is in units of 10⁹ bytes: a GiB is 2³⁰.")
 def decimal():
     return gib() * 2**30 / 10**9
 
 
-@exercise.mistake("queries are needed once, when they come: only keys and values are kept.")
+@exercise.mistake("a query is needed once, when it comes: the cache holds keys and values only.")
 def queries_too():
     return gib() / 2 + gib(n_kv_heads=64) / 2 + gib() / 2
 

@@ -50,7 +50,7 @@ def first_symbol():
     return [to_continue(1, 1, 0, 2, 3)]
 
 
-@exercise.stage("one symbol behind others")
+@exercise.stage("one symbol after others")
 def one_symbol():
     return [to_continue(1, 1, 3, 2, 6)]
 
@@ -60,7 +60,7 @@ def several_at_first():
     return [to_continue(2, 3, 0, 4, 5)]
 
 
-@exercise.stage("several symbols behind others")
+@exercise.stage("several symbols after others")
 def several_behind_others():
     return [to_continue(3, 2, 4, 5, 9), to_continue(4, 4, 3, 2, 8)]
 
@@ -80,29 +80,33 @@ def with_diagonal(diagonal: int, x, keys, values, W_q, W_k, W_v, positions) -> t
     return attend(query, keys, values, causal(T, S, diagonal)), keys, values
 
 
-@exercise.mistake("positions count from 0 in each call: what is held comes before.")
+@exercise.mistake("your positions start from 0 in each call: the keys that are held come first.")
 def positions_from_0(x, keys, values, W_q, W_k, W_v, positions):
     return placed_from(0, x, keys, values, W_q, W_k, W_v, positions)
 
 
-@exercise.mistake("you take the table's last positions, not those that follow what is held.")
+@exercise.mistake(
+    "you take the last positions of the table: take those that follow the keys that are held."
+)
 def last_positions(x, keys, values, W_q, W_k, W_v, positions):
     start = len(positions) - x.shape[1]
     return placed_from(start, x, keys, values, W_q, W_k, W_v, positions)
 
 
-@exercise.mistake("your causal mask counts from the first key: the last query should see the last.")
+@exercise.mistake(
+    "your causal mask starts at the first key: the last query should see the last key."
+)
 def wrong_corner(x, keys, values, W_q, W_k, W_v, positions):
     return with_diagonal(0, x, keys, values, W_q, W_k, W_v, positions)
 
 
-@exercise.mistake("of several new symbols, the first sees those behind it.")
+@exercise.mistake("the first of several new symbols sees the later ones.")
 def future(x, keys, values, W_q, W_k, W_v, positions):
     end = keys.shape[1] + x.shape[1]
     return with_diagonal(end, x, keys, values, W_q, W_k, W_v, positions)
 
 
-@exercise.mistake("the new symbols see only each other, not what is held.")
+@exercise.mistake("the new symbols see only each other, and none of the keys that are held.")
 def past_unseen(x, keys, values, W_q, W_k, W_v, positions):
     S = keys.shape[1]
     nothing = keys[:, :0], values[:, :0]
@@ -117,7 +121,7 @@ def past_forgotten(x, keys, values, W_q, W_k, W_v, positions):
     return context, k[:, S:], v[:, S:]
 
 
-@exercise.mistake("the new keys stand before the old ones.")
+@exercise.mistake("the new keys come before the old ones: append them.")
 def new_ones_in_front(x, keys, values, W_q, W_k, W_v, positions):
     S = keys.shape[1]
     context, k, v = continue_with(x, keys, values, W_q, W_k, W_v, positions)
@@ -131,12 +135,12 @@ def not_scaled(x, keys, values, W_q, W_k, W_v, positions):
     return continue_with(x, keys, values, W_q, W_k, W_v, positions)
 
 
-@exercise.mistake("your matrices stand the wrong way round: W x, for x a row, is x Wᵀ.")
+@exercise.mistake("your matrices are transposed: for a row x, the product W x is x Wᵀ.")
 def transposed(x, keys, values, W_q, W_k, W_v, positions):
     return continue_with(x, keys, values, W_q.T, W_k.T, W_v.T, positions)
 
 
-@exercise.mistake("the values are made without positions; here all three read the same input.")
+@exercise.mistake("your values are computed without positions: here all three read the same input.")
 def values_without_positions(x, keys, values, W_q, W_k, W_v, positions):
     T, S = x.shape[1], keys.shape[1]
     _, keys, _ = continue_with(x, keys, values, W_q, W_k, W_v, positions)
@@ -150,7 +154,7 @@ def no_positions(x, keys, values, W_q, W_k, W_v, positions):
     return continue_with(x, keys, values, W_q, W_k, W_v, torch.zeros_like(positions))
 
 
-@exercise.mistake("positions count from 0: behind S symbols, the next one stands at S.")
+@exercise.mistake("positions count from 0: after S symbols, the next one is at S.")
 def positions_from_1(x, keys, values, W_q, W_k, W_v, positions):
     start = keys.shape[1] + 1
     return placed_from(start, x, keys, values, W_q, W_k, W_v, positions)
@@ -162,7 +166,7 @@ def one_position_for_all(x, keys, values, W_q, W_k, W_v, positions):
     return continue_with(x, keys, values, W_q, W_k, W_v, position)
 
 
-@exercise.mistake("only the queries know where they stand: keys and values need positions, too.")
+@exercise.mistake("only your queries have positions: keys and values need them, too.")
 def queries_alone_placed(x, keys, values, W_q, W_k, W_v, positions):
     T, S = x.shape[1], keys.shape[1]
     keys = torch.cat([keys, x @ W_k.T], dim=1)
@@ -171,12 +175,14 @@ def queries_alone_placed(x, keys, values, W_q, W_k, W_v, positions):
     return attend(query, keys, values, causal(T, S, S)), keys, values
 
 
-@exercise.mistake("each new symbol sees the one behind it: your mask is off by one.")
+@exercise.mistake("each new symbol sees the next one: your mask is off by one.")
 def one_ahead(x, keys, values, W_q, W_k, W_v, positions):
     return with_diagonal(keys.shape[1] + 1, x, keys, values, W_q, W_k, W_v, positions)
 
 
-@exercise.mistake("the scores are divided by the width: is the root taken, or scaled twice?")
+@exercise.mistake(
+    "the scores are divided by the width: did you leave out the root, or scale twice?"
+)
 def scaled_twice(x, keys, values, W_q, W_k, W_v, positions):
     W_q = W_q / math.sqrt(x.shape[2])
     return continue_with(x, keys, values, W_q, W_k, W_v, positions)

@@ -14,25 +14,29 @@ exercise = Prediction(length)
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("that is without the feed-forward layer, whose two maps are most of the rest.")
+@exercise.mistake(
+    "that is without the feed-forward layer, whose two matrices are most of the rest."
+)
 def projections_alone():
     return 1024
 
 
 @exercise.mistake(
-    "something of the rest is missing: four projections, and two maps, each from one width to the "
+    "some of the rest is missing: four projections, and two matrices, each from one width to the "
     "other."
 )
 def one_missing():
     return 2048
 
 
-@exercise.mistake("the feed-forward layer is four times as wide inside.")
+@exercise.mistake(
+    "the feed-forward layer has four times as many hidden units as the block is wide."
+)
 def narrow():
     return 1536
 
 
-@exercise.mistake("each pair is used twice: for its score, and for its share of the values.")
+@exercise.mistake("each pair is used twice: for its score, and in the average of the values.")
 def one_product():
     return 6144
 
@@ -47,7 +51,7 @@ def one_head():
     return 24576
 
 
-@exercise.mistake("the heads' contexts go through a projection, too: how many are there with it?")
+@exercise.mistake("the heads' contexts go through a projection, too: how many are there in all?")
 def three_projections():
     return 2816
 

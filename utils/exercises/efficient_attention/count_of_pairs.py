@@ -39,7 +39,7 @@ def wide_window():
 
 
 @exercise.mistake(
-    "your global positions work in one direction: they see all *and* are seen by all."
+    "your global positions work in one direction: they see everything, *and* everything sees them."
 )
 def one_way(T, window, n_global):
     seen = window_mask(T, window)
@@ -47,18 +47,18 @@ def one_way(T, window, n_global):
     return int(seen.sum())
 
 
-@exercise.mistake("what is global and within the window, you count twice.")
+@exercise.mistake("you count global positions within the window twice.")
 def overlap(T, window, n_global):
     return count_pairs(T, window, 0) + 2 * T * n_global - n_global**2
 
 
-@exercise.mistake("near the beginning, a global position also lies in the window: it is seen once.")
+@exercise.mistake("near the beginning, a global position is also in the window: count it once.")
 def overlap_in_rows(T, window, n_global):
     local = sum(int(row.sum()) for row in window_mask(T, window)[n_global:])
     return n_global * T + local + (T - n_global) * n_global
 
 
-@exercise.mistake("`window` is how far it reaches to one side, not to both together.")
+@exercise.mistake("`window` is the reach to one side, not to both together.")
 def both_sides_together(T, window, n_global):
     return count_pairs(T, window // 2, n_global)
 
@@ -85,7 +85,9 @@ def unordered_pairs(T, window, n_global):
     return (count_pairs(T, window, n_global) + T) // 2
 
 
-@exercise.mistake("your formula holds for windows that fit; a wider one sees all, and no more.")
+@exercise.mistake(
+    "your formula is correct for windows that fit: a wider one sees everything, and no more."
+)
 def window_beyond_the_sequence(T, window, n_global):
     if window < T:
         return count_pairs(T, window, n_global)
@@ -102,7 +104,7 @@ def one_short(T, window, n_global):
     return count_pairs(T, window - 1, n_global)
 
 
-@exercise.mistake("the window's last position is left out: a `range` ends before its end.")
+@exercise.mistake("you leave out the window's last position: a `range` stops before its end.")
 def last_left_out(T, window, n_global):
     reached = sum(t + window < T for t in range(n_global, T))
     return count_pairs(T, window, n_global) - reached

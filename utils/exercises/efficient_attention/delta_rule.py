@@ -67,37 +67,39 @@ def several():
 
 
 @exercise.mistake(
-    "what is stored under a key is not taken out before the new is put in: that is the sum of "
+    "you don't remove the old value under a key before you store the new one: that is the sum of "
     "linear attention."
 )
 def plain_sum(*facts):
     return remembered(lambda q, k, v, b, state: b * v, *facts)
 
 
-@exercise.mistake("you correct what the query finds; it is the key's place that is written to.")
+@exercise.mistake("you correct the value that the query finds: write under the key.")
 def corrected_by_the_query(*facts):
     return remembered(lambda q, k, v, b, state: b * (v - looked_up(q, state)), *facts)
 
 
-@exercise.mistake("you read before you write: a position should find what it has just stored.")
+@exercise.mistake(
+    "you read before you write: a position should find the value that it has just stored."
+)
 def read_before_written(query, key, value, beta):
     next_reads = delta_rule(query.roll(-1, 2), key, value, beta)[:, :, :-1]
     return F.pad(next_reads, (0, 0, 1, 0))  # at first, there is nothing to find
 
 
 @exercise.mistake(
-    "β weighs what is new, and all of the old is taken out: it weighs the difference."
+    "β weights only the new value, and all of the old one is removed: weight the difference."
 )
 def new_alone_weighed(*facts):
     return remembered(lambda q, k, v, b, state: b * v - looked_up(k, state), *facts)
 
 
-@exercise.mistake("β changes nothing: each key replaces all that it finds.")
+@exercise.mistake("β changes nothing: each key replaces the whole value that it finds.")
 def beta_ignored(*facts):
     return remembered(lambda q, k, v, b, state: v - looked_up(k, state), *facts)
 
 
-@exercise.mistake("the whole state decays: only what the key finds should be corrected.")
+@exercise.mistake("the whole state decays: correct only the value that the key finds.")
 def everything_decays(query, key, value, beta):
     b = beta[..., None]
     log_kept = (1 - b).log().cumsum(2)  # (B, h, T, 1)
@@ -105,22 +107,22 @@ def everything_decays(query, key, value, beta):
     return (decay * (query @ key.mT)) @ (b * value)
 
 
-@exercise.mistake("β weighs what is taken out alone: it weighs the difference.")
+@exercise.mistake("β weights only the old value that is removed: weight the difference.")
 def old_alone_weighed(*facts):
     return remembered(lambda q, k, v, b, state: v - b * looked_up(k, state), *facts)
 
 
-@exercise.mistake("nothing is corrected, and β is not used: that is linear attention as it was.")
+@exercise.mistake("nothing is corrected, and β is not used: that is linear attention.")
 def plain_sum_without_beta(*facts):
     return remembered(lambda q, k, v, b, state: v, *facts)
 
 
-@exercise.mistake("what the key finds is added once more: it should be taken out.")
+@exercise.mistake("you add the value that the key finds once more: subtract it.")
 def sign(*facts):
     return remembered(lambda q, k, v, b, state: b * (v + looked_up(k, state)), *facts)
 
 
-@exercise.mistake("all queries read the last state: position t should find what came up to t.")
+@exercise.mistake("all queries read the last state: position t should read the state up to t.")
 def read_at_the_end(query, key, value, beta):
     T = query.shape[2]
     reads = [delta_rule(query[:, :, [t] * T], key, value, beta)[:, :, -1] for t in range(T)]

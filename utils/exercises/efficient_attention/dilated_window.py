@@ -45,7 +45,7 @@ def wide_window():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("your window is one short: `window` positions before t, and t itself.")
+@exercise.mistake("your window is one short: it has `window` positions before t, and t itself.")
 def one_short(T, window, dilation):
     return dilated_mask(T, window - 1, dilation)
 
@@ -55,12 +55,14 @@ def future(T, window, dilation):
     return dilated_mask(T, window, dilation) | dilated_mask(T, window, dilation).T
 
 
-@exercise.mistake("you count the window in positions: it is counted in steps, holes left out.")
+@exercise.mistake("you count the window in positions: count it in steps, without the holes.")
 def as_wide_as_the_window(T, window, dilation):
     return dilated_mask(T, window, dilation) & (steps_back(T) <= window)
 
 
-@exercise.mistake("you keep the positions that `dilation` divides: the holes move along with t.")
+@exercise.mistake(
+    "you keep the positions that `dilation` divides: the holes should move along with t."
+)
 def on_a_grid(T, window, dilation):
     return dilated_mask(T, window * dilation, 1) & (torch.arange(T) % dilation == 0)
 
@@ -70,30 +72,30 @@ def not_itself(T, window, dilation):
     return dilated_mask(T, window, dilation) & (steps_back(T) > 0)
 
 
-@exercise.mistake("the span is right, and it has no holes.")
+@exercise.mistake("the span is correct, but it has no holes.")
 def no_holes(T, window, dilation):
     return dilated_mask(T, window * dilation, 1)
 
 
 @exercise.mistake(
-    "you leave `dilation` holes between two keys: the next is `dilation` before, so that 1 leaves "
-    "none."
+    "you leave `dilation` holes between two keys: the next key is `dilation` before, so 1 leaves "
+    "no hole."
 )
 def one_more_hole(T, window, dilation):
     return dilated_mask(T, window, dilation + 1)
 
 
-@exercise.mistake("True is for what may be attended to.")
+@exercise.mistake("your mask is inverted: True means that the key may be attended to.")
 def inverted(T, window, dilation):
     return ~dilated_mask(T, window, dilation)
 
 
-@exercise.mistake("rows and columns are exchanged: a row is what one query sees.")
+@exercise.mistake("rows and columns are exchanged: a row shows what one query sees.")
 def transposed(T, window, dilation):
     return dilated_mask(T, window, dilation).T
 
 
-@exercise.mistake("your window is one too long: `window` positions before t, and t itself.")
+@exercise.mistake("your window is one too long: it has `window` positions before t, and t itself.")
 def one_long(T, window, dilation):
     return dilated_mask(T, window + 1, dilation)
 
@@ -103,14 +105,12 @@ def no_window(T, window, dilation):
     return dilated_mask(T, T, dilation)
 
 
-@exercise.mistake("all that comes after t is seen, as long as `dilation` divides the distance.")
+@exercise.mistake("t sees everything after it, as long as `dilation` divides the distance.")
 def whole_future(T, window, dilation):
     return dilated_mask(T, window, dilation) | dilated_mask(T, T, dilation).T
 
 
-@exercise.mistake(
-    "near the beginning, your holes count from position 0: they should count back from t."
-)
+@exercise.mistake("near the beginning, your holes count from position 0: count back from t.")
 def counted_from_the_beginning(T, window, dilation):
     mask = torch.zeros(T, T, dtype=torch.bool)
     for t in range(T):
@@ -119,7 +119,7 @@ def counted_from_the_beginning(T, window, dilation):
 
 
 @exercise.mistake(
-    "before position 0 there is nothing; to Python, a negative index counts from the end."
+    "nothing comes before position 0, but in Python a negative index counts from the end."
 )
 def negative_indices(T, window, dilation):
     mask = torch.zeros(T, T, dtype=torch.bool)
@@ -130,13 +130,15 @@ def negative_indices(T, window, dilation):
 
 
 @exercise.mistake(
-    "`and` and `0 <= x <= w` ask for one truth: join conditions cell by cell with &, each in "
-    "brackets."
+    "`and` and `0 <= x <= w` ask for a single truth value: join conditions cell by cell with &, "
+    "each in brackets."
 )
 def one_truth(T, window, dilation):
     return dilated_mask(T, window, dilation) & (0 <= steps_back(T) <= window * dilation)
 
 
-@exercise.mistake("you round the distance down to whole steps: only whole steps are seen.")
+@exercise.mistake(
+    "you round the distance down to whole steps: t sees only positions at whole steps."
+)
 def steps_rounded_down(T, window, dilation):
     return (steps_back(T) >= 0) & (steps_back(T) // dilation <= window)

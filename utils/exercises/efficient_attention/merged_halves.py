@@ -36,7 +36,7 @@ def one_query():
     return [halves(1, 1, 1, 2)]
 
 
-@exercise.stage("sums that no number holds")
+@exercise.stage("sums too large for any number")
 def large_sums():
     return [halves(1, 2, 3, 4, 1024.0), halves(2, 1, 3, 5, -1024.0)]
 
@@ -73,7 +73,7 @@ def one_maximum(context_1, log_sum_1, context_2, log_sum_2):
     return context, log_sum + largest
 
 
-@exercise.mistake("rescaled, and not divided: the two halves' weights should sum to 1.")
+@exercise.mistake("you rescale but don't divide: the two halves' weights should sum to 1.")
 def undivided(context_1, log_sum_1, context_2, log_sum_2):
     larger = torch.maximum(log_sum_1, log_sum_2)
     context = (log_sum_1 - larger).exp()[..., None] * context_1
@@ -81,25 +81,26 @@ def undivided(context_1, log_sum_1, context_2, log_sum_2):
     return context, torch.logaddexp(log_sum_1, log_sum_2)
 
 
-@exercise.mistake("what you took off the log-sums for the exponential is not put back.")
+@exercise.mistake(
+    "you subtract a number from the log-sums before the exponential, and don't add it back."
+)
 def maximum_not_put_back(context_1, log_sum_1, context_2, log_sum_2):
     context, log_sum = merge(context_1, log_sum_1, context_2, log_sum_2)
     return context, log_sum - torch.maximum(log_sum_1, log_sum_2)
 
 
-@exercise.mistake("both halves count alike: a half with larger scores has more of the weight.")
+@exercise.mistake("both halves count equally: a half with larger scores has more of the weight.")
 def mean(context_1, log_sum_1, context_2, log_sum_2):
     return (context_1 + context_2) / 2, torch.logaddexp(log_sum_1, log_sum_2)
 
 
-@exercise.mistake("each half is an average already: added up, the weights sum to 2.")
+@exercise.mistake("each half is an average already: in their sum, the weights sum to 2.")
 def added(context_1, log_sum_1, context_2, log_sum_2):
     return context_1 + context_2, torch.logaddexp(log_sum_1, log_sum_2)
 
 
 @exercise.mistake(
-    "right as algebra; but the exponential of 1000 is no number any more: rescale by the larger "
-    "one first."
+    "correct as algebra, but the exponential of 1000 overflows: rescale by the larger one first."
 )
 def overflow(context_1, log_sum_1, context_2, log_sum_2):
     sum_1, sum_2 = log_sum_1.exp(), log_sum_2.exp()
@@ -109,8 +110,8 @@ def overflow(context_1, log_sum_1, context_2, log_sum_2):
 
 
 @exercise.mistake(
-    "right as algebra; but where the first half is larger by a thousand, its ratio to the second "
-    "is no number: rescale by the larger one of the two."
+    "correct as algebra, but if the first half is larger by a thousand, its ratio to the second "
+    "overflows: rescale by the larger of the two."
 )
 def beside_the_second(context_1, log_sum_1, context_2, log_sum_2):
     ratio = (log_sum_1 - log_sum_2).exp()
@@ -119,40 +120,40 @@ def beside_the_second(context_1, log_sum_1, context_2, log_sum_2):
 
 
 @exercise.mistake(
-    "right as algebra; but where the second half is larger by a thousand, its ratio to the first "
-    "is no number: rescale by the larger one of the two."
+    "correct as algebra, but if the second half is larger by a thousand, its ratio to the first "
+    "overflows: rescale by the larger of the two."
 )
 def beside_the_first(context_1, log_sum_1, context_2, log_sum_2):
     return beside_the_second(context_2, log_sum_2, context_1, log_sum_1)
 
 
-@exercise.mistake("you weigh by the logarithms of the sums.")
+@exercise.mistake("you weight by the logarithms of the sums: weight by the sums.")
 def by_logarithms(context_1, log_sum_1, context_2, log_sum_2):
     a, b = log_sum_1[..., None], log_sum_2[..., None]
     context = (a * context_1 + b * context_2) / (a + b)
     return context, torch.logaddexp(log_sum_1, log_sum_2)
 
 
-@exercise.mistake("each half gets the other one's weight.")
+@exercise.mistake("each half gets the other half's weight.")
 def exchanged(context_1, log_sum_1, context_2, log_sum_2):
     return merge(context_2, log_sum_1, context_1, log_sum_2)
 
 
-@exercise.mistake("to add logarithms is to multiply the sums.")
+@exercise.mistake("adding the logarithms multiplies the sums.")
 def logarithms_added(context_1, log_sum_1, context_2, log_sum_2):
     context, _ = merge(context_1, log_sum_1, context_2, log_sum_2)
     return context, log_sum_1 + log_sum_2
 
 
-@exercise.mistake("the larger one alone leaves out what the other half adds.")
+@exercise.mistake("the larger log-sum alone leaves out the other half.")
 def larger_alone(context_1, log_sum_1, context_2, log_sum_2):
     context, _ = merge(context_1, log_sum_1, context_2, log_sum_2)
     return context, torch.maximum(log_sum_1, log_sum_2)
 
 
 @exercise.mistake(
-    "the context is right; but the log-sum still goes through the exponential of 1000, which is no "
-    "number any more."
+    "the context is correct, but your log-sum still goes through the exponential of 1000, which "
+    "overflows."
 )
 def log_sum_overflows(context_1, log_sum_1, context_2, log_sum_2):
     context, _ = merge(context_1, log_sum_1, context_2, log_sum_2)
@@ -160,23 +161,23 @@ def log_sum_overflows(context_1, log_sum_1, context_2, log_sum_2):
 
 
 @exercise.mistake(
-    "the log-sum is right; but the weights still go through the exponential of 1000, which is no "
-    "number any more."
+    "the log-sum is correct, but your weights still go through the exponential of 1000, which "
+    "overflows."
 )
 def weights_overflow(context_1, log_sum_1, context_2, log_sum_2):
     context, _ = overflow(context_1, log_sum_1, context_2, log_sum_2)
     return context, torch.logaddexp(log_sum_1, log_sum_2)
 
 
-@exercise.mistake("your second value is the sum itself: asked for is its logarithm.")
+@exercise.mistake("your second value is the sum itself: return its logarithm.")
 def sum_for_log_sum(context_1, log_sum_1, context_2, log_sum_2):
     context, log_sum = merge(context_1, log_sum_1, context_2, log_sum_2)
     return context, log_sum.exp()
 
 
 @exercise.mistake(
-    "a weight for each query has the shape (B, h, T), and broadcasting lays that along (h, T, "
-    "d_v): where is its last axis?"
+    "a weight for each query has the shape (B, h, T), and broadcasting aligns it with (h, T, "
+    "d_v): add a last axis."
 )
 def axis_missing(context_1, log_sum_1, context_2, log_sum_2):
     share = (log_sum_1 - log_sum_2).sigmoid()
@@ -184,8 +185,8 @@ def axis_missing(context_1, log_sum_1, context_2, log_sum_2):
 
 
 @exercise.mistake(
-    "the context is right; but your log-sum starts from one half, and the other may be larger by "
-    "a thousand: start from the larger one of the two."
+    "the context is correct, but your log-sum starts from one half, and the other may be larger "
+    "by a thousand: start from the larger of the two."
 )
 def log_sum_beside_the_first(context_1, log_sum_1, context_2, log_sum_2):
     context, _ = merge(context_1, log_sum_1, context_2, log_sum_2)

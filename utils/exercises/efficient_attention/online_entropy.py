@@ -46,12 +46,12 @@ def rising():
     return [(sorted_scores(3, 6), 2)]
 
 
-@exercise.stage("scores whose exponential is no number")
+@exercise.stage("scores whose exponential overflows")
 def large_scores():
     return [(1024 + on_grid(3, 5), 2), (-1024 + on_grid(2, 7), 3)]
 
 
-@exercise.stage("rows that lie far apart")
+@exercise.stage("rows that are far apart")
 def rows_far_apart():
     return [(levels()[:, None] + on_grid(3, 7), 3)]
 
@@ -93,22 +93,24 @@ def online_entropy(
     return (total.log() + (1 - shift) * largest - summed / total)[:, 0]
 
 
-@exercise.mistake("the running maximum moves, and the sum ℓ is still that of the old one.")
+@exercise.mistake("the running maximum moves, but the sum ℓ still belongs to the old one.")
 def sum_not_rescaled(scores, chunk):
     return online_entropy(scores, chunk, of_sum=False)
 
 
-@exercise.mistake("the running maximum moves; you rescale ℓ, and r is still that of the old one.")
+@exercise.mistake(
+    "the running maximum moves, and you rescale ℓ, but r still belongs to the old one."
+)
 def mean_not_rescaled(scores, chunk):
     return online_entropy(scores, chunk, of_mean=False)
 
 
-@exercise.mistake("the running maximum moves, and what you summed before is not rescaled.")
+@exercise.mistake("the running maximum moves, but the old sums aren't rescaled.")
 def nothing_rescaled(scores, chunk):
     return online_entropy(scores, chunk, of_sum=False, of_mean=False)
 
 
-@exercise.mistake("right as algebra; but the exponential of 1000 is no number any more.")
+@exercise.mistake("correct as algebra, but the exponential of 1000 overflows: subtract a maximum.")
 def no_maximum(scores, chunk):
     weights = scores.exp()
     total = weights.sum(1)
@@ -121,14 +123,14 @@ def one_maximum(scores, chunk):
 
 
 @exercise.mistake(
-    "right as algebra; but a later chunk may lie a thousand above the first one's maximum: let the "
-    "maximum move."
+    "correct as algebra, but a later chunk may be a thousand above the first one's maximum: let "
+    "the maximum move."
 )
 def first_maximum(scores, chunk):
     return no_maximum(scores - scores[:, :chunk].amax(1, keepdim=True), chunk)
 
 
-@exercise.mistake("that is the last chunk's: what came before is forgotten.")
+@exercise.mistake("that is the last chunk's entropy: everything before it is forgotten.")
 def last_chunk(scores, chunk):
     return entropy(scores.split(chunk, 1)[-1], chunk)
 
@@ -138,7 +140,7 @@ def mean_over_chunks(scores, chunk):
     return torch.stack([entropy(piece, chunk) for piece in scores.split(chunk, 1)]).mean(0)
 
 
-@exercise.mistake("that is in bits; asked for are nats.")
+@exercise.mistake("that is in bits: return nats.")
 def bits(scores, chunk):
     return entropy(scores, chunk) / math.log(2)
 
@@ -155,34 +157,34 @@ def log_of_0(scores, chunk):
 
 
 @exercise.mistake(
-    "right as algebra; but where a chunk lies a thousand below the ones before, what you rescale "
-    "to its maximum is no number any more: a running maximum never goes down."
+    "correct as algebra, but if a chunk is a thousand below the earlier ones, rescaling to its "
+    "maximum overflows: a running maximum never goes down."
 )
 def maximum_of_the_chunk(scores, chunk):
     return online_entropy(scores, chunk, maximum=lambda largest, of_chunk: of_chunk)
 
 
 @exercise.mistake(
-    "m is missing in the result: it was taken from each score in ℓ, and is not put back."
+    "m is missing in the result: you subtracted it from each score in ℓ, and don't add it back."
 )
 def maximum_forgotten(scores, chunk):
     return entropy(scores, chunk) - scores.amax(1)
 
 
 @exercise.mistake(
-    "you sum e^(x - m) (x - m), and m moves: from what was summed before, another m was taken."
+    "you sum e^(x - m) (x - m), and m moves: the old terms were computed with another m."
 )
 def scores_shifted(scores, chunk):
     return online_entropy(scores, chunk, shift=1)
 
 
-@exercise.mistake("the last chunk may be shorter than the others, and yours is left out.")
+@exercise.mistake("the last chunk may be shorter than the others: yours is left out.")
 def rest_left_out(scores, chunk):
     whole = scores[:, : scores.shape[1] // chunk * chunk]
     nothing = torch.full_like(scores[:, 0], math.nan)
     return online_entropy(whole, chunk) if whole.numel() else nothing
 
 
-@exercise.mistake("your running maximum starts at 0, and scores may lie a thousand below.")
+@exercise.mistake("your running maximum starts at 0, but scores may be a thousand below.")
 def maximum_from_0(scores, chunk):
     return no_maximum(scores - scores.amax(1, keepdim=True).clamp(min=0), chunk)

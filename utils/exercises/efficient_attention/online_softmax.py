@@ -38,17 +38,17 @@ def first_tile():
     return [(scores, values, torch.full_like(m, -torch.inf), 0 * total, 0 * a)]
 
 
-@exercise.stage("a tile that is lower than what came before")
+@exercise.stage("a tile with lower scores than before")
 def lower():
     return [tile(T=2, n=3, d_v=2, offset=-5.0)]
 
 
-@exercise.stage("a tile that is higher")
+@exercise.stage("a tile with higher scores")
 def higher():
     return [tile(T=2, n=3, d_v=2, offset=5.0)]
 
 
-@exercise.stage("scores whose exponential is no number")
+@exercise.stage("scores whose exponential overflows")
 def large_scores():
     scores, values, m, total, a = tile(T=3, n=4, d_v=2)
     return [(scores + 1000, values, m + 1000, total, a), (scores, values, m - 1000, total, a)]
@@ -77,27 +77,31 @@ def taken_in(scores, values, m, total, a, *, sum_by=1, values_by=1):
     return new, total, rescale**values_by * a + weights @ values
 
 
-@exercise.mistake("the maximum moves, and what was summed before is not rescaled: total and a.")
+@exercise.mistake("the maximum moves, but the old sums, total and a, aren't rescaled.")
 def nothing_rescaled(*given):
     return taken_in(*given, sum_by=0, values_by=0)
 
 
-@exercise.mistake("the maximum moves; you rescale a, and total is still that of the old one.")
+@exercise.mistake(
+    "the maximum moves, and you rescale a, but total still belongs to the old maximum."
+)
 def sum_not_rescaled(*given):
     return taken_in(*given, sum_by=0)
 
 
-@exercise.mistake("the maximum moves; you rescale total, and a is still that of the old one.")
+@exercise.mistake(
+    "the maximum moves, and you rescale total, but a still belongs to the old maximum."
+)
 def values_not_rescaled(*given):
     return taken_in(*given, values_by=0)
 
 
-@exercise.mistake("you rescale by exp(m' - m): what was summed should become smaller.")
+@exercise.mistake("you rescale by exp(m' - m): the old sums should become smaller.")
 def upside_down(*given):
     return taken_in(*given, sum_by=-1, values_by=-1)
 
 
-@exercise.mistake("right as algebra; but without a maximum the exponential of 1000 is no number.")
+@exercise.mistake("correct as algebra, but without a maximum the exponential of 1000 overflows.")
 def no_maximum(scores, values, m, total, a):
     new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
     weights = scores.exp()
@@ -105,7 +109,7 @@ def no_maximum(scores, values, m, total, a):
     return new, total, (m.exp() * a + weights @ values) / new.exp()
 
 
-@exercise.mistake("the new maximum is the tile's own: what came before may have been larger.")
+@exercise.mistake("your new maximum is the tile's own: an earlier score may be larger.")
 def maximum_of_the_tile(scores, values, m, total, a):
     new = scores.amax(dim=-1, keepdim=True)
     weights, rescale = (scores - new).exp(), (m - new).exp()
@@ -121,7 +125,7 @@ def one_maximum(scores, values, m, total, a):
     return new, rescale * total + weights.sum(dim=-1, keepdim=True), rescale * a + weights @ values
 
 
-@exercise.mistake("the tile's exponentials are taken below the old maximum, not the new one.")
+@exercise.mistake("you subtract the old maximum from the tile's scores: subtract the new one.")
 def below_the_old(scores, values, m, total, a):
     new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
     weights, rescale = (scores - m).exp(), (m - new).exp()
@@ -134,14 +138,14 @@ def divided_already(*given):
     return m, total, a / total
 
 
-@exercise.mistake("what came before is left out: the new total and a are the tile's alone.")
+@exercise.mistake("you leave out the earlier tiles: the new total and a are this tile's alone.")
 def tile_alone(scores, values, m, total, a):
     new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
     weights = (scores - new).exp()
     return new, weights.sum(dim=-1, keepdim=True), weights @ values
 
 
-@exercise.mistake("you take a softmax of the tile: its weights would sum to 1 in each tile.")
+@exercise.mistake("you take a softmax of the tile: then its weights sum to 1 in each tile.")
 def softmax_of_the_tile(scores, values, m, total, a):
     new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
     weights, rescale = scores.softmax(dim=-1), (m - new).exp()
@@ -153,7 +157,7 @@ def old_maximum(scores, values, m, total, a):
     return m, *take_in(scores, values, m, total, a)[1:]
 
 
-@exercise.mistake("the maximum comes first, then the sum total, then a.")
+@exercise.mistake("return the maximum first, then the sum total, then a.")
 def other_order(*given):
     m, total, a = take_in(*given)
     return m, a, total
@@ -171,7 +175,7 @@ def counted_twice(*given):
     return m, total + 1, a
 
 
-@exercise.mistake("the tile's exponentials are taken below its own maximum: take m' for all sums.")
+@exercise.mistake("you subtract the tile's own maximum from its scores: subtract m' everywhere.")
 def below_its_own(scores, values, m, total, a):
     own = scores.amax(dim=-1, keepdim=True)
     new = torch.maximum(m, own)
@@ -179,14 +183,16 @@ def below_its_own(scores, values, m, total, a):
     return new, rescale * total + weights.sum(dim=-1, keepdim=True), rescale * a + weights @ values
 
 
-@exercise.mistake("the new maximum is not taken off the tile's scores before the exponential.")
+@exercise.mistake(
+    "you don't subtract the new maximum from the tile's scores before the exponential."
+)
 def nothing_taken_off(scores, values, m, total, a):
     new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
     weights, rescale = scores.exp(), (m - new).exp()
     return new, rescale * total + weights.sum(dim=-1, keepdim=True), rescale * a + weights @ values
 
 
-@exercise.mistake("the tile's own sums are rescaled too: only what was summed before is too large.")
+@exercise.mistake("you rescale the tile's own sums, too: only the old sums are too large.")
 def all_rescaled(scores, values, m, total, a):
     new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
     weights, rescale = (scores - new).exp(), (m - new).exp()
@@ -194,7 +200,9 @@ def all_rescaled(scores, values, m, total, a):
     return new, rescale * total, rescale * (a + weights @ values)
 
 
-@exercise.mistake("total sums up all queries: each row has a sum of its own, dim=-1 with keepdim.")
+@exercise.mistake(
+    "your total sums over all queries: each row has a sum of its own, dim=-1 with keepdim."
+)
 def one_sum(scores, values, m, total, a):
     new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
     weights, rescale = (scores - new).exp(), (m - new).exp()
@@ -208,7 +216,7 @@ def sum_without_its_axis(scores, values, m, total, a):
     return new, rescale * total + weights.sum(dim=-1), rescale * a + weights @ values
 
 
-@exercise.mistake("you rescale by the difference m - m': its exponential is the factor.")
+@exercise.mistake("you rescale by the difference m - m': the factor is its exponential.")
 def no_exponential(scores, values, m, total, a):
     new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
     weights, rescale = (scores - new).exp(), m - new

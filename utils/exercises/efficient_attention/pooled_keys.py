@@ -84,20 +84,20 @@ def plain_means(size: int, *tensors: Tensor) -> list[Tensor]:
     return [x.unflatten(2, (-1, size)).mean(3) for x in tensors]
 
 
-@exercise.mistake("padding is in the means.")
+@exercise.mistake("your means include padding.")
 def padding_in_the_means(query, key, value, key_mask, size):
     real = blocks(key_mask, size).any(2)[:, None, None]
     return attend(query, *plain_means(size, key, value), real)
 
 
-@exercise.mistake("you left padding out of the sum, and count it where you divide.")
+@exercise.mistake("you leave padding out of the sum, but count it in the divisor.")
 def padding_in_the_denominator(query, key, value, key_mask, size):
     real = blocks(key_mask, size).any(2)[:, None, None]
     k, v = (sums_of_blocks(x, key_mask, size) / size for x in (key, value))
     return attend(query, k, v, real)
 
 
-@exercise.mistake("a block of nothing but padding gets weight: its score is 0, not -∞.")
+@exercise.mistake("a block of nothing but padding gets weight: its score is 0 and should be -∞.")
 def empty_blocks_seen(query, key, value, key_mask, size):
     return attend(query, *means(key_mask, size, key, value))
 
@@ -113,7 +113,9 @@ def divided_by_0(query, key, value, key_mask, size):
     return scores.softmax(-1) @ v
 
 
-@exercise.mistake("a block counts by its number of positions: here each mean counts as one key.")
+@exercise.mistake(
+    "your blocks count by their number of positions: here each mean counts as one key."
+)
 def by_size_of_block(query, key, value, key_mask, size):
     k, v = means(key_mask, size, key, value)
     counts = blocks(key_mask, size).sum(2)[:, None, None].to(query)
@@ -121,19 +123,19 @@ def by_size_of_block(query, key, value, key_mask, size):
     return scores.softmax(-1) @ v
 
 
-@exercise.mistake("you take the mask for a length: padding may stand in front, too.")
+@exercise.mistake("you use the mask as a length: padding may come first, too.")
 def mask_as_length(query, key, value, key_mask, size):
     key_mask = torch.arange(key_mask.shape[1]) < key_mask.sum(1, keepdim=True)
     return pooled_attention(query, key, value, key_mask, size)
 
 
-@exercise.mistake("a block with some padding is left out whole: only its padding should be.")
+@exercise.mistake("you leave out a whole block for some padding: leave out its padding only.")
 def whole_blocks_alone(query, key, value, key_mask, size):
     whole = blocks(key_mask, size).all(2)[:, None, None]
     return attend(query, *plain_means(size, key, value), whole)
 
 
-@exercise.mistake("your blocks are not of neighbours: each takes positions from all over.")
+@exercise.mistake("your blocks don't hold neighbours: each takes positions from everywhere.")
 def interleaved(query, key, value, key_mask, size):
     key, value = (x.unflatten(2, (size, -1)).transpose(2, 3).flatten(2, 3) for x in (key, value))
     key_mask = key_mask.unflatten(1, (size, -1)).mT.flatten(1)
@@ -145,12 +147,12 @@ def not_scaled(query, key, value, key_mask, size):
     return pooled_attention(query * math.sqrt(query.shape[3]), key, value, key_mask, size)
 
 
-@exercise.mistake("the mask changes nothing: padding is in the means, and makes blocks of its own.")
+@exercise.mistake("the mask changes nothing: padding is in the means, and forms blocks of its own.")
 def mask_ignored(query, key, value, key_mask, size):
     return attend(query, *plain_means(size, key, value))
 
 
-@exercise.mistake("those are the sums of the blocks: a larger block counts for more.")
+@exercise.mistake("these are the sums of the blocks: divide by the number of positions.")
 def sums_for_means(query, key, value, key_mask, size):
     k, v = (sums_of_blocks(x, key_mask, size) for x in (key, value))
     return attend(query, k, v, blocks(key_mask, size).any(2)[:, None, None])
@@ -163,6 +165,6 @@ def values_summed(query, key, value, key_mask, size):
     return attend(query, k, sums_of_blocks(value, key_mask, size), real)
 
 
-@exercise.mistake("that is attention to every single key: nothing is pooled.")
+@exercise.mistake("that is attention to every single key: you don't average anything.")
 def nothing_pooled(query, key, value, key_mask, size):
     return attend(query, key, value, key_mask[:, None, None])

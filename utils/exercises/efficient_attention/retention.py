@@ -59,12 +59,12 @@ def several():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("you forget the normaliser: the weights of a query should sum to 1.")
+@exercise.mistake("your normaliser is missing: the weights of a query should sum to 1.")
 def no_normaliser(phi_q, phi_k, value, gamma):
     return decayed(phi_q, phi_k, gamma) @ value
 
 
-@exercise.mistake("what you divide by does not decay: it is a sum of the same weights.")
+@exercise.mistake("your divisor doesn't decay: it is a sum of the same weights.")
 def normaliser_kept(phi_q, phi_k, value, gamma):
     total = (phi_q @ phi_k.mT).tril().sum(-1, keepdim=True)
     return decayed(phi_q, phi_k, gamma) @ value / total
@@ -76,25 +76,27 @@ def future(phi_q, phi_k, value, gamma):
     return averaged(gamma[:, None, None] ** apart * (phi_q @ phi_k.mT), value)
 
 
-@exercise.mistake("you read before the position's own key is taken in; the first finds nothing.")
+@exercise.mistake(
+    "you read before the position's own key is added; the first position finds nothing."
+)
 def read_too_early(phi_q, phi_k, value, gamma):
     return averaged(decayed(phi_q, phi_k, gamma).tril(-1), value)
 
 
-@exercise.mistake("what is new decays, and what is old stays: it should be the other way round.")
+@exercise.mistake("the new key decays, and the old ones stay: it should be the other way round.")
 def the_new_decays(phi_q, phi_k, value, gamma):
     s = torch.arange(phi_k.shape[2])[:, None]
     return averaged((phi_q @ (gamma[:, None, None] ** s * phi_k).mT).tril(), value)
 
 
-@exercise.mistake("nothing decays: that is linear attention as it was.")
+@exercise.mistake("nothing decays: that is linear attention.")
 def no_decay(phi_q, phi_k, value, gamma):
     return forgetting_attention(phi_q, phi_k, value, torch.ones_like(gamma))
 
 
 @exercise.mistake(
-    "right as algebra; but on a long text γ^-s outgrows all numbers, and for γ = 0 there is none: "
-    "raise γ to the power t - s."
+    "correct as algebra, but in a long text γ^-s overflows, and for γ = 0 it doesn't exist: raise "
+    "γ to the power t - s."
 )
 def split_in_two(phi_q, phi_k, value, gamma):
     t = torch.arange(phi_k.shape[2])[:, None]
@@ -103,37 +105,36 @@ def split_in_two(phi_q, phi_k, value, gamma):
 
 
 @exercise.mistake(
-    "right as algebra; but for γ = 0 nothing is left of a position's own key, which should count "
-    "γ⁰ = 1 times: it must not decay before it is read, and 0 times the logarithm of 0 is NaN."
+    "correct as algebra, but for γ = 0 nothing is left of a position's own key, which should "
+    "count γ⁰ = 1 times: it must not decay before it is read, and 0 times the logarithm of 0 is "
+    "NaN."
 )
 def decayed_at_once(phi_q, phi_k, value, gamma):
     return averaged(gamma[:, None, None] * decayed(phi_q, phi_k, gamma), value)
 
 
-@exercise.mistake("all heads forget alike: each has a γ of its own.")
+@exercise.mistake("all heads forget at the same rate: each has a γ of its own.")
 def one_gamma(phi_q, phi_k, value, gamma):
     return forgetting_attention(phi_q, phi_k, value, gamma[:1].expand_as(gamma))
 
 
-@exercise.mistake(
-    "the weights don't sum to 1: the query's features belong into what you divide by, too."
-)
+@exercise.mistake("the weights don't sum to 1: the divisor needs the query's features, too.")
 def normaliser_without_the_query(phi_q, phi_k, value, gamma):
     totals = decayed(torch.ones_like(phi_q), phi_k, gamma).sum(-1, keepdim=True)
     return decayed(phi_q, phi_k, gamma) @ value / totals
 
 
 @exercise.mistake(
-    "right as algebra; but where γ is 1, the 1 - γ that you give to what is new is 0, and 0 / 0 is "
-    "no number: here the new counts whole."
+    "correct as algebra, but where γ is 1, you give the new key a weight of 1 - γ = 0, and 0 / 0 "
+    "is NaN: here it counts whole."
 )
 def running_average(phi_q, phi_k, value, gamma):
     return averaged((1 - gamma)[:, None, None] * decayed(phi_q, phi_k, gamma), value)
 
 
 @exercise.mistake(
-    "you add a small number to what you divide by. All features are positive, so nothing asks for "
-    "it, and it makes the weights sum to less than 1."
+    "you add a small number to the divisor. All features are positive, so it isn't needed, and it "
+    "makes the weights sum to less than 1."
 )
 def small_number_added(phi_q, phi_k, value, gamma):
     weights = decayed(phi_q, phi_k, gamma)

@@ -50,7 +50,7 @@ def first_overwritten():
     return [ring(2, 1, 4, 3, 3, 2)]
 
 
-@exercise.stage("a ring that has gone round")
+@exercise.stage("a ring that has gone round once")
 def gone_round():
     return [ring(1, 2, 3, 4, 7, 1)]
 
@@ -63,13 +63,13 @@ def more_than_it_holds():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("positions count from 0 in each call: `length` came before.")
+@exercise.mistake("your positions start from 0 in each call: `length` positions came before.")
 def from_0(buffer, length, new):
     return put(buffer, 0, new)
 
 
 @exercise.mistake(
-    "when the ring is full, nothing more goes in: the new should take the place of the oldest."
+    "when the ring is full, you add nothing more: the new key should replace the oldest."
 )
 def stopped_when_full(buffer, length, new):
     slots = buffer.shape[2]
@@ -77,7 +77,7 @@ def stopped_when_full(buffer, length, new):
     return put(buffer, min(length, slots), room)
 
 
-@exercise.mistake("when the ring is full, all goes into the last slot.")
+@exercise.mistake("when the ring is full, everything goes into the last slot.")
 def last_slot(buffer, length, new):
     slots = buffer.shape[2]
     buffer, held = buffer.clone(), positions_held(length, slots)
@@ -89,8 +89,8 @@ def last_slot(buffer, length, new):
 
 
 @exercise.mistake(
-    "that is a queue: right as a memory, but each call moves all that is held. In a ring, nothing "
-    "moves."
+    "that is a queue: correct as a memory, but each call moves everything that is held. In a "
+    "ring, nothing moves."
 )
 def queue(buffer, length, new):
     slots = buffer.shape[2]
@@ -102,7 +102,7 @@ def queue(buffer, length, new):
 
 
 @exercise.mistake(
-    "a slot that this sequence has not filled still holds what the last one left: it must not "
+    "a slot that this sequence has not filled still holds a key of the last one: it must not "
     "count as held."
 )
 def left_by_the_last_text(buffer, length, new):
@@ -110,52 +110,52 @@ def left_by_the_last_text(buffer, length, new):
     return buffer, torch.where(held < 0, torch.arange(len(held)), held)
 
 
-@exercise.mistake("those are the numbers of the slots: the positions go on counting.")
+@exercise.mistake("these are the numbers of the slots: the positions go on counting.")
 def slots_for_positions(buffer, length, new):
     buffer, held = put(buffer, length, new)
     return buffer, torch.where(held < 0, -1, held % len(held))
 
 
-@exercise.mistake("of more than the ring holds, the last ones should stay.")
+@exercise.mistake("if more keys come than the ring holds, the last ones should stay.")
 def first_ones_kept(buffer, length, new):
     slots, T = buffer.shape[2], new.shape[2]
     kept, _ = put(buffer, length, new[:, :, :slots])
     return kept, positions_held(length + min(T, slots), slots)
 
 
-@exercise.mistake("an empty slot is -1, whichever it is: your formula goes on counting below 0.")
+@exercise.mistake("every empty slot holds -1: your formula goes on counting below 0.")
 def counted_below_0(buffer, length, new):
     buffer, held = put(buffer, length, new)
     return buffer, torch.where(held < 0, torch.arange(len(held)) - len(held), held)
 
 
-@exercise.mistake("you name the new positions alone: those that came before are still held.")
+@exercise.mistake("you return the new positions alone: the earlier ones are still held.")
 def new_ones_alone(buffer, length, new):
     buffer, held = put(buffer, length, new)
     return buffer, torch.where(held < length, -1, held)
 
 
-@exercise.mistake("a slot that holds nothing says 0, as if it held the first position.")
+@exercise.mistake("an empty slot returns 0, as if it held the first position.")
 def first_for_none(buffer, length, new):
     buffer, held = put(buffer, length, new)
     return buffer, held.clamp(min=0)
 
 
-@exercise.mistake("your positions count from 1, and those that the keys came with from 0.")
+@exercise.mistake("your positions count from 1, but they should count from 0.")
 def from_1(buffer, length, new):
     buffer, held = put(buffer, length, new)
     return buffer, torch.where(held < 0, -1, held + 1)
 
 
-@exercise.mistake("each key is one slot too far: position p stands in slot p mod slots.")
+@exercise.mistake("each key is one slot too far: position p goes into slot p mod slots.")
 def one_slot_on(buffer, length, new):
     kept, held = put(buffer.roll(-1, 2), length, new)
     return kept.roll(1, 2), held.roll(1)
 
 
 @exercise.mistake(
-    "the keys are in their slots, but the positions are listed from the oldest to the newest: the "
-    "first should be that of slot 0."
+    "the keys are in their slots, but you list the positions from the oldest to the newest: list "
+    "them by slot, from slot 0."
 )
 def positions_in_order(buffer, length, new):
     buffer, held = put(buffer, length, new)
@@ -163,8 +163,8 @@ def positions_in_order(buffer, length, new):
 
 
 @exercise.mistake(
-    "of more than the ring holds, the last ones stay, but as if they came right behind `length`: "
-    "the ones that you left out count, too."
+    "if more keys come than the ring holds, the last ones stay, but as if they came right after "
+    "`length`: count the ones that you left out, too."
 )
 def cut_without_counting(buffer, length, new):
     return put(buffer, length, new[:, :, -buffer.shape[2] :])

@@ -16,7 +16,7 @@ exercise = Prediction(mean_number_of_maxima, tolerance=0.1)
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("half of them would be larger than all before? After 500, few can be.")
+@exercise.mistake("half of them would be larger than all before? After 500 scores, few can be.")
 def half():
     return 500.0
 
@@ -31,19 +31,21 @@ def largest_first():
     return 1.0
 
 
-@exercise.mistake("less than that: what is the chance that the t-th is a new one?")
+@exercise.mistake(
+    "it is less than that: what is the probability that the t-th score is a new maximum?"
+)
 def root():
     return math.sqrt(1000)
 
 
 @exercise.mistake(
-    "that is how often 1000 can be halved; moves don't halve what is left so evenly. With which "
-    "probability is the t-th score the largest so far?"
+    "that is how often 1000 can be halved, but the moves are not spread that evenly. What is the "
+    "probability that the t-th score is the largest so far?"
 )
 def halving():
     return math.log2(1000)
 
 
-@exercise.mistake("you leave out the first score, which is the largest so far without fail.")
+@exercise.mistake("you leave out the first score, which is always the largest so far.")
 def first_left_out():
     return mean_number_of_maxima() - 1

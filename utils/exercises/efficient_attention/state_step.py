@@ -35,12 +35,12 @@ def first_position():
     return [features(m=1, d_v=1, held=0.0)]
 
 
-@exercise.stage("a position behind others")
+@exercise.stage("a position after others")
 def behind_others():
     return [features(m=3, d_v=2)]
 
 
-@exercise.stage("sequences and heads in front")
+@exercise.stage("with axes for sequences and heads")
 def in_heads():
     return [features(2, 3, m=4, d_v=5), features(3, 2, m=5, d_v=4)]
 
@@ -48,108 +48,112 @@ def in_heads():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("you read before you write: a position also looks at itself.")
+@exercise.mistake("you read before you write: a position also attends to itself.")
 def read_first(phi_q, phi_k, v, S, z):
     _, new_S, new_z = state_step(phi_q, phi_k, v, S, z)
     return (phi_q @ S) / (phi_q @ z.mT), new_S, new_z
 
 
-@exercise.mistake("the context is not divided by the sum of the weights, which z is kept for.")
+@exercise.mistake("you don't divide the context by the sum of the weights, for which z is kept.")
 def not_divided(phi_q, phi_k, v, S, z):
     _, S, z = state_step(phi_q, phi_k, v, S, z)
     return phi_q @ S, S, z
 
 
-@exercise.mistake("the new S forgets what was held: add to it.")
+@exercise.mistake("the new S forgets the old one: add to it.")
 def board_replaced(phi_q, phi_k, v, S, z):
     _, _, z = state_step(phi_q, phi_k, v, S, z)
     S = phi_k.mT @ v
     return (phi_q @ S) / (phi_q @ z.mT), S, z
 
 
-@exercise.mistake("the new z forgets the keys that were held: add to it.")
+@exercise.mistake("the new z forgets the old keys: add to it.")
 def sum_replaced(phi_q, phi_k, v, S, z):
     _, S, _ = state_step(phi_q, phi_k, v, S, z)
     return (phi_q @ S) / (phi_q @ phi_k.mT), S, phi_k
 
 
-@exercise.mistake("S and z both forget what was held: add to them.")
+@exercise.mistake("S and z both forget the past: add to them.")
 def both_replaced(phi_q, phi_k, v, S, z):
     return state_step(phi_q, phi_k, v, 0 * S, 0 * z)
 
 
-@exercise.mistake("the context is right, and you return the old S and z: nothing would be kept.")
+@exercise.mistake("the context is correct, but you return the old S and z: nothing would be kept.")
 def old_state_returned(phi_q, phi_k, v, S, z):
     return state_step(phi_q, phi_k, v, S, z)[0], S, z
 
 
-@exercise.mistake("you store with the query's features: what is found later is stored by its key.")
+@exercise.mistake("you store with the query's features: store with the key's.")
 def stored_by_the_query(phi_q, phi_k, v, S, z):
     return state_step(phi_q, phi_q, v, S, z)
 
 
-@exercise.mistake("you read with the key's features: the query asks.")
+@exercise.mistake("you read with the key's features: read with the query's.")
 def read_by_the_key(phi_q, phi_k, v, S, z):
     return state_step(phi_k, phi_k, v, S, z)
 
 
-@exercise.mistake("you divide by the sum of all of z: the query weighs its entries first.")
+@exercise.mistake(
+    "you divide by the sum of all of z: weight its entries by the query's features first."
+)
 def divided_by_the_sum(phi_q, phi_k, v, S, z):
     _, S, z = state_step(phi_q, phi_k, v, S, z)
     return (phi_q @ S) / z.sum(dim=-1, keepdim=True), S, z
 
 
-@exercise.mistake("z has not taken in the new key when you divide: S has.")
+@exercise.mistake("you divide by the old z, without the new key: S includes it.")
 def divided_by_the_old(phi_q, phi_k, v, S, z):
     _, S, new_z = state_step(phi_q, phi_k, v, S, z)
     return (phi_q @ S) / (phi_q @ z.mT), S, new_z
 
 
-@exercise.mistake("the context comes first, then S and z.")
+@exercise.mistake("return the context first, then S and z.")
 def state_first(phi_q, phi_k, v, S, z):
     context, S, z = state_step(phi_q, phi_k, v, S, z)
     return S, z, context
 
 
-@exercise.mistake("S and z are asked for too: the next position needs them.")
+@exercise.mistake("return S and z, too: the next position needs them.")
 def context_alone(phi_q, phi_k, v, S, z):
     return state_step(phi_q, phi_k, v, S, z)[0]
 
 
-@exercise.mistake("z sums up the values: it is the sum of the keys' features.")
+@exercise.mistake("your z sums the values: it is the sum of the keys' features.")
 def values_summed(phi_q, phi_k, v, S, z):
     return state_step(phi_q, phi_k, v, S, z + v - phi_k)
 
 
-@exercise.mistake("you divide by one number, z.sum(): each query weighs the entries of z first.")
+@exercise.mistake(
+    "you divide by one number, z.sum(): weight the entries of z by the query's features first."
+)
 def divided_by_one_number(phi_q, phi_k, v, S, z):
     _, S, z = state_step(phi_q, phi_k, v, S, z)
     return (phi_q @ S) / z.sum(), S, z
 
 
-@exercise.mistake("φ is taken a second time: phi_q and phi_k are features already.")
+@exercise.mistake("you apply φ again: phi_q and phi_k are features already.")
 def features_of_features(phi_q, phi_k, v, S, z):
     return state_step(phi_q + 1, phi_k + 1, v, S, z)  # the features of x above 0
 
 
-@exercise.mistake("the context is read from the new note alone: read the whole board.")
+@exercise.mistake("you read the context from the new note alone: read the whole board.")
 def note_alone(phi_q, phi_k, v, S, z):
     return state_step(phi_q, phi_k, v, 0 * S, 0 * z)[0], *state_step(phi_q, phi_k, v, S, z)[1:]
 
 
-@exercise.mistake("you read the old S and divide by the new z: both take in the new note first.")
+@exercise.mistake("you read the old S and divide by the new z: add the new note to both first.")
 def old_board_read(phi_q, phi_k, v, S, z):
     _, new_S, z = state_step(phi_q, phi_k, v, S, z)
     return (phi_q @ S) / (phi_q @ z.mT), new_S, z
 
 
-@exercise.mistake("S and z are in each other's place: the context, then S, then z.")
+@exercise.mistake("S and z are exchanged: return the context, then S, then z.")
 def exchanged(phi_q, phi_k, v, S, z):
     context, S, z = state_step(phi_q, phi_k, v, S, z)
     return context, z, S
 
 
-@exercise.mistake("`.T` turns all axes round, heads too: `.mT` exchanges the last two.")
+@exercise.mistake("`.T` reverses all axes, heads included: `.mT` swaps the last two.")
 def all_axes_turned(phi_q, phi_k, v, S, z):
     turned = range(phi_k.dim())[::-1]  # as .T does, without its warning
     S, z = S + phi_k.permute(*turned) @ v, z + phi_k

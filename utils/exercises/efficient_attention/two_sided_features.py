@@ -96,7 +96,7 @@ def no_maximum(query, key, value, omega):
 
 
 @exercise.mistake(
-    "one maximum for all heads: a head with larger keys rounds to 0 beside the others."
+    "you take one maximum for all heads: next to a head with larger keys, the others round to 0."
 )
 def one_maximum(query, key, value, omega):
     log_q, log_k = exponents(query, key, omega)
@@ -105,8 +105,8 @@ def one_maximum(query, key, value, omega):
 
 
 @exercise.mistake(
-    "each key is brought to the same size by a maximum of its own, and that does not cancel: keys "
-    "are weighed against each other."
+    "you subtract from each key a maximum of its own, which doesn't cancel: it changes one key's "
+    "weight among the others."
 )
 def each_keys_maximum(query, key, value, omega):
     phi_q, phi_k = ((x - x.amax(3, keepdim=True)).exp() for x in exponents(query, key, omega))
@@ -123,36 +123,36 @@ def with_norms(part: float, power: float, query, key, value, omega) -> Tensor:
     return by_logarithms(*logarithms, value)
 
 
-@exercise.mistake("|x|² / 2 is missing in the exponent: large keys weigh too much.")
+@exercise.mistake("|x|² / 2 is missing in the exponent: large keys get too much weight.")
 def no_norm(query, key, value, omega):
     return with_norms(0.0, -0.25, query, key, value, omega)
 
 
-@exercise.mistake("the scores are not scaled: the softmax is one of q·k / √d_k.")
+@exercise.mistake("the scores are not scaled: estimate the softmax of q·k / √d_k.")
 def not_scaled(query, key, value, omega):
     return by_logarithms(*exponents(query, key, omega, power=0), value)
 
 
-@exercise.mistake("query and key are both divided by √d_k, their product by d_k.")
+@exercise.mistake("you divide both query and key by √d_k, and so their product by d_k.")
 def scaled_twice(query, key, value, omega):
     return by_logarithms(*exponents(query, key, omega, power=-0.5), value)
 
 
-@exercise.mistake("that looks along ω alone: the other half of the features looks along -ω.")
+@exercise.mistake("you use each ω alone: the other half of the features uses -ω.")
 def one_side(query, key, value, omega):
     along = (x[..., : len(omega)] for x in exponents(query, key, omega))
     return by_logarithms(*along, value)
 
 
-@exercise.mistake("you forget the normaliser: the weights of a query should sum to 1.")
+@exercise.mistake("your normaliser is missing: the weights of a query should sum to 1.")
 def no_normaliser(query, key, value, omega):
     phi_q, phi_k = plain_features(query, key, omega)
     return phi_q @ (phi_k.mT @ value)
 
 
 @exercise.mistake(
-    "what you take off the keys, feature by feature, has to be given back: it cancels only if the "
-    "query's features get it."
+    "you subtract a number from the keys, feature by feature: it cancels only if you add it to "
+    "the query's features."
 )
 def maxima_not_given_back(query, key, value, omega):
     log_q, log_k = exponents(query, key, omega)
@@ -161,8 +161,8 @@ def maxima_not_given_back(query, key, value, omega):
 
 
 @exercise.mistake(
-    "you add a small number to each feature, as much published code does: it doesn't cancel. The "
-    "largest feature is 1 already, so what is it for?"
+    "you add a small number to each feature, as many published programs do, but it doesn't "
+    "cancel. The largest feature is 1 already, so it isn't needed."
 )
 def small_number_added(query, key, value, omega):
     log_q, log_k = exponents(query, key, omega)
@@ -171,16 +171,16 @@ def small_number_added(query, key, value, omega):
     return averaged(phi_q @ phi_k.mT, value)
 
 
-@exercise.mistake("the exponent has half of |x|², and yours has all of it.")
+@exercise.mistake("the exponent has half of |x|²: yours has all of it.")
 def norm_not_halved(query, key, value, omega):
     return with_norms(1.0, -0.25, query, key, value, omega)
 
 
-@exercise.mistake("|x|² / 2 is that of the scaled x, too: x is divided by the fourth root of d_k.")
+@exercise.mistake("|x|² / 2 belongs to the scaled x, too: x is divided by the fourth root of d_k.")
 def norm_not_scaled(query, key, value, omega):
     return with_norms(0.5, 0, query, key, value, omega)
 
 
-@exercise.mistake("that is softmax attention itself: here it should be estimated from features.")
+@exercise.mistake("that is softmax attention itself: estimate it from features.")
 def not_estimated(query, key, value, omega):
     return (query @ key.mT / math.sqrt(query.shape[3])).softmax(-1) @ value

@@ -47,7 +47,7 @@ def one_short(T, w):
     return window_mask(T, w - 1)
 
 
-@exercise.mistake("your window is one too long: w positions before t, and t itself.")
+@exercise.mistake("your window is one too long: it has w positions before t, and t itself.")
 def one_long(T, w):
     return window_mask(T, w + 1)
 
@@ -57,17 +57,17 @@ def both_sides(T, w):
     return steps_back(T).abs() <= w
 
 
-@exercise.mistake("your window reaches forward: t sees what comes after it, and not what came.")
+@exercise.mistake("your window reaches forward: t sees the positions after it, and none before.")
 def forward(T, w):
     return window_mask(T, w).T
 
 
-@exercise.mistake("your window has no far end: how many steps back does it reach?")
+@exercise.mistake("your window has no end: how many positions back does it reach?")
 def no_end(T, w):
     return steps_back(T) >= 0
 
 
-@exercise.mistake("nothing shuts out the future: the difference t - s may be negative.")
+@exercise.mistake("nothing hides the future: the difference t - s may be negative.")
 def no_future_line(T, w):
     return steps_back(T) <= w
 
@@ -77,7 +77,7 @@ def not_itself(T, w):
     return window_mask(T, w) & (steps_back(T) > 0)
 
 
-@exercise.mistake("True is for what may be seen.")
+@exercise.mistake("your mask is inverted: True means that the key is seen.")
 def inverted(T, w):
     return ~window_mask(T, w)
 
@@ -90,7 +90,7 @@ def last_ones(T, w):
 
 
 @exercise.mistake(
-    "to Python, a negative index counts from the end: before position 0 there is nothing."
+    "nothing comes before position 0, but in Python a negative index counts from the end."
 )
 def around_the_end(T, w):
     mask = torch.zeros(T, T, dtype=torch.bool)
@@ -101,19 +101,21 @@ def around_the_end(T, w):
 
 
 @exercise.mistake(
-    "`and` and `0 <= x <= w` ask for one truth: for each cell, write (0 <= x) & (x <= w), with "
-    "brackets."
+    "`and` and `0 <= x <= w` ask for a single truth value: for each cell, write (0 <= x) & (x <= "
+    "w), with brackets."
 )
 def one_truth(T, w):
     return 0 <= steps_back(T) <= w
 
 
-@exercise.mistake("one condition is enough for your mask: & asks for both, | for one of them.")
+@exercise.mistake(
+    "your mask is True where one of the conditions holds: & asks for both, | for one of them."
+)
 def either(T, w):
     return (steps_back(T) >= 0) | (steps_back(T) <= w)
 
 
-@exercise.mistake("where t - w is negative, a slice counts it from the end: begin at 0 at least.")
+@exercise.mistake("where t - w is negative, a slice counts from the end: start at 0 at least.")
 def slice_from_the_end(T, w):
     mask = torch.zeros(T, T, dtype=torch.bool)
     for t in range(T):

@@ -16,7 +16,9 @@ exercise = Prediction(share, tolerance=0.005)
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("that is the share that is seen: of the other questions, one in eight is guessed.")
+@exercise.mistake(
+    "that is the share that is seen: of the other questions, one in eight is guessed."
+)
 def seen_alone():
     return share(values=10**9)
 
@@ -37,7 +39,9 @@ def guesses_alone():
     return 1 / 8
 
 
-@exercise.mistake("a guess is right for one in eight of the questions that are not seen, not of all.")
+@exercise.mistake(
+    "a guess is right for one in eight of the questions that are not seen, not of all."
+)
 def guessed_for_all():
     return share(values=10**9) + 1 / 8
 
