@@ -39,10 +39,10 @@ from utils.exercises.efficient_attention import check
 from utils.exercises.progress import checklist
 from utils.measure import experiments
 from utils.measure.claims import claim
-from utils.measure.costs import exponent, peak_bytes, work
+from utils.measure.costs import peak_bytes, work
 from utils.show.display import observe, show_source
 from utils.show.mechanisms import efficient_attention as mechanisms
-from utils.show.plotting import INK, bars, curves, heat_map, use_book_style
+from utils.show.plotting import INK, bars, curves, use_book_style
 from utils.show.views import guess, models, online_softmax, quiz, race
 from utils.tasks.long_texts import all_scores, heads
 from utils.tasks.writer import Block, Writer, adapt, drawn, idle, next_letter, off_by_steps
@@ -51,6 +51,16 @@ from utils.tasks.writer import weight_within, weights_of
 
 use_book_style()
 VOCABULARY = vocabulary()
+
+
+def by_length(lines, lengths, xlabel, ylabel):
+    """Draw lines {name: numbers} over lengths, on logarithmic axes with these ticks."""
+    drawn = {name: (lengths, row) for name, row in lines.items()}
+    ax = curves(drawn, xlabel, ylabel, logx=True, logy=True)
+    ax.set_xticks(lengths, lengths)
+    ax.minorticks_off()
+    return ax
+
 
 # %% [markdown]
 # **Five questions about yesterday**
@@ -61,7 +71,7 @@ quiz("07_efficient_attention")
 # %% [markdown]
 # ## Where we stand
 #
-# *6 minutes.* Yesterday's Transformer translated. Take away its encoder, and the decoder can continue a text, character by character, as Day 3's network did. Here is a block of such a model. Two things are new: queries and keys are turned
+# *6 minutes.* Yesterday's Transformer translated. Without its encoder, the decoder can continue a text, character by character, as Day 3's network did. Two things are new in this one: queries and keys are turned
 # by their positions (Day 5's rotary positions), and attention is an argument, `attend`, because today we exchange it.
 
 # %%
@@ -98,10 +108,10 @@ def read_again(model):
 
 start = "The number of clusters "
 text, slow = write(read_again(writer), start)
+full = perplexity(writer, n_pieces=24)
+scored = [T * (T + 1) // 2 for T in range(len(start), len(start) + len(text))]  # pairs, by step
 
 # %% tags=["evidence"]
-full = perplexity(writer, n_pieces=24)
-scored = [T * (T + 1) // 2 for T in range(len(start), len(start) + len(text))]
 observe(
     "Its validation perplexity is {found:.1f}, and it writes: “{start}{text}…” To write that, each head scored {pairs:,} pairs of positions, and {again:.0%} of them had been scored before.",
     **{"found": full, "start": start, "text": " ".join(text.split())},
@@ -114,15 +124,14 @@ mechanisms.again()
 plt.show()
 
 # %% [markdown]
-# Nothing about the old characters has changed, and yet they are compared again. Once you look for waste, you find more. Every score is stored, only to be read once. And what do most of them become?
+# The old characters haven't changed, and yet they are compared again. Once you look for waste, you find more. Every score is stored, only to be read once. And what becomes of most of them?
 
 # %% tags=["evidence"]
 looks = weights_of(writer, validation_rows(16, 256))
-wasted = idle(looks)
 observe(
     "On validation text, {wasted:.0%} of the pairs get less than a thousandth of their query's attention.",
-    wasted=wasted,
-    holds=wasted > 0.5,
+    **{"wasted": idle(looks)},
+    holds=idle(looks) > 0.5,
 )
 
 # %% [markdown]
@@ -143,7 +152,7 @@ plt.show()
 #
 # ### A cache of keys and values
 #
-# *14 minutes, 9 of them yours.* The causal mask lets no character see what comes after it. So the keys and values of the old characters never change, in any block. There is no need to compute them twice: keep them.
+# *14 minutes, 9 of them yours.* The causal mask lets no character see what comes after it. So the keys and values of the old characters never change, in any block, and there is no need to compute them twice: keep them.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Each new character adds one key and one value to the cache, and its query attends to everything that is held.", "name": "fig-cache"}, "image": {"alt": "Three pictures in a row: t comes, r comes, i comes. In each, keys in orange and values in green are tables of two rows, with three, four and five columns; the last column is new, dark and framed. Below, one row of scores in blue: 3, 4 and 5 new pairs."}}
 mechanisms.cache(steps=3, first=3)
@@ -206,10 +215,7 @@ of_letter = {
     name: [work(next_letter(following, T)).total / 1e6 for T in counts]
     for name, following in ways.items()
 }
-lines = {name: (counts, row) for name, row in of_letter.items()}
-ax = curves(lines, "characters before", "million operations", logx=True, logy=True)
-ax.set_xticks(counts, counts)
-ax.minorticks_off()
+by_length(of_letter, counts, "characters before", "million operations")
 plt.show()
 
 # %% tags=["evidence"]
@@ -232,14 +238,13 @@ observe(
 layers, n_heads, d_k, size = 80, 64, 128, 2
 per_token = 2 * layers * n_heads * d_k * size  # bytes: keys and values
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With keys and values for each head, the cache of a long text outweighs the model itself: a model of 70 billion weights, counted from its published sizes. Both axes are logarithmic.", "name": "fig-cache-weighs"}, "image": {"alt": "A straight rising line over 1,024 to 131,072 tokens, from 2.5 to 320 GiB. A dashed horizontal line at 130 GiB, the weights; the cache crosses it between 32,768 and 65,536 tokens."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "With keys and values for each head, the cache of a long text outweighs the model itself: a model of 70 billion weights, counted from its published sizes. Both axes are logarithmic.", "name": "fig-cache-weighs"}, "image": {"alt": "A straight rising line over 1,024 to 131,072 tokens, from 2.5 to 320 GiB. A dashed horizontal line at 130 GiB, the weights; the cache crosses it between 32,768 and 65,536 tokens."}}
 tokens, weights = [1024 * 2**i for i in range(8)], 70e9 * size / 2**30
 gib = [per_token * T / 2**30 for T in tokens]
-ax = curves({"cache": (tokens, gib)}, "tokens of one text", "GiB", logx=True, logy=True)
+ax = by_length({"cache": gib}, tokens, "tokens of one text", "GiB")
 ax.axhline(weights, color=INK, lw=1, ls="--", label="all weights")
 ax.legend()
-ax.set_xticks(tokens, [f"{T:,}" for T in tokens], rotation=30)
-ax.minorticks_off()
+ax.set_xticks(tokens, [f"{T // 1024}k" for T in tokens])
 plt.show()
 
 # %% tags=["evidence"]
@@ -271,18 +276,16 @@ operations, held = zip(*(cost(all_scores, T) for T in lengths))
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "For long texts, doubling the length costs four times as much: operations (above) and peak memory (below) of one head that computes all scores at once. Counted; both axes are logarithmic.", "name": "fig-square"}, "image": {"alt": "Two parallel straight lines over 128 to 2048 positions, million operations above and megabytes below. Each rises by a factor of four from a length to its double."}}
 counted = {"million operations": operations, "megabytes at once": held}
-lines = {name: (lengths, [number / 1e6 for number in row]) for name, row in counted.items()}
-ax = curves(lines, "positions", "", logx=True, logy=True)
-ax.set_xticks(lengths, lengths)
-ax.minorticks_off()
+lines = {name: [number / 1e6 for number in row] for name, row in counted.items()}
+by_length(lines, lengths, "positions", "")
 plt.show()
 
 # %% tags=["evidence"]
-more_work, more_bytes = operations[-1] / operations[-2], held[-1] / held[-2]
+grown = {"work": operations[-1] / operations[-2], "memory": held[-1] / held[-2]}
 observe(
-    "From 1,024 to 2,048 positions, the work grows {more_work:.1f}-fold and the memory {more_bytes:.1f}-fold.",
-    **{"more_work": more_work, "more_bytes": more_bytes},
-    holds=abs(more_work - 4) < 0.2 and abs(more_bytes - 4) < 0.2,
+    "From 1,024 to 2,048 positions, the work grows {work:.1f}-fold and the memory {memory:.1f}-fold.",
+    **grown,
+    holds=abs(grown["work"] - 4) < 0.2 and abs(grown["memory"] - 4) < 0.2,
 )
 
 # %% [markdown]
@@ -359,7 +362,7 @@ observe(
     holds=abs(tiled - full) < 1e-3,
 )
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One tile of scores at a time, three numbers kept for each query: libraries take one block of queries after another along the keys, your loop takes all queries at once.", "name": "fig-walk"}, "image": {"alt": "A column of five blocks of queries, the fourth dark. On its right a five by five grid of tiles; in the fourth row the tiles are numbered 1 to 4, and the third is dark and framed. An arrow leads from the row to three cells, m, the sum and a, kept for these queries. Note: tile 3 is there now; 1 and 2 are gone, 4 is still to come."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One tile of scores at a time, and three numbers kept for each query. Libraries take one block of queries after another along the keys; your loop takes all queries at once.", "name": "fig-walk"}, "image": {"alt": "A column of five blocks of queries, the fourth dark. On its right a five by five grid of tiles; in the fourth row the tiles are numbered 1 to 4, and the third is dark and framed. An arrow leads from the row to three cells, m, the sum and a, kept for these queries. Note: tile 3 is there now; 1 and 2 are gone, 4 is still to come."}}
 mechanisms.walk()
 plt.show()
 
@@ -444,22 +447,18 @@ def in_window(q, k, v, w=16):
 # %% [markdown]
 # And what did the mask save? Nothing: all pairs are scored, and then most scores are thrown away. To compute only the band, cut the text into blocks as long as the window. Everything that a query may see is in its own block or in the one before.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Most of the map is never computed: the same window in blocks of 2. Each block of queries meets two blocks of keys, and a small mask removes what is too far back or still to come.", "name": "fig-blocks"}, "image": {"alt": "The grid of the window. In each pair of rows only the four columns of its own block and the block before are computed; of these eight cells six are filled and two struck out. All other cells are blank. The last block is framed."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Most of the map is never computed: a window of 2 in blocks of 2. Each block of queries meets two blocks of keys, and a small mask hides the rest.", "name": "fig-blocks"}, "image": {"alt": "The grid of the window. In each pair of rows only the four columns of its own block and the block before are computed; of these eight cells six are filled and two struck out. All other cells are blank. The last block is framed."}}
 mechanisms.blocks(efficient.window_mask(8, 2, is_causal=True), 2)
 plt.show()
 
 # %% tags=["evidence"]
-ways = {"mask": partial(all_scores, w=64)}
-ways["blocks"] = partial(efficient.window_attention, window=64, is_causal=True)
-counted = {name: [cost(form, T)[0] for T in (1024, 2048)] for name, form in ways.items()}
-of_mask, of_blocks = counted["mask"][-1], counted["blocks"][-1]
+in_blocks = partial(efficient.window_attention, window=64, is_causal=True)
+ways = partial(all_scores, w=64), in_blocks
+less, (of_mask, of_blocks) = ([cost(form, T)[0] for form in ways] for T in (1024, 2048))
 observe(
     "With a window of 64 at 2,048 positions, blocks need {share:.0%} of the work of a mask over all scores. Twice the length takes {blocks:.1f} times as much work in blocks, {mask:.1f} times under a mask.",
-    **{"share": of_blocks / of_mask, "blocks": of_blocks / counted["blocks"][0]},
-    mask=of_mask / counted["mask"][0],
-    holds=of_blocks < 0.2 * of_mask
-    and of_blocks < 2.2 * counted["blocks"][0]
-    and of_mask > 3.5 * counted["mask"][0],
+    **{"share": of_blocks / of_mask, "blocks": of_blocks / less[1], "mask": of_mask / less[0]},
+    holds=of_blocks < min(0.2 * of_mask, 2.2 * less[1]) and of_mask > 3.5 * less[0],
 )
 
 # %% [markdown]
@@ -483,7 +482,7 @@ print("tiles and window agree with the library and the book, steps with the whol
 # %% [markdown]
 # ## Train it
 #
-# *5 minutes.* A cache and tiles could be put into the trained writer without a thought. A window can't: it is another function. We put it in all the same, at 16 characters, and ask again.
+# *5 minutes.* A cache and tiles fit into any trained model. A window doesn't: it is another function. We put it in all the same, at 16 characters.
 
 # %%
 neighbours = Writer(in_window)
@@ -500,14 +499,14 @@ guess(
 )
 
 # %% [markdown]
-# Then it trains a little longer, under your mask, on the text that it knows.
+# Then the writer trains a little longer, under your mask.
 
 # %% tags=["training"]
 history = adapt(neighbours, steps=40)
 near = perplexity(neighbours, n_pieces=24)
+loss = torch.tensor(history.step_loss).view(-1, 4).mean(dim=1)
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Most of the sudden loss is soon made good: loss of the writer while it trains under a window of 16, means of four steps. Dashed: on validation text with all pairs, and at first under the window.", "name": "fig-adapting"}, "image": {"alt": "A falling curve over forty steps between two dashed horizontal lines. It starts near the upper one, the loss at first under the window, and falls towards the lower one, the loss with all pairs."}}
-loss = torch.tensor(history.step_loss).view(-1, 4).mean(dim=1)
 ax = curves({"window of 16": (range(4, 41, 4), loss)}, "step", "loss (nats per character)")
 for level in (full, sudden):
     ax.axhline(math.log(level), color=INK, lw=1, ls="--")
@@ -523,27 +522,22 @@ observe(
 # %% [markdown]
 # What is a pair far away worth, then? A stored experiment trained the writer under seven windows, three times each, and as long with all pairs.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "On this text, a window of some dozens of characters loses little once the writer has trained under it. Validation perplexity by window, at first and after more training: mean and range of three seeds (stored experiment). Dashed: all pairs, with as much more training.", "name": "fig-windows"}, "image": {"alt": "Two falling curves over windows of 4 to 128 characters. The upper one, at first, starts far higher; the lower one, after training, comes close to the dashed line of all pairs from 32 or 64 characters on."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Once the writer has trained under it, a window of some dozen characters loses little on this text. Validation perplexity at first and after more training: mean and range of three seeds (stored experiment). Dashed: all pairs, with as much more training.", "name": "fig-windows"}, "image": {"alt": "Two falling curves over windows of 4 to 128 characters. The upper one, at first, starts far higher; the lower one, after training, comes close to the dashed line of all pairs from 32 or 64 characters on."}}
 stored = experiments.load("writer_windows")
 sizes = [w for w in stored.parameters["window"] if w]
-nats = {
-    name: [torch.tensor(stored.column(which, window=w)).exp() for w in sizes]
-    for name, which in (("at first", "before"), ("after training", "after"))
-}
-lines = {name: (sizes, torch.stack(rows, dim=1)) for name, rows in nats.items()}
-ax = curves(lines, "characters back, in each block", "perplexity", logx=True, logy=True)
-every = torch.tensor(stored.column("after", window=0)).exp().mean().item()
-ax.axhline(every, color=INK, lw=1, ls="--")
-ax.set_xticks(sizes, sizes)
-ax.minorticks_off()
+whens = {"at first": "before", "after training": "after"}
+columns = {told: [stored.column(when, window=w) for w in sizes] for told, when in whens.items()}
+lines = {told: [*zip(*rows)] for told, rows in columns.items()}
+ax = by_length(lines, sizes, "characters back, in each block", "perplexity")
+ax.axhline(stored.spread("after", window=0)[0], color=INK, lw=1, ls="--")
 plt.show()
 
 # %% tags=["evidence"]
-at = {w: rows.mean().item() for w, rows in zip(sizes, nats["after training"])}
+four, some, many, every = (stored.spread("after", window=w)[0] for w in (4, 16, 64, 0))
 observe(
-    "After training, a window of 4 has a perplexity of {four:.2f}, one of 16 has {sixteen:.2f}, one of 64 has {sixty:.2f}, and all pairs have {every:.2f}.",
-    **{"four": at[4], "sixteen": at[16], "sixty": at[64], "every": every},
-    holds=at[4] > 1.03 * at[16] and at[16] < 1.2 * every and at[64] < 1.05 * every,
+    "After training, a window of 4 has a perplexity of {four:.2f}, one of 16 has {some:.2f}, one of 64 has {many:.2f}, and all pairs have {every:.2f}.",
+    **{"four": four, "some": some, "many": many, "every": every},
+    holds=four > 1.03 * some and some < 1.2 * every and many < 1.05 * every,
 )
 
 # %% [markdown]
@@ -551,7 +545,7 @@ observe(
 #
 # *4 minutes.* Where does the writer's attention go when it may go anywhere?
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The blocks differ in how far they look: share of the attention that falls on the last so many characters, means over heads and validation text. Dashed: a window of 16.", "name": "fig-near"}, "image": {"alt": "Four curves that rise with the number of characters, 1 to 192, on a logarithmic axis, some much earlier than others."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Most attention falls on the neighbours, but not all: share of the attention on the last so many characters, means over heads and validation text. Dashed: a window of 16.", "name": "fig-near"}, "image": {"alt": "Four curves that rise with the number of characters, 1 to 192, on a logarithmic axis, some much earlier than others."}}
 within = weight_within(looks)
 lines = {f"block {i + 1}": (range(1, 193), share[:192]) for i, share in enumerate(within)}
 ax = curves(lines, "characters, from the last one back", "share of the attention", logx=True)
@@ -562,26 +556,18 @@ plt.show()
 # %% tags=["evidence"]
 reaches = within[:, 16].tolist()
 observe(
-    "The last 17 characters get {most:.0%} of the attention in the block that looks nearest, and {least:.0%} in the one that looks farthest. Spread evenly, it would be {even:.0%}.",
+    "The last 17 characters get {most:.0%} of the attention in one block, and {least:.0%} in the block that looks farthest. Spread evenly, it would be {even:.0%}.",
     **{"most": max(reaches), "least": min(reaches), "even": 17 / 256},
     holds=max(reaches) > 0.5 and min(reaches) > 2 * 17 / 256,
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "One head looks past the window: attention of the head that looks farthest, on the beginning of a validation text. Below the line is what a window of 16 would hide.", "name": "fig-far"}, "image": {"alt": "A triangular map of 72 queries down and 72 keys across. A line runs parallel to the diagonal, 16 positions below it. Bright cells lie on both sides of the line."}}
-far = torch.stack([block[..., 64:, :].tril(64 - 17).sum(-1).mean((0, 2)) for block in looks])
-block, head = divmod(far.argmax().item(), far.shape[1])
-ax = plt.subplots(figsize=(5.6, 5.0))[1]
-heat_map(looks[block][0, head, :72, :72], xlabel="key", ylabel="query", value_label="weight", ax=ax)
-ax.plot([0, 55.5], [16.5, 72], color="white", lw=1.5)
-plt.show()
-
 # %% [markdown]
-# So the far pairs aren't all idle. Heads do look past the window. On this text they find little there that the neighbours don't know.
+# So the far pairs aren't all idle: part of the attention goes past the window. On this text it finds little there that the neighbours don't know.
 
 # %% [markdown]
 # ## Show someone
 #
-# *3 minutes.* The writer writes the same text twice: once it reads everything again for each character, once it uses your cache. Each character appears after the time that it took. In JupyterLab, put beginnings of your own into the list.
+# *3 minutes.* The writer writes the same text twice: once reading everything again for each character, once with your cache, and each character appears after the time that it took. In JupyterLab, put beginnings of your own into the list.
 
 # %%
 beginnings = [start, "Returns an array ", "If the matrix is sparse, "]
@@ -638,15 +624,15 @@ observe(
 )
 
 # %% [markdown]
-# The tables have turned. On documentation a window lost little; here it is blind beyond its reach, although two blocks could pass the answer on. Information *can* travel through blocks, but a network has to learn to send it, and it doesn't know what will be asked. **Ask what the task has to find, and how far away it might be.** Some models mix: in one block of two a window, in the other
-# all pairs {cite}`riviere2024gemma`. If you can't tell, change nothing but the cost. ([Eight forms and two tasks](deeper/07_efficient_attention.ipynb#deeper-quality) are compared on the deeper page.)
+# The tables have turned. On documentation a window lost little; here it is blind beyond 16 positions, although two blocks could pass the answer on. Information *can* travel, but a network has to learn to send it. **Ask what the task has to find, and how far away it might be.** Some models mix, with a window in one block and
+# all pairs in the next {cite}`riviere2024gemma`. If you can't tell, change nothing but the cost. (The deeper page compares [eight forms on two tasks](deeper/07_efficient_attention.ipynb#deeper-quality).)
 #
-# **Today's answer:** attention computes old keys and values twice and stores its map for nothing, and without either no answer changes; far pairs are idle only on some texts, and whoever leaves them out loses what has to be recalled from afar.
+# **Today's answer:** attention computes old keys and values twice and stores its map for nothing, and leaving both out changes no answer; far pairs are compared for nothing only until the task has to recall something from afar, and then a window loses it.
 
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* Three claims that you will often read, and our answers. Ten more are on the [deeper page](deeper/07_efficient_attention.ipynb).
+# *2 minutes.* Two claims that you will often read, and our answers. Eleven more are on the [deeper page](deeper/07_efficient_attention.ipynb).
 #
 # (claim-eff-8a)=
 
@@ -658,9 +644,9 @@ claim(
     "Yes: with a cache, every character held adds {each:,.0f} operations to the next; without one, twice the text takes {times:.1f} times the work.",
     each=1e6 * slope,
     times=without[-1] / without[-2],
-    holds=lambda each, times: each > 0
-    and max(abs(a / b - 1) for a, b in zip(line, with_cache)) < 0.01
-    and times > 2.2,
+    holds=lambda each, times: (
+        each > 0 and max(abs(a / b - 1) for a, b in zip(line, with_cache)) < 0.01 and times > 2.2
+    ),
     counted=True,
     scale="a writer of four blocks, 96 wide, 64 to 1,024 characters",
 )
@@ -670,32 +656,14 @@ claim(
 
 # %% tags=["evidence"]
 costs = experiments.load("attention_costs")
-of = {
-    (name, what): [costs.select(method=name, T=T)[0][f"step_{what}"] for T in (4096, 8192)]
-    for name in ("full", "tiled", "fused", "window")
-    for what in ("work", "bytes")
-}
+at = {T: {row["method"]: row["step_bytes"] for row in costs.select(T=T)} for T in (4096, 8192)}
 claim(
     "eff-2",
     "No: twice the length takes {full:.1f} times the memory with whole maps, {tiled:.1f} times in tiles and {fused:.1f} times in the library's kernel.",
-    **{name: of[name, "bytes"][1] / of[name, "bytes"][0] for name in ("full", "tiled", "fused")},
+    **{name: at[8192][name] / at[4096][name] for name in ("full", "tiled", "fused")},
     holds=lambda full, tiled, fused: full > 3.5 and max(tiled, fused) < 2.2,
     experiment="attention_costs",
     scale="a training step of one head, 64 wide, 4,096 and 8,192 positions",
-)
-
-# %% [markdown]
-# (claim-eff-9)=
-
-# %% tags=["evidence"]
-claim(
-    "eff-9",
-    "Yes, if work is the limit: at 8,192 positions tiles take {work:.0f} times a window's work, but {memory:.1%} of a whole map's memory.",
-    work=of["tiled", "work"][-1] / of["window", "work"][-1],
-    memory=of["tiled", "bytes"][-1] / of["full", "bytes"][-1],
-    holds=lambda work, memory: work > 10 and 0 < memory < 0.05,
-    experiment="attention_costs",
-    scale="a training step of one head, 64 wide, a window of 64",
 )
 
 # %% [markdown]

@@ -1,12 +1,10 @@
 """Day 7's writer: half a million weights that continue documentation, trained, rounded and stored.
 
 It learns from the documentation of seven libraries, in pieces of 256 and 512 characters. "float"
-and "int8" are its losses on scikit-learn's validation text, in nats per character, in pieces of
-512: as it was trained, and with its matrices in whole numbers of 8 bits. The writer of the first
-seed is stored for the page, in int8.
+and "int8" are its perplexities on scikit-learn's validation text, in pieces of 512: as it was
+trained, and with its matrices in whole numbers of 8 bits. The writer of the first seed is stored for
+the page, in int8.
 """
-
-import math
 
 import numpy as np
 import torch
@@ -47,8 +45,8 @@ def measure(seed: int, steps: int, per_step: int) -> dict:
         )
     return {
         "parameters": sum(weight.numel() for weight in model.parameters()),
-        "float": math.log(perplexity(model)),
-        "int8": math.log(perplexity(rounded)),
+        "float": perplexity(model),
+        "int8": perplexity(rounded),
         "losses": history.step_loss[:: max(1, steps // 30)],
     }
 

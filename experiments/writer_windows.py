@@ -2,11 +2,10 @@
 
 The stored writer was trained with all pairs. Here each block sees a character and the `window`
 before it (0: all before it), at once ("before"), and after a little more training under this window
-("after"): losses on scikit-learn's validation text, in nats per character. All windows get the same
-steps, texts and rate; the row of window 0 says what more training alone is worth.
+("after"): perplexities on scikit-learn's validation text. All windows get the same steps, texts and
+rate; the row of window 0 says what more training alone is worth.
 """
 
-import math
 from functools import partial
 
 import numpy as np
@@ -34,9 +33,9 @@ def data() -> list[np.ndarray]:
 def measure(window: int, seed: int, steps: int) -> dict:
     model = Writer(partial(looking_back, window))
     take_weights(model, load("documentation").weights)
-    before = math.log(perplexity(model))
+    before = perplexity(model)
     adapt(model, steps, seed=seed)
-    return {"before": before, "after": math.log(perplexity(model.eval()))}
+    return {"before": before, "after": perplexity(model.eval())}
 
 
 def looking_back(window: int, q, k, v):

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Day 7, deeper: Efficient attention
 #
-# This page goes beyond the evening of [Day 7](../07_efficient_attention.ipynb). It has six more forms of attention, what each costs and gives up, ten more claims, and eleven more exercises. The
+# This page goes beyond the evening of [Day 7](../07_efficient_attention.ipynb). It has six more forms of attention, what each costs and gives up, eleven more claims, and eleven more exercises. The
 # sections don't need each other, so start with the question that you would have asked.
 
 # %% tags=["setup"]
@@ -840,6 +840,20 @@ claim(
     holds=lambda late, early: late < 0.8 and early > 0.75,
     experiment="attention_costs",
     scale="a training step of one head on one thread of a processor; the paper's claim is about GPUs",
+)
+
+# %% [markdown]
+# (claim-eff-9)=
+
+# %% tags=["evidence"]
+claim(
+    "eff-9",
+    "Yes, if work is the limit: at 8,192 positions tiles take {work:.0f} times a window's work, but {memory:.1%} of a whole map's memory.",
+    work=relative("step_work", "tiled", 8192, "window"),
+    memory=relative("step_bytes", "tiled", 8192),
+    holds=lambda work, memory: work > 10 and 0 < memory < 0.05,
+    experiment="attention_costs",
+    scale="a training step of one head, 64 wide, a window of 64",
 )
 
 # %% [markdown]

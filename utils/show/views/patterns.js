@@ -19,7 +19,7 @@ function draw({ names, windows, lengths, rows }) {
       `${whole(row.work)} operations, ${whole(row.bytes)} bytes at once.`;
     picture.setAttribute("aria-label", `Queries downwards, keys to the right: ${names[state.name]}`);
     bars.replaceChildren(
-      bar("pairs", `${(100 * row.pairs / (T * T)).toFixed(1)} %`, row.pairs / (T * T)),
+      bar("pairs", `${(100 * row.pairs / (T * T)).toFixed(1)}%`, row.pairs / (T * T)),
       bar("operations", `${(row.work / 1e6).toFixed(1)} million`, Math.min(1, row.work / full.work)),
       bar("bytes", size(row.bytes), Math.min(1, row.bytes / full.bytes)));
   }
