@@ -208,13 +208,18 @@ class Remembering:
 
 _, fast = write(Remembering(writer), start)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With a cache, one more character costs little more in a long text than in a short one; without it, more than the length times as much. Counted; both axes are logarithmic.", "name": "fig-letter-work"}, "image": {"alt": "Two lines over 64 to 1024 characters. Without a cache the line rises faster than the length; with a cache it begins far lower and rises much less."}}
+# %% [markdown]
+# How much work does the next character take, by the length of the text before it?
+
+# %%
 counts, remembering = [64, 128, 256, 512, 1024], Remembering(writer)
 ways = {"without a cache": read_again(writer), "with a cache": remembering}
 of_letter = {
     name: [work(next_letter(following, T)).total / 1e6 for T in counts]
     for name, following in ways.items()
 }
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With a cache, one more character costs little more in a long text than in a short one; without it, the cost grows faster than the length. Counted; both axes are logarithmic.", "name": "fig-letter-work"}, "image": {"alt": "Two lines over 64 to 1024 characters. Without a cache the line rises faster than the length; with a cache it begins far lower and rises much less."}}
 by_length(of_letter, counts, "characters before", "million operations")
 plt.show()
 
@@ -388,7 +393,7 @@ plt.show()
 # %% [markdown]
 # **FlashAttention** {cite}`dao2022flashattention` does this inside a GPU's fast memory, and in the backward pass it computes the scores anew. The library's fused attention, which our layers have used since Day 5, is of this kind. Your tiles model its memory, not its speed.
 #
-# **Enough for tonight?** This is a good place to stop. So far no answer has changed: a cache saves work, tiles save memory, and every context is what it was. What follows, some 40 minutes, changes the answers.
+# **Enough for tonight?** This is a good place to stop. So far no answer has changed: a cache saves work, tiles save memory, and every context is what it was. What follows, some 35 minutes, changes the answers.
 #
 # ### A window: fewer pairs, other answers
 #
@@ -426,7 +431,7 @@ window_mask = check("window", window_mask)
 check.show_reference("window")
 
 # %% [markdown]
-# Is everything further back lost? Not in a stack of blocks: the last character that a window reaches has itself seen the characters before *it*.
+# Is everything further back lost? Not in a stack of blocks: the farthest character in the window has itself seen the characters before *it*.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Windows add up: three blocks with a window of 2 reach six letters back.", "name": "fig-news"}, "image": {"alt": "Four rows of eight boxes: the letters of matrices below, then blocks 1 to 3. From the last box of block 3, arrows fan out downwards: three boxes of block 2, five of block 1 and seven letters are filled; the first letter is not."}}
 mechanisms.reach(w=2, layers=3)
@@ -520,7 +525,7 @@ observe(
 )
 
 # %% [markdown]
-# What is a pair far away worth, then? A stored experiment trained the writer under seven windows, three times each, and as long with all pairs.
+# What are far pairs worth, then? A stored experiment trained the writer further under six windows, three times each, and for as many steps with all pairs.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Once the writer has trained under it, a window of some dozen characters loses little on this text. Validation perplexity at first and after more training: mean and range of three seeds (stored experiment). Dashed: all pairs, with as much more training.", "name": "fig-windows"}, "image": {"alt": "Two falling curves over windows of 4 to 128 characters. The upper one, at first, starts far higher; the lower one, after training, comes close to the dashed line of all pairs from 32 or 64 characters on."}}
 stored = experiments.load("writer_windows")
@@ -627,7 +632,7 @@ observe(
 # The tables have turned. On documentation a window lost little; here it is blind beyond 16 positions, although two blocks could pass the answer on. Information *can* travel, but a network has to learn to send it. **Ask what the task has to find, and how far away it might be.** Some models mix, with a window in one block and
 # all pairs in the next {cite}`riviere2024gemma`. If you can't tell, change nothing but the cost. (The deeper page compares [eight forms on two tasks](deeper/07_efficient_attention.ipynb#deeper-quality).)
 #
-# **Today's answer:** attention computes old keys and values twice and stores its map for nothing, and leaving both out changes no answer; far pairs are compared for nothing only until the task has to recall something from afar, and then a window loses it.
+# **Today's answer:** attention computes old keys and values twice and stores its map for nothing, and leaving both out changes no answer; it also compares far pairs for nothing, but only until a task has to recall something from afar, which a window can't.
 
 # %% [markdown]
 # ## What we found

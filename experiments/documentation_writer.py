@@ -2,8 +2,8 @@
 
 It learns from the documentation of seven libraries, in pieces of 256 and 512 characters. "float"
 and "int8" are its perplexities on scikit-learn's validation text, in pieces of 512: as it was
-trained, and with its matrices in whole numbers of 8 bits. The writer of the first seed is stored for
-the page, in int8.
+trained, and with its matrices in whole numbers of 8 bits. The writer of the first seed is stored
+for the page, in int8.
 """
 
 import numpy as np

@@ -425,6 +425,7 @@ def delta_rule_by_outer_products(query, key, value, beta):
     ("id", "answer"),
     [
         ("cost_of_pairs", 3072.0),
+        ("window_recall", 0.3308),
         ("dilated_window", mask_by_a_loop),
         ("count_of_pairs", pairs_by_a_loop),
         ("banded_weights", band_by_a_loop),

@@ -55,6 +55,7 @@ class Writer(nn.Module):
         self.attend, self.characters = attend, nn.Embedding(V, D)
         self.blocks = nn.ModuleList(Block(D, h, F) for _ in range(L))
         self.norm, self.output = nn.LayerNorm(D), nn.Linear(D, V)
+        nn.init.normal_(self.characters.weight, std=0.02)  # small, as GPT-2's
 
     def forward(self, ids: Tensor, start: int = 0, attend=None) -> Tensor:
         x, attend = self.characters(ids), attend or self.attend
