@@ -175,12 +175,13 @@ def test_the_weight_within_a_distance_is_that_of_a_loop():
     assert found.shape == (3, T)
 
 
-def test_idle_pairs_are_counted_among_those_that_may_be_seen():
+def test_idle_pairs_are_the_less_important_half_of_those_that_are_seen():
     even = torch.ones(2, 1, 4, 4).tril()
     even = even / even.sum(-1, keepdim=True)
-    assert writer.idle([even], below=0.2) == 0
-    assert writer.idle([even], below=0.3) == pytest.approx(4 / 10)  # the last row's quarters
-    assert writer.idle([even, torch.eye(4)[None, None]], below=0.3) == pytest.approx(0.5)
+    assert writer.idle([even]) == pytest.approx((0 + 1 / 2 + 1 / 3 + 1 / 2) / 4)
+    sharp = torch.tensor([[1.0, 0, 0], [0.9, 0.1, 0], [0.2, 0.1, 0.7]])[None, None]
+    assert writer.idle([sharp]) == pytest.approx((0 + 0.1 + 0.1) / 3)
+    assert writer.idle([torch.eye(4)[None, None], even]) == pytest.approx(1 / 6)
 
 
 @pytest.mark.parametrize("w", [None, 0, 2])

@@ -521,7 +521,7 @@ claim(
 # (deeper-linear)=
 # ## Can attention do without pairs?
 #
-# *24 minutes, 12 of them yours.* A window forgets what is far away. Could a query keep *something* of everything, and still not meet every key? Suppose that a weight were a plain product, $\phi(q)^\top \phi(k)$, with no softmax around it, where $\phi$
+# *24 minutes.* A window forgets what is far away. Could a query keep *something* of everything, and still not meet every key? Suppose that a weight were a plain product, $\phi(q)^\top \phi(k)$, with no softmax around it, where $\phi$
 # makes $m$ **features** from a query or a key, none of them negative. Then we may choose the order of the multiplication:
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Three matrices, multiplied in two orders: the first makes a map of all pairs on its way, the second a small matrix whose size doesn't depend on the length.", "name": "fig-orders"}, "image": {"alt": "Above, a tall T by m matrix times a flat m by T matrix is a large square, T by T; times a tall T by d matrix it is a tall result. Below, the flat matrix times the tall T by d matrix is a small square, m by d; then the tall T by m matrix times the small square is the same tall result."}}

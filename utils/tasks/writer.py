@@ -244,10 +244,9 @@ def weight_within(weights: list[Tensor], asked: int = 64) -> Tensor:
     return torch.stack(rows)
 
 
-def idle(weights: list[Tensor], below: float = 1e-3) -> float:
-    """Share of the pairs, query and key before it or itself, whose weight is below so much."""
-    T = weights[0].shape[-1]
-    past = torch.ones(T, T, dtype=torch.bool).tril()
-    return (
-        torch.stack([(block[..., past] < below).double().mean() for block in weights]).mean().item()
-    )
+def idle(weights: list[Tensor]) -> float:
+    """Share of the attention that the less important half of a query's pairs gets, the mean."""
+    t = torch.arange(weights[0].shape[-1])
+    half = t >= (t[:, None] + 2) // 2  # of t + 1 pairs, in the order of their weights
+    shares = [(block.sort(descending=True).values * half).sum(-1).mean() for block in weights]
+    return torch.stack(shares).mean().item()
