@@ -144,7 +144,7 @@ observe(
 # 2. **Store nothing for nothing.** Everyone still hears everyone, but a few at a time, and keeps one running summary instead of the minutes. That is attention in **tiles**.
 # 3. **Compare nothing for nothing.** Everyone talks to their neighbours only, and news from far away takes several rounds. That is a **window**.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A cache and tiles change how attention is computed, and no answer changes. A window changes what is computed.", "name": "fig-three-ways"}, "image": {"alt": "Three six by six maps. Nothing twice: a pale triangle with a dark last row. A tile at a time: a pale triangle with one dark square of four cells. Over these two: the same answers. Neighbours: a band along the diagonal. Over it: other answers."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A cache and tiles change how attention is computed, and no answer changes. A window changes what is computed.", "name": "fig-three-ways"}, "image": {"alt": "Three six by six maps. Nothing twice: a pale triangle with a dark last row. A tile at a time: a pale triangle with one dark square of four cells. Under these two: the same answers. Neighbours: a band along the diagonal. Under it: other answers."}}
 mechanisms.three_ways()
 plt.show()
 
