@@ -234,11 +234,11 @@ observe(
 )
 
 # %% [markdown]
-# A cache helps only where a text grows step by step. In training, and while a prompt is read, all queries come at once.
+# A cache helps only where a text grows step by step. In training, and while the given beginning of a text (the **prompt**) is read, all queries come at once.
 #
 # ### What a cache weighs
 #
-# *4 minutes.* A few kilobytes per character are nothing. But take a real model: Llama 3 has 70 billion weights, in 80 layers {cite}`grattafiori2024llama`. Each layer has 64 heads of queries, 128 wide, and a number takes two bytes. Suppose that every head kept keys and values of its own, as ours do.
+# *4 minutes.* A few kilobytes per character are nothing. But take a real model: Llama 3 has 70 billion weights, in 80 layers {cite}`grattafiori2024llama`. Each layer has 64 heads of queries, 128 wide, and a number takes two bytes. Instead of characters, it reads words and parts of words, called **tokens**. Suppose that every head kept keys and values of its own, as ours do.
 
 # %%
 layers, n_heads, d_k, size = 80, 64, 128, 2
@@ -556,7 +556,6 @@ within = weight_within(looks)
 lines = {f"block {i + 1}": (range(1, 193), share[:192]) for i, share in enumerate(within)}
 ax = curves(lines, "characters, from the last one back", "share of the attention", logx=True)
 ax.axvline(17, color=INK, lw=1, ls="--")
-ax.set_ylim(0, 1.02)
 plt.show()
 
 # %% tags=["evidence"]
@@ -617,7 +616,6 @@ found["one of each"] = mixed.column("right by distance", **{"all pairs in block"
 lines = {name: (middles, rings) for name, rings in found.items()}
 ax = curves(lines, "positions between question and answer", "share correct")
 ax.axhline(1 / 8, color=INK, lw=1, ls="--")
-ax.set_ylim(0, 1.05)
 plt.show()
 
 # %% tags=["evidence"]
