@@ -268,7 +268,7 @@ observe(
 of_block, of_gru = of_layer["encoder block", "work"], of_layer["GRU", "work"]
 claim(
     "eff-3a",
-    "Yes, if the text is long: a block's work grows with a power of {early:.2f} around 100 positions and {late:.2f} around 3,000; a GRU's with {gru:.2f}.",
+    "Yes, if the text is long: a block's work grows with a power of {early:.2f} around 100 positions, {late:.2f} around 3,000; a GRU's {gru:.2f}.",
     early=exponent(STEPS[2:4], of_block[2:4]),
     late=exponent(STEPS[-2:], of_block[-2:]),
     gru=exponent(STEPS[-2:], of_gru[-2:]),
@@ -334,7 +334,7 @@ assert abs(convolution[0] - 1) < 0.1 and abs(convolution[1] - 2) < 0.1
 # %% tags=["evidence"]
 claim(
     "eff-1",
-    "Yes, if projections are left out: work grows with a power of {n:.2f} of the length and {d:.2f} of the width. With projections, the width's is {both:.2f}.",
+    "Yes, if projections are left out: work grows with powers of {n:.2f} of the length, {d:.2f} of the width; with projections, the width's is {both:.2f}.",
     n=alone[0],
     d=alone[1],
     both=projected[1],
@@ -739,7 +739,7 @@ plt.show()
 slopes = {norm: exponent(features, [one for one, _ in errors[norm]]) for norm in norms}
 claim(
     "eff-6b",
-    "Yes, if queries and keys are short: at a norm of 0.5 the error changes with a power of {short:.2f} of m, at 4 with {long:.2f}.",
+    "Yes, if queries and keys are short: at norm 0.5 the error changes with a power of {short:.2f} of m, at 4 with {long:.2f}.",
     short=slopes[0.5],
     long=slopes[4.0],
     holds=lambda short, long: abs(short + 0.5) < 0.05 and long > -0.1,
