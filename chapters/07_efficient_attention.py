@@ -14,10 +14,10 @@
 # After today you can
 #
 # - write with a cache of keys and values, and say why that is allowed,
-# - say what a cache weighs in a model of any size,
+# - compute the size of a cache for any model,
 # - compute an exact softmax tile by tile,
 # - draw the mask of a window, and say how far information travels through blocks,
-# - count what attention costs, and from which length on it matters,
+# - count the cost of attention, and say from which length on it matters,
 # - say what a window can't recall.
 #
 # It builds on [Day 5](05_self_attention.ipynb) (queries, keys, values and masks) and [Day 6](06_transformer.ipynb) (blocks). You need 50 minutes to read and under half an hour to write three
@@ -755,10 +755,10 @@ check("running_maximum", my_moves)
 # %% tags=["view"]
 points = {
     "write with a cache of keys and values, and say why that is allowed": "cached_step",
-    "say what a cache weighs in a model of any size": "cache_size",
+    "compute the size of a cache for any model": "cache_size",
     "compute an exact softmax tile by tile": "online_softmax running_maximum",
     "draw the mask of a window, and say how far information travels through blocks": "window dilated_window",
-    "count what attention costs, and from which length on it matters": "cost_of_pairs",
+    "count the cost of attention, and say from which length on it matters": "cost_of_pairs",
     "say what a window can't recall": "window_recall",
 }
 checklist({point: ids.split() for point, ids in points.items()})

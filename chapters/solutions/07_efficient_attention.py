@@ -145,7 +145,7 @@ check("cost_of_pairs", my_length)
 # (solution-window-recall)=
 # ## Predict: what a window recalls
 #
-# Of all pairs of a question and another position, the window sees those at most 16 apart. There are $128 - n$ pairs of positions at a distance of $n$, in two orders. The block answers these, and one in eight of the others. We count.
+# The window sees those pairs of a question and another position that are at most 16 apart. There are $128 - n$ pairs of positions at a distance of $n$, in two orders. The block answers these, and one in eight of the others. We count.
 
 # %%
 positions = torch.arange(128)
@@ -478,7 +478,7 @@ check("cached_attention", continue_with)
 # (solution-ring-buffer)=
 # ## A ring
 #
-# Taken one by one, each new key overwrites the correct one. Of the positions before `end`, a slot holds the last one whose remainder is the slot's number. If
+# Taken one by one, each new key overwrites the correct one. A slot holds the last position before `end` whose remainder is the slot's number. If
 # that position would be negative, the slot is still empty.
 
 
