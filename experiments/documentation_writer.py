@@ -17,7 +17,7 @@ from utils.tasks.rounded import in_int8
 from utils.tasks.writer import Writer, perplexity, take_weights, train_well, vocabulary
 
 STORED = 0  # the seed
-PARAMETERS = {"seed": [STORED], "steps": 1600, "per_step": 8192}
+PARAMETERS = {"seed": [STORED], "steps": 1600, "per_step": 8192, "learning_rate": 5e-3}
 SHORT = {
     "steps": 2,
     "perplexity": "lambda model, judge=perplexity: judge(model, n_pieces=2)",
@@ -29,10 +29,10 @@ def data() -> list[np.ndarray]:
     return [np.frombuffer(long_prose().encode(), dtype=np.uint8)]
 
 
-def measure(seed: int, steps: int, per_step: int) -> dict:
+def measure(seed: int, steps: int, per_step: int, learning_rate: float) -> dict:
     torch.manual_seed(seed)
     model, rounded = Writer(all_pairs), Writer(all_pairs)
-    history = train_well(model, steps, per_step, seed)
+    history = train_well(model, steps, per_step, learning_rate, seed)
     weights = in_int8(model)
     take_weights(rounded, weights)
     if seed == STORED:

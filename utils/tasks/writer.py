@@ -16,9 +16,8 @@ from utils.data.prose import long_prose
 from utils.data.text import UNK, Vocabulary
 from utils.positions import Rotary
 from utils.self_attention import merge_heads, split_heads
-from utils.training.loop import History, fit
-from utils.training.optimisers import MuonAndAdamW, decayed, hidden_matrices
-from utils.training.recipes import clip_gradients, tag_loss, train_once
+from utils.training.loop import History
+from utils.training.recipes import tag_loss, train_once
 from utils.training.sampling import sample
 
 # The model ----------------------------------------------------------------------------------------
@@ -87,7 +86,6 @@ def take_weights(model: nn.Module, weights: Mapping[str, tuple[np.ndarray, ...]]
 LENGTHS = (128, 128, 128, 512)  # of the pieces, in turn; far positions are seen in some steps only
 PER_STEP = 2048  # characters
 RATE = 1e-2
-MATRIX_RATE, OTHERS_RATE = 0.02, 3e-3  # of Muon and of AdamW, in a long training
 ADAPT_RATE = 2e-3
 Following = Callable[[list[int]], Tensor]  # ids of a text to logits (V,) of what follows
 SIGNS = UNK + 1  # <pad>, <bos>, <eos> and <unk> are the first ids
@@ -135,24 +133,12 @@ def batches_of(text: Tensor, steps: int, per_step: int, seed: int) -> list[tuple
     return batches
 
 
-def train_well(model: Writer, steps: int, per_step: int, seed: int) -> History:
-    """Train a new writer on the long text with Muon and AdamW, whose rates rise, then fall."""
-    matrices = hidden_matrices(model.blocks)
-    chosen = {id(weight) for weight in matrices}
-    others = decayed((weight for weight in model.parameters() if id(weight) not in chosen), 0.1)
-    optimiser = MuonAndAdamW(
-        matrices, others, matrix_rate=MATRIX_RATE, matrix_decay=0.1, rate=OTHERS_RATE
-    )
-    clip_gradients(optimiser, 1.0)
-    warmup = steps / 20
-
-    def factor(done: int) -> float:
-        falling = max(0.0, (done - warmup) / (steps - warmup))
-        return min(1.0, (done + 1) / warmup) * (0.55 + 0.45 * math.cos(math.pi * falling))
-
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, factor)
+def train_well(
+    model: Writer, steps: int, per_step: int, learning_rate: float, seed: int
+) -> History:
+    """Train a new writer on the long text, and leave it in evaluation mode."""
     batches = batches_of(long_ids(), steps, per_step, seed)
-    history = fit(model, batches, tag_loss, optimiser, epochs=1, seed=seed, schedule=schedule)
+    history = train_once(model, tag_loss, batches, learning_rate=learning_rate, seed=seed)
     model.eval()
     return history
 
