@@ -94,7 +94,7 @@ rows = [
 table(rows, ["review", "verdict", "deciding words"])
 
 # %% [markdown]
-# The oldest way to read a text is to count its words and forget their order: a **bag of words**. Each word has a learned weight, and the sum of the weights decides. (How `TfidfVectorizer` scales the counts comes later.)
+# The oldest way to read a text is to count its words and forget their order: a **bag of words**. Each word has a learned weight, and the sum of the weights decides.
 
 
 # %% tags=["training"]
@@ -124,7 +124,7 @@ observe(
 )
 
 # %% [markdown]
-# Both of our reviews get the same probability of being good. They have to: the same words have the same sum. And the bag can't use a *not*, because it adds the same number to *good* and to *bad*. Where the only opinion is negated, the adjective decides all the same, and it decides the wrong way.
+# Both of our reviews get the same probability of being good. They have to: the same words have the same sum. And a *not* adds the same number to *good* and to *bad*, so where the only opinion is negated, the adjective still decides, the wrong way.
 
 # %% [markdown]
 # ## The idea
@@ -147,7 +147,7 @@ plt.show()
 #
 # *14 minutes, most of them yours.* A network needs numbers, so a text has to become a sequence of symbols. **Characters** are few, and none is ever unknown. But they make long sequences, and *not* is three symbols that the network has to put together first. **Words** make short sequences. But each needs a vector of its own, and a word that wasn't in the training set has none: names, typing errors and *unfunny* all become the same `<unk>`.
 #
-# Words are good enough for today's model. The tokens that you build in this section are for tomorrow, when a model that writes needs a token for everything. ([Today](deeper/08_text_classification.ipynb#deeper-subwords) they would neither help nor harm.)
+# Words are good enough for today's model. The tokens that you build here are for tomorrow, when a model that writes needs a token for everything.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Subwords lie between characters and words: one text, split in three ways. (These subwords are made up.) Hatched: a word that was not in the training set. Right: the number of tokens.", "name": "fig-three-cuts"}, "image": {"alt": "The text an unfunny plot three times. As characters it is 15 cells; as words three, of which unfunny is hatched; as subwords five: an, un, fun, ny, plot. Each piece is below its letters."}}
 example, subwords = "an unfunny plot", "an un fun ny plot".split()
@@ -156,7 +156,7 @@ mechanisms.cuts(example, rows, unknown={"unfunny"})
 plt.show()
 
 # %% [markdown]
-# **Subwords** are the compromise: frequent words stay whole, rare ones are split into pieces. Which pieces? Count. Start with letters, or rather with the bytes that encode them in a file {cite}`radford2019language`: 256 different ones are enough for any language. Find the pair of adjacent tokens that occurs most often, and merge it into one new token. Repeat a few thousand times. This is **byte-pair encoding** {cite}`sennrich2016neural`.
+# **Subwords** are the compromise: frequent words stay whole, rare ones are split into pieces. Which pieces? Start with the bytes that encode a text in a file {cite}`radford2019language`: 256 are enough for any language. Find the most frequent pair of adjacent tokens, and merge it into one new token. Repeat a few thousand times. This is **byte-pair encoding** {cite}`sennrich2016neural`.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Four merges turn three words' letters into longer and longer pieces, the newest in strong colour. No merge crosses from one word to the next.", "name": "fig-merging"}, "image": {"alt": "Five rows of cells over the letters of three words, the, other and mother, with gaps between the words. First 14 single letters; then h and e become he, three times; t and he become the; o and the become othe; othe and r become other. In the last row are four pieces: the, other, m, other."}}
 three = [list(word.encode()) for word in ("the", "other", "mother")]
@@ -244,7 +244,7 @@ for word in (" function", " normalization", " unfunny", " Shakespeare", " 好"):
 table(rows, ["word", "its pieces", "number"])
 
 # %% [markdown]
-# No word is unknown any more. At worst it is spelled in bytes, like 好, which takes three. A space belongs to the word that follows it. What does all this cost?
+# No word is unknown any more. At worst it is spelled in bytes, like 好. A space belongs to the word after it. What does all this cost?
 
 # %%
 learned = tokens.learn_merges_indexed(" ".join(s.text for s in real.train), 3000)  # as you, faster
@@ -283,14 +283,14 @@ observe(
 # x_i = c_i \left(1 + \ln \frac{1 + n}{1 + n_i}\right) ,
 # $$ (eq-tfidf)
 #
-# and then each text's numbers are scaled to length 1. The second factor goes back to {cite:t}`sparckjones1972statistical`. Its 1s are scikit-learn's: the first keeps a word that is in every text from counting for nothing, the others keep us from dividing by 0. Logistic regression then learns a weight for each $x_i$.
+# and then each text's numbers are scaled to length 1. The second factor goes back to {cite:t}`sparckjones1972statistical`; its 1s are scikit-learn's. Logistic regression then learns a weight for each $x_i$.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Two reviews, one bag: whatever is computed from these counts, both get the same answer.", "name": "fig-bags"}, "image": {"alt": "Above, the words of the plot was not good but the music was great, below, those of the plot was good but the music was not great. From all words arrows lead to a row of counts between them: but 1, good 1, great 1, music 1, not 1, plot 1, the 2, was 2. Both sets of arrows lead to the same counts."}}
 mechanisms.bags(*PAIR)
 plt.show()
 
 # %% [markdown]
-# Was the bag badly trained, or is it blind? We needn't guess. The grammar can list *every* review (with two words of each sort, [which changes nothing](deeper/08_text_classification.ipynb#deeper-ceilings)), so we can count how many share a bag with reviews of the opposite verdict. If half of the reviews with the same bag are good, anyone who sees only the bag is bound to be wrong about half of them. `reviews.ceiling` returns the largest share that anyone could get right.
+# Was the bag badly trained, or is it blind? The grammar can list [*every* review](deeper/08_text_classification.ipynb#deeper-ceilings), so we can count how many share a bag with reviews of the opposite verdict. `reviews.ceiling` returns the largest share that anyone could get right who sees only bags.
 
 # %% tags=["view"]
 most = reviews.ceiling(reviews.windows(1))
@@ -302,7 +302,7 @@ guess(
 )
 
 # %% [markdown]
-# So our bag has two faults. It is blind to order, which costs a quarter. And it can only *add*: even where the bag holds the answer, a sum can't reverse what a *not* reverses. Day 6's feed-forward layer could, because it isn't linear. But no layer can bring back what the bag has lost. How much order is needed? We count the same for **windows** of a few words, which is all that one of Day 1's convolutions can see.
+# So our bag has two faults. It is blind to order. And it can only *add*: even where the bag holds the answer, a sum can't reverse what a *not* reverses. Day 6's feed-forward layer could, but no layer can bring back what the bag has lost. How much order is needed? We count the same for **windows** of a few words, which is all that one of Day 1's convolutions can see.
 
 # %%
 shares = {"trained bag": of_bag["all"], "any bag": most}
@@ -315,12 +315,12 @@ ax.axvline(50, color=INK, lw=1, ls="--")
 plt.show()
 
 # %% [markdown]
-# Two words are enough to catch *truly good*, the neighbours of a *but*, and a *not* right before its adjective. Three catch no more. In "I would **not** call the **plot** good but I would call the music great", it takes four words to get from *not* to *plot*, so windows of three can't tell which half is negated. For this grammar, four are enough. But someone has to know that in advance, whereas attention reaches every word, however far away it is.
+# Two words catch a *not* right before its adjective. In "I would **not** call the **plot** good but I would call the music great", it takes four to get from *not* to *plot*. For this grammar four are enough, but someone has to know that in advance. Attention reaches every word, however far away it is.
 
 # %% [markdown]
 # ### Padding: many texts in a batch
 #
-# *8 minutes, half of them yours.* Texts differ in length, but a batch is a rectangle. So short texts are filled up with padding. There is less to fill up if texts of similar length share a batch: we shuffle the texts, sort a pool of several batches by length, and take the batches in random order.
+# *8 minutes, half of them yours.* Texts differ in length, but a batch is a rectangle. So short texts are filled up with padding. There is less to fill up if texts of similar length share a batch.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Texts of similar length need less padding: eight texts in batches of two. A row is a text, a cell a word; padding is hatched.", "name": "fig-text-batches"}, "image": {"alt": "Two columns of four batches of two rows of cells. On the left, as they come, 20 of 76 positions are hatched; on the right, sorted by length, 6 of 62."}}
 mechanisms.padded([3, 9, 5, 7, 4, 12, 6, 10], batch_size=2)
@@ -377,7 +377,7 @@ check.show_reference("masked_mean")
 # %% [markdown]
 # ### The whole classifier
 #
-# *6 minutes.* Now everything on one page. The block is Day 6's. Its attention is Day 5's, with rotary positions, so that a word knows how far away another is. The mean is yours. All that is missing is a table with a vector for each token, and one matrix that turns the mean into an answer.
+# *6 minutes.* Now everything on one page. The block is Day 6's, its attention has rotary positions, and the mean is yours. All that is missing is a vector for each token, and one matrix that turns the mean into an answer.
 
 
 # %%
@@ -470,7 +470,7 @@ for ax, (name, of) in zip(axes, {"bag of words": of_bag, "Transformer": of_reade
 plt.show()
 
 # %% [markdown]
-# The bag gave both reviews the same probability. The Transformer tells them apart, and it has learned all five kinds.
+# The Transformer tells our pair apart, and it has learned all five kinds.
 
 # %% [markdown]
 # ## Is it right?
@@ -518,9 +518,7 @@ guess(
 )
 
 # %% [markdown]
-# The training, validation and test sets share no module, and near copies of a sentence are left out. Otherwise a model that has only memorised *sentences* would look as if it had learned the library ([how many would be on both sides](deeper/08_text_classification.ipynb#deeper-library-leak)).
-#
-# Words that occur once in the training set become `<unk>`, so that the Transformer learns what to do with an unknown word; the bag leaves them out.
+# The training, validation and test sets share no module, and near copies of a sentence are left out. Otherwise a model that has [memorised sentences](deeper/08_text_classification.ipynb#deeper-library-leak) would look as if it had learned the library. Words that occur once in training become `<unk>`.
 
 # %% tags=["training"]
 task_5 = reading.as_task(real.train, real.validation, real.test, least=2)
@@ -548,7 +546,7 @@ observe(
 )
 
 # %% [markdown]
-# The bag keeps up! But one run at one learning rate says little. So a stored experiment tuned both with the same care: four settings each, chosen on the validation set, with few examples and with many, and then measured once on the test set. (Its Transformer has dropout, and was trained with three seeds; a bag needs neither.)
+# The bag keeps up! But one run at one learning rate says little. So a stored experiment tuned both with the same care: four settings each, chosen on the validation set, with few examples and with many, then measured once on the test set.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "With 6,000 texts, the Transformer wins on the reviews, and the bag on the libraries' sentences: correct answers on test sets of 1,000 reviews and 1,370 sentences. Means and ranges of three seeds (stored experiment); the vertical axes differ, the horizontal ones are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 1,700 and 6,000 texts. On the reviews the bag stays near 60 percent, the Transformer rises from below 70 to nearly 100. On the libraries' sentences both rise together, from about 45 to nearly 60 percent for the bag, a few points less for the Transformer."}}
 stored, ends = experiments.load("classifiers"), {}
@@ -574,7 +572,7 @@ observe(
 )
 
 # %% [markdown]
-# So neither is the better reader; each is better *for something*. Where order decides, the bag is blind. Where single words give the author away, no network here gains from order, and a sum of words is ahead. Nor is attention the only way to see order: Day 3's LSTM, reading from both ends, does at least as well on the reviews, and needs fewer of them ([six models](deeper/08_text_classification.ipynb#deeper-six) side by side). All of these models learned from scratch. A model that was pretrained on billions of words is another matter, and we don't try one here.
+# Neither is the better reader; each is better *for something*. Where order decides, the bag is blind. Where single words give the author away, a sum of words is ahead. Nor is attention the only way to see order: Day 3's LSTM, reading from both ends, does at least as well on the reviews ([six models](deeper/08_text_classification.ipynb#deeper-six) side by side). All of these models learned from scratch.
 
 # %% [markdown]
 # ## Look inside
@@ -642,7 +640,7 @@ leave_one_out = check("left_out_words", leave_one_out)
 check.show_reference("left_out_words")
 
 # %% [markdown]
-# For the grammar's reviews we know which words decide, so we can put other methods to the same test. One is the **gradient** with respect to a word's vector, times the vector: it estimates the change from the slope {cite}`denil2014extraction`. The other is **attention**, the weight that a word receives. Choose a review and a method. The words that decide are marked.
+# For the grammar's reviews we know which words decide, so we can put other methods to the same test. One is the **gradient** with respect to a word's vector, times the vector: it estimates the change from the slope {cite}`denil2014extraction`. The other is **attention**, the weight that a word receives. Choose a review and a method; the words that decide are marked.
 
 # %% tags=["view"]
 pair = [
@@ -673,7 +671,7 @@ for review in pair + others:
 decided(asked)
 
 # %% [markdown]
-# Where a deciding word scores 0, the model reaches its verdict without a word that the grammar's rules need. But six reviews are few. So a stored experiment asked three other Transformers about 300 reviews each. How often is the word with the highest score one that decides?
+# Six reviews are few. A stored experiment asked three other Transformers about 300 reviews each. How often is the word with the highest score one that decides?
 
 # %% tags=["view"]
 marked = experiments.load("decided")
@@ -694,7 +692,7 @@ bars({way: [100 * one for one in found] for way, found in named.items()}, "found
 plt.show()
 
 # %% [markdown]
-# Leaving words out comes first. But the deciding words were themselves defined by leaving words out, so this exam suits it. Attention, averaged over all heads and blocks, comes close; the last block's alone doesn't. And the gradient misleads. A likely reason: each block reads its input through a norm, which discards the length of every vector, so a vector that shrinks a little is read nearly as before. [In an LSTM](deeper/08_text_classification.ipynb#deeper-decided), which has no norms, the gradient works. We could find all this out because the grammar knew the truth. Real sentences come without an answer key.
+# Leaving words out comes first. But the deciding words were themselves defined by leaving words out, so this exam suits it. Attention, averaged over all heads and blocks, comes close; the last block's alone doesn't. And the gradient misleads, perhaps because each block reads its input through a norm, which discards the length of every vector: [in an LSTM](deeper/08_text_classification.ipynb#deeper-decided), which has no norms, it works.
 
 # %% [markdown]
 # ### Calibration: how sure is it?
@@ -735,9 +733,6 @@ observe(
     bag=off["bag"],
     holds=off["as trained"] > max(off["divided by τ"], off["bag"]) + 0.02,
 )
-
-# %% [markdown]
-# On average that helps. But one number can't bend a curve: it makes every answer less sure, even those that weren't too sure.
 
 # %% [markdown]
 # ## Show someone
