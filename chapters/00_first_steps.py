@@ -22,7 +22,7 @@
 # [Day 1](01_convolution.ipynb). Today takes 25 minutes to read, and 15 to write two functions. They do the training; at the end your
 # model reads a digit that you draw.
 #
-# Run each cell with Shift+Enter, from the top.
+# Run each cell with Shift+Enter.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -80,7 +80,7 @@ observe(
 )
 
 # %% [markdown]
-# We didn't know that spot: the examples named it. And there are 45 pairs. We can't say how we read, so we let the examples tell us.
+# We didn't know that spot: the examples named it. And there are 45 pairs. So let the examples tell us.
 #
 # ## The idea
 #
@@ -92,7 +92,7 @@ mechanisms.loop()
 plt.show()
 
 # %% [markdown]
-# It is a walk downhill in thick fog: you can't see the valley, but your foot feels the slope.
+# It is a walk downhill in thick fog: your foot feels the slope.
 #
 # ## Step by step
 #

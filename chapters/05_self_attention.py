@@ -73,8 +73,10 @@ quiz("05_self_attention")
 #
 # A small grammar writes 4,000 such sentences for training. The network has to fill the gap `_` with *does* or *do*, and name the noun that the pronoun means.
 
-# %% tags=["evidence"]
+# %%
 corpus = pronouns.corpus(seed=0)
+
+# %% tags=["evidence"]
 rows = [[" ".join(s.words), s.form, s.words[s.antecedent]] for s in corpus.test[:3]]
 table(rows, ["sentence", "the gap wants", "the pronoun means"])
 
