@@ -43,7 +43,7 @@ from utils.measure.costs import peak_bytes, work
 from utils.show.display import observe, show_source
 from utils.show.mechanisms import efficient_attention as mechanisms
 from utils.show.plotting import INK, bars, curves, use_book_style
-from utils.show.views import guess, models, online_softmax, quiz, race
+from utils.show.views import guess, live_race, models, online_softmax, quiz, race
 from utils.tasks.long_texts import all_scores, heads
 from utils.tasks.writer import Block, Writer, adapt, drawn, idle, next_letter, off_by_steps
 from utils.tasks.writer import perplexity, take_weights, validation_rows, vocabulary
@@ -71,8 +71,7 @@ quiz("07_efficient_attention")
 # %% [markdown]
 # ## Where we stand
 #
-# *6 minutes.* Yesterday's Transformer translated. Without its encoder, the decoder can continue a text, character by character, as Day 3's network did. Two things are new in this one: queries and keys are turned
-# by their positions (Day 5's rotary positions), and attention is an argument, `attend`, because today we exchange it.
+# *6 minutes.* Yesterday's Transformer translated. A decoder without an encoder can continue a text, character by character, as Day 3's network did. Here is one. Two things in it are new. Rotary positions turn each query and key by an angle that grows with its position, so that a score depends only on the distance between the two. And attention is an argument, `attend`, because attention is what we exchange today.
 
 # %%
 show_source(Block)
@@ -120,7 +119,7 @@ observe(
     holds=full < 6 and scored[-1] < 0.02 * sum(scored),
 )
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "For each new character the whole text is read again: three steps of writing. Struck out are the pairs that had been scored before.", "name": "fig-again"}, "image": {"alt": "Three triangles of cells, of two, three and four rows, with the letters m, a, t, r on the left and above. The last row of each is filled; the cells above it are pale and struck out. Below: 3 pairs, 2 new; 6 pairs, 3 new; 10 pairs, 4 new."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Most pairs are scored again and again: three steps of writing, each of which reads the whole text. The pairs that are struck out had been scored before.", "name": "fig-again"}, "image": {"alt": "Three triangles of cells, of two, three and four rows, with the letters m, a, t, r on the left and above. The last row of each is filled; the cells above it are pale and struck out. Below: 3 pairs, 2 new; 6 pairs, 3 new; 10 pairs, 4 new."}}
 mechanisms.again()
 plt.show()
 
@@ -130,7 +129,7 @@ plt.show()
 # %% tags=["evidence"]
 looks = weights_of(writer, validation_rows(16, 256))
 observe(
-    "On validation text, the less important half of all pairs gets {wasted:.1%} of the attention.",
+    "On validation text, the less important half of a query's pairs gets {wasted:.1%} of its attention, on average.",
     **{"wasted": idle(looks)},
     holds=idle(looks) < 0.2,
 )
@@ -138,10 +137,10 @@ observe(
 # %% [markdown]
 # ## The idea
 #
-# *3 minutes.* Picture a meeting in which everyone has to hear everyone. There are three ways to shorten it.
+# *3 minutes.* Picture a meeting in which everyone has to hear everyone. There are three ways to save time or paper.
 #
 # 1. **Compute nothing twice.** When someone new comes in, the others don't introduce themselves again. That is a **cache** of keys and values.
-# 2. **Store nothing for nothing.** Everyone still hears everyone, but a few at a time, and keeps one running summary instead of the minutes. That is attention in **tiles**.
+# 2. **Store nothing for nothing.** Everyone still hears everyone, but a few at a time, and keeps one running summary instead of full minutes. That is attention in **tiles**.
 # 3. **Compare nothing for nothing.** Everyone talks to their neighbours only, and news from far away takes several rounds. That is a **window**.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A cache and tiles change how attention is computed, and no answer changes. A window changes what is computed.", "name": "fig-three-ways"}, "image": {"alt": "Three six by six maps. Nothing twice: a pale triangle with a dark last row. A tile at a time: a pale triangle with one dark square of four cells. Under these two: the same answers. Neighbours: a band along the diagonal. Under it: other answers."}}
@@ -160,10 +159,10 @@ mechanisms.cache(steps=3, first=3)
 plt.show()
 
 # %% [markdown]
-# ```{exercise} A cache's step
+# ```{exercise} Key–value cache: one step
 # :label: exercise-cached-step
 #
-# *9 minutes.* A new character comes, with its query, key and value. Append its key and value to those that are held, and let the query attend to all of them, scaled as always. Return the context, then the keys and the values. S is the number of keys held so far, at first 0.
+# *9 minutes.* Given the query, key and value of a new character, append the key and value to those that are held, and let the query attend to all of them, scaled as always. Return the context, then the keys and the values. S is the number of keys held so far, at first 0.
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-cached-step))
 # ```
 
@@ -183,7 +182,7 @@ cached_step = check("cached_step", cached_step)
 check.show_reference("cached_step")
 
 # %% [markdown]
-# Each block needs a cache of its own. A small object holds them, and reads only the characters that it hasn't read yet.
+# Each block needs a cache of its own. A small object holds them, and lets the model read only the characters that are new.
 
 
 # %%
@@ -210,7 +209,7 @@ class Remembering:
 _, fast = write(Remembering(writer), start)
 
 # %% [markdown]
-# How much work does the next character take, by the length of the text before it?
+# How much work does one more character take, and how does that depend on the length of the text before it?
 
 # %%
 counts, remembering = [64, 128, 256, 512, 1024], Remembering(writer)
@@ -220,7 +219,7 @@ of_letter = {
     for name, following in ways.items()
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With a cache, one more character costs little more in a long text than in a short one; without it, the cost grows faster than the length. Counted; both axes are logarithmic.", "name": "fig-letter-work"}, "image": {"alt": "Two lines over 64 to 1024 characters. Without a cache the line rises faster than the length; with a cache it begins far lower and rises much less."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With a cache, one more character costs little more in a long text than in a short one. Without a cache, the cost grows faster than the length. Counted; both axes are logarithmic.", "name": "fig-letter-work"}, "image": {"alt": "Two lines over 64 to 1024 characters. Without a cache the line rises faster than the length; with a cache it begins far lower and rises much less."}}
 by_length(of_letter, counts, "characters before", "million operations")
 plt.show()
 
@@ -236,9 +235,9 @@ observe(
 # %% [markdown]
 # A cache helps only where a text grows step by step. In training, and while the given beginning of a text (the **prompt**) is read, all queries come at once.
 #
-# ### What a cache weighs
+# ### What a key–value cache weighs
 #
-# *4 minutes.* A few kilobytes per character are nothing. But take a real model: Llama 3 has 70 billion weights, in 80 layers {cite}`grattafiori2024llama`. Each layer has 64 heads of queries, 128 wide, and a number takes two bytes. Instead of characters, it reads words and parts of words, called **tokens**. Suppose that every head kept keys and values of its own, as ours do.
+# *4 minutes.* A few kilobytes per character don't matter. But take a model that people use: Llama 3 has 70 billion weights, in 80 layers {cite}`grattafiori2024llama`. Each layer has 64 heads of queries, 128 wide, and each number takes two bytes. Instead of characters, the model reads words and parts of words, called **tokens**. Suppose that every head kept keys and values of its own, as ours do.
 
 # %%
 layers, n_heads, d_k, size = 80, 64, 128, 2
@@ -261,12 +260,11 @@ observe(
 )
 
 # %% [markdown]
-# That is for one text; a server writes many at once. So in this model eight heads of queries share one head of keys and values: **grouped-query attention** {cite}`ainslie2023gqa`. What is left of the cache then, you count in {numref}`exercise-cache-size`. (Our own cache [can do it, too](deeper/07_efficient_attention.ipynb#deeper-cache).)
+# That is for one text; a server writes many at once. So in this model eight heads of queries share one head of keys and values: **grouped-query attention** {cite}`ainslie2023gqa`. How large its cache is then, you compute in {numref}`exercise-cache-size`. (Day 5's layer [can share them, too](deeper/07_efficient_attention.ipynb#deeper-cache).)
 #
 # ### Tiles: the same softmax without the map
 #
-# *16 minutes, 12 of them yours.* Where all queries come at once, attention makes a **map** of scores, with a row for each query and a column for each key. What does that cost? A clock would measure this machine, so we **count**: `work` counts operations, two for each multiply–add, and `peak_bytes` the most memory
-# that PyTorch had given out at once. One head is 64 wide, under a causal mask.
+# *16 minutes, 12 of them yours.* Where all queries come at once, attention makes a **map** of scores, with a row for each query and a column for each key. What does that cost? A clock would measure this machine, so we **count**: `work` counts operations, two for each multiply–add, and `peak_bytes` the most memory that PyTorch held at once. Our head is 64 wide, under a causal mask.
 
 
 # %%
@@ -295,8 +293,8 @@ observe(
 )
 
 # %% [markdown]
-# The memory is the waste here: each score is read once, and then the map is thrown away. But a softmax divides by the sum of a *whole* row. Must the row be there all at once? No. The sum can be found while the scores pass by, a **tile** of them at a time
-# {cite}`milakov2018online`. Keep three numbers for each query: the largest score so far, $m$; the sum $\ell$ of all $e^{x_j - m}$; and $a$, the same sum with each term times its value. (Subtracting the maximum keeps the exponentials from overflowing.) When a tile raises
+# The memory is the waste here: each score is read once, and then the map is thrown away. But a softmax divides by the sum of a *whole* row. Must the row be there all at once? No, the sum can be found while the scores pass by, one **tile** of them at a time
+# {cite}`milakov2018online`. For each query, keep the largest score so far, $m$; the sum $\ell$ of all $e^{x_j - m}$; and $a$, the same sum with each term multiplied by its value. (Subtracting the maximum keeps the exponentials from overflowing.) When a tile raises
 # the maximum to $m'$, the old sums are too large by a factor of $e^{m' - m}$:
 #
 # $$
@@ -314,13 +312,13 @@ mechanisms.online(torch.tensor([1.0, 3, 2, 5]), torch.tensor([4.0, 0, 8, 2]), 2)
 plt.show()
 
 # %% [markdown]
-# Step through a longer row.
+# Step through a longer row of scores.
 
 # %% tags=["view"]
 online_softmax([1, 3, 2, 5, 4, 0, 6, 2, 1], [4, 0, 8, 2, 6, 1, 3, 5, 7], size=3)
 
 # %% [markdown]
-# ```{exercise} One tile
+# ```{exercise} Online softmax: one tile
 # :label: exercise-online-softmax
 #
 # *12 minutes.* Take in one tile as in {eq}`eq-online-softmax`, for T queries at once. Before the first tile, $m = -\infty$ and both sums are 0. `amax(dim=-1, keepdim=True)` returns the largest number of each row. ([Solution](solutions/07_efficient_attention.ipynb#solution-online-softmax))
@@ -368,7 +366,7 @@ observe(
     holds=abs(tiled - full) < 1e-3,
 )
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One tile of scores at a time, and three numbers kept for each query. Libraries take one block of queries after another along the keys; your loop takes all queries at once.", "name": "fig-walk"}, "image": {"alt": "A column of five blocks of queries, the fourth dark. On its right a five by five grid of tiles; in the fourth row the tiles are numbered 1 to 4, and the third is dark and framed. An arrow leads from the row to three cells, m, the sum and a, kept for these queries. Note: tile 3 is there now; 1 and 2 are gone, 4 is still to come."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Only one tile of scores is there at a time, and $m$, $\\ell$ and $a$ are kept for each query. Libraries take one group of queries after another along the keys; your loop takes all queries at once.", "name": "fig-walk"}, "image": {"alt": "A column of five blocks of queries, the fourth dark. On its right a five by five grid of tiles; in the fourth row the tiles are numbered 1 to 4, and the third is dark and framed. An arrow leads from the row to three cells, m, the sum and a, kept for these queries. Note: tile 3 is there now; 1 and 2 are gone, 4 is still to come."}}
 mechanisms.walk()
 plt.show()
 
@@ -381,7 +379,7 @@ with torch.no_grad():
 share = held["your tiles"] / held["all at once"]
 answers = ["about half", "about a tenth", "less than a twentieth"]
 guess(
-    "At 4,096 positions, how much of the memory of all scores at once do your tiles need?",
+    "Compared with all scores at once, how much memory do your tiles need at 4,096 positions?",
     answers,
     right=answers[2 if share < 0.05 else 1],
     because=f"{held['your tiles'] / 1e6:.1f} MB instead of {held['all at once'] / 1e6:.0f} MB, which is {share:.1%}.",
@@ -392,13 +390,13 @@ bars({name: number / 1e6 for name, number in held.items()}, "megabytes at once")
 plt.show()
 
 # %% [markdown]
-# **FlashAttention** {cite}`dao2022flashattention` does this inside a GPU's fast memory, and in the backward pass it computes the scores anew. The library's fused attention, which our layers have used since Day 5, is of this kind. Your tiles model its memory, not its speed.
+# **FlashAttention** {cite}`dao2022flashattention` does this inside a GPU's fast memory, and in the backward pass it computes the scores anew. The library's fused attention, which our layers have used since Day 5, works in the same way. Your tiles imitate its memory, not its speed.
 #
 # **Enough for tonight?** This is a good place to stop. So far no answer has changed: a cache saves work, tiles save memory, and every context is what it was. What follows, some 35 minutes, changes the answers.
 #
-# ### A window: fewer pairs, other answers
+# ### A sliding window: fewer pairs, other answers
 #
-# *13 minutes, 6 of them yours.* In tiles as with a cache, each query is compared with every key before it, and half of them hardly count. Which pairs could be left out? In a text, neighbours matter most. So let a character see itself and the $w$ characters before it, and no others {cite}`beltagy2020longformer`. The sum of values then runs over these alone:
+# *13 minutes, 6 of them yours.* With tiles or a cache, each query is still compared with every key before it, although half of them hardly count. Which pairs could be left out? In a text, we expect the neighbours to matter most. So let a character see itself and the $w$ characters before it, and no others {cite}`beltagy2020longformer`. The sum of values then runs over these alone:
 #
 # $$
 # \begin{aligned}
@@ -412,10 +410,10 @@ mechanisms.window(efficient.window_mask(8, 2, is_causal=True))
 plt.show()
 
 # %% [markdown]
-# ```{exercise} A window
+# ```{exercise} Sliding-window attention: the mask
 # :label: exercise-window
 #
-# *6 minutes.* Draw the mask of {numref}`fig-window` for any T and w: boolean, True where the query of a row sees the key of a column. `torch.arange` makes positions, and `[:, None]` turns them into a column.
+# *6 minutes.* Return the mask of {numref}`fig-window` for any T and w: boolean, True where the query of a row sees the key of a column. `torch.arange` returns the positions, and `[:, None]` turns them into a column.
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-window))
 # ```
 
@@ -432,7 +430,7 @@ window_mask = check("window", window_mask)
 check.show_reference("window")
 
 # %% [markdown]
-# Is everything further back lost? Not in a stack of blocks: the farthest character in the window has itself seen the characters before *it*.
+# Is everything further back lost? Not in a stack of blocks. In the block below, the farthest character of the window has seen the characters before *it*.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Windows add up: three blocks with a window of 2 reach six letters back.", "name": "fig-news"}, "image": {"alt": "Four rows of eight boxes: the letters of matrices below, then blocks 1 to 3. From the last box of block 3, arrows fan out downwards: three boxes of block 2, five of block 1 and seven letters are filled; the first letter is not."}}
 mechanisms.reach(w=2, layers=3)
@@ -451,9 +449,9 @@ def in_window(q, k, v, w=16):
 
 
 # %% [markdown]
-# And what did the mask save? Nothing: all pairs are scored, and then most scores are thrown away. To compute only the band, cut the text into blocks as long as the window. Everything that a query may see is in its own block or in the one before.
+# And what did the mask save? Nothing: all pairs are scored, and then most scores are thrown away. To compute only the band, cut the text into pieces as long as the window. Everything that a query may see is in its own piece or in the one before.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Most of the map is never computed: a window of 2 in blocks of 2. Each block of queries meets two blocks of keys, and a small mask hides the rest.", "name": "fig-blocks"}, "image": {"alt": "The grid of the window. In each pair of rows only the four columns of its own block and the block before are computed; of these eight cells six are filled and two struck out. All other cells are blank. The last block is framed."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Most of the map is never computed: a window of 2 in pieces of 2. Each piece's queries meet the keys of two pieces, and a small mask hides those that are too far away.", "name": "fig-blocks"}, "image": {"alt": "The grid of the window. In each pair of rows only the four columns of its own piece and the piece before are computed; of these eight cells six are filled and two struck out. All other cells are blank. The last piece is framed."}}
 mechanisms.blocks(efficient.window_mask(8, 2, is_causal=True), 2)
 plt.show()
 
@@ -462,13 +460,13 @@ in_blocks = partial(efficient.window_attention, window=64, is_causal=True)
 ways = partial(all_scores, w=64), in_blocks
 less, (of_mask, of_blocks) = ([cost(form, T)[0] for form in ways] for T in (1024, 2048))
 observe(
-    "With a window of 64 at 2,048 positions, blocks need {share:.0%} of the work of a mask over all scores. Twice the length takes {blocks:.1f} times as much work in blocks, {mask:.1f} times under a mask.",
+    "With a window of 64 at 2,048 positions, the pieces need {share:.0%} of the work that all scores under a mask need. When the text becomes twice as long, the pieces need {blocks:.1f} times as much work, and the mask needs {mask:.1f} times as much.",
     **{"share": of_blocks / of_mask, "blocks": of_blocks / less[1], "mask": of_mask / less[0]},
     holds=of_blocks < min(0.2 * of_mask, 2.2 * less[1]) and of_mask > 3.5 * less[0],
 )
 
 # %% [markdown]
-# This is the only cure of the day with which the work itself no longer grows with the square of the length. ([More patterns](deeper/07_efficient_attention.ipynb#deeper-patterns), and [a way to do without pairs](deeper/07_efficient_attention.ipynb#deeper-linear), are on the deeper page.)
+# Of the day's three cures, this is the only one whose work for a whole text doesn't grow with the square of the length. ([More patterns](deeper/07_efficient_attention.ipynb#deeper-patterns), and [a way to do without pairs](deeper/07_efficient_attention.ipynb#deeper-linear), are on the deeper page.)
 #
 # ## Is it right?
 #
@@ -480,7 +478,7 @@ q, k, v = heads(37, d=6, dtype=torch.float64)
 exact(in_tiles(q, k, v, tile=8), all_pairs(q, k, v))
 exact(in_window(q, k, v, w=5), efficient.window_attention(q, k, v, 5, is_causal=True))
 assert off_by_steps(writer, Remembering, n=40) < 1e-10
-print("tiles and window agree with the library and the book, steps with the whole: to ten digits")
+print("tiles, window and steps agree with the library, the book and the whole text, to ten digits")
 
 # %% [markdown]
 # Gradients, padding and more forms are on the [deeper page](deeper/07_efficient_attention.ipynb#deeper-exact).
@@ -488,7 +486,7 @@ print("tiles and window agree with the library and the book, steps with the whol
 # %% [markdown]
 # ## Train it
 #
-# *5 minutes.* A cache and tiles fit into any trained model. A window doesn't: it is another function. We put it in all the same, at 16 characters.
+# *5 minutes.* A cache and tiles fit into any trained model. A window doesn't, because it is another function. We put one in all the same, of 16 characters.
 
 # %%
 neighbours = Writer(in_window)
@@ -498,7 +496,7 @@ sudden = perplexity(neighbours, n_pieces=24)
 # %% tags=["view"]
 answers = ["It stays the same.", "It rises by less than a tenth.", "It rises by more than a tenth."]
 guess(
-    "The writer was trained with all pairs. Now it suddenly sees 16 characters back, in each block. What happens to its perplexity?",
+    "The writer was trained with all pairs. Now each of its blocks suddenly sees only 16 characters back. What happens to the perplexity?",
     answers,
     right=answers[2 if sudden > 1.1 * full else 1],
     because=f"It was {full:.2f} and is now {sudden:.2f}. The weights expect something that is no longer there.",
@@ -512,7 +510,7 @@ history = adapt(neighbours, steps=40, per_step=1024)
 near = perplexity(neighbours, n_pieces=24)
 loss = torch.tensor(history.step_loss).view(-1, 4).mean(dim=1)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Most of the sudden loss is soon made good: loss of the writer while it trains under a window of 16, means of four steps. Dashed: on validation text with all pairs, and at first under the window.", "name": "fig-adapting"}, "image": {"alt": "A falling curve over forty steps between two dashed horizontal lines. It starts near the upper one, the loss at first under the window, and falls towards the lower one, the loss with all pairs."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Most of the damage is soon repaired: loss of the writer while it trains under a window of 16, means of four steps. Dashed: its loss on validation text with all pairs, and at first under the window.", "name": "fig-adapting"}, "image": {"alt": "A falling curve over forty steps between two dashed horizontal lines. It starts near the upper one, the loss at first under the window, and falls towards the lower one, the loss with all pairs."}}
 ax = curves({"window of 16": (range(4, 41, 4), loss)}, "step", "loss (nats per character)")
 for level in (full, sudden):
     ax.axhline(math.log(level), color=INK, lw=1, ls="--")
@@ -528,7 +526,7 @@ observe(
 # %% [markdown]
 # What are far pairs worth, then? A stored experiment trained the writer further under six windows, three times each, and for as many steps with all pairs.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Once the writer has trained under it, a window of some dozen characters loses little on this text. Validation perplexity at first and after more training: mean and range of three seeds (stored experiment). Dashed: all pairs, with as much more training.", "name": "fig-windows"}, "image": {"alt": "Two falling curves over windows of 4 to 128 characters. The upper one, at first, starts far higher; the lower one, after training, comes close to the dashed line of all pairs from 32 or 64 characters on."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Once the writer has trained under it, a window of a few dozen characters loses little on this text. Validation perplexity at first and after more training: mean and range of three seeds (stored experiment). Dashed: all pairs, with as much more training.", "name": "fig-windows"}, "image": {"alt": "Two falling curves over windows of 4 to 128 characters. The upper one, at first, starts far higher; the lower one, after training, comes close to the dashed line of all pairs from 32 or 64 characters on."}}
 stored = experiments.load("writer_windows")
 sizes = [w for w in stored.parameters["window"] if w]
 whens = {"at first": "before", "after training": "after"}
@@ -551,7 +549,7 @@ observe(
 #
 # *4 minutes.* Where does the writer's attention go when it may go anywhere?
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Most attention falls on the neighbours, but not all: share of the attention on the last so many characters, means over heads and validation text. Dashed: a window of 16.", "name": "fig-near"}, "image": {"alt": "Four curves that rise with the number of characters, 1 to 192, on a logarithmic axis, some much earlier than others."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Most attention falls on the neighbours, but not all: share of the attention that the last few characters get, by their number, means over heads and validation text. Dashed: a window of 16.", "name": "fig-near"}, "image": {"alt": "Four curves that rise with the number of characters, 1 to 192, on a logarithmic axis, some much earlier than others."}}
 within = weight_within(looks)
 lines = {f"block {i + 1}": (range(1, 193), share[:192]) for i, share in enumerate(within)}
 ax = curves(lines, "characters, from the last one back", "share of the attention", logx=True)
@@ -567,12 +565,17 @@ observe(
 )
 
 # %% [markdown]
-# So the far pairs aren't all idle: part of the attention goes past the window. On this text it finds little there that the neighbours don't know.
-
-# %% [markdown]
+# So the far pairs aren't all idle: part of the attention goes beyond the window. On this text it finds little there that the neighbours don't tell it.
+#
 # ## Show someone
 #
-# *3 minutes.* The writer writes the same text twice: once reading everything again for each character, once with your cache, and each character appears after the time that it took. In JupyterLab, put beginnings of your own into the list.
+# *4 minutes.* The writer runs in this page. Begin a text, and it goes on twice, with the same weights, the same random numbers and the same share of the processor's time. Without a cache, it reads the whole text again for each character. Watch how many characters it has read, and how it slows down. Then let the cache hold only the last 17 characters: the text is another one, because this writer was never trained under a window.
+
+# %% tags=["view"]
+live_race("documentation", beginning=start)
+
+# %% [markdown]
+# Next is a replay of your own cache: each character appears after the time that it took on the machine that ran this page. In JupyterLab, put beginnings of your own into the list.
 
 # %%
 beginnings = [start, "If the matrix is sparse, "]
@@ -586,13 +589,10 @@ for beginning in beginnings:
 race(runs)
 
 # %% [markdown]
-# The longer the text, the larger the gap.
-
-# %% [markdown]
 # ## Where it breaks
 #
-# *6 minutes.* So is a window all you need? Take a text with an answer far away: a list of 64 pairs, a key and its value, and among them 64 questions, *which value had this key?* That is **recall** {cite}`arora2024zoology`. The answer may be at any of 128 positions, before the question or after it.
-# Two stored experiments trained small Transformers of two blocks on it, three seeds for each kind, all with the same steps and rate.
+# *6 minutes.* So is a window all you need? Take a text in which an answer can be far away. It has 64 pairs of a key and a value, and among them 64 questions: *which value did this key have?* That is **recall** {cite}`arora2024zoology`. The answer may be at any of 128 positions, before the question or after it.
+# Two stored experiments trained small Transformers of two blocks on it, with three seeds for each kind of attention, and the same steps and learning rate for all.
 
 # %% tags=["view"]
 EDGES = (1, 17, 33, 49, 65, 97, 128)  # as in the experiments
@@ -608,7 +608,7 @@ guess(
     "Two blocks with a window of 16 reach 32 positions. Up to which distance do they find the answer?",
     answers,
     right=answers[0 if by_distance[1] < 0.5 else 1],
-    because=f"At 1 to 16 positions they answer {by_distance[0]:.0%} of the questions correctly, at 17 to 32 only {by_distance[1]:.0%}: one in eight would be right by chance.",
+    because=f"At 1 to 16 positions they answer {by_distance[0]:.0%} of the questions correctly, at 17 to 32 only {by_distance[1]:.0%}. Guessing would get one in eight.",
 )
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "One block with all pairs is enough to bring recall back. Share of correct answers by distance: mean and range of three seeds (stored experiments). Dashed: chance.", "name": "fig-distance"}, "image": {"alt": "Three lines over the distance, from about 10 to 110 positions. All pairs stay at one. The window begins near one and drops to chance beyond 16 positions. A window in one block and all pairs in the other stay near one."}}
@@ -622,16 +622,16 @@ plt.show()
 everywhere, near_only, one_each = (sum(rings[-1] for rings in rows) / 3 for rows in found.values())
 beyond = max(rings[1] for rings in found["window of 16"])
 observe(
-    "From 97 positions on, windows alone answer {window:.0%} correctly, all pairs {all:.0%}, and one block of each {one:.0%}. At 17 to 32 positions, which two blocks could reach, the best window has {beyond:.0%}.",
+    "From 97 positions on, windows alone answer {window:.0%} of the questions correctly, all pairs answer {all:.0%}, and one block of each answers {one:.0%}. At 17 to 32 positions, which two blocks could reach, the best run with windows answers {beyond:.0%}.",
     **{"window": near_only, "all": everywhere, "one": one_each, "beyond": beyond},
     holds=max(near_only, beyond) < 0.2 and min(everywhere, one_each) > 0.9,
 )
 
 # %% [markdown]
 # The tables have turned. On documentation a window lost little; here it is blind beyond 16 positions, although two blocks could pass the answer on. Information *can* travel, but a network has to learn to send it. **Ask what the task has to find, and how far away it might be.** Some models mix, with a window in one block and
-# all pairs in the next {cite}`riviere2024gemma`. If you can't tell, change nothing but the cost. (The deeper page compares [eight forms on two tasks](deeper/07_efficient_attention.ipynb#deeper-quality).)
+# all pairs in the next {cite}`riviere2024gemma`. If you can't tell, keep all pairs, and save with a cache and tiles. (The deeper page compares [eight forms on two tasks](deeper/07_efficient_attention.ipynb#deeper-quality).)
 #
-# **Today's answer:** attention computes old keys and values twice and stores its map for nothing, and leaving both out changes no answer; it also compares far pairs for nothing, but only until a task has to recall something from afar, which a window can't.
+# **Today's answer:** attention computes old keys and values again and stores its map for nothing, and saving both changes no answer; many far pairs are compared for nothing, too, but a network that leaves them all out can't recall what is far away.
 
 # %% [markdown]
 # ## What we found
@@ -645,7 +645,7 @@ slope = (with_cache[-1] - with_cache[-2]) / (counts[-1] - counts[-2])
 line = [with_cache[0] + slope * (T - counts[0]) for T in counts]
 claim(
     "eff-8a",
-    "Yes: with a cache, every character held adds {each:,.0f} operations to the next; without one, twice the text takes {times:.1f} times the work.",
+    "Yes: with a cache, each character in it adds {each:,.0f} operations to the next step; without one, twice the text takes {times:.1f} times the work.",
     each=1e6 * slope,
     times=without[-1] / without[-2],
     holds=lambda each, times: (
@@ -675,7 +675,7 @@ claim(
 #
 # *As long as you like.* Eleven more are on the [deeper page](deeper/07_efficient_attention.ipynb), and all solutions on [a page of their own](solutions/07_efficient_attention.ipynb).
 #
-# ```{exercise} What a cache weighs
+# ```{exercise} What a key–value cache weighs
 # :label: exercise-cache-size
 #
 # *Warm-up, 5 minutes.* A large language model has 80 layers. Each has 64 heads of queries, which share 8 heads of keys and values, 128 wide.
@@ -689,7 +689,7 @@ my_gib = None
 check("cache_size", my_gib)
 
 # %% [markdown]
-# ```{exercise} Predict: when do the pairs matter?
+# ```{exercise} Predict: when do attention's pairs dominate the cost?
 # :label: exercise-cost-of-pairs
 #
 # *Warm-up, 6 minutes.* An encoder block is 512 wide. It has 8 heads, four projections, and a feed-forward layer with 2048 hidden units. At which
@@ -706,8 +706,8 @@ check("cost_of_pairs", my_length)
 # ```{exercise} Predict: what a window recalls
 # :label: exercise-window-recall
 #
-# *Core, 6 minutes.* A text has 128 positions. A question is as likely at any of them, and its answer as likely at any of the 127 others. One block has a window of 16 to both sides. It answers correctly what it sees, and
-# otherwise guesses one of 8 values. What share of the questions does it answer correctly? Within half a percent is good enough. ([Solution](solutions/07_efficient_attention.ipynb#solution-window-recall))
+# *Core, 6 minutes.* A text has 128 positions. A question is equally likely at each of them, and its answer is equally likely at each of the other 127. One block has a window of 16 positions to either side. It answers correctly if it sees the answer, and
+# otherwise guesses one of 8 values. What share of the questions does it answer correctly? Half a percentage point more or less doesn't matter. ([Solution](solutions/07_efficient_attention.ipynb#solution-window-recall))
 # ```
 
 # %%
@@ -716,11 +716,11 @@ my_share = None
 check("window_recall", my_share)
 
 # %% [markdown]
-# ```{exercise} A window with holes
+# ```{exercise} Dilated window: a window with holes
 # :label: exercise-dilated-window
 #
-# *Core, 10 minutes.* A **dilated** window reaches further with as many pairs. Query $t$ sees itself and `window` positions before it, each of them `dilation` before the next. Draw the mask. Then ask yourself: three
-# blocks have a window of 3 and dilations of 1, 4 and 16. How far back does information reach the last position?
+# *Core, 10 minutes.* A **dilated** window reaches further with the same number of pairs. Query $t$ sees itself and `window` positions before it, spaced `dilation` apart. Return the mask. Then ask yourself: three
+# blocks have a window of 3 and dilations of 1, 4 and 16. From how far back can information reach the last position?
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-dilated-window))
 # ```
 
@@ -734,11 +734,11 @@ def dilated_mask(T: int, window: int, dilation: int) -> torch.Tensor:
 check("dilated_window", dilated_mask)
 
 # %% [markdown]
-# ```{exercise} Predict: how often does the maximum move?
+# ```{exercise} Online softmax: how often does the maximum move? (a prediction)
 # :label: exercise-running-maximum
 #
 # *Core, 5 minutes.* An online softmax takes in the scores one by one. There are a thousand of them, no two equal, in random order. How often does the maximum move, on average? The first score
-# counts as one move. Within a tenth is good enough.
+# counts as one move. A tenth more or less doesn't matter.
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-running-maximum))
 # ```
 

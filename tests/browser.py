@@ -66,3 +66,15 @@ def find_chromium(playwright) -> Path | None:
     names = ("chromium", "chromium-browser", "google-chrome")
     found = next(filter(None, map(shutil.which, names)), playwright.chromium.executable_path)
     return Path(found) if Path(found).exists() else None
+
+
+def as_built(folder: Path, view: str, name: str, script: str | None) -> str:
+    """The address of a page on disk as the book is built: its models are in _static/."""
+    page = folder / "chapters" / "page.html"
+    page.parent.mkdir(parents=True)
+    (folder / "_static" / "models").mkdir(parents=True)
+    if script is not None:
+        (folder / "_static" / "models" / f"{name}.js").write_text(script, encoding="ascii")
+    html = PAGE.format(theme="light", views=view)
+    page.write_text(html.replace("<html ", '<html data-content_root="../" '), encoding="utf-8")
+    return page.as_uri()

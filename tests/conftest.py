@@ -49,22 +49,62 @@ def shown(monkeypatch) -> list[dict]:
 
 
 @pytest.fixture
-def alone(chromium, shown):
-    """Open the view shown last, alone on a phone's page, which complains of and asks nothing."""
+def phone(chromium):
+    """A phone's page, which complains of nothing and asks for nothing but its own workers."""
     tab = chromium.new_page(viewport={"width": 390, "height": 844})
     tab.set_default_timeout(60_000)
     heard = []
     tab.on("console", lambda said: heard.append(said.text))
     tab.on("pageerror", lambda error: heard.append(str(error)))
-    tab.on("request", lambda request: heard.append(request.url))
-
-    def open_in(theme: str):
-        tab.set_content(PAGE.format(theme=theme, views=shown[-1]["text/html"]))
-        return tab
-
-    yield open_in
+    tab.on(
+        "request",
+        lambda asked: None if asked.url.startswith("blob:") else heard.append(asked.url),
+    )
+    yield tab
     assert heard == []
     tab.close()
+
+
+@pytest.fixture
+def alone(phone, shown):
+    """Open the view shown last, alone on a phone's page."""
+
+    def open_in(theme: str):
+        phone.set_content(PAGE.format(theme=theme, views=shown[-1]["text/html"]))
+        return phone
+
+    return open_in
+
+
+@pytest.fixture
+def handed(monkeypatch) -> list[dict]:
+    """What cells have handed over to their page, in place of an empty output."""
+    from utils.show.views import models
+
+    given: list[dict] = []
+
+    class Place:
+        def update(self, bundle, raw):
+            given.append(bundle)
+
+    def display(bundle, raw, display_id):
+        assert bundle == {}, "nothing of a model may stay in a notebook"
+        return Place()
+
+    monkeypatch.setattr(models, "display", display)
+    return given
+
+
+@pytest.fixture
+def live(phone, shown, handed):
+    """Open the view shown last on a phone as JupyterLab does: its model comes first."""
+
+    def open_in(theme: str):
+        views = handed[0]["text/html"] + shown[-1]["text/html"]
+        phone.set_content(PAGE.format(theme=theme, views=views))
+        return phone
+
+    return open_in
 
 
 @pytest.fixture

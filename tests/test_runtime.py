@@ -87,6 +87,15 @@ def test_softmax_of_large_scores(here):
     same(here("return ops.softmax(x)", x=x), x.softmax(0))
 
 
+def test_one_is_drawn_in_proportion_to_its_share(here):
+    shares, among = torch.tensor([0.1, 0.2, 0.5, 0.15, 0.05]), torch.tensor([2, 0, 4])
+    code = "return ops.drawn(shares, among, random)"
+    found = [
+        here(code, shares=shares, among=among, random=at / 65) for at in (0, 49, 51, 59, 61, 65)
+    ]
+    assert found == [2, 2, 0, 0, 4, 2]  # the sum is 0.65; beyond its end it is the first
+
+
 def test_norms(here):
     x, gain, bias = 3 * torch.randn(10) + 1, torch.randn(10), torch.randn(10)
     normal = F.layer_norm(x, (10,), gain, bias)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
-from browser import AS_IN_JUPYTERLAB, PAGE
+from browser import AS_IN_JUPYTERLAB, PAGE, as_built
 from playwright.sync_api import expect
 
 from utils.pretraining.rounded import with_rounded_weights
@@ -40,46 +40,23 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture
-def here(made, monkeypatch):
+def here(made, handed, monkeypatch):
     """The folder of stored models, and what a cell's output is given after it was shown."""
-    given = []
-
-    class Place:
-        def update(self, bundle, raw):
-            given.append(bundle)
-
-    def display(bundle, raw, display_id):
-        assert bundle == {}, "nothing of a model may stay in a notebook"
-        return Place()
-
     monkeypatch.setattr(models, "FOLDER", made[0])
-    monkeypatch.setattr(models, "display", display)
-    return given
+    return handed
 
 
 @pytest.fixture
-def opened(chromium, here, shown):
-    """Open the writer on a phone as JupyterLab shows it: first the weights, then the view."""
-    tab = chromium.new_page(viewport={"width": 390, "height": 844})
-    tab.set_default_timeout(60_000)
-    heard = []
-    tab.on("console", lambda said: heard.append(said.text))
-    tab.on("pageerror", lambda error: heard.append(str(error)))
-    tab.on(
-        "request",
-        lambda asked: None if asked.url.startswith("blob:") else heard.append(asked.url),
-    )
+def opened(here, live):
+    """Open the writer, which reads its beginning."""
 
     def open_in(theme: str = "light", beginning: str = BEGINNING):
         writer("tiny", beginning=beginning)
-        views = here[0]["text/html"] + shown[-1]["text/html"]
-        tab.set_content(PAGE.format(theme=theme, views=views))
+        tab = live(theme)
         expect(answer(tab)).to_contain_text("Most likely next")
         return tab
 
-    yield open_in
-    assert heard == []
-    tab.close()
+    return open_in
 
 
 def answer(tab):
@@ -259,18 +236,6 @@ def test_it_is_accessible_and_fits_a_phone(opened, theme):
 # Where the weights are --------------------------------------------------------------------------
 
 
-def as_built(folder, view: str, script: str | None):
-    """A page as the book is built, on disk: its models are in _static/."""
-    page = folder / "chapters" / "page.html"
-    page.parent.mkdir(parents=True)
-    (folder / "_static" / "models").mkdir(parents=True)
-    if script is not None:
-        (folder / "_static" / "models" / "tiny.js").write_text(script, encoding="ascii")
-    html = PAGE.format(theme="light", views=view)
-    page.write_text(html.replace("<html ", '<html data-content_root="../" '), encoding="utf-8")
-    return page.as_uri()
-
-
 @pytest.mark.parametrize("kind", ["whole", "missing", "cut short", "another"])
 def test_a_built_page_loads_its_model_also_from_disk(chromium, here, shown, made, tmp_path, kind):
     writer("tiny", beginning=BEGINNING)
@@ -282,7 +247,7 @@ def test_a_built_page_loads_its_model_also_from_disk(chromium, here, shown, made
         "another": re.sub(r'"sha256":"\w{4}', '"sha256":"0000', script),
     }
     tab = chromium.new_page()
-    tab.goto(as_built(tmp_path / "book", shown[-1]["text/html"], scripts[kind]))
+    tab.goto(as_built(tmp_path / "book", shown[-1]["text/html"], "tiny", scripts[kind]))
     said = "Most likely next" if kind == "whole" else "missing or damaged: load this page again"
     expect(answer(tab)).to_contain_text(said)
     tab.close()
@@ -304,7 +269,7 @@ def test_no_weight_is_in_the_view_and_none_stays_in_the_output(here, shown):
     assert '"bytes"' in here[0]["text/html"] and here[1:] == [{}]
 
 
-@pytest.mark.parametrize("file", ["runtime", "live", "writer"])
+@pytest.mark.parametrize("file", ["runtime", "live", "typed", "writer"])
 def test_no_script_begins_a_formula_or_names_a_host(file):
     script = (frame.HERE / f"{file}.js").read_text(encoding="utf-8")
     assert r"\(" not in script and r"\[" not in script and "//" not in script.replace("// ", "")

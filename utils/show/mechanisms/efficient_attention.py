@@ -86,9 +86,9 @@ def reach(w: int, layers: int) -> Axes:
 
 
 def blocks(mask: Tensor, size: int) -> Axes:
-    """Draw which pairs are computed in blocks, and which of them are then masked.
+    """Draw which pairs are computed in pieces, and which of them are then masked.
 
-    Shapes: mask (T, T), of a causal window as wide as a block.
+    Shapes: mask (T, T), of a causal window as wide as a piece.
     """
     ax = sheet(8.2)
     T = len(mask)
@@ -106,7 +106,7 @@ def blocks(mask: Tensor, size: int) -> Axes:
     label(ax, grid, "top", *WORD[:T])
     label(ax, grid, "left", *WORD[:T])
     light(ax, grid[T - size : T, T - 2 * size : T])
-    brace(ax, grid[T - size : T, T - 2 * size : T], "bottom", "the block before, and its own")
+    brace(ax, grid[T - size : T, T - 2 * size : T], "bottom", "the piece before, and its own")
     note(ax, (13.6, 3.0), "blank:\nnever computed")
     note(ax, (13.6, 5.6), "struck out:\ncomputed, masked")
     return ax

@@ -7,6 +7,7 @@ from utils.show.views.fill_the_gap import fill_the_gap
 from utils.show.views.gates import gates
 from utils.show.views.heads import heads
 from utils.show.views.hidden_words import Guesser, hidden_words
+from utils.show.views.live_race import live_race
 from utils.show.views.meaning import meaning
 from utils.show.views.next_token import next_token
 from utils.show.views.online_softmax import online_softmax
@@ -33,6 +34,7 @@ __all__ = [
     "guess",
     "heads",
     "hidden_words",
+    "live_race",
     "meaning",
     "next_token",
     "online_softmax",

@@ -81,6 +81,22 @@ def load(name: str) -> Stored:
     return _read(name, _script(name))
 
 
+def check_shapes(
+    held: Stored, wanted: Mapping[str, tuple[int, ...]], fits: bool, kind: str, told: str
+) -> None:
+    """Raise a ValueError if a stored model has other weights than those, or `fits` is false.
+
+    kind: the models that the page computes; told: what of the header may not fit.
+    """
+    found = {name: parts[0].shape for name, parts in held.weights.items()}
+    unlike = sorted(name for name in wanted.keys() | found if wanted.get(name) != found.get(name))
+    if unlike or not fits:
+        raise ValueError(
+            f"The page computes models of `{kind}`; in {held.header['name']!r} these are missing, "
+            f"too much or of another size: {', '.join(unlike[:3]) or told}."
+        )
+
+
 def hand_over(name: str) -> None:
     """Give a stored model to the page in which this cell runs, and leave nothing in its output.
 

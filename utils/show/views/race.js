@@ -1,10 +1,6 @@
 function draw({ ways, runs }) {
   const state = { run: 0, began: null };
-  const lanes = ways.map((way) => {
-    const clock = make("span", { class: "view-clock" });
-    const start = make("strong"), rest = make("span");
-    return { clock, start, rest, box: make("div", {}, make("p", { class: "view-label" }, `${way}: `, clock), make("div", { class: "view-lane" }, start, rest)) };
-  });
+  const lanes = ways.map(lane);
   const told = make("p");
   const go = make("button", { type: "button", onclick: begin }, "Write");
 

@@ -34,7 +34,7 @@ def race(runs: Mapping[str, tuple[str, Sequence[float], Sequence[float]]]) -> No
         "JavaScript. In JupyterLab, run the cell to open it. What was written:"
     ) + listed([run["start"] + run["text"] for run in shown])
     says = "\n".join(["View: one text, written without a cache and with one.", *runs])
-    view("race", {"ways": list(WAYS), "runs": shown}, says=says, still=still)
+    view("race", {"ways": list(WAYS), "runs": shown}, says=says, still=still, parts=["lanes"])
 
 
 def _milliseconds(seconds: Sequence[float]) -> list[int]:

@@ -62,6 +62,12 @@ function runtime() {
     return parts.map((share) => share / sum);
   }
 
+  // One of some indices, in proportion to their shares; random: a number from 0 to 1.
+  function drawn(shares, among, random) {
+    let at = random * among.reduce((sum, i) => sum + shares[i], 0);
+    return among.find((i) => (at -= shares[i]) < 0) ?? among[0];
+  }
+
   const sigmoid = (value) => 1 / (1 + Math.exp(-value));
   const relu = (x) => x.map((value) => Math.max(value, 0));
   const silu = (x) => x.map((value) => value * sigmoid(value));
@@ -185,6 +191,6 @@ function runtime() {
     });
   }
 
-  return { decode, part, product, row, plus, layerNorm, rmsNorm, softmax, relu, silu, gelu, sinusoidal, rotary,
+  return { decode, part, product, row, plus, layerNorm, rmsNorm, softmax, drawn, relu, silu, gelu, sinusoidal, rotary,
     alibiSlopes, cache, remember, attend, lstm, gru, convolution, maxPool };
 }

@@ -1,5 +1,5 @@
 // A decoder-only model with shifted tokens (`utils.tasks.shakespeare`), which goes on with letters.
-function letters({ decode, part, product, row, plus, layerNorm, softmax, silu, cache, remember, attend }, model) {
+function letters({ decode, part, product, row, plus, layerNorm, softmax, drawn, silu, cache, remember, attend }, model) {
   const weights = decode(model), { heads, characters } = model;
   const table = weights["stack.embedding.symbols.weight"], positions = weights["stack.embedding.positions.table"];
   const T = positions.rows, D = table.columns, quarter = Math.floor(D / 4);
@@ -57,11 +57,6 @@ function letters({ decode, part, product, row, plus, layerNorm, softmax, silu, c
     return { shares, order, kept: kept.slice(0, temperature ? kept.length : 1) };
   }
 
-  function drawn({ shares, kept }) {
-    let at = Math.random() * kept.reduce((sum, letter) => sum + shares[letter], 0);
-    return kept.find((letter) => (at -= shares[letter]) < 0) ?? kept[0];
-  }
-
   // Goes on with a text by so many letters. After each: the letter (none at first), what may be next,
   // what all heads of all blocks look at, where the text is read from, and milliseconds.
   return function* ({ text, length, temperature, p }) {
@@ -77,7 +72,7 @@ function letters({ decode, part, product, row, plus, layerNorm, softmax, silu, c
       const next = found.order.map((other) => [characters[other], found.shares[other], found.kept.includes(other)]);
       yield { letter, next, looks: blocks.map(({ looks }) => looks), from, ms: performance.now() - begun };
       if (!length) return;
-      all.push(drawn(found));
+      all.push(drawn(found.shares, found.kept, Math.random()));
       letter = characters[all.at(-1)];
     }
   };
@@ -86,30 +81,17 @@ function letters({ decode, part, product, row, plus, layerNorm, softmax, silu, c
 function draw({ model, beginning, longest }) {
   const SHOWN = 8, PACE = 25, WAIT = 400, ROOM = 5000; // letters, milliseconds twice, letters of a text
   const state = { begun: "", text: "", temperature: 0.8, p: 0.95, block: 0, head: 0, left: 0, piece: null };
-  let network = null, characters = "", timer, speed = 0;
+  let network = null, timer, speed = 0;
 
   const spelt = (letter) => ({ " ": "␣", "\n": "↵" })[letter] ?? letter;
   const percent = (share) => (share >= 0.0995 || share === 0 ? `${Math.round(100 * share)}%`
     : share >= 0.0005 ? `${(100 * share).toFixed(1)}%` : "< 0.1%");
-  const quiet = (node) => { node.dataset.lmSuppressShortcuts = "true"; return node; }; // keys of JupyterLab
-
-  const field = quiet(make("textarea", { rows: 2, maxlength: longest, autocomplete: "off", spellcheck: "false", disabled: "", oninput: typed }));
-  field.value = beginning;
-  const strange = make("p", { class: "view-label" });
+  const typing = typedText(beginning, longest, typed);
   const button = make("button", { type: "button", disabled: "", onclick: () => (state.left ? rest() : write(ROOM)) }, "Write");
   const again = make("button", { type: "button", disabled: "", onclick: () => begin(0) }, "Back to the beginning");
   const text = make("p", { class: "view-written", tabindex: "0", role: "group", "aria-label": "The text" });
   const bars = make("ul", { class: "view-bars view-letters" });
   const told = make("p"), size = make("p", { class: "view-label" });
-
-  // What the model has letters for: others are read as spaces.
-  function known(written) {
-    const plain = written.replace(/[‘’]/g, "'").replace(/[–—]/g, "-").replace(/\r/g, "");
-    const others = [...new Set([...plain].filter((letter) => !characters.includes(letter)))];
-    strange.textContent = others.length ? `It has never seen ${others.map((letter) => `“${letter}”`).join(", ")} and reads a space there.`
-      : plain ? "" : "An empty beginning is read as the beginning of a line.";
-    return [...plain].map((letter) => (others.includes(letter) ? " " : letter)).join("") || "\n";
-  }
 
   function typed() {
     if (state.left) rest();
@@ -118,7 +100,7 @@ function draw({ model, beginning, longest }) {
   }
 
   function begin(length) {
-    state.begun = state.text = known(field.value);
+    state.begun = state.text = typing.read();
     write(length);
   }
 
@@ -195,11 +177,11 @@ function draw({ model, beginning, longest }) {
   }
 
   function wake(found) {
-    characters = found.characters;
+    typing.wake(found.characters);
     network = awake(letters, found);
     const n = found.weights.reduce((sum, [, rows, columns = 1]) => sum + rows * columns, 0);
     size.dataset.weights = `${n.toLocaleString("en")} weights, most of one byte, run in this page.`;
-    for (const part of [field, button, again]) part.disabled = false;
+    for (const part of [button, again]) part.disabled = false;
     const numbers = (count) => Array.from({ length: count }, (_, i) => `${i + 1}`);
     const blocks = found.weights.filter(([name]) => name.endsWith("W_in")).length;
     choices.replaceChildren(
@@ -211,7 +193,7 @@ function draw({ model, beginning, longest }) {
   const choices = make("div", { class: "view-choices" });
   told.textContent = "The model is being loaded.";
   near(text).then(() => stored(model)).then(wake).catch((problem) => { told.textContent = `${problem}`; });
-  return [make("label", { class: "view-typed" }, make("span", {}, "Begin a text"), field), strange,
+  return [...typing.nodes,
     slider("temperature", 0, 1.5, 0.05), slider("top-p", 0.05, 1, 0.05),
     make("div", { class: "view-moves-back" }, button, again), text,
     make("div", { class: "view-halves" },

@@ -1,7 +1,8 @@
 """Day 9: a GPT that writes as one types, computed in the page."""
 
 from utils.show.views.frame import paragraph, view
-from utils.show.views.models import Stored, hand_over, load
+from utils.show.views.models import Stored, check_shapes, hand_over, load
+from utils.show.views.typed import check_beginning
 
 LONGEST = 400  # letters: of a beginning, and that it writes until it is asked again
 
@@ -17,12 +18,7 @@ def writer(model: str, *, beginning: str) -> None:
     """
     held = load(model)
     check(held)
-    strange = set(beginning) - set(held.header["characters"])
-    if len(beginning) > LONGEST or strange:
-        raise ValueError(
-            f"A beginning has up to {LONGEST} letters, all of which the model knows, got "
-            f"{beginning!r}."
-        )
+    check_beginning(beginning, held, LONGEST)
     hand_over(model)
     data = {
         "model": {"name": model, "sha256": held.header["sha256"]},
@@ -34,7 +30,7 @@ def writer(model: str, *, beginning: str) -> None:
         f"the cell to open it. It begins with: {beginning}"
     )
     says = f"View: it writes as you type. {beginning}"
-    view("writer", data, says=says, still=still, parts=["runtime", "live"])
+    view("writer", data, says=says, still=still, parts=["runtime", "live", "typed"])
 
 
 def check(held: Stored) -> None:
@@ -56,11 +52,7 @@ def check(held: Stored) -> None:
     L = sum(name.endswith("self_attention.W_in") for name in found)
     wanted = {symbols: (V, D), positions: (T, D), "stack.norm.weight": (D,)}
     wanted |= {f"stack.blocks.{i}.{name}": block[name] for i in range(L) for name in block}
-    unlike = sorted(name for name in wanted.keys() | found if wanted.get(name) != found.get(name))
     heads, letters = held.header.get("heads", 0), held.header.get("characters", "")
-    if not L or unlike or T % 2 or heads < 1 or D % heads or not 0 < len(letters) <= V:
-        raise ValueError(
-            "The page computes models of `utils.tasks.shakespeare.writer`; in "
-            f"{held.header['name']!r} these are missing, too much or of another size: "
-            f"{', '.join(unlike[:3]) or 'heads, characters or context'}."
-        )
+    fits = L and T % 2 == 0 and heads >= 1 and D % heads == 0 and 0 < len(letters) <= V
+    told = "heads, characters or context"
+    check_shapes(held, wanted, fits, "utils.tasks.shakespeare.writer", told)
