@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Day 7, deeper: Efficient attention
 #
-# This page goes beyond the evening of [Day 7](../07_efficient_attention.ipynb). It has six more forms of attention, what each costs and gives up, eleven more claims, and eleven more exercises. The
+# This page goes beyond the evening of [Day 7](../07_efficient_attention.ipynb): six more forms of attention, what each of them costs and gives up, eleven more claims, and eleven more exercises. The
 # sections don't need each other, so start with the question that you would have asked.
 
 # %% tags=["setup"]
@@ -56,10 +56,10 @@ def cost(form, T: int) -> tuple[int, int]:
 
 # %% [markdown]
 # (deeper-exact)=
-# ## Is it right, in full?
+# ## Are all forms exact? Contexts, gradients, padding and caches
 #
-# *6 minutes.* The lesson compared contexts. Do the gradients agree as well, with padding, and for every pattern? First comes a loop that follows a window's definition. All lengths and widths differ, and 23 positions
-# are no multiple of the window.
+# *6 minutes.* The lesson compared contexts. Do the gradients agree as well, with padding, and for every pattern? We begin with a loop that follows the definition of a window. All lengths and widths differ, and 23 positions
+# are not a multiple of the window.
 
 # %%
 q, k, v = heads(23, d=5, dtype=torch.float64)
@@ -77,7 +77,7 @@ found = efficient.window_attention(q, k, v, 4)[0, 0]
 torch.testing.assert_close(found, looped, rtol=1e-10, atol=1e-10)
 
 # %% [markdown]
-# Then every pattern against full attention under its mask: contexts, and gradients with respect to query, key and value, with a causal mask and without.
+# Then we compare every pattern with full attention under its mask: contexts, and gradients with respect to query, key and value, causal and not.
 
 # %%
 q, k, v = (x.requires_grad_() for x in heads(37, d=6, dtype=torch.float64))
@@ -106,7 +106,7 @@ theirs = blocks.attend(q, k, v, efficient.bigbird_mask(37, 4, seed=1))
 gaps.append(gap(efficient.bigbird_attention(q, k, v, 4, seed=1), theirs))
 
 # %% [markdown]
-# The tiles against the library's kernel, also with fewer queries than keys, and with padding.
+# We compare the tiles with the library's kernel, also with fewer queries than keys, and with padding.
 
 # %%
 tiles = partial(efficient.tiled_attention, tile=8)
@@ -122,8 +122,7 @@ of_tiles = [
 ]
 
 # %% [markdown]
-# The forms of linear attention against each other. And the Linformer, explained below: if its matrices are the identity, each mixture is a key, and it must
-# be full attention.
+# The forms of linear attention must agree with each other. And the Linformer, explained below, must agree with full attention if its matrices are the identity, because each of its mixtures is then one key.
 
 
 # %%
@@ -148,7 +147,7 @@ with torch.no_grad():
 of_forms.append(gap(linformer(q, k, v), blocks.attend(q, k, v)))
 
 # %% [markdown]
-# The cache at every split: a decoder with rotary positions, in which two heads of queries share one head of keys, reads 24 symbols at once. Then it reads the first $n$ into a cache, and the others one by one.
+# Last comes the cache, at every split. A decoder with rotary positions, in which two heads of queries share one head of keys, reads 24 symbols at once. Then it reads the first $n$ into a cache, and the others one by one.
 
 # %%
 torch.manual_seed(0)
@@ -180,7 +179,7 @@ observe(
 )
 
 # %% [markdown]
-# Does none of the forms make a tensor (T, T) somewhere after all? At 4,096 positions such a tensor has $4 \cdot 4096^2$ bytes.
+# Does one of the forms secretly allocate a tensor (T, T)? At 4,096 positions such a tensor has $4 \cdot 4096^2$ bytes.
 
 # %% tags=["evidence"]
 thrifty = {
@@ -206,10 +205,10 @@ observe(
 )
 
 # %% [markdown]
-# ## When do the pairs matter?
+# ## When do attention's pairs dominate the cost?
 #
-# *6 minutes.* From which length on is an RNN cheaper? Textbooks often sketch work and training time by length, with the RNN as a line and
-# the Transformer as a parabola. Here both are measured: one layer each, 128 wide, four sequences at once, forward and backward.
+# *6 minutes.* From which length on is an RNN cheaper? Textbooks often sketch how work and training time grow with the length, with a line for the RNN and
+# a parabola for the Transformer. Here both are measured: one layer each, 128 wide, four sequences at once, forward and backward.
 
 # %% tags=["evidence"]
 by_length = experiments.load("sequence_time")
@@ -236,7 +235,7 @@ def crossing(layer: str, other: str, what: str) -> float:
     return STEPS[i] * (STEPS[i + 1] / STEPS[i]) ** (more[i] / (more[i] - more[i + 1]))
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Attention bends upwards where recurrences stay straight: a training step of one layer, 128 wide, by the length of the sequences. Operations (left) and seconds of processor time on one thread (right). Dashed: from here on, the encoder block takes longer than our GRU. Stored experiment `sequence_time`; axes are logarithmic.", "name": "fig-crossing"}, "image": {"alt": "Two panels with rising lines. Left, RNN and GRU are straight lines; attention starts between the two, the encoder block above both, and they bend upwards. Right, our GRU and the library's are highest at short lengths, and close to each other; attention and the encoder block start near the RNN or below it and rise more steeply, and the encoder block crosses our GRU between two and three thousand positions."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Attention bends upwards where recurrences stay straight: a training step of one layer, 128 wide, by the length of the sequences. Operations (left) and seconds of processor time on one thread (right). Dashed: from here on, the encoder block takes longer than our GRU. Stored experiment `sequence_time`; axes are logarithmic.", "name": "fig-crossing"}, "image": {"alt": "Two panels with rising lines. Left, RNN and GRU are straight lines; attention starts between the two, the encoder block above both, and they bend upwards. Right, our GRU and the library's are highest at short lengths, and close to each other; attention and the encoder block start near the RNN or below it and rise more steeply, and the encoder block crosses our GRU."}}
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.8), sharex=True)
 panels = (("work", "operations", LAYERS), ("seconds", "seconds", TIMED))
 for ax, (what, label, layers) in zip(axes, panels):
@@ -260,7 +259,7 @@ observe(
 )
 
 # %% [markdown]
-# So there is no *one* crossing: it depends on the layers, on the width and on the machine. (Our recurrences step in Python, while attention runs in the library. With the library's GRU, which doesn't step in Python, the crossing comes earlier. So Python explains a part of the difference, but not all of it.)
+# So there is no *one* crossing: it depends on the layers, on the width and on the machine. (Our recurrent layers step in Python, while attention runs in the library. With the library's GRU, which doesn't step in Python, the crossing comes earlier. So Python explains a part of the difference, but not all of it.)
 #
 # (claim-eff-3a)=
 
@@ -286,7 +285,7 @@ by_gru, by_rnn = (
 )
 claim(
     "eff-3b",
-    "Yes, if compared with a GRU: a block takes {short:.0%} of its time at 256 positions, {long:.0%} at 4,096. Of an RNN's, {plain:.0%} at 1,024.",
+    "Yes, if compared with a GRU: a block takes {short:.0%} of its time at 256 positions, {long:.0%} at 4,096; it takes {plain:.0%} of an RNN's at 1,024.",
     short=by_gru[STEPS.index(256)],
     long=by_gru[-1],
     plain=by_rnn[STEPS.index(1024)],
@@ -296,7 +295,7 @@ claim(
 )
 
 # %% [markdown]
-# A machine that computes many positions at once would change the seconds, but not the work. A common table says how three kinds of layer grow with length, width and kernel size. Does that hold?
+# A machine that computes many positions at once would change the seconds, but not the work. A well-known table says how the work of three kinds of layer grows with the length, the width and the size of the kernel. Does it hold?
 
 
 # %% tags=["evidence"]
@@ -347,8 +346,8 @@ claim(
 # (deeper-patterns)=
 # ## Which sparse patterns reach further than a window?
 #
-# *13 minutes.* With windows alone, information from far away passes through many blocks. What else can a pattern have? **Global** positions see everything and are seen by everything. The Sparse Transformer
-# {cite}`child2019generating` adds keys at a distance: write the text in rows of length $l$, and a query sees its neighbours and its column.
+# *13 minutes.* With windows alone, information from far away passes through many blocks. What else can a pattern contain? **Global** positions see everything and are seen by everything. The Sparse Transformer
+# {cite}`child2019generating` adds keys at a distance: if the text is written in rows of length $l$, a query sees its neighbours and its column.
 
 # %%
 rows_of_four = blocks.to_blocks(torch.arange(12.0).view(1, 1, 12, 1), 4)  # (1, 1, 3, 4, 1)
@@ -356,10 +355,10 @@ print("rows   ", rows_of_four[0, 0, :, :, 0].int().tolist())
 print("columns", rows_of_four.transpose(2, 3)[0, 0, :, :, 0].int().tolist())
 
 # %% [markdown]
-# So the second half of the pattern is attention within columns, which is one transposition away. With $l = \sqrt T$, each query has about
+# So the second half of the pattern is attention within columns, and a transposition turns columns into rows. With $l = \sqrt T$, each query has about
 # $2\sqrt T$ neighbours and $\sqrt T$ keys in its column. For data without natural rows, the paper has a **fixed** pattern: the query's own block, and the last positions of every block, which
-# should sum it up. BigBird {cite}`zaheer2020bigbird` has a window, global positions and random ones, all in whole blocks, so that the products stay large.
-# Why random ones? In a graph where everyone knows a few random others, the path from anyone to anyone is short.
+# should sum it up. BigBird {cite}`zaheer2020bigbird` has a window, global positions and random ones, all in whole blocks of positions, so that the matrix products stay large.
+# Why random ones? In a graph whose nodes are linked to a few random others, the path from any node to any other is short.
 
 # %%
 drawn = {
@@ -369,7 +368,7 @@ drawn = {
     "BigBird": efficient.bigbird_mask(32, 4),
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Four ways to leave pairs out: bright cells are the keys (across) that each of 32 queries (down) is compared with. All are drawn in both directions, although strided and fixed patterns are causal in their paper.", "name": "fig-patterns"}, "image": {"alt": "Four square maps. Window: a band along the diagonal, with a bright first row and first column. Strided: a band with parallel lines on both sides. Fixed: squares along the diagonal, and vertical lines. BigBird: blocks along the diagonal, a broad first row and column, and single blocks elsewhere."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Four ways to leave pairs out: bright cells are the keys (across) with which each of 32 queries (down) is compared. All are drawn in both directions, although strided and fixed patterns are causal in their paper.", "name": "fig-patterns"}, "image": {"alt": "Four square maps. Window: a band along the diagonal, with a bright first row and first column. Strided: a band with parallel lines on both sides. Fixed: squares along the diagonal, and vertical lines. BigBird: blocks along the diagonal, a broad first row and column, and single blocks elsewhere."}}
 figure, axes = plt.subplots(2, 2, figsize=(6.4, 6.0), sharex=True, sharey=True)
 for ax, (name, pattern) in zip(axes.flat, drawn.items()):
     ax.imshow(pattern.float(), vmin=0, vmax=1)
@@ -382,7 +381,7 @@ for ax in axes[:, 0]:
 plt.show()
 
 # %% [markdown]
-# How far do two blocks reach? A product of two such matrices says which pairs are connected in two steps. Here is the book's code for strides.
+# How far do two blocks reach? The product of two such matrices says which pairs are connected in two steps. But first, here is the book's code for strides.
 
 # %%
 show_source(efficient.strided_attention)
@@ -403,12 +402,13 @@ of_256 = {
 }
 rows = [[name, *(f"{reached(mask, n):.0%}" for n in (1, 2))] for name, mask in of_256.items()]
 table(rows, ["pattern, 256 positions", "pairs in one layer", "connected in two"])
+assert all((reached(mask, 2) == 1) == (name != "window") for name, mask in of_256.items())
 
 # %% [markdown]
-# A window connects neighbours only. The other three connect every pair within two blocks, BigBird by its global block alone. That
-# information *can* travel doesn't mean that a network learns to send it, which is measured [below](#deeper-quality).
+# A window connects neighbours only. The other three connect every pair within two blocks of a network; BigBird's global positions alone do so. But if
+# information *can* travel, the network must still learn to send it. Whether it does is measured [below](#deeper-quality).
 #
-# Choose a pattern, a window and a length: which pairs are computed, and what do they cost? (*Linear* is the form of the [next section but one](#deeper-linear), which makes no pairs at all.)
+# Choose a pattern, a window and a length: which pairs are computed, and what do they cost? (*Linear* is [linear attention](#deeper-linear), which computes no pairs at all.)
 
 # %% tags=["view"]
 forms = {
@@ -445,15 +445,15 @@ patterns({option: counted(*option) for option in options})
 # \end{aligned}
 # $$ (eq-linformer)
 #
-# A row of $E$ says how much of each position goes into one mixture. Each mixture contains all positions, the future included, so there is no causal form, and no way to write with it.
+# A row of $E$ says how much of each position goes into one mixture. Each mixture contains all positions, later ones included. So the Linformer has no causal form and can't write a text.
 
 # %%
 show_source(efficient.Linformer)
 
 # %% [markdown]
 # Why should that be enough? Think of a head's weights as a matrix $(T, T)$, a **map**. Its **rank** says from how many rows all others can be mixed: a map of rank $m$ is a product of two thin matrices, $(T, m)$ and
-# $(m, T)$. If few of its singular values are large (Day 2 used the largest: how far a matrix stretches), such a product approximates it well. The paper plots, for a trained model, what share of their sum the largest ones
-# have. We do the same, and add a model that has learned nothing.
+# $(m, T)$. If only a few of its singular values are large, such a product approximates it well. (Day 2 used the largest singular value, which says how far a matrix stretches a vector.) For a trained model, the paper plots the share of the sum that the largest ones
+# make up. We do the same, and add a model that has learned nothing.
 
 
 # %% tags=["evidence"]
@@ -480,7 +480,7 @@ for task, block in (("recall", 1), ("recall", 2), ("count", 1)):
     by_seed = zip(*(row[f"largest values, {block}"] for row in rows))
     spectra[f"{task}, block {block}"] = [sum(shares) / len(rows) for shares in by_seed]
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A low rank is no sign of learning: share of the sum of a map's 128 singular values that the largest ones have, in trained models (mean of three seeds, stored experiment `efficient_quality`), in an untrained model, and in random maps.", "name": "fig-rank"}, "image": {"alt": "Five rising curves. Those of the untrained model, of count and of recall in the second block rise steeply; those of recall in the first block and of random maps slowly."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A low rank is no sign of learning: share of the sum of a map's 128 singular values that the largest ones make up, in trained models (mean of three seeds, stored experiment `efficient_quality`), in an untrained model, and in random maps.", "name": "fig-rank"}, "image": {"alt": "Five rising curves. Those of the untrained model, of count and of recall in the second block rise steeply; those of recall in the first block and of random maps slowly."}}
 lines = {name: (range(1, 129), values) for name, values in spectra.items()}
 ax = curves(lines, "singular values, largest first", "share of their sum")
 ax.legend(loc="lower right")
@@ -498,7 +498,7 @@ observe(
 
 # %% [markdown]
 # An untrained head attends to everything almost equally, so all rows are almost the same: a map of rank one, plus noise. Counting
-# needs no more. For recall, each position has to attend to a different one, and in the first block the rank *rises* in training. So a low rank is no sign of learning, nor a high one of failure.
+# needs no more than that. For recall, each position has to attend to a different one, and in the first block the rank *rises* in training. So a low rank is not a sign of learning, and a high one is not a sign of failure.
 #
 # (claim-eff-7)=
 
@@ -514,17 +514,16 @@ claim(
 )
 
 # %% [markdown]
-# The Linformer hardly recalls, as you will see. That may not be the rank's fault: its mixtures are the same for all sequences, while the keys are in different positions in
-# each.
+# The Linformer hardly recalls anything, as you will see. Perhaps that isn't because of the rank: its mixtures are the same for all sequences, while the positions of the keys differ from sequence to sequence.
 
 # %% [markdown]
 # (deeper-linear)=
 # ## Can attention do without pairs?
 #
-# *24 minutes.* A window forgets what is far away. Could a query keep *something* of everything, and still not meet every key? Suppose that a weight were a plain product, $\phi(q)^\top \phi(k)$, with no softmax around it, where $\phi$
-# makes $m$ **features** from a query or a key, none of them negative. Then we may choose the order of the multiplication:
+# *24 minutes.* A window forgets what is far away. Could a query receive *something* of everything, and still not be compared with every key? Suppose that a weight were a plain product, $\phi(q)^\top \phi(k)$, with no softmax around it, where $\phi$
+# turns a query or a key into $m$ **features**, none of them negative. Then we may choose the order of the multiplication:
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three matrices, multiplied in two orders: the first makes a map of all pairs on its way, the second a small matrix whose size doesn't depend on the length.", "name": "fig-orders"}, "image": {"alt": "Above, a tall T by m matrix times a flat m by T matrix is a large square, T by T; times a tall T by d matrix it is a tall result. Below, the flat matrix times the tall T by d matrix is a small square, m by d; then the tall T by m matrix times the small square is the same tall result."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The order of a product decides its cost: with pairs first, there is a map of all pairs; with keys and values first, there is a small matrix whose size doesn't depend on the length.", "name": "fig-orders"}, "image": {"alt": "Above, a tall T by m matrix times a flat m by T matrix is a large square, T by T; times a tall T by d matrix it is a tall result. Below, the flat matrix times the tall T by d matrix is a small square, m by d; then the tall T by m matrix times the small square is the same tall result."}}
 mechanisms.orders()
 plt.show()
 
@@ -546,7 +545,7 @@ print("keys first      ", (phi_q @ (phi_k.T @ v)).flatten().tolist())
 # \end{aligned}
 # $$ (eq-linear-attention)
 #
-# Picture a meeting without any talk: everyone pins a note to one board, $S$, and everyone reads the board. With a causal mask, the sums run up to $t$ and grow by one note per step: $S_t = S_{t-1} + \phi(k_t)\, v_t^\top$. So this attention is a recurrent network whose state has a fixed size.
+# Picture a meeting in which nobody talks: everyone pins a note to one board, $S$, and everyone reads the board. With a causal mask, the sums run up to $t$ and grow by one note per step: $S_t = S_{t-1} + \phi(k_t)\, v_t^\top$. So this attention is a recurrent network whose state has a fixed size.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The state never grows: in one step, a key's features times a value are added to it, and a query's features read it.", "name": "fig-board"}, "image": {"alt": "A column of features 2, 1 in orange times a row of values 1, 3 in green is a table with the rows 2, 6 and 1, 3, to be added. Plus the table S before, with the rows 4, 0 and 1, 1, it is S after, 6, 6 and 2, 4. The query's features 1, 2 in blue read it and return 10, 14."}}
 mechanisms.board(
@@ -556,7 +555,7 @@ mechanisms.board(
 plt.show()
 
 # %% [markdown]
-# Which $\phi$? It must not be negative, so that the weights aren't. The paper takes $x + 1$ above 0 and $e^x$ below.
+# Which $\phi$? Its features must not be negative, so that the weights aren't negative either. The paper takes $x + 1$ above 0 and $e^x$ below.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Above 0, the features grow along a straight line where a softmax has the exponential. (In libraries the dashed curve is called elu, plus 1.)", "name": "fig-features"}, "image": {"alt": "Two curves over -3 to 3. Left of 0 they are the same, near 0 and rising to 1. Right of 0 the features, dashed, go on as a straight line to 4, while the exponential leaves the picture."}}
 x = torch.linspace(-3, 3, 121)
@@ -565,11 +564,11 @@ ax.set_ylim(0, 6)
 plt.show()
 
 # %% [markdown]
-# ```{exercise} The board
+# ```{exercise} Linear attention: one step of the state
 # :label: exercise-state-step
 #
-# *12 minutes.* Take one step of {eq}`eq-linear-attention`: add the new note, then read. Features and value are rows, (..., 1, m) and (..., 1, d_v), so `phi_k.mT` is a column. Return the context, then the new $S$ and $z$. Don't change the
-# old ones in place. ([Solution](../solutions/07_efficient_attention.ipynb#solution-state-step))
+# *12 minutes.* Take one causal step of {eq}`eq-linear-attention`: add the new key and value to $S$ and the new key to $z$, then read them with the query. Features and value are rows, (..., 1, m) and (..., 1, d_v), so `phi_k.mT` is a column. Return the context, then the new $S$ and $z$, and leave the
+# old ones as they are. ([Solution](../solutions/07_efficient_attention.ipynb#solution-state-step))
 # ```
 
 
@@ -588,8 +587,8 @@ state_step = check("state_step", state_step)
 check.show_reference("state_step")
 
 # %% [markdown]
-# Steps wait for each other, which is slow in training. There, all pairs can be computed at once, or whole **chunks** at a time: within a
-# chunk the pairs, and everything before it as a sum. (The divisor comes along as the value of a 1 appended to each value.) All three return the same contexts.
+# Steps wait for each other, which is slow in training. There, all pairs can be computed at once, or one **chunk** of the text after another, with pairs within a
+# chunk and the state for everything before it. (A 1 is appended to each value, so that the divisor is computed along with the sums.) All three ways return the same contexts.
 
 # %%
 show_source(kernelised.chunked_form)
@@ -613,13 +612,13 @@ print("your steps  ", [round(c, 4) for c in steps])
 # %% [markdown]
 # ## Can random features estimate the softmax?
 #
-# *12 minutes.* Linear attention replaces the exponential by another function, a blunt one. Are there features whose products are the exponential itself? The **Performer** {cite}`choromanski2021rethinking` estimates it. For random directions $\omega \sim \mathcal N(0, I)$,
+# *12 minutes.* Linear attention replaces the exponential with another, flatter function. Are there features whose products are the exponential itself? The **Performer** {cite}`choromanski2021rethinking` estimates it. For random directions $\omega \sim \mathcal N(0, I)$,
 #
 # $$
 # \exp(x^\top y) = \mathbb E_\omega \left[ e^{\omega^\top x - |x|^2/2} \; e^{\omega^\top y - |y|^2/2} \right] ,
 # $$ (eq-favor)
 #
-# because $\mathbb E\, e^{\omega^\top u} = e^{|u|^2 / 2}$; put $u = x + y$, and $|x + y|^2 = |x|^2 + |y|^2 + 2 x^\top y$. So with $m$ of them,
+# because $\mathbb E\, e^{\omega^\top u} = e^{|u|^2 / 2}$; put $u = x + y$, and $|x + y|^2 = |x|^2 + |y|^2 + 2 x^\top y$. So with $m$ directions,
 # $\phi(x)_i = e^{\omega_i^\top x - |x|^2/2} / \sqrt m$ gives products that are correct on average. The features are positive, and the
 # directions are drawn **orthogonal** to each other, so that each adds something new. Hence the name FAVOR+, for fast attention via positive orthogonal random features.
 
@@ -632,16 +631,15 @@ for m in (10, 1000, 100_000):
     print(f"{m:6} directions: {phi_x @ phi_y:.2f}; exp(x·y) is {(x @ y).exp():.2f}")
 
 # %% [markdown]
-# A layer has one more problem. For large $x$, $e^{\omega^\top x - |x|^2 / 2}$ is far too large or too small for single precision. Whatever is
-# subtracted from the exponents has to cancel in the quotient of {eq}`eq-linear-attention`. One number per *query* cancels: it divides all weights of this query, in the numerator and in the denominator. One number per key doesn't: it would
-# change one weight among the others. One number per *feature*, the same for all keys, cancels if it is **added to the queries' exponents**: in the product of the two features it then occurs once with a minus and once with a plus. So the layer subtracts each feature's maximum over the keys from the keys, and adds it to
+# A layer has one more problem. For large $x$, $e^{\omega^\top x - |x|^2 / 2}$ is far too large or too small for single precision. Whatever we
+# subtract from the exponents has to cancel in the quotient of {eq}`eq-linear-attention`. One number per *query* cancels, because it divides all weights of this query, in the numerator and in the denominator. One number per key doesn't cancel, because it changes one weight among the others. One number per *feature*, the same for all keys, cancels if it is **added to the queries' exponents**. So the layer subtracts each feature's maximum over the keys from the keys, and adds it to
 # the queries.
 
 # %%
 show_source(efficient.Performer)
 
 # %% [markdown]
-# When is the estimate good? First the kernel alone. Fifty pairs of vectors in 16 dimensions have
+# When is the estimate good? We first test the exponential alone. Fifty pairs of vectors in 16 dimensions have
 # random directions and the same norm. For each pair, we divide the estimate by the true $\exp(x^\top y)$, so that 1 is correct, and we draw
 # the directions a hundred times.
 
@@ -695,13 +693,12 @@ claim(
 )
 
 # %% [markdown]
-# At a norm of 3 the mean is still correct, by {eq}`eq-favor`, but only in the way in which a lottery pays back its stakes: nearly all
-# estimates are far too small, and a rare one is huge. The variance of a single feature says why. With $u = 2(x + y)$ in the same line of
-# proof, it is $e^{|x + y|^2} - 1$ times the square of the true value. And how large are queries? With 64 numbers of variance 1, and
-# after division by $\sqrt[4]{d_k}$, their norm is about $8 / 2.8 = 2.8$.
+# At a norm of 3 the mean is still correct, by {eq}`eq-favor`, but only as a lottery pays back its stakes: most
+# estimates are far too small, and a rare one is huge. The variance of a single feature says why. By the same proof, with $u = 2(x + y)$, it is $e^{|x + y|^2} - 1$ times the square of the true value. And how long are queries? With 64 numbers of variance 1, and
+# after division by $\sqrt[4]{d_k}$, their norm is about $8 / 2.8 \approx 2.8$.
 #
-# A layer needs the quotient, not the kernel. So we compare contexts: 64 positions, all queries and keys of
-# one norm (after the scale), and the error relative to the size of the exact contexts.
+# A layer needs the quotient, not the exponential. So we compare contexts, for 64 positions whose queries and keys all have
+# one norm (after scaling). The error is relative to the size of the exact contexts.
 
 # %% tags=["evidence"]
 q, k, v = heads(64, d=16, dtype=torch.float64)
@@ -748,7 +745,7 @@ claim(
 
 # %% tags=["evidence"]
 observe(
-    "At a norm of 4 the error is {error:.2f} times the contexts' size even with 1,024 features. The mean of 30 draws with 16 features keeps {left:.0%} of it; without bias it would keep {chance:.0%}.",
+    "At a norm of 4 the error is {error:.2f} times the contexts' size even with 1,024 features. With 16 features, the mean of 30 draws still has {left:.0%} of a single draw's error; without bias it would have {chance:.0%}.",
     error=errors[4.0][-1][0],
     left=errors[4.0][0][1] / errors[4.0][0][0],
     chance=30**-0.5,
@@ -756,22 +753,22 @@ observe(
 )
 
 # %% [markdown]
-# An answer of 0 would have an error of 1. The quotient of two unbiased estimates is not unbiased. And whether the error falls as promised depends on the length of queries and
-# keys, which the network decides, not we: to attend sharply to one key, they have to be long.
+# Returning 0 would give an error of 1. The quotient of two unbiased estimates is itself biased. And whether the error falls as promised depends on the norm of queries and
+# keys, which the network learns: to attend sharply to one key, they have to be long.
 
 # %% [markdown]
 # ## What must tiles keep for the backward pass?
 #
-# *6 minutes.* Autograd would keep every one of your tiles for the backward pass. How can the gradient do without them? It computes the tiles anew. It needs one number per row, $\lambda = \log \sum_s e^{x_s}$, from which every weight follows: $p_s = e^{x_s - \lambda}$.
-# If the gradient $\dot c$ arrives at the context, $g_s = \dot c^\top v_s$ arrives at weight $s$, and the softmax passes on $p_s (g_s - \sum_r p_r g_r)$. That
-# sum needs no tile: $\sum_r p_r\, \dot c^\top v_r = \dot c^\top c$. (With `torch.autograd.Function`, PyTorch accepts a gradient that is written by hand; `ctx` carries to `backward` whatever it needs.)
+# *6 minutes.* Autograd would keep every one of your tiles for the backward pass. How can the backward pass do without them? It computes the tiles again. It needs one number per row, $\lambda = \log \sum_s e^{x_s}$, from which every weight follows: $p_s = e^{x_s - \lambda}$.
+# If the gradient with respect to the context is $\dot c$, then the gradient with respect to weight $s$ is $g_s = \dot c^\top v_s$, and the gradient with respect to score $s$ is $p_s (g_s - \sum_r p_r g_r)$. That
+# sum needs no tile: $\sum_r p_r\, \dot c^\top v_r = \dot c^\top c$. (With `torch.autograd.Function`, PyTorch accepts a gradient written by hand; `ctx` carries to `backward` whatever it needs.)
 
 # %%
 show_source(efficient.TiledAttention)
 
 # %% [markdown]
-# In plain PyTorch this is a model of FlashAttention {cite}`dao2022flashattention`, without its speed. Here each tile makes a round trip through main memory, which the
-# original avoids. Attention in chunks, without quadratic memory, is a little older {cite}`rabe2021self`. A stored experiment has the work, bytes and seconds of one head's training step.
+# This imitates FlashAttention {cite}`dao2022flashattention` in plain PyTorch, without its speed: here each tile makes a round trip through main memory, which the
+# original avoids. Attention in chunks, without quadratic memory, is a little older {cite}`rabe2021self`. A stored experiment counted the work, bytes and seconds of one head's training step.
 
 # %% tags=["evidence"]
 costs = experiments.load("attention_costs")
@@ -857,9 +854,7 @@ claim(
 )
 
 # %% [markdown]
-# Over a whole training step, tiles do somewhat more work than full attention, since they compute the scores twice.
-#
-# (claim-eff-4)=
+# # (claim-eff-4)=
 
 
 # %% tags=["evidence"]
@@ -886,7 +881,7 @@ claim(
 # The state is a matrix, $d$ by $d$, and every position adds to all of it: $O(n\,d^2)$.
 #
 # How long a sequence fits into 1 GiB in the training step of one head? For each
-# form we fit a curve to the stored bytes and extrapolate it: a constant and a line, for full attention also a square, and for strides of
+# form we fit a curve to the stored bytes and extrapolate it. The curve has a constant and a linear term, full attention's also a square, and that of the patterns with strides of
 # $\sqrt T$ a term with $T^{1.5}$.
 
 # %% tags=["evidence"]
@@ -905,7 +900,7 @@ def longest(method: str) -> int:
     return found // 10 ** (len(str(found)) - 2) * 10 ** (len(str(found)) - 2)
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Tiles and the library's kernel fit the longest sequences into 1 GiB, longer than any form that computes less: one head's training step, 64 wide, extrapolated from counted bytes (stored experiment `attention_costs`).", "name": "fig-longest"}, "image": {"alt": "Horizontal bars, one for each form. Full attention has by far the shortest, at some ten thousand positions; strided and fixed attention about 55,000 and 100,000, BigBird 110,000, a window 190,000, linear attention, Performer and Linformer about 300,000 to 520,000; the fused function and tiles are longest, at about 830,000."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Tiles and the library's kernel fit the longest sequences into 1 GiB, longer than any form that computes less: one head's training step, 64 wide, extrapolated from counted bytes (stored experiment `attention_costs`).", "name": "fig-longest"}, "image": {"alt": "Horizontal bars, one for each form. Full attention has by far the shortest bar; then come strided and fixed attention, BigBird, a window, linear attention, the Performer and the Linformer. The fused function and tiles are longest."}}
 fits = {name: longest(name) for name in two_sided}
 bars(fits, "positions in 1 GiB")
 plt.show()
@@ -920,22 +915,18 @@ observe(
 )
 
 # %% [markdown]
-# Besides the queries, keys and values, a step holds at least the
-# context and four gradients, of 64 numbers each, which is 1,280 bytes per position. So nothing much longer than this can fit. A whole model also holds its weights, its activations and perhaps a cache.
-
-# %% [markdown]
 # (deeper-cache)=
-# ## How is a cache made smaller?
+# ## How can a key–value cache be made smaller?
 #
-# *6 minutes.* Your cache appends new keys to the old ones, which copies everything it holds at every step. Is there a better way? `KVCache` allocates its memory once. Day 5's layer accepts one (`cache=`).
+# *6 minutes.* Your cache appends new keys to the old ones, and so at every step it copies everything that it holds. The book's `KVCache` allocates its memory once, and Day 5's layer accepts one (`cache=`).
 
 # %%
 show_source(efficient.KVCache)
 
 # %% [markdown]
-# And it can hold less if several heads of queries share one
-# head of keys and values: all of them (**multi-query** attention {cite}`shazeer2019fast`) or groups (**grouped-query** attention
-# {cite}`ainslie2023gqa`). Day 5's layer can do this already; `n_kv_heads` is the number of heads of keys and values. We count the
+# A cache becomes smaller if several heads of queries share one
+# head of keys and values: all heads in **multi-query** attention {cite}`shazeer2019fast`, groups of heads in **grouped-query** attention
+# {cite}`ainslie2023gqa`. In Day 5's layer, `n_kv_heads` is the number of heads of keys and values. We count the
 # bytes for 1,000 positions, a width of 512 and 8 heads.
 
 
@@ -973,7 +964,7 @@ claim(
 )
 
 # %% [markdown]
-# How much does a cache save in a larger model? A stored experiment has a decoder of two layers, 256 wide.
+# How much does a cache save in a wider model? A stored experiment has timed a decoder of two layers, 256 wide.
 
 # %% tags=["evidence"]
 generation = experiments.load("generation_time")
@@ -998,14 +989,14 @@ observe(
 )
 
 # %% [markdown]
-# Time falls less than work, because a step on one symbol is so small that its operations take the smaller part of the time. And at these lengths most of the saving isn't in the pairs: without a cache, all earlier symbols pass through the projections and feed-forward layers again.
+# Time falls less than work, because calling PyTorch takes longer than the few operations of a step on one symbol. And the pairs are not all that is saved: without a cache, all earlier symbols pass through the projections and feed-forward layers again, too.
 
 # %% [markdown]
 # (deeper-quality)=
-# ## What do the cheap forms give up?
+# ## What do cheaper forms of attention give up?
 #
-# *12 minutes.* A form that computes less is no bargain if the network can't do its work any more. Which tasks tell the forms apart? The lesson's **recall** {cite}`arora2024zoology` does. Half of the 128 positions hold a pair: a key, and a value that belongs to it in this sequence only. The
-# other half hold a key, and ask for its value. (The Long Range Arena {cite}`tay2021long` compares texts of up to 16,000 symbols, and a survey {cite}`tay2022efficient` many more forms.)
+# *12 minutes.* A form that computes less is no bargain if the network can no longer do its task. Which tasks tell the forms apart? The lesson's **recall** {cite}`arora2024zoology` does. Half of the 128 positions hold a pair: a key, and a value that belongs to it in this sequence only. The
+# other half hold a key and ask for its value. (The Long Range Arena {cite}`tay2021long` compares texts of up to 16,000 symbols, and a survey {cite}`tay2022efficient` many more forms.)
 
 # %%
 ids, target, apart = associative_recall(2, 8, seed=0)
@@ -1016,7 +1007,7 @@ for (key, said), value, distance in zip(ids[0].tolist(), target[0].tolist(), apa
 
 # %% [markdown]
 # The model sees both directions, so the answer may come after the question. (In the paper's task it comes before, and key and value have
-# positions of their own.) The real task has 64 keys and 8 values. Between its projections, Day 5's layer calls a function, `attend`; `use_form` exchanges it in all blocks of a model.
+# positions of their own.) The full task has 64 keys and 8 values. Between its projections, Day 5's layer calls a function, `attend`; `use_form` exchanges this function in all blocks of a model.
 
 # %%
 show_source(efficient.use_form)
@@ -1051,17 +1042,16 @@ seen = Batches(*associative_recall(16 * 150, 128, 0)[:2], batch_size=16)
 train_once(linear, tag_loss, seen, learning_rate=5e-3)
 early = recalled(linear.eval())
 observe(
-    "With linear attention, after the same 150 steps, {early:.0%} of the answers are correct; guessing gets one in eight.",
+    "With linear attention, after the same 150 steps, {early:.0%} of the answers are correct. Guessing would get one in eight.",
     early=early,
     holds=early < 0.4,
 )
 
 # %% [markdown]
-# Is it unable to, or has it not learned it yet? These are two questions, and a short training doesn't tell them apart.
-# So in the experiment the forms that see all positions train on recall for three
-# times as many steps. (A pattern gets no more. It could answer what none of its blocks sees only by passing values on from block to block; whether more steps would teach it that, we haven't tried.) There are eight forms, three seeds, and a second task: in **count**, every position has to predict which of eight symbols is the most frequent. That takes a look at everything, but at nothing in particular.
-# A window, strides and the fixed pattern leave most queries 30 to 33 keys, BigBird leaves 40, and the Linformer has 32
-# mixtures. The Performer has 64 features, linear attention 32.
+# Is linear attention unable to recall, or has it not learned to do so yet? A short training can't tell.
+# So in the experiment the Linformer, the Performer and linear attention train on recall for three
+# times as many steps. (The patterns get no more steps. They could find what none of their blocks sees only by passing values on from block to block; we haven't tried whether more steps would teach them that.) There are eight forms, three seeds, and a second task: in **count**, every position has to predict which of eight symbols is the most frequent. The prediction depends on all positions, but on none in particular.
+# The patterns leave a typical query 30 to 40 keys; the Linformer has 32 mixtures, the Performer 64 features, and linear attention 32.
 
 # %% tags=["evidence"]
 METHODS = quality.parameters["method"]
@@ -1085,9 +1075,11 @@ rows = [
     for name in METHODS
 ]
 table(rows, ["attention", "steps of recall", "recall, % correct", "count, % correct"])
+recall = {name: over_seeds("right", name, "recall") for name in METHODS}
+assert recall["linear"][1] > 0.8 and recall["linformer"][2] < 0.3
 
 # %% [markdown]
-# So linear attention can recall. It learns later than full attention, and after 150 steps we would have said that it can't. What do the patterns' numbers say? A question can be answered if the query sees the key that it needs; otherwise it can be guessed, one value of eight.
+# So linear attention can recall. It learns later than full attention, and after 150 steps we would have said that it can't. And the patterns? A question can be answered if the query sees the key that it needs. Otherwise the model can only guess one of eight values. How many answers should then be correct?
 
 # %% tags=["evidence"]
 masks = {
@@ -1105,11 +1097,12 @@ rows = [
 ]
 table(rows, ["pattern", "pairs seen", "expected correct", "correct, best seed"])
 assert all(abs(best_seed[name] - expected[name]) < 0.02 for name in masks)
+assert all(30 <= mask.sum(dim=1).median() <= 40 for mask in masks.values())
 
 # %% [markdown]
-# Each pattern answers what it sees and guesses the rest; no second block has made up for it.
+# Each pattern answers what it sees and guesses the rest. The second block has added nothing.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Patterns fail at the distances that they don't see; forms that sum up everything fail everywhere alike. Share of correct answers in recall, by the distance between question and answer: mean and range of three seeds (stored experiment `efficient_quality`). Dashed: chance.", "name": "fig-all-distances"}, "image": {"alt": "Six lines over the distance, from about 10 to 110 positions. Full attention stays at one. The window begins at one and drops to chance beyond its reach. Strided and BigBird begin at 0.8; strided falls to about 0.2, BigBird to 0.3 and rises to one half at the end. The Performer is flat near one half, linear attention flat above 0.9."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Patterns fail at the distances that they don't see; forms that sum up everything fail everywhere alike. Share of correct answers in recall, by the distance between question and answer: mean and range of three seeds (stored experiment `efficient_quality`). Dashed: chance.", "name": "fig-all-distances"}, "image": {"alt": "Six lines over the distance, from about 10 to 110 positions. Full attention stays at one. The window begins near one and drops to chance beyond its reach. Strided and BigBird begin somewhat lower and fall less far; BigBird rises again at the end. The Performer is flat near one half, linear attention flat near the top."}}
 EDGES = (1, 17, 33, 49, 65, 97, 128)  # as in the experiment
 middles = [(a + b - 1) / 2 for a, b in zip(EDGES, EDGES[1:])]
 shown = ("full", "window", "strided", "bigbird", "performer", "linear")
@@ -1124,16 +1117,16 @@ ax.legend(loc="upper right", bbox_to_anchor=(1, 0.86), ncols=3)
 plt.show()
 
 # %% [markdown]
-# A window is correct within its reach, and blind beyond it. Strided attention always sees some distances and never the others, while BigBird sees some pairs at each distance. (Its global block is the first, so it helps most where
+# A window is correct within its reach and blind beyond it. Strided attention sees some distances always and the others never, while BigBird sees some pairs at each distance. (Its global positions are the first ones, so they help most when
 # question and answer are at the two ends.) The Performer and linear attention sum up everything, wherever it is, so they miss
-# as much at one distance as at another.
+# about as much at one distance as at another.
 #
-# The models are small, and all forms got the learning rate that was chosen with full attention. Only full attention, in recall, is trained to the end. With longer training, other gaps may close or open.
+# The models are small, and all forms got the learning rate that was chosen for full attention. Only full attention, in recall, has nothing left to learn. With longer training, other gaps may close or open.
 
 # %% [markdown]
-# ## Can a form be exchanged afterwards?
+# ## Can a trained model's attention be exchanged for a cheaper form?
 #
-# *5 minutes.* It would be convenient to train with full attention and then use something cheap. Does it work? `use_form` makes it easy to try: the weights stay, and only the function between the projections is exchanged. The stored experiment has tried four forms.
+# *5 minutes.* It would be convenient to train with full attention and then use a cheaper form. Does that work? With `use_form` the weights stay, and only the function between the projections is exchanged. The stored experiment has tried four forms.
 
 # %% tags=["evidence"]
 cheap, tasks = ("window", "strided", "performer", "linear"), ("recall", "count")
@@ -1147,6 +1140,8 @@ table(
     rows,
     ["form", "recall: exchanged, %", "trained with it", "count: exchanged, %", "trained with it"],
 )
+put_in = {name: over_seeds(f"exchanged for {name}", "full", "recall")[0] for name in cheap[:2]}
+assert all(abs(share - recall[name][0]) < 0.05 for name, share in put_in.items())
 
 # %% tags=["evidence"]
 best = {task: over_seeds("right", "full", task)[0] for task in tasks}
@@ -1156,7 +1151,7 @@ lost = {
     for task in tasks
 }
 observe(
-    "Putting in linear attention afterwards changes the share of correct answers by {recall:+.0f} points in recall, and by {count:+.1f} points in count.",
+    "Exchanging full attention for linear attention changes the share of correct answers by {recall:+.0f} points in recall, and by {count:+.1f} points in count.",
     recall=-100 * lost["linear", "recall"],
     count=-100 * lost["linear", "count"],
     holds=min(lost[name, "recall"] for name in ("performer", "linear")) > 0.5
@@ -1164,14 +1159,14 @@ observe(
 )
 
 # %% [markdown]
-# It depends on the task. A window and strides answer what they see, whether they were exchanged or trained. For the others we suspect this: to count, heads
+# It depends on the task. In recall, a window and strides answer what they see, whether they are put in afterwards or trained with. For the other two forms we suspect this: to count, heads
 # attend to everything almost equally, and one positive weight is as good as another. To recall, a head uses the exponential to put nearly all its weight on one key,
-# and without it no longer finds that key.
+# and without the exponential it no longer finds that key.
 
 # %% [markdown]
-# ## Which form would you choose?
+# ## Which form of attention should you choose?
 #
-# *8 minutes.* What does each form cost, and what does it give? Here is everything at once, from two experiments. Work and bytes are
+# *8 minutes.* What does each form cost, and what does it achieve? This table has both, from two experiments. Work, bytes and seconds are
 # those of one head, forward and backward, as a share of full attention's at 4,096 positions. The last two columns come from the small models above, which read 128 positions.
 
 
@@ -1189,7 +1184,7 @@ for name in two_sided:
 table(rows, ["form", "work", "bytes", "seconds", "recall, %", "count, %"])
 
 # %% [markdown]
-# The seconds are processor time on one thread of the machine that ran the experiment; other machines need others. The quality that you need decides which forms are left, and of these we choose the fastest. {numref}`fig-decision` is an example of how to decide, not a rule, because it combines two measurements: the
+# The seconds are processor time on one thread of the machine that ran the experiment; on another machine they differ. First the quality that you need decides which forms are left, and then you take the fastest of these. {numref}`fig-decision` is an example, not a rule, because it combines two measurements: the
 # quality at 128 positions, and the seconds at the length given.
 
 
@@ -1219,8 +1214,10 @@ def quickest(need: tuple[str, int], T: int) -> tuple[str, float]:
 
 long_ones = [T for T in LENGTHS if T >= 1024]
 decision = {need: [quickest(need, T) for T in long_ones] for need in NEEDS}
+kinds = [{name for name, _ in row} for row in decision.values()]
+assert kinds[0] <= {"full", "fused"} and kinds[1] | kinds[2] <= {"linear", "linformer"}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "If hardly an answer may be lost, full attention remains; else linear attention or the Linformer is fastest. The fastest form that is good enough, if the quality at 128 positions (means of three seeds) held at all lengths; the number is its share of full attention's seconds in a training step (stored experiments `attention_costs` and `efficient_quality`).", "name": "fig-decision"}, "image": {"alt": "A table of three needs and four lengths. First row, recall within 5 points: full attention or the fused function, from about 1 down to 0.5. The two others, recall within 15 points and count: linear attention or the Linformer, from about 0.3 at 1024 positions down to about 0.014 at 8192."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "If hardly an answer may be wrong, full attention remains; otherwise linear attention or the Linformer is fastest. Each cell names the fastest form that is good enough, as if the quality at 128 positions (means of three seeds) held at all lengths, and its share of full attention's seconds in a training step (stored experiments `attention_costs` and `efficient_quality`).", "name": "fig-decision"}, "image": {"alt": "A table of three needs and four lengths. First row, recall within 5 points: full attention or the fused function. The two others, recall within 15 points and count: linear attention or the Linformer, with shares that fall as the length grows."}}
 figure, axes = plt.subplots(3, 1, figsize=(6.4, 4.2), sharex=True)
 for ax, (need, chosen) in zip(axes, decision.items()):
     ax.imshow([[share for _, share in chosen]], vmin=0, vmax=1, aspect="auto")
@@ -1235,9 +1232,9 @@ plt.show()
 
 # %% [markdown]
 # Read it row by row, and treat seconds within a quarter of each other as equal. If hardly an answer may be
-# wrong, only full attention is left of the forms that we trained, and the choice is between ways to compute it. If some answers may be wrong, or an overall
-# impression is enough, a form that sums everything up saves a lot on long sequences. Long texts are mostly read with full attention, in tiles and with a cache, or with windows where these are enough: one well-known language
-# model looks back 4096 positions in each of its layers {cite}`jiang2023mistral`, and lets information travel from layer to layer.
+# wrong, full attention alone is left of the forms that we trained, and you choose how to compute it. If some answers may be wrong, or an overall
+# impression is enough, a form that sums everything up saves a lot on long sequences. Most large models read long texts with full attention, in tiles and with a cache, or with windows where these are enough: in one well-known language
+# model each layer looks back 4,096 positions {cite}`jiang2023mistral`, and information travels further from layer to layer.
 
 # %% [markdown]
 # ## Exercises
@@ -1246,11 +1243,11 @@ plt.show()
 # [a page of their own](../solutions/07_efficient_attention.ipynb).
 
 # %% [markdown]
-# ```{exercise} Count the pairs
+# ```{exercise} Sparse patterns: count the pairs
 # :label: exercise-count-of-pairs
 #
-# *Core, 15 minutes.* A window reaches `window` positions to both sides. The first `n_global` positions are global: they see everything, and everything sees them. Nothing is causal. Count the pairs (query, key)
-# without drawing the mask: for a million positions it would not fit into memory. A loop over positions is fine. ([Solution](../solutions/07_efficient_attention.ipynb#solution-count-of-pairs))
+# *Core, 15 minutes.* A window reaches `window` positions to either side. The first `n_global` positions are global: they see everything, and everything sees them. There is no causal mask. Count the pairs (query, key)
+# without building the mask, which for a million positions would not fit into memory. A loop over positions is fine. ([Solution](../solutions/07_efficient_attention.ipynb#solution-count-of-pairs))
 # ```
 
 
@@ -1263,11 +1260,11 @@ def count_pairs(T: int, window: int, n_global: int) -> int:
 check("count_of_pairs", count_pairs)
 
 # %% [markdown]
-# ```{exercise} Two halves, one softmax
+# ```{exercise} Merge two halves of one softmax
 # :label: exercise-merged-halves
 #
-# *Core, 15 minutes.* The keys of a long text are on two machines, each of which has attended to its own half {cite}`liu2024ring`. It sends the
-# context, an average over its half, and for each query the logarithm of the sum of the exponentials, $\log \sum_s
+# *Core, 15 minutes.* The keys of a long text are on two machines, each of which has attended to its own half {cite}`liu2024ring`. Each sends a
+# context, which is an average over its half, and for each query the logarithm of the sum of the exponentials, $\log \sum_s
 # e^{\text{score}_s}$. From these, compute the context over the whole text, and its log-sum. Scores may be in the thousands, and the two halves may be far
 # apart. ([Solution](../solutions/07_efficient_attention.ipynb#solution-merged-halves))
 # ```
@@ -1282,11 +1279,11 @@ def merge(context_1, log_sum_1, context_2, log_sum_2) -> tuple[torch.Tensor, tor
 check("merged_halves", merge)
 
 # %% [markdown]
-# ```{exercise} A band
+# ```{exercise} Banded weights: compute only the window
 # :label: exercise-banded-weights
 #
-# *Core, 20 minutes.* The lesson computes its window in blocks. There is another way: a causal window's weights are a
-# **band**, one row of `window + 1` numbers for each query, and can be stored as one. Column $j$ belongs to key
+# *Core, 20 minutes.* The lesson computes its window in pieces of the text. There is another way: the weights of a causal window are a
+# **band**, which can be stored as one row of `window + 1` numbers for each query. Column $j$ belongs to key
 # $t - \text{window} + j$, so the last column is the position itself. Where there is no such key, the weight is 0.
 # `F.pad` and `Tensor.unfold` give each query its keys, without a tensor (T, T). (The check sees only your numbers.)
 # ([Solution](../solutions/07_efficient_attention.ipynb#solution-banded-weights))
@@ -1302,11 +1299,11 @@ def band_weights(query: torch.Tensor, key: torch.Tensor, window: int) -> torch.T
 check("banded_weights", band_weights)
 
 # %% [markdown]
-# ```{exercise} Keys in short
+# ```{exercise} Low-rank attention: pooled keys
 # :label: exercise-pooled-keys
 #
-# *Core, 15 minutes.* The Linformer learns how to mix positions. The plainest mixture needs no learning: the **mean** of each block of `size`
-# neighbours, of its keys and of its values. Attend to these means, each of which counts as one key, with scores scaled as always.
+# *Core, 15 minutes.* The Linformer learns how to mix positions. The plainest mixture needs no learning: for each block of `size`
+# neighbours, take the **mean** of its keys and the mean of its values. Attend to these means, each of which counts as one key, with scores scaled as always.
 # Leave padding out of the means; a block that is all padding gets a weight of 0.
 # ([Solution](../solutions/07_efficient_attention.ipynb#solution-pooled-keys))
 # ```
@@ -1325,18 +1322,17 @@ def pooled_attention(query, key, value, key_mask, size: int) -> torch.Tensor:
 check("pooled_keys", pooled_attention)
 
 # %% [markdown]
-# ```{exercise} A state that forgets
+# ```{exercise} Retention: a state that forgets
 # :label: exercise-retention
 #
-# *Core, 20 minutes.* Linear attention adds up all keys that ever came. Retention {cite}`sun2023retentive` lets them fade: a key $n$
-# positions back counts $\gamma^n$ times, and each head has a $\gamma$ of its own. With the normaliser of this page,
+# *Core, 20 minutes.* Linear attention adds up all keys so far. Retention {cite}`sun2023retentive` lets them fade: a key $n$
+# positions back is multiplied by $\gamma^n$, and each head has a $\gamma$ of its own. Normalised as in linear attention,
 #
 # $$
 # c_t = \frac{\sum_{s \le t} \gamma^{t-s}\, \phi(q_t)^\top \phi(k_s)\, v_s}{\sum_{s \le t} \gamma^{t-s}\, \phi(q_t)^\top \phi(k_s)} .
 # $$
 #
-# Write it in the form that you like: step by step, or all pairs at once. $\gamma$ may be 0 or 1 ($0^0 = 1$), and the text may be long. Then say how
-# the other form goes. ([Solution](../solutions/07_efficient_attention.ipynb#solution-retention))
+# Write it in the form that you like, step by step or with all pairs at once. $\gamma$ may be 0 or 1 ($0^0 = 1$), and the text may be long. Then describe the other form. ([Solution](../solutions/07_efficient_attention.ipynb#solution-retention))
 # ```
 
 
@@ -1352,7 +1348,7 @@ def forgetting_attention(phi_q, phi_k, value, gamma) -> torch.Tensor:
 check("retention", forgetting_attention)
 
 # %% [markdown]
-# ```{exercise} Features on both sides
+# ```{exercise} Linear attention with features on both sides
 # :label: exercise-two-sided-features
 #
 # *Stretch, 25 minutes.* The Performer's paper has a second kind of positive features {cite}`choromanski2021rethinking`, which use
@@ -1362,9 +1358,8 @@ check("retention", forgetting_attention)
 # \phi(x) = \frac{e^{-|x|^2 / 2}}{\sqrt{2m}} \left[ e^{\omega_1 \cdot x}, \dots, e^{\omega_m \cdot x}, e^{-\omega_1 \cdot x}, \dots, e^{-\omega_m \cdot x} \right] .
 # $$
 #
-# Estimate softmax attention with them, for given directions, not causal: $\phi(q)^\top \phi(k)$ replaces $\exp(q^\top k / \sqrt{d_k})$.
-# It should also be correct for keys so large that each feature, as written here, rounds to 0, and where one head has such keys and
-# another hasn't. ([Solution](../solutions/07_efficient_attention.ipynb#solution-two-sided-features))
+# Given the directions, estimate softmax attention with these features, without a causal mask: $\phi(q)^\top \phi(k)$ replaces $\exp(q^\top k / \sqrt{d_k})$.
+# Your function must also be correct for keys so large that each feature, as written here, rounds to 0, even if only one of the heads has such keys. ([Solution](../solutions/07_efficient_attention.ipynb#solution-two-sided-features))
 # ```
 
 
@@ -1380,11 +1375,11 @@ def two_sided_attention(query, key, value, omega) -> torch.Tensor:
 check("two_sided_features", two_sided_attention)
 
 # %% [markdown]
-# ```{exercise} How sharp, without the weights
+# ```{exercise} The entropy of the weights, tile by tile
 # :label: exercise-online-entropy
 #
 # *Stretch, 20 minutes.* The entropy of a query's weights says how widely it attends: $-\sum_s p_s \log p_s$ with $p_s = e^{x_s - m} / \ell$.
-# In tiles the weights are never there all at once. But
+# In tiles the weights are never all there at once. But
 #
 # $$
 # \begin{aligned}
@@ -1393,9 +1388,9 @@ check("two_sided_features", two_sided_attention)
 # \end{aligned}
 # $$
 #
-# where $m$ is the largest of the scores $x_s$, since $\log p_s = x_s - m - \log \ell$. Walk along the scores in chunks, with $m$, $\ell$
-# and $r$ as running numbers, one of each for every row. Rows may be a thousand apart, and so may the chunks of a row. (The check sees your
-# numbers, not your method: whether a row of weights is ever whole is up to you.) ([Solution](../solutions/07_efficient_attention.ipynb#solution-online-entropy))
+# where $m$ is the largest of the scores $x_s$, since $\log p_s = x_s - m - \log \ell$. Take in the scores chunk by chunk, and keep a running $m$, $\ell$
+# and $r$ for every row. The scores of different rows may differ by a thousand, and so may the chunks of a row. (The check sees only your
+# numbers, not your method.) ([Solution](../solutions/07_efficient_attention.ipynb#solution-online-entropy))
 # ```
 
 
@@ -1408,12 +1403,12 @@ def entropy(scores: torch.Tensor, chunk: int) -> torch.Tensor:
 check("online_entropy", entropy)
 
 # %% [markdown]
-# ```{exercise} Go on from a cache
+# ```{exercise} Attention that goes on from a cache
 # :label: exercise-cached-attention
 #
 # *Core, 20 minutes.* A layer of one head holds the keys and values of $S$ positions. Now $T$ more symbols come at once, as when a user types
-# the next question. Add the learned vector of its position to each, compute its query, key and value ($q = W_q x$, and so on), and
-# attend: to everything that is held, and causally to each other, scaled as always. Return the keys and values for the next call, too. $S$ may be 0.
+# the next question. Add to each symbol the learned vector of its position, and compute its query, key and value ($q = W_q x$, and so on). Each new symbol
+# attends to everything that is held, and causally to the new symbols, scaled as always. Return the keys and values for the next call, too. $S$ may be 0.
 # ([Solution](../solutions/07_efficient_attention.ipynb#solution-cached-attention))
 # ```
 
@@ -1430,13 +1425,13 @@ def continue_with(x, keys, values, W_q, W_k, W_v, positions) -> tuple[torch.Tens
 check("cached_attention", continue_with)
 
 # %% [markdown]
-# ```{exercise} A ring
+# ```{exercise} A ring buffer for a window's cache
 # :label: exercise-ring-buffer
 #
-# *Stretch, 25 minutes.* A causal window needs no more memory than its own length. So the cache can be a **ring** {cite}`jiang2023mistral`:
-# position $p$ goes into slot $p \bmod \text{slots}$ and replaces the one that was there. Put $T$ new keys into it, after
-# `length` positions that this sequence has had already; $T$ may be larger than the number of slots. Also return which position each slot now holds,
-# and $-1$ where it holds none of this sequence, whatever the last sequence has left there. Return new tensors, and leave the old ones as
+# *Stretch, 25 minutes.* A causal window needs no more memory than its own length. So its cache can be a **ring** {cite}`jiang2023mistral`:
+# position $p$ goes into slot $p \bmod \text{slots}$ and replaces the position that was there. Put $T$ new keys into it, after
+# the `length` positions that this sequence already has; $T$ may be larger than the number of slots. Also return which position each slot now holds,
+# and $-1$ where it holds none of this sequence, even if an earlier sequence has left something there. Return new tensors, and leave the old ones as
 # they are. ([Solution](../solutions/07_efficient_attention.ipynb#solution-ring-buffer))
 # ```
 
@@ -1453,11 +1448,11 @@ def put(buffer: torch.Tensor, length: int, new: torch.Tensor) -> tuple[torch.Ten
 check("ring_buffer", put)
 
 # %% [markdown]
-# ```{exercise} Correct what is stored
+# ```{exercise} The delta rule: correct what is stored
 # :label: exercise-delta-rule
 #
-# *Research, 45 minutes.* The state of linear attention is a memory to which each position adds. Whatever was stored under a key before stays in
-# the sum. The **delta rule** {cite}`schlag2021linear` looks it up first, and adds only the difference:
+# *Research, 45 minutes.* The state of linear attention is a memory to which each position adds, so an old value under the same key stays in
+# the sum. The **delta rule** {cite}`schlag2021linear` looks up the old value first, and adds only the difference:
 #
 # $$
 # \begin{aligned}
@@ -1466,8 +1461,8 @@ check("ring_buffer", put)
 # \end{aligned}
 # $$
 #
-# with $S_0 = 0$, keys of length 1, and no normaliser. Write it. Then measure how much a state of $32 \times 32$ can hold. Store $n$ random keys
-# (of length 1) with random values, and ask for each of them: how often is the stored value the one nearest to the output, by $n$? Compare
+# with $S_0 = 0$, keys of norm 1, and no normaliser. Write it. Then measure how much a state of $32 \times 32$ can hold. Store $n$ random keys
+# (of norm 1) with random values, and ask for each of them. How often is the stored value the one nearest to the output, and how does that depend on $n$? Compare
 # the plain sum, the delta rule ($\beta = 1$), and softmax attention with sharp scores (32 times the dot product). Then
 # store a *new* value under each of the keys, and ask again. ([Solution](../solutions/07_efficient_attention.ipynb#solution-delta-rule))
 # ```

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 7
 #
-# To the exercises of [Efficient attention](../07_efficient_attention.ipynb), then to those of its [deeper page](../deeper/07_efficient_attention.ipynb). There is more than one correct way. The check should pass, and you should be able to say why.
+# First come the exercises of [Efficient attention](../07_efficient_attention.ipynb), then those of its [deeper page](../deeper/07_efficient_attention.ipynb). There is more than one correct way. The check should pass, and you should be able to say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -30,7 +30,7 @@ from utils.transformer import FeedForward
 
 # %% [markdown]
 # (solution-cached-step)=
-# ## A cache's step
+# ## Key–value cache: one step
 #
 # First the new key and value are appended to the old ones, so that the character also sees itself. No mask is needed: everything that is held came before, and nothing comes after. Positions are on the last axis but one, however many axes come first.
 
@@ -49,7 +49,7 @@ cached_step = check("cached_step", cached_step)
 
 # %% [markdown]
 # (solution-online-softmax)=
-# ## One tile
+# ## Online softmax: one tile
 #
 # The new maximum is the larger of the old one and the tile's, and it is subtracted before every exponential. The old sums, from which the old maximum was subtracted, are too large by a factor of $e^{m' - m}$, so they are multiplied by $e^{m - m'}$, which is at most 1. With $m = -\infty$ this factor is 0, so the first tile needs no case of its own.
 
@@ -78,7 +78,7 @@ for x, v in (([1.0, 3.0], [4.0, 0.0]), ([2.0, 5.0], [8.0, 2.0])):
 
 # %% [markdown]
 # (solution-window)=
-# ## A window
+# ## Sliding-window attention: the mask
 #
 # The difference $t - s$ says how far back a key is. It may be at most $w$, and it must not be negative, which would be the future. Both conditions have to hold, hence `&`.
 
@@ -92,17 +92,16 @@ def window_mask(T, w):
 window_mask = check("window", window_mask)
 
 # %% [markdown]
-# Row $t$ has $w + 1$ ticks, or fewer near the beginning. In triangles: everything up to the diagonal, without what lies below the $w$-th diagonal under it.
+# Row $t$ has $w + 1$ ticks, or fewer near the beginning. With triangles: keep everything up to the diagonal, and leave out what is more than $w$ diagonals below it.
 
 # %%
 assert torch.equal(window_mask(7, 2), torch.ones(7, 7).tril().triu(-2).bool())
 
 # %% [markdown]
 # (solution-cache-size)=
-# ## What a cache weighs
+# ## What a key–value cache weighs
 #
-# Keys and values of 8 heads in 80 layers make 2 · 8 · 128 · 80 numbers of 2 bytes for each position. One layer's cache, on `meta`
-# again, agrees.
+# Keys and values of 8 heads in 80 layers are 2 · 8 · 128 · 80 numbers of 2 bytes for each position. One layer's cache agrees, on the device `meta`, which knows shapes and computes nothing.
 
 # %%
 my_gib = 2 * 8 * 128 * 80 * 4096 * 2 / 2**30
@@ -114,15 +113,15 @@ print(my_gib)
 check("cache_size", my_gib)
 
 # %% [markdown]
-# With keys and values for each of the 64 heads of queries it would be eight times as much, for every text that the model is writing at the moment.
+# With keys and values for each of the 64 heads of queries, it would be eight times as much, for every text that the model is writing at the moment.
 
 # %% [markdown]
 # (solution-cost-of-pairs)=
-# ## Predict: when do the pairs matter?
+# ## Predict: when do attention's pairs dominate the cost?
 #
-# Scores and averages take $T^2 d_k$ multiply–adds each in every head, so $2 T^2 D$ in all of them. The projections take $4 T D^2$, the
-# feed-forward layer $2 T D \cdot 4D$. The two sides are equal at $T = 6D$, however many heads there are. We let PyTorch count
-# both at this length, on the device `meta`, which knows shapes and computes nothing.
+# The scores take $T^2 d_k$ multiply–adds in every head, and so do the averages: $2 T^2 D$ in all heads together. The projections take $4 T D^2$, and the
+# feed-forward layer takes $2 T D \cdot 4D$. The two sides are equal at $T = 6D$, however many heads there are. We let PyTorch count
+# both at this length, on `meta` again.
 
 # %%
 my_length = 6 * 512
@@ -145,7 +144,7 @@ check("cost_of_pairs", my_length)
 # (solution-window-recall)=
 # ## Predict: what a window recalls
 #
-# The window sees those pairs of a question and another position that are at most 16 apart. There are $128 - n$ pairs of positions at a distance of $n$, in two orders. The block answers these, and one in eight of the others. We count.
+# The window sees an answer that is at most 16 positions from its question. There are $128 - n$ pairs of positions at a distance of $n$, and either of the two can be the question. The block answers these questions, and one in eight of the others. We count.
 
 # %%
 positions = torch.arange(128)
@@ -160,9 +159,9 @@ check("window_recall", my_share)
 
 # %% [markdown]
 # (solution-dilated-window)=
-# ## A window with holes
+# ## Dilated window: a window with holes
 #
-# Everything depends on how many positions back a key is: not in the future, not too far back, and at a multiple of the dilation.
+# Everything depends on how many positions back a key is. It must not be in the future nor too far back, and its distance must be a multiple of the dilation.
 
 
 # %%
@@ -195,7 +194,7 @@ assert (paths[1] > 0).sum() == 10
 
 # %% [markdown]
 # (solution-running-maximum)=
-# ## Predict: how often does the maximum move?
+# ## Online softmax: how often does the maximum move? (a prediction)
 #
 # The $t$-th score moves the maximum if it is the largest of the first $t$. Each of these is equally likely to be the largest, so the probability is $1/t$, and the average number of moves
 # is $1 + \frac12 + \frac13 + \dots + \frac1T$, which grows as the logarithm of $T$.
@@ -219,9 +218,9 @@ check("running_maximum", my_moves)
 
 # %% [markdown]
 # (solution-state-step)=
-# ## The board
+# ## Linear attention: one step of the state
 #
-# A column times a row is a table: `phi_k.mT @ v` is the note, (..., m, d_v). It is added before the board is read, since a position also attends to itself. The query's features weight the rows of $S$ and, in the same way, the numbers of $z$. The quotient is an average of the values,
+# A column times a row is a table: `phi_k.mT @ v` has the shape (..., m, d_v). It is added to $S$ before the query reads $S$, since a position also attends to itself. The query's features weight the rows of $S$ and, in the same way, the numbers of $z$. The quotient is an average of the values,
 # since all weights are positive and divided by their sum.
 
 
@@ -248,7 +247,7 @@ torch.testing.assert_close(context, weights @ v / weights.sum())
 
 # %% [markdown]
 # (solution-count-of-pairs)=
-# ## Count the pairs
+# ## Sparse patterns: count the pairs
 #
 # A global position sees everything. Every other position sees its window, cut off at the ends, and the global positions before that window.
 
@@ -267,9 +266,9 @@ check("count_of_pairs", count_pairs)
 
 # %% [markdown]
 # (solution-merged-halves)=
-# ## Two halves, one softmax
+# ## Merge two halves of one softmax
 #
-# Each half is weighted by its share of the whole sum. The share of the first is $e^a / (e^a + e^b)$, the sigmoid of $a - b$, in which large
+# Each half is weighted by its share of the whole sum. With log-sums $a$ and $b$, the first half's share is $e^a / (e^a + e^b)$. That is the sigmoid of $a - b$, in which large
 # numbers cancel before an exponential is taken.
 
 
@@ -284,7 +283,7 @@ check("merged_halves", merge)
 
 
 # %% [markdown]
-# The order of merging is free, so any number of machines can take part, in a ring or in a tree. Here are seven pieces of a text.
+# Halves can be merged in any order, so any number of machines can take part, in a ring or in a tree. Here are seven pieces of a text.
 
 
 # %%
@@ -302,9 +301,9 @@ torch.testing.assert_close(merged, look(query, key, value))
 
 # %% [markdown]
 # (solution-banded-weights)=
-# ## A band
+# ## Banded weights: compute only the window
 #
-# With `window` rows of zeros in front, row $t$ and the `window` rows after it are the keys $t - \text{window}$ to $t$. The zeros are no keys, so
+# With `window` rows of zeros in front, row $t$ and the `window` rows after it are the keys $t - \text{window}$ to $t$. The zeros are not keys, so
 # their scores become $-\infty$.
 
 
@@ -321,11 +320,11 @@ check("banded_weights", band_weights)
 
 # %% [markdown]
 # No row is all $-\infty$, since each position sees itself. `unfold` copies nothing, but the product reads each key `window + 1` times. The
-# lesson's blocks read it twice.
+# lesson's pieces read it twice.
 
 # %% [markdown]
 # (solution-pooled-keys)=
-# ## Keys in short
+# ## Low-rank attention: pooled keys
 #
 # Padding is set to 0 before the sum, and each sum is divided by the number of real positions. An empty block is divided by 1 and masked.
 
@@ -346,9 +345,9 @@ check("pooled_keys", pooled_attention)
 
 # %% [markdown]
 # (solution-retention)=
-# ## A state that forgets
+# ## Retention: a state that forgets
 #
-# Step by step, the old sums fade, and then the new key comes in. Numerator and normaliser fade alike.
+# At each step, the old sums fade, and then the new key is added. Numerator and normaliser fade alike.
 
 
 # %%
@@ -384,10 +383,10 @@ torch.testing.assert_close(all_at_once(*inputs), forgetting_attention(*inputs))
 
 # %% [markdown]
 # (solution-two-sided-features)=
-# ## Features on both sides
+# ## Linear attention with features on both sides
 #
 # Stay with logarithms as long as you can. The number subtracted from the keys may differ from feature to feature, if it is added to the queries' features. The number
-# subtracted from a query may differ only from query to query; it cancels in the quotient. So do $|q|^2 / 2$ and the factor
+# subtracted from the queries may differ only from query to query, and then it cancels in the quotient. So do $|q|^2 / 2$ and the factor
 # $1 / \sqrt{2m}$.
 
 
@@ -407,7 +406,7 @@ def two_sided_attention(query, key, value, omega) -> torch.Tensor:
 check("two_sided_features", two_sided_attention)
 
 # %% [markdown]
-# What do both directions gain? The paper compares the two kinds at the same number of features: the squared error of the estimate of $\exp(x \cdot y)$ falls
+# What is gained by using both directions? The paper compares the two kinds at the same number of features: the squared error of the estimate of $\exp(x \cdot y)$ falls
 # by a factor of $1 - e^{-|x + y|^2}$ (its lemma 2). We estimate it for vectors of several lengths.
 
 # %%
@@ -423,18 +422,18 @@ for length in (0.2, 0.3, 0.5):
     measured.append((((along + against) / 2).var() / (along.var() / 2)).item())
     predicted.append(1 - math.exp(-(x + y).square().sum().item()))
 observe(
-    "For short vectors, features on both sides leave {shares} of the squared error; the lemma predicts {said}.",
+    "For short vectors, features on both sides leave {shares} of the squared error. The lemma predicts {said}.",
     shares=", ".join(f"{m:.3f}" for m in measured),
     said=", ".join(f"{p:.3f}" for p in predicted),
     holds=all(abs(m / p - 1) < 0.1 for m, p in zip(measured, predicted, strict=True)),
 )
 
 # %% [markdown]
-# The longer $x + y$, the less is gained: one of the two sides is then nearly 0.
+# The longer $x + y$ is, the less is gained, because one of the two sides is then nearly 0.
 
 # %% [markdown]
 # (solution-online-entropy)=
-# ## How sharp, without the weights
+# ## The entropy of the weights, tile by tile
 #
 # This is the lesson's online softmax with the scores in place of the values. Both sums, $\ell$ and $r$, are rescaled from the old maximum to the
 # new one.
@@ -456,7 +455,7 @@ check("online_entropy", entropy)
 
 # %% [markdown]
 # (solution-cached-attention)=
-# ## Go on from a cache
+# ## Attention that goes on from a cache
 #
 # The new symbols have the positions $S$ to $S + T - 1$. The first of them sees $S + 1$ keys, the last one sees all, so the mask's diagonal starts
 # after the keys that are held. `causal_mask(T, S + T)` draws this mask.
@@ -476,9 +475,9 @@ check("cached_attention", continue_with)
 
 # %% [markdown]
 # (solution-ring-buffer)=
-# ## A ring
+# ## A ring buffer for a window's cache
 #
-# Taken one by one, each new key overwrites the correct one. A slot holds the last position before `end` whose remainder is the slot's number. If
+# The new keys come one by one, and each overwrites the one whose slot it takes. A slot holds the last position before `end` whose remainder is the slot's number. If
 # that position would be negative, the slot is still empty.
 
 
@@ -513,9 +512,9 @@ torch.testing.assert_close(torch.cat(steps, dim=2), expected)
 
 # %% [markdown]
 # (solution-delta-rule)=
-# ## Correct what is stored
+# ## The delta rule: correct what is stored
 #
-# Look up the value under the key, take its difference from the new value, and store that.
+# Look up the value stored under the key, subtract it from the new value, and add the difference.
 
 
 # %%
@@ -533,8 +532,8 @@ check("delta_rule", delta_rule)
 
 
 # %% [markdown]
-# For the measurement, a text first writes all keys with their values, and then asks for each key. A question must not write anything: it has a value
-# of 0 and $\beta = 0$. The batch has twenty sets of keys and values.
+# For the measurement, a text first writes all keys with their values, and then asks for each key. A question must not write anything, so its value is
+# 0 and its $\beta$ is 0. The batch has twenty sets of keys and values.
 
 
 # %%
@@ -607,8 +606,8 @@ observe(
 )
 
 # %% [markdown]
-# There are two lessons in this table. A state of $32 \times 32$ numbers can't replace softmax attention, which keeps all the keys, and whose keys
-# don't disturb each other as long as the scores are sharp. And the delta rule is no better memory as such, because each correction disturbs the values
-# under similar keys. It pays off where something *changes*. The sum, and softmax too, find the old value and the new one under the
-# same key, and return whichever happens to be a little nearer. Softmax attention needs positions to tell old from new. The delta rule
-# needs none.
+# There are two lessons in this table. First, a state of $32 \times 32$ numbers can't replace softmax attention, which keeps all the keys, and whose keys
+# don't disturb each other as long as the scores are sharp. Second, the delta rule isn't a better memory as such, because each correction disturbs the values
+# under similar keys. It pays off where something *changes*. The sum and softmax find both the old value and the new one under the
+# same key, and return whichever happens to be a little nearer. Softmax attention needs positions to tell old from new; the delta rule
+# doesn't.
