@@ -545,7 +545,7 @@ print("keys first      ", (phi_q @ (phi_k.T @ v)).flatten().tolist())
 # \end{aligned}
 # $$ (eq-linear-attention)
 #
-# Picture a meeting in which nobody talks: everyone pins a note to one board, $S$, and everyone reads the board. With a causal mask, the sums run up to $t$ and grow by one note per step: $S_t = S_{t-1} + \phi(k_t)\, v_t^\top$. So this attention is a recurrent network whose state has a fixed size.
+# Picture a silent meeting: everyone pins a note to one board, $S$, and everyone reads the board. With a causal mask, the sums run up to $t$ and grow by one note per step: $S_t = S_{t-1} + \phi(k_t)\, v_t^\top$. So this attention is a recurrent network whose state has a fixed size.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The state never grows: in one step, a key's features times a value are added to it, and a query's features read it.", "name": "fig-board"}, "image": {"alt": "A column of features 2, 1 in orange times a row of values 1, 3 in green is a table with the rows 2, 6 and 1, 3, to be added. Plus the table S before, with the rows 4, 0 and 1, 1, it is S after, 6, 6 and 2, 4. The query's features 1, 2 in blue read it and return 10, 14."}}
 mechanisms.board(

@@ -136,12 +136,12 @@ def features_of_features(phi_q, phi_k, v, S, z):
     return state_step(phi_q + 1, phi_k + 1, v, S, z)  # the features of x above 0
 
 
-@exercise.mistake("you read the context from the new note alone: read the whole board.")
+@exercise.mistake("you read only the new key and value: read the whole state S.")
 def note_alone(phi_q, phi_k, v, S, z):
     return state_step(phi_q, phi_k, v, 0 * S, 0 * z)[0], *state_step(phi_q, phi_k, v, S, z)[1:]
 
 
-@exercise.mistake("you read the old S and divide by the new z: add the new note to both first.")
+@exercise.mistake("you read the old S and divide by the new z: add to both of them first.")
 def old_board_read(phi_q, phi_k, v, S, z):
     _, new_S, z = state_step(phi_q, phi_k, v, S, z)
     return (phi_q @ S) / (phi_q @ z.mT), new_S, z

@@ -40,7 +40,7 @@ def guesses_alone():
 
 
 @exercise.mistake(
-    "a guess is right for one in eight of the questions that are not seen, not of all."
+    "a guess is correct for one in eight of the questions that are not seen, not of all."
 )
 def guessed_for_all():
     return share(values=10**9) + 1 / 8

@@ -113,7 +113,7 @@ function draw({ model, ways, beginning, longest, length, temperature, window }) 
       const ms = sum(written.slice(-RECENT), "ms");
       start.textContent = state.begun;
       rest.textContent = written.map(({ character }) => character).join("");
-      clock.textContent = `${ms ? `${short(1000 * Math.min(RECENT, written.length) / ms)} characters per second, ` : ""}` +
+      clock.textContent = `${ms ? `${short(1000 * Math.min(RECENT, written.length) / ms)} characters/s, ` : ""}` +
         `${count(sum(written, "read"))} read`;
     }
   }
@@ -126,8 +126,8 @@ function draw({ model, ways, beginning, longest, length, temperature, window }) 
     const [a, b] = [sum(slow, "ms"), sum(fast, "ms")], other = slow.findIndex(({ character }, i) => character !== fast[i].character);
     const seconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
     told.textContent = `The first ${count(n)} characters took ${seconds(a)} ${ways[0]} and ${seconds(b)} ${ways[1]}` +
-      `${b ? `: ${short(a / b)} times as fast` : ""}. For them ${count(sum(slow, "read"))} characters were read ${ways[0]}, ` +
-      `each again and again, and ${count(sum(fast, "read"))} ${ways[1]}. ` +
+      `${b ? `, which is ${short(a / b)} times as fast` : ""}. For them, the model read ${count(sum(slow, "read"))} characters ` +
+      `${ways[0]}, most of them again and again, and ${count(sum(fast, "read"))} ${ways[1]}. ` +
       (other < 0 ? "Both texts are the same." : `From character ${count(other + 1)} on, the texts differ.`);
   }
 
@@ -146,7 +146,7 @@ function draw({ model, ways, beginning, longest, length, temperature, window }) 
   });
   show();
   told.textContent = "The model is being loaded.";
-  const room = make("div", { class: "view-lanes" }, ...lanes.map(({ box }) => box));
+  const room = make("div", { class: "view-lanes view-short" }, ...lanes.map(({ box }) => box));
   near(room).then(() => stored(model)).then(wake).catch((problem) => { told.textContent = `${problem}`; });
   return [...typing.nodes, seen, make("div", { class: "view-moves" }, button), room,
     make("div", { class: "view-answer", "aria-live": "polite" }, told), size];
