@@ -285,7 +285,7 @@ by_gru, by_rnn = (
 )
 claim(
     "eff-3b",
-    "Yes, if compared with a GRU: a block takes {short:.0%} of its time at 256, {long:.0%} at 4,096 positions, and {plain:.0%} of an RNN's at 1,024.",
+    "Yes, if compared with GRUs: a block takes {short:.0%} of their time at 256 positions, {long:.0%} at 4,096, and {plain:.0%} of an RNN's at 1,024.",
     short=by_gru[STEPS.index(256)],
     long=by_gru[-1],
     plain=by_rnn[STEPS.index(1024)],
