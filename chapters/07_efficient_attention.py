@@ -92,7 +92,8 @@ take_weights(writer, models.load("documentation").weights)
 @torch.no_grad()
 def write(following, beginning, n=240):
     """Draw n characters, each from the logits that `following` returns for the text so far."""
-    text, seconds, generator = VOCABULARY.encode(beginning), [], torch.Generator().manual_seed(0)
+    generator = torch.Generator().manual_seed(0)
+    text, seconds = VOCABULARY.encode(beginning or " "), []
     for _ in range(n):
         begun = perf_counter()
         text.append(drawn(following(text), generator))
@@ -119,7 +120,7 @@ observe(
     holds=full < 6 and scored[-1] < 0.02 * sum(scored),
 )
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Most pairs are scored again and again: three steps of writing, each of which reads the whole text. The pairs that are struck out had been scored before.", "name": "fig-again"}, "image": {"alt": "Three triangles of cells, of two, three and four rows, with the letters m, a, t, r on the left and above. The last row of each is filled; the cells above it are pale and struck out. Below: 3 pairs, 2 new; 6 pairs, 3 new; 10 pairs, 4 new."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Pairs are scored again and again: three steps of writing, each of which reads the whole text. The pairs that are struck out had been scored before.", "name": "fig-again"}, "image": {"alt": "Three triangles of cells, of two, three and four rows, with the letters m, a, t, r on the left and above. The last row of each is filled; the cells above it are pale and struck out. Below: 3 pairs, 2 new; 6 pairs, 3 new; 10 pairs, 4 new."}}
 mechanisms.again()
 plt.show()
 
