@@ -141,7 +141,7 @@ observe(
 # *3 minutes.* Picture a meeting in which everyone has to hear everyone. There are three ways to save time or paper.
 #
 # 1. **Compute nothing twice.** When someone new comes in, the others don't introduce themselves again. That is a **cache** of keys and values.
-# 2. **Store nothing for nothing.** Everyone still hears everyone, but a few at a time, and keeps one running summary instead of full minutes. That is attention in **tiles**.
+# 2. **Store nothing for nothing.** Everyone still hears everyone, but a few at a time, and keeps one running summary instead of a transcript. That is attention in **tiles**.
 # 3. **Compare nothing for nothing.** Everyone talks to their neighbours only, and news from far away takes several rounds. That is a **window**.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A cache and tiles change how attention is computed, and no answer changes. A window changes what is computed.", "name": "fig-three-ways"}, "image": {"alt": "Three six by six maps. Nothing twice: a pale triangle with a dark last row. A tile at a time: a pale triangle with one dark square of four cells. Under these two: the same answers. Neighbours: a band along the diagonal. Under it: other answers."}}
