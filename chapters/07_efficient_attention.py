@@ -45,7 +45,7 @@ from utils.show.mechanisms import efficient_attention as mechanisms
 from utils.show.plotting import INK, bars, curves, use_book_style
 from utils.show.views import guess, live_race, models, online_softmax, quiz, race
 from utils.tasks.long_texts import all_scores, heads
-from utils.tasks.writer import Block, Writer, adapt, drawn, idle, next_letter, off_by_steps
+from utils.tasks.writer import Block, Writer, drawn, idle, next_letter, off_by_steps
 from utils.tasks.writer import perplexity, take_weights, validation_rows, vocabulary
 from utils.tasks.writer import weight_within, weights_of
 
@@ -117,7 +117,7 @@ observe(
     "Its validation perplexity is {found:.1f}, and it writes: “{start}{text}…” To write that, each head scored {pairs:,} pairs of positions, and {again:.0%} of them had been scored before.",
     **{"found": full, "start": start, "text": " ".join(text.split())},
     **{"pairs": sum(scored), "again": 1 - scored[-1] / sum(scored)},
-    holds=full < 6 and scored[-1] < 0.02 * sum(scored),
+    holds=full < 4.5 and scored[-1] < 0.02 * sum(scored),
 )
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Pairs are scored again and again: three steps of writing, each of which reads the whole text. The pairs that are struck out had been scored before.", "name": "fig-again"}, "image": {"alt": "Three triangles of cells, of two, three and four rows, with the letters m, a, t, r on the left and above. The last row of each is filled; the cells above it are pale and struck out. Below: 3 pairs, 2 new; 6 pairs, 3 new; 10 pairs, 4 new."}}
@@ -132,7 +132,7 @@ looks = weights_of(writer, validation_rows(16, 256))
 observe(
     "On validation text, the less important half of a query's pairs gets {wasted:.1%} of its attention, on average.",
     **{"wasted": idle(looks)},
-    holds=idle(looks) < 0.2,
+    holds=idle(looks) < 0.1,
 )
 
 # %% [markdown]
@@ -519,39 +519,35 @@ observe(
 )
 
 # %% [markdown]
-# Four characters are too few for weights that expect more. So this writer trains a little longer, under your mask.
+# What are far pairs worth, then? A stored experiment trained the writer further under six windows, three times each, and for as many steps with all pairs. These steps are so coarse that even the writer with all pairs becomes a little worse. So each window is compared with all pairs at the same stage.
 
-# %% tags=["training"]
-neighbours = narrowed(4)
-history = adapt(neighbours, steps=40, per_step=1024)
-near = perplexity(neighbours, n_pieces=24)
-
-# %% tags=["evidence"]
-observe(
-    "After {steps} short steps, its perplexity is {near:.2f} instead of {narrow:.2f}. With all pairs, it was {full:.2f}.",
-    **{"steps": len(history.step_loss), "near": near, "narrow": sudden[4], "full": full},
-    holds=near < 0.985 * sudden[4],
-)
-
-# %% [markdown]
-# What are far pairs worth, then? A stored experiment trained the writer further under six windows, three times each, and for as many steps with all pairs.
-
-# %% tags=["evidence"] mystnb={"figure": {"caption": "On this text, a window of a few dozen characters loses hardly anything, even before it is trained. Validation perplexity at first and after more training: mean and range of three seeds (stored experiment). Dashed: all pairs, with as much more training.", "name": "fig-windows"}, "image": {"alt": "Two falling curves over windows of 4 to 128 characters. The curve of a writer at first starts higher at 4; from 64 characters on, both are level with the dashed line of all pairs."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "On this text, a window of a few dozen characters loses hardly anything, and training under a window makes its loss smaller. Perplexity on validation text, relative to that of all pairs with the same training: mean and range of three seeds (stored experiment).", "name": "fig-windows"}, "image": {"alt": "Two falling curves over windows of 4 to 128 characters. The curve of a writer at first starts about twice as far above 1 as the curve after training; from 64 characters on, both are close to 1."}}
 stored = experiments.load("writer_windows")
 sizes = [w for w in stored.parameters["window"] if w]
-whens = {"at first": "before", "after training": "after"}
-columns = {told: [stored.column(when, window=w) for w in sizes] for told, when in whens.items()}
-lines = {told: [*zip(*rows)] for told, rows in columns.items()}
-ax = by_length(lines, sizes, "characters back, in each block", "perplexity", logy=False)
-ax.axhline(stored.spread("after", window=0)[0], color=INK, lw=1, ls="--")
+
+
+def relative(when, w):
+    """Perplexities under a window over those with all pairs, by seed."""
+    return [a / b for a, b in zip(*(stored.column(when, window=size) for size in (w, 0)))]
+
+
+lines = {
+    "at first": [*zip(*(relative("before", w) for w in sizes))],
+    "after training": [*zip(*(relative("after", w) for w in sizes))],
+}
+by_length(lines, sizes, "characters back, in each block", "relative perplexity", logy=False)
 plt.show()
 
 # %% tags=["evidence"]
-four, some, many, every = (stored.spread("after", window=w)[0] for w in (4, 16, 64, 0))
+first, after = ({w: sum(relative(when, w)) / 3 - 1 for w in sizes} for when in ("before", "after"))
 observe(
-    "After training, a window of 4 has a perplexity of {four:.2f}, one of 16 has {some:.2f}, one of 64 has {many:.2f}, and all pairs have {every:.2f}.",
-    **{"four": four, "some": some, "many": many, "every": every},
-    holds=four > 1.03 * every and some < 1.05 * every and many < 1.02 * every,
+    "At first, a window of 4 raises the perplexity by {four:.1%}, one of 16 by {some:.1%}, and one of 64 by {many:.1%}. After training under the window, it is {four_after:.1%}, {some_after:.1%} and {many_after:.1%}.",
+    **{"four": first[4], "some": first[16], "many": first[64]},
+    **{"four_after": after[4], "some_after": after[16], "many_after": after[64]},
+    holds=all(0 < after[w] < 0.8 * first[w] for w in (4, 8, 16, 32))
+    and max(first[16], first[64], after[64]) < 0.05
+    and first[4] > 0.08
+    and stored.spread("after", window=0)[1] > stored.spread("before", window=0)[2],
 )
 
 # %% [markdown]
@@ -571,7 +567,7 @@ reaches = within[:, 16].tolist()
 observe(
     "The last 17 characters get {most:.0%} of the attention in one block, and {least:.0%} in the block that looks farthest. Spread evenly, it would be {even:.0%}.",
     **{"most": max(reaches), "least": min(reaches), "even": 17 / 256},
-    holds=max(reaches) > 0.5 and min(reaches) > 2 * 17 / 256,
+    holds=max(reaches) > 0.8 and sum(reaches) > 0.6 * 4 and min(reaches) > 2 * 17 / 256,
 )
 
 # %% [markdown]
