@@ -521,7 +521,7 @@ observe(
 # %% [markdown]
 # What are far pairs worth, then? A stored experiment trained the writer further under six windows, three times each, and for as many steps with all pairs. These steps are so coarse that even the writer with all pairs becomes a little worse. So each window is compared with all pairs at the same stage.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "On this text, a window of a few dozen characters loses hardly anything, and training under a window makes its loss smaller. Perplexity on validation text, relative to that of all pairs with the same training: mean and range of three seeds (stored experiment).", "name": "fig-windows"}, "image": {"alt": "Two falling curves over windows of 4 to 128 characters. The curve of a writer at first starts about twice as far above 1 as the curve after training; from 64 characters on, both are close to 1."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "On this text, a window of a few dozen characters hardly raises the perplexity, and even less once the writer has trained under it. Perplexity on validation text, relative to that of all pairs with the same training: mean and range of three seeds (stored experiment).", "name": "fig-windows"}, "image": {"alt": "Two falling curves over windows of 4 to 128 characters. The curve of a writer at first starts about twice as far above 1 as the curve after training; from 64 characters on, both are close to 1."}}
 stored = experiments.load("writer_windows")
 sizes = [w for w in stored.parameters["window"] if w]
 
@@ -541,7 +541,7 @@ plt.show()
 # %% tags=["evidence"]
 first, after = ({w: sum(relative(when, w)) / 3 - 1 for w in sizes} for when in ("before", "after"))
 observe(
-    "At first, a window of 4 raises the perplexity by {four:.1%}, one of 16 by {some:.1%}, and one of 64 by {many:.1%}. After training under the window, it is {four_after:.1%}, {some_after:.1%} and {many_after:.1%}.",
+    "At first, a window of 4 raises the perplexity by {four:.1%}, one of 16 by {some:.1%}, and one of 64 by {many:.1%}. After training under them, they raise it by {four_after:.1%}, {some_after:.1%} and {many_after:.1%}.",
     **{"four": first[4], "some": first[16], "many": first[64]},
     **{"four_after": after[4], "some_after": after[16], "many_after": after[64]},
     holds=all(0 < after[w] < 0.8 * first[w] for w in (4, 8, 16, 32))
