@@ -1,10 +1,10 @@
-"""Where does counting stop winning? GPTs of five sizes beside the best table of the same text.
+"""Where does counting stop winning? GPTs of four sizes beside the best table of the same text.
 
 The text is all that sympy's docstrings say, 4.6 million characters with examples and formulas, cut
-into 768 byte pairs. Every GPT reads as many tokens as three passes over the training text have, in
+into 768 byte pairs. Every GPT reads as many tokens as two passes over the training text have, in
 pieces of 128, with Muon for its matrices. So the number of tokens is equal, and time is not. Of
-three rates each size takes the one with the fewest bits on the validation text after an eighth of
-the steps; "by rate" has them all. The two small sizes have three seeds, the others one.
+three rates each size takes the one with the fewest bits on the validation text after a tenth of the
+steps; "by rate" has them all. The smallest size has three seeds, the others one.
 
 The table reads the same text in these byte pairs, in four times as many, or in letters, and looks
 back as far as suits the validation text best. It is asked without a break, a GPT in windows of 128
@@ -21,7 +21,7 @@ from utils.tasks.rivals import best_table, counted, mixed
 from utils.tasks.writing import Writing
 
 CUTS = [768, 3072, 0]  # merges; a GPT has the first
-ORDERS = range(3, 8)
+ORDERS = range(4, 8)
 PARAMETERS = {"reader": [*reversed(SIZES), "table"]}  # the longest training first
 SHORT = {
     "reader": ["58 thousand", "table"],
