@@ -47,13 +47,15 @@ def test_a_head_that_always_looks_at_what_came_next_scores_1():
 # 9.2 to 9.5 in other styles, right and wrong ------------------------------------------------------
 
 
-def chances_by_search(logits, tau, k, p):
-    logits = logits / tau
-    kept = logits >= logits.sort().values[-min(k, len(logits))]
-    chances, order = logits.masked_fill(~kept, -math.inf).softmax(0).sort(descending=True)
+def chances_by_search(logits, tau, p):
+    chances, order = (logits / tau).softmax(0).sort(descending=True)
     reached = torch.searchsorted(chances.cumsum(0), torch.tensor(p, dtype=chances.dtype))
     chances[reached + 1 :] = 0
     return torch.zeros_like(chances).index_put((order,), chances / chances.sum())
+
+
+def mixed_in_logs(ours, theirs):
+    return [math.log(2) - torch.logaddexp(-a, -b) for a, b in zip(ours, theirs, strict=True)]
 
 
 def written_one_by_one(begin, prompt, n, choose):
@@ -67,7 +69,12 @@ def written_one_by_one(begin, prompt, n, choose):
 
 
 @pytest.mark.parametrize(
-    ("id", "answer"), [("next_chances", chances_by_search), ("write", written_one_by_one)]
+    ("id", "answer"),
+    [
+        ("next_chances", chances_by_search),
+        ("write", written_one_by_one),
+        ("half_and_half", lambda *given: torch.stack(mixed_in_logs(*given))),
+    ],
 )
 def test_an_answer_in_another_style_is_right(id, answer):
     assert check.exercises[id].judge(answer) == (True, "correct.")
@@ -80,28 +87,28 @@ def passed_through(ids, table, blocks, norm, factor):
     return norm(x) @ table.T
 
 
-def cut_where_p_is_not_reached(logits, tau, k, p, least=1):
+def cut_where_p_is_not_reached(logits, tau, p, least=1):
     chances, order = (logits / tau).softmax(0).sort(descending=True)
-    chances[k:] = 0
-    chances = chances / chances.sum()
     chances[max(int((chances.cumsum(0) < p).sum()), least) :] = 0
     return torch.zeros_like(chances).index_put((order,), chances / chances.sum())
 
 
-def cut_above_p(logits, tau, k, p, again=True):
+def cut_above_p(logits, tau, p):
     chances, order = (logits / tau).softmax(0).sort(descending=True)
-    chances[k:] = 0
-    if again:
-        chances = chances / chances.sum()
     chances[chances.cumsum(0) > p] = 0
     return torch.zeros_like(chances).scatter(0, order, chances / chances.sum())
 
 
-def cut_as_they_stand(logits, tau, k, p):
-    logits = logits / tau
-    least = logits.topk(min(k, len(logits))).values[-1]
-    chances = logits.masked_fill(logits < least, -math.inf).softmax(0)
+def cut_as_they_stand(logits, tau, p):
+    chances = (logits / tau).softmax(0)
     chances[chances.cumsum(0) > p] = 0
+    return chances / chances.sum()
+
+
+def cut_by_a_sorted_mask(logits, tau, p):
+    chances = (logits / tau).softmax(0)
+    ranked, _ = chances.sort(descending=True)
+    chances[ranked.cumsum(0) - ranked >= p] = 0
     return chances / chances.sum()
 
 
@@ -142,8 +149,9 @@ def normed_by(q, k, g_q, g_k, size):
             lambda *given: cut_where_p_is_not_reached(*given, least=0),
         ),
         ("next_chances", "cut_above_p", cut_above_p),
-        ("next_chances", "cut_above_p_of_all", lambda *given: cut_above_p(*given, again=False)),
         ("next_chances", "unsorted_to_p", cut_as_they_stand),
+        ("next_chances", "mask_left_sorted", cut_by_a_sorted_mask),
+        ("half_and_half", "mean_of_surprises", lambda a, b: torch.stack([a, b]).mean(dim=0)),
         ("write", "read_anew", read_from_the_beginning),
         ("write", "batch_kept", lambda *given: written(*given, lambda logits: logits[:, -1])),
         ("write", "batch_kept", lambda *given: written(*given, lambda logits: logits)),

@@ -74,7 +74,7 @@ def test_bits_are_shared_out_among_symbols_and_bytes():
 @pytest.mark.parametrize(("tau", "k", "p"), [(0.7, 4, 0.8), (1.5, 5, 0.6), (0.5, 6, 1.0)])
 def test_chances_are_those_of_the_books_filters(tau, k, p):
     logits = torch.tensor([2.0, 1.2, 0.6, 0.2, -0.6, -1.0])
-    ax = mechanisms.cuts(logits, list("abcdef"), tau, k, p)
+    ax = mechanisms.cuts(logits, list("abcdef"), tau, p, k)
     cold = temperature(logits, tau)
     few = top_k(cold, k)
     rows = [logits, cold, few, top_p(few, p)]
@@ -82,6 +82,30 @@ def test_chances_are_those_of_the_books_filters(tau, k, p):
     assert near(numbers(ax), shown)
     gone = sum((row.softmax(0) == 0).sum().item() for row in rows)
     assert len(ax.lines) == gone
+
+
+def test_without_k_there_is_no_row_for_it():
+    logits = torch.tensor([2.0, 1.2, 0.6])
+    ax = mechanisms.cuts(logits, list("abc"), 0.7, 0.8)
+    cold = temperature(logits, 0.7)
+    rows = [row.softmax(0).tolist() for row in (logits, cold, top_p(cold, 0.8))]
+    assert near(numbers(ax), [chance for row in rows for chance in row if chance > 0])
+    assert not any("top-k" in text for text in texts(ax))
+
+
+@pytest.mark.parametrize("text", ["qzkwvqz", "abcab"])
+def test_an_induction_head_finds_what_followed_the_last_letter(text):
+    ax = mechanisms.induction(text)
+    above, below = (sorted(y for _, y in places(ax, "?")), places(ax, text[-1]))
+    asked = places(ax, "?")[0]
+    read = [(x, y) for x, y in below if y == pytest.approx(asked[1])]
+    noted = [(x, y) for x, y in below if y > asked[1] + 1]
+    assert len(above) == 1 and len(read) == len(noted) == 2
+    answer = text[text.index(text[-1]) + 1]
+    found = min(places(ax, answer), key=lambda at: abs(at[0] - noted[0][0]) + abs(at[1] - asked[1]))
+    assert found[0] == pytest.approx(noted[0][0])  # under it stands the letter before it
+    assert any(leads(ax, read[1], at, within=1.2) for at in noted[:1])
+    assert any(leads(ax, found, asked, within=1.2) for _ in range(1))
 
 
 def test_positions_go_on_from_step_to_step():

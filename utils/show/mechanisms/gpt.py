@@ -1,4 +1,4 @@
-"""Day 9's pictures: a text's lessons, what is hidden and asked, pieces, cuts, two blocks."""
+"""Day 9's pictures: lessons, masks, losses, pieces, cuts, induction heads, two blocks."""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ def lessons() -> Axes:
     """Draw what a text teaches an encoder that names it, and a decoder that goes on."""
     ax = sheet(7.0)
     wide = (2.35, 0.85)
-    for y, name in ((2.4, "it reads"), (5.8, "it writes")):
+    for y, name in ((2.4, "encoder"), (5.8, "GPT")):
         note(ax, (0.2, y + 0.42), name, align="left", weight="bold")
     places = [2.5 + 2.62 * t for t in range(len(TEXT) - 1)]
     answer = box(ax, (places[2] - 0.3, 0.35), "from sklearn", (2.95, 0.85), role="value")
@@ -48,12 +48,14 @@ def hidden(T: int = 5) -> Axes:
         label(ax, grid, "right", *said)
         if x < 5:
             label(ax, grid, "left", *TEXT[:T])
-    note(ax, (8.0, 7.9), "a row reads the word on its left and is to say the one on its right")
+    note(
+        ax, (8.0, 7.9), "each row reads the word on its left and must predict the one on its right"
+    )
     return ax
 
 
 def asked(chances: Sequence[float]) -> Axes:
-    """Draw what each position is asked, its chance, and its loss; the last is not asked."""
+    """Draw each position's target, its probability and its loss; the last has no target."""
     ax = sheet(6.0)
     n = len(chances)
     size = (2.35, 0.85)
@@ -65,11 +67,16 @@ def asked(chances: Sequence[float]) -> Axes:
     nats = [-math.log(chance) for chance in chances]
     shown = [[f"{x:.2f}" for x in nats]]
     losses = cells(ax, (3.1, 0.3), shown, role="gradient", weights=0.25, size=size)
-    for block, name in ((reads, "reads"), (says, "target"), (given, "chance"), (losses, "−ln")):
+    for block, name in (
+        (reads, "input"),
+        (says, "target"),
+        (given, "probability"),
+        (losses, "−ln"),
+    ):
         note(ax, (0.2, block.middle[1]), name, align="left", weight="bold")
     note(ax, (14.1, losses.middle[1]), f"mean {sum(nats) / n:.2f}", weight="bold")
-    note(ax, (14.1, says.middle[1]), "nothing\nfollows")
-    note(ax, (7.9, 5.55), "the same text, shifted by one place")
+    note(ax, (14.1, says.middle[1]), "no target")
+    note(ax, (7.9, 5.55), "the same text, shifted by one position")
     return ax
 
 
@@ -91,11 +98,11 @@ def tower(L: int) -> Axes:
         note(ax, (x + 2.7, top - 0.3), shape, align="left")
         y = top
     arrow(ax, (x, y), (x, y - 0.62))
-    note(ax, (x, y - 0.95), "logits of what follows each", weight="bold")
+    note(ax, (x, y - 0.95), "logits of each next token", weight="bold")
     note(ax, (10.0, boxes[0].middle[1]), "a row for each id, × √D", align="left")
     middle = boxes[1 + L // 2].middle[1]
-    note(ax, (10.0, middle), "looks back, and thinks", align="left")
-    note(ax, (10.0, boxes[-1].middle[1]), "how alike: x · row", align="left")
+    note(ax, (10.0, middle), "attention, feed-forward", align="left")
+    note(ax, (10.0, boxes[-1].middle[1]), "scores: x · each row", align="left")
     return ax
 
 
@@ -135,12 +142,15 @@ def per_byte(cuts: Sequence[tuple[str, Sequence[str], Sequence[float]]]) -> Axes
     return ax
 
 
-def cuts(logits: Tensor, tokens: Sequence[str], tau: float, k: int, p: float) -> Axes:
-    """Draw a few tokens' chances after a temperature, top-k and top-p. Shapes: logits (V,)."""
-    ax = sheet(6.9)
+def cuts(logits: Tensor, tokens: Sequence[str], tau: float, p: float, k: int | None = None) -> Axes:
+    """Draw a few tokens' probabilities after a temperature, top-k if there is a k, and top-p.
+
+    Shapes: logits (V,).
+    """
+    ax = sheet(5.45 if k is None else 6.9)
     cold = (logits / tau).softmax(dim=0)
     rank = cold.argsort(descending=True).argsort(dim=0)
-    few = cold * (rank < k)
+    few = cold * (rank < (len(rank) if k is None else k))
     few = few / few.sum()
     before = torch.stack([few[rank < r].sum() for r in rank])
     fewer = few * (before < p)
@@ -148,7 +158,7 @@ def cuts(logits: Tensor, tokens: Sequence[str], tau: float, k: int, p: float) ->
     rows = {
         "softmax": logits.softmax(dim=0),
         f"temperature {tau:g}": cold,
-        f"top-k, k = {k}": few,
+        **({} if k is None else {f"top-k, k = {k}": few}),
         f"top-p, p = {p:g}": fewer,
     }
     size = (1.85, 0.85)
@@ -171,6 +181,26 @@ def cuts(logits: Tensor, tokens: Sequence[str], tau: float, k: int, p: float) ->
         else:
             label(ax, grid, "top", *tokens)
         last = grid
+    return ax
+
+
+def induction(text: str = "qzkwvqz") -> Axes:
+    """Draw how an induction head finds what follows the last letter, which stood there before."""
+    ax = sheet(6.4)
+    last, here = len(text) - 1, text.index(text[-1])
+    wide = min(1.6, 12.2 / (last + 2))
+    lit = [
+        [0.9 if t in (here + 1, last + 1) else 0.6 if t == last else 0.1 for t in range(last + 2)]
+    ]
+    found = [[0.9 if t == here + 1 else 0.1 for t in range(last + 2)]]
+    read = cells(ax, (3.4, 1.9), [[*text, "?"]], role="value", weights=lit, size=(wide, 0.9))
+    before = [["", *text]]
+    noted = cells(ax, (3.4, 4.3), before, role="key", weights=found, size=(wide, 0.9))
+    note(ax, (0.2, 2.35), "the text", align="left", weight="bold")
+    note(ax, (0.2, 4.75), "letter before", align="left", weight="bold")
+    arrow(ax, read[0, last].at("bottom"), noted[0, here + 1].at("top"), role="query")
+    arrow(ax, read[0, here + 1].at("top"), read[0, last + 1].at("top"), role="value", bend=0.22)
+    note(ax, (9.0, 5.8), "block 1 writes the lower row; block 2 searches it for the last letter")
     return ax
 
 

@@ -20,6 +20,7 @@ from utils.show.views.stream import stream
 from utils.show.views.surprise import surprise
 from utils.show.views.translation import translation
 from utils.show.views.which_library import which_library
+from utils.show.views.writer import writer
 from utils.show.views.writing import writing
 
 __all__ = [
@@ -47,5 +48,6 @@ __all__ = [
     "surprise",
     "translation",
     "which_library",
+    "writer",
     "writing",
 ]

@@ -1,0 +1,103 @@
+"""Two language models that speak together: the surprise of the mean of their probabilities."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import Exercise, random
+
+
+def half_and_half(ours: Tensor, theirs: Tensor) -> Tensor:
+    """Return the surprise of each token, if its probability is the mean of two models'.
+
+    Shapes: surprises in nats, -ln p of each token, (n,) and (n,), to (n,).
+    """
+    return -((torch.exp(-ours) + torch.exp(-theirs)) / 2).log()
+
+
+exercise = Exercise(half_and_half, runs=True)
+
+
+# What it is tried on ------------------------------------------------------------------------------
+
+
+def surprises(n: int) -> Tensor:
+    return 3 * random(n).abs() + 0.05
+
+
+@exercise.stage("one token")
+def one_token():
+    return [(surprises(1), surprises(1))]
+
+
+@exercise.stage("a token that one model finds certain")
+def certain():
+    return [(torch.zeros(1, dtype=torch.float64), surprises(1) + 1)]
+
+
+@exercise.stage("several tokens")
+def several():
+    return [(surprises(5), surprises(5)), (surprises(8), 2 * surprises(8))]
+
+
+# What goes wrong ----------------------------------------------------------------------------------
+
+
+@exercise.mistake(
+    "that is the mean of the surprises, as if a coin chose the model: average probabilities first."
+)
+def mean_of_surprises(ours, theirs):
+    return (ours + theirs) / 2
+
+
+@exercise.mistake("the two probabilities are added, not averaged: divide their sum by 2.")
+def sum_for_mean(ours, theirs):
+    return -(torch.exp(-ours) + torch.exp(-theirs)).log()
+
+
+@exercise.mistake("a surprise is minus the logarithm: a token with p < 1 has a positive one.")
+def sign(ours, theirs):
+    return -half_and_half(ours, theirs)
+
+
+@exercise.mistake("these are probabilities: return their surprise, minus the logarithm.")
+def probabilities(ours, theirs):
+    return (torch.exp(-ours) + torch.exp(-theirs)) / 2
+
+
+@exercise.mistake("exp of a surprise is 1 / p: a probability is exp of *minus* the surprise.")
+def inverse(ours, theirs):
+    return ((torch.exp(ours) + torch.exp(theirs)) / 2).log()
+
+
+@exercise.mistake(
+    "the better model of each token is taken, which nobody knows before reading it: average both."
+)
+def better_of_two(ours, theirs):
+    return torch.minimum(ours, theirs)
+
+
+@exercise.mistake(
+    "the probabilities are multiplied: the result no longer sums to 1 over all tokens."
+)
+def multiplied(ours, theirs):
+    return ours + theirs
+
+
+@exercise.mistake("these are bits: the surprises here are in nats, so use the natural logarithm.")
+def bits(ours, theirs):
+    return half_and_half(ours, theirs) / math.log(2)
+
+
+@exercise.mistake("one number for the whole text: each token has a surprise of its own.")
+def mean_over_tokens(ours, theirs):
+    return half_and_half(ours, theirs).mean()
+
+
+@exercise.mistake(
+    "the probabilities of the whole text are mixed: give each token the mean of its own two."
+)
+def whole_texts(ours, theirs):
+    n = len(ours)
+    return (half_and_half(ours.sum()[None], theirs.sum()[None]) / n).expand(n)
