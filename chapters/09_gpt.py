@@ -512,18 +512,19 @@ observe(
 #
 # *8 minutes.* Invent a dozen letters, in any order, and begin them again: *qzkwvjhxbmfy q…* What comes next? You know, although you have never seen it before. A table of counts can't know: it has never read *qz*. Can a GPT?
 
+# %% [markdown]
+# ```{exercise} Predict: how many blocks?
+# :label: exercise-blocks-to-copy
+#
+# *1 minute.* How many blocks does a GPT need at least, to go on with an invented sequence that begins again? ([Solution](solutions/09_gpt.ipynb#solution-blocks-to-copy))
+# ```
+
 # %%
 my_blocks = None
 
 check("blocks_to_copy", my_blocks)
 
 # %% [markdown]
-# ```{exercise} Predict: how many blocks?
-# :label: exercise-blocks-to-copy
-#
-# *1 minute.* How many blocks does a GPT need at least, to go on with an invented sequence that begins again? Put your number into the cell above. ([Solution](solutions/09_gpt.ipynb#solution-blocks-to-copy))
-# ```
-#
 # We train two, on random letters that repeat after a while. Nothing tells them to copy: the loss is that of every next letter, including those that nobody could know.
 
 # %% tags=["training"]

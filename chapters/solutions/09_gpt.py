@@ -1,15 +1,7 @@
-# ---
-# jupyter:
-#   kernelspec:
-#     display_name: Python 3 (ipykernel)
-#     language: python
-#     name: python3
-# ---
-
 # %% [markdown]
 # # Solutions of Day 9
 #
-# To the exercises of [GPT](../09_gpt.ipynb), then to those of its [deeper page](../deeper/09_gpt.ipynb). There is more than one right way. What counts is that the check passes and that you can say why.
+# To the exercises of [GPT](../09_gpt.ipynb), then to those of its [deeper page](../deeper/09_gpt.ipynb). There is more than one correct way. A solution is good if the check passes and you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -22,13 +14,13 @@ from torch.nn import functional as F
 from utils.exercises.gpt import check
 from utils.show.display import observe
 from utils.training.metrics import bits_per_byte
-from utils.training.sampling import temperature, top_k, top_p
+from utils.training.sampling import temperature, top_p
 
 # %% [markdown]
 # (solution-next-token-loss)=
 # ## The next-token loss at every position
 #
-# The logits at $t$ are about the token at $t + 1$. So the last logits go, and the first token goes; what is left stands one over the other. The mean is over all targets that are no padding, and not over texts: otherwise a token of a short text would count for more.
+# The logits at $t$ are about the token at $t + 1$. So drop the last logits, which have no target, and the first token, which is none: the rest lies one over the other. Trimming both at the same end, `cross_entropy(logits[:, :-1], ids[:, :-1])`, would ask each position for the token that it has just read. The mean is over all real targets, not over texts; otherwise a token of a short text would weigh more.
 
 
 # %%
@@ -50,7 +42,7 @@ assert math.isclose(loss, math.log(516), rel_tol=1e-5)
 # (solution-forward)=
 # ## GPT's forward pass
 #
-# The same table twice: its rows are what enters, and what the last vectors are compared with. The blocks add to the stream by themselves, so each one reads what the one before has left. Nothing here hides the future: the blocks do.
+# The same table is used twice: its rows embed the input, and the last vectors are compared with them. The blocks add to the residual stream by themselves, so each one reads what the one before has left. Nothing in this function hides the future; the blocks do.
 
 
 # %%
@@ -65,38 +57,95 @@ gpt = check("forward", gpt)
 
 # %% [markdown]
 # (solution-next-chances)=
-# ## The probabilities of the next token: temperature, top-k, top-p
+# ## The probabilities of the next token: temperature and top-p
 #
-# It can be done on logits, too: $-\infty$ is what becomes a chance of 0, and each softmax brings what is left back to a sum of 1. A token stays if those that are likelier have not reached $p$ yet. So the best one always stays, since nothing is likelier. Of tokens that are equally likely at the cut, this keeps more than $k$; and whether a sum *equals* $p$ is a matter of rounding. The check asks for neither.
+# A token stays if the sum over all likelier tokens has not reached $p$ yet. So the best one always stays, since no token is likelier. `order` says from which position each sorted probability came, and leads the cut back there. Instead of scaling what is left, this solution sets the other logits to $-\infty$ and takes the softmax once more.
 
 
 # %%
-def next_chances(logits, tau, k, p):
+def next_chances(logits, tau, p):
     logits = logits / tau
-    if k < len(logits):
-        logits = logits.masked_fill(logits < logits.topk(k).values[-1], -math.inf)
-    chances, order = logits.softmax(dim=0).sort(descending=True)
-    late = order[chances.cumsum(dim=0) - chances >= p]
+    likely, order = logits.softmax(dim=0).sort(descending=True)
+    late = order[likely.cumsum(dim=0) - likely >= p]
     return logits.index_fill(0, late, -math.inf).softmax(dim=0)
 
 
 next_chances = check("next_chances", next_chances)
 
 # %% [markdown]
-# And does the order matter? Top-p counts chances, and a temperature changes them. Cold first, a few tokens hold nearly all; top-p first lets in what the cold would have shut out. The book's filters are the same thing on logits:
+# Does the order matter? Cold first, a few tokens hold nearly all the probability; top-p first lets in tokens that the cold would have shut out. The book's filters do the same on logits:
 
 # %%
 logits = torch.tensor([2.0, 1.2, 0.6, 0.2, -0.6, -1.0])
-found = top_p(top_k(temperature(logits, 0.7), 4), 0.8).softmax(dim=0)
-torch.testing.assert_close(next_chances(logits, 0.7, 4, 0.8), found)
+found = top_p(temperature(logits, 0.7), 0.8).softmax(dim=0)
+torch.testing.assert_close(next_chances(logits, 0.7, 0.8), found)
 late = top_p(logits, 0.8).isfinite().sum().item()
 print((found > 0).sum().item(), "tokens are left; with top-p before the temperature", late)
+
+# %% [markdown]
+# (solution-half-and-half)=
+# ## Half and half: the mixture of two language models
+#
+# From surprises to probabilities, their mean, and back to a surprise. In logarithms it can't underflow: $\ln(e^{a} + e^{b})$ is `logaddexp`.
+
+
+# %%
+def half_and_half(ours, theirs):
+    return math.log(2) - torch.logaddexp(-ours, -theirs)
+
+
+half_and_half = check("half_and_half", half_and_half)
+
+# %% [markdown]
+# Two models, two tokens. Each model is nearly certain of one token and lost at the other. The mean of their surprises is what a coin that chooses the model would cost; the mixture costs far less.
+
+# %%
+ours, theirs = torch.tensor([0.1, 6.0]), torch.tensor([6.0, 0.1])
+print(
+    f"{half_and_half(ours, theirs).mean():.2f} nats per token, not {(ours + theirs).mean() / 2:.2f}"
+)
+
+# %% [markdown]
+# (solution-blocks-to-copy)=
+# ## Predict: how many blocks does copying take?
+#
+# Two. With one block, a head can find where the present letter was before. But what it needs is the letter *after* that, and no position has been told yet which letter came before its own. A first block has to write that down; then a second one can search for it.
+
+# %%
+my_blocks = 2
+
+check("blocks_to_copy", my_blocks)
+
+# %% [markdown]
+# (solution-future-positions)=
+# ## Predict: who notices a new token?
+#
+# Three: the third position itself, and the two after it. The first two can't see it. The second has it as its *target*, but a target goes into the loss, not into the logits.
+
+# %%
+my_positions = 3
+
+check("future_positions", my_positions)
+
+# %% [markdown]
+# (solution-bits-per-byte)=
+# ## Predict: bits per byte
+#
+# A perplexity of 32 is a choice among 32 equally likely tokens, and that takes $\log_2 32 = 5$ bits. They pay for 2.5 bytes.
+
+# %%
+my_bits = math.log2(32) / 2.5
+
+check("bits_per_byte", my_bits)
+
+# %%
+print(bits_per_byte(math.log(32), n_tokens=2, n_bytes=5))
 
 # %% [markdown]
 # (solution-write)=
 # ## Write with a key–value cache
 #
-# What is new is at first the whole prompt, and then one token, so that each token is read once. It stands behind all that was read before, so `start` is the length of the text without it. Whatever is new, the logits that count are those behind its last token.
+# At first the whole prompt is new, then one token at a time, so that each is read once. A new token comes after all that was read before, so `start` is the length of the text without it. However many tokens are new, the logits that count are those at the last one.
 
 
 # %%
@@ -109,11 +158,12 @@ def write(begin, prompt, n, choose):
     return text
 
 
-write = check("write", write)
+check("write", write)
 
 # %% [markdown]
-# If the position were reset, a rotary model would turn the new query as if it stood at 0, and all distances to what is held would be wrong. Nothing fails; the text only gets worse. That is what makes this mistake so common.
-#
+# If the position were reset to 0, a rotary model would turn the new query as if it came first, and all its distances to the cached keys would be wrong. No error is raised; the text only gets worse. That is why this mistake is so common.
+
+# %% [markdown]
 # (solution-qk-norm)=
 # ## Query–key norm: normed queries and keys
 #
@@ -160,20 +210,6 @@ check("gated_width", gated_width)
 
 # %%
 print(gated_width(4 * 4096, 256))
-
-# %% [markdown]
-# (solution-bits-per-byte)=
-# ## Predict: bits per byte
-#
-# A perplexity of 32 is a choice among 32, and that is $\log_2 32 = 5$ bits. They pay for 2.5 bytes.
-
-# %%
-my_bits = math.log2(32) / 2.5
-
-check("bits_per_byte", my_bits)
-
-# %%
-print(bits_per_byte(math.log(32), n_tokens=2, n_bytes=5))
 
 # %% [markdown]
 # (solution-neighbouring-pairs)=
