@@ -418,11 +418,13 @@ bits = {"GPT": task.per_byte(by_gpt), "table": task.per_byte(by_table)}
 rivals = experiments.load("four_writers")
 NAMES = {"LSTM": "Day 3's LSTM", "Day 6's blocks": "Day 6's blocks", "GPT": "GPT", "table": "table"}
 means = {name: rivals.spread("test", writer=name)[0] for name in NAMES}
+halves = {name: rivals.spread("half", writer=name)[0] for name in [*NAMES][:3]}
 guess(
     "All four have read the same text. Which needs the fewest bits per byte?",
     [*NAMES.values()],
     right=NAMES[min(means, key=means.get)],
-    because=f"The table needs {means['table']:.2f} bits per byte, GPT {means['GPT']:.2f}, Day 6's blocks {means[NAMES['Day 6' + chr(39) + 's blocks']]:.2f}, the LSTM {means['LSTM']:.2f}.",
+    because="; ".join(f"{NAMES[name]}: {mean:.2f} bits per byte" for name, mean in means.items())
+    + ".",
 )
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "A table of counts beats three networks of equal size after four passes over a small text. Test set, each network at its best of four rates: mean and range of three seeds (stored experiment). Dashed: gzip, and xz that has read the training set.", "name": "fig-four-writers"}, "image": {"alt": "Four bars of bits per byte, LSTM, Day 6's blocks, GPT and table. The table's is the shortest. Two dashed vertical lines, xz and gzip; gzip's is the farthest to the right."}}
@@ -433,16 +435,13 @@ for name in ("xz", "gzip"):
 plt.show()
 
 # %% tags=["evidence"]
-nets = {name: mean for name, mean in means.items() if name != "table"}
+blocks = means["Day 6's blocks"]
 observe(
     "On the test set the table needs {table:.2f} bits per byte, GPT {gpt:.2f}, Day 6's blocks {blocks:.2f} and the LSTM {lstm:.2f}. Of the validation set, your GPT with fewer steps needs {yours:.2f}, your table {counted:.2f}.",
-    table=means["table"],
-    gpt=means["GPT"],
-    blocks=means["Day 6's blocks"],
-    lstm=means["LSTM"],
-    yours=bits["GPT"],
-    counted=bits["table"],
-    holds=means["table"] < min(nets.values()) - 0.05 and bits["table"] < bits["GPT"] - 0.1,
+    **{"table": means["table"], "gpt": means["GPT"], "blocks": blocks, "lstm": means["LSTM"]},
+    **{"yours": bits["GPT"], "counted": bits["table"]},
+    holds=means["table"] + 0.05 < min(means["GPT"], blocks, means["LSTM"])
+    and bits["table"] < bits["GPT"] - 0.1,
 )
 
 # %% [markdown]
@@ -453,11 +452,10 @@ runs = {part: [*map(tuple, of.unfold(0, 3, 1).tolist())] for part, of in task.id
 times = Counter(runs["train"])
 seen = torch.tensor([times[run] for run in runs["validation"]])  # about tokens 2, 3, …
 rare, new = (seen == 1) | (seen == 2), seen == 0
+counts, lost = by_table[1:][rare].mean(), by_table[1:][new].mean()
+slow, able = by_gpt[1:][rare].mean(), by_gpt[1:][new].mean()
 
 # %% tags=["evidence"]
-(counts, lost), (slow, able) = (
-    (nats[1:][rare].mean(), nats[1:][new].mean()) for nats in (by_table, by_gpt)
-)
 observe(
     "Where the three tokens were seen once or twice, the table loses {counts:.1f} nats on the third and GPT {slow:.1f}. Where they are new, the table loses {lost:.1f} and GPT {able:.1f}.",
     **{"counts": counts, "slow": slow, "able": able, "lost": lost},
@@ -470,7 +468,14 @@ observe(
 # ### Mixing two language models
 #
 # *7 minutes, 5 of them yours.* Let both predict, and give each token the mean of its two probabilities.
-#
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The mixture keeps what either model finds likely: probabilities of the token after *is fitted on the*, made up for this picture.", "name": "fig-mixture"}, "image": {"alt": "Three rows of five cells, t, data, e, model, X. Table: 0.80, 0.10, 0.05, 0.04, 0.01. GPT: 0.20, 0.30, 0.10, 0.20, 0.20. Half and half: 0.50, 0.20, 0.07, 0.12, 0.11."}}
+mechanisms.mixture(
+    ["t", "data", "e", "model", "X"], [0.8, 0.1, 0.05, 0.04, 0.01], [0.2, 0.3, 0.1, 0.2, 0.2]
+)
+plt.show()
+
+# %% [markdown]
 # ```{exercise} Half and half
 # :label: exercise-half-and-half
 #
@@ -493,12 +498,9 @@ check.show_reference("half_and_half")
 bits["half"] = task.per_byte(half_and_half(by_gpt, by_table))
 
 # %% tags=["evidence"]
-halves = {name: rivals.spread("half", writer=name)[0] for name in nets}
 observe(
     "Half table, half GPT needs {half:.2f} bits per byte; the table alone needs {table:.2f}, GPT alone {gpt:.2f}. In the stored comparison the table gains from every network, most from {most}: {best:.2f}.",
-    half=bits["half"],
-    table=bits["table"],
-    gpt=bits["GPT"],
+    **{"half": bits["half"], "table": bits["table"], "gpt": bits["GPT"]},
     most=NAMES[min(halves, key=halves.get)],
     best=min(halves.values()),
     holds=bits["half"] < min(bits["table"], bits["GPT"]) - 0.02
@@ -548,18 +550,19 @@ mine = "qzkwvjhxbmfy"  # yours
 print("one block: ", mine, went_on(one, mine + mine[0], 11))
 print("two blocks:", mine, went_on(two, mine + mine[0], 11))
 
+finished = [share_repeated(model, 12) for model in (one, two)]  # of 200 invented dozens
+
 # %% tags=["evidence"]
-finished = {"two": share_repeated(two, 12), "one": share_repeated(one, 12)}
 observe(
-    "Of 200 invented dozens, begun again with one letter, two blocks finish {two:.0%} without a mistake, and one block {one:.0%}.",
-    **finished,
-    holds=finished["two"] > 0.7 and finished["one"] < 0.1,
+    "Of 200 invented dozens, each begun again with one letter, two blocks finish {two:.0%} without a mistake, and one block {one:.0%}.",
+    **{"one": finished[0], "two": finished[1]},
+    holds=finished[1] > 0.7 and finished[0] < 0.1,
 )
 
 # %% [markdown]
 # How do two blocks do it? In the first, a head writes into each position which letter came *before* it. In the second, a head looks for the position whose note names the present letter, and fetches the letter there: an **induction head** {cite}`olsson2022context`. The second block reads what the first has written, so one block has nothing to read.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "An induction head searches the notes, not the letters: block 1 notes the letter before, block 2 finds the note *q*... and its letter comes next.", "name": "fig-induction"}, "image": {"alt": "A row of cells q, z, k, w, v, q and a question mark. Below each stands the letter before it: under z stands q, under k stands z, and so on. An arrow goes from the second q down to the note q under z, and a bow above leads from z to the question mark."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "An induction head searches notes: block 1 writes down the letter before each position, block 2 finds the note *q* and fetches the letter above it.", "name": "fig-induction"}, "image": {"alt": "A row of cells q, z, k, w, v, q and a question mark. Below each stands the letter before it: under z stands q, under k stands z, and so on. An arrow goes from the second q down to the note q under z, and a bow above leads from z to the question mark."}}
 mechanisms.induction("qzkwvq")
 plt.show()
 
@@ -569,6 +572,10 @@ plt.show()
 # ### A GPT that adds
 #
 # *4 minutes.* A sum is a text, too: `123+456=579`. With three digits there are half a million of them, and a table would have to read every one. A small GPT gets 300 steps, with each number written from its units on, as you add on paper.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "From the units on, every digit of a sum needs three digits that have been written before it: 457 + 68 = 525.", "name": "fig-carries"}, "image": {"alt": "A row of cells: 7 5 4 + 8 6 0 = 5 2 5 0. Arrows lead to the first digit of the answer from 7 and 8, to the second from 5, 6 and the first digit, to the third from 4, 0 and the second, and to the last from the third."}}
+mechanisms.carries(457, 68)
+plt.show()
 
 # %% tags=["training"]
 asked = drawn(5000, seed=10**6)  # 5,000 pairs of numbers, kept out of training in both orders
@@ -580,31 +587,36 @@ for _ in train_adder(sums, without=asked):
 a, b = 457, 68  # yours, up to 999
 print(f"{a} + {b} = {add(sums, a, b)}")
 
-# %% tags=["evidence"]
+correct = share_right(sums, asked, units_first=True)
+
+# %% tags=["view"]
 stored = experiments.load("adding")
 
 
-def in_the_end(order, column="in the end"):
-    """Mean of the seeds at the rate that is best in the end."""
-    rates = stored.parameters["rate"]
-    best = max(rates, key=lambda rate: stored.spread("in the end", rate=rate, order=order)[0])
-    return stored.spread(column, rate=best, order=order)[0]
+def at_best(order, column="in the end"):
+    """Mean of the seeds, at the rate that is best in the end."""
+    spreads = [stored.spread("in the end", rate=r, order=order) for r in stored.parameters["rate"]]
+    rate = stored.parameters["rate"][spreads.index(max(spreads))]
+    return stored.spread(column, rate=rate, order=order)[0]
 
+
+usual, longer = at_best("usual"), at_best("units first", "four digits")
+guess(
+    "Now with the digits in the usual order, hundreds first, and as many steps. How many sums does it get right?",
+    ["nearly all", "about half", "hardly any"],
+    right=0 if usual > 0.75 else 1 if usual > 0.25 else 2,
+    because=f"It gets {usual:.0%} of them, at the best of three rates. The first digit depends on every carry, and none has been computed yet.",
+)
 
 # %% tags=["evidence"]
-correct = share_right(sums, asked, units_first=True)
-usual, longer = in_the_end("usual"), in_the_end("units first", "four digits")
 observe(
-    "It has read {read:,} of a million pairs, and of 5,000 others it adds {correct:.1%} correctly. With the digits in the usual order, as many steps bring {usual:.0%}; and with four digits it gets {longer:.0%} (stored, means of three seeds).",
-    read=300 * 64,
-    correct=correct,
-    usual=usual,
-    longer=longer,
+    "It has read {read:,} of a million pairs, and of 5,000 others it adds {correct:.1%} correctly. With the digits in the usual order it is {usual:.0%}, and with four digits {longer:.0%} (stored, means of three seeds).",
+    **{"read": 300 * 64, "correct": correct, "usual": usual, "longer": longer},
     holds=correct > 0.9 and usual < correct - 0.2 and longer < 0.1,
 )
 
 # %% [markdown]
-# Written in the usual order, the first digit depends on all the carries. From the units on, each digit needs one carry from the digit before, and the model can read that off. But it has learned to add three digits, not to add.
+# From the units on, each digit needs one carry, from the digit just written. A GPT reads what it writes, so the order of writing decides what it can compute. And it has learned to add three digits, not to add.
 #
 # ### The ladder: where counting stops winning
 #
@@ -635,19 +647,20 @@ ax.set_xticks(sizes, [rung["reader"] for rung in rungs])
 ax.minorticks_off()
 plt.show()
 
+# %% [markdown]
+# (claim-gpt-10)=
+
 # %% tags=["evidence"]
-observe(
-    "After {letters:.1f} million letters, the best table needs {table:.2f} bits per byte. A GPT with {small} weights needs {most:.2f}, one with {large} needs {least:.2f}: {n} of {all} sizes beat the table.",
-    letters=counting["letters read"] / 1e6,
-    table=table,
-    small=rungs[0]["reader"],
-    most=found[0],
-    large=rungs[-1]["reader"],
-    least=found[-1],
-    n=len(passed),
-    all=len(rungs),
-    holds=all(a > b + 0.01 for a, b in zip(found, found[1:])) and 0 < len(passed) < len(rungs),
+claim(
+    "gpt-10",
+    "Yes, if it is large enough: the best table needs {table:.2f} bits per byte, a GPT with {small} weights {most:.2f}, one with {large} weights {least:.2f}.",
+    **{"table": table, "most": found[0], "least": found[-1]},
+    **{"small": rungs[0]["reader"], "large": rungs[-1]["reader"]},
+    holds=lambda table, most, least, small, large: least < table < most,
+    scale=f"sympy's docstrings, {counting['letters read'] / 1e6:.1f} million letters, two passes; each GPT at the best of three rates; tables of letters and byte pairs up to order 7",
+    experiment="counting_ladder",
 )
+assert all(small > large + 0.01 for small, large in zip(found, found[1:]))
 
 # %% [markdown]
 # That is why the field went this way. A table gets better only by reading more of the same; a network also by being larger.
@@ -693,9 +706,7 @@ _ = continued("Today we learned", say=partial(print, end="", flush=True))
 
 # %% tags=["evidence"]
 prompts = ["The estimator is", "If the data are", "Return the number of", "", 3 * SENTENCE]
-written = [continued(prompt).removeprefix(prompt or "\n").split() for prompt in prompts]
-sixes = [{tuple(words[i : i + 6]) for i in range(len(words) - 5)} for words in written]
-assert all(a.isdisjoint(b) for i, a in enumerate(sixes) for b in sixes[:i])
+assert not tasks.shared_runs([continued(text).removeprefix(text) for text in prompts], n=6)
 
 # %% [markdown]
 # ## Where it breaks
@@ -710,19 +721,18 @@ def cost(text):
 
 asked = reviews(n_train=1, n_held_out=200).validation
 print(" ".join(asked[0].words), "->", ["bad", "good"][asked[0].label])
-verdicts = []
+correct = 0
 for review in asked:
     good, bad = (cost(f"{' '.join(review.words)}. It was {word}.") for word in ("good", "bad"))
-    verdicts.append((good < bad) == review.label)
+    correct += (good < bad) == review.label
 
 # %% tags=["evidence"]
 labelled = experiments.load("few_labels")
 few, many = (labelled.spread(f"{n} labels", start="from scratch")[0] for n in (100, 2500))
-share = sum(verdicts) / len(verdicts)
 observe(
     "It judges {share:.0%} of {n} reviews correctly; a coin would get half. Trained from scratch to tell five libraries apart, a network names {few:.0%} correctly after 100 labelled sentences, and {many:.0%} after 2,500 (stored).",
-    **{"share": share, "n": len(verdicts), "few": few, "many": many},
-    holds=0.3 < share < 0.7 and few < 0.35 and many > few + 0.12,
+    **{"share": correct / 200, "n": 200, "few": few, "many": many},
+    holds=60 < correct < 140 and few < 0.35 and many > few + 0.12,
 )
 
 # %% [markdown]
@@ -731,7 +741,7 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *3 minutes.* Sentences that one often reads, and our answers. More are on the [deeper page](deeper/09_gpt.ipynb).
+# *3 minutes.* Sentences that one often reads, and our answers. One more stands [under the ladder](#claim-gpt-10), others on the [deeper page](deeper/09_gpt.ipynb).
 #
 # (claim-gpt-7)=
 
@@ -789,23 +799,6 @@ claim(
     holds=lambda two, one, guess: two < 1 and guess - 0.6 < one < guess,
     scale="64 symbols, four heads a block, 2,000 steps, three seeds",
     experiment="induction",
-)
-
-# %% [markdown]
-# (claim-gpt-10)=
-
-# %% tags=["evidence"]
-claim(
-    "gpt-10",
-    "Yes, if it is large enough: the best table needs {table:.2f} bits per byte, a GPT with {small} weights {most:.2f}, one with {large} weights {least:.2f}.",
-    table=table,
-    small=rungs[0]["reader"],
-    most=found[0],
-    large=rungs[-1]["reader"],
-    least=found[-1],
-    holds=lambda table, small, most, large, least: least < table < most,
-    scale="sympy's docstrings, two passes; four sizes, each at the best of three rates; tables of byte pairs and of letters, up to order 7",
-    experiment="counting_ladder",
 )
 
 # %% [markdown]

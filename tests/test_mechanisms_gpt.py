@@ -108,6 +108,20 @@ def test_an_induction_head_finds_what_followed_the_last_letter(text):
     assert any(leads(ax, found, asked, within=1.2) for _ in range(1))
 
 
+def test_a_mixture_has_the_mean_of_each_two_probabilities():
+    table, model = [0.5, 0.3, 0.2], [0.1, 0.1, 0.8]
+    ax = mechanisms.mixture(list("abc"), table, model)
+    assert near(numbers(ax), table, model, [0.3, 0.2, 0.5])
+
+
+def test_a_sum_is_written_from_its_units_on():
+    ax = mechanisms.carries(457, 68)
+    row = sorted((x, text.get_text()) for text in ax.texts for x, _ in [text.get_position()])
+    written = "".join(text for _, text in row if len(text) == 1)
+    assert written == "754+860=5250"
+    assert len(arrows(ax)) == 2 * 3 + 3
+
+
 def test_positions_go_on_from_step_to_step():
     ax = mechanisms.feeding(["The", "estimator", "is"], ["fit", "ted", "on"])
     for position in range(5):

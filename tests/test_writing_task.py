@@ -153,18 +153,11 @@ def test_places_are_counted_within_their_windows():
     assert read == [1, 2.5, 6] and means == pytest.approx([6, 7.5, 11])
 
 
-def decoder(V: int) -> nn.Module:
-    sizes = {"d_model": 32, "n_heads": 2, "d_ff": 64, "n_layers": 1, "dropout": 0.0}
-    model = DecoderOnly(TransformerConfig(V, **sizes, norm="pre", positions="rotary"))
-    forward = model.forward
-    model.forward = lambda ids: forward(ids)[0]
-    return model
-
-
-def test_a_new_task_begins_near_chance_and_labels_help():
-    right = writing.right_from_labels(decoder, [10, 2000])
-    assert right.shape == (3, 2) and right.min() > 0.4
-    assert right[:, 1].mean() > right[:, 0].mean() + 0.05
+def test_runs_of_words_that_two_texts_share_are_found():
+    texts = ["a b c d", "x b c d y", "a b, c d"]
+    assert writing.shared_runs(texts, 3) == {("b", "c", "d")}
+    assert not writing.shared_runs(texts, 4) and not writing.shared_runs(["a b a b a b"], 2)
+    assert not writing.shared_runs(["", "a"], 2)
 
 
 class Block(nn.Module):

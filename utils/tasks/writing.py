@@ -8,14 +8,13 @@ import torch
 from torch import Tensor, nn
 
 from utils.data.docstrings import PARTS, docstring_text
-from utils.data.reviews import Review, reviews
-from utils.data.text import SPECIAL, Vocabulary, pad
+from utils.data.text import SPECIAL
 from utils.self_attention import causal_mask
 from utils.tokens import BytePairs, learn_merges_indexed
 from utils.training.counting import KneserNey
 from utils.training.loop import History
-from utils.training.metrics import accuracy, bits_per_byte, surprises
-from utils.training.recipes import rise_and_fall, tag_loss, train_once
+from utils.training.metrics import bits_per_byte, surprises
+from utils.training.recipes import tag_loss, train_once
 from utils.transformer import DecoderOnly, Tagger, TransformerConfig
 
 N_MERGES = 256
@@ -171,46 +170,13 @@ def words_in(task: Writing, texts: Sequence[Sequence[str]]) -> tuple[Tensor, Ten
     )
 
 
-# Another task, from nothing -----------------------------------------------------------------------
-
-
-def right_from_labels(
-    make: Callable[[int], nn.Module], counts: Sequence[int], steps: int = 120
-) -> Tensor:
-    """Train models anew on so many labelled reviews: shares right of 500 others, (3 seeds, n).
-
-    make: from V to a model of ids (B, T) to logits (B, T, V). At a review's last word, the first
-    two logits are the scores of *bad* and *good*.
-    """
-    data = reviews(n_train=max(counts), n_held_out=500)
-    words = Vocabulary(word for review in data.train for word in review.words)
-
-    def as_ids(part: Sequence[Review]) -> tuple[Tensor, Tensor, Tensor]:
-        ids, lengths = pad([words.encode(review.words) for review in part])
-        return ids, lengths, torch.tensor([review.label for review in part])
-
-    def scores(model: nn.Module, ids: Tensor, lengths: Tensor) -> Tensor:
-        return model(ids)[torch.arange(len(ids)), lengths - 1, :2]
-
-    ids, lengths, labels = as_ids(data.train)
-
-    def share(n: int, seed: int) -> float:
-        torch.manual_seed(seed)
-        model = make(len(words))
-        optimiser, schedule = rise_and_fall(model, 6e-3, steps)
-        for _ in range(steps):
-            rows = torch.randint(n, (32,))
-            said = scores(model, ids[rows], lengths[rows])
-            loss = nn.functional.cross_entropy(said, labels[rows])
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-            schedule.step()
-        with torch.no_grad():
-            *asked, right = as_ids(data.validation)
-            return accuracy(scores(model.eval(), *asked), right)
-
-    return torch.tensor([[share(n, seed) for n in counts] for seed in range(3)])
+def shared_runs(texts: Sequence[str], n: int) -> set[tuple[str, ...]]:
+    """The runs of n words that stand in more than one of some texts."""
+    found = []
+    for text in texts:
+        words = text.split()
+        found.append({tuple(words[i : i + n]) for i in range(len(words) - n + 1)})
+    return {run for i, runs in enumerate(found) for run in runs if any(run in r for r in found[:i])}
 
 
 # The book's model beside the lesson's ------------------------------------------------------------

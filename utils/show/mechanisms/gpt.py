@@ -204,6 +204,38 @@ def induction(text: str = "qzkwvqz") -> Axes:
     return ax
 
 
+def mixture(tokens: Sequence[str], table: Sequence[float], model: Sequence[float]) -> Axes:
+    """Draw the probabilities of a few tokens in a table of counts, in a model, and their means."""
+    ax = sheet(5.45)
+    rows = {"table": table, "GPT": model}
+    rows["half and half"] = [(a + b) / 2 for a, b in zip(table, model, strict=True)]
+    for i, (name, likely) in enumerate(rows.items()):
+        shown = [[f"{p:.2f}" for p in likely]]
+        role = ("key", "query", "value")[i]
+        at, size = (4.4, 1.1 + 1.45 * i), (2.1, 0.85)
+        grid = cells(ax, at, shown, role=role, weights=torch.tensor([likely]), size=size)
+        note(ax, (0.2, grid.middle[1]), name, align="left", weight="bold")
+        if i == 0:
+            label(ax, grid, "top", *tokens)
+    return ax
+
+
+def carries(a: int, b: int) -> Axes:
+    """Draw a sum of three digits from the units on, and what each digit of the answer needs."""
+    ax = sheet(5.0)
+    n, (one, other, total) = 3, (f"{x:0{k}d}"[::-1] for x, k in ((a, 3), (b, 3), (a + b, 4)))
+    y, size = 2.9, (1.2, 0.9)
+    left = cells(ax, (0.5, y), [[*one, "+", *other, "="]], role="key", weights=0.3, size=size)
+    right = cells(ax, (10.4, y), [list(total)], role="value", weights=0.6, size=size)
+    for k in range(n):
+        for digit in (left[0, k], left[0, n + 1 + k]):
+            arrow(ax, digit.at("top"), right[0, k].at("top"), role="query", bend=-0.3 - 0.05 * k)
+    for k in range(1, n + 1):
+        arrow(ax, right[0, k - 1].at("bottom"), right[0, k].at("bottom"), role="value", bend=0.5)
+    note(ax, (8.0, 4.6), f"{a} + {b} = {a + b}, units first; below, the carry goes on")
+    return ax
+
+
 def feeding(prompt: Sequence[str], written: Sequence[str]) -> Axes:
     """Draw what is read at each step of writing, at which positions, and what the cache holds."""
     ax = sheet(1.1 + 1.75 * len(written))
