@@ -728,7 +728,7 @@ for review in asked:
 
 # %% tags=["evidence"]
 labelled = experiments.load("few_labels")
-few, many = (labelled.spread(f"{n} labels", start="from scratch")[0] for n in (100, 2500))
+few, many = (sum(labelled.column(f"{n} labels", start="from scratch")[0]) / 3 for n in (100, 2500))
 observe(
     "It judges {share:.0%} of {n} reviews correctly; a coin would get half. Trained from scratch to tell five libraries apart, a network names {few:.0%} correctly after 100 labelled sentences, and {many:.0%} after 2,500 (stored).",
     **{"share": correct / 200, "n": 200, "few": few, "many": many},

@@ -17,7 +17,6 @@ from utils.tasks import writing
 from utils.tasks.writing import T, Writing
 from utils.training.counting import KneserNey
 from utils.training.metrics import surprises
-from utils.transformer import DecoderOnly, TransformerConfig
 
 SMALL = {
     "train": "the cat sat on the mat. the dog sat on the log. " * 30,

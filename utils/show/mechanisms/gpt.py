@@ -229,9 +229,9 @@ def carries(a: int, b: int) -> Axes:
     right = cells(ax, (10.4, y), [list(total)], role="value", weights=0.6, size=size)
     for k in range(n):
         for digit in (left[0, k], left[0, n + 1 + k]):
-            arrow(ax, digit.at("top"), right[0, k].at("top"), role="query", bend=-0.3 - 0.05 * k)
+            arrow(ax, digit.at("top"), right[0, k].at("top"), role="query", bend=0.26 - 0.03 * k)
     for k in range(1, n + 1):
-        arrow(ax, right[0, k - 1].at("bottom"), right[0, k].at("bottom"), role="value", bend=0.5)
+        arrow(ax, right[0, k - 1].at("bottom"), right[0, k].at("bottom"), role="value", bend=-0.5)
     note(ax, (8.0, 4.6), f"{a} + {b} = {a + b}, units first; below, the carry goes on")
     return ax
 
