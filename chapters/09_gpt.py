@@ -290,7 +290,7 @@ observe(
 #
 # Top-p comes last because it counts probabilities, and the temperature changes them.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "First the temperature, then top-p: probabilities of six tokens after *The estimator is fitted*, made up for this picture.", "name": "fig-knobs"}, "image": {"alt": "Three rows of six cells, on, to, with, by, in, a. Softmax: 0.50, 0.23, 0.12, 0.08, 0.04, 0.03. Temperature 0.7: the first grows to 0.61. Top-p with p = 0.8 leaves the first two, 0.76 and 0.24."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "First the temperature, then top-p: probabilities of six tokens after *The estimator is fitted*, made up for this picture.", "name": "fig-knobs"}, "image": {"alt": "Three rows of six cells, on, to, with, by, in, a. Softmax: 0.50, 0.23, 0.12, 0.08, 0.04, 0.03. Temperature 0.7: the first grows to 0.64. Top-p with p = 0.8 leaves the first two, 0.76 and 0.24."}}
 logits = torch.tensor([2.0, 1.2, 0.6, 0.2, -0.6, -1.0])
 mechanisms.cuts(logits, ["on", "to", "with", "by", "in", "a"], 0.7, 0.8)
 plt.show()
@@ -469,7 +469,7 @@ observe(
 #
 # *7 minutes, 5 of them yours.* Let both predict, and give each token the mean of its two probabilities.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The mixture keeps what either model finds likely: probabilities of the token after *is fitted on the*, made up for this picture.", "name": "fig-mixture"}, "image": {"alt": "Three rows of five cells, t, data, e, model, X. Table: 0.80, 0.10, 0.05, 0.04, 0.01. GPT: 0.20, 0.30, 0.10, 0.20, 0.20. Half and half: 0.50, 0.20, 0.07, 0.12, 0.11."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The mixture keeps what either model finds likely: probabilities of the token after *is fitted on the*, made up for this picture.", "name": "fig-mixture"}, "image": {"alt": "Three rows of five cells, t, data, e, model, X. Table: 0.80, 0.10, 0.05, 0.04, 0.01. GPT: 0.20, 0.30, 0.10, 0.20, 0.20. Half and half: 0.50, 0.20, 0.08, 0.12, 0.11."}}
 mechanisms.mixture(
     ["t", "data", "e", "model", "X"], [0.8, 0.1, 0.05, 0.04, 0.01], [0.2, 0.3, 0.1, 0.2, 0.2]
 )
@@ -504,7 +504,7 @@ observe(
     most=NAMES[min(halves, key=halves.get)],
     best=min(halves.values()),
     holds=bits["half"] < min(bits["table"], bits["GPT"]) - 0.02
-    and max(halves.values()) < means["table"] - 0.01,
+    and max(halves.values()) < means["table"],
 )
 
 # %% [markdown]
@@ -580,7 +580,7 @@ plt.show()
 # %% tags=["training"]
 asked = drawn(5000, seed=10**6)  # 5,000 pairs of numbers, kept out of training in both orders
 sums = adder(seed=0)
-for _ in train_adder(sums, without=asked):
+for _ in train_adder(sums, rate=0.025, without=asked):
     pass
 
 # %%
@@ -600,19 +600,20 @@ def at_best(order, column="in the end"):
     return stored.spread(column, rate=rate, order=order)[0]
 
 
-usual, longer = at_best("usual"), at_best("units first", "four digits")
+units, usual = at_best("units first"), at_best("usual")
 guess(
-    "Now with the digits in the usual order, hundreds first, and as many steps. How many sums does it get right?",
-    ["nearly all", "about half", "hardly any"],
-    right=0 if usual > 0.75 else 1 if usual > 0.25 else 2,
-    because=f"It gets {usual:.0%} of them, at the best of three rates. The first digit depends on every carry, and none has been computed yet.",
+    "Now with the digits in the usual order, hundreds first, and as many steps. How many of the sums are correct?",
+    ["more than with the units first", "about as many", "less than half as many"],
+    right=2 if usual < units / 2 else 0 if usual > units + 0.05 else 1,
+    because=f"{usual:.0%} of them, and {units:.0%} with the units first, each at the best of three rates. The first digit depends on every carry, and none has been computed yet.",
 )
 
 # %% tags=["evidence"]
 observe(
-    "It has read {read:,} of a million pairs, and of 5,000 others it adds {correct:.1%} correctly. With the digits in the usual order it is {usual:.0%}, and with four digits {longer:.0%} (stored, means of three seeds).",
-    **{"read": 300 * 64, "correct": correct, "usual": usual, "longer": longer},
-    holds=correct > 0.9 and usual < correct - 0.2 and longer < 0.1,
+    "It has read {read:,} of a million pairs, and of 5,000 others it adds {correct:.0%} correctly. With the digits in the usual order it would be {usual:.0%}, and with four digits it is {longer:.0%} (stored, means of three seeds).",
+    **{"read": 300 * 64, "correct": correct, "usual": usual},
+    longer=at_best("units first", "four digits"),
+    holds=correct > 0.8 and usual < 0.6 and at_best("units first", "four digits") < 0.05,
 )
 
 # %% [markdown]
