@@ -132,15 +132,19 @@ def test_positions_go_on_from_step_to_step():
 
 def test_both_blocks_look_and_are_added_to_the_stream():
     ax = mechanisms.then_and_now()
-    for name in ("layer norm", "RMS norm", "softmax look"):
+    for name in ("layer norm", "RMS norm", "softmax attention"):
         assert texts(ax).count(name) == 2
-    assert {"looks", "thinks", "GPT-2", "today"} <= set(texts(ax))
+    assert {"attention", "feed-forward", "GPT-2", "today"} <= set(texts(ax))
     assert texts(ax).count("+") == 4
-    for name, above in (("softmax look", "+"), ("4D wide, GELU", "+"), ("8/3 D wide, gated", "+")):
+    for name, above in (
+        ("softmax attention", "+"),
+        ("4D wide, GELU", "+"),
+        ("8/3 D wide, gated", "+"),
+    ):
         for place in places(ax, name):
             near_by = [plus for plus in places(ax, above) if plus[1] == pytest.approx(place[1])]
             assert any(leads(ax, place, plus, within=2.8) for plus in near_by)
-    looks = places(ax, "softmax look")
+    looks = places(ax, "softmax attention")
     assert looks[0][1] == looks[1][1] and looks[0][0] < 8 < looks[1][0]
 
 

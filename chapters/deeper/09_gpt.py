@@ -38,6 +38,7 @@ from utils.measure.costs import ring_bytes, ring_seconds
 # %% tags=["setup"]
 from utils.show.diagrams import arrow, box, brace, cells, label, note, sheet
 from utils.show.display import observe, show_source, table
+from utils.show.mechanisms import gpt as mechanisms
 from utils.show.plotting import COLOURS, INK, curves, use_book_style
 from utils.tasks import copying, many_processes, todays_block
 from utils.tasks.generation import generate
@@ -54,24 +55,53 @@ use_book_style()
 
 # %% [markdown]
 # (deeper-parts)=
-# ## RMSNorm, SwiGLU, rotary positions: what does each part do?
+# ## RMSNorm, SwiGLU, rotary positions: what does each part of a modern block do?
 #
-# *7 minutes.* **Which sizes does each part of today's block hold down, and what does it cost?** All of them are handed to Day 6's blocks. Nothing in those is written anew.
+# *9 minutes.* **What has changed in GPT's block since 2019, and what does each change cost?** Each part below is handed to Day 6's blocks as an argument, so the blocks themselves stay as they are.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Since GPT-2, nearly every part of the block has changed: GPT-2's block, left, and one as large models have it today. Framed is what is new.", "name": "fig-then-and-now"}, "image": {"alt": "Two blocks beside their streams. Left, GPT-2: layer norm; heads: q, k, v; softmax attention; a plus on the stream; layer norm; 4D wide, GELU; a plus. Right, today: RMS norm; q heads share k and v; q, k normed, rotated; softmax attention; a plus; RMS norm; 8/3 D wide, gated; a plus. All on the right is framed but softmax attention. The lower parts are named attention, the upper ones feed-forward."}}
+mechanisms.then_and_now()
+plt.show()
+
+# %% [markdown]
+# | change | effect | reason |
+# | --- | --- | --- |
+# | RMS norm {cite}`zhang2019root` | divides by the size, subtracts nothing | less to compute |
+# | SwiGLU {cite}`shazeer2020glu` | one half of the hidden layer gates the other | more from as many weights |
+# | rotary positions {cite}`su2021roformer` | rotate queries and keys | scores depend on offsets, not on positions |
+# | shared keys and values {cite}`ainslie2023gqa` | several heads of queries share one of keys | a smaller cache |
+# | normed queries and keys {cite}`henry2020query` | bound their size | scores that can't explode |
 
 # %%
 show_source(RMSNorm)
 
 # %% [markdown]
-# **RMS norm** {cite}`zhang2019root` leaves out the mean, and the bias. There is less to do, so is it faster? That depends on who wrote the kernel. For layer norm PyTorch has one kernel that does everything at once on a processor; for
-# RMS norm it has none there, and the pieces run one after another. `make bench` times both on your machine.
+# **RMS norm** leaves out the mean and the bias. That is less to compute, but not always faster. If a library computes layer norm in one kernel and RMS norm in several steps, the simpler norm takes longer. `make bench` times both on your machine.
 #
-# **SwiGLU** {cite}`shazeer2020glu` bends one product and lets it open or close the other.
+# **SwiGLU** multiplies two linear maps, one of which goes through a smooth ReLU, $\operatorname{SiLU}(u) = u\,\sigma(u)$, and so opens or closes the other.
 #
 # $$
 # \operatorname{SwiGLU}(x) = W_\text{down}\,\big(\operatorname{SiLU}(W_\text{gate}\,x) \odot W_\text{up}\,x\big)
 # $$ (eq-swiglu)
 #
-# Its three matrices cost as much as the plain layer's two if they are two thirds as wide. With $F = 4D$ that is the $8/3\,D$ of the lesson's picture.
+# It has three matrices where the plain layer has two, so at equal cost it has to be narrower.
+
+# %% [markdown]
+# ```{exercise} SwiGLU: a gate's fair width
+# :label: exercise-gated-width
+#
+# *Core, 5 minutes.* A plain feed-forward layer has two matrices, $W_1$ and $W_2$, and a hidden width of $F$. A gated one has three, as in {eq}`eq-swiglu`. How wide may it be, to have as many weights? Round up to the next `multiple`, since processors like round numbers.
+# ([Solution](../solutions/09_gpt.ipynb#solution-gated-width))
+# ```
+
+
+# %%
+def gated_width(d_ff: int, multiple: int) -> int:
+    """The hidden width of a gated layer; d_ff is that of the plain one. No biases."""
+    raise NotImplementedError
+
+
+check("gated_width", gated_width)
 
 # %% tags=["evidence"]
 rows = []
@@ -84,10 +114,10 @@ for D in (96, 384, 4096):
 table(rows, ["D", "plain width", "gated width", "weights of the plain layer", "of the gated one"])
 
 # %% [markdown]
-# **What bends.** ReLU is 0 for half of all inputs. GELU and SiLU dip a little below 0 instead of breaking off. The square of ReLU {cite}`so2021searching` was found by a search through programs, and costs one product. GPT-2 takes the tanh for the exact GELU: nobody sees it in the picture, but its
-# weights were trained with it.
+# **Activation functions.** ReLU is 0 for half of all inputs. GELU and SiLU dip a little below 0 instead of breaking off. The square of ReLU {cite}`so2021searching` was found by a search through programs, and costs one product. GPT-2 approximates GELU by a tanh: in the picture the two can't be told apart, but its
+# weights were trained with the approximation.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "What a hidden unit makes of its input: the activations of Day 6, of GPT-2 and of today.", "name": "fig-activations"}, "image": {"alt": "Four curves from minus 3 to 2. ReLU is 0 up to 0 and then a straight line. Squared ReLU is 0 up to 0, below ReLU up to 1 and above it from there on, 4 at 2. GELU and SiLU are near 0 far to the left, dip to minus 0.17 and minus 0.28, and approach ReLU on the right, GELU sooner."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Newer activations dip below 0 before they rise: those of Day 6, of GPT-2 and of today.", "name": "fig-activations"}, "image": {"alt": "Four curves from minus 3 to 2. ReLU is 0 up to 0 and then a straight line. Squared ReLU is 0 up to 0, below ReLU up to 1 and above it from there on, 4 at 2. GELU and SiLU are near 0 far to the left, dip to minus 0.17 and minus 0.28, and approach ReLU on the right, GELU sooner."}}
 u = torch.linspace(-3, 2, 101)
 names = {"ReLU": "relu", "squared ReLU": "relu_squared", "GELU, by tanh": "gelu_tanh"}
 names["SiLU"] = "silu"
@@ -96,7 +126,24 @@ curves(shown, "input", "output")
 plt.show()
 
 # %% [markdown]
-# **Normed queries and keys** {cite}`henry2020query,dehghani2023scaling`. A score is a product of lengths and a cosine. In long training at high rates lengths grow, a softmax of large scores is 1 at one place, and its gradient is 0 (Day 5). With an RMS norm on both, and gains of 1, no score exceeds $\sqrt{d_k}$.
+# **Normed queries and keys** {cite}`henry2020query,dehghani2023scaling`. A score is a product of two lengths and a cosine. In long training at high rates the lengths grow, the softmax of large scores is 1 at one position, and its gradient is 0 (Day 5). An RMS norm on both bounds the scores.
+
+# %% [markdown]
+# ```{exercise} Query–key norm: normed queries and keys
+# :label: exercise-qk-norm
+#
+# *Core, 10 minutes.* Give each head's queries and keys an RMS norm over their $d_k$ numbers, $g \odot x / \sqrt{\frac{1}{d_k} \sum_i x_i^2 + \varepsilon}$, with one gain for queries and one for keys. Then score as always, with the factor $1/\sqrt{d_k}$. The solution asks how large a score can become if the gains are 1.
+# ([Solution](../solutions/09_gpt.ipynb#solution-qk-norm))
+# ```
+
+
+# %%
+def qk_norm_scores(q, k, g_q, g_k, eps):
+    """Shapes: q (B, h, T, d_k), k (B, h, S, d_k), gains (d_k,) to scores (B, h, T, S)."""
+    raise NotImplementedError
+
+
+check("qk_norm", qk_norm_scores)
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -119,7 +166,7 @@ observe(
 )
 
 # %% [markdown]
-# **No biases** is one argument, `bias=False`: a norm stands before each product and its gain stays. **The embedding** is not multiplied by $\sqrt{D}$ any more; its rows begin with a deviation of 0.02, so that the output that shares them begins near 0.
+# **No biases** is one argument, `bias=False`. **The embedding** is no longer multiplied by $\sqrt{D}$; its rows start with a standard deviation of 0.02, so that the logits, which share them, start near 0.
 
 
 # %% [markdown]
@@ -337,7 +384,7 @@ observe(
 # %% [markdown]
 # Why do these help?
 #
-# **Token shift** {cite}`peng2023rwkv` hands half of the channels on: a quarter come from one letter before, a quarter from two. On [Day 5](../05_self_attention.ipynb) a head had to be trained to look one step back. Here every layer sees three letters in a row from its first step on, and attention is free for what is farther away. It costs no parameter.
+# **Token shift** {cite}`peng2023rwkv` hands half of the channels on: a quarter come from one letter before, a quarter from two. (The paper mixes each channel with the step before by a learned share; the fixed quarters are this book's.) On [Day 5](../05_self_attention.ipynb) a head had to be trained to look one step back. Here every layer sees three letters in a row from its first step on, and attention is free for what is farther away. It costs no parameter.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "What token shift hands to a layer: each column is a position, each row a quarter of its channels, and each cell names the letter from which they come.", "name": "fig-token-shift"}, "image": {"alt": "A grid of four rows and six columns, under the letters t, o, space, b, e, comma. The two lower rows hold each position's own letter. The second row holds the letter before: nothing, t, o, space, b, e. The first row holds the letter two before: nothing, nothing, t, o, space, b."}}
 letters = "to␣be,"
@@ -398,7 +445,7 @@ plt.show()
 show_source(MuonAndAdamW)
 
 # %% [markdown]
-# **One narrow layer.** The goal is modest, and a step of the small model costs a small part of the large one's. **ALiBi** {cite}`press2022train` has no positions to learn; its penalty is eight times as steep as published, since our window has 64 letters and the paper's had 1,024 words. **SwiGLU** and an output of its own came from the same search; the table doesn't show that either was needed.
+# **One narrow layer.** The goal is modest, and a step of the small model costs a small part of the large one's. **ALiBi** {cite}`press2022train` has no positions to learn; its penalty is eight times as steep as published, since our windows are much shorter than the paper's. **SwiGLU** and an output of its own came from the same search; the table doesn't show that either was needed.
 
 # %% [markdown]
 # (deeper-counts)=
@@ -429,7 +476,7 @@ observe(
 )
 
 # %% [markdown]
-# So who wants 1.88 quickly should count. What does a network have that the table lacks? We let the winner grow to two layers of 128, train it for 600 steps, and ask both for more: less text to learn from, a text of another kind, a longer look back. *Elsewhere* is the other text: docstrings for what learned from plays, plays for what learned from docstrings. For each text to learn from, the table has the order, and the network the step, at which the validation text was said best.
+# If all you want is 1.88, and quickly, count. What does a network have that the table lacks? We let the winner grow to two layers of 128, train it for 600 steps, and ask both for more: less text to learn from, a text of another kind, a longer look back. *Elsewhere* is the other text: docstrings for what learned from plays, plays for what learned from docstrings. For each text to learn from, the table has the order, and the network the step, at which the validation text was said best.
 
 # %% tags=["evidence"]
 NAMES = {
@@ -477,7 +524,7 @@ ax.set_xticks(windows, windows)
 plt.show()
 
 # %% [markdown]
-# A longer window gives the table nothing but fewer beginnings, at which it sees less than it could. The network gains no more from it. So at this size, after so short a training, these eight comparisons and the windows show nothing that a network has and a table lacks. What no table can do is shown [further down](#deeper-induction): to copy from what it has just read, whatever that is.
+# A longer window gives the table nothing but fewer beginnings, at which it sees less than it could. The network gains no more from it. So at this size, after so short a training, these eight comparisons and the windows show nothing that a network has and a table lacks. What no table can do is to copy from what it has just read, as the lesson's two blocks do; and larger networks pass the table on a longer text (the lesson's ladder).
 
 # %% [markdown]
 # (deeper-tied)=
@@ -597,7 +644,7 @@ claim(
 # | embedding | not multiplied by $\sqrt{D}$; it is the output, too | not multiplied; in small models it is the output, too |
 # | positions | learned, up to 1,024 | rotary, in halves, often stretched |
 # | norm | layer norm | RMS norm |
-# | queries, keys, values | one matrix, `c_attn`, transposed | three matrices, with fewer heads of keys |
+# | queries, keys, values | one matrix, `c_attn`, transposed | three matrices, in newer ones with fewer heads of keys |
 # | feed-forward layer | GELU by its tanh | SwiGLU |
 # | biases | everywhere | nowhere |
 #
@@ -706,7 +753,7 @@ for kind, load in (("gpt2", load_gpt2), ("llama", load_llama)):
         print(f"{kind}: not tried here")
 
 # %% [markdown]
-# What the book does not read it says in a sentence: a pickle, a file that is cut short, weights that are missing or left over or of another shape, an option of the config that makes another model. Llama 2's tokens are no byte pairs, so that model is read, and its text is not.
+# What the book does not read it says in a sentence: a pickle, a file that is cut short, weights that are missing or left over or of another shape, an option of the config that makes another model. Llama 2's tokens are pairs of characters, not of bytes, so that model is read, and its text is not.
 
 # %% [markdown]
 # ```{exercise} Llama's rotary pairs: from halves to neighbours
@@ -903,25 +950,10 @@ check("shard_gradients", whole_gradient)
 # (deeper-induction)=
 # ## Induction heads: how does a model copy from its context?
 #
-# *9 minutes.* *… the Kaplan–Meier estimator … a Kaplan–*: what comes next? You need not know the word. Look for where the last piece stood before, and read on there. A head that does so is called an **induction head** {cite}`olsson2022context`; on
-# [Day 5](../05_self_attention.ipynb) you built a perfect one by hand. It needs two blocks. In the first, a head writes into each position what stood *before* it. In the second, a head looks for positions that say "before me stood the present symbol", and fetches what they hold.
-
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "How an induction head finds what comes next. Block 1 notes the symbol before; block 2 looks for the note that names the present symbol.", "name": "fig-induction"}, "image": {"alt": "A row of seven cells: K, A, D, Q, M, A and a question mark. Below each stands the symbol before it: under A stands K, under D stands A, and so on. An arrow goes from the second A down and back to the A under D, and a bow above leads from D to the question mark, which is to become D."}}
-ax = sheet(6.4)
-symbols, before = ["K", "A", "D", "Q", "M", "A", "?"], ["", "K", "A", "D", "Q", "M", "A"]
-lit = [[0.1, 0.1, 0.9, 0.1, 0.1, 0.6, 0.9]]
-text = cells(ax, (3.4, 1.9), [symbols], role="value", weights=lit, size=(1.6, 0.9))
-found = [[0.1, 0.1, 0.9, 0.1, 0.1, 0.1, 0.1]]
-notes = cells(ax, (3.4, 4.3), [before], role="key", weights=found, size=(1.6, 0.9))
-note(ax, (0.2, 2.35), "the text", align="left", weight="bold")
-note(ax, (0.2, 4.75), "before it", align="left", weight="bold")
-arrow(ax, text[0, 5].at("bottom"), notes[0, 2].at("top"), role="query")
-arrow(ax, text[0, 2].at("top"), text[0, 6].at("top"), role="value", bend=0.22)
-note(ax, (9.0, 5.8), "block 1 writes the lower row; block 2 asks it who has an A before it")
-plt.show()
-
-# %% [markdown]
-# Does training find this? We let small GPTs with two blocks and four heads in each read sequences of 48 symbols in which a random segment of 12 to 24 symbols comes again and again. Where the segment is new, nothing can be known: 64 symbols, $\ln 64 = 4.16$ nats. Where it comes again, the context says it all. The heads see near
+# *9 minutes.* The lesson's two blocks went on with invented letters. **Was it induction heads that copied, and does anything else learn from the context?** In an **induction head** {cite}`olsson2022context` the second block looks for the note that the first has written ({numref}`fig-induction`); on
+# [Day 5](../05_self_attention.ipynb) you built a perfect one by hand. Here we watch such heads form, measure them, and take them away.
+#
+# Small GPTs with two blocks and four heads in each read sequences of 48 symbols, in which a random segment of 12 to 24 symbols comes again and again. Where the segment is new, nothing can be known: 64 symbols, $\ln 64 = 4.16$ nats. Where it comes again, the context holds the answer. The heads see near
 # symbols more easily than far ones (Day 6's ALiBi).
 #
 # How much does a head look like an induction head? Its **prefix-matching score** is its mean weight on what followed the present symbol before.
@@ -971,7 +1003,7 @@ right.set_ylim(0, 1)
 plt.show()
 
 # %% [markdown]
-# For some hundred steps little happens. Then, within two or three hundred, heads of the second block begin to match prefixes, and at the same steps the loss falls. With one block neither happens. That is the picture that Olsson et al. saw in large models. But two curves that move together are not yet a cause. So we **silence**
+# For some hundred steps little happens. Then, within two or three hundred, heads of the second block begin to match prefixes, and at the same steps the loss falls. With one block neither happens. Olsson et al. saw this picture in models of all sizes, and showed the cause in small ones. But two curves that move together are not yet a cause. So we **silence**
 # heads: what a head says is replaced, at each position, by its mean over many sequences. Nothing of this text is then left in it.
 
 # %%

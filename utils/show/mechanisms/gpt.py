@@ -283,17 +283,21 @@ def then_and_now() -> Axes:
     """Draw GPT-2's block beside one of today; framed is what changed."""
     ax = sheet(10.3)
     y = [8.45 - 1.32 * row for row in range(6)]
-    then = [(y[0], "layer norm"), (y[1], "heads: q, k, v"), (y[3], "softmax look")]
+    then = [(y[0], "layer norm"), (y[1], "heads: q, k, v"), (y[3], "softmax attention")]
     then += [(y[4], "layer norm"), (y[5], "4D wide, GELU")]
     now = [(y[0], "RMS norm"), (y[1], "q heads share k and v"), (y[2], "q, k normed, rotated")]
-    now += [(y[3], "softmax look"), (y[4], "RMS norm"), (y[5], "8/3 D wide, gated")]
+    now += [(y[3], "softmax attention"), (y[4], "RMS norm"), (y[5], "8/3 D wide, gated")]
     for sign, name, rows in ((-1, "GPT-2", then), (1, "today", now)):
         note(ax, (8.0 + 5.1 * sign, 0.45), name, weight="bold")
         ends = [9.95, y[3] + 0.725, y[3] + 0.125, y[5] + 0.725, y[5] + 0.125, y[5] - 0.6]
         for start, end in zip(ends[::2], ends[1::2], strict=True):
             arrow(ax, (8.0 + 1.8 * sign, start), (8.0 + 1.8 * sign, end))
         new = sign > 0
-        _block(ax, sign, [(at, text, new and text != "softmax look") for at, text in rows])
-    for name, at in (("stream", 9.75), ("looks", (y[0] + y[3] + 0.85) / 2), ("thinks", y[5] + 1.1)):
+        _block(ax, sign, [(at, text, new and text != "softmax attention") for at, text in rows])
+    for name, at in (
+        ("stream", 9.75),
+        ("attention", (y[0] + y[3] + 0.85) / 2),
+        ("feed-forward", y[5] + 1.1),
+    ):
         note(ax, (8.0, at), name)
     return ax
