@@ -29,7 +29,7 @@ from utils.tasks.writing import T, Writing
 
 RATES = {
     "LSTM": (4e-3, 8e-3, 1.6e-2, 3.2e-2),
-    "Day 6's blocks": (2e-3, 4e-3, 8e-3, 1.6e-2),
+    "Day 6's blocks": (1e-3, 2e-3, 4e-3, 8e-3),
     "GPT": (4e-3, 8e-3, 1.6e-2, 3.2e-2),
 }
 ORDERS = range(2, 7)
