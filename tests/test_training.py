@@ -23,14 +23,11 @@ from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, MultiStepLR, O
 from tqdm import tqdm
 
 from utils.data.batches import Batches
-from utils.language import RotaryHalves
-from utils.positions import Rotary
 from utils.show.training import learning_curves
 from utils.training import checkpoints, loop
 from utils.training.checkpoints import CheckpointError
 from utils.training.loop import History, evaluate, fit
 from utils.training.metrics import accuracy
-from utils.training.runs import settings_of_layers
 
 
 @pytest.fixture(autouse=True)
@@ -660,12 +657,6 @@ def test_a_checkpoint_of_another_run_is_refused(written, changes, named):
     assert re.search(named, message) and str(path) in message and "delete it" in message
     assert path.read_bytes() == before
     assert go_on(epochs=2) is None
-
-
-@pytest.mark.parametrize("rotary", [Rotary, RotaryHalves])
-def test_angles_of_another_base_are_another_model(rotary):
-    one, other = (settings_of_layers(rotary(4, base)) for base in (1e4, 5e5))
-    assert one != other
 
 
 def test_a_damaged_checkpoint_is_noticed_wherever_the_damage_is(written):

@@ -149,7 +149,7 @@ class Rotary(nn.Module):
         check_sizes(d_k=d_k)
         if d_k % 2:
             raise ValueError(f"Rotary positions turn pairs, so d_k is even, got {d_k}.")
-        self.d_k, self.base, self.turns = d_k, base, Turns()
+        self.d_k, self.turns = d_k, Turns()
         self.frequencies = base ** (-2 * torch.arange(d_k // 2).double() / d_k)
 
     def forward(self, x: Tensor, start: int = 0) -> Tensor:

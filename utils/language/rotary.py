@@ -33,7 +33,7 @@ class RotaryHalves(nn.Module):
         check_sizes(d_k=d_k)
         if d_k % 2:
             raise ValueError(f"Rotary positions turn pairs, so d_k is even, got {d_k}.")
-        self.d_k, self.base, self.stretch, self.turns = d_k, base, stretch, Turns()
+        self.d_k, self.turns = d_k, Turns()
         frequencies = base ** (-2 * torch.arange(d_k // 2).double() / d_k)
         self.frequencies = frequencies if stretch is None else stretch(frequencies)
 
