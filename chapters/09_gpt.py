@@ -112,7 +112,7 @@ mechanisms.hidden()
 plt.show()
 
 # %% [markdown]
-# This is hard, and that is why it is useful. To guess what follows *The estimator is*, it helps to know which words belong together, which are verbs, and what estimators do. And nobody has to label anything: every text contains its own answers, $T - 1$ of them in a text of $T$ tokens.
+# This is hard, and therefore useful. To guess what follows *The estimator is*, it helps to know which words belong together, which are verbs, and what estimators do. And no labels are needed: every text contains its own answers, $T - 1$ of them in a text of $T$ tokens.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Yesterday's encoder gets one lesson from a text, today's GPT gets one from every token but the last.", "name": "fig-lessons"}, "image": {"alt": "Above, five boxes, The, estimator, is, fit, ted, with arrows into one box, from sklearn: 1 lesson. Below, the same five boxes; from each of the first four an arrow leads straight up to the next word, estimator, is, fit, ted: 4 lessons."}}
 mechanisms.lessons()
@@ -341,7 +341,7 @@ print(continued("The estimator is"))
 # %% [markdown]
 # It has the tone of documentation, and no thought. Half an hour ago, it was random numbers.
 #
-# **Enough for tonight?** This is a good place to stop: you have written a GPT. What follows, some 45 minutes, asks how good it is, and what it can do that nothing else on this page can.
+# **Enough for tonight?** This is a good place to stop: you have written a GPT. What follows, some 45 minutes, asks how good it is, and what it can do that no counting can.
 #
 # ## Is it right?
 #
@@ -527,7 +527,7 @@ my_blocks = None
 check("blocks_to_copy", my_blocks)
 
 # %% [markdown]
-# We train two, on random letters that repeat after a while. Nothing tells them to copy: the loss is that of every next letter, including those that nobody could know.
+# We train two, on random letters that repeat after a while. Nothing tells them to copy: the loss is that of every next letter, including those that can't be known.
 
 # %% tags=["training"]
 one, two = repeater(1, seed=0), repeater(2, seed=0)
@@ -567,7 +567,7 @@ mechanisms.induction("qzkwvq")
 plt.show()
 
 # %% [markdown]
-# Large models do this, too: show them three examples of a task nobody trained them for, and they go on. The [deeper page](deeper/09_gpt.ipynb#deeper-induction) finds the heads, and silences them.
+# Large models do this, too: show them three examples of a new task, and they go on. The [deeper page](deeper/09_gpt.ipynb#deeper-induction) finds the heads, and silences them.
 #
 # ### A GPT that adds
 #
@@ -621,7 +621,7 @@ observe(
 #
 # ### The ladder: where counting stops winning
 #
-# *4 minutes.* Back to prose. Our text was small, and so was the model. What if both grow? Four GPTs read {numref}`fig-ladder`'s text, all of sympy's docstrings with their examples and formulas, and so does the best table.
+# *4 minutes.* Back to prose. Our text was small, and so was the model. What if both grow? Four GPTs of growing size read all of sympy's docstrings, with examples and formulas, and so does the best table of counts.
 
 # %% tags=["view"]
 ladder = experiments.load("counting_ladder")
@@ -637,7 +637,7 @@ guess(
     because=f"The table needs {table:.2f} bits per byte, the GPTs {', '.join(f'{needed:.2f}' for needed in found)}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A network gets better as it grows, a table doesn't: bits per byte of a test set by the GPT's weights, and of half GPT, half table. Dashed: the best table of counts (stored experiment; equal tokens for all, each at the best of three rates).", "name": "fig-ladder"}, "image": {"alt": "Two falling lines over 58 thousand to 1.4 million weights on a logarithmic axis, GPT above and half and half below it, and a dashed horizontal line, the table."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A network gets better as it grows, a table doesn't: bits per byte of a test set by the GPT's weights, and of half GPT, half table. Dashed: the best table of counts (stored experiment; equal tokens for all, each at the best of three rates).", "name": "fig-counting-ladder"}, "image": {"alt": "Two falling lines over 58 thousand to 1.4 million weights on a logarithmic axis, GPT above and half and half below it, and a dashed horizontal line, the table."}}
 sizes = [rung["parameters"] for rung in rungs]
 mixed = [sum(rung["half"]) / len(rung["half"]) for rung in rungs]
 ax = curves(
@@ -866,7 +866,7 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **How far can a model get by predicting the next token, and nothing else?** Far: to text with the right tone at this size, past every table of counts once it is larger, and to copying and adding, which nobody asked it to learn. Not to an answer about *this* review.
+# **How far can a model get by predicting the next token, and nothing else?** Far: to text with the right tone at this size, past every table of counts once it is larger, and to copying and adding, if its text rewards them. Not to an answer about *this* review.
 #
 # **Tomorrow:** a model that has read is not thrown away. It learns from a hundred labels what a fresh one doesn't learn from a thousand.
 
