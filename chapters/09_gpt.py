@@ -339,7 +339,7 @@ def continued(prompt, n=40, tau=0.6, p=0.9, say=None):
 print(continued("The estimator is"))
 
 # %% [markdown]
-# It has the tone of documentation, and no thought. Half an hour ago, it was random numbers.
+# It has the tone of documentation, and no thought. A few minutes ago, its weights were random numbers.
 #
 # **Enough for tonight?** This is a good place to stop: you have written a GPT. What follows, some 45 minutes, asks how good it is, and what it can do that no counting can.
 #
@@ -370,7 +370,7 @@ plt.show()
 # %% [markdown]
 # ### Four writers, one text: an LSTM, two Transformers and a table of counts
 #
-# *7 minutes.* Three networks of this book and a rival without any weights: a table of **n-gram counts** {cite}`kneser1995improved`. It remembers which tokens followed each run of four, and how often. For shorter runs it counts in how many longer ones each token appeared.
+# *7 minutes.* Three networks of this book meet a rival that has no weights at all: a table of **n-gram counts** {cite}`kneser1995improved`. It remembers which tokens followed each run of four, and how often. For shorter runs it counts in how many longer ones each token appeared.
 
 
 # %%
@@ -437,7 +437,7 @@ plt.show()
 # %% tags=["evidence"]
 blocks = means["Day 6's blocks"]
 observe(
-    "On the test set the table needs {table:.2f} bits per byte, GPT {gpt:.2f}, Day 6's blocks {blocks:.2f} and the LSTM {lstm:.2f}. Of the validation set, your GPT with fewer steps needs {yours:.2f}, your table {counted:.2f}.",
+    "On the test set the table needs {table:.2f} bits per byte, GPT {gpt:.2f}, Day 6's blocks {blocks:.2f} and the LSTM {lstm:.2f}. On the validation set your GPT, after fewer steps, needs {yours:.2f}, and the table that you see {counted:.2f}.",
     **{"table": means["table"], "gpt": means["GPT"], "blocks": blocks, "lstm": means["LSTM"]},
     **{"yours": bits["GPT"], "counted": bits["table"]},
     holds=means["table"] + 0.05 < min(means["GPT"], blocks, means["LSTM"])
@@ -508,7 +508,7 @@ observe(
 )
 
 # %% [markdown]
-# Neither model was changed, and half of each beats both. Where one gives a token almost no probability, the other still lends it half of its own: a mistake costs $\ln 2$ at most, and most mistakes aren't shared.
+# Neither model was changed, and half of each beats both. Where one gives a token almost no probability, the other still lends it half of its own. So at no token does the mixture lose more than $\ln 2$ against the better of the two, and it never fails as badly as the worse one alone.
 #
 # ### Induction: going on with what was just read
 #
@@ -610,7 +610,7 @@ guess(
 
 # %% tags=["evidence"]
 observe(
-    "It has read {read:,} of a million pairs, and of 5,000 others it adds {correct:.0%} correctly. With the digits in the usual order it would be {usual:.0%}, and with four digits it is {longer:.0%} (stored, means of three seeds).",
+    "It has read at most {read:,} of a million pairs, and of 5,000 others it adds {correct:.0%} correctly. With the digits in the usual order it would be {usual:.0%}, and with four digits it is {longer:.0%} (stored, means of three seeds).",
     **{"read": 300 * 64, "correct": correct, "usual": usual},
     longer=at_best("units first", "four digits"),
     holds=correct > 0.8 and usual < 0.6 and at_best("units first", "four digits") < 0.05,
@@ -693,10 +693,18 @@ observe(
 # %% [markdown]
 # ## Show someone
 #
-# *5 minutes.* Type, and it goes on. This is not your GPT: it has half a million weights, four blocks, and read all of Shakespeare's plays in many passes, letter by letter. Half an hour of training went into it, ahead of time, because yours is a minute old and not yet worth reading aloud.
+# *5 minutes.* Type, and it goes on. This is not your GPT, which is a minute old and not yet worth reading aloud. It is a stored one, of four blocks, trained for far longer on a million letters of Shakespeare. It runs here in the page.
 
 # %% tags=["view"]
 page_writer("shakespeare", beginning="JULIET:\nWhat is a ")
+
+# %% tags=["evidence"]
+(stored,) = experiments.load("shakespeare_page").rows
+observe(
+    "It has {n:,} weights, rounded to 8 bits. On plays that it has never read it loses {nats:.2f} nats per letter.",
+    **{"n": stored["parameters"], "nats": stored["int8"]},
+    holds=stored["int8"] < 1.55,
+)
 
 # %% [markdown]
 # Yours writes documentation. In JupyterLab, run this cell with any beginning of your own, and it writes while you watch.
@@ -735,6 +743,11 @@ observe(
     **{"share": correct / 200, "n": 200, "few": few, "many": many},
     holds=60 < correct < 140 and few < 0.35 and many > few + 0.12,
 )
+read, fresh = (
+    sum(labelled.column(f"{n} labels", start=start)[0]) / 3
+    for start, n in (("mixed", 100), ("from scratch", 1000))
+)
+assert read > fresh
 
 # %% [markdown]
 # Predicting the next token taught it what documentation sounds like, not what *this* review says. A network that learns from labels does better, but it needs thousands, and for the next question it starts from scratch.
@@ -868,7 +881,7 @@ checklist({point: ids.split() for point, ids in points.items()})
 # %% [markdown]
 # **How far can a model get by predicting the next token, and nothing else?** Far: to text with the right tone at this size, past every table of counts once it is larger, and to copying and adding, if its text rewards them. Not to an answer about *this* review.
 #
-# **Tomorrow:** a model that has read is not thrown away. It learns from a hundred labels what a fresh one doesn't learn from a thousand.
+# **Tomorrow:** a model that has read is not thrown away. From a hundred labels it learns more than a fresh one from a thousand.
 
 # %% [markdown]
 # ## Further reading
