@@ -735,19 +735,19 @@ for review in asked:
     good, bad = (cost(f"{' '.join(review.words)}. It was {word}.") for word in ("good", "bad"))
     correct += (good < bad) == review.label
 
+# %%
+labelled = experiments.load("few_labels")  # of which library is a sentence? Three seeds each
+few, some, many, read = (
+    sum(labelled.column(f"{n} labels", start=start)[0]) / 3
+    for start, n in [("from scratch", n) for n in (100, 1000, 2500)] + [("mixed", 100)]
+)
+
 # %% tags=["evidence"]
-labelled = experiments.load("few_labels")
-few, many = (sum(labelled.column(f"{n} labels", start="from scratch")[0]) / 3 for n in (100, 2500))
 observe(
     "It judges {share:.0%} of {n} reviews correctly; a coin would get half. Trained from scratch to tell five libraries apart, a network names {few:.0%} correctly after 100 labelled sentences, and {many:.0%} after 2,500 (stored).",
     **{"share": correct / 200, "n": 200, "few": few, "many": many},
-    holds=60 < correct < 140 and few < 0.35 and many > few + 0.12,
+    holds=60 < correct < 140 and few < 0.35 and many > few + 0.12 and read > some,
 )
-read, fresh = (
-    sum(labelled.column(f"{n} labels", start=start)[0]) / 3
-    for start, n in (("mixed", 100), ("from scratch", 1000))
-)
-assert read > fresh
 
 # %% [markdown]
 # Predicting the next token taught it what documentation sounds like, not what *this* review says. A network that learns from labels does better, but it needs thousands, and for the next question it starts from scratch.
