@@ -481,7 +481,7 @@ def retention_in_place(phi_q, phi_k, value, gamma):
 )
 def test_a_state_in_place_that_autograd_refuses_is_not_told_a_line_of_the_check(id, answer):
     _, sentence = check.exercises[id].judge(answer)
-    assert "it writes into a tensor that a later step reads" in sentence
+    assert "it overwrites a tensor that the gradient needs" in sentence
 
 
 def test_a_state_in_single_precision_passes():

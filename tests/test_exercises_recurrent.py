@@ -390,7 +390,7 @@ def test_where_a_layer_is_asked_for_one_without_a_gradient_is_told_so(id, attemp
 )
 def test_a_state_that_autograd_cannot_follow_is_told_why(id, attempt):
     passed, sentence = check.exercises[id].judge(attempt)
-    assert not passed and "it writes into a tensor that a later step reads" in sentence
+    assert not passed and "it overwrites a tensor that the gradient needs" in sentence
 
 
 # Wrong answers, written as people write them ------------------------------------------------------

@@ -371,7 +371,7 @@ def test_a_sum_in_place_that_autograd_refuses_is_not_told_a_line_of_the_check():
         return F.layer_norm(x, x.shape[-1:])
 
     _, sentence = check.exercises["sandwich_norm"].judge(in_place)
-    assert "it writes into a tensor that a later step reads" in sentence
+    assert "it overwrites a tensor that the gradient needs" in sentence
 
 
 def waves_with(exponents, turns=False):
