@@ -7,7 +7,6 @@ import inspect
 import re
 from functools import cache
 
-from utils.arguments import check_choice
 from utils.data.docstrings import PARTS
 from utils.data.libraries import LEFT_OUT
 from utils.data.sources import folder_of
@@ -24,7 +23,8 @@ def manual(part: str, library: str = LIBRARY) -> str:
 
     Raises: ValueError if there is no such part.
     """
-    check_choice("part", part, PARTS)
+    if part not in PARTS:
+        raise ValueError(f'No part is called {part!r}: say "train", "validation" or "test".')
     modules = _modules(library)
     return "\n\n".join(
         text
