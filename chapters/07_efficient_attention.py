@@ -125,7 +125,7 @@ mechanisms.again()
 plt.show()
 
 # %% [markdown]
-# The old characters haven't changed, and yet they are compared again. Once you look for waste, you find more. Every score is stored, only to be read once. And many scores hardly count in the end.
+# The old characters haven't changed, and yet they are compared again. There is more waste: every score is stored, only to be read once, and many hardly count in the end.
 
 # %% tags=["evidence"]
 looks = weights_of(writer, validation_rows(16, 256))
@@ -183,7 +183,7 @@ cached_step = check("cached_step", cached_step)
 check.show_reference("cached_step")
 
 # %% [markdown]
-# Each block needs a cache of its own. A small object holds them, and lets the model read only the characters that are new.
+# A small object holds each block's cache, and lets the model read only the characters that are new.
 
 
 # %%
@@ -238,7 +238,7 @@ observe(
 #
 # ### What a key–value cache weighs
 #
-# *4 minutes.* A few kilobytes per character don't matter. But take a model that people use: Llama 3 has 70 billion weights, in 80 layers {cite}`grattafiori2024llama`. Each layer has 64 heads of queries, 128 wide, and each number takes two bytes. Instead of characters, the model reads words and parts of words, called **tokens**. Suppose that every head kept keys and values of its own, as ours do.
+# *4 minutes.* Take a model that people use: Llama 3 has 70 billion weights, in 80 layers {cite}`grattafiori2024llama`. Each layer has 64 heads of queries, 128 wide, and each number takes two bytes. Instead of characters, the model reads words and parts of words, called **tokens**. Suppose that every head kept keys and values of its own, as ours do.
 
 # %%
 layers, n_heads, d_k, size = 80, 64, 128, 2
@@ -265,7 +265,7 @@ observe(
 #
 # ### Tiles: the same softmax without the map
 #
-# *16 minutes, 12 of them yours.* Where all queries come at once, attention makes a **map** of scores, with a row for each query and a column for each key. What does that cost? A clock would measure this machine, so we **count**: `work` counts operations, two for each multiply–add, and `peak_bytes` the most memory that PyTorch held at once. Our head is 64 wide, under a causal mask.
+# *16 minutes, 12 of them yours.* Where all queries come at once, attention makes a **map** of scores, with a row for each query and a column for each key. We **count** what that costs: `work` counts operations, two for each multiply–add, and `peak_bytes` the most memory that PyTorch held at once. Our head is 64 wide, under a causal mask.
 
 
 # %%
@@ -391,7 +391,7 @@ bars({name: number / 1e6 for name, number in held.items()}, "megabytes at once")
 plt.show()
 
 # %% [markdown]
-# **FlashAttention** {cite}`dao2022flashattention` does this inside a GPU's fast memory, and in the backward pass it computes the scores anew. The library's fused attention, which our layers have used since Day 5, works in the same way. Your tiles imitate its memory, not its speed.
+# **FlashAttention** {cite}`dao2022flashattention` does this inside a GPU's fast memory. The library's fused attention, which our layers have used since Day 5, works in the same way. Your tiles imitate its memory, not its speed.
 #
 # **Enough for tonight?** This is a good place to stop. So far no answer has changed: a cache saves work, tiles save memory, and every context is what it was. What follows, some 35 minutes, changes the answers.
 #
@@ -482,9 +482,6 @@ assert off_by_steps(writer, Remembering, n=40) < 1e-10
 print("tiles, window and steps agree with the library, the book and the whole text, to ten digits")
 
 # %% [markdown]
-# Gradients, padding and more forms are on the [deeper page](deeper/07_efficient_attention.ipynb#deeper-exact).
-
-# %% [markdown]
 # ## Train it
 #
 # *5 minutes.* A cache and tiles fit into any trained model. A window doesn't, because it is another function. We put windows in all the same, at first without any training.
@@ -571,7 +568,7 @@ observe(
 )
 
 # %% [markdown]
-# So the far pairs aren't all idle: part of the attention goes beyond the window. On this text it finds little there that the neighbours don't tell it.
+# On this text, the attention that goes beyond the window finds little that the neighbours don't tell it.
 #
 # ## Show someone
 #
@@ -634,8 +631,8 @@ observe(
 )
 
 # %% [markdown]
-# The tables have turned. On documentation a window lost little; here it is blind beyond 16 positions, although two blocks could pass the answer on. Information *can* travel, but a network has to learn to send it. **Ask what the task has to find, and how far away it might be.** Some models mix, with a window in one block and
-# all pairs in the next {cite}`riviere2024gemma`. If you can't tell, keep all pairs, and save with a cache and tiles. (The deeper page compares [eight forms on two tasks](deeper/07_efficient_attention.ipynb#deeper-quality).)
+# On documentation a window lost little; here it is blind beyond 16 positions, although two blocks could pass the answer on. Information *can* travel, but a network has to learn to send it. **Ask what the task has to find, and how far away it might be.** Some models mix, with a window in one block and
+# all pairs in the next {cite}`riviere2024gemma`. If you can't tell, keep all pairs, and save with a cache and tiles.
 #
 # **Today's answer:** attention computes old keys and values again and stores its map for nothing, and saving both changes no answer; many far pairs are compared for nothing, too, but a network that leaves them all out can't recall what is far away.
 

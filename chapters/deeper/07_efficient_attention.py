@@ -854,7 +854,7 @@ claim(
 )
 
 # %% [markdown]
-# # (claim-eff-4)=
+# (claim-eff-4)=
 
 
 # %% tags=["evidence"]
