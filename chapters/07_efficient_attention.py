@@ -518,11 +518,12 @@ observe(
 # %% [markdown]
 # What are far pairs worth, then? A stored experiment trained the writer further under six windows, three times each, and for as many steps with all pairs. These steps are so coarse that even the writer with all pairs becomes a little worse. So each window is compared with all pairs at the same stage.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "On this text, a window of a few dozen characters hardly raises the perplexity, and even less once the writer has trained under it. Perplexity on validation text, relative to that of all pairs with the same training: mean and range of three seeds (stored experiment).", "name": "fig-windows"}, "image": {"alt": "Two falling curves over windows of 4 to 128 characters. The curve of a writer at first starts about twice as far above 1 as the curve after training; from 64 characters on, both are close to 1."}}
+# %%
 stored = experiments.load("writer_windows")
 sizes = [w for w in stored.parameters["window"] if w]
 
 
+# %% tags=["evidence"] mystnb={"figure": {"caption": "On this text, a window of a few dozen characters hardly raises the perplexity, and even less once the writer has trained under it. Perplexity on validation text, relative to that of all pairs with the same training: mean and range of three seeds (stored experiment).", "name": "fig-windows"}, "image": {"alt": "Two falling curves over windows of 4 to 128 characters. The curve of a writer at first starts about twice as far above 1 as the curve after training; from 64 characters on, both are close to 1."}}
 def relative(when, w):
     """Perplexities under a window over those with all pairs, by seed."""
     return [a / b for a, b in zip(*(stored.column(when, window=size) for size in (w, 0)))]

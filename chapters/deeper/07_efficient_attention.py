@@ -918,7 +918,7 @@ observe(
 # (deeper-cache)=
 # ## How can a key–value cache be made smaller?
 #
-# *6 minutes.* Your cache appends new keys to the old ones, and so at every step it copies everything that it holds. The book's `KVCache` allocates its memory once, and Day 5's layer accepts one (`cache=`).
+# *6 minutes.* What can be saved in a cache? First, time: yours appends new keys to the old ones, and so at every step it copies everything that it holds. The book's `KVCache` allocates its memory once, and Day 5's layer accepts one (`cache=`).
 
 # %%
 show_source(efficient.KVCache)
@@ -1092,6 +1092,8 @@ others = ~torch.eye(128, dtype=torch.bool)  # no question is its own answer
 seen = {name: mask[others].double().mean().item() for name, mask in masks.items()}
 expected = {name: share + (1 - share) / 8 for name, share in seen.items()}
 best_seed = {name: over_seeds("right", name, "recall")[2] for name in masks}
+
+# %% tags=["evidence"]
 rows = [
     [name, f"{seen[name]:.0%}", f"{expected[name]:.1%}", f"{best_seed[name]:.1%}"] for name in masks
 ]

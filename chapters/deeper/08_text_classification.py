@@ -551,6 +551,8 @@ for where in cuts.parameters["task"]:
         ]
         sizes = f"{row['tokens per text']:.1f}", f"{row['unknown tokens']:.1%}"
         rows.append([where, way, *sizes, *judged])
+
+# %% tags=["evidence"]
 names = [
     "tokens per text",
     "of them unknown",
