@@ -596,6 +596,4 @@ def covered_in_place(queries, keys, W, U, w, v):
 )
 def test_what_autograd_cannot_follow_is_blamed_on_no_line_of_the_checker(id, attempt):
     _, says = verdict(id, attempt)
-    assert (
-        "it overwrites a tensor that the gradient needs" in says and "autograd.grad(" not in says
-    )
+    assert "it overwrites a tensor that the gradient needs" in says and "autograd.grad(" not in says

@@ -253,7 +253,7 @@ def test_what_a_page_runs_in_place_of_an_answer_counts_and_what_it_only_asks_doe
         file.write_text(f"exercise = Exercise({of}, {runs})\n")
         page.write_text("check('shift', shift)\n")
         marks.append(running.fingerprint_of(page))
-    page.write_text("check('other', shift)\n")
+    file.unlink()
     assert len({*marks}) == 3 and running.fingerprint_of(page) == marks[2]
 
 
@@ -263,6 +263,23 @@ def test_an_experiment_that_a_page_trains_counts(page, monkeypatch):
     monkeypatch.setattr(running, "load_script", lambda name: {"dropout": None}[name])
     monkeypatch.setattr(running.results, "fingerprint_of", lambda script: "other")
     assert running.fingerprint_of(page) != mark
+
+
+def test_a_number_that_no_two_runs_share_decides_nothing(page, tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "git", lambda *arguments: "")
+    monkeypatch.setattr(running, "commit", lambda: "c0ffee")
+    monkeypatch.setattr(running, "worktree", lambda commit: nullcontext(tmp_path))
+    running.shake([page], range(1, 2))
+    page.write_text(page.read_text() + "renamed = 1\n")
+    real, clock = running.run, iter(range(9))
+
+    def timed(pages, seed, setting, held, book=ROOT):
+        fell = real(pages, seed, setting, held, ROOT)
+        held[page]["findings"]["seconds"] = {"s < 9": ["Lt", [next(clock), 9]]}
+        return fell
+
+    monkeypatch.setattr(running, "run", timed)
+    assert running.verify(page).startswith("verified")
 
 
 def test_runs_of_a_page_that_is_not_committed_are_of_no_commit(page, monkeypatch):
