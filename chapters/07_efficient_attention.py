@@ -127,8 +127,10 @@ plt.show()
 # %% [markdown]
 # The old characters haven't changed, and yet they are compared again. There is more waste: every score is stored, only to be read once, and many hardly count in the end.
 
-# %% tags=["evidence"]
+# %%
 looks = weights_of(writer, validation_rows(16, 256))
+
+# %% tags=["evidence"]
 observe(
     "On validation text, the less important half of a query's pairs gets {wasted:.1%} of its attention, on average.",
     **{"wasted": idle(looks)},
@@ -138,7 +140,7 @@ observe(
 # %% [markdown]
 # ## The idea
 #
-# *3 minutes.* Picture a meeting in which everyone has to hear everyone. There are three ways to save time or paper.
+# *3 minutes.* Picture a meeting in which everyone has to hear everyone. It can be made shorter in three ways.
 #
 # 1. **Compute nothing twice.** When someone new comes in, the others don't introduce themselves again. That is a **cache** of keys and values.
 # 2. **Store nothing for nothing.** Everyone still hears everyone, but a few at a time, and keeps one running summary instead of a transcript. That is attention in **tiles**.
@@ -341,7 +343,7 @@ take_in = check("online_softmax", take_in)
 check.show_reference("online_softmax")
 
 # %% [markdown]
-# With it, all queries walk along the keys together, and the writer can attend in tiles.
+# With it, the writer can attend in tiles.
 
 
 # %%
@@ -391,7 +393,7 @@ bars({name: number / 1e6 for name, number in held.items()}, "megabytes at once")
 plt.show()
 
 # %% [markdown]
-# **FlashAttention** {cite}`dao2022flashattention` does this inside a GPU's fast memory. The library's fused attention, which our layers have used since Day 5, works in the same way. Your tiles imitate its memory, not its speed.
+# **FlashAttention** {cite}`dao2022flashattention` does this inside a GPU's fast memory. The library's fused attention, which our layers have used since Day 5, works in the same way.
 #
 # **Enough for tonight?** This is a good place to stop. So far no answer has changed: a cache saves work, tiles save memory, and every context is what it was. What follows, some 35 minutes, changes the answers.
 #
@@ -596,7 +598,7 @@ race(runs)
 # ## Where it breaks
 #
 # *6 minutes.* So is a window all you need? Take a text in which an answer can be far away. It has 64 pairs of a key and a value, and among them 64 questions: *which value did this key have?* That is **recall** {cite}`arora2024zoology`. The answer may be at any of 128 positions, before the question or after it.
-# Two stored experiments trained small Transformers of two blocks on it, with three seeds for each kind of attention, and the same steps and learning rate for all.
+# Stored experiments trained Transformers of two blocks on it, three seeds for each kind of attention, with the same steps and learning rate.
 
 # %% tags=["view"]
 EDGES = (1, 17, 33, 49, 65, 97, 128)  # as in the experiments

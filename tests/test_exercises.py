@@ -1259,7 +1259,7 @@ def test_an_exercise_is_untouched_in_the_chapter_and_passed_in_its_solution(modu
             "`make execute`"
         )
         for id, text in printed.items():
-            *_, verdict = (line for line in text.splitlines() if "page runs on" not in line)
+            *_, verdict = (line for line in text.splitlines() if "From here on" not in line)
             assert verdict.startswith(f"{sign} {numbers.titled(id)}: "), (
                 f"{scripts[0].relative_to(ROOT)} has printed {verdict!r} for {id}: leave it "
                 "unwritten in the lesson and right in the solutions, then `make execute`"

@@ -59,7 +59,9 @@ def pixels(tab) -> torch.Tensor:
 def reading(tab) -> tuple[str, dict[int, int]]:
     """What the page says, and per cent by digit."""
     rows = [row.split() for row in tab.locator(".view-bars li").all_inner_texts()]
-    return tab.locator(".view-seen").inner_text(), {int(row[0]): int(row[1]) for row in rows}
+    return tab.locator(".view-seen").inner_text(), {
+        int(row[0]): int(row[1].rstrip("%")) for row in rows
+    }
 
 
 @pytest.fixture

@@ -179,7 +179,7 @@ SETTINGS = [
 
 
 def percents(told: str) -> float:
-    return 0.0005 if "<" in told else float(re.search(r"([\d.]+) %", told)[1]) / 100
+    return 0.0005 if "<" in told else float(re.search(r"([\d.]+) ?%", told)[1]) / 100
 
 
 def test_the_page_filters_as_python_does(opened):

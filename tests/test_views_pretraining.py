@@ -304,7 +304,7 @@ def write(tab, sentence: str) -> None:
 
 
 def percents(told: str) -> float:
-    return 0.0005 if "<" in told else float(re.search(r"([\d.]+) %", told)[1]) / 100
+    return 0.0005 if "<" in told else float(re.search(r"([\d.]+) ?%", told)[1]) / 100
 
 
 TYPED = [
@@ -515,7 +515,7 @@ def test_the_page_tells_what_each_model_guesses_for_each_word(opened):
                     )
                 assert f"its first guess is “{best[0][0]}”" in seen
                 assert seen.endswith("✓ correct.") == (best[0][0] == word)
-                quality = f"{100 * model.quality:.1f} %"
+                quality = f"{100 * model.quality:.1f}%"
                 assert size == (
                     f"{model.name}: {model.parameters:,} parameters; right with 100 labels: "
                     f"{quality}."
@@ -597,7 +597,7 @@ def test_what_stands_in_the_page_without_a_script(chromium, shown):
     assert f"It begins with: {FIRST}" in seen
     for model in guessers():
         [(word, share), *_], _ = model.guesses[0][2]
-        assert f"{model.name}: return the ___ of <name>: “{word}”, {100 * share:.0f} %." in seen
+        assert f"{model.name}: return the ___ of <name>: “{word}”, {100 * share:.0f}%." in seen
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

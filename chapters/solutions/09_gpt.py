@@ -164,6 +164,26 @@ check("write", write)
 # If the position were reset to 0, a rotary model would turn the new query as if it came first, and all its distances to the cached keys would be wrong. No error is raised; the text only gets worse. That is why this mistake is so common.
 
 # %% [markdown]
+# (solution-gated-width)=
+# ## SwiGLU: a gate's fair width
+#
+# The plain layer has $2 D F$ weights, the gated one $3 D F'$. So $F' = \frac{2}{3} F$; of the usual $F = 4D$ that is $\frac{8}{3} D$, the odd number in today's configurations. In whole numbers, rounding up is minus rounding down of minus.
+
+
+# %%
+def gated_width(d_ff: int, multiple: int) -> int:
+    return -(-2 * d_ff // (3 * multiple)) * multiple
+
+
+check("gated_width", gated_width)
+
+# %% [markdown]
+# Llama's first model is 4,096 wide, and rounds to multiples of 256:
+
+# %%
+print(gated_width(4 * 4096, 256))
+
+# %% [markdown]
 # (solution-qk-norm)=
 # ## Query–key norm: normed queries and keys
 #
@@ -190,26 +210,6 @@ observe(
     bound=math.sqrt(16),
     holds=most <= math.sqrt(16),
 )
-
-# %% [markdown]
-# (solution-gated-width)=
-# ## SwiGLU: a gate's fair width
-#
-# The plain layer has $2 D F$ weights, the gated one $3 D F'$. So $F' = \frac{2}{3} F$; of the usual $F = 4D$ that is $\frac{8}{3} D$, the odd number in today's configurations. In whole numbers, rounding up is minus rounding down of minus.
-
-
-# %%
-def gated_width(d_ff: int, multiple: int) -> int:
-    return -(-2 * d_ff // (3 * multiple)) * multiple
-
-
-check("gated_width", gated_width)
-
-# %% [markdown]
-# Llama's first model is 4,096 wide, and rounds to multiples of 256:
-
-# %%
-print(gated_width(4 * 4096, 256))
 
 # %% [markdown]
 # (solution-neighbouring-pairs)=
