@@ -263,7 +263,7 @@ observe(
 )
 
 # %% [markdown]
-# That is for one text; a server writes many at once. So in this model eight heads of queries share one head of keys and values: **grouped-query attention** {cite}`ainslie2023gqa`. How large its cache is then, you compute in {numref}`exercise-cache-size`. (Day 5's layer [can share them, too](deeper/07_efficient_attention.ipynb#deeper-cache).)
+# That is for one text; a server writes many at once. So in this model eight heads of queries share one head of keys and values: **grouped-query attention** {cite}`ainslie2023gqa`. How large its cache is then, you compute in {numref}`exercise-cache-size`.
 #
 # ### Tiles: the same softmax without the map
 #
@@ -315,7 +315,7 @@ mechanisms.online(torch.tensor([1.0, 3, 2, 5]), torch.tensor([4.0, 0, 8, 2]), 2)
 plt.show()
 
 # %% [markdown]
-# Step through a longer row of scores.
+# Step through a longer row.
 
 # %% tags=["view"]
 online_softmax([1, 3, 2, 5, 4, 0, 6, 2, 1], [4, 0, 8, 2, 6, 1, 3, 5, 7], size=3)
@@ -581,7 +581,7 @@ observe(
 live_race("documentation", beginning=start)
 
 # %% [markdown]
-# Next is a replay of your own cache: each character appears after the time that it took on the machine that ran this page. In JupyterLab, put beginnings of your own into the list.
+# Next is a replay of your own cache, with the times of the machine that ran this page. In JupyterLab, put beginnings of your own into the list.
 
 # %%
 beginnings = [start, "If the matrix is sparse, "]

@@ -298,7 +298,7 @@ def test_the_page_tells_each_tokens_bits_and_what_was_expected(opened):
             assert f"{of_it:.1f} bits; the model gave it " in seen
             if of_it < 9:
                 assert percents(seen) == pytest.approx(2**-of_it, abs=0.0051)
-            named = re.findall(r"“(.*?)” ([\d.]+|less than 0\.1) %", instead)
+            named = re.findall(r"“(.*?)” ([\d.]+|less than 0\.1) ?%", instead)
             assert [name for name, _ in named] == [spelt(other) for other, _ in expected]
             for (_, share), (_, wanted) in zip(named, expected, strict=True):
                 assert (wanted < 0.0005) == ("less" in share)
