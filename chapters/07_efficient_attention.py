@@ -399,7 +399,7 @@ plt.show()
 #
 # ### A sliding window: fewer pairs, other answers
 #
-# *13 minutes, 6 of them yours.* With tiles or a cache, each query is still compared with every key before it, although half of them hardly count. Which pairs could be left out? In a text, we expect the neighbours to matter most. So let a character see itself and the $w$ characters before it, and no others {cite}`beltagy2020longformer`. The sum of values then runs over these alone:
+# *13 minutes, 6 of them yours.* With tiles or a cache, each query is still compared with every key before it, although half of them hardly count. Which pairs could be left out? The far ones, perhaps. So let a character see itself and the $w$ characters before it, and no others {cite}`beltagy2020longformer`. The sum of values then runs over these alone:
 #
 # $$
 # \begin{aligned}
@@ -575,7 +575,7 @@ observe(
 #
 # ## Show someone
 #
-# *4 minutes.* The writer runs in this page. Begin a text, and it goes on twice, with the same weights, the same random numbers and the same share of the processor's time. Without a cache, it reads the whole text again for each character. Watch how many characters it has read, and how it slows down. Then let the cache hold only the last 17 characters. Sooner or later the two texts part, because a window is another function.
+# *4 minutes.* The writer runs in this page. Begin a text, and it goes on twice, with the same weights, the same random numbers and the same share of the processor's time. Without a cache, it reads the whole text again for each character. Then let the cache hold only the last 17 characters. Sooner or later the two texts part, because a window is another function.
 
 # %% tags=["view"]
 live_race("documentation", beginning=start)
