@@ -96,6 +96,15 @@ def handed(monkeypatch) -> list[dict]:
 
 
 @pytest.fixture
+def here(made, handed, monkeypatch) -> list[dict]:
+    """What cells hand over of the models in `made[0]`, the folder that a test's file has made."""
+    from utils.show.views import models
+
+    monkeypatch.setattr(models, "FOLDER", made[0])
+    return handed
+
+
+@pytest.fixture
 def live(phone, shown, handed):
     """Open the view shown last on a phone as JupyterLab does: its model comes first."""
 

@@ -51,13 +51,6 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture
-def here(made, handed, monkeypatch):
-    """The folder of stored models, and what a cell's output is given after it was shown."""
-    monkeypatch.setattr(models, "FOLDER", made[0])
-    return handed
-
-
-@pytest.fixture
 def opened(here, live):
     """Open the race, ready to write."""
 
