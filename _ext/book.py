@@ -15,6 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 from stored import Counted, StoredView
 
 from utils.exercises.numbers import numbers
+from utils.press.budget import STOP
 from utils.press.lessons import FOLDED
 from utils.press.readable import names_in_the_book, number_solutions
 
@@ -97,6 +98,14 @@ def fold_evidence(app: Sphinx, doctree: nodes.document) -> None:
                 cell["prompt_show"] = cell["prompt_hide"] = prompt
 
 
+def mark_places_to_stop(app: Sphinx, doctree: nodes.document) -> None:
+    """Set a paragraph that begins with "Enough for tonight?" in bold apart from the others."""
+    for paragraph in doctree.findall(nodes.paragraph):
+        first = next(iter(paragraph.children), None)
+        if isinstance(first, nodes.strong) and f"**{first.astext()}**" == STOP:
+            paragraph["classes"].append("tonight")
+
+
 def leave_out_live_code(app: Sphinx, config) -> None:
     """Keep sphinx-thebe, always loaded by jupyter-book, from naming another host in each page."""
     for event in ("env-before-read-docs", "doctree-resolved"):
@@ -158,6 +167,7 @@ def setup(app: Sphinx) -> dict:
     app.connect("source-read", number_headings)
     app.connect("doctree-read", link_to_labels)
     app.connect("doctree-read", fold_evidence)
+    app.connect("doctree-read", mark_places_to_stop)
     app.connect("env-get-updated", number_by_day, priority=900)  # after Sphinx has counted
     app.connect("html-page-context", let_everybody_read)
     app.connect("build-finished", finish, priority=900)  # after the theme's colours of code

@@ -162,6 +162,16 @@ def test_an_exercise_without_its_minutes_is_named():
         count(page(text(f"{exercise('How long?', 'Core')}\n\n*3 minutes.* Then.")))
 
 
+def test_the_place_to_stop_is_found_and_how_much_lies_before_it():
+    stop = text(f"{budget.STOP} Yes.\n\nNo.")
+    long = text(" ".join(["word"] * 260))
+    found = count(page(long, stop, text(" ".join(["word"] * 255))))
+    assert found.stop == pytest.approx(0.5, abs=0.01)
+    after_exercise = count(page(text(exercise("A", "2 minutes")), stop, long))
+    assert after_exercise.stop == pytest.approx(0.5, abs=0.02)
+    assert count(page(long, text("So: **Enough for tonight?** No."))).stop == math.inf
+
+
 def test_the_first_trained_output_is_found_by_its_tag():
     cells = [text("one two"), code("fit()", tags=("training", "evidence")), text("and six more")]
     assert count(page(*cells)).first_training == 2 / 5
@@ -181,7 +191,7 @@ def test_what_claims_and_observations_say_is_read():
 
 WITHIN = Budget(
     words=3_000, visible=240, folded=400, evidence=1 / 3, equations=6, pictures=15, mechanisms=6,
-    views=1, questions=1, guesses=3, claims=5, exercises=3, writing=30, first_exercise=1_200,
+    views=1, questions=1, guesses=3, claims=5, exercises=3, writing=45, first_exercise=1_200,
     first_training=1 / 3,
 )  # fmt: skip
 
@@ -202,13 +212,18 @@ def test_each_limit_bites(name):
 
 
 def test_the_limit_of_reading_bites():
-    (sentence,) = replace(WITHIN, pictures=24).exceeded(5)
+    (sentence,) = replace(WITHIN, pictures=24, writing=30).exceeded(5)
     assert sentence == "reading: 55.1, at most 55"
+
+
+def test_reading_and_writing_together_are_at_most_100_minutes():
+    assert WITHIN.minutes == WITHIN.reading + WITHIN.writing
+    assert limits(5)["reading"][1] + limits(5)["writing"][1] == 100
 
 
 def test_the_limits_are_those_of_the_design():
     assert {name: limits(5)[name][1] for name in ("reading", "writing", "words", "visible")} == {
-        "reading": 55, "writing": 30, "words": 3_000, "visible": 240,
+        "reading": 55, "writing": 45, "words": 3_000, "visible": 240,
     }  # fmt: skip
     assert limits(5)["pictures"][0] == 15 and limits(5)["mechanisms"][0] == 6
     exact = {"folded": (0, 400), "equations": (0, 6), "claims": (0, 5), "exercises": (3, 5)}

@@ -1,6 +1,7 @@
 """What a lesson asks of its reader, counted from its stored notebook, and how much it may ask.
 
-`python -m utils.press.budget` prints it for each day.
+Minutes are estimates: those of reading are computed here, those of the exercises in `minutes`.
+`python -m utils.press.budget` prints it all for each day.
 """
 
 import ast
@@ -22,7 +23,7 @@ LINE, EQUATION, FIGURE, VIEW = 4 / 60, 30 / 60, 20 / 60, 5  # minutes for each t
 
 LIMITS = {  # (at least, at most) of what `Budget` counts; Day 0 has half of everything
     "reading": (0, 55),
-    "writing": (0, 30),
+    "writing": (0, 45),  # both: 100 minutes, a long evening
     "words": (0, 3_000),
     "visible": (0, 240),
     "folded": (0, 400),
@@ -38,6 +39,8 @@ LIMITS = {  # (at least, at most) of what `Budget` counts; Day 0 has half of eve
 }
 SHARES = {"evidence": (0, 1 / 3), "first_training": (0, 1 / 3)}
 NOT_ON_DAY_0 = ("views", "questions")  # no day came before it
+BOX = r"[`:]{3,}\{exercise"
+STOP = "**Enough for tonight?**"  # the paragraph that begins so is a good place to stop
 
 
 @dataclass
@@ -49,7 +52,8 @@ class Budget:
     the share `evidence` is evidence. equations: those with a number. pictures: all, `mechanisms` of
     them of mechanisms. exercises: those inside the steps, `after` those of the section Exercises.
     writing: minutes, of those inside. first_exercise: words before the first exercise.
-    first_training: the share of all words that stand before the first trained output.
+    first_training: the share of all words that stand before the first trained output. stop: the
+    share of all minutes that lie before the place to stop for tonight.
     """
 
     words: int = 0
@@ -70,12 +74,18 @@ class Budget:
     writing_after: int = 0
     first_exercise: float = inf
     first_training: float = inf
+    stop: float = inf
 
     @property
     def reading(self) -> float:
         """Minutes."""
         seen = LINE * self.visible + EQUATION * self.equations + FIGURE * self.pictures
         return (self.words + self.findings) / WORDS + seen + VIEW * self.views
+
+    @property
+    def minutes(self) -> float:
+        """Reading and writing together."""
+        return self.reading + self.writing
 
     def exceeded(self, day: int) -> list[str]:
         """A sentence for each limit that is not kept."""
@@ -123,21 +133,24 @@ def count(notebook: NotebookNode) -> Budget:
             for output in cell.outputs:
                 _count_output(found, output.get("data", {}), "mechanism" in tags)
     found.first_training /= max(found.words, 1)
+    found.stop /= max(found.minutes, 1)
     found.evidence = evidence / max(found.visible + found.folded, 1)
     return found
 
 
 def _count_text(found: Budget, text: str, after: bool) -> bool:
     """Count a cell of text; say whether after it we are in the section Exercises, as before it."""
-    for part in re.split(r"^(?=## |[`:]{3,}\{exercise)", text, flags=re.MULTILINE):
+    for part in re.split(rf"^(?=## |{BOX})", text, flags=re.MULTILINE):
+        if re.search(rf"^{re.escape(STOP)}", part, re.MULTILINE):
+            found.stop = found.minutes
         if part.startswith("## "):
             after = part.startswith("## Exercises")
-        if re.match(r"[`:]{3,}\{exercise", part):
+        if re.match(BOX, part):
             found.first_exercise = min(found.first_exercise, found.words)
             found.exercises += not after
             found.after += after
-            found.writing += 0 if after else _minutes(part)
-            found.writing_after += _minutes(part) if after else 0
+            found.writing += 0 if after else stated(part)
+            found.writing_after += stated(part) if after else 0
         found.words += words(part)
     found.equations += sum(bool(label) for _, label in readable.EQUATION.findall(text))
     return after
@@ -210,7 +223,8 @@ def _text(markup: str) -> str:
     return html.unescape(re.sub("<[^>]*>", "", shown))
 
 
-def _minutes(exercise: str) -> int:
+def stated(exercise: str) -> int:
+    """The minutes that a box says its exercise takes."""
     found = re.match(r".*\n(?::.*\n)*\n*\*[^*]*?(\d+) minutes?\b", exercise)
     if not found:
         raise ValueError(
@@ -223,7 +237,7 @@ def _minutes(exercise: str) -> int:
 def _written(name: str, value: float) -> str:
     if value == inf:
         return "none"
-    return f"{value:.0%}" if name in SHARES else f"{round(value, 1):,g}"
+    return f"{value:.0%}" if name in (*SHARES, "stop") else f"{round(value, 1):,g}"
 
 
 def report() -> str:
@@ -235,7 +249,7 @@ def report() -> str:
     }
     rows = [
         [name.replace("_", " "), *(_written(name, getattr(b, name)) for b in found.values())]
-        for name in ("reading", *Budget.__annotations__)
+        for name in ("minutes", "reading", *Budget.__annotations__)
     ]
     sentences = [
         f"{stem}: {sentence}"
