@@ -78,7 +78,7 @@ def test_the_formula_is_closer_to_what_readers_counted_than_their_mean():
     assert len(still_there) > 20
     taken = [minutes.TAKEN[name] for name in still_there]
     estimated = [minutes.estimate(*in_the_book(name)) for name in still_there]
-    typical = math.sqrt(fmean((a - b) ** 2 for a, b in zip(taken, estimated)))
+    typical = math.sqrt(fmean((a - b) ** 2 for a, b in zip(taken, estimated, strict=True)))
     spread = math.sqrt(fmean((a - fmean(taken)) ** 2 for a in taken))
     assert typical < 3.3 and typical < spread
     assert sum(estimated) == pytest.approx(sum(taken), rel=0.15)

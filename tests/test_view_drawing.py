@@ -11,7 +11,6 @@ from browser import AS_IN_JUPYTERLAB
 from torch.nn import functional as F
 
 from utils import ROOT
-from utils.convolution import ResidualBlock
 from utils.data.pictures import digits
 from utils.data.strokes import INK, RASTER, SIDE, WIDTH, drawn_digits, rasterise
 from utils.show import views
@@ -37,13 +36,11 @@ def network(seed: int = 0) -> dict:
 def stages(net: dict, picture: torch.Tensor) -> list[torch.Tensor]:
     """The maps of a picture (1, 8, 8), and what the network says, (10,)."""
     first = F.conv2d(picture[None], *net["first"], padding=1).relu()
-    around = ResidualBlock(len(first[0]), normalise=False)
-    for place, name in ((0, "second"), (2, "third")):
-        around.f[place].weight.data, around.f[place].bias.data = net[name]
-    block = around(first).detach()
-    last = F.conv2d(F.max_pool2d(block, 2), *net["fourth"], padding=1).relu()
+    second = F.conv2d(first, *net["second"], padding=1).relu()
+    third = F.conv2d(second, *net["third"], padding=1).relu()
+    last = F.conv2d(F.max_pool2d(third, 2), *net["fourth"], padding=1).relu()
     scores = last.flatten(1) @ net["dense"][0].T + net["dense"][1]
-    return [first[0], block[0], last[0], scores.softmax(1)[0]]
+    return [first[0], third[0], last[0], scores.softmax(1)[0]]
 
 
 def pixels(tab) -> torch.Tensor:
@@ -240,6 +237,26 @@ def test_pixels_are_changed_by_keyboard_also_in_jupyterlab(opened):
     assert reading(tab)[0] == f"It reads a {chances.argmax()}."
     tab.keyboard.press("Enter")
     assert torch.equal(pixels(tab)[2, 0], torch.tensor(0))
+
+
+def test_one_pixel_is_changed_that_costs_the_answer_most(opened):
+    net = network()
+    tab = opened("light", net)
+    before = rasterise(drawn_digits()[0].strokes)
+    one = torch.eye(64, dtype=torch.bool).view(64, 1, 8, 8)
+    ways = torch.where(one, (before <= 0.5).float(), before)
+    said = stages(net, before)[-1].argmax()
+    worst = torch.stack([stages(net, way)[-1][said] for way in ways]).argmin().item()
+    tab.get_by_role("button", name="Fool it with one pixel").click()
+    tab.wait_for_selector(".view-changed")
+    i, j = divmod(worst, 8)
+    (changed,) = (pixels(tab) != (16 * before[0]).int()).nonzero().tolist()
+    assert changed == [i, j]
+    now = stages(net, ways[worst])[-1].argmax()
+    still = "still reads" if now == said else "reads"
+    assert reading(tab)[0] == f"With row {i + 1}, column {j + 1} changed, it {still} a {now}."
+    tab.locator(".view-ready button").first.click()
+    assert tab.locator(".view-changed").count() == 0 and reading(tab)[0] == f"It reads a {said}."
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -234,21 +234,23 @@ def marks(lines: Tensor) -> Axes:
 
 
 def card(x: Tensor, w: Tensor) -> Axes:
-    """Draw a kernel in three places on its way over a picture. Shapes: x (H, W), w (K, K)."""
+    """Draw a kernel, and three places on its way over a picture. Shapes: x (H, W), w (K, K)."""
     H, W = x.shape
     K = len(w)
     y = F.conv2d(x[None, None], w[None, None])[0, 0]
     ax = sheet(4.3)
-    cell = (0.5, 0.5)
+    cell = (0.46, 0.5)
+    kernel = cells(ax, (0.3, 1.35), w, role="key", weights=0.6, size=(0.62, 0.62))
+    label(ax, kernel, "bottom", "the card")
     places = [(0, 0), (0, 1), (H - K, W - K)]
     for n, (row, column) in enumerate(places):
-        left = 0.3 + 5.25 * n
+        left = 2.15 + 4.7 * n
         picture = cells(ax, (left, 0.7), [[""] * W] * H, role="query", weights=0.75 * x, size=cell)
         light(ax, picture[row : row + K, column : column + K], margin=0.05)
         done = [[i * y.shape[1] + j <= row * y.shape[1] + column for j in range(y.shape[1])]
                 for i in range(y.shape[0])]  # fmt: skip
         strength = 0.8 * y.abs() / y.abs().max() * torch.tensor(done)
-        maps = cells(ax, (left + 2.9, 1.2), [[""] * y.shape[1]] * y.shape[0], role="value",
+        maps = cells(ax, (left + 2.55, 1.2), [[""] * y.shape[1]] * y.shape[0], role="value",
                      weights=strength, size=cell)  # fmt: skip
         label(ax, maps, "bottom", ("first", "next", "… last")[n])
     return ax

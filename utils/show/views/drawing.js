@@ -1,4 +1,7 @@
 function draw({ network, drawings, raster, layers }) {
+  const { convolution, maxPool, product, relu, softmax } = runtime();
+  const matrix = (rows) => ({ rows: rows.length, columns: rows[0].flat(2).length, numbers: Float32Array.from(rows.flat(3)) });
+  const layer = Object.fromEntries(Object.entries(network).map(([name, [W, b]]) => [name, { W: matrix(W), b }]));
   let strokes = [], pixels = grid(8), at = 0;
 
   function grid(size) {
@@ -39,42 +42,23 @@ function draw({ network, drawings, raster, layers }) {
     bitmap.forEach((row, i) => row.forEach((on, j) => { pixels[i >> 2][j >> 2] += on / 16; }));
   }
 
-  // The lesson's network. Maps are lists of rows of numbers.
-  function conv(maps, [w, b]) {
-    const size = maps[0].length;
-    return w.map((kernel, o) => {
-      const y = Array.from({ length: size }, () => Array(size).fill(b[o]));
-      kernel.forEach((channel, c) => channel.forEach((row, u) => row.forEach((weight, v) => {
-        for (let i = Math.max(0, 1 - u); i < Math.min(size, size + 1 - u); i++) {
-          for (let j = Math.max(0, 1 - v); j < Math.min(size, size + 1 - v); j++) y[i][j] += weight * maps[c][i + u - 1][j + v - 1];
-        }
-      })));
-      return y;
-    });
+  // The lesson's network: the maps that are shown, and its answer.
+  const seen = (x, { W, b }) => {
+    const maps = convolution(W, b, x, 3, 1);
+    return { ...maps, numbers: relu(maps.numbers) };
+  };
+
+  function read(picture) {
+    const x = { channels: 1, height: 8, width: 8, numbers: Float32Array.from(picture.flat()) };
+    const first = seen(x, layer.first), third = seen(seen(first, layer.second), layer.third);
+    const last = seen(maxPool(third, 2), layer.fourth);
+    return { maps: [first, third, last], chances: [...softmax(product(layer.dense.W, last.numbers, layer.dense.b))] };
   }
 
-  const each = (maps, change) => maps.map((map, c) => map.map((row, i) => row.map((value, j) => change(value, c, i, j))));
-  const relu = (maps) => each(maps, (value) => Math.max(value, 0));
-
-  function pool(maps) {
-    const half = [...Array(maps[0].length / 2).keys()];
-    return maps.map((map) => half.map((i) => half.map((j) =>
-      Math.max(map[2 * i][2 * j], map[2 * i][2 * j + 1], map[2 * i + 1][2 * j], map[2 * i + 1][2 * j + 1]))));
-  }
-
-  function read() {
-    const first = relu(conv([pixels], network.first));
-    const found = conv(relu(conv(first, network.second)), network.third);
-    const block = relu(each(first, (value, c, i, j) => value + found[c][i][j]));
-    const last = relu(conv(pool(block), network.fourth));
-    const scores = times(network.dense[0], last.flat(2)).map((score, k) => score + network.dense[1][k]);
-    return { maps: [first, block, last], chances: softmax(scores) };
-  }
-
-  function paint(canvas, map, most) {
-    canvas.width = canvas.height = map.length;
-    const context = canvas.getContext("2d"), image = context.createImageData(map.length, map.length);
-    map.flat().forEach((value, i) => {
+  function paint(canvas, map, side, most) {
+    canvas.width = canvas.height = side;
+    const context = canvas.getContext("2d"), image = context.createImageData(side, side);
+    map.forEach((value, i) => {
       const grey = Math.round(255 * Math.min(1, value / most));
       image.data.set([grey, grey, grey, 255], 4 * i);
     });
@@ -84,8 +68,9 @@ function draw({ network, drawings, raster, layers }) {
   const line = make("path", {});
   const pad = make("svg", { viewBox: "0 0 100 100", class: "view-pad", role: "img", "aria-label": "Draw a digit here, with mouse, pen or finger" }, line);
   const cells = pixels.flatMap((row, i) => row.map((_, j) => make("button", { type: "button", tabindex: "-1",
-    onclick: () => { strokes = []; pixels[i][j] = pixels[i][j] > 0.5 ? 0 : 1; at = 8 * i + j; show(); },
+    onclick: () => { strokes = []; pixels[i][j] = other(pixels[i][j]); at = 8 * i + j; show(); },
     onkeydown: (event) => move(event, i, j), onfocus: () => { at = 8 * i + j; } })));
+  const other = (value) => (value > 0.5 ? 0 : 1);
   const answer = make("p", { class: "view-seen" });
   const bars = make("ul", { class: "view-bars" });
   const shown = layers.map((name) => {
@@ -102,23 +87,46 @@ function draw({ network, drawings, raster, layers }) {
     cells[at].focus();
   }
 
-  function show() {
+  function show(fooled = -1) {
     line.setAttribute("d", strokes.map((stroke) => `M${stroke.map((p) => p.join(" ")).join("L")}${stroke.length > 1 ? "" : "h0.1"}`).join(""));
     cells.forEach((cell, k) => {
       const value = pixels[k >> 3][k & 7];
       cell.style.setProperty("--full", value);
+      cell.classList.toggle("view-changed", k === fooled);
       cell.setAttribute("tabindex", k === at ? "0" : "-1");
       cell.setAttribute("aria-label", `row ${(k >> 3) + 1}, column ${(k & 7) + 1}: ${Math.round(16 * value)} of 16`);
     });
     const empty = pixels.flat().every((value) => value === 0);
-    const { maps, chances } = read();
-    shown.forEach(({ maps: canvases }, layer) => {
-      const most = Math.max(1e-6, ...maps[layer].slice(0, 8).flat(2));
-      canvases.forEach((canvas, c) => paint(canvas, maps[layer][c], most));
+    const { maps, chances } = read(pixels);
+    shown.forEach(({ maps: canvases }, number) => {
+      const { numbers, height } = maps[number], size = height * height;
+      const most = Math.max(1e-6, ...numbers.subarray(0, 8 * size));
+      canvases.forEach((canvas, c) => paint(canvas, numbers.subarray(c * size, (c + 1) * size), height, most));
     });
     const ranks = chances.map((_, k) => k).sort((a, b) => chances[b] - chances[a]);
     answer.textContent = empty ? "Draw a digit." : `It reads a ${ranks[0]}.`;
     bars.replaceChildren(...(empty ? [] : ranks.slice(0, 3)).map((k) => bar(`${k}`, `${Math.round(100 * chances[k])}%`, chances[k])));
+  }
+
+  // Change the one pixel, of all 64, that costs the present answer most: one row a frame.
+  async function fool() {
+    const before = pixels.map((row) => [...row]), { chances } = read(before);
+    const said = chances.indexOf(Math.max(...chances));
+    let least = Infinity, worst = 0;
+    for (let k = 0; k < 64; k++) {
+      if (k % 8 === 0) await new Promise(requestAnimationFrame);
+      const tried = before.map((row) => [...row]);
+      tried[k >> 3][k & 7] = other(tried[k >> 3][k & 7]);
+      const left = read(tried).chances[said];
+      if (left < least) [least, worst] = [left, k];
+    }
+    if (pixels.flat().some((value, k) => value !== before[k >> 3][k & 7])) return; // somebody drew on
+    strokes = [];
+    pixels[worst >> 3][worst & 7] = other(pixels[worst >> 3][worst & 7]);
+    at = worst;
+    show(worst);
+    const still = `It reads a ${said}.` === answer.textContent;
+    answer.textContent = `With row ${(worst >> 3) + 1}, column ${(worst & 7) + 1} changed, ${still ? `it still reads a ${said}` : answer.textContent.toLowerCase().slice(0, -1)}.`;
   }
 
   const point = (event) => {
@@ -153,6 +161,7 @@ function draw({ network, drawings, raster, layers }) {
     pixels = grid(8);
     show();
   } }, "Clear");
+  const trick = make("button", { type: "button", class: "view-clear", onclick: fool }, "Fool it with one pixel");
   const ready = make("div", { class: "view-ready", role: "group", "aria-label": "Take a drawing" },
     make("span", { class: "view-label" }, "or take one:"),
     ...drawings.map(({ digit }, number) => make("button", { type: "button", onclick: () => take(number) }, `${digit}`)));
@@ -160,7 +169,7 @@ function draw({ network, drawings, raster, layers }) {
   take(0);
   return [make("div", { class: "view-drawing" },
     make("div", {}, make("p", { class: "view-label" }, "Draw a digit"), pad, clear),
-    make("div", {}, make("p", { class: "view-label" }, "What the network sees"), squares),
+    make("div", {}, make("p", { class: "view-label" }, "What the network sees"), squares, trick),
     make("div", { class: "view-answer", "aria-live": "polite" }, answer, bars)), ready,
     ...shown.flatMap(({ line, name }) => [make("p", { class: "view-label" }, `Eight maps ${name}`), line])];
 }

@@ -8,7 +8,7 @@ from torch import Tensor
 from utils.show.views.frame import paragraph, view
 
 DIGITS = 3  # of each weight; chances differ from the network's own by less than a hundredth
-LAYERS = "after the first convolution", "after the block", "after the last convolution"
+LAYERS = "after the first convolution", "after the third", "after the last"
 
 
 def drawing(
@@ -19,8 +19,8 @@ def drawing(
     """Let the reader draw a digit, and show what the network sees, its maps, and its answer.
 
     network: kernels and biases of its four convolutions, all of 3 × 3 with padding 1, `first`
-        (C, 1, 3, 3), `second` and `third` (C, C, 3, 3), which are its residual block, `fourth`
-        (C', C, 3, 3), after a max pooling by two, and `dense`, (10, C'·4·4) and (10,).
+        (C, 1, 3, 3), `second` and `third` (C, C, 3, 3), `fourth` (C', C, 3, 3), after a max pooling
+        by two, and `dense`, (10, C'·4·4) and (10,). A ReLU follows each convolution.
     drawings: digits and their strokes, to take instead of drawing; the first is shown at the start.
     raster: the rule by which strokes become pixels, `utils.data.strokes.RASTER`.
     Raises: ValueError if a weight has another shape or is not finite, there are fewer than eight
@@ -52,7 +52,8 @@ def drawing(
         "Draw a digit, and the network reads it: an interactive picture, which needs JavaScript. "
         "In JupyterLab, run the cell to open it."
     )
-    view("drawing", data, says=f"View: draw a digit, or take one of {digits}.", still=still)
+    says = f"View: draw a digit, or take one of {digits}."
+    view("drawing", data, says=says, still=still, parts=["runtime"])
 
 
 def _rounded(weight: Tensor) -> list:
