@@ -19,7 +19,7 @@
 # - judge what a model has learned.
 #
 # You need to know what a derivative and a matrix product are. If you have trained a network in PyTorch before, go straight to
-# [Day 1](01_convolution.ipynb). Today takes 25 minutes to read, and 15 to write two functions. They do the training; at the end your
+# [Day 1](01_convolution.ipynb). We estimate 25 minutes to read, and 16 to write two functions. They do the training; at the end your
 # model reads a digit that you draw.
 #
 # Run each cell with Shift+Enter.
@@ -210,27 +210,9 @@ plt.show()
 # %% [markdown]
 # When training goes wrong, look at the learning rate first. ([Four rates, compared](deeper/00_first_steps.ipynb#deeper-rates).)
 #
-# ### Broadcasting
-#
-# *2 minutes.* $xW^\top$ is (B, 10) and $b$ is (10,), and yet they could be added. That is **broadcasting**: write one shape above the other, aligned at the
-# *right* end. Sizes fit if they are equal, or if one of them is 1 or missing; that one is repeated.
-
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A column plus a row is a table. Pale numbers are repeats.", "name": "fig-first-steps-shapes"}, "image": {"alt": "A column 10, 20, 30 of shape (3, 1), repeated four times, plus a row 1, 2, 3, 4 of shape (4,), repeated three times, equals a table of shape (3, 4) from 11 to 34."}}
-mechanisms.stretched()
-plt.show()
-
-# %%
-scores = torch.tensor([[2.0, 1.0, -1.0], [0.0, 3.0, 1.0]])  # (2, 3): two images, three classes
-print(scores.sum(dim=1).shape)
-print(scores.sum(dim=1, keepdim=True).shape)
-
-# %% [markdown]
-# Summing over the classes leaves one number per image. As (2, 1) it fits the scores; as (2,) it doesn't. Shapes that fit by accident are
-# worse: no error is raised.
-#
 # ### How wrong? Cross-entropy
 #
-# *9 minutes, most of them yours.* What is the loss? First, **softmax** turns the scores into probabilities: $p_k = e^{z_k} / \sum_j e^{z_j}$. They are all positive and
+# *12 minutes, most of them yours.* What is the loss? First, **softmax** turns the scores into probabilities: $p_k = e^{z_k} / \sum_j e^{z_j}$. They are all positive and
 # sum to 1. The **cross-entropy** is minus the natural logarithm of the probability that the correct class $y_i$ got, averaged over the batch {cite}`goodfellow2016deep`:
 #
 # $$
@@ -247,10 +229,23 @@ for steps, (W, b) in walk.items():
 # %% [markdown]
 # Before the first step all ten classes get 0.1, so the loss is $\log 10 \approx 2.30$. Check that first: it reveals mistakes before training hides them.
 #
+# ```{admonition} Broadcasting: which shapes fit?
+# :class: tip
+#
+# $xW^\top$ is (B, 10) and $b$ is (10,), and yet they add up. Write one shape above the other, aligned at the *right* end. Sizes fit if they are equal, or if
+# one of them is 1 or missing; that one is repeated. So a sum for each row fits as (B, 1), which `keepdim=True` keeps, but not as (B,). Shapes that fit by accident
+# raise no error.
+# ```
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A column plus a row is a table. Pale numbers are repeats.", "name": "fig-first-steps-shapes"}, "image": {"alt": "A column 10, 20, 30 of shape (3, 1), repeated four times, plus a row 1, 2, 3, 4 of shape (4,), repeated three times, equals a table of shape (3, 4) from 11 to 34."}}
+mechanisms.stretched()
+plt.show()
+
+# %% [markdown]
 # ```{exercise} Cross-entropy from scores
 # :label: exercise-cross-entropy
 #
-# *8 minutes.* Write {eq}`eq-first-steps-loss` for a batch, without the library's softmax. It has to stay correct for scores as
+# *10 minutes.* Write {eq}`eq-first-steps-loss` for a batch, without the library's softmax. It has to stay correct for scores as
 # large as 1000, although $e^{1000}$ overflows to infinity: what happens to the softmax if you subtract the same number from all scores in a row?
 # ([Solution](solutions/00_first_steps.ipynb#solution-cross-entropy))
 # ```
@@ -348,7 +343,7 @@ held_out = Batches(data.validation.images.flatten(1), data.validation.labels, ba
 history = fit(model, batches, cross_entropy, optimiser, epochs=20, validation=held_out)
 print("the same weights:", torch.allclose(model.weight, W, atol=1e-4))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls: training, averaged over each epoch; validation, at its end.", "name": "fig-first-steps-history"}, "image": {"alt": "Two curves that fall steeply in the first epochs and then slowly. At first validation is lower; at the end, validation is a little above training."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls: training, averaged over each epoch; validation, at its end.", "name": "fig-first-steps-history"}, "image": {"alt": "Two curves over 20 epochs, which fall steeply at first and then slowly."}}
 parts = {"training": history.train, "validation": history.validation}
 lines = {name: (range(1, 21), part["loss"]) for name, part in parts.items()}
 curves(lines, "epoch", "loss").set_xticks([1, 5, 10, 15, 20])
@@ -363,7 +358,7 @@ found = {"validation": reads(W, b), "test": reads(W, b, data.test)}
 observe(
     "It reads {validation:.0%} of the validation digits and {test:.1%} of the test digits.",
     **found,
-    holds=min(found.values()) > 0.94,
+    holds=min(found.values()) > 0.94 and parts["training"]["loss"][-1] < 0.5,
 )
 
 # %% [markdown]
@@ -371,9 +366,10 @@ observe(
 #
 # *1 minute.* What are the 650 numbers? Each class has a weight for each pixel, so its weights are an image:
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The weights of each class. Purple: ink here speaks for the digit. Orange: against it.", "name": "fig-first-steps-weights"}, "image": {"alt": "Ten images of 8 by 8 pixels in purple and orange. That of the digit 0 is orange in the middle with purple around it."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The weights of each class. Purple: ink here speaks for the digit. Orange: against it.", "name": "fig-first-steps-weights"}, "image": {"alt": "Ten images of 8 by 8 pixels in purple and orange. That of the digit 0 is orange in the middle."}}
 image_grid(W.reshape(10, 8, 8), titles=range(10), columns=5, signed=True)
 plt.show()
+assert (W.reshape(10, 8, 8)[0, 3:5, 3:5] < 0).all()
 
 # %% [markdown]
 # Ink in the middle speaks against a 0. That is the rule we wrote by hand, and the model has found it. Each image is a **template**, laid on the digit
@@ -383,7 +379,7 @@ plt.show()
 #
 # *3 minutes.* The first validation digit of each class: what the model reads, and how sure it is.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Ten digits that it has never seen.", "name": "fig-first-steps-sure"}, "image": {"alt": "Ten handwritten digits, from 0 to 9, each with the digit that the model reads and a percentage, nearly all above 75%."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Ten digits that it has never seen.", "name": "fig-first-steps-sure"}, "image": {"alt": "Ten handwritten digits, from 0 to 9, each with the digit that the model reads and a percentage."}}
 first = [int((data.validation.labels == k).nonzero()[0]) for k in range(10)]
 sure, said = (data.validation.images[first].flatten(1) @ W.T + b).softmax(dim=1).max(dim=1)
 titles = [f"{k}: {p:.0%}" for k, p in zip(said, sure)]
@@ -443,7 +439,7 @@ def moved(images, top, left):
     return F.pad(images, (1, 1, 1, 1))[:, :, top : top + 8, left : left + 8]
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "One pixel is enough: our 3, in place and moved, and what the model reads.", "name": "fig-first-steps-moved"}, "image": {"alt": "Five images of the same 3, in place and moved up, down, left and right by one pixel. Only in place and moved right is it read as a 3."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "One pixel is enough: our 3, in place and moved, and what the model reads.", "name": "fig-first-steps-moved"}, "image": {"alt": "Five images of the same 3, in place and moved up, down, left and right by one pixel, and what the model reads in each."}}
 ways = torch.cat([moved(data.train.images[10:11], *place) for place in places.values()])
 said = (ways.flatten(1) @ W.T + b).argmax(dim=1)
 image_grid(ways, [f"{place}: {k}" for place, k in zip(places, said)], columns=5)
@@ -455,7 +451,7 @@ still = [reads(W, b, data.validation._replace(images=way)) for way in images]
 observe(
     "In place, the model reads {all:.0%} of the validation digits. Moved by one pixel, it reads {worst:.0%} to {best:.0%}, depending on the direction.",
     **{"all": still[0], "worst": min(still), "best": max(still[1:])},
-    holds=still[0] > 0.94 and max(still[1:]) < 0.5,
+    holds=still[0] > 0.94 and max(still[1:]) < 0.5 and said[0] == 3 and (said[1:] != 3).any(),
 )
 
 # %% [markdown]
@@ -468,7 +464,7 @@ observe(
 # ```{exercise} Predict: a shape that fits by accident
 # :label: exercise-silent-shape
 #
-# *Warm-up, 2 minutes.* A model returns one number for each of 32 examples, as a column: `prediction` is (32, 1). The targets are a row: `target` is (32,).
+# *Warm-up, 4 minutes.* A model returns one number for each of 32 examples, as a column: `prediction` is (32, 1). The targets are a row: `target` is (32,).
 # `((prediction - target) ** 2).mean()` runs. How many numbers are averaged? ([Solution](solutions/00_first_steps.ipynb#solution-silent-shape))
 # ```
 
@@ -481,7 +477,7 @@ check("silent_shape", my_size)
 # ```{exercise} An honest count
 # :label: exercise-honest-count
 #
-# *Core, 5 minutes.* In batches of 64, 1,221 digits leave a last batch of 5. Given the batches one by one, compute the share of all examples whose
+# *Core, 7 minutes.* In batches of 64, 1,221 digits leave a last batch of 5. Given the batches one by one, compute the share of all examples whose
 # label has the largest score. ([Solution](solutions/00_first_steps.ipynb#solution-honest-count))
 # ```
 

@@ -163,7 +163,7 @@ def test_the_page_reads_thirty_drawings_as_python_does(opened):
             assert text == f"It reads a {best}."
             assert all(abs(100 * chances[k].item() - share) < 1 for k, share in shares.items())
             said.add(best)
-    assert len(said) > 2  # else this would compare nothing
+    assert len(said) > 1  # else this would compare nothing
 
 
 def test_the_lessons_own_network_reads_27_of_thirty_drawings():

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Day 1, deeper: The convolutional network
 #
-# This page goes beyond the evening of [Day 1](../01_convolution.ipynb). It measures in full what the lesson only mentions, answers seven more claims, and has six
+# This page goes beyond the evening of [Day 1](../01_convolution.ipynb). It measures in full what the lesson only mentions, answers seven more claims, and has seven
 # more exercises. The sections are independent, so begin with the question that interests you most. The code that they share comes first.
 
 # %% tags=["setup"]
@@ -31,8 +31,9 @@ from utils.measure import experiments
 from utils.measure.claims import claim
 from utils.measure.costs import work
 from utils.show.display import observe, show_source, table
+from utils.show.mechanisms import convolution as mechanisms
 from utils.show.plotting import curves, use_book_style
-from utils.tasks.digits import at_best_rate, mismatch, reads, train_digits
+from utils.tasks.digits import at_best_rate, gradients, mismatch, reads, train_digits
 from utils.training.metrics import mean_and_spread
 
 use_book_style()
@@ -162,10 +163,52 @@ observe(
 # pixel.
 
 # %% [markdown]
+# (conv-road)=
+# ## How does a gradient get through a deep stack?
+#
+# *9 minutes.* To see farther, you stack more layers. But the gradient passes through all of them on its way back, and each multiplies it by something.
+# If that is a little less than 1 each time, little arrives. **Residual connections** {cite}`he2016deep` give it a road on which nothing is multiplied.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A residual block adds its input to the output of two convolutions. On its way back, the gradient can take the road around them.", "name": "fig-road-around"}, "image": {"alt": "Boxes from left to right: x, convolution, ReLU, convolution, a plus, ReLU. A line leads from x above the boxes straight to the plus: the road around. Above it a thick brown arrow, the gradient, points back to x."}}
+mechanisms.roads()
+plt.show()
+
+# %% [markdown]
+# $$
+# y = \operatorname{ReLU}\left(x + f(x)\right)
+# $$ (eq-residual-block)
+#
+# Where the input of the last ReLU is positive, the derivative is $1 + f'(x)$. Even if $f'$ is nearly 0, the 1 is left. How much is that worth? We build stacks of 5 to 33 layers, whose weights are
+# half as large as He's start has them, so that each layer makes the signal a little smaller.
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Without roads around, hardly any gradient gets through a deep stack with small weights. Untrained; *small* is half of He's size; geometric means of four draws.", "name": "fig-gradient-depth"}, "image": {"alt": "Three curves over depth, from 5 to 33 layers, on a logarithmic scale. With small weights the gradient falls by many powers of ten; with He's weights it falls far less; with small weights and roads around it stays nearly level."}}
+depths = [5, 9, 17, 33]
+arrives = gradients(data.train, depths)
+lines = {name: (depths, norms) for name, norms in arrives.items()}
+curves(lines, "depth (layers)", "size of the gradient", logy=True)
+plt.show()
+
+# %% tags=["evidence"]
+left = {name: norms[-1] / norms[0] for name, norms in arrives.items()}
+observe(
+    "With 33 layers instead of 5, {small:.0e} of the first layer's gradient is left. With a road around every two layers it is {roads:.1f}; with He's weights and no roads, {he:.2f}.",
+    small=left["small weights"],
+    roads=left["small, with roads"],
+    he=left["He's weights"],
+    holds=left["small weights"] < 1e-6
+    and left["small, with roads"] > 0.1 > left["small weights"]
+    and 0.01 < left["He's weights"] < 1,
+)
+
+# %% [markdown]
+# So He's start nearly does without roads, and yet deep networks have them: training moves the weights away from their start, and a road is open whatever the weights are. Residual connections return
+# on several days, and [Day 6's deeper page](06_transformer.ipynb) trains deep stacks with and without them.
+
+# %% [markdown]
 # (conv-norm)=
 # ## What does batch normalisation do?
 #
-# *9 minutes.* Can a layer keep its signal at one size, whatever its weights are? The lesson led the gradient around the layers. **Batch normalisation** takes another way {cite}`ioffe2015batch`. It measures the mean $\mu$ and the variance $\sigma^2$ of each
+# *9 minutes.* Can a layer keep its signal at one size, whatever its weights are? The last section led the gradient around the layers. **Batch normalisation** takes another way {cite}`ioffe2015batch`. It measures the mean $\mu$ and the variance $\sigma^2$ of each
 # channel, over the batch and all positions, and brings them to 0 and 1:
 #
 # $$
@@ -711,7 +754,24 @@ observe(
 # %% [markdown]
 # ## Exercises
 #
-# *110 minutes.* Which of these six would you like to write? Their numbers continue the lesson's. All solutions are on [a page of their own](../solutions/01_convolution.ipynb).
+# *115 minutes.* Which of these seven would you like to write? Their numbers continue the lesson's. All solutions are on [a page of their own](../solutions/01_convolution.ipynb).
+
+# %% [markdown]
+# ```{exercise} A road around
+# :label: exercise-residual-block
+#
+# *Core, 5 minutes.* Write {eq}`eq-residual-block`, where $f$ is convolution, ReLU, convolution, as in {numref}`fig-road-around`. Use `convolution.conv2d`, with padding 1.
+# ([Solution](../solutions/01_convolution.ipynb#solution-residual-block))
+# ```
+
+
+# %%
+def residual_block(x, w1, b1, w2, b2):
+    """Shapes: x (B, C, H, W), w1 and w2 (C, C, 3, 3), b1 and b2 (C,); returns (B, C, H, W)."""
+    raise NotImplementedError
+
+
+check("residual_block", residual_block)
 
 # %% [markdown]
 # ```{exercise} Convolution over time

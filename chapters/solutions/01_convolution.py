@@ -81,21 +81,6 @@ def max_pool2d(x, K):
 max_pool2d = check("max_pooling", max_pool2d)
 
 # %% [markdown]
-# (solution-residual-block)=
-# ## A road around
-#
-# The sum has to fit, so both convolutions keep the size and the number of channels. The last ReLU comes after the sum.
-
-
-# %%
-def residual_block(x, w1, b1, w2, b2):
-    f = conv2d(conv2d(x, w1, b1, padding=1).relu(), w2, b2, padding=1)
-    return (x + f).relu()
-
-
-residual_block = check("residual_block", residual_block)
-
-# %% [markdown]
 # (solution-same-padding)=
 # ## Keep the size
 #
@@ -216,6 +201,21 @@ def moves_along(move: int) -> bool:
 
 # %%
 check("strided_equivariance", 4)
+
+# %% [markdown]
+# (solution-residual-block)=
+# ## A road around
+#
+# The sum has to fit, so both convolutions keep the size and the number of channels. The last ReLU comes after the sum.
+
+
+# %%
+def residual_block(x, w1, b1, w2, b2):
+    f = conv2d(conv2d(x, w1, b1, padding=1).relu(), w2, b2, padding=1)
+    return (x + f).relu()
+
+
+check("residual_block", residual_block)
 
 # %% [markdown]
 # (solution-convolution-over-time)=
