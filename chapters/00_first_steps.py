@@ -18,9 +18,9 @@
 # - predict the shape of a result before you run the line,
 # - judge what a model has learned.
 #
-# You need to know what a derivative and a matrix product are. If you have trained a network in PyTorch before, go straight to
-# [Day 1](01_convolution.ipynb). We estimate 25 minutes to read, and 16 to write two functions. They do the training; at the end your
-# model reads a digit that you draw.
+# You should know derivatives and matrix products. If you have trained a network in PyTorch before, go straight to
+# [Day 1](01_convolution.ipynb). We estimate 25 minutes to read, and 16 to write two functions. With them, your
+# model learns to read a digit that you draw.
 #
 # Run each cell with Shift+Enter.
 
@@ -136,13 +136,13 @@ mechanisms.one_step()
 plt.show()
 
 # %% [markdown]
-# **Your turn.** The check names your mistakes. Until you begin, the book's own step is used.
+# **Your turn.** The check names your mistakes.
 #
 # ```{exercise} A step downhill
 # :label: exercise-gradient-step
 #
 # *6 minutes.* Compute the scores, the loss and the slopes, and return the new $W$ and $b$. `F.cross_entropy(scores, labels)` is the loss. If you begin with
-# `W, b = W.clone().requires_grad_(), b.clone().requires_grad_()`, PyTorch keeps track of both, and `torch.autograd.grad(loss, (W, b))` returns both slopes.
+# `W, b = W.clone().requires_grad_(), b.clone().requires_grad_()`, PyTorch tracks both, and `torch.autograd.grad(loss, (W, b))` returns their slopes.
 # ([Solution](solutions/00_first_steps.ipynb#solution-gradient-step))
 # ```
 

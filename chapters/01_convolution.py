@@ -19,7 +19,7 @@
 # - compute how far a unit sees, and choose depth and dilation for it,
 # - predict when a convolution is the wrong tool.
 #
-# It builds on [Day 0](00_first_steps.ipynb): scores, losses, `fit`, and why the data are split in three. We estimate @READ minutes to read and 35 to write the three
+# It builds on [Day 0](00_first_steps.ipynb): scores, losses, `fit`, and why the data are split in three. We estimate 50 minutes to read and 34 to write the three
 # functions at its heart. Your network is built from them, and at the end it reads a digit that you draw.
 
 # %% tags=["setup"]
