@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -35,6 +36,25 @@ def altered(content):
     """The same with one bit flipped in the middle."""
     half = len(content) // 2
     return content[:half] + bytes([content[half] ^ 1]) + content[half + 1 :]
+
+
+AS_IN_A_NOTEBOOK = """
+import sys, warnings
+import ipykernel.zmqshell
+sys.modules["ipywidgets"] = None
+warnings.filterwarnings("error", message="IProgress")
+import utils.data.files
+assert "tqdm.notebook" in sys.modules
+warnings.warn("IProgress not found.")
+"""
+
+
+def test_no_warning_of_a_progress_bar_comes_before_the_first_word():
+    done = subprocess.run(
+        [sys.executable, "-c", AS_IN_A_NOTEBOOK], cwd=ROOT, capture_output=True, text=True
+    )
+    assert "UserWarning: IProgress not found." in done.stderr  # its own, at the end
+    assert "files.py" not in done.stderr and "TqdmWarning" not in done.stderr
 
 
 def test_readme_gives_the_checksum_of_every_file():

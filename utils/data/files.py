@@ -6,14 +6,18 @@ import logging
 import os
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import NamedTuple
 
-import pooch
 import requests
 import urllib3
 
 from utils import ROOT
+
+with warnings.catch_warnings():  # by way of tqdm, it asks JupyterLab's readers for ipywidgets
+    warnings.filterwarnings("ignore", message="IProgress not found")
+    import pooch
 
 
 class DatasetError(Exception):
