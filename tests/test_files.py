@@ -42,7 +42,6 @@ AS_IN_A_NOTEBOOK = """
 import sys, warnings
 import ipykernel.zmqshell
 sys.modules["ipywidgets"] = None
-warnings.filterwarnings("error", message="IProgress")
 import utils.data.files
 assert "tqdm.notebook" in sys.modules
 warnings.warn("IProgress not found.")
