@@ -18,6 +18,7 @@ from utils.data.dates import (
     days,
     examples,
     language_words,
+    more_training_words,
     normalised,
     parse_with_dateutil,
     render,
@@ -224,3 +225,12 @@ def test_words_are_small_letters_and_say_their_language():
     for shared in ("april", "september", "august"):
         assert shared not in words
     assert len(LANGUAGES) == 12
+
+
+def test_more_words_to_train_on_are_of_one_language_and_none_is_held_out():
+    more = more_training_words()
+    train, *held_out = ({word.text for word in part} for part in language_words())
+    found = {word.text: word.language for word in more}
+    assert len(found) == len(more) > 1.5 * len(train) and set(found.values()) == set(LANGUAGES)
+    assert found.keys().isdisjoint(set().union(*held_out))
+    assert len(found.keys() & train) > 0.8 * len(train)

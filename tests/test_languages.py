@@ -7,19 +7,23 @@ import torch
 from torch import nn
 
 from utils.data.dates import LANGUAGES
-from utils.data.text import EOS, PAD
+from utils.data.text import EOS, PAD, pad
 from utils.recurrent import RNN, LanguageModel, SequenceClassifier
+from utils.tasks import languages
 from utils.tasks.languages import (
     LETTERS,
     NAMES,
     WORDS,
+    LetterReader,
     as_ids,
     clip_by,
     count_letters,
     descend,
     endings,
+    named,
     next_letter,
     to_continue,
+    train_letter_reader,
     train_reader,
     train_writer,
 )
@@ -104,3 +108,29 @@ def test_a_writer_learns():
     torch.manual_seed(0)
     model = Writer(len(LETTERS) + len(NAMES), 8, RNN(8, 16))
     assert train_writer(model, lambda gradients: gradients, epochs=2) < math.log(22)
+
+
+def test_a_letter_reader_answers_after_each_letter_and_stays_with_its_last_answer():
+    torch.manual_seed(0)
+    model = LetterReader(len(LETTERS), 8, 16, dropout=0.5).eval()
+    words = [LETTERS.encode(word) for word in ("maanantai", "mai", "m")]
+    logits = model(*pad(words))
+    for row, word in enumerate(words):
+        for t in range(logits.shape[1]):
+            read = word[: t + 1]
+            alone = model(*pad([read]))[0, -1]
+            torch.testing.assert_close(logits[row, t], alone)
+
+
+def test_a_letter_reader_learns_and_is_judged_by_its_last_answer(monkeypatch):
+    few = [word for word in languages.WORDS["train"] if word.language in ("fi", "es")][:200]
+    monkeypatch.setattr(languages, "more_training_words", lambda: few)
+    monkeypatch.setitem(languages.WORDS, "test", few)
+    torch.manual_seed(0)
+    model = LetterReader(len(LETTERS), 8, 32, dropout=0.0)
+    before = named(model.eval(), LETTERS, "test")
+    train_letter_reader(model, LETTERS, epochs=30, seed=0)
+    assert not model.training and named(model, LETTERS, "test") > max(0.8, before)
+    assert languages.letters_of_more_words().symbols[4:] == tuple(
+        sorted({letter for word in few for letter in word.text})
+    )

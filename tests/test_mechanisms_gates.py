@@ -37,6 +37,16 @@ def test_a_state_is_rewritten_and_a_cell_is_carried():
     assert near(drawn[11:], [first] * 4)
 
 
+def test_a_bar_is_kept_as_far_as_the_gate_is_open_and_the_steps_multiply():
+    ax = mechanisms.forgetting({"log 9": math.log(9), "nothing": 0.0}, steps=3)
+    bars = [p for p in ax.patches if isinstance(p, Rectangle)]
+    widths = [bar.get_width() / 8 for bar in bars]
+    assert widths == pytest.approx([0.9, 0.1, 0.5, 0.5])
+    assert [bool(bar.get_hatch()) for bar in bars] == [False, True, False, True]
+    assert {"0.90", "0.50", "0.73", "0.12"} <= set(texts(ax))
+    assert "9e-16" in texts(mechanisms.forgetting({"nothing": 0.0}, steps=50))
+
+
 @pytest.mark.parametrize(("D", "N"), [(3, 2), (2, 1)])
 def test_one_product_makes_four_blocks_and_one_of_them_has_a_sign(D, N):
     ax = mechanisms.blocks(D, N)

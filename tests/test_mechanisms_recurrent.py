@@ -90,6 +90,21 @@ def test_each_arrow_forward_has_a_gradient_that_comes_back(arrows):
     assert ways["gradient"] == sorted((-x, -y) for x, y in ways[None])
 
 
+def test_two_steps_in_numbers_are_those_of_autograd(arrows):
+    inputs, w = (1.0, 0.3), torch.tensor(0.7)
+    insides = [torch.tensor(inputs[0], requires_grad=True)]
+    h_0 = insides[0].tanh()
+    insides.append(inputs[1] + w * h_0)
+    h_1 = insides[1].tanh()
+    deltas = torch.autograd.grad(h_1**2 / 2, insides)
+    said = texts(recurrent.back_in_numbers(inputs, w.item()))
+    for t, (h, delta) in enumerate(zip((h_0, h_1), deltas, strict=True)):
+        assert f"{h:.2f}" in said and rf"$\delta_{t}$ = {delta:.2f}" in said
+    assert f"{h_1**2 / 2:.2f}" in said
+    back = [b[0] - a[0] + b[1] - a[1] for a, b, role in arrows if role == "gradient"]
+    assert len(back) == 4 and sum(role is None for _, _, role in arrows) == 4
+
+
 def test_one_layer_reads_forwards_and_one_backwards(arrows):
     recurrent.directions("kuu")
     level = [(a, b) for a, b, _ in arrows if a[1] == b[1]]

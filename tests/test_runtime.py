@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from utils.language import RMSNorm
 from utils.positions import Alibi, Rotary, alibi_slopes, sinusoidal
 from utils.pretraining.rounded import with_rounded_weights
-from utils.recurrent import GRU, LSTM
+from utils.recurrent import GRU, LSTM, RNN
 from utils.self_attention import BiasedAttention, MultiHeadAttention
 from utils.show.views import frame, models
 from utils.tasks.rounded import in_int8
@@ -166,6 +166,17 @@ def test_attention_to_another_sequence(here):
     found = here(code, source=source, x=x, **attended(layer))
     same(found["y"], y)
     same(found["looks"], weights[0, :, 0])
+
+
+def test_plain_recurrent_steps(here):
+    xs, theirs = torch.randn(6, 5), nn.RNN(5, 7, batch_first=True)
+    (layer := RNN(5, 7)).load_library(theirs)
+    code = """
+        let h = new Float32Array(7);
+        const step = (_, t) => (h = ops.rnn({ W_x, W_h, b }, ops.row(xs, t), h));
+        return Array.from({ length: xs.rows }, step);
+    """
+    same(here(code, xs=xs, **dict(layer.named_parameters())), theirs(xs[None])[0])
 
 
 def test_lstm_and_gru_steps_as_pytorch_orders_their_gates(here):

@@ -1,4 +1,4 @@
-"""Day 3's views: gates over a text, and a sentence that is continued."""
+"""Day 3's view of gates over a text."""
 
 import re
 
@@ -9,10 +9,6 @@ from axe_playwright_python.sync_playwright import Axe
 from utils.show import views
 
 TEXTS = ("a (b) c", "d e")
-WRITTEN = {
-    "One ": {0.5: "One two <b>", 1.0: "One &amp; more"},
-    "If it ": {0.5: "If it is\nso", 1.0: "If it were"},
-}
 
 
 def numbers(seed: int = 0, units: int = 3) -> dict:
@@ -28,12 +24,10 @@ def numbers(seed: int = 0, units: int = 3) -> dict:
 def test_the_text_is_the_same_whatever_was_learned(shown):
     for seed in (0, 1):
         views.gates(numbers(seed))
-    views.writing(WRITTEN)
-    views.writing({start: {0.5: start + "x", 1.0: start} for start in WRITTEN})
-    for one, other in (shown[:2], shown[2:]):
-        assert one["text/plain"] == other["text/plain"]
-        assert one["text/plain"].startswith("View: ")
-        assert one["text/html"] != other["text/html"]
+    one, other = shown
+    assert one["text/plain"] == other["text/plain"]
+    assert one["text/plain"].startswith("View: ")
+    assert one["text/html"] != other["text/html"]
 
 
 def test_the_still_page_says_where_the_first_gate_is_lowest(shown):
@@ -61,26 +55,10 @@ def test_gates_that_do_not_fit_are_refused(shown, texts, said):
     assert not shown
 
 
-@pytest.mark.parametrize(
-    ("texts", "said"),
-    [
-        ({}, "nothing"),
-        ({"a": {}}, "nothing"),
-        ({"a": {0.5: "ab"}, "b": {1.0: "bc"}}, r"\[0.5\].*\[1.0\].*'b'"),
-        ({"a": {0.5: "ba"}}, "continues 'a'"),
-        ({"": {0.5: "ba"}}, "continues ''"),
-    ],
-)
-def test_texts_that_do_not_fit_are_refused(shown, texts, said):
-    with pytest.raises(ValueError, match=said):
-        views.writing(texts)
-    assert not shown
-
-
 @pytest.fixture
 def opened(alone):
-    def open_in(theme: str, view, *given):
-        view(*given)
+    def open_in(theme: str, given: dict):
+        views.gates(given)
         return alone(theme)
 
     return open_in
@@ -92,7 +70,7 @@ def choose(tab, label: str, place: int) -> None:
 
 def test_the_page_shows_the_numbers_that_python_has(opened):
     given = numbers()
-    tab = opened("light", views.gates, given)
+    tab = opened("light", given)
     for row, (text, parts) in enumerate(given.items()):
         choose(tab, "Text", row)
         for part, (name, values) in enumerate(parts.items()):
@@ -110,7 +88,7 @@ def test_the_page_shows_the_numbers_that_python_has(opened):
 
 def test_a_bar_is_as_high_as_its_gate_is_open_and_half_for_a_cell_of_zero(opened):
     gate, cell = torch.tensor([[0.2], [0.9]]), torch.tensor([[0.0], [-1.0]])
-    tab = opened("light", views.gates, {"ab": {"forget gate": gate, "cell": cell}})
+    tab = opened("light", {"ab": {"forget gate": gate, "cell": cell}})
     style = "(labels) => labels.map((label) => label.style.getPropertyValue('--share'))"
     labels = tab.locator(".view-letters label")
     assert labels.evaluate_all(style) == ["20", "90"]
@@ -119,30 +97,17 @@ def test_a_bar_is_as_high_as_its_gate_is_open_and_half_for_a_cell_of_zero(opened
 
 
 def test_a_space_is_named(opened):
-    tab = opened("light", views.gates, numbers())
+    tab = opened("light", numbers())
     assert tab.get_by_label("a space, character 2").count() == 1
 
 
-def test_a_text_is_read_by_beginning_and_temperature(opened):
-    tab = opened("light", views.writing, WRITTEN)
-    for row, written in enumerate(WRITTEN.values()):
-        choose(tab, "Beginning", row)
-        for column, text in enumerate(written.values()):
-            choose(tab, "Temperature", column)
-            assert tab.locator(".view-text").evaluate("node => node.textContent") == text
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_they_are_accessible_fit_a_phone_and_take_the_keyboard(opened, theme):
-    for view, given, press in (
-        (views.gates, numbers(units=12), ".view-letters input"),
-        (views.writing, WRITTEN, ".view-choice input"),
-    ):
-        tab = opened(theme, view, given)
-        assert tab.evaluate("document.documentElement.scrollWidth") <= 390
-        faults = Axe().run(tab).response["violations"]
-        assert [(fault["id"], fault["nodes"][0]["html"]) for fault in faults] == []
-        before = tab.locator(".view-answer").inner_text()
-        tab.locator(press).first.focus()
-        tab.keyboard.press("ArrowRight")
-        assert tab.locator(".view-answer").inner_text() != before
+def test_it_is_accessible_fits_a_phone_and_takes_the_keyboard(opened, theme):
+    tab = opened(theme, numbers(units=12))
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+    faults = Axe().run(tab).response["violations"]
+    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in faults] == []
+    before = tab.locator(".view-answer").inner_text()
+    tab.locator(".view-letters input").first.focus()
+    tab.keyboard.press("ArrowRight")
+    assert tab.locator(".view-answer").inner_text() != before

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Day 2, deeper: The recurrent network
 #
-# This page goes beyond the evening of [Day 2](../02_recurrent.ipynb). It measures in full what the lesson only mentions, answers three more claims, and has seven more exercises. The sections don't depend on each other, except that
+# This page goes beyond the evening of [Day 2](../02_recurrent.ipynb). It measures in full what the lesson only mentions, answers three more claims, and has eight more exercises. The sections don't depend on each other, except that
 # three of them use the network that writes. So begin with the question that you would have asked. The layers come from `utils.recurrent`, and give the same numbers as yours.
 
 # %% tags=["setup"]
@@ -35,6 +35,7 @@ from utils.measure.graphs import longest_chain
 # %% tags=["setup"]
 from utils.measure.jacobians import factor, noise, random_matrix, rounds_to_settle
 from utils.show.display import observe, show_source, table
+from utils.show.mechanisms import recurrent as mechanisms
 from utils.show.plotting import COLOURS, curves, use_book_style
 from utils.tasks.characters import train_characters
 from utils.tasks.memory import recall_ids
@@ -650,9 +651,9 @@ observe(
 # The shear's powers vanish in the end, since its spectral radius is 0.8, but they grow first. The orthogonal matrix keeps the length of every gradient for ever. With a tanh and inputs, it no longer does.
 #
 # (deeper-trained)=
-# ## What does training do to the spectral radius?
+# ## What does training do to the spectral radius, and what does truncation lose?
 #
-# *5 minutes.* So much for random weights. Where does training take them? We let the network that writes docstrings read held-out text, and measure the same numbers before and after training.
+# *7 minutes.* So much for random weights. Where does training take them? We let the network that writes docstrings read held-out text, and measure the same numbers before and after training.
 
 # %% tags=["evidence"]
 trained = writer.model
@@ -719,7 +720,16 @@ observe(
 
 
 # %% [markdown]
-# That also determines the cost of truncation. We compare the full gradient of $W_h$ over 64 steps with the one that is cut into chunks.
+# ### Truncated backpropagation: what is lost?
+#
+# The backward pass needs every state of the forward pass, and those of a long text don't fit into memory. **Truncated backpropagation** {cite}`williams1990efficient` cuts the text into chunks.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "At a cut, the state goes on, but no gradient comes back.", "name": "fig-truncated"}, "image": {"alt": "Six states in a row, each with an input below. Thin arrows lead from state to state, all the way. Thick arrows lead back from h 2 to h 1 to h 0, and from h 5 to h 4 to h 3. Between h 2 and h 3 a dashed line, labelled detach, and no thick arrow. Above each half: one backward pass."}}
+mechanisms.truncated()
+plt.show()
+
+# %% [markdown]
+# If the gradient fades anyway, little can be lost. We compare the full gradient of $W_h$ over 64 steps with the one that is cut into chunks.
 
 
 # %% tags=["evidence"]
@@ -928,8 +938,30 @@ observe(
 # %% [markdown]
 # ## Exercises
 #
-# *125 minutes.* Which of these seven would you like to write? Their numbers continue the lesson's. All solutions are on [a page of their own](../solutions/02_recurrent.ipynb).
+# *145 minutes.* Which of these eight would you like to write? Their numbers continue the lesson's. All solutions are on [a page of their own](../solutions/02_recurrent.ipynb).
 #
+# ```{exercise} Where to cut
+# :label: exercise-truncated-backpropagation
+#
+# *Stretch, 20 minutes.* Truncate backpropagation, this time with autograd. Cut the sequences into chunks of `k` steps; the last chunk may be shorter. The loss is $\frac{1}{2}\sum_t \lVert h_t - y_t \rVert^2$, summed over the batch.
+# The states go on from chunk to chunk, but the gradients stop: `h.detach()` has the same numbers, cut off from the graph. What is the gradient of $W_h$, summed over all chunks? `torch.autograd.grad(loss, W_h)` returns a tuple.
+# ([Solution](../solutions/02_recurrent.ipynb#solution-truncated-backpropagation))
+# ```
+
+
+# %%
+def truncated_gradient(x, y, start, W_x, W_h, b, k: int) -> torch.Tensor:
+    """Shapes: x (B, T, D), y (B, T, N), start (B, N), W_x (N, D), W_h (N, N), b (N,).
+
+    Returns: the gradient of W_h (N, N).
+    """
+    W_h = W_h.clone().requires_grad_()
+    raise NotImplementedError
+
+
+check("truncated_backpropagation", truncated_gradient)
+
+# %% [markdown]
 # ```{exercise} A card that is rewritten slowly
 # :label: exercise-leaky-units
 #

@@ -7,7 +7,7 @@ Each release of Babel knows a newer CLDR: compare nothing that hangs on its exac
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 from functools import cache
 from typing import NamedTuple
@@ -233,19 +233,36 @@ def language_words(seed: int = 0) -> tuple[list[Word], list[Word], list[Word]]:
     left out, so no word is in two parts, and none has two answers; related words ("island",
     "islands") may be in different parts.
     """
+    return _three_parts(_of_one_language(_words), seed)
+
+
+def more_training_words() -> list[Word]:
+    """Words of the twelve languages to train on: currencies, scripts and time zones name more.
+
+    None is in the other two parts of `language_words`.
+    """
+    held_out = {word.text for part in language_words()[1:] for word in part}
+    words = _of_one_language(lambda language: _words(language, more=True))
+    return [word for word in words if word.text not in held_out]
+
+
+def _of_one_language(words_of: Callable[[str], set[str]]) -> list[Word]:
     languages_of = defaultdict(set)
     for language in LANGUAGES:
-        for word in _words(language):
+        for word in words_of(language):
             languages_of[word].add(language)
-    words = [Word(word, *of) for word, of in sorted(languages_of.items()) if len(of) == 1]
-    return _three_parts(words, seed)
+    return [Word(word, *of) for word, of in sorted(languages_of.items()) if len(of) == 1]
 
 
-def _words(language: str) -> set[str]:
+def _words(language: str, more: bool = False) -> set[str]:
     """The words that CLDR has in a language."""
     known = Locale.parse(language)
     tables = [known.languages, known.territories]
     tables += [kind["format"]["wide"] for kind in (known.months, known.days)]
+    if more:
+        tables += [known.currencies, known.scripts, known.variants]
+        tables += [zone.get("long", {}) for zone in known.meta_zones.values()]
+        tables += [{"city": zone["city"]} for zone in known.time_zones.values() if "city" in zone]
     names = " ".join(name for table in tables for name in table.values())
     small = normalised(names.replace("İ", "i").lower())  # Turkish: İ would become i and a dot
     return {word for word in re.findall(r"[^\W\d_]+", small) if len(word) > 2}

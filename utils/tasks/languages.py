@@ -11,10 +11,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from utils.data.batches import Batches
-from utils.data.dates import LANGUAGES, language_words
-from utils.data.text import EOS, PAD, BucketedBatches, Vocabulary, pad
+from utils.data.dates import LANGUAGES, language_words, more_training_words
+from utils.data.text import EOS, PAD, UNK, BucketedBatches, Vocabulary, pad
+from utils.recurrent import RNN, Embedding
 from utils.training.loop import History, fit
 from utils.training.metrics import accuracy
+from utils.training.recipes import rise_and_fall
 
 WORDS = dict(zip(("train", "validation", "test"), language_words(), strict=True))
 LETTERS = Vocabulary("".join(word.text for word in WORDS["train"]))
@@ -135,3 +137,55 @@ def endings(length: int) -> tuple[Tensor, Tensor]:
     words = [pair for part in WORDS for pair in zip(*as_ids(part), strict=True)]
     long = [(word[-length:], language) for word, language in words if len(word) >= length]
     return torch.tensor([word for word, _ in long]), torch.tensor([int(of) for _, of in long])
+
+
+# A reader that lives in the page ------------------------------------------------------------------
+
+
+class LetterReader(nn.Module):
+    """Name a word's language after each letter: ids (B, T) and lengths (B,) to logits (B, T, 12).
+
+    After the last letter, its logits stay. In training, dropout hides numbers, and now and then a
+    letter is one that it has never seen.
+    """
+
+    def __init__(self, vocab_size: int, d_model: int, hidden_size: int, dropout: float):
+        super().__init__()
+        self.embedding = Embedding(vocab_size, d_model)
+        self.layer, self.dropout = RNN(d_model, hidden_size), nn.Dropout(dropout)
+        self.output = nn.Linear(hidden_size, len(NAMES))
+
+    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        if self.training:
+            ids = torch.where(torch.rand(ids.shape) < 0.02, UNK, ids)
+        states = self.dropout(self.layer(self.dropout(self.embedding(ids)))[0])  # (B, T, N)
+        t = torch.arange(ids.shape[1]).minimum(lengths[:, None] - 1)  # (B, T)
+        return self.output(states)[torch.arange(len(ids))[:, None], t]
+
+
+def letters_of_more_words() -> Vocabulary:
+    return Vocabulary("".join(word.text for word in more_training_words()))
+
+
+def train_letter_reader(model: LetterReader, known: Vocabulary, epochs: int, seed: int) -> None:
+    """Train on `more_training_words`; the answer after the last letter counts most."""
+
+    def loss(logits: Tensor, classes: Tensor) -> Tensor:
+        on_the_way = logits.transpose(1, 2), classes[:, None].expand(logits.shape[:2])
+        return F.cross_entropy(logits[:, -1], classes) + 0.3 * F.cross_entropy(*on_the_way)
+
+    words = more_training_words()
+    classes = torch.tensor([LANGUAGES.index(word.language) for word in words])
+    ids = [known.encode(word.text) for word in words]
+    batches = BucketedBatches(ids, classes, batch_size=64, shuffle=True)
+    optimiser, schedule = rise_and_fall(model, 3e-3, epochs * len(batches))
+    fit(model, batches, loss, optimiser, epochs=epochs, seed=seed, schedule=schedule)
+    model.eval()
+
+
+@torch.no_grad()
+def named(model: LetterReader, known: Vocabulary, part: str) -> float:
+    """The share of a part's words whose language it names rightly after the last letter."""
+    classes = as_ids(part)[1]
+    logits = model(*pad([known.encode(word.text) for word in WORDS[part]]))
+    return accuracy(logits[:, -1], classes)

@@ -1,5 +1,7 @@
 """Day 3's pictures: a road through time, valves, stacked blocks, two layers side by side."""
 
+import math
+
 import torch
 from matplotlib.axes import Axes
 from torch import Tensor
@@ -185,6 +187,21 @@ def ways_back() -> Axes:
         arrow(ax, shown.at("top"), left.at("bottom"), **how)
     note(ax, (0.25, 0.4), "the direct path", align="left", weight="bold")
     note(ax, (0.25, 6.1), "the path through the gates", align="left", weight="bold")
+    return ax
+
+
+def forgetting(biases: dict[str, float], steps: int) -> Axes:
+    """Draw what forget gates keep in one step, and what so many steps leave, for some biases."""
+    ax, whole = sheet(1.5 * len(biases) + 1.0), 8.0
+    note(ax, (3.0 + whole / 2, 0.5), "one step", weight="bold")
+    note(ax, (13.4, 0.5), f"after {steps} steps", weight="bold")
+    for k, (name, bias) in enumerate(biases.items()):
+        y, f = 1.0 + 1.5 * k, 1 / (1 + math.exp(-bias))
+        note(ax, (0.3, y + 0.45), name, align="left")
+        cells(ax, (3.0, y), [[f"{f:.2f}"]], role=GATES["f"], weights=0.6, size=(f * whole, 0.9))
+        cells(ax, (3.0 + f * whole, y), [[""]], hatched=True, size=((1 - f) * whole, 0.9))
+        left = f**steps
+        note(ax, (13.4, y + 0.45), f"{left:.2f}" if left > 0.01 else f"{left:.0e}")
     return ax
 
 

@@ -1,5 +1,7 @@
 """Day 2's pictures: cards, unrolling, one step in numbers, both kinds of arrows, cuts, kinds."""
 
+import math
+
 import torch
 from matplotlib.axes import Axes
 from torch import Tensor
@@ -127,6 +129,32 @@ def both_arrows(word: str) -> Axes:
     note(ax, (3.2, 0.4), "forward", align="left")
     arrow(ax, (8.0, 0.4), (6.2, 0.4), role="gradient", weight=0.12)
     note(ax, (8.2, 0.4), "the gradient, back", align="left")
+    return ax
+
+
+def back_in_numbers(inputs: tuple[float, float], w: float) -> Axes:
+    """Draw two steps of a unit with W_h = w; the loss is half the square of its last state."""
+    h_0 = math.tanh(inputs[0])
+    h_1 = math.tanh(w * h_0 + inputs[1])
+    delta_1 = (1 - h_1**2) * h_1
+    delta_0 = (1 - h_0**2) * w * delta_1
+    ax, size, boxes = sheet(6.9), (1.7, 0.9), []
+    for t, (x, h, delta) in enumerate(zip(inputs, (h_0, h_1), (delta_0, delta_1), strict=True)):
+        left = 2.6 + 7.4 * t
+        state = box(ax, (left, 3.2), f"{h:.2f}", size, role="state")
+        read = box(ax, (left, 5.6), f"{x:g}", size)
+        _there_and_back(ax, read.at("top"), state.at("bottom"))
+        beside = (left + 1.9, "left") if t else (left - 0.2, "right")
+        note(ax, (beside[0], 3.65), f"$h_{t}$", align=beside[1])
+        note(ax, (left - 0.2, 6.05), f"$x_{t}$", align="right")
+        note(ax, (left + 1.3, 5.0), rf"$\delta_{t}$ = {delta:.2f}", align="left")
+        boxes.append(state)
+    loss = box(ax, (10.0, 0.9), f"{h_1**2 / 2:.2f}", size)
+    note(ax, (9.8, 1.35), "loss", align="right")
+    _there_and_back(ax, boxes[1].at("top"), loss.at("bottom"))
+    _there_and_back(ax, boxes[0].at("right"), boxes[1].at("left"))
+    note(ax, (7.15, 3.0), f"× {w:g}")
+    note(ax, (7.15, 4.35), f"× {w:g}")
     return ax
 
 

@@ -15,13 +15,14 @@ from utils.show.views.patterns import patterns
 from utils.show.views.questions import guess, quiz
 from utils.show.views.race import race
 from utils.show.views.reading import reading
+from utils.show.views.recurrent_writer import recurrent_writer
 from utils.show.views.sliding import sliding
 from utils.show.views.stream import stream
 from utils.show.views.surprise import surprise
 from utils.show.views.translation import translation
+from utils.show.views.which_language import which_language
 from utils.show.views.which_library import which_library
 from utils.show.views.writer import writer
-from utils.show.views.writing import writing
 
 __all__ = [
     "Guesser",
@@ -43,11 +44,12 @@ __all__ = [
     "quiz",
     "race",
     "reading",
+    "recurrent_writer",
     "sliding",
     "stream",
     "surprise",
     "translation",
+    "which_language",
     "which_library",
     "writer",
-    "writing",
 ]

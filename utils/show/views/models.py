@@ -81,6 +81,11 @@ def load(name: str) -> Stored:
     return _read(name, _script(name))
 
 
+def shapes(held: Stored) -> dict[str, tuple[int, ...]]:
+    """The shape of each weight of a stored model, by its name."""
+    return {name: parts[0].shape for name, parts in held.weights.items()}
+
+
 def check_shapes(
     held: Stored, wanted: Mapping[str, tuple[int, ...]], fits: bool, kind: str, told: str
 ) -> None:
@@ -88,7 +93,7 @@ def check_shapes(
 
     kind: the models that the page computes; told: what of the header may not fit.
     """
-    found = {name: parts[0].shape for name, parts in held.weights.items()}
+    found = shapes(held)
     unlike = sorted(name for name in wanted.keys() | found if wanted.get(name) != found.get(name))
     if unlike or not fits:
         raise ValueError(

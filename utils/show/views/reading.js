@@ -1,4 +1,4 @@
-function draw({ network, symbols, unknown, answers, word, longest, inside }) {
+function draw({ network, symbols, unknown, answers, word, longest }) {
   const LEAST = 1e-8, MOST = 1e4; // of a gradient that is drawn
   let at = word.length - 1, scale = 1, bent = true;
 
@@ -43,7 +43,7 @@ function draw({ network, symbols, unknown, answers, word, longest, inside }) {
 
   function typed() {
     at = Math.max(0, letters().length - 1);
-    if (inside) offer();
+    offer();
     show();
   }
 
@@ -70,7 +70,6 @@ function draw({ network, symbols, unknown, answers, word, longest, inside }) {
     const foreign = typedLetters.filter((letter) => !(letter in symbols));
     strange.textContent = foreign.length ? `It has never seen “${foreign[0]}”.` : "";
     bars.replaceChildren(...ranks.slice(0, 4).map((i) => bar(answers[i], `${Math.round(100 * chances[i])}%`, chances[i])));
-    if (!inside) return;
     const near = h.filter((value) => Math.abs(value) > 0.9).length;
     stateLabel.textContent = `The state: ${h.length} numbers from −1 (blue) to 1 (orange). ${near} of them are beyond ±0.9.`;
     states.setAttribute("aria-label", `${h.length} coloured cells, ${near} of them near −1 or 1`);
@@ -90,10 +89,6 @@ function draw({ network, symbols, unknown, answers, word, longest, inside }) {
 
   const asked = make("label", { class: "view-field" }, "Your word ", field);
   const said = make("div", { class: "view-answer", "aria-live": "polite" }, answer, strange);
-  if (!inside) {
-    show();
-    return [asked, said, bars];
-  }
   const factor = make("output", {}, "1.0");
   const turn = make("input", { type: "range", min: 0, max: 3, step: 0.1, value: 1, oninput: () => {
     scale = +turn.value;

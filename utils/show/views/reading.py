@@ -18,15 +18,13 @@ def reading(
     answers: Sequence[str],
     *,
     word: str,
-    inside: bool,
 ) -> None:
-    """Let the reader type a word, which a recurrent network reads letter by letter.
+    """Let the reader type a word, step through it, and scale W_h to see the gradient's way back.
 
     network: `letters` (V, D), `W_x` (N, D), `W_h` (N, N), `b` (N,), `W_y` (n, N), `b_y` (n,).
     letters: the V symbols of its vocabulary, "<unk>" among them.
     answers: the n names that it chooses from.
     word: the one that it begins with.
-    inside: whether to show the states, the gradient's way back, and what scales W_h.
     Raises: ValueError if a weight has another shape or is not finite, or the word has no letter,
         too many, or one that the network doesn't know.
     """
@@ -55,11 +53,8 @@ def reading(
         "answers": list(answers),
         "word": word,
         "longest": LONGEST,
-        "inside": inside,
     }
-    asked = (
-        "Step through a word, and turn a weight" if inside else "Which language is your word from"
-    )
+    asked = "Step through a word, and turn a weight"
     still = paragraph(
         f"{asked}: an interactive picture, which needs JavaScript. In JupyterLab, run the cell to "
         f"open it. It begins with: {word}"

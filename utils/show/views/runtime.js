@@ -134,6 +134,8 @@ function runtime() {
 
   // Recurrent steps: the rows of W_x, W_h and b in PyTorch's order of gates --------------------------
 
+  const rnn = ({ W_x, W_h, b }, x, h) => plus(product(W_x, x, b), product(W_h, h)).map(Math.tanh);
+
   function lstm({ W_x, W_h, b }, x, { h, c }) {
     const N = h.length, sums = plus(product(W_x, x, b), product(W_h, h));
     const next = c.map((before, j) =>
@@ -191,6 +193,36 @@ function runtime() {
     });
   }
 
+  // Writing: one letter after the other ----------------------------------------------------------
+
+  // The letters that are left, most likely first: temperature, then top-p, as `utils.training.sampling`.
+  function left(logits, temperature, p) {
+    const shares = softmax(logits.map((logit) => logit / Math.max(temperature, 1e-3)));
+    const order = [...shares.keys()].sort((a, b) => shares[b] - shares[a] || a - b);
+    let mass = 0;
+    const kept = order.filter((letter) => {
+      mass += shares[letter];
+      return mass - shares[letter] < p - Math.min(1e-6, (1 - p) / 2) || p === 1;
+    });
+    return { shares, order, kept: kept.slice(0, temperature ? kept.length : 1) };
+  }
+
+  // Goes on with a text by so many letters. `reads` gives, for all letters so far, the logits of what
+  // follows, and what else is to be shown. Each piece has this, the letter that was written (none at
+  // first), what may be next, and milliseconds.
+  function* written(reads, characters, { text, length, temperature, p, ...settings }) {
+    const all = [...text].map((letter) => characters.indexOf(letter));
+    for (let letter; ; length--) {
+      const begun = performance.now(), { logits, ...seen } = reads(all, settings);
+      const found = left(logits, temperature, p);
+      const next = found.order.map((other) => [characters[other], found.shares[other], found.kept.includes(other)]);
+      yield { ...seen, letter, next, ms: performance.now() - begun };
+      if (!length) return;
+      all.push(drawn(found.shares, found.kept, Math.random()));
+      letter = characters[all.at(-1)];
+    }
+  }
+
   return { decode, part, product, row, plus, layerNorm, rmsNorm, softmax, drawn, relu, silu, gelu, sinusoidal, rotary,
-    alibiSlopes, cache, remember, attend, lstm, gru, convolution, maxPool };
+    alibiSlopes, cache, remember, attend, rnn, lstm, gru, convolution, maxPool, written };
 }

@@ -1,10 +1,7 @@
 """Day 9: a GPT that writes as one types, computed in the page."""
 
-from utils.show.views.frame import paragraph, view
-from utils.show.views.models import Stored, check_shapes, hand_over, load
-from utils.show.views.typed import check_beginning
-
-LONGEST = 400  # letters: of a beginning, and that it writes until it is asked again
+from utils.show.views.models import Stored, check_shapes, shapes
+from utils.show.views.writes import writes
 
 
 def writer(model: str, *, beginning: str) -> None:
@@ -16,26 +13,12 @@ def writer(model: str, *, beginning: str) -> None:
     Raises: ModelError as `models.load` does; ValueError if the model has other weights, its heads
         do not divide the width, or the beginning is too long or has other letters.
     """
-    held = load(model)
-    check(held)
-    check_beginning(beginning, held, LONGEST)
-    hand_over(model)
-    data = {
-        "model": {"name": model, "sha256": held.header["sha256"]},
-        "beginning": beginning,
-        "longest": LONGEST,
-    }
-    still = paragraph(
-        "It writes as you type: an interactive picture, which needs JavaScript. In JupyterLab, run "
-        f"the cell to open it. It begins with: {beginning}"
-    )
-    says = f"View: it writes as you type. {beginning}"
-    view("writer", data, says=says, still=still, parts=["runtime", "live", "typed"])
+    writes("writer", model, check, beginning)
 
 
 def check(held: Stored) -> None:
     """Raise a ValueError if a stored model is not of the kind that the page computes."""
-    found = {name: parts[0].shape for name, parts in held.weights.items()}
+    found = shapes(held)
     symbols, positions = "stack.embedding.symbols.weight", "stack.embedding.positions.table"
     V, D = found.get(symbols, (0, 0))
     T = found.get(positions, (0, 0))[0]

@@ -1,0 +1,122 @@
+const spelt = (letter) => ({ " ": "␣", "\n": "↵" })[letter] ?? letter;
+const percent = (share) => (share >= 0.0995 || share === 0 ? `${Math.round(100 * share)}%`
+  : share >= 0.0005 ? `${(100 * share).toFixed(1)}%` : "< 0.1%");
+
+// A text that a model goes on with as one types: the worker runs `writer`. makeOwn gets again, which shows
+// a piece anew, and change, which writes on with other settings. It gives what a view adds: its settings
+// for the worker; controls(model); shares(piece), how deep each letter is shaded, from letter `from` on,
+// and the label of this; and told(piece, text, begun), a sentence.
+function writes({ model, beginning, longest }, writer, makeOwn) {
+  const SHOWN = 8, PACE = 25, WAIT = 400, ROOM = 5000; // letters, milliseconds twice, letters of a text
+  const state = { begun: "", text: "", temperature: 0.8, p: 0.95, left: 0, piece: null };
+  let network = null, timer, speed = 0;
+
+  // With other settings it goes on where it is.
+  const change = () => network && write(state.left);
+  const own = makeOwn({ again, change });
+
+  const typing = typedText(beginning, longest, typed);
+  const button = make("button", { type: "button", disabled: "", onclick: () => (state.left ? rest() : write(ROOM)) }, "Write");
+  const back = make("button", { type: "button", disabled: "", onclick: () => begin(0) }, "Back to the beginning");
+  const text = make("p", { class: "view-written", tabindex: "0", role: "group", "aria-label": "The text" });
+  const bars = make("ul", { class: "view-bars view-letters" });
+  const told = make("p"), size = make("p", { class: "view-label" });
+
+  function typed() {
+    if (state.left) rest();
+    clearTimeout(timer);
+    timer = setTimeout(() => begin(longest), WAIT);
+  }
+
+  function begin(length) {
+    state.begun = state.text = typing.read();
+    write(length);
+  }
+
+  function write(length) {
+    state.left = Math.min(length, Math.max(0, ROOM - state.text.length));
+    button.textContent = state.left ? "Stop" : "Write";
+    const { text, temperature, p } = state;
+    network.run({ ...own.settings, text, length: state.left, temperature, p }, PACE, take, rest);
+  }
+
+  function rest() {
+    network.stop();
+    state.left = 0;
+    button.textContent = "Write";
+    say();
+  }
+
+  function take(piece) {
+    if (piece.letter !== undefined) {
+      state.text += piece.letter;
+      state.left--;
+      speed = 0.9 * (speed || piece.ms) + 0.1 * piece.ms;
+    }
+    state.piece = piece;
+    show();
+  }
+
+  function show() {
+    if (!state.piece) return;
+    const { from = 0, next } = state.piece;
+    const letters = [...own.shares(state.piece)].map((share, i) => {
+      const place = from + i, one = make(place < state.begun.length ? "strong" : "span", {}, state.text[place]);
+      one.style.setProperty("--look", `${Math.round(100 * share)}%`);
+      return one;
+    });
+    text.replaceChildren(make("span", { class: "view-forgotten" }, state.text.slice(0, from)), ...letters);
+    bars.replaceChildren(...next.slice(0, SHOWN).map(([letter, share, kept]) => {
+      const item = bar(spelt(letter), kept ? percent(share) : `${percent(share)}, cut`, share);
+      item.toggleAttribute("data-cut", !kept);
+      return item;
+    }));
+  }
+
+  // What a screen reader says: not each letter, but where the model rests.
+  function say() {
+    if (!state.piece) return;
+    const best = state.piece.next.slice(0, 3).map(([letter, share]) => `“${spelt(letter)}” ${percent(share)}`);
+    const written = state.text.length - state.begun.length;
+    told.textContent = `${written ? `It has written ${written} letters. ` : ""}Most likely next: ${best.join(", ")}. ` +
+      own.told(state.piece, state.text, state.begun);
+    size.textContent = size.dataset.weights + (speed ? ` Here it takes ${speed.toFixed(1)} ms for a letter, ` +
+      `and could write ${Math.round(1000 / speed).toLocaleString("en")} in a second; it waits, so that you can read along.` : "");
+  }
+
+  function again() {
+    show();
+    if (!state.left) say();
+  }
+
+  function slider(name, min, max, step) {
+    const key = { temperature: "temperature", "top-p": "p" }[name], output = make("output", {}, state[key].toFixed(2));
+    const range = make("input", { type: "range", min, max, step, value: state[key], oninput: () => {
+      state[key] = Number(range.value);
+      output.textContent = state[key].toFixed(2);
+      change();
+    } });
+    return make("label", { class: "view-field view-slider" }, name, range, output);
+  }
+
+  function wake(found) {
+    typing.wake(found.characters);
+    network = awake(writer, found);
+    const n = found.weights.reduce((sum, [, rows, columns = 1]) => sum + rows * columns, 0);
+    size.dataset.weights = `${n.toLocaleString("en")} weights, most of one byte, run in this page.`;
+    for (const part of [button, back]) part.disabled = false;
+    choices.replaceChildren(...own.controls(found));
+    begin(0);
+  }
+
+  const choices = make("div", { class: "view-choices" });
+  told.textContent = "The model is being loaded.";
+  near(text).then(() => stored(model)).then(wake).catch((problem) => { told.textContent = `${problem}`; });
+  return [...typing.nodes,
+    slider("temperature", 0, 1.5, 0.05), slider("top-p", 0.05, 1, 0.05),
+    make("div", { class: "view-moves-back" }, button, back), text,
+    make("div", { class: "view-halves" },
+      make("div", {}, make("p", { class: "view-label" }, "What may come next"), bars),
+      make("div", {}, make("p", { class: "view-label" }, own.label), choices)),
+    make("div", { class: "view-answer", "aria-live": "polite" }, told), size];
+}
