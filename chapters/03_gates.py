@@ -338,7 +338,7 @@ check.show_reference("direct_path")
 # \end{aligned}
 # $$ (eq-chrono)
 #
-# more than a third is left {cite}`tallec2018can`. In plain words: with a bias of $\log 50$, the gate is at 50/51, and the cell forgets one part in 51 at each step. With the usual bias of 1, it forgets more than a quarter.
+# more than a third is left {cite}`tallec2018can`. With a bias of $\log 50$ the cell forgets one part in 51 at each step, with the usual bias of 1 more than a quarter.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Small losses add up: the share that a forget gate keeps (green) and loses (hatched) in one step, and the share that is left after 50 such steps.", "name": "fig-forgetting"}, "image": {"alt": "Three bars of the same length. Bias log 50: all but a sliver is green, 0.98; after 50 steps 0.37 is left. Bias 1: 0.73 is green; after 50 steps 2e-07 is left. Bias 0: half is green; after 50 steps 9e-16 is left."}}
 biases = {"bias log 50": math.log(50), "bias 1": 1.0, "bias 0": 0.0}
@@ -346,7 +346,7 @@ mechanisms.forgetting(biases, steps=50)
 plt.show()
 
 # %% [markdown]
-# We give your function three gates that stay where their biases put them.
+# What does your function return for such gates?
 
 # %%
 stays = torch.tensor([*biases.values()]).sigmoid().expand(1, 50, 3).double()
@@ -520,11 +520,11 @@ guess(
     "Three LSTMs with a bias of 1 see sequences of up to 1,024 symbols, short ones among them. How many recall the first of 1,024?",
     ["none", "some", "all"],
     right=("none", "some", "some", "all")[mixed],
-    because=f"It is {mixed} of 3. The short sequences open the way, and the long ones use it.",
+    because=f"It is {mixed} of 3: short sequences open the way.",
 )
 
 # %% [markdown]
-# With shorter sequences among the long ones, [even the plain RNN learns](deeper/03_gates.ipynb#gates-mixed). As yesterday: it isn't the memory that fails, it is the learning.
+# So can [the plain RNN](deeper/03_gates.ipynb#gates-mixed). As yesterday, the trouble is in the learning.
 #
 # Now for something to read: the docstrings of a library, character by character. Your LSTM goes through the training text twice.
 
@@ -655,12 +655,12 @@ assert all(sentence in docstring_text("test") for sentence in sentences)
 gates({sentence: watched(sentence) for sentence in sentences})
 
 # %% [markdown]
-# It is tempting to name what a unit does. Be careful: with so many units, one of them will always seem to mean something. [A fair test](deeper/03_gates.ipynb#gates-quotes) looked for a unit that knows about quotation marks, and found none.
+# Be careful with interpretations: among so many units, one will always seem to mean something. [A fair test](deeper/03_gates.ipynb#gates-quotes) looked for a unit that knows about quotation marks, and found none.
 
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* Type a **prompt**, a beginning for it to continue. This LSTM lives in the page. It has half a million weights, and it has read the documentation of seven libraries four times, where yours has read that of one library twice.
+# *5 minutes.* Type a **prompt**, a beginning for it to continue. This LSTM lives in the page. It has half a million weights, and has read the documentation of seven libraries four times; yours has read that of one library twice.
 
 # %% tags=["evidence"]
 shown = experiments.load("lstm_page").rows[0]
@@ -681,7 +681,7 @@ kept = 1.1 * stored < emptied["word"] < emptied["letter"] / 1.3
 observe(said, stored=stored, **emptied, holds=kept)
 
 # %% [markdown]
-# All that it knows of the sentence is in its state. In JupyterLab, let your own LSTM write, too. We sample each character from its probabilities, sharpened by a temperature as yesterday.
+# All that it knows of the sentence is in its state. In JupyterLab, let your own LSTM write, too, with a temperature as yesterday:
 
 
 # %%
@@ -701,7 +701,7 @@ def continued(start, temperature, n=160):
 print(continued("Return the number of ", temperature=0.6))
 
 # %% [markdown]
-# Most words are spelled correctly, but the sentences mean nothing. Still, two passes ago it didn't know that words exist.
+# It means nothing. Still, two passes ago your LSTM didn't know that words exist.
 
 # %% [markdown]
 # ## Where it breaks

@@ -128,9 +128,9 @@ def test_a_letter_reader_learns_and_is_judged_by_its_last_answer(monkeypatch):
     monkeypatch.setitem(languages.WORDS, "test", few)
     torch.manual_seed(0)
     model = LetterReader(len(LETTERS), 8, 32, dropout=0.0)
-    before = named(model.eval(), LETTERS, "test")
+    assert named(model.eval(), LETTERS, "test") < 0.4
     train_letter_reader(model, LETTERS, epochs=30, seed=0)
-    assert not model.training and named(model, LETTERS, "test") > max(0.8, before)
+    assert not model.training and named(model, LETTERS, "test") > 0.6
     assert languages.letters_of_more_words().symbols[4:] == tuple(
         sorted({letter for word in few for letter in word.text})
     )
