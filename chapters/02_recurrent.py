@@ -626,7 +626,7 @@ observe(
 # %% tags=["evidence"]
 shown = experiments.load("language_page").select(seed=0)[0]
 observe(
-    "Tell them first: it names the language of {stored:.0%} of the test words. Yours names {share:.0%}.",
+    "Tell them first: it names the language of {stored:.0%} of words that it has never seen. Yours names {share:.0%}.",
     stored=shown["test in int8"],
     share=tested,
     holds=shown["test in int8"] > 0.7,
@@ -636,7 +636,8 @@ observe(
 which_language("languages", word="pazartesi")
 
 # %% [markdown]
-# Watch it change its mind. Add letters one at a time: which one decides? In JupyterLab, ask your own reader, too:
+# Add letters one at a time, and watch it change its mind. Which one decides? All that it has read are words from the names of months, countries, currencies and cities, so a greeting or a surname is a hard test. In JupyterLab, ask your own
+# reader, too:
 
 
 # %%

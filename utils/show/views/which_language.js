@@ -87,6 +87,6 @@ function draw({ model, word, longest }) {
   answer.textContent = "The model is being loaded.";
   near(field).then(() => stored(model)).then(wake).catch((problem) => { answer.textContent = `${problem}`; });
   return [make("label", { class: "view-field" }, "A word or a name ", field),
-    make("p", { class: "view-label" }, "Its verdict after each letter (darker: more probable):"), map, bars,
+    make("p", { class: "view-label" }, "Its verdict after each letter (the bluer, the more probable; the best is framed):"), map, bars,
     make("div", { class: "view-answer", "aria-live": "polite" }, answer, way, strange), size];
 }
