@@ -21,6 +21,13 @@ def test_a_pair_of_networks_reads_the_source_and_writes_the_target_one_step_late
     assert read[5::2] == ["BOS", *"decaf"] and read[6::2] == [*"decaf", "EOS"]
 
 
+def test_a_context_is_the_weighted_average_of_the_annotations_that_are_drawn():
+    weights, h = torch.tensor([0.5, 0.2, 0.3]), torch.tensor([[1.0, 0], [0, 2], [1, 1]])
+    ax = attention.look(weights, h)
+    assert numbers(ax)[:2] == pytest.approx((weights @ h).tolist(), abs=0.0051)
+    assert {"$h_1$ = (1, 0)", "$h_2$ = (0, 2)", "$h_3$ = (1, 1)", "0.50"} <= set(texts(ax))
+
+
 def test_the_forced_decoder_reads_what_the_books_shift_gives():
     rows = texts(attention.forced("decaf", "debac"))
     assert rows[:6] == [*"decaf", "EOS"] and rows[7:13] == ["BOS", *"decaf"]

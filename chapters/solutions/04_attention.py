@@ -86,23 +86,6 @@ def masked_softmax(scores, mask):
 masked_softmax = check("masked_softmax", masked_softmax)
 
 # %% [markdown]
-# (solution-beam-step)=
-# ## A step of beam search
-#
-# `alive[:, None]` adds each beginning's $\log p$ to its own row. In the flattened tensor, candidate number $n$ continues beginning $\lfloor n / V \rfloor$ with symbol
-# $n \bmod V$. All candidates compete: one beginning may continue in two ways, and another not at all.
-
-
-# %%
-def beam_step(alive, log_p):
-    W, V = log_p.shape
-    scores, places = (alive[:, None] + log_p).flatten().topk(W)
-    return scores, places // V, places % V
-
-
-beam_step = check("beam_step", beam_step)
-
-# %% [markdown]
 # (solution-additive-score-parameters)=
 # ## Count the score's weights
 #
@@ -151,16 +134,6 @@ table([[style, first_changed(style)] for style in ("Bahdanau", "Luong")], ["styl
 check("who_asks", 4)
 
 # %% [markdown]
-# (solution-beam-of-two)=
-# ## Predict: what a beam finds
-#
-# Greedy decoding takes *a*, and then *c*: 0.6 · 0.4. A beam of 2 keeps both beginnings, and *b c* is the better sentence: 0.4 · 0.9. It begins with the less probable
-# symbol, so no search that keeps a single beginning can find it.
-
-# %%
-check("beam_of_two", 0.4 * 0.9)
-
-# %% [markdown]
 # (solution-cost-by-length)=
 # ## What the fixed vector costs
 #
@@ -184,6 +157,22 @@ check("cost_by_length", cost_by_length)
 # length is no news. The bottleneck shows in the fixed vector's losses *beyond* that, in the same bucket and on the same sentences.
 
 # %% [markdown]
+# (solution-alignment-error-rate)=
+# ## Score an alignment
+#
+# Sure links have to be found, so their number is in the denominator. Possible links may be found, so they only count where a link was made.
+
+
+# %%
+def alignment_error(weights, sure, possible, threshold: float) -> float:
+    links = weights >= threshold
+    hits = (links & sure).sum().item() + (links & possible).sum().item()
+    return 1 - hits / (links.sum().item() + sure.sum().item())
+
+
+check("alignment_error_rate", alignment_error)
+
+# %% [markdown]
 # (solution-minimum-length)=
 # ## Not before you have said something
 #
@@ -203,6 +192,33 @@ def greedy(log_p: torch.Tensor, min_len: int, max_len: int) -> list[int]:
 
 
 check("minimum_length", greedy)
+
+# %% [markdown]
+# (solution-beam-step)=
+# ## A step of beam search
+#
+# `alive[:, None]` adds each beginning's $\log p$ to its own row. In the flattened tensor, candidate number $n$ continues beginning $\lfloor n / V \rfloor$ with symbol
+# $n \bmod V$. All candidates compete: one beginning may continue in two ways, and another not at all.
+
+
+# %%
+def beam_step(alive, log_p):
+    W, V = log_p.shape
+    scores, places = (alive[:, None] + log_p).flatten().topk(W)
+    return scores, places // V, places % V
+
+
+check("beam_step", beam_step)
+
+# %% [markdown]
+# (solution-beam-of-two)=
+# ## Predict: what a beam finds
+#
+# Greedy decoding takes *a*, and then *c*: 0.6 · 0.4. A beam of 2 keeps both beginnings, and *b c* is the better sentence: 0.4 · 0.9. It begins with the less probable
+# symbol, so no search that keeps a single beginning can find it.
+
+# %%
+check("beam_of_two", 0.4 * 0.9)
 
 # %% [markdown]
 # (solution-teacher-forcing)=
@@ -271,22 +287,6 @@ check("cosine_score", cosine_weights)
 # %% [markdown]
 # The cosine finds a short key that points in the query's direction; with a dot product a long key nearby can win. The dot product, in turn, lets a key show by its length
 # how much it matters, and lets a query be undecided.
-
-# %% [markdown]
-# (solution-alignment-error-rate)=
-# ## Score an alignment
-#
-# Sure links have to be found, so their number is in the denominator. Possible links may be found, so they only count where a link was made.
-
-
-# %%
-def alignment_error(weights, sure, possible, threshold: float) -> float:
-    links = weights >= threshold
-    hits = (links & sure).sum().item() + (links & possible).sum().item()
-    return 1 - hits / (links.sum().item() + sure.sum().item())
-
-
-check("alignment_error_rate", alignment_error)
 
 # %% [markdown]
 # (solution-exact-match)=
@@ -424,10 +424,15 @@ def drawn_length(seed: int) -> int:
 
 
 drawn = mean(drawn_length(seed) for seed in range(200))
+endless = [sum(not n_best(random_language(i), width, 20, 0.0) for i in range(20)) for width in (1, 2)]
 observe(
-    "With raw scores the widest beam's best sentence has {raw:.1f} symbols; with a penalty of 1 it has {divided:.1f}. A sentence drawn at random has {drawn:.1f}.",
+    "With raw scores the widest beam's best sentence has {raw:.1f} symbols; with a penalty of 1 it has {divided:.1f}. A sentence drawn at random has {drawn:.1f}. At widths of 1 and 2, {one} and {two} of the twenty languages never end.",
     **{"raw": lengths[0.0][-1], "divided": lengths[1.0][-1], "drawn": drawn},
-    holds=lengths[0.0][-1] < 2 and drawn > 5 and lengths[1.0][-1] > 1.5 * drawn,
+    **{"one": endless[0], "two": endless[1]},
+    holds=lengths[0.0][-1] < 2
+    and drawn > 5
+    and lengths[1.0][-1] > 1.5 * drawn
+    and min(endless) > 10,
 )
 
 # %% [markdown]

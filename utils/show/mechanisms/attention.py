@@ -48,24 +48,26 @@ def unrolled(source: str, target: str) -> Axes:
     return ax
 
 
-def look(weights: Tensor, context: Tensor) -> Axes:
-    """Draw a query, the annotations that it is compared with, and the context.
+def look(weights: Tensor, h: Tensor) -> Axes:
+    """Draw a query, the annotations that it is compared with, and the context, their average.
 
-    Shapes: weights (S,), context (N,).
+    Shapes: weights (S,), annotations h (S, N).
     """
     ax = sheet(7.4)
-    c = cells(ax, (6.0, 0.75), context[None], role="value", size=(1.3, 0.9))
+    c = cells(ax, (6.0, 0.75), (weights @ h)[None], role="value", size=(1.3, 0.9))
     label(ax, c, "right", "context $c$")
     query = box(ax, (13.0, 3.3), "query $s$", (2.3, 0.95), role="query")
     for j, weight in enumerate(weights.tolist()):
-        h = box(ax, (1.2 + 5.0 * j, 5.4), f"$h_{j + 1}$", (1.6, 0.95), role="state")
+        numbers = ", ".join(f"{number:g}" for number in h[j].tolist())
+        text = f"$h_{j + 1}$ = ({numbers})"
+        state = box(ax, (0.4 + 5.0 * j, 5.4), text, (3.2, 0.95), role="state")
         middle = c.middle[0] + 0.35 * (j - 1)
-        arrow(ax, h.at("top"), (middle, 1.75), role="value", weight=weight)
-        right = h.at("right")[0], h.middle[1] - 0.3
-        last = h.middle[0] > 10
-        start, end = ("bottom", (h.middle[0] + 0.6, h.y)) if last else ("left", right)
+        arrow(ax, state.at("top"), (middle, 1.75), role="value", weight=weight)
+        right = state.at("right")[0], state.middle[1] - 0.3
+        last = state.middle[0] > 10
+        start, end = ("bottom", (state.middle[0] + 0.6, state.y)) if last else ("left", right)
         arrow(ax, query.at(start), end, role="query", dashed=True)
-        note(ax, (h.middle[0], 6.8), f"{weight:.2f}", weight="bold")
+        note(ax, (state.middle[0], 6.8), f"{weight:.2f}", weight="bold")
     note(ax, (15.7, 2.5), "compares", align="right")
     return ax
 
