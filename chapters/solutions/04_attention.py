@@ -424,7 +424,9 @@ def drawn_length(seed: int) -> int:
 
 
 drawn = mean(drawn_length(seed) for seed in range(200))
-endless = [sum(not n_best(random_language(i), width, 20, 0.0) for i in range(20)) for width in (1, 2)]
+endless = [
+    sum(not n_best(random_language(i), width, 20, 0.0) for i in range(20)) for width in (1, 2)
+]
 observe(
     "With raw scores the widest beam's best sentence has {raw:.1f} symbols; with a penalty of 1 it has {divided:.1f}. A sentence drawn at random has {drawn:.1f}. At widths of 1 and 2, {one} and {two} of the twenty languages never end.",
     **{"raw": lengths[0.0][-1], "divided": lengths[1.0][-1], "drawn": drawn},

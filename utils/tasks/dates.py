@@ -11,6 +11,20 @@ from utils.tasks.translation import train_translator
 from utils.training.metrics import exact_match
 
 MAX_LEN = 12  # symbols: those of a date, and EOS, and one to spare
+WRITTEN_IN = {
+    "en_US": "English, USA",
+    "en_GB": "English, UK",
+    "de": "German",
+    "fr": "French",
+    "es": "Spanish",
+    "it": "Italian",
+    "pt_BR": "Portuguese, Brazil",
+    "nl": "Dutch",
+    "pl": "Polish",
+    "ru": "Russian",
+    "tr": "Turkish",
+    "zh": "Chinese",
+}
 
 
 class DateTask:
@@ -64,6 +78,11 @@ def one_of_each(examples: Sequence[Example]) -> list[Example]:
     formats = ("medium", "long", "full", "yMMMEd")
     worded = [e for e in examples if e.format in formats and any(map(str.isalpha, e.text))]
     return [next(e for e in worded if e.locale == locale) for locale in LOCALES]
+
+
+def shown_first(part: Sequence[Example]) -> list[tuple[str, str, str]]:
+    """Of each locale: its name, what people call it, and a date of `one_of_each`."""
+    return [(e.locale, WRITTEN_IN[e.locale], e.text) for e in one_of_each(part)]
 
 
 def sample() -> list[np.ndarray]:

@@ -20,6 +20,7 @@ from utils.show.views.sliding import sliding
 from utils.show.views.stream import stream
 from utils.show.views.surprise import surprise
 from utils.show.views.translation import translation
+from utils.show.views.typed_date import typed_date
 from utils.show.views.which_language import which_language
 from utils.show.views.which_library import which_library
 from utils.show.views.writer import writer
@@ -50,6 +51,7 @@ __all__ = [
     "surprise",
     "translation",
     "which_language",
+    "typed_date",
     "which_library",
     "writer",
 ]

@@ -39,7 +39,8 @@ def alignment(examples: Sequence[Looks], *, choose: str) -> None:
         "Where the decoder looks: an interactive picture, which needs JavaScript. In JupyterLab, "
         "run the cell to open it. While the first symbol is written:"
     ) + listed([_in_short(example) for example in shown])
-    view("alignment", {"choose": choose, "examples": shown}, says=says, still=still)
+    data = {"choose": choose, "examples": shown}
+    view("alignment", data, says=says, still=still, parts=["looks"])
 
 
 def _plain(example: Looks) -> dict:
