@@ -43,7 +43,7 @@ from utils.data import pronouns
 from utils.data.text import PAD, pad
 from utils.measure import experiments
 from utils.measure.claims import claim
-from utils.show.diagrams import arrow, box, cells, dial, hand, label, note, sector, sheet
+from utils.show.diagrams import arrow, box, cells, label, note, sheet
 from utils.show.display import observe, table
 from utils.show.mechanisms import self_attention as mechanisms
 from utils.show.plotting import bars, curves, heat_map, use_book_style
@@ -127,9 +127,38 @@ plt.show()
 # %% [markdown]
 # Yesterday a decoder aligned itself with **another** sequence. Here a sequence is aligned with **itself**: each word asks, and any word may answer. That is
 # **self-attention** {cite}`cheng2016long,lin2017structured,vaswani2017attention`.
+
+# %% [markdown]
+# ## Step by step
 #
-# Each word plays three roles, as in a library. You bring a question: the **query**. A book's spine tells you what it is about: the **key**. Inside is what you take home:
-# the **value**.
+# ### Attention without weights
+#
+# *5 minutes.* Here are three words with two numbers each: how much of a *thing* the word is, and how much of an *action*. Let each word look for words like itself. Nothing
+# has to be learned for that.
+
+# %%
+x = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])  # cat, sat, there: (T, D)
+scores = x @ x.T  # compare
+weights = scores.softmax(dim=-1)  # choose
+y = weights @ x  # mix
+print("weights", [[round(a, 2) for a in row] for row in weights.tolist()])
+
+# %% [markdown]
+# These are the three moves of attention. **Compare** each word with each, by a dot product. **Choose**: a softmax turns a word's scores into positive weights that sum to 1.
+# **Mix**: the weights average the words.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Without learned weights, *cat* finds mostly itself. Its products with all words are the scores; their softmax gives the weights of the average.", "name": "fig-weightless"}, "image": {"alt": "From left to right: the vector of cat, 1 and 0; above the next cells the vectors of cat, sat and there as columns; where they cross, the three scores 1, 0, 0.5; an arrow, softmax, to the weights 0.51, 0.19, 0.31 in grey; above the last cells the three words as rows; below them their mixture 0.66, 0.34."}}
+mechanisms.looks(x, x, x, everyone=False, bare=True)
+plt.show()
+
+# %% [markdown]
+# It works, but *cat* attends most to *cat*: a word finds what resembles it. And the scores are symmetric, so *sat* matters to *cat* as much as *cat* to *sat*. That is no way
+# to understand a pronoun: *it* has to find a noun, which it doesn't resemble, and the noun need not find *it*. Asking, being found and answering are three things.
+#
+# ### Query, key and value
+#
+# *4 minutes.* So each word plays three roles, as in a library. You bring a question: the **query**. A book's spine tells you what it is about: the **key**. Inside is what you
+# take home: the **value**. (Yesterday an annotation was key and value at once.)
 #
 # | role | for the word *it* |
 # | --- | --- |
@@ -137,25 +166,16 @@ plt.show()
 # | key | "I am a pronoun." |
 # | value | whatever others should know once they have found me |
 #
-# But a library lends you one book; attention gives you a bit of each, mostly of those whose spines match.
-
-# %% [markdown]
-# ## Step by step
-#
-# ### Query, key and value
-#
-# *4 minutes.* Yesterday the decoder's state was the query, and an annotation was key and value at once. Now all three are computed from the same word $x_t$, with three
-# matrices:
+# Three matrices compute the roles from the same word $x_t$:
 #
 # $$
 # q_t = W_q\, x_t, \quad k_t = W_k\, x_t, \quad v_t = W_v\, x_t .
 # $$ (eq-roles)
 #
-# The matrices are learned, so the network finds out for itself what is worth asking. Here are three words with two numbers each: how much of a *thing* the word is, and how
-# much of an *action*. Our $W_q$ swaps and doubles them: a thing asks for actions, an action for things. In code words are rows, hence `x @ W_q.T`.
+# They are learned, so the network finds out for itself what is worth asking. Our $W_q$ swaps and doubles the two numbers: a thing asks for actions, an action for things. In
+# code words are rows, hence `x @ W_q.T`.
 
 # %%
-x = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])  # cat, sat, there: (T, D)
 W_q = torch.tensor([[0.0, 2.0], [2.0, 0.0]])
 W_k = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
 W_v = torch.tensor([[3.0, 0.0], [0.0, 1.0]])
@@ -195,8 +215,7 @@ guess(
 )
 
 # %% [markdown]
-# Attention takes three moves. **Compare**: each query with each key, by a dot product. **Choose**: a softmax turns a query's scores into weights that sum to 1. **Mix**:
-# the weights average the values. With all queries, keys and values as rows of matrices, this is one line {cite}`vaswani2017attention`:
+# The moves are the same. With all queries, keys and values as rows of matrices, they are one line {cite}`vaswani2017attention`:
 #
 # $$
 # Y = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .
@@ -374,7 +393,7 @@ class Reader(nn.Module):
     def forward(self, ids, mask=None):
         x, looks = self.words(ids), []
         if self.ordered:
-            x = x + self.places[: ids.shape[1]]
+            x = give_order(x, self.places)
         real = (ids != PAD)[:, None, None]  # (B, 1, 1, T): no word attends to padding
         for layer, (W_in, W_o) in enumerate(zip(self.W_in, self.W_o)):
             allowed = real if mask is None else real & mask[:, layer]
@@ -385,7 +404,7 @@ class Reader(nn.Module):
 
 
 # %% [markdown]
-# Read `forward`; `ordered` and `mask` come into play further down. We train three readers, from different seeds.
+# Read `forward`; `ordered`, `give_order` and `mask` come into play further down. We train three readers, from different seeds.
 
 
 # %%
@@ -503,7 +522,7 @@ observe(
 # %% [markdown]
 # ### Self-attention doesn't see order
 #
-# *7 minutes.* Why do the gaps stay wrong? The verb agrees with its subject: in "the animals near the gate _ not cross the street" with the *first* noun.
+# *9 minutes, four of them yours.* Why do the gaps stay wrong? The verb agrees with its subject: in "the animals near the gate _ not cross the street" with the *first* noun.
 
 # %% tags=["view"]
 torch.manual_seed(0)
@@ -534,12 +553,12 @@ for names, sides, tops in (
     (["dog", "bites", "man"], ("bottom", "top"), (0.25, 1.6, 3.0)),
     (["man", "bites", "dog"], ("top", "bottom"), (8.3, 6.95, 5.55)),
 ):
-    layer = box(ax, (1.5, tops[1]), "self-attention", (13, 0.85))
+    middle = box(ax, (1.5, tops[1]), "self-attention", (13, 0.85))
     found.append({})
     for i, (name, y) in enumerate(zip(names, outputs(names))):
         word = box(ax, (2.35 + 4.6 * i, tops[0]), name, (2.1, 0.85))
         found[-1][name] = cells(ax, (2.35 + 4.6 * i, tops[2]), y[None], role="value", weights=0.35)
-        through = [(word.middle[0], layer.at(side)[1]) for side in sides]
+        through = [(word.middle[0], middle.at(side)[1]) for side in sides]
         arrow(ax, word.at(sides[0]), through[1])
         arrow(ax, through[0], found[-1][name].at(sides[1]))
 for name in bag:
@@ -553,58 +572,57 @@ plt.show()
 # \operatorname{SA}(P X) = P \operatorname{SA}(X) .
 # $$ (eq-permutation)
 #
-# To self-attention a sentence is a bag of words. Its order has to be written in: that is **positional encoding**.
-#
-# **Add it to the words**, for instance from a table with a learned row for each position, like our `places`. The Transformer's paper has **clocks** instead
-# {cite}`vaswani2017attention`: the direction of a hand, across and up, gives two numbers to add. Tomorrow we use them.
+# To self-attention a sentence is a bag of words. Its order has to be written in: that is **positional encoding**. The plainest way is a table with a learned row for each
+# position, which is added to the words.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three positions on, each hand of these clocks has turned by its own fixed angle (shaded), wherever the step began.", "name": "fig-clock"}, "image": {"alt": "Three rows of eight clocks, for positions 0 to 7. In the first row the hand turns by one radian a position, in the second by about a third, in the third by a tenth. Above, two arrows mark a step of three, from 1 to 4 and from 4 to 7; in the clocks of 4 and 7 the angle by which the hand has turned is shaded, and in each row it is the same in both."}}
-D, step = 16, 3
-omega = [10000 ** (-2 * i / D) for i in range(3)]  # radians a position, of the first three hands
-
-ax = sheet(7.6)
-note(ax, (2.35, 1.75), "position", align="right")
-for m in range(8):
-    for i, w in enumerate(omega):
-        face = dial(ax, (3.4 + 1.66 * m, 3.0 + 1.75 * i), 0.74)
-        if m in (1 + step, 1 + 2 * step):
-            sector(ax, face, (m - step) * w, m * w)
-            hand(ax, face, (m - step) * w, dashed=True)
-        hand(ax, face, m * w)
-        if not m:
-            label(ax, face, "left", f"{w:.2f} rad")
-        if not i:
-            top = note(ax, (face.middle[0], 1.75), str(m), weight="bold").get_position()
-            if m in (1, 1 + step):
-                arrow(
-                    ax,
-                    (top[0] + 0.1, 1.4),
-                    (top[0] + 1.66 * step - 0.1, 1.4),
-                    bend=0.1,
-                    text=f"{step} on",
-                )
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "*dog* at position 0 and *dog* at position 2 go into the layer as different vectors: to each word the row of its position is added.", "name": "fig-positions"}, "image": {"alt": "Two panels, dog bites man and man bites dog. In each, three columns from top to bottom: the word, its two numbers, a plus sign, the row of its position 0, 1 or 2 in orange, and the sum. The rows are the same in both panels; the sums of dog and of man are not."}}
+places = torch.tensor([[0.0, 0.5], [0.5, 0.5], [0.5, 0.0]])  # a row for each position
+ax = sheet(6.4)
+for i, names in enumerate((["dog", "bites", "man"], ["man", "bites", "dog"])):
+    for t, name in enumerate(names):
+        at = 0.6 + 8.0 * i + 2.5 * t
+        word = torch.tensor([bag[name]])
+        block = cells(ax, (at, 1.2), word)
+        label(ax, block, "top", name, weight="bold")
+        note(ax, (block.middle[0], 2.6), "+")
+        row = cells(ax, (at, 3.1), places[t : t + 1], role="key", weights=0.35)
+        label(ax, row, "bottom", f"row {t}")
+        arrow(ax, (block.middle[0], 4.6), (block.middle[0], 5.1))
+        cells(ax, (at, 5.2), word + places[t : t + 1], role="value", weights=0.35)
 plt.show()
 
 # %% [markdown]
-# **Turn queries and keys.** **Rotary** positions {cite}`su2021roformer` add nothing. They turn each query and each key by its own position. The score then depends only on
-# how far one comes before or after the other.
+# ```{exercise} Give it order
+# :label: exercise-give-order
+#
+# *4 minutes.* Add to each word the row of its position. The table may have more rows than a text has words. A text that is read in pieces begins at position `start`.
+# ([Solution](solutions/05_self_attention.ipynb#solution-give-order))
+# ```
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Rotary positions: two positions apart, the angle between query and key is the same at the start of a text and further on.", "name": "fig-rotation"}, "image": {"alt": "Three dials. In the first, unturned, the query points to 11 degrees and the key to 69, 57 degrees apart. In the second, at positions 1 and 3, and in the third, at positions 5 and 7, both are turned, and the shaded angle between them is 103 degrees in both."}}
-omega, cat, sat = 0.4, 0.2, 1.2  # radians a position; where query and key point unturned
 
-ax = sheet(6.9)
-for i, (m, n) in enumerate([(0, 0), (1, 3), (5, 7)]):
-    face = dial(ax, (2.75 + 5.25 * i, 3.45), 2.0)
-    turned = cat + m * omega, sat + n * omega
-    sector(ax, face, *turned)
-    for start, angle, role in ((cat, turned[0], "query"), (sat, turned[1], "key")):
-        if m:
-            hand(ax, face, start, role=role, dashed=True)
-        hand(ax, face, angle, role=role, text=role[0])
-    between = torch.tensor(turned[1] - turned[0]).rad2deg()
-    note(ax, (face.middle[0], 0.4), f"cat at {m}, sat at {n}" if m else "unturned", weight="bold")
-    note(ax, (face.middle[0], 6.5), f"{between:.0f}° between")
-plt.show()
+# %%
+def give_order(x, table, start=0):
+    """Shapes: x (B, T, D), table (n, D), start + T ≤ n; returns (B, T, D)."""
+    raise NotImplementedError
+
+
+give_order = check("give_order", give_order)
+
+# %%
+check.show_reference("give_order")
+
+# %% [markdown]
+# Does the layer notice now that the seven words were shuffled?
+
+# %%
+rows = torch.randn(24, 16, dtype=torch.float64)
+straight, _ = layer(give_order(seven, rows))
+shuffled, _ = layer(give_order(seven[:, shuffle], rows))
+print("the same, shuffled:", torch.allclose(shuffled, straight[:, shuffle]))
+
+# %% [markdown]
+# It does: {eq}`eq-permutation` no longer holds. There are other ways. The Transformer's paper adds the hands of **clocks** {cite}`vaswani2017attention`, as we do tomorrow.
+# [Rotary positions](deeper/05_self_attention.ipynb#deeper-rotary), which most models use today, add nothing: they turn queries and keys.
 
 # %% [markdown]
 # ## Is it right?
@@ -646,8 +664,17 @@ for ax, what in zip(axes, ("pronoun", "gap")):
     bars(shares, f"{what}s correct (%)", ax=ax)
 plt.show()
 
+# %% tags=["evidence"]
+found = steps["four heads, order, two layers"]
+gaps, heard = (sum(run[what] for run in found) / 3 for what in ("gap", "pronoun"))
+observe(
+    "On average the three readers fill {gaps:.0%} of the gaps correctly, and understand {heard:.0%} of the pronouns.",
+    **{"gaps": gaps, "heard": heard},
+    holds=gaps > sum(filled) / 3 + 0.1 and heard > sum(pronoun) / 3 + 0.1,
+)
+
 # %% [markdown]
-# Within five epochs heads brought the pronouns; order and a second layer brought the gaps. ([With time, a single head](deeper/05_self_attention.ipynb#deeper-heads) gets
+# Within five epochs heads brought the pronouns; order and a second layer, together, brought the gaps. ([With time, a single head](deeper/05_self_attention.ipynb#deeper-heads) gets
 # far, too.) Now, once, the test set, and sentences whose pair of noun and adjective was kept out of training. A simple rule for comparison: take the first noun that agrees
 # in number.
 
@@ -690,7 +717,7 @@ observe(
     holds=tired == "animal" and wide == "street" and sure.min() > 0.5,
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "One word changes, and some heads move: the weights of *it* in the first layer, with *tired* and with *wide*.", "name": "fig-it"}, "image": {"alt": "A map of eight rows and twelve columns: for each of four heads a row for the sentence with tired and one for that with wide; columns are the words. In each row one or two cells are bright. For some heads the two rows are alike, for others not."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "One word flips the answer: the weights of *it* in the first layer, head by head, with *tired* and with *wide*.", "name": "fig-it"}, "image": {"alt": "A map of eight rows and twelve columns: for each of four heads a row for the sentence with tired and one for that with wide; columns are the words. In each row one or two cells are bright. For some heads the two rows are alike, for others not."}}
 looks = weights[:, 0, :, it].transpose(0, 1).flatten(0, 1)  # (h · 2, T)
 rows = [f"head {head}, {word}" for head in (1, 2, 3, 4) for word in asked]
 names = {"rows": rows, "columns": [*asked["tired"][:-1], "tired/wide"]}
@@ -700,7 +727,7 @@ ax.tick_params(axis="x", labelrotation=60)
 plt.show()
 
 # %% [markdown]
-# One word changes, and the answer flips, though not every head has moved. Choose a sentence, a layer and a head, and point at a word.
+# No single head tells why. Choose a sentence, a layer and a head, and point at a word.
 
 # %% tags=["view"]
 one = corpus.validation[0]
@@ -784,22 +811,22 @@ observe(
 # %% [markdown]
 # ## Show someone
 #
-# *3 minutes.* Put a sentence together, and the network that you trained above answers, here in the page. Let someone else choose the words, and guess first.
+# *3 minutes.* Put a sentence together, and a reader like yours answers, here in the page. Let someone else choose the words, and guess first. Then do today's test: take away a
+# word that the pronoun attends to. Does the answer need it?
 
 # %% tags=["view"]
-network = {"words": reader.words.weight, "places": reader.places}
-network |= {name: torch.stack(tuple(getattr(reader, name))) for name in ("W_in", "W_o")}
-network |= {"output": reader.output.weight, "bias": reader.output.bias, "heads": 4}
 meaning(
-    network,
-    VOCABULARY.symbols,
+    "pronouns",
     menus=pronouns.menus(),
-    nouns={noun: (pronouns.kind(noun), noun in pronouns.SINGULAR) for noun in pronouns.NOUNS},
+    nouns={
+        noun: (pronouns.kind(noun), noun in pronouns.SINGULAR, pronouns.never_said(noun))
+        for noun in sorted(pronouns.NOUNS)
+    },
     said={word: kind for kind, (_, said) in pronouns.SAID_OF.items() for word in said},
 )
 
 # %% [markdown]
-# Or, in JupyterLab, write your own:
+# In JupyterLab, your own reader answers:
 
 
 # %%
@@ -1002,7 +1029,7 @@ points = {
     "write scaled dot-product attention, and say what the scale is for": "scaled_dot_product unit_variance",
     "hide the future and padding with a mask": "masked_attention",
     "split attention into heads without mixing up positions": "split_heads multi_head self_attention_parameters",
-    "say why attention doesn't see order, and how to give it order": "leaked_order rotary_halves",
+    "say why attention doesn't see order, and how to give it order": "leaked_order give_order",
     "find out whether an attention weight matters, by taking it away": "cut_edge",
 }
 checklist({point: ids.split() for point, ids in points.items()})
@@ -1015,5 +1042,4 @@ checklist({point: ids.split() for point, ids in points.items()})
 # ## Further reading
 #
 # - {cite:t}`vaswani2017attention`, sections 3.2 and 4: today's lesson on two pages.
-# - {cite:t}`su2021roformer`, rotary positions.
 # - {cite:t}`jain2019attention` and {cite:t}`wiegreffe2019attention`, a dispute on what attention explains. Read both.

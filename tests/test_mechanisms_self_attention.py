@@ -24,6 +24,15 @@ def test_a_look_is_drawn_with_the_numbers_of_the_layer(n):
     assert all(abs(one - other) < 0.0051 for one, other in zip(drawn, expected, strict=True))
 
 
+def test_words_that_look_themselves_are_drawn_with_plain_products():
+    x = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
+    weights = (x @ x.T).softmax(1)
+    blocks = (x[:1], x.T, (x @ x.T)[:1], weights[:1], x, weights[:1] @ x)
+    drawn = numbers(mechanisms.looks(x, x, x, everyone=False, bare=True))
+    expected = torch.cat([block.flatten() for block in blocks]).tolist()
+    assert drawn == pytest.approx(expected, abs=0.0051)
+
+
 def test_the_roads_count_the_steps_between_two_words():
     said = texts(mechanisms.roads("the cat did not see the dog …", asks=6, asked=1))
     assert "Yesterday, word after word: 5 steps" in said and "$h_6$" in said and "$h_7$" not in said

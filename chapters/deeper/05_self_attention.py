@@ -38,7 +38,7 @@ from utils.data import pronouns
 from utils.measure import experiments
 from utils.measure.claims import claim
 from utils.measure.graphs import longest_chain
-from utils.show.diagrams import arrow, note, sheet, words
+from utils.show.diagrams import arrow, dial, hand, note, sector, sheet, words
 from utils.show.display import observe, show_source, table
 from utils.show.plotting import COLOURS, MARKERS, bars, curves, use_book_style
 from utils.tasks.pronouns import VOCABULARY, as_ids, shares_right, train_pronouns, without_link
@@ -792,11 +792,36 @@ observe(
 # %% [markdown]
 # The mask itself tells the order. In the first layer each mark sees the symbols before it, so the second mark knows of the first, and the first doesn't know of the second.
 # In the second layer the last position asks for that. With one layer the mask changes nothing for the last position, because it sees all symbols in any case. Language
-# models without positions do quite well, and {cite:t}`haviv2022transformer`, who found that, suppose a similar reason: a position can infer how many come before it.
+# models without positions do quite well, and {cite:t}`haviv2022transformer`, who found that, suppose a similar reason: a position can infer how many come before it. Most
+# models still write the order in.
+
+# %% [markdown]
+# (deeper-rotary)=
+# ## Rotary positions: how can a score know the distance?
 #
-# ### Rotary positions: order by rotation
-#
-# Most models still write the order in. **Rotary** positions turn each pair of neighbouring numbers in queries and keys, by an angle that grows with the position.
+# *5 minutes.* A row that is added says where a word is. What a score needs is often how far away the other one is: can it be told that? **Rotary** positions
+# {cite}`su2021roformer` add nothing. They turn each query and each key, by an angle that grows with its position. Of two vectors that have both been turned, only the
+# difference of the angles is left in the score.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Rotary positions: two positions apart, the angle between query and key is the same at the start of a text and further on.", "name": "fig-rotation"}, "image": {"alt": "Three dials. In the first, unturned, the query points to 11 degrees and the key to 69, 57 degrees apart. In the second, at positions 1 and 3, and in the third, at positions 5 and 7, both are turned, and the shaded angle between them is 103 degrees in both."}}
+omega, cat, sat = 0.4, 0.2, 1.2  # radians a position; where query and key point unturned
+
+ax = sheet(6.9)
+for i, (m, n) in enumerate([(0, 0), (1, 3), (5, 7)]):
+    face = dial(ax, (2.75 + 5.25 * i, 3.45), 2.0)
+    turned = cat + m * omega, sat + n * omega
+    sector(ax, face, *turned)
+    for start, angle, role in ((cat, turned[0], "query"), (sat, turned[1], "key")):
+        if m:
+            hand(ax, face, start, role=role, dashed=True)
+        hand(ax, face, angle, role=role, text=role[0])
+    between = torch.tensor(turned[1] - turned[0]).rad2deg()
+    note(ax, (face.middle[0], 0.4), f"cat at {m}, sat at {n}" if m else "unturned", weight="bold")
+    note(ax, (face.middle[0], 6.5), f"{between:.0f}° between")
+plt.show()
+
+# %% [markdown]
+# A query has more than two numbers, so each pair of neighbours is turned, every pair at a speed of its own.
 
 # %%
 show_source(Rotary)

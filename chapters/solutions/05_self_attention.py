@@ -125,6 +125,28 @@ mine = multi_head(x, library.in_proj_weight, library.out_proj.weight, 3)
 torch.testing.assert_close(mine, theirs, rtol=1e-10, atol=1e-10)
 
 # %% [markdown]
+# (solution-give-order)=
+# ## Give it order
+#
+# The slice has a row for each of the T positions, and the sum stretches it over the batch: all texts share the positions.
+
+
+# %%
+def give_order(x, table, start=0):
+    return x + table[start : start + x.shape[1]]
+
+
+give_order = check("give_order", give_order)
+
+# %% [markdown]
+# A text that is read in two pieces gets the same rows as in one go:
+
+# %%
+x, table_of_rows = torch.randn(1, 5, 4), torch.randn(8, 4)
+pieces = [give_order(x[:, :3], table_of_rows), give_order(x[:, 3:], table_of_rows, start=3)]
+assert torch.equal(torch.cat(pieces, dim=1), give_order(x, table_of_rows))
+
+# %% [markdown]
 # (solution-self-attention-parameters)=
 # ## Count a layer's weights
 #

@@ -131,9 +131,13 @@ def _noun(chance: random.Random, of: str) -> list[str]:
 
 
 def menus() -> list[tuple[str, list[str], int]]:
-    """The parts of a sentence to be put together: (what it is, what there is, the first choice)."""
+    """The parts of a sentence to be put together: (what it is, what there is, the first choice).
+
+    Not all that they allow is in the grammar: the last has to fit exactly one of the nouns.
+    """
     animals, places = ([*nouns, *(PLURAL[noun] for noun in nouns)] for nouns, _ in SAID_OF.values())
     things = [*animals, *places]
+    said = [word for _, words in SAID_OF.values() for word in words]
     return [
         ("subject", [f"the {noun}" for noun in animals], 0),
         ("beside it", ["", *(f"near the {noun}" for noun in things)], 0),
@@ -141,9 +145,14 @@ def menus() -> list[tuple[str, list[str], int]]:
         ("verb", VERBS, 0),
         ("object", [f"the {noun}" for noun in things], things.index("street")),
         ("because", ["because"], 0),
-        ("pronoun", ["it is too", "they are too"], 0),
-        ("what is said", [word for _, said in SAID_OF.values() for word in said], 0),
+        ("reason", [f"{who} too {word}" for who in ("it is", "they are") for word in said], 0),
     ]
+
+
+def never_said(noun: str) -> str:
+    """What can be said of a noun, singular or plural, and is kept for `unseen_pairs`."""
+    _, said = SAID_OF[kind(noun)]
+    return next(word for word in said if _kept_apart(Sentence((noun, word), 0, 0, 0, 0, 1)))
 
 
 def kind(noun: str) -> str:

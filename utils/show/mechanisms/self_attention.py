@@ -30,23 +30,27 @@ def roads(sentence: str, asks: int, asked: int) -> Axes:
     return ax
 
 
-def looks(q: Tensor, k: Tensor, v: Tensor, everyone: bool = True) -> Axes:
-    """Draw the looks of three words as a map, or the first alone. Shapes: q, k, v (3, 2)."""
-    scores = q @ k.T / q.shape[1] ** 0.5
+def looks(q: Tensor, k: Tensor, v: Tensor, everyone: bool = True, bare: bool = False) -> Axes:
+    """Draw the looks of three words as a map, or the first alone. Shapes: q, k, v (3, 2).
+
+    bare: the words themselves look, so scores are not scaled, and nothing has a role.
+    """
+    scores = q @ k.T if bare else q @ k.T / q.shape[1] ** 0.5
     weights = scores.softmax(dim=1)
     n = len(q) if everyone else 1
     ax = sheet(7.8 if everyone else 5.6)
-    Q = cells(ax, (1.45, 3.9), q[:n], role="query")
-    K = cells(ax, (4.15, 1.4), k.T, role="key")
+    query, key, value = (None, None, None) if bare else ("query", "key", "value")
+    Q = cells(ax, (1.45, 3.9), q[:n], role=query)
+    K = cells(ax, (4.15, 1.4), k.T, role=key)
     E = cells(ax, (4.15, 3.9), scores[:n])
     A = cells(ax, (9.5, 3.9), weights[:n], weights=weights[:n])
-    V = cells(ax, (13.7, 0.6), v, role="value", weights=1.0 if everyone else weights[:1].T)
+    V = cells(ax, (13.7, 0.6), v, role=value, weights=1.0 if everyone else weights[:1].T)
     Y = cells(ax, (13.7, 3.9), weights[:n] @ v, role="value", weights=0.35)
     for start, end, text in ((Q, E, ""), (E, A, "softmax"), (A, Y, "")):
         arrow(ax, start.at("right"), end.at("left"), text=text)
     for above, below in ((K, E), (V, Y)):
         arrow(ax, above.at("bottom"), below.at("top"))
-    below = "query", "scores", "weights", "output"
+    below = "word" if bare else "query", "scores", "weights", "output"
     if everyone:
         below = "$Q$\n$(T, d_k)$", "scores\n$(T, T)$", "weights\n$(T, T)$", "$Y$\n$(T, d_v)$"
     for block, name in zip((Q, E, A, Y), below, strict=True):
@@ -55,7 +59,7 @@ def looks(q: Tensor, k: Tensor, v: Tensor, everyone: bool = True) -> Axes:
             light(ax, block[0, :])
     label(ax, Q, "left", *NAMES[:n])
     label(ax, K, "top", *NAMES)
-    label(ax, K, "left", r"$K^\top$ $(d_k, T)$" if everyone else "keys")
+    label(ax, K, "left", r"$K^\top$ $(d_k, T)$" if everyone else "words" if bare else "keys")
     label(ax, V, "left", *(["$V$ $(T, d_v)$"] if everyone else NAMES))
     return ax
 

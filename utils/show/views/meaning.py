@@ -1,63 +1,49 @@
-"""Day 5: put a sentence together, and the lesson's own reader says what its pronoun means."""
+"""Day 5: put a sentence together, and a network in the page says what its pronoun means."""
 
 from collections.abc import Mapping, Sequence
 
-import torch
-from torch import Tensor
-
 from utils.show.views.frame import paragraph, view
-
-DIGITS = 4  # of each weight; answers differ from the model's own by less than a hundredth
+from utils.show.views.models import Stored, hand_over, load
 
 
 def meaning(
-    network: Mapping[str, Tensor | int],
-    words: Sequence[str],
+    model: str,
     *,
     menus: Sequence[tuple[str, Sequence[str], int]],
-    nouns: Mapping[str, tuple[str, bool]],
+    nouns: Mapping[str, tuple[str, bool, str]],
     said: Mapping[str, str],
 ) -> None:
-    """Let the reader choose the words of a sentence; the network is computed in the page.
+    """Let the reader choose the words of a sentence, and take links of its pronoun away.
 
-    network: `words` (V, D), `places` (n, D), `W_in` (L, 3·D, D), `W_o` (L, D, D), `output` (V, D),
-        `bias` (V,), and `heads`, their number: the weights of the lesson's `Reader`.
-    words: the V words of its vocabulary.
+    model: the name of a stored `SelfAttentionTagger` with learned positions, of which the file
+        tells "heads" and "words", in the order of its table's last rows.
     menus: (label, options, which one is chosen first) for each part of the sentence; an option may
-        be several words, or none. The gap is "_", the pronoun "it" or "they", the last word what is
-        said of what is meant.
-    nouns: {noun: (its kind, whether it is plural)}. said: {what is said: of which kind}.
-    Raises: ValueError if a weight has another shape or is not finite, or a menu has a word that the
-        network doesn't know.
+        be several words, or none. The gap is "_". The last menu has the pronoun, "it" or "they",
+        and as its last word what is said of what is meant: first all with "it", then all with
+        "they". The page offers what leaves exactly one noun that is meant.
+    nouns: {noun: (its kind, whether it is plural, what training never said of it)}.
+    said: {what is said: of which kind}.
+    Raises: ModelError as `models.load` does; ValueError if the model has other weights or too few
+        positions, or a menu has a word that it doesn't know.
     """
-    V, D = network["words"].shape
-    L, n = len(network["W_in"]), len(network["places"])
-    shapes = {"words": (V, D), "places": (n, D), "W_in": (L, 3 * D, D), "W_o": (L, D, D)}
-    shapes |= {"output": (V, D), "bias": (V,)}
-    for name, shape in shapes.items():
-        weight = network[name]
-        if tuple(weight.shape) != shape or not torch.isfinite(weight).all():
-            raise ValueError(
-                f"{name!r} should hold finite numbers of shape {shape}, got {tuple(weight.shape)}."
-            )
-    if len(words) != V or D % network["heads"]:
-        raise ValueError(
-            f"A network of {V} words and {network['heads']} heads of a width of {D} can't read "
-            f"{len(words)} words: the numbers have to fit."
-        )
+    held = load(model)
+    check(held, sum(max(len(option.split()) for option in options) for _, options, _ in menus))
     unknown = {
         word for _, options, _ in menus for option in options for word in option.split()
-    } - set(words)
+    } - set(held.header["words"])
     if unknown:
         raise ValueError(f"The network doesn't know {', '.join(sorted(unknown))}.")
+    hand_over(model)
     data = {
-        "network": {name: _rounded(network[name]) for name in shapes} | {"heads": network["heads"]},
-        "words": list(words),
+        "model": {"name": model, "sha256": held.header["sha256"]},
         "menus": [
             {"label": label, "options": list(options), "first": first}
             for label, options, first in menus
         ],
-        "nouns": {noun: {"kind": kind, "plural": plural} for noun, (kind, plural) in nouns.items()},
+        "nouns": {
+            noun: {"kind": kind, "plural": plural, "never": never}
+            for noun, (kind, plural, never) in nouns.items()
+        },
         "said": dict(said),
     }
     chosen = " ".join(options[first] for _, options, first in menus if options[first])
@@ -65,9 +51,29 @@ def meaning(
         "Put a sentence together: an interactive picture, which needs JavaScript. In JupyterLab, "
         "run the cell to open it. It begins with:"
     ) + paragraph(chosen)
-    view("meaning", data, says=f"View: what a pronoun means. {chosen}", still=still)
+    says = f"View: what a pronoun means. {chosen}"
+    parts = ["runtime", "live"]
+    view("meaning", data, says=says, still=still, parts=parts)
 
 
-def _rounded(weight: Tensor) -> list:
-    scale = 10**DIGITS
-    return ((weight.detach().double() * scale).round() / scale).tolist()
+def check(held: Stored, longest: int) -> None:
+    """Raise a ValueError if a stored model is not of the kind that the page computes.
+
+    longest: words that a sentence may have.
+    """
+    found = {name: parts[0].shape for name, parts in held.weights.items()}
+    V, D = found.get("embedding.weight", (0, 0))
+    n = found.get("positions.table", (0, 0))[0]
+    layer = {"W_in": (3 * D, D), "b_in": (3 * D,), "W_o.weight": (D, D), "W_o.bias": (D,)}
+    L = sum(name.endswith("W_in") for name in found)
+    wanted = {"embedding.weight": (V, D), "positions.table": (n, D)}
+    wanted |= {f"layers.{i}.{name}": shape for i in range(L) for name, shape in layer.items()}
+    wanted |= {"output.weight": (V, D), "output.bias": (V,)}
+    unlike = sorted(name for name in wanted.keys() | found if wanted.get(name) != found.get(name))
+    heads, words = held.header.get("heads", 0), held.header.get("words", ())
+    if not L or unlike or n < longest or heads < 1 or D % heads or len(words) + 4 != V:
+        raise ValueError(
+            "The page computes a `SelfAttentionTagger` with learned positions; in "
+            f"{held.header['name']!r} these are missing, too much or of another size: "
+            f"{', '.join(unlike[:3]) or 'heads, words or positions'}."
+        )
