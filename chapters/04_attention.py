@@ -68,7 +68,7 @@ quiz("04_attention")
 # handed to the **decoder**, which writes the target symbol by symbol.
 #
 # Today's example is the smallest task that needs the whole source: write a word backwards. *faced* becomes *decaf*. The symbol **BOS** tells the decoder to begin, and the
-# decoder writes **EOS** when it has finished. Sources end in EOS, too.
+# decoder writes **EOS** when it has finished. Sources end in EOS, too, which the picture leaves out.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "One vector is all that passes from the encoder to the decoder, here unrolled in time.", "name": "fig-unrolled-pair"}, "image": {"alt": "Five pink boxes, h1 to h5, joined by arrows, read the letters f, a, c, e, d from below. The last is framed: all that is handed over. A thick arrow leads from it to six blue boxes, s1 to s6, which read BOS, d, e, c, a, f from below and write d, e, c, a, f, EOS above."}}
 mechanisms.unrolled("faced", "decaf")
@@ -107,8 +107,8 @@ class Plain(nn.Module):
 
 
 # %% [markdown]
-# Look at the first underscore in `forward`. The encoder has made a state for each symbol, and all of them are thrown away: only the vector `s` goes on. We give it 48
-# numbers, and train the pair seven times on 3,000 words of two to twelve letters, from *a* to *f*.
+# Look at the first underscore in `forward`. The encoder has made a state for each symbol, and they are thrown away: only the vector `s` goes on, made of the last ones. We give
+# it 48 numbers. In training, the pair sees 3,000 words of two to twelve letters, from *a* to *f*, seven times.
 
 # %% tags=["training"]
 words = random_words(3000, range(2, 13), seed=0)
@@ -170,7 +170,7 @@ guess(
 
 # %%
 for e in ([0.0, 0.0, 0.0], [20.0, 0.0, 0.0]):
-    c = torch.tensor(e).softmax(0) @ h  # a look-up, with these scores
+    c = torch.tensor(e).softmax(0) @ h  # scores to weights, weights to context
     print("scores", e, "context", [round(number, 2) for number in c.tolist()])
 
 # %% [markdown]
@@ -236,7 +236,7 @@ print(shift(torch.tensor([[8, 7, EOS], [5, EOS, PAD]])).tolist())
 #
 # ### The additive score
 #
-# *10 minutes, half of them yours.* How well does an annotation match what the decoder needs now? {cite:t}`bahdanau2015neural` let a small network decide:
+# *15 minutes, 12 of them yours.* How well does an annotation match what the decoder needs now? {cite:t}`bahdanau2015neural` let a small network decide:
 #
 # $$
 # e_{tj} = v^\top \tanh(W_a\, s_t + U_a\, h_j) .
@@ -270,7 +270,7 @@ plt.show()
 # ```{exercise} The additive score
 # :label: exercise-additive-score
 #
-# *7 minutes.* Write {eq}`eq-score` for a whole batch, comparing each of T queries with each of S keys. `x[:, :, None]` gives `x` a new axis, and a sum stretches axes of
+# *12 minutes.* Write {eq}`eq-score` for a whole batch, comparing each of T queries with each of S keys. `x[:, :, None]` gives `x` a new axis, and a sum stretches axes of
 # length 1. ([Solution](solutions/04_attention.ipynb#solution-additive-score))
 # ```
 
@@ -292,7 +292,7 @@ check.show_reference("additive_score")
 #
 # ### From scores to weights
 #
-# *8 minutes, most of them yours.* A softmax turns scores into weights, and the weights average the annotations:
+# *13 minutes, most of them yours.* A softmax turns scores into weights, and the weights average the annotations:
 #
 # $$
 # \alpha_{tj} = \frac{\exp e_{tj}}{\sum_{k} \exp e_{tk}}, \qquad
@@ -314,7 +314,7 @@ plt.show()
 # ```{exercise} Weights that leave out padding
 # :label: exercise-masked-softmax
 #
-# *7 minutes.* Turn scores into weights under a mask (`True` = allowed). A masked position gets exactly 0, however large its score. Where nothing is allowed, all weights
+# *12 minutes.* Turn scores into weights under a mask (`True` = allowed). A masked position gets exactly 0, however large its score. Where nothing is allowed, all weights
 # are 0: a softmax of $-\infty$ alone would be NaN. `x.masked_fill(mask, value)` writes `value` where the mask is `True`.
 # ([Solution](solutions/04_attention.ipynb#solution-masked-softmax))
 # ```
@@ -429,7 +429,7 @@ observe(
 #
 # ### Greedy decoding
 #
-# *3 minutes.* How does it write a new word? **Greedy decoding** takes the most probable symbol at each step and reads it at the next, until that symbol is EOS.
+# *3 minutes.* How does the network write a new word? **Greedy decoding** takes the most probable symbol at each step and reads it at the next, until that symbol is EOS.
 
 
 # %%

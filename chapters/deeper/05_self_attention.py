@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Day 5, deeper: Self-attention
 #
-# This page goes beyond the evening of [Day 5](../05_self_attention.ipynb). It measures in full what the lesson says in a sentence, answers six more claims, and has ten
+# This page goes beyond the evening of [Day 5](../05_self_attention.ipynb). It measures in full what the lesson says in a sentence, answers six more claims, and has eleven
 # more exercises. The sections don't depend on each other, so begin with the question that you would have asked. They share some imports, and some readers of pronouns;
 # these come first.
 
@@ -978,9 +978,23 @@ observe(
 # %% [markdown]
 # ## Exercises
 #
-# *175 minutes.* Which of these ten would you like to write? They don't depend on each other either. Masks are as in the whole book, `True` = allowed, unless an exercise
+# *178 minutes.* Which of these eleven would you like to write? They don't depend on each other either. Masks are as in the whole book, `True` = allowed, unless an exercise
 # says otherwise. The solutions are on [a page of their own](../solutions/05_self_attention.ipynb).
+
+# %% [markdown]
+# ```{exercise} Predict: how far does a change reach?
+# :label: exercise-reach
 #
+# *Warm-up, 3 minutes.* Stack two layers of self-attention. In each, a position sees **itself and the two before it**. You change one of twelve words, the one at position 4
+# (counted from 0). How many of the twelve output rows change? ([Solution](../solutions/05_self_attention.ipynb#solution-reach))
+# ```
+
+# %%
+my_rows = None
+
+check("reach", my_rows)
+
+# %% [markdown]
 # ```{exercise} Several documents in one row
 # :label: exercise-packed-documents
 #

@@ -161,22 +161,6 @@ for n_heads in (1, 6, 48):
 check("self_attention_parameters", my_count)
 
 # %% [markdown]
-# (solution-reach)=
-# ## Predict: how far does a change reach?
-#
-# After one layer rows 4, 5 and 6 have seen the change. The second layer carries it two rows further, to row 8. That makes five rows. A window grows with the layers, as the
-# receptive field of a convolution does.
-
-# %%
-table(
-    [[n_layers, rows_that_change(n_layers=n_layers)] for n_layers in (1, 2, 3)],
-    ["layers", "rows that change"],
-)
-
-# %%
-check("reach", 5)
-
-# %% [markdown]
 # (solution-unit-variance)=
 # ## The scale that fits
 #
@@ -231,6 +215,22 @@ table(
 
 # %%
 check("leaked_order", 10)
+
+# %% [markdown]
+# (solution-reach)=
+# ## Predict: how far does a change reach?
+#
+# After one layer rows 4, 5 and 6 have seen the change. The second layer carries it two rows further, to row 8. That makes five rows. A window grows with the layers, as the
+# receptive field of a convolution does.
+
+# %%
+table(
+    [[n_layers, rows_that_change(n_layers=n_layers)] for n_layers in (1, 2, 3)],
+    ["layers", "rows that change"],
+)
+
+# %%
+check("reach", 5)
 
 # %% [markdown]
 # (solution-packed-documents)=
