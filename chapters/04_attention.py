@@ -666,7 +666,7 @@ observe(
 
 # %% [markdown]
 # In JupyterLab, `reads("…")` reads your own birthday. Here in the page a network of the same kind answers. It was trained for longer, also on dates as people type them: in
-# small letters, without accents or full stops. Type a date, then point at what it writes, and see where it looks.
+# small letters, without accents or full stops. Type `3/5/04`, change the country, and point at what it writes to see where it looks.
 
 # %% tags=["view"]
 typed_date("dates", examples=shown_first(dates.parts.test))

@@ -7,7 +7,7 @@ from utils.data.dates import LOCALES, corpus
 from utils.data.text import pad
 from utils.seq2seq import EOS, greedy_decode
 from utils.tasks import backwards
-from utils.tasks.dates import one_of_each
+from utils.tasks.dates import one_of_each, shown_first
 from utils.training.metrics import exact_match
 
 
@@ -88,3 +88,6 @@ def test_there_is_one_date_of_each_locale():
     shown = one_of_each(corpus(10, 600).test)
     assert [example.locale for example in shown] == list(LOCALES)
     assert all(any(letter.isalpha() for letter in example.text) for example in shown)
+    named = shown_first(corpus(10, 600).test)
+    assert [(locale, text) for locale, _, text in named] == [(e.locale, e.text) for e in shown]
+    assert len({name for _, name, _ in named}) == len(LOCALES)

@@ -164,3 +164,19 @@ def test_number_decides_where_no_other_noun_has_the_antecedents():
     for s in pronouns.corpus(seed=0).test[:50]:
         same = [n for n in s.nouns if (s.words[n] in PLURAL) == (s.words[s.antecedent] in PLURAL)]
         assert pronouns.number_decides(s) == (same == [s.antecedent])
+
+
+def test_what_is_never_said_of_a_noun_is_said_of_it_in_the_unseen_pairs_alone(parts):
+    for s in everything(parts):
+        kept = s in parts.unseen_pairs
+        assert (s.words[s.said] == pronouns.never_said(s.words[s.antecedent])) == kept
+
+
+def test_the_menus_hold_all_that_can_be_said_first_with_it_and_then_with_they():
+    *_, (label, reasons, first) = pronouns.menus()
+    half = len(reasons) // 2
+    assert label == "reason" and reasons[first] == "it is too tired"
+    assert [one.replace("they are", "it is") for one in reasons[half:]] == reasons[:half]
+    assert {one.split()[-1] for one in reasons} == {
+        word for _, said in pronouns.SAID_OF.values() for word in said
+    }

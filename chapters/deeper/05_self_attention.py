@@ -1163,7 +1163,7 @@ check("rotary_halves", rotary_halves)
 # ```{exercise} A matrix that shifts positions
 # :label: exercise-shift-matrix
 #
-# *Stretch, 20 minutes.* The Transformer's paper adds to each symbol a vector $p_m$ of **waves**: the lesson's clocks, as numbers. At position $m$, with $d$ numbers in
+# *Stretch, 20 minutes.* The Transformer's paper adds to each symbol a vector $p_m$ of **waves**: the hands of clocks, as numbers. At position $m$, with $d$ numbers in
 # pairs $i = 0, 1, \dots, d/2 - 1$,
 #
 # $$
