@@ -1,9 +1,10 @@
 """The reader of dates in a page: GRUs with additive attention, trained, rounded and stored.
 
 It learns from dates of twelve countries, from 1900 to 2099, as people type them: in small letters,
-without full stops or accents, under another country's name. "exact" are its shares of correct
-answers on other days as CLDR writes them, "typed" on the same days as people type them; "int8" are
-both with its matrices in whole numbers of 8 bits. The reader of the first seed is stored in int8.
+without full stops or accents, with two digits of the year, under another country's name. "exact"
+are its shares of correct answers on other days as CLDR writes them, "typed" on the same days as
+people type them; "int8" are both with its matrices in whole numbers of 8 bits. The reader of the
+first seed is stored in int8.
 """
 
 import numpy as np

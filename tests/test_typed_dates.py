@@ -5,7 +5,7 @@ import pytest
 
 from utils.data.dates import LOCALES, YEARS, Example
 from utils.data.text import EOS, UNK, Vocabulary
-from utils.tasks.typed_dates import CENTURIES, careless, drawn, in_ids, typed
+from utils.tasks.typed_dates import CENTURIES, brief, careless, drawn, in_ids, typed
 
 
 class Always:
@@ -48,6 +48,22 @@ def test_what_is_careless(text, plain):
     assert careless(text, Always(0.9)) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "year", "short"),
+    [
+        ("05/03/2004", 2004, "5-3-04"),
+        ("14.02.1993", 1993, "14-2-93"),
+        ("14.02.04", 2004, "14-02-04"),  # else the year would lose its zero
+        ("10.10.1903", 1903, "10-10-1903"),
+        ("5 Mar 2004", 2004, "5 Mar 2004"),
+        ("2004年3月5日", 2004, "2004年3月5日"),
+    ],
+)
+def test_numbers_are_made_brief_and_words_are_not(text, year, short):
+    assert brief(text, year, Always(0.0)) == short
+    assert brief(text, year, Always(0.9)) == text
+
+
 def test_only_where_the_month_is_a_word_another_country_may_be_named():
     day = drawn(1, 1, 0)[0][0].date
     worded, numbers = (
@@ -56,7 +72,8 @@ def test_only_where_the_month_is_a_word_another_country_may_be_named():
     )
     assert typed(worded, Always(0.0)) == [f"<{LOCALES[-1]}>", *"5 march 2004"]
     assert typed(worded, Always(0.9)) == ["<en_GB>", *"5 March 2004"]
-    assert typed(numbers, Always(0.0)) == ["<en_GB>", *"5/3/04"]
+    assert typed(numbers, Always(0.0)) == ["<en_GB>", *"5-3-04"]
+    assert typed(numbers, Always(0.9)) == ["<en_GB>", *"5/3/04"]
 
 
 def test_now_and_then_a_letter_is_not_known_but_never_a_digit():

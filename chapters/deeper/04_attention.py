@@ -647,7 +647,7 @@ agree = [fmean(all_agree(score, i) for i in range(100)) for score in (bare, weig
 # %% tags=["evidence"]
 claim(
     "s2s-7",
-    "No: all queries prefer the same of two keys that differ in one number ({simple:.0%} of pairs); with Bahdanau's matrices, they do for {learned:.0%} of pairs.",
+    "No: of two keys that differ in one number, all queries prefer the same ({simple:.0%} of pairs); with Bahdanau's matrices, they do for {learned:.0%}.",
     simple=min(agree[:2]),
     learned=agree[2],
     holds=lambda simple, learned: simple == 1 and learned < 0.85,

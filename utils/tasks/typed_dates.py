@@ -52,6 +52,19 @@ def careless(text: str, chance: np.random.Generator) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def brief(text: str, year: int, chance: np.random.Generator) -> str:
+    """A date of numbers alone with two digits of the year, fewer zeros, or other strokes."""
+    if re.search(r"[^\W\d_]", text):
+        return text
+    if str(year) in text and chance.random() < 1 / 2:
+        text = re.sub(r"(?<!\d)0(?=\d(?!\d))", "", text)
+    if year in YEARS and chance.random() < 1 / 2:
+        text = text.replace(str(year), f"{year % 100:02d}")
+    if chance.random() < 1 / 4:
+        text = re.sub(r"[./-](?=\d)", "./-"[chance.integers(3)], text)
+    return text
+
+
 def typed(example: Example, chance: np.random.Generator) -> list[str]:
     """The symbols of a date as somebody types it.
 
@@ -61,7 +74,8 @@ def typed(example: Example, chance: np.random.Generator) -> list[str]:
     worded = example.format in WORDED and re.search(r"[^\W\d_]{3}", example.text)
     if worded and chance.random() < 1 / 8:
         locale = LOCALES[chance.integers(len(LOCALES))]
-    return [f"<{locale}>", *careless(example.text, chance)]
+    text = brief(example.text, example.date.year, chance)
+    return [f"<{locale}>", *careless(text, chance)]
 
 
 def in_ids(

@@ -131,5 +131,5 @@ function draw({ model, menus, nouns, said }) {
   return [make("div", { class: "view-sentence" }, ...selects),
     make("div", { class: "view-answer", "aria-live": "polite" }, answer, verdict),
     make("p", { class: "view-label" }, "What the pronoun means, by the network's own probabilities:"), bars,
-    make("p", { class: "view-label" }, "What the pronoun attends to (% over all layers and heads). Untick a word to take that link away:"), links, size];
+    make("p", { class: "view-label" }, "What the pronoun attends to (% over all layers and heads). Choose a word to take that link away:"), links, size];
 }
