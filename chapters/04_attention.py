@@ -554,7 +554,7 @@ def translate(sentence):
 some = task.test[:200]
 right = sum(translate(asked) == wanted for asked, wanted in some) / 200
 observe(
-    "*{asked}* becomes {text}. Of 200 new sentences it translates {right:.0%} perfectly.",
+    "*{asked}* becomes {text}. It translates {right:.0%} of 200 new sentences perfectly.",
     **{"asked": ASKED, "text": translate(ASKED), "right": right},
     holds=right > 0.6,
 )
