@@ -1,42 +1,18 @@
 """Short English sentences into Chinese: a task that is learned within seconds."""
 
-from collections.abc import Iterable, Sequence
-from itertools import product
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
 
 from utils.data.text import BOS, EOS, Vocabulary, pad
 from utils.data.translation import sentences
-from utils.seq2seq import Seq2Seq, Seq2SeqConfig, sequence_loss
-from utils.tasks.translation import train_translator
-from utils.training.loop import History
+from utils.seq2seq import Seq2Seq, Seq2SeqConfig
+from utils.transformer import Transformer, TransformerConfig
 
 ASKED = "I love deep learning"
 KINDS = ("state", "study", "activity", "motion")
 LONGEST = 8  # English words
-WHO = {
-    "I": "我",
-    "we": "我们",
-    "they": "他们",
-    "Tom and Mary": "汤姆 和 玛丽",
-    "these children": "这些 孩子",
-    "those students": "那些 学生",
-}
-DOES = {  # what goes on, and how both languages say it: Chinese says when and with whom first
-    "love": ("{who} love {what}", "{who} 爱 {what}"),
-    "do not like": ("{who} do not like {what}", "{who} 不 喜欢 {what}"),
-    "study every day": ("{who} study {what} every day", "{who} 每天 学习 {what}"),
-    "studied yesterday": ("{who} studied {what} yesterday", "{who} 昨天 学习 了 {what}"),
-    "studied with Anna": ("{who} studied {what} with Anna", "{who} 和 安娜 一起 学习 了 {what}"),
-}
-WHAT = {
-    "deep learning": "深度 学习",
-    "machine learning": "机器 学习",
-    "English": "英语",
-    "Chinese": "汉语",
-    "music": "音乐",
-}
 
 
 class ShortTask:
@@ -78,29 +54,33 @@ class ShortTask:
         return sum(text == chinese for text, (_, chinese) in said) / len(part)
 
 
-def menus() -> tuple[list[tuple[str, list[str]]], list[tuple[str, str]]]:
-    """What to put a sentence together of, and all sentences with their translations.
-
-    Returns: (label, options) of each menu; (English, Chinese) in the order of `itertools.product`.
-    """
-    tables = {"who": WHO, "does": DOES, "what": WHAT}
-    pairs = []
-    for who, does, what in product(WHO, DOES, WHAT):
-        english, chinese = DOES[does]
-        translated = chinese.format(who=WHO[who], what=WHAT[what])
-        pairs.append((english.format(who=who, what=what), translated))
-    return [(label, list(options)) for label, options in tables.items()], pairs
+def as_rows(
+    task: ShortTask, part: Sequence[tuple[str, str]]
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Return sources as lists of ids, each ended by EOS, and targets, which are not."""
+    english, chinese = zip(*part, strict=True)
+    ids = [[*task.english.encode(text.split(), strict=True), EOS] for text in english]
+    return ids, task.target(chinese)
 
 
-def recurrent(task: ShortTask, epochs: int) -> tuple[Seq2Seq, History]:
-    """Day 4's network with attention, trained on the task, and the history of its training."""
-    english, chinese = zip(*task.train, strict=True)
-    rows = zip(*task.source(english), strict=True)
-    shown = [row[:n].tolist() for row, n in rows], task.target(chinese)
+def recurrent(task: ShortTask) -> Seq2Seq:
+    """Day 4's network, with its additive score, untrained."""
     sizes = len(task.english), len(task.chinese), 48, 64
-    model = Seq2Seq(Seq2SeqConfig(*sizes, attention="dot", style="Luong"))
-    how = {"epochs": epochs, "batch_size": 32, "learning_rate": 6e-3}
-    return model, train_translator(model, sequence_loss, *shown, **how)
+    return Seq2Seq(Seq2SeqConfig(*sizes, attention="additive", style="Luong"))
+
+
+def transformer(task: ShortTask, positions: str | None) -> Transformer:
+    """The lesson's Transformer from the book's blocks, untrained."""
+    sizes = {"d_model": 48, "n_heads": 4, "d_ff": 160, "n_layers": 2, "dropout": 0.0}
+    both = len(task.english), len(task.chinese)
+    return Transformer(TransformerConfig(*both, norm="pre", positions=positions, **sizes))
+
+
+MODELS: dict[str, Callable[[ShortTask], nn.Module]] = {
+    "Day 4's network": recurrent,
+    "without positions": lambda task: transformer(task, None),
+    "Transformer": lambda task: transformer(task, "sinusoidal"),
+}
 
 
 def from_lesson(model: nn.Module) -> Seq2Seq:
