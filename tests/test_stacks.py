@@ -33,12 +33,14 @@ def test_pairs_grow_with_the_square_of_the_length_and_the_rest_with_the_length()
     assert exponent(lengths, rest) == pytest.approx(1, abs=0.05)
 
 
-def test_weights_are_handed_over_to_blocks_of_looks_a_thought_and_norms():
-    def made(n_looks: int) -> nn.Module:
+def test_weights_are_handed_over_to_an_encoder_and_a_decoder_with_cross_attention():
+    def made(n_attentions: int) -> nn.Module:
         block = nn.Module()
-        block.looks = nn.ModuleList(MultiHeadAttention(12, 3) for _ in range(n_looks))
+        block.own = MultiHeadAttention(12, 3)
+        if n_attentions == 2:
+            block.cross = MultiHeadAttention(12, 3)
         block.think = nn.Sequential(nn.Linear(12, 20), nn.ReLU(), nn.Linear(20, 12))
-        block.norms = nn.ModuleList(nn.LayerNorm(12) for _ in range(n_looks + 1))
+        block.norms = nn.ModuleList(nn.LayerNorm(12) for _ in range(n_attentions + 1))
         return block.double()
 
     model = nn.Module()
@@ -50,7 +52,7 @@ def test_weights_are_handed_over_to_blocks_of_looks_a_thought_and_norms():
         nn.init.normal_(weight)
     stacks.take_over(model, book)
     mine, theirs = model.decoder[1], book.decoder.blocks[1]
-    assert torch.equal(mine.looks[1].W_in, theirs.cross_attention.W_in)
+    assert torch.equal(mine.cross.W_in, theirs.cross_attention.W_in)
     assert torch.equal(mine.think[2].bias, theirs.feed_forward.W_2.bias)
     assert torch.equal(mine.norms[2].weight, theirs.residuals[2].norm.weight)
     assert model.target.weight is book.decoder.embedding.symbols.weight

@@ -73,24 +73,45 @@ def block(x, norms, sublayers):
 block = check("block", block)
 
 # %% [markdown]
-# (solution-shifted-target)=
-# ## The shifted target
+# (solution-decoder-block)=
+# ## A decoder block
 #
-# Start with two tensors full of PAD. Each row gets one symbol more than its sentence has.
+# Only the decoder's stream is normalised, and only its own words are hidden from it: the encoder's output comes normalised, and all of the source is there from the start.
 
 
 # %%
-def shifted(targets):
-    T = max(len(target) for target in targets) + 1
-    read, say = torch.full((2, len(targets), T), PAD)
-    for i, target in enumerate(targets):
-        n = len(target)
-        read[i, : n + 1] = torch.tensor([BOS, *target])
-        say[i, : n + 1] = torch.tensor([*target, EOS])
-    return read, say
+def decoder_block(x, memory, real, norms, own, cross, think):
+    x = x + own(norms[0](x), is_causal=True)[0]
+    x = x + cross(norms[1](x), memory, mask=real)[0]
+    return x + think(norms[2](x))
 
 
-shifted = check("shifted_target", shifted)
+decoder_block = check("decoder_block", decoder_block)
+
+# %% [markdown]
+# Your `block` can do it as well: `block(x, norms, [lambda y: own(y, is_causal=True)[0], lambda y: cross(y, memory, mask=real)[0], think])`.
+
+# %% [markdown]
+# (solution-write-translation)=
+# ## Write the translation
+#
+# The source is encoded once. At each step the decoder reads all words so far, and only the logits of the last position are new.
+
+
+# %%
+@torch.no_grad()
+def write(model, source, longest=14):
+    found, ids = model.encode(source), source.new_full((len(source), 1), BOS)
+    for _ in range(longest):
+        logits = model.decode(ids, found)  # (B, T, V)
+        ids = torch.cat([ids, logits[:, -1:].argmax(dim=-1)], dim=1)
+    return ids[:, 1:]
+
+
+write = check("write_translation", write)
+
+# %% [markdown]
+# Each step computes the earlier positions again. Tomorrow's cache keeps their keys and values.
 
 # %% [markdown]
 # (solution-decoder-block-parameters)=
@@ -207,6 +228,26 @@ check("forgotten_mask", "far above ln 10")
 
 # %% [markdown]
 # The warning sign is a training loss that is too good to be true. On digits that nobody can foresee, everything below $\ln 10$ is.
+
+# %% [markdown]
+# (solution-shifted-target)=
+# ## The shifted target
+#
+# Start with two tensors full of PAD. Each row gets one symbol more than its sentence has.
+
+
+# %%
+def shifted(targets):
+    T = max(len(target) for target in targets) + 1
+    read, say = torch.full((2, len(targets), T), PAD)
+    for i, target in enumerate(targets):
+        n = len(target)
+        read[i, : n + 1] = torch.tensor([BOS, *target])
+        say[i, : n + 1] = torch.tensor([*target, EOS])
+    return read, say
+
+
+check("shifted_target", shifted)
 
 # %% [markdown]
 # (solution-tensor2tensor-positions)=

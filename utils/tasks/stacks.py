@@ -103,15 +103,15 @@ def library_and_book() -> tuple[nn.Transformer, Transformer]:
 def take_over(model: nn.Module, book: Transformer) -> None:
     """Give the lesson's Transformer the weights of the book's.
 
-    model: with `encoder` and `decoder`, lists of blocks that have `looks`, `think` and `norms`, and
-        with embeddings `source` and `target`.
+    model: with `encoder` and `decoder`, lists of blocks that have `own`, the decoder's `cross`,
+        `think` and `norms`, and with embeddings `source` and `target`.
     """
     for stack in ("encoder", "decoder"):
         blocks = getattr(book, stack).blocks
         for mine, theirs in zip(getattr(model, stack), blocks, strict=True):
-            looks = [theirs.self_attention, getattr(theirs, "cross_attention", None)]
-            for one, other in zip(mine.looks, looks, strict=False):
-                one.load_state_dict(other.state_dict())
+            mine.own.load_state_dict(theirs.self_attention.state_dict())
+            if stack == "decoder":
+                mine.cross.load_state_dict(theirs.cross_attention.state_dict())
             feed_forward: FeedForward = theirs.feed_forward
             thought = [*feed_forward.W_1.parameters(), *feed_forward.W_2.parameters()]
             norms = [p for residual in theirs.residuals for p in residual.norm.parameters()]
