@@ -1,4 +1,4 @@
-"""Day 6's views: a position through the blocks, and sentences whose translations are stored."""
+"""Day 6's stream, a position through the blocks, and the sentences of its task."""
 
 import json
 import re
@@ -8,7 +8,7 @@ import torch
 from axe_playwright_python.sync_playwright import Axe
 
 from utils.show import views
-from utils.tasks.short_translation import DOES, WHAT, WHO, ShortTask, menus
+from utils.tasks.short_translation import ShortTask
 
 WORDS = ["<pad>", "<eos>", "wo", "ai", "ni", "ta", "men", "bu"]
 TARGETS = [["wo", "ai", "ni", "EOS"], ["ta", "EOS"]]
@@ -26,17 +26,6 @@ def made_up(seed: int = 0) -> dict:
     }
 
 
-def show_translation(**changed) -> None:
-    given = {"menus": [("who", ["I", "we"]), ("what", ["tea", "cats"])]}
-    given["sentences"] = [
-        (f"{who} love {what}", f"{i} {j}")
-        for i, who in enumerate(("I", "we"))
-        for j, what in enumerate(("tea", "cats"))
-    ]
-    given |= {"written": ["0 0", "0 1", "1 1", "1 1"], "learned": [True, False, False, True]}
-    views.translation(**given | changed)
-
-
 def data_of(bundle: dict) -> dict:
     found = re.search('<script type="application/json">(.*?)</script>', bundle["text/html"], re.S)
     return json.loads(found[1])
@@ -45,12 +34,10 @@ def data_of(bundle: dict) -> dict:
 def test_the_text_is_the_same_whatever_was_learned(shown):
     views.stream(**made_up(0))
     views.stream(**made_up(1))
-    show_translation()
-    show_translation(written=["0 0"] * 4)
-    for one, other in (shown[:2], shown[2:]):
-        assert one["text/plain"] == other["text/plain"]
-        assert one["text/plain"].startswith("View: ")
-        assert one["text/html"] != other["text/html"]
+    one, other = shown
+    assert one["text/plain"] == other["text/plain"]
+    assert one["text/plain"].startswith("View: ")
+    assert one["text/html"] != other["text/html"]
 
 
 def test_logits_are_those_of_each_place_rounded_without_padding(shown):
@@ -79,13 +66,6 @@ def test_a_stream_that_does_not_fit_is_refused(shown, change, said):
     assert not shown
 
 
-@pytest.mark.parametrize("change", [{"written": ["0 0"]}, {"learned": []}, {"sentences": []}])
-def test_translations_that_do_not_fit_are_refused(shown, change):
-    with pytest.raises(ValueError, match="menus"):
-        show_translation(**change)
-    assert not shown
-
-
 def test_the_page_reads_off_the_stream_what_python_does(alone, shown):
     given = made_up()
     views.stream(**given)
@@ -111,27 +91,9 @@ def test_the_page_reads_off_the_stream_what_python_does(alone, shown):
                 assert told.startswith("✓" if best == word else f"✗ The correct word is “{word}”")
 
 
-def test_the_page_finds_the_sentence_of_each_choice(alone, shown):
-    show_translation()
-    tab = alone("light")
-    for who, name in enumerate(("I", "we")):
-        for what, thing in enumerate(("tea", "cats")):
-            tab.get_by_label("who").select_option(index=who)
-            tab.get_by_label("what").select_option(index=what)
-            assert tab.locator(".view-seen").inner_text() == f"{name} love {thing}."
-            wrong = (who, what) == (1, 0)
-            written = "11" if wrong else f"{who}{what}"
-            assert tab.locator(".view-written").inner_text() == f"{written}。"
-            verdict = tab.locator(".view-answer p").nth(2).inner_text()
-            told = "✗ The correct translation is “10”." if wrong else "✓ That is correct."
-            assert verdict.startswith(told)
-            assert ("not in the training" in verdict) == (who != what)
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["stream", "translation"])
-def test_they_are_accessible_and_fit_a_phone(alone, shown, theme, name):
-    views.stream(**made_up()) if name == "stream" else show_translation()
+def test_it_is_accessible_and_fits_a_phone(alone, shown, theme):
+    views.stream(**made_up())
     tab = alone(theme)
     assert tab.evaluate("document.documentElement.scrollWidth") <= 390
     faults = Axe().run(tab).response["violations"]
@@ -160,16 +122,6 @@ def test_the_asked_sentence_is_in_no_part_and_the_parts_share_none(task):
     assert not parts[0].keys() & (parts[1].keys() | parts[2].keys())
     assert not parts[1].keys() & parts[2].keys()
     assert [len(part) for part in parts[1:]] == [400, 400] and len(parts[0]) > 4_000
-
-
-def test_the_menus_say_what_the_grammar_says(task):
-    choices, pairs = menus()
-    assert [len(options) for _, options in choices] == [len(WHO), len(DOES), len(WHAT)]
-    known = dict([*task.train, *task.validation, *task.test])
-    found = [(known[english], chinese) for english, chinese in pairs if english in known]
-    assert len(found) > 10 and all(one == other for one, other in found)
-    task.source(english for english, _ in pairs)  # knows all words
-    task.target(chinese for _, chinese in pairs)
 
 
 def test_a_word_that_it_never_saw_is_refused_and_what_is_written_is_judged(task):

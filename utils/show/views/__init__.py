@@ -19,7 +19,7 @@ from utils.show.views.recurrent_writer import recurrent_writer
 from utils.show.views.sliding import sliding
 from utils.show.views.stream import stream
 from utils.show.views.surprise import surprise
-from utils.show.views.translation import translation
+from utils.show.views.translator import translator
 from utils.show.views.typed_date import typed_date
 from utils.show.views.which_language import which_language
 from utils.show.views.which_library import which_library
@@ -49,9 +49,9 @@ __all__ = [
     "sliding",
     "stream",
     "surprise",
-    "translation",
-    "which_language",
+    "translator",
     "typed_date",
+    "which_language",
     "which_library",
     "writer",
 ]
