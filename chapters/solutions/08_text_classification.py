@@ -113,6 +113,23 @@ my_share = 4 / 6
 check("weighed_words", my_share)
 
 # %% [markdown]
+# (solution-tf-idf)=
+# ## TF-IDF by hand
+#
+# $n_i$ counts texts, not occurrences, hence `counts > 0`. Only a text without words has length 0. Divided by 1, it keeps its zeros.
+
+
+# %%
+def tf_idf(counts):
+    n, n_i = len(counts), (counts > 0).sum(dim=0)
+    weights = counts * (1 + ((1 + n) / (1 + n_i)).log())
+    length = weights.norm(dim=1, keepdim=True)
+    return weights / length.masked_fill(length == 0, 1)
+
+
+check("tf_idf", tf_idf)
+
+# %% [markdown]
 # (solution-calibration-error)=
 # ## How far off is its confidence?
 #
@@ -131,23 +148,6 @@ def calibration_error(confidence, right, n_bins: int) -> float:
 
 
 check("calibration_error", calibration_error)
-
-# %% [markdown]
-# (solution-tf-idf)=
-# ## TF-IDF by hand
-#
-# $n_i$ counts texts, not occurrences, hence `counts > 0`. Only a text without words has length 0. Divided by 1, it keeps its zeros.
-
-
-# %%
-def tf_idf(counts):
-    n, n_i = len(counts), (counts > 0).sum(dim=0)
-    weights = counts * (1 + ((1 + n) / (1 + n_i)).log())
-    length = weights.norm(dim=1, keepdim=True)
-    return weights / length.masked_fill(length == 0, 1)
-
-
-check("tf_idf", tf_idf)
 
 # %% [markdown]
 # (solution-changed-counts)=

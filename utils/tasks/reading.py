@@ -21,10 +21,11 @@ from utils.classification import (
     TextCNN,
     max_pool,
 )
-from utils.data.libraries import sentences
+from utils.data.libraries import NAME, NUMBER, sentences
 from utils.data.reviews import reviews
 from utils.data.text import BucketedBatches, Vocabulary, pad
 from utils.recurrent import LSTM, Bidirectional
+from utils.tokens import BytePairs
 from utils.training.loop import History, fit, mode
 from utils.training.metrics import accuracy
 from utils.training.recipes import rise_and_fall
@@ -76,6 +77,30 @@ def as_task(
 def as_ids(part: Labelled, vocabulary: Vocabulary) -> tuple[list[list[int]], Tensor]:
     """Number the words of each text; keep the labels."""
     return [vocabulary.encode(text) for text in part.texts], part.labels
+
+
+MASKS = {NAME: "@", NUMBER: "#"}  # one character each: neither is in a sentence
+
+
+def plain(words: Sequence[str]) -> str:
+    """Write the words of a sentence as a text, each with a space before it."""
+    return "".join(f" {MASKS.get(word, word)}" for word in words)
+
+
+class PairVocabulary:
+    """Byte pairs in a vocabulary's place: they number a text, given as its words; none is unknown.
+
+    merges: as `utils.tokens.learn_merges` has learned them of `plain` texts.
+    """
+
+    def __init__(self, merges: Sequence[tuple[int, int]]):
+        self.pairs = BytePairs.from_merges(merges)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def encode(self, words: Sequence[str]) -> list[int]:
+        return self.pairs.encode(plain(words))
 
 
 def reviews_task(n_train: int = 6000) -> Task:

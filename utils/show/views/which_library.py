@@ -1,52 +1,25 @@
-"""Day 8: type a sentence, and a bag of words says which library it is from, and why."""
-
-from collections.abc import Collection, Sequence
-
-import numpy as np
+"""Day 8: type a sentence, and two readers say which library it is from, and which words decided."""
 
 from utils.show.views.frame import paragraph, view
-
-SCALE = (
-    200  # numbers are whole 200ths; chances differ from the model's own by less than a hundredth
-)
+from utils.show.views.models import Stored, hand_over, load
 
 
-def which_library(
-    words: Sequence[str],
-    idf: np.ndarray,
-    weights: np.ndarray,
-    bias: np.ndarray,
-    *,
-    libraries: Sequence[str],
-    names: Collection[str],
-    sentence: str,
-) -> None:
-    """Let the reader type a sentence; TF-IDF and a logistic regression are computed in the page.
+def which_library(model: str, *, sentence: str) -> None:
+    """Let the reader type a sentence; a stored model is computed in the page, a word left out each.
 
-    words: the V words of the vocabulary. Shapes: idf (V,), weights (V, n), bias (n,).
-    libraries: the n names that it chooses from. names: words that are masked, as
-        `utils.data.libraries` has it. sentence: the one that it begins with.
-    Raises: ValueError if a shape is another or a number is not finite.
+    model: the name of a stored model as `experiments/libraries_page.py` makes one: Day 8's
+        classifier and its bag of words, of which the file tells "heads", "merges", "words",
+        "libraries", "names" and "masks". sentence: the one that it begins with.
+    Raises: ModelError as `models.load` does; ValueError if the model has other weights, or its
+        heads do not divide the width.
     """
-    V, n = len(words), len(libraries)
-    for name, numbers, shape in (
-        ("idf", idf, (V,)),
-        ("weights", weights, (V, n)),
-        ("bias", bias, (n,)),
-    ):
-        if np.shape(numbers) != shape or not np.isfinite(numbers).all():
-            raise ValueError(
-                f"{name!r} should hold finite numbers of shape {shape}, got {np.shape(numbers)}."
-            )
-    centred = weights - weights.mean(axis=1, keepdims=True)  # which no softmax notices
+    held = load(model)
+    check(held)
+    hand_over(model)
     data = {
-        "libraries": list(libraries),
-        "names": sorted(names),
-        "words": list(words),
-        "scale": SCALE,
-        "idf": _whole(idf),
-        "weights": _whole(centred),
-        "bias": _whole(bias),
+        "model": {"name": model, "sha256": held.header["sha256"]},
+        "libraries": held.header["libraries"],
+        "names": held.header["names"],
         "sentence": sentence,
     }
     still = paragraph(
@@ -54,8 +27,38 @@ def which_library(
         f"JupyterLab, run the cell to open it. It begins with: {sentence}"
     )
     says = f"View: which library your sentence is from. {sentence}"
-    view("which_library", data, says=says, still=still, parts=["words", "sentence"])
+    parts = ["runtime", "live", "words", "sentence"]
+    view("which_library", data, says=says, still=still, parts=parts)
 
 
-def _whole(numbers: np.ndarray) -> list:
-    return np.rint(SCALE * np.asarray(numbers)).astype(int).tolist()
+def check(held: Stored) -> None:
+    """Raise a ValueError if a stored model is not of the kind that the page computes."""
+    found, told = {name: parts[0].shape for name, parts in held.weights.items()}, held.header
+    table = "encoder.embedding.symbols.weight"
+    V, D = found.get(table, (0, 0))
+    F = found.get("encoder.blocks.0.feed_forward.W_1.weight", (0, 0))[0]
+    n, N = (len(told.get(name, ())) for name in ("libraries", "words"))
+    block = {
+        "self_attention.W_in": (3 * D, D),
+        "self_attention.b_in": (3 * D,),
+        "self_attention.W_o.weight": (D, D),
+        "self_attention.W_o.bias": (D,),
+        "feed_forward.W_1.weight": (F, D),
+        "feed_forward.W_1.bias": (F,),
+        "feed_forward.W_2.weight": (D, F),
+        "feed_forward.W_2.bias": (D,),
+        **{f"residuals.{i}.norm.{part}": (D,) for i in (0, 1) for part in ("weight", "bias")},
+    }
+    L = sum(name.endswith("self_attention.W_in") for name in found)
+    wanted = {table: (V, D), "encoder.norm.weight": (D,), "encoder.norm.bias": (D,)}
+    wanted |= {"output.weight": (n, D), "output.bias": (n,)}
+    wanted |= {"bag.idf": (N,), "bag.weights": (N, n), "bag.bias": (n,)}
+    wanted |= {f"encoder.blocks.{i}.{name}": block[name] for i in range(L) for name in block}
+    unlike = sorted(name for name in wanted.keys() | found if wanted.get(name) != found.get(name))
+    heads, tokens = told.get("heads", 0), 256 + len(told.get("merges", ()))
+    if not L or unlike or tokens != V or heads < 1 or D % (2 * heads):
+        raise ValueError(
+            "The page computes models of `experiments/libraries_page.py`; in "
+            f"{told['name']!r} these are missing, too much or of another size: "
+            f"{', '.join(unlike[:3]) or 'heads or merges'}."
+        )
