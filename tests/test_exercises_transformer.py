@@ -12,6 +12,7 @@ from utils.exercises.transformer import check
 from utils.exercises.transformer.block import block
 from utils.exercises.transformer.checkpoint_average import average, echo_texts
 from utils.exercises.transformer.cosine_schedule import rate
+from utils.exercises.transformer.decoder_block import decoder_block
 from utils.exercises.transformer.layer_norm import layer_norm
 from utils.exercises.transformer.layer_norm_gradient import layer_norm_gradient
 from utils.exercises.transformer.left_padding import embed
@@ -22,9 +23,16 @@ from utils.exercises.transformer.shifted_target import shifted
 from utils.exercises.transformer.smoothed_divergence import smoothed, smoothed_divergence
 from utils.exercises.transformer.swiglu import swiglu
 from utils.exercises.transformer.tensor2tensor_positions import add_waves
+from utils.exercises.transformer.write_translation import write
 from utils.positions import LearnedPositions
-from utils.seq2seq import BOS, EOS, PAD, shift
-from utils.transformer import EncoderBlock, ScaledEmbedding, TransformerConfig
+from utils.seq2seq import BOS, EOS, PAD, greedy_decode, shift
+from utils.transformer import (
+    DecoderBlock,
+    EncoderBlock,
+    ScaledEmbedding,
+    Transformer,
+    TransformerConfig,
+)
 
 
 def draw(*shape: int, seed: int = 0) -> torch.Tensor:
@@ -57,6 +65,38 @@ def test_the_block_is_the_books():
     norms = [residual.norm for residual in book.residuals]
     looks = lambda y: book.self_attention(y)[0]  # noqa: E731
     torch.testing.assert_close(block(x, norms, [looks, book.feed_forward]), book(x)[0])
+
+
+def test_the_decoder_block_is_the_books():
+    torch.manual_seed(0)
+    config = TransformerConfig(9, d_model=6, n_heads=2, d_ff=10, norm="pre", dropout=0.0)
+    book, x, memory = DecoderBlock(config).double(), draw(2, 5, 6), draw(2, 4, 6, seed=1)
+    real = (torch.arange(4) < torch.tensor([[4], [2]]))[:, None, None]
+    norms = [residual.norm for residual in book.residuals]
+    layers = book.self_attention, book.cross_attention, book.feed_forward
+    expected = book(x, book.remember(memory, real))[0]
+    torch.testing.assert_close(decoder_block(x, memory, real, norms, *layers), expected)
+
+
+def test_a_translation_is_written_as_the_book_decodes_greedily():
+    torch.manual_seed(0)
+    sizes = {"d_model": 8, "n_heads": 2, "d_ff": 8, "n_layers": 1, "dropout": 0.0}
+    model = Transformer(TransformerConfig(9, 7, **sizes)).eval()
+    source, lengths = torch.tensor([[3, 4, 5, EOS], [8, EOS, PAD, PAD]]), torch.tensor([4, 2])
+
+    class Asked:
+        def encode(self, ids):
+            return ids, lengths
+
+        def decode(self, ids, found):
+            logits = model(*found, ids)
+            logits[..., :EOS] = -torch.inf  # neither PAD nor BOS is ever chosen
+            return logits
+
+    found, expected = write(Asked(), source, 6), greedy_decode(model, source, lengths, 6)
+    for row, right in zip(found.tolist(), expected.tolist(), strict=True):
+        n = right.index(EOS) + 1 if EOS in right else len(right)
+        assert row[:n] == right[:n] and len(row) == 6
 
 
 def test_the_shifted_target_is_the_books():

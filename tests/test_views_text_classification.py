@@ -1,18 +1,13 @@
-"""Day 8's views: which words decided, and which library wrote a sentence."""
+"""Day 8's view of the words that decided."""
 
 import json
 import math
 import re
 
-import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser import AS_IN_JUPYTERLAB
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline, make_pipeline
 
-from utils.data.libraries import LIBRARIES, NAMES, everything, masked, sentences
 from utils.show import views
 from utils.show.views import Reading
 
@@ -179,131 +174,3 @@ def test_it_is_accessible_and_fits_a_phone(opened, theme):
         faults = Axe().run(tab).response["violations"]
         assert [(fault["id"], fault["nodes"][0]["html"]) for fault in faults] == []
         press(tab, "Text", "ArrowDown")
-
-
-# Which library wrote it ---------------------------------------------------------------------------
-
-FIRST = "Return the font of each axis as an array."
-
-
-@pytest.fixture(scope="module")
-def bag() -> Pipeline:
-    """A bag of words, learned from a part of the sentences."""
-    some = everything()[::8]
-    model = make_pipeline(
-        TfidfVectorizer(analyzer=list, min_df=2), LogisticRegression(C=30, max_iter=500)
-    )
-    return model.fit([s.words for s in some], [s.label for s in some])
-
-
-def show(bag: Pipeline, **changed) -> None:
-    counts, weigh = bag[0], bag[1]
-    given = {
-        "words": counts.get_feature_names_out().tolist(),
-        "idf": counts.idf_,
-        "weights": weigh.coef_.T,
-        "bias": weigh.intercept_,
-        "libraries": LIBRARIES,
-        "names": NAMES,
-        "sentence": FIRST,
-    }
-    views.which_library(**given | changed)
-
-
-@pytest.fixture
-def typed(alone, bag):
-    show(bag)
-    return alone
-
-
-def test_the_text_of_the_second_view_is_the_same_whatever_was_learned(shown, bag):
-    show(bag)
-    show(bag, bias=np.zeros(5))
-    assert shown[0]["text/plain"] == shown[1]["text/plain"]
-    assert shown[0]["text/plain"] == f"View: which library your sentence is from. {FIRST}"
-    assert shown[0]["text/html"] != shown[1]["text/html"]
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"bias": np.zeros(4)}, r"'bias' .*\(5,\), .*\(4,\)"),
-        ({"words": ["font"]}, r"'idf' .*\(1,\)"),
-        ({"weights": np.zeros((5, 9))}, r"'weights' .*\(5, 9\)"),
-        ({"bias": np.full(5, np.nan)}, "'bias' .*finite"),
-    ],
-)
-def test_a_model_that_does_not_fit_is_refused(shown, bag, change, said):
-    with pytest.raises(ValueError, match=said):
-        show(bag, **change)
-    assert not shown
-
-
-TYPED = [
-    "The pyplot API of Matplotlib draws, e.g. NumPy's arrays and/or np -- not more.",
-    "Calls `fit`, :meth:`~a.b`, *axis*, foo(), a.b and \"mean x\"; it doesn't hold for 'lbfgs'!",
-    "A non-negative 2-D array (of 3.5 or -1) has no fit_transform, i.e. X",
-    "Größe and 今天 are words of other languages, ½ is none",
-    "tensor tensor array tensor",
-    "xyzzy",
-    "",
-    "It is a = b",
-]
-
-
-@pytest.mark.parametrize("part", range(2))
-def test_the_page_masks_and_answers_as_python_does(typed, bag, part):
-    tab = typed("light")
-    sentences = TYPED if part else [s.text for s in everything()[3::1500]]
-    answers = set()
-    for text in sentences:
-        tab.get_by_label("Your sentence").fill(text)
-        words = masked(text)
-        under = [row.split("\n") for row in tab.locator(".view-over li").all_inner_texts()]
-        assert [word for word, _ in under] == list(words), text
-        x, weigh = bag[0].transform([words]).toarray()[0], bag[1]
-        chances = weigh.predict_proba([x])[0]
-        for label, row in enumerate(tab.locator(".view-bars li").all_inner_texts()):
-            name, share = row.removesuffix("%").split("\n")
-            assert name == LIBRARIES[label] and abs(int(share) - 100 * chances[label]) < 1
-        if not words:
-            assert "Type a sentence" in tab.locator(".view-seen").inner_text()
-            continue
-        best = chances.argmax()
-        answers.add(LIBRARIES[best])
-        assert tab.locator(".view-seen").inner_text() == (
-            f"The model takes this for {LIBRARIES[best]}."
-        )
-        adds = x * (weigh.coef_[best] - weigh.coef_.mean(0))
-        known = bag[0].vocabulary_
-        parts = [adds[known[w]] / words.count(w) if w in known else 0 for w in words]
-        largest = max(map(abs, parts)) or 1
-        for (_, number), added in zip(under, parts, strict=True):
-            shown = int(number.replace("−", "-"))
-            assert shown == pytest.approx(100 * added / largest, abs=1.5)
-        unknown = {word for word in words if word not in known}
-        told = tab.locator("[aria-live] p").last.inner_text()
-        assert bool(told) == bool(unknown) and all(f"“{word}”" in told for word in unknown)
-    assert part or len(answers) > 2  # else this would compare nothing
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_typing_is_accessible_and_fits_a_phone(typed, theme):
-    tab = typed(theme)
-    for text in (FIRST, "A-very-long-word-without-any-end-" * 4, ""):
-        tab.get_by_label("Your sentence").fill(text)
-        assert tab.evaluate("document.documentElement.scrollWidth") <= 390
-        faults = Axe().run(tab).response["violations"]
-        assert [(fault["id"], fault["nodes"][0]["html"]) for fault in faults] == []
-    tab.get_by_label("Your sentence").focus()
-    tab.keyboard.type("Fit")
-    assert tab.locator(".view-over li").first.inner_text().startswith("fit\n")
-
-
-def test_the_lessons_model_weighs_at_most_150_kilobytes(shown):
-    train = sentences().train
-    model = make_pipeline(
-        TfidfVectorizer(analyzer=list, min_df=2), LogisticRegression(C=3, max_iter=200)
-    )
-    show(model.fit([s.words for s in train], [s.label for s in train]))
-    assert len(json.dumps(data_of(shown[0]), separators=(",", ":"))) < 150_000
