@@ -21,7 +21,7 @@
 # - explain what residual sums and norms do for a gradient.
 #
 # It builds on [Day 4](04_attention.ipynb) (translation) and on [Day 5](05_self_attention.ipynb) (self-attention, masks and heads). You need 50 minutes to read and
-# 25 to write four functions. At the end a Transformer translates *your* sentence, word by word, and shows what it attends to.
+# 25 to write four functions. At the end a Transformer translates *your* sentence, word by word, and shows its cross-attention.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -114,9 +114,8 @@ observe(
 # all layers as the **residual stream**, and each layer reads a copy and adds a little.
 #
 # A page that everyone adds to fills up. So before anyone reads it, a copy is brought to one size. That is **layer norm** {cite}`ba2016layer`.
-
-# %% [markdown]
-# Attention, a feed-forward layer, and around each of them a norm and a sum: that is a **block**. Two stacks of blocks make a **Transformer** {cite}`vaswani2017attention`: the **encoder** reads the source, and the **decoder** writes. Here is all of it, still grey. We build it from the inside out, and light what we build.
+#
+# Attention, a feed-forward layer, and around each of them a norm and a sum: that is a **block**. Two stacks of blocks make a **Transformer** {cite}`vaswani2017attention`: the **encoder** reads the source, and the **decoder** writes. Here is all of it, still grey. We build it from the inside out, and each part lights up when its turn comes.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The whole Transformer, before any of it is built: an encoder on the left, a decoder on the right, each a stack of L blocks. The sums around each box are left out.", "name": "fig-towers"}, "image": {"alt": "Two towers of grey boxes. Left, from below: I love deep learning, embeddings and positions; then norm and self-attention, norm and feed-forward, L times; a last norm; on top a table with a column for each word, the encoder's output. Two lines, keys and values, lead from it into the right tower. There, from below: BOS 我 爱 深度 学习, embeddings and positions; then norm and causal self-attention, norm and cross-attention, norm and feed-forward, L times; norm and logits; and the prediction, 我 爱 深度 学习 EOS."}}
 hanzi = in_chinese("我 爱 深度 学习", pinyin="wǒ ài shēndù xuéxí")
@@ -124,10 +123,10 @@ hanzi = in_chinese("我 爱 深度 学习", pinyin="wǒ ài shēndù xuéxí")
 
 def towers(*lit):
     mechanisms.towers(ASKED, ["BOS", *hanzi], [*hanzi, "EOS"], lit)
-    plt.show()
 
 
 towers()
+plt.show()
 
 # %% [markdown]
 # ## Step by step
@@ -159,6 +158,7 @@ observe(
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A norm before every layer, and one after the last block of each stack.", "name": "fig-towers-norms"}, "image": {"alt": "The two towers again, in grey. Framed: the norm below each attention and each feed-forward layer, and those above the last blocks."}}
 towers("norms")
+plt.show()
 
 # %% [markdown]
 # Layer norm treats each position by itself. It subtracts the mean $\mu$ of the position's $D$ numbers, divides by their standard deviation $\sigma$, and then lets the network learn a gain $g$ and a bias $b$
@@ -239,6 +239,7 @@ check.show_reference("layer_norm")
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The feed-forward layer comes last in each block.", "name": "fig-towers-desks"}, "image": {"alt": "The two towers again, in grey. Framed: the feed-forward layer of the encoder and that of the decoder, on top of their blocks."}}
 towers("feed-forward")
+plt.show()
 
 # %% [markdown]
 # Two hidden units are enough to tell whether two bits differ, which no weighted sum can: one unit counts the bits that are set, the other responds only when both are.
@@ -278,11 +279,10 @@ plt.show()
 # \text{pre-norm: } x &\leftarrow x + f(\operatorname{LN}(x)) .
 # \end{aligned}
 # $$ (eq-residual)
-
-# %% [markdown]
+#
 # In post-norm the stream itself is rescaled after every sum. In pre-norm only the copy that a sublayer reads is rescaled, and from the last block back to the first there is a path with nothing on it but additions ([both in a picture](deeper/06_transformer.ipynb#deeper-warmup)). A gradient can take it undisturbed.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Whatever happens inside, what is added to the stream has the shape of the stream: an encoder block in pre-norm, from below. B sentences of T words; in our model the stream is D = 48 wide, four heads have 12 numbers each, and F = 160.", "name": "fig-shapes"}, "image": {"alt": "Two thick arrows rise from x of shape B, T, D. From the first, called attention, an arrow leaves to norm, B T D; above it q, k and v, B h T d_k; weights, B h T T; heads, B h T d_k; merged by W_o, B T D; and back to a plus on the thick arrow. From the second, called FFN, an arrow leaves to norm, B T D; above it W_1 and ReLU, B T F; W_2, B T D; and back to a plus."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Whatever happens inside, a layer adds vectors of the stream's own shape: an encoder block in pre-norm, from below. B sentences of T words; in our model the stream is D = 48 wide, four heads have 12 numbers each, and F = 160.", "name": "fig-shapes"}, "image": {"alt": "Two thick arrows rise from x of shape B, T, D. From the first, called attention, an arrow leaves to norm, B T D; above it q, k and v, B h T d_k; weights, B h T T; heads, B h T d_k; merged by W_o, B T D; and back to a plus on the thick arrow. From the second, called FFN, an arrow leaves to norm, B T D; above it W_1 and ReLU, B T F; W_2, B T D; and back to a plus."}}
 mechanisms.shapes()
 plt.show()
 
@@ -310,17 +310,18 @@ check.show_reference("block")
 # %% [markdown]
 # ### The decoder block: cross-attention
 #
-# *11 minutes, most of them yours.* A block with two sublayers, self-attention and a feed-forward layer, can read: it is an encoder block. The decoder has to write, and what it writes depends on the source. So its block has a third sublayer between them: **cross-attention**, which attends to the source, as on Day 4. Its queries come from the decoder's stream, and its keys and values from
+# *11 minutes, most of them yours.* A block with two sublayers, self-attention and a feed-forward layer, can read: it is an encoder block. The decoder has to write, and every word of its translation depends on the source. So its block has a third sublayer between them: **cross-attention**, which attends to the source, as on Day 4. Its queries come from the decoder's stream, and its keys and values from
 # the encoder's output. The decoder's self-attention is causal: it sees only what is already written.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Attention in three ways: full self-attention, causal self-attention, and cross-attention to the encoder's output. The small grids show what may be seen: a row for each query, a column for each key.", "name": "fig-towers-attention"}, "image": {"alt": "The two towers again, in grey. Framed: in the encoder self-attention, with a full grid of four by four; in the decoder causal self-attention, with a grid of five by five that is full up to its diagonal, and above it cross-attention, with a full grid of five by four, into which the keys and values of the encoder's output lead."}}
 towers("self-attention", "cross-attention")
+plt.show()
 
 # %% [markdown]
 # ```{exercise} A decoder block
 # :label: exercise-decoder-block
 #
-# *8 minutes.* Run the three sublayers of a decoder block, in pre-norm. `own` and `cross` are yesterday's attention layers. Called as `layer(y, memory, mask=…, is_causal=…)`, such a layer takes its queries from `y`, its keys and values from `memory` (or from `y` if there is none), and returns its output and its weights. `memory` is the encoder's output, which is already normalised; `real` is the mask that hides its padding. ([Solution](solutions/06_transformer.ipynb#solution-decoder-block))
+# *8 minutes.* Run the three sublayers of a decoder block, in pre-norm. `own` and `cross` are yesterday's attention layers. Called as `layer(y, memory, mask=…, is_causal=…)`, such a layer takes its queries from `y`, its keys and values from `memory` (or from `y` if there is none), and returns its output and its weights. `memory` is the encoder's output, which is already normalised; `real` is the mask that hides its padding. `think` is the feed-forward layer, and there are three `norms`. ([Solution](solutions/06_transformer.ipynb#solution-decoder-block))
 # ```
 
 
@@ -365,7 +366,7 @@ target, _ = pad([[*ids, EOS] for ids in task.target(chinese)])  # (B, T)
 read = shift(target)  # BOS, then the target without its last word
 
 # %% [markdown]
-# Forget the shift, and every position can read the very word it has to predict. Nothing is learned, and the loss is wonderful. Forget the causal mask, and the same thing happens one position further on.
+# Day 4's `shift` did just that. Forget it, and every position can read the very word it has to predict. Nothing is learned, and the loss is wonderful. Forget the causal mask, and the same thing happens one position further on.
 
 # %% [markdown]
 # ### The whole model
@@ -459,7 +460,7 @@ plt.show()
 # ```{exercise} Write the translation
 # :label: exercise-write-translation
 #
-# *7 minutes.* Translate a batch of sources, one word at a time. `model.encode(source)` returns what the decoder needs to know of the source. Together with the words so far it goes into `model.decode(ids, found)`, which returns logits (B, T, V): for each position, those of the next word. Start with `BOS`, write `longest` words for each source, and return them without `BOS`. (A sentence that has ended is cut at its EOS later.) ([Solution](solutions/06_transformer.ipynb#solution-write-translation))
+# *7 minutes.* Translate a batch of sources, one word at a time. `model.encode(source)` reads the source. Its result, together with the words so far, goes into `model.decode(ids, found)`, which returns logits (B, T, V): for each position, those of the next word. Start with `BOS`, write `longest` words for each source, and return them without `BOS`. (A sentence that has ended is cut at its EOS later.) ([Solution](solutions/06_transformer.ipynb#solution-write-translation))
 # ```
 
 
@@ -538,6 +539,7 @@ guess(
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Positions enter at the bottom, once: whatever the blocks do later, each vector carries its position along on the stream.", "name": "fig-towers-positions"}, "image": {"alt": "The two towers again, in grey. Framed: embeddings and positions, the lowest box of either tower."}}
 towers("embeddings")
+plt.show()
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A clock's hand traces two waves: how high it points is the cosine, how far to the right the sine. Dashed: the hand at later positions.", "name": "fig-wave"}, "image": {"alt": "On the left a clock with a hand at twelve and dashed hands at seven later positions. On the right, over the positions 0 to 7, a wave that begins at the top, with a dot at each position, and a dashed one that begins in the middle. An arrow leads from the tip of the hand to the first dot."}}
 omega, steps = 0.7, 8
@@ -680,7 +682,7 @@ observe(
 
 # %%
 def sublayers(layer, found):
-    """Those of a decoder block, as functions of what they read."""
+    """Those of a decoder block, as functions of their input."""
     own, cross = layer.own, layer.cross
     return [lambda y: own(y, is_causal=True)[0], lambda y: cross(y, *found)[0], layer.think]
 
@@ -795,7 +797,7 @@ plt.show()
 # %% [markdown]
 # ## Show someone
 #
-# *3 minutes.* Write an English sentence, and a Transformer translates it in this page, word by word. Choose a word that it wrote: shaded is what it attended to. It is today's model, a little wider and trained longer, on Day 4's whole grammar (`experiments/translation_page.py` made it). *I love deep learning* was kept from it, too.
+# *3 minutes.* Write an English sentence, and a Transformer translates it in this page, word by word. Choose one of its words to see its cross-attention, shaded. The model is today's, a little wider and trained longer, on Day 4's whole grammar (`experiments/translation_page.py` made it). *I love deep learning* was kept from it, too.
 
 # %% tags=["view"]
 translator("translation", sentence=ASKED)

@@ -149,7 +149,7 @@ observe(
 # 1. A text is split into **tokens**. A word that has no token is lost.
 # 2. Tokens become vectors and attend to each other. A bag of words skips this step, and so it loses the order.
 # 3. **Pooling** turns many vectors into one. *Where* something was is forgotten.
-# 4. The answer is one of a few classes. How sure the model was is mostly forgotten, too.
+# 4. The answer is one of a few classes. How sure the model was is mostly forgotten, too. ([Can that be trusted?](deeper/08_text_classification.ipynb#deeper-calibration))
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A text becomes tokens and each token a vector; reading relates the vectors, pooling merges them into one, and that one gives the answer.", "name": "fig-text-road"}, "image": {"alt": "From top to bottom: a box with the whole sentence, the plot was not good but the music was great; a row of ten boxes with its words; below each word a vector of three numbers; arrows from all ten into a single vector; and an arrow to a box, it is good. The five stages are called text, tokens, reading, pooling and answer."}}
 mechanisms.road(PAIR[0], "it is good")
@@ -608,7 +608,7 @@ for name, model, of in (("reviews", reader, task), ("libraries", reader_5, task_
 
 # %% tags=["evidence"]
 observe(
-    "Of the shuffled sentences, {libraries:.0%} are still given to the correct library, where it was {before:.0%}. Of the shuffled reviews only {reviews:.0%} are classified correctly, where it was {of_reviews:.0%}.",
+    "Shuffled or not hardly matters to the libraries: {libraries:.0%} of their shuffled sentences are still recognised, instead of {before:.0%}. But only {reviews:.0%} of the shuffled reviews are classified correctly, instead of {of_reviews:.0%}.",
     **still,
     before=right_5["reader"],
     of_reviews=of_reader["all"],
