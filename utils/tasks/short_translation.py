@@ -1,6 +1,7 @@
 """Short English sentences into Chinese: a task that is learned within seconds."""
 
 from collections.abc import Callable, Iterable, Sequence
+from statistics import fmean
 
 import torch
 from torch import Tensor, nn
@@ -61,6 +62,15 @@ def as_rows(
     english, chinese = zip(*part, strict=True)
     ids = [[*task.english.encode(text.split(), strict=True), EOS] for text in english]
     return ids, task.target(chinese)
+
+
+def at_best(runs, model: str) -> list[dict]:
+    """Return a model's rows of a stored experiment, at the rate that is best on validation.
+
+    runs: as `utils.measure.experiments.load` gives them.
+    """
+    rows = [runs.select(model=model, rate=rate) for rate in runs.parameters["rate"]]
+    return max(rows, key=lambda of_rate: fmean(row["validation"] for row in of_rate))
 
 
 def recurrent(task: ShortTask) -> Seq2Seq:
