@@ -125,21 +125,21 @@ observe(
 # %% tags=["view"]
 weight = dict(zip(bag[0].get_feature_names_out(), bag[1].coef_[0]))
 guess(
-    "Each word has one weight: above 0 it speaks for “good”, below 0 for “bad”. Which weight does *not* have?",
+    "Each word has one weight: above 0 it speaks for a good review, below 0 for a bad one. Which weight does “not” have?",
     ["far above 0", "far below 0", "close to 0"],
     right="close to 0" if abs(weight["not"]) < weight["good"] / 3 else "far below 0",
-    because=f"It is {weight['not']:+.2f}, while *good* has {weight['good']:+.2f} and *bad* {weight['bad']:+.2f}.",
+    because=f"It is {weight['not']:+.2f}, while “good” has {weight['good']:+.2f} and “bad” {weight['bad']:+.2f}.",
 )
 
 # %% tags=["evidence"]
 observe(
-    "So *not good* adds up to {sum:+.1f}, and counts as praise.",
+    "The weights of *not* and *good* add up to {sum:+.1f}: *not good* counts as praise.",
     sum=weight["not"] + weight["good"],
     holds=abs(weight["not"]) < 0.5 and min(weight["good"], -weight["bad"]) > 1,
 )
 
 # %% [markdown]
-# *Not* reverses what follows it, praise and blame alike. But the bag adds the same number to *good* and to *bad*, so the best number is close to none. Where the only opinion is negated, the adjective decides all the same, and it decides the wrong way. And both of our reviews get the same probability, because the same words have the same sum.
+# *Not* reverses what follows it, praise and blame alike. But the bag adds the same number to *good* and to *bad*, so the best number is close to 0. Where the only opinion is negated, the adjective decides all the same, and it decides the wrong way. And both of our reviews get the same probability, because the same words have the same sum.
 
 # %% [markdown]
 # ## The idea
@@ -208,12 +208,12 @@ merge_step = check("merge_step", merge_step)
 check.show_reference("merge_step")
 
 # %% [markdown]
-# Now run it on 50,000 characters of documentation from five libraries, in small letters and without punctuation.
+# Now run it on 30,000 characters of documentation from five libraries, in small letters and without punctuation.
 
 # %%
 real = libraries.sentences()
 text = "\n".join(reading.plain(sentence.words) for sentence in real.train)
-cut, counts = tokens.byte_words(text[:50_000])
+cut, counts = tokens.byte_words(text[:30_000])
 merges = []
 for new in range(256, 456):
     pair, cut = merge_step(cut, counts, new)

@@ -104,7 +104,7 @@ observe(
 # (deeper-index)=
 # ## Why is an index of pairs so much faster?
 #
-# *5 minutes.* The lesson's loop counts all pairs in all distinct words, merges one, and starts again. That is fast enough for 50,000 characters and 200 merges. For 4,000 merges from
+# *5 minutes.* The lesson's loop counts all pairs in all distinct words, merges one, and starts again. That is fast enough for 30,000 characters and 200 merges. For 4,000 merges from
 # a megabyte one waits. How much of this work is needed?
 #
 # A merge changes only the words that contain its pair, so only their counts change. We learn 4,000 merges from scikit-learn's docstrings and count, for each merge, how many

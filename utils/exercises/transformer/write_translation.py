@@ -11,6 +11,7 @@ from utils.data.text import BOS, EOS, PAD
 from utils.exercises.checking import Exercise
 
 
+@torch.no_grad()
 def write(model: Any, source: Tensor, longest: int = 14) -> Tensor:
     """Translate sources (B, S) into ids (B, longest), one word at a time.
 
