@@ -483,7 +483,7 @@ def trained(ordered, epochs=4):
 
 
 # %% tags=["training"]
-bag, _ = trained(ordered=False, epochs=2)
+bag, _ = trained(ordered=False, epochs=1)
 
 
 # %%
@@ -499,11 +499,11 @@ observe(
     "It translates *I love deep learning* as {written}, and {right:.0%} of the unseen sentences without a mistake.",
     written=translate(bag, ASKED),
     right=bag_right,
-    holds=0.1 < bag_right < 0.9,
+    holds=0.05 < bag_right < 0.9,
 )
 
 # %% [markdown]
-# Two passes over the sentences, and it translates. But something is missing, and you know it from yesterday.
+# One pass over the sentences, and it translates. But something is missing, and you know it from yesterday.
 
 # %% tags=["view"]
 told = ["the teacher likes Tom", "Tom likes the teacher"]

@@ -801,7 +801,7 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* Two claims that you will often read, and our answers. Four more are on the [deeper page](deeper/08_text_classification.ipynb).
+# *2 minutes.* So what is a text about? Count its words, and read their order where a *not* can reverse them; then leave out one word after the other to see which of them decided. Two claims that you will often read, and our answers. Four more are on the [deeper page](deeper/08_text_classification.ipynb).
 #
 # (claim-cls-1)=
 
