@@ -101,11 +101,14 @@ def test_the_page_computes_both_readers_and_leaves_words_out(chromium, here, mad
     assert [[p.decode(errors="replace") for p in of] for of in pieces] == found["pieces"]
     for judge, of in zip((by_transformer, by_bag), found["readers"], strict=True):
         whole = judge(made, words)
-        torch.testing.assert_close(torch.tensor(of["shares"]), whole.exp(), atol=1e-4, rtol=0)
+        shares, drops = (
+            torch.tensor(of[name], dtype=torch.float32) for name in ("shares", "scores")
+        )
+        torch.testing.assert_close(shares, whole.exp(), atol=1e-4, rtol=0)
         assert of["best"] == whole.argmax()
         without = [judge(made, words[:i] + words[i + 1 :]) for i in range(len(words))]
         scores = torch.stack([(whole - rest)[of["best"]] for rest in without])
-        torch.testing.assert_close(torch.tensor(of["scores"]), scores, atol=2e-4, rtol=0)
+        torch.testing.assert_close(drops, scores, atol=2e-4, rtol=0)
     assert found["unknown"] == [word for word in words if word not in made[3][0].vocabulary_]
 
 

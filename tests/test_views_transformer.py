@@ -8,7 +8,7 @@ import torch
 from axe_playwright_python.sync_playwright import Axe
 
 from utils.show import views
-from utils.tasks.short_translation import ShortTask
+from utils.tasks.short_translation import MODELS, ShortTask, as_rows, at_best
 
 WORDS = ["<pad>", "<eos>", "wo", "ai", "ni", "ta", "men", "bu"]
 TARGETS = [["wo", "ai", "ni", "EOS"], ["ta", "EOS"]]
@@ -135,3 +135,30 @@ def test_a_word_that_it_never_saw_is_refused_and_what_is_written_is_judged(task)
     assert task.exact(written, part) == 1
     written[0, 0] = ids[1][0] if ids[0][0] != ids[1][0] else ids[1][1]
     assert task.exact(written, part) == pytest.approx(2 / 3)
+
+
+def test_sentences_are_rows_of_ids_each_source_with_its_end(task):
+    part = task.train[:5]
+    sources, targets = as_rows(task, part)
+    padded, lengths = task.source(english for english, _ in part)
+    assert [row[:n].tolist() for row, n in zip(padded, lengths, strict=True)] == sources
+    assert targets == task.target(chinese for _, chinese in part)
+
+
+def test_a_model_is_shown_at_the_rate_that_is_best_on_validation():
+    class Runs:
+        parameters = {"rate": [1, 2]}
+
+        def select(self, model, rate):
+            score = {("a", 1): 0.9, ("a", 2): 0.5}.get((model, rate), 0.1 * rate)
+            return [{"validation": score, "test": rate}] * 3
+
+    assert [at_best(Runs(), model)[0]["test"] for model in "ab"] == [1, 2]
+
+
+def test_the_rivals_are_about_as_large_and_translate_ids_into_logits(task):
+    ids = torch.tensor([[5, 6, 2]])
+    for model in MODELS.values():
+        built = model(task)
+        assert 30_000 < sum(weight.numel() for weight in built.parameters()) < 150_000
+        assert built(ids, torch.tensor([3]), ids).shape == (1, 3, len(task.chinese))
