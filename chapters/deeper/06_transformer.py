@@ -435,7 +435,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "tr-7b",
-    "Yes, if the rate is high: at 0.03 the paper's settings sort {cold:.0%} without a warm-up and {warm:.0%} with one; at 0.01 they sort {modest:.0%} without.",
+    "Yes, if the rate is high: at 0.03 it sorts {cold:.0%} without a warm-up and {warm:.0%} with one; at 0.01, {modest:.0%} without.",
     cold=with_adam("paper", 0.03, False)[0],
     warm=with_adam("paper", 0.03)[0],
     modest=with_adam("paper", 0.01, False)[0],

@@ -20,7 +20,7 @@ def shifted(targets: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
     return read, say
 
 
-exercise = Exercise(shifted, gradient=False, runs=True)
+exercise = Exercise(shifted, gradient=False)
 
 
 # What it is tried on ------------------------------------------------------------------------------
