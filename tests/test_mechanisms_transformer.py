@@ -62,7 +62,7 @@ def test_queries_come_from_the_decoder_and_keys_and_values_from_the_encoder():
     ("lit", "framed"),
     [
         ((), 0),
-        (("norms",), 6),
+        (("norms",), 7),
         (("feed-forward",), 2),
         (("self-attention", "cross-attention"), 3),
         (("embeddings",), 2),
@@ -73,7 +73,7 @@ def test_a_part_is_lit_and_all_others_are_greyed(lit, framed):
     ax = mechanisms.towers("I love", ["BOS", "wǒ", "ài"], ["wǒ", "ài", "EOS"], lit)
     frames = [patch for patch in ax.patches if patch.get_linewidth() == 2.6]
     veils = [patch for patch in ax.patches if patch.get_zorder() == 4]
-    assert len(frames) == framed and len(veils) == (0 if lit is None else 14 - framed)
+    assert len(frames) == framed and len(veils) == (0 if lit is None else 15 - framed)
 
 
 def test_what_is_added_to_the_stream_has_its_shape():
