@@ -6,10 +6,11 @@ from torch.nn import functional as F
 
 from utils import pretraining
 from utils.exercises.pretraining import check
-from utils.exercises.pretraining.distilberts_size import distilberts_size
 from utils.exercises.pretraining.mask_words import mask_words
 from utils.exercises.pretraining.masked_word_loss import masked_word_loss
-from utils.pretraining import IGNORE, MASK, cast_dice, published_sizes
+from utils.exercises.pretraining.vowel_share import vowel_share
+from utils.pretraining import IGNORE, MASK, cast_dice
+from utils.tasks.articles import share_of_vowels
 
 
 @pytest.fixture(autouse=True)
@@ -35,8 +36,11 @@ def test_the_loss_is_the_books():
     torch.testing.assert_close(masked_word_loss(head, x, target), expected)
 
 
-def test_distilbert_is_as_large_as_its_layers():
-    assert round(1e6 * distilberts_size()) == published_sizes("DistilBERT").total
+def test_vowels_are_counted_as_the_book_counts_them():
+    words = ["<pad>", "<mask>", "axis", "row", "<name>", "image", "table"]
+    for seed in range(5):
+        logits = torch.randn(30, 7, generator=torch.Generator().manual_seed(seed))
+        assert vowel_share(logits, words) == share_of_vowels(logits, words)
 
 
 # In other styles, right and wrong -----------------------------------------------------------------
@@ -78,19 +82,39 @@ def one_after_the_other(head, x, target):
     return sum(losses) / len(losses)
 
 
+def vowels_by_a_loop(logits, words):
+    n = 0
+    for row in logits:
+        for i in row.argsort(descending=True).tolist():
+            if words[i].isalpha():
+                n += words[i].startswith(("a", "e", "i", "o", "u"))
+                break
+    return n / len(logits)
+
+
 @pytest.mark.parametrize(
     ("id", "answer"),
     [
         ("mask_words", hidden_one_by_one),
         ("mask_words", hidden_in_place),
-        ("masked_word_loss", all_places),
-        ("masked_word_loss", one_after_the_other),
-        ("distilberts_size", 66.36),
-        ("distilberts_size", 66),
+        ("vowel_share", vowels_by_a_loop),
+        ("trusted_word", 8.3),
+        ("trusted_word", 8.333),
+        ("asked_at_least_once", 80),
+        ("asked_at_least_once", 80.3),
     ],
 )
 def test_an_answer_in_another_style_is_right(id, answer):
     assert check.exercises[id].judge(answer) == (True, "correct.")
+
+
+@pytest.mark.parametrize(
+    ("answer", "remark"),
+    [(all_places, "80 positions, of which only 6"), (one_after_the_other, "6 times for 6 words")],
+)
+def test_a_correct_loss_that_costs_more_than_it_needs_is_told_so(answer, remark):
+    passed, sentence = check.exercises["masked_word_loss"].judge(answer)
+    assert passed and sentence.startswith("correct, but ") and remark in sentence
 
 
 def one_roll(ids, dice, share):
@@ -121,6 +145,14 @@ def symbol_0_asked(head, x, target):
     return -head(x).log_softmax(-1).gather(2, words[..., None]).mean()
 
 
+def unpicked(head, x, target):
+    return F.cross_entropy(head(x), target, ignore_index=IGNORE)
+
+
+def no_filter(logits, words):
+    return sum(words[row.argmax()][0] in "aeiou" for row in logits) / len(logits)
+
+
 @pytest.mark.parametrize(
     ("id", "mistake", "answer"),
     [
@@ -128,8 +160,8 @@ def symbol_0_asked(head, x, target):
         ("mask_words", "same_not_asked", changed_asked),
         ("masked_word_loss", "over_all_places", divided_by_places),
         ("masked_word_loss", "zero_where_nothing_is_asked", symbol_0_asked),
-        ("distilberts_size", "half_of_bert", 54.7),
-        ("distilberts_size", "blocks_alone", 42.5),
+        ("masked_word_loss", "not_flattened", unpicked),
+        ("vowel_share", "symbols_too", no_filter),
     ],
 )
 def test_a_mistake_made_in_another_way_is_named(id, mistake, answer):

@@ -1,4 +1,4 @@
-"""Day 10's exercises about pairs and shared layers, held to the book's own."""
+"""Exercises about pairs (Day 10) and shared layers (Day 11), held to the book's own."""
 
 import itertools
 
@@ -7,18 +7,21 @@ import torch
 
 from utils.exercises.pretraining import check
 from utils.exercises.pretraining.ordered_pair import ordered_pair
-from utils.exercises.pretraining.shared_gradient import shared_gradient
+from utils.exercises.small import check as small
+from utils.exercises.small.shared_gradient import shared_gradient
 from utils.pretraining import SharedEncoder, make_pair
 from utils.pretraining.pairs import QUESTIONS
 from utils.seq2seq import BOS, EOS
 from utils.transformer import Encoder, TransformerConfig
 
+EXERCISES = check.exercises | small.exercises
+
 
 def passes(number: str, answer) -> bool:
-    return check.exercises[number].judge(answer) == (True, "correct.")
+    return EXERCISES[number].judge(answer) == (True, "correct.")
 
 
-# 10.7 Pairs ---------------------------------------------------------------------------------------
+# Pairs ---------------------------------------------------------------------------------------
 
 
 def test_a_pair_is_the_books():
@@ -62,7 +65,7 @@ def test_a_pair_in_another_style_is_right(answer):
     assert passes("ordered_pair", answer)
 
 
-# 10.11 The gradient of what is shared -------------------------------------------------------------
+# The gradient of what is shared -------------------------------------------------------------
 
 
 def by_hand(x, W, n, arriving):
@@ -163,5 +166,5 @@ def parts_run_together(first, second, other, question, die):
     ],
 )
 def test_a_mistake_made_in_another_way_is_named(id, mistake, answer):
-    exercise = check.exercises[id]
+    exercise = EXERCISES[id]
     assert exercise.judge(answer) == (False, exercise.mistakes[mistake].says)

@@ -28,7 +28,7 @@ def test_gpt_guesses_from_the_past_and_today_from_both_sides(at):
 
 @pytest.mark.parametrize("L", [2, 4])
 def test_what_is_learned_in_the_middle_goes_to_both_sides(L):
-    ax = mechanisms.road(L=L)
+    ax = mechanisms.road(L=L, small=True)
     middle, left, right = (
         places(ax, name)[0][0] for name in ("1. pre-train", "2. fine-tune", "3. distil")
     )
@@ -48,11 +48,28 @@ def test_what_is_learned_in_the_middle_goes_to_both_sides(L):
     ("lit", "name"), [(1, "1. pre-train"), (2, "2. fine-tune"), (3, "3. distil")]
 )
 def test_a_station_is_framed(lit, name):
-    ax = mechanisms.road(lit)
+    ax = mechanisms.road(lit, small=True)
     (frame,) = (patch for patch in ax.patches if patch.get_linewidth() == 2.6)
     ends = ax.transData.inverted().transform(frame.get_window_extent())
     x, _ = places(ax, name)[0]
     assert ends[0][0] < x < ends[1][0] and ends[1][0] - ends[0][0] < 5
+
+
+def test_without_the_small_model_two_stations_are_left():
+    ax = mechanisms.road()
+    first, second = (places(ax, name)[0][0] for name in ("1. pre-train", "2. fine-tune"))
+    assert first < second and not any("distil" in text for text in texts(ax))
+    (level,) = (
+        arrow._posA_posB for arrow in arrows(ax) if arrow._posA_posB[0][1] == arrow._posA_posB[1][1]
+    )
+    assert first < level[0][0] < level[1][0] < second
+
+
+def test_one_word_is_changed_and_nothing_else():
+    ax = mechanisms.swapped()
+    shown = texts(ax)
+    assert shown.count(mechanisms.HIDDEN) == 2 and shown.count("a") == 1
+    assert shown.count("an") == 3 and len(arrows(ax)) == 2
 
 
 DICE = (

@@ -15,7 +15,7 @@ from torch.nn.utils import parametrize
 from utils import ROOT
 from utils.data.text import BucketedBatches, Vocabulary, pad
 from utils.efficient import window_mask
-from utils.exercises.pretraining.int8_rows import int8_rows
+from utils.exercises.small.int8_rows import int8_rows
 from utils.measure.experiments.results import load_script
 from utils.pretraining import MaskedLanguageModel, SharedEncoder
 from utils.pretraining.heads import FewerHeads, gated, head_importance

@@ -1,9 +1,8 @@
-"""Day 10: an encoder fills the gaps of a sentence, here and, in whole numbers, in a page."""
+"""Day 10: an encoder fills the gaps of a sentence."""
 
 import re
 from collections.abc import Sequence
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -11,9 +10,7 @@ from utils.arguments import check_sizes
 from utils.data.libraries import masked
 from utils.data.text import EOS
 from utils.pretraining import MASK, MaskedLanguageModel
-from utils.pretraining.rounded import round_weight
 from utils.tasks.pretraining import HIDDEN, vocabulary
-from utils.transformer import ScaledEmbedding
 
 GAP = re.compile(r"(?<!\w)_+(?!\w)")
 STAND_IN = "gaptobefilled"  # a word like any other to `masked`
@@ -68,27 +65,3 @@ def _best(chances: Tensor, n: int) -> list[tuple[str, float]]:
     best = chances.topk(min(n, len(chances)))
     words = (vocabulary().symbols[MASK + 1 + place] for place in best.indices.tolist())
     return list(zip(words, best.values.tolist(), strict=True))
-
-
-# In whole numbers ---------------------------------------------------------------------------------
-
-
-def in_int8(model: MaskedLanguageModel) -> dict[str, tuple[np.ndarray, ...]]:
-    """What `with_rounded_weights` keeps of a model, as arrays.
-
-    Returns: {name: (int8 of (n, d_in), float32 of (n, 1))} of matrices and tables, and of biases
-        and gains (float32 of (n,),).
-    Raises: ValueError if its blocks are not those that the page computes, or as `round_weight`.
-    """
-    c, symbols = model.config, model.encoder.embedding.symbols
-    found = c.norm, c.positions, c.activation, type(symbols)
-    if found != ("pre", "rotary", "gelu", ScaledEmbedding):
-        raise ValueError(
-            "The page has norms before the layers, rotary positions, GELU and a ScaledEmbedding, "
-            f"got {found[:3]} and {type(symbols).__name__}: give it a model like Day 10's."
-        )
-    weights = {name: weight.detach().float() for name, weight in model.named_parameters()}
-    return {
-        name: tuple(part.numpy() for part in (round_weight(w) if w.dim() == 2 else (w,)))
-        for name, w in weights.items()
-    }

@@ -50,6 +50,7 @@ class Exercise:
         places in `data`.
     runs: whether the lesson goes on with what the learner wrote.
     through: makes of an answer the one that is judged.
+    but: what has to be said of a correct answer all the same, such as that it is slow, or "".
     """
 
     reference: Callable
@@ -59,6 +60,7 @@ class Exercise:
     data: tuple[int, ...] = ()
     runs: bool = False
     through: Callable[[Callable], Callable] | None = None
+    but: Callable[[Callable], str] | None = None
     name: str = ""  # of its file, from `Checker.of`
 
     def stage(self, looks_at: str) -> Callable[[Callable], Callable]:
@@ -96,6 +98,8 @@ class Exercise:
         mute = Mute()
         with own_lots(), torch.enable_grad(), redirect_stdout(mute), redirect_stderr(mute):
             passed, sentence = self._verdict(attempt)
+            if passed and self.but is not None and (remark := self.but(attempt)):
+                sentence = f"correct, but {remark}"
         return passed, sentence + (" (What it printed is not shown.)" if mute.used else "")
 
     def _verdict(self, attempt: Callable, in_double: bool = True) -> tuple[bool | None, str]:

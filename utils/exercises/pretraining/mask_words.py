@@ -1,4 +1,4 @@
-"""Hide words, and ask for them: of those, most become [MASK], some another word, some stay."""
+"""Hide words and ask for them: most become [MASK], some another word, and some stay."""
 
 import torch
 from torch import Tensor
@@ -10,7 +10,7 @@ V = 12  # symbols: 0 to 3 are special, 4 is MASK, the others are words
 
 
 def mask_words(ids: Tensor, dice: Dice, share: float) -> tuple[Tensor, Tensor]:
-    """Return what the model reads, and the targets: what it is to say, or IGNORE.
+    """Return the model's input and its targets: the original word, or IGNORE.
 
     Shapes: ids (B, T), and so are dice.hides and dice.how, from 0 up to 1, and dice.words.
     """
@@ -41,7 +41,7 @@ def all_stay():
     return [(ids, cast(hides, how, [11, 10, 9, 6, 5, 7]), share) for share in (0.15, 0.5)]
 
 
-@exercise.stage("what comes in their place, where all are asked for")
+@exercise.stage("what replaces the words, where all of them are asked for")
 def all_asked():
     ids = torch.tensor([[5, 6, 7, 8, 9, 10]])
     how = [0.1, 0.95, 0.85, 0.5, 0.92, 0.79]
@@ -99,28 +99,34 @@ def targets(ids: Tensor, asked: Tensor) -> Tensor:
     return torch.where(asked, ids, IGNORE)
 
 
-@exercise.mistake("every word that is asked for becomes MASK: one in ten should be another word.")
+@exercise.mistake(
+    "every word that is asked for becomes MASK: one in ten should become another word."
+)
 def mask_for_all(ids, dice, share):
     asked = chosen(ids, dice, share)
     return torch.where(asked, MASK, ids), targets(ids, asked)
 
 
 @exercise.mistake(
-    "80, 10 and 10 % of all words: the second dice are only for those that are asked for."
+    "80%, 10% and 10% of all words: the second die counts only for words that are asked for."
 )
 def of_all_words(ids, dice, share):
     asked = chosen(ids, dice, share)
     return read(ids, ids > MASK, dice), targets(ids, asked)
 
 
-@exercise.mistake("one die decides twice: who is hidden is told by `hides`, in which way by `how`.")
+@exercise.mistake(
+    "one die decides twice: `hides` says whether a word is hidden, and `how` says in which way."
+)
 def one_die(ids, dice, share):
     asked = chosen(ids, dice, share)
     once = dice._replace(how=dice.hides / share)
     return read(ids, asked, once), targets(ids, asked)
 
 
-@exercise.mistake("below 0.8 is MASK, and you exchange the other two: from 0.9 on, another word.")
+@exercise.mistake(
+    "MASK below 0.8 is correct, but the other two are swapped: from 0.9 on, it is another word."
+)
 def another_for_same(ids, dice, share):
     asked = chosen(ids, dice, share)
     hidden = torch.where(asked & (dice.how < 0.8), MASK, ids)
@@ -141,34 +147,40 @@ def none_another(ids, dice, share):
     return torch.where(asked & (dice.how < 0.8), MASK, ids), targets(ids, asked)
 
 
-@exercise.mistake("80 % become another word, and 10 % MASK: it is the other way round.")
+@exercise.mistake("80% become another word, and 10% MASK: it is the other way round.")
 def another_for_mask(ids, dice, share):
     asked = chosen(ids, dice, share)
     hidden = torch.where(asked & (dice.how < 0.8), dice.words, ids)
     return torch.where(asked & (dice.how >= 0.9), MASK, hidden), targets(ids, asked)
 
 
-@exercise.mistake("the words that stay are not asked for: what is asked depends on `hides` alone.")
+@exercise.mistake(
+    "the words that stay are not asked for: whether a word is asked for depends on `hides` alone."
+)
 def same_not_asked(ids, dice, share):
     asked = chosen(ids, dice, share)
     changed = asked & ((dice.how < 0.8) | (dice.how >= 0.9))
     return read(ids, asked, dice), targets(ids, changed)
 
 
-@exercise.mistake("only what became MASK is asked for: so are the words that changed or stayed.")
+@exercise.mistake(
+    "only words that became MASK are asked for: those that changed or stayed are asked for, too."
+)
 def only_mask_asked(ids, dice, share):
     asked = chosen(ids, dice, share)
     return read(ids, asked, dice), targets(ids, asked & (dice.how < 0.8))
 
 
-@exercise.mistake("the targets are read from what is hidden: they are the words that stood there.")
+@exercise.mistake("you read the targets from the masked text: they are the original words.")
 def target_from_hidden(ids, dice, share):
     asked = chosen(ids, dice, share)
     hidden = read(ids, asked, dice)
     return hidden, targets(hidden, asked)
 
 
-@exercise.mistake("every word is a target: only those that are asked for count, the others IGNORE.")
+@exercise.mistake(
+    "every word is a target: only those that are asked for are, and the others are IGNORE."
+)
 def all_are_targets(ids, dice, share):
     return read(ids, chosen(ids, dice, share), dice), ids
 
@@ -179,13 +191,17 @@ def inverted_targets(ids, dice, share):
     return read(ids, asked, dice), targets(ids, ~asked)
 
 
-@exercise.mistake("where nothing is asked, the target is 0: 0 is a symbol; IGNORE is left out.")
+@exercise.mistake(
+    "the target is 0 where nothing is asked: 0 is a symbol, so the loss would count it; use IGNORE."
+)
 def zero_for_ignore(ids, dice, share):
     asked = chosen(ids, dice, share)
     return read(ids, asked, dice), torch.where(asked, ids, 0)
 
 
-@exercise.mistake("padding, end and unknown are asked for, too: only what is above MASK is a word.")
+@exercise.mistake(
+    "padding, ends and unknown words are asked for, too: only ids above MASK are words."
+)
 def all_symbols(ids, dice, share):
     asked = dice.hides < share
     return read(ids, asked, dice), targets(ids, asked)
@@ -197,19 +213,19 @@ def all_but_padding(ids, dice, share):
     return read(ids, asked, dice), targets(ids, asked)
 
 
-@exercise.mistake("a MASK that stands in the text is asked for: the words begin above it.")
+@exercise.mistake("a MASK that was in the text is asked for: words are the ids above it.")
 def mask_is_a_word(ids, dice, share):
     asked = (dice.hides < share) & (ids >= MASK)
     return read(ids, asked, dice), targets(ids, asked)
 
 
-@exercise.mistake("you hide the rest: asked for is where `hides` is below the share.")
+@exercise.mistake("you hide the others: a word is asked for where `hides` is *below* the share.")
 def the_rest(ids, dice, share):
     asked = (dice.hides >= share) & (ids > MASK)
     return read(ids, asked, dice), targets(ids, asked)
 
 
-@exercise.mistake("a die that falls on the share hides, too: it has to be below.")
+@exercise.mistake("a die that equals the share hides a word, too: it has to be below the share.")
 def share_at_its_edge(ids, dice, share):
     asked = (dice.hides <= share) & (ids > MASK)
     return read(ids, asked, dice), targets(ids, asked)
@@ -223,7 +239,7 @@ def mask_at_its_edge(ids, dice, share):
     return hidden, targets(ids, asked)
 
 
-@exercise.mistake("a die of exactly 0.9 leaves the word: from 0.9 on, it is another.")
+@exercise.mistake("a die of exactly 0.9 leaves the word: from 0.9 on, it becomes another.")
 def another_at_its_edge(ids, dice, share):
     asked = chosen(ids, dice, share)
     hidden = torch.where(asked & (dice.how < 0.8), MASK, ids)
@@ -231,11 +247,20 @@ def another_at_its_edge(ids, dice, share):
     return hidden, targets(ids, asked)
 
 
-@exercise.mistake("the two are in the other order: first what is read, then the targets.")
+@exercise.mistake("the two results are swapped: first the input, then the targets.")
 def exchanged(ids, dice, share):
     return mask_words(ids, dice, share)[::-1]
 
 
-@exercise.mistake("the share is 15 % whatever is asked for: take it from the argument.")
+@exercise.mistake("you always hide 15%: take the share from the argument.")
 def fixed_share(ids, dice, share):
     return mask_words(ids, dice, 0.15)
+
+
+@exercise.mistake(
+    "`if`, `and` and `or` ask one question of a whole tensor: decide for each word, with "
+    "`torch.where` and `&`."
+)
+def one_if_for_all(ids, dice, share):
+    asked = chosen(ids, dice, share)
+    return (ids if dice.how < 0.8 else dice.words), targets(ids, asked)

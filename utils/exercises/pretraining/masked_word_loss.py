@@ -23,7 +23,29 @@ def masked_word_loss(head: Callable[[Tensor], Tensor], x: Tensor, target: Tensor
     return -log_p.gather(1, target[asked][:, None]).mean()
 
 
-exercise = Exercise(masked_word_loss, data=(2,), runs=True)
+def rows_scored(answer: Callable) -> str:
+    """What has to be said of an answer whose head scores positions that nobody asks about."""
+    scored = []
+
+    def counting(x: Tensor) -> Tensor:
+        scored.append(x.numel() // x.shape[-1])
+        return head(x.shape[-1], 7)(x)
+
+    target = torch.full((2, 40), IGNORE)
+    target[:, :3] = 5
+    answer(counting, torch.ones(2, 40, 3), target)
+    n = int((target != IGNORE).sum())
+    if len(scored) > n // 2:
+        return f"you call the head {len(scored)} times for {n} words: once is enough."
+    if sum(scored) > n:
+        return (
+            f"your head scores {sum(scored)} positions, of which only {n} are asked for: pick those "
+            "first, and training is faster."
+        )
+    return ""
+
+
+exercise = Exercise(masked_word_loss, data=(2,), runs=True, but=rows_scored)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -78,76 +100,88 @@ def those_asked(x: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     return x[asked], target[asked]
 
 
-@exercise.mistake("you divide by all places, B · T: the mean is over the words that are asked for.")
+@exercise.mistake(
+    "you divide by all positions, B · T: the mean is over the words that are asked for."
+)
 def over_all_places(head, x, target):
     return nats(head(x), target).mean()
 
 
-@exercise.mistake("the losses are added up: the more words are hidden, the larger it would be.")
+@exercise.mistake(
+    "you add up the losses: the more words are hidden, the larger the sum; take the mean."
+)
 def sum_for_mean(head, x, target):
     x, target = those_asked(x, target)
     return nats(head(x), target).sum()
 
 
-@exercise.mistake("you add up each text and average the texts: average over all words at once.")
+@exercise.mistake(
+    "you sum within each text and average over texts: average over all words at once."
+)
 def sum_over_texts(head, x, target):
     return nats(head(x), target).sum(dim=1).mean()
 
 
-@exercise.mistake("a word weighs more where few are asked: the mean is over all words at once.")
+@exercise.mistake(
+    "a word weighs more in a text with few hidden words: take one mean over all words."
+)
 def mean_of_means(head, x, target):
     n = (target != IGNORE).sum(dim=1)
     return (nats(head(x), target).sum(dim=1)[n > 0] / n[n > 0]).mean()
 
 
-@exercise.mistake("of a text that asks nothing you take a mean over nothing: average all at once.")
+@exercise.mistake("a text without hidden words gives 0/0: take one mean over all words at once.")
 def mean_of_nothing(head, x, target):
     n = (target != IGNORE).sum(dim=1)
     return (nats(head(x), target).sum(dim=1) / n).mean()
 
 
-@exercise.mistake("places where nothing is asked count, as if symbol 0 had been: leave them out.")
+@exercise.mistake(
+    "positions where nothing is asked count as if their target were symbol 0: leave them out."
+)
 def zero_where_nothing_is_asked(head, x, target):
     return nats(head(x), target.clamp(min=0)).mean()
 
 
-@exercise.mistake("the head speaks from the first places of all, not from those that are asked.")
+@exercise.mistake(
+    "the head reads the first positions of the batch, not the ones that are asked for."
+)
 def first_places(head, x, target):
     _, words = those_asked(x, target)
     return nats(head(x.flatten(0, 1)[: len(words)]), words).mean()
 
 
-@exercise.mistake("a loss is positive: it is minus the logarithm of a chance.")
+@exercise.mistake("the sign: a loss is *minus* the logarithm of a probability.")
 def sign(head, x, target):
     x, target = those_asked(x, target)
     return -nats(head(x), target).mean()
 
 
-@exercise.mistake("minus the chance, not minus its logarithm.")
+@exercise.mistake("that is minus the probability; the loss is minus its logarithm.")
 def no_logarithm(head, x, target):
     x, target = those_asked(x, target)
     return -(-nats(head(x), target)).exp().mean()
 
 
-@exercise.mistake("these are logits, not logarithms of chances: the softmax is missing.")
+@exercise.mistake("these are logits, not log-probabilities: the softmax is missing.")
 def no_softmax(head, x, target):
     x, target = those_asked(x, target)
     return -head(x).gather(1, target[:, None]).mean()
 
 
-@exercise.mistake("the softmax is taken twice: `cross_entropy` wants logits, not chances.")
+@exercise.mistake("the softmax is taken twice: `cross_entropy` takes logits, not probabilities.")
 def softmax_twice(head, x, target):
     x, target = those_asked(x, target)
     return nats(head(x).softmax(dim=-1), target).mean()
 
 
-@exercise.mistake("the softmax runs along the places: it should run along the vocabulary.")
+@exercise.mistake("the softmax runs along the positions: it should run along the vocabulary.")
 def softmax_over_places(head, x, target):
     x, target = those_asked(x, target)
     return -head(x).log_softmax(dim=0).gather(1, target[:, None]).mean()
 
 
-@exercise.mistake("these are bits: the book's losses are in nats, with the natural logarithm.")
+@exercise.mistake("these are bits: the book's losses are in nats, so take the natural logarithm.")
 def bits(head, x, target):
     return masked_word_loss(head, x, target) / math.log(2)
 
@@ -155,3 +189,17 @@ def bits(head, x, target):
 @exercise.mistake("that is the perplexity: the loss is the mean of the logarithms, without exp.")
 def perplexity(head, x, target):
     return masked_word_loss(head, x, target).exp()
+
+
+@exercise.mistake(
+    "the target is the word of the *same* position: nothing is shifted, as it was on Day 9."
+)
+def shifted(head, x, target):
+    return masked_word_loss(head, x[:, :-1], target[:, 1:])
+
+
+@exercise.mistake(
+    "`cross_entropy` takes logits (n, V) and targets (n,): pick the hidden words, or flatten both."
+)
+def not_flattened(head, x, target):
+    return F.cross_entropy(head(x), target)

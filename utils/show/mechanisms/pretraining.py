@@ -60,10 +60,11 @@ def both_sides(at: int = 4) -> Axes:
     return ax
 
 
-def road(lit: int | None = None, L: int = 2) -> Axes:
-    """Draw the day's three stations: guess words, then answer a question, and become small.
+def road(lit: int | None = None, L: int = 2, small: bool = False) -> Axes:
+    """Draw stations: guess words, then answer a question, and, the day after, become small.
 
     lit: the number of the one that is framed. L: blocks; the third station has half as many.
+    small: whether there is a third station.
     """
     floor = 2.6 + HEIGHT * L
     ax = sheet(floor + 2.9)
@@ -72,7 +73,9 @@ def road(lit: int | None = None, L: int = 2) -> Axes:
         1: ("pre-train", "text without labels", L, "which word?"),
         3: ("distil", "text, and a teacher", L // 2, "which word?"),
     }
-    wide, left, towers = 4.4, 0.4, {}
+    if not small:
+        stations = {number: stations[number] for number in (1, 2)}
+    wide, left, towers = 4.4, 0.4 if small else 2.2, {}
     for number, (name, text, n, question) in stations.items():
         note(ax, (left + wide / 2, 0.45), f"{number}. {name}", weight="bold")
         read = box(ax, (left, floor + 1.75), text, (wide, HEIGHT), role="state")
@@ -85,10 +88,14 @@ def road(lit: int | None = None, L: int = 2) -> Axes:
         if number == lit:
             light(ax, Block(left, 0.95, wide, floor + 1.8), margin=0.15)
         towers[number] = tower
-        left += 5.4
-    y = towers[3].middle[1]
-    arrow(ax, (towers[1].x, y), (towers[2].x + wide, y))
-    arrow(ax, (towers[1].x + wide, y), (towers[3].x, y))
+        left += 5.4 if small else 7.2
+    if small:
+        y = towers[3].middle[1]
+        arrow(ax, (towers[1].x, y), (towers[2].x + wide, y))
+        arrow(ax, (towers[1].x + wide, y), (towers[3].x, y))
+    else:
+        y = towers[1].middle[1]
+        arrow(ax, (towers[1].x + wide, y), (towers[2].x, y))
     return ax
 
 
@@ -151,7 +158,7 @@ def trap(at: int = 4, other: str = "color") -> Axes:
 
 
 def asked_alone(reads: Sequence[str], chances: dict[int, float]) -> Axes:
-    """Draw a loss at a few places: the chance of the word that was there, by place."""
+    """Draw the loss at a few positions: the probability of the original word, by position."""
     ax = sheet(7.2)
     words = [SENTENCE[i] if i in chances else "" for i in range(len(SENTENCE))]
     widths, x = _columns(reads, words, ["0.00"] * len(words)), 2.2
@@ -169,13 +176,32 @@ def asked_alone(reads: Sequence[str], chances: dict[int, float]) -> Axes:
             (1.2, f"{nats[i]:.2f}", "gradient", 0.25),
         ):
             cells(ax, (vectors[i].x, y), [[text]], role=role, weights=tint, size=size)
-    heights = ((6.0, "read"), (4.75, "vectors"), (3.35, "target"), (2.5, "chance"), (1.2, "−ln"))
+    heights = ((6.0, "read"), (4.75, "vectors"), (3.35, "target"), (2.5, "probability"), (1.2, "−ln"))
     for y, name in heights:
         note(ax, (0.2, y + HEIGHT / 2), name, align="left", weight="bold")
     for above, below in zip(read, vectors, strict=True):
         arrow(ax, above.at("top"), below.at("bottom"))
     mean = sum(nats.values()) / len(nats)
     note(ax, (8.0, 0.5), f"mean of {len(nats)}: {mean:.2f}", weight="bold")
+    return ax
+
+
+def swapped(at: int = 4) -> Axes:
+    """Draw one sentence with a gap twice: as it was, and with *an* become *a*."""
+    ax = sheet(5.6)
+    rows = [list(SENTENCE), list(SENTENCE)]
+    for row in rows:
+        row[at] = HIDDEN
+    rows[1][at - 1] = "a"
+    widths = _columns(*rows)
+    x = (16 - sum(widths)) / 2
+    for y, row, question in ((1.7, rows[0], "a vowel?"), (3.9, rows[1], "and now?")):
+        tints = [0.8 if j == at - 1 else 0.5 if j == at else 0.1 for j in range(len(row))]
+        blocks = _row(ax, x, y, row, widths, "query", tints)
+        middle = blocks[at].middle[0]
+        answer = box(ax, (middle - 1.5, y - 1.3), question, (3.0, HEIGHT), role="value")
+        arrow(ax, blocks[at].at("top"), answer.at("bottom"))
+    note(ax, (8.0, 5.3), "one word is changed, and nothing else")
     return ax
 
 

@@ -3,6 +3,7 @@
 from utils.show.views.alignment import Looks, alignment
 from utils.show.views.decided import Reading, decided
 from utils.show.views.drawing import drawing
+from utils.show.views.fewer_bits import fewer_bits
 from utils.show.views.fill_the_gap import fill_the_gap
 from utils.show.views.gates import gates
 from utils.show.views.heads import heads
@@ -32,6 +33,7 @@ __all__ = [
     "alignment",
     "decided",
     "drawing",
+    "fewer_bits",
     "fill_the_gap",
     "gates",
     "guess",

@@ -1,63 +1,64 @@
-function draw({ words, names, sentence, longest, ...network }) {
-  const MOST = 10; // words that are shown for a gap
-  const STAND_IN = "gaptobefilled"; // a word like any other to what masks names
-  const [EOS, UNK, MASK] = ["<eos>", "<unk>", "<mask>"].map((symbol) => words.indexOf(symbol));
-  const rows = new Map(words.map((word, row) => [word, row]));
-  const logits = encoder(network);
+function draw({ model, names, sentences, longest }) {
+  let network = null, words = [], rows = new Map(), now = { found: [], ids: [] };
 
-  const field = make("input", { type: "text", value: sentence, maxlength: longest, autocomplete: "off",
-    spellcheck: "false", oninput: show });
-  const hole = make("button", { type: "button", class: "view-hole", onclick: leave }, "Leave a gap");
+  const { field, hole } = gapped(sentences[0], longest, show);
   const line = make("p", { class: "view-filled" });
   const gaps = make("div", { class: "view-gaps" });
   const answer = make("p", { class: "view-seen" }), strange = make("p", { class: "view-label" });
-
-  // Where the cursor is, or in place of what is selected.
-  function leave() {
-    field.setRangeText("___", field.selectionStart, field.selectionEnd, "end");
-    field.focus();
+  const size = make("p", { class: "view-label" });
+  const tries = choice("Or try", sentences, 0, (sentence) => {
+    field.value = sentences[sentence];
     show();
-  }
-
-  // The ten likeliest words for each gap: [word, probability].
-  function guess(ids) {
-    const places = ids.flatMap((id, place) => (id === MASK ? [place] : []));
-    return logits(ids, places).map((row) => {
-      const chances = softmax(row.slice(MASK + 1)).map((share, i) => [words[MASK + 1 + i], share]);
-      return chances.sort(([, one], [, other]) => other - one).slice(0, MOST);
-    });
-  }
+  });
+  tries.classList.add("view-lines");
 
   function show() {
-    const gap = new RegExp(`(?<!${LETTER})_+(?!${LETTER})`, "gu");
-    const found = masked(field.value.replace(gap, ` ${STAND_IN} `), names);
-    const ids = found.map((word) => (word === STAND_IN ? MASK : rows.get(word) ?? UNK));
-    const best = ids.includes(MASK) ? guess([...ids, EOS]) : [];
+    if (!network) return;
+    now = parsed(field.value, names, rows);
+    const { found, ids } = now, asked = ids.includes(rows.get("<mask>"));
+    if (asked) network.run({ ids: [...ids, rows.get("<eos>")] }, 0, take, () => {});
+    else {
+      network.stop();
+      write([]);
+      answer.textContent = found.length ? "Leave a gap: write ___ for a word."
+        : "Type a sentence of plain words, without formulas.";
+    }
+  }
+
+  function take({ best, ms }) {
+    write(best);
+    answer.textContent = `It fills in ${list(best.map(([[word, share]]) => `${quote(word)} (${percent(share)})`))}.`;
+    size.textContent = `${size.dataset.weights} It took ${ms.toFixed(1)} ms.`;
+  }
+
+  function write(best) {
+    const { found, ids } = now, unk = rows.get("<unk>"), mask = rows.get("<mask>");
     let filled = 0;
     line.replaceChildren(...found.flatMap((word, place) => {
-      const kind = { [MASK]: "strong", [UNK]: "em" }[ids[place]] ?? "span";
+      const kind = { [mask]: "strong", [unk]: "em" }[ids[place]] ?? "span";
       return [make(kind, {}, kind === "strong" ? best[filled++][0][0] : word), " "];
     }));
     gaps.replaceChildren(...best.map((shares, number) => make("div", {},
       make("p", { class: "view-label" }, best.length > 1 ? `Gap ${number + 1}` : "The gap"),
       make("ul", { class: "view-bars" }, ...guessed(shares)))));
-    const unknown = [...new Set(found.filter((_, place) => ids[place] === UNK))];
+    const unknown = [...new Set(found.filter((_, place) => ids[place] === unk))];
     strange.textContent = unknown.length ? `It doesn't know ${list(unknown.map(quote))}; all unknown words look alike to it.` : "";
-    answer.textContent = !found.length ? "Type a sentence of plain words, without formulas."
-      : !best.length ? "Leave a gap: write ___ for a word."
-        : `It fills in ${list(best.map(([[word, share]]) => `${quote(word)} (${percent(share)})`))}.`;
   }
 
-  const sum = (sizes) => sizes.reduce((one, other) => one + other, 0);
-  const small = sum(network.matrices.map(([, rows, columns]) => rows * columns));
-  const large = sum(network.vectors.map(([, size]) => size)), scales = sum(network.matrices.map(([, rows]) => rows));
-  const whole = (number) => number.toLocaleString("en");
-  const kilobytes = (number) => `${whole(Math.round(number / 1000))} kB`;
-  const size = make("p", { class: "view-label" }, `The whole network is in this page, ${whole(small + large)} numbers: ` +
-    `${whole(small)} of one byte, with a scale for each of ${whole(scales)} rows, and ${whole(large)} as they were. ` +
-    `That is ${kilobytes(small + 4 * (large + scales))}, as text ${kilobytes(network.numbers.length + network.reals.length)}; ` +
-    `with four bytes per number, it would be ${kilobytes(4 * (small + large))}.`);
-  show();
-  return [make("label", { class: "view-field view-typed" }, "Your sentence ", field), hole, line,
+  function wake(held) {
+    words = held.words;
+    rows = new Map(words.map((word, row) => [word, row]));
+    network = awake(filler, held);
+    const { numbers, bytes } = sizeOf(held, 16);
+    size.dataset.weights = `The whole network runs in this page: ${numbers.toLocaleString("en")} numbers, ` +
+      `nearly all of two bytes, ${Math.round(bytes / 1000).toLocaleString("en")} kB.`;
+    size.textContent = size.dataset.weights;
+    show();
+  }
+
+  answer.textContent = "The model is being loaded.";
+  near(gaps).then(() => stored(model)).then(wake).catch((problem) => { answer.textContent = `${problem}`; });
+  return [make("label", { class: "view-field view-typed" }, "Your sentence ", field), hole,
+    ...(sentences.length > 1 ? [tries] : []), line,
     make("div", { class: "view-answer", "aria-live": "polite" }, answer, strange), gaps, size];
 }

@@ -56,23 +56,25 @@ def of_each_layer(x: Tensor, W: Tensor, n: int, arriving: Tensor) -> list[Tensor
 
 
 @exercise.mistake(
-    "you copied the layer: only the first use is W's own, and the others' gradients are lost."
+    "you copied the layer: only its first use belongs to W, and the others' gradients are lost."
 )
 def first_alone(*given):
     return of_each_layer(*given)[0]
 
 
-@exercise.mistake("only the last use reaches W: what it did in the layers before counts, too.")
+@exercise.mistake("only the last use reaches W: the earlier layers use it, too.")
 def last_alone(*given):
     return of_each_layer(*given)[-1]
 
 
-@exercise.mistake("you average over the uses: each of them moves the loss, so they add up.")
+@exercise.mistake(
+    "you average over the uses: each of them changes the loss, so their gradients add up."
+)
 def mean_over_uses(*given):
     return sum(of_each_layer(*given)) / given[2]
 
 
-@exercise.mistake("a layer's input depends on W, too: the state is cut off between the layers.")
+@exercise.mistake("you cut the state off between layers: a layer's input depends on W, too.")
 def cut_off(x, W, n, arriving):
     W = W.detach().requires_grad_()
     h, found = x, torch.zeros_like(W)
@@ -106,7 +108,7 @@ def by_hand(
     return found
 
 
-@exercise.mistake("what arrives also goes around each tanh, along h itself: that path is lost.")
+@exercise.mistake("the gradient also flows around each tanh, along h itself: you lost that path.")
 def skip_lost(*given):
     return by_hand(*given, skip=0.0)
 
@@ -116,17 +118,21 @@ def slope_lost(*given):
     return by_hand(*given, slope=False)
 
 
-@exercise.mistake("forward goes through Wᵀ, and so the way back through W: yours goes through Wᵀ.")
+@exercise.mistake(
+    "the forward pass multiplies by Wᵀ, so the way back multiplies by W: yours uses Wᵀ."
+)
 def back_through_the_transpose(x, W, n, arriving):
     return by_hand(x, W, n, arriving, back=W.T)
 
 
-@exercise.mistake("that is the gradient of n times the first layer: the next reads what it gives.")
+@exercise.mistake(
+    "that is n times the first layer's gradient: each layer reads the output of the one before."
+)
 def first_layer_n_times(x, W, n, arriving):
     return n * shared_gradient(x, W, 1, arriving)
 
 
-@exercise.mistake("you pass a single layer: they share the matrix, and there are still n of them.")
+@exercise.mistake("you have a single layer: there are n layers, which share one matrix.")
 def one_layer(x, W, n, arriving):
     return shared_gradient(x, W, 1, arriving)
 
@@ -136,7 +142,7 @@ def one_too_many(x, W, n, arriving):
     return shared_gradient(x, W, n + 1, arriving)
 
 
-@exercise.mistake("the layers replace what they read: each adds tanh(h Wᵀ) to its input h.")
+@exercise.mistake("your layers replace their input: each adds tanh(h Wᵀ) to its input h.")
 def not_added(x, W, n, arriving):
     W = W.detach().requires_grad_()
     h = x
@@ -145,20 +151,18 @@ def not_added(x, W, n, arriving):
     return torch.autograd.grad((h * arriving).sum(), W)[0]
 
 
-@exercise.mistake("W lies the other way round: a layer computes h Wᵀ.")
+@exercise.mistake("W is transposed: a layer computes h Wᵀ.")
 def not_transposed(x, W, n, arriving):
     return shared_gradient(x, W.T, n, arriving).T
 
 
-@exercise.mistake(
-    "that is the gradient's transpose: it has a number for each number of W, in place."
-)
+@exercise.mistake("that is the transpose of the gradient, which has the shape and order of W.")
 def transposed(x, W, n, arriving):
     return shared_gradient(x, W, n, arriving).T
 
 
 @exercise.mistake(
-    "that is the gradient of the sum of y: what arrives differs from number to number."
+    "that is the gradient of the plain sum of y: weigh each number with the gradient that arrives."
 )
 def nothing_arrives(x, W, n, arriving):
     return shared_gradient(x, W, n, torch.ones_like(arriving))

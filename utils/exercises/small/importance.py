@@ -1,4 +1,4 @@
-"""Which heads matter? What a gate at each head would do to the loss, text by text."""
+"""Which heads matter? The slope of the loss by a gate at each head, text by text."""
 
 from torch import Tensor
 from torch.nn import functional as F
@@ -56,54 +56,62 @@ def several_texts():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("texts that want opposite things cancel: take each text's size before the mean.")
+@exercise.mistake(
+    "texts with slopes of opposite sign cancel: take absolute values before the mean."
+)
 def size_of_the_mean(contexts, gradients):
     return slopes(contexts, gradients).mean(dim=0).abs()
 
 
-@exercise.mistake("that has signs: a head that lowers the loss matters as one that raises it.")
+@exercise.mistake(
+    "these have signs: a head that lowers the loss matters as much as one that raises it."
+)
 def with_signs(contexts, gradients):
     return slopes(contexts, gradients).mean(dim=0)
 
 
 @exercise.mistake(
-    "you take the size of each number: a text has one gate for a head, whose slope is their sum."
+    "you take absolute values too early: a text has one gate for each head, whose slope is a sum."
 )
 def size_of_each_number(contexts, gradients):
     return (contexts * gradients).abs().sum(dim=(2, 3)).mean(dim=0)
 
 
-@exercise.mistake("you have a gate for each position: a text has one for all positions of a head.")
+@exercise.mistake(
+    "you have a gate for each position: a head has one gate for all positions of a text."
+)
 def gate_for_each_position(contexts, gradients):
     return (contexts * gradients).sum(dim=3).abs().sum(dim=2).mean(dim=0)
 
 
-@exercise.mistake("you have a gate for each column: a head has one for its whole context.")
+@exercise.mistake("you have a gate for each column: a head has one gate for its whole context.")
 def gate_for_each_column(contexts, gradients):
     return (contexts * gradients).sum(dim=2).abs().sum(dim=2).mean(dim=0)
 
 
-@exercise.mistake("that is the gradient alone: a gate multiplies a context, so its slope has both.")
+@exercise.mistake(
+    "that is the gradient alone: a gate multiplies the context, so its slope contains both."
+)
 def gradients_alone(contexts, gradients):
     return gradients.sum(dim=(2, 3)).abs().mean(dim=0)
 
 
-@exercise.mistake("that is how much a head says, whether the loss cares or not.")
+@exercise.mistake("that is the size of a head's output, whether or not the loss depends on it.")
 def contexts_alone(contexts, gradients):
     return contexts.sum(dim=(2, 3)).abs().mean(dim=0)
 
 
-@exercise.mistake("contexts and gradients are added up apart: multiply number by number, then add.")
+@exercise.mistake("you sum contexts and gradients separately: multiply number by number, then sum.")
 def product_of_sums(contexts, gradients):
     return (contexts.sum(dim=(2, 3)) * gradients.sum(dim=(2, 3))).abs().mean(dim=0)
 
 
-@exercise.mistake("these are squares: importance is a mean size.")
+@exercise.mistake("these are squares: importance is a mean absolute value.")
 def squares(contexts, gradients):
     return slopes(contexts, gradients).square().mean(dim=0)
 
 
-@exercise.mistake("that is the sum over the texts: with more of them, all heads would matter more.")
+@exercise.mistake("that is the sum over texts: with more texts, every head would matter more.")
 def sum_over_texts(contexts, gradients):
     return slopes(contexts, gradients).abs().sum(dim=0)
 

@@ -12,7 +12,7 @@ from utils.exercises.checking import Exercise, random
 def int8_rows(W: Tensor) -> tuple[Tensor, Tensor]:
     """Return whole numbers q from -127 to 127, as int8, and a scale s for each row: W ≈ s · q.
 
-    The scale is the least with which a row's largest number fits; q is rounded to the nearest, and
+    The scale is the least for which a row's largest number fits; q is rounded to the nearest, and
     halfway to the even one, as torch.round does. A row of zeros has a scale of 1. Half precision is
     too coarse for a scale: then it is in float32.
     Shapes: W (n, d) to q (n, d) and s (n, 1).
@@ -79,19 +79,19 @@ def zeros():
 # What goes wrong ----------------------------------------------------------------------------------
 
 
-@exercise.mistake("one scale for all rows: a row of small numbers is rounded to zeros.")
+@exercise.mistake("you use one scale for all rows: a row of small numbers is rounded to zeros.")
 def one_scale(W):
     scale = W.abs().max() / 127
     return rounded(W, scale.expand(len(W), 1))
 
 
-@exercise.mistake("you have a scale for each column: an output of the layer is a row.")
+@exercise.mistake("you have a scale for each column: each *row* makes one output of the layer.")
 def by_column(W):
     scale = W.abs().amax(dim=0, keepdim=True) / 127
     return rounded(W, torch.where(scale > 0, scale, 1.0))
 
 
-@exercise.mistake("the largest number may be a negative one: look at sizes, without signs.")
+@exercise.mistake("the largest number may be negative: compare absolute values.")
 def signs_kept(W):
     scale = W.amax(dim=1, keepdim=True) / 127
     return rounded(W, torch.where(scale != 0, scale, 1.0))
@@ -117,7 +117,7 @@ def with_an_offset(W):
     return rounded(W, torch.where(scale > 0, scale, 1.0))
 
 
-@exercise.mistake("digits are cut off, not rounded: all numbers shrink towards 0.")
+@exercise.mistake("you cut digits off instead of rounding: all numbers shrink towards 0.")
 def cut_off(W):
     scale = least_scale(W)
     return (W / scale).to(torch.int8), scale
@@ -129,18 +129,20 @@ def rounded_down(W):
     return (W / scale).floor().to(torch.int8), scale
 
 
-@exercise.mistake("what is halfway goes up here, always: then sums of many roundings drift.")
+@exercise.mistake(
+    "you always round halves up, so sums drift: `torch.round` goes to the even number."
+)
 def halves_up(W):
     scale = least_scale(W)
     return (W / scale + 0.5).floor().to(torch.int8), scale
 
 
-@exercise.mistake("a row of zeros has a largest number of 0, and divides by it.")
+@exercise.mistake("the largest number of a row of zeros is 0, and you divide by it.")
 def divides_by_zero(W):
     return rounded(W, W.abs().amax(dim=1, keepdim=True) / 127)
 
 
-@exercise.mistake("the scale is upside down: it is what whole numbers are multiplied with.")
+@exercise.mistake("the scale is upside down: weights are scale *times* whole number.")
 def upside_down(W):
     q, scale = int8_rows(W)
     return q, 1 / scale
@@ -153,13 +155,13 @@ def not_divided(W):
     return q, torch.where(zero, 1.0, 127 * scale)
 
 
-@exercise.mistake("those are rounded weights again, as real numbers: what is kept is q.")
+@exercise.mistake("these are the rounded weights as real numbers: return the whole numbers q.")
 def widened(W):
     q, scale = int8_rows(W)
     return scale * q, scale
 
 
-@exercise.mistake("the scale is the mean size of a row's numbers: the large ones don't fit.")
+@exercise.mistake("your scale is the mean absolute value of a row: its large numbers don't fit.")
 def mean_size(W):
     scale = W.abs().mean(dim=1, keepdim=True) / 127
     return rounded(W, torch.where(scale > 0, scale, 1.0))

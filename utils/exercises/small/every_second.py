@@ -1,4 +1,4 @@
-"""What a student of half the blocks begins with: some of its teacher's."""
+"""A student of half the blocks starts from copies of its teacher's."""
 
 import copy
 import functools
@@ -85,19 +85,21 @@ def copies(blocks: Sequence[nn.Module], places: Sequence[int]) -> list[nn.Module
 
 
 @exercise.mistake(
-    "the blocks are the teacher's own, not copies: what one of the two learns, both learn."
+    "these are the teacher's own blocks, not copies: training the student would change its teacher."
 )
 @of_matrices
 def shared(blocks):
     return blocks[::2]
 
 
-@exercise.mistake("you begin with the second block: the first is the one that reads embeddings.")
+@exercise.mistake("you start with the second block: only the first has learned to read embeddings.")
 def from_the_second(blocks):
     return copies(blocks, range(1, len(blocks), 2))
 
 
-@exercise.mistake("that is the first half: the student would lack all that the teacher does last.")
+@exercise.mistake(
+    "that is the first half: the student would lack everything its teacher computes last."
+)
 def first_half(blocks):
     return copies(blocks, range(len(blocks) // 2))
 
@@ -108,14 +110,14 @@ def second_half(blocks):
 
 
 @exercise.mistake(
-    "you spread them from the first to the last, as the published script does: take every second."
+    "you spread them evenly from first to last, as the published script does: take every second."
 )
 def spread(blocks):
     places = torch.linspace(0, len(blocks) - 1, len(blocks) // 2).round().int().tolist()
     return copies(blocks, places)
 
 
-@exercise.mistake("these are the right blocks, in the wrong order: the first comes first.")
+@exercise.mistake("these are the correct blocks in the wrong order: the first comes first.")
 def reversed_order(blocks):
     return copies(blocks, [*range(0, len(blocks), 2)][::-1])
 

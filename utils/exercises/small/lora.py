@@ -1,4 +1,4 @@
-"""A linear layer with a change of low rank, and the weight that says the same without it."""
+"""A linear layer with a low-rank change, and the single weight that gives the same outputs."""
 
 import torch
 from torch import Tensor
@@ -8,7 +8,7 @@ from utils.exercises.checking import Exercise, random
 
 
 def lora(x: Tensor, W: Tensor, A: Tensor, B: Tensor, alpha: float) -> tuple[Tensor, Tensor]:
-    """Return W x + α/r · B A x for each x, and the merged weight, of which Wx alone is the same.
+    """Return W x + α/r · B A x for each x, and the merged weight, whose product with x is the same.
 
     Shapes: x (..., d_in), W (n, d_in), A (r, d_in), B (n, r) to outputs (..., n) and (n, d_in).
     """
@@ -85,7 +85,7 @@ def divided_by_the_outputs(x, W, A, B, alpha):
     return scaled_by(alpha / len(B), x, W, A, B)
 
 
-@exercise.mistake("α/r counts twice: once at A, and once at B.")
+@exercise.mistake("you apply α/r twice, once to A and once to B.")
 def scaled_twice(x, W, A, B, alpha):
     return scaled_by((alpha / len(A)) ** 2, x, W, A, B)
 
@@ -95,12 +95,12 @@ def divided_by_the_root(x, W, A, B, alpha):
     return scaled_by(alpha / len(A) ** 0.5, x, W, A, B)
 
 
-@exercise.mistake("the change is subtracted: it adds to the frozen weight.")
+@exercise.mistake("you subtract the change: add it to the frozen weight.")
 def subtracted(x, W, A, B, alpha):
     return scaled_by(-alpha / len(A), x, W, A, B)
 
 
-@exercise.mistake("that is the change alone: the frozen weight speaks, too.")
+@exercise.mistake("that is the change alone: add the frozen weight's output.")
 def change_alone(x, W, A, B, alpha):
     return lora(x, torch.zeros_like(W), A, B, alpha)
 
@@ -116,31 +116,31 @@ def merged_without_the_weight(x, W, A, B, alpha):
     return y, merged - W
 
 
-@exercise.mistake("the merged weight is W as it was: what A and B have learned is lost.")
+@exercise.mistake("the merged weight is W unchanged: everything that A and B learned is lost.")
 def nothing_merged(x, W, A, B, alpha):
     return lora(x, W, A, B, alpha)[0], W
 
 
-@exercise.mistake("the change counts twice: a merged weight has it already.")
+@exercise.mistake("the change counts twice: the merged weight already contains it.")
 def counted_twice(x, W, A, B, alpha):
     y, merged = lora(x, W, A, B, alpha)
     return 2 * y - x @ W.T, merged
 
 
-@exercise.mistake("α/r is in the outputs, but not in the merged weight: it says something else.")
+@exercise.mistake("α/r is in the outputs, but not in the merged weight, so the two disagree.")
 def merged_without_the_scale(x, W, A, B, alpha):
     return lora(x, W, A, B, alpha)[0], W + B @ A
 
 
-@exercise.mistake("the merged weight is turned on its side: it takes the place of W.")
+@exercise.mistake("the merged weight is transposed: it should have the shape of W.")
 def merged_transposed(x, W, A, B, alpha):
     y, merged = lora(x, W, A, B, alpha)
     return y, merged.T
 
 
 @exercise.mistake(
-    "something bends between A and B: then no single weight could take their place. A layer like "
-    "that is an adapter."
+    "there is a nonlinearity between A and B, so no single weight could replace them. A layer like "
+    "that is called an adapter."
 )
 def bent_between(x, W, A, B, alpha):
     scale = alpha / len(A)

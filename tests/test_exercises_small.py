@@ -1,14 +1,16 @@
-"""Day 10's exercises about what makes a model small, held to the book's own layers."""
+"""Day 11's exercises about what makes a model small, held to the book's own layers."""
 
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from utils.exercises.pretraining import check
-from utils.exercises.pretraining.importance import importance
-from utils.exercises.pretraining.int8_rows import int8_rows
-from utils.exercises.pretraining.lora import lora
+from utils.exercises.small import check
+from utils.exercises.small.distilberts_size import distilberts_size
+from utils.exercises.small.importance import importance
+from utils.exercises.small.int8_rows import int8_rows
+from utils.exercises.small.lora import lora
+from utils.pretraining import published_sizes
 from utils.pretraining.heads import head_importance
 from utils.pretraining.low_rank import LowRank
 from utils.pretraining.rounded import round_weight
@@ -25,7 +27,7 @@ def passes(number: str, answer) -> bool:
     return check.exercises[number].judge(answer) == (True, "correct.")
 
 
-# 10.10 LoRA ---------------------------------------------------------------------------------------
+# 11: LoRA ---------------------------------------------------------------------------------------
 
 
 def test_lora_is_the_books():
@@ -54,7 +56,7 @@ def test_lora_in_another_style_is_right(answer):
     assert passes("lora", answer)
 
 
-# 10.12 Rows in int8 -------------------------------------------------------------------------------
+# 11: Rows in int8 -------------------------------------------------------------------------------
 
 
 def test_rows_are_the_books():
@@ -92,7 +94,7 @@ def test_whole_numbers_take_a_byte():
     assert passed is False and "torch.int8 is a byte" in sentence
 
 
-# 10.13 The importance of heads --------------------------------------------------------------------
+# 11: The importance of heads --------------------------------------------------------------------
 
 
 def test_importance_is_the_books():
@@ -197,3 +199,27 @@ def test_importance_in_another_style_is_right(answer):
 def test_a_mistake_made_in_another_way_is_named(id, mistake, answer):
     exercise = check.exercises[id]
     assert exercise.judge(answer) == (False, exercise.mistakes[mistake].says)
+
+
+# DistilBERT's size --------------------------------------------------------------------------------
+
+
+def test_distilbert_is_as_large_as_its_layers():
+    assert distilberts_size() == published_sizes("DistilBERT").total
+
+
+@pytest.mark.parametrize(
+    ("given", "mistake"),
+    [
+        (65_969_664, "no_positions"),
+        (66.4, None),
+        (42_527_232, "blocks_alone"),
+        (66.36, "in_millions"),
+    ],
+)
+def test_only_the_exact_size_of_distilbert_is_correct(given, mistake):
+    exercise = check.exercises["distilberts_size"]
+    passed, sentence = exercise.judge(given)
+    assert not passed
+    assert mistake is None or sentence == exercise.mistakes[mistake].says
+    assert exercise.judge(66_362_880) == (True, "correct.")

@@ -1,4 +1,4 @@
-"""What a student is told: not the teacher's best word, but how likely it finds each of them."""
+"""A student's soft targets: the teacher's probability of every word, not only its best guess."""
 
 from torch import Tensor
 from torch.nn import functional as F
@@ -45,7 +45,7 @@ def warm():
 
 @exercise.stage("words that the teacher rules out")
 def ruled_out():
-    """Draw logits so far below the others that their chances are exactly 0."""
+    """Draw logits so far below the others that their probabilities are exactly 0."""
     student, teacher, tau = said(2, 6, 2.0)
     teacher[:, 1] -= 4000
     return [(student, teacher, tau)]
@@ -73,76 +73,88 @@ def both(z: Tensor, v: Tensor, tau: float) -> tuple[Tensor, Tensor]:
     return log_chances(v, tau), log_chances(z, tau)
 
 
-@exercise.mistake("gradients shrink as 1/τ² at a temperature τ: what makes up for it?")
+@exercise.mistake("at a temperature τ gradients shrink as 1/τ²: which factor makes up for that?")
 def not_squared(z, v, tau):
     return divergences(*both(z, v, tau)).mean()
 
 
-@exercise.mistake("gradients shrink with the square of the temperature, so τ once is not enough.")
+@exercise.mistake(
+    "gradients shrink with the *square* of the temperature, so a factor of τ is not enough."
+)
 def once(z, v, tau):
     return tau * divergences(*both(z, v, tau)).mean()
 
 
-@exercise.mistake("you divide by τ²: gradients shrink as 1/τ² already.")
+@exercise.mistake("you divide by τ²: gradients shrink as 1/τ² already, so multiply.")
 def divided_by_square(z, v, tau):
     return divergences(*both(z, v, tau)).mean() / tau**2
 
 
-@exercise.mistake("the student alone has the temperature: two alike would not say the same.")
+@exercise.mistake("only the student has the temperature: equal logits would not give a loss of 0.")
 def student_alone(z, v, tau):
     return tau**2 * divergences(log_chances(v, 1), log_chances(z, tau)).mean()
 
 
-@exercise.mistake("the teacher alone has the temperature: two alike would not say the same.")
+@exercise.mistake(
+    "only the teacher has the temperature: even with equal logits the loss would not be 0."
+)
 def teacher_alone(z, v, tau):
     return tau**2 * divergences(log_chances(v, tau), log_chances(z, 1)).mean()
 
 
-@exercise.mistake("you multiply by the temperature, which sharpens: logits are divided by it.")
+@exercise.mistake("you multiply the logits by the temperature, which sharpens: divide by it.")
 def multiplied(z, v, tau):
     return tau**2 * divergences(*both(z, v, 1 / tau)).mean()
 
 
-@exercise.mistake("there is no temperature in your chances, only before the divergence.")
+@exercise.mistake(
+    "your probabilities have no temperature: logits are divided by τ before the softmax."
+)
 def no_temperature(z, v, tau):
     return tau**2 * divergences(*both(z, v, 1)).mean()
 
 
-@exercise.mistake("the temperature is nowhere: logits are divided by it, the mean is multiplied.")
+@exercise.mistake(
+    "you don't use the temperature: divide the logits by τ, and multiply the mean by τ²."
+)
 def temperature_nowhere(z, v, tau):
     return divergences(*both(z, v, 1)).mean()
 
 
-@exercise.mistake("you divide the chances by τ: the logits are divided, before the softmax.")
+@exercise.mistake("you divide the probabilities by τ: divide the logits, before the softmax.")
 def chances_divided(z, v, tau):
     return tau * divergences(*both(z, v, 1)).mean()
 
 
-@exercise.mistake(
-    "0 times the logarithm of 0 is no number: `log_softmax` gives logarithms that are finite."
-)
+@exercise.mistake("0 times the logarithm of 0 is NaN: `log_softmax` gives finite logarithms.")
 def logarithm_of_chances(z, v, tau):
     p, q = ((x / tau).softmax(1) for x in (v, z))
     return tau**2 * (p * (p / q).log()).sum(1).mean()
 
 
-@exercise.mistake("that is KL(q ‖ p): the mean is taken with the teacher's chances, not with q.")
+@exercise.mistake(
+    "that is KL(q ‖ p): the logarithms are weighted with the teacher's probabilities p."
+)
 def wrong_way_round(z, v, tau):
     return tau**2 * divergences(*both(v, z, tau)).mean()
 
 
-@exercise.mistake("that is the cross-entropy: a student that says the same would not come to 0.")
+@exercise.mistake(
+    "that is the cross-entropy: a student that agrees with its teacher would not reach 0."
+)
 def cross_entropy(z, v, tau):
     log_p, log_q = both(z, v, tau)
     return -(tau**2) * (log_p.exp() * log_q).sum(1).mean()
 
 
-@exercise.mistake("a divergence is never below 0: the sign is reversed.")
+@exercise.mistake("the sign is reversed: a divergence is never negative.")
 def sign(z, v, tau):
     return -soft_target_loss(z, v, tau)
 
 
-@exercise.mistake('you divide by words and by V: `reduction="mean"` does, "batchmean" does not.')
+@exercise.mistake(
+    '`reduction="mean"` divides by the words and by V; "batchmean" divides by the words.'
+)
 def mean_over_all(z, v, tau):
     return tau**2 * divergences(*both(z, v, tau)).mean() / z.shape[1]
 
@@ -157,30 +169,38 @@ def hard_targets(z, v, tau):
     return tau**2 * F.cross_entropy(z / tau, v.argmax(1))
 
 
-@exercise.mistake("the softmax runs over the words asked for: it should run over the vocabulary.")
+@exercise.mistake("the softmax runs along the hidden words: it should run along the vocabulary.")
 def softmax_over_words(z, v, tau):
     log_p, log_q = (log_chances(x.T, tau).T for x in (v, z))
     return tau**2 * divergences(log_p, log_q).mean()
 
 
-@exercise.mistake("`kl_div` takes the student's log q: you hand it q.")
+@exercise.mistake("`kl_div` takes the student's logarithms, log q: you pass q itself.")
 def no_logarithm(z, v, tau):
     log_p, log_q = both(z, v, tau)
     return tau**2 * F.kl_div(log_q.exp(), log_p.exp(), reduction="batchmean")
 
 
-@exercise.mistake("the softmax is taken twice: the second is of chances, not of logits.")
+@exercise.mistake("the softmax is taken twice: the second one gets probabilities, not logits.")
 def softmax_twice(z, v, tau):
     log_p, log_q = (log_chances(log_chances(x, tau).exp(), 1) for x in (v, z))
     return tau**2 * divergences(log_p, log_q).mean()
 
 
-@exercise.mistake("you divide by τ behind the softmax: logits are divided, before it.")
+@exercise.mistake("you divide by τ after the softmax: divide the logits, before it.")
 def behind_the_softmax(z, v, tau):
     log_p, log_q = (x.log_softmax(1) / tau for x in (v, z))
     return tau**2 * (log_p.exp() * (log_p - log_q)).sum(1).mean()
 
 
-@exercise.mistake("that is the squared difference of the logits: compare the chances.")
+@exercise.mistake("that is the squared difference of the logits: compare the probabilities.")
 def squared_difference(z, v, tau):
     return F.mse_loss(z, v)
+
+
+@exercise.mistake(
+    "you divide the softmax by τ and forget its logarithm: KL compares log p with log q."
+)
+def softmax_over_tau(z, v, tau):
+    p, q = (x.softmax(1) / tau for x in (v, z))
+    return tau**2 * (p * (p - q)).sum(1).mean()

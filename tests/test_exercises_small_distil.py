@@ -1,4 +1,4 @@
-"""Day 10's exercises about teacher and student, held to the book's functions."""
+"""Day 11's exercises about teacher and student, held to the book's functions."""
 
 import copy
 
@@ -8,10 +8,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils import pretraining
-from utils.exercises.pretraining import check
-from utils.exercises.pretraining.cosine import cosine_loss, vectors
-from utils.exercises.pretraining.every_second import Block, every_second
-from utils.exercises.pretraining.soft_targets import said, soft_target_loss
+from utils.exercises.small import check
+from utils.exercises.small.cosine import cosine_loss, vectors
+from utils.exercises.small.every_second import Block, every_second
+from utils.exercises.small.soft_targets import said, soft_target_loss
 from utils.tasks.pretraining import new_model
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
@@ -21,7 +21,7 @@ def passes(number: str, answer) -> bool:
     return check.exercises[number].judge(answer) == (True, "correct.")
 
 
-# 10.3 Soft targets --------------------------------------------------------------------------------
+# 11: Soft targets --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tau", [0.5, 1.0, 2.0])
@@ -72,7 +72,7 @@ def test_soft_targets_in_another_style_are_right(answer):
     assert passes("soft_targets", answer)
 
 
-# 10.4 Every second block --------------------------------------------------------------------------
+# 11: Every second block --------------------------------------------------------------------------
 
 
 def test_every_second_is_the_books():
@@ -111,7 +111,7 @@ def test_every_second_in_another_style_is_right(answer):
 )
 def test_what_looks_like_a_copy_is_not_one(answer):
     passed, sentence = check.exercises["every_second"].judge(answer)
-    assert passed is False and "the teacher's own, not copies" in sentence
+    assert passed is False and "teacher's own blocks, not copies" in sentence
 
 
 def test_a_teacher_keeps_its_blocks():
@@ -140,7 +140,7 @@ def test_what_a_reader_wrote_makes_the_student(capsys):
             assert torch.equal(w, of_teacher) and w is not of_teacher
 
 
-# 10.6 The angle between vectors -------------------------------------------------------------------
+# 11: The angle between vectors -------------------------------------------------------------------
 
 
 def test_the_angle_is_the_books():

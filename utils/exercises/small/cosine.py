@@ -1,4 +1,4 @@
-"""Do a student's vectors point where its teacher's do?"""
+"""Do a student's vectors point in the same direction as its teacher's?"""
 
 import torch
 from torch import Tensor
@@ -25,7 +25,7 @@ exercise = Exercise(cosine_loss, data=(1,))
 
 
 def vectors(D: int, *lengths: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Draw vectors for texts of these lengths, with anything at all behind their ends."""
+    """Draw vectors for texts of these lengths, with random numbers after their ends."""
     T = max(lengths)
     real = torch.arange(T) < torch.tensor(lengths)[:, None]
     return random(len(lengths), T, D), 3 * random(len(lengths), T, D), real
@@ -58,33 +58,37 @@ def cosines(x: Tensor, y: Tensor, dim: int = -1) -> Tensor:
     return F.cosine_similarity(x, y, dim=dim, eps=0.0)
 
 
-@exercise.mistake("the padding is counted: what stands there means nothing.")
+@exercise.mistake("padding is counted: the vectors there mean nothing.")
 def padding_counted(x, y, real):
     return (1 - cosines(x, y)).mean()
 
 
-@exercise.mistake("the padding's share is gone, but it is still counted in what you divide by.")
+@exercise.mistake("you leave padding out of the sum, but still count it in the divisor.")
 def padding_in_the_denominator(x, y, real):
     return ((1 - cosines(x, y)) * real).mean()
 
 
-@exercise.mistake("padding set to zeros has a cosine of 0, and so a loss of 1: leave it out.")
+@exercise.mistake(
+    "padding that is set to zero has a cosine of 0, and so a loss of 1: leave it out."
+)
 def padding_as_zeros(x, y, real):
     return (1 - cosines(x, y) * real).mean()
 
 
-@exercise.mistake("a word of a short text weighs more than one of a long: average all at once.")
+@exercise.mistake(
+    "a word of a short text weighs more than one of a long text: take one mean over all."
+)
 def mean_of_means(x, y, real):
     return (((1 - cosines(x, y)) * real).sum(1) / real.sum(1)).mean()
 
 
-@exercise.mistake("each text is one long vector for you: compare position by position.")
+@exercise.mistake("you treat each text as one long vector: compare position by position.")
 def each_text_as_one_vector(x, y, real):
     x, y = (vectors * real[:, :, None] for vectors in (x, y))
     return (1 - cosines(x.flatten(1), y.flatten(1))).mean()
 
 
-@exercise.mistake("all that is real is one long vector for you: compare position by position.")
+@exercise.mistake("you treat the whole batch as one long vector: compare position by position.")
 def all_as_one_vector(x, y, real):
     return 1 - cosines(x[real].flatten(), y[real].flatten())
 
@@ -95,22 +99,24 @@ def of_mean_vectors(x, y, real):
     return (1 - cosines(x, y)).mean()
 
 
-@exercise.mistake("that is largest where the two agree: a loss is least there.")
+@exercise.mistake("that is largest where the two agree: a loss is smallest there.")
 def agreement(x, y, real):
     return cosines(x, y)[real].mean()
 
 
-@exercise.mistake("1 is missing: where the two agree the loss is 0.")
+@exercise.mistake("the 1 is missing: where the two agree, the loss is 0.")
 def one_forgotten(x, y, real):
     return -cosines(x, y)[real].mean()
 
 
-@exercise.mistake("a vector that points the other way is for you as good as one that agrees.")
+@exercise.mistake(
+    "a vector that points the opposite way counts as agreement: don't take the absolute value."
+)
 def opposite_as_good(x, y, real):
     return (1 - cosines(x, y)[real].abs()).mean()
 
 
-@exercise.mistake("you take the angle itself: its cosine is asked for.")
+@exercise.mistake("that is the angle itself: take its cosine.")
 def angle(x, y, real):
     return cosines(x, y)[real].acos().mean()
 
@@ -122,17 +128,17 @@ def along_dimension_1(x, y, real):
     return (1 - F.cosine_similarity(x, y)).mean()
 
 
-@exercise.mistake("these are products, not cosines: divide by how long the vectors are.")
+@exercise.mistake("these are dot products, not cosines: divide by the lengths of both vectors.")
 def not_normalised(x, y, real):
     return (1 - (x * y).sum(-1))[real].mean()
 
 
-@exercise.mistake("the student's length still counts: divide by how long both vectors are.")
+@exercise.mistake("the student's length still counts: divide by the lengths of both vectors.")
 def teacher_normalised_alone(x, y, real):
     return (1 - (x * F.normalize(y, dim=-1)).sum(-1))[real].mean()
 
 
-@exercise.mistake("the teacher's length still counts: divide by how long both vectors are.")
+@exercise.mistake("the teacher's length still counts: divide by the lengths of *both* vectors.")
 def student_normalised_alone(x, y, real):
     return (1 - (F.normalize(x, dim=-1) * y).sum(-1))[real].mean()
 
@@ -143,7 +149,9 @@ def squared_lengths(x, y, real):
     return (1 - (x * y).sum(-1) / squares)[real].mean()
 
 
-@exercise.mistake("that is the squared distance, for which lengths count: only directions should.")
+@exercise.mistake(
+    "that is the squared distance, which depends on the lengths: only directions should count."
+)
 def squared_distance(x, y, real):
     return (x - y).square().sum(-1)[real].mean()
 
