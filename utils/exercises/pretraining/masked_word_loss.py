@@ -39,8 +39,8 @@ def rows_scored(answer: Callable) -> str:
         return f"you call the head {len(scored)} times for {n} words: once is enough."
     if sum(scored) > n:
         return (
-            f"your head scores {sum(scored)} positions, of which only {n} are asked for: pick those "
-            "first, and training is faster."
+            f"your head scores {sum(scored)} positions, of which only {n} are asked for: pick "
+            "those first, and training is faster."
         )
     return ""
 

@@ -176,7 +176,13 @@ def asked_alone(reads: Sequence[str], chances: dict[int, float]) -> Axes:
             (1.2, f"{nats[i]:.2f}", "gradient", 0.25),
         ):
             cells(ax, (vectors[i].x, y), [[text]], role=role, weights=tint, size=size)
-    heights = ((6.0, "read"), (4.75, "vectors"), (3.35, "target"), (2.5, "probability"), (1.2, "−ln"))
+    heights = (
+        (6.0, "read"),
+        (4.75, "vectors"),
+        (3.35, "target"),
+        (2.5, "probability"),
+        (1.2, "−ln"),
+    )
     for y, name in heights:
         note(ax, (0.2, y + HEIGHT / 2), name, align="left", weight="bold")
     for above, below in zip(read, vectors, strict=True):

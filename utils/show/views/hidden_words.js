@@ -1,4 +1,4 @@
-function draw({ sentences, models, measure }) {
+function draw({ sentences, models, measure, amount }) {
   const state = { sentence: 0, at: 0, model: 0 };
   const line = make("div", { class: "view-hidden", role: "radiogroup", "aria-label": "Hidden word" });
   const bars = make("ul", { class: "view-bars" });
@@ -32,13 +32,13 @@ function draw({ sentences, models, measure }) {
     dots[i].setAttribute("d", `M${x.toFixed(1)} ${y.toFixed(1)}h0`);
   });
   const chart = make("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none", role: "img",
-    "aria-label": `${measure} against parameters. ${models.map((model) => `${model.name}: ${whole(model.parameters)}, ${share(model.quality)}`).join("; ")}.` }, ...dots);
+    "aria-label": `${measure} against ${amount}. ${models.map((model) => `${model.name}: ${whole(model.parameters)}, ${share(model.quality)}`).join("; ")}.` }, ...dots);
   const ends = (...texts) => texts.map((text) => make("span", {}, text));
   const picture = make("div", { class: "view-quality" },
     make("span", { class: "view-label" }, measure),
     make("div", { class: "view-up" }, ...ends(share(best), "0")), chart,
     make("div", { class: "view-across" }, ...ends("0", whole(largest))),
-    make("span", { class: "view-label" }, "parameters"));
+    make("span", { class: "view-label" }, amount));
 
   function show() {
     const { sentence, at, model } = state, { best: likeliest, right } = models[model].guesses[sentence][at];
@@ -52,7 +52,7 @@ function draw({ sentences, models, measure }) {
     slider.setAttribute("aria-valuetext", models[model].name);
     const given = right === null ? "The model doesn't know it" : `The model gives it ${percent(right)}`;
     seen.textContent = `The hidden word is ${quote(word)}. ${given}; its first guess is ${quote(likeliest[0][0])}: ${likeliest[0][0] === word ? "✓ correct" : "✗ not correct"}.`;
-    size.textContent = `${models[model].name}: ${whole(parameters)} parameters; ${measure}: ${share(quality)}.`;
+    size.textContent = `${models[model].name}: ${whole(parameters)} ${amount}; ${measure}: ${share(quality)}.`;
   }
 
   const choose = choice("Sentence", sentences.map((words) => words.join(" ")), 0, open);

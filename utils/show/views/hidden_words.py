@@ -1,4 +1,4 @@
-"""Day 10: hide a word of a sentence, and see what a teacher and its students guess."""
+"""Day 11: hide a word of a sentence, and see what a teacher and its students guess."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ Guesses = tuple[Sequence[tuple[str, float]], float | None]
 class Guesser(NamedTuple):
     """A model, and what it guesses when each word is hidden.
 
-    parameters: how many numbers it has learned. quality: a share, such as of right answers.
+    parameters: how many numbers it has learned, or another measure of its size. quality: a share, such as of right answers.
     guesses: for each sentence and each of its words (the likeliest words with their probabilities,
         how likely the hidden one is), as `utils.tasks.filling.guesses` finds them; None for a word
         that the model doesn't know.
@@ -26,12 +26,17 @@ class Guesser(NamedTuple):
 
 
 def hidden_words(
-    sentences: Sequence[Sequence[str]], models: Sequence[Guesser], *, measure: str
+    sentences: Sequence[Sequence[str]],
+    models: Sequence[Guesser],
+    *,
+    measure: str,
+    amount: str = "parameters",
 ) -> None:
     """Let the reader hide a word and choose a model, from the teacher to the smallest student.
 
     models: the largest first; the slider begins with it, at its right end.
-    measure: what the quality is a share of, such as "right with 100 labels".
+    measure: what the quality is a share of, such as "correct with 100 labels".
+    amount: what is counted as a model's size.
     Raises: ValueError if there is no sentence or fewer than two models, two have one name, a
         sentence is no list of words, a share is not between 0 and 1, or a word has no guess.
     """
@@ -47,6 +52,7 @@ def hidden_words(
         "sentences": [list(words) for words in sentences],
         "models": [_plain(model, sentences) for model in models],
         "measure": measure,
+        "amount": amount,
     }
     texts = [" ".join(words) for words in sentences]
     still = paragraph(

@@ -1,0 +1,779 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Day 11: Small models: distillation, int8 and LoRA
+#
+# **Today's question:** how small can a model be made that has learned to read, and what does each step cost?
+#
+# After today you can
+#
+# - say where a model's bytes are, and how many of them half of its blocks save,
+# - teach a small model what a large one knows, and not only what is correct,
+# - find out which attention heads a model can do without,
+# - store weights in a quarter of their bytes,
+# - fine-tune a model for ten tasks without ten copies.
+#
+# It builds on [Day 10](10_pretraining.ipynb)'s reader and its hidden words. You need 50 minutes to read and 28 to write four functions. At the end, three models of three sizes answer side by side, here in the page, and you decide how many bits they get.
+
+# %% tags=["setup"]
+import convolution_to_attention  # is `utils` this book's?
+
+from copy import deepcopy
+from statistics import fmean
+
+import matplotlib.pyplot as plt
+import torch
+from torch import nn
+
+from utils.data import libraries
+from utils.exercises.progress import checklist
+from utils.exercises.small import check
+from utils.measure import experiments
+from utils.measure.claims import claim
+from utils.pretraining import published_sizes, student_of
+from utils.pretraining.low_rank import LowRank
+from utils.pretraining.rounded import round_weight, with_rounded_weights
+from utils.show.display import observe, show_source, table
+from utils.show.mechanisms import pretraining as before
+from utils.show.mechanisms import small as mechanisms
+from utils.show.plotting import bars, curves, use_book_style
+
+# %% tags=["setup"]
+from utils.show.views import Guesser, fewer_bits, guess, hidden_words, models, quiz
+from utils.tasks import filling
+from utils.tasks.articles import gaps_after, logits_at, share_of_vowels
+from utils.tasks.distilling import distil, sizes_of
+from utils.tasks.fine_tuning import classifier, fine_tune, with_labels
+from utils.tasks.held_out import guessed
+from utils.tasks.pretraining import Hidden, new_model, vocabulary
+from utils.tasks.shrinking import right
+from utils.tasks.smaller import bytes_of, one_by_one
+from utils.tasks.two_bytes import restored
+
+use_book_style()
+
+# %% [markdown]
+# **Five questions about yesterday**
+
+# %% tags=["view"]
+quiz("11_small")
+
+# %% [markdown]
+# ## Where we stand
+#
+# *4 minutes.* Yesterday's reader comes with the book: two blocks, trained for 1,500 steps. Today it is the **teacher**. Every task that it learns gets a fine-tuned copy of its own, so where are its bytes?
+
+# %%
+teacher = restored(new_model(0), models.load("reader").weights)
+parts = {
+    "table of words": teacher.encoder.embedding,
+    "attention, two blocks": nn.ModuleList(b.self_attention for b in teacher.encoder.blocks),
+    "feed-forward, two blocks": nn.ModuleList(b.feed_forward for b in teacher.encoder.blocks),
+}
+numbers = {name: sizes_of(part).parameters for name, part in parts.items()}
+numbers["head and norms"] = sizes_of(teacher).parameters - sum(numbers.values())
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Most of a small model's bytes are in its table of words. Kilobytes of yesterday's reader in float32, four bytes for each number (counted).", "name": "fig-small-parts"}, "image": {"alt": "Four bars. The table of words has about 790 kilobytes, the two feed-forward layers together and the two attention layers together 133 each, head and norms about 30."}}
+bars({name: round(4 * n / 1000) for name, n in numbers.items()}, "kilobytes")
+plt.show()
+
+# %% [markdown]
+# Let us try the obvious: keep the first block, and drop the second.
+
+# %% tags=["training"]
+untaught = student_of(teacher, lambda blocks: deepcopy(blocks[:1])).eval()
+found = {"teacher": guessed(teacher)["right"], "first block alone": guessed(untaught)["right"]}
+
+# %% tags=["evidence"]
+large, small = sizes_of(teacher), sizes_of(untaught)
+fewer = 1 - small.parameters / large.parameters
+observe(
+    "Of the hidden words, the teacher finds {teacher:.0%}. Its first block alone finds {half:.0%}.",
+    teacher=found["teacher"],
+    half=found["first block alone"],
+    holds=found["first block alone"] < found["teacher"] - 0.03,
+)
+
+# %% tags=["view"]
+guess(
+    "Half of the blocks are gone. How many of the model's numbers does that save?",
+    ["about 10%", "about 40%", "50%"],
+    right=0 if fewer < 0.25 else 1,
+    because=f"{fewer:.0%}: {large.parameters:,} became {small.parameters:,}. The table of words is as large as before, and most of the numbers are in it.",
+)
+
+# %% [markdown]
+# So we paid in quality and got little. Two questions follow. Can the smaller model be as good? And where else are bytes to be saved?
+
+# %% [markdown]
+# ## The idea
+#
+# *2 minutes.* The bytes of a model, for all the tasks that it serves, are a product. Each factor can be made smaller by a method of its own.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four factors, and what shrinks each of them: today's four steps.", "name": "fig-small-levers"}, "image": {"alt": "Four boxes with multiplication signs between them: blocks, weights each, bits each, copies. Above them, with arrows: distillation; pruning, sharing; int8; LoRA."}}
+mechanisms.levers()
+plt.show()
+
+# %% [markdown]
+# Fewer blocks, fewer weights in a block, fewer bits in a weight, fewer numbers in a copy. After each step we measure what is lost, on the task of Days 8 and 10: which of five libraries is a sentence from?
+
+# %% [markdown]
+# ## Step by step
+#
+# ### Distillation: fewer blocks
+#
+# *18 minutes, 10 of them yours.* A small model could read the same text on its own. Or the teacher could help this **student**: that is **distillation** {cite}`hinton2015distilling`. About a hidden word the text only says what it was. The teacher says more: that *matrix* would have been nearly as good, and *image* would not.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A text gives one hard target; a teacher gives soft ones, a probability for every word. A temperature τ above 1 (Day 2) brings out the unlikely words. The logits are invented for this picture.", "name": "fig-pre-soft"}, "image": {"alt": "Three rows over array, matrix, tensor, image, axis. The text: 1, 0, 0, 0, 0. Teacher with temperature 1: 0.76, 0.17, 0.06, 0.01, 0.01. With temperature 2: 0.51, 0.24, 0.15, 0.05, 0.04."}}
+likely = torch.tensor([5.0, 3.5, 2.5, 0.5, 0.0])
+before.soft("array matrix tensor image axis".split(), likely, 0, [1, 2])
+plt.show()
+
+# %% [markdown]
+# Let $p$ be the softmax of the teacher's logits divided by $\tau$, and $q$ the same for the student. The student should agree with its teacher, at all hidden positions $M$:
+#
+# $$
+# \mathcal{L}_\text{soft} = \frac{\tau^2}{|M|} \sum_{t \in M} \sum_{i=1}^{V} p_{t,i} \ln \frac{p_{t,i}}{q_{t,i}} .
+# $$ (eq-soft-targets)
+#
+# Both are divided by $\tau$, so that a student with equal logits has a loss of 0. A higher temperature makes the gradients smaller, by about $1/\tau^2$: once because $p$ and $q$ come closer, and once through the division. The factor makes up for it.
+#
+# ```{exercise} Soft targets
+# :label: exercise-soft-targets
+#
+# *6 minutes.* Write {eq}`eq-soft-targets`. Some probabilities are so small that a computer rounds them to 0. ([Solution](solutions/11_small.ipynb#solution-soft-targets))
+# ```
+
+
+# %%
+def soft_target_loss(student_logits, teacher_logits, tau):
+    """Shapes: logits (n, V) of both, for n hidden words; returns a scalar tensor."""
+    raise NotImplementedError
+
+
+soft_target_loss = check("soft_targets", soft_target_loss)
+
+# %%
+check.show_reference("soft_targets")
+
+# %% [markdown]
+# And where does a student start? **DistilBERT** {cite}`sanh2019distilbert` starts as half of its teacher: with the table, the head, and every second block.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A student starts from every second block of its teacher. Ours takes one block of two; table and head, not drawn, come along.", "name": "fig-pre-halved"}, "image": {"alt": "Left a tower of 12 blocks, BERT, with arrows from blocks 0, 2, 4, 6, 8 and 10 to the six blocks of DistilBERT. Right our teacher, of two blocks, with an arrow from block 0 to the only block of the student."}}
+before.halved([("BERT", "DistilBERT", 12), ("our teacher", "student", 2)])
+plt.show()
+
+# %% [markdown]
+# ```{exercise} Every second block
+# :label: exercise-every-second
+#
+# *4 minutes.* Take every second block of a list, starting with the first, in order. Return copies: training the student must leave its teacher as it is. ([Solution](solutions/11_small.ipynb#solution-every-second))
+# ```
+
+
+# %%
+def every_second(blocks):
+    """A list of blocks, which are modules, to a list of half as many."""
+    raise NotImplementedError
+
+
+every_second = check("every_second", every_second)
+
+# %%
+check.show_reference("every_second")
+
+# %% [markdown]
+# Student and teacher read the same text. The student's loss has three parts: the hidden words, as yesterday; your soft targets; and one minus the cosine of the angle between its last vectors and the teacher's ({numref}`exercise-cosine`).
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "DistilBERT's recipe, with a teacher of four blocks: blocks 0 and 2 are copied (dashed), and three losses teach the student.", "name": "fig-pre-recipe"}, "image": {"alt": "Above a teacher of four blocks in a row, below it a student of two. Dashed arrows lead from the teacher's blocks 0 and 2 to the student's. After each row come its vectors and its probabilities of words. Arrows marked cosine and soft targets lead from the teacher's vectors and probabilities to the student's, and one marked masked words from the hidden word to the student's probabilities."}}
+mechanisms.recipe()
+plt.show()
+
+# %%
+show_source(distil)
+
+# %% [markdown]
+# You run the first 60 steps of 400, a few seconds; the student that ran them all is stored.
+
+# %% tags=["training"]
+yours = student_of(teacher, every_second)
+distil(teacher, yours, Hidden(60), seed=1000, soft_targets=soft_target_loss)
+student = restored(new_model(0, n_layers=1), models.load("small_reader").weights)
+found |= {"yours": guessed(yours.eval())["right"], "student": guessed(student)["right"]}
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Within some hundred steps the student has caught up with its teacher (dashed): hidden words found in held-out text. Means and ranges of three stored trainings; the dot is yours.", "name": "fig-small-taught"}, "image": {"alt": "A rising curve over 400 steps with a band, which comes close to a dashed horizontal line. A dot lies on or near the curve at 60 steps."}}
+long = experiments.load("reader_page")
+steps = long.column("student: steps")[0]
+shares = [[100 * share for share in run] for run in long.column("student: found")]
+ax = curves({"student": (steps, shares)}, "step", "found (%)")
+ax.axhline(100 * found["teacher"], color="gray", linestyle="dashed", linewidth=1)
+ax.plot([60], [100 * found["yours"]], "o")
+plt.show()
+
+# %% tags=["evidence"]
+observe(
+    "Of the hidden words, half of the teacher finds {half:.0%} untaught, {yours:.0%} after your 60 steps, and {student:.0%} after 400. The teacher finds {teacher:.0%}.",
+    half=found["first block alone"],
+    yours=found["yours"],
+    student=found["student"],
+    teacher=found["teacher"],
+    holds=found["first block alone"] < found["yours"] < found["student"] + 0.02
+    and found["student"] > found["teacher"] - 0.03,
+)
+
+# %% [markdown]
+# Which gift helped, the teacher's blocks or its lessons? A stored experiment gave students one of them, both, or neither, and tuned each with 100 labels.
+
+# %%
+distilled, timed = experiments.load("distilled"), experiments.load("student_time")
+rivals = {
+    "teacher": "teacher",
+    "student": "student",
+    "its start, no lessons": "without a teacher",
+    "its lessons, random start": "from nothing",
+    "neither": "without a teacher, from nothing",
+    "neither, 1,900 steps": "alone, as long as both",
+}
+quality = {
+    n: {name: distilled.column(f"{n} labels", model=of)[0] for name, of in rivals.items()}
+    for n in (100, 1000)
+}
+part = {
+    n: {name: fmean(of[name]) / fmean(of["teacher"]) for name in of} for n, of in quality.items()
+}
+assert min(part[100]["its start, no lessons"], part[100]["its lessons, random start"]) > 0.97
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Either gift is enough, and so is more reading: test sentences classified correctly after 100 labels. Models of one block read for 400 steps, the last for 1,900, as many as teacher and student together. Means of three seeds, lines from the lowest to the highest (stored experiment).", "name": "fig-pre-small"}, "image": {"alt": "Six bars. The teacher, the student, the start without lessons, the lessons from a random start, and neither after 1,900 steps are all between 43 and 51 percent; neither after 400 steps is at 35."}}
+bars({name: [100 * share for share in of] for name, of in quality[100].items()}, "correct (%)")
+plt.show()
+
+# %% [markdown]
+# The student is as good as its teacher. With either gift, blocks or lessons, it would be; with neither it needs nearly five times as many steps. So a teacher saves a student *reading*, which counts where the teacher exists already, as BERT did.
+#
+# **Enough for tonight?** This is a good place to stop.
+#
+# ### Pruning: fewer heads
+#
+# *4 minutes.* What about the weights inside a block? *Are sixteen heads really better than one?* ask Michel et al. {cite}`michel2019sixteen`. They multiply the output of each head by a **gate** $\xi$. At $\xi = 1$ nothing changes; at $\xi = 0$ the head is silent. How strongly the loss depends on a gate is the **importance** of its head, and one backward pass computes it for all heads ({numref}`exercise-importance`).
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A gate after each head. Where a gate is 0, the head's rows of W_q, W_k and W_v and its columns of W_o can be cut out.", "name": "fig-pre-gates"}, "image": {"alt": "Four boxes, head 0 to head 3, each with an arrow to a gate; the gates of heads 0, 1 and 3 are 1, that of head 2 is 0. Arrows lead from the gates to a box W_o; the one from head 2 is dashed."}}
+mechanisms.gates()
+plt.show()
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Half of sixteen heads can go at hardly any cost, unless they are the most important ones: accuracy on the test sentences, nothing tuned afterwards. Means and ranges of three seeds, four draws each at random (stored experiment).", "name": "fig-pre-heads"}, "image": {"alt": "Three falling curves over 0 to 16 silent heads, each with a band, from about 50 percent to about 35 percent. With the least important first, and nearly so at random, the curve sinks little until twelve are silent, and then steeply. With the most important first it falls from the fifth head on."}}
+heads = experiments.load("pruned_heads")
+draws = [f"at random, {i}" for i in range(heads.parameters["draws"])]
+orders = {
+    "least important first": heads.column("least first"),
+    "at random": [curve for draw in draws for curve in heads.column(draw)],
+    "most important first": heads.column("most first"),
+}
+lines = {name: (range(17), 100 * torch.tensor(of)) for name, of in orders.items()}
+curves(lines, "silent heads", "correct (%)")
+plt.show()
+
+# %% [markdown]
+# Heads can stand in for one another, so half of them can be removed. But attention holds only a small part of our bytes ({numref}`fig-small-parts`), so little is saved. The [deeper page](deeper/11_small.ipynb#deeper-pruned) cuts them out.
+#
+# ### Sharing: one block, used again and again
+#
+# *3 minutes.* ALBERT {cite}`lan2020albert` saves weights another way: all of its passes go through a single block. This has to be decided before pre-training; a trained model can't be changed into it.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three encoders of four passes; boxes with the same letter have the same weights. The Universal Transformer adds signals for position (p) and pass (t).", "name": "fig-pre-shared"}, "image": {"alt": "Three columns of four boxes, one above the other. Left, blocks of their own: A, B, C and D. Middle, ALBERT: A four times. Right, Universal Transformer: A four times, and an arrow before each from p plus t 1, p plus t 2, p plus t 3, p plus t 4."}}
+mechanisms.passes()
+plt.show()
+
+# %% tags=["evidence"]
+shared = {row["encoder"]: row for row in experiments.load("shared_layers").rows}
+four, one, narrow = (
+    shared[n] for n in ("four blocks", "one block, shared", "four narrower blocks")
+)
+observe(
+    "One block for four passes saves {saved:.0%} of the numbers; with 1,000 labels {one:.0%} are correct, with four blocks {four:.0%}, and with four narrow blocks of the same size {narrow:.0%}.",
+    saved=1 - one["parameters"] / four["parameters"],
+    one=fmean(one["1000 labels"]),
+    four=fmean(four["1000 labels"]),
+    narrow=fmean(narrow["1000 labels"]),
+    holds=0.2 < 1 - one["parameters"] / four["parameters"] < 0.4
+    and fmean(one["1000 labels"]) + 0.01 < fmean(four["1000 labels"])
+    and abs(fmean(narrow["1000 labels"]) - fmean(one["1000 labels"])) < 0.03,
+)
+
+# %% [markdown]
+# Every pass still has to be computed, so sharing saves memory and no time. We don't take this step.
+#
+# ### Quantisation: fewer bits in a weight
+#
+# *14 minutes, 10 of them yours.* So far we counted numbers. But how large is a number? A weight in float32 takes 4 bytes. In **int8** it takes one: a whole number $q$ from $-127$ to $127$, times a scale $s$ that a whole row shares, $w \approx s\,q$. The scale is the row's largest absolute value divided by 127.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "With a scale for each row (middle), small and large weights both keep their digits; with one scale for all (right), the small row becomes coarse.", "name": "fig-pre-int8"}, "image": {"alt": "Left two rows of four weights: small ones up to 1.27 and large ones up to 12.7. In the middle whole numbers up to 127 in both rows, with the scales 0.01 and 0.1. Right, with a single scale of 0.1, the small row has only 3, minus 13, 0 and 6."}}
+some = torch.tensor([[0.31, -1.27, 0.02, 0.64], [12.7, 5.0, -0.4, 8.1]])
+ways = {"a scale for each row": True, "one for all": False}
+mechanisms.rounding(
+    some, {name: round_weight(some, by_row=by_row) for name, by_row in ways.items()}
+)
+plt.show()
+
+# %% [markdown]
+# ```{exercise} Rows in int8
+# :label: exercise-int8-rows
+#
+# *10 minutes.* Round a weight, row by row, with `torch.round`. Return the whole numbers and the scales. What is the scale of a row of zeros?
+# ([Solution](solutions/11_small.ipynb#solution-int8-rows))
+# ```
+
+
+# %%
+def int8_rows(W):
+    """Return whole numbers from -127 to 127, as int8, and the scales: W ≈ scale · whole.
+
+    A row of zeros has a scale of 1. Shapes: W (n, d) to (n, d) and (n, 1).
+    """
+    raise NotImplementedError
+
+
+int8_rows = check("int8_rows", int8_rows)
+
+# %%
+check.show_reference("int8_rows")
+
+# %% [markdown]
+# We round every matrix of the student with your function, the table of words included, and train nothing afterwards.
+
+
+# %%
+@torch.no_grad()
+def in_int8(model):
+    """A copy of a model with the values that int8 leaves."""
+    made = deepcopy(model)
+    for weight in made.parameters():
+        if weight.dim() == 2:
+            whole, scale = int8_rows(weight)
+            weight.copy_(scale * whole)
+    return made
+
+
+found["student in int8"] = guessed(in_int8(student))["right"]
+
+# %% tags=["evidence"]
+kept = bytes_of(with_rounded_weights(student))
+observe(
+    "In int8 the student takes {small:,} bytes, and {large:,} in float32. It finds {rounded:.1%} of the hidden words, and {exact:.1%} before.",
+    small=kept,
+    large=bytes_of(student),
+    rounded=found["student in int8"],
+    exact=found["student"],
+    holds=0.25 < kept / bytes_of(student) < 0.3
+    and abs(found["student in int8"] - found["student"]) < 0.01,
+)
+
+# %% [markdown]
+# Three quarters of the bytes are gone, and nothing is lost. ([Is it faster, too?](deeper/11_small.ipynb#deeper-int8))
+#
+# ### LoRA: fewer numbers in a copy
+#
+# *11 minutes, 8 of them yours.* One factor is left: the copies. **LoRA** {cite}`hu2022lora` freezes the model and gives each chosen weight a change of **low rank**, a product of two thin matrices.
+#
+# $$
+# W' = W + \tfrac{\alpha}{r}\, B A
+# $$ (eq-lora)
+#
+# $A$ has $r$ rows, and $B$ has $r$ columns. $B$ starts at 0, so at first nothing changes. Only $A$ and $B$ are trained.
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "LoRA adds a detour of width r next to the frozen weight. After training, B A is added to W, and the detour is gone.", "name": "fig-pre-lora"}, "image": {"alt": "An input x leads on two ways to a sum. Above through a large square, W, marked frozen. Below through A, which is wide and low, and B, which is narrow and high; between them r numbers. After B comes alpha over r."}}
+mechanisms.detour()
+plt.show()
+
+# %% [markdown]
+# ```{exercise} A change of low rank
+# :label: exercise-lora
+#
+# *8 minutes.* Return the outputs of a layer with LoRA, and the single weight that gives the same outputs after training.
+# ([Solution](solutions/11_small.ipynb#solution-lora))
+# ```
+
+
+# %%
+def lora_layer(x, W, A, B, alpha):
+    """Return the outputs, and the merged weight.
+
+    Shapes: x (..., d_in), W (n, d_in), A (r, d_in), B (n, r) to (..., n) and (n, d_in).
+    """
+    raise NotImplementedError
+
+
+lora_layer = check("lora", lora_layer)
+
+# %%
+check.show_reference("lora")
+
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four tasks: four copies of the whole model, or one frozen model and four small changes.", "name": "fig-small-copies"}, "image": {"alt": "Left four large boxes, W1 to W4, for tasks 1 to 4. Right one large box, W, frozen, with arrows to four small boxes, B1 A1 to B4 A4."}}
+mechanisms.copies()
+plt.show()
+
+# %%
+lora = experiments.load("lora")
+ranks = [1, 2, 4, 8, 16]
+ways = ["frozen", *(f"rank {rank}" for rank in ranks), "full"]
+trained = {way: lora.column(f"{way}, trained")[0] for way in ways}
+after = {way: lora.column(f"{way}, 1000 labels") for way in ways}
+validated = {way: fmean(map(max, lora.column(f"{way}, 1000 labels, by rate"))) for way in ways}
+chosen = max(ways[1:-1], key=validated.get)  # the rank, by the validation set
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A hundredth of the numbers does nearly as much as all of them: accuracy on the test sentences after 1,000 labels, by how many numbers are trained. From left to right: the new layer alone, LoRA of ranks 1 to 16, everything. Means and ranges of three seeds (stored experiment).", "name": "fig-pre-ranks"}, "image": {"alt": "A curve over the number of trained parameters on a logarithmic axis, with a band. It rises from the frozen encoder on the left to the one that is tuned as a whole on the right; between the ranks there is little difference."}}
+lines = {"": (list(trained.values()), 100 * torch.tensor([*zip(*after.values(), strict=True)]))}
+ax = curves(lines, "numbers that are trained", "correct (%)", logx=True)
+ax.set_ylim(40, 60)
+plt.show()
+
+# %% [markdown]
+# ## Is it right?
+#
+# *1 minute.* Your functions against PyTorch's and the book's layers.
+
+# %% tags=["evidence"]
+torch.manual_seed(0)
+z, v = torch.randn(2, 6, 40).double() * 3
+log_q, log_p = ((of / 2).log_softmax(dim=1) for of in (z, v))
+expected = 4 * nn.KLDivLoss(reduction="batchmean", log_target=True)(log_q, log_p)
+torch.testing.assert_close(soft_target_loss(z, v, 2.0), expected, rtol=1e-10, atol=1e-10)
+
+W = torch.randn(5, 7).double()
+for ours, theirs in zip(int8_rows(W), round_weight(W), strict=True):
+    assert torch.equal(ours.double(), theirs.double())
+change = LowRank(W, (0, 5), rank=2, alpha=8.0).double()
+nn.init.normal_(change.B)
+merged = lora_layer(torch.randn(3, 7).double(), W, change.A, change.B, 8.0)[1]
+torch.testing.assert_close(merged, change(W), rtol=1e-10, atol=1e-10)
+print("losses, whole numbers and merged weights agree")
+
+# %% [markdown]
+# ## Train it
+#
+# *5 minutes.* Now all steps in a row, on the task. You fine-tune the stored student with 1,000 labels. It then loses the less important half of its heads, and its weights become whole numbers of 8 bits, and of 4. Nothing is tuned afterwards.
+
+# %% tags=["training"]
+task = with_labels(1000)
+rate = distilled.column("rate, 1000 labels", model="student")[0]
+tuned = fine_tune(classifier(student, 5), task, rate)
+ladder = {"student": (right(tuned, task, task.validation), bytes_of(tuned))}
+for name, model, size in one_by_one(tuned, task):
+    ladder[name] = right(model, task, task.validation), size
+
+# %% tags=["evidence"]
+accuracy = {name: share for name, (share, _) in ladder.items()}
+observe(
+    "On the validation sentences your student is correct for {student:.1%}, with half of its heads for {heads:.1%}, in 8 bits for {eight:.1%}, and in 4 bits for {four:.1%}.",
+    student=accuracy["student"],
+    heads=accuracy["half of the heads"],
+    eight=accuracy["8 bits"],
+    four=accuracy["4 bits"],
+    holds=accuracy["half of the heads"] > accuracy["student"] - 0.06
+    and abs(accuracy["8 bits"] - accuracy["half of the heads"]) < 0.015
+    and accuracy["4 bits"] > accuracy["8 bits"] - 0.06,
+)
+
+# %% [markdown]
+# The same for three seeds, each model at the best of four rates, on the test sentences; the teacher above, and LoRA below.
+
+# %% tags=["evidence"]
+NAMES = ["teacher", "student", "half of the heads", "8 bits", "4 bits"]
+size = {name: long.column(f"{name}, bytes")[0] for name in NAMES}
+tested = {n: {name: long.column(f"{name}, {n} labels") for name in NAMES} for n in (100, 1000)}
+rows = []
+for name in NAMES:
+    shares = (tested[n][name] for n in (100, 1000))
+    told = [f"{fmean(of):.1%} ({min(of):.1%} to {max(of):.1%})" for of in shares]
+    rows.append([name, f"{size[name] / 1000:,.0f}", *told])
+table(rows, ["model", "kilobytes", "correct, 100 labels", "1,000 labels"])
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "From one megabyte to a quarter of it, at hardly any cost: test sentences classified correctly after 1,000 labels, from the teacher (right) to 4 bits (left). Means and ranges of three seeds (stored experiment).", "name": "fig-small-ladder"}, "image": {"alt": "A curve over kilobytes from 127 to 1,056, nearly level. From right to left: teacher, student, half of the heads, 8 bits, 4 bits."}}
+sizes = [size[name] / 1000 for name in NAMES]
+shares = 100 * torch.tensor([tested[1000][name] for name in NAMES]).T
+ax = curves({"": (sizes, shares)}, "kilobytes", "correct (%)")
+ax.set_ylim(20, 60)
+ax.set_xlim(0)
+for name, x, y in zip(NAMES, sizes, shares.mean(dim=0).tolist(), strict=True):
+    ax.annotate(name, (x, y), (0, 14), textcoords="offset points", rotation=60, fontsize=8)
+plt.show()
+
+# %% tags=["evidence"]
+mean = {name: fmean(tested[1000][name]) for name in NAMES}
+low = long.column("int8, LoRA, 1000 labels")
+more = 4 * long.column("LoRA, trained")[0]
+observe(
+    "From {large:.2f} MB to {small:.2f}: {teacher:.1%} were correct, and {eight:.1%} are. For each further task, LoRA on the frozen int8 student adds {more:,} bytes, and is correct for {low:.1%}.",
+    large=size["teacher"] / 1e6,
+    small=size["8 bits"] / 1e6,
+    teacher=mean["teacher"],
+    eight=mean["8 bits"],
+    more=more,
+    low=fmean(low),
+    holds=0.2 < size["8 bits"] / size["teacher"] < 0.26
+    and mean["8 bits"] > mean["teacher"] - 0.05
+    and fmean(low) > 0.4
+    and more < size["8 bits"] / 10,
+)
+
+# %% [markdown]
+# ## Look inside
+#
+# *6 minutes.* What do the models still have in common? Hide a word of a sentence that none of them has read, and move the slider from the teacher to its student, to the student in 4 bits, and to half of the teacher before it was taught.
+
+# %% tags=["view"]
+texts = [
+    list(before.SENTENCE),
+    "change the dimensions of an array".split(),
+    "the model according to the given training data".split(),
+]
+four_bits = with_rounded_weights(student, 4)
+named = {"teacher": teacher, "student": student}
+named |= {"student in 4 bits": four_bits, "half of the teacher, untaught": untaught}
+shares = [found["teacher"], found["student"]]
+shares += [guessed(four_bits)["right"], found["first block alone"]]
+guessers = [
+    Guesser(
+        name,
+        bytes_of(m, 4 if m is four_bits else 32),
+        share,
+        [filling.guesses(m, t) for t in texts],
+    )
+    for (name, m), share in zip(named.items(), shares)
+]
+hidden_words(texts, guessers, measure="hidden words found", amount="bytes")
+
+# %% [markdown]
+# ## Show someone
+#
+# *4 minutes.* The teacher, its student, and the student in as many bits as you allow fill the same gap. All three run here in the page, from weights that are rounded as you move the slider. Find a sentence on which they agree with 8 bits, and the number of bits at which they no longer do.
+
+# %% tags=["view"]
+fewer_bits(
+    {"teacher": "reader", "student": "small_reader"},
+    names=libraries.NAMES,
+    sentence="Take elements from an ___ along an axis.",
+)
+
+# %% [markdown]
+# Or, in JupyterLab:
+
+# %% tags=["nbval-ignore-output"]
+for name, model in named.items():
+    [(word, p), *_] = filling.fill(model, "Compute the ___ of a matrix.")[0]
+    print(f"{name:32}{word:12}{p:4.0%}")
+
+# %% [markdown]
+# ## Where it breaks
+#
+# *4 minutes.* If 8 bits cost nothing and 4 bits little, why not 2? We round the student to fewer and fewer bits. And because yesterday's reader had learned when a word begins with a vowel, we ask for that, too: after *an*, and after the same *an* changed to *a*.
+
+
+# %%
+bits = [2, 3, 4, 5, 6, 8]
+by_bits = {"found": [], "vowels after an": [], "an changed to a": []}
+for n in bits:
+    rounded = with_rounded_weights(student, n)
+    by_bits["found"].append(guessed(rounded)["right"])
+    for name, shown in (("vowels after an", "an"), ("an changed to a", "a")):
+        logits = logits_at(rounded, gaps_after("an", shown))
+        by_bits[name].append(share_of_vowels(logits, vocabulary().symbols))
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Down to 4 bits little is lost; below, the model forgets first the words, and then even its vowels. The stored student, rounded, nothing tuned afterwards.", "name": "fig-small-bits"}, "image": {"alt": "Three curves over 2 to 8 bits. The share of hidden words found is level from 8 down to 4 bits and falls below. The shares of vowels after an and after a stay far apart down to 4 bits or so and come together at 2."}}
+lines = {name: (bits, [100 * share for share in of]) for name, of in by_bits.items()}
+ax = curves(lines, "bits for each weight", "share (%)")
+ax.set_xticks(bits)
+plt.show()
+
+# %% tags=["evidence"]
+at_bits = dict(zip(bits, by_bits["found"]))
+observe(
+    "In 8 bits it finds {eight:.1%} of the hidden words, in 4 bits {four:.1%}, and in 2 bits {two:.1%}.",
+    eight=at_bits[8],
+    four=at_bits[4],
+    two=at_bits[2],
+    holds=at_bits[8] - 0.05 < at_bits[4] and at_bits[2] < at_bits[4] - 0.05,
+)
+
+# %% [markdown]
+# With 2 bits a weight is −1, 0 or 1 times its row's scale, and that was too coarse for weights that were trained without knowing it. Models for so few bits have to be trained with the rounding in place.
+
+# %% [markdown]
+# ## What we found
+#
+# *2 minutes.* Five claims that you will often read, and our answers. Three more are on the [deeper page](deeper/11_small.ipynb).
+#
+# (claim-pre-5a)=
+
+# %% tags=["evidence"]
+distilbert, bert = (published_sizes(name).total for name in ("DistilBERT", "BERT-base"))
+claim(
+    "pre-5a",
+    "Yes: its published sizes have {fewer:.0%} fewer. With half the blocks ours has {ours:.0%} fewer, since most are in the table of words.",
+    fewer=1 - distilbert / bert,
+    ours=fewer,
+    holds=lambda fewer, ours: 0.38 < fewer < 0.41 and 0.05 < ours < 0.2,
+    counted=True,
+    scale="sizes of the papers, built as shapes alone; our teacher and its student",
+)
+
+# %% [markdown]
+# (claim-pre-5b)=
+
+# %% tags=["evidence"]
+(theirs,) = timed.select(setting="published, 32 tokens")
+(ms,) = timed.select(setting="ours, one sentence")
+claim(
+    "pre-5b",
+    "Yes, and more: at the published sizes it reads {bert:.0%} faster; our student, of half the blocks, reads {ours:.0%} faster than its teacher.",
+    bert=theirs["teacher"] / theirs["student"] - 1,
+    ours=ms["teacher"] / ms["student"] - 1,
+    holds=lambda bert, ours: bert > 0.6 and ours > 0.3,
+    experiment="student_time",
+    scale="random weights; one text of 32 tokens, or of 16 words; one thread",
+)
+
+# %% [markdown]
+# (claim-pre-5c)=
+
+# %% tags=["evidence"]
+claim(
+    "pre-5c",
+    "Yes: with 100 and 1,000 labels its accuracy is {few:.0%} and {more:.0%} of its teacher's. Untaught, in 1,900 steps: {alone:.0%} and {longer:.0%}.",
+    few=part[100]["student"],
+    more=part[1000]["student"],
+    alone=part[100]["neither, 1,900 steps"],
+    longer=part[1000]["neither, 1,900 steps"],
+    holds=lambda few, more, alone, longer: (
+        0.97 < few < 1.03 and 0.97 < more < 1.03 and alone > 0.93 and 0.93 < longer < 0.99
+    ),
+    experiment="distilled",
+    scale="one of two blocks, 400 steps; which of five libraries; four rates each, three seeds",
+)
+
+# %% [markdown]
+# (claim-pre-8)=
+
+# %% tags=["evidence"]
+stored = experiments.load("int8")
+exact, eight, four = (
+    fmean(stored.column(f"{form}, accuracy"))
+    for form in ("float32", "int8 by row", "4 bits by row")
+)
+on_disk = [stored.column(f"{form}, bytes on disk")[0] for form in ("int8 by row", "float32")]
+claim(
+    "pre-8",
+    "Yes: in {share:.0%} of the bytes, {small:.1%} are correct, and {full:.1%} in float32. Even 4 bits keep {four:.1%}.",
+    share=on_disk[0] / on_disk[1],
+    small=eight,
+    full=exact,
+    four=four,
+    holds=lambda share, small, full, four: (
+        0.25 < share < 0.35 and abs(small - full) < 0.005 and full - 0.02 < four < full + 0.01
+    ),
+    scale="five libraries' sentences, 1,000 labels; 2 blocks of width 64; three seeds; weights rounded after tuning",
+    experiment="int8",
+)
+
+# %% [markdown]
+# (claim-pre-11)=
+
+# %% tags=["evidence"]
+claim(
+    "pre-11",
+    "Can't tell here: in validation both reach {full_val:.1%} and {low_val:.1%}; in the test, full tuning is correct for {full:.1%}, LoRA for {low:.1%}.",
+    full_val=validated["full"],
+    low_val=validated[chosen],
+    full=fmean(after["full"]),
+    low=fmean(after[chosen]),
+    holds=lambda full_val, low_val, full, low: (
+        abs(full_val - low_val) < 0.01 and 0 < full - low < 0.04
+    ),
+    scale="the rank chosen in validation; 2 blocks of width 64; 1,000 labels, 4 rates, 3 seeds; 1,370 test sentences",
+    experiment="lora",
+)
+
+# %% [markdown]
+# **How small can it be made?** To a quarter, by half of the blocks, half of the heads and a quarter of the bits, at a cost that our test can hardly measure; below four bits it falls apart. What costs nothing at all are the bits, and they save the most.
+
+# %% [markdown]
+# ## Exercises
+#
+# One more is on the [deeper page](deeper/11_small.ipynb), and all solutions are on [a page of their own](solutions/11_small.ipynb).
+#
+# ```{exercise} Predict: how large is DistilBERT?
+# :label: exercise-distilberts-size
+#
+# *Warm-up, 10 minutes.* DistilBERT has a table of 30,522 words, one of 512 positions, 6 blocks and a width of 768. A block has four matrices for attention, a feed-forward layer with 3,072 hidden units, all with biases, and two layer norms. One more norm comes after the tables. How many parameters is that, exactly?
+# ([Solution](solutions/11_small.ipynb#solution-distilberts-size))
+# ```
+
+# %%
+my_parameters = None
+
+check("distilberts_size", my_parameters)
+
+# %% [markdown]
+# ```{exercise} The angle to the teacher
+# :label: exercise-cosine
+#
+# *Core, 8 minutes.* Write the third part of the student's loss: the mean of $1 - \cos$ of the angle between its vector and its teacher's, over all positions that aren't padding. The cosine of two vectors is their dot product, divided by both lengths.
+# ([Solution](solutions/11_small.ipynb#solution-cosine))
+# ```
+
+
+# %%
+def cosine_loss(x_student, x_teacher, real):
+    """Shapes: vectors (B, T, D) of both; real (B, T), False at padding; returns a scalar tensor."""
+    raise NotImplementedError
+
+
+check("cosine", cosine_loss)
+
+# %% [markdown]
+# ```{exercise} The importance of heads
+# :label: exercise-importance
+#
+# *Stretch, 10 minutes.* A gate $\xi = 1$ multiplies all numbers of a head's context. You have the contexts, and the gradient of each text's loss with respect to them. Return the importance of each head: the mean over the texts of $|\partial \mathcal{L} / \partial \xi|$.
+# ([Solution](solutions/11_small.ipynb#solution-importance))
+# ```
+
+
+# %%
+def importance(contexts, gradients):
+    """Shapes: contexts and gradients (B, h, T, d_v) to importances (h,)."""
+    raise NotImplementedError
+
+
+check("importance", importance)
+
+# %% [markdown]
+# ## Checklist and tomorrow
+#
+# The points from the top, ticked by their exercises.
+
+# %% tags=["view"]
+points = {
+    "say where a model's bytes are, and how many of them half of its blocks save": "distilberts_size",
+    "teach a small model what a large one knows, and not only what is correct": "soft_targets every_second cosine",
+    "find out which attention heads a model can do without": "importance",
+    "store weights in a quarter of their bytes": "int8_rows",
+    "fine-tune a model for ten tasks without ten copies": "lora",
+}
+checklist({point: ids.split() for point, ids in points.items()})
+
+# %% [markdown]
+# **What comes next** joins Days 9 and 10: one half reads, the other writes. It begins on [Day 10's deeper page](deeper/10_pretraining.ipynb#deeper-spans), where gaps of several words are filled, and [every task becomes text](deeper/10_pretraining.ipynb#deeper-text-to-text).
+
+# %% [markdown]
+# ## Further reading
+#
+# - {cite:t}`hinton2015distilling`, where soft targets come from.
+# - {cite:t}`sanh2019distilbert`: DistilBERT, on five pages.
+# - {cite:t}`dettmers2022llm`: int8 for models of billions of weights, and the few columns that resist it.
+# - {cite:t}`hu2022lora`: LoRA.
