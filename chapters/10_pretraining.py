@@ -288,9 +288,11 @@ lines = {"stored": (range(20, STEPS + 1, 20), losses), "yours": (range(20, 141, 
 curves(lines, "step", "loss (nats per hidden word)")
 plt.show()
 
-# %% tags=["evidence"]
+# %%
 found = {"yours": guessed(yours)["right"], "stored": guessed(reader)["right"]}
 the = fmean(float(word == "the") for text in few.validation.texts for word in text)
+
+# %% tags=["evidence"]
 observe(
     "In modules that were left out, the first guess of your reader is correct for {yours:.0%} of the hidden words; always answering “the” gives {the:.0%}. The stored reader finds {stored:.0%}.",
     **found,
@@ -392,9 +394,23 @@ curves(lines, "step", "vowels (%)")
 plt.show()
 
 # %% [markdown]
-# ### Fine-tune it with a few labels
+# ## Is it right?
 #
-# *6 minutes.* The head goes. In its place comes Day 8's, the mean of all vectors and a linear layer with five outputs. That layer is new, and starts from zeros. The table and the blocks start from what they have learned, and keep learning.
+# *1 minute.* Your loss against PyTorch's. (The whole model against the library `transformers`, with weights in the published form: [deeper](deeper/10_pretraining.ipynb#deeper-published).)
+
+# %% tags=["evidence"]
+torch.manual_seed(0)
+x, target = torch.randn(3, 9, 16).double(), torch.randint(5, 40, (3, 9))
+target[torch.rand(3, 9) < 0.8] = IGNORE
+head = nn.Linear(16, 40).double()
+expected = nn.functional.cross_entropy(head(x).flatten(0, 1), target.flatten())
+torch.testing.assert_close(masked_word_loss(head, x, target), expected, rtol=1e-10, atol=1e-10)
+print("the loss agrees with PyTorch's to ten digits")
+
+# %% [markdown]
+# ## Train it
+#
+# *7 minutes.* Now the labels: we **fine-tune** the stored reader. The head goes. In its place comes Day 8's, the mean of all vectors and a linear layer with five outputs. That layer is new, and starts from zeros. The table and the blocks start from what they have learned, and keep learning.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Fine-tuning keeps the table and the blocks; only the question is new.", "name": "fig-pre-tuned"}, "image": {"alt": "The two towers again. The right one, 2. fine-tune, with a few labels, the table, two blocks and which library?, is framed."}}
 mechanisms.road(lit=2)
@@ -426,6 +442,7 @@ measured = {
     name: torch.tensor([stored.column(f"{n} labels", start=start)[0] for n in labels])
     for name, start in starts.items()
 }  # (5, 3) each
+at = {n: [of[i].mean() for of in measured.values()] for i, n in enumerate(labels)}
 
 # %% tags=["view"]
 goal = measured["pre-trained"][1].mean()
@@ -446,7 +463,6 @@ ax.minorticks_off()
 plt.show()
 
 # %% tags=["evidence"]
-at = {n: [of[i].mean() for of in measured.values()] for i, n in enumerate(labels)}
 observe(
     "With 100 labels, {read:.0%} are correct after pre-training, {fresh:.0%} from scratch, and {bag:.0%} with the bag of words. With 2,500 it is {more:.0%}, {fresher:.0%} and {larger:.0%}.",
     **dict(zip(("read", "fresh", "bag"), at[100])),
@@ -459,36 +475,7 @@ observe(
 )
 
 # %% [markdown]
-# So reading replaces most of the labels: the network from scratch needs more than ten times as many to catch up. The bag of words needs fewer than that, and with the most labels counting does as well as reading. **Pre-training pays where labels are scarce.**
-
-# %% [markdown]
-# ## Is it right?
-#
-# *1 minute.* Your loss against PyTorch's. (The whole model against the library `transformers`, with weights in the published form: [deeper](deeper/10_pretraining.ipynb#deeper-published).)
-
-# %% tags=["evidence"]
-torch.manual_seed(0)
-x, target = torch.randn(3, 9, 16).double(), torch.randint(5, 40, (3, 9))
-target[torch.rand(3, 9) < 0.8] = IGNORE
-head = nn.Linear(16, 40).double()
-expected = nn.functional.cross_entropy(head(x).flatten(0, 1), target.flatten())
-torch.testing.assert_close(masked_word_loss(head, x, target), expected, rtol=1e-10, atol=1e-10)
-print("the loss agrees with PyTorch's to ten digits")
-
-# %% [markdown]
-# ## Train it
-#
-# *2 minutes.* What did each stage cost, and what did it bring? The test set, once more, with three seeds:
-
-# %% tags=["evidence"]
-rows = []
-for name, start in starts.items():
-    of = [stored.column(f"{n} labels", start=start)[0] for n in (100, 1000)]
-    rows.append([name, *(f"{fmean(s):.1%} ({min(s):.1%} to {max(s):.1%})" for s in of)])
-table(rows, ["start", "correct, 100 labels", "correct, 1,000 labels"])
-
-# %% [markdown]
-# Pre-training happens once, and the result can be fine-tuned for one task after another. That is why BERT's weights were published: few could afford its training, and everybody can afford the fine-tuning.
+# So reading replaces most of the labels: the network from scratch needs more than ten times as many to catch up. The bag of words needs fewer than that, and with the most labels counting does as well as reading. **Pre-training pays where labels are scarce.** It happens once, and the result can be fine-tuned for one task after another. That is why BERT's weights were published: few could afford its training, and everybody can afford the fine-tuning.
 
 # %% [markdown]
 # ## Look inside
@@ -514,19 +501,21 @@ for word in "must compute row maximum two".split():
     rows.append([word, *(" · ".join(alike(model, word)) for model in (reader, beginner))])
 table(rows, ["word", "most similar after pre-training", "after 100 labels"])
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Words that can fill the same gap have become alike: cosines between rows of the table, after pre-training.", "name": "fig-pre-alike"}, "image": {"alt": "A square map of twelve words by twelve: must, can, should; two, three, four; row, column, axis; compute, return, estimate. Along the diagonal there are bright squares of three by three."}}
+# %%
 groups = "must can should two three four row column axis compute return estimate".split()
 vectors = nn.functional.normalize(reader.encoder.embedding.symbols.weight.detach(), dim=1)
 rows = vectors[words.encode(groups)]
 cosines = rows @ rows.T
+same = torch.eye(4).bool().repeat_interleave(3, 0).repeat_interleave(3, 1)  # of one group
+within, across = cosines[same & ~torch.eye(12).bool()].mean(), cosines[~same].mean()
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Words that can fill the same gap have become alike: cosines between rows of the table, after pre-training.", "name": "fig-pre-alike"}, "image": {"alt": "A square map of twelve words by twelve: must, can, should; two, three, four; row, column, axis; compute, return, estimate. Along the diagonal there are bright squares of three by three."}}
 ax = plt.subplots(figsize=(6.0, 5.0))[1]
 heat_map(cosines, xlabel="", ylabel="", value_label="cosine", ax=ax, rows=groups, columns=groups)
 ax.tick_params(axis="x", labelrotation=60)
 plt.show()
 
 # %% tags=["evidence"]
-same = torch.eye(4).bool().repeat_interleave(3, 0).repeat_interleave(3, 1)
-within, across = cosines[same & ~torch.eye(12).bool()].mean(), cosines[~same].mean()
 observe(
     "Within the four groups the mean cosine is {within:.2f}, between them {across:.2f}.",
     within=within.item(),
@@ -605,9 +594,10 @@ def twice(texts):
     return fmean(float(one == other) for one, other in steps)
 
 
-# %% tags=["evidence"]
 repeats = twice([written(text[:3]) for text in few.validation.texts[:100]])
 real = twice(few.validation.texts)
+
+# %% tags=["evidence"]
 observe(
     "Of single hidden words {one:.0%} are found, of eight in a row {eight:.0%}. And it writes: “compute the {text}”. {repeats:.0%} of its words repeat the word before; in real sentences {real:.1%} do.",
     one=gaps[1],
@@ -626,12 +616,15 @@ phrases = {("color", "map"): 0.4, ("line", "width"): 0.3, ("bar", "width"): 0.3}
 mechanisms.each_for_itself(phrases)
 plt.show()
 
-# %% tags=["evidence"]
+# %%
+ours = sum(weight.numel() for weight in reader.parameters())
 base = published_sizes("BERT-base").total
+
+# %% tags=["evidence"]
 observe(
     "It breaks in a second way: every task needs a fine-tuned copy. Ours has {ours:,} numbers, or {mb:.1f} MB; BERT-base has {millions:.0f} million, or {large:.0f} MB for each task.",
-    ours=sum(weight.numel() for weight in reader.parameters()),
-    mb=4 * sum(weight.numel() for weight in reader.parameters()) / 1e6,
+    ours=ours,
+    mb=4 * ours / 1e6,
     millions=base / 1e6,
     large=4 * base / 1e6,
     holds=100e6 < base < 120e6,
