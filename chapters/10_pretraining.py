@@ -303,7 +303,7 @@ observe(
 # %% [markdown]
 # **From now on, the stored reader answers.** Here is our sentence, from a module that it hasn't read. We hide each word in turn. (`<name>` and `<number>` are Day 8's symbols, and *masked* is a word of these libraries: there are masked arrays.)
 
-# %% tags=["evidence", "nbval-ignore-output"]
+# %% tags=["nbval-ignore-output"]
 said = list(mechanisms.SENTENCE)
 rows = [
     [word, " · ".join(other for other, _ in best), f"{100 * p:.1f}"]
@@ -367,7 +367,7 @@ observe(
     and max(vowels["an", "a"], vowels["a", "a"]) < 0.15,
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "One word decides the first letter of another: gaps whose first guess begins with a vowel, in three stored trainings.", "name": "fig-pre-vowels"}, "image": {"alt": "Four bars. After an, and where a has become an, nearly all first guesses begin with a vowel. After a, and where an has become a, hardly any do."}}
+# %%
 named = {
     "after an": "an",
     "a, changed to an": "a to an",
@@ -378,18 +378,22 @@ last = {
     name: [100 * run[-1] for run in long.column(f"teacher: {column}")]
     for name, column in named.items()
 }
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "One word decides the first letter of another: gaps whose first guess begins with a vowel, in three stored trainings.", "name": "fig-pre-vowels"}, "image": {"alt": "Four bars. After an, and where a has become an, nearly all first guesses begin with a vowel. After a, and where an has become a, hardly any do."}}
 bars(last, "first guess begins with a vowel (%)")
 plt.show()
 
 # %% [markdown]
 # Predicting hidden words sorted the vocabulary into two lists, one that follows *an* and one that follows *a*. The lists follow the spelling, although there is no spelling in the input: a rule about sounds left its trace in which words occur together. When does the model find it?
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The rule appears late and then fast: share of first guesses that begin with a vowel, during training. Means and ranges of three stored trainings.", "name": "fig-pre-when"}, "image": {"alt": "Two curves over 1,500 steps, for gaps after an and for the same gaps with an changed to a. They run together at first; then the first rises to nearly 100 percent and the other falls to nearly 0."}}
+# %%
 steps = long.column("teacher: steps")[0]
 lines = {
     name: (steps, [[100 * share for share in run] for run in long.column(f"teacher: {column}")])
     for name, column in (("after an", "an"), ("an changed to a", "an to a"))
 }
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The rule appears late and then fast: share of first guesses that begin with a vowel, during training. Means and ranges of three stored trainings.", "name": "fig-pre-when"}, "image": {"alt": "Two curves over 1,500 steps, for gaps after an and for the same gaps with an changed to a. They run together at first; then the first rises to nearly 100 percent and the other falls to nearly 0."}}
 curves(lines, "step", "vowels (%)")
 plt.show()
 
@@ -495,7 +499,7 @@ def alike(model, word, n=4):
     return [other for other in order if often[other] >= 30 and other != word][:n]
 
 
-# %% tags=["evidence", "nbval-ignore-output"]
+# %% tags=["nbval-ignore-output"]
 rows = []
 for word in "must compute row maximum two".split():
     rows.append([word, *(" · ".join(alike(model, word)) for model in (reader, beginner))])

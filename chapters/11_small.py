@@ -266,7 +266,7 @@ plt.show()
 mechanisms.gates()
 plt.show()
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Half of sixteen heads can go at hardly any cost, unless they are the most important ones: accuracy on the test sentences, nothing tuned afterwards. Means and ranges of three seeds, four draws each at random (stored experiment).", "name": "fig-pre-heads"}, "image": {"alt": "Three falling curves over 0 to 16 silent heads, each with a band, from about 50 percent to about 35 percent. With the least important first, and nearly so at random, the curve sinks little until twelve are silent, and then steeply. With the most important first it falls from the fifth head on."}}
+# %%
 heads = experiments.load("pruned_heads")
 draws = [f"at random, {i}" for i in range(heads.parameters["draws"])]
 orders = {
@@ -274,6 +274,8 @@ orders = {
     "at random": [curve for draw in draws for curve in heads.column(draw)],
     "most important first": heads.column("most first"),
 }
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Half of sixteen heads can go at hardly any cost, unless they are the most important ones: accuracy on the test sentences, nothing tuned afterwards. Means and ranges of three seeds, four draws each at random (stored experiment).", "name": "fig-pre-heads"}, "image": {"alt": "Three falling curves over 0 to 16 silent heads, each with a band, from about 50 percent to about 35 percent. With the least important first, and nearly so at random, the curve sinks little until twelve are silent, and then steeply. With the most important first it falls from the fifth head on."}}
 lines = {name: (range(17), 100 * torch.tensor(of)) for name, of in orders.items()}
 curves(lines, "silent heads", "correct (%)")
 plt.show()
@@ -504,17 +506,17 @@ mean = {name: fmean(tested[1000][name]) for name in NAMES}
 low = long.column("int8, LoRA, 1000 labels")
 more = 4 * long.column("LoRA, trained")[0]
 
-# %% tags=["evidence"]
+# %%
 rows = []
 for name in NAMES:
     shares = (tested[n][name] for n in (100, 1000))
     told = [f"{fmean(of):.1%} ({min(of):.1%} to {max(of):.1%})" for of in shares]
     rows.append([name, f"{size[name] / 1000:,.0f}", *told])
+sizes = [size[name] / 1000 for name in NAMES]
+shares = 100 * torch.tensor([tested[1000][name] for name in NAMES]).T
 table(rows, ["model", "kilobytes", "correct, 100 labels", "1,000 labels"])
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "From one megabyte to a quarter of it, at hardly any cost: test sentences classified correctly after 1,000 labels, from the teacher (right) to 4 bits (left). Means and ranges of three seeds (stored experiment).", "name": "fig-small-ladder"}, "image": {"alt": "A curve over kilobytes from 127 to 1,056, nearly level. From right to left: teacher, student, half of the heads, 8 bits, 4 bits."}}
-sizes = [size[name] / 1000 for name in NAMES]
-shares = 100 * torch.tensor([tested[1000][name] for name in NAMES]).T
 ax = curves({"": (sizes, shares)}, "kilobytes", "correct (%)")
 ax.set_ylim(20, 60)
 ax.set_xlim(0)
