@@ -117,7 +117,6 @@ TOO_LONG = {
     "chapters/06_transformer": 55,
     "chapters/08_text_classification": 45,
     "chapters/09_gpt": 45,
-    "chapters/10_pretraining": 115,
     "deeper/03_gates": 25,
 }
 

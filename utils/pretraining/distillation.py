@@ -1,4 +1,4 @@
-"""Day 10: a small model learns from a large one, which knows more than the right word.
+"""Day 11: a small model learns from a large one, which knows more than the right word.
 
 Shapes: logits (n, V) are of the n words that are asked for. Of a batch, vectors are (B, T, D).
 """

@@ -1,4 +1,4 @@
-"""Day 10: which heads does a model need? Gates, what a gate's gradient says, and heads cut out.
+"""Day 11: which heads does a model need? Gates, what a gate's gradient says, and heads cut out.
 
 Shapes: gates (L, h), one for each head of each block, or (B, L, h), others for each text.
 """

@@ -1,4 +1,4 @@
-"""Day 10: LoRA. A tuned weight is the old one and a product of two thin matrices, which is learned.
+"""Day 11: LoRA. A tuned weight is the old one and a product of two thin matrices, which is learned.
 
 Hu et al. (2022) change the queries' and the values' weights of each self-attention, and freeze all
 else.

@@ -1,4 +1,4 @@
-"""Day 10: weights in 8 bits: whole numbers, and a scale for each row.
+"""Day 11: weights in 8 bits: whole numbers, and a scale for each row.
 
 Shapes: a weight is (n, d_in), its whole numbers too, its scale (n, 1); inputs are (..., d_in).
 """

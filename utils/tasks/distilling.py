@@ -1,4 +1,4 @@
-"""Day 10: a student of half the blocks learns from its teacher, as DistilBERT did from BERT.
+"""Day 11: a student of half the blocks learns from its teacher, as DistilBERT did from BERT.
 
 Shapes: ids (B, T), padded behind their ends, lengths (B,); vectors (B, T, D).
 """

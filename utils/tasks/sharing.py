@@ -1,4 +1,4 @@
-"""Day 10's encoders that share: blocks, and what the table of words has in common."""
+"""Day 11's encoders that share: blocks, and what the table of words has in common."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""Day 10: what becomes of a pre-trained encoder of which less is trained, or less is kept."""
+"""Day 11: what becomes of a pre-trained encoder of which less is trained, or less is kept."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
