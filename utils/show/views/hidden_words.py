@@ -13,7 +13,8 @@ Guesses = tuple[Sequence[tuple[str, float]], float | None]
 class Guesser(NamedTuple):
     """A model, and what it guesses when each word is hidden.
 
-    parameters: how many numbers it has learned, or another measure of its size. quality: a share, such as of right answers.
+    parameters: how many numbers it has learned, or another measure of its size.
+    quality: a share, such as of correct answers.
     guesses: for each sentence and each of its words (the likeliest words with their probabilities,
         how likely the hidden one is), as `utils.tasks.filling.guesses` finds them; None for a word
         that the model doesn't know.
