@@ -50,7 +50,7 @@ from utils.tasks import filling
 from utils.tasks.articles import gaps_after, logits_at, share_of_vowels
 from utils.tasks.held_out import guessed
 from utils.tasks.fine_tuning import classifier, fine_tune, with_labels
-from utils.tasks.pretraining import SHARE, STEPS, Hidden, sizes, vocabulary, with_muon
+from utils.tasks.pretraining import SHARE, STEPS, Hidden, new_model, sizes, vocabulary, with_muon
 from utils.tasks.reading import as_ids, bag_of_words, logits_of
 from utils.tasks.two_bytes import restored
 from utils.training.loop import fit
@@ -85,26 +85,8 @@ def right(logits):
     return (logits.argmax(dim=1) == truth).double().mean().item()
 
 
-# %%
-class Reader(nn.Module):
-    """Ids (B, T), padded after lengths (B,), to vectors (B, T, D), from which the head predicts."""
-
-    def __init__(self, config):
-        super().__init__()
-        self.config = config
-        self.encoder = Encoder(config)
-        table = self.encoder.embedding.symbols
-        self.head = MaskedWordHead(config.d_model, table, config.activation, nn.LayerNorm)
-
-    def read(self, ids, lengths=None):
-        return self.encoder(ids, lengths)[0]
-
-    forward = read  # training calls the model itself
-
-
 # %% tags=["training"]
-torch.manual_seed(0)
-beginner = fine_tune(classifier(Reader(sizes()), 5), few, rate("from scratch"))
+beginner = fine_tune(classifier(new_model(0), 5), few, rate("from scratch"))
 bag = bag_of_words(rate("bag of words")).fit(few.train.texts, few.train.labels)
 
 # %% tags=["evidence"]
@@ -261,7 +243,24 @@ plt.show()
 #
 # ### Pre-train: the first steps here, the rest stored
 #
-# *5 minutes.* The `Reader` from above is Day 6's encoder with a head. The head is a layer, a norm, and the table of words once more: as on Day 6, a vector is compared with the row of each word. The optimiser is Muon, from [yesterday's race](deeper/09_gpt.ipynb#deeper-race). The whole training takes 1,500 steps, which is more than a minute. **Here you run the first tenth; a model that ran them all comes with the book.**
+# *5 minutes.* The model is Day 6's encoder and a head. The head is a layer, a norm, and the table of words once more: as on Day 6, a vector is compared with the row of each word. The optimiser is Muon, from [yesterday's race](deeper/09_gpt.ipynb#deeper-race). The whole training takes 1,500 steps, which is more than a minute. **Here you run the first tenth; a model that ran them all comes with the book.**
+
+
+# %%
+class Reader(nn.Module):
+    """Ids (B, T), padded after lengths (B,), to vectors (B, T, D), from which the head predicts."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+        self.encoder = Encoder(config)
+        table = self.encoder.embedding.symbols
+        self.head = MaskedWordHead(config.d_model, table, config.activation, nn.LayerNorm)
+
+    def read(self, ids, lengths=None):
+        return self.encoder(ids, lengths)[0]
+
+    forward = read  # training calls the model itself
 
 
 # %%

@@ -199,7 +199,7 @@ plt.show()
 show_source(distil)
 
 # %% [markdown]
-# You run the first 60 steps of 400, a few seconds; the student that ran them all is stored.
+# You teach one for 60 steps, a few seconds; a student that was taught for 400 is stored.
 
 # %% tags=["training"]
 yours = student_of(teacher, every_second)
@@ -207,7 +207,7 @@ distil(teacher, yours, Hidden(60), seed=1000, soft_targets=soft_target_loss)
 student = restored(new_model(0, n_layers=1), models.load("small_reader").weights)
 found |= {"yours": guessed(yours.eval())["right"], "student": guessed(student)["right"]}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Within some hundred steps the student has caught up with its teacher (dashed): hidden words found in held-out text. Means and ranges of three stored trainings; the dot is yours.", "name": "fig-small-taught"}, "image": {"alt": "A rising curve over 400 steps with a band, which comes close to a dashed horizontal line. A dot lies on or near the curve at 60 steps."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Within some hundred steps the student has caught up with its teacher (dashed): hidden words found in held-out text. Means and ranges of three stored trainings of 400 steps; the dot is yours, after 60.", "name": "fig-small-taught"}, "image": {"alt": "A rising curve over 400 steps with a band, which comes close to a dashed horizontal line. A dot lies on or near the curve at 60 steps."}}
 long = experiments.load("reader_page")
 steps = long.column("student: steps")[0]
 shares = [[100 * share for share in run] for run in long.column("student: found")]
@@ -542,7 +542,7 @@ observe(
 # %% [markdown]
 # ## Look inside
 #
-# *6 minutes.* What do the models still have in common? Hide a word of a sentence that none of them has read, and move the slider from the teacher to its student, to the student in 4 bits, and to half of the teacher before it was taught.
+# *6 minutes.* What do the models still have in common? Hide a word of a sentence that none of them has read, and move the slider from the teacher to its student, to half of the teacher before it was taught, and to the student in 4 bits.
 
 # %% tags=["view"]
 texts = [
@@ -552,9 +552,9 @@ texts = [
 ]
 four_bits = with_rounded_weights(student, 4)
 named = {"teacher": teacher, "student": student}
-named |= {"student in 4 bits": four_bits, "half of the teacher, untaught": untaught}
+named |= {"half of the teacher, untaught": untaught, "student in 4 bits": four_bits}
 shares = [found["teacher"], found["student"]]
-shares += [guessed(four_bits)["right"], found["first block alone"]]
+shares += [found["first block alone"], guessed(four_bits)["right"]]
 guessers = [
     Guesser(
         name,
@@ -603,7 +603,7 @@ for n in bits:
         by_bits[name].append(share_of_vowels(logits, vocabulary().symbols))
 at_bits = dict(zip(bits, by_bits["found"]))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Down to 4 bits little is lost; below, the model forgets first the words, and then even its vowels. The stored student, rounded, nothing tuned afterwards.", "name": "fig-small-bits"}, "image": {"alt": "Three curves over 2 to 8 bits. The share of hidden words found is level from 8 down to 4 bits and falls below. The shares of vowels after an and after a stay far apart down to 4 bits or so and come together at 2."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Down to 4 bits little is lost; with 2 bits hardly anything is left. Hidden words found, and first guesses that begin with a vowel: the stored student, rounded, nothing tuned afterwards.", "name": "fig-small-bits"}, "image": {"alt": "Three curves over 2 to 8 bits. The share of hidden words found is level from 8 down to 4 bits and falls below. The shares of vowels after an and after a stay far apart down to 4 bits or so and come together at 2."}}
 lines = {name: (bits, [100 * share for share in of]) for name, of in by_bits.items()}
 ax = curves(lines, "bits for each weight", "share (%)")
 ax.set_xticks(bits)
