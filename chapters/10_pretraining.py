@@ -19,7 +19,7 @@
 # - find out by an experiment what a model knows that it was never told.
 #
 # It builds on [Day 6](06_transformer.ipynb)'s encoder, [Day 8](08_text_classification.ipynb)'s sentences and [Day 9](09_gpt.ipynb)'s loss. You need 45 minutes to read and
-# 25 to write. At the end, a model fills the gap in a sentence of yours, here in the page.
+# 26 to write. At the end, a model fills the gap in a sentence of yours, here in the page.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?

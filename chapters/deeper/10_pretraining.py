@@ -426,7 +426,7 @@ encoder, decoder, both = (of[name] for name in ("encoder", "decoder", "both, inf
 # %% tags=["evidence"]
 claim(
     "pre-2",
-    "Can't tell here: after half a minute infilling is correct for {both:.0%}, the encoder for {reads:.0%}; the lesson's, which read longer, for {longer:.0%}. Gaps: decoder {decoder:.0%}, encoder {encoder:.0%}.",
+    "Can't tell here: after half a minute infilling reaches {both:.0%}, the encoder {reads:.0%}, later {longer:.0%}; the decoder fills {decoder:.0%} of the gaps, the encoder {encoder:.0%}.",
     reads=fmean(encoder["1000 labels"]),
     both=fmean(both["1000 labels"]),
     longer=fmean(experiments.load("few_labels").column("1000 labels", start="mixed")[0]),
