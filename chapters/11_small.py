@@ -109,7 +109,7 @@ guess(
 )
 
 # %% [markdown]
-# So we paid in quality and got little. Two questions follow. Can the smaller model be as good? And where else are bytes to be saved?
+# So we paid in quality and got little for it. Two questions follow: can the smaller model be as good, and where else can we save bytes?
 
 # %% [markdown]
 # ## The idea
@@ -619,7 +619,7 @@ observe(
 )
 
 # %% [markdown]
-# With 2 bits a weight is −1, 0 or 1 times its row's scale, and that was too coarse for weights that were trained without knowing it. Models for so few bits have to be trained with the rounding in place.
+# With 2 bits a weight is −1, 0 or 1 times its row's scale, which is too coarse for weights that weren't trained for it. Models with so few bits have to be trained with the rounding in place.
 
 # %% [markdown]
 # ## What we found
@@ -687,7 +687,7 @@ claim(
 )
 
 # %% [markdown]
-# **How small can it be made?** To a quarter, by half of the blocks, half of the heads and a quarter of the bits, at a cost that our test can hardly measure; below four bits it falls apart. What costs nothing at all are the bits, and they save the most.
+# **How small can it be made?** To a quarter, with half of the blocks, half of the heads and a quarter of the bits, at a cost that our test can hardly measure. The bits save the most and cost the least, down to four of them; with two, the model falls apart.
 
 # %% [markdown]
 # ## Exercises
