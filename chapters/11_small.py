@@ -116,7 +116,7 @@ guess(
 #
 # *2 minutes.* The bytes of a model, for all the tasks that it serves, are a product. Each factor can be made smaller by a method of its own.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four factors, and what shrinks each of them: today's four steps.", "name": "fig-small-levers"}, "image": {"alt": "Four boxes with multiplication signs between them: blocks, weights each, bits each, copies. Above them, with arrows: distillation; pruning, sharing; int8; LoRA."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four factors, and what shrinks each of them: today's four steps.", "name": "fig-small-levers"}, "image": {"alt": "Four boxes with multiplication signs between them: blocks, weights each, bits each, copies. Below them, with arrows: distillation; pruning, sharing; int8; LoRA."}}
 mechanisms.levers()
 plt.show()
 

@@ -68,7 +68,7 @@ def recipe(n_teacher: int = 4) -> Axes:
     note(ax, (11.2, 4.9), "masked words")
     note(ax, (1.6, 2.45), "copied", align="left")
     note(ax, (0.3, 0.25), "teacher", align="left", weight="bold")
-    note(ax, (0.3, 3.05), "student", align="left", weight="bold")
+    note(ax, (0.3, 4.65), "student", align="left", weight="bold")
     return ax
 
 
