@@ -35,7 +35,7 @@ def never():
     return 100 * (1 - SHARE) ** PASSES
 
 
-@exercise.mistake("give it in percent.")
+@exercise.mistake("give the answer in percent, not as a share.")
 def as_a_share():
     return asked_at_least_once() / 100
 

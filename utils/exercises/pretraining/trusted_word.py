@@ -43,7 +43,7 @@ def true_ones():
     return 100 - trusted_word()
 
 
-@exercise.mistake("give it in percent.")
+@exercise.mistake("give the answer in percent, not as a share.")
 def as_a_share():
     return trusted_word() / 100
 
