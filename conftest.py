@@ -22,7 +22,7 @@ TAKEN: Counter[str] = Counter()  # seconds of each file in this run
 SLOWEST_FIRST = ("tests/test_jupyterlab.py", "tests/test_browser.py", "chapters/")
 
 # Not compared: progress bars, warnings, and the numbers behind a claim; nbval leaves out pictures.
-NOT_COMPARED = ("stderr", "text/markdown", "application/vnd.book+json")
+NOT_COMPARED = ("stderr", "text/markdown", "application/vnd.book+json", "image/svg+xml")
 
 # Nor what an interactive view has measured; its script, style and text are compared.
 IN_VIEWS = {

@@ -54,7 +54,8 @@ def panels(seed: int = 0) -> list[tuple[str, str, Tensor]]:
 
 def draw(columns: int) -> Figure:
     """Draw the panels in so many columns."""
-    with plt.rc_context(STYLE | {"axes.spines.top": True, "axes.spines.right": True}):
+    framed = {"axes.spines.top": True, "axes.spines.right": True}
+    with plt.rc_context(STYLE | framed | {"font.size": 13, "axes.titlesize": 13}):
         measured = panels()
         rows = -(-len(measured) // columns)
         figure, grid = plt.subplots(rows, columns, figsize=(2.3 * columns, 2.8 * rows + 0.3))

@@ -18,6 +18,7 @@ from utils.exercises.numbers import numbers
 from utils.press.budget import STOP
 from utils.press.lessons import FOLDED
 from utils.press.readable import names_in_the_book, number_solutions
+from utils.show.plotting import KEPT, STYLE
 
 ADDRESS = "https://github.com/OWNER/NAME"  # stands in index.md where nobody knows the address
 
@@ -144,9 +145,10 @@ class ArcOfDays(SphinxDirective):
         folder.mkdir(parents=True, exist_ok=True)
         figure = nodes.figure(classes=["arc"])
         for shape, columns in (("wide", 4), ("tall", 2)):
-            path = folder / f"arc-{shape}.png"
+            path = folder / f"arc-{shape}.svg"
             drawing = arc.draw(columns)
-            drawing.savefig(path, dpi=180)
+            with plt.rc_context(STYLE):
+                drawing.savefig(path, **KEPT)
             plt.close(drawing)
             uri = os.path.relpath(path, Path(self.env.doc2path(self.env.docname)).parent)
             figure += nodes.image(uri=uri, alt=self.options["alt"], classes=[f"arc-{shape}"])

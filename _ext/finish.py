@@ -1,4 +1,4 @@
-"""What pages get at last: figures as WebP with their size, one style sheet, few scripts."""
+"""What pages get at last: figures for both themes, their sizes, one style sheet, few scripts."""
 
 import os
 import re
@@ -9,9 +9,12 @@ from pathlib import Path
 
 from PIL import Image
 from sphinx.application import Sphinx
+from themes import themed
 
 PER_INCH = 120  # of the page's dots; a figure may have more of its own
 LARGE = 200_000  # bytes
+PHONE = 390  # pixels
+THEMES = ("light", "dark")
 # The icons are in the theme's font as well, and only the page that searches needs the index.
 NEEDLESS = re.compile(
     r"\s*<script [^>]*\b(fontawesome|searchtools|language_data|searchindex)\.js[^>]*></script>"
@@ -21,6 +24,9 @@ OPTIONS = re.compile(r'<script src="[^"]*\bdocumentation_options\.js[^>]*></scri
 WAITED_FOR = re.compile(r"<script (?=[^>]*\bsrc=)(?![^>]*\b(defer|async)\b)")
 SHEET = re.compile(r'\s*<link [^>]*href="((?:\.\./)*_static/)([\w/.-]+\.css)\b[^>]*>')
 PICTURE = re.compile(r'<img ([^>]*?)src="([^"]*)\b(_images/[^"/]+)\.png"')
+DRAWING = re.compile(
+    r'<img ([^>]*?)src="([^"]*)\b(_images/[^"/]+)(?<!-light)(?<!-dark)\.svg"([^>]*?)\s*/?>'
+)
 ALL = "styles/all.css"
 SIDEBAR = 'id="pst-primary-sidebar"'  # its logo stands in no landmark otherwise
 LANDMARK = f'{SIDEBAR} role="complementary" aria-label="The book"'
@@ -39,6 +45,29 @@ def finish(app: Sphinx, failure: Exception | None) -> None:
         width, height = as_webp(folder / f"{name}.png")
         return f'loading="lazy" width="{width}" height="{height}" '
 
+    @cache
+    def both(name: str) -> tuple[str, int]:
+        """A figure's attributes, after it was drawn for both themes, and its width on a phone."""
+        original = folder / f"{name}.svg"
+        figure = themed(original.read_text(encoding="utf-8"))
+        for theme in THEMES:
+            path = folder / f"{name}-{theme}.svg"
+            path.write_text(getattr(figure, theme), encoding="utf-8")
+        original.unlink()
+        return f'loading="lazy" width="{figure.width}" height="{figure.height}"', figure.readable
+
+    def drawn(found: re.Match) -> str:
+        """A figure as two pictures, of which a page shows the one for its theme."""
+        before, place, name, after = found.groups()
+        room, readable = both(name)
+        scrolls = ' tabindex="0" role="group" aria-label="Wide figure"' if readable > PHONE else ""
+        pictures = (
+            f'<img {room} {before}src="{place}{name}-{theme}.svg"{after} data-for="{theme}">'
+            for theme in THEMES
+        )
+        around = f'<span class="drawing" style="--readable: {readable}px"{scrolls}>'
+        return f"{around}{''.join(pictures)}</span>"
+
     for page in folder.rglob("*.html"):
         if "_static" in page.parts:
             continue
@@ -52,7 +81,7 @@ def finish(app: Sphinx, failure: Exception | None) -> None:
         text = PICTURE.sub(
             lambda found: f'<img {shown(found[3])}{found[1]}src="{found[2]}{found[3]}.webp"', text
         )
-        page.write_text(text, encoding="utf-8")
+        page.write_text(DRAWING.sub(drawn, text), encoding="utf-8")
 
 
 def with_one_sheet(page: str, static: Path) -> str:

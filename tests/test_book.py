@@ -30,14 +30,23 @@ class Tags(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
-def drawn(name: str, tag: str):
+DOT = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
+    "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+LINE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="90pt" height="60pt" viewBox="0 0 90 60">'
+    '<path d="M 0 0 L 9 4.123456" style="fill: none; stroke: #1a1a1a"/></svg>'
+)
+
+
+def drawn(name: str, tag: str, kind: str, data: str):
     """A code cell with a figure, tagged."""
-    dot = (
-        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
-        "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-    )
-    metadata = {"tags": [tag], "mystnb": {"figure": {"caption": "A dot.", "name": name}}}
-    shown = nbformat.v4.new_output("display_data", {"image/png": dot, "text/plain": "a dot"})
+    metadata = {
+        "tags": [tag],
+        "mystnb": {"figure": {"caption": "One.", "name": name}, "image": {"alt": "One figure."}},
+    }
+    shown = nbformat.v4.new_output("display_data", {kind: data, "text/plain": "one"})
     return nbformat.v4.new_code_cell("draw()", outputs=[shown], metadata=metadata)
 
 
@@ -80,7 +89,7 @@ def small_book(tmp_path_factory):
             nbformat.v4.new_markdown_cell(
                 ":::{exercise} Guess\n:label: exercise-guess\nGuess.\n:::"
             ),
-            drawn("fig-first", "setup"),
+            drawn("fig-first", "setup", "image/png", DOT),
             played("toy", "turn it"),
             played("toy", "show it"),
             played("ball", "throw it"),
@@ -92,7 +101,7 @@ def small_book(tmp_path_factory):
                 "(sec-proof)=\n## The proof\n\n$$\nz = y\n$$ (eq-proof)"
             ),
             nbformat.v4.new_markdown_cell(":::{exercise} More\n:label: exercise-more\nMore.\n:::"),
-            drawn("fig-drawn", "mechanism"),
+            drawn("fig-drawn", "mechanism", "image/svg+xml", LINE),
             nbformat.v4.new_code_cell("plain = 1"),
         ]
         solved = nbformat.v4.new_notebook(metadata=python)
@@ -295,6 +304,20 @@ def test_a_picture_is_webp_and_takes_its_room_before_it_comes(small_book):
     assert (picture["width"], picture["height"], picture["loading"]) == ("1", "1", "lazy")
     assert Image.open(small.html / "chapters" / picture["src"]).format == "WEBP"
     assert not list((small.html / "_images").glob("*.png"))
+
+
+def test_a_drawing_is_there_for_light_and_for_dark_and_has_one_caption(small_book):
+    page = small_book("# Start\n").html / "chapters" / "deeper" / "07_lesson.html"
+    pictures = [a for tag, a in Tags(page).found if tag == "img" and "_images" in a["src"]]
+    assert [picture["data-for"] for picture in pictures] == ["light", "dark"]
+    for picture, ink in zip(pictures, ("#1a1a1a", "#e4e4e4"), strict=True):
+        assert (picture["width"], picture["height"]) == ("120", "80")
+        assert (picture["alt"], picture["loading"]) == ("One figure.", "lazy")
+        drawing = (page.parent / picture["src"]).read_text(encoding="utf-8")
+        assert f"stroke: {ink}" in drawing and "123456" not in drawing
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<figcaption>") == 1 and text.count('class="drawing"') == 1
+    assert 'tabindex="0" role="group" aria-label="Wide figure"' not in text
 
 
 def test_a_figure_with_more_dots_takes_the_same_room_and_loses_none(tmp_path, monkeypatch):

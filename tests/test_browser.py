@@ -65,13 +65,14 @@ JUMPS = """() => new Promise((done) => {
     setTimeout(() => { add(watch.takeRecords()); watch.disconnect(); done(sum); }, 50);
 })"""  # how far what was in sight has moved, as Web Vitals sums it up
 SETTLED = """async () => {
-    const pictures = [...document.querySelectorAll("img")];
+    const pictures = [...document.querySelectorAll("img")].filter((one) => one.checkVisibility());
     pictures.forEach((image) => (image.loading = "eager"));
     await Promise.all(pictures.map((image) => image.decode()));
     await document.fonts.ready;
 }"""  # everything that a page fetches is there
 BLURRED = """() => [...document.querySelectorAll("article :is(figure, .cell_output) img")]
-    .filter((image) => image.clientWidth && image.naturalWidth < 1.9 * image.clientWidth)
+    .filter((image) => image.clientWidth && !image.src.endsWith(".svg"))
+    .filter((image) => image.naturalWidth < 1.9 * image.clientWidth)
     .map((image) => [image.alt, image.naturalWidth, image.clientWidth])"""
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
@@ -231,28 +232,39 @@ def test_page_fits_a_phone(page):
     assert too_wide == []
 
 
-def test_figures_are_described_and_keep_light_paper_in_the_dark(page):
-    show(page, PHONE, "dark")
-    page.wait_for_function("document.documentElement.dataset.theme == 'dark'")
-    figures = page.evaluate(
-        """() => [...document.querySelectorAll("article img")]
-            .filter((image) => image.offsetParent)
-            .map((image) => {
-                const style = getComputedStyle(image);
-                const colour = style.backgroundColor.match(/\\d+/g).slice(0, 3);
-                return {
-                    alt: image.alt,
-                    light: colour.every((part) => part > 230),
-                    filter: style.filter,
-                    right: image.getBoundingClientRect().right,
-                    loaded: image.naturalWidth,
-                };
-            })"""
-    )
-    for figure in figures:
+FIGURES = """async () => {
+    const shown = [...document.querySelectorAll("article :is(figure, .cell_output) img")]
+        .filter((image) => image.checkVisibility());
+    shown.forEach((image) => (image.loading = "eager"));
+    await Promise.all(shown.map((image) => image.decode()));
+    return shown.map((image) => {
+        const box = image.closest(".drawing");
+        return {
+            alt: image.alt,
+            theme: image.dataset.for,
+            filter: getComputedStyle(image).filter,
+            loaded: image.naturalWidth,
+            width: image.clientWidth,
+            readable: box ? parseFloat(box.style.getPropertyValue("--readable")) : 0,
+            box: box ? box.getBoundingClientRect().width : image.clientWidth,
+            left: (box ?? image).getBoundingClientRect().left,
+            reached: !box || box.scrollWidth <= box.clientWidth || box.tabIndex == 0,
+        };
+    });
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_figures_are_described_drawn_for_the_theme_and_read_on_a_phone(page, theme):
+    show(page, PHONE, theme)
+    page.wait_for_function(f"document.documentElement.dataset.theme == '{theme}'")
+    for figure in page.evaluate(FIGURES):
         assert len(figure["alt"]) >= 10, figure
-        assert figure["light"] and figure["filter"] == "none", figure
-        assert 0 < figure["right"] <= PHONE["width"] and figure["loaded"] > 0, figure
+        assert figure["theme"] in (theme, None) and figure["filter"] == "none", figure
+        assert figure["loaded"] > 0 and figure["reached"], figure
+        assert figure["left"] >= 0 and figure["left"] + figure["box"] <= PHONE["width"], figure
+        assert figure["width"] >= figure["readable"], figure
+        assert figure["theme"] is None or figure["box"] == PHONE["width"], figure
 
 
 def test_page_is_accessible_in_the_dark(page):

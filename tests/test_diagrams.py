@@ -31,7 +31,7 @@ from utils.show.diagrams import (
     tinted,
     words,
 )
-from utils.show.diagrams.sheet import stroke
+from utils.show.diagrams.sheet import SIZE, TIGHT, stroke
 from utils.show.plotting import INK, PAPER, WIDTH, use_book_style
 
 
@@ -285,7 +285,23 @@ def test_all_texts_have_the_size_that_a_phone_can_show(ax):
     arrow(ax, (1, 6), (8, 6), text="softmax")
     stack(ax, (12, 7), ["box"], (2, 1))
     note(ax, (8, 7.5), "note", weight="bold")
-    assert len(ax.texts) == 7 and {text.get_fontsize() for text in ax.texts} == {12}
+    assert len(ax.texts) == 7 and {text.get_fontsize() for text in ax.texts} == {SIZE}
+    assert SIZE / 72 * 390 / WIDTH >= 11  # CSS px
+
+
+def test_a_text_that_does_not_fit_is_a_little_smaller_and_so_are_those_beside_it(ax):
+    box(ax, (1, 1), "elements", (2.05, 0.85))
+    cells(ax, (4, 1), [["-0.58", "1"]], size=(1.15, 0.75))
+    words(ax, (0, 3), "as many words of a sentence as a sheet of 16 can hold", gap=0.15)
+    note(ax, (0.02, 5), "a note from one edge of the sheet to the other of its two", align="left")
+    assert len(ax.texts) == 16 and {text.get_fontsize() for text in ax.texts} == {TIGHT}
+    assert all(0 <= reach(ax, text)[0] and reach(ax, text)[2] <= UNITS for text in ax.texts)
+
+
+def test_a_text_in_a_box_is_named_by_what_it_stands_on(ax):
+    box(ax, (1, 1), "values", (3, 1), role="value")
+    note(ax, (8, 4), "note")
+    assert [text.get_gid() for text in ax.texts] == ["on-009e73", None]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Figures show the values that they were given, and their style serves every reader."""
 
 import itertools
-from base64 import b64decode
+import re
 from io import BytesIO
 
 import matplotlib.pyplot as plt
@@ -12,7 +12,6 @@ from matplotlib.colors import to_rgb
 from matplotlib.font_manager import FontEntry
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
-from PIL import Image
 
 from utils.show import plotting
 from utils.show.plotting import bars, curves, heat_map, image_grid, use_book_style
@@ -84,25 +83,32 @@ def test_without_the_books_font_the_readers_serves_and_without_one_pinyin(
         plotting.chinese_font.cache_clear()
 
 
-def test_in_a_notebook_a_figure_has_two_dots_for_each_of_the_pages():
+def test_in_a_notebook_a_figure_is_a_drawing_and_the_same_in_each_run():
     draw = "from utils.show.plotting import *\nuse_book_style()\nbars({'a': 1}, 'x')"
     notebook = new_notebook(cells=[new_code_cell(draw), new_code_cell("bars({'a': 1}, 'x')")])
     NotebookClient(notebook, kernel_name="python3").execute()
-    for cell in notebook.cells:
-        figure = cell.outputs[-1]
-        room = figure["metadata"]["image/png"]
-        with Image.open(BytesIO(b64decode(figure["data"]["image/png"]))) as picture:
-            assert picture.width == pytest.approx(2 * room["width"], abs=2)
-            assert picture.info["dpi"][0] == pytest.approx(240, abs=0.1)
+    first, second = (cell.outputs[-1]["data"] for cell in notebook.cells)
+    assert set(first) == set(second) == {"image/svg+xml", "text/plain"}
+    assert first == second and "<dc:date>" not in first["image/svg+xml"]
+
+
+def test_many_cells_are_stored_as_dots_two_for_each_of_the_pages():
+    for size, dense in ((10, False), (40, True)):
+        ax = heat_map(torch.rand(size, size), xlabel="x", ylabel="y")
+        file = BytesIO()
+        ax.figure.savefig(file, format="svg", **plotting.KEPT)
+        dots = re.findall(r'width="(\S+)" height="\S+"[^>]*href="data', file.getvalue().decode())
+        assert len(file.getvalue()) < 120_000 and bool(ax.collections[0].get_rasterized()) == dense
+        assert plotting.KEPT["dpi"] >= 2 * 96 and len(dots) <= 2
 
 
 def test_figures_fit_the_page_and_a_phone_reads_them():
-    assert plt.rcParams["figure.figsize"][0] <= 7.2
+    assert plt.rcParams["figure.figsize"][0] <= 6.4
     for key in ("font.size", "axes.titlesize", "legend.fontsize", "xtick.labelsize"):
-        on_phone = plt.rcParams[key] / 72 * 345 / plt.rcParams["figure.figsize"][0]  # CSS px
-        assert on_phone >= 8.9
+        on_phone = plt.rcParams[key] / 72 * 390 / plt.rcParams["figure.figsize"][0]  # CSS px
+        assert on_phone >= 11
     for number in (1, 3, 8, 30):
-        assert image_grid(torch.rand(number, 8, 8)).get_figwidth() <= 7.2
+        assert image_grid(torch.rand(number, 8, 8)).get_figwidth() <= 6.4
 
 
 def test_curves_differ_without_colour():

@@ -14,14 +14,12 @@ def learning_curves(history) -> Figure:
     """
     if not history.seconds:
         raise ValueError("There is nothing to plot: no epoch was finished.")
-    width, height = plt.rcParams["figure.figsize"]
-    size = (width * max(1, 0.7 * len(history.train)), height)
-    figure, axes = plt.subplots(1, len(history.train), figsize=size, squeeze=False)
+    figure, axes = plt.subplots(1, len(history.train), squeeze=False)
     for ax, name in zip(axes.flat, history.train, strict=True):
         parts = {"training": history.train[name]}
         if name in history.validation:
             parts["validation"] = history.validation[name]
         lines = {part: (range(1, len(y) + 1), y) for part, y in parts.items()}
         curves(lines, "epoch", name, ax=ax)
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
     return figure

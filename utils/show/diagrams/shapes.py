@@ -16,10 +16,13 @@ from utils.show.diagrams.sheet import (
     DIM,
     LIGHT,
     SIDES,
+    SIZE,
+    TIGHT,
     UNITS,
     Block,
     Point,
     fill_in,
+    fits,
     inside,
     measure,
     stroke,
@@ -59,6 +62,7 @@ def cells(
     weights = _spread(weights if weights is not None else float(role is not None), shape)
     struck, hatched = _spread(struck, shape), _spread(hatched, shape)
     block = inside(ax, Block(*place, shape[1] * size[0], shape[0] * size[1], *shape))
+    written = []
     for i, j in np.ndindex(shape):
         cell = block[i, j]
         fill = PAPER if hatched[i, j] else tinted(role, float(weights[i, j]))
@@ -69,7 +73,8 @@ def cells(
         if struck[i, j]:
             ends = [cell.x, cell.x + cell.width], [cell.y + cell.height, cell.y]
             ax.plot(*ends, color=DIM, linewidth=1.2, linestyle="-", marker="")
-        fill_in(ax, cell, _number(rows[i][j]), fill)
+        written.append(fill_in(ax, cell, _number(rows[i][j]), fill))
+    _level(written)
     return block
 
 
@@ -90,12 +95,18 @@ def words(ax: Axes, place: Point, sentence: str, *, gap: float = 0.2) -> list[Bl
 
     Raises: ValueError if they leave the sheet.
     """
-    blocks = []
+    blocks, before = [], len(ax.texts)
     x, y = place
-    for word in sentence.split():
-        width = measure(ax, write(ax, (0, 0), word), remove=True).width + 0.3
+    for size in (SIZE, TIGHT):
+        samples = [write(ax, (0, 0), word, fontsize=size) for word in sentence.split()]
+        widths = [measure(ax, sample, remove=True).width + 0.3 for sample in samples]
+        if x + sum(widths) + gap * (len(widths) - 1) <= ax.get_xlim()[1]:
+            break
+    for word, width in zip(sentence.split(), widths, strict=True):
         blocks.append(box(ax, (x, y), word, (width, 0.85)))
         x += width + gap
+    for text in ax.texts[before:]:
+        text.set_fontsize(size)
     return blocks
 
 
@@ -161,12 +172,13 @@ def note(ax: Axes, place: Point, text: str, *, align: str = "center", **font) ->
     Raises: ValueError if the text leaves the sheet.
     """
     written = write(ax, place, text, align, **font)
-    reach = measure(ax, written)
-    inside(
-        ax,
-        Block(reach.x0, min(reach.y0, reach.y1), reach.width, abs(reach.height)),
-        f"the text {text!r}",
-    )
+    for size in (SIZE, TIGHT):
+        written.set_fontsize(size)
+        reach = measure(ax, written)
+        taken = Block(reach.x0, min(reach.y0, reach.y1), reach.width, abs(reach.height))
+        if fits(ax, taken):
+            break
+    inside(ax, taken, f"the text {text!r}")
     return written
 
 
@@ -213,6 +225,13 @@ def light(ax: Axes, block: Block, margin: float = 0.08) -> None:
     around = inside(ax, Block(block.x - margin, block.y - margin, *size))
     ax.add_patch(_rounded(around, 0.1, facecolor=LIGHT, edgecolor="none", zorder=0.5))
     ax.add_patch(_rounded(around, 0.1, fill=False, edgecolor=INK, linewidth=2.6, zorder=2))
+
+
+def _level(texts: Sequence[Text | None]) -> None:
+    """Give texts that stand together one size, that of the smallest."""
+    there = [text for text in texts if text]
+    for text in there:
+        text.set_fontsize(min(each.get_fontsize() for each in there))
 
 
 def _plain(values):

@@ -1,7 +1,8 @@
 """The sheet on which a picture of a mechanism stands: places, colours of roles, texts that fit.
 
-A sheet is `UNITS` wide; x runs to the right and y down, so that rows count as in a matrix. All
-texts have one size, which a phone can show; what leaves the sheet or its box is refused.
+A sheet is `UNITS` wide; x runs to the right and y down, so that rows count as in a matrix. Texts
+have one size, which a phone can show, and are a little smaller where they do not fit; what leaves
+the sheet or its box even so is refused.
 """
 
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ ROLE = {  # from dark to light: they differ in print, and without colour vision
     "head 1": "#F0E442",
 }
 UNITS = 16  # width of a sheet
-SIZE = 12  # points, of every text
+SIZE, TIGHT = 13, 12  # points, of every text; of what does not fit otherwise
 LIGHT, DIM = "#FFF1B8", "#8a867c"  # under what is new; strokes of what is shut out
 SIDES = {"left": (-1, 0), "right": (1, 0), "top": (0, -1), "bottom": (0, 1)}
 Point = tuple[float, float]
@@ -131,12 +132,18 @@ def measure(ax: Axes, written: Text, remove: bool = False) -> Bbox:
     return reach
 
 
+def fits(ax: Axes, block: Block) -> bool:
+    """Whether a block is on the sheet."""
+    slack = 1e-6
+    right, bottom = ax.get_xlim()[1] + slack, ax.get_ylim()[0] + slack
+    ends = block.x + block.width <= right and block.y + block.height <= bottom
+    return bool(min(block.x, block.y) >= -slack and ends)
+
+
 def inside(ax: Axes, block: Block, what: str = "a shape") -> Block:
     """Return a block. Raises: ValueError if it leaves the sheet."""
-    height, width = ax.get_ylim()[0], ax.get_xlim()[1]
-    slack = 1e-6
-    out = min(block.x, block.y) < -slack or block.x + block.width > width + slack
-    if out or block.y + block.height > height + slack:
+    if not fits(ax, block):
+        height, width = ax.get_ylim()[0], ax.get_xlim()[1]
         raise ValueError(
             f"On a sheet of {width:g} × {height:g}, {what} does not fit: it takes x from "
             f"{block.x:.2f} to {block.x + block.width:.2f}, y from {block.y:.2f} to "
@@ -145,14 +152,22 @@ def inside(ax: Axes, block: Block, what: str = "a shape") -> Block:
     return block
 
 
-def fill_in(ax: Axes, block: Block, text: str, colour: str) -> None:
-    """Write into a block, dark or white. Raises: ValueError if the text does not fit."""
+def fill_in(ax: Axes, block: Block, text: str, colour: str) -> Text | None:
+    """Write into a block, dark or white. Raises: ValueError if the text does not fit.
+
+    A name tells the book, whose dark pages have other colours, what the text stands on.
+    """
     if not text:
-        return
+        return None
     ink = max(("#000000", "#ffffff"), key=lambda ink: contrast(ink, colour))
-    reach = measure(ax, write(ax, block.middle, text, color=ink))
-    if reach.width > block.width or abs(reach.height) > block.height:
-        raise ValueError(
-            f"The text {text!r} takes {reach.width:.2f} × {abs(reach.height):.2f}, its box has "
-            f"{block.width:.2f} × {block.height:.2f}: make the box larger or the text shorter."
-        )
+    written = write(ax, block.middle, text, color=ink)
+    written.set_gid(f"on-{to_hex(colour)[1:]}")
+    for size in (SIZE, TIGHT):
+        written.set_fontsize(size)
+        reach = measure(ax, written)
+        if reach.width <= block.width and abs(reach.height) <= block.height:
+            return written
+    raise ValueError(
+        f"The text {text!r} takes {reach.width:.2f} × {abs(reach.height):.2f}, its box has "
+        f"{block.width:.2f} × {block.height:.2f}: make the box larger or the text shorter."
+    )
