@@ -2,6 +2,7 @@
 
 import os
 import re
+from base64 import b64decode, b64encode
 from functools import cache
 from hashlib import sha256
 from io import BytesIO
@@ -12,7 +13,7 @@ from sphinx.application import Sphinx
 from themes import themed
 
 PER_INCH = 120  # of the page's dots; a figure may have more of its own
-LARGE = 200_000  # bytes
+LARGE = 100_000  # bytes
 PHONE = 390  # pixels
 THEMES = ("light", "dark")
 # The icons are in the theme's font as well, and only the page that searches needs the index.
@@ -27,6 +28,7 @@ PICTURE = re.compile(r'<img ([^>]*?)src="([^"]*)\b(_images/[^"/]+)\.png"')
 DRAWING = re.compile(
     r'<img ([^>]*?)src="([^"]*)\b(_images/[^"/]+)(?<!-light)(?<!-dark)\.svg"([^>]*?)\s*/?>'
 )
+DOTS = re.compile(r"data:image/png;base64,([^\"]{20000,})")
 ALL = "styles/all.css"
 SIDEBAR = 'id="pst-primary-sidebar"'  # its logo stands in no landmark otherwise
 LANDMARK = f'{SIDEBAR} role="complementary" aria-label="The book"'
@@ -49,7 +51,7 @@ def finish(app: Sphinx, failure: Exception | None) -> None:
     def both(name: str) -> tuple[str, int]:
         """A figure's attributes, after it was drawn for both themes, and its width on a phone."""
         original = folder / f"{name}.svg"
-        figure = themed(original.read_text(encoding="utf-8"))
+        figure = themed(with_small_dots(original.read_text(encoding="utf-8")))
         for theme in THEMES:
             path = folder / f"{name}-{theme}.svg"
             path.write_text(getattr(figure, theme), encoding="utf-8")
@@ -109,20 +111,35 @@ def _style(file: Path, sheet: Path) -> str:
 
 
 def as_webp(png: Path) -> tuple[int, int]:
-    """Put a WebP in the place of a PNG; return its width and height on the page.
+    """Put a WebP in the place of a PNG; return its width and height on the page."""
+    with Image.open(png) as picture:
+        dense = picture.info.get("dpi", (PER_INCH, PER_INCH))[0] / PER_INCH
+        png.with_suffix(".webp").write_bytes(_small(picture))
+    png.unlink()
+    return round(picture.width / dense), round(picture.height / dense)
+
+
+def with_small_dots(svg: str) -> str:
+    """A drawing whose pictures are WebP, where they are worth it."""
+
+    def small(found: re.Match) -> str:
+        with Image.open(BytesIO(b64decode(found[1]))) as picture:
+            return f"data:image/webp;base64,{b64encode(_small(picture)).decode()}"
+
+    return DOTS.sub(small, svg)
+
+
+def _small(picture: Image.Image) -> bytes:
+    """A picture as WebP.
 
     It is the same to the last dot, unless it is large and a loss that nobody sees saves a third.
     """
-    with Image.open(png) as picture:
-        dense = picture.info.get("dpi", (PER_INCH, PER_INCH))[0] / PER_INCH
-        plain = picture.convert("RGB") if _is_opaque(picture) else picture
-        made = _webp(plain, lossless=True, quality=30, method=2)
-        if len(made) > LARGE:
-            photograph = _webp(plain, quality=90)
-            made = photograph if len(photograph) < 2 / 3 * len(made) else made
-    png.with_suffix(".webp").write_bytes(made)
-    png.unlink()
-    return round(picture.width / dense), round(picture.height / dense)
+    plain = picture.convert("RGB") if _is_opaque(picture) else picture
+    made = _webp(plain, lossless=True, quality=30, method=2)
+    if len(made) > LARGE:
+        photograph = _webp(plain, quality=90)
+        made = photograph if len(photograph) < 2 / 3 * len(made) else made
+    return made
 
 
 def _webp(picture: Image.Image, **options) -> bytes:

@@ -21,12 +21,12 @@ from utils.show.plotting import COLOURS, INK, PAPER, STYLE
 POINT = 4 / 3  # pixels of a page
 LEGIBLE = 10.8  # pixels of the smallest text on a phone
 
-NIGHT, BOX = "#14181e", "#222832"  # the theme's dark page, and a box on it
-BLACK, WHITE, CHALK = "#000000", "#ffffff", "#f4f4f4"
+NIGHT, BOX = "#121212", "#222832"  # the theme's dark page, and a box on it
+BLACK, WHITE = "#000000", "#ffffff"
 DARK = {  # what the book's colours are in the dark
     PAPER: NIGHT,
     WHITE: BOX,
-    BLACK: CHALK,
+    BLACK: "#f4f4f4",
     INK: "#e4e4e4",
     STYLE["grid.color"]: "#3b424c",
     DIM: "#9a968c",
@@ -102,7 +102,7 @@ def _darken(node: Element, on_numbers: bool) -> None:
             continue
         if name.startswith("on-"):
             ground = dark(f"#{name[3:]}")
-            _write(child, max((contrast(ink, ground), ink) for ink in (BLACK, CHALK))[1])
+            _write(child, max((contrast(ink, ground), ink) for ink in (BLACK, WHITE))[1])
         elif on_numbers and name.startswith("text_") and _ink(child) in (BLACK, WHITE):
             _write(child, _ink(child))
         else:

@@ -129,7 +129,9 @@ def image_grid(images, titles=None, columns: int = 8, signed: bool = False) -> F
         ax.axis("off")
         if index < len(pictures):
             picture = pictures[index]
-            shown = ax.imshow(picture.clip(*limits), cmap=SIGNED if signed else GREY)
+            many = picture.shape[1] > cell * KEPT["dpi"]  # more dots than are stored
+            how = {"cmap": SIGNED if signed else GREY, "interpolation": "auto" if many else "none"}
+            shown = ax.imshow(picture.clip(*limits), **how)
             shown.set_clim(*limits)
             if titles is not None:
                 title = titles[index]
