@@ -19,7 +19,7 @@ from utils.show.diagrams.sheet import DIM, LIGHT, ROLE, contrast, stroke
 from utils.show.plotting import COLOURS, INK, PAPER, STYLE
 
 POINT = 4 / 3  # pixels of a page
-LEGIBLE = 10.8  # pixels of the smallest text on a phone
+LEGIBLE = 9.7  # pixels of the smallest text on a phone, where DejaVu is as tall as others with 11
 
 NIGHT, BOX = "#121212", "#222832"  # the theme's dark page, and a box on it
 BLACK, WHITE = "#000000", "#ffffff"
@@ -48,7 +48,7 @@ SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 PAINT = re.compile(r"\b(fill|stroke): (#[0-9a-f]{6})")
 DIGITS = re.compile(r"-?\d+\.\d{3,}")
 PLACE = re.compile(r"translate\([^)]*\)")
-NEEDED = re.compile(r"#([^)]+)\)?$")
+NEEDED = re.compile(r"(?:^|\(['\"]?)#([^)'\"]+)")
 SCALE = re.compile(r"scale\(([\d.]+) -")  # of a text: a hundredth of its points
 
 
@@ -108,6 +108,9 @@ def _darken(node: Element, on_numbers: bool) -> None:
         else:
             if style := child.get("style"):
                 child.set("style", PAINT.sub(lambda found: f"{found[1]}: {dark(found[2])}", style))
+            for paint in ("fill", "stroke"):  # as hatching has it
+                if child.get(paint, "").startswith("#"):
+                    child.set(paint, dark(child.get(paint)))
             _darken(child, _shows_numbers(child) if name.startswith("axes_") else on_numbers)
 
 
@@ -153,8 +156,12 @@ def _rounded(numbers: str) -> str:
 def _written(root: Element) -> str:
     """The file of a drawing, without names to which nothing in it refers."""
     copy = ElementTree.fromstring(ElementTree.tostring(root))
-    places = [node.get(name, "") for node in copy.iter() for name in ("href", "clip-path")]
-    needed = {found[1] for place in places if (found := NEEDED.search(place))}
+    needed = {
+        name
+        for node in copy.iter()
+        for place in ("href", "clip-path", "style")
+        for name in NEEDED.findall(node.get(place, ""))
+    }
     for node in copy.iter():
         if node.get("id") not in needed:
             node.attrib.pop("id", None)

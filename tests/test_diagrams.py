@@ -289,11 +289,14 @@ def test_all_texts_have_the_size_that_a_phone_can_show(ax):
     assert SIZE / 72 * 390 / WIDTH >= 11  # CSS px
 
 
+LONG = "a note from one edge of the sheet to the other edge of it, and to no other"
+
+
 def test_a_text_that_does_not_fit_is_a_little_smaller_and_so_are_those_beside_it(ax):
     box(ax, (1, 1), "elements", (2.05, 0.85))
     cells(ax, (4, 1), [["-0.58", "1"]], size=(1.15, 0.75))
     words(ax, (0, 3), "as many words of a sentence as a sheet of 16 can hold", gap=0.15)
-    note(ax, (0.02, 5), "a note from one edge of the sheet to the other of its two", align="left")
+    note(ax, (0.02, 5), LONG, align="left")
     assert len(ax.texts) == 17 and {text.get_fontsize() for text in ax.texts} == {TIGHT}
     assert all(0 <= reach(ax, text)[0] and reach(ax, text)[2] <= UNITS for text in ax.texts)
 

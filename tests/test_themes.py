@@ -130,8 +130,19 @@ def test_both_drawings_have_the_same_forms_and_nothing_that_nobody_sees(themes):
     assert not {*painted(figure.dark)} & {INK, PAPER, *map(str.lower, COLOURS[:5])}
 
 
+def test_hatching_stays(themes):
+    ax = sheet(3)
+    cells(ax, (1, 1), [["", ""]], hatched=[[True, False]])
+    text = stored(ax.figure)
+    for drawing in themes.themed(text)[:2]:
+        (name,) = re.findall(r'<pattern [^>]*?id="(\w+)"', drawing)
+        assert f"url(#{name})" in drawing and '<rect x="0" y="0" width="73" height="73"' in drawing
+    assert DIM in themes.themed(text).light and f'"{PAPER}"' in themes.themed(text).light
+    assert DIM not in themes.themed(text).dark and PAPER not in themes.themed(text).dark
+
+
 def test_a_figure_is_as_wide_on_a_phone_as_its_smallest_text_asks(themes):
-    for size, least in ((13, 0), (9, 520)):
+    for size, least in ((12, 0), (9, 480)):
         ax = sheet(4)
         note(ax, (8, 2), "small").set_fontsize(size)
         figure = themes.themed(stored(ax.figure))

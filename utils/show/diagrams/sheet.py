@@ -162,10 +162,10 @@ def fill_in(ax: Axes, block: Block, text: str, colour: str) -> Text | None:
     ink = max(("#000000", "#ffffff"), key=lambda ink: contrast(ink, colour))
     written = write(ax, block.middle, text, color=ink)
     written.set_gid(f"on-{to_hex(colour)[1:]}")
-    for size in (SIZE, TIGHT):
+    for size, room in ((SIZE, 0.15), (TIGHT, 0)):
         written.set_fontsize(size)
         reach = measure(ax, written)
-        if reach.width <= block.width and abs(reach.height) <= block.height:
+        if reach.width + room <= block.width and abs(reach.height) <= block.height:
             return written
     raise ValueError(
         f"The text {text!r} takes {reach.width:.2f} × {abs(reach.height):.2f}, its box has "
