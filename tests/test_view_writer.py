@@ -12,8 +12,8 @@ from playwright.sync_api import expect
 
 from utils.pretraining.rounded import with_rounded_weights
 from utils.show.views import frame, models
-from utils.show.views.writes import LONGEST
 from utils.show.views.writer import check, writer
+from utils.show.views.writes import LONGEST
 from utils.tasks import shakespeare
 from utils.tasks.rounded import in_int8
 from utils.training.sampling import temperature, top_p
