@@ -166,7 +166,7 @@ observe(
 # (conv-road)=
 # ## How does a gradient get through a deep stack?
 #
-# *9 minutes.* To see farther, you stack more layers. But the gradient passes through all of them on its way back, and each multiplies it by something.
+# *9 minutes.* What becomes of a gradient on a long way back? To see farther, you stack more layers. But the gradient passes through all of them on its way back, and each multiplies it by something.
 # If that is a little less than 1 each time, little arrives. **Residual connections** {cite}`he2016deep` give it a road on which nothing is multiplied.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A residual block adds its input to the output of two convolutions. On its way back, the gradient can take the road around them.", "name": "fig-road-around"}, "image": {"alt": "Boxes from left to right: x, convolution, ReLU, convolution, a plus, ReLU. A line leads from x above the boxes straight to the plus: the road around. Above it a thick brown arrow, the gradient, points back to x."}}
