@@ -752,7 +752,7 @@ observe("From four letters, {four:.0%} of the answers are the same.", four=four,
 # %% [markdown]
 # So the first steps hardly count, in writing as in reading. Can't these networks remember, or can't they learn to? In a stored experiment, networks of 112 units learned for 600 steps to name the *first* of many symbols.
 
-# %% tags=["evidence"]
+# %%
 stored = {"full length only": "recall_fixed", "shorter ones, too": "recall_mixed"}
 lines, learned = {}, {}
 for name, result in zip(stored, map(experiments.load, stored.values())):
@@ -807,7 +807,7 @@ claim(
 # %% [markdown]
 # (claim-rnn-4)=
 
-# %% tags=["evidence"]
+# %%
 patience = experiments.load("recall_patience")
 alone = {
     n: max(

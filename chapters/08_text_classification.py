@@ -131,11 +131,17 @@ guess(
     because=f"It is {weight['not']:+.2f}, while “good” has {weight['good']:+.2f} and “bad” {weight['bad']:+.2f}.",
 )
 
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A bag can praise or blame, but it can't reverse: its weights of six words. The two negations have next to none.", "name": "fig-bag-weights"}, "image": {"alt": "Six bars around 0. Excellent and good reach far to the right, bad and terrible far to the left; not and never stay close to 0."}}
+six = "excellent", "good", "never", "not", "bad", "terrible"
+bars({word: weight[word] for word in six}, "weight")
+plt.show()
+
 # %% tags=["evidence"]
 observe(
     "The weights of *not* and *good* add up to {sum:+.1f}: *not good* counts as praise.",
     sum=weight["not"] + weight["good"],
-    holds=abs(weight["not"]) < 0.5 and min(weight["good"], -weight["bad"]) > 1,
+    holds=max(abs(weight["not"]), abs(weight["never"])) < 0.5
+    and min(weight["good"], weight["excellent"], -weight["bad"], -weight["terrible"]) > 1,
 )
 
 # %% [markdown]
