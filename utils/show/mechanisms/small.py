@@ -155,9 +155,9 @@ def copies(n: int = 4) -> Axes:
         note(ax, (1.15 + 1.7 * i, 5.2), f"task {i + 1}")
     left = 9.2
     note(ax, (left + 3.1, 0.4), "one model, small changes", weight="bold")
-    box(ax, (left, 1.2), "W, frozen", (1.9, 3.4), role="key")
+    box(ax, (left, 1.2), "W, frozen", (2.3, 3.4), role="key")
     for i in range(n):
         thin = box(ax, (left + 3.4, 1.2 + 0.9 * i), f"B{i + 1} A{i + 1}", (1.6, 0.5), role="query")
-        arrow(ax, (left + 1.9, thin.middle[1]), thin.at("left"))
+        arrow(ax, (left + 2.3, thin.middle[1]), thin.at("left"))
         note(ax, (left + 5.2, thin.middle[1]), f"task {i + 1}", align="left")
     return ax
