@@ -193,8 +193,8 @@ plt.show()
 # :label: exercise-everywhere
 #
 # *18 minutes.* Write the whole convolution, with stride and padding. Two loops over the positions with your `at_one_place` will do, but training will then take
-# minutes. Or let `x.unfold(2, K, stride)` cut windows along axis 2: that axis then counts the positions, and a new axis of length K is added at the end. `F.pad(x,
-# (p, p, p, p))` adds the frame. ([Solution](solutions/01_convolution.ipynb#solution-everywhere))
+# minutes. Or let `x.unfold(2, K, stride)` cut windows along axis 2: that axis then counts the positions, and a new axis of length K is added at the end.
+# `F.pad(x, (p, p, p, p))` adds the frame. ([Solution](solutions/01_convolution.ipynb#solution-everywhere))
 # ```
 
 
