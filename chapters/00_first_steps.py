@@ -83,7 +83,7 @@ observe(
 #
 # ## The idea
 #
-# *2 minutes.* Leave the model's numbers, its **parameters** or weights, open. Measure with one number how wrong it is: the **loss**. (Ours is 0.11 if the
+# *2 minutes.* Leave open the numbers in the model: its **parameters**, or weights. Measure with one number how wrong it is: the **loss**. (Ours is 0.11 if the
 # correct digit gets a probability of 0.9, and 2.30 if it gets 0.1.) Change each parameter a little, so that the loss falls. Repeat.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The loop that trains every network in this book.", "name": "fig-first-steps-loop"}, "image": {"alt": "Four boxes in a row, joined by arrows: forward, scores; loss, how wrong?; backward, which way is down?; step, new numbers. An arrow from the last back to the first says: again."}}

@@ -176,7 +176,7 @@ for i in range(2):
 # *23 minutes, most of them yours.* Three numbers decide where a kernel can go. The **stride** $s$ is how far it jumps. **Padding** lays a frame of zeros, $p$ wide, around the
 # picture, so that the kernel can reach over the border. **Dilation** $d$ spreads its weights apart; we won't need it until the end.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Padding keeps the size of the map, a stride shrinks it: the first position of a 3 × 3 kernel on a 5 × 5 picture (framed), and the map's size. Dots are the zeros.", "name": "fig-settings"}, "image": {"alt": "Four drawings. Plain: a three by three kernel in the corner of a five by five picture; the map has three by three positions. Padding 1: a frame of dots surrounds the picture and the kernel starts in the frame; the map has five by five. Stride 2, padding 1: three by three. Dilation 2: nine weights with gaps cover the whole picture; one position."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Padding keeps the map's size, and a stride shrinks it: the first position of a 3 × 3 kernel on a 5 × 5 picture (framed), and the map's size. Dots are zeros.", "name": "fig-settings"}, "image": {"alt": "Four drawings. Plain: a three by three kernel in the corner of a five by five picture; the map has three by three positions. Padding 1: a frame of dots surrounds the picture and the kernel starts in the frame; the map has five by five. Stride 2, padding 1: three by three. Dilation 2: nine weights with gaps cover the whole picture; one position."}}
 mechanisms.settings()
 plt.show()
 
@@ -210,7 +210,7 @@ conv2d = check("everywhere", conv2d)
 check.show_reference("everywhere")
 
 # %% [markdown]
-# Long before networks learned kernels, people designed them. Sobel's takes the difference between left and right, over three rows. Lay it on a photograph, and change its numbers:
+# Long before networks learned kernels, people designed them. Sobel's kernel takes the difference between left and right, over three rows. Lay it on a photograph, and change its numbers:
 
 # %% tags=["view"]
 photo = photographs()["china"].mean(0)  # (H, W), grey

@@ -113,7 +113,8 @@ mechanisms.unrolled("kuu")
 plt.show()
 
 # %% [markdown]
-# Unrolled, it is a deep network with one layer per letter. Two things are new: the layers share their weights, and each has its own input. What we know about depth still applies. That will matter.
+# Unrolled, it is a deep network with one layer per letter. Two things are new: the layers share their weights, and each has its own input. What we know about depth
+# still applies, and will matter.
 
 # %% [markdown]
 # ## Step by step

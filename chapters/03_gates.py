@@ -65,7 +65,7 @@ quiz("03_gates")
 #
 # > **b** a d c a c b a d d c b a c d …
 #
-# You kept it because you knew that you would be asked, and let the others go by. Can yesterday's network do that? We train it for 50 steps on sequences of 50 symbols, drawn from four kinds.
+# You kept it, because you knew that you would be asked, and let the others go. Can yesterday's network do that? We train it for 50 steps on sequences of 50 symbols, drawn from four kinds.
 
 # %% tags=["training"]
 torch.manual_seed(0)
@@ -119,7 +119,8 @@ mechanisms.road()
 plt.show()
 
 # %% [markdown]
-# The road has one lane per unit, and a gate is a number between 0 and 1 for each lane. It is computed from the current input and the previous output, with weights that the network learns. This is **long short-term memory**, the
+# The road has one lane per unit, and a gate is a number between 0 and 1 for each lane, computed from the current input and the previous output with weights that the
+# network learns. This is **long short-term memory**, the
 # LSTM {cite}`hochreiter1997long`, with the forget gate that it was given three years later {cite}`gers2000learning`. The road is called the **cell state** $c_t$, and the part that the output gate shows is the state $h_t$ that you
 # know.
 #
@@ -248,7 +249,7 @@ lstm_step = check("lstm", lstm_step)
 check.show_reference("lstm")
 
 # %% [markdown]
-# A layer takes your step again and again. One number will turn out to matter: the forget gate's bias at the start.
+# A layer repeats your step along the sequence. One number will turn out to matter: the forget gate's bias at the start.
 
 
 # %%
@@ -711,7 +712,7 @@ print(continued("Return the number of ", temperature=0.6))
 # %% [markdown]
 # ## Where it breaks
 #
-# *5 minutes.* A gated network keeps one symbol. Can it keep a whole sentence? The task is child's play: repeat after me. The network reads a few symbols (there are
+# *5 minutes.* A gated network can keep one symbol. Can it keep a whole sentence? The task is child's play: repeat after me. The network reads a few symbols (there are
 # eight kinds), then a start signal, and then has to repeat them. At the signal, all that it has is its state: one vector.
 
 # %% tags=["training"]

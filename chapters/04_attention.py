@@ -198,7 +198,7 @@ plt.show()
 # $$ (eq-seq2seq)
 #
 # During training, the decoder reads the **true** previous symbols, whatever it would have written itself: **teacher forcing** {cite}`williams1989learning`. Otherwise one
-# wrong letter would spoil all that follow. ([What this costs](deeper/04_attention.ipynb#seq-exposure) is a story of its own.)
+# wrong letter would spoil all that follow. ([What this costs](deeper/04_attention.ipynb#seq-exposure) is measured on the deeper page.)
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "With teacher forcing the decoder reads the target, one step late. Left alone, it reads its own output, mistakes included (framed).", "name": "fig-teacher-forcing"}, "image": {"alt": "Above: the row d, e, c, a, f, EOS is the target; below it the input, BOS, d, e, c, a, f, in green; arrows lead from each symbol one position to the right. Further down: left alone, the decoder wrote d, e, b, a, c; it reads BOS, d, e, b, a, c, in blue, with the wrong b and c framed in both rows."}}
 mechanisms.forced("decaf", "debac")
@@ -623,7 +623,7 @@ alignment(shown, choose="Text")
 # [nearly](deeper/04_attention.ipynb#seq-aer), the share of links that are wrong or missing. A stored experiment on 24,000 sentences measured it for four scores; *scaled
 # dot* is tomorrow's. The baseline, the diagonal, knows no words.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With all four scores, far fewer links are wrong or missing than along the diagonal. Means of three seeds (stored experiment), with lines from the lowest to the highest; the diagonal on 1,000 sentences.", "name": "fig-aer"}, "image": {"alt": "Five bars. Those of dot, scaled dot, general and additive are all below 30 per cent; the diagonal's is at nearly 80."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With all four scores, far fewer links are wrong or missing than along the diagonal. Means of three seeds (stored experiment), with lines from the lowest to the highest; the diagonal on 1,000 sentences.", "name": "fig-aer"}, "image": {"alt": "Five bars. Those of dot, scaled dot, general and additive are all below 30 percent; the diagonal's is at nearly 80."}}
 translated = experiments.load("translation")
 scores = ("dot", "scaled dot", "general", "additive")
 aer = {name: [100 * rate for rate in translated.column("aer", score=name)] for name in scores}
@@ -637,7 +637,7 @@ plt.show()
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* People write dates in many ways; machines want one, such as 1993-02-14. The same `Translator`, letter by letter, learns from 7,000 dates of twelve countries,
+# *6 minutes.* People write dates in many ways; machines want one, such as 1993-02-14. The same `Translator`, letter by letter, learns from 7,000 dates from twelve countries,
 # and is told which country, since `3/5/04` is in March in one country and in May in another.
 
 # %% tags=["training"]
@@ -672,7 +672,7 @@ observe(
 typed_date("dates", examples=shown_first(dates.parts.test))
 
 # %% [markdown]
-# The [deeper page](deeper/04_attention.ipynb#seq-dates) tests it without the country, on formats it never saw, and against rules that people wrote.
+# The [deeper page](deeper/04_attention.ipynb#seq-dates) tests this network without the country, on formats it never saw, and against rules that people wrote.
 
 # %% [markdown]
 # ## Where it breaks
@@ -697,7 +697,7 @@ def chains(n):
     return longest_chain(model(ids, torch.tensor([n]), ids).sum()), longest_chain(look.sum())
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Twice the length, twice the model's chain; attention's own stays the same. Operations that wait for each other, on logarithmic axes.", "name": "fig-chains"}, "image": {"alt": "A rising straight line for the whole model, and a flat one for attention alone."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The model's chain doubles with the length; attention's own stays the same. Operations that wait for each other, on logarithmic axes.", "name": "fig-chains"}, "image": {"alt": "A rising straight line for the whole model, and a flat one for attention alone."}}
 lengths = [8, 16, 32, 64, 128]
 whole, alone = zip(*map(chains, lengths))
 lines = {"encoder, attention, decoder": (lengths, whole), "attention alone": (lengths, alone)}

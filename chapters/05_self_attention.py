@@ -145,7 +145,7 @@ print("weights", [[round(a, 2) for a in row] for row in weights.tolist()])
 # These are the three moves of attention. **Compare** each word with every word, by a dot product. **Choose**: a softmax turns a word's scores into positive weights that sum to 1.
 # **Mix**: the weights average the words.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Without learned weights, *cat* finds mostly itself.", "name": "fig-weightless"}, "image": {"alt": "From left to right: the vector of cat, 1 and 0; above the next cells the vectors of cat, sat and there as columns; where they cross, the three scores 1, 0, 0.5; an arrow, softmax, to the weights 0.51, 0.19, 0.31 in grey; above the last cells the three words as rows; below them their mixture 0.66, 0.34."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Without learned weights, *cat* attends mostly to itself.", "name": "fig-weightless"}, "image": {"alt": "From left to right: the vector of cat, 1 and 0; above the next cells the vectors of cat, sat and there as columns; where they cross, the three scores 1, 0, 0.5; an arrow, softmax, to the weights 0.51, 0.19, 0.31 in grey; above the last cells the three words as rows; below them their mixture 0.66, 0.34."}}
 mechanisms.looks(x, x, x, everyone=False, bare=True)
 plt.show()
 
@@ -317,8 +317,7 @@ for i, (ax, name) in enumerate(zip(axes, ("largest weight", "gradient at the sco
 plt.show()
 
 # %% [markdown]
-# At a width of 64, as in the Transformer's paper, most of the gradient is still there without the scale. ([At the
-# query](deeper/05_self_attention.ipynb#deeper-query) the story has a twist.)
+# At a width of 64, as in the Transformer's paper, most of the gradient is still there without the scale. ([At the query](deeper/05_self_attention.ipynb#deeper-query) it is even larger.)
 #
 # ### Masks: what may be seen
 #
@@ -642,8 +641,8 @@ print("outputs and weights agree with the library's and the book's layers to ten
 # %% [markdown]
 # ## Train it
 #
-# *4 minutes.* Now we put everything together: four heads, learned positions, and two layers, so that a word can read words that have read others. We keep the best of three
-# readers on the validation set.
+# *4 minutes.* Now we put everything together: four heads, learned positions, and two layers, so that a word can read words that have read others. We keep the best
+# of three readers, as judged on the validation set.
 
 # %% tags=["training"]
 readers = [trained(four_looks, n_layers=2, ordered=True, seed=seed) for seed in (0, 1, 2)]
@@ -790,8 +789,7 @@ observe(
 
 # %% [markdown]
 # Yet the adjective is missed far less. Often singular or plural alone decides. And the adjective's information also reaches *it*
-# [by another route](deeper/05_self_attention.ipynb#deeper-adjective), through other words. A weight shows where a word looks. It doesn't show whether the answer
-# needs it.
+# [by another route](deeper/05_self_attention.ipynb#deeper-adjective), through other words. A weight shows where a word looks, but not whether the answer depends on it.
 
 # %% [markdown]
 # ## Show someone
@@ -834,7 +832,7 @@ observe(
 # %% [markdown]
 # ## Where it breaks
 #
-# *4 minutes.* Stack twelve untrained layers, once with the sum (a residual connection), once with a layer's output **in place of** its input. How much do the positions
+# *4 minutes.* Stack twelve untrained layers, once with the sum (a residual connection), once with each layer's output **in place of** its input. How much do the positions
 # still differ?
 
 
