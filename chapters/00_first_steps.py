@@ -48,7 +48,7 @@ use_book_style()
 #
 # *2 minutes.* These digits were handwritten, scanned, and shrunk to 8 by 8 pixels {cite}`alpaydin1998optical`.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Sixteen digits from the training set, each with its label.", "name": "fig-first-steps-digits"}, "image": {"alt": "Two rows of eight small, blurred handwritten digits, white on black, each with the correct digit above it."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Sixteen digits from the training set, with their labels.", "name": "fig-first-steps-digits"}, "image": {"alt": "Two rows of eight small, blurred handwritten digits, white on black, each with the correct digit above it."}}
 data = digits()
 image_grid(data.train.images[:16], titles=data.train.labels[:16])
 plt.show()
@@ -113,7 +113,7 @@ print((16 * three).int().view(8, 8), "is a", y[10].item())
 #
 # For $B$ images, $x$ is (B, 64), $W$ (10, 64), $b$ (10,) and $z$ (B, 10).
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A **dense** layer with four pixels and three classes: each score is a sum over all pixels, with weights of its own.", "name": "fig-first-steps-layer"}, "image": {"alt": "On the left a column of four pixels, 0, 1, 0.5, 1, in blue. Arrows lead to a table of weights with four rows and a column for each of the classes 0, 1, 2. Below it are the three scores −1, 2.5, 0.5. The column of class 1 and its score are framed: 0·−1 + 1·1 + 0.5·1 + 1·1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A **dense** layer with four pixels and three classes: each score is a weighted sum of all pixels.", "name": "fig-first-steps-layer"}, "image": {"alt": "On the left a column of four pixels, 0, 1, 0.5, 1, in blue. Arrows lead to a table of weights with four rows and a column for each of the classes 0, 1, 2. Below it are the three scores −1, 2.5, 0.5. The column of class 1 and its score are framed: 0·−1 + 1·1 + 0.5·1 + 1·1."}}
 mechanisms.layer()
 plt.show()
 
@@ -226,12 +226,12 @@ for steps, (W, b) in walk.items():
     print(f"{steps:3} steps: p of a 3 is {p[3]:.2f}, the loss {-p[3].log():.2f}")
 
 # %% [markdown]
-# Before the first step all ten classes get 0.1, so the loss is $\log 10 \approx 2.30$. Check this value before you train: it reveals mistakes that training would hide.
+# Before the first step all ten classes get 0.1, so the loss is $\log 10 \approx 2.30$. Check it before you train: it reveals mistakes that training would hide.
 #
 # ```{admonition} Broadcasting: which shapes fit?
 # :class: tip
 #
-# $xW^\top$ is (B, 10) and $b$ is (10,), and yet they can be added. Write one shape above the other, aligned at the *right* end. Sizes fit if they are equal, or if
+# $xW^\top$ is (B, 10) and $b$ is (10,), and yet they can be added. Write one shape above the other, aligned on the *right*. Sizes fit if they are equal, or if
 # one of them is 1 or missing; that one is repeated. So a sum per row fits with the shape (B, 1), which `keepdim=True` preserves, but not with (B,). Shapes that fit by accident
 # raise no error.
 # ```
@@ -292,8 +292,8 @@ for call in (1, 2):
 # %% [markdown]
 # The second size is twice the first, although the slope hasn't changed. So a loop has to empty `.grad` before each step.
 #
-# In a network with many layers, the chain rule hands the error back, layer by layer. That is **backpropagation**
-# {cite}`rumelhart1986learning`, and PyTorch does it for [any graph of operations](deeper/00_first_steps.ipynb#deeper-graph).
+# In a network with many layers, the chain rule hands the error back, layer by layer. This is **backpropagation** {cite}`rumelhart1986learning`; PyTorch does it for
+# [any graph of operations](deeper/00_first_steps.ipynb#deeper-graph).
 #
 # ## Is it right?
 #
@@ -343,7 +343,7 @@ held_out = Batches(data.validation.images.flatten(1), data.validation.labels, ba
 history = fit(model, batches, cross_entropy, optimiser, epochs=20, validation=held_out)
 print("the same weights:", torch.allclose(model.weight, W, atol=1e-4))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls: the training loss, averaged over each epoch, and the validation loss at its end.", "name": "fig-first-steps-history"}, "image": {"alt": "Two curves over 20 epochs, which fall steeply at first and then slowly."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls: in training, averaged over each epoch; in validation, at its end.", "name": "fig-first-steps-history"}, "image": {"alt": "Two curves over 20 epochs, which fall steeply at first and then slowly."}}
 parts = {"training": history.train, "validation": history.validation}
 lines = {name: (range(1, 21), part["loss"]) for name, part in parts.items()}
 curves(lines, "epoch", "loss").set_xticks([1, 5, 10, 15, 20])
@@ -379,7 +379,7 @@ assert (W.reshape(10, 8, 8)[0, 3:5, 3:5] < 0).all()
 #
 # *3 minutes.* Here is one unseen digit of each class, with the model's answer and how sure it is.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Ten digits that the model has never seen.", "name": "fig-first-steps-sure"}, "image": {"alt": "Ten handwritten digits, from 0 to 9, each with the digit that the model reads and a percentage."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Ten unseen digits.", "name": "fig-first-steps-sure"}, "image": {"alt": "Ten handwritten digits, from 0 to 9, each with the digit that the model reads and a percentage."}}
 first = [int((data.validation.labels == k).nonzero()[0]) for k in range(10)]
 sure, said = (data.validation.images[first].flatten(1) @ W.T + b).softmax(dim=1).max(dim=1)
 titles = [f"{k}: {p:.0%}" for k, p in zip(said, sure)]
@@ -409,7 +409,7 @@ print(f"It reads a {p.argmax()}, and is {p.max():.0%} sure.")
 #
 # *3 minutes.* Shuffle the pixels of every digit in the same way, and train the same model on them.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Eight digits, and the same eight with their pixels shuffled.", "name": "fig-first-steps-shuffled"}, "image": {"alt": "Above, eight handwritten digits. Below, the same eight as patterns of scattered grey squares, in which no digit can be seen."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Eight digits, before and after shuffling their pixels.", "name": "fig-first-steps-shuffled"}, "image": {"alt": "Above, eight handwritten digits. Below, the same eight as patterns of scattered grey squares, in which no digit can be seen."}}
 torch.manual_seed(0)
 order = torch.randperm(64)
 image_grid(torch.cat([x[:8], x[:8, order]]).reshape(16, 8, 8), columns=8)
@@ -455,7 +455,7 @@ observe(
 )
 
 # %% [markdown]
-# Each template fits one position, and knows nothing about the position next to it.
+# Each template fits one position, and knows nothing about the next one.
 #
 # ## Exercises
 #

@@ -262,7 +262,7 @@ observe("After 200 steps, no weight is off by more than {off:.2f}.", off=off, ho
 # ### A first reader: He initialisation
 #
 # *4 minutes.* A network's kernels start at random, with variance $2/n$, where $n = 9C$ products go into each sum. Then the signal after the ReLU is about
-# as large as the one that came in {cite}`he2015delving`. From there on, they are trained like all other weights.
+# as large as the one that came in {cite}`he2015delving`. After that, they are trained like all other weights.
 
 
 # %%
@@ -491,8 +491,8 @@ assert history.train["loss"][0] > history.validation["loss"][0] > 5 * history.tr
 # %% [markdown]
 # At first the training loss is the higher one: its digits are jittered, and it is measured while the network is still learning. Now that everything is chosen, we
 # use the test digits, once. For comparison, a stored experiment trained a dense network with about as many weights as your reader, and your reader with a
-# [residual connection](deeper/01_convolution.ipynb#conv-road) around two layers: with jitter, for 40 epochs, with three seeds, at the best of four learning rates by
-# validation. (The validation digits are mostly from other forms than the test digits, so compare test only with test.)
+# [residual connection](deeper/01_convolution.ipynb#conv-road) around two layers: with jitter, 40 epochs and three seeds, at the best of four learning rates by
+# validation. (Validation and test digits are mostly from different forms, so compare test only with test.)
 
 # %% tags=["evidence"]
 moved = experiments.load("moved_digits")
@@ -549,7 +549,7 @@ weights |= {"dense": (reader.dense.weight, reader.dense.bias)}
 drawing(weights, drawn_digits()[::3], RASTER)
 
 # %% [markdown]
-# Thirty digits, three of each, were drawn for this book before any network was tried on them. They are neat and all in one style, so yours may be harder:
+# Thirty digits, three of each, were drawn for this book. They are neat and all in one style, so yours may be harder:
 
 # %%
 drawn = drawn_digits()

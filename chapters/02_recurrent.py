@@ -606,7 +606,7 @@ radius = min(torch.linalg.eigvals(model.W_h).abs().max().item() for model in rea
 norm = min(torch.linalg.matrix_norm(model.W_h, 2).item() for model in readers)
 began = max(torch.linalg.eigvals(model.W_h).abs().max().item() for model in fresh)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Training lets more of the gradient through, but it still fades: what is left of it some letters before the end of a word (three readers).", "name": "fig-fades"}, "image": {"alt": "Two falling curves on a logarithmic axis over 11 letters. Untrained it falls to about a thousandth, trained to about a tenth."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Training lets more of the gradient through, but it still fades: its size some letters before the end of a word, relative to the end (three readers).", "name": "fig-fades"}, "image": {"alt": "Two falling curves on a logarithmic axis over 11 letters. Untrained it falls to about a thousandth, trained to about a tenth."}}
 lines = {name: (range(12), sizes) for name, sizes in faded.items()}
 curves(lines, "letters before the last", "relative size", logy=True)
 plt.show()

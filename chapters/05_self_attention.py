@@ -112,7 +112,7 @@ observe(
 
 # %% [markdown]
 # The gaps are soon solved, but the pronouns are hard. One suspect is the distance: everything that a state knows of a distant word has passed through [every state in
-# between](deeper/05_self_attention.ipynb#deeper-way). Gates ease the way, but don't shorten it.
+# between](deeper/05_self_attention.ipynb#deeper-way). Gates help it along, but don't shorten the path.
 
 # %% [markdown]
 # ## The idea
@@ -180,7 +180,7 @@ W_v = torch.tensor([[3.0, 0.0], [0.0, 1.0]])
 q, k, v = x @ W_q.T, x @ W_k.T, x @ W_v.T
 print("queries", q.tolist())
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three matrices turn the two numbers of *cat* into its query (what it asks), its key (what it is found by) and its value (what it gives).", "name": "fig-roles"}, "image": {"alt": "On the left the word cat and its vector 1, 0. Three arrows lead through three matrices of two rows and two columns to three vectors: through W_q to the query 0, 2 in blue, which asks; through W_k to the key 1, 0 in orange, by which the word is found; through W_v to the value 3, 0 in green, which it gives."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three matrices turn the two numbers of *cat* into its query, which asks, its key, by which it is found, and its value, which it gives.", "name": "fig-roles"}, "image": {"alt": "On the left the word cat and its vector 1, 0. Three arrows lead through three matrices of two rows and two columns to three vectors: through W_q to the query 0, 2 in blue, which asks; through W_k to the key 1, 0 in orange, by which the word is found; through W_v to the value 3, 0 in green, which it gives."}}
 roles = {"query": (W_q, "asks"), "key": (W_k, "is found by"), "value": (W_v, "gives")}
 
 ax = sheet(7.8)
@@ -330,7 +330,7 @@ plt.show()
 
 # %% [markdown]
 # What if a query may attend to nothing, as when a batch is padded at the *front*? A softmax of nothing but $-\infty$ is NaN, which spreads. A very negative number
-# instead looks harmless, but then the query averages exactly what was forbidden. So the weights should be zeros.
+# instead looks harmless, but it averages exactly what was forbidden. So the weights should be zeros.
 #
 # ```{exercise} Attention under a mask
 # :label: exercise-masked-attention
@@ -449,7 +449,7 @@ mechanisms.heads()
 plt.show()
 
 # %% [markdown]
-# {numref}`fig-split` shows how to cut, and the most common mistake in multi-head attention. Both results have the same shape, so no error tells them apart.
+# {numref}`fig-split` shows how to cut, and the most common mistake. Both results have the same shape, so no error tells them apart.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Right: first the width is cut, then the axes of heads and words are swapped. Wrong: a plain view into the same shape, where a head gets half of the words, in each other's rows.", "name": "fig-split"}, "image": {"alt": "On the left a table of three rows, cat, sat, there, and eight numbered columns, the first four light blue, the last four yellow. Above on the right the right cut: head 0 all light blue with rows cat, sat, there; head 1 all yellow with the same rows. Below on the right the wrong one: head 0 with the rows cat, light blue, cat, yellow, sat, light blue; head 1 with sat, yellow, there, light blue, there, yellow."}}
 mechanisms.cuts()
@@ -589,7 +589,7 @@ plt.show()
 # ```{exercise} Give it order
 # :label: exercise-give-order
 #
-# *4 minutes.* Add to each word the row of its position. The table may have more rows than a text has words. If a text is read in pieces, each piece begins at its own position `start`.
+# *4 minutes.* Add to each word the row of its position. The table may have more rows than a text has words. Each piece of a longer text begins at its own position `start`.
 # ([Solution](solutions/05_self_attention.ipynb#solution-give-order))
 # ```
 
@@ -642,7 +642,7 @@ print("outputs and weights agree with the library's and the book's layers to ten
 # ## Train it
 #
 # *4 minutes.* Now we put everything together: four heads, learned positions, and two layers, so that a word can read words that have read others. We keep the best
-# of three readers, as judged on the validation set.
+# of three readers by validation.
 
 # %% tags=["training"]
 readers = [trained(four_looks, n_layers=2, ordered=True, seed=seed) for seed in (0, 1, 2)]
@@ -730,8 +730,8 @@ heads(shown, seen, answers=answers, right=wanted)
 # %% [markdown]
 # ### Does an attention weight matter?
 #
-# A single picture proves little. So a stored experiment asked five such readers about 500 sentences: how much weight does the pronoun give to its **antecedent** (the noun
-# it stands for), to the adjective, to another noun, to any other word?
+# A single picture proves little. So a stored experiment asked five such readers about 500 sentences: how much weight does the pronoun give to its **antecedent**
+# (the noun it stands for), the adjective, another noun and any other word?
 
 # %% tags=["evidence"]
 five = experiments.load("pronouns").select(layers=2, heads=4)
@@ -940,8 +940,8 @@ check("self_attention_parameters", my_count)
 # ```{exercise} The scale that fits
 # :label: exercise-unit-variance
 #
-# *Core, 10 minutes.* $1/\sqrt{d_k}$ is the scale for numbers of variance 1. Yours are independent and have mean 0, but those of the queries have the variance `var_q`,
-# those of the keys `var_k`. Return scores whose variance is 1. ([Solution](solutions/05_self_attention.ipynb#solution-unit-variance))
+# *Core, 10 minutes.* $1/\sqrt{d_k}$ is the scale for numbers of variance 1. Yours are independent and have mean 0, but the queries' have variance `var_q`, and the
+# keys' `var_k`. Return scores whose variance is 1. ([Solution](solutions/05_self_attention.ipynb#solution-unit-variance))
 # ```
 
 
