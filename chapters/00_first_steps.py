@@ -19,8 +19,7 @@
 # - judge what a model has learned.
 #
 # You should know derivatives and matrix products. If you have trained a network in PyTorch before, go straight to
-# [Day 1](01_convolution.ipynb). We estimate 25 minutes to read, and 16 to write two functions. With them, your
-# model learns to read a digit that you draw.
+# [Day 1](01_convolution.ipynb). It takes 25 minutes to read and 16 to write two functions. With them, your model learns to read a digit that you draw.
 #
 # Run each cell with Shift+Enter.
 
@@ -49,13 +48,13 @@ use_book_style()
 #
 # *2 minutes.* These digits were handwritten, scanned, and shrunk to 8 by 8 pixels {cite}`alpaydin1998optical`.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Sixteen digits from the training set, each with its label.", "name": "fig-first-steps-digits"}, "image": {"alt": "Two rows of eight small, blurred handwritten digits, white on black, each with the correct digit above it."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Sixteen digits from the training set, with their labels.", "name": "fig-first-steps-digits"}, "image": {"alt": "Two rows of eight small, blurred handwritten digits, white on black, each with the correct digit above it."}}
 data = digits()
 image_grid(data.train.images[:16], titles=data.train.labels[:16])
 plt.show()
 
 # %% [markdown]
-# You can read nearly all. Could you write down how? A 1 has ink in the middle, where a 0 has a hole. An 8 has ink on the left, where a 3
+# You can read nearly all of them. Could you write down how? A 1 has ink in the middle, where a 0 has a hole. An 8 has ink on the left, where a 3
 # has a gap.
 
 
@@ -80,11 +79,11 @@ observe(
 )
 
 # %% [markdown]
-# We didn't know that spot: the examples named it. And there are 45 pairs. So let the examples tell us.
+# The examples showed us that spot. And there are 45 pairs of digits, so let the examples tell us the rest.
 #
 # ## The idea
 #
-# *2 minutes.* Leave the model's numbers open: its **parameters**, or weights. Measure with one number how wrong it is: the **loss**. (Ours is 0.11 if the
+# *2 minutes.* Leave open the numbers in the model: its **parameters**, or weights. Measure with one number how wrong it is: the **loss**. (Ours is 0.11 if the
 # correct digit gets a probability of 0.9, and 2.30 if it gets 0.1.) Change each parameter a little, so that the loss falls. Repeat.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The loop that trains every network in this book.", "name": "fig-first-steps-loop"}, "image": {"alt": "Four boxes in a row, joined by arrows: forward, scores; loss, how wrong?; backward, which way is down?; step, new numbers. An arrow from the last back to the first says: again."}}
@@ -106,7 +105,7 @@ three = x[10]
 print((16 * three).int().view(8, 8), "is a", y[10].item())
 
 # %% [markdown]
-# For each class it multiplies each pixel by a weight, adds up the products, and adds a constant, the **bias**. That is the class's score, or **logit**:
+# For each class, the model multiplies each pixel by a weight, adds up the products, and adds a constant, the **bias**. That is the class's score, or **logit**:
 #
 # $$
 # z = x W^\top + b .
@@ -114,7 +113,7 @@ print((16 * three).int().view(8, 8), "is a", y[10].item())
 #
 # For $B$ images, $x$ is (B, 64), $W$ (10, 64), $b$ (10,) and $z$ (B, 10).
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A **dense** layer with four pixels and three classes: each score sums all pixels, with weights of its own.", "name": "fig-first-steps-layer"}, "image": {"alt": "On the left a column of four pixels, 0, 1, 0.5, 1, in blue. Arrows lead to a table of weights with four rows and a column for each of the classes 0, 1, 2. Below it are the three scores −1, 2.5, 0.5. The column of class 1 and its score are framed: 0·−1 + 1·1 + 0.5·1 + 1·1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A **dense** layer with four pixels and three classes: each score is a weighted sum of all pixels.", "name": "fig-first-steps-layer"}, "image": {"alt": "On the left a column of four pixels, 0, 1, 0.5, 1, in blue. Arrows lead to a table of weights with four rows and a column for each of the classes 0, 1, 2. Below it are the three scores −1, 2.5, 0.5. The column of class 1 and its score are framed: 0·−1 + 1·1 + 0.5·1 + 1·1."}}
 mechanisms.layer()
 plt.show()
 
@@ -197,13 +196,13 @@ observe(
 )
 
 # %% [markdown]
-# At first all scores are equal, so it always answers 0. Your function did the rest; nobody told it what a 3 looks like.
+# At first all scores are equal, so the model always answers 0. Your function did the rest, and was never told what a 3 looks like.
 #
 # ### How far? The learning rate
 #
-# *1 minute.* A rate of 1 was our choice. With a tiny one, the walk takes forever. With a large one, each step leaps across the valley:
+# *1 minute.* A rate of 1 was our choice. With a tiny rate, the walk takes forever; with a large one, each step leaps across the valley:
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four steps in the same valley. Left: into it. Right: out of it, though each points the right way.", "name": "fig-first-steps-hill"}, "image": {"alt": "Two bowls with marked points and arrows between them. Left, learning rate 0.2: the points go down one side to the bottom. Right, learning rate 1.1: they jump from side to side and climb."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four steps in the same valley: a small rate leads into it (left), a large one out of it (right).", "name": "fig-first-steps-hill"}, "image": {"alt": "Two bowls with marked points and arrows between them. Left, learning rate 0.2: the points go down one side to the bottom. Right, learning rate 1.1: they jump from side to side and climb."}}
 mechanisms.walks()
 plt.show()
 
@@ -227,13 +226,13 @@ for steps, (W, b) in walk.items():
     print(f"{steps:3} steps: p of a 3 is {p[3]:.2f}, the loss {-p[3].log():.2f}")
 
 # %% [markdown]
-# Before the first step all ten classes get 0.1, so the loss is $\log 10 \approx 2.30$. Check that first: it reveals mistakes before training hides them.
+# Before the first step all ten classes get 0.1, so the loss is $\log 10 \approx 2.30$. Check it before you train: it reveals mistakes that training would hide.
 #
 # ```{admonition} Broadcasting: which shapes fit?
 # :class: tip
 #
-# $xW^\top$ is (B, 10) and $b$ is (10,), and yet they add up. Write one shape above the other, aligned at the *right* end. Sizes fit if they are equal, or if
-# one of them is 1 or missing; that one is repeated. So a sum for each row fits as (B, 1), which `keepdim=True` keeps, but not as (B,). Shapes that fit by accident
+# $xW^\top$ is (B, 10) and $b$ is (10,), and yet they can be added. Write one shape above the other, aligned on the *right*. Sizes fit if they are equal, or if
+# one of them is 1 or missing; that one is repeated. So a sum per row fits with the shape (B, 1), which `keepdim=True` preserves, but not with (B,). Shapes that fit by accident
 # raise no error.
 # ```
 
@@ -272,7 +271,7 @@ mechanisms.layer(back=True)
 plt.show()
 
 # %% [markdown]
-# Class 2 is correct and got too little, so its slopes are negative, and a step makes its weights larger. A pixel without ink teaches nothing. After
+# The correct class, 2, got too little probability, so its slopes are negative, and a step makes its weights larger. A pixel without ink teaches nothing. After
 # one step, our 3 has these errors:
 
 # %%
@@ -282,7 +281,7 @@ for k in (1, 3, 8):
     print(f"class {k}: error {error[k]:+.2f}")
 
 # %% [markdown]
-# Most code calls `loss.backward()`. It *adds* the slopes to whatever is already in `.grad`:
+# Most code calls `loss.backward()`, which *adds* the slopes to whatever is already in `.grad`:
 
 # %%
 W = torch.zeros(10, 64, requires_grad=True)
@@ -291,10 +290,10 @@ for call in (1, 2):
     print(f"after call {call} the slopes have the size {W.grad.norm():.2f}")
 
 # %% [markdown]
-# The second is twice the first, although the slope hasn't changed. So a loop has to empty `.grad` before each step.
+# The second size is twice the first, although the slope hasn't changed. So a loop has to empty `.grad` before each step.
 #
-# In a network with many layers, the chain rule hands the error back, layer by layer. That is **backpropagation**
-# {cite}`rumelhart1986learning`, and PyTorch does it for [any graph of operations](deeper/00_first_steps.ipynb#deeper-graph).
+# In a network with many layers, the chain rule hands the error back, layer by layer. This is **backpropagation** {cite}`rumelhart1986learning`; PyTorch does it for
+# [any graph of operations](deeper/00_first_steps.ipynb#deeper-graph).
 #
 # ## Is it right?
 #
@@ -314,7 +313,8 @@ print("they agree")
 # %% [markdown]
 # ## Train it
 #
-# *4 minutes.* Each step looked at all 1,221 digits. But [64 of them](deeper/00_first_steps.ipynb#deeper-minibatch) already point roughly the same way. So we cut the data into
+# *4 minutes.* So far each step used all 1,221 digits. But the slope of [64 of them](deeper/00_first_steps.ipynb#deeper-minibatch) already points roughly the
+# same way. So we cut the data into
 # **minibatches**, with a **batch size** of 64, and take a step after each. One pass through all of them is an **epoch**.
 
 
@@ -343,15 +343,15 @@ held_out = Batches(data.validation.images.flatten(1), data.validation.labels, ba
 history = fit(model, batches, cross_entropy, optimiser, epochs=20, validation=held_out)
 print("the same weights:", torch.allclose(model.weight, W, atol=1e-4))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls: training, averaged over each epoch; validation, at its end.", "name": "fig-first-steps-history"}, "image": {"alt": "Two curves over 20 epochs, which fall steeply at first and then slowly."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls: in training, averaged over each epoch; in validation, at its end.", "name": "fig-first-steps-history"}, "image": {"alt": "Two curves over 20 epochs, which fall steeply at first and then slowly."}}
 parts = {"training": history.train, "validation": history.validation}
 lines = {name: (range(1, 21), part["loss"]) for name, part in parts.items()}
 curves(lines, "epoch", "loss").set_xticks([1, 5, 10, 15, 20])
 plt.show()
 
 # %% [markdown]
-# The **training set** can't judge: a model that [only memorises](deeper/00_first_steps.ipynb#deeper-three) reads all of it, and perhaps nothing else (**overfitting**).
-# The **validation set** is there to choose by, for instance the learning rate. Choosing wears it out, so once, at the very end, we ask the **test set**.
+# The **training set** can't judge a model: one that [only memorises](deeper/00_first_steps.ipynb#deeper-three) reads all of it, and perhaps nothing else (**overfitting**).
+# We make choices, such as the learning rate, on the **validation set**. That wears it out, so we ask the **test set**, once, at the very end.
 
 # %% tags=["evidence"]
 found = {"validation": reads(W, b), "test": reads(W, b, data.test)}
@@ -372,14 +372,14 @@ plt.show()
 assert (W.reshape(10, 8, 8)[0, 3:5, 3:5] < 0).all()
 
 # %% [markdown]
-# Ink in the middle speaks against a 0. That is the rule we wrote by hand, and the model has found it. Each image is a **template**, laid on the digit
+# Ink in the middle speaks against a 0. That is the rule we wrote by hand, and the model found it by itself. Each image is a **template**, laid on the digit
 # to weigh its ink.
 #
 # ## Show someone
 #
-# *3 minutes.* The first validation digit of each class: what the model reads, and how sure it is.
+# *3 minutes.* Here is one unseen digit of each class, with the model's answer and how sure it is.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Ten digits that it has never seen.", "name": "fig-first-steps-sure"}, "image": {"alt": "Ten handwritten digits, from 0 to 9, each with the digit that the model reads and a percentage."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Ten unseen digits.", "name": "fig-first-steps-sure"}, "image": {"alt": "Ten handwritten digits, from 0 to 9, each with the digit that the model reads and a percentage."}}
 first = [int((data.validation.labels == k).nonzero()[0]) for k in range(10)]
 sure, said = (data.validation.images[first].flatten(1) @ W.T + b).softmax(dim=1).max(dim=1)
 titles = [f"{k}: {p:.0%}" for k, p in zip(said, sure)]
@@ -409,7 +409,7 @@ print(f"It reads a {p.argmax()}, and is {p.max():.0%} sure.")
 #
 # *3 minutes.* Shuffle the pixels of every digit in the same way, and train the same model on them.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Eight digits, and the same with their pixels shuffled.", "name": "fig-first-steps-shuffled"}, "image": {"alt": "Above, eight handwritten digits. Below, the same eight as patterns of scattered grey squares, in which no digit can be seen."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Eight digits, before and after shuffling their pixels.", "name": "fig-first-steps-shuffled"}, "image": {"alt": "Above, eight handwritten digits. Below, the same eight as patterns of scattered grey squares, in which no digit can be seen."}}
 torch.manual_seed(0)
 order = torch.randperm(64)
 image_grid(torch.cat([x[:8], x[:8, order]]).reshape(16, 8, 8), columns=8)
@@ -455,7 +455,7 @@ observe(
 )
 
 # %% [markdown]
-# Each template fits one position, and knows nothing about the position next to it.
+# Each template fits one position, and knows nothing about the next one.
 #
 # ## Exercises
 #

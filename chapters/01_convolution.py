@@ -19,7 +19,7 @@
 # - compute how far a unit sees, and choose depth and dilation for it,
 # - predict when a convolution is the wrong tool.
 #
-# It builds on [Day 0](00_first_steps.ipynb): scores, losses, `fit`, and why the data are split in three. We estimate 50 minutes to read and 34 to write the three
+# It builds on [Day 0](00_first_steps.ipynb): scores, losses, `fit`, and why the data are split in three. It takes 50 minutes to read and 34 to write the three
 # functions at its heart. Your network is built from them, and at the end it reads a digit that you draw.
 
 # %% tags=["setup"]
@@ -60,8 +60,9 @@ quiz("01_convolution")
 # ## Where we stand
 #
 # *4 minutes.* Yesterday's model laid one template per class on the digit, and fell apart when the digit moved by a pixel. Perhaps it was too simple? We give
-# it a **hidden layer** of 128 units, each a sum over all pixels with weights of its own. Between the layers comes a **ReLU**, which turns negative numbers into 0. Today we split
-# the file in its own order, one filled-in form after the other, so training and test set have no form in common. (`train_reader` is yesterday's `fit` with some refinements that come later.)
+# it a **hidden layer** of 128 units, each a sum over all pixels with weights of its own. Between the layers comes a **ReLU**, which turns negative numbers into 0.
+# Today we split the file in its own order, one handwritten form after the other, so the training and test sets have no form in common. (`train_reader` is
+# yesterday's `fit` with some refinements that come later.)
 
 # %% tags=["training"]
 data = digits("file order")
@@ -80,7 +81,7 @@ observe(
 
 # %% [markdown]
 # It never learned what a 3 looks like. It learned which of 64 numbers are large when there is a 3 *in the middle*. And it is wasteful: every layer of
-# this kind has a weight for each pair of input and output.
+# this kind has a weight for each pair of an input and an output.
 
 # %% tags=["view"]
 pixels = 224 * 224
@@ -97,7 +98,7 @@ guess(
 # ## The idea
 #
 # *3 minutes.* Imagine a proofreader with a card that has a small window in it. She slides the card over the page and asks the same question everywhere: "is
-# it bright on the left and dark on the right here?" She writes each answer down in the same spot on a second sheet. When she is done, that sheet is a map of the edges.
+# it bright on the left and dark on the right here?" She writes each answer in the corresponding spot on a second sheet. When she is done, that sheet is a map of the edges.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "One card slides over the whole picture, and each answer goes to the same position on a second sheet. The last window holds an edge, and its cell is bright.", "name": "fig-sliding-card"}, "image": {"alt": "On the left the card, two by two: 1 and −1, in both rows. Then, three times, a picture of five by five pixels with a 3 in blue, and next to it a sheet of four by four cells. In the first picture a window of two by two is framed in the top left corner, and the first cell of the sheet is filled in. In the second it is one step to the right. In the third it is in the bottom right corner, on the edge of the stroke, and the whole sheet is filled in: its last column is the brightest."}}
 rows = ["01110", "00010", "00110", "00010", "01110"]
@@ -107,13 +108,13 @@ plt.show()
 
 # %% [markdown]
 # That is a **convolution** {cite}`fukushima1980neocognitron,lecun1998gradient`. The question is a small grid of weights, the **kernel**. The sheet is a **feature map**. Two decisions
-# are built in: an answer depends on a small neighbourhood (**locality**), and the question is the same everywhere (**weight sharing**).
+# are built in: an answer depends only on a small neighbourhood (**locality**), and the question is the same everywhere (**weight sharing**).
 #
 # ## Step by step
 #
 # ### The sum at one position
 #
-# *4 minutes.* Take a pencil. A picture of 3 × 4 pixels, a kernel of 2 × 2:
+# *4 minutes.* Take a pencil. Here are a picture of 3 × 4 pixels and a kernel of 2 × 2:
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "One step: four products, one sum, one number of the map.", "name": "fig-one-place"}, "image": {"alt": "A picture of three rows and four columns, 1 2 0 1, 0 1 3 2, 2 0 1 1; its top left window of two by two is framed. Beside it the kernel 1 −1, 2 0, and the map of two rows and three columns, in which only the first number is filled in: −1. Below is written 1·1 + 2·−1 + 0·2 + 1·0 = −1."}}
 x = torch.tensor([[1.0, 2.0, 0.0, 1.0], [0.0, 1.0, 3.0, 2.0], [2.0, 0.0, 1.0, 1.0]])
@@ -122,7 +123,7 @@ mechanisms.one_place(x, w)
 plt.show()
 
 # %% [markdown]
-# What comes to the right of −1? (It is 4.) Strictly, this is a *cross-correlation*; a mathematician's convolution flips the kernel first. A network learns its kernels,
+# Which number comes to the right of −1? (It is 4.) Strictly, this is a *cross-correlation*; a mathematician's convolution flips the kernel first. A network learns its kernels,
 # flipped or not, so the field says convolution, and so do we.
 #
 # ### Several channels, several kernels
@@ -162,7 +163,7 @@ at_one_place = check("one_place", at_one_place)
 check.show_reference("one_place")
 
 # %% [markdown]
-# `einsum` reads like the equation: one letter for each axis, and a letter that is missing after the arrow is summed over. Now all six positions of {numref}`fig-one-place`:
+# `einsum` reads like the equation: one letter for each axis, and a letter that is missing after the arrow is summed over. Now we fill all six positions of {numref}`fig-one-place`:
 
 # %%
 for i in range(2):
@@ -175,7 +176,7 @@ for i in range(2):
 # *23 minutes, most of them yours.* Three numbers decide where a kernel can go. The **stride** $s$ is how far it jumps. **Padding** lays a frame of zeros, $p$ wide, around the
 # picture, so that the kernel can reach over the border. **Dilation** $d$ spreads its weights apart; we won't need it until the end.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Padding keeps the size of the map, a stride shrinks it: the first position of a 3 × 3 kernel on a 5 × 5 picture (framed), and the map's size. Dots are the zeros.", "name": "fig-settings"}, "image": {"alt": "Four drawings. Plain: a three by three kernel in the corner of a five by five picture; the map has three by three positions. Padding 1: a frame of dots surrounds the picture and the kernel starts in the frame; the map has five by five. Stride 2, padding 1: three by three. Dilation 2: nine weights with gaps cover the whole picture; one position."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Padding keeps the map's size, and a stride shrinks it: the first position of a 3 × 3 kernel on a 5 × 5 picture (framed), and the map's size. Dots are zeros.", "name": "fig-settings"}, "image": {"alt": "Four drawings. Plain: a three by three kernel in the corner of a five by five picture; the map has three by three positions. Padding 1: a frame of dots surrounds the picture and the kernel starts in the frame; the map has five by five. Stride 2, padding 1: three by three. Dilation 2: nine weights with gaps cover the whole picture; one position."}}
 mechanisms.settings()
 plt.show()
 
@@ -191,8 +192,9 @@ plt.show()
 # ```{exercise} Everywhere
 # :label: exercise-everywhere
 #
-# *18 minutes.* Write the whole convolution, with stride and padding. Two loops over the positions with your `at_one_place` will do, but the trainings will then take minutes. Or let `x.unfold(2, K, stride)`
-# cut windows along axis 2: that axis then counts the positions, and a new one of length K is added at the end. `F.pad(x, (p, p, p, p))` lays the frame. ([Solution](solutions/01_convolution.ipynb#solution-everywhere))
+# *18 minutes.* Write the whole convolution, with stride and padding. Two loops over the positions with your `at_one_place` will do, but training will then take
+# minutes. Or let `x.unfold(2, K, stride)` cut windows along axis 2: that axis then counts the positions, and a new axis of length K is added at the end.
+# `F.pad(x, (p, p, p, p))` adds the frame. ([Solution](solutions/01_convolution.ipynb#solution-everywhere))
 # ```
 
 
@@ -208,7 +210,7 @@ conv2d = check("everywhere", conv2d)
 check.show_reference("everywhere")
 
 # %% [markdown]
-# Long before networks learned kernels, people designed them. Sobel's takes the difference between left and right, over three rows. Lay it on a photograph, and change its numbers:
+# Long before networks learned kernels, people designed them. Sobel's kernel takes the difference between left and right, over three rows. Lay it on a photograph, and change its numbers:
 
 # %% tags=["view"]
 photo = photographs()["china"].mean(0)  # (H, W), grey
@@ -229,7 +231,7 @@ plt.show()
 # %% [markdown]
 # ### A kernel that is learned
 #
-# *2 minutes.* Sobel had to think of his kernel. Could yesterday's descent have found it? We take a piece of the photograph and the map that Sobel's kernel makes of it,
+# *2 minutes.* Sobel had to think up his kernel. Could yesterday's descent have found it? We take a piece of the photograph and the map that Sobel's kernel gives for it,
 # hide the kernel, and start from 0:
 
 # %%
@@ -255,12 +257,12 @@ observe("After 200 steps, no weight is off by more than {off:.2f}.", off=off, ho
 # %% [markdown]
 # In a network there is no map to copy: the loss comes from the labels, and descent looks for kernels whose answers help.
 #
-# **Enough for tonight?** This is a good place to stop: your convolution works, and can learn. Next, networks are built of it.
+# **Enough for tonight?** This is a good place to stop: your convolution works, and can learn. Next, we build networks from it.
 #
 # ### A first reader: He initialisation
 #
 # *4 minutes.* A network's kernels start at random, with variance $2/n$, where $n = 9C$ products go into each sum. Then the signal after the ReLU is about
-# as large as the one that came in {cite}`he2015delving`. From there, they are trained like all weights.
+# as large as the one that came in {cite}`he2015delving`. After that, they are trained like all other weights.
 
 
 # %%
@@ -325,12 +327,12 @@ mechanisms.moved_along(torch.tensor([0.0, 0, 1, 1, 0, 0, 0, 0]), torch.tensor([1
 plt.show()
 
 # %% [markdown]
-# What goes in shifted comes out shifted. That is **equivariance**. The *maps* did move along. But the dense layer after them has, as before, a separate weight for
-# each position. The *answer* should do something else and stay the same: **invariance**.
+# What goes in shifted comes out shifted. That is **equivariance**. So the *maps* did move along, but the dense layer after them still has a separate weight for each
+# position. The *answer* should instead stay the same: **invariance**.
 #
 # ### Pooling
 #
-# *12 minutes, most of them yours.* Whether an edge is one pixel further left matters little. **Max pooling** keeps only the strongest answer in each window.
+# *12 minutes, most of them yours.* It matters little whether an edge is one pixel further left. **Max pooling** keeps only the strongest answer in each window.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Max pooling keeps the largest number of each 2 × 2 window. The mean of the whole map forgets every position.", "name": "fig-pooling"}, "image": {"alt": "In the middle a map of four by four numbers, cut into four windows; in each the largest number is coloured. An arrow to the right, max, leads to these four: 2, 3, 1, 5. An arrow to the left, mean, leads to a single number."}}
 mechanisms.pooled(torch.tensor([[0.0, 2, 1, 0], [1, 0, 0, 3], [0, 0, 5, 1], [1, 0, 2, 2]]))
@@ -357,7 +359,7 @@ max_pool2d = check("max_pooling", max_pool2d)
 check.show_reference("max_pooling")
 
 # %% [markdown]
-# Now the same reader with your pooling before its dense layer: with windows of 2 × 2, as in most networks, and with one window as large as the map.
+# Now we give the same reader your pooling before its dense layer: with windows of 2 × 2, as in most networks, and with one window as large as the map.
 
 # %% tags=["training"]
 ladder["windows of 2 × 2"] = trained(lambda maps: max_pool2d(maps, 2), 16)
@@ -372,7 +374,7 @@ guess(
     because=f"Windows of 2 × 2: {two:.0%}. The whole map: {whole:.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Pooling over the whole map survives a move: share of validation digits read in place and moved to the right. (Two pixels cut off part of most digits. The dense network had 20 epochs, the others 10.)", "name": "fig-moved"}, "image": {"alt": "Four curves over a move of 0, 1 and 2 pixels. After one pixel the one with the whole map is far above the other three."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A reader that pools over the whole map survives a move: share of validation digits read, in place and moved to the right. (Two pixels cut off part of most digits. The dense network had 20 epochs, the others 10.)", "name": "fig-moved"}, "image": {"alt": "Four curves over a move of 0, 1 and 2 pixels. After one pixel the one with the whole map is far above the other three."}}
 curves(
     {name: ((0, 1, 2), found) for name, found in ladder.items()}, "moved by (pixels)", "share read"
 )
@@ -463,7 +465,8 @@ class Reader(nn.Module):
 
 
 # %% [markdown]
-# There is another cure for moved digits: show them. A digit that is moved, turned or slanted a little is still the same digit. This is **augmentation**, here by **jitter**: every epoch draws new small changes.
+# There is another cure for moved digits: train on them. A digit that is moved, turned or slanted a little is still the same digit. This is **augmentation**, here by
+# **jitter**: every epoch draws new small changes.
 
 # %% mystnb={"figure": {"caption": "Still the same digit: our 3, and seven variants drawn by augmentation.", "name": "fig-jitter"}, "image": {"alt": "Eight pictures of the same handwritten 3, each moved, turned or slanted a little differently."}}
 three = data.train.images[999:1000]  # yesterday's
@@ -486,9 +489,10 @@ plt.show()
 assert history.train["loss"][0] > history.validation["loss"][0] > 5 * history.train["loss"][-1]
 
 # %% [markdown]
-# At first training looks worse than validation: its digits are jittered, and it is measured while the network is still learning. Now that everything is chosen, we use the test digits, once. For comparison, a stored experiment trained a dense network with about as many weights as your reader, and your reader with a
-# [residual connection](deeper/01_convolution.ipynb#conv-road) around two layers: with jitter, 40 epochs, three seeds, the best of four learning rates by
-# validation. (The validation digits are mostly from other forms, so compare test only with test.)
+# At first the training loss is the higher one: its digits are jittered, and it is measured while the network is still learning. Now that everything is chosen, we
+# use the test digits, once. For comparison, a stored experiment trained a dense network with about as many weights as your reader, and your reader with a
+# [residual connection](deeper/01_convolution.ipynb#conv-road) around two layers: with jitter, 40 epochs and three seeds, at the best of four learning rates by
+# validation. (Validation and test digits are mostly from different forms, so compare test only with test.)
 
 # %% tags=["evidence"]
 moved = experiments.load("moved_digits")
@@ -521,7 +525,7 @@ image_grid([picture for row in shown for picture in row], columns=8)
 plt.show()
 
 # %% [markdown]
-# First layers find edges, one often reads. Here, [a measurement](deeper/01_convolution.ipynb#conv-edges) doesn't see any; AlexNet's first layer, which learned from a million
+# First layers find edges, you will often read. Here, [a measurement](deeper/01_convolution.ipynb#conv-edges) doesn't find any; AlexNet's first layer, which learned from a million
 # photographs, does show them {cite}`krizhevsky2012imagenet`. And which digits are still hard?
 
 # %% mystnb={"figure": {"caption": "The eight hardest validation digits, whose labels get the lowest probability: what the network reads, and the label.", "name": "fig-errors"}, "image": {"alt": "Eight badly written digits, each with the network's answer and the label above it."}}
@@ -535,8 +539,8 @@ plt.show()
 # %% [markdown]
 # ## Show someone
 #
-# *5 minutes.* Draw a digit, and your network reads it, here in the page. Your strokes are stretched, inked and counted in blocks as those of the
-# data were {cite}`garris1994nist`. Which maps light up? Then let the page fool it with a single pixel.
+# *5 minutes.* Draw a digit, and your network reads it, here in the page. Your strokes are stretched, inked and counted in blocks, as those in the data were
+# {cite}`garris1994nist`. Which maps light up? Then let the page fool it with a single pixel.
 
 # %% tags=["view"]
 weights = {"first": (reader.w1, reader.b1), "second": (reader.w2, reader.b2)}
@@ -545,7 +549,7 @@ weights |= {"dense": (reader.dense.weight, reader.dense.bias)}
 drawing(weights, drawn_digits()[::3], RASTER)
 
 # %% [markdown]
-# Thirty digits were drawn for this book, three of each, before any network saw them. They are neat and all in one style, so yours may be harder:
+# Thirty digits, three of each, were drawn for this book. They are neat and all in one style, so yours may be harder:
 
 # %%
 drawn = drawn_digits()
@@ -580,7 +584,7 @@ guess(
     because="Nothing in its training asked it to ignore a single wrong pixel.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "You still read them, and the network doesn't: digits with one pixel changed, what it reads now, and the label.", "name": "fig-one-pixel"}, "image": {"alt": "Eight handwritten digits, each with one pixel too bright or too dark. Above each stand the network's wrong answer and the label."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "You can still read them, but the network can't: digits with one pixel changed, its new answer, and the label.", "name": "fig-one-pixel"}, "image": {"alt": "Eight handwritten digits, each with one pixel too bright or too dark. Above each are the network's wrong answer and the label."}}
 seen = [(i, fooled[i].int().argmax()) for i in fooled.any(1).nonzero()[:8, 0].tolist()]
 titles = [f"{answers[i, pixel]}, is {correct[i][1]}" for i, pixel in seen]
 image_grid([one_pixel_changed(correct[i][0])[pixel] for i, pixel in seen], titles)
@@ -599,7 +603,7 @@ observe(
 #
 # ## Where it breaks
 #
-# *4 minutes.* A kernel sees only a neighbourhood. What if the answer depends on things that are far apart? There are two marks on a line. Which comes first?
+# *4 minutes.* A kernel sees only a neighbourhood. What if the answer depends on things that are far apart? Here are two marks on a line: which comes first?
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Four lines: the answer is the mark further left.", "name": "fig-two-marks"}, "image": {"alt": "Four rows of 20 cells. Each has a circle, in blue, and a square, in orange, six cells apart; sometimes the circle comes first, sometimes the square."}}
 mechanisms.marks(two_marks(4, length=20, distance=6, seed=2)[0])
@@ -608,7 +612,7 @@ plt.show()
 # %% [markdown]
 # Networks of one, two and three layers of width 3 were trained on marks at each distance, three seeds each. At the end they take the strongest answer over the whole line.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Each layer moves the cliff two steps further: share correct by the distance of the marks. Stored experiment, mean and range over three seeds.", "name": "fig-order"}, "image": {"alt": "Three curves like cliffs: with one layer the share drops from one to one half after distance two, with two layers after four, with three layers after six, where one of three seeds fails."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Each layer moves the cliff two steps further: share of correct answers, by the distance of the marks. Stored experiment, mean and range over three seeds.", "name": "fig-order"}, "image": {"alt": "Three curves like cliffs: with one layer the share drops from one to one half after distance two, with two layers after four, with three layers after six, where one of three seeds fails."}}
 order = experiments.load("order")
 apart = order.parameters["distance"]
 found = {n: [order.column("test", layers=n, seed=s) for s in (0, 1, 2)] for n in (1, 2, 3)}
@@ -618,8 +622,9 @@ plt.show()
 assert all(max(run[2 * n :]) < 0.6 for n, runs in found.items() for run in runs)
 
 # %% [markdown]
-# It is a cliff. With $n$ layers a unit sees $2n + 1$ steps, so two marks that are $2n$ apart just fit, even if not every training run gets there (the band). Further apart, they never meet in one unit, and no training changes that. So can't
-# a convolutional network see far? It can: with **dilations** that double from layer to layer, as in WaveNet {cite}`oord2016wavenet`, the reach doubles, too. (WaveNet's layers are also **causal**: an output
+# It is a cliff. With $n$ layers a unit sees $2n + 1$ steps, so two marks that are $2n$ apart just fit, even if not every training run gets there (the band). Further
+# apart, they never meet in one unit, and no training changes that. Can't a convolutional network see far, then? It can: with **dilations** that double from layer to
+# layer, as in WaveNet {cite}`oord2016wavenet`, the reach doubles, too. (WaveNet's layers are also **causal**: an output
 # sees nothing that comes later.)
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "With dilations 1, 2 and 4, three layers of width 3 see 15 steps.", "name": "fig-dilations"}, "image": {"alt": "The drawing of the receptive field with gaps that double from layer to layer: one box, three, seven, and fifteen coloured pixels. Below: sees 15."}}
@@ -742,7 +747,7 @@ check("convolution_parameters", my_count)
 # :label: exercise-shuffled-pixels
 #
 # *Core, 5 minutes.* Yesterday one fixed shuffle of the pixels made no difference to a dense layer. A convolutional and a dense network are each trained and tested on shuffled
-# pictures, with eight seeds. Whose mean error rate is more than 1.25 times that on the original pictures? Commit yourself to `"dense"`, `"convolutional"`, `"both"` or `"neither"`.
+# pictures, with eight seeds. Whose mean error rate is more than 1.25 times that on the original pictures? Commit to `"dense"`, `"convolutional"`, `"both"` or `"neither"`.
 # ([Solution](solutions/01_convolution.ipynb#solution-shuffled-pixels))
 # ```
 
@@ -772,7 +777,7 @@ check("receptive_field", layers_needed)
 # ```{exercise} Predict: what moves along
 # :label: exercise-strided-equivariance
 #
-# *Core, 5 minutes.* Two convolutions of stride 2 follow each other. By how many pixels must a picture move at least so that the last map moves along exactly?
+# *Core, 5 minutes.* Two convolutions of stride 2 follow each other. What is the smallest move of a picture, in pixels, for which the last map moves along exactly?
 # ([Solution](solutions/01_convolution.ipynb#solution-strided-equivariance))
 # ```
 
@@ -783,8 +788,6 @@ check("strided_equivariance", my_move)
 
 # %% [markdown]
 # ## Checklist and tomorrow
-#
-# Ticked as you pass them:
 
 # %% tags=["view"]
 points = {

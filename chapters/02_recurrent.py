@@ -20,7 +20,7 @@
 # - clip a gradient, and say when gradients vanish and when they explode,
 # - judge a language model by its perplexity.
 #
-# It builds on [Day 1](01_convolution.ipynb): shared weights, and gradients that fade with depth. You need 50 minutes to read and 25 to write the four
+# It builds on [Day 1](01_convolution.ipynb): shared weights, and gradients that fade with depth. It takes 50 minutes to read and 25 to write the four
 # functions at its heart. The page trains what you wrote, and at the end it guesses the language of your word.
 
 # %% tags=["setup"]
@@ -73,7 +73,8 @@ table(
 )
 
 # %% [markdown]
-# A word may have three letters, or twenty. Yesterday's network sees only as far as its layers reach, and [we had to decide in advance](deeper/02_recurrent.ipynb#deeper-light) how far that is. A bag takes any length: count a word's
+# A word may have three letters, or twenty. Yesterday's network sees only as far as its layers reach, and
+# [we had to decide in advance](deeper/02_recurrent.ipynb#deeper-light) how far that is. A bag of letters takes any length: count a word's
 # letters, and let a linear classifier weigh the counts.
 
 # %% tags=["training"]
@@ -94,7 +95,8 @@ observe(
 # %% [markdown]
 # ## The idea
 #
-# *4 minutes.* Imagine someone listening to a long report with one small card to write on. After each sentence she rewrites the card: what she knew already and what she has just heard, in the same few lines. At
+# *4 minutes.* Imagine someone listening to a long report with one small card to write on. After each sentence she rewrites the card, fitting what she knew already
+# and what she has just heard into the same few lines. At
 # the end, the card is all she has.
 #
 # The card is the **state**, a vector of fixed size. The same rule rewrites it at every step: weights are shared again, across time instead of space.
@@ -111,7 +113,8 @@ mechanisms.unrolled("kuu")
 plt.show()
 
 # %% [markdown]
-# Unrolled, it is a deep network with one layer per letter. Two things are new: the layers share their weights, and each has its own input. What we know about depth still applies. That will matter.
+# Unrolled, it is a deep network with one layer per letter. Two things are new: the layers share their weights, and each has its own input. What we know about depth
+# still applies, and will matter.
 
 # %% [markdown]
 # ## Step by step
@@ -168,7 +171,7 @@ check.show_reference("one_step")
 # %% [markdown]
 # ### The loop over a sequence
 #
-# *6 minutes, most of them yours.* Each step needs the state of the previous one, so we need a loop. It starts from zeros, since nothing has been read.
+# *6 minutes, most of them yours.* Each step needs the state of the previous one, so we need a loop. It starts from zeros, since nothing has been read yet.
 #
 # ```{exercise} The loop
 # :label: exercise-whole-sequence
@@ -287,7 +290,7 @@ mechanisms.back_in_numbers((1.0, 0.0), 0.5)
 plt.show()
 
 # %% [markdown]
-# One step back, a fifth of the gradient is left. Keep that in mind for words of twelve letters.
+# Keep that fifth in mind for words of twelve letters.
 #
 # The weights are used at every step, so their gradients are sums over the steps (those of $W_x$ and $b$, too):
 #
@@ -344,7 +347,8 @@ class ByHand(torch.autograd.Function):
 # ### Gradient clipping
 #
 # *7 minutes, most of them yours.* Many factors below 1 make a gradient vanish. What if they are above 1? Then it can become huge, and one step along it throws the weights far away. The
-# remedy is blunt. If the gradient $g$ of all weights together is longer than $c$, shorten it {cite}`pascanu2013difficulty` (an older recipe cut each of its numbers by itself {cite}`mikolov2012statistical`):
+# remedy is blunt. If the gradient $g$ of all weights together is longer than $c$, shorten it {cite}`pascanu2013difficulty` (an older recipe clips each of its
+# numbers separately {cite}`mikolov2012statistical`):
 #
 # $$
 # g \leftarrow g \cdot \min\!\Big(1, \frac{c}{\lVert g \rVert}\Big) .
@@ -433,7 +437,8 @@ print("states agree with nn.RNN and the book's layer, gradients with autograd, t
 # %% [markdown]
 # ## Train it
 #
-# *6 minutes.* Now everything is yours: step, loop, backward pass, clipping. We train three readers and keep the one with the best validation accuracy. The bag gets help, too: it may also count pairs and triples of letters
+# *6 minutes.* Now everything is yours: step, loop, backward pass, clipping. We train three readers and keep the one with the best validation accuracy. The bag gets
+# help: it may also count pairs and triples of letters
 # {cite}`cavnar1994gram`.
 
 # %% tags=["training"]
@@ -468,7 +473,7 @@ said = "With pairs and triples, counting reaches {triples:.0%}; the networks rea
 observe(said, triples=triples, mean=mean, holds=mean < triples)
 
 # %% [markdown]
-# With 4,000 words the old method wins: it is handed "sch" as one feature, while the network has to discover it. Every network needs such a **baseline**. What does ours confuse?
+# With 4,000 words the old method wins: it is handed "sch" as one feature, while the network has to discover it. Every network needs such a **baseline**. Which languages does ours confuse?
 
 # %%
 test_ids, test_languages = as_ids("test")
@@ -507,7 +512,8 @@ plt.show()
 # %% [markdown]
 # ## Look inside
 #
-# *12 minutes.* Step through a word. Which numbers of the state change, and when does the answer change? Then turn the weight: multiply $W_h$ by a factor, and watch the gradient on its way from the last letter to the first. Try it
+# *12 minutes.* Step through a word. Which numbers of the state change, and when does the answer change? Then multiply $W_h$ by a factor, and watch the gradient on
+# its way from the last letter to the first. Try it
 # without the tanh, too.
 
 # %% tags=["view"]
@@ -533,7 +539,8 @@ mechanisms.passed_on((0.8, 1.0, 1.25))
 plt.show()
 
 # %% [markdown]
-# Above 1, you will often read, it **explodes**. But does a network behave like a number? We take random matrices $W_h$ for 64 units, scaled to a **spectral radius**: the magnitude of the largest eigenvalue, by which a linear
+# Above 1, you will often read, it **explodes**. But does a network behave like a single number? We take random matrices $W_h$ for 64 units, scaled to a chosen
+# **spectral radius**: the magnitude of the largest eigenvalue, by which a linear
 # recurrence grows per step in the long run.
 
 # %%
@@ -561,7 +568,8 @@ for ax, (linear, paths) in zip(axes, arriving.items()):
 plt.show()
 
 # %% [markdown]
-# So the rule holds for numbers and linear recurrences, but not for the network that we use. Inputs push the units away from 0, to where the tanh is flat. (When it [does explode](deeper/02_recurrent.ipynb#deeper-growth).)
+# So the rule holds for numbers and linear recurrences, but not for the network that we use. Inputs push the units away from 0, to where the tanh is flat. (It
+# [can still explode](deeper/02_recurrent.ipynb#deeper-growth).)
 #
 # And your trained readers? We take the last twelve letters of long words, and send the loss's gradient back from the last one.
 
@@ -598,7 +606,7 @@ radius = min(torch.linalg.eigvals(model.W_h).abs().max().item() for model in rea
 norm = min(torch.linalg.matrix_norm(model.W_h, 2).item() for model in readers)
 began = max(torch.linalg.eigvals(model.W_h).abs().max().item() for model in fresh)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Training lets more of the gradient through, but it still fades: what is left of it some letters before the end of a word (three readers).", "name": "fig-fades"}, "image": {"alt": "Two falling curves on a logarithmic axis over 11 letters. Untrained it falls to about a thousandth, trained to about a tenth."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Training lets more of the gradient through, but it still fades: its size some letters before the end of a word, relative to the end (three readers).", "name": "fig-fades"}, "image": {"alt": "Two falling curves on a logarithmic axis over 11 letters. Untrained it falls to about a thousandth, trained to about a tenth."}}
 lines = {name: (range(12), sizes) for name, sizes in faded.items()}
 curves(lines, "letters before the last", "relative size", logy=True)
 plt.show()
@@ -615,12 +623,13 @@ observe(
 )
 
 # %% [markdown]
-# Training has widened the gradient's way back, against the tanh. "Above 1 it explodes" doesn't tell you that.
+# Training has made up for some of what the tanh takes away. "Above 1 it explodes" doesn't tell you that.
 
 # %% [markdown]
 # ## Show someone
 #
-# *4 minutes.* Let someone type a word or a name, and guess its language before the network does. The network here runs in the page. It is a plain recurrent network as well, with three times as many units and about twice as many words to
+# *4 minutes.* Let someone type a word or a name, and guess its language before the network does. The network here runs in the page. It, too, is a plain recurrent
+# network, with three times as many units and about twice as many words to
 # learn from, and in training it had to answer after *every* letter.
 
 # %% tags=["evidence"]
@@ -636,7 +645,8 @@ observe(
 which_language("languages", word="pazartesi")
 
 # %% [markdown]
-# Add letters one at a time, and watch it change its mind. Which one decides? All that it has read are words from the names of months, countries, currencies and cities, so a greeting or a surname is a hard test. In JupyterLab, ask your own
+# Add letters one at a time, and watch it change its mind. Which letter decides? It has read only words from the names of months, countries, currencies and cities,
+# so a greeting or a surname is a hard test. In JupyterLab, ask your own
 # reader, too:
 
 
@@ -652,7 +662,8 @@ print(language_of("perjantai"))
 # %% [markdown]
 # ## Where it breaks
 #
-# *9 minutes.* Now turn it around: name a language, and let the network invent a word of it. This is the third kind of {numref}`fig-kinds`: after each letter, predict the next. Such a **language model** {cite}`mikolov2010recurrent` gives
+# *9 minutes.* Now turn it around: name a language, and let the network invent a word in it. This is the third kind in {numref}`fig-kinds`: after each letter,
+# predict the next. Such a **language model** {cite}`mikolov2010recurrent` gives
 # each letter $i_t$ a probability, and is judged by its **perplexity** on words that it hasn't seen:
 #
 # $$
@@ -741,7 +752,7 @@ guess(
     because=f"It is the same for {kept[:, 3].mean():.0%} of the words, on average.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Four letters decide most answers: share that stay the same when only the last letters are read (three readers: mean and range).", "name": "fig-endings"}, "image": {"alt": "A curve over the letters read, 1 to 12. It rises steeply up to four letters, and then slowly to 100 percent."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Four letters decide most answers: the share that stays the same when only the last letters are read (three readers: mean and range).", "name": "fig-endings"}, "image": {"alt": "A curve over the letters read, 1 to 12. It rises steeply up to four letters, and then slowly to 100 percent."}}
 curves({"readers": (range(1, 13), kept)}, "last letters read", "same answer")
 plt.show()
 
@@ -750,7 +761,8 @@ four = kept[:, 3].mean()
 observe("From four letters, {four:.0%} of the answers are the same.", four=four, holds=four > 0.75)
 
 # %% [markdown]
-# So the first steps hardly count, in writing as in reading. Can't these networks remember, or can't they learn to? In a stored experiment, networks of 112 units learned for 600 steps to name the *first* of many symbols.
+# So the first steps hardly count, in writing as in reading. Can't these networks remember, or can't they learn to? In a stored experiment, networks of 112 units
+# were trained for 600 steps to name the *first* of many symbols.
 
 # %%
 stored = {"full length only": "recall_fixed", "shorter ones, too": "recall_mixed"}
@@ -762,14 +774,15 @@ for name, result in zip(stored, map(experiments.load, stored.values())):
         rows = result.select(layer="RNN", length=n)
         learned[name, n] = sum(row["test"] > 0.9 for row in rows)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With shorter sequences mixed in, a plain recurrent network recalls the first of 400 symbols. Mean and range of three seeds (stored experiments `recall_fixed` and `recall_mixed`); the line is chance.", "name": "fig-recall"}, "image": {"alt": "Two curves over the length. Trained on the full length only, recall is complete up to 10 symbols, and falls between 10 and 100, with a wide range. With shorter sequences among them it stays complete up to 400."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With shorter sequences mixed in, a plain recurrent network recalls the first of 400 symbols. Mean and range of three seeds (stored experiments `recall_fixed` and `recall_mixed`); the line is a blind guess.", "name": "fig-recall"}, "image": {"alt": "Two curves over the length. Trained on the full length only, recall is complete up to 10 symbols, and falls between 10 and 100, with a wide range. With shorter sequences among them it stays complete up to 400."}}
 ax = curves(lines, "length (symbols)", "accuracy", logx=True)
 ax.axhline(0.25, color="black", linewidth=1)
 plt.show()
 
 # %% [markdown]
-# With short sequences among the long ones, all three networks recall the first of 400 symbols. So they *can* remember. But from long ones alone, the gradient gives hardly a hint: of 50 symbols, the first gets [less than a
-# billionth](deeper/02_recurrent.ipynb#deeper-budget) of it, and learning is luck. So the memory is innocent. The trouble is in the learning.
+# With short sequences among the long ones, all three networks recall the first of 400 symbols. So they *can* remember. But from long ones alone, the gradient gives
+# hardly a hint: among 50 symbols, the first gets [less than a billionth](deeper/02_recurrent.ipynb#deeper-budget) of it, and learning is a matter of luck. So the
+# memory is innocent; the trouble is in the learning.
 
 # %% [markdown]
 # ## What we found
@@ -878,7 +891,8 @@ check("vanishing_gradient", my_steps)
 # :label: exercise-bidirectional-states
 #
 # *Core, 10 minutes.* A **bidirectional network** reads a sentence twice: one layer from left to right, another from right to left, starting at the last real token. At each position, the first half of `outputs` is the state of the
-# forward layer, the second half that of the backward layer. To classify a sentence, we want each layer's state after all of it. The outputs at the padding, on the right, may be anything.
+# forward layer, the second half that of the backward layer. To classify a sentence, we want each layer's state once it has read all of it. The outputs at the
+# padding, on the right, may be anything.
 # ([Solution](solutions/02_recurrent.ipynb#solution-bidirectional-states))
 # ```
 
@@ -900,8 +914,6 @@ check("bidirectional_states", both_ends)
 
 # %% [markdown]
 # ## Checklist and tomorrow
-#
-# The points from the top, ticked when you have passed the exercises that test them.
 
 # %% tags=["view"]
 points = {

@@ -19,7 +19,7 @@
 # - tell the conventions of LSTMs and GRUs apart before you load weights,
 # - count a layer's weights, and work out how much one state can hold.
 #
-# It builds on [Day 2](02_recurrent.ipynb): the recurrence, its gradient through time, perplexity. You need 50 minutes to read and 25 to write
+# It builds on [Day 2](02_recurrent.ipynb): the recurrence, its gradient through time, perplexity. It takes 50 minutes to read and 25 to write
 # the four functions at its heart. The page trains what you wrote, and at the end it continues your sentence.
 
 # %% tags=["setup"]
@@ -65,7 +65,7 @@ quiz("03_gates")
 #
 # > **b** a d c a c b a d d c b a c d …
 #
-# You kept it because you knew that you would be asked, and let the others go by. Can yesterday's network do that? We train it for 50 steps on sequences of 50 symbols, of which there are four kinds.
+# You kept it, because you knew that you would be asked, and let the others go. Can yesterday's network do that? We train it for 50 steps on sequences of 50 symbols, drawn from four kinds.
 
 # %% tags=["training"]
 torch.manual_seed(0)
@@ -114,12 +114,13 @@ assert left_of_50 < 1e-6
 # - the **input gate** $i$, at the ramp, decides how much may join,
 # - the **output gate** $o$, at the exit, decides how much the world gets to see.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "In the RNN (above), a matrix and a tanh separate two states. On the LSTM's road (below), there are only one multiplication and one addition per step.", "name": "fig-road"}, "image": {"alt": "Above, four states h joined by arrows, and between any two of them a box: W, tanh. Below, a thick road through three steps. Each step puts a multiplication sign on it, with the gate f below, then a plus sign with the gate i below, then an arrow leads down through the gate o to h; after that the road is called c1, c2, c3."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "In the RNN (above), a matrix and a tanh separate two states. On the LSTM's road (below), there is only one multiplication and one addition per step.", "name": "fig-road"}, "image": {"alt": "Above, four states h joined by arrows, and between any two of them a box: W, tanh. Below, a thick road through three steps. Each step puts a multiplication sign on it, with the gate f below, then a plus sign with the gate i below, then an arrow leads down through the gate o to h; after that the road is called c1, c2, c3."}}
 mechanisms.road()
 plt.show()
 
 # %% [markdown]
-# The road has one lane per unit, and a gate is a number between 0 and 1 for each lane. It is computed from the current input and the previous output, with weights that the network learns. This is **long short-term memory**, the
+# The road has one lane per unit, and a gate is a number between 0 and 1 for each lane, computed from the current input and the previous output with weights that the
+# network learns. This is **long short-term memory**, the
 # LSTM {cite}`hochreiter1997long`, with the forget gate that it was given three years later {cite}`gers2000learning`. The road is called the **cell state** $c_t$, and the part that the output gate shows is the state $h_t$ that you
 # know.
 #
@@ -248,7 +249,7 @@ lstm_step = check("lstm", lstm_step)
 check.show_reference("lstm")
 
 # %% [markdown]
-# A layer takes your step again and again. One number will turn out to matter: the forget gate's bias at the start.
+# A layer repeats your step along the sequence. One number will turn out to matter: the forget gate's bias at the start.
 
 
 # %%
@@ -338,7 +339,7 @@ check.show_reference("direct_path")
 # \end{aligned}
 # $$ (eq-chrono)
 #
-# more than a third is left {cite}`tallec2018can`. With a bias of $\log 50$ the cell forgets one part in 51 at each step, with the usual bias of 1 more than a quarter.
+# more than a third is left {cite}`tallec2018can`. With a bias of $\log 50$ the cell forgets one part in 51 at each step; with the usual bias of 1, it forgets more than a quarter.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Small losses add up: the share that a forget gate keeps (green) and loses (hatched) in one step, and the share that is left after 50 such steps.", "name": "fig-forgetting"}, "image": {"alt": "Three bars of the same length. Bias log 50: all but a sliver is green, 0.98; after 50 steps 0.37 is left. Bias 1: 0.73 is green; after 50 steps 2e-07 is left. Bias 0: half is green; after 50 steps 9e-16 is left."}}
 biases = {"bias log 50": math.log(50), "bias 1": 1.0, "bias 0": 0.0}
@@ -371,9 +372,9 @@ said = "After one step, the gradient on the second path is {one:.2f} times as la
 observe(said, one=fmean(one), many=fmean(many), holds=max(one) < 0.3 and min(many) > 3)
 
 # %% [markdown]
-# So "the gradient of the cell is the forget gate" is only half of the truth. Many paths leave the cell state and come back.
+# So "the gradient of the cell is the forget gate" is only half the truth. Many paths leave the cell state and come back.
 #
-# Now we train as we trained the RNN, with about as many parameters. The forget gate's bias starts at $\log 50$.
+# Now we train your LSTM as we trained the RNN, with about as many parameters. The forget gate's bias starts at $\log 50$.
 
 # %% tags=["training"]
 torch.manual_seed(0)
@@ -408,14 +409,15 @@ plt.show()
 # The **update gate** $z$ decides how much is kept. The shares sum to 1, so whatever comes in pushes something out. The **reset gate** $r$ decides how much of the old state the candidate may use. With $z = r = 0$ a unit begins anew,
 # as if it had read nothing.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two gates, three ways with an old state. Keep: z = 1, and the candidate doesn't matter. Rewrite: z = 0, and the candidate has seen the old state. Begin anew: r = 0 too, so it has seen only the input.", "name": "fig-updates-resets"}, "image": {"alt": "Three rows of five columns: h, r, n, z, new h. Keep: h is 0.8 and minus 0.4, r is 1, n is minus 0.1 and 0.8, z is 1, and the new h is 0.8 and minus 0.4, framed. Rewrite: the same with z = 0; the new h is n. Begin anew: r and z are 0, n is 0.29 twice, and so is the new h."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two gates, three ways to treat an old state. Keep: z = 1, and the candidate doesn't matter. Rewrite: z = 0, and the candidate has seen the old state. Begin anew: r = 0 too, so it has seen only the input.", "name": "fig-updates-resets"}, "image": {"alt": "Three rows of five columns: h, r, n, z, new h. Keep: h is 0.8 and minus 0.4, r is 1, n is minus 0.1 and 0.8, z is 1, and the new h is 0.8 and minus 0.4, framed. Rewrite: the same with z = 0; the new h is n. Begin anew: r and z are 0, n is 0.29 twice, and so is the new h."}}
 state, from_input = torch.tensor([0.8, -0.4]), torch.tensor([0.3, 0.3])
 exchange = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # W_hn: each unit looks at the other
 mechanisms.updates_and_resets(state, from_input, exchange)
 plt.show()
 
 # %% [markdown]
-# Beware of conventions. Ours are the library's: $z = 1$ keeps, and $r$ acts after the product with $W_{hn}$. Some papers swap $z$ and $1 - z$, which is only a matter of names. But the paper of 2014 resets *before* the product, and
+# Beware of conventions. Ours are the library's: $z = 1$ keeps, and $r$ acts after the product with $W_{hn}$. Some papers swap $z$ and $1 - z$, which is only a
+# matter of names. But the 2014 paper resets *before* the product, and
 # [that is a different function](deeper/03_gates.ipynb#gates-resets).
 #
 # ```{exercise} The GRU's step
@@ -499,7 +501,7 @@ print("your LSTM and GRU agree with the library's and the book's, to ten digits"
 # *6 minutes.* One run is an anecdote. A stored experiment trained six kinds of layers with about as many parameters as yours, three seeds each, for at most 600 steps. *Keeping* means a bias of $\log T$ at the LSTM's forget gate or
 # the GRU's update gate.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Only the layers whose gates begin open (*keeping*) learn every length: networks, of three, that name over 90% of the first symbols.", "name": "fig-learned"}, "image": {"alt": "A map of six rows and four columns, for 10, 20, 50 and 100 symbols. RNN: 3, 2, 1, 0. GRU: 3, 0, 0, 0. GRU, keeping: 3 everywhere. LSTM, bias 0: 3, 0, 0, 0. LSTM, bias 1: 3, 2, 0, 0. LSTM, keeping: 3 everywhere."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Only the layers whose gates begin open (*keeping*) learn every length: how many of three networks name over 90% of the first symbols.", "name": "fig-learned"}, "image": {"alt": "A map of six rows and four columns, for 10, 20, 50 and 100 symbols. RNN: 3, 2, 1, 0. GRU: 3, 0, 0, 0. GRU, keeping: 3 everywhere. LSTM, bias 0: 3, 0, 0, 0. LSTM, bias 1: 3, 2, 0, 0. LSTM, keeping: 3 everywhere."}}
 names = {"rows": list(learned), "columns": [f"{n} steps" for n in learned["RNN"]]}
 names |= {"xlabel": "", "ylabel": "", "value_label": "seeds of 3"}
 heat_map(torch.tensor([[*of.values()] for of in learned.values()]), annotate=True, **names)
@@ -525,7 +527,7 @@ guess(
 )
 
 # %% [markdown]
-# So can [the plain RNN](deeper/03_gates.ipynb#gates-mixed). As yesterday, the trouble is in the learning.
+# Mixing in short sequences teaches [the plain RNN](deeper/03_gates.ipynb#gates-mixed), too. As yesterday, the trouble is in the learning.
 #
 # Now for something to read: the docstrings of a library, character by character. Your LSTM goes through the training text twice.
 
@@ -587,13 +589,14 @@ first = least["LSTM"] < 0.95 * min(least["GRU"], least["RNN"])
 observe(said, **least, **slow, holds=last and first)
 
 # %% [markdown]
-# At a single learning rate, you compare recipes, not layers. Here the order is even reversed: the layer that is last at the lowest rate is first at its best. A learning rate is a **hyperparameter**, a choice that training doesn't
+# At a single learning rate, you compare recipes, not layers. Here the order is even reversed: the layer that is last at the lowest rate is first when each has its
+# best rate. A learning rate is a **hyperparameter**, a choice that training doesn't
 # learn, and each layer needs its own.
 
 # %% [markdown]
 # ## Look inside
 #
-# *8 minutes.* We take the same steps again, and record the gates.
+# *8 minutes.* We run the trained networks again, and record their gates.
 
 
 # %%
@@ -610,14 +613,14 @@ def gates_of(layer, x):
 
 
 # %% [markdown]
-# First comes the network that recalls. It reads 400 sequences of 50 symbols.
+# First, your recall network reads 400 sequences of 50 symbols.
 
 # %%
 ids, first = recall_ids(400, 50, seed=7)
 forget, _, _, held = gates_of(keeper.layer, keeper.symbols(ids))  # (B, T, N)
 unit, alone = telling_unit(held, first)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "After 50 steps, the best unit's cell still shows which symbol came first. Lines are means over the sequences that began with a symbol, bands hold nine tenths of them.", "name": "fig-cell"}, "image": {"alt": "Four curves over 50 steps, one for each first symbol. They part in the first steps and stay apart, each in a band of its own width; at the end the lowest and the highest are far from each other."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "After 50 steps, the best unit's cell still shows which symbol came first. Lines are means over the sequences that began with the same symbol; bands hold nine tenths of them.", "name": "fig-cell"}, "image": {"alt": "Four curves over 50 steps, one for each first symbol. They part in the first steps and stay apart, each in a band of its own width; at the end the lowest and the highest are far from each other."}}
 lines = {f"began with {'abcd'[k]}": (range(50), held[first == k][:, :, unit]) for k in range(4)}
 curves(lines, "step", "cell", within=90)
 plt.show()
@@ -630,7 +633,8 @@ said = "From this cell alone, {alone:.0%} of the first symbols can be identified
 observe(said, alone=alone, left=left, grows=grows, holds=alone > 0.4 and left > 0.05 and grows > 1)
 
 # %% [markdown]
-# So the cell does keep the symbol. But the network doesn't shut its input gate, as {numref}`fig-carried` does. It goes on writing more of the same, and so the four curves drift apart. That is sturdier than our plan: whatever leaks
+# So the cell does keep the symbol. But unlike the cell in {numref}`fig-carried`, it doesn't shut its input gate. It goes on writing more of the same, and so the
+# four curves drift apart. That is sturdier than our plan: whatever leaks
 # out is [written again](deeper/03_gates.ipynb#gates-latch), even over 1,000 steps.
 #
 # And the writer? Choose a text, a gate and a unit, and point at a character.
@@ -661,7 +665,8 @@ gates({sentence: watched(sentence) for sentence in sentences})
 # %% [markdown]
 # ## Show someone
 #
-# *5 minutes.* Type a **prompt**, a beginning for it to continue. This LSTM lives in the page. It has half a million weights, and has read the documentation of seven libraries four times; yours has read that of one library twice.
+# *5 minutes.* This LSTM lives in the page. Type a **prompt**, a beginning for it to continue. It has half a million weights, and has read the documentation of seven
+# libraries four times; yours has read that of one library twice.
 
 # %% tags=["evidence"]
 shown = experiments.load("lstm_page").rows[0]
@@ -707,8 +712,8 @@ print(continued("Return the number of ", temperature=0.6))
 # %% [markdown]
 # ## Where it breaks
 #
-# *5 minutes.* A gated network keeps one symbol. Can it keep a whole sentence? The task is child's play: repeat after me. The network reads a few symbols (there are eight kinds), then a start signal, and then has to repeat them. At
-# the signal, all that it knows is its state: one vector.
+# *5 minutes.* A gated network can keep one symbol. Can it keep a whole sentence? The task is child's play: repeat after me. The network reads a few symbols (there are
+# eight kinds), then a start signal, and then has to repeat them. At the signal, all that it has is its state: one vector.
 
 # %% tags=["training"]
 repeaters = {N: trained_repeater(N) for N in (16, 32, 64)}
@@ -863,8 +868,8 @@ check("forget_bias", forget_bias)
 # ```{exercise} What must fit into one vector
 # :label: exercise-bits-in-a-state
 #
-# *Core, 10 minutes.* A state has to store any sequence of `length` symbols from a vocabulary of `vocab_size`, so that the sequence can be recovered from it. Suppose that a unit holds `bits` bits reliably. How many units does the
-# state need at least?
+# *Core, 10 minutes.* A state has to store any sequence of `length` symbols from a vocabulary of `vocab_size`, so that the sequence can be recovered from it. Suppose
+# that a unit holds `bits` bits reliably. What is the smallest number of units that will do?
 # ([Solution](solutions/03_gates.ipynb#solution-bits-in-a-state))
 # ```
 
@@ -879,8 +884,6 @@ check("bits_in_a_state", units_needed)
 
 # %% [markdown]
 # ## Checklist and tomorrow
-#
-# The points from the top, ticked when you have passed the exercises that test them.
 
 # %% tags=["view"]
 points = {
@@ -893,7 +896,8 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# So a network keeps what it carries along without rewriting it, for as long as its gates stay open. **Tomorrow** one network reads a sentence and another writes its translation. Between them is a single vector. We measure what that
+# So a network learns when to open and shut its gates, and keeps what it carries along for as long as they stay open. **Tomorrow** one network reads a sentence and
+# another writes its translation. Between them is a single vector. We measure what that
 # costs, and then let the second network look back at *all* the states of the first, and choose.
 
 # %% [markdown]

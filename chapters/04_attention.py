@@ -21,7 +21,7 @@
 # - read word alignments off attention weights, and measure their error.
 #
 # It builds on [Day 2](02_recurrent.ipynb) and [Day 3](03_gates.ipynb): recurrent layers, padded batches, reading in both directions. It takes 50 minutes to read and half
-# an hour to write the functions at its heart. You train what you wrote, and at the end it reads your date the way people write it in twelve countries.
+# an hour to write the functions at its heart. You train what you wrote, and at the end it reads dates as people write them in twelve countries.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -67,7 +67,7 @@ quiz("04_attention")
 # isn't known in advance. Two recurrent networks can write it together {cite}`sutskever2014sequence,cho2014learning`. The **encoder** reads the source. Its last state is
 # handed to the **decoder**, which writes the target symbol by symbol.
 #
-# Today's example is the smallest task that needs the whole source: write a word backwards. *faced* becomes *decaf*. The symbol **BOS** tells the decoder to begin, and the
+# Today's example is a tiny task that needs the whole source: write a word backwards. *faced* becomes *decaf*. The symbol **BOS** tells the decoder to begin, and the
 # decoder writes **EOS** when it has finished. Sources end in EOS, too, which the picture leaves out.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "One vector is all that passes from the encoder to the decoder, here unrolled in time.", "name": "fig-unrolled-pair"}, "image": {"alt": "Five pink boxes, h1 to h5, joined by arrows, read the letters f, a, c, e, d from below. The last is framed: all that is handed over. A thick arrow leads from it to six blue boxes, s1 to s6, which read BOS, d, e, c, a, f from below and write d, e, c, a, f, EOS above."}}
@@ -75,7 +75,7 @@ mechanisms.unrolled("faced", "decaf")
 plt.show()
 
 # %% [markdown]
-# Yesterday ended with a doubt: how much can one vector hold? Here is such a pair. The two GRUs are the library's, and compute what yesterday's did; *packing* makes them
+# Yesterday ended with a doubt: how much can one vector hold? Here is such a pair of networks. The two GRUs are the library's, and compute what yesterday's did; *packing* makes them
 # stop where a source ends. `bridge` turns the encoder's last states into the decoder's first one.
 
 
@@ -107,7 +107,7 @@ class Plain(nn.Module):
 
 
 # %% [markdown]
-# Look at the first underscore in `forward`. The encoder has made a state for each symbol, and they are thrown away: only the vector `s` goes on, made of the last ones. We give
+# Look at the first underscore in `forward`. The encoder has computed a state for each symbol, and these are thrown away: only the vector `s`, made from the last ones, goes on. We give
 # it 48 numbers. In training, the pair sees 3,000 words of two to twelve letters, from *a* to *f*, seven times.
 
 # %% tags=["training"]
@@ -158,7 +158,7 @@ plt.show()
 
 # %% [markdown]
 # Python's dictionary returns the value whose key equals the query, or nothing. Attention is a **soft dictionary**: every key matches a little, so it returns a mixture of
-# all values. It has two limits. In one, a single score is far above the rest. In the other, all scores are equal.
+# all values. It has two limiting cases: a single score is far above the rest, or all scores are equal.
 
 # %% tags=["view"]
 guess(
@@ -198,7 +198,7 @@ plt.show()
 # $$ (eq-seq2seq)
 #
 # During training, the decoder reads the **true** previous symbols, whatever it would have written itself: **teacher forcing** {cite}`williams1989learning`. Otherwise one
-# wrong letter would spoil all that follow. ([What this costs](deeper/04_attention.ipynb#seq-exposure) is a story of its own.)
+# wrong letter would spoil all that follow. ([What this costs](deeper/04_attention.ipynb#seq-exposure) is measured on the deeper page.)
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "With teacher forcing the decoder reads the target, one step late. Left alone, it reads its own output, mistakes included (framed).", "name": "fig-teacher-forcing"}, "image": {"alt": "Above: the row d, e, c, a, f, EOS is the target; below it the input, BOS, d, e, c, a, f, in green; arrows lead from each symbol one position to the right. Further down: left alone, the decoder wrote d, e, b, a, c; it reads BOS, d, e, b, a, c, in blue, with the wrong b and c framed in both rows."}}
 mechanisms.forced("decaf", "debac")
@@ -270,8 +270,8 @@ plt.show()
 # ```{exercise} The additive score
 # :label: exercise-additive-score
 #
-# *12 minutes.* Write {eq}`eq-score` for a whole batch, comparing each of T queries with each of S keys. `x[:, :, None]` gives `x` a new axis, and a sum stretches axes of
-# length 1. ([Solution](solutions/04_attention.ipynb#solution-additive-score))
+# *12 minutes.* Write {eq}`eq-score` for a whole batch, comparing each of T queries with each of S keys. `x[:, :, None]` gives `x` a new axis, and addition repeats
+# axes of length 1. ([Solution](solutions/04_attention.ipynb#solution-additive-score))
 # ```
 
 
@@ -332,7 +332,7 @@ masked_softmax = check("masked_softmax", masked_softmax)
 check.show_reference("masked_softmax")
 
 # %% [markdown]
-# Now by hand, with all three annotations allowed:
+# Now we compute our example, with all three annotations allowed:
 
 # %%
 e = additive_score(s[None, None], h[None], W_a, U_a, v)  # (1, 1, 3)
@@ -353,7 +353,7 @@ mechanisms.two_decoders()
 plt.show()
 
 # %% [markdown]
-# Bahdanau's next query knows what the decoder has just seen. Luong's doesn't. So if the target is known, Luong's decoder can first run through all of it, and then attend
+# In Bahdanau's decoder the context becomes part of the next query; in Luong's it doesn't. So if the target is known, Luong's decoder can first run through all of it, and then attend
 # at all steps at once. We build this one, with $\tilde h_t = \tanh(W_c [c_t; s_t])$, where $[c_t; s_t]$ stacks the two vectors.
 #
 # ### A network with attention
@@ -425,7 +425,7 @@ observe(
 )
 
 # %% [markdown]
-# After such a short training, the few lines that you wrote make all the difference, at least for words as long as those in training.
+# After so little training, the few lines that you wrote make all the difference, at least for words as long as those in training.
 #
 # ### Greedy decoding
 #
@@ -452,13 +452,13 @@ observe(
 )
 
 # %% [markdown]
-# A good beginning doesn't always have a good end. [Beam search](deeper/04_attention.ipynb#seq-beam) keeps several beginnings and finds more probable sentences, which for ours
-# are hardly better.
+# The best beginning doesn't always lead to the best end. [Beam search](deeper/04_attention.ipynb#seq-beam) keeps several beginnings and finds more probable
+# sentences, though with our models they are hardly better.
 
 # %% [markdown]
 # ## Is it right?
 #
-# *1 minute.* Your network against the book's `Seq2Seq`, which takes one step at a time, with the same weights:
+# *1 minute.* We compare your network with the book's `Seq2Seq`, which has the same weights but takes one step at a time:
 
 # %% tags=["evidence"]
 mine = Translator(9, 8, 5, 6).double().eval()
@@ -470,7 +470,7 @@ close(mine(source, lengths, read), book(source, lengths, read))
 print("logits agree with the book's model to ten digits")
 
 # %% [markdown]
-# The library's attention, loops and gradients are on the [deeper page](deeper/04_attention.ipynb#seq-right).
+# The library's attention, loops and gradients are checked on the [deeper page](deeper/04_attention.ipynb#seq-right).
 
 # %% [markdown]
 # (seq-train)=
@@ -493,7 +493,7 @@ guess(
     because=f"{last['vector of 48']:.0%}, the mean of three seeds; with twice the width it is {last['vector of 96']:.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With more training the vectors follow, but much later: words of 9 to 12 letters without a mistake. Means and ranges of three seeds (stored experiment).", "name": "fig-passes"}, "image": {"alt": "Three rising curves over twenty passes. Attention rises at the third pass, wavers, and is at one from the twelfth on. The vectors rise slowly from about the eighth on; that of 96 ends at 0.8, that of 48 at 0.7."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With more training the vectors follow, but much later: share of words of 9 to 12 letters written without a mistake. Means and ranges of three seeds (stored experiment).", "name": "fig-passes"}, "image": {"alt": "Three rising curves over twenty passes. Attention rises at the third pass, wavers, and is at one from the twelfth on. The vectors rise slowly from about the eighth on; that of 96 ends at 0.8, that of 48 at 0.7."}}
 lines = {name: (range(1, 21), shares) for name, shares in share.items()}
 curves(lines, "passes", "share correct").set_xticks([1, 5, 10, 15, 20])
 plt.show()
@@ -509,7 +509,7 @@ observe(
 )
 
 # %% [markdown]
-# So most of that fall came from too little training, not from too little room. What attention buys here is *time*: it needs less than half as many passes.
+# So the vector's early fall came mostly from too little training, not from too little room. What attention buys here is *time*: it needs less than half as many passes.
 # {cite:t}`sutskever2014sequence` had shown what a vector can do with enough of everything: four layers of 1,000 units, twelve million pairs of sentences, each source read
 # backwards. Long sentences gave it no trouble. Where does a vector really fail, then?
 
@@ -530,7 +530,7 @@ observe(
 )
 
 # %% [markdown]
-# Up to the longest words of training, then, each extra letter is harder for a vector, and attention doesn't notice. Beyond them all three fail, attention only a few
+# Up to the longest words of training, then, each extra letter makes it harder for a vector, while attention doesn't notice. Beyond them all three fail, attention only a few
 # letters later: none has learned to "go back one letter", whatever the length. [With sentences](deeper/04_attention.ipynb#seq-vector), too, a vector takes longer to train.
 #
 # **Now sentences.** A small grammar writes them in English and Chinese. *I love deep learning* is kept aside; your network learns from others.
@@ -594,7 +594,7 @@ observe(
 )
 
 # %% [markdown]
-# For *deep learning* the weight doesn't have to fall on one word each. In this grammar the two always come together, and an annotation knows its neighbours, so either
+# For *deep learning*, the weight doesn't have to fall on the matching word. In this grammar the two always come together, and an annotation knows its neighbours, so either
 # position can tell the decoder about both words. The largest weight shows where the decoder *looked*, not which word it *meant*. Choose a text, and point at a symbol:
 
 # %% tags=["view"]
@@ -619,11 +619,11 @@ for said, right_one in ((ASKED, wanted), *task.test[1:4]):
 alignment(shown, choose="Text")
 
 # %% [markdown]
-# A picture can be chosen to please; a number judges every sentence. Link each target word with the source word of its largest weight. The **alignment error rate** is,
-# [nearly](deeper/04_attention.ipynb#seq-aer), the share of links that are wrong or missing. The stored experiment on 24,000 sentences measured it for four scores; *scaled
+# A picture can be chosen to please; a number judges every sentence. Link each target word to the source word that gets its largest weight. The **alignment error rate** is,
+# [nearly](deeper/04_attention.ipynb#seq-aer), the share of links that are wrong or missing. A stored experiment on 24,000 sentences measured it for four scores; *scaled
 # dot* is tomorrow's. The baseline, the diagonal, knows no words.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With all four scores, far fewer links are wrong or missing than along the diagonal. Means of three seeds (stored experiment), with lines from the lowest to the highest; the diagonal on 1,000 sentences.", "name": "fig-aer"}, "image": {"alt": "Five bars. Those of dot, scaled dot, general and additive are all below 30 per cent; the diagonal's is at nearly 80."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With all four scores, far fewer links are wrong or missing than along the diagonal. Means of three seeds (stored experiment), with lines from the lowest to the highest; the diagonal on 1,000 sentences.", "name": "fig-aer"}, "image": {"alt": "Five bars. Those of dot, scaled dot, general and additive are all below 30 percent; the diagonal's is at nearly 80."}}
 translated = experiments.load("translation")
 scores = ("dot", "scaled dot", "general", "additive")
 aer = {name: [100 * rate for rate in translated.column("aer", score=name)] for name in scores}
@@ -637,8 +637,8 @@ plt.show()
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* People write dates in many ways; machines want one, such as 1993-02-14. The same `Translator`, letter by letter, learns from 7,000 dates of twelve countries,
-# and is told which country, since `3/5/04` is a day in March here and one in May there.
+# *6 minutes.* People write dates in many ways; machines want one, such as 1993-02-14. The same `Translator`, letter by letter, learns from 7,000 dates from twelve countries,
+# and is told which country, since `3/5/04` is in March in one country and in May in another.
 
 # %% tags=["training"]
 dates = DateTask(7_000, locale=True, seed=0)
@@ -665,14 +665,14 @@ observe(
 )
 
 # %% [markdown]
-# In JupyterLab, `reads("…")` reads your own birthday. Here in the page a network of the same kind answers. It was trained for longer, also on dates as people type them: in
-# small letters, without accents or full stops. Type `3/5/04`, change the country, and point at what it writes to see where it looks.
+# In JupyterLab, `reads("…")` reads your own birthday. Here in the page a network of the same kind answers. It was trained for longer, also on dates as people type
+# them: in lower case, without accents or full stops. Type `3/5/04`, change the country, and point at what it writes to see where it looks.
 
 # %% tags=["view"]
 typed_date("dates", examples=shown_first(dates.parts.test))
 
 # %% [markdown]
-# The [deeper page](deeper/04_attention.ipynb#seq-dates) tests it without the country, on formats it never saw, and against rules that people wrote.
+# The [deeper page](deeper/04_attention.ipynb#seq-dates) tests this network without the country, on formats it never saw, and against rules that people wrote.
 
 # %% [markdown]
 # ## Where it breaks
@@ -684,7 +684,7 @@ mechanisms.waiting(6)
 plt.show()
 
 # %% [markdown]
-# How long is the longest chain of operations that wait for each other? As on Day 2, we count in autograd's record of the computation.
+# How long is the longest chain of operations that wait for each other? We count in autograd's record of the computation.
 
 
 # %%
@@ -697,7 +697,7 @@ def chains(n):
     return longest_chain(model(ids, torch.tensor([n]), ids).sum()), longest_chain(look.sum())
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Twice the length, twice the model's chain; attention's own stays the same. Operations that wait for each other, on logarithmic axes.", "name": "fig-chains"}, "image": {"alt": "A rising straight line for the whole model, and a flat one for attention alone."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The model's chain doubles with the length; attention's own stays the same. Operations that wait for each other, on logarithmic axes.", "name": "fig-chains"}, "image": {"alt": "A rising straight line for the whole model, and a flat one for attention alone."}}
 lengths = [8, 16, 32, 64, 128]
 whole, alone = zip(*map(chains, lengths))
 lines = {"encoder, attention, decoder": (lengths, whole), "attention alone": (lengths, alone)}
@@ -713,7 +713,7 @@ observe(
 )
 
 # %% [markdown]
-# A thousand processors can't shorten a chain. But attention compares 128 positions in as many waiting steps as 8. If attention does the work, what is the recurrence still
+# A thousand processors can't shorten a chain. But attention's chain is no longer for 128 positions than for 8. If attention does the work, what is the recurrence still
 # for?
 
 # %% [markdown]
@@ -828,7 +828,7 @@ check("cost_by_length", cost_by_length)
 # 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|} .
 # $$
 #
-# Return it. ([Solution](solutions/04_attention.ipynb#solution-alignment-error-rate))
+# Return this rate. ([Solution](solutions/04_attention.ipynb#solution-alignment-error-rate))
 # ```
 
 
@@ -860,8 +860,6 @@ check("minimum_length", greedy)
 
 # %% [markdown]
 # ## Checklist and tomorrow
-#
-# Ticked as you pass them:
 
 # %% tags=["view"]
 points = {
@@ -883,5 +881,5 @@ checklist({point: ids.split() for point, ids in points.items()})
 #
 # - {cite:t}`bahdanau2015neural`, the paper to read first; look at its pictures of alignments.
 # - {cite:t}`sutskever2014sequence`, what a vector can do with enough data, depth and time.
-# - {cite:t}`luong2015effective`, the scores compared, and global attention with local.
+# - {cite:t}`luong2015effective`, which compares the scores, and global with local attention.
 # - {cite:t}`koehn2017six`, what went wrong with such models in practice: long sentences, rare words, beams that were too wide.

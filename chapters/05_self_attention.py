@@ -20,8 +20,8 @@
 # - say why attention doesn't see order, and how to give it order,
 # - find out whether an attention weight matters, by taking it away.
 #
-# It builds on [Day 4](04_attention.ipynb): scores, weights, masks. It takes an hour to read and half an hour to write the functions at its heart. You train what you wrote,
-# and at the end it says what *it* means.
+# It builds on [Day 4](04_attention.ipynb): scores, weights, masks. It takes an hour to read and half an hour to write the functions at its heart. At the end, your
+# network says what *it* means.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -112,7 +112,7 @@ observe(
 
 # %% [markdown]
 # The gaps are soon solved, but the pronouns are hard. One suspect is the distance: everything that a state knows of a distant word has passed through [every state in
-# between](deeper/05_self_attention.ipynb#deeper-way). Gates help it along, but they don't shorten the way.
+# between](deeper/05_self_attention.ipynb#deeper-way). Gates help it along, but don't shorten the path.
 
 # %% [markdown]
 # ## The idea
@@ -142,16 +142,16 @@ y = weights @ x  # mix
 print("weights", [[round(a, 2) for a in row] for row in weights.tolist()])
 
 # %% [markdown]
-# These are the three moves of attention. **Compare** each word with each, by a dot product. **Choose**: a softmax turns a word's scores into positive weights that sum to 1.
+# These are the three moves of attention. **Compare** each word with every word, by a dot product. **Choose**: a softmax turns a word's scores into positive weights that sum to 1.
 # **Mix**: the weights average the words.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Without learned weights, *cat* finds mostly itself.", "name": "fig-weightless"}, "image": {"alt": "From left to right: the vector of cat, 1 and 0; above the next cells the vectors of cat, sat and there as columns; where they cross, the three scores 1, 0, 0.5; an arrow, softmax, to the weights 0.51, 0.19, 0.31 in grey; above the last cells the three words as rows; below them their mixture 0.66, 0.34."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Without learned weights, *cat* attends mostly to itself.", "name": "fig-weightless"}, "image": {"alt": "From left to right: the vector of cat, 1 and 0; above the next cells the vectors of cat, sat and there as columns; where they cross, the three scores 1, 0, 0.5; an arrow, softmax, to the weights 0.51, 0.19, 0.31 in grey; above the last cells the three words as rows; below them their mixture 0.66, 0.34."}}
 mechanisms.looks(x, x, x, everyone=False, bare=True)
 plt.show()
 
 # %% [markdown]
 # It works, but *cat* attends most to *cat*: a word finds what resembles it. And the scores are symmetric, so *sat* matters to *cat* as much as *cat* to *sat*. That is no way
-# to understand a pronoun: *it* has to find a noun, which it doesn't resemble, and the noun need not find *it*. Asking, being found and answering are three things.
+# to understand a pronoun: *it* has to find a noun, which it doesn't resemble, and the noun need not find *it*. Asking, being found and answering are three different things.
 #
 # ### Query, key and value
 #
@@ -170,8 +170,8 @@ plt.show()
 # q_t = W_q\, x_t, \quad k_t = W_k\, x_t, \quad v_t = W_v\, x_t .
 # $$ (eq-roles)
 #
-# They are learned, so the network finds out for itself what is worth asking. Our $W_q$ swaps and doubles the two numbers: a thing asks for actions, an action for things. In
-# code words are rows, hence `x @ W_q.T`.
+# They are learned, so the network finds out for itself what is worth asking. Our $W_q$ swaps and doubles the two numbers: a thing asks for actions, an action for
+# things. In code, words are rows, hence `x @ W_q.T`.
 
 # %%
 W_q = torch.tensor([[0.0, 2.0], [2.0, 0.0]])
@@ -180,7 +180,7 @@ W_v = torch.tensor([[3.0, 0.0], [0.0, 1.0]])
 q, k, v = x @ W_q.T, x @ W_k.T, x @ W_v.T
 print("queries", q.tolist())
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three matrices turn the two numbers of *cat* into its query (what it asks), its key (what it is found by) and its value (what it gives).", "name": "fig-roles"}, "image": {"alt": "On the left the word cat and its vector 1, 0. Three arrows lead through three matrices of two rows and two columns to three vectors: through W_q to the query 0, 2 in blue, which asks; through W_k to the key 1, 0 in orange, by which the word is found; through W_v to the value 3, 0 in green, which it gives."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three matrices turn the two numbers of *cat* into its query, which asks, its key, by which it is found, and its value, which it gives.", "name": "fig-roles"}, "image": {"alt": "On the left the word cat and its vector 1, 0. Three arrows lead through three matrices of two rows and two columns to three vectors: through W_q to the query 0, 2 in blue, which asks; through W_k to the key 1, 0 in orange, by which the word is found; through W_v to the value 3, 0 in green, which it gives."}}
 roles = {"query": (W_q, "asks"), "key": (W_k, "is found by"), "value": (W_v, "gives")}
 
 ax = sheet(7.8)
@@ -219,9 +219,9 @@ guess(
 # Y = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .
 # $$ (eq-scaled-dot-product)
 #
-# $d_k$ is the width of a query. Why we divide by its root comes later.
+# $d_k$ is the width of a query. Why we divide by its square root comes later.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "*cat* finds *sat*. A number is where its row and its column cross: query times key, divided by √2, is a score; weights times values are the output.", "name": "fig-look"}, "image": {"alt": "From left to right: the query of cat, 0 and 2, in blue; above the next cells the keys of cat, sat and there as columns in orange; where they cross, the three scores 0, 1.41, 0.71; an arrow, softmax, to the weights 0.14, 0.58, 0.28 in grey; above the last cells the three values as rows in green, that of sat the strongest; below them their mixture 0.85, 0.72."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "*cat* finds *sat*. Each number is written where its row and its column cross: query times key, divided by √2, is a score; weights times values are the output.", "name": "fig-look"}, "image": {"alt": "From left to right: the query of cat, 0 and 2, in blue; above the next cells the keys of cat, sat and there as columns in orange; where they cross, the three scores 0, 1.41, 0.71; an arrow, softmax, to the weights 0.14, 0.58, 0.28 in grey; above the last cells the three values as rows in green, that of sat the strongest; below them their mixture 0.85, 0.72."}}
 mechanisms.looks(q, k, v, everyone=False)
 plt.show()
 
@@ -264,7 +264,7 @@ mechanisms.looks(q, k, v)
 plt.show()
 
 # %% [markdown]
-# In {numref}`fig-all-at-once` no word waits for its neighbour, and every word is one step away from every other. The price: $T$ words make $T^2$ scores. Day 7 is about
+# In {numref}`fig-all-at-once` no word waits for its neighbour, and every word is one step away from every other. The price: $T$ words need $T^2$ scores. Day 7 is about
 # that.
 #
 # ### The scale: why divide by the root?
@@ -317,21 +317,20 @@ for i, (ax, name) in enumerate(zip(axes, ("largest weight", "gradient at the sco
 plt.show()
 
 # %% [markdown]
-# At 64, their width in the Transformer's paper, most of the gradient is still there without it. ([At the
-# query](deeper/05_self_attention.ipynb#deeper-query) the story has a twist.)
+# At a width of 64, as in the Transformer's paper, most of the gradient is still there without the scale. ([At the query](deeper/05_self_attention.ipynb#deeper-query) it is even larger.)
 #
 # ### Masks: what may be seen
 #
-# *9 minutes, most of them yours.* No word should attend to padding. And a model that has to predict the next word must not see it: a **causal** mask allows each
-# position itself and all positions before it. `&` combines two masks.
+# *9 minutes, most of them yours.* No word should attend to padding. And a model that has to predict the next word must not see it: a **causal** mask lets each
+# position see itself and all positions before it. `&` combines two masks.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Which keys (columns) each query (row) may see, for three words and one position of padding. Struck out: forbidden. Hatched: the query itself is padding.", "name": "fig-masks"}, "image": {"alt": "Three grids of four rows and four columns for cat, sat, there and padding. Causal: ticks on and below the diagonal, strokes above it. Padding: strokes in the last column, the last row hatched, ticks elsewhere. Both: ticks on and below the diagonal in the first three rows, strokes elsewhere, the last row hatched."}}
 mechanisms.masks()
 plt.show()
 
 # %% [markdown]
-# What if a query may attend to nothing, as when a batch is padded in *front*? A softmax of nothing but $-\infty$ is NaN, which spreads. A very negative number instead
-# looks harmless, but it averages exactly what was forbidden. So the weights should be zeros.
+# What if a query may attend to nothing, as when a batch is padded at the *front*? A softmax of nothing but $-\infty$ is NaN, which spreads. A very negative number
+# instead looks harmless, but it averages exactly what was forbidden. So the weights should be zeros.
 #
 # ```{exercise} Attention under a mask
 # :label: exercise-masked-attention
@@ -450,7 +449,7 @@ mechanisms.heads()
 plt.show()
 
 # %% [markdown]
-# {numref}`fig-split` shows how to cut, and the most common mistake in multi-head attention. Both results have the same shape, so no error tells them apart.
+# {numref}`fig-split` shows how to cut, and the most common mistake. Both results have the same shape, so no error tells them apart.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Right: first the width is cut, then the axes of heads and words are swapped. Wrong: a plain view into the same shape, where a head gets half of the words, in each other's rows.", "name": "fig-split"}, "image": {"alt": "On the left a table of three rows, cat, sat, there, and eight numbered columns, the first four light blue, the last four yellow. Above on the right the right cut: head 0 all light blue with rows cat, sat, there; head 1 all yellow with the same rows. Below on the right the wrong one: head 0 with the rows cat, light blue, cat, yellow, sat, light blue; head 1 with sat, yellow, there, light blue, there, yellow."}}
 mechanisms.cuts()
@@ -500,7 +499,7 @@ multi_head = check("multi_head", multi_head)
 check.show_reference("multi_head")
 
 # %% [markdown]
-# Heads cost no parameters: the matrices are the same, only cut. With four:
+# Heads cost no parameters: the matrices are the same, only cut. Now we use four:
 
 # %% tags=["training"]
 four_looks = partial(multi_head, n_heads=4)
@@ -517,7 +516,7 @@ observe(
 # %% [markdown]
 # ### Self-attention doesn't see order
 #
-# *9 minutes, four of them yours.* Why do the gaps stay wrong? The verb agrees with its subject: in "the animals near the gate _ not cross the street" with the *first* noun.
+# *9 minutes, four of them yours.* Why do the gaps stay wrong? The verb agrees with its subject: in "the animals near the gate _ not cross the street", that is the *first* noun.
 
 # %% tags=["view"]
 torch.manual_seed(0)
@@ -561,7 +560,7 @@ for name in bag:
 plt.show()
 
 # %% [markdown]
-# With $P$ a matrix that puts rows into another order,
+# For a matrix $P$ that puts rows into another order,
 #
 # $$
 # \operatorname{SA}(P X) = P \operatorname{SA}(X) .
@@ -590,7 +589,7 @@ plt.show()
 # ```{exercise} Give it order
 # :label: exercise-give-order
 #
-# *4 minutes.* Add to each word the row of its position. The table may have more rows than a text has words. A text that is read in pieces begins at position `start`.
+# *4 minutes.* Add to each word the row of its position. The table may have more rows than a text has words. Each piece of a longer text begins at its own position `start`.
 # ([Solution](solutions/05_self_attention.ipynb#solution-give-order))
 # ```
 
@@ -616,13 +615,13 @@ shuffled, _ = layer(give_order(seven[:, shuffle], rows))
 print("the same, shuffled:", torch.allclose(shuffled, straight[:, shuffle]))
 
 # %% [markdown]
-# It does: {eq}`eq-permutation` no longer holds. The Transformer's paper adds the hands of **clocks** instead {cite}`vaswani2017attention`, as we do tomorrow;
+# It does: {eq}`eq-permutation` no longer holds. The Transformer's paper adds sines and cosines instead, the hands of **clocks** {cite}`vaswani2017attention`, as we do tomorrow;
 # [rotary positions](deeper/05_self_attention.ipynb#deeper-rotary) turn queries and keys.
 
 # %% [markdown]
 # ## Is it right?
 #
-# *1 minute.* Your layer against the library's, with the same weights and a mask of padding:
+# *1 minute.* We compare your layer with the library's, with the same weights and a padding mask:
 
 # %% tags=["evidence"]
 torch.manual_seed(1)
@@ -637,20 +636,20 @@ for layer in (ours, book(some, mask=real[:, None, None], need_weights=True)):
 print("outputs and weights agree with the library's and the book's layers to ten digits")
 
 # %% [markdown]
-# Loops and gradients are on the [deeper page](deeper/05_self_attention.ipynb#deeper-right).
+# Loops and gradients are checked on the [deeper page](deeper/05_self_attention.ipynb#deeper-right).
 
 # %% [markdown]
 # ## Train it
 #
-# *4 minutes.* Now everything together: four heads, learned positions, and two layers, so that a word can read words that have read others. We keep the best of three
-# readers on the validation set.
+# *4 minutes.* Now we put everything together: four heads, learned positions, and two layers, so that a word can read words that have read others. We keep the best
+# of three readers by validation.
 
 # %% tags=["training"]
 readers = [trained(four_looks, n_layers=2, ordered=True, seed=seed) for seed in (0, 1, 2)]
 steps["four heads, order, two layers"] = [judged(model) for model in readers]
 reader = max(readers, key=lambda model: judged(model)["pronoun"])
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Heads bring the pronouns, order and a second layer the gaps. Bars are means of three seeds (the GRU: one), lines go from the lowest to the highest.", "name": "fig-ladder"}, "image": {"alt": "Two bar charts with four bars each. Pronouns: yesterday's GRU and one head are between 60 and 80 percent, four heads near 95, the whole reader near 100. Gaps: the GRU and the whole reader are near 100, one head near 55, four heads near 73."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Heads fix the pronouns; order and a second layer fix the gaps. Bars are means of three seeds (the GRU: one), lines go from the lowest to the highest.", "name": "fig-ladder"}, "image": {"alt": "Two bar charts with four bars each. Pronouns: yesterday's GRU and one head are between 60 and 80 percent, four heads near 95, the whole reader near 100. Gaps: the GRU and the whole reader are near 100, one head near 55, four heads near 73."}}
 figure, axes = plt.subplots(2, 1, figsize=(6.4, 5.6))
 for ax, what in zip(axes, ("pronoun", "gap")):
     shares = {step: [100 * found[what] for found in runs] for step, runs in steps.items()}
@@ -658,9 +657,8 @@ for ax, what in zip(axes, ("pronoun", "gap")):
 plt.show()
 
 # %% [markdown]
-# Within five epochs heads brought the pronouns; order and a second layer, together, brought the gaps. ([With time, a single head](deeper/05_self_attention.ipynb#deeper-heads) gets
-# far, too.) Now, once, the test set, and sentences whose pair of noun and adjective was kept out of training. A simple rule for comparison: take the first noun that agrees
-# in number.
+# Within five epochs, heads fixed the pronouns; order and a second layer, together, fixed the gaps. ([With time, a single head](deeper/05_self_attention.ipynb#deeper-heads) gets
+# far, too.) Now we use the test set, once, and sentences whose pair of noun and adjective was kept out of training. For comparison, a simple rule takes the first noun that agrees in number.
 
 # %% tags=["evidence"]
 parts = (corpus.test, "pronoun"), (corpus.test, "gap"), (corpus.unseen_pairs, "pronoun")
@@ -679,12 +677,12 @@ observe(
 
 # %% [markdown]
 # The gain is largest where a pair is new: the readers have learned what animals can be, not which words go together. The reader and the GRU both have about 14,000
-# parameters, and the GRU had twelve times as many epochs.
+# parameters, though the GRU had twelve times as many epochs.
 
 # %% [markdown]
 # ## Look inside
 #
-# *9 minutes.* The animal and the street: the reader has seen neither sentence.
+# *9 minutes.* Back to the animal and the street: the reader has seen neither sentence.
 
 # %% tags=["evidence"]
 said = "the animal _ not cross the street because it is too".split()
@@ -732,8 +730,8 @@ heads(shown, seen, answers=answers, right=wanted)
 # %% [markdown]
 # ### Does an attention weight matter?
 #
-# A single picture proves little. So a stored experiment asked five such readers about 500 sentences: how much weight does the pronoun give to its **antecedent** (the noun
-# it stands for), to the adjective, another noun, any other word?
+# A single picture proves little. So a stored experiment asked five such readers about 500 sentences: how much weight does the pronoun give to its **antecedent**
+# (the noun it stands for), the adjective, another noun and any other word?
 
 # %% tags=["evidence"]
 five = experiments.load("pronouns").select(layers=2, heads=4)
@@ -746,8 +744,9 @@ missed = {
 }
 
 # %% [markdown]
-# "So *it* attends to *the animal*." That is where most people stop. But a weight only says what goes into an average. The value may hold nothing of interest, or the same
-# information may arrive by another way. Whether attention explains anything is disputed {cite}`jain2019attention,wiegreffe2019attention`. There is an honest test, an
+# "So *it* attends to *the animal*." That is where most people stop. But a weight only says what goes into an average. The value may hold nothing of interest, or the
+# same information may arrive by another route. Whether attention explains anything is disputed {cite}`jain2019attention,wiegreffe2019attention`. There is an honest
+# test, an
 # **ablation**: take the link away, and see whether the answer gets worse.
 
 # %%
@@ -789,8 +788,8 @@ observe(
 )
 
 # %% [markdown]
-# Yet the adjective is missed far less. Often the number alone decides. And the adjective's information also reaches *it* [by another
-# way](deeper/05_self_attention.ipynb#deeper-adjective), through other words. A weight shows where a word looks. It doesn't show whether the answer needs it.
+# Yet the adjective is missed far less. Often singular or plural alone decides. And the adjective's information also reaches *it*
+# [by another route](deeper/05_self_attention.ipynb#deeper-adjective), through other words. A weight shows where a word looks, but not whether the answer depends on it.
 
 # %% [markdown]
 # ## Show someone
@@ -833,7 +832,7 @@ observe(
 # %% [markdown]
 # ## Where it breaks
 #
-# *4 minutes.* Stack twelve untrained layers, once with the sum (a residual connection), once with a layer's output **in place of** its input. How much do the positions
+# *4 minutes.* Stack twelve untrained layers, once with the sum (a residual connection), once with each layer's output **in place of** its input. How much do the positions
 # still differ?
 
 
@@ -873,7 +872,7 @@ observe(
 # Something else is missing: a step that is not linear. For given weights, the output of attention is *linear* in the values. It can fetch, mix and weigh, but it computes
 # nothing new. A position that sees only itself can't even [tell whether exactly one of two bits is set](deeper/05_self_attention.ipynb#deeper-bits).
 #
-# So attention moves information between positions, and the sum keeps what was there. To think about it takes something else.
+# So attention moves information between positions, and the sum keeps what was there. Thinking about it takes something else.
 
 # %% [markdown]
 # ## What we found
@@ -941,8 +940,8 @@ check("self_attention_parameters", my_count)
 # ```{exercise} The scale that fits
 # :label: exercise-unit-variance
 #
-# *Core, 10 minutes.* $1/\sqrt{d_k}$ is the scale for numbers of variance 1. Yours are independent and have mean 0, but those of the queries have the variance `var_q`,
-# those of the keys `var_k`. Return scores whose variance is 1. ([Solution](solutions/05_self_attention.ipynb#solution-unit-variance))
+# *Core, 10 minutes.* $1/\sqrt{d_k}$ is the scale for numbers of variance 1. Yours are independent and have mean 0, but the queries' have variance `var_q`, and the
+# keys' `var_k`. Return scores whose variance is 1. ([Solution](solutions/05_self_attention.ipynb#solution-unit-variance))
 # ```
 
 
@@ -975,7 +974,7 @@ check("cut_edge", without_edge)
 # ```{exercise} Predict: the same word nine times
 # :label: exercise-leaked-order
 #
-# *Core, 5 minutes.* A sequence is BOS, followed by the same word nine times. A single layer of **causal** self-attention reads it, without any positions. How many
+# *Core, 5 minutes.* A sequence is BOS, followed by the same word nine times. A single layer of **causal** self-attention reads it, without positional encoding. How many
 # *different* rows are there among its ten outputs? ([Solution](solutions/05_self_attention.ipynb#solution-leaked-order))
 # ```
 
@@ -986,8 +985,6 @@ check("leaked_order", my_different_rows)
 
 # %% [markdown]
 # ## Checklist and tomorrow
-#
-# Ticked as you pass them:
 
 # %% tags=["view"]
 points = {
