@@ -758,7 +758,11 @@ plt.show()
 
 # %% tags=["evidence"]
 four = kept[:, 3].mean()
-observe("From four letters, {four:.0%} of the answers are the same.", four=four, holds=four > 0.75)
+observe(
+    "With only the last four letters, {four:.0%} of the answers stay the same.",
+    four=four,
+    holds=four > 0.75,
+)
 
 # %% [markdown]
 # So the first steps hardly count, in writing as in reading. Can't these networks remember, or can't they learn to? In a stored experiment, networks of 112 units

@@ -722,7 +722,7 @@ repeaters = {N: trained_repeater(N) for N in (16, 32, 64)}
 lost = [(~right_symbols(repeaters[64], 12))[:, t].double().mean().item() for t in range(12)]
 guess(
     "It has read twelve symbols. Which one is it most likely to repeat correctly?",
-    ["the first", "one in the middle", "all about alike"],
+    ["the first", "one in the middle", "all about equally"],
     right="the first" if lost[0] < min(lost[3:9]) else "one in the middle",
     because=f"{1 - lost[0]:.0%} of the first symbols are correct, and {1 - sum(lost[4:8]) / 4:.0%} of those in the middle.",
 )

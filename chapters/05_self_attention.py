@@ -78,7 +78,7 @@ corpus = pronouns.corpus(seed=0)
 
 # %% tags=["evidence"]
 rows = [[" ".join(s.words), s.form, s.words[s.antecedent]] for s in corpus.test[:3]]
-table(rows, ["sentence", "the gap wants", "the pronoun means"])
+table(rows, ["sentence", "fills the gap", "the pronoun means"])
 
 # %% [markdown]
 # Exactly one noun agrees with the pronoun in number *and* fits the adjective: animals are tired, streets are wide. We never tell the network which nouns are animals.
