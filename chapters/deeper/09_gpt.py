@@ -260,15 +260,15 @@ observe(
 )
 
 # %% [markdown]
-# In equal time Muon gives back much of its win: at this width its matrix products take long, compared with the rest of the step. They don't grow with the batch, so in large-scale training they cost next to nothing. (Its matrices are trained at three times the row's learning rate.)
+# In equal time Muon gives back much of its win: at this width its matrix products take much of a step. They don't grow with the batch, so in large-scale training they cost next to nothing. (Its matrices are trained at three times the row's learning rate.)
 #
-# And the others? Alone, most differ from the plain block, in one direction or the other, by less than the noisiest row's seeds differ from each other, so we can't say anything about them. On top of rotary positions, RMS norm and SwiGLU do win a little, so a change that wins nothing alone may still win something. Nor do the rows tell us why rotary positions win so much. Perhaps learned positions have to be learned one by one, from few tokens; that isn't tested here. Norms and gates were chosen in much larger models, trained for much longer.
+# And the others? Alone, most differ from the plain block, in one direction or the other, by less than the noisiest row's seeds differ from each other, so we can't say anything about them. On top of rotary positions, RMS norm and SwiGLU do win a little, so a change that wins nothing alone may win something with others. Nor do the rows tell us why rotary positions win so much. Perhaps learned positions have to be learned one by one, from few tokens; that isn't tested here. Norms and gates were chosen for much larger models, trained for much longer.
 
 # %% [markdown]
 # (deeper-race)=
 # ## How fast can a small GPT be trained?
 #
-# *12 minutes.* nanoGPT {cite}`karpathy2022nanogpt` has a configuration for readers without a GPU: four blocks of width 128, 64 letters of context, 0.8 million parameters. According to its README, 2,000 steps take about three minutes and reach a loss of 1.88 nats per letter on Shakespeare, estimated on a sample of the validation text. **How quickly can 1.88 be reached?** The rules: training text only; at most 850,000 parameters; the loss is that of the whole validation text, read in windows of 64 letters; no table of counts inside the model; five seeds, run in turn, and their median. The clock counts the processor time of the training steps, on one thread. It stops for the checks of the loss, of which each schedule has 13.
+# *12 minutes.* nanoGPT {cite}`karpathy2022nanogpt` has a configuration for readers without a GPU: four blocks of width 128, 64 letters of context, 0.8 million parameters. According to its README, 2,000 steps take about three minutes and reach a loss of 1.88 nats per letter on Shakespeare, estimated on a sample of the validation text. **How quickly can 1.88 be reached?** The rules: training text only; at most 850,000 parameters; the loss is that of the whole validation text, read in windows of 64 letters; no table of counts inside the model; five seeds, run in turn, and their median. The clock counts the processor time of the training steps, on one thread. It stops for the checks of the loss, 13 per schedule.
 #
 # An untuned baseline is easy to beat. So the learning rate and schedule of nanoGPT's model are tuned first, in fifteen trials: five rates, three lengths of the schedule, on a seed that doesn't race. The winner had the same fifteen. But its parts were chosen earlier, in an unrecorded search by hand that the baseline didn't have, so the ratio flatters the winner. The table has nanoGPT's model twice: with its published rate, on 2,500 steps, and tuned. The test text, the last twentieth of the plays, was used once, at the end.
 
@@ -322,7 +322,7 @@ observe(
 )
 
 # %% [markdown]
-# Which of the winner's seven changes made the difference? The table tests each in two ways. *With it*: the tuned baseline plus this one change, on six tenths of its schedule, which is too short for the baseline itself. (The steps are equal here, not the time: with one narrow layer, 900 steps take a few seconds.) *Without it*: the winner minus this one change, on its own schedule and, if it hasn't reached 1.88 by then, on 1.5 times and on twice the steps. No rate is tuned again for a row; Muon's own rate is 0.02 in the baseline. (The seconds of the two tables were measured at different times, so compare them only within a table.)
+# Which of the winner's seven changes made the difference? The table tests each in two ways. *With it*: the tuned baseline plus this one change, on six tenths of its schedule, which is too short for the baseline itself. (These are equal steps, not equal time: with one narrow layer, 900 steps take a few seconds.) *Without it*: the winner minus this one change, on its own schedule and, if it hasn't reached 1.88 by then, on 1.5 times and on twice the steps. No rate is tuned again for a row; Muon's own rate is 0.02 in the baseline. (Compare seconds only within a table: the two were measured at different times.)
 
 # %% tags=["evidence"]
 ladder = experiments.load("race_steps")
@@ -626,14 +626,13 @@ claim(
 )
 
 # %% [markdown]
-# Why the long pieces do worse isn't tested here; a step of them shows fewer parts of the text. And the answer is for a training of seconds, which reads the text little more than once: with more steps, the best length may grow.
+# Why the long pieces do worse isn't tested here; each step then shows fewer parts of the text. And the answer is for a training of seconds, which reads the text little more than once: with more steps, the best length may grow.
 
 # %% [markdown]
 # (deeper-real-thing)=
 # ## Can your blocks run GPT-2 and Llama?
 #
-# *8 minutes.* If our blocks are the real thing, do published weights fit into them? GPT-2 {cite}`radford2019language` and Llama {cite}`touvron2023llama` are published as folders: `config.json` has the sizes, `model.safetensors` the weights, and two or three
-# more files the tokens.
+# *8 minutes.* If our blocks are the real thing, do published weights fit into them? GPT-2 {cite}`radford2019language` and Llama {cite}`touvron2023llama` are published as folders: `config.json` has the sizes, `model.safetensors` the weights, and two or three more files the tokeniser.
 #
 # A *safetensors* file is a header, which lists where each tensor begins and ends, followed by numbers. Opening it runs no code. The older `.bin` files are pickles, which are programs: opening one runs it. The book opens none of those.
 #
@@ -643,7 +642,7 @@ claim(
 # | positions | learned, up to 1,024 | rotary, in halves, often stretched |
 # | norm | layer norm | RMS norm |
 # | queries, keys, values | one matrix, `c_attn`, transposed | three matrices; in newer models, fewer heads of keys and values |
-# | feed-forward layer | GELU, with the tanh | SwiGLU |
+# | feed-forward layer | GELU, approximated by tanh | SwiGLU |
 # | biases | everywhere | nowhere |
 #
 # Each row is a trap, because a wrong choice raises no error: the model merely babbles. `c_attn` computes $x W$ where we compute $W x$, so it has to be transposed.
@@ -793,7 +792,7 @@ check("c_attn", from_c_attn)
 # (deeper-machines)=
 # ## Data-parallel training: what if one machine is too slow?
 #
-# *7 minutes.* What if two share the work? In **data-parallel** training each process has the whole model and a share of each batch, its **shard**. Each computes the gradient of its own shard; then they send each other their gradients, and all take the same step with the mean {cite}`li2020pytorch`. The weights stay equal without being sent. Each process has a number, its **rank**.
+# *7 minutes.* What if two share the work? In **data-parallel** training each process has the whole model and a share of each batch, its **shard**. Each computes the gradient of its own shard; then they send each other their gradients, and all take the same step with the mean {cite}`li2020pytorch`. So the weights stay equal, and only gradients have to be sent. Each process has a number, its **rank**.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "After a step, both processes have the weights that a single process would have: eight examples are dealt out in turn, and the gradients are averaged.", "name": "fig-two-processes"}, "image": {"alt": "On the left a column of eight cells, the examples 0 to 7. Arrows lead to two rows: rank 0 gets 0, 2, 4, 6 and rank 1 gets 1, 3, 5, 7. In each row follow a box, weights, and a box, gradient. From both gradients arrows lead to one box, their mean, and from there back to both weights."}}
 ax = sheet(7.4)
@@ -824,7 +823,7 @@ show_source(data_parallel.shard)
 show_source(data_parallel.over_whole)
 
 # %% [markdown]
-# Shards aren't always equally large. With shards of 7 and 2, averaging the two means would let an example in the small shard count three and a half times as much. So each process multiplies its loss by its share of the examples, `weight`.
+# Shards aren't always equally large. With shards of 7 and 2, averaging the two means would let an example in the small shard count three and a half times as much. So each process multiplies its loss by `weight`, its share of the examples relative to an equal share.
 # How much is at stake? We take the gradient of nine pieces of text, whole and by shards.
 
 # %%
@@ -1003,7 +1002,7 @@ plt.show()
 show_source(copying.silenced)
 
 # %% [markdown]
-# We sort the heads into three kinds by what they attend to at the end of training: the **induction heads**, whose score is above 0.3; their **helper**, the head of the first block that attends most to the previous symbol; and the rest. Each kind is silenced throughout training, even before the heads have formed.
+# We sort the heads into three kinds by what they attend to at the end of training: the **induction heads**, whose score is above 0.3; their **helper**, the head of the first block that attends most to the previous symbol; and the rest. Each kind is silenced in the models of all steps, even from before the heads had formed.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Silencing the induction heads or their helper undoes the copying; silencing the rest doesn't. Loss where a segment comes again, at each hundredth step. Means and ranges of three seeds (stored experiment `induction`).", "name": "fig-silenced"}, "image": {"alt": "Four curves over 2,000 steps. Up to about step 700 all lie near 4. Then the loss with all heads falls below 1, and that without the rest falls as well, a little less; those without the induction heads and without the helper rise above 4 and stay there."}}
 lines = {"all heads": (steps, by_step("again", 2))} | {
@@ -1042,7 +1041,7 @@ observe(
 )
 
 # %% [markdown]
-# Without its heads the model is worse than one that knows nothing ($\ln 64 = 4.16$): it has come to rely on them, and is now confidently wrong. Silencing the same number of heads *at random* would be a misleading comparison. In a draw that happens to include the helper, everything is lost; in the other draws, hardly anything.
+# Without these heads the model is worse than one that knows nothing ($\ln 64 = 4.16$): it has come to rely on them, and is now confidently wrong. Silencing the same number of heads *at random* would be a misleading comparison. In a draw that happens to include the helper, everything is lost; in the other draws, hardly anything.
 
 # %% tags=["evidence"]
 draws = [loss for row in rows for loss in row["draws"]]
@@ -1080,7 +1079,7 @@ claim(
 # (deeper-positions-loss)=
 # ## Loss by position: what is more context worth?
 #
-# *3 minutes.* Each position of a text has more context than the one before it. Does that make its token easier to guess? A model's loss by position shows it. A small GPT learns Day 7's text, character by character, in pieces of up to 512; the validation pieces overlap, so that all positions are tested on nearly the same text.
+# *3 minutes.* Each position of a text has more context than the one before it. Does that make its token easier to guess? A model's loss by position tells us. A small GPT learns Day 7's text, character by character, in pieces of up to 512; the validation pieces overlap, so that all positions are tested on nearly the same text.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "After the first few characters, more context no longer helps a small GPT: its loss by position, mean and range of three seeds (stored experiment `loss_by_position`). Each point is the mean from its position to the next point's.", "name": "fig-loss-by-position"}, "image": {"alt": "A curve over the number of characters before, on a logarithmic axis. It falls from 2.8 to 1.5 over the first six characters and is flat from there on."}}
 where = experiments.load("loss_by_position")
@@ -1116,7 +1115,7 @@ observe(
 # (deeper-grokking)=
 # ## Grokking: can a network generalise long after it has memorised everything?
 #
-# *5 minutes.* Is a model done once it gets every training example correct? Power et al. trained small Transformers on tables of sums modulo a prime {cite}`power2022grokking`. Long after all training sums were correct, the other sums became correct, too. They called it **grokking**. We repeat it: $a + b$ modulo 53, half of the 2,809 sums for training, one block, AdamW with a weight decay of 1 and, for comparison, without.
+# *5 minutes.* Is a model done once it gets every training example correct? Power et al. trained small Transformers on tables of sums and other operations modulo a prime {cite}`power2022grokking`. Long after all training examples were correct, the others became correct, too. They called it **grokking**. We repeat it: $a + b$ modulo 53, half of the 2,809 sums for training, one block, AdamW with a weight decay of 1 and, for comparison, without.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "With weight decay (left), the other sums become correct long after the learned ones; without it (right), they don't. Share of correct sums by step; one line per seed (stored experiment `grokking`).", "name": "fig-grokking"}, "image": {"alt": "Two diagrams. In both, the training sums are all correct after about 200 steps. With weight decay the other sums stay at a half for some three thousand steps and rise to 1 by about step 5,000, with single deep dents in both. Without weight decay they stay at a half or below for all 8,000 steps."}}
 sums = experiments.load("grokking")
