@@ -254,7 +254,7 @@ observe(
 )
 
 # %% [markdown]
-# Without the sum, the differences between positions are gone before the output can see them. Eight blocks don't need the norm for this task. It is for deeper stacks, where the gradient grows.
+# Without the sum, the differences between positions are gone before the output can see them. Eight blocks don't need the norm for this task. Deeper stacks do, where the gradient grows.
 
 # %% [markdown]
 # (deeper-warmup)=
@@ -544,7 +544,7 @@ claim(
 # %% [markdown]
 # ## How does the paper train?
 #
-# *4 minutes.* What does the whole recipe look like, and does it work? Here is all of it together: post-norm, sinusoids, one table, smoothed labels, the warm-up and Adam's settings. The task is the first one of *The Annotated Transformer* {cite}`rush2018annotated`: copy ten symbols. (Adam's own rate is 1, and the schedule multiplies it; `LambdaLR` counts the steps already done,
+# *4 minutes.* What does the whole recipe look like, and does it work? Here is all of it together: post-norm, sinusoids, one embedding table, smoothed labels, the warm-up and Adam's settings. The task is the first one of *The Annotated Transformer* {cite}`rush2018annotated`: copy ten symbols. (Adam's own rate is 1, and the schedule multiplies it; `LambdaLR` counts the steps already done,
 # so we add one.)
 
 
@@ -1240,7 +1240,7 @@ check("swiglu", swiglu)
 # ```{exercise} Predict: when all pairs cost most
 # :label: exercise-pairs-against-feed-forward
 #
-# *Core, 5 minutes.* A block is 512 wide, its feed-forward layer 2048. In short texts, attention costs little. At which length $T$ do the two products over **all pairs** (the scores,
+# *Core, 5 minutes.* A block is 512 wide, its feed-forward layer 2048. In short texts, attention costs little. At what length $T$ do the two products over **all pairs** (the scores,
 # and the weighted values; without the projections) cost as many operations as the feed-forward layer?
 # ([Solution](../solutions/06_transformer.ipynb#solution-pairs-against-feed-forward))
 # ```

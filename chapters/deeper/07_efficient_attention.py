@@ -294,7 +294,7 @@ claim(
 )
 
 # %% [markdown]
-# A machine that computes many positions at once would change the seconds, but not the work. A well-known table says how the work of three kinds of layer grows with the length, the width and the size of the kernel. Does it hold?
+# A machine that computes many positions at once would change the seconds, but not the work. A well-known table shows how the work of three kinds of layer grows with the length, the width and the size of the kernel. Does it hold?
 
 
 # %% tags=["evidence"]

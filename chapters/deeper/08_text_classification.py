@@ -139,7 +139,7 @@ observe(
 )
 
 # %% [markdown]
-# So `learn_merges_indexed` keeps two things up to date: how often each pair is in the text, and which words contain it. For the words that a merge touches, it removes
+# So `learn_merges_indexed` keeps two things up to date: how often each pair occurs in the text, and which words contain it. For the words that a merge touches, it removes
 # the old pairs and adds the new ones ({numref}`exercise-changed-counts`). The most frequent pair comes from a heap: a count that has changed is pushed again, and the old one is discarded when it reaches the top. The merges are the same as the loop's, to the last one.
 
 # %% tags=["evidence"]
@@ -806,7 +806,7 @@ show_source(sentiment.groups)
 # %% [markdown]
 # What still leaks is short: *good* is part of many phrases and can join only one of them.
 #
-# Now the same models are judged on the test phrases of the random split, on those of the grouped split, and on GLUE's 872 sentences, which are complete. Each model has three seeds, two passes of training, and the best of four settings, chosen on the validation phrases of the split by group. The models in the first and the third column are the very same, trained on the random split; only the question differs. Those in the last column have learned from all phrases.
+# Now the same models are judged on the test phrases of the random split, on those of the grouped split, and on GLUE's 872 sentences, which are complete. Each model has three seeds, two passes of training, and the best of four settings, chosen on the validation phrases of the split by group. The models in the first and the third column are the very same, trained on the random split; only the test set differs. Those in the last column have learned from all phrases.
 
 
 # %% tags=["evidence"]

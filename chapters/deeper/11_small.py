@@ -149,7 +149,7 @@ claim(
 # (deeper-pruned)=
 # ## Pruning: how many attention heads are needed?
 #
-# *6 minutes.* **How many heads can go, and which?** The importance of a head is the mean over texts $x$ of the slope of its gate {cite}`michel2019sixteen`; the importances of a block are divided by the length of their vector, so that blocks can be compared:
+# *6 minutes.* **How many heads can go, and which?** The importance of a head is the size of the loss's slope in its gate, averaged over texts $x$ {cite}`michel2019sixteen`; the importances of a block are divided by the length of their vector, so that blocks can be compared:
 #
 # $$
 # I_h = \mathbb{E}_x \left| \frac{\partial \mathcal{L}(x)}{\partial \xi_h} \right|
