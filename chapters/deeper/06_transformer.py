@@ -53,7 +53,7 @@ use_book_style()
 
 # %% [markdown]
 # (deeper-equal)=
-# ## Is it right, in full?
+# ## Does our Transformer match the library's?
 #
 # *5 minutes.* The lesson compared its logits with the library's. Do the gradients agree as well, with pre-norm and with post-norm, and does a block compute what its equations say? First we write one of the book's encoder blocks, with post-norm, as a loop over positions and heads.
 # Every weight is a random number: a gain of 1 or a bias of 0 would hide mistakes.
@@ -96,7 +96,7 @@ looped = torch.stack([row_by_row(t) for t in range(7)])
 torch.testing.assert_close(block(x)[0][0], looped, rtol=1e-10, atol=1e-10)
 
 # %% [markdown]
-# Now the library. Its layers lend their weights to ours; then values and gradients must be equal, with padding. The library's masks are the inverse of ours: True means "hide".
+# Now the library. We copy its weights into our layers; then values and gradients must be equal, with padding. The library's masks are the inverse of ours: True means "hide".
 
 # %%
 sizes = {"d_model": 12, "nhead": 4, "dim_feedforward": 20, "dropout": 0.0, "batch_first": True}
@@ -133,7 +133,7 @@ for norm in ("post", "pre"):
     off += apart(ours(y, ours.remember(x, there))[0], theirs(y, x, **masks), x, y)
 
 # %% [markdown]
-# And the whole of `nn.Transformer`, which has one more norm after its last block.
+# Next, the whole of `nn.Transformer`, which has one more norm after its last block.
 
 # %%
 library = randomised(nn.Transformer(num_encoder_layers=2, num_decoder_layers=2, **sizes))
@@ -254,7 +254,7 @@ observe(
 )
 
 # %% [markdown]
-# Without the sum, the differences between positions are gone before the output can see them. Eight blocks don't need the norm for this task. It is for deeper stacks, where the gradient grows.
+# Without the sum, the differences between positions are gone before the output can see them. Eight blocks don't need the norm for this task. Deeper stacks do, where the gradient grows.
 
 # %% [markdown]
 # (deeper-warmup)=
@@ -269,7 +269,7 @@ observe(
 # \end{aligned}
 # $$ (eq-warmup)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "More warm-up puts the peak of the paper's learning rate later and lower, a smaller width puts it higher: the schedule for three choices.", "name": "fig-warmup"}, "image": {"alt": "Three curves that rise in a straight line to a sharp peak and then fall ever more slowly. The peak of width 512 with 8000 steps is later and lower than with 4000; that of width 256 is higher."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "More warm-up makes the peak of the paper's learning rate later and lower; a smaller width makes it higher. The schedule for three choices.", "name": "fig-warmup"}, "image": {"alt": "Three curves that rise in a straight line to a sharp peak and then fall ever more slowly. The peak of width 512 with 8000 steps is later and lower than with 4000; that of width 256 is higher."}}
 steps = range(1, 20_001, 50)
 choices = {"D = 512, w = 4000": (512, 4000), "D = 512, w = 8000": (512, 8000)}
 choices |= {"D = 256, w = 4000": (256, 4000)}
@@ -283,7 +283,7 @@ plt.show()
 # %% [markdown]
 # Whether a warm-up is needed depends on where the norms are.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "In pre-norm there is nothing on the stream but sums; in post-norm everything passes through the norms (framed). Left, a block with post-norm; right, with pre-norm.", "name": "fig-residuals"}, "image": {"alt": "Two towers over an x at the bottom. Left, post-norm: a thick arrow rises to a plus, then into a framed box, norm, then to another plus and another framed norm; boxes attention and feed-forward are next to the stream, between a copy of it and the plus. Right, pre-norm: the thick arrow rises through two plus signs and meets no box; next to it are norm and attention, then norm and feed-forward."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "In pre-norm the residual stream has nothing but sums; in post-norm everything passes through the norms (framed). Left, a block with post-norm; right, with pre-norm.", "name": "fig-residuals"}, "image": {"alt": "Two towers over an x at the bottom. Left, post-norm: a thick arrow rises to a plus, then into a framed box, norm, then to another plus and another framed norm; boxes attention and feed-forward are next to the stream, between a copy of it and the plus. Right, pre-norm: the thick arrow rises through two plus signs and meets no box; next to it are norm and attention, then norm and feed-forward."}}
 mechanisms.residuals()
 plt.show()
 
@@ -317,7 +317,7 @@ observe(
 )
 
 # %% [markdown]
-# The difference is there, and it goes the way of the theory. It can't be the whole story, since Adam divides by the gradient's size; {cite:t}`liu2020understanding` argue that unequal gradients are not the root of it.
+# The difference is there, as the theory predicts. It can't be the whole story, since Adam divides by the gradient's size; {cite:t}`liu2020understanding` argue that unequal gradients are not the root cause.
 #
 # What happens in training? A stored experiment trained encoders to sort sixteen digits in 150 steps: post-norm and pre-norm, with 2, 6 and 12 blocks, at three learning rates, with 50 steps of warm-up and with none.
 
@@ -445,7 +445,7 @@ claim(
 )
 
 # %% [markdown]
-# At a high rate a memory shorter than the library's helps, but 0.98 is no special number. The paper's settings were found for its own task and size, and we did not try 4,000 steps of warm-up.
+# At a high rate a memory shorter than the library's helps, but there is nothing special about 0.98. The paper's settings were found for its own task and size, and we did not try 4,000 steps of warm-up.
 
 # %% [markdown]
 # ## What do smoothed labels do?
@@ -487,7 +487,7 @@ observe(
 )
 
 # %% [markdown]
-# A model that is certain is punished, even where it is correct. That should cost perplexity. Does it help to choose the correct symbol? A stored experiment trained small Transformers on Day 4's dates, with a share of 0.1 and with none, three seeds each: on few dates, seen often, and on many, seen seldom.
+# A model that is certain is punished, even where it is correct. That should raise the perplexity. Does it help the model choose the correct symbol? A stored experiment trained small Transformers on Day 4's dates, with a share of 0.1 and with none, three seeds each: on few dates, seen often, and on many, seen seldom.
 
 # %% tags=["evidence"]
 smoothed = experiments.load("smoothing")
@@ -544,7 +544,7 @@ claim(
 # %% [markdown]
 # ## How does the paper train?
 #
-# *4 minutes.* What does the whole recipe look like, and does it work? Here is all of it together: post-norm, sinusoids, one table, smoothed labels, the warm-up and Adam's settings. The task is the first one of *The Annotated Transformer* {cite}`rush2018annotated`: copy ten symbols. (Adam's own rate is 1, and the schedule multiplies it; `LambdaLR` counts the steps already done,
+# *4 minutes.* What does the whole recipe look like, and does it work? Here is all of it together: post-norm, sinusoids, one embedding table, smoothed labels, the warm-up and Adam's settings. The task is the first one of *The Annotated Transformer* {cite}`rush2018annotated`: copy ten symbols. (Adam's own rate is 1, and the schedule multiplies it; `LambdaLR` counts the steps already done,
 # so we add one.)
 
 
@@ -566,7 +566,7 @@ schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda done: rate(done +
 loss = transformer.label_smoothing_loss
 history = fit(copier, batches, loss, optimiser, epochs=1, schedule=schedule)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The model learns to copy with halts and setbacks: loss of each batch.", "name": "fig-copy-loss"}, "image": {"alt": "A curve that falls to about two and a half within some tens of steps, stays there for a while, falls with halts and spikes to about a half by step two hundred, and stays there."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The model learns to copy in fits and starts: loss of each batch.", "name": "fig-copy-loss"}, "image": {"alt": "A curve that falls to about two and a half within some tens of steps, stays there for a while, falls with halts and spikes to about a half by step two hundred, and stays there."}}
 curves({"": (range(1, 261), history.step_loss)}, "step", "loss (nats per symbol)")
 plt.show()
 
@@ -592,7 +592,7 @@ observe(
 )
 
 # %% [markdown]
-# At first it learns only which symbols there are: the loss stays near that of a guess among ten symbols and EOS. Then it discovers, with halts and setbacks, that it can attend to the same position of the source.
+# At first it learns only which symbols there are: the loss stays near that of a guess among ten symbols and EOS. Then it discovers, in fits and starts, that it can attend to the same position of the source.
 
 # %% [markdown]
 # ## How large is the paper's model?
@@ -636,7 +636,7 @@ claim(
 )
 
 # %% [markdown]
-# What does the number depend on? Here are four changes, and their effects on the blocks and on the table of words:
+# What does the number depend on? Here are four changes, and their effects on the blocks and on the embedding table:
 
 # %% tags=["evidence"]
 base, V = counted["base, one table"], 37_000
@@ -685,9 +685,9 @@ claim(
 # \end{aligned}
 # $$ (eq-shift-matrix)
 #
-# The first row is $\sin(a + b) = \cos b \sin a + \sin b \cos a$. There is no $a$ in the matrix, and so no $p$: *three words on* is the same matrix everywhere, and a matrix is what $W_q$ and $W_k$ are.
+# The first row is $\sin(a + b) = \cos b \sin a + \sin b \cos a$. There is no $a$ in the matrix, and so no $p$: *three words on* is the same matrix everywhere, and $W_q$ and $W_k$ are matrices.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The matrix for three steps doesn't depend on where they start: from position 2 to position 5, at a speed of one radian per position.", "name": "fig-turn"}, "image": {"alt": "A clock with a dashed hand at 2, a full one at 5 and the angle between them shaded. Beside it a matrix with the rows -0.99, 0.14 and -0.14, -0.99, called turn by 3, times the vector 0.91, -0.42 of position 2, gives -0.96, 0.28 of position 5."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The matrix for three steps doesn't depend on where they start: from position 2 to position 5, at a speed of one radian per position.", "name": "fig-turn"}, "image": {"alt": "A clock with a dashed hand at 2, a full one at 5 and the angle between them shaded. Next to it a matrix with the rows -0.99, 0.14 and -0.14, -0.99, called turn by 3, times the vector 0.91, -0.42 of position 2, gives -0.96, 0.28 of position 5."}}
 omega, p, k = 1.0, 2, 3
 ax = sheet(5.6)
 face = dial(ax, (2.4, 2.9), 1.75)
@@ -741,7 +741,7 @@ claim(
 # %% [markdown]
 # ## Do sinusoidal positions reach beyond the training length?
 #
-# *5 minutes.* Sinusoids go on for ever. Does a model go on with them? The paper chose them over learned positions for this reason, and did not test it. A stored experiment trained small decoder-only models on at most 20 symbols, either to *echo* the symbol three steps before, or to *copy* the first half of the sequence. Then it asked
+# *5 minutes.* Sinusoids go on for ever. Does a model that uses them? The paper chose them over learned positions for this reason, and did not test it. A stored experiment trained small decoder-only models on at most 20 symbols, either to *echo* the symbol three steps before, or to *copy* the first half of the sequence. Then it asked
 # for the last five answers in sequences of up to 80.
 
 # %% tags=["evidence"]
@@ -758,7 +758,7 @@ def right_at(task: str, positions: str) -> torch.Tensor:
 kinds_of = extrapolation.parameters["positions"]
 found = {(task, kind): right_at(task, kind) for task in ("echo", "copy") for kind in kinds_of}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "None of the positions reaches far beyond the lengths of training, which are left of the dashed line: share of correct answers by the length of the sequence, for four kinds of positions. Means and ranges of three seeds (stored experiment `positions_length`).", "name": "fig-extrapolation"}, "image": {"alt": "Two diagrams with four lines each. In the echo task sinusoidal and learned positions are at one up to 20 symbols and fall steeply after it, rotary ones stay above 0.9 up to 40, and the line without positions is low throughout. In the copy task the three lines with positions fall from one at 20 symbols to 0.2 and less at 40; the line without falls more slowly, from one at ten over 0.85 at 20 to 0.3 at 40."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "None of the positions reaches far beyond the lengths of training, which are left of the dashed line: share of correct answers by the length of the sequence, for four kinds of positions. Means and ranges of three seeds (stored experiment `positions_length`).", "name": "fig-extrapolation"}, "image": {"alt": "Two diagrams with four lines each. In the echo task sinusoidal and learned positions are at one up to 20 symbols and fall steeply after it, rotary ones stay above 0.9 up to 40, and the line without positions is low throughout. In the copy task the three lines with positions fall from one at 20 symbols to 0.2 and less at 40; the line without falls more slowly, from one at ten to 0.85 at 20 and 0.3 at 40."}}
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.8), sharey=True)
 for ax, task in zip(axes, ("echo", "copy")):
     lines = {kind: (tested, found[task, kind]) for kind in kinds_of}
@@ -797,10 +797,10 @@ observe(
 )
 
 # %% [markdown]
-# Sinusoids go on for ever, but a model has seen only the beginning of them. A little further it does better than with learned positions; twice as far it fails. In copying, having no positions at all beats all of them, though within the training lengths it is worst. Perhaps such a model asks which symbol came after this one in the source, and for that it needs no positions.
+# A model has seen only the beginning of its sinusoids. A little further on it does better than with learned positions; twice as far, it fails. In copying, having no positions at all beats all of them, though within the training lengths it is worst. Perhaps such a model looks for the symbol that came after this one in the source, and for that it needs no positions.
 
 # %% [markdown]
-# ## How far back can it look?
+# ## How far back can a Transformer look?
 #
 # *4 minutes.* Which was the first of many symbols? On Day 3 this question showed how far back a network remembers. Stored experiments put it to an encoder of one block, with about as many parameters and the same training. Others had small models copy sequences within 400 steps.
 
@@ -847,7 +847,7 @@ claim(
 )
 
 # %% [markdown]
-# So 100 symbols are no wall for a recurrent network. It was badly initialised, or badly taught; with care it remembers *one* thing for long. Where it has to hold many at once, the Transformer learns sooner:
+# So 100 symbols are no limit for a recurrent network. It was badly initialised, or badly taught; with care it remembers *one* thing for long. Where it has to hold many at once, the Transformer learns sooner:
 
 # %% tags=["evidence"]
 observe(
@@ -863,7 +863,7 @@ observe(
 
 # %% [markdown]
 # (deeper-time)=
-# ## Is it faster, and as good?
+# ## Is a Transformer faster than a recurrent network, and as good?
 #
 # *4 minutes.* Is a layer faster if its words don't queue? On one core it is, for short sequences: a recurrent layer does little work in each of many small steps, an encoder block much work in a few large ones, and a processor prefers those. But as the text grows, so does the number of pairs.
 
@@ -925,7 +925,7 @@ observe(
 # %% [markdown]
 # ## Encoder-only and decoder-only: three models from the same blocks?
 #
-# *7 minutes.* What can an encoder or a decoder do alone? The Transformer has two halves, and each has made a career of its own. The **encoder** alone reads: it says what a text is, as BERT does {cite}`devlin2019bert`. The **decoder** alone, without a source, continues
+# *7 minutes.* What can an encoder or a decoder do alone? The Transformer has two halves, and each has made a career of its own. The **encoder** alone reads: it answers questions about a text, as BERT does {cite}`devlin2019bert`. The **decoder** alone, without a source, continues
 # a text, as GPT does {cite}`radford2018improving`. Its blocks are the encoder's, with a causal mask.
 
 # %%
@@ -935,7 +935,7 @@ show_source(transformer.EncoderOnly)
 show_source(transformer.DecoderOnly)
 
 # %% [markdown]
-# The encoder's task: from which of twelve languages is a word? The words are Day 3's, names of months, languages and countries.
+# The encoder's task: which of twelve languages is a word from? The words are Day 3's, names of months, languages and countries.
 
 # %%
 train_words, _, test_words = dates.language_words()
@@ -1054,7 +1054,7 @@ observe(
 )
 
 # %% [markdown]
-# New doesn't mean good: some of them are not sentences. A model that drew words at random would be new every time.
+# New doesn't mean good: some of them are not sentences. Words drawn at random would be new every time.
 #
 # What do its heads attend to? For each head we measure the mean weight on the word itself, on the words before it, and on BOS.
 
@@ -1084,7 +1084,7 @@ heat_map(places, xlabel="attends to", ylabel="block and head", **names)
 plt.show()
 
 # %% [markdown]
-# In large models some heads attend to the previous word, and to little else {cite}`voita2019analyzing,clark2019what`. In such a small one the work is shared. And the model that names languages? We ask how much weight the last three letters of a word get, in words of eight letters and more.
+# In large models some heads attend to the previous word, and to little else {cite}`voita2019analyzing,clark2019what`. In such a small model the work is shared. And the model that names languages? We measure how much weight the last three letters of a word get, in words of eight letters and more.
 
 # %% tags=["evidence"]
 ids, lengths = pad(spelt([word for word in test_words if len(word.text) >= 8])[0])
@@ -1122,7 +1122,7 @@ observe(
 )
 
 # %% [markdown]
-# Nothing in the table says that its rows have an order. The sentences taught it.
+# Nothing in the table tells the model that its rows have an order. It learned that from the sentences.
 
 # %% [markdown]
 # ## Exercises
@@ -1132,7 +1132,7 @@ observe(
 # ```{exercise} The shifted target
 # :label: exercise-shifted-target
 #
-# *Warm-up, 6 minutes.* The lesson shifts a rectangle of ids. Do it from a batch of sentences (lists of ids, of different lengths): make the decoder's input, which starts with `BOS` = 1, and its target, which ends with `EOS` = 2. Pad both on the right with
+# *Warm-up, 6 minutes.* The lesson shifts a rectangle of ids. Here, start from a batch of sentences (lists of ids, of different lengths). Return the decoder's input, which starts with `BOS` = 1, and its target, which ends with `EOS` = 2. Pad both on the right with
 # `PAD` = 0, the input wherever the target is padded. ([Solution](../solutions/06_transformer.ipynb#solution-shifted-target))
 # ```
 
@@ -1223,8 +1223,7 @@ check("sandwich_norm", sandwich)
 # W_\text{down} \big( \operatorname{SiLU}(W_\text{gate}\, x) \odot W_\text{up}\, x \big) .
 # $$
 #
-# Write it. Now there are three matrices instead of two. How wide may the hidden layer be if it should have as many weights as
-# a plain layer with a hidden width of 3072?
+# Write it. Now there are three matrices instead of two. How wide can the hidden layer be with as many weights as a plain layer with a hidden width of 3072?
 # ([Solution](../solutions/06_transformer.ipynb#solution-swiglu))
 # ```
 
@@ -1241,7 +1240,7 @@ check("swiglu", swiglu)
 # ```{exercise} Predict: when all pairs cost most
 # :label: exercise-pairs-against-feed-forward
 #
-# *Core, 5 minutes.* A block is 512 wide, its feed-forward layer 2048. In short texts, attention costs little. At which length $T$ do the two products over **all pairs** (the scores,
+# *Core, 5 minutes.* A block is 512 wide, its feed-forward layer 2048. In short texts, attention costs little. At what length $T$ do the two products over **all pairs** (the scores,
 # and the weighted values; without the projections) cost as many operations as the feed-forward layer?
 # ([Solution](../solutions/06_transformer.ipynb#solution-pairs-against-feed-forward))
 # ```

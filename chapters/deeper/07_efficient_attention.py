@@ -9,8 +9,7 @@
 # %% [markdown]
 # # Day 7, deeper: Efficient attention
 #
-# This page goes beyond the evening of [Day 7](../07_efficient_attention.ipynb): six more forms of attention, what each of them costs and gives up, eleven more claims, and eleven more exercises. The
-# sections don't need each other, so start with the question that you would have asked.
+# This page goes beyond the evening of [Day 7](../07_efficient_attention.ipynb): six more forms of attention, what each of them costs and gives up, eleven more claims, and eleven more exercises. The sections are independent, so start with the question that you would have asked.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -207,7 +206,7 @@ observe(
 # %% [markdown]
 # ## When do attention's pairs dominate the cost?
 #
-# *6 minutes.* From which length on is an RNN cheaper? Textbooks often sketch how work and training time grow with the length, with a line for the RNN and
+# *6 minutes.* From what length on is an RNN cheaper? Textbooks often sketch how work and training time grow with the length, with a line for the RNN and
 # a parabola for the Transformer. Here both are measured: one layer each, 128 wide, four sequences at once, forward and backward.
 
 # %% tags=["evidence"]
@@ -259,7 +258,7 @@ observe(
 )
 
 # %% [markdown]
-# So there is no *one* crossing: it depends on the layers, on the width and on the machine. (Our recurrent layers step in Python, while attention runs in the library. With the library's GRU, which doesn't step in Python, the crossing comes earlier. So Python explains a part of the difference, but not all of it.)
+# So there is no *one* crossing: it depends on the layers, on the width and on the machine. (Our recurrent layers step in Python, while attention runs in the library. With the library's GRU, which doesn't step in Python, the crossing comes earlier. So Python explains part of the difference, but not all of it.)
 #
 # (claim-eff-3a)=
 
@@ -295,7 +294,7 @@ claim(
 )
 
 # %% [markdown]
-# A machine that computes many positions at once would change the seconds, but not the work. A well-known table says how the work of three kinds of layer grows with the length, the width and the size of the kernel. Does it hold?
+# A machine that computes many positions at once would change the seconds, but not the work. A well-known table shows how the work of three kinds of layer grows with the length, the width and the size of the kernel. Does it hold?
 
 
 # %% tags=["evidence"]
@@ -356,8 +355,7 @@ print("columns", rows_of_four.transpose(2, 3)[0, 0, :, :, 0].int().tolist())
 
 # %% [markdown]
 # So the second half of the pattern is attention within columns, and a transposition turns columns into rows. With $l = \sqrt T$, each query has about
-# $2\sqrt T$ neighbours and $\sqrt T$ keys in its column. For data without natural rows, the paper has a **fixed** pattern: the query's own block, and the last positions of every block, which
-# should sum it up. BigBird {cite}`zaheer2020bigbird` has a window, global positions and random ones, all in whole blocks of positions, so that the matrix products stay large.
+# $2\sqrt T$ neighbours and $\sqrt T$ keys in its column. For data without natural rows, the paper has a **fixed** pattern: the query's own block, and the last positions of every block, which should summarise it. BigBird {cite}`zaheer2020bigbird` has a window, global positions and random ones, all in whole blocks of positions, so that the matrix products stay large.
 # Why random ones? In a graph whose nodes are linked to a few random others, the path from any node to any other is short.
 
 # %%
@@ -405,7 +403,7 @@ table(rows, ["pattern, 256 positions", "pairs in one layer", "connected in two"]
 assert all((reached(mask, 2) == 1) == (name != "window") for name, mask in of_256.items())
 
 # %% [markdown]
-# A window connects neighbours only. The other three connect every pair within two blocks of a network; BigBird's global positions alone do so. But if
+# A window connects neighbours only. The other three connect every pair within two blocks of a network; BigBird's global positions alone would be enough for that. But if
 # information *can* travel, the network must still learn to send it. Whether it does is measured [below](#deeper-quality).
 #
 # Choose a pattern, a window and a length: which pairs are computed, and what do they cost? (*Linear* is [linear attention](#deeper-linear), which computes no pairs at all.)
@@ -434,7 +432,7 @@ options = product(forms, (8, 32), (128, 512, 1024))
 patterns({option: counted(*option) for option in options})
 
 # %% [markdown]
-# ## Are fewer keys enough?
+# ## Linformer: are fewer keys enough?
 #
 # *9 minutes.* Must there be as many keys as positions? The Linformer {cite}`wang2020linformer` mixes the $S$ positions into $m$, by two learned matrices $E$ and $F$, before anything is compared:
 #
@@ -451,9 +449,8 @@ patterns({option: counted(*option) for option in options})
 show_source(efficient.Linformer)
 
 # %% [markdown]
-# Why should that be enough? Think of a head's weights as a matrix $(T, T)$, a **map**. Its **rank** says from how many rows all others can be mixed: a map of rank $m$ is a product of two thin matrices, $(T, m)$ and
-# $(m, T)$. If only a few of its singular values are large, such a product approximates it well. (Day 2 used the largest singular value, which says how far a matrix stretches a vector.) For a trained model, the paper plots the share of the sum that the largest ones
-# make up. We do the same, and add a model that has learned nothing.
+# Why should that be enough? Think of a head's weights as a matrix $(T, T)$, a **map**. Its **rank** is the number of rows from which all others can be mixed: a map of rank $m$ is a product of two thin matrices, $(T, m)$ and
+# $(m, T)$. If only a few of its singular values are large, such a product approximates it well. (Day 2 used the largest singular value, which says how far a matrix stretches a vector.) For a trained model, the paper plots which share of their sum the largest ones make up. We do the same, and add an untrained model.
 
 
 # %% tags=["evidence"]
@@ -518,9 +515,9 @@ claim(
 
 # %% [markdown]
 # (deeper-linear)=
-# ## Can attention do without pairs?
+# ## Linear attention: can we do without pairs?
 #
-# *24 minutes.* A window forgets what is far away. Could a query receive *something* of everything, and still not be compared with every key? Suppose that a weight were a plain product, $\phi(q)^\top \phi(k)$, with no softmax around it, where $\phi$
+# *24 minutes.* A window forgets what is far away. Could a query receive *something* from everything, without being compared with every key? Suppose that a weight were a plain product, $\phi(q)^\top \phi(k)$, with no softmax around it, where $\phi$
 # turns a query or a key into $m$ **features**, none of them negative. Then we may choose the order of the multiplication:
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The order of a product decides its cost: with pairs first, there is a map of all pairs; with keys and values first, there is a small matrix whose size doesn't depend on the length.", "name": "fig-orders"}, "image": {"alt": "Above, a tall T by m matrix times a flat m by T matrix is a large square, T by T; times a tall T by d matrix it is a tall result. Below, the flat matrix times the tall T by d matrix is a small square, m by d; then the tall T by m matrix times the small square is the same tall result."}}
@@ -610,7 +607,7 @@ for rows in zip(*(x.split(1, dim=2) for x in (phi_q, phi_k, values))):
 print("your steps  ", [round(c, 4) for c in steps])
 
 # %% [markdown]
-# ## Can random features estimate the softmax?
+# ## Performer: can random features estimate the softmax?
 #
 # *12 minutes.* Linear attention replaces the exponential with another, flatter function. Are there features whose products are the exponential itself? The **Performer** {cite}`choromanski2021rethinking` estimates it. For random directions $\omega \sim \mathcal N(0, I)$,
 #
@@ -693,8 +690,7 @@ claim(
 )
 
 # %% [markdown]
-# At a norm of 3 the mean is still correct, by {eq}`eq-favor`, but only as a lottery pays back its stakes: most
-# estimates are far too small, and a rare one is huge. The variance of a single feature says why. By the same proof, with $u = 2(x + y)$, it is $e^{|x + y|^2} - 1$ times the square of the true value. And how long are queries? With 64 numbers of variance 1, and
+# At a norm of 3 the mean is still correct, by {eq}`eq-favor`, but only as a fair lottery pays back its stakes: most estimates are far too small, and a rare one is huge. The variance of a single feature shows why. By the same proof, with $u = 2(x + y)$, it is $e^{|x + y|^2} - 1$ times the square of the true value. And how long are queries? With 64 numbers of variance 1, and
 # after division by $\sqrt[4]{d_k}$, their norm is about $8 / 2.8 \approx 2.8$.
 #
 # A layer needs the quotient, not the exponential. So we compare contexts, for 64 positions whose queries and keys all have
@@ -757,9 +753,9 @@ observe(
 # keys, which the network learns: to attend sharply to one key, they have to be long.
 
 # %% [markdown]
-# ## What must tiles keep for the backward pass?
+# ## FlashAttention: what must tiles keep for the backward pass?
 #
-# *6 minutes.* Autograd would keep every one of your tiles for the backward pass. How can the backward pass do without them? It computes the tiles again. It needs one number per row, $\lambda = \log \sum_s e^{x_s}$, from which every weight follows: $p_s = e^{x_s - \lambda}$.
+# *6 minutes.* Autograd would keep every one of your tiles for the backward pass. How can the backward pass do without them? It computes the tiles again. For that it needs one number per row, $\lambda = \log \sum_s e^{x_s}$, from which every weight follows: $p_s = e^{x_s - \lambda}$.
 # If the gradient with respect to the context is $\dot c$, then the gradient with respect to weight $s$ is $g_s = \dot c^\top v_s$, and the gradient with respect to score $s$ is $p_s (g_s - \sum_r p_r g_r)$. That
 # sum needs no tile: $\sum_r p_r\, \dot c^\top v_r = \dot c^\top c$. (With `torch.autograd.Function`, PyTorch accepts a gradient written by hand; `ctx` carries to `backward` whatever it needs.)
 
@@ -881,8 +877,7 @@ claim(
 # The state is a matrix, $d$ by $d$, and every position adds to all of it: $O(n\,d^2)$.
 #
 # How long a sequence fits into 1 GiB in the training step of one head? For each
-# form we fit a curve to the stored bytes and extrapolate it. The curve has a constant and a linear term, full attention's also a square, and that of the patterns with strides of
-# $\sqrt T$ a term with $T^{1.5}$.
+# form we fit a curve to the stored bytes and extrapolate it. Each curve has a constant and a linear term, full attention's also a quadratic one, and the patterns with strides of $\sqrt T$ a term in $T^{1.5}$.
 
 # %% tags=["evidence"]
 two_sided = [name for name in FORMS if "," not in name]  # not those that are causal
@@ -964,7 +959,7 @@ claim(
 )
 
 # %% [markdown]
-# How much does a cache save in a wider model? A stored experiment has timed a decoder of two layers, 256 wide.
+# How much does a cache save in a wider model? A stored experiment timed a decoder of two layers, 256 wide.
 
 # %% tags=["evidence"]
 generation = experiments.load("generation_time")
@@ -989,7 +984,7 @@ observe(
 )
 
 # %% [markdown]
-# Time falls less than work, because calling PyTorch takes longer than the few operations of a step on one symbol. And the pairs are not all that is saved: without a cache, all earlier symbols pass through the projections and feed-forward layers again, too.
+# Time falls less than work, because calling PyTorch takes longer than the few operations of a step on one symbol. And pairs aren't the only saving: without a cache, all earlier symbols pass through the projections and feed-forward layers again, too.
 
 # %% [markdown]
 # (deeper-quality)=
@@ -1013,7 +1008,7 @@ for (key, said), value, distance in zip(ids[0].tolist(), target[0].tolist(), apa
 show_source(efficient.use_form)
 
 # %% [markdown]
-# We train one member of a stored experiment here: a window of 16 to both sides, 150 steps on 16 sequences each.
+# We repeat one run of a stored experiment here: a window of 16 to both sides, 150 steps on 16 sequences each.
 
 # %% tags=["evidence"]
 now, stored = experiments.live("efficient_quality", method="window", task="recall", seed=0)
@@ -1102,7 +1097,7 @@ assert all(abs(best_seed[name] - expected[name]) < 0.02 for name in masks)
 assert all(30 <= mask.sum(dim=1).median() <= 40 for mask in masks.values())
 
 # %% [markdown]
-# Each pattern answers what it sees and guesses the rest. The second block has added nothing.
+# Each pattern answers what it sees and guesses the rest. The second block adds nothing.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Patterns fail at the distances that they don't see; forms that sum up everything fail everywhere alike. Share of correct answers in recall, by the distance between question and answer: mean and range of three seeds (stored experiment `efficient_quality`). Dashed: chance.", "name": "fig-all-distances"}, "image": {"alt": "Six lines over the distance, from about 10 to 110 positions. Full attention stays at one. The window begins near one and drops to chance beyond its reach. Strided and BigBird begin somewhat lower and fall less far; BigBird rises again at the end. The Performer is flat near one half, linear attention flat near the top."}}
 EDGES = (1, 17, 33, 49, 65, 97, 128)  # as in the experiment
@@ -1161,7 +1156,7 @@ observe(
 )
 
 # %% [markdown]
-# It depends on the task. In recall, a window and strides answer what they see, whether they are put in afterwards or trained with. For the other two forms we suspect this: to count, heads
+# It depends on the task. In recall, a window and strides answer what they see, whether they are put in afterwards or used from the start. For the other two forms we suspect this: to count, heads
 # attend to everything almost equally, and one positive weight is as good as another. To recall, a head uses the exponential to put nearly all its weight on one key,
 # and without the exponential it no longer finds that key.
 
@@ -1219,7 +1214,7 @@ decision = {need: [quickest(need, T) for T in long_ones] for need in NEEDS}
 kinds = [{name for name, _ in row} for row in decision.values()]
 assert kinds[0] <= {"full", "fused"} and kinds[1] | kinds[2] <= {"linear", "linformer"}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "If hardly an answer may be wrong, full attention remains; otherwise linear attention or the Linformer is fastest. Each cell names the fastest form that is good enough, as if the quality at 128 positions (means of three seeds) held at all lengths, and its share of full attention's seconds in a training step (stored experiments `attention_costs` and `efficient_quality`).", "name": "fig-decision"}, "image": {"alt": "A table of three needs and four lengths. First row, recall within 5 points: full attention or the fused function. The two others, recall within 15 points and count: linear attention or the Linformer, with shares that fall as the length grows."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "If hardly any answer may be wrong, only full attention is left; otherwise linear attention or the Linformer is fastest. Each cell names the fastest form that is good enough, as if the quality at 128 positions (means of three seeds) held at all lengths, and its share of full attention's seconds in a training step (stored experiments `attention_costs` and `efficient_quality`).", "name": "fig-decision"}, "image": {"alt": "A table of three needs and four lengths. First row, recall within 5 points: full attention or the fused function. The two others, recall within 15 points and count: linear attention or the Linformer, with shares that fall as the length grows."}}
 figure, axes = plt.subplots(3, 1, figsize=(6.4, 4.2), sharex=True)
 for ax, (need, chosen) in zip(axes, decision.items()):
     ax.imshow([[share for _, share in chosen]], vmin=0, vmax=1, aspect="auto")
@@ -1233,10 +1228,8 @@ axes[-1].set_xlabel("positions")
 plt.show()
 
 # %% [markdown]
-# Read it row by row, and treat seconds within a quarter of each other as equal. If hardly an answer may be
-# wrong, full attention alone is left of the forms that we trained, and you choose how to compute it. If some answers may be wrong, or an overall
-# impression is enough, a form that sums everything up saves a lot on long sequences. Most large models read long texts with full attention, in tiles and with a cache, or with windows where these are enough: in one well-known language
-# model each layer looks back 4,096 positions {cite}`jiang2023mistral`, and information travels further from layer to layer.
+# Read it row by row, and treat seconds within a quarter of each other as equal. If hardly any answer may be wrong, full attention alone is left of the forms that we trained, and you choose how to compute it. If some answers may be wrong, or an overall
+# impression is enough, a form that sums everything up saves a lot on long sequences. Most large models read long texts with full attention, in tiles and with a cache, or with windows where these are enough: in Mistral each layer looks back 4,096 positions {cite}`jiang2023mistral`, and information travels further from layer to layer.
 
 # %% [markdown]
 # ## Exercises
@@ -1334,7 +1327,7 @@ check("pooled_keys", pooled_attention)
 # c_t = \frac{\sum_{s \le t} \gamma^{t-s}\, \phi(q_t)^\top \phi(k_s)\, v_s}{\sum_{s \le t} \gamma^{t-s}\, \phi(q_t)^\top \phi(k_s)} .
 # $$
 #
-# Write it in the form that you like, step by step or with all pairs at once. $\gamma$ may be 0 or 1 ($0^0 = 1$), and the text may be long. Then describe the other form. ([Solution](../solutions/07_efficient_attention.ipynb#solution-retention))
+# Write it in whichever form you like, step by step or with all pairs at once. $\gamma$ may be 0 or 1 ($0^0 = 1$), and the text may be long. Then describe the other form. ([Solution](../solutions/07_efficient_attention.ipynb#solution-retention))
 # ```
 
 

@@ -52,9 +52,9 @@ use_book_style()
 
 # %% [markdown]
 # (deeper-reader-right)=
-# ## Is it right, in full?
+# ## Does our classifier match the library's?
 #
-# *4 minutes.* The lesson's classifier returned the library's numbers, without positions and without gradients. What about the book's own, with both? `EncoderOnly` is a classifier built from Day 6's blocks. Its attention turns queries and keys by their positions, and its pooling leaves padding out. We compare it with the library's encoder, in values and gradients, with padding, and with a random number for every weight: a gain of 1 or a bias of 0 would hide mistakes.
+# *4 minutes.* The lesson's classifier returned the library's numbers, without positions and without gradients. What about the book's own, with both? `EncoderOnly` is a classifier built from Day 6's blocks. Its attention rotates queries and keys by their positions, and its pooling leaves padding out. We compare it with the library's encoder, in values and gradients, with padding, and with a random number for every weight: a gain of 1 or a bias of 0 would hide mistakes.
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -104,8 +104,7 @@ observe(
 # (deeper-index)=
 # ## Why is an index of pairs so much faster?
 #
-# *5 minutes.* The lesson's loop counts all pairs in all distinct words, merges one, and starts again. That is fast enough for 30,000 characters and 200 merges. For 4,000 merges from
-# a megabyte one waits. How much of this work is needed?
+# *5 minutes.* The lesson's loop counts all pairs in all distinct words, merges one, and starts again. That is fast enough for 30,000 characters and 200 merges, but not for 4,000 merges from a megabyte. How much of this work is needed?
 #
 # A merge changes only the words that contain its pair, so only their counts change. We learn 4,000 merges from scikit-learn's docstrings and count, for each merge, how many
 # of the distinct words it touches.
@@ -140,9 +139,8 @@ observe(
 )
 
 # %% [markdown]
-# So `learn_merges_indexed` keeps two things up to date: how often each pair is in the text, and which words contain it. For the words that a merge touches, it removes
-# the old pairs and adds the new ones ({numref}`exercise-changed-counts`). The most frequent pair comes from a heap: a count that has changed is put in again, and the old one is thrown
-# away when it reaches the top. The merges are the same as the loop's, to the last one.
+# So `learn_merges_indexed` keeps two things up to date: how often each pair occurs in the text, and which words contain it. For the words that a merge touches, it removes
+# the old pairs and adds the new ones ({numref}`exercise-changed-counts`). The most frequent pair comes from a heap: a count that has changed is pushed again, and the old one is discarded when it reaches the top. The merges are the same as the loop's, to the last one.
 
 # %% tags=["evidence"]
 some = text[:40_000]
@@ -155,7 +153,7 @@ observe(
 
 # %% [markdown]
 # (deeper-tokens-library)=
-# ## Are these the tokens that everybody uses?
+# ## Do our tokens match the tokenizers library's?
 #
 # *3 minutes.* The `tokenizers` library is written in Rust and splits the text for most published models. We give it our merges and let both encode a text that neither has
 # seen, and then one that is meant to be hard. Do they agree?
@@ -186,8 +184,7 @@ observe(
 )
 
 # %% [markdown]
-# The library learns the same merges, too, if ties are broken in the same way (a test of the book checks this). Of two pairs that are equally frequent, both take the lower one.
-# Another rule would give another vocabulary, just as good but not the same.
+# The library learns the same merges, too, if ties are broken in the same way (a test of the book checks this). Of two equally frequent pairs, both take the lower one. Another rule would give another vocabulary, just as good but not the same.
 
 # %% [markdown]
 # (deeper-subword-length)=
@@ -240,7 +237,7 @@ table(rows, ["word", "after 500 merges", "after 4,000 merges"])
 # A frequent word becomes one token. A rare one stays in pieces, and its pieces are whatever was frequent elsewhere, whether they mean something or not. So a name costs about twice as many tokens as a plain word,
 # and a word of another language costs more still: a model that was trained on English reads German in small pieces, pays for each of them, and has less room for the rest.
 #
-# What do we get in return? With a vocabulary of words, every new word is the same unknown one.
+# What do we get in return? With a vocabulary of words, every new word becomes the same unknown token.
 
 # %% tags=["evidence"]
 known = {*words(text)}
@@ -300,7 +297,7 @@ observe(
 # %%
 show_source(reviews.ceiling)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Windows of four words are enough for this grammar: the greatest accuracy that anyone can reach who sees a review as a bag of windows, by the number of words in a window. One word: a bag of words.", "name": "fig-window-ceilings"}, "image": {"alt": "A curve over the number of words in a window, from 1 to 5. It begins at 75 percent, is at 89 percent for two and for three words, and at 100 percent from four words on."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Windows of four words are enough for this grammar: the highest possible accuracy for a model that sees a review as a bag of windows, by the number of words in a window. With one word, it is a bag of words.", "name": "fig-window-ceilings"}, "image": {"alt": "A curve over the number of words in a window, from 1 to 5. It begins at 75 percent, is at 89 percent for two and for three words, and at 100 percent from four words on."}}
 sizes = range(1, 6)
 ceilings = {size: reviews.ceiling(reviews.windows(size)) for size in sizes}
 ax = curves({"ceiling": (sizes, list(ceilings.values()))}, "words in a window", "greatest accuracy")
@@ -347,7 +344,7 @@ observe(
 )
 
 # %% [markdown]
-# In *not good* and *not bad* the same word would have to pull in opposite directions, so its best weight is zero: a sum can't express *reverse the next word*. So it reads every plain negation the wrong way round, and of the reviews with two opinions it gets half.
+# In *not good* and *not bad* the same word would have to pull in opposite directions, so its best weight is zero: a sum can't express *reverse the next word*. So it reads every plain negation the wrong way round, and gets half of the reviews with two opinions.
 #
 # (deeper-library-leak)=
 # ## How many test sentences were read in training?
@@ -483,7 +480,7 @@ observe(
 # A recurrent network is given the order, since it walks along it. A Transformer first has to find out what to attend to, and that takes examples.
 
 # %% [markdown]
-# ### And if the order is taken away?
+# ### What if the words are shuffled?
 #
 # The stored experiment `negation` trains three of them on reviews as they are, and on reviews whose words were shuffled. Each then reads test reviews of both kinds.
 
@@ -530,7 +527,7 @@ observe(
 # (deeper-subwords)=
 # ## Do subwords beat words?
 #
-# *4 minutes.* Which tokens serve a classifier best? We take the same Transformer, the same texts, equally many steps and an equally large vocabulary (1,000): only the tokens differ. One task is the lesson's: which library says this sentence? In the other, a single word is the whole text, and the question is which language it is from; no word of that test set is in the training set. The learning rate was chosen for each kind of token.
+# *4 minutes.* Which tokens serve a classifier best? We take the same Transformer, the same texts, equally many steps and an equally large vocabulary (1,000): only the tokens differ. One task is the lesson's: which library is this sentence from? In the other, a single word is the whole text, and the question is which language it is from; no word of that test set is in the training set. The learning rate was chosen for each kind of token.
 
 
 # %% tags=["evidence"]
@@ -688,13 +685,13 @@ observe(
 # %% [markdown]
 # Leaving out does best, in an exam that suits it: the deciding words were themselves defined by leaving out. And these are all means. Attention in the last block alone does much worse, and differs from seed to seed.
 #
-# Why does gradient × input fail in this Transformer and not in the BiLSTM? A likely reason, which we don't test here: a block reads its input through a layer norm, and a layer norm discards every vector's size. A word's vector that is scaled down a little is read nearly as before, however much the word matters. The *direction* of the vector matters, and the length of the gradient tells a little more about that. But with [CLS] the gradient does better, through the same norms, so they can't be the whole reason.
+# Why does gradient × input fail in this Transformer and not in the BiLSTM? A likely reason, which we don't test here: a block reads its input through a layer norm, and a layer norm discards every vector's size. If a word's vector is scaled down a little, the block reads it nearly as before, however much the word matters. The *direction* of the vector matters, and the length of the gradient tells a little more about that. But with [CLS] the gradient does better, through the same norms, so they can't be the whole reason.
 
 # %% [markdown]
 # (deeper-calibration)=
-# ## Calibration: does a model know how sure it may be?
+# ## Calibration: does a model know how sure it should be?
 #
-# *5 minutes.* **The Transformer says *scipy*, with 93%. Should you bet on it at these odds?** A model is **calibrated** if, of all answers that it gives with 93%, 93 in 100 are correct. To check, we sort the answers into bins by their confidence, and compare each bin's mean confidence with its share of correct answers: a **reliability diagram**. Below the diagonal, a model is surer than it should be.
+# *5 minutes.* **The Transformer says *scipy*, with 93%. Should you bet on it at these odds?** A model is **calibrated** if 93 in 100 of all answers that it gives with 93% are correct. To check, we sort the answers into bins by their confidence, and compare each bin's mean confidence with its share of correct answers: a **reliability diagram**. Below the diagonal, a model is surer than it should be.
 #
 # The **expected calibration error** is the mean distance from the diagonal, each bin weighted by its number of answers:
 #
@@ -786,7 +783,7 @@ claim(
 #
 # The file is not part of this book: these results were measured with it and stored. If your own copy is in the folder that `BOOK_DATA` names, `make experiments` measures them anew.
 #
-# So what happens if we shuffle the phrases and put a tenth aside?
+# So what happens if we shuffle the phrases and set a tenth aside?
 
 # %% tags=["evidence"]
 stored = experiments.load("sentiment")
@@ -809,7 +806,7 @@ show_source(sentiment.groups)
 # %% [markdown]
 # What still leaks is short: *good* is part of many phrases and can join only one of them.
 #
-# Now the same models are judged on the test phrases of the random split, on those of the grouped split, and on GLUE's 872 sentences, which are complete. Each model has three seeds, two passes of training, and the best of four settings, chosen on the validation phrases of the split by group. The models in the first and the third column are the very same, trained on the random split; only the question differs. Those in the last column have learned from all phrases.
+# Now the same models are judged on the test phrases of the random split, on those of the grouped split, and on GLUE's 872 sentences, which are complete. Each model has three seeds, two passes of training, and the best of four settings, chosen on the validation phrases of the split by group. The models in the first and the third column are the very same, trained on the random split; only the test set differs. Those in the last column have learned from all phrases.
 
 
 # %% tags=["evidence"]
@@ -860,7 +857,7 @@ observe(
 # That network is the bidirectional LSTM. It is ahead of the bag by about one standard error: 872 sentences are too few to decide which model reads best.
 
 # %% [markdown]
-# The random split promises a number that no new review will keep, and it promises it to a bag of words as well as to a Transformer. Here it would at least have chosen a good model. That isn't guaranteed.
+# The random split promises an accuracy that neither a bag of words nor a Transformer reaches on new sentences. Here it would at least have chosen a good model. That isn't guaranteed.
 
 # %% [markdown]
 # (claim-cls-5)=
@@ -886,7 +883,7 @@ claim(
 # {numref}`exercise-split-by-group` asks for such a split.
 
 # %% [markdown]
-# ## And with more text?
+# ## AG News: what about more text?
 #
 # *1 minute.* What if there are not 6,000 texts but 120,000? AG News has that many short articles on four topics. For a bag of embedded words and pairs of words, {cite:t}`joulin2017bag` report an error of 7.5%. The articles may be used for research only, so the book doesn't fetch them. If your copy is in the folder that `BOOK_DATA` names, `ag_news("train")` in `utils.data.corpora` reads it. We didn't try it.
 

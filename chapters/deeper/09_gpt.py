@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Day 9, deeper: GPT: a model that writes
 #
-# What goes beyond the evening of [Day 9](../09_gpt.ipynb). The sections don't need each other: take those that you are curious about.
+# This page goes beyond the evening of [Day 9](../09_gpt.ipynb). The sections are independent: take those that you are curious about.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -57,9 +57,9 @@ use_book_style()
 # (deeper-parts)=
 # ## RMSNorm, SwiGLU, rotary positions: what does each part of a modern block do?
 #
-# *9 minutes.* **What has changed in GPT's block since 2019, and what does each change cost?** Each part below is handed to Day 6's blocks as an argument, so the blocks themselves stay as they are.
+# *9 minutes.* **What has changed in GPT's block since 2019, and what does each change cost?** Each part below is passed to Day 6's blocks as an argument.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Since GPT-2, nearly every part of the block has changed: GPT-2's block, left, and one as large models have it today. Framed is what is new.", "name": "fig-then-and-now"}, "image": {"alt": "Two blocks beside their streams. Left, GPT-2: layer norm; heads: q, k, v; softmax attention; a plus on the stream; layer norm; 4D wide, GELU; a plus. Right, today: RMS norm; q heads share k and v; q, k normed, rotated; softmax attention; a plus; RMS norm; 8/3 D wide, gated; a plus. All on the right is framed but softmax attention. The lower parts are named attention, the upper ones feed-forward."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Since GPT-2, nearly every part of the block has changed: GPT-2's block (left) and that of a large model today (right). New parts are framed.", "name": "fig-then-and-now"}, "image": {"alt": "Two blocks, each next to its residual stream. Left, GPT-2: layer norm; heads: q, k, v; softmax attention; a plus on the stream; layer norm; 4D wide, GELU; a plus. Right, today: RMS norm; q heads share k and v; q, k normed, rotated; softmax attention; a plus; RMS norm; 8/3 D wide, gated; a plus. Everything on the right except softmax attention is framed. The lower parts are labelled attention, the upper ones feed-forward."}}
 mechanisms.then_and_now()
 plt.show()
 
@@ -67,10 +67,10 @@ plt.show()
 # | change | effect | reason |
 # | --- | --- | --- |
 # | RMS norm {cite}`zhang2019root` | divides by the size, subtracts nothing | less to compute |
-# | SwiGLU {cite}`shazeer2020glu` | one half of the hidden layer gates the other | more from as many weights |
+# | SwiGLU {cite}`shazeer2020glu` | one half of the hidden layer gates the other | more from the same number of weights |
 # | rotary positions {cite}`su2021roformer` | rotate queries and keys | scores depend on offsets, not on positions |
-# | shared keys and values {cite}`ainslie2023gqa` | several heads of queries share one of keys | a smaller cache |
-# | normed queries and keys {cite}`henry2020query` | bound their size | scores that can't explode |
+# | shared keys and values {cite}`ainslie2023gqa` | several query heads share one head of keys and values | a smaller cache |
+# | normed queries and keys {cite}`henry2020query` | bound their size | scores can't explode |
 
 # %%
 show_source(RMSNorm)
@@ -90,7 +90,7 @@ show_source(RMSNorm)
 # ```{exercise} SwiGLU: a gate's fair width
 # :label: exercise-gated-width
 #
-# *Core, 5 minutes.* A plain feed-forward layer has two matrices, $W_1$ and $W_2$, and a hidden width of $F$. A gated one has three, as in {eq}`eq-swiglu`. How wide may it be, to have as many weights? Round up to the next `multiple`, since processors like round numbers.
+# *Core, 5 minutes.* A plain feed-forward layer has two matrices, $W_1$ and $W_2$, and a hidden width of $F$. A gated one has three, as in {eq}`eq-swiglu`. How wide can it be with the same number of weights? Round up to the next `multiple`, since processors like round numbers.
 # ([Solution](../solutions/09_gpt.ipynb#solution-gated-width))
 # ```
 
@@ -114,10 +114,9 @@ for D in (96, 384, 4096):
 table(rows, ["D", "plain width", "gated width", "weights of the plain layer", "of the gated one"])
 
 # %% [markdown]
-# **Activation functions.** ReLU is 0 for half of all inputs. GELU and SiLU dip a little below 0 instead of breaking off. The square of ReLU {cite}`so2021searching` was found by a search through programs, and costs one product. GPT-2 approximates GELU by a tanh: in the picture the two can't be told apart, but its
-# weights were trained with the approximation.
+# **Activation functions.** ReLU is 0 for all negative inputs. GELU and SiLU dip a little below 0 instead of bending sharply. The square of ReLU {cite}`so2021searching` was found by an automatic search through programs, and costs one extra product. GPT-2 approximates GELU with a tanh: in a picture the two can't be told apart, but its weights were trained with the approximation.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Newer activations dip below 0 before they rise: those of Day 6, of GPT-2 and of today.", "name": "fig-activations"}, "image": {"alt": "Four curves from minus 3 to 2. ReLU is 0 up to 0 and then a straight line. Squared ReLU is 0 up to 0, below ReLU up to 1 and above it from there on, 4 at 2. GELU and SiLU are near 0 far to the left, dip to minus 0.17 and minus 0.28, and approach ReLU on the right, GELU sooner."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "GELU and SiLU dip below 0 before they rise; ReLU and its square don't.", "name": "fig-activations"}, "image": {"alt": "Four curves from minus 3 to 2. ReLU is 0 up to 0 and then a straight line. Squared ReLU is 0 up to 0, below ReLU up to 1 and above it from there on, 4 at 2. GELU and SiLU are near 0 far to the left, dip to minus 0.17 and minus 0.28, and approach ReLU on the right, GELU sooner."}}
 u = torch.linspace(-3, 2, 101)
 names = {"ReLU": "relu", "squared ReLU": "relu_squared", "GELU, by tanh": "gelu_tanh"}
 names["SiLU"] = "silu"
@@ -126,13 +125,13 @@ curves(shown, "input", "output")
 plt.show()
 
 # %% [markdown]
-# **Normed queries and keys** {cite}`henry2020query,dehghani2023scaling`. A score is a product of two lengths and a cosine. In long training at high rates the lengths grow, the softmax of large scores is 1 at one position, and its gradient is 0 (Day 5). An RMS norm on both bounds the scores.
+# **Normed queries and keys** {cite}`henry2020query,dehghani2023scaling`. A score is the product of two lengths and a cosine. In long training at high learning rates the lengths grow. The softmax of such large scores is almost 1 at one position, so its gradient is almost 0 (Day 5). An RMS norm on queries and keys bounds the scores.
 
 # %% [markdown]
 # ```{exercise} Query–key norm: normed queries and keys
 # :label: exercise-qk-norm
 #
-# *Core, 10 minutes.* Give each head's queries and keys an RMS norm over their $d_k$ numbers, $g \odot x / \sqrt{\frac{1}{d_k} \sum_i x_i^2 + \varepsilon}$, with one gain for queries and one for keys. Then score as always, with the factor $1/\sqrt{d_k}$. The solution asks how large a score can become if the gains are 1.
+# *Core, 10 minutes.* Give each head's queries and keys an RMS norm over their $d_k$ numbers, $g \odot x / \sqrt{\frac{1}{d_k} \sum_i x_i^2 + \varepsilon}$, with one gain for queries and one for keys. Then compute the scores as always, with the factor $1/\sqrt{d_k}$.
 # ([Solution](../solutions/09_gpt.ipynb#solution-qk-norm))
 # ```
 
@@ -166,14 +165,14 @@ observe(
 )
 
 # %% [markdown]
-# **No biases** is one argument, `bias=False`. **The embedding** is no longer multiplied by $\sqrt{D}$; its rows start with a standard deviation of 0.02, so that the logits, which share them, start near 0.
+# **No biases** is one argument, `bias=False`. **The embedding** is no longer multiplied by $\sqrt{D}$; its rows start with a standard deviation of 0.02, so that the logits, computed with the same rows, start near 0.
 
 
 # %% [markdown]
 # (deeper-modern)=
 # ## Which changes to the Transformer block help?
 #
-# *6 minutes.* GPT's block has layer norm before each part, GELU, learned positions and biases. Ten changes to it are measured here, one of them backwards: post-norm, as Day 6's paper had it. Three of them together are Llama's {cite}`touvron2023llama`. **What does each win alone, and what do they win together?** Two blocks of width 64 read the docstrings, each change at the best of the same three rates, with three seeds. Equal steps are one comparison. A step of some changes takes longer, so the fairer one is equal time: as many steps as fit into the plain block's. *All together* are all but post-norm and squared ReLU, in whose place SwiGLU stands. The time of a step is in steps of the plain block, which were timed in turn with it.
+# *6 minutes.* GPT's block has layer norm before each part, GELU, learned positions and biases. Ten changes to it are measured here, one of them a step back: post-norm, as in Day 6's paper. Three of them together are Llama's {cite}`touvron2023llama`. **What does each win alone, and what do they win together?** Two blocks of width 64 learn the docstrings, each change at the best of the same three learning rates, with three seeds. One comparison is at equal steps. But some changes make a step slower, so the fairer comparison is in equal time: as many steps as fit into the plain block's training time. *All together* means all changes except post-norm and squared ReLU, which SwiGLU replaces. The time of a step is relative to a step of the plain block, timed in turn with it.
 
 # %% tags=["evidence"]
 modern = experiments.load("modern_block")
@@ -204,7 +203,7 @@ for change in sorted([PLAIN, *CHANGED], key=lambda change: at_best("loss in equa
     rows.append([change, f"{sizes[0]:,}", f"{slower:.2f}", *losses])
 table(rows, ["change", "parameters", "time of a step", *(f"loss, {name}" for name in COLUMNS)])
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "What each change takes off the loss of GPT's block, at equal steps (circles) and in equal time (squares). Lines hold three seeds. To the right is better.", "name": "fig-modern"}, "image": {"alt": "Twelve rows, one for each change, each with a circle and a square on a common axis; a vertical line marks the plain block. All together, Llama's three, Muon and rotary positions stand clearly to the right of the line, tied embeddings and squared ReLU a little; the others lie close to it on either side. The squares of Muon and of all together are well to the left of their circles."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Of the single changes, Muon and rotary positions lower the loss most, at equal steps (circles) and in equal time (squares). Lines show the range of three seeds.", "name": "fig-modern"}, "image": {"alt": "Twelve rows, one for each change, each with a circle and a square on a common axis; a vertical line marks the plain block. All together, Llama's three, Muon and rotary positions stand clearly to the right of the line, tied embeddings and squared ReLU a little; the others lie close to it on either side. The squares of Muon and of all together are well to the left of their circles."}}
 ax = plt.subplots(figsize=(6.4, 4.4))[1]
 order = sorted(CHANGED, key=lambda change: gains[change]["equal steps"])
 for (name, column), marker, colour, off in zip(
@@ -261,17 +260,17 @@ observe(
 )
 
 # %% [markdown]
-# Muon gives much of its win back: at this width its products take long beside the step itself. They don't grow with the batch, so in large training they cost next to nothing. (Its matrices have three times the rate of their row.)
+# In equal time Muon gives back much of its win: at this width its matrix products take much of a step. They don't grow with the batch, so in large-scale training they cost next to nothing. (Its matrices are trained at three times the row's learning rate.)
 #
-# And the others? Alone, most lie closer to the plain block than the noisiest row's seeds to each other, on either side of it: of those, nothing can be said. On top of rotary positions, RMS norm and SwiGLU do win a little, so a change that wins nothing alone isn't one that wins nothing. Nor do the rows say why rotary positions win so much. Perhaps learned ones have to be found out one by one, from few tokens; that isn't tested here. Norms and gates were chosen in much larger models, trained for much longer.
+# And the others? Alone, most differ from the plain block, in one direction or the other, by less than the noisiest row's seeds differ from each other, so we can't say anything about them. On top of rotary positions, RMS norm and SwiGLU do win a little, so a change that wins nothing alone may win something with others. Nor do the rows tell us why rotary positions win so much. Perhaps learned positions have to be learned one by one, from few tokens; that isn't tested here. Norms and gates were chosen for much larger models, trained for much longer.
 
 # %% [markdown]
 # (deeper-race)=
-# ## How little time does a small GPT take to train?
+# ## How fast can a small GPT be trained?
 #
-# *12 minutes.* nanoGPT {cite}`karpathy2022nanogpt` has a setting for readers without a GPU: four blocks of width 128, 64 letters of context, 0.8 million parameters. Trained for 2,000 steps, it is said to reach a loss of 1.88 nats on Shakespeare's letters within about three minutes, estimated on a sample of the validation text. **How little time does 1.88 take?** The rules: training text only; at most 850,000 parameters; the loss is that of the whole validation text, read in windows of 64 letters; no table of counts inside the model; five seeds, run in turn, and their median. The clock counts the processor time of the training steps, on one thread. It stops for the checks, of which each schedule has 13.
+# *12 minutes.* nanoGPT {cite}`karpathy2022nanogpt` has a configuration for readers without a GPU: four blocks of width 128, 64 letters of context, 0.8 million parameters. According to its README, 2,000 steps take about three minutes and reach a loss of 1.88 nats per letter on Shakespeare, estimated on a sample of the validation text. **How quickly can 1.88 be reached?** The rules: training text only; at most 850,000 parameters; the loss is that of the whole validation text, read in windows of 64 letters; no table of counts inside the model; five seeds, run in turn, and their median. The clock counts the processor time of the training steps, on one thread. It stops for the checks of the loss, 13 per schedule.
 #
-# A record against a setting that nobody tuned is cheap. So rate and schedule of nanoGPT's model are tuned first, with fifteen trials: five rates, three lengths of the schedule, on a seed that doesn't race. The winner had the same fifteen. But its parts were found before, in a search by hand of which no list was kept, and the baseline had no such search: so the ratio flatters the winner. The table has nanoGPT's model twice: with its published rate, on 2,500 steps, and tuned. The last twentieth of the plays was looked at once, at the end.
+# An untuned baseline is easy to beat. So the learning rate and schedule of nanoGPT's model are tuned first, in fifteen trials: five rates, three lengths of the schedule, on a seed that doesn't race. The winner had the same fifteen. But its parts were chosen earlier, in an unrecorded search by hand that the baseline didn't have, so the ratio flatters the winner. The table has nanoGPT's model twice: with its published rate, on 2,500 steps, and tuned. The test text, the last twentieth of the plays, was used once, at the end.
 
 # %% tags=["evidence"]
 ran = experiments.load("race")
@@ -300,7 +299,7 @@ observe(
     holds=clock["baseline"] > clock["tuned"] > 10 * clock["winner"],
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Validation loss by seconds of training, in float32: five runs of each, until they reach 1.88.", "name": "fig-race"}, "image": {"alt": "Fifteen falling curves over seconds on a logarithmic axis. The five of the winner fall from 2.2 to 1.88 within about two seconds. Those of nanoGPT's rate lie far to the right and arrive after about ninety seconds; those of the same model, tuned, arrive after about sixty."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The winner reaches 1.88 long before nanoGPT's model, tuned or not. Validation loss by seconds of training, in float32; five runs of each.", "name": "fig-race"}, "image": {"alt": "Fifteen falling curves over seconds on a logarithmic axis. The winner's five fall from 2.2 to 1.88 within about two seconds. Those with nanoGPT's rate lie far to the right and arrive after about ninety seconds; those of the same model, tuned, arrive after about sixty."}}
 ax = plt.subplots()[1]
 for (racer, name), marker, colour in zip(NAMED.items(), "s^o", COLOURS, strict=False):
     for row in ran.select(racer=racer):
@@ -323,7 +322,7 @@ observe(
 )
 
 # %% [markdown]
-# What won? Seven changes lie between the two. The table has each of them twice. *Alone*: the tuned baseline with this change, on six tenths of its schedule, which is too short for it as it is. (These are equal steps, not equal time: of one narrow layer, 900 steps take a few seconds.) *Without*: the winner with this change taken back, on its schedule, and if it isn't there by then, on 1.5 times and on twice the steps. No rate is tuned anew for a row; Muon's own is 0.02 in the baseline. (Steps repeat to the last one. The seconds of the two tables were taken at different hours: compare them within a table.)
+# Which of the winner's seven changes made the difference? The table tests each in two ways. *With it*: the tuned baseline plus this one change, on six tenths of its schedule, which is too short for the baseline itself. (These are equal steps, not equal time: with one narrow layer, 900 steps take a few seconds.) *Without it*: the winner minus this one change, on its own schedule and, if it hasn't reached 1.88 by then, on 1.5 times and on twice the steps. No rate is tuned again for a row; Muon's own rate is 0.02 in the baseline. (Compare seconds only within a table: the two were measured at different times.)
 
 # %% tags=["evidence"]
 ladder = experiments.load("race_steps")
@@ -379,14 +378,14 @@ observe(
 )
 
 # %% [markdown]
-# In the large model, **Muon** and **token shift** alone are there in time. In the small one, token shift is what can't be missed; without Muon it even takes fewer seconds, since a step costs less. But beware of such a table. What one change does, another may do as well, and taking back one at a time can't see it. That five changes cost little one by one doesn't say that the other two would do.
+# For the large model, **Muon** alone or **token shift** alone is enough to arrive in time. The small one can't do without token shift; without Muon it even takes fewer seconds, since each step is cheaper. But beware of such a table. One change may do the work of another, and removing them one at a time can't show that. Each of five changes can go at little cost; that doesn't make the other two enough.
 
 # %% [markdown]
 # Why do these help?
 #
-# **Token shift** {cite}`peng2023rwkv` hands half of the channels on: a quarter come from one letter before, a quarter from two. (The paper mixes each channel with the step before by a learned share; the fixed quarters are this book's.) On [Day 5](../05_self_attention.ipynb) a head had to be trained to look one step back. Here every layer sees three letters in a row from its first step on, and attention is free for what is farther away. It costs no parameter.
+# **Token shift** {cite}`peng2023rwkv` takes half of each position's channels from earlier letters: a quarter from the letter before, and a quarter from the one before that. (The paper mixes each channel with the previous step's in a learned proportion; the fixed quarters are ours.) On [Day 5](../05_self_attention.ipynb) a head had to learn to look one step back. Here every layer sees three letters in a row from the start of training, which frees attention for letters farther away. It costs no parameters.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "What token shift hands to a layer: each column is a position, each row a quarter of its channels, and each cell names the letter from which they come.", "name": "fig-token-shift"}, "image": {"alt": "A grid of four rows and six columns, under the letters t, o, space, b, e, comma. The two lower rows hold each position's own letter. The second row holds the letter before: nothing, t, o, space, b, e. The first row holds the letter two before: nothing, nothing, t, o, space, b."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "With token shift, a layer sees three letters at each position. Each column is a position, each row a quarter of its channels, and each cell names the letter they come from.", "name": "fig-token-shift"}, "image": {"alt": "A grid of four rows and six columns, under the letters t, o, space, b, e, comma. The two lower rows hold each position's own letter. The second row holds the letter before: nothing, t, o, space, b, e. The first row holds the letter two before: nothing, nothing, t, o, space, b."}}
 letters = "to␣be,"
 here = torch.arange(1.0, len(letters) + 1)[None, :, None].expand(1, -1, 4)
 origin = TokenShift()(here)[0].T.int().tolist()  # (4, T), 0 where there is none
@@ -410,7 +409,7 @@ plt.show()
 show_source(TokenShift)
 
 # %% [markdown]
-# **Muon** {cite}`jordan2024muon` looks at a matrix as a whole. AdamW scales each weight by itself, and the picture shows its first step: it stretches a few directions far more than the others. Muon takes the momentum and replaces it with the nearest matrix that stretches all directions about alike. The idea is that rare directions are then learned as fast as frequent ones. This costs a few small products per matrix and step. It makes no sense for an embedding, of which a step sees a few rows, so tables and vectors stay with AdamW.
+# **Muon** {cite}`jordan2024muon` treats a matrix as a whole. AdamW scales each weight on its own, and the picture shows its first step: it stretches a few directions far more than the others. Muon replaces the momentum with the nearest matrix that stretches all directions about equally. The idea is that rare directions are then learned as fast as frequent ones. This costs a few small matrix products per matrix and step. A step touches only a few rows of an embedding, so tables and vectors stay with AdamW.
 
 # %% tags=["mechanism"]
 known = vocabulary("docstrings")
@@ -420,7 +419,7 @@ tag_loss(model(read), target).backward()
 gradient = model.stack.blocks[0].feed_forward.W_1.weight.grad
 
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "How much the first step of each optimiser stretches each direction: singular values, in units of the largest, for the feed-forward matrix of a new model on one batch.", "name": "fig-muon"}, "image": {"alt": "Three curves over the 64 directions of a matrix, sorted. AdamW's and the plain gradient's fall quickly from 1: to about 0.35 and 0.2 at the tenth direction. Muon's falls slowly and stays above 0.5, but for the last direction."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Muon's first step stretches nearly all directions about equally, AdamW's only a few. Singular values, relative to the largest, for the feed-forward matrix of an untrained model on one batch.", "name": "fig-muon"}, "image": {"alt": "Three curves over the 64 directions of a matrix, sorted. AdamW's and the plain gradient's fall quickly from 1: to about 0.35 and 0.2 at the tenth direction. Muon's falls slowly and stays above 0.5, except in the last direction."}}
 def first_step(optimiser: type) -> torch.Tensor:
     """What an optimiser adds to a matrix that is 0, with a rate of 1."""
     matrix = nn.Parameter(torch.zeros_like(gradient))
@@ -445,13 +444,13 @@ plt.show()
 show_source(MuonAndAdamW)
 
 # %% [markdown]
-# **One narrow layer.** The goal is modest, and a step of the small model costs a small part of the large one's. **ALiBi** {cite}`press2022train` has no positions to learn; its penalty is eight times as steep as published, since our windows are much shorter than the paper's. **SwiGLU** and an output of its own came from the same search; the table doesn't show that either was needed.
+# **One narrow layer.** The goal is modest, and a step of the small model costs a fraction of the large one's. **ALiBi** {cite}`press2022train` has no positions to learn; its penalty is eight times as steep as published, since our windows are much shorter than the paper's. **SwiGLU** and the untied output came from the same search; the table doesn't show that either was needed.
 
 # %% [markdown]
 # (deeper-counts)=
 # ## Would a table of n-gram counts do as well?
 #
-# *6 minutes.* A loss of 1.88 says little more than which letters follow which. Day 2's table of counts {cite}`kneser1995improved` asks for no more: how often did each letter follow each few letters, and if those are rare, each fewer? It learns the same training text and is judged in the same windows.
+# *6 minutes.* A loss of 1.88 takes little more than knowing which letters follow which. Does that need a network? Day 2's table of counts {cite}`kneser1995improved` knows just that: how often each letter followed the few letters before it or, where those are rare, a shorter run of them. It learns from the same training text and is judged on the same windows.
 
 # %% tags=["evidence"]
 counted = experiments.load("race_counts")
@@ -476,7 +475,7 @@ observe(
 )
 
 # %% [markdown]
-# If all you want is 1.88, and quickly, count. What does a network have that the table lacks? We let the winner grow to two layers of 128, train it for 600 steps, and ask both for more: less text to learn from, a text of another kind, a longer look back. *Elsewhere* is the other text: docstrings for what learned from plays, plays for what learned from docstrings. For each text to learn from, the table has the order, and the network the step, at which the validation text was said best.
+# If all you want is 1.88, and quickly, count. What does a network have that the table lacks? We enlarge the winner to two layers of 128, train it for 600 steps, and make the task harder for both: less text to learn from, a text of another kind, a longer window. *Elsewhere* means the other text: docstrings for a model that learned from plays, plays for one that learned from docstrings. For each training text, we take the table's order, and the network's step, with the lowest validation loss.
 
 # %% tags=["evidence"]
 NAMES = {
@@ -511,7 +510,7 @@ observe(
     holds=sum(lead < 0 for lead in leads) > len(leads) / 2 and 0 < max(leads) < 0.1,
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Loss by the letters that a reader may look at, on validation text of the docstrings, for readers that learned from docstrings. Bands hold three seeds.", "name": "fig-counts-window"}, "image": {"alt": "Two curves over windows from 4 to 256 letters. They fall together, from about 2.2 to below 1.4, and lie nearly on each other throughout."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Longer windows help the table and the network alike. Loss on validation docstrings by the length of the window; both learned from docstrings. Bands show the range of three seeds.", "name": "fig-counts-window"}, "image": {"alt": "Two curves over windows from 4 to 256 letters. They fall together, from about 2.2 to below 1.4, and lie nearly on each other throughout."}}
 windows = [4, 8, 16, 32, 64, 128, 256]
 _, order = best_order("docstrings")
 readers = {f"counts, {order}": order, "network": "network"}
@@ -524,14 +523,13 @@ ax.set_xticks(windows, windows)
 plt.show()
 
 # %% [markdown]
-# A longer window gives the table nothing but fewer beginnings, at which it sees less than it could. The network gains no more from it. So at this size, after so short a training, these eight comparisons and the windows show nothing that a network has and a table lacks. What no table can do is to copy from what it has just read, as the lesson's two blocks do; and larger networks pass the table on a longer text (the lesson's ladder).
+# A longer window helps the table only because fewer letters are at the start of a window, where it sees less than it could. The network gains no more than that. So at this size, and after so short a training, neither these eight comparisons nor the windows show anything that a network has and a table lacks. What no table can do is copy from the text it has just read, as the lesson's two blocks do; and with more text, larger networks overtake the table (the lesson's ladder).
 
 # %% [markdown]
 # (deeper-tied)=
 # ## Do tied embeddings help?
 #
-# *4 minutes.* A token needs a row in two tables: one says what it means when it is read, the other how it is recognised when it is to be said. Tied {cite}`press2017using`, both are one table. This saves parameters, and the more of the model is vocabulary, the more it saves. Does it also learn better? The same two
-# blocks read the docstrings in bytes (and one pair), and in byte pairs of larger vocabularies, tied and not, each at the best of the same six rates. What counts is bits per byte, since tokens of different vocabularies are not alike.
+# *4 minutes.* A token has a row in two tables: the embedding, used to read it, and the output matrix, used to predict it. Tied {cite}`press2017using`, both are one table. This saves parameters, and the larger the vocabulary's share of the model, the more it saves. Does the model also learn better? The same two blocks learn the docstrings as bytes (and one pair), and as byte pairs of larger vocabularies, tied and untied, each at the best of the same six rates. We compare bits per byte, since tokens of different vocabularies differ in length.
 
 # %% tags=["evidence"]
 tied = experiments.load("tied")
@@ -575,13 +573,13 @@ claim(
 )
 
 # %% [markdown]
-# Why does it turn round? That isn't tested here. Nor are the two sides of equal size: with two tables, the model is the larger one. And after 300 steps all of them are half trained; the lesson's writer comes much further.
+# Why does tying hurt with a large vocabulary? That isn't tested here. Nor are the two sides of equal size: with two tables, the model is larger. And after 300 steps all of them are only half trained; the lesson's writer gets much further.
 
 # %% [markdown]
 # (deeper-context)=
 # ## Is more context always better?
 #
-# *4 minutes.* With how much context should one train? A step has 1,024 letters. They can be 256 pieces of four letters, or four of 256. Longer pieces show more context, and fewer different places of the text. Seven models are trained for 300 steps each, every one at the best of the same five rates.
+# *4 minutes.* How much context should you train with? A step has 1,024 letters. They can be 256 pieces of four letters, or four pieces of 256. Longer pieces show more context, but fewer different parts of the text. Seven models, one per length, are trained for 300 steps, each at the best of the same five rates.
 
 # %% tags=["evidence"]
 context = experiments.load("context")
@@ -594,7 +592,7 @@ def at_best(column: str, length: int) -> list[float]:
     return context.column(column, rate=rate, context=length)
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Loss by the context that a model was trained and judged with, at equal tokens. Bands hold three seeds. The second line is that of each window's last eighth, for which nearly the whole context has been read.", "name": "fig-context"}, "image": {"alt": "Two lines over contexts from 4 to 256 letters. Both fall from 4 letters on, are lowest in the middle, between 16 and 64 letters, and rise again to 256."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A context of medium length gives the lowest loss. Loss by the context used in training and validation, at equal tokens; bands show the range of three seeds. The second line covers the last eighth of each window, for which nearly the whole context has been read.", "name": "fig-context"}, "image": {"alt": "Two lines over contexts from 4 to 256 letters. Both fall from 4 letters on, are lowest in the middle, between 16 and 64 letters, and rise again to 256."}}
 lines = {}
 for name, column in (("all letters", "loss"), ("the last eighth of a window", "last")):
     losses = [at_best(column, length) for length in lengths]
@@ -628,29 +626,28 @@ claim(
 )
 
 # %% [markdown]
-# Why the long pieces do worse isn't tested here; per step they show fewer places of the text. And it is an answer for a training of seconds, in which the text is read little more than once: with more steps the best length may grow.
+# Why the long pieces do worse isn't tested here; each step then shows fewer parts of the text. And the answer is for a training of seconds, which reads the text little more than once: with more steps, the best length may grow.
 
 # %% [markdown]
 # (deeper-real-thing)=
 # ## Can your blocks run GPT-2 and Llama?
 #
-# *8 minutes.* If our blocks are what we say they are, do published weights fit into them? GPT-2 {cite}`radford2019language` and Llama {cite}`touvron2023llama` are published as folders: `config.json` has the sizes, `model.safetensors` the weights, and two or three
-# more files the tokens.
+# *8 minutes.* If our blocks are the real thing, do published weights fit into them? GPT-2 {cite}`radford2019language` and Llama {cite}`touvron2023llama` are published as folders: `config.json` has the sizes, `model.safetensors` the weights, and two or three more files the tokeniser.
 #
-# A file of *safetensors* is a header, which says what lies where, and then numbers. Opening it runs nothing. The older `.bin` files are pickles, which are programs: whoever opens one runs it. The book opens none of those.
+# A *safetensors* file is a header, which lists where each tensor begins and ends, followed by numbers. Opening it runs no code. The older `.bin` files are pickles, which are programs: opening one runs it. The book opens none of those.
 #
 # | part | GPT-2 | Llama |
 # | --- | --- | --- |
-# | embedding | not multiplied by $\sqrt{D}$; it is the output, too | not multiplied; in small models it is the output, too |
+# | embedding | not multiplied by $\sqrt{D}$; tied to the output | not multiplied; in small models tied to the output |
 # | positions | learned, up to 1,024 | rotary, in halves, often stretched |
 # | norm | layer norm | RMS norm |
-# | queries, keys, values | one matrix, `c_attn`, transposed | three matrices, in newer ones with fewer heads of keys |
-# | feed-forward layer | GELU by its tanh | SwiGLU |
+# | queries, keys, values | one matrix, `c_attn`, transposed | three matrices; in newer models, fewer heads of keys and values |
+# | feed-forward layer | GELU, approximated by tanh | SwiGLU |
 # | biases | everywhere | nowhere |
 #
-# Each row is a trap, because a wrong choice gives no error. It gives a model that babbles. `c_attn` computes $x W$ where we compute $W x$, so it has to be transposed.
+# Each row is a trap, because a wrong choice raises no error: the model merely babbles. `c_attn` computes $x W$ where we compute $W x$, so it has to be transposed.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "GPT-2's `c_attn` for a width of 2, as it is published, and the rows of our W_in.", "name": "fig-c-attn"}, "image": {"alt": "Left, the weight of c_attn: two rows and six columns, in pairs of columns named queries, keys, values. An arrow leads to its transpose, W_in: six rows and two columns, in pairs of rows with the same names."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Transposed, GPT-2's published `c_attn` becomes our W_in; here for a width of 2.", "name": "fig-c-attn"}, "image": {"alt": "Left, the weight of c_attn: two rows and six columns, in pairs of columns named queries, keys, values. An arrow leads to its transpose, W_in: six rows and two columns, in pairs of rows with the same names."}}
 ax = sheet(6.2)
 for i, role in enumerate(("query", "key", "value")):
     published = [[f"{side}{role[0]}{j}" for j in "12"] for side in "ab"]
@@ -666,9 +663,9 @@ note(ax, (11.25, 5.9), "W_in")
 plt.show()
 
 # %% [markdown]
-# Llama's rotary positions turn the first half of a head's numbers with the second ({numref}`exercise-rotary-halves`). So either the rows of $W_q$ and $W_k$ are put side by side when they are read, or the other pairs are turned. `load_llama` turns the other pairs, and {numref}`exercise-neighbouring-pairs` asks for the rows.
+# Llama's rotary positions pair each number in the first half of a head with one in the second half ({numref}`exercise-rotary-halves`); ours pair neighbours. So we can either reorder the rows of $W_q$ and $W_k$ as we load them, or rotate Llama's pairs. `load_llama` rotates Llama's pairs, and {numref}`exercise-neighbouring-pairs` asks you to reorder the rows.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The six rows of W_q that make one head: Llama's pairs, a with a, b with b, c with c, and the order in which `Rotary` finds the same pairs.", "name": "fig-halves"}, "image": {"alt": "Above, six cells a b c a' b' c' in one row; below, a a' b b' c c'. Arrows lead from each cell to its new place; the first and the last stay."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Reordered, the rows of Llama's pairs become neighbours, as `Rotary` expects them: the six rows of W_q for one head, with pairs a and a', b and b', c and c'.", "name": "fig-halves"}, "image": {"alt": "Above, six cells a b c a' b' c' in one row; below, a a' b b' c c'. Arrows lead from each cell to its new position; the first and the last stay."}}
 ax = sheet(5.0)
 rows = ["a", "b", "c", "a'", "b'", "c'"]
 shades = [1, 0.6, 0.2]
@@ -685,7 +682,7 @@ label(ax, below, "left", "neighbours")
 plt.show()
 
 # %% [markdown]
-# Do they fit? `transformers` {cite}`wolf2020transformers` is the reference. Nothing can be fetched here, so it makes a small random model of each kind and saves it as the large ones are saved. The book reads that folder.
+# Do the weights fit? The `transformers` library {cite}`wolf2020transformers` is the reference. Nothing can be downloaded here, so it saves a small random model of each kind in the format of the large ones, and the book loads it.
 
 
 # %% tags=["evidence"]
@@ -722,9 +719,9 @@ observe(
 )
 
 # %% [markdown]
-# **Longer texts than the training's.** A wave that has not gone round once in training has never been seen at its later angles. {cite:t}`chen2023extending` slow all waves by the same factor, so that far positions look like near ones. Llama 3.1 {cite}`grattafiori2024llama` slows only the slow ones and leaves the fast ones, which tell neighbours apart, as they are.
+# **Longer texts than in training.** If a rotation hasn't completed a turn in training, the model has never seen its later angles. {cite:t}`chen2023extending` slow all rotations by the same factor, so that far positions look like near ones. Llama 3.1 {cite}`grattafiori2024llama` slows only the slow ones and leaves the fast ones, which tell neighbours apart, as they are.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "By how much Llama 3.1 slows a wave, by how often it turns in the 8,192 positions of the training. The horizontal axis is logarithmic.", "name": "fig-stretch"}, "image": {"alt": "A curve. Waves with less than one turn are slowed by 8. Between one turn and four the factor falls to 1, and there it stays."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Llama 3.1 slows only the rotations that turn a few times at most in training's 8,192 positions: the factor, by the number of turns. The horizontal axis is logarithmic.", "name": "fig-stretch"}, "image": {"alt": "A curve. Rotations with less than one turn are slowed by 8. Between one turn and four the factor falls to 1, and there it stays."}}
 turns = torch.logspace(-2, 3, 201, dtype=torch.float64)
 waves = 2 * math.pi * turns / 8192
 slowed = stretch_slow(waves, factor=8.0, low=1.0, high=4.0, context=8192)
@@ -732,7 +729,7 @@ curves({"": (turns, waves / slowed)}, "turns in training", "slowed by", logx=Tru
 plt.show()
 
 # %% [markdown]
-# Now the real ones. Put a folder `gpt2` or `llama`, with the files as they are published, into a folder that `BOOK_DATA` names.
+# Now the real ones. Put a folder `gpt2` or `llama`, with the published files, into a folder that `BOOK_DATA` names.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -753,13 +750,13 @@ for kind, load in (("gpt2", load_gpt2), ("llama", load_llama)):
         print(f"{kind}: not tried here")
 
 # %% [markdown]
-# What the book does not read it says in a sentence: a pickle, a file that is cut short, weights that are missing or left over or of another shape, an option of the config that makes another model. Llama 2's tokens are pairs of characters, not of bytes, so that model is read, and its text is not.
+# If the book can't load a folder, an error tells you why: a pickle, a truncated file, weights that are missing, left over or of the wrong shape, an option in the config that makes a different model. Llama 2's tokens are pairs of characters, not of bytes, so the book loads its weights but can't read text with it.
 
 # %% [markdown]
 # ```{exercise} Llama's rotary pairs: from halves to neighbours
 # :label: exercise-neighbouring-pairs
 #
-# *Stretch, 12 minutes.* Reorder the rows of a published $W_q$ and $W_k$ so that the book's `Rotary`, which turns neighbours, makes the same scores. In each head, pair $i$ is $(i, i + d_k/2)$ in what is given, and $(2i, 2i + 1)$ in what you return. There may be fewer heads of keys than of queries.
+# *Stretch, 12 minutes.* Reorder the rows of a published $W_q$ and $W_k$ so that the book's `Rotary`, which rotates neighbouring pairs, gives the same scores. In each head, pair $i$ is rows $(i, i + d_k/2)$ of the given matrices, and must be rows $(2i, 2i + 1)$ of those you return. There may be fewer heads of keys than of queries.
 # ([Solution](../solutions/09_gpt.ipynb#solution-neighbouring-pairs))
 # ```
 
@@ -778,7 +775,7 @@ check("neighbouring_pairs", neighbouring_pairs)
 # ```{exercise} GPT-2's c_attn: three matrices out of one
 # :label: exercise-c-attn
 #
-# *Core, 8 minutes.* GPT-2 computes `x @ weight + bias`, with a `weight` $(D, 3D)$, and cuts the result in thirds: queries, keys, values. Return $W_q, b_q, W_k, b_k, W_v, b_v$ for queries $W_q x + b_q$.
+# *Core, 8 minutes.* GPT-2 computes `x @ weight + bias`, with a `weight` of shape $(D, 3D)$, and splits the result into thirds: queries, keys, values. Return $W_q, b_q, W_k, b_k, W_v, b_v$ for queries $W_q x + b_q$.
 # ([Solution](../solutions/09_gpt.ipynb#solution-c-attn))
 # ```
 
@@ -795,10 +792,9 @@ check("c_attn", from_c_attn)
 # (deeper-machines)=
 # ## Data-parallel training: what if one machine is too slow?
 #
-# *7 minutes.* What if two share the work? In **data-parallel** training each process has the whole model and a share of each batch, its **shard**. Each computes the gradient of its own shard; then they send each other their gradients, and all take the
-# same step with the mean {cite}`li2020pytorch`. The weights stay equal, and nobody ever sends them. A process is known by its number, its **rank**.
+# *7 minutes.* What if two share the work? In **data-parallel** training each process has the whole model and a share of each batch, its **shard**. Each computes the gradient of its own shard; then they send each other their gradients, and all take the same step with the mean {cite}`li2020pytorch`. So the weights stay equal, and only gradients have to be sent. Each process has a number, its **rank**.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One step of two processes. Eight examples are dealt out in turn, and both end with the weights that one process would have.", "name": "fig-two-processes"}, "image": {"alt": "On the left a column of eight cells, the examples 0 to 7. Arrows lead to two rows: rank 0 gets 0, 2, 4, 6 and rank 1 gets 1, 3, 5, 7. In each row follow a box, weights, and a box, gradient. From both gradients arrows lead to one box, their mean, and from there back to both weights."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "After a step, both processes have the weights that a single process would have: eight examples are dealt out in turn, and the gradients are averaged.", "name": "fig-two-processes"}, "image": {"alt": "On the left a column of eight cells, the examples 0 to 7. Arrows lead to two rows: rank 0 gets 0, 2, 4, 6 and rank 1 gets 1, 3, 5, 7. In each row follow a box, weights, and a box, gradient. From both gradients arrows lead to one box, their mean, and from there back to both weights."}}
 ax = sheet(7.4)
 batch = cells(ax, (0.9, 0.5), [[n] for n in range(8)], role="key", weights=0.5, size=(0.9, 0.8))
 mean = box(ax, (12.9, 2.9), "their\nmean", (2.3, 1.6), role="gradient")
@@ -818,8 +814,7 @@ note(ax, (8.6, 3.7), "the same step for both")
 plt.show()
 
 # %% [markdown]
-# Nothing here is of our making: `DistributedDataParallel` is PyTorch's, and sends the gradients of the last layers while the backward pass is still busy with the first. `gloo` carries them between processors, `nccl` between GPUs. The book's part is what surrounds
-# it: `fit` is the one of Day 0, each process is handed its shard, and the losses that it stores are those of the whole batch.
+# PyTorch's `DistributedDataParallel` sends the gradients of the last layers while the backward pass is still busy with the first ones. `gloo` carries them between processors, `nccl` between GPUs. The book adds the rest: Day 0's `fit` gives each process its shard, and the losses it stores are those of the whole batch.
 
 # %%
 show_source(data_parallel.shard)
@@ -828,7 +823,7 @@ show_source(data_parallel.shard)
 show_source(data_parallel.over_whole)
 
 # %% [markdown]
-# The number of examples is not always even. With shards of 7 and 2, a mean of the two means would let an example in the small shard count three and a half times as much. So each process multiplies its loss by its share of the examples, `weight`.
+# Shards aren't always equally large. With shards of 7 and 2, averaging the two means would let an example in the small shard count three and a half times as much. So each process multiplies its loss by `weight`, its share of the examples relative to an equal share.
 # How much is at stake? We take the gradient of nine pieces of text, whole and by shards.
 
 # %%
@@ -854,9 +849,9 @@ observe(
 )
 
 # %% [markdown]
-# And do two processes go the way of one? A stored experiment takes 20 steps of Day 9's GPT in double precision: one process with batches of 32 pieces, and two with 16 each.
+# And do two processes take the same steps as one? A stored experiment trains Day 9's GPT for 20 steps in double precision: one process with batches of 32 pieces, and two with 16 each.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Losses of 20 steps of one process and of two, which share each batch (stored experiment `two_processes`).", "name": "fig-two-losses"}, "image": {"alt": "Two curves that lie on each other: the loss falls within 20 steps."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Two processes that share each batch have the same losses as one, over 20 steps (stored experiment `two_processes`).", "name": "fig-two-losses"}, "image": {"alt": "Two curves that lie on each other: the loss falls within 20 steps."}}
 stored = experiments.load("two_processes")
 (one,), (two,) = (stored.column("losses", processes=n) for n in (1, 2))
 lines = {"one process": (range(1, 21), one), "two processes": (range(1, 21), two)}
@@ -878,9 +873,9 @@ claim(
 )
 
 # %% [markdown]
-# *Up to rounding* is as exact as it gets, since sums of floating-point numbers depend on their order. Dropout takes its lots from each process's own generator, and a layer that mixes examples, as BatchNorm does, sees only its shard: there the two ways part.
+# They agree up to rounding, which is as exact as it gets, since sums of floating-point numbers depend on their order. But dropout draws from each process's own generator, and a layer that mixes examples, such as BatchNorm, sees only its shard: with those, the two no longer agree.
 #
-# Is it faster? Each process does half of the work. What is added is the sending.
+# Is it faster? Each process does half of the work, but now it also has to send gradients.
 
 # %% tags=["evidence"]
 own = {row["processes"]: row["processor seconds per step"] for row in stored.rows}
@@ -894,9 +889,9 @@ observe(
 )
 
 # %% [markdown]
-# That is processor time, on a machine that others used as well; how much of it you save by the clock depends on your cores and cables.
+# That is processor time, on a shared machine; how much time you save by the clock depends on your cores and cables.
 #
-# **On paper: 8 GPUs, and 1,000.** In a **ring**, each process sends only to its neighbour {cite}`patarasuk2009bandwidth`. The gradients are cut into $n$ parts. For $n - 1$ steps the parts travel and are added up on the way, for another $n - 1$ the sums go round. So each process sends $2 (n - 1)/n$ times the gradients, *hardly more
+# **On paper: 8 GPUs, and 1,000.** In a **ring**, each process sends only to its neighbour {cite}`patarasuk2009bandwidth`. The gradients are cut into $n$ parts. For $n - 1$ steps the parts travel and are added up on the way; for another $n - 1$ the sums go round. So each process sends $2 (n - 1)/n$ times the size of the gradients, *hardly more
 # for 1,000 processes than for 8*. We take the smallest GPT-2, with 124 million parameters $N$ {cite}`radford2019language`, and $6 N$ operations for a token's forward and backward pass. The rest is assumed, in round numbers: 16,384 tokens per GPU and step, a GPU that does 200 TFLOP/s, links of 100 GB/s within a machine and 25 GB/s between machines, and 10 µs for a step of the ring.
 
 # %%
@@ -923,17 +918,15 @@ table(
 )
 
 # %% [markdown]
-# The last column's first number is for a ring that waits for the backward pass, the second for one that runs beside it. At 1,000 GPUs the ring's 1,998 small steps cost half as much time as its bytes, so real clusters reduce within a machine first. But the other limit is closer: 1,000 GPUs read 16 million tokens per step, and
-# a batch can get so large that a step is no better for it. That is not a question of bytes.
+# The last column's first number is for a ring that waits for the backward pass, the second for one that runs at the same time. At 1,000 GPUs the latency of the ring's 1,998 small steps costs half as much time as sending the bytes, so real clusters reduce within a machine first. But another limit is closer: 1,000 GPUs read 16 million tokens per step, and beyond some size a larger batch no longer improves the step.
 #
-# **If it is stopped.** Rank 0 writes `fit`'s checkpoint after each epoch. If you kill both processes in the middle, the same command goes on from it, and ends with the same weights, to the last bit: a test of this book does just that. `make train PROCESSES=2` is the command; the README has the one for several machines. GPUs were
-# not tried here: there was none.
+# **If training is interrupted.** Rank 0 writes `fit`'s checkpoint after each epoch. If you kill both processes midway, the same command resumes from it and ends with the same weights, to the last bit: one of the book's tests does just that. `make train PROCESSES=2` is the command; the README has the one for several machines. None of this was tried on GPUs.
 
 # %% [markdown]
 # ```{exercise} Data parallelism: the gradient of the whole batch
 # :label: exercise-shard-gradients
 #
-# *Core, 7 minutes.* Each process has the gradients of its shard's mean loss. Return those of the mean loss over all examples, parameter by parameter. The shards may be of different sizes; a process that got no example has computed on a borrowed one, which must not count.
+# *Core, 7 minutes.* Each process has the gradients of its shard's mean loss. Return those of the mean loss over all examples, parameter by parameter. The shards may have different sizes; a process that got no example has computed the gradient of a borrowed one, which must not count.
 # ([Solution](../solutions/09_gpt.ipynb#solution-shard-gradients))
 # ```
 
@@ -950,19 +943,19 @@ check("shard_gradients", whole_gradient)
 # (deeper-induction)=
 # ## Induction heads: how does a model copy from its context?
 #
-# *9 minutes.* The lesson's two blocks went on with invented letters. **Was it induction heads that copied, and does anything else learn from the context?** In an **induction head** {cite}`olsson2022context` the second block looks for the note that the first has written ({numref}`fig-induction`); on
-# [Day 5](../05_self_attention.ipynb) you built a perfect one by hand. Here we watch such heads form, measure them, and take them away.
+# *9 minutes.* The lesson's two blocks continued a sequence of invented letters. **Was it induction heads that copied, and does anything else learn from the context?** An **induction head** {cite}`olsson2022context` in the second block looks for the note that the first block has written ({numref}`fig-induction`); on
+# [Day 5](../05_self_attention.ipynb) you built a perfect one by hand.
 #
-# Small GPTs with two blocks and four heads in each read sequences of 48 symbols, in which a random segment of 12 to 24 symbols comes again and again. Where the segment is new, nothing can be known: 64 symbols, $\ln 64 = 4.16$ nats. Where it comes again, the context holds the answer. The heads see near
+# Small GPTs with two blocks and four heads in each read sequences of 48 symbols, in which a random segment of 12 to 24 symbols comes again and again. Where the segment is new, nothing can be predicted: with 64 symbols, the loss is $\ln 64 = 4.16$ nats. Where it comes again, the context holds the answer. The heads see near
 # symbols more easily than far ones (Day 6's ALiBi).
 #
-# How much does a head look like an induction head? Its **prefix-matching score** is its mean weight on what followed the present symbol before.
+# How close is a head to an induction head? Its **prefix-matching score** is its mean weight on the positions right after earlier occurrences of the current symbol.
 
 # %% [markdown]
 # ```{exercise} Induction heads: the prefix-matching score
 # :label: exercise-prefix-matching
 #
-# *Core, 9 minutes.* Compute it for one head's maps. A position whose symbol was never there before has nothing to find, and doesn't count. Of several earlier places, the weights on what followed them are summed up.
+# *Core, 9 minutes.* Compute it from one head's attention maps. A position whose symbol hasn't occurred before has nothing to find, and doesn't count. If the symbol occurred several times, add up the weights on the positions after each of them.
 # ([Solution](../solutions/09_gpt.ipynb#solution-prefix-matching))
 # ```
 
@@ -985,7 +978,7 @@ def by_step(column: str, layers: int) -> list[list[float]]:
     return heads.column(column, layers=layers)
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Small GPTs learn to copy. Left: loss where a segment is new and where it comes again, with two blocks and with one. Right: the best prefix-matching score of a head. Means and ranges of three seeds (stored experiment `induction`).", "name": "fig-copying"}, "image": {"alt": "Two diagrams over 2,000 steps. Left: the loss of new segments stays near 4.2. With two blocks the loss of repeated segments falls slowly to about 3.5, then steeply to below 1 within a few hundred steps; with one block it stays above 3. Right: with two blocks the best score stays below 0.1 and then jumps to about 0.8 at the same steps; with one block it stays below 0.1."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With two blocks, small GPTs suddenly learn to copy, just when induction heads form. Left: loss where a segment is new and where it comes again, with two blocks and with one. Right: the best prefix-matching score of a head. Means and ranges of three seeds (stored experiment `induction`).", "name": "fig-copying"}, "image": {"alt": "Two diagrams over 2,000 steps. Left: the loss of new segments stays near 4.2. With two blocks the loss of repeated segments falls slowly to about 3.5, then steeply to below 1 within a few hundred steps; with one block it stays above 3. Right: with two blocks the best score stays below 0.1 and then jumps to about 0.8 at the same steps; with one block it stays below 0.1."}}
 figure, (left, right) = plt.subplots(1, 2, figsize=(6.4, 3.4))
 lines = {
     "new": (steps, by_step("new", 2)),
@@ -1003,16 +996,15 @@ right.set_ylim(0, 1)
 plt.show()
 
 # %% [markdown]
-# For some hundred steps little happens. Then, within two or three hundred, heads of the second block begin to match prefixes, and at the same steps the loss falls. With one block neither happens. Olsson et al. saw this picture in models of all sizes, and showed the cause in small ones. But two curves that move together are not yet a cause. So we **silence**
-# heads: what a head says is replaced, at each position, by its mean over many sequences. Nothing of this text is then left in it.
+# For several hundred steps little happens. Then, within two or three hundred, heads of the second block begin to match prefixes, and at the same steps the loss falls. With one block neither happens. Olsson et al. saw this pattern in models of all sizes, and showed the cause in small ones. But two curves that move together don't prove a cause. So we **silence** heads: at each position, a head's output is replaced by its mean over many sequences, which contains nothing of the present one.
 
 # %%
 show_source(copying.silenced)
 
 # %% [markdown]
-# We tell three kinds of heads apart by what they look at in the end: the **induction heads**, whose score is above 0.3; their **helper**, which is the head of the first block that looks most at the symbol before; and the rest. Each kind is silenced in the models of all steps, also of those before the heads had formed.
+# We sort the heads into three kinds by what they attend to at the end of training: the **induction heads**, whose score is above 0.3; their **helper**, the head of the first block that attends most to the previous symbol; and the rest. Each kind is silenced in the models of all steps, even from before the heads had formed.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Loss where a segment comes again, with all heads and with one kind of heads silenced, at each hundredth step. Means and ranges of three seeds (stored experiment `induction`).", "name": "fig-silenced"}, "image": {"alt": "Four curves over 2,000 steps. Up to about step 700 all lie near 4. Then the loss with all heads falls below 1, and that without the rest falls as well, a little less; those without the induction heads and without the helper rise above 4 and stay there."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Silencing the induction heads or their helper undoes the copying; silencing the rest doesn't. Loss where a segment comes again, at each hundredth step. Means and ranges of three seeds (stored experiment `induction`).", "name": "fig-silenced"}, "image": {"alt": "Four curves over 2,000 steps. Up to about step 700 all lie near 4. Then the loss with all heads falls below 1, and that without the rest falls as well, a little less; those without the induction heads and without the helper rise above 4 and stay there."}}
 lines = {"all heads": (steps, by_step("again", 2))} | {
     f"without {kind}": (steps, by_step(f"without {kind}", 2))
     for kind in ("the rest", "induction heads", "the helper")
@@ -1049,7 +1041,7 @@ observe(
 )
 
 # %% [markdown]
-# Without its heads the model is worse than one that knows nothing ($\ln 64 = 4.16$): it has come to rely on them, and says wrong things with confidence. Silencing as many heads *at random* would mislead us, by the way. In a draw that happens to hold the helper, all is lost; in the other draws, hardly anything.
+# Without these heads the model is worse than one that knows nothing ($\ln 64 = 4.16$): it has come to rely on them, and is now confidently wrong. Silencing the same number of heads *at random* would be a misleading comparison. In a draw that happens to include the helper, everything is lost; in the other draws, hardly anything.
 
 # %% tags=["evidence"]
 draws = [loss for row in rows for loss in row["draws"]]
@@ -1064,7 +1056,7 @@ observe(
 )
 
 # %% [markdown]
-# And is *everything* that comes from the context the work of these heads? A model with one block has none. What it gains from the context is the difference between its losses on new and on repeated segments, and that isn't nothing: symbols that were there come again. And here copying is all there is to learn from a context, which in a language it is not.
+# And are these heads the *only* way to learn from the context? A model with one block has none of them. Its gain from the context is the difference between its losses on new and on repeated segments, and that isn't zero: symbols that have occurred are likely to occur again. Besides, copying is all there is to learn from the context here; in a language it isn't.
 #
 # (claim-gpt-3)=
 
@@ -1087,9 +1079,9 @@ claim(
 # (deeper-positions-loss)=
 # ## Loss by position: what is more context worth?
 #
-# *3 minutes.* Each position of a text has more context than the one before it. Does that make its token easier to guess? A model's loss by position says so. A small GPT learns Day 7's text, character by character, in pieces of up to 512; the validation pieces overlap, so that all positions are asked about nearly the same text.
+# *3 minutes.* Each position of a text has more context than the one before it. Does that make its token easier to guess? A model's loss by position tells us. A small GPT learns Day 7's text, character by character, in pieces of up to 512; the validation pieces overlap, so that all positions are tested on nearly the same text.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Loss by position of a small GPT on characters, mean and range of three seeds (stored experiment `loss_by_position`). Each point is the mean from its position to the next point's.", "name": "fig-loss-by-position"}, "image": {"alt": "A curve over the number of characters before, on a logarithmic axis. It falls from 2.8 to 1.5 over the first six characters and is flat behind."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "After the first few characters, more context no longer helps a small GPT: its loss by position, mean and range of three seeds (stored experiment `loss_by_position`). Each point is the mean from its position to the next point's.", "name": "fig-loss-by-position"}, "image": {"alt": "A curve over the number of characters before, on a logarithmic axis. It falls from 2.8 to 1.5 over the first six characters and is flat from there on."}}
 where = experiments.load("loss_by_position")
 places = [begin + 1 for begin in where.rows[0]["begins"]]
 ax = curves(
@@ -1117,16 +1109,15 @@ observe(
 )
 
 # %% [markdown]
-# After six characters, more context is worth nothing to this model: it has learned which letters follow which, and no more. Whether there is more to know further back isn't asked here; after 900 steps, it has not learned to use it.
+# After six characters, more context is worth nothing to this model: it has learned which letters follow which, and no more. Whether the text further back would help isn't tested here; if it would, 900 steps were too few to learn to use it.
 
 # %% [markdown]
 # (deeper-grokking)=
 # ## Grokking: can a network generalise long after it has memorised everything?
 #
-# *5 minutes.* Is a model done when all that it was shown is right? Power et al. trained small Transformers on tables of sums modulo a prime {cite}`power2022grokking`. Long after all training sums were right, the other sums became right, too. They called it **grokking**. We repeat it: $a + b$ modulo 53, half of the 2,809 sums for training, one block, AdamW with a
-# weight decay of 1, and for comparison without.
+# *5 minutes.* Is a model done once it gets every training example correct? Power et al. trained small Transformers on tables of sums and other operations modulo a prime {cite}`power2022grokking`. Long after all training examples were correct, the others became correct, too. They called it **grokking**. We repeat it: $a + b$ modulo 53, half of the 2,809 sums for training, one block, AdamW with a weight decay of 1 and, for comparison, without.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Share of sums that are right, of those that are learned from and of the others, by step; one line per seed (stored experiment `grokking`). Left with weight decay, right without.", "name": "fig-grokking"}, "image": {"alt": "Two diagrams. In both, the training sums are all right after about 200 steps. With weight decay the other sums stay at a half for some three thousand steps and rise to 1 by about step 5,000, with single deep dents in both. Without weight decay they stay at a half or below for all 8,000 steps."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With weight decay (left), the other sums become correct long after the learned ones; without it (right), they don't. Share of correct sums by step; one line per seed (stored experiment `grokking`).", "name": "fig-grokking"}, "image": {"alt": "Two diagrams. In both, the training sums are all correct after about 200 steps. With weight decay the other sums stay at a half for some three thousand steps and rise to 1 by about step 5,000, with single deep dents in both. Without weight decay they stay at a half or below for all 8,000 steps."}}
 sums = experiments.load("grokking")
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.4), sharey=True)
 halves = zip(("learned", "others"), ("-", "--"), COLOURS, strict=False)
@@ -1168,6 +1159,6 @@ claim(
 )
 
 # %% [markdown]
-# Why do the others wait at a half? Of each other sum $a + b$, the mirror image $b + a$ is among the training sums with a chance of one half. If it is learned at once that order doesn't matter, a half is what one gets; it is not yet addition. The curves with decay have dents: now and then a step goes wrong, and within a few hundred steps all is as before. Without decay there are none.
+# Why do the others wait at a half? For each other sum $a + b$, the mirror image $b + a$ is among the training sums with probability one half. A model that has learned only that order doesn't matter gets half of them correct; that is not yet addition. The curves with decay have dents: now and then a step goes wrong, and within a few hundred steps the model recovers. Without decay there are none.
 #
-# What happens in between can't be seen in these curves, nor why. Weight decay goes on shrinking the weights, and a rule may need smaller ones than a table does; that is an explanation, which this experiment doesn't test. It shows only that *all is right that was shown* is not the same as *nothing is learned any more*. It doesn't follow that waiting always helps: here half of a complete table was given, and there is a rule to be found.
+# These curves don't show what happens in between, or why. Weight decay keeps shrinking the weights, and a rule may need smaller ones than a table does, but this experiment doesn't test that explanation. It shows only that *every training example is correct* doesn't mean *nothing more is learned*. Nor does it follow that waiting always helps: here half of a complete table was given, and there is a rule to find.

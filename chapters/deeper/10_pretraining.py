@@ -58,7 +58,7 @@ def told(values: list[float], form: str = ".1%") -> str:
 
 # %% [markdown]
 # (deeper-masking)=
-# ## Masking: which words should be hidden, and how often anew?
+# ## Masking: how many words should be hidden, and should the masks change?
 #
 # *5 minutes.* BERT's masks were drawn before training. Each text came in ten copies, masked in ten ways, and each copy was read four times. RoBERTa {cite}`liu2019roberta` draws new masks whenever it reads a text. **Do new masks teach more, and is 15% a good share?**
 
@@ -82,7 +82,7 @@ plt.show()
 # %% [markdown]
 # Two encoders of the lesson's size read the same passages sixteen times. Half of the words are hidden: always the same ones for the first encoder, new ones in each pass for the second.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With fixed masks the loss on new text rises after a few passes; with new masks it keeps falling. Loss of hidden words in held-out text; means and ranges of three seeds (stored experiment).", "name": "fig-pre-passes"}, "image": {"alt": "Two curves over 16 passes, which begin together at 5.9 nats. Drawn anew, it falls to 4.75. Drawn once, it stays until the fifth pass, rises from the eighth on, and ends at 8.4."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With fixed masks the loss on new text rises after a few passes; with new masks it keeps falling. Loss on hidden words in held-out text; means and ranges of three seeds (stored experiment).", "name": "fig-pre-passes"}, "image": {"alt": "Two curves over 16 passes, which begin together at 5.9 nats. Drawn anew, it falls to 4.75. Drawn once, it stays until the fifth pass, rises from the eighth on, and ends at 8.4."}}
 masking = experiments.load("masking")
 lines = {}
 for drawn in ("drawn once", "drawn anew"):
@@ -144,7 +144,7 @@ observe(
 )
 
 # %% [markdown]
-# A step that hides half of the words asks for three times as many as a step that hides 15%. These encoders made only 1,000 steps, at rates that were chosen for half. Large models do best near 40%, too {cite}`wettig2023mask`. Whether the 80/10/10 rule is worth the trouble isn't decided here. Loss and *found* are measured on words behind `[MASK]`, which favours the last row, and the accuracy with labels doesn't separate the two. BERT's authors varied the rule as well, and found little difference after fine-tuning {cite}`devlin2019bert`.
+# A step that hides half of the words asks for over three times as many as one that hides 15%. These encoders made only 1,000 steps, at learning rates that were chosen for half. But large models also do best above 15%, near 40% {cite}`wettig2023mask`. Whether the 80/10/10 rule is worth the trouble can't be decided here. Loss and *found* are measured on words hidden by `[MASK]`, which favours the last row, and the accuracy with labels doesn't separate the two. BERT's authors varied the rule as well, and found little difference after fine-tuning {cite}`devlin2019bert`.
 
 # %% [markdown]
 # (deeper-next)=
@@ -244,13 +244,13 @@ claim(
 )
 
 # %% [markdown]
-# So the text does answer the first question. Our encoder probably had too little time to learn to compare two parts: a step asks for about five hundred words, but only for eight pairs. A question that a model can't answer teaches it nothing, so this says nothing about larger models. BERT's authors found that the question helps; RoBERTa's left it out and lost nothing {cite}`liu2019roberta`. That counting words can answer it is ALBERT's reason for swapping the parts: then both orders contain the same words.
+# So the text does answer the first question. Our encoder probably had too little time to learn to compare two parts: a step asks for about five hundred words, but only for eight pairs. A question that a model can't answer teaches it nothing, so this says nothing about larger models. BERT's authors found that the question helps; RoBERTa's left it out and lost nothing {cite}`liu2019roberta`. ALBERT swaps the parts because counting words can answer BERT's question; swapped, both orders contain the same words.
 
 # %% [markdown]
 # ```{exercise} Next sentence, or sentence order: two questions about a pair
 # :label: exercise-ordered-pair
 #
-# *Core, 10 minutes.* Make a pair as an encoder reads it: `BOS`, a part, `EOS`, a part, `EOS`; a type for each symbol; and the label. If the die is below 0.5, the second part follows the first. Otherwise `other` replaces it ("next"), or the two parts are swapped ("order").
+# *Core, 10 minutes.* Build a pair as an encoder reads it: `BOS`, a part, `EOS`, a part, `EOS`; a type for each symbol; and the label. If `die` is below 0.5, the second part follows the first. Otherwise `other` replaces it ("next"), or the two parts are swapped ("order").
 # ([Solution](../solutions/10_pretraining.ipynb#solution-ordered-pair))
 # ```
 
@@ -271,7 +271,7 @@ check("ordered_pair", ordered_pair)
 #
 # *7 minutes.* Today's encoder has a position for each hidden word, so it knows how many are missing. **Can a model be asked for text of any length?** Yes: let an encoder read and a decoder write, as on Day 6. All that it takes is a way to turn plain text into questions and answers. Here are two.
 #
-# **T5** {cite}`raffel2020exploring` hides *spans*: 15% of the words, three in a row on average. Each span is replaced by a mark of its own, a *sentinel* ⟨0⟩, ⟨1⟩, … The decoder writes the hidden words, each span after its sentinel, and one more sentinel as the end.
+# **T5** {cite}`raffel2020exploring` hides *spans*: 15% of the words, three in a row on average. Each span is replaced by a marker of its own, a *sentinel* ⟨0⟩, ⟨1⟩, … The decoder writes the hidden words, each span after its sentinel, and one more sentinel as the end.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "T5's decoder writes only the hidden words: a text with two hidden spans, the encoder's input, and the decoder's target.", "name": "fig-pre-spans"}, "image": {"alt": "Three rows of cells. The text: it fits the line to the data you give; fits the and data are coloured. The encoder reads: it, sentinel 0, line to the, sentinel 1, you give. The decoder writes: sentinel 0, fits the, sentinel 1, data, sentinel 2."}}
 text = "it fits the line to the data you give".split()
@@ -356,7 +356,7 @@ check("hide_spans", hide_given_spans)
 # ```{exercise} T5: the decoder's input
 # :label: exercise-decoder-reads
 #
-# *Core, 8 minutes.* In training, a decoder reads the answer while it predicts it. What is its input, and what should it predict at each position? Make both from targets of different lengths, padded after their ends.
+# *Core, 8 minutes.* In training, a decoder reads the answer while it predicts it. What is its input, and what should it predict at each position? Build both from targets of different lengths, padded after their ends.
 # ([Solution](../solutions/10_pretraining.ipynb#solution-decoder-reads))
 # ```
 
@@ -379,9 +379,9 @@ check("decoder_reads", decoder_reads)
 # (deeper-families)=
 # ## Which is better: encoder, decoder, or both?
 #
-# *7 minutes.* Encoders understand and decoders write, it is often said. **Is that still true if all of them read the same text for the same time?** The encoder predicts hidden words. The decoder predicts the next word, as on Day 9. Two models have both parts, with one block each: one writes T5's spans, the other BART's whole texts. All are about the same size. Each was pre-trained in four ways: two shares of hidden words with two rates each, or four rates where nothing is hidden. The one that is best at the hidden words of the validation sentences is judged.
+# *7 minutes.* It is often said that encoders understand and decoders write. **Is that still true if all of them read the same text for the same time?** The encoder predicts hidden words. The decoder predicts the next word, as on Day 9. Two models have both parts, with one block each: one writes T5's spans, the other BART's whole texts. All are about the same size. Each was pre-trained in four ways: two shares of hidden words at two learning rates each, or four learning rates where nothing is hidden. We judge the one that is best at the hidden words of the validation sentences.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "An encoder's symbols attend to everything, a decoder's to themselves and everything before. With both parts, the decoder also attends to the whole source (cross-attention).", "name": "fig-pre-families"}, "image": {"alt": "Three grids. Encoder: all five by five cells are filled. Decoder: those on and below the diagonal. Both: five by five cells, all filled, for the source; beneath them three rows of five filled cells, which are the target looking at the source, and to their right a triangle of three by three, the target looking at itself."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "An encoder's symbols attend to everything, a decoder's to themselves and everything before. With both parts, the decoder also attends to the whole source (cross-attention).", "name": "fig-pre-families"}, "image": {"alt": "Three grids. Encoder: all five by five cells are filled. Decoder: those on and below the diagonal. Both: five by five cells, all filled, for the source; beneath them three rows of five filled cells, in which the target attends to the source, and to their right a triangle of three by three, in which the target attends to itself."}}
 ax = sheet(7.6)
 size, seen = (0.62, 0.62), torch.ones(5, 5)
 for x, name, grid in ((0.6, "encoder", seen), (5.0, "decoder", seen.tril())):
@@ -440,7 +440,7 @@ claim(
 )
 
 # %% [markdown]
-# Half a minute is short. The two that have to predict every word, the decoder and BART's model, are ahead at filling gaps and continuing. But the lesson's encoder makes twice as many steps, and then classifies as well as any of these. So the table says which model learns quickly, and not which would know most in the end. It does show that a model that writes can also fill gaps and tell libraries apart.
+# Half a minute is short. The two models that predict every word, the decoder and BART's, are ahead at filling gaps and continuing. But the lesson's encoder makes twice as many steps, and then classifies as well as any of these. So the table shows which model learns quickly, not which would know most in the end. It does show that a model that writes can also fill gaps and tell libraries apart.
 
 # %% [markdown]
 # (deeper-text-to-text)=
@@ -516,7 +516,7 @@ observe(
 )
 
 # %% [markdown]
-# For translations and libraries, seeds differ by at least as much. So the tasks cost each other nothing here, and they gain nothing from each other either: what counts is the number of steps of each. Filling gaps was too hard for all of these models. T5's tasks share a language, and billions of words to learn it from.
+# For translations and libraries, seeds differ by at least that much. So here the tasks neither hurt nor help each other: what counts is the number of steps of each. Filling gaps was too hard for all of these models. T5's tasks share a language, and billions of words to learn it from.
 
 # %% [markdown]
 # (deeper-published)=
@@ -534,7 +534,7 @@ observe(
 # | scores | divided by $\sqrt{d_k}$ | the same | the same | not divided |
 # | pooler | yes | no | yes | no |
 #
-# A wrong choice raises no error. Even a wrong $\varepsilon$ goes unnoticed: BERT's is $10^{-12}$, and PyTorch's layer norm has $10^{-5}$ by default. So we let `transformers` {cite}`wolf2020transformers` make a small random model of each kind and save it in the published form; the book then reads that folder.
+# A wrong choice raises no error. Even a wrong $\varepsilon$ goes unnoticed: BERT's is $10^{-12}$, and PyTorch's layer norm has $10^{-5}$ by default. So we let `transformers` {cite}`wolf2020transformers` build a small random model of each kind and save it in the published format; the book then loads that folder.
 
 # %% tags=["evidence"]
 HEADS = {"num_attention_heads": 4, "intermediate_size": 64, "num_hidden_layers": 3}
@@ -595,7 +595,7 @@ observe(
 )
 
 # %% [markdown]
-# You may read that BERT is a bidirectional *recurrent* network. A network that passes a state from word to word depends on the order of the words, even without positions. So we set the position vectors to 0, shuffle the words, and see whether each keeps its vector. And we look through the published weights of BERT-base: does any of them belong to no embedding, attention, feed-forward layer, norm or head?
+# You may read that BERT is a bidirectional *recurrent* network. A network that passes a state from word to word depends on the order of the words, even without positions. So we set the position vectors to 0, shuffle the words, and see whether each keeps its vector. And we look through the published weights of BERT-base: is there one that isn't part of an embedding, attention, a feed-forward layer, a norm or a head?
 
 
 # %% tags=["evidence"]
@@ -640,7 +640,7 @@ claim(
 )
 
 # %% [markdown]
-# **Are they as small as promised?** DistilBERT's authors promise 40% fewer parameters than BERT's, and ALBERT's 18 times fewer, between the large models. On PyTorch's `meta` device, which stores shapes but no numbers, such models can be counted without any memory. The last column has the papers' own figures.
+# **Are they as small as promised?** DistilBERT's authors promise 40% fewer parameters than BERT has, and ALBERT's promise 18 times fewer, comparing the large models. On PyTorch's `meta` device, which stores shapes but no numbers, their parameters can be counted without any memory. The last column has the papers' own figures.
 
 # %% tags=["evidence"]
 PAPERS = {"BERT-base": 110, "BERT-large": 340, "DistilBERT": 66} | {

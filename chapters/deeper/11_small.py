@@ -47,9 +47,9 @@ def told(values: list[float], form: str = ".1%") -> str:
 # (deeper-distilled)=
 # ## Distillation: what does each part of DistilBERT's recipe contribute?
 #
-# *7 minutes.* **Does a student need all of its teacher?** DistilBERT's recipe ({numref}`fig-pre-recipe`) has four parts {cite}`sanh2019distilbert`: a start from every second block, and three losses, which are the hidden words, the teacher's soft targets {cite}`hinton2015distilling` and the cosine of the angle between the last vectors. The published script weighs the losses with 2, 5 and 1, at a temperature of 2.
+# *7 minutes.* **Does a student need all of its teacher?** DistilBERT's recipe ({numref}`fig-pre-recipe`) has four parts {cite}`sanh2019distilbert`: a start from every second block, and three losses: on the hidden words, on the teacher's soft targets {cite}`hinton2015distilling` and on the cosine of the angle between the last vectors. The published script gives these losses weights of 2, 5 and 1, at a temperature of 2.
 #
-# Here the teacher is the lesson's, with two blocks. Each student has one block and reads for 400 steps; in the second row, the teacher reads on for as long. Each of the following rows leaves something out, and one model of one block reads alone for as long as teacher and student together. *Loss* and *found* are measured on hidden words in held-out text. With labels, each model is tuned at the best of four rates, chosen on the validation set. In the last two rows a teacher of four blocks has a student of two.
+# Here the teacher is the lesson's, with two blocks. Each student has one block and reads for 400 steps; in the second row, the teacher reads on for as long. Each of the following rows leaves something out; in one, a single block reads alone for as long as teacher and student together. *Loss* and *found* are measured on hidden words in held-out text. With labels, each model is tuned at the best of four rates, chosen on the validation set. In the last two rows a teacher of four blocks has a student of two.
 
 # %% tags=["evidence"]
 recipe = {row["model"]: row for row in experiments.load("distilled").rows}
@@ -65,7 +65,7 @@ rows = [
 table(rows, ["model", "parameters", "loss (nats)", "found", "100 labels", "1,000 labels"])
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Without the teacher's blocks the loss rises most; each of the three losses is worth little on its own. Loss in held-out text, above that of the complete recipe's student of the same seed; three seeds (stored experiment `distilled`).", "name": "fig-pre-parts"}, "image": {"alt": "Seven lying bars. Without a teacher and from nothing is by far the longest, with 1.5 nats. From nothing follows with 0.55. Without a teacher, without soft targets and without masked words are below 0.1. Without the angle, and alone for as long, there is hardly a bar to be seen."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Without the teacher's blocks the loss rises most; each of the three losses is worth little on its own. Loss in held-out text, above that of the complete recipe's student of the same seed; three seeds (stored experiment `distilled`).", "name": "fig-pre-parts"}, "image": {"alt": "Seven horizontal bars. Without a teacher and from nothing is by far the longest, with 1.5 nats. From nothing follows with 0.55. Without a teacher, without soft targets and without masked words are below 0.1. Without the angle, and alone for as long, there is hardly a bar to be seen."}}
 def cost(model: str) -> list[float]:
     """Loss above the complete recipe's, seed by seed."""
     pairs = zip(recipe[model]["loss"], recipe["student"]["loss"], strict=True)
@@ -86,7 +86,7 @@ observe(
 )
 
 # %% [markdown]
-# DistilBERT's authors left out the same parts, and judged by the tasks of GLUE. There, too, the start was worth most. The soft targets came next, then the cosine, and last the hidden words.
+# DistilBERT's authors left out the same parts, and judged by the tasks of GLUE. There, too, the start mattered most. The soft targets came next, then the cosine, and last the hidden words.
 
 # %% tags=["evidence"]
 parts = ("without soft targets", "without masked words", "without the angle")
@@ -125,7 +125,7 @@ observe(
 )
 
 # %% [markdown]
-# So 400 steps are enough with one of the teacher's gifts, weights or lessons. With as many steps as teacher and student took together, a model needs neither. A teacher saves reading where it exists already. That a student learns *more* from it than from the text, this experiment doesn't show.
+# So 400 steps are enough with one of the teacher's gifts, weights or lessons. With as many steps as teacher and student took together, a model needs neither. So a teacher that exists already saves reading. This experiment doesn't show that a student learns *more* from it than from the text.
 #
 # Fewer blocks also save time. How much?
 #
@@ -149,7 +149,7 @@ claim(
 # (deeper-pruned)=
 # ## Pruning: how many attention heads are needed?
 #
-# *6 minutes.* **How many heads can go, and which?** The importance of a head is the mean over texts $x$ of the slope of its gate {cite}`michel2019sixteen`; the importances of a block are divided by the length of their vector, so that blocks can be compared:
+# *6 minutes.* **How many heads can go, and which?** The importance of a head is the size of the loss's slope in its gate, averaged over texts $x$ {cite}`michel2019sixteen`; the importances of a block are divided by the length of their vector, so that blocks can be compared:
 #
 # $$
 # I_h = \mathbb{E}_x \left| \frac{\partial \mathcal{L}(x)}{\partial \xi_h} \right|
@@ -239,13 +239,13 @@ observe(
 )
 
 # %% [markdown]
-# So heads can stand in for one another, and only those of the first block are missed. Importance tells which heads to keep at any rate. Among the others, a random choice is as good, and better when few are left. But much of this task can be solved from the words alone, without their neighbours. A task that depends on positions would miss its heads sooner, as Day 9's copying did. (Michel et al. removed 20% to 40% of all heads from trained models without a noticeable loss.)
+# So heads can stand in for one another, and only those of the first block are missed. Importance does tell which heads must be kept. Among the others, a random choice is as good, and better when few are left. But much of this task can be solved from the words alone, without their neighbours. A task that depends on positions would miss its heads sooner, as Day 9's copying did. (Michel et al. removed 20% to 40% of all heads from trained models without a noticeable loss.)
 
 # %% [markdown]
 # (deeper-shared)=
 # ## Shared layers: what if all blocks have the same weights?
 #
-# *7 minutes.* Four blocks hold four times as many weights as one. **Does an encoder need four different blocks, or only four passes?** ALBERT {cite}`lan2020albert` has a single block and sends the text through it again and again ({numref}`fig-pre-shared`). It also makes the table of words narrow, and widens its rows with one matrix: $V \cdot E + E \cdot D$ numbers in place of $V \cdot D$. The Universal Transformer {cite}`dehghani2019universal` shares a block, too, and tells it before each pass where each symbol is and which pass this is. (It can also stop earlier for some symbols than for others, which we leave out.)
+# *7 minutes.* Four blocks hold four times as many weights as one. **Does an encoder need four different blocks, or only four passes?** ALBERT {cite}`lan2020albert` has a single block and sends the text through it again and again ({numref}`fig-pre-shared`). It also makes the embedding table narrow, and widens its rows with one matrix: $V \cdot E + E \cdot D$ numbers in place of $V \cdot D$. The Universal Transformer {cite}`dehghani2019universal` shares a block, too, and tells it before each pass where each symbol is and which pass this is. (It can also stop earlier for some symbols than for others, which we leave out.)
 
 # %%
 show_source(SharedEncoder)
@@ -254,7 +254,7 @@ show_source(SharedEncoder)
 show_source(SignalledBlock)
 
 # %% [markdown]
-# The gradient of a shared weight is the sum over its uses. Nothing else changes, so sharing saves memory, and no work. Seven encoders read the same text for 750 steps, at the lesson's rates, which were chosen for blocks of their own. Both Universal Transformers have the paper's signals; the second also has rotary positions, like all the others. The last encoder has four blocks of its own, narrow enough to have as few parameters as the shared one. *Products* are those of one pass over a batch, relative to the first row.
+# The gradient of a shared weight is the sum over its uses. Nothing else changes, so sharing saves memory, but no work. Seven encoders read the same text for 750 steps, at the lesson's rates, which were chosen for blocks of their own. Both Universal Transformers have the paper's signals; the second also has rotary positions, like all the others. The last encoder has four blocks of its own, narrow enough to have as few parameters as the shared one. *Products* are those of one pass over a batch, relative to the first row.
 
 # %% tags=["evidence"]
 read = torch.randint(MASK + 1, 3000, (2, 128)), torch.full((2,), 128)
@@ -274,7 +274,7 @@ for row in shared.rows:
 headers = ["encoder", "parameters", "MiB", "products", "loss of hidden words"]
 table(rows, [*headers, "100 labels", "1,000 labels"])
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With few labels a shared block does as well as four; a narrow table and the paper's signals cost more. Test sentences classified correctly with 100 labels, thousands of parameters in brackets; means of three seeds, lines from the lowest to the highest (stored experiment `shared_layers`).", "name": "fig-pre-sharing"}, "image": {"alt": "Seven lying bars. Four blocks and the shared one are the longest, about 0.36, and four narrower blocks follow with 0.33. The factorised table and both Universal Transformers have about 0.27, and the table with the shared block 0.24."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With few labels a shared block does as well as four; a narrow table and the paper's signals cost more. Test sentences classified correctly with 100 labels, thousands of parameters in brackets; means of three seeds, lines from the lowest to the highest (stored experiment `shared_layers`).", "name": "fig-pre-sharing"}, "image": {"alt": "Seven horizontal bars. Four blocks and the shared one are the longest, about 0.36, and four narrower blocks follow with 0.33. The factorised table and both Universal Transformers have about 0.27, and the table with the shared block 0.24."}}
 labelled = {f"{row['encoder']} ({row['parameters'] / 1000:.0f})": row for row in shared.rows}
 bars({name: row["100 labels"] for name, row in labelled.items()}, "share correct")
 plt.show()
@@ -343,9 +343,9 @@ check("shared_gradient", shared_gradient)
 
 # %% [markdown]
 # (deeper-int8)=
-# ## Quantisation: are weights of 8 bits faster, too?
+# ## Quantisation: are 8-bit weights faster, too?
 #
-# *5 minutes.* The lesson rounds a student's weights. Here is the same for the teacher, with one scale for each row, one for a whole matrix, and 4 bits. (In memory our numbers of 4 bits take a byte each; in a file two share one.) **And do whole numbers also save time?**
+# *5 minutes.* The lesson rounds a student's weights. Here is the same for the teacher, with one scale for each row, with one for a whole matrix, and with 4 bits. (In memory our 4-bit numbers take a byte each; in a file two share one.) **And do whole numbers also save time?**
 
 # %% tags=["evidence"]
 small = experiments.load("int8")
@@ -367,7 +367,7 @@ table(rows, headers)
 # %% [markdown]
 # A weight that is *widened* to float32 before each product saves memory, but no time. Time is saved only where whole numbers are multiplied, and for that the inputs have to be rounded as well.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Only products of whole numbers are faster, and only in a wide layer. Milliseconds for 8 passages of 128 words, one thread: our encoder of two blocks, and one block of BERT-base's width. Three runs (stored experiment `int8`).", "name": "fig-pre-int8-ms"}, "image": {"alt": "Two groups of three lying bars. At width 64, float32, int8 widened and int8 with whole products take about equally long. At width 768, float32 and widened take equally long, whole products about a third of it."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Only products of whole numbers are faster, and only in a wide layer. Milliseconds for 8 passages of 128 words, one thread: our encoder of two blocks, and one block of BERT-base's width. Three runs (stored experiment `int8`).", "name": "fig-pre-int8-ms"}, "image": {"alt": "Two groups of three horizontal bars. At width 64, float32, int8 widened and int8 with whole products take about equally long. At width 768, float32 and widened take equally long, whole products about a third of it."}}
 BY_WAY = ["float32", "int8, widened", "int8, whole products"]
 figure, axes = plt.subplots(2, 1, figsize=(6.4, 4.2))
 for ax, width in zip(axes, (64, 768), strict=True):
@@ -400,7 +400,7 @@ observe(
 show_source(LowRank)
 
 # %% [markdown]
-# Our attention keeps the weights of queries, keys and values in one matrix, so only some of its rows change. PyTorch calls this a *parametrisation*: whenever the layer asks for its weight, it is computed anew. Once merged into the weight, the change costs nothing.
+# Our attention keeps the weights of queries, keys and values in one matrix, so only some of its rows change. PyTorch calls this a *parametrisation*: whenever the layer asks for its weight, the weight is computed anew. Once merged into it, the change costs nothing.
 
 # %%
 torch.manual_seed(0)
@@ -425,7 +425,7 @@ observe(
 )
 
 # %% [markdown]
-# Is that enough? The lesson's teacher is tuned with 100 labels and with 1,000. Each way has four rates of its own, from which the validation set chooses one for each seed. It also has to choose the rank.
+# Is that enough? The lesson's teacher is tuned with 100 labels and with 1,000. Each method has four learning rates of its own, from which the validation set chooses one for each seed. It also chooses the rank.
 
 # %% tags=["evidence"]
 lora = experiments.load("lora")
@@ -478,4 +478,4 @@ observe(
 )
 
 # %% [markdown]
-# What the encoder has learned from text serves as it is: the new layer alone reads most of it off. Rank 1 does nearly as well as rank 16, as Hu et al. found, too. They saw no loss at all, in models from 125 million weights to 175 billion. There a full copy for each task hurts; a copy of ours is a megabyte.
+# What the encoder has learned from text is useful as it is: the new layer alone reads off most of what the task needs. Rank 1 does nearly as well as rank 16, as Hu et al. found, too. They saw no loss at all, in models from 125 million weights to 175 billion. There, a full copy for each task is a burden; a copy of ours is a megabyte.
