@@ -145,7 +145,7 @@ observe(
 )
 
 # %% [markdown]
-# Every layer adds to the stream, so each one reads larger numbers than the last. So let each read a normalised copy.
+# Every layer adds to the stream, so each one reads larger numbers than the last. The cure: each reads a normalised copy.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A norm before every layer, and one after the last block of each stack.", "name": "fig-towers-norms"}, "image": {"alt": "The two towers again, in grey. Framed: the norm below each attention and each feed-forward layer, and those above the last blocks."}}
 towers("norms")
