@@ -104,6 +104,7 @@ observe(
 #
 # No one tears up their notes. Whatever a meeting or an hour at the desk brings is *added* to the page: $x + f(x)$, not $f(x)$. That is a **residual connection** {cite}`he2016deep`. The page, a vector for each position, runs through
 # all layers as the **residual stream**, and each layer reads a copy and adds a little.
+#
 # When everyone adds to a page, it fills up. So before anyone reads it, a copy is scaled to a standard size. That is **layer norm** {cite}`ba2016layer`.
 #
 # Attention, a feed-forward layer, and around each of them a norm and a sum: that is a **block**. Two stacks of blocks make a **Transformer** {cite}`vaswani2017attention`: the **encoder** reads the source, and the **decoder** writes. Here is all of it, still grey. We build it from the inside out, and each part lights up when its turn comes.
@@ -162,6 +163,7 @@ plt.show()
 # \sigma^2 &= \frac1D \sum_i (x_i - \mu)^2 .
 # \end{aligned}
 # $$ (eq-layer-norm)
+#
 # A small $\varepsilon$ prevents division by 0. Other positions and the rest of the batch play no part, so a sentence comes out the same whatever else is in its batch.
 
 # %% tags=["view"]

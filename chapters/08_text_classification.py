@@ -770,6 +770,7 @@ observe("It takes this for {library}, with {p:.0%}.", library=library, p=p, hold
 # *3 minutes.* Ask the Transformer which word comes after "the music was". It has no answer: all it can say is *good* or *bad*, and how surely.
 #
 # And it must name a class, whatever it is given: a recipe gets a library, and a percentage.
+#
 # It also has little to learn from. Someone has to label each text, and that one label is all the network gets.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A text has one label, but a next word at every position. Above, one answer for the whole text, as today. Below, an answer at each position: the next word.", "name": "fig-one-answer"}, "image": {"alt": "Two rows of the five words the music was not great. In the upper one arrows from all words lead to one box, bad. In the lower one an arrow leads from each word to a box with the next word: music, was, not, great, and a full stop."}}
