@@ -169,7 +169,7 @@ check.show_reference("mask_words")
 # ```{exercise} Predict: can a visible word be trusted?
 # :label: exercise-trusted-word
 #
-# *4 minutes.* Half of the words are asked for, by the 80/10/10 rule. You see a word that isn't `[MASK]`. How likely is it, in percent, that it is *not* the original word? (Assume that another word is never the same one by accident.)
+# *4 minutes.* Half of the words are asked for, by the 80/10/10 rule. You see a word that isn't `[MASK]`. How likely is it, in percent, that it is *not* the original word? (Assume that a replacement is never the same word by accident.)
 # ([Solution](solutions/10_pretraining.ipynb#solution-trusted-word))
 # ```
 
@@ -239,7 +239,7 @@ bars({kind: [100 * share for share in of] for kind, of in after.items()}, "corre
 plt.show()
 
 # %% [markdown]
-# The first three have read equally many words. But all sentences of a module come from one library. The model isn't told which one, but their occurring together is a hint, and much of the benefit comes from it. Other texts give the same hint, because a document has a subject. We take mixed sentences, in passages of 128 words.
+# Each kind of passage adds up to the same number of words. But all sentences of a module come from one library. The model isn't told which one, but their occurring together is a hint, and much of the benefit comes from it. Other texts give the same hint, because a document has a subject. We take mixed sentences, in passages of 128 words.
 #
 # ### Pre-train: the first steps here, the rest stored
 #
