@@ -73,7 +73,7 @@ task = ShortTask()
 table([list(pair) for pair in task.validation[:3]], ["English", "Chinese"])
 
 # %% [markdown]
-# The rival to beat is Day 4's network. A stored experiment trained it on the same pairs, with three learning rates and three seeds each. Here it is at its best.
+# The rival to beat is Day 4's network. A stored experiment trained it on the same pairs, with three learning rates and three seeds each. We compare with its best rate.
 
 # %% tags=["evidence", "training"]
 stored = experiments.load("short_rivals")
@@ -746,7 +746,7 @@ guess(
     because=f"Only {left['neither'][0]:.0e} of it is left.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Only sum and norm together keep the gradient in bounds and the positions apart: size of the gradient at the input, by the number of untrained blocks. Right, the part of it that differs from position to position. Means and ranges of three starts; both axes are logarithmic, and end at 1e-12.", "name": "fig-gradients"}, "image": {"alt": "Two diagrams with four lines. Left: with neither sum nor norm the line falls to the lower edge by sixteen blocks, with the sum alone it rises from sixteen on, the other two stay level. Right: the two lines with sums go on as before, the two without fall by more than ten orders of magnitude within a few blocks."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Only sum and norm together keep the gradient in bounds and the positions apart: size of the gradient at the input, by the number of untrained blocks. Right: the part of it that differs from position to position. Means and ranges of three starts; both axes are logarithmic, and end at 1e-12.", "name": "fig-gradients"}, "image": {"alt": "Two diagrams with four lines. Left: with neither sum nor norm the line falls to the lower edge by sixteen blocks, with the sum alone it rises from sixteen on, the other two stay level. Right: the two lines with sums go on as before, the two without fall by more than ten orders of magnitude within a few blocks."}}
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.6), sharey=True)
 for i, (ax, title) in enumerate(zip(axes, ("the whole gradient", "what differs by position"))):
     lines = {kind: (heights, found[..., i].clamp(min=1e-12)) for kind, found in slopes.items()}
@@ -757,12 +757,12 @@ axes[1].get_legend().remove()
 plt.show()
 
 # %% [markdown]
-# A norm alone keeps the gradient alive, too. But look on the right: this gradient is the same for all positions, so it says nothing about any one word. The sum keeps the words apart, and the norm keeps the sum in bounds. With both of them, a feed-forward layer and positions, attention can be stacked and trained.
+# A norm alone keeps the gradient alive, too. But look on the right: this gradient is the same for all positions, so it says nothing about any one word. The sum keeps the words apart, and the norm keeps the sum in bounds. With both, and with a feed-forward layer and positions, attention can be stacked and trained.
 
 # %% [markdown]
 # ## Show someone
 #
-# *3 minutes.* Write an English sentence, and a Transformer translates it in this page, word by word. Choose one of its words to see its cross-attention, shaded. The model is today's, a little wider and trained longer, on Day 4's whole grammar (`experiments/translation_page.py` made it). *I love deep learning* was kept from it, too.
+# *3 minutes.* Write an English sentence, and a Transformer translates it on this page, word by word. Choose one of its words to see its cross-attention, shaded. The model is today's, a little wider and trained longer, on Day 4's whole grammar (`experiments/translation_page.py` made it). *I love deep learning* was kept from it, too.
 
 # %% tags=["view"]
 translator("translation", sentence=ASKED)
@@ -780,7 +780,7 @@ observe("It writes: {written}.", written=written, holds=translator_right > 0.8)
 # *3 minutes.* Every position attends to every other, so twice the length makes four times as many pairs. We count the operations in a training step of one encoder block.
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "In long sequences, comparing all pairs takes most of the work: operations of a training step of one block, 64 wide, by sequence length. Counted; both axes are logarithmic.", "name": "fig-cost"}, "image": {"alt": "Two straight lines over 128 to 2048 words. That of attention is twice as steep as that of the rest, and crosses it between 256 and 512."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "In long sequences, comparing all pairs takes most of the work: operations in a training step of one block, 64 wide, by sequence length. Counted; both axes are logarithmic.", "name": "fig-cost"}, "image": {"alt": "Two straight lines over 128 to 2048 words. That of attention is twice as steep as that of the rest, and crosses it between 256 and 512."}}
 lengths = [128, 256, 512, 1024, 2048]
 counted = stacks.operations(lengths, costs.work)
 lines = {name: (lengths, counted[:, i]) for i, name in enumerate(("all pairs", "all the rest"))}

@@ -21,7 +21,7 @@
 # - say what a window can't recall.
 #
 # It builds on [Day 5](05_self_attention.ipynb) (queries, keys, values and masks) and [Day 6](06_transformer.ipynb) (blocks). You need 55 minutes to read and under half an hour to write three
-# functions, and there is a good place to stop halfway. At the end a Transformer writes documentation with what you wrote: the same text as before, in far less time.
+# functions, and there is a good place to stop halfway. At the end a Transformer uses your functions to write documentation: the same text as before, in far less time.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -267,7 +267,7 @@ observe(
 #
 # ### Tiles: the same softmax without the map
 #
-# *16 minutes, 12 of them yours.* Where all queries come at once, attention makes a **map** of scores, with a row for each query and a column for each key. We **count** what that costs: `work` counts operations, two for each multiply–add, and `peak_bytes` the most memory that PyTorch held at once. Our head is 64 wide, under a causal mask.
+# *16 minutes, 12 of them yours.* Where all queries come at once, attention makes a **map** of scores, with a row for each query and a column for each key. We **count** what that costs: `work` counts operations, two for each multiply–add, and `peak_bytes` the most memory that PyTorch held at once. Our head is 64 wide and has a causal mask.
 
 
 # %%
@@ -518,7 +518,7 @@ observe(
 )
 
 # %% [markdown]
-# What are distant pairs worth, then? A stored experiment trained the writer further under six windows, three times each, and for as many steps with all pairs. Even with all pairs, this makes the writer a little worse. So each window is compared with all pairs at the same stage.
+# What are distant pairs worth, then? A stored experiment trained the writer further, for equally many steps, under six windows and with all pairs, three times each. Even with all pairs, this makes the writer a little worse. So each window is compared with all pairs at the same stage.
 
 # %%
 stored = experiments.load("writer_windows")
@@ -575,7 +575,7 @@ observe(
 #
 # ## Show someone
 #
-# *4 minutes.* The writer runs in this page. Start a text, and it is continued twice, with the same weights, the same random numbers and the same share of the processor's time. Without a cache, it reads the whole text again for each character. Then let the cache hold only the last 17 characters. Sooner or later the two texts diverge, because a window computes a different function.
+# *4 minutes.* The writer runs on this page. Start a text, and it is continued twice, with the same weights, the same random numbers and the same share of the processor's time. Without a cache, it reads the whole text again for each character. Then let the cache hold only the last 17 characters. Sooner or later the two texts diverge, because a window computes a different function.
 
 # %% tags=["view"]
 live_race("documentation", beginning=start)

@@ -617,7 +617,7 @@ observe(
 )
 
 # %% [markdown]
-# A library gives itself away by *which* words it uses, and in any order they give away the same. In a review, order decides what a *not* reverses. Nor is attention the only way to see order: Day 3's LSTM, reading from both ends, does at least as well on the reviews, and needs fewer of them ([six models](deeper/08_text_classification.ipynb#deeper-six) side by side). All of these models learned from scratch. A model that was pretrained on billions of words is another matter, and we don't try one here.
+# A library gives itself away by *which* words it uses, and they give it away in any order. In a review, order decides what a *not* reverses. Nor is attention the only way to see order: Day 3's LSTM, reading from both ends, does at least as well on the reviews, and needs fewer of them ([six models](deeper/08_text_classification.ipynb#deeper-six) side by side). All of these models learned from scratch. A model that was pretrained on billions of words is another matter, and we don't try one here.
 
 # %% [markdown]
 # ## Look inside
@@ -642,7 +642,7 @@ plt.show()
 # s_t = \ln p(y \mid x) - \ln p(y \mid x \text{ without } x_t) .
 # $$ (eq-leave-one-out)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Leave one out: without *not* the verdict changes most. The judge is so simple that you can follow it: its number says how much speaks for *bad*. *Great* counts −1, or 1 if there is a *not*.", "name": "fig-leave-one-out"}, "image": {"alt": "Six rows of the sentence the music was not great. In the first nothing is struck out, and the judge says 1. In each of the others one word is struck out: without the, music or was it still says 1, a score of 0; without not it says -1, a score of 2; without great 0, a score of 1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Leave one out: without *not* the verdict changes most. The judge is so simple that you can follow it: its number says how strongly the words speak for *bad*. *Great* counts −1, or 1 if there is a *not*.", "name": "fig-leave-one-out"}, "image": {"alt": "Six rows of the sentence the music was not great. In the first nothing is struck out, and the judge says 1. In each of the others one word is struck out: without the, music or was it still says 1, a score of 0; without not it says -1, a score of 2; without great 0, a score of 1."}}
 sentence = "the music was not great".split()
 
 
@@ -744,7 +744,7 @@ plt.show()
 # %% [markdown]
 # ## Show someone
 #
-# *4 minutes.* Write a sentence of your own, as if you were describing what a function does. Two readers run in this page: today's Transformer on byte pairs, and the bag of words for comparison. Each names the library that your sentence sounds like. Then each reads it again without its first word, without its second, and so on, and shows which words gave the library away. (`experiments/libraries_page.py` trained both.)
+# *4 minutes.* Write a sentence of your own, as if you were describing what a function does. Two readers run on this page: today's Transformer on byte pairs, and the bag of words for comparison. Each names the library that your sentence sounds like. Then each reads it again without its first word, without its second, and so on, and shows which words gave the library away. (`experiments/libraries_page.py` trained both.)
 
 # %% tags=["view"]
 which_library("libraries", sentence="Returns a copy of the points, in random order.")
@@ -767,7 +767,7 @@ observe("It takes this for {library}, with {p:.0%}.", library=library, p=p, hold
 # %% [markdown]
 # ## Where it breaks
 #
-# *3 minutes.* Ask the Transformer which word comes after "the music was". It has no answer: all it can say is *good* or *bad*, and how surely.
+# *3 minutes.* Ask the Transformer which word comes after "the music was". It has no answer: all it can say is *good* or *bad*, and how sure it is.
 #
 # And it must name a class, whatever it is given: a recipe gets a library, and a percentage.
 #

@@ -362,7 +362,7 @@ print("the logits agree with the book's model and with the library's blocks: ten
 # \text{bits per byte} = \frac{\text{nats per token}}{\ln 2} \cdot \frac{\text{tokens}}{\text{bytes}} .
 # $$ (eq-bits-per-byte)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Per symbol two models seem to differ; per byte they are equal. One word, split in two ways, with bits made up for this picture.", "name": "fig-per-byte"}, "image": {"alt": "Above, byte pairs: fit with 6 bits and ted with 1, in all 7 bits, 3.50 per symbol, 1.17 per byte. Below, letters: f, i, t, t, e, d with 3, 2, 1, 0.5, 0.25 and 0.25 bits, in all 7 bits, 1.17 per symbol, 1.17 per byte."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Per symbol two models seem to differ; per byte they are equal. One word, split in two ways, with bits made up for this picture.", "name": "fig-per-byte"}, "image": {"alt": "Above, byte pairs: fit with 6 bits and ted with 1, 7 bits in all, 3.50 per symbol, 1.17 per byte. Below, letters: f, i, t, t, e, d with 3, 2, 1, 0.5, 0.25 and 0.25 bits, 7 bits in all, 1.17 per symbol, 1.17 per byte."}}
 letters = [3.0, 2.0, 1.0, 0.5, 0.25, 0.25]
 mechanisms.per_byte([("byte pairs", ["fit", "ted"], [6.0, 1.0]), ("letters", "fitted", letters)])
 plt.show()
@@ -562,12 +562,12 @@ observe(
 # %% [markdown]
 # How do two blocks do it? In the first, a head writes into each position which letter came *before* it. In the second, a head looks for the position whose note names the present letter, and fetches the letter there: an **induction head** {cite}`olsson2022context`. The second block reads what the first has written, so a block on its own has nothing to read.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "An induction head searches notes: block 1 writes down the letter before each position, block 2 finds the note *q* and fetches the letter above it.", "name": "fig-induction"}, "image": {"alt": "A row of cells q, z, k, w, v, q and a question mark. Below each stands the letter before it: under z stands q, under k stands z, and so on. An arrow goes from the second q down to the note q under z, and a bow above leads from z to the question mark."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "An induction head searches notes: block 1 writes down the letter before each position, block 2 finds the note *q* and fetches the letter above it.", "name": "fig-induction"}, "image": {"alt": "A row of cells q, z, k, w, v, q and a question mark. Below each is the letter before it: q under z, z under k, and so on. An arrow goes from the second q down to the note q under z, and an arc above leads from z to the question mark."}}
 mechanisms.induction("qzkwvq")
 plt.show()
 
 # %% [markdown]
-# Large models do this, too: show them three examples of a new task, and they go on. The [deeper page](deeper/09_gpt.ipynb#deeper-induction) finds the heads, and silences them.
+# Large models do this, too: show them three examples of a new task, and they continue. The [deeper page](deeper/09_gpt.ipynb#deeper-induction) finds the heads, and silences them.
 #
 # ### A GPT that adds
 #
@@ -637,7 +637,7 @@ guess(
     because=f"The table needs {table:.2f} bits per byte, the GPTs {', '.join(f'{needed:.2f}' for needed in found)}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A network gets better as it grows, but a table doesn't: bits per byte of a test set, by the GPT's number of weights, alone and half mixed with the table. Dashed: the best table of counts (stored experiment; equal tokens for all, each at the best of three rates).", "name": "fig-counting-ladder"}, "image": {"alt": "Two falling lines over 58 thousand to 1.4 million weights on a logarithmic axis, GPT above and half and half below it, and a dashed horizontal line, the table."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A network gets better as it grows, but a table doesn't: bits per byte of a test set, by the GPT's number of weights, alone and mixed half and half with the table. Dashed: the best table of counts (stored experiment; equal tokens for all, each at the best of three rates).", "name": "fig-counting-ladder"}, "image": {"alt": "Two falling lines over 58 thousand to 1.4 million weights on a logarithmic axis, GPT above and half and half below it, and a dashed horizontal line, the table."}}
 sizes = [rung["parameters"] for rung in rungs]
 mixed = [sum(rung["half"]) / len(rung["half"]) for rung in rungs]
 ax = curves(
@@ -693,7 +693,7 @@ observe(
 # %% [markdown]
 # ## Show someone
 #
-# *5 minutes.* Type, and it continues. This is not your GPT, which is a minute old and not yet worth reading aloud. It is a stored one, of four blocks, trained for far longer on a million letters of Shakespeare. It runs here in the page.
+# *5 minutes.* Type, and it continues. This is not your GPT, which is a minute old and not yet worth reading aloud. It is a stored one, of four blocks, trained for far longer on a million letters of Shakespeare. It runs here on the page.
 
 # %% tags=["view"]
 page_writer("shakespeare", beginning="JULIET:\nWhat is a ")
@@ -879,7 +879,7 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **How far can a model get by predicting the next token, and nothing else?** Far: at this size to text with the right tone, once it is larger past our best table of counts, and to copying and adding, if its text rewards them. But not to an answer about *this* review.
+# **How far can a model get by predicting the next token, and nothing else?** Far: at this size, to text with the right tone; at a larger size, past our best table of counts; and to copying and adding, if its text rewards them. But not to an answer about *this* review.
 #
 # **Tomorrow:** a model that has read is not thrown away. From a hundred labels it learns more than a fresh one from a thousand.
 

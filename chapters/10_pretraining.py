@@ -19,7 +19,7 @@
 # - find out by an experiment what a model knows that it was never told.
 #
 # It builds on [Day 6](06_transformer.ipynb)'s encoder, [Day 8](08_text_classification.ipynb)'s sentences and [Day 9](09_gpt.ipynb)'s loss. You need 45 minutes to read and
-# 26 to write. At the end, a model fills the gap in a sentence of yours, here in the page.
+# 26 to write. At the end, a model fills the gap in a sentence of yours, here on the page.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -134,7 +134,7 @@ mechanisms.trap()
 plt.show()
 
 # %% [markdown]
-# The wrong word teaches the model to doubt its input; the word that stays tells it that the input may be correct. (Whether that works, [we couldn't tell](deeper/10_pretraining.ipynb#deeper-masking).) So we roll two dice for each word, numbers between 0 and 1, and draw one other word. The first die, `hides`, decides whether a word is asked for. The second, `how`, decides what replaces it.
+# The wrong word teaches the model to doubt its input; the word that stays tells it that the input may be correct. (Whether that works, [we couldn't tell](deeper/10_pretraining.ipynb#deeper-masking).) So we roll two dice for each word, numbers between 0 and 1, and draw a word at random. The first die, `hides`, decides whether a word is asked for. The second, `how`, decides what replaces it.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Two dice for each word, at BERT's share of 15%: three words are asked for, and each meets a different fate.", "name": "fig-pre-dice"}, "image": {"alt": "Five rows over the eight words of the sentence. hides: 0.81, 0.12, 0.55, 0.93, 0.06, 0.38, 0.09, 0.70, of which the second, fifth and seventh are lit. how, for these: 0.93, 0.41, 0.85. read: elements has become draw, array [MASK], and an is still an. target: elements, array, an."}}
 hides = [0.81, 0.12, 0.55, 0.93, 0.06, 0.38, 0.09, 0.70]
@@ -239,7 +239,7 @@ bars({kind: [100 * share for share in of] for kind, of in after.items()}, "corre
 plt.show()
 
 # %% [markdown]
-# Each kind of passage adds up to the same number of words. But all sentences of a module come from one library. The model isn't told which one, but their occurring together is a hint, and much of the benefit comes from it. Other texts give the same hint, because a document has a subject. We take mixed sentences, in passages of 128 words.
+# Each kind of passage adds up to the same number of words. But all sentences of a module come from one library. The model isn't told which one, but the fact that they occur together is a hint, and much of the benefit comes from it. Other texts give the same hint, because a document has a subject. We take mixed sentences, in passages of 128 words.
 #
 # ### Pre-train: the first steps here, the rest stored
 #
@@ -436,7 +436,7 @@ observe(
 )
 
 # %% [markdown]
-# That was one run, judged on validation sentences. A stored experiment pre-trained three encoders. It gave them, three encoders from scratch, and the bag of words 30 to 2,500 labels. Each got the best of four settings on the validation set; the test set was used once.
+# That was one run, judged on validation sentences. A stored experiment pre-trained three encoders. It gave 30 to 2,500 labels to them, to three encoders from scratch, and to the bag of words. Each got the best of four settings on the validation set; the test set was used once.
 
 # %%
 starts = {"pre-trained": "mixed", "from scratch": "from scratch", "bag of words": "bag of words"}

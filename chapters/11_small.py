@@ -19,7 +19,7 @@
 # - store weights in a quarter of their bytes,
 # - fine-tune a model for ten tasks without ten copies.
 #
-# It builds on [Day 10](10_pretraining.ipynb)'s reader and its hidden words. You need 50 minutes to read and 28 to write four functions. At the end, three models of three sizes answer side by side, here in the page, and you decide how many bits they get.
+# It builds on [Day 10](10_pretraining.ipynb)'s reader and its hidden words. You need 50 minutes to read and 28 to write four functions. At the end, three models of three sizes answer side by side, here on the page, and you decide how many bits they get.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -249,7 +249,7 @@ part = {
 }
 assert min(part[100]["its start, no lessons"], part[100]["its lessons, random start"]) > 0.97
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Either gift is enough, and so is more reading: test sentences classified correctly after 100 labels. Models of one block read for 400 steps, the last one for 1,900, as many as teacher and student together. Mean and range of three seeds (stored experiment).", "name": "fig-pre-small"}, "image": {"alt": "Six bars. The teacher, the student, the start without lessons, the lessons from a random start, and neither after 1,900 steps are all between 43 and 51 percent; neither after 400 steps is at 35."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Either gift is enough, and so is more reading: test sentences classified correctly after 100 labels. The models of one block read for 400 steps, the last one for 1,900, as many as teacher and student together. Mean and range of three seeds (stored experiment).", "name": "fig-pre-small"}, "image": {"alt": "Six bars. The teacher, the student, the start without lessons, the lessons from a random start, and neither after 1,900 steps are all between 43 and 51 percent; neither after 400 steps is at 35."}}
 bars({name: [100 * share for share in of] for name, of in quality[100].items()}, "correct (%)")
 plt.show()
 
@@ -396,7 +396,7 @@ observe(
 #
 # $A$ has $r$ rows, and $B$ has $r$ columns. $B$ starts at 0, so at first nothing changes. Only $A$ and $B$ are trained.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "LoRA adds a detour of width r next to the frozen weight. After training, B A is added to W, and the detour is gone.", "name": "fig-pre-lora"}, "image": {"alt": "An input x leads on two ways to a sum. Above through a large square, W, marked frozen. Below through A, which is wide and low, and B, which is narrow and high; between them r numbers. After B comes alpha over r."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "LoRA adds a detour of width r next to the frozen weight. After training, B A is added to W, and the detour is gone.", "name": "fig-pre-lora"}, "image": {"alt": "An input x leads along two paths to a sum. Above, through a large square, W, marked frozen. Below, through A, which is wide and low, and B, which is narrow and high, with r numbers between them. After B comes alpha over r."}}
 mechanisms.detour()
 plt.show()
 
@@ -442,7 +442,7 @@ ways = ["frozen", *(f"rank {rank}" for rank in ranks), "full"]
 trained = {way: lora.column(f"{way}, trained")[0] for way in ways}
 after = {way: lora.column(f"{way}, 1000 labels") for way in ways}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Training a hundredth of the numbers does nearly as well as training all of them: accuracy on the test sentences after 1,000 labels, by how many numbers are trained. From left to right: the new layer alone, LoRA of ranks 1 to 16, everything. Means and ranges of three seeds (stored experiment).", "name": "fig-pre-ranks"}, "image": {"alt": "A curve over the number of trained parameters on a logarithmic axis, with a band. It rises from the frozen encoder on the left to the one that is tuned as a whole on the right; between the ranks there is little difference."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Training a hundredth of the numbers does nearly as well as training all of them: accuracy on the test sentences after 1,000 labels, by how many numbers are trained. From left to right: the new layer alone, LoRA of ranks 1 to 16, everything. Means and ranges of three seeds (stored experiment).", "name": "fig-pre-ranks"}, "image": {"alt": "A curve over the number of trained parameters on a logarithmic axis, with a band. It rises from the frozen encoder on the left to the fully tuned one on the right; between the ranks there is little difference."}}
 lines = {"": (list(trained.values()), 100 * torch.tensor([*zip(*after.values(), strict=True)]))}
 ax = curves(lines, "numbers that are trained", "correct (%)", logx=True)
 ax.set_ylim(40, 60)
@@ -472,7 +472,7 @@ print("losses, whole numbers and merged weights agree")
 # %% [markdown]
 # ## Train it
 #
-# *5 minutes.* Now we take all steps in a row, on the task. You fine-tune the stored student with 1,000 labels. It then loses the less important half of its heads, and its weights become whole numbers of 8 bits, and of 4. Nothing is tuned afterwards.
+# *5 minutes.* Now we take all steps in a row, on the task. You fine-tune the stored student with 1,000 labels. It then loses the less important half of its heads, and its weights are rounded to 8 bits, then to 4. Nothing is tuned afterwards.
 
 # %% tags=["training"]
 task = with_labels(1000)
@@ -570,7 +570,7 @@ hidden_words(texts, guessers, measure="hidden words found", amount="bytes")
 # %% [markdown]
 # ## Show someone
 #
-# *4 minutes.* The teacher, its student, and the student in as many bits as you allow fill the same gap. All three run here in the page, from weights that are rounded as you move the slider. Find a sentence on which they agree with 8 bits, and the number of bits at which they no longer do.
+# *4 minutes.* The teacher, its student, and the student in as many bits as you allow fill the same gap. All three run here on the page, from weights that are rounded as you move the slider. Find a sentence on which they agree with 8 bits, and the number of bits at which they no longer do.
 
 # %% tags=["view"]
 fewer_bits(
