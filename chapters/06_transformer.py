@@ -107,7 +107,7 @@ observe(
 #
 # When everyone adds to a page, it fills up. So before anyone reads it, a copy is scaled to a standard size. That is **layer norm** {cite}`ba2016layer`.
 #
-# Attention, a feed-forward layer, and around each of them a norm and a sum: that is a **block**. Two stacks of blocks make a **Transformer** {cite}`vaswani2017attention`: the **encoder** reads the source, and the **decoder** writes. Here is all of it, still grey. We build it from the inside out, and each part lights up when its turn comes.
+# Attention, a feed-forward layer, and around each of them a norm and a sum: that is a **block**. Two stacks of blocks make a **Transformer** {cite}`vaswani2017attention`: the **encoder** reads the source, and the **decoder** writes. Here it is, still grey. We build it from the inside out, and each part lights up in its turn.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The whole Transformer, before any of it is built: encoder (left) and decoder, each of L blocks. The sums are left out.", "name": "fig-towers"}, "image": {"alt": "Two towers of grey boxes. Left, from below: I love deep learning, embeddings and positions; then norm and self-attention, norm and feed-forward, L times; a last norm; on top a table with a column for each word, the encoder's output. Two lines, keys and values, lead from it into the right tower. There, from below: BOS 我 爱 深度 学习, embeddings and positions; then norm and causal self-attention, norm and cross-attention, norm and feed-forward, L times; norm and logits; and the prediction, 我 爱 深度 学习 EOS."}}
 hanzi = in_chinese("我 爱 深度 学习", pinyin="wǒ ài shēndù xuéxí")
@@ -218,7 +218,7 @@ check.show_reference("layer_norm")
 # %% [markdown]
 # ### The feed-forward layer: a desk at every position
 #
-# *3 minutes.* For given attention weights, attention's output is a weighted average of the values: it mixes them, but computes nothing nonlinear from them. The feed-forward layer does, because it puts a nonlinearity, the ReLU, between two matrices:
+# *3 minutes.* For given weights, attention's output is a weighted average of the values: it mixes them, but computes nothing nonlinear from them. The feed-forward layer does, because it puts a nonlinearity, the ReLU, between two matrices:
 #
 # $$
 # \begin{aligned}
@@ -693,7 +693,7 @@ observe(
 )
 
 # %% [markdown]
-# No one told the heads what to do. And attention weights are only half of the story, as yesterday's ablations showed. So follow one position instead. After each sublayer we take its residual stream, normalise it, and ask the output layer what it would predict *now*. Choose a word and go up through the blocks. Turn the temperature, too, by which the logits are divided before the softmax: when it is low, the best word takes all; when it is high, all become almost equally likely.
+# No one told the heads what to do. And attention weights are only half of the story, as yesterday's ablations showed. So follow one position instead. After each sublayer we take its residual stream, normalise it, and ask the output layer what it would predict *now*. Choose a word and go up through the blocks. Turn the temperature, too, by which the logits are divided before the softmax: when it is low, the best word takes all; when high, all become almost equally likely.
 
 # %% tags=["view"]
 followed = [(ASKED, "我 爱 深度 学习")]
@@ -940,7 +940,7 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **Tomorrow** we look at what all these pairs cost. Most of them contribute next to nothing. Which can be left out, which can be computed more cheaply, and what is lost without them?
+# **Tomorrow** we look at what all these pairs cost. Most contribute next to nothing. Which can be left out, which can be computed more cheaply, and what is lost without them?
 
 # %% [markdown]
 # ## Further reading

@@ -119,7 +119,7 @@ mechanisms.lessons()
 plt.show()
 
 # %% [markdown]
-# Such a model can also write. It predicts the next token from those before it, reads its own prediction, and goes on: it is **autoregressive**. The text that it starts from is the **prompt**. Day 6's blocks with a causal mask, trained to predict the next token, are a **GPT**.
+# Such a model can also write. It predicts the next token from those before it, reads its own prediction, and goes on: it is **autoregressive**. The text it starts from is the **prompt**. Day 6's blocks with a causal mask, trained to predict the next token, are a **GPT**.
 #
 # ## Step by step
 #
@@ -283,7 +283,7 @@ observe(
 # %% [markdown]
 # ### Sampling: temperature and top-p
 #
-# *14 minutes, 11 of them yours.* To write, we draw the next token from the model's probabilities: **sampling**. Used unchanged, they lead the text astray: each rare token is unlikely, but there are hundreds, so one is soon drawn {cite}`holtzman2020curious`. Two knobs keep rare tokens down, in this order:
+# *14 minutes, 11 of them yours.* To write, we draw the next token from the model's probabilities: **sampling**. Unchanged, they lead the text astray: each rare token is unlikely, but there are hundreds, so one is soon drawn {cite}`holtzman2020curious`. Two knobs keep rare tokens down, in this order:
 #
 # - a **temperature** $\tau$ divides the logits (Day 2),
 # - **top-p** keeps the likeliest tokens until their probabilities add up to $p$, including the one that reaches it; the rest get 0, and those that stay are scaled to sum to 1.
@@ -388,7 +388,7 @@ def count(text, back):
 
 
 # %% [markdown]
-# To predict, it starts from equal probabilities and works its way from no context to the longest run. Each table takes a little off its counts and shares it out by the previous table's probabilities.
+# To predict, it starts from equal probabilities and works up from no context to the longest run. Each table takes a little off its counts and shares it out by the previous table's probabilities.
 
 
 # %%
@@ -512,7 +512,7 @@ observe(
 #
 # ### Induction: going on with what was just read
 #
-# *8 minutes.* Invent a dozen letters, in any order, and start them again: *qzkwvjhxbmfy q…* What comes next? You know, although you have never seen these letters in this order before. A table of counts can't know: it has never read *qz*. Can a GPT?
+# *8 minutes.* Invent a dozen letters, in any order, and start them again: *qzkwvjhxbmfy q…* What comes next? You know, although you have never seen this sequence before. A table of counts can't know: it has never read *qz*. Can a GPT?
 
 # %% [markdown]
 # ```{exercise} Predict: how many blocks?

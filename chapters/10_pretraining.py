@@ -239,7 +239,7 @@ bars({kind: [100 * share for share in of] for kind, of in after.items()}, "corre
 plt.show()
 
 # %% [markdown]
-# Each kind of passage adds up to the same number of words. But all sentences of a module come from one library. The model isn't told which one, but the fact that they occur together is a hint, and much of the benefit comes from it. Other texts give the same hint, because a document has a subject. We take mixed sentences, in passages of 128 words.
+# Each kind of passage adds up to the same number of words. But a module's sentences all come from one library. The model isn't told which, but that they occur together is a hint, and much of the benefit comes from it. Other texts give the same hint, because a document has a subject. We take mixed sentences, in passages of 128 words.
 #
 # ### Pre-train: the first steps here, the rest stored
 #
@@ -280,7 +280,7 @@ history = fit(yours, batches, loss, optimiser, epochs=1, schedule=schedule)
 reader = restored(Reader(sizes()), models.load("reader").weights)
 long = experiments.load("reader_page")
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls fast at first, to what can be predicted without the neighbours, then slowly for a long time: your first tenth, and three stored trainings of 1,500 steps. Means of 20 steps, of 8 passages each.", "name": "fig-pre-training"}, "image": {"alt": "A curve over 1,500 steps that falls from above eight nats to about six in 100 steps, and then slowly to four. A second, short curve lies on its beginning."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls fast to what can be predicted without the neighbours, then slowly: your first tenth, and three stored trainings of 1,500 steps. Means of 20 steps, of 8 passages each.", "name": "fig-pre-training"}, "image": {"alt": "A curve over 1,500 steps that falls from above eight nats to about six in 100 steps, and then slowly to four. A second, short curve lies on its beginning."}}
 here = [fmean(history.step_loss[first : first + 20]) for first in range(0, 140, 20)]
 losses = long.column("losses")
 lines = {"stored": (range(20, STEPS + 1, 20), losses), "yours": (range(20, 141, 20), here)}
@@ -666,7 +666,7 @@ claim(
 # ```{exercise} Predict: how much of a text is ever asked for?
 # :label: exercise-asked-at-least-once
 #
-# *Warm-up, 4 minutes.* A model reads a text ten times; each time, 15% of the words are asked for. If the masks are drawn only once, just 15% of the words are ever asked for. If they are drawn anew in each pass, what percentage is asked for at least once?
+# *Warm-up, 4 minutes.* A model reads a text ten times; each time, 15% of the words are asked for. If the masks are drawn once, only 15% of the words are ever asked for. If they are drawn anew in each pass, what percentage is asked for at least once?
 # ([Solution](solutions/10_pretraining.ipynb#solution-asked-at-least-once))
 # ```
 
@@ -690,7 +690,7 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **Tomorrow** the reader has to become small: one megabyte is a lot for filling gaps, and ten tasks would take ten of them. How much of it can go before it forgets what it read?
+# **Tomorrow** the reader has to become small: one megabyte is a lot for filling gaps, and ten tasks would take ten. How much of it can go before it forgets what it read?
 
 # %% [markdown]
 # ## Further reading

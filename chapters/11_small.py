@@ -84,7 +84,7 @@ bars({name: round(4 * n / 1000) for name, n in numbers.items()}, "kilobytes")
 plt.show()
 
 # %% [markdown]
-# Let us try the obvious: keep the first block, and drop the second.
+# Try the obvious: keep the first block, and drop the second.
 
 # %% tags=["training"]
 untaught = student_of(teacher, lambda blocks: deepcopy(blocks[:1])).eval()
@@ -142,7 +142,7 @@ plt.show()
 # \mathcal{L}_\text{soft} = \frac{\tau^2}{|M|} \sum_{t \in M} \sum_{i=1}^{V} p_{t,i} \ln \frac{p_{t,i}}{q_{t,i}} .
 # $$ (eq-soft-targets)
 #
-# Both models' logits are divided by $\tau$, so that a student with equal logits has a loss of 0. A higher temperature makes the gradients smaller, by about $1/\tau^2$: once because $p$ and $q$ come closer, and once through the division. The factor in front makes up for that.
+# Both models' logits are divided by $\tau$, so that a student with equal logits has a loss of 0. A higher temperature makes the gradients smaller, by about $1/\tau^2$: once because $p$ and $q$ come closer, and once through the division. The factor $\tau^2$ makes up for that.
 #
 # ```{exercise} Soft targets
 # :label: exercise-soft-targets
@@ -451,7 +451,7 @@ plt.show()
 # %% [markdown]
 # ## Is it right?
 #
-# *1 minute.* We compare your functions with PyTorch's and with the book's layers.
+# *1 minute.* We compare your functions with PyTorch's and the book's layers.
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -697,7 +697,7 @@ claim(
 # %% [markdown]
 # ## Exercises
 #
-# One more is on the [deeper page](deeper/11_small.ipynb), and all solutions are on [a page of their own](solutions/11_small.ipynb).
+# One more is on the [deeper page](deeper/11_small.ipynb), and all solutions on [a page of their own](solutions/11_small.ipynb).
 #
 # ```{exercise} Predict: how large is DistilBERT?
 # :label: exercise-distilberts-size
