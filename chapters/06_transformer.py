@@ -73,7 +73,7 @@ task = ShortTask()
 table([list(pair) for pair in task.validation[:3]], ["English", "Chinese"])
 
 # %% [markdown]
-# The rival to beat is Day 4's network. A stored experiment trained it on the same pairs, with three learning rates and three seeds each. We compare with its best rate.
+# The rival to beat is Day 4's network. A stored experiment trained it on the same pairs, with three learning rates and three seeds each. We take the best rate.
 
 # %% tags=["evidence", "training"]
 stored = experiments.load("short_rivals")
@@ -313,7 +313,7 @@ plt.show()
 # ```{exercise} A decoder block
 # :label: exercise-decoder-block
 #
-# *8 minutes.* Run the three sublayers of a decoder block, in pre-norm. `own` and `cross` are yesterday's attention layers. `layer(y, memory, mask=…, is_causal=…)` takes queries from `y`, and keys and values from `memory` (or else from `y`), and returns output and weights. `memory` is the encoder's output, which is already normalised; `real` is the mask that hides its padding. `think` is the feed-forward layer, and there are three `norms`. ([Solution](solutions/06_transformer.ipynb#solution-decoder-block))
+# *8 minutes.* Run the three sublayers of a decoder block, in pre-norm. `own` and `cross` are yesterday's attention layers. `layer(y, memory, mask=…, is_causal=…)` takes queries from `y`, and keys and values from `memory` (without it, from `y`), and returns output and weights. `memory` is the encoder's output, which is already normalised; `real` is the mask that hides its padding. `think` is the feed-forward layer, and there are three `norms`. ([Solution](solutions/06_transformer.ipynb#solution-decoder-block))
 # ```
 
 
