@@ -571,7 +571,7 @@ observe(
 )
 
 # %% [markdown]
-# On this text, attention beyond the window adds little to what the neighbours already tell.
+# On this text, attention beyond the window brings little that is new.
 #
 # ## Show someone
 #

@@ -622,7 +622,7 @@ observe(
 # %% [markdown]
 # ## Look inside
 #
-# *11 minutes, some of them yours.* First, the errors. Which libraries are confused? Most often numpy and scipy.
+# *11 minutes, some of them yours.* First, the errors. Which libraries does the bag mix up? Most often numpy and scipy.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "numpy and scipy are mistaken for each other most often: validation sentences of the five libraries (rows), and the bag's predictions (columns).", "name": "fig-libraries-confused"}, "image": {"alt": "A map of five rows and five columns with numbers. The diagonal is brightest. Off it, numpy and scipy are most often confused; sklearn is recognised best."}}
 confused = torch.zeros(5, 5)
