@@ -165,7 +165,7 @@ plt.show()
 # ```{exercise} Key–value cache: one step
 # :label: exercise-cached-step
 #
-# *9 minutes.* Given the query, key and value of a new character, append the key and value to those held so far, and let the query attend to all of them, scaled as always. Return the context, then the keys and the values. S is the number of keys held before, at first 0.
+# *9 minutes.* Given the query, key and value of a new character, append the key and value to those held so far, and let the query attend to all of them, scaled as always. Return the context, then the keys and the values. S is the number of keys held so far, at first 0.
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-cached-step))
 # ```
 

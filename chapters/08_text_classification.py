@@ -162,7 +162,7 @@ plt.show()
 #
 # *14 minutes, most of them yours.* A network needs numbers, so a text has to become a sequence of symbols. **Characters** are few, and none is ever unknown. But they make long sequences, and *not* is three symbols that the network has to put together first. **Words** make short sequences. But each needs a vector of its own, and a word that wasn't in the training set has none: names, typing errors and *unfunny* all become the same `<unk>`.
 #
-# Words are good enough for the reviews, whose grammar has only so many. But at the end of the day this page reads *your* sentence, and no one knows which words you will type. For that we need tokens from which any word can be built.
+# Words are good enough for the reviews, whose grammar uses only a few. But at the end of the day this page reads *your* sentence, and no one knows which words you will type. For that we need tokens from which any word can be built.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Subwords lie between characters and words: one text, split in three ways. (These subwords are made up.) Hatched: a word that was not in the training set. Right: the number of tokens.", "name": "fig-three-cuts"}, "image": {"alt": "The text an unfunny plot three times. As characters it is 15 cells; as words three, of which unfunny is hatched; as subwords five: an, un, fun, ny, plot. Each piece is below its letters."}}
 example, subwords = "an unfunny plot", "an un fun ny plot".split()
