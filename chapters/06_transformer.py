@@ -64,7 +64,7 @@ quiz("06_transformer")
 # %% [markdown]
 # ## Where we stand
 #
-# *4 minutes.* On Day 4 a recurrent network learned to translate, with attention to help it. Yesterday attention managed on its own, but it only filled in words; it never wrote a sentence. Could it translate by itself, with no recurrence anywhere?
+# *4 minutes.* On Day 4 a recurrent network learned to translate, helped by attention. Yesterday attention managed on its own, but it only filled in words; it never wrote a sentence. Could it translate by itself, with no recurrence anywhere?
 #
 # We train on short sentence pairs and keep one of them out: *I love deep learning*, 我 爱 深度 学习. It will be our example all day.
 
@@ -73,7 +73,11 @@ task = ShortTask()
 table([list(pair) for pair in task.validation[:3]], ["English", "Chinese"])
 
 # %% [markdown]
+<<<<<<< HEAD
 # The rival to beat is Day 4's network. A stored experiment trained it on the same pairs, at four learning rates with three seeds each. Here it is at its best.
+=======
+# The rival to beat is Day 4's network. A stored experiment trained it on the same pairs, with three learning rates and three seeds each. We take the best rate.
+>>>>>>> e2
 
 # %% tags=["evidence", "training"]
 stored = experiments.load("short_rivals")
@@ -105,9 +109,9 @@ observe(
 # No one tears up their notes. Whatever a meeting or an hour at the desk brings is *added* to the page: $x + f(x)$, not $f(x)$. That is a **residual connection** {cite}`he2016deep`. The page, a vector for each position, runs through
 # all layers as the **residual stream**, and each layer reads a copy and adds a little.
 #
-# A page that everyone adds to fills up. So before anyone reads it, a copy is brought to one size. That is **layer norm** {cite}`ba2016layer`.
+# When everyone adds to a page, it fills up. So before anyone reads it, a copy is scaled to a standard size. That is **layer norm** {cite}`ba2016layer`.
 #
-# Attention, a feed-forward layer, and around each of them a norm and a sum: that is a **block**. Two stacks of blocks make a **Transformer** {cite}`vaswani2017attention`: the **encoder** reads the source, and the **decoder** writes. Here is all of it, still grey. We build it from the inside out, and each part lights up when its turn comes.
+# Attention, a feed-forward layer, and around each of them a norm and a sum: that is a **block**. Two stacks of blocks make a **Transformer** {cite}`vaswani2017attention`: the **encoder** reads the source, and the **decoder** writes. Here it is, still grey. We build it from the inside out, and each part lights up in its turn.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The whole Transformer, before any of it is built: encoder (left) and decoder, each of L blocks. The sums are left out.", "name": "fig-towers"}, "image": {"alt": "Two towers of grey boxes. Left, from below: I love deep learning, embeddings and positions; then norm and self-attention, norm and feed-forward, L times; a last norm; on top a table with a column for each word, the encoder's output. Two lines, keys and values, lead from it into the right tower. There, from below: BOS 我 爱 深度 学习, embeddings and positions; then norm and causal self-attention, norm and cross-attention, norm and feed-forward, L times; norm and logits; and the prediction, 我 爱 深度 学习 EOS."}}
 hanzi = in_chinese("我 爱 深度 学习", pinyin="wǒ ài shēndù xuéxí")
@@ -125,7 +129,7 @@ plt.show()
 #
 # ### Layer norm: one size
 #
-# *9 minutes, half of them yours.* What goes wrong without a norm? We stack untrained attention and feed-forward layers, each added to the stream.
+# *9 minutes, half of them yours.* What goes wrong without a norm? We stack untrained attention and feed-forward layers, and add the output of each to the stream.
 
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Without norms the stream grows with depth, and its gradient grows far more: sizes relative to one block. Mean and range of three random starts; both axes are logarithmic.", "name": "fig-sums-alone"}, "image": {"alt": "Two lines that stay near one up to about eight blocks and then bend upwards. At 64 blocks the stream has grown more than a hundredfold, and the gradient by many more orders of magnitude."}}
@@ -146,7 +150,7 @@ observe(
 )
 
 # %% [markdown]
-# Every layer adds, none takes away, and each one reads larger numbers than the last. So each reads a normalised copy.
+# Every layer adds to the stream, so each one reads larger numbers than the last. The cure: each reads a normalised copy.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A norm before every layer, and one after the last block of each stack.", "name": "fig-towers-norms"}, "image": {"alt": "The two towers again, in grey. Framed: the norm below each attention and each feed-forward layer, and those above the last blocks."}}
 towers("norms")
@@ -164,7 +168,7 @@ plt.show()
 # \end{aligned}
 # $$ (eq-layer-norm)
 #
-# A small $\varepsilon$ keeps it from dividing by 0. Other positions and the rest of the batch don't enter into it. So a sentence comes out the same whatever else is in its batch.
+# A small $\varepsilon$ prevents division by 0. Other positions and the rest of the batch play no part, so a sentence comes out the same whatever else is in its batch.
 
 # %% tags=["view"]
 guess(
@@ -200,7 +204,7 @@ plt.show()
 # ```{exercise} Layer norm
 # :label: exercise-layer-norm
 #
-# *6 minutes.* Compute {eq}`eq-layer-norm` from means and square roots. It should work for any number of axes before the last. ([Solution](solutions/06_transformer.ipynb#solution-layer-norm))
+# *6 minutes.* Compute {eq}`eq-layer-norm` from means and square roots. Allow any number of axes before the last. ([Solution](solutions/06_transformer.ipynb#solution-layer-norm))
 # ```
 
 
@@ -218,7 +222,7 @@ check.show_reference("layer_norm")
 # %% [markdown]
 # ### The feed-forward layer: a desk at every position
 #
-# *3 minutes.* For given attention weights, the output is a weighted average of the values: it mixes them, but computes nothing nonlinear from them. The feed-forward layer does, because it puts a nonlinearity, the ReLU, between two matrices:
+# *3 minutes.* For given weights, attention's output is a weighted average of the values: it mixes them, but computes nothing nonlinear from them. The feed-forward layer does, because it puts a nonlinearity, the ReLU, between two matrices:
 #
 # $$
 # \begin{aligned}
@@ -234,7 +238,7 @@ towers("feed-forward")
 plt.show()
 
 # %% [markdown]
-# Two hidden units are enough to tell whether two bits differ, which no weighted sum can: one counts the bits that are set, the other responds only to both.
+# Two hidden units are enough to tell whether two bits differ, which no weighted sum can do: one counts the bits that are set, the other responds only when both are.
 
 # %%
 W_1, b_1 = torch.tensor([[1.0, 1.0], [1.0, 1.0]]), torch.tensor([0.0, -1.0])
@@ -242,7 +246,7 @@ W_2 = torch.tensor([[1.0, -2.0]])
 bits = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 print(((bits @ W_1.T + b_1).relu() @ W_2.T)[:, 0].tolist())
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "No arrow leads from one position to another: at each, the same small network turns two bits (below) into whether they differ (above).", "name": "fig-desks"}, "image": {"alt": "Four columns for positions 0 to 3. Below the bits 0 0, 0 1, 1 0 and 1 1; arrows through W1 and the ReLU lead up to the hidden units 0 0, 1 0, 1 0 and 2 1, and arrows through W2 to the outputs 0, 1, 1, 0."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "No arrow leads from one position to another: at each, the same small network reads two bits (below) and tells whether they differ (above).", "name": "fig-desks"}, "image": {"alt": "Four columns for positions 0 to 3. Below the bits 0 0, 0 1, 1 0 and 1 1; arrows through W1 and the ReLU lead up to the hidden units 0 0, 1 0, 1 0 and 2 1, and arrows through W2 to the outputs 0, 1, 1, 0."}}
 hidden = (bits @ W_1.T + b_1).relu()
 out = hidden @ W_2.T
 ax = sheet(8.4)
@@ -263,7 +267,7 @@ plt.show()
 # %% [markdown]
 # ### A block: pre-norm or post-norm
 #
-# *9 minutes, half of them yours.* Where does the norm belong? Let $f$ be a sublayer: attention or a feed-forward layer. The paper normalises the sum; most models since then normalise the sublayer's input:
+# *9 minutes, half of them yours.* Where does the norm belong? Let $f$ be a sublayer: attention or a feed-forward layer. The original paper normalises the sum; most models since then normalise the sublayer's input:
 #
 # $$
 # \begin{aligned}
@@ -272,14 +276,14 @@ plt.show()
 # \end{aligned}
 # $$ (eq-residual)
 #
-# In post-norm the stream itself is rescaled after every sum. In pre-norm only the copy that a sublayer reads is rescaled, and from the last block back to the first there is a path with nothing on it but additions ([both in a picture](deeper/06_transformer.ipynb#deeper-warmup)). A gradient can take it undisturbed.
+# In post-norm the stream itself is rescaled after every sum. In pre-norm only the copy that a sublayer reads is rescaled, and from the last block back to the first there is a path with nothing on it but additions ([both in a picture](deeper/06_transformer.ipynb#deeper-warmup)). A gradient can travel along it undisturbed.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Whatever happens inside, a layer adds vectors of the stream's own shape: an encoder block, from below. In our model D = 48, h = 4 heads have 12 numbers each, and F = 160.", "name": "fig-shapes"}, "image": {"alt": "Two thick arrows rise from x of shape B, T, D. From the first, called attention, an arrow leaves to norm, B T D; above it q, k and v, B h T d_k; weights, B h T T; heads, B h T d_k; merged by W_o, B T D; and back to a plus on the thick arrow. From the second, called FFN, an arrow leaves to norm, B T D; above it W_1 and ReLU, B T F; W_2, B T D; and back to a plus."}}
 mechanisms.shapes()
 plt.show()
 
 # %% [markdown]
-# We take pre-norm, because deep models train more calmly with it ([measured](deeper/06_transformer.ipynb#deeper-warmup)). Its stream is never normalised, so one more norm follows the last block.
+# We take pre-norm, because deep models train more stably with it ([measured](deeper/06_transformer.ipynb#deeper-warmup)). Its stream is never normalised, so one more norm follows the last block.
 #
 # ```{exercise} A block
 # :label: exercise-block
@@ -302,7 +306,7 @@ check.show_reference("block")
 # %% [markdown]
 # ### The decoder block: cross-attention
 #
-# *11 minutes, most of them yours.* A block of self-attention and a feed-forward layer can read: it is an encoder block. The decoder has to write, and every word depends on the source. So its block has a third sublayer between the two: **cross-attention**, as on Day 4. Its queries come from the decoder's stream, and its keys and values from
+# *11 minutes, most of them yours.* A block of self-attention and a feed-forward layer can read: it is an encoder block. The decoder has to write, and every word it writes depends on the source. So its block has a third sublayer between the two: **cross-attention**, as on Day 4. Its queries come from the decoder's stream, and its keys and values from
 # the encoder's output. The decoder's self-attention is causal: it sees only what is already written.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Attention in three ways: full, causal, and to the encoder's output. The grids show what may be seen: a row for each query, a column for each key.", "name": "fig-towers-attention"}, "image": {"alt": "The two towers again, in grey. Framed: in the encoder self-attention, with a full grid of four by four; in the decoder causal self-attention, with a grid of five by five that is full up to its diagonal, and above it cross-attention, with a full grid of five by four, into which the keys and values of the encoder's output lead."}}
@@ -313,7 +317,7 @@ plt.show()
 # ```{exercise} A decoder block
 # :label: exercise-decoder-block
 #
-# *8 minutes.* Run the three sublayers of a decoder block, in pre-norm. `own` and `cross` are yesterday's attention layers. `layer(y, memory, mask=…, is_causal=…)` takes queries from `y`, keys and values from `memory` (if there is none, from `y`), and returns output and weights. `memory` is the encoder's output, which is already normalised; `real` is the mask that hides its padding. `think` is the feed-forward layer, and there are three `norms`. ([Solution](solutions/06_transformer.ipynb#solution-decoder-block))
+# *8 minutes.* Run the three sublayers of a decoder block, in pre-norm. `own` and `cross` are yesterday's attention layers. `layer(y, memory, mask=…, is_causal=…)` takes queries from `y`, and keys and values from `memory` (without it, from `y`), and returns output and weights. `memory` is the encoder's output, which is already normalised; `real` is the mask that hides its padding. `think` is the feed-forward layer, and there are three `norms`. ([Solution](solutions/06_transformer.ipynb#solution-decoder-block))
 # ```
 
 
@@ -363,7 +367,7 @@ read = shift(target)  # BOS, then the target without its last word
 # %% [markdown]
 # ### The whole model
 #
-# *11 minutes, most of them yours.* Those are all the parts. Here is a Transformer in one go. The attention is yesterday's layer; `layer_norm`, `block` and `decoder_block` are yours.
+# *11 minutes, most of them yours.* Those are all the parts, and here is the whole Transformer. The attention is yesterday's layer; `layer_norm`, `block` and `decoder_block` are yours.
 
 
 # %%
@@ -440,7 +444,7 @@ class Transformer(nn.Module):
 
 
 # %% [markdown]
-# The target's embedding table is used twice, to read words and to score them {cite}`press2017using`.
+# The target's embedding table both reads words and scores them {cite}`press2017using`.
 #
 # Once it is trained, there is no true word to feed it. So it reads back its own: it takes the most probable next word, appends it, and asks again. A model that does so is **autoregressive**.
 
@@ -452,7 +456,7 @@ plt.show()
 # ```{exercise} Write the translation
 # :label: exercise-write-translation
 #
-# *7 minutes.* Translate a batch of sources, one word at a time. `model.encode(source)` reads the source. Its result, together with the words so far, goes into `model.decode(ids, found)`, which returns logits (B, T, V): for each position, those of the next word. Start with `BOS`, write `longest` words for each source, and return them without `BOS`. (A sentence that has ended is cut at its EOS later.) ([Solution](solutions/06_transformer.ipynb#solution-write-translation))
+# *7 minutes.* Translate a batch of sources, one word at a time. `model.encode(source)` reads the source. Its result, together with the words so far, goes into `model.decode(ids, found)`, which returns logits (B, T, V): for each position, those of the next word. Start with `BOS`, write `longest` words for each source, and return them without `BOS`. (Whatever follows an EOS is cut off later.) ([Solution](solutions/06_transformer.ipynb#solution-write-translation))
 # ```
 
 
@@ -519,7 +523,7 @@ guess(
 # %% [markdown]
 # ### Sinusoidal positional encoding
 #
-# *4 minutes.* So we add a positional encoding to each word's embedding: Day 5's clocks {cite}`vaswani2017attention`. Each clock turns at a speed of its own, $\omega_i$, and shows the position $p$ by the direction of its hand. That takes two numbers: how far to the right it points, and how high.
+# *4 minutes.* So we add a positional encoding to each word's embedding: Day 5's clocks {cite}`vaswani2017attention`. Each clock turns at a speed of its own, $\omega_i$, and shows the position $p$ by the direction of its hand. That takes two numbers: how far right it points, and how high.
 #
 # $$
 # \begin{aligned}
@@ -533,7 +537,7 @@ guess(
 towers("embeddings")
 plt.show()
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A clock's hand traces two waves: how high it points is the cosine, how far to the right the sine. Dashed: the hand at later positions.", "name": "fig-wave"}, "image": {"alt": "On the left a clock with a hand at twelve and dashed hands at seven later positions. On the right, over the positions 0 to 7, a wave that begins at the top, with a dot at each position, and a dashed one that begins in the middle. An arrow leads from the tip of the hand to the first dot."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A clock's hand traces two waves: how high it points is the cosine, and how far right is the sine. Dashed: the hand at later positions.", "name": "fig-wave"}, "image": {"alt": "On the left a clock with a hand at twelve and dashed hands at seven later positions. On the right, over the positions 0 to 7, a wave that begins at the top, with a dot at each position, and a dashed one that begins in the middle. An arrow leads from the tip of the hand to the first dot."}}
 omega, steps = 0.7, 8
 ax = sheet(6.4)
 face = dial(ax, (2.75, 3.2), 2.0)
@@ -559,9 +563,9 @@ heat_map(sinusoidal(64, 32), xlabel="column", ylabel="position", signed=True)
 plt.show()
 
 # %% [markdown]
-# Why waves? Moving on by $k$ positions turns each hand by the same angle, wherever it was. So *three words on* is the same matrix everywhere ([shown](deeper/06_transformer.ipynb#deeper-turns)), and a matrix is what $W_q$ and $W_k$ are.
+# Why waves? Moving on by $k$ positions turns each hand by the same angle, wherever it was. So *three words further on* is the same matrix everywhere ([shown](deeper/06_transformer.ipynb#deeper-turns)), and $W_q$ and $W_k$ can learn such matrices.
 #
-# In `embed`, the words' vectors are multiplied by $\sqrt D$: their table starts with small numbers, which suits the logits, but the positional encoding would drown them out.
+# In `embed`, the words' vectors are multiplied by $\sqrt D$. Their table starts with small numbers, which suit the logits, but the positional encoding would drown them out.
 
 # %% [markdown]
 # ## Is it right?
@@ -583,12 +587,12 @@ for found in (ours(ids, said), book(ids, torch.tensor([4, 2]), said)):
 print("the logits agree with nn.Transformer and with the book's: ten digits")
 
 # %% [markdown]
-# The comparison with plain loops, and that of the gradients, are on the [deeper page](deeper/06_transformer.ipynb#deeper-equal).
+# The [deeper page](deeper/06_transformer.ipynb#deeper-equal) compares it with plain loops, too, and checks the gradients.
 
 # %% [markdown]
 # ## Train it
 #
-# *6 minutes.* Now with positions, and with four passes, as the rival had.
+# *6 minutes.* Now we train it with positions and, like the rival, for four passes.
 
 # %% tags=["training"]
 yours, history = trained(ordered=True)
@@ -618,7 +622,7 @@ observe(
 )
 
 # %% [markdown]
-# The chain no longer grows with the sentence: with eight words it is still longer than the rival's, with sixteen it is shorter. Is the Transformer also the better model? One run can't tell. In stored experiments both got the same care, three seeds, and about equally many parameters. They translated short sentences and all of Day 4's, and they copied random digits.
+# The chain no longer grows with the sentence: with eight words it is still longer than the rival's, with sixteen it is shorter. Is the Transformer also the better model? One run can't tell. In stored experiments both got the same care, three seeds, and about as many parameters. They translated short sentences, then Day 4's whole grammar, and they copied random digits.
 
 # %% tags=["evidence"]
 both = "Day 4's network", "Transformer"
@@ -640,9 +644,13 @@ assert short[1] > short[0] + 0.02 and abs(long[0] - long[1]) < 0.01
 assert min(digits) > 0.98 and alone < 1 / 3
 
 # %% [markdown]
+<<<<<<< HEAD
 # With few passes the Transformer is ahead; with time enough, neither is ([how they differ](deeper/06_transformer.ipynb#deeper-time)). And both copy the digits, because both can attend to them. A GRU without attention, as large and at its best rate, gets fewer than a third of them.
+=======
+# On sentences, with enough training, neither is better ([how they differ](deeper/06_transformer.ipynb#deeper-time)). The Transformer wins where a lot has to be copied in order, and learned quickly.
+>>>>>>> e2
 #
-# The other difference is that its words don't queue. How much *time* that saves depends on how many processors you have, and our measurement has one ([its times](deeper/06_transformer.ipynb#deeper-time)).
+# The other difference is that its words don't queue. How much *time* that saves depends on how many processors you have, and our measurement used only one ([its times](deeper/06_transformer.ipynb#deeper-time)).
 
 # %% [markdown]
 # ## Look inside
@@ -695,8 +703,7 @@ observe(
 )
 
 # %% [markdown]
-# No one told a head what to do. And attention weights are only half of the story, as yesterday's ablations have shown. So follow one position instead. After each sublayer we stop its residual stream, normalise it, and ask the output layer what it would predict *now*. Choose a word, go up through the
-# blocks, and turn the temperature, by which the logits are divided before the softmax: cold, the best word takes all; hot, all words become almost equally likely.
+# No one told the heads what to do. And attention weights are only half of the story, as yesterday's ablations showed. So follow one position instead. After each sublayer we take its residual stream, normalise it, and ask the output layer what it would predict *now*. Choose a word and go up through the blocks. Turn the temperature, too, by which the logits are divided before the softmax: when it is low, the best word takes all; when high, all become almost equally likely.
 
 # %% tags=["view"]
 followed = [(ASKED, "我 爱 深度 学习")]
@@ -714,7 +721,7 @@ stream(
 )
 
 # %% [markdown]
-# At first a position would predict the very word that it reads. One table serves both ends, and so far the stream holds nothing but the word and its position. Block by block the source comes in, and each sublayer only adds to what was there. That is the residual stream at work.
+# At first a position would predict the very word that it reads, because one table serves both ends and the stream holds nothing yet but the word and its position. Block by block the source comes in, and each sublayer only adds to what was there. That is the residual stream at work.
 
 # %% tags=["evidence"]
 says, _ = pad([[*ids, EOS] for ids in task.target(text for _, text in task.validation)])
@@ -734,7 +741,7 @@ observe(
 # %% [markdown]
 # ### What residual sums and norms do for the gradient
 #
-# Take each of them away, in stacks of untrained blocks: how large is the gradient that arrives at the input?
+# We take each of them away, in stacks of untrained blocks. How large is the gradient that arrives at the input?
 
 # %% tags=["evidence"]
 heights = (1, 2, 4, 8, 16, 32)
@@ -749,7 +756,7 @@ guess(
     because=f"Only {left['neither'][0]:.0e} of it is left.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Only sum and norm together keep the gradient in bounds and the positions apart: size of the gradient at the input, by the number of untrained blocks. Right, the part of it that differs from position to position. Means and ranges of three starts; both axes are logarithmic, and end at 1e-12.", "name": "fig-gradients"}, "image": {"alt": "Two diagrams with four lines. Left: with neither sum nor norm the line falls to the lower edge by sixteen blocks, with the sum alone it rises from sixteen on, the other two stay level. Right: the two lines with sums go on as before, the two without fall by more than ten orders of magnitude within a few blocks."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Only sum and norm together keep the gradient in bounds and the positions apart: size of the gradient at the input, by the number of untrained blocks. Right: the part of it that differs from position to position. Means and ranges of three starts; both axes are logarithmic, and end at 1e-12.", "name": "fig-gradients"}, "image": {"alt": "Two diagrams with four lines. Left: with neither sum nor norm the line falls to the lower edge by sixteen blocks, with the sum alone it rises from sixteen on, the other two stay level. Right: the two lines with sums go on as before, the two without fall by more than ten orders of magnitude within a few blocks."}}
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.6), sharey=True)
 for i, (ax, title) in enumerate(zip(axes, ("the whole gradient", "what differs by position"))):
     lines = {kind: (heights, found[..., i].clamp(min=1e-12)) for kind, found in slopes.items()}
@@ -760,12 +767,12 @@ axes[1].get_legend().remove()
 plt.show()
 
 # %% [markdown]
-# A norm alone keeps the gradient alive, too. But look at the right: it is the same for all positions, and says nothing about any one word. The sum keeps the words apart. The norm keeps the sum in bounds. With a feed-forward layer that computes, and with positions, attention can be stacked and trained.
+# A norm alone keeps the gradient alive, too. But look on the right: this gradient is the same for all positions, so it says nothing about any one word. The sum keeps the words apart, and the norm keeps the sum in bounds. With both, and with a feed-forward layer and positions, attention can be stacked and trained.
 
 # %% [markdown]
 # ## Show someone
 #
-# *3 minutes.* Write an English sentence, and a Transformer translates it in this page, word by word. Choose one of its words to see its cross-attention, shaded. The model is today's, a little wider and trained longer, on Day 4's whole grammar (`experiments/translation_page.py` made it). *I love deep learning* was kept from it, too.
+# *3 minutes.* Write an English sentence, and a Transformer translates it on this page, word by word. Choose one of its words to see its cross-attention, shaded. The model is today's, a little wider and trained longer, on Day 4's whole grammar (`experiments/translation_page.py` made it). *I love deep learning* was kept from it, too.
 
 # %% tags=["view"]
 translator("translation", sentence=ASKED)
@@ -783,7 +790,7 @@ observe("It writes: {written}.", written=written, holds=translator_right > 0.8)
 # *3 minutes.* Every position attends to every other, so twice the length makes four times as many pairs. We count the operations in a training step of one encoder block.
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "In long sequences, comparing all pairs takes most of the work: operations of a training step of one block, 64 wide, by sequence length. Counted; both axes are logarithmic.", "name": "fig-cost"}, "image": {"alt": "Two straight lines over 128 to 2048 words. That of attention is twice as steep as that of the rest, and crosses it between 256 and 512."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "In long sequences, comparing all pairs takes most of the work: operations in a training step of one block, 64 wide, by sequence length. Counted; both axes are logarithmic.", "name": "fig-cost"}, "image": {"alt": "Two straight lines over 128 to 2048 words. That of attention is twice as steep as that of the rest, and crosses it between 256 and 512."}}
 lengths = [128, 256, 512, 1024, 2048]
 counted = stacks.operations(lengths, costs.work)
 lines = {name: (lengths, counted[:, i]) for i, name in enumerate(("all pairs", "all the rest"))}
@@ -943,7 +950,7 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **Tomorrow** we look at what all these pairs cost. Most of them contribute nothing. Which can be left out, which can be had more cheaply, and what is lost with them?
+# **Tomorrow** we look at what all these pairs cost. Most contribute next to nothing. Which can be left out, which can be computed more cheaply, and what is lost without them?
 
 # %% [markdown]
 # ## Further reading
@@ -951,4 +958,4 @@ checklist({point: ids.split() for point, ids in points.items()})
 # - {cite:t}`vaswani2017attention`, the paper to read first; by now you know most of it.
 # - {cite:t}`rush2018annotated`, the same paper as a program.
 # - {cite:t}`xiong2020layer`, on where the norm belongs.
-# - {cite:t}`dong2021attention`, on what becomes of attention alone.
+# - {cite:t}`dong2021attention`, on what happens to attention without the rest.

@@ -21,7 +21,7 @@
 # - say what a window can't recall.
 #
 # It builds on [Day 5](05_self_attention.ipynb) (queries, keys, values and masks) and [Day 6](06_transformer.ipynb) (blocks). You need 55 minutes to read and under half an hour to write three
-# functions, and there is a good place to stop halfway. At the end a Transformer writes documentation with what you wrote: the same text as before, in far less time.
+# functions, and there is a good place to stop halfway. At the end a Transformer uses your functions to write documentation: the same text as before, in far less time.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -71,7 +71,7 @@ quiz("07_efficient_attention")
 # %% [markdown]
 # ## Where we stand
 #
-# *6 minutes.* Yesterday's Transformer translated. A decoder without an encoder can continue a text, character by character, as Day 3's network did. Here is one. Two things in it are new. Rotary positions turn each query and key by an angle that grows with its position, so that a score depends only on the distance between the two. And attention is an argument, `attend`, because attention is what we exchange today.
+# *6 minutes.* Yesterday's Transformer translated. A decoder without an encoder can continue a text, character by character, as Day 3's network did. Here is one. Two things in it are new. Rotary positions turn each query and key by an angle that grows with its position, so that a score depends only on the distance between the two. And the attention function is an argument, `attend`, because today we will swap it.
 
 # %%
 show_source(Block)
@@ -143,10 +143,10 @@ observe(
 # *3 minutes.* Picture a meeting in which everyone has to hear everyone. It can be made shorter in three ways.
 #
 # 1. **Compute nothing twice.** When someone new comes in, the others don't introduce themselves again. That is a **cache** of keys and values.
-# 2. **Store nothing for nothing.** Everyone still hears everyone, but a few at a time, and keeps one running summary instead of a transcript. That is attention in **tiles**.
-# 3. **Compare nothing for nothing.** Everyone talks to their neighbours only, and news from far away takes several rounds. That is a **window**.
+# 2. **Store nothing needlessly.** Everyone still hears everyone, but a few at a time, and keeps one running summary instead of a transcript. That is attention in **tiles**.
+# 3. **Compare nothing needlessly.** Everyone talks to their neighbours only, and news from far away takes several rounds. That is a **window**.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A cache and tiles change how attention is computed, and no answer changes. A window changes what is computed.", "name": "fig-three-ways"}, "image": {"alt": "Three six by six maps. Nothing twice: a pale triangle with a dark last row. A tile at a time: a pale triangle with one dark square of four cells. Under these two: the same answers. Neighbours: a band along the diagonal. Under it: other answers."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A cache and tiles change how attention is computed, but not one answer. A window changes what is computed.", "name": "fig-three-ways"}, "image": {"alt": "Three six by six maps. Nothing twice: a pale triangle with a dark last row. A tile at a time: a pale triangle with one dark square of four cells. Under these two: the same answers. Neighbours: a band along the diagonal. Under it: other answers."}}
 mechanisms.three_ways()
 plt.show()
 
@@ -155,9 +155,9 @@ plt.show()
 #
 # ### A cache of keys and values
 #
-# *14 minutes, 9 of them yours.* The causal mask lets no character see what comes after it. So the keys and values of the old characters never change, in any block, and there is no need to compute them twice: keep them.
+# *14 minutes, 9 of them yours.* The causal mask lets no character see what comes after it. So the keys and values of the old characters never change, in any block, and there is no need to compute them twice: we keep them.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each new character adds one key and one value to the cache, and its query attends to everything that is held.", "name": "fig-cache"}, "image": {"alt": "Three pictures in a row: t comes, r comes, i comes. In each, keys in orange and values in green are tables of two rows, with three, four and five columns; the last column is new, dark and framed. Below, one row of scores in blue: 3, 4 and 5 new pairs."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each new character adds one key and one value to the cache, and its query attends to everything held so far.", "name": "fig-cache"}, "image": {"alt": "Three pictures in a row: t comes, r comes, i comes. In each, keys in orange and values in green are tables of two rows, with three, four and five columns; the last column is new, dark and framed. Below, one row of scores in blue: 3, 4 and 5 new pairs."}}
 mechanisms.cache(steps=3, first=3)
 plt.show()
 
@@ -165,7 +165,7 @@ plt.show()
 # ```{exercise} Key–value cache: one step
 # :label: exercise-cached-step
 #
-# *9 minutes.* Given the query, key and value of a new character, append the key and value to those that are held, and let the query attend to all of them, scaled as always. Return the context, then the keys and the values. S is the number of keys held so far, at first 0.
+# *9 minutes.* Given the query, key and value of a new character, append the key and value to those held so far, and let the query attend to all of them, scaled as always. Return the context, then the keys and the values. S is the number of keys held so far, at first 0.
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-cached-step))
 # ```
 
@@ -240,7 +240,7 @@ observe(
 #
 # ### What a key–value cache weighs
 #
-# *4 minutes.* Take a model that people use: Llama 3 has 70 billion weights, in 80 layers {cite}`grattafiori2024llama`. Each layer has 64 heads of queries, 128 wide, and each number takes two bytes. Instead of characters, the model reads words and parts of words, called **tokens**. Suppose that every head kept keys and values of its own, as ours do.
+# *4 minutes.* Take a model that people use: Llama 3 has 70 billion weights, in 80 layers {cite}`grattafiori2024llama`. Each layer has 64 query heads, 128 wide, and each number takes two bytes. Instead of characters, the model reads words and parts of words, called **tokens**. Suppose that every head kept keys and values of its own, as ours do.
 
 # %%
 layers, n_heads, d_k, size = 80, 64, 128, 2
@@ -263,11 +263,11 @@ observe(
 )
 
 # %% [markdown]
-# That is for one text; a server writes many at once. So in this model eight heads of queries share one head of keys and values: **grouped-query attention** {cite}`ainslie2023gqa`. How large its cache is then, you compute in {numref}`exercise-cache-size`.
+# That is for one text; a server writes many at once. So in this model eight query heads share one head of keys and values: **grouped-query attention** {cite}`ainslie2023gqa`. You compute the size of its cache in {numref}`exercise-cache-size`.
 #
 # ### Tiles: the same softmax without the map
 #
-# *16 minutes, 12 of them yours.* Where all queries come at once, attention makes a **map** of scores, with a row for each query and a column for each key. We **count** what that costs: `work` counts operations, two for each multiply–add, and `peak_bytes` the most memory that PyTorch held at once. Our head is 64 wide, under a causal mask.
+# *16 minutes, 12 of them yours.* Where all queries come at once, attention makes a **map** of scores, with a row for each query and a column for each key. We **count** what that costs: `work` counts operations, two for each multiply–add, and `peak_bytes` the most memory that PyTorch held at once. Our head is 64 wide and has a causal mask.
 
 
 # %%
@@ -296,7 +296,7 @@ observe(
 )
 
 # %% [markdown]
-# The memory is the waste here: each score is read once, and then the map is thrown away. But a softmax divides by the sum of a *whole* row. Must the row be there all at once? No, the sum can be found while the scores pass by, one **tile** of them at a time
+# The memory is the waste here: each score is read once, and then the map is thrown away. But a softmax divides by the sum of a *whole* row. Must the row be in memory all at once? No: the sum can be accumulated as the scores pass by, one **tile** of them at a time
 # {cite}`milakov2018online`. For each query, keep the largest score so far, $m$; the sum $\ell$ of all $e^{x_j - m}$; and $a$, the same sum with each term multiplied by its value. (Subtracting the maximum keeps the exponentials from overflowing.) When a tile raises
 # the maximum to $m'$, the old sums are too large by a factor of $e^{m' - m}$:
 #
@@ -369,7 +369,7 @@ observe(
     holds=abs(tiled - full) < 1e-3,
 )
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Only one tile of scores is there at a time, and $m$, $\\ell$ and $a$ are kept for each query. Libraries take one group of queries after another along the keys; your loop takes all queries at once.", "name": "fig-walk"}, "image": {"alt": "A column of five blocks of queries, the fourth dark. On its right a five by five grid of tiles; in the fourth row the tiles are numbered 1 to 4, and the third is dark and framed. An arrow leads from the row to three cells, m, the sum and a, kept for these queries. Note: tile 3 is there now; 1 and 2 are gone, 4 is still to come."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Only one tile of scores exists at a time, and $m$, $\\ell$ and $a$ are kept for each query. Libraries process one group of queries after another; your loop takes all queries at once.", "name": "fig-walk"}, "image": {"alt": "A column of five blocks of queries, the fourth dark. On its right a five by five grid of tiles; in the fourth row the tiles are numbered 1 to 4, and the third is dark and framed. An arrow leads from the row to three cells, m, the sum and a, kept for these queries. Note: tile 3 is there now; 1 and 2 are gone, 4 is still to come."}}
 mechanisms.walk()
 plt.show()
 
@@ -399,7 +399,7 @@ plt.show()
 #
 # ### A sliding window: fewer pairs, other answers
 #
-# *13 minutes, 6 of them yours.* With tiles or a cache, each query is still compared with every key before it, although half of them hardly count. Which pairs could be left out? The far ones, perhaps. So let a character see itself and the $w$ characters before it, and no others {cite}`beltagy2020longformer`. The sum of values then runs over these alone:
+# *13 minutes, 6 of them yours.* With tiles or a cache, each query is still compared with every key before it, although half of them hardly count. Which pairs could be left out? The distant ones, perhaps. So let a character see itself and the $w$ characters before it, and no others {cite}`beltagy2020longformer`. The sum of values then runs over these alone:
 #
 # $$
 # \begin{aligned}
@@ -469,11 +469,11 @@ observe(
 )
 
 # %% [markdown]
-# Of the day's three cures, this is the only one whose work for a whole text doesn't grow with the square of the length. ([More patterns](deeper/07_efficient_attention.ipynb#deeper-patterns), and [a way to do without pairs](deeper/07_efficient_attention.ipynb#deeper-linear), are on the deeper page.)
+# This is the only one of the day's three cures whose work for a whole text doesn't grow with the square of the length. ([More patterns](deeper/07_efficient_attention.ipynb#deeper-patterns), and [a way to do without pairs](deeper/07_efficient_attention.ipynb#deeper-linear), are on the deeper page.)
 #
 # ## Is it right?
 #
-# *1 minute.* Your three functions against the library's attention and the book's own, in double precision.
+# *1 minute.* We compare your three functions with the library's attention and the book's own, in double precision.
 
 # %% tags=["evidence"]
 exact = partial(torch.testing.assert_close, rtol=1e-10, atol=1e-10)
@@ -486,7 +486,7 @@ print("tiles, window and steps agree with the library, the book and the whole te
 # %% [markdown]
 # ## Train it
 #
-# *5 minutes.* A cache and tiles fit into any trained model. A window doesn't, because it is another function. We put windows in all the same, at first without any training.
+# *5 minutes.* A cache and tiles fit into any trained model. A window doesn't, because it computes a different function. We put windows in all the same, at first without further training.
 
 
 # %%
@@ -518,7 +518,7 @@ observe(
 )
 
 # %% [markdown]
-# What are far pairs worth, then? A stored experiment trained the writer further under six windows, three times each, and for as many steps with all pairs. These steps are so coarse that even the writer with all pairs becomes a little worse. So each window is compared with all pairs at the same stage.
+# What are distant pairs worth, then? A stored experiment trained the writer further, for equally many steps, under six windows and with all pairs, three times each. Even with all pairs, this makes the writer a little worse. So each window is compared with all pairs at the same stage.
 
 # %%
 stored = experiments.load("writer_windows")
@@ -555,7 +555,7 @@ observe(
 #
 # *4 minutes.* Where does the writer's attention go when it may go anywhere?
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Most attention falls on the neighbours, but not all: share of the attention that the last few characters get, by their number, means over heads and validation text. Dashed: a window of 16.", "name": "fig-near"}, "image": {"alt": "Four curves that rise with the number of characters, 1 to 192, on a logarithmic axis, some much earlier than others."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Most attention falls on the neighbours, but not all: the last few characters' share of the attention, by how many they are; means over heads and validation text. Dashed: a window of 16.", "name": "fig-near"}, "image": {"alt": "Four curves that rise with the number of characters, 1 to 192, on a logarithmic axis, some much earlier than others."}}
 within = weight_within(looks)
 lines = {f"block {i + 1}": (range(1, 193), share[:192]) for i, share in enumerate(within)}
 ax = curves(lines, "characters, from the last one back", "share of the attention", logx=True)
@@ -571,17 +571,17 @@ observe(
 )
 
 # %% [markdown]
-# On this text, the attention that goes beyond the window finds little that the neighbours don't tell it.
+# On this text, attention beyond the window brings little that is new.
 #
 # ## Show someone
 #
-# *4 minutes.* The writer runs in this page. Begin a text, and it goes on twice, with the same weights, the same random numbers and the same share of the processor's time. Without a cache, it reads the whole text again for each character. Then let the cache hold only the last 17 characters. Sooner or later the two texts part, because a window is another function.
+# *4 minutes.* The writer runs on this page. Start a text, and it is continued twice, with the same weights, the same random numbers and the same share of the processor's time. Without a cache, it reads the whole text again for each character. Then let the cache hold only the last 17 characters. Sooner or later the two texts diverge, because a window computes a different function.
 
 # %% tags=["view"]
 live_race("documentation", beginning=start)
 
 # %% [markdown]
-# Next is a replay of your own cache, with the times of the machine that ran this page. In JupyterLab, put beginnings of your own into the list.
+# Next is a replay of your own cache, with the times of the machine that ran this page. In JupyterLab, add beginnings of your own to the list.
 
 # %%
 beginnings = [start, "If the matrix is sparse, "]
@@ -597,8 +597,8 @@ race(runs)
 # %% [markdown]
 # ## Where it breaks
 #
-# *6 minutes.* So is a window all you need? Take a text in which an answer can be far away. It has 64 pairs of a key and a value, and among them 64 questions: *which value did this key have?* That is **recall** {cite}`arora2024zoology`. The answer may be at any of 128 positions, before the question or after it.
-# Stored experiments trained Transformers of two blocks on it, three seeds for each kind of attention, with the same steps and learning rate.
+# *6 minutes.* So is a window all you need? Take a text in which an answer can be far away. It has 64 pairs of key and value, and among them 64 questions: *which value did this key have?* That is **recall** {cite}`arora2024zoology`. The answer may be at any of 128 positions, before the question or after it.
+# Stored experiments trained Transformers of two blocks on it, three seeds for each kind of attention, with the same number of steps and the same learning rate.
 
 # %% tags=["view"]
 EDGES = (1, 17, 33, 49, 65, 97, 128)  # as in the experiments
@@ -634,10 +634,10 @@ observe(
 )
 
 # %% [markdown]
-# On documentation a window lost little; here it is blind beyond 16 positions, although two blocks could pass the answer on. Information *can* travel, but a network has to learn to send it. **Ask what the task has to find, and how far away it might be.** Some models mix, with a window in one block and
-# all pairs in the next {cite}`riviere2024gemma`. If you can't tell, keep all pairs, and save with a cache and tiles.
+# On documentation a window lost little; here it is blind beyond 16 positions, although two blocks could pass the answer on. Information *can* travel, but a network has to learn to send it. **Ask what the task has to find, and how far away it might be.** Some models alternate, with a window in one block and
+# all pairs in the next {cite}`riviere2024gemma`. If you can't tell, keep all pairs, and save work with a cache and memory with tiles.
 #
-# **Today's answer:** attention computes old keys and values again and stores its map for nothing, and saving both changes no answer; many far pairs are compared for nothing, too, but a network that leaves them all out can't recall what is far away.
+# **Today's answer:** attention computes old keys and values twice and stores its map for nothing; a cache and tiles avoid both, and change no answer. Many distant pairs are compared for nothing, too, but a network that leaves them all out can't recall what is far away.
 
 # %% [markdown]
 # ## What we found
@@ -684,7 +684,7 @@ claim(
 # ```{exercise} What a key–value cache weighs
 # :label: exercise-cache-size
 #
-# *Warm-up, 5 minutes.* A large language model has 80 layers. Each has 64 heads of queries, which share 8 heads of keys and values, 128 wide.
+# *Warm-up, 5 minutes.* A large language model has 80 layers. Each has 64 query heads, which share 8 heads of keys and values, 128 wide.
 # How many GiB ($2^{30}$ bytes) does its cache need for one sequence of 4096 positions, in half precision (2 bytes per number)?
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-cache-size))
 # ```

@@ -145,12 +145,12 @@ observe(
 )
 
 # %% [markdown]
-# *Not* reverses what follows it, praise and blame alike. But the bag adds the same number to *good* and to *bad*, so the best number is close to 0. Where the only opinion is negated, the adjective decides all the same, and it decides the wrong way. And both of our reviews get the same probability, because the same words have the same sum.
+# *Not* reverses what follows it, praise and blame alike. But the bag adds the same number to *good* and to *bad*, so the best number is close to 0. Where the only opinion is negated, the adjective still decides, and decides wrongly. And both of our reviews get the same probability, because the same words add up to the same sum.
 
 # %% [markdown]
 # ## The idea
 #
-# *3 minutes.* To read is to forget on purpose, and the art is to forget the right things. A text classifier takes four steps, and at three of them it may forget something:
+# *3 minutes.* To read is to forget on purpose, and the art is to forget the right things. A text classifier takes four steps, and may forget something at each:
 #
 # 1. A text is split into **tokens**. A word that has no token is lost.
 # 2. Tokens become vectors and attend to each other. A bag of words skips this step, and so it loses the order.
@@ -168,7 +168,7 @@ plt.show()
 #
 # *14 minutes, most of them yours.* A network needs numbers, so a text has to become a sequence of symbols. **Characters** are few, and none is ever unknown. But they make long sequences, and *not* is three symbols that the network has to put together first. **Words** make short sequences. But each needs a vector of its own, and a word that wasn't in the training set has none: names, typing errors and *unfunny* all become the same `<unk>`.
 #
-# Words are good enough for the reviews, whose grammar has only so many. But at the end of the day this page reads *your* sentence, and no one knows which words you will type. For that we need tokens of which every word can be made.
+# Words are good enough for the reviews, whose grammar uses only a few. But at the end of the day this page reads *your* sentence, and no one knows which words you will type. For that we need tokens from which any word can be built.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Subwords lie between characters and words: one text, split in three ways. (These subwords are made up.) Hatched: a word that was not in the training set. Right: the number of tokens.", "name": "fig-three-cuts"}, "image": {"alt": "The text an unfunny plot three times. As characters it is 15 cells; as words three, of which unfunny is hatched; as subwords five: an, un, fun, ny, plot. Each piece is below its letters."}}
 example, subwords = "an unfunny plot", "an un fun ny plot".split()
@@ -214,7 +214,7 @@ merge_step = check("merge_step", merge_step)
 check.show_reference("merge_step")
 
 # %% [markdown]
-# Now run it on 30,000 characters of documentation from five libraries, in small letters and without punctuation.
+# Now run it on 30,000 characters of documentation from five libraries, in lower case and without punctuation.
 
 # %%
 real = libraries.sentences()
@@ -300,7 +300,7 @@ observe(
 # %% [markdown]
 # ### TF-IDF, and how far a bag of words gets
 #
-# *6 minutes.* Back to the reviews, whose words are few and known. Our bag weights each word before it adds it up: a word that is in every text says little, a word that is in few says much. Let word $i$ occur $c_i$ times in a text, and in $n_i$ of all $n$ texts. Its **TF-IDF** (term frequency, inverse document frequency) is
+# *6 minutes.* Back to the reviews, whose words are few and known. Our bag weights each word before adding it: a word that is in every text says little, a word that is in few says a lot. Let word $i$ occur $c_i$ times in a text, and in $n_i$ of all $n$ texts. Its **TF-IDF** (term frequency, inverse document frequency) is
 #
 # $$
 # x_i = c_i \left(1 + \ln \frac{1 + n}{1 + n_i}\right) ,
@@ -313,7 +313,7 @@ mechanisms.bags(*PAIR)
 plt.show()
 
 # %% [markdown]
-# Was the bag badly trained, or is it blind? The grammar can list [*every* review](deeper/08_text_classification.ipynb#deeper-ceilings), so we can count how many share a bag with reviews of the opposite verdict. `reviews.ceiling` returns the largest share that anyone could get right who sees only bags.
+# Was the bag badly trained, or is it blind? The grammar can list [*every* review](deeper/08_text_classification.ipynb#deeper-ceilings), so we can count how many share a bag with reviews of the opposite verdict. `reviews.ceiling` returns the largest share that anyone who sees only bags could get right.
 
 # %% tags=["view"]
 most = reviews.ceiling(reviews.windows(1))
@@ -350,7 +350,7 @@ mechanisms.padded([3, 9, 5, 7, 4, 12, 6, 10], batch_size=2)
 plt.show()
 
 # %% [markdown]
-# Padding must not count. Day 5's mask keeps attention away from it. It has to be kept out once more, where the vectors of all words become one. We take their mean: if text $b$ of a batch has $n_b$ words,
+# Padding must not count. Day 5's mask keeps attention away from it. Padding has to be kept out once more, where the vectors of all words become one. We take their mean: if text $b$ of a batch has $n_b$ words,
 #
 # $$
 # \bar x_b = \frac{1}{n_b} \sum_{t=1}^{n_b} x_{b,t} .
@@ -486,7 +486,7 @@ observe(
     and not {*PAIR} & {" ".join(review.words) for review in corpus.train},
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The Transformer masters all five kinds of review, the bag of words doesn't: shares classified correctly. *Negated contrast* is the kind of our pair, *contrast* the same without a *not*; in *strength* the stronger of two opinions decides.", "name": "fig-by-kind"}, "image": {"alt": "Two bar charts over five kinds of reviews. The bag of words is near 100 percent for plain ones, below 10 for negation, near 50 for the others; the Transformer is near 100 for all."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The Transformer masters all five kinds of review, but the bag of words doesn't: shares classified correctly. Our pair is a *negated contrast*; *contrast* is the same without a *not*; in *strength* the stronger of two opinions decides.", "name": "fig-by-kind"}, "image": {"alt": "Two bar charts over five kinds of reviews. The bag of words is near 100 percent for plain ones, below 10 for negation, near 50 for the others; the Transformer is near 100 for all."}}
 axes = plt.subplots(1, 2, figsize=(7.2, 3.2), sharey=True)[1]
 for ax, (name, of) in zip(axes, {"bag of words": of_bag, "Transformer": of_reader}.items()):
     bars({kind: 100 * of[kind] for kind in reviews.KINDS}, f"{name}: correct (%)", ax=ax)
@@ -572,7 +572,7 @@ observe(
 )
 
 # %% [markdown]
-# The bag keeps up! But one run at one learning rate says little. So a stored experiment tuned both with the same care: four settings each, chosen on the validation set, with few examples and with many, then measured once on the test set. (Its Transformer reads words, which [makes no difference here](deeper/08_text_classification.ipynb#deeper-subwords), has dropout, and was trained with three seeds; a bag needs neither.)
+# The bag keeps up! But one run at one learning rate says little. So a stored experiment tuned both with the same care: four settings each, chosen on the validation set, with few examples and with many, then measured once on the test set. (Its Transformer has dropout and three seeds, neither of which a bag needs, and it reads words, which [makes no difference here](deeper/08_text_classification.ipynb#deeper-subwords).)
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "With 6,000 texts, the Transformer wins on the reviews, and the bag on the libraries' sentences: correct answers on test sets of 1,000 reviews and 1,370 sentences. Means and ranges of three seeds (stored experiment); the vertical axes differ, the horizontal ones are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 1,700 and 6,000 texts. On the reviews the bag stays near 60 percent, the Transformer rises from below 70 to nearly 100. On the libraries' sentences both rise together, from about 45 to nearly 60 percent for the bag, a few points less for the Transformer."}}
 stored, ends = experiments.load("classifiers"), {}
@@ -598,7 +598,7 @@ observe(
 )
 
 # %% [markdown]
-# So neither is the better reader; each is better *for something*. Why does order decide the one and not the other? Take it away: your two Transformers read the same texts again, with their words shuffled.
+# So neither is the better reader; each is better *for something*. Why does order matter in one task and not in the other? Take it away: your two Transformers read the same texts again, with their words shuffled.
 
 
 # %%
@@ -623,12 +623,12 @@ observe(
 )
 
 # %% [markdown]
-# A library gives itself away by *which* words it uses, and in any order they say the same. In a review, order decides what a *not* reverses. Nor is attention the only way to see order: Day 3's LSTM, reading from both ends, does at least as well on the reviews, and needs fewer of them ([six models](deeper/08_text_classification.ipynb#deeper-six) side by side). All of these models learned from scratch. A model that was pretrained on billions of words is another matter, and we don't try one here.
+# A library gives itself away by *which* words it uses, and they give it away in any order. In a review, order decides what a *not* reverses. Nor is attention the only way to see order: Day 3's LSTM, reading from both ends, does at least as well on the reviews, and needs fewer of them ([six models](deeper/08_text_classification.ipynb#deeper-six) side by side). All of these models learned from scratch. A model that was pretrained on billions of words is another matter, and we don't try one here.
 
 # %% [markdown]
 # ## Look inside
 #
-# *11 minutes, some of them yours.* First, the errors. Which library was mistaken for which? Most often numpy and scipy, each for the other.
+# *11 minutes, some of them yours.* First, the errors. Which libraries does the bag mix up? Most often numpy and scipy.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "numpy and scipy are mistaken for each other most often: validation sentences of the five libraries (rows), and the bag's predictions (columns).", "name": "fig-libraries-confused"}, "image": {"alt": "A map of five rows and five columns with numbers. The diagonal is brightest. Off it, numpy and scipy are most often confused; sklearn is recognised best."}}
 confused = torch.zeros(5, 5)
@@ -648,7 +648,7 @@ plt.show()
 # s_t = \ln p(y \mid x) - \ln p(y \mid x \text{ without } x_t) .
 # $$ (eq-leave-one-out)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Leave one out: without *not* the verdict changes most. The judge is so simple that you can follow it: its number says how much speaks for *bad*. *Great* counts −1, or 1 if there is a *not*.", "name": "fig-leave-one-out"}, "image": {"alt": "Six rows of the sentence the music was not great. In the first nothing is struck out, and the judge says 1. In each of the others one word is struck out: without the, music or was it still says 1, a score of 0; without not it says -1, a score of 2; without great 0, a score of 1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Leave one out: without *not* the verdict changes most. The judge is so simple that you can follow it: its number says how strongly the words speak for *bad*. *Great* counts −1, or 1 if there is a *not*.", "name": "fig-leave-one-out"}, "image": {"alt": "Six rows of the sentence the music was not great. In the first nothing is struck out, and the judge says 1. In each of the others one word is struck out: without the, music or was it still says 1, a score of 0; without not it says -1, a score of 2; without great 0, a score of 1."}}
 sentence = "the music was not great".split()
 
 
@@ -737,7 +737,7 @@ guess(
     because=f"It finds one in {share[worst]:.0%} of the reviews. A word picked at random decides in {share['chance']:.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Leaving words out finds a deciding word most often: in how many of 100 reviews the word with the highest score decides. Bars are means of three Transformers, lines go from the lowest to the highest (stored experiment).", "name": "fig-ways"}, "image": {"alt": "Five bars. Leave-one-out is near 93, gradient times input near 27, attention over all blocks near 89, attention of the last block near 60 with a wide range, chance at 16."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Leaving words out finds a deciding word most often: in how many of 100 reviews the word with the highest score decides. Mean and range of three Transformers (stored experiment).", "name": "fig-ways"}, "image": {"alt": "Five bars. Leave-one-out is near 93, gradient times input near 27, attention over all blocks near 89, attention of the last block near 60 with a wide range, chance at 16."}}
 assert max(ways, key=share.get) == "leave-one-out" and share["attention"] > 0.75
 named = {way.replace("layer", "block"): found for way, found in highest.items()}
 bars({way: [100 * one for one in found] for way, found in named.items()}, "found (%)")
@@ -750,7 +750,7 @@ plt.show()
 # %% [markdown]
 # ## Show someone
 #
-# *4 minutes.* Write a sentence of your own, as if you were describing what a function does. Two readers run in this page: today's Transformer on byte pairs, and the bag of words for comparison. Each names the library that your sentence sounds like. Then each reads it again without its first word, without its second, and so on, and shows which words gave the library away. (`experiments/libraries_page.py` trained both.)
+# *4 minutes.* Write a sentence of your own, as if you were describing what a function does. Two readers run on this page: today's Transformer on byte pairs, and the bag of words for comparison. Each names the library that your sentence sounds like. Then each reads it again without its first word, without its second, and so on, and shows which words gave the library away. (`experiments/libraries_page.py` trained both.)
 
 # %% tags=["view"]
 which_library("libraries", sentence="Returns a copy of the points, in random order.")
@@ -773,11 +773,11 @@ observe("It takes this for {library}, with {p:.0%}.", library=library, p=p, hold
 # %% [markdown]
 # ## Where it breaks
 #
-# *3 minutes.* Ask the Transformer which word comes after "the music was". It has no answer: how good and how bad is all that it can say.
+# *3 minutes.* Ask the Transformer which word comes after "the music was". It has no answer: all it can say is *good* or *bad*, and how sure it is.
 #
 # And it must name a class, whatever it is given: a recipe gets a library, and a percentage.
 #
-# It also learns from little. Someone has to label each text, and that one label is all the network learns from.
+# It also has little to learn from. Someone has to label each text, and that one label is all the network gets.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A text has one label, but a next word at every position. Above, one answer for the whole text, as today. Below, an answer at each position: the next word.", "name": "fig-one-answer"}, "image": {"alt": "Two rows of the five words the music was not great. In the upper one arrows from all words lead to one box, bad. In the lower one an arrow leads from each word to a box with the next word: music, was, not, great, and a full stop."}}
 ax = sheet(8.0)
@@ -807,7 +807,7 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* So what is a text about? Count its words, and read their order where a *not* can reverse them; then leave out one word after the other to see which of them decided. Two claims that you will often read, and our answers. Four more are on the [deeper page](deeper/08_text_classification.ipynb).
+# *2 minutes.* So what is a text about? Count its words, and read their order where a *not* can reverse them; then leave out one word at a time to see which of them decided. Two claims that you will often read, and our answers. Four more are on the [deeper page](deeper/08_text_classification.ipynb).
 #
 # (claim-cls-1)=
 

@@ -65,7 +65,7 @@ quiz("09_gpt")
 # %% [markdown]
 # ## Where we stand
 #
-# *4 minutes.* Yesterday an encoder read a sentence and named its library. It can't write a word. But the next word is an answer, too. So we give the encoder an output at every position, and train it to predict there the **next token**.
+# *4 minutes.* Yesterday an encoder read a sentence and named its library. It can't write a word. But the next word is an answer, too. So we give the encoder an output at every position, and train it to predict the **next token** there.
 #
 # The text is scikit-learn's documentation, which Days 3 and 7 read, cut into yesterday's byte pairs. One of its sentences will be our example all day.
 
@@ -107,25 +107,25 @@ observe(
 #
 # *4 minutes.* So hide the future. Each position sees itself and everything before it, through Day 5's causal mask, and has to *guess* the next token {cite}`radford2018improving`.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A causal mask hides the answers: which positions each row may see. Framed is the position that holds the row's target.", "name": "fig-hidden"}, "image": {"alt": "Two grids of five by five, rows and columns The, estimator, is, fit, ted; right of the rows the words that they must predict, estimator to on. On the left all cells are filled, and the four cells right of the diagonal are framed and have an exclamation mark. On the right only the cells up to the diagonal are filled, and the framed ones are blank."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A causal mask hides the answers: which positions each row may see. Framed: the position that holds the row's target.", "name": "fig-hidden"}, "image": {"alt": "Two grids of five by five, rows and columns The, estimator, is, fit, ted; right of the rows the words that they must predict, estimator to on. On the left all cells are filled, and the four cells right of the diagonal are framed and have an exclamation mark. On the right only the cells up to the diagonal are filled, and the framed ones are blank."}}
 mechanisms.hidden()
 plt.show()
 
 # %% [markdown]
 # This is hard, and therefore useful. To guess what follows *The estimator is*, it helps to know which words belong together, which are verbs, and what estimators do. And no labels are needed: every text contains its own answers, $T - 1$ of them in a text of $T$ tokens.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Yesterday's encoder gets one lesson from a text, today's GPT gets one from every token but the last.", "name": "fig-lessons"}, "image": {"alt": "Above, five boxes, The, estimator, is, fit, ted, with arrows into one box, from sklearn: 1 lesson. Below, the same five boxes; from each of the first four an arrow leads straight up to the next word, estimator, is, fit, ted: 4 lessons."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Yesterday's encoder gets one lesson from a text; today's GPT gets one from every token but the last.", "name": "fig-lessons"}, "image": {"alt": "Above, five boxes, The, estimator, is, fit, ted, with arrows into one box, from sklearn: 1 lesson. Below, the same five boxes; from each of the first four an arrow leads straight up to the next word, estimator, is, fit, ted: 4 lessons."}}
 mechanisms.lessons()
 plt.show()
 
 # %% [markdown]
-# Such a model can also write. It predicts the next token from those before it, reads its own prediction, and goes on: it is **autoregressive**. The text that it starts from is the **prompt**. Day 6's blocks with a causal mask, trained to predict the next token, are a **GPT**.
+# Such a model can also write. It predicts the next token from those before it, reads its own prediction, and goes on: it is **autoregressive**. The text it starts from is the **prompt**. Day 6's blocks with a causal mask, trained to predict the next token, are a **GPT**.
 #
 # ## Step by step
 #
 # ### Next-token loss: every position has a target
 #
-# *8 minutes, 6 of them yours.* At position $t$, the logits are about the token at $t + 1$. So the targets are the text itself, shifted by one position:
+# *8 minutes, 6 of them yours.* At position $t$, the logits predict the token at $t + 1$. So the targets are the text itself, shifted by one position:
 #
 # $$
 # \mathcal{L} = -\frac{1}{T - 1} \sum_{t=0}^{T-2} \ln p(x_{t+1} \mid x_0, \dots, x_t) .
@@ -219,13 +219,13 @@ class GPT(nn.Module):
 
 
 # %% [markdown]
-# That is all. The largest GPT-2 has 48 such blocks, 1,600 wide {cite}`radford2019language`. Its published weights load into this book's blocks: the [deeper page](deeper/09_gpt.ipynb#deeper-real-thing) does it.
+# That is all. The largest GPT-2 has 48 such blocks, 1,600 wide {cite}`radford2019language`. Its published weights fit this book's blocks: the [deeper page](deeper/09_gpt.ipynb#deeper-real-thing) loads them.
 #
 # ### Training on pieces of a long text
 #
-# *5 minutes.* A long text needs no sentences and no labels. We take pieces of 65 tokens from random positions: 64 to read, 64 to predict. These 64 are the model's **context window**, as far back as it can see.
+# *5 minutes.* A long text needn't be split into sentences or labelled. We take pieces of 65 tokens from random positions: 64 to read, 64 to predict. These 64 are the model's **context window**: it sees no farther back.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Any piece of the text is an example: a batch of three. They may overlap, and begin in the middle of a sentence.", "name": "fig-pieces"}, "image": {"alt": "A long row of cells, the training text, and under it three shorter rows, each with an arrow from its position in the text; two of them overlap."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Any piece of the text is an example: a batch of three. They may overlap, and start in the middle of a sentence.", "name": "fig-pieces"}, "image": {"alt": "A long row of cells, the training text, and under it three shorter rows, each with an arrow from its position in the text; two of them overlap."}}
 mechanisms.pieces([2, 14, 8], 9)
 plt.show()
 
@@ -283,10 +283,10 @@ observe(
 # %% [markdown]
 # ### Sampling: temperature and top-p
 #
-# *14 minutes, 11 of them yours.* To write, we draw the next token from the model's probabilities: **sampling**. Unchanged, they lead astray. Each rare token is unlikely, but there are hundreds, so soon one of them comes {cite}`holtzman2020curious`. Two knobs keep them down, in this order:
+# *14 minutes, 11 of them yours.* To write, we draw the next token from the model's probabilities: **sampling**. Unchanged, they lead the text astray: each rare token is unlikely, but there are hundreds, so one is soon drawn {cite}`holtzman2020curious`. Two knobs keep rare tokens down, in this order:
 #
 # - a **temperature** $\tau$ divides the logits (Day 2),
-# - **top-p** takes the likeliest tokens until their probabilities reach $p$, including the one that reaches it; the rest get 0, and those that stay are scaled to sum to 1.
+# - **top-p** keeps the likeliest tokens until their probabilities add up to $p$, including the one that reaches it; the rest get 0, and those that stay are scaled to sum to 1.
 #
 # Top-p comes last because it counts probabilities, and the temperature changes them.
 
@@ -339,13 +339,13 @@ def continued(prompt, n=40, tau=0.6, p=0.9, say=None):
 print(continued("The estimator is"))
 
 # %% [markdown]
-# It has the tone of documentation, and no thought. A few minutes ago, its weights were random numbers.
+# It has the tone of documentation, but no thought. A few minutes ago, its weights were random numbers.
 #
 # **Enough for tonight?** This is a good place to stop: you have written a GPT. What follows, some 45 minutes, asks how good it is, and what it can do that no counting can.
 #
 # ## Is it right?
 #
-# *1 minute.* Your model against the book's `DecoderOnly`, and, without its rotations, against the library's blocks under a causal mask.
+# *1 minute.* We compare your model with the book's `DecoderOnly` and, without its rotations, with the library's blocks under a causal mask.
 
 # %% tags=["evidence"]
 assert tasks.off_from_book_and_library(GPT) < 1e-10
@@ -356,13 +356,13 @@ print("the logits agree with the book's model and with the library's blocks: ten
 #
 # ### Bits per byte: one measure for all tokens
 #
-# *4 minutes.* How good is it? A loss per token depends on how long the tokens are, and so does **perplexity**, its exponential (Day 2). All models share the text and its bytes.
+# *4 minutes.* How good is it? A loss per token depends on how long the tokens are, and so does **perplexity**, its exponential (Day 2). But the bytes of a text are the same for every model:
 #
 # $$
 # \text{bits per byte} = \frac{\text{nats per token}}{\ln 2} \cdot \frac{\text{tokens}}{\text{bytes}} .
 # $$ (eq-bits-per-byte)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Per symbol two models seem to differ; per byte they are equal. One word in two cuts, with bits made up for this picture.", "name": "fig-per-byte"}, "image": {"alt": "Above, byte pairs: fit with 6 bits and ted with 1, in all 7 bits, 3.50 per symbol, 1.17 per byte. Below, letters: f, i, t, t, e, d with 3, 2, 1, 0.5, 0.25 and 0.25 bits, in all 7 bits, 1.17 per symbol, 1.17 per byte."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Per symbol two models seem to differ; per byte they are equal. One word, split in two ways, with bits made up for this picture.", "name": "fig-per-byte"}, "image": {"alt": "Above, byte pairs: fit with 6 bits and ted with 1, 7 bits in all, 3.50 per symbol, 1.17 per byte. Below, letters: f, i, t, t, e, d with 3, 2, 1, 0.5, 0.25 and 0.25 bits, 7 bits in all, 1.17 per symbol, 1.17 per byte."}}
 letters = [3.0, 2.0, 1.0, 0.5, 0.25, 0.25]
 mechanisms.per_byte([("byte pairs", ["fit", "ted"], [6.0, 1.0]), ("letters", "fitted", letters)])
 plt.show()
@@ -370,7 +370,7 @@ plt.show()
 # %% [markdown]
 # ### Four writers, one text: an LSTM, two Transformers and a table of counts
 #
-# *7 minutes.* Three networks of this book meet a rival that has no weights at all: a table of **n-gram counts** {cite}`kneser1995improved`. It remembers which tokens followed each run of four, and how often. For shorter runs it counts in how many longer ones each token appeared.
+# *7 minutes.* Three networks of this book meet a rival that has no weights at all: a table of **n-gram counts** {cite}`kneser1995improved`. It remembers which tokens followed each run of four, and how often. For shorter runs it counts in how many different longer ones each token appeared.
 
 
 # %%
@@ -388,7 +388,7 @@ def count(text, back):
 
 
 # %% [markdown]
-# To predict, it starts from equal probabilities and goes from no context to the longest run. Each table takes a little from what it has counted and gives that to the tokens that the table before found likely.
+# To predict, it starts from equal probabilities and works up from no context to the longest run. Each table takes a little off its counts and shares it out by the previous table's probabilities.
 
 
 # %%
@@ -427,7 +427,7 @@ guess(
     + ".",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A table of counts beats three networks of equal size after four passes over a small text. Test set, each network at its best of four rates: mean and range of three seeds (stored experiment). Dashed: gzip, and xz that has read the training set.", "name": "fig-four-writers"}, "image": {"alt": "Four bars of bits per byte, LSTM, Day 6's blocks, GPT and table. The table's is the shortest. Two dashed vertical lines, xz and gzip; gzip's is the farthest to the right."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A table of counts beats three networks of equal size after four passes over a small text. Test set, each network at its best of four rates: mean and range of three seeds (stored experiment). Dashed: gzip, and xz after reading the training set.", "name": "fig-four-writers"}, "image": {"alt": "Four bars of bits per byte, LSTM, Day 6's blocks, GPT and table. The table's is the shortest. Two dashed vertical lines, xz and gzip; gzip's is the farthest to the right."}}
 ax = bars({NAMES[w]: rivals.column("test", writer=w) for w in NAMES}, "bits per byte")
 for name in ("xz", "gzip"):
     ax.axvline(rivals.spread(name, writer="table")[0], color=INK, lw=1, ls="--")
@@ -463,7 +463,7 @@ observe(
 )
 
 # %% [markdown]
-# A table knows three tokens after one look. A network learns in small steps, and hundreds of steps are few. But where the text is new, the network is less lost. They fail in different places. So why choose?
+# A table knows three tokens after seeing them once. A network learns in small steps, and a few hundred aren't many. But where the text is new, the network is less lost. They fail in different places. So why choose?
 #
 # ### Mixing two language models
 #
@@ -479,7 +479,7 @@ plt.show()
 # ```{exercise} Half and half
 # :label: exercise-half-and-half
 #
-# *5 minutes.* Given two models' surprises $-\ln p$ of the same tokens, return the surprises of their mixture, whose probability of each token is the mean of theirs. ([Solution](solutions/09_gpt.ipynb#solution-half-and-half))
+# *5 minutes.* Given two models' surprises $-\ln p$ of the same tokens, return the surprises of their mixture, which gives each token the mean of their probabilities. ([Solution](solutions/09_gpt.ipynb#solution-half-and-half))
 # ```
 
 
@@ -508,17 +508,17 @@ observe(
 )
 
 # %% [markdown]
-# Neither model was changed, and half of each beats both. Where one gives a token almost no probability, the other still lends it half of its own. So at no token does the mixture lose more than $\ln 2$ against the better of the two, and it never fails as badly as the worse one alone.
+# Neither model was changed, and half of each beats both. Where one gives a token almost no probability, the other still lends it half of its own. So on no token does the mixture lose more than $\ln 2$ against the better of the two, and it never does worse than the worse one.
 #
 # ### Induction: going on with what was just read
 #
-# *8 minutes.* Invent a dozen letters, in any order, and begin them again: *qzkwvjhxbmfy q…* What comes next? You know, although you have never seen it before. A table of counts can't know: it has never read *qz*. Can a GPT?
+# *8 minutes.* Invent a dozen letters, in any order, and start them again: *qzkwvjhxbmfy q…* What comes next? You know, although you have never seen this sequence before. A table of counts can't know: it has never read *qz*. Can a GPT?
 
 # %% [markdown]
 # ```{exercise} Predict: how many blocks?
 # :label: exercise-blocks-to-copy
 #
-# *1 minute.* How many blocks does a GPT need at least, to go on with an invented sequence that begins again? ([Solution](solutions/09_gpt.ipynb#solution-blocks-to-copy))
+# *1 minute.* At least how many blocks does a GPT need to continue an invented sequence that starts again? ([Solution](solutions/09_gpt.ipynb#solution-blocks-to-copy))
 # ```
 
 # %%
@@ -527,7 +527,7 @@ my_blocks = None
 check("blocks_to_copy", my_blocks)
 
 # %% [markdown]
-# We train two, on random letters that repeat after a while. Nothing tells them to copy: the loss is that of every next letter, including those that can't be known.
+# We train two, on random letters that repeat after a while. Nothing tells them to copy: the loss covers every next letter, including those that can't be known.
 
 # %% tags=["training"]
 one, two = repeater(1, seed=0), repeater(2, seed=0)
@@ -536,7 +536,7 @@ falls = {
     for name, model in (("one block", one), ("two blocks", two))
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Two blocks suddenly learn to go on with a sequence that repeats; one block doesn't. Means of five steps. Dashed: a guess among 26 letters.", "name": "fig-going-on"}, "image": {"alt": "Two curves over 150 steps, both starting above the dashed line at 3.26. That of one block falls slowly to about 2.6. That of two blocks falls with it at first, then drops steeply to about 1.3."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Two blocks suddenly learn to continue a sequence that repeats; one block doesn't. Means of five steps. Dashed: a guess among 26 letters.", "name": "fig-going-on"}, "image": {"alt": "Two curves over 150 steps, both starting above the dashed line at 3.26. That of one block falls slowly to about 2.6. That of two blocks falls with it at first, then drops steeply to about 1.3."}}
 ax = curves(
     {name: (range(5, 151, 5), loss) for name, loss in falls.items()},
     "step",
@@ -560,20 +560,20 @@ observe(
 )
 
 # %% [markdown]
-# How do two blocks do it? In the first, a head writes into each position which letter came *before* it. In the second, a head looks for the position whose note names the present letter, and fetches the letter there: an **induction head** {cite}`olsson2022context`. The second block reads what the first has written, so one block has nothing to read.
+# How do two blocks do it? In the first, a head writes into each position which letter came *before* it. In the second, a head looks for the position whose note names the present letter, and fetches the letter there: an **induction head** {cite}`olsson2022context`. The second block reads what the first has written, so a block on its own has nothing to read.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "An induction head searches notes: block 1 writes down the letter before each position, block 2 finds the note *q* and fetches the letter above it.", "name": "fig-induction"}, "image": {"alt": "A row of cells q, z, k, w, v, q and a question mark. Below each stands the letter before it: under z stands q, under k stands z, and so on. An arrow goes from the second q down to the note q under z, and a bow above leads from z to the question mark."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "An induction head searches notes: block 1 writes down the letter before each position, block 2 finds the note *q* and fetches the letter above it.", "name": "fig-induction"}, "image": {"alt": "A row of cells q, z, k, w, v, q and a question mark. Below each is the letter before it: q under z, z under k, and so on. An arrow goes from the second q down to the note q under z, and an arc above leads from z to the question mark."}}
 mechanisms.induction("qzkwvq")
 plt.show()
 
 # %% [markdown]
-# Large models do this, too: show them three examples of a new task, and they go on. The [deeper page](deeper/09_gpt.ipynb#deeper-induction) finds the heads, and silences them.
+# Large models do this, too: show them three examples of a new task, and they continue. The [deeper page](deeper/09_gpt.ipynb#deeper-induction) finds the heads, and silences them.
 #
 # ### A GPT that adds
 #
-# *4 minutes.* A sum is a text, too: `123+456=579`. With three digits there are half a million of them, and a table would have to read every one. A small GPT gets 300 steps, with each number written from its units on, as you add on paper.
+# *4 minutes.* A sum is a text, too: `123+456=579`. With three digits there are half a million of them, and a table would have to read every one. A small GPT gets 300 steps, with each number written units first, as you add on paper.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "From the units on, every digit of a sum needs three digits that have been written before it: 457 + 68 = 525.", "name": "fig-carries"}, "image": {"alt": "A row of cells: 7 5 4 + 8 6 0 = 5 2 5 0. Arrows lead to the first digit of the answer from 7 and 8, to the second from 5, 6 and the first digit, to the third from 4, 0 and the second, and to the last from the third."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Units first, every digit of a sum follows from a few digits that have been written before it: 457 + 68 = 525.", "name": "fig-carries"}, "image": {"alt": "A row of cells: 7 5 4 + 8 6 0 = 5 2 5 0. Arrows lead to the first digit of the answer from 7 and 8, to the second from 5, 6 and the first digit, to the third from 4, 0 and the second, and to the last from the third."}}
 mechanisms.carries(457, 68)
 plt.show()
 
@@ -617,7 +617,7 @@ observe(
 )
 
 # %% [markdown]
-# From the units on, each digit needs one carry, from the digit just written. A GPT reads what it writes, so the order of writing decides what it can compute. And it has learned to add three digits, not to add.
+# Units first, each digit needs only one carry, from the column just written. A GPT reads what it writes, so the order of writing decides what it can compute. And it has learned to add three-digit numbers, not to add.
 #
 # ### The ladder: where counting stops winning
 #
@@ -637,7 +637,7 @@ guess(
     because=f"The table needs {table:.2f} bits per byte, the GPTs {', '.join(f'{needed:.2f}' for needed in found)}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A network gets better as it grows, a table doesn't: bits per byte of a test set by the GPT's weights, and of half GPT, half table. Dashed: the best table of counts (stored experiment; equal tokens for all, each at the best of three rates).", "name": "fig-counting-ladder"}, "image": {"alt": "Two falling lines over 58 thousand to 1.4 million weights on a logarithmic axis, GPT above and half and half below it, and a dashed horizontal line, the table."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A network gets better as it grows, but a table doesn't: bits per byte of a test set, by the GPT's number of weights, alone and mixed half and half with the table. Dashed: the best table of counts (stored experiment; equal tokens for all, each at the best of three rates).", "name": "fig-counting-ladder"}, "image": {"alt": "Two falling lines over 58 thousand to 1.4 million weights on a logarithmic axis, GPT above and half and half below it, and a dashed horizontal line, the table."}}
 sizes = [rung["parameters"] for rung in rungs]
 mixed = [sum(rung["half"]) / len(rung["half"]) for rung in rungs]
 ax = curves(
@@ -664,7 +664,7 @@ claim(
 assert all(small > large + 0.01 for small, large in zip(found, found[1:]))
 
 # %% [markdown]
-# That is why the field went this way. A table gets better only by reading more of the same; a network also by being larger.
+# That is why the field went this way. A table gets better only by reading more; a network also gets better by growing.
 #
 # ## Look inside
 #
@@ -693,7 +693,7 @@ observe(
 # %% [markdown]
 # ## Show someone
 #
-# *5 minutes.* Type, and it goes on. This is not your GPT, which is a minute old and not yet worth reading aloud. It is a stored one, of four blocks, trained for far longer on a million letters of Shakespeare. It runs here in the page.
+# *5 minutes.* Type, and it continues. This is not your GPT, which is a minute old and not yet worth reading aloud. It is a stored one, of four blocks, trained for far longer on a million letters of Shakespeare. It runs here on the page.
 
 # %% tags=["view"]
 page_writer("shakespeare", beginning="JULIET:\nWhat is a ")
@@ -755,7 +755,7 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *3 minutes.* Sentences that one often reads, and our answers. One more stands [under the ladder](#claim-gpt-10), others on the [deeper page](deeper/09_gpt.ipynb).
+# *3 minutes.* Claims that you will often read, and our answers. One more is [under the ladder](#claim-gpt-10), others are on the [deeper page](deeper/09_gpt.ipynb).
 #
 # (claim-gpt-7)=
 
@@ -879,7 +879,7 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **How far can a model get by predicting the next token, and nothing else?** Far: to text with the right tone at this size, past every table of counts once it is larger, and to copying and adding, if its text rewards them. Not to an answer about *this* review.
+# **How far can a model get by predicting the next token, and nothing else?** Far: at this size, to text with the right tone; at a larger size, past our best table of counts; and to copying and adding, if its text rewards them. But not to an answer about *this* review.
 #
 # **Tomorrow:** a model that has read is not thrown away. From a hundred labels it learns more than a fresh one from a thousand.
 

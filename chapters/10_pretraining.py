@@ -19,7 +19,7 @@
 # - find out by an experiment what a model knows that it was never told.
 #
 # It builds on [Day 6](06_transformer.ipynb)'s encoder, [Day 8](08_text_classification.ipynb)'s sentences and [Day 9](09_gpt.ipynb)'s loss. You need 45 minutes to read and
-# 26 to write. At the end, a model fills the gap in a sentence of yours, here in the page.
+# 26 to write. At the end, a model fills the gap in a sentence of yours, here on the page.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -67,7 +67,7 @@ quiz("10_pretraining")
 # %% [markdown]
 # ## Where we stand
 #
-# *3 minutes.* On Day 8 a model learned which of five libraries a sentence comes from, and it had 6,000 labelled sentences to learn from. Labels are expensive: a person has to write each of them. What if there are only a hundred? (All our sentences have labels; today we hide most of them.) We train an encoder like Day 8's on a hundred sentences, and a bag of words.
+# *3 minutes.* On Day 8 a model learned which of five libraries a sentence comes from, and it had 6,000 labelled sentences to learn from. Labels are expensive: a person has to write each of them. What if there are only a hundred? (All our sentences have labels; today we hide most of them.) We train an encoder like Day 8's and a bag of words on a hundred sentences.
 
 # %%
 words, few = vocabulary(), with_labels(100)
@@ -94,7 +94,7 @@ of_beginner = right(logits_of(beginner, held))
 of_bag = right(torch.from_numpy(bag.predict_log_proba(few.validation.texts)))
 unlabelled = libraries.unlabelled()
 observe(
-    "On new sentences the encoder is correct for {network:.0%}, the bag of words for {bag:.0%}, and guessing for 20%. Another {n:,} sentences have no label.",
+    "The encoder classifies {network:.0%} of new sentences correctly, the bag of words {bag:.0%}, and a guess 20%. Another {n:,} sentences have no label.",
     network=of_beginner,
     bag=of_bag,
     n=sum(map(len, unlabelled)),
@@ -102,7 +102,7 @@ observe(
 )
 
 # %% [markdown]
-# The encoder is barely better than guessing. It doesn't know which words mean nearly the same, which ones go together, or which are verbs, and a hundred labels can't teach it that. The unlabelled sentences could. But what question can we ask a model where no person has written the answer?
+# The encoder is barely better than guessing. It doesn't know which words mean nearly the same, which ones go together, or which are verbs, and a hundred labels can't teach it that. The unlabelled sentences could. But what can we ask a model when no one has written the answers?
 
 # %% [markdown]
 # ## The idea
@@ -127,14 +127,14 @@ plt.show()
 #
 # ### Masking: hide some of the words
 #
-# *16 minutes, 13 of them yours.* What should replace a hidden word? A special symbol, `[MASK]`, is the obvious choice. BERT's authors saw a trap in it: in fine-tuning no sentence contains a `[MASK]`, so the model might have learned to make useful vectors only where that symbol is. Hence their rule.
+# *16 minutes, 13 of them yours.* What should replace a hidden word? A special symbol, `[MASK]`, is the obvious choice. BERT's authors saw a trap in it: in fine-tuning no sentence contains a `[MASK]`, so the model might have learned to make useful vectors only for that symbol. Hence their rule.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Of ten words that are asked for, eight become [MASK], one becomes another word, and one stays as it is. Since no word can be trusted, each has to be checked against its neighbours.", "name": "fig-pre-trap"}, "image": {"alt": "Four rows of take elements from an array along an axis. In the first, 8 in 10, array is replaced by [MASK]; in the second, 1 in 10, by color; in the third, 1 in 10, it stays. Above them: asked in all three: array? The last row, tuned, has all its words: no [MASK] any more, and every word has to count."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Eight of ten words that are asked for become [MASK], one becomes another word, and one stays as it is. Since no word can be trusted, each has to be checked against its neighbours.", "name": "fig-pre-trap"}, "image": {"alt": "Four rows of take elements from an array along an axis. In the first, 8 in 10, array is replaced by [MASK]; in the second, 1 in 10, by color; in the third, 1 in 10, it stays. Above them: asked in all three: array? The last row, tuned, has all its words: no [MASK] any more, and every word has to count."}}
 mechanisms.trap()
 plt.show()
 
 # %% [markdown]
-# The wrong word teaches the model to doubt its input; the word that stays tells it that the input may be correct. (Whether that works, [we couldn't tell](deeper/10_pretraining.ipynb#deeper-masking).) So we roll two dice for each word, numbers between 0 and 1, and draw one other word. The first die, `hides`, decides whether a word is asked for. The second, `how`, decides what replaces it.
+# The wrong word teaches the model to doubt its input; the word that stays tells it that the input may be correct. (Whether that works, [we couldn't tell](deeper/10_pretraining.ipynb#deeper-masking).) So we roll two dice for each word, numbers between 0 and 1, and draw a word at random. The first die, `hides`, decides whether a word is asked for. The second, `how`, decides what replaces it.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Two dice for each word, at BERT's share of 15%: three words are asked for, and each meets a different fate.", "name": "fig-pre-dice"}, "image": {"alt": "Five rows over the eight words of the sentence. hides: 0.81, 0.12, 0.55, 0.93, 0.06, 0.38, 0.09, 0.70, of which the second, fifth and seventh are lit. how, for these: 0.93, 0.41, 0.85. read: elements has become draw, array [MASK], and an is still an. target: elements, array, an."}}
 hides = [0.81, 0.12, 0.55, 0.93, 0.06, 0.38, 0.09, 0.70]
@@ -169,7 +169,7 @@ check.show_reference("mask_words")
 # ```{exercise} Predict: can a visible word be trusted?
 # :label: exercise-trusted-word
 #
-# *4 minutes.* Half of the words are asked for, by the 80/10/10 rule. You see a word that isn't `[MASK]`. How likely is it, in percent, that it is *not* the original word? (Assume that another word is never the same one by accident.)
+# *4 minutes.* Half of the words are asked for, by the 80/10/10 rule. You see a word that isn't `[MASK]`. How likely is it, in percent, that it is *not* the original word? (Assume that a replacement is never the same word by accident.)
 # ([Solution](solutions/10_pretraining.ipynb#solution-trusted-word))
 # ```
 
@@ -193,7 +193,7 @@ mechanisms.asked_alone(read, {1: 0.02, 4: 0.6, 6: 0.4})
 plt.show()
 
 # %% [markdown]
-# If every word were asked for, most answers could be copied from the input, as in yesterday's first attempt. And the logits, thousands of them at each position, cost more than the blocks. So the head is called at the hidden positions only.
+# If every word were asked for, most answers could be copied from the input, as in yesterday's first attempt. And the logits, thousands of them at each position, cost more than the blocks. So the head is called only at the hidden positions.
 #
 # ```{exercise} The loss of the hidden words
 # :label: exercise-masked-word-loss
@@ -234,16 +234,16 @@ guess(
     because=f"After these, {fmean(after[best]):.0%} of the test sentences are classified correctly. A single sentence gives few clues. Mixed sentences are slightly ahead of those in order: perhaps the model then has to find out what the whole module is about.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Longer passages help: test sentences classified correctly after 100 labels, by the text read before. Means of three seeds, lines from the lowest to the highest (stored experiment).", "name": "fig-pre-kinds"}, "image": {"alt": "Four bars. After single sentences 36 percent are correct, after sentences in order 45, after mixed ones 48, and 30 where nothing was read."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Longer passages help: test sentences classified correctly after 100 labels, by the passages read in pre-training. Mean and range of three seeds (stored experiment).", "name": "fig-pre-kinds"}, "image": {"alt": "Four bars. After single sentences 36 percent are correct, after sentences in order 45, after mixed ones 48, and 30 where nothing was read."}}
 bars({kind: [100 * share for share in of] for kind, of in after.items()}, "correct (%)")
 plt.show()
 
 # %% [markdown]
-# The first three read the same number of words. But all sentences of a module come from one library. The model isn't told which one, but that they occur together is a hint, and much of the benefit comes from it. Other texts give the same hint, because a document has a subject. We take mixed sentences, in passages of 128 words.
+# Each kind of passage adds up to the same number of words. But a module's sentences all come from one library. The model isn't told which, but that they occur together is a hint, and much of the benefit comes from it. Other texts give the same hint, because a document has a subject. We take mixed sentences, in passages of 128 words.
 #
 # ### Pre-train: the first steps here, the rest stored
 #
-# *5 minutes.* The model is Day 6's encoder and a head. The head is a layer, a norm, and the table of words once more: as on Day 6, a vector is compared with the row of each word. The optimiser is Muon, from [yesterday's race](deeper/09_gpt.ipynb#deeper-race). The whole training takes 1,500 steps, which is more than a minute. **Here you run the first tenth; a model that ran them all comes with the book.**
+# *5 minutes.* The model is Day 6's encoder and a head. The head is a layer, a norm, and the embedding table once more: as on Day 6, a vector is compared with the row of each word. The optimiser is Muon, from [yesterday's race](deeper/09_gpt.ipynb#deeper-race). The whole training is 1,500 steps, which take more than a minute. **Here you run the first tenth; a model that ran them all comes with the book.**
 
 
 # %%
@@ -280,7 +280,7 @@ history = fit(yours, batches, loss, optimiser, epochs=1, schedule=schedule)
 reader = restored(Reader(sizes()), models.load("reader").weights)
 long = experiments.load("reader_page")
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls quickly to what can be said without looking, then for a long time: your first tenth, and three stored trainings of 1,500 steps. Means of 20 steps, of 8 passages each.", "name": "fig-pre-training"}, "image": {"alt": "A curve over 1,500 steps that falls from above eight nats to about six in 100 steps, and then slowly to four. A second, short curve lies on its beginning."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls fast to what can be predicted without the neighbours, then slowly: your first tenth, and three stored trainings of 1,500 steps. Means of 20 steps, of 8 passages each.", "name": "fig-pre-training"}, "image": {"alt": "A curve over 1,500 steps that falls from above eight nats to about six in 100 steps, and then slowly to four. A second, short curve lies on its beginning."}}
 here = [fmean(history.step_loss[first : first + 20]) for first in range(0, 140, 20)]
 losses = long.column("losses")
 lines = {"stored": (range(20, STEPS + 1, 20), losses), "yours": (range(20, 141, 20), here)}
@@ -313,7 +313,7 @@ table(rows, ["hidden", "five best guesses", "probability of the hidden word (%)"
 # %% [markdown]
 # **Enough for tonight?** This is a good place to stop.
 #
-# ### It never saw a letter, and knows its vowels
+# ### It never saw a letter, but knows its vowels
 #
 # *13 minutes, 8 of them yours.* Look at its guesses for *array*: they begin with vowels. Is that because of *an*? The reader never saw a letter. To it *array* is a number, *an* is another, and nothing in a number tells how a word is spelt. An experiment decides: hide every word after *an* in the validation sentences. Then change *an* to *a*, and nothing else.
 
@@ -399,7 +399,7 @@ plt.show()
 # %% [markdown]
 # ## Is it right?
 #
-# *1 minute.* Your loss against PyTorch's. (The whole model against the library `transformers`, with weights in the published form: [deeper](deeper/10_pretraining.ipynb#deeper-published).)
+# *1 minute.* We compare your loss with PyTorch's. (The [deeper page](deeper/10_pretraining.ipynb#deeper-published) compares the whole model with the library `transformers`, with weights in the published form.)
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -413,7 +413,7 @@ print("the loss agrees with PyTorch's to ten digits")
 # %% [markdown]
 # ## Train it
 #
-# *7 minutes.* Now the labels: we **fine-tune** the stored reader. The head goes. In its place comes Day 8's, the mean of all vectors and a linear layer with five outputs. That layer is new, and starts from zeros. The table and the blocks start from what they have learned, and keep learning.
+# *7 minutes.* Now the labels: we **fine-tune** the stored reader. Its head is replaced by Day 8's: the mean of all vectors, and a linear layer with five outputs. That layer is new and starts from zeros. The table and the blocks start from what they have learned, and keep learning.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Fine-tuning keeps the table and the blocks; only the question is new.", "name": "fig-pre-tuned"}, "image": {"alt": "The two towers again. The right one, 2. fine-tune, with a few labels, the table, two blocks and which library?, is framed."}}
 mechanisms.road(lit=2)
@@ -436,7 +436,7 @@ observe(
 )
 
 # %% [markdown]
-# That was one run, judged on validation sentences. A stored experiment pre-trained three encoders, and gave them, three from scratch and the bag of words 30 to 2,500 labels. For each of them the validation set chose among four settings; the test set was used once.
+# That was one run, judged on validation sentences. A stored experiment pre-trained three encoders. It gave 30 to 2,500 labels to them, to three encoders from scratch, and to the bag of words. Each got the best of four settings on the validation set; the test set was used once.
 
 # %%
 starts = {"pre-trained": "mixed", "from scratch": "from scratch", "bag of words": "bag of words"}
@@ -458,7 +458,7 @@ guess(
     because=f"The pre-trained one is correct for {goal:.0%} of the test sentences with 100 labels.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Reading saves labels, most where there are few: test sentences classified correctly, by the number of labels. Means and ranges of three seeds (stored experiment). The horizontal axis is logarithmic.", "name": "fig-pre-labels"}, "image": {"alt": "Three rising curves over 30 to 2,500 labels. The pre-trained encoder begins near 39 percent, reaches 48 at 100 labels, 54 at 1,000, and stays. The bag of words rises from 25 to 54, and the encoder from scratch from 27 to 49."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Pre-training saves labels, above all where there are few: test sentences classified correctly, by the number of labels. Means and ranges of three seeds (stored experiment). The horizontal axis is logarithmic.", "name": "fig-pre-labels"}, "image": {"alt": "Three rising curves over 30 to 2,500 labels. The pre-trained encoder begins near 39 percent, reaches 48 at 100 labels, 54 at 1,000, and stays. The bag of words rises from 25 to 54, and the encoder from scratch from 27 to 49."}}
 lines = {name: (labels, 100 * of.T) for name, of in measured.items()}
 ax = curves(lines, "labels", "correct (%)", logx=True)
 ax.set_xticks(labels, [f"{n:,}" for n in labels])
@@ -478,7 +478,7 @@ observe(
 )
 
 # %% [markdown]
-# So reading replaces most of the labels: the network from scratch needs more than ten times as many to catch up. The bag of words needs fewer than that, and with the most labels counting does as well as reading. **Pre-training pays where labels are scarce.** It happens once, and the result can be fine-tuned for one task after another. That is why BERT's weights were published: few could afford its training, and everybody can afford the fine-tuning.
+# So reading replaces most of the labels: the network from scratch needs more than ten times as many to catch up. The bag of words needs fewer than that, and with the most labels counting does as well as reading. **Pre-training pays where labels are scarce.** It happens once, and the result can be fine-tuned for one task after another. That is why BERT's weights were published: few could afford the training, but almost anyone can afford the fine-tuning.
 
 # %% [markdown]
 # ## Look inside
@@ -532,7 +532,7 @@ observe(
 # %% [markdown]
 # ## Show someone
 #
-# *4 minutes.* The stored reader fills the gap that you leave. Write a sentence as a library's documentation would, with `___` for a word, and let someone guess before it does. Then change an *a* to *an*. All of its weights come along with this page, and it computes while you type.
+# *4 minutes.* The stored reader fills the gap that you leave. Write a sentence in the style of a library's documentation, with `___` for a word, and let someone guess before it does. Then change an *a* to *an*. All its weights come with this page, and it computes while you type.
 
 # %% tags=["view"]
 fill_the_gap(
@@ -602,7 +602,7 @@ real = twice(few.validation.texts)
 
 # %% tags=["evidence"]
 observe(
-    "Of single hidden words {one:.0%} are found, of eight in a row {eight:.0%}. And it writes: “compute the {text}”. {repeats:.0%} of its words repeat the word before; in real sentences {real:.1%} do.",
+    "It finds {one:.0%} of single hidden words, and {eight:.0%} of eight in a row. And it writes: “compute the {text}”. {repeats:.0%} of its words repeat the word before; in real sentences {real:.1%} do.",
     one=gaps[1],
     eight=gaps[8],
     text=" ".join(written(["compute", "the"])).replace("<name>", "‹name›"),
@@ -634,7 +634,7 @@ observe(
 )
 
 # %% [markdown]
-# Yesterday's writer knows, at each word, what it has just written, but it sees one side only. The first problem is solved by models [with both parts](deeper/10_pretraining.ipynb#deeper-spans). The second, size, is tomorrow's.
+# Yesterday's writer knows, at each word, what it has just written, but it sees one side only. The first problem is solved by models [with both parts](deeper/10_pretraining.ipynb#deeper-spans). The second, size, is tomorrow's subject.
 
 # %% [markdown]
 # ## What we found
@@ -666,7 +666,7 @@ claim(
 # ```{exercise} Predict: how much of a text is ever asked for?
 # :label: exercise-asked-at-least-once
 #
-# *Warm-up, 4 minutes.* A model reads a text ten times, and each time 15% of the words are asked for. If the masks are drawn once, 15% of the words are ever asked for. If they are drawn anew in each pass, what percentage is asked for at least once?
+# *Warm-up, 4 minutes.* A model reads a text ten times; each time, 15% of the words are asked for. If the masks are drawn once, only 15% of the words are ever asked for. If they are drawn anew in each pass, what percentage is asked for at least once?
 # ([Solution](solutions/10_pretraining.ipynb#solution-asked-at-least-once))
 # ```
 

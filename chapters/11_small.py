@@ -19,7 +19,7 @@
 # - store weights in a quarter of their bytes,
 # - fine-tune a model for ten tasks without ten copies.
 #
-# It builds on [Day 10](10_pretraining.ipynb)'s reader and its hidden words. You need 50 minutes to read and 28 to write four functions. At the end, three models of three sizes answer side by side, here in the page, and you decide how many bits they get.
+# It builds on [Day 10](10_pretraining.ipynb)'s reader and its hidden words. You need 50 minutes to read and 28 to write four functions. At the end, three models of three sizes answer side by side, here on the page, and you decide how many bits they get.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -67,7 +67,7 @@ quiz("11_small")
 # %% [markdown]
 # ## Where we stand
 #
-# *4 minutes.* Yesterday's reader comes with the book: two blocks, trained for 1,500 steps. Today it is the **teacher**. Every task that it learns gets a fine-tuned copy of its own, so where are its bytes?
+# *4 minutes.* Yesterday's reader comes with the book: two blocks, trained for 1,500 steps. Today it is the **teacher**. Every task that it learns takes a fine-tuned copy of it. So where are its bytes?
 
 # %%
 teacher = restored(new_model(0), models.load("reader").weights)
@@ -84,7 +84,7 @@ bars({name: round(4 * n / 1000) for name, n in numbers.items()}, "kilobytes")
 plt.show()
 
 # %% [markdown]
-# Let us try the obvious: keep the first block, and drop the second.
+# Try the obvious: keep the first block, and drop the second.
 
 # %% tags=["training"]
 untaught = student_of(teacher, lambda blocks: deepcopy(blocks[:1])).eval()
@@ -94,7 +94,7 @@ fewer = 1 - small.parameters / large.parameters
 
 # %% tags=["evidence"]
 observe(
-    "Of the hidden words, the teacher finds {teacher:.0%}. Its first block alone finds {half:.0%}.",
+    "The teacher finds {teacher:.0%} of the hidden words. Its first block alone finds {half:.0%}.",
     teacher=found["teacher"],
     half=found["first block alone"],
     holds=found["first block alone"] < found["teacher"] - 0.03,
@@ -114,7 +114,7 @@ guess(
 # %% [markdown]
 # ## The idea
 #
-# *2 minutes.* The bytes of a model, for all the tasks that it serves, are a product. Each factor can be made smaller by a method of its own.
+# *2 minutes.* The bytes that a model takes, for all its tasks, are a product of four factors. Each can be made smaller by a method of its own.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Four factors, and what shrinks each of them: today's four steps.", "name": "fig-small-levers"}, "image": {"alt": "Four boxes with multiplication signs between them: blocks, weights each, bits each, copies. Below them, with arrows: distillation; pruning, sharing; int8; LoRA."}}
 mechanisms.levers()
@@ -142,7 +142,7 @@ plt.show()
 # \mathcal{L}_\text{soft} = \frac{\tau^2}{|M|} \sum_{t \in M} \sum_{i=1}^{V} p_{t,i} \ln \frac{p_{t,i}}{q_{t,i}} .
 # $$ (eq-soft-targets)
 #
-# Both are divided by $\tau$, so that a student with equal logits has a loss of 0. A higher temperature makes the gradients smaller, by about $1/\tau^2$: once because $p$ and $q$ come closer, and once through the division. The factor makes up for it.
+# Both models' logits are divided by $\tau$, so that a student with equal logits has a loss of 0. A higher temperature makes the gradients smaller, by about $1/\tau^2$: once because $p$ and $q$ come closer, and once through the division. The factor $\tau^2$ makes up for that.
 #
 # ```{exercise} Soft targets
 # :label: exercise-soft-targets
@@ -165,7 +165,7 @@ check.show_reference("soft_targets")
 # %% [markdown]
 # And where does a student start? **DistilBERT** {cite}`sanh2019distilbert` starts as half of its teacher: with the table, the head, and every second block.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A student starts from every second block of its teacher. Ours takes one block of two; table and head, not drawn, come along.", "name": "fig-pre-halved"}, "image": {"alt": "Left a tower of 12 blocks, BERT, with arrows from blocks 0, 2, 4, 6, 8 and 10 to the six blocks of DistilBERT. Right our teacher, of two blocks, with an arrow from block 0 to the only block of the student."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A student starts from every second block of its teacher. Ours takes one block of two; the table and the head, not drawn, come with it.", "name": "fig-pre-halved"}, "image": {"alt": "Left a tower of 12 blocks, BERT, with arrows from blocks 0, 2, 4, 6, 8 and 10 to the six blocks of DistilBERT. Right our teacher, of two blocks, with an arrow from block 0 to the only block of the student."}}
 before.halved([("BERT", "DistilBERT", 12), ("our teacher", "student", 2)])
 plt.show()
 
@@ -199,7 +199,7 @@ plt.show()
 show_source(distil)
 
 # %% [markdown]
-# You teach one for 60 steps, a few seconds; a student that was taught for 400 is stored.
+# You teach one for 60 steps, which takes seconds; one that was taught for 400 is stored.
 
 # %% tags=["training"]
 yours = student_of(teacher, every_second)
@@ -207,7 +207,7 @@ distil(teacher, yours, Hidden(60), seed=1000, soft_targets=soft_target_loss)
 student = restored(new_model(0, n_layers=1), models.load("small_reader").weights)
 found |= {"yours": guessed(yours.eval())["right"], "student": guessed(student)["right"]}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Within some hundred steps the student has caught up with its teacher (dashed): hidden words found in held-out text. Means and ranges of three stored trainings of 400 steps; the dot is yours, after 60.", "name": "fig-small-taught"}, "image": {"alt": "A rising curve over 400 steps with a band, which comes close to a dashed horizontal line. A dot lies on or near the curve at 60 steps."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Within a few hundred steps the student catches up with its teacher (dashed): hidden words found in held-out text. Means and ranges of three stored trainings of 400 steps; the dot is yours, after 60.", "name": "fig-small-taught"}, "image": {"alt": "A rising curve over 400 steps with a band, which comes close to a dashed horizontal line. A dot lies on or near the curve at 60 steps."}}
 long = experiments.load("reader_page")
 steps = long.column("student: steps")[0]
 shares = [[100 * share for share in run] for run in long.column("student: found")]
@@ -218,7 +218,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "Of the hidden words, half of the teacher finds {half:.0%} untaught, {yours:.0%} after your 60 steps, and {student:.0%} after 400. The teacher finds {teacher:.0%}.",
+    "Half of the teacher finds {half:.0%} of the hidden words untaught, {yours:.0%} after your 60 steps, and {student:.0%} after 400. The teacher finds {teacher:.0%}.",
     half=found["first block alone"],
     yours=found["yours"],
     student=found["student"],
@@ -249,12 +249,12 @@ part = {
 }
 assert min(part[100]["its start, no lessons"], part[100]["its lessons, random start"]) > 0.97
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Either gift is enough, and so is more reading: test sentences classified correctly after 100 labels. Models of one block read for 400 steps, the last for 1,900, as many as teacher and student together. Means of three seeds, lines from the lowest to the highest (stored experiment).", "name": "fig-pre-small"}, "image": {"alt": "Six bars. The teacher, the student, the start without lessons, the lessons from a random start, and neither after 1,900 steps are all between 43 and 51 percent; neither after 400 steps is at 35."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Either gift is enough, and so is more reading: test sentences classified correctly after 100 labels. The models of one block read for 400 steps, the last one for 1,900, as many as teacher and student together. Mean and range of three seeds (stored experiment).", "name": "fig-pre-small"}, "image": {"alt": "Six bars. The teacher, the student, the start without lessons, the lessons from a random start, and neither after 1,900 steps are all between 43 and 51 percent; neither after 400 steps is at 35."}}
 bars({name: [100 * share for share in of] for name, of in quality[100].items()}, "correct (%)")
 plt.show()
 
 # %% [markdown]
-# The student is as good as its teacher. With either gift, blocks or lessons, it would be; with neither it needs nearly five times as many steps. So a teacher saves a student *reading*, which counts where the teacher exists already, as BERT did.
+# The student is as good as its teacher. Either gift alone, blocks or lessons, would have been enough; with neither, it needs nearly five times as many steps. So a teacher saves a student *reading*, which matters where the teacher already exists, as BERT did.
 #
 # **Enough for tonight?** This is a good place to stop.
 #
@@ -275,7 +275,7 @@ orders = {
     "most important first": heads.column("most first"),
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Half of sixteen heads can go at hardly any cost, unless they are the most important ones: accuracy on the test sentences, nothing tuned afterwards. Means and ranges of three seeds, four draws each at random (stored experiment).", "name": "fig-pre-heads"}, "image": {"alt": "Three falling curves over 0 to 16 silent heads, each with a band, from about 50 percent to about 35 percent. With the least important first, and nearly so at random, the curve sinks little until twelve are silent, and then steeply. With the most important first it falls from the fifth head on."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Half of sixteen heads can go at hardly any cost, unless they are the most important ones: accuracy on the test sentences, nothing tuned afterwards. Means and ranges of three seeds, with four random draws each (stored experiment).", "name": "fig-pre-heads"}, "image": {"alt": "Three falling curves over 0 to 16 silent heads, each with a band, from about 50 percent to about 35 percent. With the least important first, and nearly so at random, the curve sinks little until twelve are silent, and then steeply. With the most important first it falls from the fifth head on."}}
 lines = {name: (range(17), 100 * torch.tensor(of)) for name, of in orders.items()}
 curves(lines, "silent heads", "correct (%)")
 plt.show()
@@ -285,7 +285,7 @@ plt.show()
 #
 # ### Sharing: one block, used again and again
 #
-# *3 minutes.* ALBERT {cite}`lan2020albert` saves weights another way: all of its passes go through a single block. This has to be decided before pre-training; a trained model can't be changed into it.
+# *3 minutes.* ALBERT {cite}`lan2020albert` saves weights another way: all of its passes go through a single block. This has to be decided before pre-training; a trained model can't be converted.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Three encoders of four passes; boxes with the same letter have the same weights. The Universal Transformer adds signals for position (p) and pass (t).", "name": "fig-pre-shared"}, "image": {"alt": "Three columns of four boxes, one above the other. Left, blocks of their own: A, B, C and D. Middle, ALBERT: A four times. Right, Universal Transformer: A four times, and an arrow before each from p plus t 1, p plus t 2, p plus t 3, p plus t 4."}}
 mechanisms.passes()
@@ -308,7 +308,7 @@ observe(
 )
 
 # %% [markdown]
-# Every pass still has to be computed, so sharing saves memory and no time. We don't take this step.
+# Every pass still has to be computed, so sharing saves memory but no time. We don't take this step.
 #
 # ### Quantisation: fewer bits in a weight
 #
@@ -348,7 +348,7 @@ check.show_reference("int8_rows")
 # %% tags=["view"]
 guess(
     "Every weight of the student is rounded to one of 255 values, and nothing is tuned afterwards. How many of the hidden words that it found does it lose?",
-    ["none that one could measure", "about a tenth of them", "about half of them"],
+    ["too few to measure", "about a tenth of them", "about half of them"],
     right=0,
     because="An error of at most half a step in each weight hardly moves a sum of 64 products.",
 )
@@ -374,7 +374,7 @@ kept = bytes_of(with_rounded_weights(student))
 
 # %% tags=["evidence"]
 observe(
-    "In int8 the student takes {small:,} bytes, and {large:,} in float32. It finds {rounded:.1%} of the hidden words, and {exact:.1%} before.",
+    "The student takes {small:,} bytes in int8 and {large:,} in float32. It finds {rounded:.1%} of the hidden words; before rounding, {exact:.1%}.",
     small=kept,
     large=bytes_of(student),
     rounded=found["student in int8"],
@@ -396,7 +396,7 @@ observe(
 #
 # $A$ has $r$ rows, and $B$ has $r$ columns. $B$ starts at 0, so at first nothing changes. Only $A$ and $B$ are trained.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "LoRA adds a detour of width r next to the frozen weight. After training, B A is added to W, and the detour is gone.", "name": "fig-pre-lora"}, "image": {"alt": "An input x leads on two ways to a sum. Above through a large square, W, marked frozen. Below through A, which is wide and low, and B, which is narrow and high; between them r numbers. After B comes alpha over r."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "LoRA adds a detour of width r next to the frozen weight. After training, B A is added to W, and the detour is gone.", "name": "fig-pre-lora"}, "image": {"alt": "An input x leads along two paths to a sum. Above, through a large square, W, marked frozen. Below, through A, which is wide and low, and B, which is narrow and high, with r numbers between them. After B comes alpha over r."}}
 mechanisms.detour()
 plt.show()
 
@@ -432,7 +432,7 @@ guess(
     "The encoder is frozen, and only LoRA's thin matrices and the new layer are trained. How many of the numbers is that, with rank 4?",
     ["about a tenth", "about a hundredth", "about a thousandth"],
     right=1,
-    because="The table of words is frozen with the rest, and two thin matrices for each weight are few.",
+    because="The table of words is frozen with the rest, and two thin matrices per weight hold few numbers.",
 )
 
 # %%
@@ -442,7 +442,7 @@ ways = ["frozen", *(f"rank {rank}" for rank in ranks), "full"]
 trained = {way: lora.column(f"{way}, trained")[0] for way in ways}
 after = {way: lora.column(f"{way}, 1000 labels") for way in ways}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A hundredth of the numbers does nearly as much as all of them: accuracy on the test sentences after 1,000 labels, by how many numbers are trained. From left to right: the new layer alone, LoRA of ranks 1 to 16, everything. Means and ranges of three seeds (stored experiment).", "name": "fig-pre-ranks"}, "image": {"alt": "A curve over the number of trained parameters on a logarithmic axis, with a band. It rises from the frozen encoder on the left to the one that is tuned as a whole on the right; between the ranks there is little difference."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Training a hundredth of the numbers does nearly as well as training all of them: accuracy on the test sentences after 1,000 labels, by how many numbers are trained. From left to right: the new layer alone, LoRA of ranks 1 to 16, everything. Means and ranges of three seeds (stored experiment).", "name": "fig-pre-ranks"}, "image": {"alt": "A curve over the number of trained parameters on a logarithmic axis, with a band. It rises from the frozen encoder on the left to the fully tuned one on the right; between the ranks there is little difference."}}
 lines = {"": (list(trained.values()), 100 * torch.tensor([*zip(*after.values(), strict=True)]))}
 ax = curves(lines, "numbers that are trained", "correct (%)", logx=True)
 ax.set_ylim(40, 60)
@@ -451,7 +451,7 @@ plt.show()
 # %% [markdown]
 # ## Is it right?
 #
-# *1 minute.* Your functions against PyTorch's and the book's layers.
+# *1 minute.* We compare your functions with PyTorch's and the book's layers.
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -472,7 +472,7 @@ print("losses, whole numbers and merged weights agree")
 # %% [markdown]
 # ## Train it
 #
-# *5 minutes.* Now all steps in a row, on the task. You fine-tune the stored student with 1,000 labels. It then loses the less important half of its heads, and its weights become whole numbers of 8 bits, and of 4. Nothing is tuned afterwards.
+# *5 minutes.* Now we take all steps in a row, on the task. You fine-tune the stored student with 1,000 labels. It then loses the less important half of its heads, and its weights are rounded to 8 bits, then to 4. Nothing is tuned afterwards.
 
 # %% tags=["training"]
 task = with_labels(1000)
@@ -496,7 +496,7 @@ observe(
 )
 
 # %% [markdown]
-# The same for three seeds, each model at the best of four rates, on the test sentences; the teacher above, and LoRA below.
+# Here is the same for three seeds, each model at the best of four rates, on the test sentences, with the teacher above and LoRA below.
 
 # %%
 NAMES = ["teacher", "student", "half of the heads", "8 bits", "4 bits"]
@@ -543,7 +543,7 @@ observe(
 # %% [markdown]
 # ## Look inside
 #
-# *6 minutes.* What do the models still have in common? Hide a word of a sentence that none of them has read, and move the slider from the teacher to its student, to half of the teacher before it was taught, and to the student in 4 bits.
+# *6 minutes.* What do the models still have in common? Hide a word of a sentence that none of them has read, and move the slider: from the teacher to its student, to the untaught half of the teacher, and to the student in 4 bits.
 
 # %% tags=["view"]
 texts = [
@@ -570,7 +570,7 @@ hidden_words(texts, guessers, measure="hidden words found", amount="bytes")
 # %% [markdown]
 # ## Show someone
 #
-# *4 minutes.* The teacher, its student, and the student in as many bits as you allow fill the same gap. All three run here in the page, from weights that are rounded as you move the slider. Find a sentence on which they agree with 8 bits, and the number of bits at which they no longer do.
+# *4 minutes.* The teacher, its student, and the student in as many bits as you allow fill the same gap. All three run here on the page, from weights that are rounded as you move the slider. Find a sentence on which they agree with 8 bits, and the number of bits at which they no longer do.
 
 # %% tags=["view"]
 fewer_bits(
@@ -590,7 +590,7 @@ for name, model in named.items():
 # %% [markdown]
 # ## Where it breaks
 #
-# *4 minutes.* If 8 bits cost nothing and 4 bits little, why not 2? We round the student to fewer and fewer bits. And because yesterday's reader had learned when a word begins with a vowel, we ask for that, too: after *an*, and after the same *an* changed to *a*.
+# *4 minutes.* If 8 bits cost nothing and 4 bits little, why not 2? We round the student to fewer and fewer bits. And because yesterday's reader had learned when a word begins with a vowel, we test that, too: after *an*, and after the same *an* changed to *a*.
 
 
 # %%
@@ -697,12 +697,12 @@ claim(
 # %% [markdown]
 # ## Exercises
 #
-# One more is on the [deeper page](deeper/11_small.ipynb), and all solutions are on [a page of their own](solutions/11_small.ipynb).
+# One more is on the [deeper page](deeper/11_small.ipynb), and all solutions on [a page of their own](solutions/11_small.ipynb).
 #
 # ```{exercise} Predict: how large is DistilBERT?
 # :label: exercise-distilberts-size
 #
-# *Warm-up, 10 minutes.* DistilBERT has a table of 30,522 words, one of 512 positions, 6 blocks and a width of 768. A block has four matrices for attention, a feed-forward layer with 3,072 hidden units, all with biases, and two layer norms. One more norm comes after the tables. How many parameters is that, exactly?
+# *Warm-up, 10 minutes.* DistilBERT has one table of 30,522 words, one of 512 positions, and 6 blocks, 768 wide. A block has four matrices for attention, a feed-forward layer with 3,072 hidden units, all with biases, and two layer norms. One more norm comes after the tables. How many parameters is that, exactly?
 # ([Solution](solutions/11_small.ipynb#solution-distilberts-size))
 # ```
 

@@ -215,7 +215,7 @@ for (name, column), marker, colour, off in zip(
         ax.plot(plain[0] - mean, y + off, marker, color=colour, label=name if y == 0 else None)
 ax.axvline(0, color=INK, linewidth=0.8)
 ax.set_yticks(range(len(order)), order)
-ax.set(xlabel="nats per letter less than GPT's block")
+ax.set(xlabel="gain over GPT's block (nats per letter)")
 ax.legend()
 plt.show()
 
@@ -345,7 +345,7 @@ def told(change: str, how: str) -> str:
     if arrived is None:
         column = ladder.column("loss", change=change, how=how)
         there = sum(loss <= GOAL for loss in column)
-        return f"{there} of 3 there (loss {min(column):.2f} to {max(column):.2f})"
+        return f"{there} of 3 arrive (loss {min(column):.2f} to {max(column):.2f})"
     return f"{arrived[0]:.1f} s ({arrived[1]:.0f} steps)"
 
 
@@ -502,7 +502,7 @@ table(rows, [*headers, "network, elsewhere"])
 # %% tags=["evidence"]
 leads = [*ahead.values()]
 observe(
-    "Of {n} comparisons the table wins {won}. The network's largest lead is {most:.2f} nats, the table's {least:.2f}.",
+    "The table wins {won} of {n} comparisons. The network's largest lead is {most:.2f} nats, the table's {least:.2f}.",
     n=len(leads),
     won=sum(lead < 0 for lead in leads),
     most=max(leads),
@@ -831,7 +831,7 @@ model, rows = many_processes.writer(), many_processes.windows("train", 9)
 
 
 def gradient(rows: torch.Tensor) -> torch.Tensor:
-    """All numbers of the gradient of the mean loss, one behind the other."""
+    """All numbers of the gradient of the mean loss, one after another."""
     loss = many_processes.loss(model(rows[:, :-1]), rows[:, 1:])
     return torch.cat([g.flatten() for g in torch.autograd.grad(loss, [*model.parameters()])])
 
@@ -1129,7 +1129,7 @@ for ax, decay, title in zip(axes, (1.0, 0.0), ("weight decay 1", "no weight deca
             named = name if seed == 0 else None
             ax.plot(x, row[name], lw=1.2, marker="", label=named, **how)
     ax.set(title=title, xlabel="step", xlim=(0, sums.parameters["steps"]), ylim=(0, 1.05))
-axes[0].set_ylabel("share right")
+axes[0].set_ylabel("share correct")
 axes[1].legend(loc="lower right")
 plt.show()
 
