@@ -73,11 +73,7 @@ task = ShortTask()
 table([list(pair) for pair in task.validation[:3]], ["English", "Chinese"])
 
 # %% [markdown]
-<<<<<<< HEAD
-# The rival to beat is Day 4's network. A stored experiment trained it on the same pairs, at four learning rates with three seeds each. Here it is at its best.
-=======
-# The rival to beat is Day 4's network. A stored experiment trained it on the same pairs, with three learning rates and three seeds each. We take the best rate.
->>>>>>> e2
+# The rival to beat is Day 4's network. A stored experiment trained it on the same pairs, with four learning rates and three seeds each. We take the best rate.
 
 # %% tags=["evidence", "training"]
 stored = experiments.load("short_rivals")
@@ -644,11 +640,7 @@ assert short[1] > short[0] + 0.02 and abs(long[0] - long[1]) < 0.01
 assert min(digits) > 0.98 and alone < 1 / 3
 
 # %% [markdown]
-<<<<<<< HEAD
 # With few passes the Transformer is ahead; with time enough, neither is ([how they differ](deeper/06_transformer.ipynb#deeper-time)). And both copy the digits, because both can attend to them. A GRU without attention, as large and at its best rate, gets fewer than a third of them.
-=======
-# On sentences, with enough training, neither is better ([how they differ](deeper/06_transformer.ipynb#deeper-time)). The Transformer wins where a lot has to be copied in order, and learned quickly.
->>>>>>> e2
 #
 # The other difference is that its words don't queue. How much *time* that saves depends on how many processors you have, and our measurement used only one ([its times](deeper/06_transformer.ipynb#deeper-time)).
 
@@ -935,8 +927,6 @@ check("forgotten_mask", my_loss)
 
 # %% [markdown]
 # ## Checklist and tomorrow
-#
-# The points from the top, ticked when you have passed the exercises that test them.
 
 # %% tags=["view"]
 points = {

@@ -755,8 +755,6 @@ check("running_maximum", my_moves)
 
 # %% [markdown]
 # ## Checklist and tomorrow
-#
-# The points from the top, ticked when you have passed the exercises that test them.
 
 # %% tags=["view"]
 points = {

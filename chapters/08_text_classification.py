@@ -876,8 +876,6 @@ check("tf_idf", tf_idf)
 
 # %% [markdown]
 # ## Checklist and tomorrow
-#
-# The points from the top, ticked when you have passed the exercises that test them.
 
 # %% tags=["view"]
 points = {

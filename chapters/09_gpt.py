@@ -864,8 +864,6 @@ check("write", write)
 
 # %% [markdown]
 # ## Checklist and tomorrow
-#
-# The points from the top, ticked by their exercises.
 
 # %% tags=["view"]
 points = {

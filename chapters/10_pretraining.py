@@ -677,8 +677,6 @@ check("asked_at_least_once", my_share)
 
 # %% [markdown]
 # ## Checklist and tomorrow
-#
-# The points from the top, ticked by their exercises.
 
 # %% tags=["view"]
 points = {

@@ -747,8 +747,6 @@ check("importance", importance)
 
 # %% [markdown]
 # ## Checklist and tomorrow
-#
-# The points from the top, ticked by their exercises.
 
 # %% tags=["view"]
 points = {
