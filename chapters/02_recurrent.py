@@ -171,12 +171,12 @@ check.show_reference("one_step")
 # %% [markdown]
 # ### The loop over a sequence
 #
-# *6 minutes, most of them yours.* Each step needs the state of the previous one, so we need a loop. It starts from zeros, since nothing has been read yet.
+# *8 minutes, most of them yours.* Each step needs the state of the previous one, so we need a loop. It starts from zeros, since nothing has been read yet.
 #
 # ```{exercise} The loop
 # :label: exercise-whole-sequence
 #
-# *5 minutes.* Read whole sequences with your `step`, and return the state after every step. `x.unbind(dim=1)` gives the T inputs, (B, D) each; `torch.stack` joins tensors along a new axis.
+# *7 minutes.* Read whole sequences with your `step`, and return the state after every step. `x.unbind(dim=1)` gives the T inputs, (B, D) each; `torch.stack` joins tensors along a new axis.
 # ([Solution](solutions/02_recurrent.ipynb#solution-whole-sequence))
 # ```
 
@@ -346,7 +346,7 @@ class ByHand(torch.autograd.Function):
 # %% [markdown]
 # ### Gradient clipping
 #
-# *7 minutes, most of them yours.* Many factors below 1 make a gradient vanish. What if they are above 1? Then it can become huge, and one step along it throws the weights far away. The
+# *12 minutes, most of them yours.* Many factors below 1 make a gradient vanish. What if they are above 1? Then it can become huge, and one step along it throws the weights far away. The
 # remedy is blunt. If the gradient $g$ of all weights together is longer than $c$, shorten it {cite}`pascanu2013difficulty` (an older recipe clips each of its
 # numbers separately {cite}`mikolov2012statistical`):
 #
@@ -357,7 +357,7 @@ class ByHand(torch.autograd.Function):
 # ```{exercise} Clip the whole
 # :label: exercise-gradient-clipping
 #
-# *5 minutes.* Write {eq}`eq-clip` for a model with several weight tensors: measure the length of all of them together. Beware of a gradient that is zero.
+# *10 minutes.* Write {eq}`eq-clip` for a model with several weight tensors: measure the length of all of them together. Beware of a gradient that is zero.
 # ([Solution](solutions/02_recurrent.ipynb#solution-gradient-clipping))
 # ```
 

@@ -131,7 +131,7 @@ plt.show()
 #
 # ### A gate: mixing old and new
 #
-# *7 minutes, half of them yours.* We begin with a single gate. It mixes something old with something new, unit by unit:
+# *10 minutes, most of them yours.* We begin with a single gate. It mixes something old with something new, unit by unit:
 #
 # $$
 # \begin{aligned}
@@ -153,7 +153,7 @@ plt.show()
 # ```{exercise} A gate
 # :label: exercise-mixture
 #
-# *3 minutes.* Write {eq}`eq-mix`. You get $a$, not $z$.
+# *6 minutes.* Write {eq}`eq-mix`. You get $a$, not $z$.
 # ([Solution](solutions/03_gates.ipynb#solution-mixture))
 # ```
 
@@ -293,7 +293,7 @@ class Recall(nn.Module):
 # %% [markdown]
 # ### The gradient along the cell state
 #
-# *10 minutes, a third of them yours.* What does the cell state do for the gradient? Hold the gates fixed in {eq}`eq-lstm-cell`. Then the derivative from one cell state to the next is the forget gate, and over many
+# *13 minutes, most of them yours.* What does the cell state do for the gradient? Hold the gates fixed in {eq}`eq-lstm-cell`. Then the derivative from one cell state to the next is the forget gate, and over many
 # steps it is a product:
 #
 # $$
@@ -313,7 +313,7 @@ plt.show()
 # ```{exercise} The road back
 # :label: exercise-direct-path
 #
-# *7 minutes.* Given the forget gates $f_1 \dots f_T$ of a run, return {eq}`eq-road` for each $t$ from 0 to $T$. The last one is 1. `cumprod` computes running products, and `flip` reverses an axis.
+# *10 minutes.* Given the forget gates $f_1 \dots f_T$ of a run, return {eq}`eq-road` for each $t$ from 0 to $T$. The last one is 1. `cumprod` computes running products, and `flip` reverses an axis.
 # ([Solution](solutions/03_gates.ipynb#solution-direct-path))
 # ```
 
@@ -804,7 +804,7 @@ check("lstm_parameters", my_count)
 # ```{exercise} An LSTM from elsewhere
 # :label: exercise-onnx-lstm
 #
-# *Core, 5 minutes.* ONNX is a file format in which networks move from one library to another. It stacks an LSTM's blocks in the order **i, o, f, g**. Write a step that takes such weights.
+# *Core, 8 minutes.* ONNX is a file format in which networks move from one library to another. It stacks an LSTM's blocks in the order **i, o, f, g**. Write a step that takes such weights.
 # ([Solution](solutions/03_gates.ipynb#solution-onnx-lstm))
 # ```
 
@@ -851,7 +851,7 @@ check("twenty_steps_at_bias_1", my_gradient)
 # ```{exercise} A bias for a distance
 # :label: exercise-forget-bias
 #
-# *Core, 10 minutes.* Now the other way round: which bias of the forget gate leaves `share` of the cell after `distance` steps, if nothing else moves the gate?
+# *Core, 7 minutes.* Now the other way round: which bias of the forget gate leaves `share` of the cell after `distance` steps, if nothing else moves the gate?
 # ([Solution](solutions/03_gates.ipynb#solution-forget-bias))
 # ```
 
@@ -868,7 +868,7 @@ check("forget_bias", forget_bias)
 # ```{exercise} What must fit into one vector
 # :label: exercise-bits-in-a-state
 #
-# *Core, 10 minutes.* A state has to store any sequence of `length` symbols from a vocabulary of `vocab_size`, so that the sequence can be recovered from it. Suppose
+# *Core, 7 minutes.* A state has to store any sequence of `length` symbols from a vocabulary of `vocab_size`, so that the sequence can be recovered from it. Suppose
 # that a unit holds `bits` bits reliably. What is the smallest number of units that will do?
 # ([Solution](solutions/03_gates.ipynb#solution-bits-in-a-state))
 # ```

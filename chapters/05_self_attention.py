@@ -201,7 +201,7 @@ plt.show()
 # %% [markdown]
 # ### Attention by hand
 #
-# *10 minutes, half of them yours.* Take a pencil: multiply the query of *cat*, $(0, 2)$, by the key of each word.
+# *13 minutes, most of them yours.* Take a pencil: multiply the query of *cat*, $(0, 2)$, by the key of each word.
 
 # %% tags=["view"]
 first = (q @ k.T)[0].tolist()
@@ -231,7 +231,7 @@ plt.show()
 # ```{exercise} Scaled dot-product attention
 # :label: exercise-scaled-dot-product
 #
-# *6 minutes.* Write {eq}`eq-scaled-dot-product`: compare, choose, mix. It should work for one sequence, (T, d), and with more axes in front, as in (B, T, d). `key.mT`
+# *9 minutes.* Write {eq}`eq-scaled-dot-product`: compare, choose, mix. It should work for one sequence, (T, d), and with more axes in front, as in (B, T, d). `key.mT`
 # swaps the last two axes of a tensor. Return the contexts and the weights, in this order.
 # ([Solution](solutions/05_self_attention.ipynb#solution-scaled-dot-product))
 # ```
@@ -321,7 +321,7 @@ plt.show()
 #
 # ### Masks: what may be seen
 #
-# *9 minutes, most of them yours.* No word should attend to padding. And a model that has to predict the next word must not see it: a **causal** mask lets each
+# *18 minutes, most of them yours.* No word should attend to padding. And a model that has to predict the next word must not see it: a **causal** mask lets each
 # position see itself and all positions before it. `&` combines two masks.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Which keys (columns) each query (row) may see, for three words and one position of padding. Struck out: forbidden. Hatched: the query itself is padding.", "name": "fig-masks"}, "image": {"alt": "Three grids of four rows and four columns for cat, sat, there and padding. Causal: ticks on and below the diagonal, strokes above it. Padding: strokes in the last column, the last row hatched, ticks elsewhere. Both: ticks on and below the diagonal in the first three rows, strokes elsewhere, the last row hatched."}}
@@ -335,7 +335,7 @@ plt.show()
 # ```{exercise} Attention under a mask
 # :label: exercise-masked-attention
 #
-# *7 minutes.* Give your `attention` a mask, which is None or broadcasts to (..., T, S). If `is_causal`, a query also sees no key after its own position. If there are fewer
+# *16 minutes.* Give your `attention` a mask, which is None or broadcasts to (..., T, S). If `is_causal`, a query also sees no key after its own position. If there are fewer
 # queries than keys, the queries are the **last** ones: the last query sees the last key. Yesterday's `masked_softmax(scores, mask)` gives zeros where nothing is allowed;
 # `tril(n)` keeps a matrix up to its $n$-th diagonal. ([Solution](solutions/05_self_attention.ipynb#solution-masked-attention))
 # ```
@@ -436,7 +436,7 @@ observe(
 #
 # ### Several heads at once
 #
-# *15 minutes, most of them yours.* A softmax has only one unit of weight to share out. *It* has to look at the adjective **and** at the nouns, and a word that looks in two
+# *17 minutes, most of them yours.* A softmax has only one unit of weight to share out. *It* has to look at the adjective **and** at the nouns, and a word that looks in two
 # places brings back a mixture. So **multi-head attention** looks several times at once. Each **head** works in a slice of the width, $d_k = D / h$ columns, with a softmax
 # of its own. The outputs of the heads are laid side by side, and $W_o$ mixes them:
 #
@@ -459,7 +459,7 @@ plt.show()
 # ```{exercise} Cut the width into heads
 # :label: exercise-split-heads
 #
-# *4 minutes.* Turn (B, T, D) into (B, h, T, d), with $d = D / h$: the first head gets the first $d$ columns of every position, the second the next $d$.
+# *6 minutes.* Turn (B, T, D) into (B, h, T, d), with $d = D / h$: the first head gets the first $d$ columns of every position, the second the next $d$.
 # ([Solution](solutions/05_self_attention.ipynb#solution-split-heads))
 # ```
 
@@ -516,7 +516,7 @@ observe(
 # %% [markdown]
 # ### Self-attention doesn't see order
 #
-# *9 minutes, four of them yours.* Why do the gaps stay wrong? The verb agrees with its subject: in "the animals near the gate _ not cross the street", that is the *first* noun.
+# *11 minutes, six of them yours.* Why do the gaps stay wrong? The verb agrees with its subject: in "the animals near the gate _ not cross the street", that is the *first* noun.
 
 # %% tags=["view"]
 torch.manual_seed(0)
@@ -589,7 +589,7 @@ plt.show()
 # ```{exercise} Give it order
 # :label: exercise-give-order
 #
-# *4 minutes.* Add to each word the row of its position. The table may have more rows than a text has words. Each piece of a longer text begins at its own position `start`.
+# *6 minutes.* Add to each word the row of its position. The table may have more rows than a text has words. Each piece of a longer text begins at its own position `start`.
 # ([Solution](solutions/05_self_attention.ipynb#solution-give-order))
 # ```
 
@@ -940,7 +940,7 @@ check("self_attention_parameters", my_count)
 # ```{exercise} The scale that fits
 # :label: exercise-unit-variance
 #
-# *Core, 10 minutes.* $1/\sqrt{d_k}$ is the scale for numbers of variance 1. Yours are independent and have mean 0, but the queries' have variance `var_q`, and the
+# *Core, 6 minutes.* $1/\sqrt{d_k}$ is the scale for numbers of variance 1. Yours are independent and have mean 0, but the queries' have variance `var_q`, and the
 # keys' `var_k`. Return scores whose variance is 1. ([Solution](solutions/05_self_attention.ipynb#solution-unit-variance))
 # ```
 

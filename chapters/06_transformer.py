@@ -302,7 +302,7 @@ check.show_reference("block")
 # %% [markdown]
 # ### The decoder block: cross-attention
 #
-# *11 minutes, most of them yours.* A block of self-attention and a feed-forward layer can read: it is an encoder block. The decoder has to write, and every word it writes depends on the source. So its block has a third sublayer between the two: **cross-attention**, as on Day 4. Its queries come from the decoder's stream, and its keys and values from
+# *16 minutes, most of them yours.* A block of self-attention and a feed-forward layer can read: it is an encoder block. The decoder has to write, and every word it writes depends on the source. So its block has a third sublayer between the two: **cross-attention**, as on Day 4. Its queries come from the decoder's stream, and its keys and values from
 # the encoder's output. The decoder's self-attention is causal: it sees only what is already written.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Attention in three ways: full, causal, and to the encoder's output. The grids show what may be seen: a row for each query, a column for each key.", "name": "fig-towers-attention"}, "image": {"alt": "The two towers again, in grey. Framed: in the encoder self-attention, with a full grid of four by four; in the decoder causal self-attention, with a grid of five by five that is full up to its diagonal, and above it cross-attention, with a full grid of five by four, into which the keys and values of the encoder's output lead."}}
@@ -313,7 +313,7 @@ plt.show()
 # ```{exercise} A decoder block
 # :label: exercise-decoder-block
 #
-# *8 minutes.* Run the three sublayers of a decoder block, in pre-norm. `own` and `cross` are yesterday's attention layers. `layer(y, memory, mask=…, is_causal=…)` takes queries from `y`, and keys and values from `memory` (without it, from `y`), and returns output and weights. `memory` is the encoder's output, which is already normalised; `real` is the mask that hides its padding. `think` is the feed-forward layer, and there are three `norms`. ([Solution](solutions/06_transformer.ipynb#solution-decoder-block))
+# *13 minutes.* Run the three sublayers of a decoder block, in pre-norm. `own` and `cross` are yesterday's attention layers. `layer(y, memory, mask=…, is_causal=…)` takes queries from `y`, and keys and values from `memory` (without it, from `y`), and returns output and weights. `memory` is the encoder's output, which is already normalised; `real` is the mask that hides its padding. `think` is the feed-forward layer, and there are three `norms`. ([Solution](solutions/06_transformer.ipynb#solution-decoder-block))
 # ```
 
 
@@ -890,7 +890,7 @@ check("pre_norm_deviation", my_deviation)
 # ```{exercise} Norm without a mean
 # :label: exercise-rms-norm
 #
-# *Core, 10 minutes.* Most of today's large models use **RMSNorm** {cite}`zhang2019root` instead of layer norm. It divides each position by its root
+# *Core, 6 minutes.* Most of today's large models use **RMSNorm** {cite}`zhang2019root` instead of layer norm. It divides each position by its root
 # mean square, subtracts nothing, and has a gain but no bias:
 #
 # $$

@@ -399,7 +399,7 @@ plt.show()
 #
 # ### A sliding window: fewer pairs, other answers
 #
-# *13 minutes, 6 of them yours.* With tiles or a cache, each query is still compared with every key before it, although half of them hardly count. Which pairs could be left out? The distant ones, perhaps. So let a character see itself and the $w$ characters before it, and no others {cite}`beltagy2020longformer`. The sum of values then runs over these alone:
+# *15 minutes, 8 of them yours.* With tiles or a cache, each query is still compared with every key before it, although half of them hardly count. Which pairs could be left out? The distant ones, perhaps. So let a character see itself and the $w$ characters before it, and no others {cite}`beltagy2020longformer`. The sum of values then runs over these alone:
 #
 # $$
 # \begin{aligned}
@@ -416,7 +416,7 @@ plt.show()
 # ```{exercise} Sliding-window attention: the mask
 # :label: exercise-window
 #
-# *6 minutes.* Return the mask of {numref}`fig-window` for any T and w: boolean, True where the query of a row sees the key of a column. `torch.arange` returns the positions, and `[:, None]` turns them into a column.
+# *8 minutes.* Return the mask of {numref}`fig-window` for any T and w: boolean, True where the query of a row sees the key of a column. `torch.arange` returns the positions, and `[:, None]` turns them into a column.
 # ([Solution](solutions/07_efficient_attention.ipynb#solution-window))
 # ```
 

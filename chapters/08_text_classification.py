@@ -166,7 +166,7 @@ plt.show()
 #
 # ### Tokens: characters, words or subwords
 #
-# *14 minutes, most of them yours.* A network needs numbers, so a text has to become a sequence of symbols. **Characters** are few, and none is ever unknown. But they make long sequences, and *not* is three symbols that the network has to put together first. **Words** make short sequences. But each needs a vector of its own, and a word that wasn't in the training set has none: names, typing errors and *unfunny* all become the same `<unk>`.
+# *20 minutes, most of them yours.* A network needs numbers, so a text has to become a sequence of symbols. **Characters** are few, and none is ever unknown. But they make long sequences, and *not* is three symbols that the network has to put together first. **Words** make short sequences. But each needs a vector of its own, and a word that wasn't in the training set has none: names, typing errors and *unfunny* all become the same `<unk>`.
 #
 # Words are good enough for the reviews, whose grammar uses only a few. But at the end of the day this page reads *your* sentence, and no one knows which words you will type. For that we need tokens from which any word can be built.
 
@@ -194,7 +194,7 @@ plt.show()
 # ```{exercise} One merge
 # :label: exercise-merge-step
 #
-# *10 minutes.* Write one such step. The text is given as its distinct words, each a list of tokens, and the number of times each word occurs. Count the pairs of adjacent tokens, and replace the most frequent pair by the token `new`, from left to right. (If several are equally frequent, take the lowest, as Python compares tuples.) `itertools.pairwise`, which you have to import, yields the adjacent pairs of a list.
+# *16 minutes.* Write one such step. The text is given as its distinct words, each a list of tokens, and the number of times each word occurs. Count the pairs of adjacent tokens, and replace the most frequent pair by the token `new`, from left to right. (If several are equally frequent, take the lowest, as Python compares tuples.) `itertools.pairwise`, which you have to import, yields the adjacent pairs of a list.
 # ([Solution](solutions/08_text_classification.ipynb#solution-merge-step))
 # ```
 
@@ -675,7 +675,7 @@ plt.show()
 # ```{exercise} Leave one out
 # :label: exercise-left-out-words
 #
-# *5 minutes.* Given a text, return the score {eq}`eq-leave-one-out` of each of its words. The model turns ids (B, T) into logits (B, n_classes). ([Solution](solutions/08_text_classification.ipynb#solution-left-out-words))
+# *8 minutes.* Given a text, return the score {eq}`eq-leave-one-out` of each of its words. The model turns ids (B, T) into logits (B, n_classes). ([Solution](solutions/08_text_classification.ipynb#solution-left-out-words))
 # ```
 
 

@@ -125,7 +125,7 @@ plt.show()
 #
 # ### Next-token loss: every position has a target
 #
-# *8 minutes, 6 of them yours.* At position $t$, the logits predict the token at $t + 1$. So the targets are the text itself, shifted by one position:
+# *11 minutes, 9 of them yours.* At position $t$, the logits predict the token at $t + 1$. So the targets are the text itself, shifted by one position:
 #
 # $$
 # \mathcal{L} = -\frac{1}{T - 1} \sum_{t=0}^{T-2} \ln p(x_{t+1} \mid x_0, \dots, x_t) .
@@ -139,7 +139,7 @@ plt.show()
 # ```{exercise} The loss at every position
 # :label: exercise-next-token-loss
 #
-# *6 minutes.* Write {eq}`eq-next-token` for a batch. Shorter texts are padded on the right with `PAD` = 0, which is never a target: take the mean over all real targets of the batch together. ([Solution](solutions/09_gpt.ipynb#solution-next-token-loss))
+# *9 minutes.* Write {eq}`eq-next-token` for a batch. Shorter texts are padded on the right with `PAD` = 0, which is never a target: take the mean over all real targets of the batch together. ([Solution](solutions/09_gpt.ipynb#solution-next-token-loss))
 # ```
 
 

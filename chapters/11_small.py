@@ -702,7 +702,7 @@ claim(
 # ```{exercise} Predict: how large is DistilBERT?
 # :label: exercise-distilberts-size
 #
-# *Warm-up, 10 minutes.* DistilBERT has one table of 30,522 words, one of 512 positions, and 6 blocks, 768 wide. A block has four matrices for attention, a feed-forward layer with 3,072 hidden units, all with biases, and two layer norms. One more norm comes after the tables. How many parameters is that, exactly?
+# *Warm-up, 4 minutes.* DistilBERT has one table of 30,522 words, one of 512 positions, and 6 blocks, 768 wide. A block has four matrices for attention, a feed-forward layer with 3,072 hidden units, all with biases, and two layer norms. One more norm comes after the tables. How many parameters is that, exactly?
 # ([Solution](solutions/11_small.ipynb#solution-distilberts-size))
 # ```
 
