@@ -20,7 +20,7 @@
 # - clip a gradient, and say when gradients vanish and when they explode,
 # - judge a language model by its perplexity.
 #
-# It builds on [Day 1](01_convolution.ipynb): shared weights, and gradients that fade with depth. It takes 50 minutes to read and 25 to write the four
+# It builds on [Day 1](01_convolution.ipynb): shared weights, and gradients that fade with depth. It takes 55 minutes to read and 33 to write the four
 # functions at its heart. The page trains what you wrote, and at the end it guesses the language of your word.
 
 # %% tags=["setup"]
@@ -344,6 +344,8 @@ class ByHand(torch.autograd.Function):
 
 
 # %% [markdown]
+# **Enough for tonight?** This is a good place to stop.
+#
 # ### Gradient clipping
 #
 # *12 minutes, most of them yours.* Many factors below 1 make a gradient vanish. What if they are above 1? Then it can become huge, and one step along it throws the weights far away. The

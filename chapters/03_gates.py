@@ -19,7 +19,7 @@
 # - tell the conventions of LSTMs and GRUs apart before you load weights,
 # - count a layer's weights, and work out how much one state can hold.
 #
-# It builds on [Day 2](02_recurrent.ipynb): the recurrence, its gradient through time, perplexity. It takes 50 minutes to read and 25 to write
+# It builds on [Day 2](02_recurrent.ipynb): the recurrence, its gradient through time, perplexity. It takes 55 minutes to read and 32 to write
 # the four functions at its heart. The page trains what you wrote, and at the end it continues your sentence.
 
 # %% tags=["setup"]
@@ -386,6 +386,8 @@ said = "After {steps} steps your LSTM recalls the first of 50 symbols {right:.1%
 observe(said, steps=steps, right=right, holds=right > 0.9)
 
 # %% [markdown]
+# **Enough for tonight?** This is a good place to stop: your LSTM remembers. What follows gets by with less, and writes.
+#
 # ### The gated recurrent unit (GRU)
 #
 # *12 minutes, two thirds of them yours.* Can it be done with less? The **gated recurrent unit** {cite}`cho2014learning` has no separate cell. It carries the state itself along, and a single gate decides between old and new: your

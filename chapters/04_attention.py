@@ -343,6 +343,8 @@ print("context", [round(c, 2) for c in (alpha[0, 0] @ h).tolist()])
 # %% [markdown]
 # These are the numbers in {numref}`fig-one-look`.
 #
+# **Enough for tonight?** This is a good place to stop: you have written attention. What follows trains it.
+#
 # ### Which state is the query?
 #
 # *3 minutes.* {cite:t}`bahdanau2015neural` take the state *before* the step as the query, and the context goes into the step. {cite:t}`luong2015effective` take the step

@@ -20,7 +20,7 @@
 # - say why attention doesn't see order, and how to give it order,
 # - find out whether an attention weight matters, by taking it away.
 #
-# It builds on [Day 4](04_attention.ipynb): scores, weights, masks. It takes an hour to read and half an hour to write the functions at its heart. At the end, your
+# It builds on [Day 4](04_attention.ipynb): scores, weights, masks. It takes 55 minutes to read and 45 to write the functions at its heart. At the end, your
 # network says what *it* means.
 
 # %% tags=["setup"]
@@ -433,6 +433,8 @@ observe(
 
 # %% [markdown]
 # Your few lines already understand most of the pronouns, but the gaps are hard for them. Two things are missing.
+#
+# **Enough for tonight?** This is a good place to stop: your attention reads. What follows gives it several heads, and order.
 #
 # ### Several heads at once
 #

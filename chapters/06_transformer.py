@@ -20,8 +20,8 @@
 # - encode positions with sinusoids, and scale the embeddings to match,
 # - explain what residual sums and norms do for a gradient.
 #
-# It builds on [Day 4](04_attention.ipynb) (translation) and on [Day 5](05_self_attention.ipynb) (self-attention, masks and heads). You need 50 minutes to read and
-# 25 to write four functions. At the end a Transformer translates *your* sentence, word by word, and shows its cross-attention.
+# It builds on [Day 4](04_attention.ipynb) (translation) and on [Day 5](05_self_attention.ipynb) (self-attention, masks and heads). It takes 50 minutes to read and
+# 31 to write four functions. At the end a Transformer translates *your* sentence, word by word, and shows its cross-attention.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -66,7 +66,7 @@ quiz("06_transformer")
 #
 # *4 minutes.* On Day 4 a recurrent network learned to translate, helped by attention. Yesterday attention managed on its own, but it only filled in words; it never wrote a sentence. Could it translate by itself, with no recurrence anywhere?
 #
-# We train on short sentence pairs and keep one of them out: *I love deep learning*, 我 爱 深度 学习. It will be our example all day.
+# We train on short sentence pairs and keep one of them out: *I love deep learning*, 我 爱 深度 学习.
 
 # %%
 task = ShortTask()
@@ -94,7 +94,7 @@ observe(
 )
 
 # %% [markdown]
-# Recurrence makes words queue; attention doesn't. So why not stack a few of yesterday's attention layers and be done? Because yesterday turned up two problems: attention moves information around without computing anything new from it, and in a deep stack of such layers the words become more and more alike.
+# Recurrence makes words queue; attention doesn't. So why not stack a few of yesterday's attention layers? Because yesterday turned up two problems: attention moves information around without computing anything new from it, and in a deep stack of such layers the words become more and more alike.
 
 # %% [markdown]
 # ## The idea
@@ -303,7 +303,7 @@ check.show_reference("block")
 # ### The decoder block: cross-attention
 #
 # *16 minutes, most of them yours.* A block of self-attention and a feed-forward layer can read: it is an encoder block. The decoder has to write, and every word it writes depends on the source. So its block has a third sublayer between the two: **cross-attention**, as on Day 4. Its queries come from the decoder's stream, and its keys and values from
-# the encoder's output. The decoder's self-attention is causal: it sees only what is already written.
+# the encoder's output. The decoder's self-attention is causal.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Attention in three ways: full, causal, and to the encoder's output. The grids show what may be seen: a row for each query, a column for each key.", "name": "fig-towers-attention"}, "image": {"alt": "The two towers again, in grey. Framed: in the encoder self-attention, with a full grid of four by four; in the decoder causal self-attention, with a grid of five by five that is full up to its diagonal, and above it cross-attention, with a full grid of five by four, into which the keys and values of the encoder's output lead."}}
 towers("self-attention", "cross-attention")
@@ -358,12 +358,14 @@ target, _ = pad([[*ids, EOS] for ids in task.target(chinese)])  # (B, T)
 read = shift(target)  # BOS, then the target without its last word
 
 # %% [markdown]
-# Day 4's `shift` did just that. Forget it, and every position can read the very word it has to predict. Nothing is learned, and the loss is wonderful. Forget the causal mask, and the same thing happens one position further on.
+# Day 4's `shift` did just that. Forget it, and every position can read the very word it has to predict. Nothing is learned, and the loss is wonderful.
 
 # %% [markdown]
+# **Enough for tonight?** This is a good place to stop: all parts are built.
+#
 # ### The whole model
 #
-# *11 minutes, most of them yours.* Those are all the parts, and here is the whole Transformer. The attention is yesterday's layer; `layer_norm`, `block` and `decoder_block` are yours.
+# *11 minutes, most of them yours.* Here is the whole Transformer. The attention is yesterday's layer; `layer_norm`, `block` and `decoder_block` are yours.
 
 
 # %%
@@ -583,7 +585,7 @@ for found in (ours(ids, said), book(ids, torch.tensor([4, 2]), said)):
 print("the logits agree with nn.Transformer and with the book's: ten digits")
 
 # %% [markdown]
-# The [deeper page](deeper/06_transformer.ipynb#deeper-equal) compares it with plain loops, too, and checks the gradients.
+# ([Plain loops and gradients](deeper/06_transformer.ipynb#deeper-equal))
 
 # %% [markdown]
 # ## Train it
@@ -642,7 +644,7 @@ assert min(digits) > 0.98 and alone < 1 / 3
 # %% [markdown]
 # With few passes the Transformer is ahead; with time enough, neither is ([how they differ](deeper/06_transformer.ipynb#deeper-time)). And both copy the digits, because both can attend to them. A GRU without attention, as large and at its best rate, gets fewer than a third of them.
 #
-# The other difference is that its words don't queue. How much *time* that saves depends on how many processors you have, and our measurement used only one ([its times](deeper/06_transformer.ipynb#deeper-time)).
+# How much *time* is saved where words don't queue depends on how many processors you have ([ours was one](deeper/06_transformer.ipynb#deeper-time)).
 
 # %% [markdown]
 # ## Look inside
@@ -695,7 +697,7 @@ observe(
 )
 
 # %% [markdown]
-# No one told the heads what to do. And attention weights are only half of the story, as yesterday's ablations showed. So follow one position instead. After each sublayer we take its residual stream, normalise it, and ask the output layer what it would predict *now*. Choose a word and go up through the blocks. Turn the temperature, too, by which the logits are divided before the softmax: when it is low, the best word takes all; when high, all become almost equally likely.
+# No one told the heads what to do. And attention weights are only half of the story, as yesterday's ablations showed. So follow one position instead. After each sublayer we take its residual stream, normalise it, and ask the output layer what it would predict *now*. Choose a word and go up through the blocks. Turn the temperature, too (Day 2).
 
 # %% tags=["view"]
 followed = [(ASKED, "我 爱 深度 学习")]
@@ -713,7 +715,7 @@ stream(
 )
 
 # %% [markdown]
-# At first a position would predict the very word that it reads, because one table serves both ends and the stream holds nothing yet but the word and its position. Block by block the source comes in, and each sublayer only adds to what was there. That is the residual stream at work.
+# At first a position would predict the very word that it reads, because one table serves both ends and the stream holds nothing yet but the word and its position. Block by block the source comes in, and each sublayer only adds to what was there.
 
 # %% tags=["evidence"]
 says, _ = pad([[*ids, EOS] for ids in task.target(text for _, text in task.validation)])
@@ -940,7 +942,7 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# **Tomorrow** we look at what all these pairs cost. Most contribute next to nothing. Which can be left out, which can be computed more cheaply, and what is lost without them?
+# **Tomorrow** we look at what all these pairs cost. Which can be left out, which can be computed more cheaply, and what is lost without them?
 
 # %% [markdown]
 # ## Further reading

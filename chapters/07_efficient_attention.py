@@ -20,7 +20,7 @@
 # - count the cost of attention, and say from which length on it matters,
 # - say what a window can't recall.
 #
-# It builds on [Day 5](05_self_attention.ipynb) (queries, keys, values and masks) and [Day 6](06_transformer.ipynb) (blocks). You need 55 minutes to read and under half an hour to write three
+# It builds on [Day 5](05_self_attention.ipynb) (queries, keys, values and masks) and [Day 6](06_transformer.ipynb) (blocks). It takes 55 minutes to read and half an hour to write three
 # functions, and there is a good place to stop halfway. At the end a Transformer uses your functions to write documentation: the same text as before, in far less time.
 
 # %% tags=["setup"]

@@ -19,8 +19,8 @@
 # - average over the words of a text, and over nothing else,
 # - find out which words decided, by leaving each one out.
 #
-# It builds on [Day 5](05_self_attention.ipynb) (attention and masks) and on [Day 6](06_transformer.ipynb) (Transformer blocks). You need 55 minutes to read and
-# 25 to write four functions. At the end the page names the library that *your* sentence sounds like, and the words that gave it away.
+# It builds on [Day 5](05_self_attention.ipynb) (attention and masks) and on [Day 6](06_transformer.ipynb) (Transformer blocks). It takes 50 minutes to read and
+# 35 to write four functions. At the end the page names the library that *your* sentence sounds like, and the words that gave it away.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -341,6 +341,8 @@ plt.show()
 # Two words catch a *not* right before its adjective. In "I would **not** call the **plot** good but I would call the music great", it takes four to get from *not* to *plot*. For this grammar four are enough, but someone has to know that in advance. Attention reaches every word, however far away it is.
 
 # %% [markdown]
+# **Enough for tonight?** This is a good place to stop: you have tokens for every text, and know what a bag of words can't see. What follows reads with attention.
+#
 # ### Padding: many texts in a batch
 #
 # *8 minutes, half of them yours.* Texts differ in length, but a batch is a rectangle. So short texts are filled up with padding. There is less to fill up if texts of similar length share a batch.

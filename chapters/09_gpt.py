@@ -20,7 +20,7 @@
 # - mix two language models, and say why the mixture can beat both,
 # - say what a GPT does that no table of counts can.
 #
-# It builds on [Day 5](05_self_attention.ipynb)'s causal mask, [Day 6](06_transformer.ipynb)'s blocks and [Day 8](08_text_classification.ipynb)'s byte pairs. You need 55 minutes to read and half an hour to write four
+# It builds on [Day 5](05_self_attention.ipynb)'s causal mask, [Day 6](06_transformer.ipynb)'s blocks and [Day 8](08_text_classification.ipynb)'s byte pairs. It takes 55 minutes to read and half an hour to write four
 # functions, with a good place to stop halfway. At the end a GPT writes Shakespeare as you type, and yours writes documentation.
 
 # %% tags=["setup"]

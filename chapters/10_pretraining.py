@@ -18,7 +18,7 @@
 # - say why new masks in each pass teach more than fixed ones,
 # - find out by an experiment what a model knows that it was never told.
 #
-# It builds on [Day 6](06_transformer.ipynb)'s encoder, [Day 8](08_text_classification.ipynb)'s sentences and [Day 9](09_gpt.ipynb)'s loss. You need 45 minutes to read and
+# It builds on [Day 6](06_transformer.ipynb)'s encoder, [Day 8](08_text_classification.ipynb)'s sentences and [Day 9](09_gpt.ipynb)'s loss. It takes 40 minutes to read and
 # 26 to write. At the end, a model fills the gap in a sentence of yours, here on the page.
 
 # %% tags=["setup"]

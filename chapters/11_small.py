@@ -19,7 +19,7 @@
 # - store weights in a quarter of their bytes,
 # - fine-tune a model for ten tasks without ten copies.
 #
-# It builds on [Day 10](10_pretraining.ipynb)'s reader and its hidden words. You need 50 minutes to read and 28 to write four functions. At the end, three models of three sizes answer side by side, here on the page, and you decide how many bits they get.
+# It builds on [Day 10](10_pretraining.ipynb)'s reader and its hidden words. It takes 50 minutes to read and 28 to write four functions. At the end, three models of three sizes answer side by side, here on the page, and you decide how many bits they get.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -207,10 +207,12 @@ distil(teacher, yours, Hidden(60), seed=1000, soft_targets=soft_target_loss)
 student = restored(new_model(0, n_layers=1), models.load("small_reader").weights)
 found |= {"yours": guessed(yours.eval())["right"], "student": guessed(student)["right"]}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Within a few hundred steps the student catches up with its teacher (dashed): hidden words found in held-out text. Means and ranges of three stored trainings of 400 steps; the dot is yours, after 60.", "name": "fig-small-taught"}, "image": {"alt": "A rising curve over 400 steps with a band, which comes close to a dashed horizontal line. A dot lies on or near the curve at 60 steps."}}
+# %%
 long = experiments.load("reader_page")
 steps = long.column("student: steps")[0]
 shares = [[100 * share for share in run] for run in long.column("student: found")]
+
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Within a few hundred steps the student catches up with its teacher (dashed): hidden words found in held-out text. Means and ranges of three stored trainings of 400 steps; the dot is yours, after 60.", "name": "fig-small-taught"}, "image": {"alt": "A rising curve over 400 steps with a band, which comes close to a dashed horizontal line. A dot lies on or near the curve at 60 steps."}}
 ax = curves({"student": (steps, shares)}, "step", "found (%)")
 ax.axhline(100 * found["teacher"], color="gray", linestyle="dashed", linewidth=1)
 ax.plot([60], [100 * found["yours"]], "o")
@@ -255,8 +257,6 @@ plt.show()
 
 # %% [markdown]
 # The student is as good as its teacher. Either gift alone, blocks or lessons, would have been enough; with neither, it needs nearly five times as many steps. So a teacher saves a student *reading*, which matters where the teacher already exists, as BERT did.
-#
-# **Enough for tonight?** This is a good place to stop.
 #
 # ### Pruning: fewer heads
 #
@@ -385,6 +385,8 @@ observe(
 
 # %% [markdown]
 # Three quarters of the bytes are gone, and nothing is lost. ([Is it faster, too?](deeper/11_small.ipynb#deeper-int8))
+#
+# **Enough for tonight?** This is a good place to stop: the model is small. What follows makes copies of it cheap.
 #
 # ### LoRA: fewer numbers in a copy
 #
