@@ -290,8 +290,6 @@ mechanisms.back_in_numbers((1.0, 0.0), 0.5)
 plt.show()
 
 # %% [markdown]
-# Keep that fifth in mind for words of twelve letters.
-#
 # The weights are used at every step, so their gradients are sums over the steps (those of $W_x$ and $b$, too):
 #
 # $$
@@ -376,7 +374,7 @@ clip = check("gradient_clipping", clip)
 check.show_reference("gradient_clipping")
 
 # %% [markdown]
-# Is it needed? We try plain gradient descent, which hides nothing, at four learning rates.
+# Is it needed? We try plain gradient descent at four learning rates.
 
 
 # %%
@@ -625,7 +623,7 @@ observe(
 )
 
 # %% [markdown]
-# Training has made up for some of what the tanh takes away. "Above 1 it explodes" doesn't tell you that.
+# Training has made up for some of what the tanh takes away.
 
 # %% [markdown]
 # ## Show someone
@@ -715,7 +713,7 @@ for language in ("Finnish", "German", "Spanish"):
     print(f"{language:8}", *write(language, n=6))
 
 # %% [markdown]
-# They could be words. But all three rows used the same random draws, so where a word hardly changes down its column, the language made no difference. Does the reader recognise the language that we asked for?
+# All three rows used the same random draws, so where a word hardly changes down its column, the language made no difference. Does the reader recognise the language that we asked for?
 
 # %%
 asked = torch.arange(len(NAMES)).repeat_interleave(40)
@@ -731,7 +729,7 @@ observe(
 )
 
 # %% [markdown]
-# The writer was told the language once, at the first step, and has learned to make hardly any use of it. And the reader? Twelve letters are not many, but does it use the first ones? We show it only the last letters of long words.
+# The writer was told the language once, at the first step, and has learned to make hardly any use of it. And does the reader use the first letters? We show it only the last letters of long words.
 
 
 # %%
@@ -857,7 +855,7 @@ claim(
 # :label: exercise-recurrent-parameters
 #
 # *Warm-up, 5 minutes.* A language model knows 50 characters. It looks each one up in an embedding of width 16, reads with one layer of 32 units as in {eq}`eq-rnn`, and computes 50 logits with a matrix and a bias. How many
-# parameters does it have? And how many for a text twice as long? Write down the first number.
+# parameters does it have? And for a text twice as long? Write down the first.
 # ([Solution](solutions/02_recurrent.ipynb#solution-recurrent-parameters))
 # ```
 
@@ -870,7 +868,7 @@ check("recurrent_parameters", my_count)
 # ```{exercise} Predict: half sure, half lost
 # :label: exercise-mean-surprise
 #
-# *Warm-up, 5 minutes.* In a long text, a model gave the correct character a probability of 1/2 at every other step, and of 1/8 at the steps in between. What is its perplexity? Commit to an answer before you use {eq}`eq-perplexity`.
+# *Warm-up, 5 minutes.* In a long text, a model gave the correct character a probability of 1/2 at every other step, and of 1/8 at the steps in between. What is its perplexity? Answer before you use {eq}`eq-perplexity`.
 # ([Solution](solutions/02_recurrent.ipynb#solution-mean-surprise))
 # ```
 
@@ -883,7 +881,7 @@ check("mean_surprise", my_perplexity)
 # ```{exercise} Predict: out of reach
 # :label: exercise-vanishing-gradient
 #
-# *Core, 5 minutes.* The norm of a network's $W_h$ is 0.8. After how many steps does {eq}`eq-jacobians` guarantee that less than a thousandth of a gradient arrives? Give the smallest such number.
+# *Core, 5 minutes.* The norm of a network's $W_h$ is 0.8. After how many steps does {eq}`eq-jacobians` guarantee that less than a thousandth of a gradient arrives? Give the smallest number.
 # ([Solution](solutions/02_recurrent.ipynb#solution-vanishing-gradient))
 # ```
 
