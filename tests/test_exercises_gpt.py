@@ -200,7 +200,7 @@ def test_log_chances_are_logits():
     def of_logs(*given):
         return written(*given, lambda logits: logits[0, -1].log_softmax(0))
 
-    assert check.exercises["write"].judge(of_logs) == (True, "correct.")
+    assert check.exercises["write"].judge(of_logs)[0]
 
 
 @pytest.mark.parametrize("ids", [[[3]], torch.tensor([3])])

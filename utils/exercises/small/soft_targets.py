@@ -215,15 +215,6 @@ def cross_entropy_not_squared(z, v, tau):
 
 
 @exercise.mistake(
-    "`kl_div` takes the teacher's probabilities, unless you tell it `log_target=True`: of a "
-    "negative number there is no logarithm."
-)
-def logarithms_for_probabilities(z, v, tau):
-    log_p, log_q = both(z, v, tau)
-    return tau**2 * F.kl_div(log_q, log_p, reduction="batchmean")
-
-
-@exercise.mistake(
     "you subtract the student's logits from the teacher's: KL compares log p with log q."
 )
 def logits_compared(z, v, tau):
