@@ -178,9 +178,3 @@ def old_board_returned(phi_q, phi_k, v, S, z):
 def divided_by_the_keys_sum(phi_q, phi_k, v, S, z):
     _, S, z = state_step(phi_q, phi_k, v, S, z)
     return (phi_q @ S) / (phi_k @ z.mT), S, z
-
-
-@exercise.mistake("z counts the positions in yours: it adds up the keys' features.")
-def positions_counted(phi_q, phi_k, v, S, z):
-    S, z = S + phi_k.mT @ v, z + 1
-    return (phi_q @ S) / (phi_q @ z.mT), S, z

@@ -126,9 +126,3 @@ def slice_from_the_end(T, w):
 @exercise.mistake("one sign is wrong: yours keeps the keys that are w or more positions away.")
 def far_ones(T, w):
     return steps_back(T) >= w
-
-
-@exercise.mistake("your windows stand side by side: each query has one that ends with itself.")
-def side_by_side(T, w):
-    own = torch.arange(T) // (w + 1)
-    return (own[:, None] == own) & (steps_back(T) >= 0)

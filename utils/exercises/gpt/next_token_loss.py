@@ -183,14 +183,6 @@ def both_cut_at_the_end(logits, ids):
     return nats_of(logits[:, :-1], ids[:, :-1])[ids[:, :-1] != PAD].mean()
 
 
-@exercise.mistake(
-    "you cut the first position off both, so nothing is shifted: each position is asked for the "
-    "token that it has just read."
-)
-def both_cut_at_the_front(logits, ids):
-    return nats_of(logits[:, 1:], ids[:, 1:])[ids[:, 1:] != PAD].mean()
-
-
 @exercise.mistake("you look for padding in what is read: it is the target that may be padding.")
 def padding_of_the_input(logits, ids):
     return asked(logits, ids)[0][ids[:, :-1] != PAD].mean()

@@ -163,8 +163,3 @@ def without_u(logits, words):
 def symbols_at_0(logits, words):
     chosen = (logits * spelt(words)).argmax(dim=1)
     return share_of([words[i] for i in chosen.tolist()], "aeiou")
-
-
-@exercise.mistake("you divide by the number of symbols: divide by the number of gaps.")
-def share_of_symbols(logits, words):
-    return sum(map(begins, best(logits, words))) / len(words)

@@ -176,13 +176,3 @@ def each_with_each(x, y, real):
 @exercise.mistake("you divide by the number of texts: divide by the number of words.")
 def divided_by_texts(x, y, real):
     return (1 - cosines(x, y))[real].sum() / len(x)
-
-
-@exercise.mistake("that is half of it: 1 - cos goes from 0 to 2.")
-def halved(x, y, real):
-    return cosine_loss(x, y, real) / 2
-
-
-@exercise.mistake("the cosines are squared: a vector that points the opposite way would agree.")
-def squared(x, y, real):
-    return (1 - cosines(x, y)[real].square()).mean()

@@ -148,11 +148,6 @@ def of_texts(contexts, gradients):
     return slopes(contexts, gradients).abs().mean(dim=1)
 
 
-@exercise.mistake("that is the root of the mean square: importance is a mean absolute value.")
-def root_mean_square(contexts, gradients):
-    return slopes(contexts, gradients).square().mean(dim=0).sqrt()
-
-
 @exercise.mistake("that is the slope by a single gate for all texts: take each text's own first.")
 def one_gate_for_all_texts(contexts, gradients):
     return slopes(contexts, gradients).sum(dim=0).abs()

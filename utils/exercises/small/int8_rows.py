@@ -183,8 +183,3 @@ def axis_lost(W):
 @exercise.mistake("return the whole numbers first, then the scales.")
 def exchanged(W):
     return int8_rows(W)[::-1]
-
-
-@exercise.mistake("these are numbers of 4 bits, up to 7: eight bits go up to 127.")
-def four_bits(W):
-    return rounded(W, least_scale(W, 7.0))

@@ -1,7 +1,5 @@
 """How far are confidence and accuracy apart?"""
 
-import math
-
 import torch
 from torch import Tensor
 
@@ -202,8 +200,3 @@ def a_share_of_the_bins(confidence, right, n_bins):
 )
 def not_divided_by_n(confidence, right, n_bins):
     return len(right) * calibration_error(confidence, right, n_bins)
-
-
-@exercise.mistake("that is the root of the mean square: average the gaps as they are.")
-def root_mean_square(confidence, right, n_bins):
-    return math.sqrt(squared(confidence, right, n_bins))

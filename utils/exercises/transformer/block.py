@@ -154,10 +154,3 @@ def each_with_each(x, norms, sublayers):
         for f in sublayers:
             x = x + f(norm(x))
     return x
-
-
-@exercise.mistake(
-    "the norms come in the reverse order: the first one belongs to the first sublayer."
-)
-def norms_backwards(x, norms, sublayers):
-    return block(x, norms[::-1], sublayers)

@@ -120,9 +120,3 @@ def newest_left_out(checkpoints, last):
 )
 def one_number(checkpoints, last):
     return [mean.mean() for mean in average(checkpoints, last)]
-
-
-@exercise.mistake("that is the median: take the mean.")
-def median(checkpoints, last):
-    stacked = (torch.stack(of_all) for of_all in zip(*checkpoints[-last:], strict=True))
-    return [of_all.median(0).values for of_all in stacked]

@@ -163,11 +163,3 @@ def longest_for_all(prefixes, lengths, T):
 def padding_joined_by_or(prefixes, lengths, T):
     causal, key = causal_and_key(T)
     return causal | (key < prefixes[:, None, None]) | (key < lengths[:, None, None])
-
-
-@exercise.mistake(
-    "^ means one of the two, but not both: a key of the past in the prefix is seen, too."
-)
-def one_but_not_both(prefixes, lengths, T):
-    causal, key = causal_and_key(T)
-    return (causal ^ (key < prefixes[:, None, None])) & (key < lengths[:, None, None])

@@ -101,8 +101,3 @@ def input_added(x, W_gate, W_up, W_down):
 @exercise.mistake("SiLU takes u and σ(u) from one product, W_gate x: yours takes σ of the other.")
 def gated_by_the_other(x, W_gate, W_up, W_down):
     return ((x @ W_gate.T) * (x @ W_up.T).sigmoid()) @ W_down.T
-
-
-@exercise.mistake("SiLU comes last in yours: it belongs to the gate, before W_down.")
-def squashed_at_the_end(x, W_gate, W_up, W_down):
-    return F.silu(((x @ W_gate.T) * (x @ W_up.T)) @ W_down.T)
