@@ -62,7 +62,17 @@ def written_one_by_one(begin, prompt, n, choose):
     read, text = begin(), list(prompt)
     for place, id in enumerate(prompt):
         logits = read(torch.tensor([[id]]), place)
-    for _ in range(n):  # the last one is read, too
+    for i in range(n):
+        text.append(choose(logits[0][-1]))
+        if i < n - 1:
+            logits = read(torch.tensor([text[-1:]]), len(text) - 1)
+    return text
+
+
+def read_to_the_end(begin, prompt, n, choose):
+    read, text = begin(), list(prompt)
+    logits = read(torch.tensor([text]), 0)
+    for _ in range(n):
         text.append(choose(logits[0][-1]))
         logits = read(torch.tensor([text[-1:]]), len(text) - 1)
     return text
@@ -72,12 +82,20 @@ def written_one_by_one(begin, prompt, n, choose):
     ("id", "answer"),
     [
         ("next_chances", chances_by_search),
-        ("write", written_one_by_one),
         ("half_and_half", lambda *given: torch.stack(mixed_in_logs(*given))),
     ],
 )
 def test_an_answer_in_another_style_is_right(id, answer):
     assert check.exercises[id].judge(answer) == (True, "correct.")
+
+
+@pytest.mark.parametrize(
+    ("answer", "remark"),
+    [(written_one_by_one, "one token at a time"), (read_to_the_end, "the last token, too")],
+)
+def test_a_correct_writer_that_reads_more_than_it_needs_is_told_so(answer, remark):
+    passed, sentence = check.exercises["write"].judge(answer)
+    assert passed and sentence.startswith("correct, but ") and remark in sentence
 
 
 def passed_through(ids, table, blocks, norm, factor):
@@ -182,7 +200,7 @@ def test_log_chances_are_logits():
     def of_logs(*given):
         return written(*given, lambda logits: logits[0, -1].log_softmax(0))
 
-    assert check.exercises["write"].judge(of_logs) == (True, "correct.")
+    assert check.exercises["write"].judge(of_logs)[0]
 
 
 @pytest.mark.parametrize("ids", [[[3]], torch.tensor([3])])

@@ -130,6 +130,13 @@ def test_weights_alone_are_no_blocks():
     assert passed is False and "holds other things than blocks" in sentence
 
 
+def test_a_sequential_layer_is_no_list_of_blocks():
+    passed, sentence = check.exercises["every_second"].judge(
+        lambda blocks: nn.Sequential(*copy.deepcopy(blocks[::2]))
+    )
+    assert passed is False and "return its blocks in a list" in sentence
+
+
 def test_what_a_reader_wrote_makes_the_student(capsys):
     choose = check("every_second", by_a_loop)
     assert choose is by_a_loop

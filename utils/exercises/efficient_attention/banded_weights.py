@@ -159,3 +159,9 @@ def no_softmax(query, key, window):
 @exercise.mistake("the scores are divided by d_k: did you leave out the root, or scale twice?")
 def scaled_twice(query, key, window):
     return softmax_of(*band(query, scaled(scaled(key)), window))
+
+
+@exercise.mistake("that is the whole matrix (T, T): store the band alone, `window` + 1 columns.")
+def whole_matrix(query, key, window):
+    back = torch.arange(query.shape[2])[:, None] - torch.arange(key.shape[2])
+    return softmax_of(query @ scaled(key).mT, (back >= 0) & (back <= window))

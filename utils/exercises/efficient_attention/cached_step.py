@@ -191,3 +191,21 @@ def joined_along_the_features(q, k, v, keys, values):
 def all_look(q, k, v, keys, values):
     _, keys, values = cached_step(q, k, v, keys, values)
     return looked(keys, keys, values, q.shape[-1] ** -0.5), keys, values
+
+
+@exercise.mistake("the new key is held, but its value isn't: append both.")
+def value_not_held(q, k, v, keys, values):
+    context, keys, _ = cached_step(q, k, v, keys, values)
+    return context, keys, values
+
+
+@exercise.mistake("you take the root of d_v, the width of a value: scale by that of a key, d_k.")
+def scaled_by_the_values(q, k, v, keys, values):
+    _, keys, values = cached_step(q, k, v, keys, values)
+    return looked(q, keys, values, v.shape[-1] ** -0.5), keys, values
+
+
+@exercise.mistake("these are the weights: the context is their average of the values.")
+def weights_for_context(q, k, v, keys, values):
+    _, keys, values = cached_step(q, k, v, keys, values)
+    return (q @ keys.mT / math.sqrt(q.shape[-1])).softmax(dim=-1), keys, values

@@ -113,3 +113,8 @@ def last_left_out(T, window, n_global):
 @exercise.mistake("one position too many is global: they are 0 to `n_global` - 1.")
 def one_more_global(T, window, n_global):
     return count_pairs(T, window, n_global + 1)
+
+
+@exercise.mistake("you leave out the global positions: they add whole rows and columns.")
+def window_alone(T, window, n_global):
+    return count_pairs(T, window, 0)

@@ -191,3 +191,9 @@ def axis_missing(context_1, log_sum_1, context_2, log_sum_2):
 def log_sum_beside_the_first(context_1, log_sum_1, context_2, log_sum_2):
     context, _ = merge(context_1, log_sum_1, context_2, log_sum_2)
     return context, log_sum_1 + (log_sum_2 - log_sum_1).exp().log1p()
+
+
+@exercise.mistake("you keep the half with the larger sum, and the other half's weight is lost.")
+def larger_half_alone(context_1, log_sum_1, context_2, log_sum_2):
+    larger = (log_sum_1 > log_sum_2)[..., None]
+    return torch.where(larger, context_1, context_2), torch.logaddexp(log_sum_1, log_sum_2)

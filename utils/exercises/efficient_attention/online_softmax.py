@@ -227,3 +227,27 @@ def no_exponential(scores, values, m, total, a):
 def average_kept(scores, values, m, total, a):
     new, after, summed = take_in(scores, values, m, total, a * total)
     return new, after, summed / after
+
+
+@exercise.mistake(
+    "Python's `max` asks which of two tensors is the larger as a whole: `torch.maximum` compares "
+    "number by number."
+)
+def pythons_max(scores, values, m, total, a):
+    return take_in(scores, values, max(m, scores.amax(dim=-1, keepdim=True)), total, a)
+
+
+@exercise.mistake(
+    "`max` with a dim returns values and their positions: take its .values, or `amax`."
+)
+def values_and_positions(scores, values, m, total, a):
+    new = torch.maximum(m, scores.max(dim=-1, keepdim=True))
+    return take_in(scores, values, new, total, a)
+
+
+@exercise.mistake("your weights are divided by total already: a is divided once, at the end.")
+def weights_divided(scores, values, m, total, a):
+    new = torch.maximum(m, scores.amax(dim=-1, keepdim=True))
+    weights, rescale = (scores - new).exp(), (m - new).exp()
+    total = rescale * total + weights.sum(dim=-1, keepdim=True)
+    return new, total, rescale * a + weights / total @ values

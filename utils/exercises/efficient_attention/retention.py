@@ -139,3 +139,8 @@ def running_average(phi_q, phi_k, value, gamma):
 def small_number_added(phi_q, phi_k, value, gamma):
     weights = decayed(phi_q, phi_k, gamma)
     return weights @ value / (weights.sum(-1, keepdim=True) + 1e-6)
+
+
+@exercise.mistake("γ is the share that is kept: you decay by 1 - γ, the share that is lost.")
+def lost_for_kept(phi_q, phi_k, value, gamma):
+    return forgetting_attention(phi_q, phi_k, value, 1 - gamma)

@@ -158,3 +158,23 @@ def all_axes_turned(phi_q, phi_k, v, S, z):
     turned = range(phi_k.dim())[::-1]  # as .T does, without its warning
     S, z = S + phi_k.permute(*turned) @ v, z + phi_k
     return (phi_q @ S) / (phi_q @ z.permute(*turned)), S, z
+
+
+@exercise.mistake(
+    "the new S is returned, but the old z: at the next step, they don't belong together."
+)
+def old_sum_returned(phi_q, phi_k, v, S, z):
+    context, S, _ = state_step(phi_q, phi_k, v, S, z)
+    return context, S, z
+
+
+@exercise.mistake("the new z is returned, but the old S: at the next step, this value is missing.")
+def old_board_returned(phi_q, phi_k, v, S, z):
+    context, _, z = state_step(phi_q, phi_k, v, S, z)
+    return context, S, z
+
+
+@exercise.mistake("you weight z with the key's features: the query reads S, and so it divides.")
+def divided_by_the_keys_sum(phi_q, phi_k, v, S, z):
+    _, S, z = state_step(phi_q, phi_k, v, S, z)
+    return (phi_q @ S) / (phi_k @ z.mT), S, z

@@ -121,3 +121,8 @@ def slice_from_the_end(T, w):
     for t in range(T):
         mask[t, t - w : t + 1] = True
     return mask
+
+
+@exercise.mistake("one sign is wrong: yours keeps the keys that are w or more positions away.")
+def far_ones(T, w):
+    return steps_back(T) >= w

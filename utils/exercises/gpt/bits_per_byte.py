@@ -41,3 +41,15 @@ def multiplied():
 @exercise.mistake("that is the perplexity per byte: among so many, but how many bits is that?")
 def perplexity_per_byte():
     return 32 ** (1 / 2.5)
+
+
+@exercise.mistake(
+    "these are nats per token: take the logarithm to base 2, and share it among bytes."
+)
+def nats_per_token():
+    return math.log(32)
+
+
+@exercise.mistake("that is upside down: divide the bits of a token by its bytes.")
+def upside_down():
+    return 2.5 / math.log2(32)

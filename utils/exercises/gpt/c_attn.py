@@ -90,3 +90,8 @@ def one_bias(weight, bias):
 @exercise.mistake("you cut the model's width in thirds: what is cut is what comes out.")
 def inputs_cut(weight, bias):
     return laid_out([third.T for third in weight.chunk(3)], bias.chunk(3))
+
+
+@exercise.mistake("each matrix is followed by its own bias: yours has all matrices first.")
+def matrices_first(weight, bias):
+    return *weight.T.chunk(3), *bias.chunk(3)

@@ -173,3 +173,32 @@ def no_output(ids, table, blocks, norm):
 @exercise.mistake("the factor √D is for what enters; the table scores as it is.")
 def scaled_at_the_output_too(ids, table, blocks, norm):
     return math.sqrt(table.shape[1]) * gpt(ids, table, blocks, norm)
+
+
+@exercise.mistake("only the first block ran: is `return` inside the loop?")
+def returned_in_the_loop(ids, table, blocks, norm):
+    return gpt(ids, table, blocks[:1], norm)
+
+
+@exercise.mistake("the blocks run, but what they return is thrown away: x = block(x).")
+def thrown_away(ids, table, blocks, norm):
+    return gpt(ids, table, [], norm)
+
+
+@exercise.mistake(
+    "you divide the logits by √D, as attention does with its scores; here nothing is."
+)
+def logits_scaled_down(ids, table, blocks, norm):
+    return gpt(ids, table, blocks, norm) / math.sqrt(table.shape[1])
+
+
+@exercise.mistake(
+    "these are log-probabilities: logits come before the softmax, which the loss takes."
+)
+def log_softmax(ids, table, blocks, norm):
+    return gpt(ids, table, blocks, norm).log_softmax(-1)
+
+
+@exercise.mistake("a norm before the first block, too: only the last block is followed by one.")
+def norm_at_both_ends(ids, table, blocks, norm):
+    return norm(through(norm(embedded(ids, table)), blocks)) @ table.T

@@ -34,3 +34,8 @@ def itself_alone():
 )
 def its_target_too():
     return 4
+
+
+@exercise.mistake("a causal mask hides what comes later: the third token is there to be seen.")
+def nobody():
+    return 0

@@ -88,3 +88,11 @@ def no_multiple(d_ff, multiple):
 @exercise.mistake("that is how many multiples there are, not the width.")
 def multiples_counted(d_ff, multiple):
     return up(2 * d_ff, 3, multiple) // multiple
+
+
+@exercise.mistake(
+    "two thirds are rounded to the nearest whole number before they are rounded up: a fraction "
+    "may be lost that asks for more."
+)
+def nearest_then_up(d_ff, multiple):
+    return up(round(2 * d_ff / 3), 1, multiple)

@@ -101,3 +101,15 @@ def mean_over_tokens(ours, theirs):
 def whole_texts(ours, theirs):
     n = len(ours)
     return (half_and_half(ours.sum()[None], theirs.sum()[None]) / n).expand(n)
+
+
+@exercise.mistake("you halve the logarithm: halve the sum of the probabilities, before it.")
+def halved_after_the_logarithm(ours, theirs):
+    return -(torch.exp(-ours) + torch.exp(-theirs)).log() / 2
+
+
+@exercise.mistake(
+    "dividing the sum by 2 makes the surprise larger by ln 2: yours is smaller by it."
+)
+def sign_of_the_half(ours, theirs):
+    return half_and_half(ours, theirs) - 2 * math.log(2)

@@ -203,3 +203,33 @@ def bound_for_each(logits, tau, p):
     likely = (logits / tau).softmax(0)
     kept = (likely >= 1 - p) | (likely == likely.max())
     return whole(likely * kept)
+
+
+@exercise.mistake(
+    "ranked[order] sorts a second time: to undo the sorting, write each probability to the "
+    "position that it came from."
+)
+def sorted_again(logits, tau, p):
+    ranked, order = (logits / tau).softmax(0).sort(descending=True)
+    return whole(ranked * (ranked.cumsum(0) - ranked < p))[order]
+
+
+@exercise.mistake("you add up in the vocabulary's order: begin with the likeliest token.")
+def unsorted(logits, tau, p):
+    likely = (logits / tau).softmax(0)
+    return whole(likely * (likely.cumsum(0) - likely < p))
+
+
+@exercise.mistake(
+    "a softmax of probabilities brings back what was cut off: divide by their sum instead."
+)
+def softmax_at_the_end(logits, tau, p):
+    return next_chances(logits, tau, p).softmax(0)
+
+
+@exercise.mistake(
+    "that is min-p, which compares each token with the likeliest: top-p adds them up."
+)
+def min_p(logits, tau, p):
+    likely = (logits / tau).softmax(0)
+    return whole(likely * (likely >= p * likely.max()))

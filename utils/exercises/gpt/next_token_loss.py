@@ -173,3 +173,44 @@ def softmax_twice(logits, ids):
 def bits(logits, ids):
     nats, real = asked(logits, ids)
     return nats[real].mean() / torch.tensor(2.0, dtype=torch.float64).log()
+
+
+@exercise.mistake(
+    "you cut logits and targets at the same end, so nothing is shifted: each position is asked for "
+    "the token that it has just read."
+)
+def both_cut_at_the_end(logits, ids):
+    return nats_of(logits[:, :-1], ids[:, :-1])[ids[:, :-1] != PAD].mean()
+
+
+@exercise.mistake("you look for padding in what is read: it is the target that may be padding.")
+def padding_of_the_input(logits, ids):
+    return asked(logits, ids)[0][ids[:, :-1] != PAD].mean()
+
+
+@exercise.mistake("you divide by all tokens, but nobody asks for the first one of a text.")
+def first_tokens_counted(logits, ids):
+    nats, real = asked(logits, ids)
+    return nats[real].sum() / (ids != PAD).sum()
+
+
+@exercise.mistake(
+    "you divide by all positions of the batch: divide by the tokens that are asked for."
+)
+def divided_by_all_positions(logits, ids):
+    nats, real = asked(logits, ids)
+    return nats[real].sum() / ids.numel()
+
+
+@exercise.mistake(
+    "you flatten before you shift: the last position of a text is asked for the first token of the "
+    "next text."
+)
+def flattened_before_shifting(logits, ids):
+    targets = ids.flatten()[1:]
+    return F.cross_entropy(logits.flatten(0, 1)[:-1], targets, ignore_index=PAD)
+
+
+@exercise.mistake("`cross_entropy` takes logits (n, V) and targets (n,): flatten both.")
+def not_flattened(logits, ids):
+    return F.cross_entropy(logits[:, :-1], ids[:, 1:], ignore_index=PAD)

@@ -144,3 +144,9 @@ def sum_over_positions(weights, ids):
 @exercise.mistake("queries and keys have changed places: a row holds the weights of one query.")
 def turned(weights, ids):
     return mean_weight(weights.mT, followed(ids))
+
+
+@exercise.mistake("of several such places you take the largest weight: sum up all of them.")
+def largest_weight(weights, ids):
+    found = followed(ids)
+    return (weights * found).amax(dim=2)[found.any(dim=2)].mean()

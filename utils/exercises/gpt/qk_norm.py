@@ -141,3 +141,31 @@ def not_scaled(q, k, g_q, g_k, eps):
 @exercise.mistake("you normalise the rows of scores; what is normalised is queries and keys.")
 def of_the_scores(q, k, g_q, g_k, eps):
     return sized(scored(g_q * q, g_k * k), eps)
+
+
+@exercise.mistake("one gain serves both in yours: queries have g_q, and keys have g_k.")
+def one_gain(q, k, g_q, g_k, eps):
+    return qk_norm_scores(q, k, g_q, g_q, eps)
+
+
+@exercise.mistake("the keys have a gain, too, g_k.")
+def gain_of_queries_alone(q, k, g_q, g_k, eps):
+    return scored(g_q * sized(q, eps), sized(k, eps))
+
+
+@exercise.mistake("the scores are divided by d_k: divide by its root.")
+def divided_by_the_width(q, k, g_q, g_k, eps):
+    return qk_norm_scores(q, k, g_q, g_k, eps) / math.sqrt(q.shape[-1])
+
+
+@exercise.mistake("you apply the gains before the norm, which removes most of their effect.")
+def gains_before_the_norm(q, k, g_q, g_k, eps):
+    return scored(sized(g_q * q, eps), sized(g_k * k, eps))
+
+
+@exercise.mistake(
+    "that is the variance, which takes the mean away: average the squares themselves."
+)
+def variance(q, k, g_q, g_k, eps):
+    q, k = (x / (x.var(-1, correction=0, keepdim=True) + eps).sqrt() for x in (q, k))
+    return scored(g_q * q, g_k * k)

@@ -56,7 +56,28 @@ def counted(answer: Callable) -> Callable:
     return within
 
 
-exercise = Exercise(write, gradient=False, runs=True, through=counted)
+def needless_reading(answer: Callable) -> str:
+    """What has to be said of an answer that reads more, or more often, than it needs."""
+    prompt, n, lengths = [3, 1, 4], 4, []
+
+    def begin_counted() -> Read:
+        read = begin()
+
+        def read_counted(ids: Tensor, start: int) -> Tensor:
+            lengths.append(ids.shape[1])
+            return read(ids, start)
+
+        return read_counted
+
+    answer(begin_counted, list(prompt), n, best)
+    if sum(lengths) >= len(prompt) + n:
+        return "you read the last token, too, although nothing is written after it."
+    if len(lengths) > n:
+        return "you read the prompt one token at a time: `read` takes it all at once, faster."
+    return ""
+
+
+exercise = Exercise(write, gradient=False, runs=True, through=counted, but=needless_reading)
 
 
 # What it is tried on ------------------------------------------------------------------------------
@@ -243,3 +264,15 @@ def one_less(begin, prompt, n, choose):
 @exercise.mistake("n counts the prompt's tokens, too: n more are asked for.")
 def n_in_all(begin, prompt, n, choose):
     return write(begin, prompt, max(n - len(prompt), 0), choose)
+
+
+@exercise.mistake("that is a tensor: return a list of ids, which `.tolist()` makes of it.")
+def tensor_returned(begin, prompt, n, choose):
+    return torch.tensor(write(begin, prompt, n, choose))
+
+
+@exercise.mistake(
+    "`start` is the position of the first id that you feed; yours is the one after the last."
+)
+def start_after_what_is_fed(begin, prompt, n, choose):
+    return going_on(begin, prompt, n, choose, start=lambda at, T, i: T)

@@ -43,3 +43,18 @@ def as_a_share():
 @exercise.mistake("that is after five passes: ten passes are ten dice for each word.")
 def half_as_many():
     return 100 * (1 - (1 - SHARE) ** 5)
+
+
+@exercise.mistake("that is the share that *one* pass spares: how many does each of ten spare?")
+def spared_once():
+    return 100 * (1 - SHARE)
+
+
+@exercise.mistake("that is the share that is asked for exactly once: twice or more counts, too.")
+def exactly_once():
+    return 100 * PASSES * SHARE * (1 - SHARE) ** (PASSES - 1)
+
+
+@exercise.mistake("that is after nine passes: the first pass draws masks, too.")
+def one_pass_less():
+    return 100 * (1 - (1 - SHARE) ** (PASSES - 1))

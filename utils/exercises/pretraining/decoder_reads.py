@@ -166,3 +166,21 @@ def padded_in_front(targets, start, end, pad):
 @exercise.mistake("what is read and what is to be said have changed places.")
 def wrong_way_round(targets, start, end, pad):
     return decoder_reads(targets, start, end, pad)[::-1]
+
+
+@exercise.mistake("your padding is always 0: it is `pad`, an argument.")
+def padding_of_0(targets, start, end, pad):
+    return decoder_reads(targets, start, end, 0)
+
+
+@exercise.mistake("`end` is ignored by the loss in yours: a decoder has to learn where to stop.")
+def end_ignored(targets, start, end, pad):
+    reads, says = decoder_reads(targets, start, end, pad)
+    return reads, says.masked_fill(says == end, IGNORE)
+
+
+@exercise.mistake("`roll` brings the last column round to the front, where `start` belongs.")
+@where_it_counts
+def rolled(targets, start, end, pad):
+    _, says = decoder_reads(targets, start, end, pad)
+    return says.masked_fill(says == IGNORE, pad).roll(1, 1), says

@@ -178,3 +178,30 @@ def end_as_length(ids, spans, sentinels):
 @exercise.mistake("source and target are the wrong way round.")
 def wrong_way_round(ids, spans, sentinels):
     return hide_spans(ids, spans, sentinels)[::-1]
+
+
+@exercise.mistake("you lose the words after the last span: they stay in the source.")
+def rest_lost(ids, spans, sentinels):
+    source, target = hide_spans(ids, spans, sentinels)
+    return source[: len(source) - (len(ids) - spans[-1][1] if spans else len(ids))], target
+
+
+@exercise.mistake(
+    "nothing in the source shows where words are missing: each span leaves its sentinel there."
+)
+def nothing_in_their_place(ids, spans, sentinels):
+    source, target = hide_spans(ids, spans, sentinels)
+    return [word for word in source if word not in sentinels], target
+
+
+@exercise.mistake(
+    "the sentinel that ends the target is not in the source: nothing is hidden there."
+)
+def end_in_the_source(ids, spans, sentinels):
+    source, target = hide_spans(ids, spans, sentinels)
+    return [*source, target[-1]], target
+
+
+@exercise.mistake("you hide one word too few: ids[end - 1] is the last of a span.")
+def one_too_few(ids, spans, sentinels):
+    return hide_spans(ids, [(start, end - 1) for start, end in spans], sentinels)

@@ -264,3 +264,29 @@ def fixed_share(ids, dice, share):
 def one_if_for_all(ids, dice, share):
     asked = chosen(ids, dice, share)
     return (ids if dice.how < 0.8 else dice.words), targets(ids, asked)
+
+
+@exercise.mistake(
+    "your second `where` starts from the text again, and loses every MASK of the first: go on from "
+    "what that gave."
+)
+def started_again(ids, dice, share):
+    asked = chosen(ids, dice, share)
+    return torch.where(asked & (dice.how >= 0.9), dice.words, ids), targets(ids, asked)
+
+
+@exercise.mistake(
+    "you ask wherever MASK is read: words that changed or stayed are asked for, too, and a MASK of "
+    "the text itself is not."
+)
+def asked_by_the_mask(ids, dice, share):
+    hidden, _ = mask_words(ids, dice, share)
+    return hidden, targets(ids, hidden == MASK)
+
+
+@exercise.mistake(
+    "every word that is asked for becomes another word: eight in ten should become MASK."
+)
+def another_for_all(ids, dice, share):
+    asked = chosen(ids, dice, share)
+    return torch.where(asked, dice.words, ids), targets(ids, asked)

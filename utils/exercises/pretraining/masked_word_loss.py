@@ -203,3 +203,24 @@ def shifted(head, x, target):
 )
 def not_flattened(head, x, target):
     return F.cross_entropy(head(x), target)
+
+
+@exercise.mistake(
+    "IGNORE is no word, so `gather` can't look it up: pick the words that are asked for first."
+)
+def ignored_looked_up(head, x, target):
+    log_p = head(x).log_softmax(dim=-1)
+    return -log_p.gather(2, target[..., None])[target != IGNORE].mean()
+
+
+@exercise.mistake(
+    "`ignore_index=0` leaves out symbol 0, and -100 is looked up as a word: IGNORE is the default."
+)
+def zero_ignored(head, x, target):
+    return F.cross_entropy(head(x).flatten(0, 1), target.flatten(), ignore_index=0)
+
+
+@exercise.mistake("`cross_entropy` takes the logits first, and the targets second.")
+def exchanged(head, x, target):
+    words, asked = those_asked(x, target)
+    return F.cross_entropy(asked, head(words))

@@ -170,3 +170,19 @@ def two_begins(*given):
 def one_type(*given):
     ids, types, label = ordered_pair(*given)
     return ids, [0] * len(types), label
+
+
+@exercise.mistake(
+    "you count the types with the second part, but the other part is shown: count what is shown."
+)
+def types_of_the_second(first, second, other, question, die):
+    ids, types, label = ordered_pair(first, second, other, question, die)
+    if question == "next" and label:
+        types = together(first, second, label)[1]
+    return ids, types, label
+
+
+@exercise.mistake("BOS has a type, too: there are as many types as ids.")
+def begin_without_a_type(*given):
+    ids, types, label = ordered_pair(*given)
+    return ids, types[1:], label

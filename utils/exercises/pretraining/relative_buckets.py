@@ -201,3 +201,11 @@ def first_before_last(behind, n_buckets, max_distance):
     first = n * (behind < 0)
     far = near + grown(distance, n, max_distance).long()
     return (first + torch.where(distance < near, distance, far)).clamp(max=n - 1)
+
+
+@exercise.mistake("a bucket begins where its formula says: you round up, not down.")
+def rounded_up(behind, n_buckets, max_distance):
+    def far(d, n, most):
+        return (n // 2 + grown(d, n, most).ceil()).clamp(max=n - 1)
+
+    return far_as(far, behind, n_buckets, max_distance)

@@ -53,3 +53,13 @@ def as_a_share():
 )
 def among_asked_and_visible():
     return 100 * OTHER / (1 - MASKED)
+
+
+@exercise.mistake("words that are asked for and stay as they were are visible, too: count them.")
+def stays_left_out():
+    return 100 * SHARE * OTHER / (1 - SHARE + SHARE * OTHER)
+
+
+@exercise.mistake("that is the share of [MASK] among all words: ask about the words that are left.")
+def masks():
+    return 100 * SHARE * MASKED

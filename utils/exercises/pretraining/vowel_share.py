@@ -58,6 +58,15 @@ def all_kinds():
     return [scores(7, *first, second=second)]
 
 
+@exercise.stage("every vowel, y as a consonant, and logits below 0")
+def every_vowel():
+    words = ["<mask>", "unit", "yield", "<name>", "order", "edge", "index"]
+    logits = random(5, len(words)) - 30
+    for row, word in zip(logits, ("unit", "order", "yield", "edge", "unit"), strict=True):
+        row[words.index(word)] += 20
+    return [(logits, words)]
+
+
 # What goes wrong ----------------------------------------------------------------------------------
 
 
@@ -126,3 +135,31 @@ def along_the_gaps(logits, words):
 def least_likely(logits, words):
     chosen = logits.masked_fill(~spelt(words), torch.inf).argmin(dim=1)
     return sum(begins(words[i]) for i in chosen.tolist()) / len(logits)
+
+
+def share_of(chosen: Sequence[str], vowels: str) -> float:
+    return sum(word[0] in vowels for word in chosen) / len(chosen)
+
+
+@exercise.mistake("that is in percent: a share is between 0 and 1.")
+def in_per_cent(logits, words):
+    return 100 * vowel_share(logits, words)
+
+
+@exercise.mistake("y doesn't count here: the vowels are a, e, i, o and u.")
+def y_too(logits, words):
+    return share_of(best(logits, words), "aeiouy")
+
+
+@exercise.mistake("u is a vowel, too: a, e, i, o and u.")
+def without_u(logits, words):
+    return share_of(best(logits, words), "aeio")
+
+
+@exercise.mistake(
+    "you give symbols a logit of 0, which is the largest where all others are below: give them "
+    "-infinity."
+)
+def symbols_at_0(logits, words):
+    chosen = (logits * spelt(words)).argmax(dim=1)
+    return share_of([words[i] for i in chosen.tolist()], "aeiou")

@@ -165,3 +165,14 @@ def sum_for_mean(x, y, real):
 def along_the_positions(x, y, real):
     x, y = (F.normalize(vectors * real[:, :, None], dim=1) for vectors in (x, y))
     return (1 - (x * y).sum(-1))[real].mean()
+
+
+@exercise.mistake("you compare each vector with all others: position by position is asked for.")
+def each_with_each(x, y, real):
+    x, y = (F.normalize(vectors[real], dim=-1) for vectors in (x, y))
+    return (1 - x @ y.T).mean()
+
+
+@exercise.mistake("you divide by the number of texts: divide by the number of words.")
+def divided_by_texts(x, y, real):
+    return (1 - cosines(x, y))[real].sum() / len(x)

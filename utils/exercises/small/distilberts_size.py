@@ -90,3 +90,11 @@ def no_norms():
 @exercise.mistake("about that many: give the exact number, without rounding to millions.")
 def in_millions():
     return 66.36
+
+
+@exercise.mistake(
+    "that is DistilBERT with a classifier of two layers on top: the question is about the model "
+    "itself."
+)
+def with_a_classifier():
+    return distilberts_size() + D * D + D + 2 * D + 2

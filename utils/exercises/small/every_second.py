@@ -25,6 +25,9 @@ class Block(nn.Module):
         super().__init__()
         self.W = nn.Parameter(W.clone())
 
+    def reset_parameters(self) -> None:
+        nn.init.zeros_(self.W)
+
 
 def of_matrices(answer: Callable) -> Callable:
     """An answer about the matrices of blocks; those that it shares have one added to them.
@@ -40,6 +43,8 @@ def of_matrices(answer: Callable) -> Callable:
         chosen = answer(given)
         if len(given) != len(blocks):
             raise ValueError("your function takes blocks out of the teacher's own list.")
+        if isinstance(chosen, nn.Sequential):
+            raise TypeError("an nn.Sequential is one layer: return its blocks in a list.")
         if not isinstance(chosen, list | tuple | nn.ModuleList):
             return chosen
         if not all(isinstance(block, Block) for block in chosen):
@@ -135,3 +140,19 @@ def all_of_them(blocks):
 @exercise.mistake("all of the student's blocks are copies of the first.")
 def first_again_and_again(blocks):
     return copies(blocks, [0] * (len(blocks) // 2))
+
+
+@exercise.mistake("you stop halfway: take every second block of *all*, up to the end.")
+def up_to_the_middle(blocks):
+    return copies(blocks, range(0, len(blocks) // 2, 2))
+
+
+@exercise.mistake(
+    "your blocks begin anew, with weights of their own: copy what the teacher has learned."
+)
+@of_matrices
+def begun_anew(blocks):
+    new = every_second(blocks)
+    for block in new:
+        block.reset_parameters()
+    return new

@@ -146,3 +146,8 @@ def normalised(contexts, gradients):
 @exercise.mistake("that is one number for each text: importance is one for each head.")
 def of_texts(contexts, gradients):
     return slopes(contexts, gradients).abs().mean(dim=1)
+
+
+@exercise.mistake("that is the slope by a single gate for all texts: take each text's own first.")
+def one_gate_for_all_texts(contexts, gradients):
+    return slopes(contexts, gradients).sum(dim=0).abs()

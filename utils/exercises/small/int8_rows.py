@@ -165,3 +165,21 @@ def widened(W):
 def mean_size(W):
     scale = W.abs().mean(dim=1, keepdim=True) / 127
     return rounded(W, torch.where(scale > 0, scale, 1.0))
+
+
+@exercise.mistake("you round halves away from 0: `torch.round` goes to the even number.")
+def halves_away_from_0(W):
+    scale = least_scale(W)
+    numbers = W / scale
+    return (numbers.sign() * (numbers.abs() + 0.5).floor()).to(torch.int8), scale
+
+
+@exercise.mistake("the scales have lost an axis: keepdim=True keeps them as (n, 1).")
+def axis_lost(W):
+    q, scale = int8_rows(W)
+    return q, scale[:, 0]
+
+
+@exercise.mistake("return the whole numbers first, then the scales.")
+def exchanged(W):
+    return int8_rows(W)[::-1]

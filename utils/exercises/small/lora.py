@@ -150,3 +150,21 @@ def bent_between(x, W, A, B, alpha):
 @exercise.mistake("the whole output is scaled: α/r belongs to the change alone.")
 def all_scaled(x, W, A, B, alpha):
     return lora(x, alpha / len(A) * W, A, B, alpha)
+
+
+@exercise.mistake("α/r is in the merged weight, but not in the outputs, so the two disagree.")
+def outputs_without_the_scale(x, W, A, B, alpha):
+    return x @ W.T + (x @ A.T) @ B.T, lora(x, W, A, B, alpha)[1]
+
+
+@exercise.mistake("the factor is upside down: α is divided by r.")
+def upside_down(x, W, A, B, alpha):
+    return scaled_by(len(A) / alpha, x, W, A, B)
+
+
+@exercise.mistake(
+    "the product is B A, not A B: A leads from the inputs to r numbers, and B from them to the "
+    "outputs."
+)
+def product_the_other_way(x, W, A, B, alpha):
+    return lora(x, W, A, B, alpha)[0], W + alpha / len(A) * A @ B

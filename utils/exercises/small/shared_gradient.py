@@ -166,3 +166,18 @@ def transposed(x, W, n, arriving):
 )
 def nothing_arrives(x, W, n, arriving):
     return shared_gradient(x, W, n, torch.ones_like(arriving))
+
+
+@exercise.mistake("you differentiate the mean of y ⊙ arriving: it is their sum.")
+def mean_for_sum(x, W, n, arriving):
+    return shared_gradient(x, W, n, arriving) / arriving.numel()
+
+
+@exercise.mistake(
+    "nothing watches W: autograd has to be told, before the layers run, that it needs a gradient."
+)
+def not_watched(x, W, n, arriving):
+    h = x
+    for _ in range(n):
+        h = h + torch.tanh(h @ W.T)
+    return torch.autograd.grad((h * arriving).sum(), W)[0]

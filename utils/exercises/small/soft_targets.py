@@ -204,3 +204,18 @@ def squared_difference(z, v, tau):
 def softmax_over_tau(z, v, tau):
     p, q = (x.softmax(1) / tau for x in (v, z))
     return tau**2 * (p * (p - q)).sum(1).mean()
+
+
+@exercise.mistake(
+    "that is the cross-entropy, without τ²: a student that agrees with its teacher should reach 0."
+)
+def cross_entropy_not_squared(z, v, tau):
+    log_p, log_q = both(z, v, tau)
+    return -(log_p.exp() * log_q).sum(1).mean()
+
+
+@exercise.mistake(
+    "you subtract the student's logits from the teacher's: KL compares log p with log q."
+)
+def logits_compared(z, v, tau):
+    return tau**2 * (log_chances(v, tau).exp() * (v - z) / tau).sum(1).mean()

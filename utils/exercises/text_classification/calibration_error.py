@@ -52,7 +52,8 @@ def empty_bins():
 def edges():
     confidence = torch.tensor([0.25, 0.3, 0.5, 0.55, 0.75, 0.95, 1.0], dtype=torch.float64)
     right = torch.tensor([True, False, False, True, True, False, True])
-    return [(confidence, right, 4)]
+    finer = torch.tensor([0.125, 0.2, 0.375, 0.5, 0.7, 0.875, 1.0], dtype=torch.float64)
+    return [(confidence, right, 4), (finer, ~right, 8)]
 
 
 # What goes wrong ----------------------------------------------------------------------------------
@@ -78,8 +79,8 @@ def signed(confidence, right, n_bins):
 
 
 @exercise.mistake(
-    "you take the absolute value at the end, of the sum over all bins, where gaps have already "
-    "cancelled."
+    "you take one absolute value for all answers together, where a bin that is too sure and one "
+    "that is too unsure cancel: take one in each bin."
 )
 def size_of_the_sum(confidence, right, n_bins):
     return abs(signed(confidence, right, n_bins))
@@ -162,3 +163,40 @@ def sorted_by(numbers: Tensor, confidence: Tensor, right: Tensor) -> float:
         gap = right[inside].double().mean() - confidence[inside].mean()
         error += inside.double().mean().item() * abs(gap.item())
     return error
+
+
+def between(confidence: Tensor, right: Tensor, n_bins: int, inside) -> float:
+    """The error with another idea of what lies inside a bin."""
+    error = 0.0
+    for m in range(1, n_bins + 1):
+        held_here = inside(confidence, (m - 1) / n_bins, m / n_bins)
+        if held_here.any():
+            gap = right[held_here].double().mean() - confidence[held_here].mean()
+            error += held_here.double().mean().item() * abs(gap.item())
+    return error
+
+
+@exercise.mistake(
+    "a confidence on an edge counts in two of your bins: it belongs to the lower one."
+)
+def edges_in_both(confidence, right, n_bins):
+    return between(confidence, right, n_bins, lambda c, low, high: (c >= low) & (c <= high))
+
+
+@exercise.mistake("a confidence on an edge is in none of your bins: it belongs to the lower one.")
+def edges_in_none(confidence, right, n_bins):
+    return between(confidence, right, n_bins, lambda c, low, high: (c > low) & (c < high))
+
+
+@exercise.mistake(
+    "your bins all weigh 1/M, empty ones included: weigh each by its share of the answers, n_m / n."
+)
+def a_share_of_the_bins(confidence, right, n_bins):
+    return sum(abs(gap) for _, gap in held(confidence, right, n_bins)) / n_bins
+
+
+@exercise.mistake(
+    "you weigh each bin by its number of answers: divide that by all of them, n_m / n."
+)
+def not_divided_by_n(confidence, right, n_bins):
+    return len(right) * calibration_error(confidence, right, n_bins)

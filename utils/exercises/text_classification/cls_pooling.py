@@ -133,3 +133,16 @@ def before_the_look(attend, x, lengths, cls):
 def inverted(attend, x, lengths, cls):
     x = with_cls(x, cls)
     return attend(x, ~first(lengths + 1, x))[:, 0]
+
+
+@exercise.mistake("your mask is (B, S): attention wants an axis for the queries, too, (B, 1, S).")
+def mask_without_queries(attend, x, lengths, cls):
+    x = with_cls(x, cls)
+    return attend(x, first(lengths + 1, x)[:, 0])[:, 0]
+
+
+@exercise.mistake("you average [CLS] and the words: return the output at [CLS] alone.")
+def averaged_without_padding(attend, x, lengths, cls):
+    x = with_cls(x, cls)
+    real = first(lengths + 1, x).mT
+    return (attend(x, real.mT) * real).sum(dim=1) / real.sum(dim=1)

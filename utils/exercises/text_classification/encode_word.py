@@ -195,3 +195,31 @@ def thrown_away(word, merges):
 @exercise.mistake("you applied only the first merge: the others follow, in order.")
 def first_merge_alone(word, merges):
     return replace_pair(word, merges[0], 256)
+
+
+@exercise.mistake("all your merges make the same token: each makes one of its own, 256 + i.")
+def one_number_for_all(word, merges):
+    for pair in merges:
+        word = replace_pair(word, pair, 256 + len(merges))
+    return word
+
+
+@exercise.mistake(
+    "you lose the word's last letter: it isn't the first half of a pair, but keep it all the same."
+)
+def last_letter_lost(word, merges):
+    for new, pair in enumerate(merges, start=256):
+        ids, i = [], 0
+        while i < len(word) - 1:
+            ids.append(new if tuple(word[i : i + 2]) == pair else word[i])
+            i += 1 + (ids[-1] == new)
+        word = ids
+    return word
+
+
+@exercise.mistake("each merge starts from the bytes again: apply it to what the one before left.")
+def from_the_bytes_again(word, merges):
+    ids = word
+    for new, pair in enumerate(merges, start=256):
+        ids = replace_pair(word, pair, new)
+    return ids

@@ -156,3 +156,16 @@ def all_logits(model, x, label):
 @exercise.mistake("the sign is reversed: a word that speaks for the class should score above 0.")
 def reversed_sign(model, x, label):
     return -gradient_times_input(model, x, label)
+
+
+@exercise.mistake(
+    "nothing watches the words' vectors: autograd has to be told, before the model runs, that x "
+    "needs a gradient."
+)
+def not_watched(model, x, label):
+    return (x * slope(model(x)[label], x)).sum(dim=-1)
+
+
+@exercise.mistake("you have a score for each number of a vector: sum them up to one for each word.")
+def not_summed(model, x, label):
+    return times(model, x, label)

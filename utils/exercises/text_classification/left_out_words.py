@@ -1,5 +1,6 @@
 """Which word decided? Leave each out in turn, and ask again."""
 
+import math
 from collections.abc import Callable
 from functools import cache
 
@@ -167,3 +168,19 @@ def every_occurrence(model, text, label):
 def over_the_texts(model, text, label):
     whole = log_p(model, text[None])[:, label]
     return whole - model(deleted(text)).log_softmax(dim=0)[:, label]
+
+
+@exercise.mistake("your softmax runs along the batch, the first axis: the classes are the last.")
+def along_the_batch(model, text, label):
+    whole, others = (model(ids).log_softmax(dim=0) for ids in (text[None], deleted(text)))
+    return whole[:, label] - others[:, label]
+
+
+@exercise.mistake("that is in bits: take the natural logarithm, as the book does.")
+def bits(model, text, label):
+    return leave_one_out(model, text, label) / math.log(2)
+
+
+@exercise.mistake("you return the scores of all classes: take those of the label.")
+def all_classes(model, text, label):
+    return log_p(model, text[None]) - log_p(model, deleted(text))

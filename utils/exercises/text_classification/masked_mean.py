@@ -139,3 +139,35 @@ def inverted(x, lengths):
 @exercise.mistake("you divide by the root of the length: that keeps a variance, not a mean.")
 def by_the_root(x, lengths):
     return (x * real(x, lengths)).sum(dim=1) / lengths[:, None].sqrt()
+
+
+@exercise.mistake(
+    "you cut the batch after its longest text: the shorter ones still have padding in their means."
+)
+def cut_after_the_longest(x, lengths):
+    return x[:, : lengths.max()].mean(dim=1)
+
+
+@exercise.mistake("you divide by the number of words in the whole batch: each text has its own.")
+def by_all_words(x, lengths):
+    return (x * real(x, lengths)).sum(dim=1) / lengths.sum()
+
+
+@exercise.mistake("that is one mean for the whole batch: return one for each text.")
+def one_for_the_batch(x, lengths):
+    return x[real(x, lengths)[..., 0]].mean(dim=0)
+
+
+@exercise.mistake(
+    "positions and lengths are compared along the same axis: give lengths one of their own, "
+    "[:, None], before you compare."
+)
+def compared_along_one_axis(x, lengths):
+    return (x * (torch.arange(x.shape[1]) < lengths)[..., None]).sum(dim=1) / lengths[:, None]
+
+
+@exercise.mistake(
+    "your mask (B, T) is aligned with the last axes of x, (T, D): give it one more axis at the end."
+)
+def mask_without_an_axis(x, lengths):
+    return (x * (torch.arange(x.shape[1]) < lengths[:, None])).sum(dim=1) / lengths[:, None]

@@ -154,3 +154,34 @@ def without_logarithm(counts):
 )
 def words_for_texts(counts):
     return weighed(counts, ((1 + counts.shape[1]) / (1 + (counts > 0).sum(dim=0))).log() + 1)
+
+
+@exercise.mistake("that is the logarithm to base 10; ln is to base e.")
+def base_10(counts):
+    return weighed(counts, ((1 + len(counts)) / (1 + (counts > 0).sum(dim=0))).log10() + 1)
+
+
+@exercise.mistake("you divide by the squared length: take the root of the sum of squares.")
+def squared_length(counts):
+    weights = counts * smooth(counts)
+    squares = weights.square().sum(dim=1, keepdim=True)
+    return weights / squares.masked_fill(squares == 0, 1)
+
+
+@exercise.mistake(
+    "that is the textbook's ln(n / n_i); here the factor has three 1s more, so that no word counts "
+    "for nothing and none divides by 0."
+)
+def textbook(counts):
+    return weighed(counts, (len(counts) / (counts > 0).sum(dim=0)).log())
+
+
+@exercise.mistake("your fraction is n / (1 + n_i): one more is added to n, too.")
+def one_missing_above(counts):
+    return weighed(counts, (len(counts) / (1 + (counts > 0).sum(dim=0))).log() + 1)
+
+
+@exercise.mistake("all texts are divided by one length in yours: each has its own.")
+def one_length(counts):
+    weights = counts * smooth(counts)
+    return weights / weights.norm()

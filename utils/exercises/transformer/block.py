@@ -138,3 +138,19 @@ def backwards(x, norms, sublayers):
 @exercise.mistake("yours has one sum around all sublayers: each needs a sum of its own.")
 def one_residual(x, norms, sublayers):
     return x + run(x, norms, sublayers, lambda x, norm, f: f(norm(x)))
+
+
+@exercise.mistake(
+    "a norm comes after the last block of a stack, not at the end of each: it would leave no path "
+    "free."
+)
+def norm_at_the_end(x, norms, sublayers):
+    return norms[-1](block(x, norms, sublayers))
+
+
+@exercise.mistake("each norm meets each sublayer in yours: go through them in pairs.")
+def each_with_each(x, norms, sublayers):
+    for norm in norms:
+        for f in sublayers:
+            x = x + f(norm(x))
+    return x

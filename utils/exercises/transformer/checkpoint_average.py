@@ -108,3 +108,15 @@ def divided_by_all(checkpoints, last):
 @exercise.mistake("you average the checkpoints before the last few.")
 def all_but_the_last(checkpoints, last):
     return average(checkpoints[: len(checkpoints) - last], len(checkpoints))
+
+
+@exercise.mistake("the newest checkpoint is left out: it is the last of the list.")
+def newest_left_out(checkpoints, last):
+    return average([checkpoints[0], *checkpoints[:-1]], last)
+
+
+@exercise.mistake(
+    "that is one number for each parameter: `mean` needs the axis of the checkpoints."
+)
+def one_number(checkpoints, last):
+    return [mean.mean() for mean in average(checkpoints, last)]

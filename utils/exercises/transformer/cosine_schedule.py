@@ -188,3 +188,20 @@ def cosine_alone(step, peak, warmup, total, floor):
 @exercise.mistake("after the end your rate is 0: it should stay at the floor.")
 def nothing_after_the_end(step, peak, warmup, total, floor):
     return rate(step, peak, warmup, total, floor) * (step <= total)
+
+
+@exercise.mistake("`math.cos` takes radians: half a wave ends at π, not at 180.")
+def in_degrees(step, peak, warmup, total, floor):
+    share = (1 + math.cos(180 * progress(step, warmup, total))) / 2
+    return falling(share, step, peak, warmup, total, floor)
+
+
+@exercise.mistake("1 + cos falls from 2 to 0: halve it, or the rate jumps to twice the peak.")
+def not_halved(step, peak, warmup, total, floor):
+    share = 2 * half_a_wave(progress(step, warmup, total))
+    return falling(share, step, peak, warmup, total, floor)
+
+
+@exercise.mistake("the floor is a rate itself, not a share of the peak.")
+def floor_as_a_share(step, peak, warmup, total, floor):
+    return rate(step, peak, warmup, total, floor * peak)

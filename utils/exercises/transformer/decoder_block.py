@@ -268,3 +268,36 @@ def weights_kept(x, memory, real, norms, own, cross, think):
     x = x + own(norms[0](x), is_causal=True)
     x = x + cross(norms[1](x), memory, mask=real)
     return x + think(norms[2](x))
+
+
+@exercise.mistake("your mask is upside down: `real` is True where a word of the source is.")
+def mask_inverted(x, memory, real, *layers):
+    return run(x, memory, ~real, *layers)
+
+
+@exercise.mistake(
+    "the sum around cross-attention is missing: what the block has read of its own words is lost."
+)
+def cross_sum_missing(x, memory, real, norms, own, cross, think):
+    x = x + own(norms[0](x), is_causal=True)[0]
+    x = cross(norms[1](x), memory, mask=real)[0]
+    return x + think(norms[2](x))
+
+
+@exercise.mistake("cross-attention reads the stream as it is: its queries need a norm, the second.")
+def queries_not_normed(x, memory, real, norms, own, cross, think):
+    x = x + own(norms[0](x), is_causal=True)[0]
+    x = x + cross(x, memory, mask=real)[0]
+    return x + think(norms[2](x))
+
+
+@exercise.mistake("the feed-forward layer uses the norm of cross-attention: its own is the third.")
+def third_norm_unused(x, memory, real, norms, *layers):
+    return run(x, memory, real, [norms[0], norms[1], norms[1]], *layers)
+
+
+@exercise.mistake("the feed-forward layer reads the stream as it is: it needs a norm, the third.")
+def thought_not_normed(x, memory, real, norms, own, cross, think):
+    x = x + own(norms[0](x), is_causal=True)[0]
+    x = x + cross(norms[1](x), memory, mask=real)[0]
+    return x + think(x)

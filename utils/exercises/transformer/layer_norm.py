@@ -180,3 +180,20 @@ def eps_squared(x, gain, bias, eps):
 @exercise.mistake("ε is always 1e-5 in yours: use the argument.")
 def eps_of_its_own(x, gain, bias, eps):
     return layer_norm(x, gain, bias)
+
+
+@exercise.mistake("deviations add up to 0: square them before you average.")
+def not_squared(x, gain, bias, eps):
+    deviation = x - x.mean(-1, keepdim=True)
+    return gain * deviation / (deviation.mean(-1, keepdim=True) + eps).sqrt() + bias
+
+
+@exercise.mistake("that is the mean absolute deviation: take the root of the mean square.")
+def absolute_deviation(x, gain, bias, eps):
+    deviation = x - x.mean(-1, keepdim=True)
+    return gain * deviation / (deviation.abs().mean(-1, keepdim=True) + eps) + bias
+
+
+@exercise.mistake("some programs store the gain minus 1; here it is the gain itself.")
+def gain_less_one(x, gain, bias, eps):
+    return layer_norm(x, 1 + gain, bias, eps)

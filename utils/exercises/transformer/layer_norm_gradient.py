@@ -175,3 +175,15 @@ def no_eps(x, gain, eps, grad_y):
 def bias_before_gain(x, gain, eps, grad_y):
     by_x, by_gain, by_bias = layer_norm_gradient(x, gain, eps, grad_y)
     return by_x, by_bias, by_gain
+
+
+@exercise.mistake("the gain multiplies x̂, so its own gradient contains x̂, and not the gain.")
+def gain_in_its_own(x, gain, eps, grad_y):
+    by_x, by_gain, by_bias = layer_norm_gradient(x, gain, eps, grad_y)
+    return by_x, gain * by_gain, by_bias
+
+
+@exercise.mistake("the bias is added after the gain: its gradient doesn't pass through the gain.")
+def bias_through_the_gain(x, gain, eps, grad_y):
+    by_x, by_gain, by_bias = layer_norm_gradient(x, gain, eps, grad_y)
+    return by_x, by_gain, gain * by_bias

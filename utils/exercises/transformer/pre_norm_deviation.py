@@ -54,3 +54,8 @@ def variance_without_input():
 @exercise.mistake("that is the last sublayer's share: how large is the whole standard deviation?")
 def share_of_the_last():
     return 0.2
+
+
+@exercise.mistake("a block has two sublayers, and the input is part of the sum.")
+def one_sublayer_each_without_input():
+    return math.sqrt(12)

@@ -152,3 +152,14 @@ def prefix_apart(prefixes, lengths, T):
 @exercise.mistake("all texts get the first one's prefix: each has its own.")
 def one_prefix(prefixes, lengths, T):
     return prefix_mask(prefixes[:1].expand_as(prefixes), lengths, T)
+
+
+@exercise.mistake("all texts are as long as the longest in yours: each has its own length.")
+def longest_for_all(prefixes, lengths, T):
+    return prefix_mask(prefixes, lengths.max().expand_as(lengths), T)
+
+
+@exercise.mistake("padding is hidden in any case: join that condition with &, not with |.")
+def padding_joined_by_or(prefixes, lengths, T):
+    causal, key = causal_and_key(T)
+    return causal | (key < prefixes[:, None, None]) | (key < lengths[:, None, None])

@@ -128,3 +128,13 @@ def gain_less_one(x, gain, eps):
 @exercise.mistake("that is the mean absolute value: take the root of the mean square.")
 def mean_size(x, gain, eps):
     return gain * x / (x.abs().mean(-1, keepdim=True) + eps)
+
+
+@exercise.mistake("you apply the gain before the norm, which removes most of its effect.")
+def gain_before_the_norm(x, gain, eps):
+    return rms_norm(gain * x, 1.0, eps)
+
+
+@exercise.mistake("ε is always 1e-5 in yours: use the argument.")
+def eps_of_its_own(x, gain, eps):
+    return rms_norm(x, gain, 1e-5)

@@ -163,3 +163,17 @@ def filled_with_ignore_index(targets):
 @exercise.mistake("each sentence is a row, (B, T): `pad_sequence` needs `batch_first=True`.")
 def time_first(targets):
     return tuple(part.T for part in shifted(targets))
+
+
+@exercise.mistake(
+    "the last column is missing: the longest sentence needs room for its words and one more."
+)
+def last_column_cut(targets):
+    return tuple(part[:, :-1] for part in shifted(targets))
+
+
+@exercise.mistake(
+    "your target is two words ahead: reading BOS, the decoder predicts the first word."
+)
+def two_ahead(targets):
+    return made(targets, say=lambda y: [*y[1:], EOS, PAD])

@@ -181,3 +181,8 @@ def mean_over_sentences_with_padding(logits, target, real, prior, smoothing):
 @exercise.mistake("that is the library's loss: it spreads the share evenly, and can't reach 0.")
 def librarys_loss(logits, target, real, prior, smoothing):
     return F.cross_entropy(logits[real], target[real], label_smoothing=smoothing)
+
+
+@exercise.mistake("nothing is smoothed: part of the label goes to the other symbols.")
+def not_smoothed(logits, target, real, prior, smoothing):
+    return smoothed_divergence(logits, target, real, prior, 0.0)

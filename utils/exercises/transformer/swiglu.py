@@ -91,3 +91,13 @@ def not_transposed(x, W_gate, W_up, W_down):
 @exercise.mistake("the gate is missing: multiply by SiLU(W_gate x).")
 def no_gate(x, W_gate, W_up, W_down):
     return (x @ W_up.T) @ W_down.T
+
+
+@exercise.mistake("you add the input: that is the block's part, and here is the layer alone.")
+def input_added(x, W_gate, W_up, W_down):
+    return x + swiglu(x, W_gate, W_up, W_down)
+
+
+@exercise.mistake("SiLU takes u and σ(u) from one product, W_gate x: yours takes σ of the other.")
+def gated_by_the_other(x, W_gate, W_up, W_down):
+    return ((x @ W_gate.T) * (x @ W_up.T).sigmoid()) @ W_down.T

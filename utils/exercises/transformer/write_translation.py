@@ -208,3 +208,27 @@ def source_read(model, source, longest):
     for _ in range(longest):
         ids = torch.cat([ids, model.decode(ids, found)[:, -1:].argmax(dim=-1)], dim=1)
     return ids[:, source.shape[1] :]
+
+
+@exercise.mistake(
+    "you append a word for every position: only the last one predicts a word that isn't there yet."
+)
+def all_positions_appended(*given):
+    return written(*given, pick=lambda logits: logits.argmax(dim=-1))
+
+
+@exercise.mistake(
+    "you stop when all sentences have ended: right, and faster, but here (B, longest) is asked for."
+)
+def stopped_when_all_have_ended(*given):
+    return written(*given, stop=lambda ids: (ids == EOS).any(dim=1).all().item())
+
+
+@exercise.mistake("the new words have lost an axis: to be joined to (B, T), they need (B, 1).")
+def axis_lost(*given):
+    return written(*given, pick=lambda logits: logits[:, -1].argmax(dim=-1))
+
+
+@exercise.mistake("that is one word for all sentences: argmax needs to know the vocabulary's axis.")
+def one_word_for_all(*given):
+    return written(*given, pick=lambda logits: logits[:, -1].argmax().expand(len(logits), 1))
