@@ -224,8 +224,10 @@ ERRORS = {  # what raises: how the one sentence before the error begins
     (lambda x: x[0, 0, 0]): "a tensor has fewer axes than you count",
     (lambda x: x[:, torch.tensor([1, 3])]): "you ask for more than there is: n entries have the",
     (lambda x: torch.nn.functional.embedding(torch.tensor([9]), x)): "you ask for more than there",
-    (lambda x: x @ torch.ones(3, 2).long()): "two types meet, or whole numbers stand where",
-    (lambda x: x.argmax(1).softmax(0)): "two types meet, or whole numbers stand where floating",
+    (lambda x: x @ torch.ones(3, 2).long()): "two types are mixed, or whole numbers are used",
+    (
+        lambda x: x.argmax(1).softmax(0)
+    ): "two types are mixed, or whole numbers are used where floating",
     (lambda x: x.masked_fill(x.long(), 0)): "a mask must hold True and False",
     (lambda x: torch.autograd.grad(x.sum(), x)): "autograd doesn't track what you differentiate",
     (lambda x: torch.autograd.grad(ROW.sum(), x)): "autograd doesn't track what you differentiate",
@@ -236,7 +238,7 @@ ERRORS = {  # what raises: how the one sentence before the error begins
     (lambda x: x - x.max(1)): "`max`, `min` and `sort` along an axis give values and their pos",
     (lambda x: (x, x).softmax(1)): "something is a tuple where a tensor is needed",
     (lambda x: None + x): "something is None where a value is needed",
-    (lambda x: torch.exp(2.0) * x): "a plain number or list stands where a tensor is needed",
+    (lambda x: torch.exp(2.0) * x): "a plain number or list is used where a tensor is needed",
     (lambda x: x.softmax()): "a function is called with other arguments than it takes",
     (lambda x, w: x @ w): "a function is called with other arguments than it takes",
 }

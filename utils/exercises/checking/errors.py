@@ -21,7 +21,8 @@ MEANT = {  # a pattern of the error: what it usually means, and what to do
     r"ind(ex|ices).* out of (range|bounds)|Target -?\d+ is out|index k out of": "you ask for more "
     "than there is: n entries have the indices 0 to n - 1.",
     r"same dtype|expected scalar type|not implemented for '(Long|Int|Bool)'|could not infer output "
-    r"dtype": "two types meet, or whole numbers stand where floating point is needed: convert with "
+    r"dtype": "two types are mixed, or whole numbers are used where floating point is needed: "
+    "convert with "
     "`.to(x.dtype)`, and make new tensors with `x.new_zeros(…)`.",
     r"boolean mask|condition to be a boolean|only implemented on integer and Bool": "a mask must "
     "hold True and False: make one by comparing, as in `ids != 0`, or with `.bool()`.",
@@ -45,7 +46,7 @@ MEANT = {  # a pattern of the error: what it usually means, and what to do
     r"'NoneType'|not NoneType": "something is None where a value is needed: look for a missing "
     "`return` in what you call.",
     r"must be Tensor, not (float|int|list)|expected Tensor as element": "a plain number or list "
-    "stands where a tensor is needed: use `torch.tensor`, or Python's `math` for one number.",
+    "is used where a tensor is needed: use `torch.tensor`, or Python's `math` for one number.",
     r"takes .*positional argument|missing \d+ required|unexpected keyword": "a function is called "
     "with other arguments than it takes: compare the call with its `def` (the check calls yours as "
     "the page wrote it).",
