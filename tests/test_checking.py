@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -329,6 +330,19 @@ def test_one_stage_alone_is_too_little_for_a_name():
         return wrong if mask.all() else exercise.reference(scores, mask)
 
     assert verdict(wrong_once, exercise).endswith("18 of 18 numbers are wrong.")
+
+
+def test_nothing_but_zeros_gets_no_name():
+    def upside_down(scores, mask):
+        return masked(scores, ~mask).nan_to_num()
+
+    def zeros_but_where_nothing_is_allowed(scores, mask):
+        return torch.where(mask.any(-1, keepdim=True), 0.0, scores)
+
+    exercise = masked_softmax(upside_down=upside_down)
+    exercise.stages = [exercise.stages[0], replace(exercise.stages[0]), exercise.stages[2]]
+    said = verdict(zeros_but_where_nothing_is_allowed, exercise)
+    assert said.endswith("18 of 18 numbers are wrong.")
 
 
 def test_an_answer_that_raises_where_it_is_first_wrong_is_named_by_its_errors_alone():

@@ -60,6 +60,14 @@ def explains(wrong: Any, got: Any, expected: Any) -> bool:
     return same(got, wrong)
 
 
+def numbers(value: Any) -> set:
+    """The different numbers in a result, NaN left out."""
+    if isinstance(value, tuple | list):
+        return set().union(*map(numbers, value))
+    found = value.detach().flatten().tolist() if isinstance(value, Tensor) else [value]
+    return {number for number in found if isinstance(number, int | float) and number == number}
+
+
 def difference(got: Any, expected: Any) -> str:
     """Say what is wrong: the kind of result, a few numbers side by side, or how many differ."""
     try:

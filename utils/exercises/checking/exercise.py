@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from utils.exercises.checking.comparing import article, difference, explains, same
+from utils.exercises.checking.comparing import article, difference, explains, numbers, same
 from utils.exercises.checking.gradients import gradients, in_single
 from utils.exercises.checking.sandbox import Mute, Outcome, call, copies, own_lots
 
@@ -129,7 +129,8 @@ class Exercise:
 
         Where none gives them all, the answer may be wrong in two ways, or right at an edge. Then it
         is the one that gives them up to the first stage that fails, and wherever they are wrong in
-        over two thirds of the trials: small inputs alone make many mistakes look alike.
+        over two thirds of the trials: small inputs alone make many mistakes look alike. Results
+        that are one and the same number everywhere have too many causes.
         """
         trials, got = self.trials(), []
         for _, inputs in trials:
@@ -153,9 +154,13 @@ class Exercise:
         if suspects or len(in_part) != 1 or any(got[i].raised for i in failed if i <= until):
             return suspects[0][0].says if len(suspects) == 1 else otherwise
         ((mistake, gives),) = in_part
-        read = [i for i in failed if not got[i].raised]
-        told = sum(explains(gives[i].value, got[i].value, right[i].value) for i in read)
-        if told < 2 or 3 * told <= 2 * len(failed):
+        told = [
+            i
+            for i in failed
+            if not got[i].raised and explains(gives[i].value, got[i].value, right[i].value)
+        ]
+        constant = len(numbers([got[i].value for i in told])) < 2  # such as 0, for many reasons
+        if constant or len(told) < 2 or 3 * len(told) <= 2 * len(failed):
             return otherwise
         return f"looking at {stage.looks_at}, you get what this mistake gives: {mistake.says}"
 
