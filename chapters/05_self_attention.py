@@ -651,7 +651,7 @@ readers = [trained(four_looks, n_layers=2, ordered=True, seed=seed) for seed in 
 steps["four heads, order, two layers"] = [judged(model) for model in readers]
 reader = max(readers, key=lambda model: judged(model)["pronoun"])
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Heads fix the pronouns; order and a second layer fix the gaps. Bars are means of three seeds (the GRU: one), lines go from the lowest to the highest.", "name": "fig-ladder"}, "image": {"alt": "Two bar charts with four bars each. Pronouns: yesterday's GRU and one head are between 60 and 80 percent, four heads near 95, the whole reader near 100. Gaps: the GRU and the whole reader are near 100, one head near 55, four heads near 73."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Four heads fix the pronouns; order and a second layer, added together, fix the gaps. Bars are means of three seeds (the GRU: one), lines go from the lowest to the highest.", "name": "fig-ladder"}, "image": {"alt": "Two bar charts with four bars each. Pronouns: yesterday's GRU and one head are between 60 and 80 percent, four heads near 95, the whole reader near 100. Gaps: the GRU and the whole reader are near 100, one head near 55, four heads near 73."}}
 figure, axes = plt.subplots(2, 1, figsize=(6.4, 5.6))
 for ax, what in zip(axes, ("pronoun", "gap")):
     shares = {step: [100 * found[what] for found in runs] for step, runs in steps.items()}

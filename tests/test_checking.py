@@ -3,10 +3,12 @@
 import builtins
 import contextlib
 import io
+import math
 import os
 import random
 import signal
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -208,6 +210,153 @@ def test_another_layout_or_device_is_said():
     assert verdict(lambda x: right(x).to("meta")).endswith(
         "the result is on device meta; it should be on cpu."
     )
+
+
+# What PyTorch's errors mean --------------------------------------------------------------------
+
+ROW = torch.arange(3.0, dtype=torch.float64, requires_grad=True)
+ERRORS = {  # what raises: how the one sentence before the error begins
+    (lambda x: x @ x[:, :2]): "in A @ B, the last axis of A must be as long as the first of",
+    (lambda x: x[None].expand(3, -1, -1) @ x[None].expand(3, -1, -1)): "in A @ B, the last axis",
+    (lambda x: right(x) + x): "axes are lined up from the right, and two of them differ in length",
+    (lambda x: torch.cat([x, x[:, :2]])): "`cat` needs tensors that differ along its own axis only",
+    (lambda x: x.reshape(5, 2)): "a new shape must hold as many numbers as the old one",
+    (lambda x: x.sum(2)): "a tensor has fewer axes than you count",
+    (lambda x: x[0, 0, 0]): "a tensor has fewer axes than you count",
+    (lambda x: x[:, torch.tensor([1, 3])]): "you ask for more than there is: n entries have the",
+    (lambda x: torch.nn.functional.embedding(torch.tensor([9]), x)): "you ask for more than there",
+    (lambda x: x @ torch.ones(3, 2).long()): "two types are mixed, or whole numbers are used",
+    (
+        lambda x: x.argmax(1).softmax(0)
+    ): "two types are mixed, or whole numbers are used where floating",
+    (lambda x: x.masked_fill(x.long(), 0)): "a mask must hold True and False",
+    (lambda x: torch.autograd.grad(x.sum(), x)): "autograd doesn't track what you differentiate",
+    (lambda x: torch.autograd.grad(ROW.sum(), x)): "autograd doesn't track what you differentiate",
+    (lambda x: ROW.mul_(2)): "a tensor that autograd tracks can't be changed in place",
+    (lambda x: np.exp(ROW)): "numpy and PyTorch are mixed",
+    (lambda x: math.exp(x)): "`float`, `int`, `.item()` and Python's `math` take one number",
+    (lambda x: x if x > 0 else right(x)): "`if`, `and` and `or` need one answer",
+    (lambda x: x - x.max(1)): "`max`, `min` and `sort` along an axis give values and their pos",
+    (lambda x: (x, x).softmax(1)): "something is a tuple where a tensor is needed",
+    (lambda x: None + x): "something is None where a value is needed",
+    (lambda x: torch.exp(2.0) * x): "a plain number or list is used where a tensor is needed",
+    (lambda x: x.softmax()): "a function is called with other arguments than it takes",
+    (lambda x, w: x @ w): "a function is called with other arguments than it takes",
+}
+
+
+@pytest.mark.parametrize("attempt", ERRORS, ids=lambda attempt: ERRORS[attempt][:20])
+def test_one_plain_sentence_comes_before_a_common_error(attempt):
+    def several(x):
+        return attempt(x.repeat(4, 1)[:4])
+
+    said = verdict(attempt if attempt.__code__.co_argcount > 1 else several)
+    assert said.startswith(f"✗ product: {ERRORS[attempt]}")
+    before, _, raised = said.partition(" It raised ")
+    assert before.endswith(".") and ". " not in before.removeprefix("✗ product: ")[:-1]
+    assert "Error: " in raised
+
+
+def test_an_error_that_speaks_for_itself_is_given_as_it_is():
+    assert verdict(lambda x: y).startswith("✗ product: it raised NameError: name 'y' is not")  # noqa: F821
+
+
+# Answers that are wrong in two ways --------------------------------------------------------------
+
+
+def masked(scores: Tensor, mask: Tensor, axis: int = -1) -> Tensor:
+    return scores.masked_fill(~mask, -math.inf).softmax(axis)
+
+
+def masked_softmax(**mistakes) -> Exercise:
+    def drawn(size: int, *kept: int):
+        scores = torch.randn(len(kept), size, size, dtype=torch.float64)
+        return scores, (torch.arange(size) < torch.tensor(kept)[:, None])[:, None].expand_as(scores)
+
+    stages = [
+        Stage("everything allowed", lambda: [drawn(3, 3, 3)]),
+        Stage("padding", lambda: [drawn(4, 4, 2), drawn(5, 3, 4)]),
+        Stage("nothing allowed", lambda: [drawn(3, 0, 2)]),
+    ]
+    known = {name: Mistake(f"that is {name}.", wrong) for name, wrong in mistakes.items()}
+    return Exercise(
+        lambda scores, mask: masked(scores, mask).nan_to_num(), stages, known, name="weights"
+    )
+
+
+def over_queries(scores, mask):
+    return masked(scores, mask, axis=1)
+
+
+def over_queries_with_the_edge_mended(scores, mask):
+    return over_queries(scores, mask).masked_fill(~mask, 0)
+
+
+def test_a_mistake_with_an_edge_mended_is_named_with_where_it_shows():
+    exercise = masked_softmax(over_queries=over_queries, unmasked=lambda s, mask: s.softmax(-1))
+    assert verdict(over_queries, exercise) == "✗ weights: that is over_queries."
+    assert verdict(over_queries_with_the_edge_mended, exercise) == (
+        "✗ weights: looking at everything allowed, you get what this mistake gives: that is "
+        "over_queries."
+    )
+
+
+def test_two_mistakes_that_agree_where_it_shows_give_no_name():
+    def over_queries_and_ones(scores, mask):
+        weights = over_queries(scores, mask)
+        return weights if mask.all() else weights.nan_to_num(1.0)
+
+    exercise = masked_softmax(over_queries=over_queries, and_ones=over_queries_and_ones)
+    assert verdict(over_queries, exercise) == "✗ weights: that is over_queries."
+    said = verdict(over_queries_with_the_edge_mended, exercise)
+    assert said == "✗ weights: looking at everything allowed: 18 of 18 numbers are wrong."
+
+
+def test_a_mistake_that_later_inputs_speak_against_is_not_named():
+    """With a first stage that shows both alike, it takes most of the others to tell them apart."""
+
+    def over_queries_at_first(scores, mask):
+        return over_queries(scores, mask) if mask.all() else scores.softmax(0)
+
+    said = verdict(over_queries_at_first, masked_softmax(over_queries=over_queries))
+    assert said == "✗ weights: looking at everything allowed: 18 of 18 numbers are wrong."
+
+
+def test_one_stage_alone_is_too_little_for_a_name():
+    exercise = masked_softmax(over_queries=over_queries)
+
+    def wrong_once(scores, mask):
+        wrong = over_queries(scores, mask)
+        return wrong if mask.all() else exercise.reference(scores, mask)
+
+    assert verdict(wrong_once, exercise).endswith("18 of 18 numbers are wrong.")
+
+
+def test_nothing_but_zeros_gets_no_name():
+    def upside_down(scores, mask):
+        return masked(scores, ~mask).nan_to_num()
+
+    def zeros_but_where_nothing_is_allowed(scores, mask):
+        return torch.where(mask.any(-1, keepdim=True), 0.0, scores)
+
+    exercise = masked_softmax(upside_down=upside_down)
+    exercise.stages = [exercise.stages[0], replace(exercise.stages[0]), exercise.stages[2]]
+    said = verdict(zeros_but_where_nothing_is_allowed, exercise)
+    assert said.endswith("18 of 18 numbers are wrong.")
+
+
+def test_an_answer_that_raises_where_it_is_first_wrong_is_named_by_its_errors_alone():
+    def raises(scores, mask):
+        return scores[: len(scores) + 1] @ scores[:, :2]
+
+    def raises_then_wrong(scores, mask):
+        return raises(scores, mask) if mask.all() else over_queries(scores, mask)
+
+    exercise = masked_softmax(
+        over_queries=over_queries,
+        raised=lambda s, mask: raises(s, mask) if mask.all() else over_queries(s, mask) + 1,
+    )
+    assert "It raised RuntimeError" in verdict(raises_then_wrong, exercise)
 
 
 class Flatterer(Tensor):

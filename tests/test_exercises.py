@@ -164,7 +164,7 @@ def test_another_wrong_answer_fails_without_a_name(exercise):
         passed, sentence = exercise.judge(
             lambda *inputs, change=transform: map_results(change, exercise.reference(*inputs))
         )
-        assert passed is False and sentence not in says(exercise), (
+        assert passed is False and not sentence.endswith(tuple(says(exercise))), (
             f"{exercise.name}: results that are {what} pass, or are named: {sentence}"
         )
 
@@ -180,7 +180,7 @@ def test_an_answer_that_is_wrong_for_the_largest_inputs_only_fails_without_a_nam
         return map_results(lambda y: y * 1.5 + 1, result) if last else result
 
     passed, sentence = exercise.judge(attempt)
-    assert passed is False and sentence not in says(exercise)
+    assert passed is False and not sentence.endswith(tuple(says(exercise)))
 
 
 @each_prediction
@@ -195,7 +195,7 @@ def test_another_wrong_prediction_fails_without_a_name(exercise):
         if any(exercise.agrees(other, wrong) for wrong in known):
             continue
         passed, sentence = exercise.judge(other)
-        assert passed is False and sentence not in says(exercise)
+        assert passed is False and not sentence.endswith(tuple(says(exercise)))
     assert not any(exercise.agrees(wrong, answer) for wrong in known)
 
 
@@ -496,14 +496,17 @@ def not_implemented_by_the_library(x, w):
 
 
 WRONG = {
-    raises: "✗ rows: it raised RuntimeError: The size of tensor a (2) must match the size of "
+    raises: "✗ rows: axes are lined up from the right, and two of them differ in length: print "
+    "both shapes, and give one tensor the axis that it lacks, with `keepdim=True` or `[:, None]`. "
+    "It raised RuntimeError: The size of tensor a (2) must match the size of "
     "tensor b (7) at non-singleton dimension 1 (in the line `return y + torch.zeros(7)`)",
     raises_deep_inside: "✗ rows: it raised KeyError: 'missing' (in the line `return helper(x "
     "@ w)`)",
     raises_of_another_kind: "✗ rows: it raised GeneratorExit: strange (in the line `raise "
     'GeneratorExit("strange")`)',
-    not_implemented_by_the_library: '✗ rows: it raised NotImplementedError: "addmm_impl_cpu_" not',
-    unfinished: "✗ rows: it raised TypeError: softmax() ",
+    not_implemented_by_the_library: "✗ rows: two types are mixed, or whole numbers are used where",
+    unfinished: "✗ rows: a function is called with other arguments than it takes: compare the "
+    "call with its `def` (the check calls yours as the page wrote it). It raised TypeError: softm",
     prints_and_is_wrong: "✗ rows: looking at one row: you got [",
     exits: "✗ rows: it called exit(): return the result instead.",
     changes_its_input: "✗ rows: it changed argument number 1: work on a copy.",
@@ -513,7 +516,9 @@ WRONG = {
     (lambda x, w: None): "✗ rows: looking at one row: it returned None: is a `return` missing?",
     (
         lambda x, w: (x @ w).numpy()
-    ): "✗ rows: looking at one row: it returned an ndarray, not a tensor.",
+    ): "✗ rows: looking at one row: it returned an ndarray, not a tensor. Compute with torch's",
+    (lambda x, w: (x @ w, w)): "✗ rows: looking at one row: it returned a tuple, not a tensor. One "
+    "of its values is correct: return that alone.",
     (lambda x, w: [1.0, 2.0]): "✗ rows: looking at one row: it returned a list, not a tensor.",
     (
         lambda x, w: x
@@ -523,7 +528,8 @@ WRONG = {
     (lambda x, w: (x @ w).to(torch.complex64)): "✗ rows: looking at one row: the result has type "
     "torch.complex64; it should be torch.float64.",
     (lambda x, w: (x @ w).to_sparse()): "✗ rows: looking at one row: the result has layout",
-    (lambda x: x): "✗ rows: it raised TypeError: <lambda>() takes 1 positional argument but 2 were",
+    (lambda x: x): "✗ rows: a function is called with other arguments than it takes: compare the "
+    "call with its `def` (the check calls yours as the page wrote it). It raised TypeError: <lam",
     (lambda x, w: x[:1] @ w): "✗ rows: you used the first row for all of them.",
     3: "✗ rows: expected a function, got an int.",
 }
@@ -649,7 +655,7 @@ def test_something_else_than_was_asked_for_is_refused(exercise):
 def test_a_result_of_another_type_is_explained(exercise):
     for value in (None, "a", (), [None], np.zeros(3), torch.zeros(0), {}, 1j):
         passed, sentence = exercise.judge(lambda *inputs, value=value: value)
-        assert passed is False and sentence not in says(exercise)
+        assert passed is False and not sentence.endswith(tuple(says(exercise)))
         assert re.search("None" if value is None else "returned|shape|it should", sentence), value
 
 
@@ -754,8 +760,10 @@ def test_types_that_clash_in_single_precision_too_are_said():
         return x.float() @ w.double()
 
     assert verdict(SUMS, clashes) == (
-        "✗ tried: it raised RuntimeError: expected m1 and m2 to have the same dtype, but got: "
-        "float != double (in the line `return x.float() @ w.double()`)"
+        "✗ tried: two types are mixed, or whole numbers are used where floating point is needed: "
+        "convert with `.to(x.dtype)`, and make new tensors with `x.new_zeros(…)`. It raised "
+        "RuntimeError: expected m1 and m2 to have the same dtype, but got: float != double "
+        "(in the line `return x.float() @ w.double()`)"
     )
 
 

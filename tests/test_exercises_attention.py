@@ -563,7 +563,7 @@ def test_a_wrong_answer_gets_no_false_name(id, attempt):
     exercise = check.exercises[id]
     passed, says = exercise.judge(attempt)
     assert passed is False
-    assert says not in {mistake.says for mistake in exercise.mistakes.values()}
+    assert not says.endswith(tuple(m.says for m in exercise.mistakes.values()))
 
 
 def test_weights_that_are_right_with_a_gradient_of_nan_are_told_so():

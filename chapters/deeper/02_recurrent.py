@@ -235,7 +235,7 @@ claim(
 )
 
 # %% [markdown]
-# The weights fit any length. But the second kind of network didn't learn to recall "the first": it learned something that comes out correct after ten steps.
+# The weights fit any length. But the second kind of network didn't learn to recall "the first": it learned something that comes out correct after ten steps. (The two also differ in their task, width and length, so this isn't a comparison of when they are asked.)
 #
 # (deeper-writer)=
 # ## How well does a recurrent language model write, compared with n-grams?

@@ -609,7 +609,7 @@ claim(
 )
 
 # %% [markdown]
-# The scaling helps, as they say, and the additive score stays ahead of both. After six passes over so few sentences all three still have much to learn: with more training,
+# At this width the scaling helps, as they say, but the additive score stays ahead of both: so the scale isn't the whole difference. After six passes over so few sentences all three still have much to learn: with more training,
 # in the table above, they are closer together. Whether a small width would change the order was not measured.
 #
 # **A score without matrices.** Keras, a widely used library, has a layer of "additive attention, a.k.a. Bahdanau-style" {cite}`keras2026additive` that has no $W_a$ and no

@@ -239,7 +239,7 @@ claim(
     holds=lambda together, rotary, gate, norm: (
         together > rotary > 0.2 and max(abs(gate), abs(norm)) < 0.1
     ),
-    scale="docstrings, 250,000 letters; 2 pre-norm blocks of width 64; 800 steps of 512 letters; 3 rates, 3 seeds",
+    scale="docstrings, 250,000 letters; 2 pre-norm blocks of width 64; 800 steps of 512 letters; 3 rates, half of the rows best at one of the outer two, 3 seeds",
     experiment="modern_block",
 )
 
@@ -262,7 +262,7 @@ observe(
 # %% [markdown]
 # In equal time Muon gives back much of its win: at this width its matrix products take much of a step. They don't grow with the batch, so in large-scale training they cost next to nothing. (Its matrices are trained at three times the row's learning rate.)
 #
-# And the others? Alone, most differ from the plain block, in one direction or the other, by less than the noisiest row's seeds differ from each other, so we can't say anything about them. On top of rotary positions, RMS norm and SwiGLU do win a little, so a change that wins nothing alone may win something with others. Nor do the rows tell us why rotary positions win so much. Perhaps learned positions have to be learned one by one, from few tokens; that isn't tested here. Norms and gates were chosen for much larger models, trained for much longer.
+# And the others? Alone, most differ from the plain block, in one direction or the other, by less than the noisiest row's seeds differ from each other, so we can't say anything about them. Nor were all rates tried that might suit them: half of the rows are at their best at the lowest or the highest of the three. On top of rotary positions, RMS norm and SwiGLU do win a little, so a change that wins nothing alone may win something with others. Nor do the rows tell us why rotary positions win so much. Perhaps learned positions have to be learned one by one, from few tokens; that isn't tested here. Norms and gates were chosen for much larger models, trained for much longer.
 
 # %% [markdown]
 # (deeper-race)=
@@ -562,7 +562,7 @@ lost = {merges: bits(merges, True)[0] - bits(merges, False)[0] for merges in (fe
 saved = [tied.column("parameters", merges=many, tied=s)[0] for s in (False, True)]
 claim(
     "gpt-2",
-    "Yes, if the vocabulary is small: tied, bytes take {few:+.2f} bits per byte, {n:,} byte pairs {many:+.2f}; tying saves {saved:.0%} of the parameters there.",
+    "Yes, if the vocabulary is small: after 300 steps, tied bytes take {few:+.2f} bits per byte, {n:,} byte pairs {many:+.2f}; tying saves {saved:.0%} of the parameters there.",
     few=lost[few],
     many=lost[many],
     n=tied.column("vocabulary", merges=many)[0],
@@ -641,7 +641,7 @@ claim(
 # | embedding | not multiplied by $\sqrt{D}$; tied to the output | not multiplied; in small models tied to the output |
 # | positions | learned, up to 1,024 | rotary, in halves, often stretched |
 # | norm | layer norm | RMS norm |
-# | queries, keys, values | one matrix, `c_attn`, transposed | three matrices; in newer models, fewer heads of keys and values |
+# | queries, keys, values | one matrix, `c_attn`, transposed | three matrices; from Llama 2's largest on, fewer heads of keys and values |
 # | feed-forward layer | GELU, approximated by tanh | SwiGLU |
 # | biases | everywhere | nowhere |
 #
@@ -1109,7 +1109,7 @@ observe(
 )
 
 # %% [markdown]
-# After six characters, more context is worth nothing to this model: it has learned which letters follow which, and no more. Whether the text further back would help isn't tested here; if it would, 900 steps were too few to learn to use it.
+# Beyond eight characters, more context is worth next to nothing to this model. What it knows could be little more than which letters follow which; that isn't tested here, nor whether the text further back would help.
 
 # %% [markdown]
 # (deeper-grokking)=
@@ -1145,7 +1145,7 @@ without = max(max(row["others"]) for row in free)
 # %% tags=["evidence"]
 claim(
     "gpt-6",
-    "Yes, if weights decay: known by heart after {heart:,} steps, understood after {soonest:,} to {latest:,}. Without decay, at most {without:.0%} by step {end:,}.",
+    "Yes: with decay, known by heart after {heart:,} steps, understood after {soonest:,} to {latest:,}. Without it, at most {without:.0%} by step {end:,}, where we stop.",
     heart=by_heart,
     soonest=min(found),
     latest=max(found),

@@ -37,7 +37,7 @@ CHECKS = [0.1, 0.25, 0.4, *(k / 20 for k in range(11, 21))]  # of the schedule
 
 
 class SteepAlibi(Alibi):
-    """`Alibi` with eight times the slopes: the window has 64 letters, the paper's had 1,024."""
+    """`Alibi` with eight times the slopes: our windows are much shorter than the paper's."""
 
     def forward(self, T: int, S: int) -> Tensor:
         return 8 * super().forward(T, S)

@@ -113,3 +113,23 @@ def dot_product(query, keys, W_a, U_a, v):
 @exercise.mistake("one matrix serves both: W_a belongs to the query, U_a to the keys.")
 def one_matrix(query, keys, W_a, U_a, v):
     return additive_score(query, keys, W_a, W_a, v)
+
+
+@exercise.mistake("query and key are subtracted: they should be added.")
+def subtracted(query, keys, W_a, U_a, v):
+    return additive_score(query, keys, W_a, -U_a, v)
+
+
+@exercise.mistake("v is missing: you take the mean of the M numbers, but v tells how they count.")
+def mean_for_v(query, keys, W_a, U_a, v):
+    return hidden(query, keys, W_a, U_a).tanh().mean(-1)
+
+
+@exercise.mistake("that is a sigmoid: the additive score uses tanh, which can be negative.")
+def sigmoid_for_tanh(query, keys, W_a, U_a, v):
+    return hidden(query, keys, W_a, U_a).sigmoid() @ v
+
+
+@exercise.mistake("that is a ReLU: the additive score uses tanh.")
+def relu_for_tanh(query, keys, W_a, U_a, v):
+    return hidden(query, keys, W_a, U_a).relu() @ v

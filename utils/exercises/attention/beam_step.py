@@ -157,3 +157,8 @@ def best_beginning_alone(alive, log_p):
 def last_symbols_alone(alive, log_p):
     _, parents, symbols = beam_step(alive, log_p)
     return log_p[parents, symbols], parents, symbols
+
+
+@exercise.mistake("you keep V continuations: as many stay as there were beginnings, W.")
+def as_many_as_symbols(alive, log_p):
+    return kept(alive[:, None] + log_p, log_p.shape[1])

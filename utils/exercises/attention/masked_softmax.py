@@ -169,3 +169,13 @@ def exponentials_vanish(scores, mask):
 def exponentials_vanish_unseen(scores, mask):
     powers = scores.exp() * mask
     return powers / powers.sum(-1, keepdim=True).clamp(min=1e-12)
+
+
+@exercise.mistake("those are the masked scores: a softmax turns them into weights.")
+def scores_returned(scores, mask):
+    return scores.masked_fill(~mask, -math.inf)
+
+
+@exercise.mistake("those are the logarithms of the weights: use `softmax`, not `log_softmax`.")
+def logarithms(scores, mask):
+    return scores.masked_fill(~mask, -math.inf).log_softmax(-1)

@@ -1,6 +1,7 @@
 """Whether two values agree, and what to say where they don't."""
 
 import math
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -46,6 +47,27 @@ def _kind(x: Tensor) -> tuple:
     return x.shape, number, x.layout, x.device
 
 
+def explains(wrong: Any, got: Any, expected: Any) -> bool:
+    """Say whether a mistake gives the numbers of an answer wherever these are wrong."""
+    if same(got, expected):
+        return True
+    if all(isinstance(value, tuple | list) for value in (wrong, got, expected)):
+        return len(wrong) == len(got) == len(expected) and all(map(explains, wrong, got, expected))
+    if all(isinstance(value, Tensor) and value.is_floating_point() for value in (wrong, got)):
+        with suppress(Exception):  # not what they say they are
+            right = isclose(got.double(), expected.double(), rtol=1e-4, atol=1e-4, equal_nan=True)
+            wrong = torch.where(right, got.double(), wrong.double())
+    return same(got, wrong)
+
+
+def numbers(value: Any) -> set:
+    """The different numbers in a result, NaN left out."""
+    if isinstance(value, tuple | list):
+        return set().union(*map(numbers, value))
+    found = value.detach().flatten().tolist() if isinstance(value, Tensor) else [value]
+    return {number for number in found if isinstance(number, int | float) and number == number}
+
+
 def difference(got: Any, expected: Any) -> str:
     """Say what is wrong: the kind of result, a few numbers side by side, or how many differ."""
     try:
@@ -82,6 +104,10 @@ def _type_problem(got: Any, expected: Any) -> str:
             how = " Turn the numbers into one with torch.stack or torch.tensor." if made else ""
             if type(got).__module__ == "torch.return_types":  # such as that of x.max(dim=1)
                 how = " It holds the values and their positions: take its .values."
+            if isinstance(got, tuple) and any(same(each, expected) for each in got):
+                how = " One of its values is correct: return that alone."
+            if type(got).__module__ == "numpy":
+                how = " Compute with torch's functions: numpy's have no gradient."
             if isinstance(got, int | float) and expected.ndim == 0:
                 how = " A plain number has no gradient: leave out .item() and the like."
             return f"it returned {article(got)}, not a tensor.{how}"

@@ -11,9 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from utils.exercises.checking.comparing import article, difference, same
+from utils.exercises.checking.comparing import article, difference, explains, numbers, same
 from utils.exercises.checking.gradients import gradients, in_single
-from utils.exercises.checking.sandbox import Mute, call, copies, own_lots
+from utils.exercises.checking.sandbox import Mute, Outcome, call, copies, own_lots
 
 NOT_STARTED = "not started. Write the function's body and run this cell again."
 MIXED = re.compile(r"\bfloat\b.*\bdouble\b|\bdouble\b.*\bfloat\b", re.IGNORECASE)
@@ -45,7 +45,7 @@ class Exercise:
     """A function to write, checked in stages from simple to full.
 
     A wrong answer is compared with the known mistakes on all inputs of all stages; a mistake is
-    named only if it is the only one that gives the learner's results everywhere.
+    named only if it is the only one that gives the learner's results (`named`).
     gradient: whether the results' gradients by all inputs are compared too, but those at the
         places in `data`.
     runs: whether the lesson goes on with what the learner wrote.
@@ -125,22 +125,48 @@ class Exercise:
         return True, "correct."
 
     def named(self, attempt: Callable, otherwise: str) -> str:
-        """Name the one known mistake that gives the learner's results everywhere."""
-        trials = self.trials()
-        got = []
+        """Name the one known mistake that gives the learner's results.
+
+        Where none gives them all, the answer may be wrong in two ways, or right at an edge. Then it
+        is the one that gives them up to the first stage that fails, and wherever they are wrong in
+        over two thirds of the trials: small inputs alone make many mistakes look alike. Results
+        that are one and the same number everywhere have too many causes.
+        """
+        trials, got = self.trials(), []
         for _, inputs in trials:
             got.append(call(attempt, inputs))
             if got[-1].problem and not got[-1].raised:
                 return otherwise
-        suspects = []
+        right = [Outcome(self.reference(*copies(inputs))) for _, inputs in trials]
+        failed = [i for i in range(len(trials)) if not _alike(got[i], right[i])]
+        stage = trials[failed[0]][0] if failed else None  # none if it draws lots
+        until = max((i for i, (at, _) in enumerate(trials) if at is stage), default=len(trials))
+        suspects, in_part = [], []
         for mistake in self.mistakes.values():
-            gives = (call(mistake.wrong, inputs) for _, inputs in trials)  # until one differs
-            if all(
-                a.raised == b.raised and (a.raised or same(a.value, b.value))
-                for a, b in zip(got, gives, strict=True)
-            ):
-                suspects.append(mistake)
-        return suspects[0].says if len(suspects) == 1 else otherwise
+            gives, fits = [], True
+            for i, (_, inputs) in enumerate(trials):
+                gives.append(call(mistake.wrong, inputs))
+                fits = fits and _alike(got[i], gives[i])
+                if not fits and i <= until:
+                    break
+            else:
+                (suspects if fits else in_part).append((mistake, gives))
+        if suspects or len(in_part) != 1 or any(got[i].raised for i in failed if i <= until):
+            return suspects[0][0].says if len(suspects) == 1 else otherwise
+        ((mistake, gives),) = in_part
+        told = [
+            i
+            for i in failed
+            if not got[i].raised and explains(gives[i].value, got[i].value, right[i].value)
+        ]
+        constant = len(numbers([got[i].value for i in told])) < 2  # such as 0, for many reasons
+        if constant or len(told) < 2 or 3 * len(told) <= 2 * len(failed):
+            return otherwise
+        return f"looking at {stage.looks_at}, you get what this mistake gives: {mistake.says}"
+
+
+def _alike(a: Outcome, b: Outcome) -> bool:
+    return a.raised == b.raised and bool(a.raised or same(a.value, b.value))
 
 
 @dataclass

@@ -41,7 +41,8 @@ def gradients(function: Callable, inputs: tuple, data: Sequence[int]) -> Outcome
     if "modified by an inplace operation" in outcome.raised:
         return Outcome(
             problem="autograd can't follow it, because it overwrites a tensor that the gradient "
-            "needs: collect the parts in a list and join them with torch.stack."
+            "needs: write x = x + … in place of x += …, or collect the parts in a list and join "
+            "them with torch.stack."
         )
     if outcome.raised:
         return Outcome(problem=f"the gradient can't be computed: {outcome.raised}")

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from utils.exercises.checking.comparing import same
+from utils.exercises.checking.errors import meant
 
 # What an answer may patch, and all others use.
 SHARED = (torch, torch.nn, torch.nn.functional, torch.linalg, Tensor, math, builtins)
@@ -100,7 +101,8 @@ def call(function: Callable, inputs: tuple) -> Outcome:
         if type(error) is NotImplementedError and not error.args:  # PyTorch's have a message
             return Outcome(untouched=True)
         raised = f"{type(error).__name__}: {message(error)}".partition("\n")[0]
-        return Outcome(problem=f"it raised {raised}{_where(function, error)}", raised=raised)
+        told = f"{says} It raised" if (says := meant(raised)) else "it raised"
+        return Outcome(problem=f"{told} {raised}{_where(function, error)}", raised=raised)
     finally:
         if os.getpid() != process:  # a fork of the kernel, which must not go on with the notebook
             os._exit(0)

@@ -190,3 +190,18 @@ def bias_in_every_product(x, w, b, stride, padding):
 @exercise.mistake("that is the mean of the products; an answer is their sum.")
 def mean(x, w, b, stride, padding):
     return conv2d(x, w / w[0].numel(), b, stride, padding)
+
+
+@exercise.mistake("the stride applies only to the rows: the kernel jumps along the columns, too.")
+def stride_down_only(x, w, b, stride, padding):
+    return conv2d(x, w, b, 1, padding)[:, :, ::stride]
+
+
+@exercise.mistake("the stride applies only to the columns: the kernel jumps along the rows, too.")
+def stride_across_only(x, w, b, stride, padding):
+    return conv2d(x, w, b, 1, padding)[..., ::stride]
+
+
+@exercise.mistake("the bias is subtracted: add it to the sum.")
+def bias_subtracted(x, w, b, stride, padding):
+    return conv2d(x, w, -b, stride, padding)

@@ -114,3 +114,13 @@ def start_dropped(x, K):
 def cut_in_the_order_of_memory(x, K):
     (B, C), (H, W) = x.shape[:2], (size // K for size in x.shape[2:])
     return x[:, :, : H * K, : W * K].reshape(B, C, H, W, K * K).amax(dim=-1)
+
+
+@exercise.mistake("you compare sizes without their signs: -5 is smaller than 2.")
+def largest_size(x, K):
+    return max_pool2d(x.abs(), K)
+
+
+@exercise.mistake("rows and columns of the pooled map are swapped.")
+def map_transposed(x, K):
+    return max_pool2d(x, K).mT

@@ -115,3 +115,13 @@ def bias_in_every_channel(window, w, b):
 )
 def image_by_image(window, w, b):
     return (window * w).sum(dim=(1, 2, 3)) + b
+
+
+@exercise.mistake("the bias is subtracted: add it to the sum.")
+def bias_subtracted(window, w, b):
+    return at_one_place(window, w, -b)
+
+
+@exercise.mistake("the bias multiplies the answer: add it to the sum.")
+def bias_multiplied(window, w, b):
+    return at_one_place(window, w, 0 * b) * b

@@ -114,5 +114,20 @@ def kernels_exchanged(x, w1, b1, w2, b2):
     return residual_block(x, w2, b2, w1, b1)
 
 
+@exercise.mistake("the biases are missing: each convolution adds its own.")
+def no_biases(x, w1, b1, w2, b2):
+    return residual_block(x, w1, 0 * b1, w2, 0 * b2)
+
+
+@exercise.mistake("you subtracted the convolutions' output from the input; the road adds them.")
+def subtracted(x, w1, b1, w2, b2):
+    return (x - _found(x, w1, b1, w2, b2)).relu()
+
+
+@exercise.mistake("the input is counted twice: the road adds it once.")
+def road_twice(x, w1, b1, w2, b2):
+    return (2 * x + _found(x, w1, b1, w2, b2)).relu()
+
+
 def _found(x: Tensor, w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor) -> Tensor:
     return conv2d(conv2d(x, w1, b1, padding=1).relu(), w2, b2, padding=1)

@@ -184,3 +184,15 @@ def shifted_in_the_sum_only(logits, labels):
 @exercise.mistake("you divide by examples times classes: each example has one loss, not several.")
 def divided_by_the_classes(logits, labels):
     return -picked(logits.log_softmax(1), labels).mean() / logits.shape[1]
+
+
+@exercise.mistake("that is a logarithm to base 2: the loss uses the natural one.")
+def base_2(logits, labels):
+    return -picked(logits.log_softmax(1), labels).mean() / torch.tensor(2.0).log().to(logits)
+
+
+@exercise.mistake(
+    "you return the mean probability's logarithm: take the logarithms, then the mean."
+)
+def log_of_the_mean(logits, labels):
+    return -picked(logits.log_softmax(1), labels).logsumexp(0) + torch.tensor(len(labels)).log()

@@ -184,3 +184,21 @@ def without_forget_gate(x, h, c, W_x, W_h, b):
 @exercise.mistake("the gates see only the input: W_h and the previous h are missing.")
 def without_state(x, h, c, W_x, W_h, b):
     return lstm_step(x, torch.zeros_like(h), c, W_x, W_h, b)
+
+
+@exercise.mistake("the input gate is missing: it decides how much of the candidate is stored.")
+def without_input_gate(x, h, c, W_x, W_h, b):
+    i, f, g, o = (x @ W_x.T + h @ W_h.T + b).chunk(4, dim=1)
+    c = f.sigmoid() * c + g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+@exercise.mistake("the output gate is missing: it decides how much of the cell is shown.")
+def without_output_gate(x, h, c, W_x, W_h, b):
+    c = lstm_step(x, h, c, W_x, W_h, b)[1]
+    return c.tanh(), c
+
+
+@exercise.mistake("the gates never see the input x: add x @ W_x.T.")
+def without_input(x, h, c, W_x, W_h, b):
+    return lstm_step(0 * x, h, c, W_x, W_h, b)

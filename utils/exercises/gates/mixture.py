@@ -90,3 +90,25 @@ def mix_with(z: Tensor, old: Tensor, new: Tensor) -> Tensor:
 @exercise.mistake("that is a switch, and it has no slope: a gate that is half open lets half in.")
 def switch(a, old, new):
     return torch.where(a > 0, old, new)
+
+
+@exercise.mistake("you multiply the old by the new: the two shares are added.")
+def multiplied(a, old, new):
+    z = a.sigmoid()
+    return (z * old) * ((1 - z) * new)
+
+
+@exercise.mistake("you subtract the share of the new: the two shares are added.")
+def subtracted(a, old, new):
+    z = a.sigmoid()
+    return z * old - (1 - z) * new
+
+
+@exercise.mistake("the old is missing: only the share of the new is left.")
+def new_alone(a, old, new):
+    return (1 - a.sigmoid()) * new
+
+
+@exercise.mistake("the new is missing: only the share of the old is left.")
+def old_alone(a, old, new):
+    return a.sigmoid() * old

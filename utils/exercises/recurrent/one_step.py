@@ -111,3 +111,23 @@ def rows_with_untransposed_weights(x_t, h, W_x, W_h, b):
 )
 def weights_before_rows(x_t, h, W_x, W_h, b):
     return torch.tanh(W_x @ x_t + W_h @ h + b)
+
+
+@exercise.mistake("that is a ReLU: the step uses tanh, which keeps the state between -1 and 1.")
+def relu(x_t, h, W_x, W_h, b):
+    return (x_t @ W_x.T + h @ W_h.T + b).relu()
+
+
+@exercise.mistake("the tanh is taken twice: once is enough.")
+def tanh_twice(x_t, h, W_x, W_h, b):
+    return step(x_t, h, W_x, W_h, b).tanh()
+
+
+@exercise.mistake("the two terms are multiplied: add what the input and the old state bring.")
+def multiplied(x_t, h, W_x, W_h, b):
+    return torch.tanh((x_t @ W_x.T) * (h @ W_h.T) + b)
+
+
+@exercise.mistake("the bias is subtracted: add it inside the tanh.")
+def bias_subtracted(x_t, h, W_x, W_h, b):
+    return step(x_t, h, W_x, W_h, -b)

@@ -163,3 +163,8 @@ def root_of_the_queries(query, key, value):
 @exercise.mistake("the contexts are correct, but you return the scores with them, not the weights.")
 def scores_returned(query, key, value):
     return attention(query, key, value)[0], query @ key.mT / math.sqrt(query.shape[-1])
+
+
+@exercise.mistake("the scores have the wrong sign: the keys that fit best get the least weight.")
+def sign(query, key, value):
+    return attention(-query, key, value)

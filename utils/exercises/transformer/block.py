@@ -154,3 +154,27 @@ def each_with_each(x, norms, sublayers):
         for f in sublayers:
             x = x + f(norm(x))
     return x
+
+
+@exercise.mistake(
+    "you wrote out two sublayers, but a block can have one or three: write a loop over the norms "
+    "and the sublayers."
+)
+def two_written_out(x, norms, sublayers):
+    x = x + sublayers[0](norms[0](x))
+    return x + sublayers[1](norms[1](x))
+
+
+@exercise.mistake("you normalise twice before each sublayer: it should read norm(x).")
+def normed_twice(x, norms, sublayers):
+    return run(x, norms, sublayers, lambda x, norm, f: x + f(norm(norm(x))))
+
+
+@exercise.mistake("you use the last norm for all sublayers: each has its own.")
+def last_norm(x, norms, sublayers):
+    return run(x, norms[-1:] * len(norms), sublayers, lambda x, norm, f: x + f(norm(x)))
+
+
+@exercise.mistake("you subtract the sublayer's output from the stream: add it.")
+def subtracted(x, norms, sublayers):
+    return run(x, norms, sublayers, lambda x, norm, f: x - f(norm(x)))

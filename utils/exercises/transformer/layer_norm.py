@@ -36,6 +36,14 @@ def several_sequences():
     ]
 
 
+@exercise.stage("four axes, and two")
+def other_axes():
+    return [
+        (1 + 2 * random(2, 5, 3, 4), random(4), random(4), 0.02),
+        (2 + random(3, 5), random(5), random(5), 0.1),
+    ]
+
+
 @exercise.stage("as many positions and sequences as components")
 def all_sizes_alike():
     return [(1 + random(3, 3, 3), random(3), random(3), 1e-3)]
@@ -119,7 +127,7 @@ def over_the_batch(x, gain, bias, eps):
 
 @exercise.mistake("all numbers of the batch share one mean in yours: each position has its own.")
 def over_everything(x, gain, bias, eps):
-    return gain * normed(x, eps, axes=(0, 1, 2)) + bias
+    return gain * normed(x, eps, axes=tuple(range(x.dim()))) + bias
 
 
 @exercise.mistake("the gain is missing: multiply by it after the norm.")
@@ -197,3 +205,10 @@ def absolute_deviation(x, gain, bias, eps):
 @exercise.mistake("some programs store the gain minus 1; here it is the gain itself.")
 def gain_less_one(x, gain, bias, eps):
     return layer_norm(x, 1 + gain, bias, eps)
+
+
+@exercise.mistake(
+    "axis 2 is the width only where x has three axes: count from the end, where the width is -1."
+)
+def axis_counted_from_the_front(x, gain, bias, eps):
+    return gain * normed(x, eps, axes=2) + bias
