@@ -74,7 +74,7 @@ quiz("08_text_classification")
 #
 # Only the *not* has moved, and yet the verdict flips, because the opinion after the *but* decides. This pair will be our example all day.
 #
-# A small grammar writes such reviews, 6,000 of them for training. So we know the right verdict for every one of them. We even know which words **decide** it: without them, the grammar's rules would leave the verdict open or reverse it.
+# A small grammar writes such reviews, 6,000 of them for training. So we know the right verdict for every one of them. We even know which words **decide** it: take one away, and by the grammar's rules the verdict is open, or the opposite.
 
 # %%
 PAIR = (
@@ -194,7 +194,7 @@ plt.show()
 # ```{exercise} One merge
 # :label: exercise-merge-step
 #
-# *16 minutes.* Write one such step. The text is given as its distinct words, each a list of tokens, and the number of times each word occurs. Count the pairs of adjacent tokens, and replace the most frequent pair by the token `new`, from left to right. (If several are equally frequent, take the lowest, as Python compares tuples.) `itertools.pairwise`, which you have to import, yields the adjacent pairs of a list.
+# *16 minutes.* Write one such step. The text is given as its distinct words, each a list of tokens, and the number of times each word occurs. Count the pairs of adjacent tokens, and replace the most frequent pair by the token `new`, from left to right. (Of equally frequent pairs, take the smaller tuple.) `itertools.pairwise`, which you have to import, yields the adjacent pairs of a list.
 # ([Solution](solutions/08_text_classification.ipynb#solution-merge-step))
 # ```
 

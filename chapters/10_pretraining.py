@@ -67,7 +67,7 @@ quiz("10_pretraining")
 # %% [markdown]
 # ## Where we stand
 #
-# *3 minutes.* On Day 8 a model learned which of five libraries a sentence comes from, and it had 6,000 labelled sentences to learn from. Labels are expensive: a person has to write each of them. What if there are only a hundred? (All our sentences have labels; today we hide most of them.) We train an encoder like Day 8's and a bag of words on a hundred sentences.
+# *3 minutes.* On Day 8 a model learned which of five libraries a sentence comes from, and it had thousands of labelled sentences to learn from. Labels are expensive: a person has to write each of them. What if there are only a hundred? (All our sentences have labels; today we hide most of them.) We train an encoder like Day 8's and a bag of words on a hundred sentences.
 
 # %%
 words, few = vocabulary(), with_labels(100)
@@ -116,7 +116,7 @@ plt.show()
 # %% [markdown]
 # Many words can follow *from an*. With *along an axis* on the other side, only a few fit. To predict the word, a model has to know something about arrays. This is **BERT**, short for *bidirectional encoder representations from Transformers* {cite}`devlin2019bert`. It is Day 6's encoder, **pre-trained** as a **masked language model** and then **fine-tuned**: trained further, with the labels of a task.
 #
-# *Bidirectional* sounds like a recurrent network that runs both ways, but nothing is passed from word to word here ([counted](deeper/10_pretraining.ipynb#claim-pre-1)). The encoder sees both sides because it has no causal mask.
+# *Bidirectional* sounds like a recurrent network that runs both ways, but no state is carried along the sentence here: each word attends to all the others directly ([counted](deeper/10_pretraining.ipynb#claim-pre-1)). The encoder sees both sides because it has no causal mask.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Today's two stages. First the model learns to predict hidden words; then the same table and blocks learn a task.", "name": "fig-pre-road"}, "image": {"alt": "Two towers of boxes. Left, 1. pre-train: text without labels, table of words, two blocks, which word? Right, 2. fine-tune: a few labels, table of words, two blocks, which library? An arrow leads from the left tower to the right one."}}
 mechanisms.road()
@@ -134,7 +134,7 @@ mechanisms.trap()
 plt.show()
 
 # %% [markdown]
-# The wrong word teaches the model to doubt its input; the word that stays tells it that the input may be correct. (Whether that works, [we couldn't tell](deeper/10_pretraining.ipynb#deeper-masking).) So we roll two dice for each word, numbers between 0 and 1, and draw a word at random. The first die, `hides`, decides whether a word is asked for. The second, `how`, decides what replaces it.
+# The idea: the wrong word teaches the model to doubt its input, and the word that stays tells it that the input may be correct. ([Our test](deeper/10_pretraining.ipynb#deeper-masking) couldn't tell whether that works.) So we roll two dice for each word, numbers between 0 and 1, and draw a word at random. The first die, `hides`, decides whether a word is asked for. The second, `how`, decides what replaces it.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Two dice for each word, at BERT's share of 15%: three words are asked for, and each meets a different fate.", "name": "fig-pre-dice"}, "image": {"alt": "Five rows over the eight words of the sentence. hides: 0.81, 0.12, 0.55, 0.93, 0.06, 0.38, 0.09, 0.70, of which the second, fifth and seventh are lit. how, for these: 0.93, 0.41, 0.85. read: elements has become draw, array [MASK], and an is still an. target: elements, array, an."}}
 hides = [0.81, 0.12, 0.55, 0.93, 0.06, 0.38, 0.09, 0.70]
@@ -181,7 +181,7 @@ check("trusted_word", my_percent)
 # %% [markdown]
 # ### The loss of the hidden words
 #
-# *7 minutes, 5 of them yours.* The encoder turns each word into a vector $x_t$, and a **head** turns a vector into a logit for every word of the vocabulary. The loss is computed at the hidden positions $M$ alone:
+# *7 minutes, 5 of them yours.* The encoder turns each word into a vector $x_t$, and a **head** turns a vector into a logit for every word of the vocabulary. The loss is computed at $M$ alone, the positions that are asked for:
 #
 # $$
 # \mathcal{L} = -\frac{1}{|M|} \sum_{t \in M} \ln p(w_t \mid x_t) .
@@ -193,7 +193,7 @@ mechanisms.asked_alone(read, {1: 0.02, 4: 0.6, 6: 0.4})
 plt.show()
 
 # %% [markdown]
-# If every word were asked for, most answers could be copied from the input, as in yesterday's first attempt. And the logits, thousands of them at each position, cost more than the blocks. So the head is called only at the hidden positions.
+# If the loss counted all the other words, too, most answers could be copied from the input, as in yesterday's first attempt, without a mask. And the logits, thousands of them at each position, cost more than the blocks. So the head is called only at $M$.
 #
 # ```{exercise} The loss of the hidden words
 # :label: exercise-masked-word-loss
@@ -239,7 +239,7 @@ bars({kind: [100 * share for share in of] for kind, of in after.items()}, "corre
 plt.show()
 
 # %% [markdown]
-# Each kind of passage adds up to the same number of words. But a module's sentences all come from one library. The model isn't told which, but that they occur together is a hint, and much of the benefit comes from it. Other texts give the same hint, because a document has a subject. We take mixed sentences, in passages of 128 words.
+# All three read the same number of words. But a module's sentences all come from one library. The model isn't told which, but that they occur together is a hint, and perhaps much of the benefit comes from it. Other texts give the same hint, because a document has a subject. We take mixed sentences, in passages of 128 words.
 #
 # ### Pre-train: the first steps here, the rest stored
 #
@@ -392,7 +392,7 @@ lines = {
     for name, column in (("after an", "an"), ("an changed to a", "an to a"))
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The rule appears late and then fast: share of first guesses that begin with a vowel, during training. Means and ranges of three stored trainings.", "name": "fig-pre-when"}, "image": {"alt": "Two curves over 1,500 steps, for gaps after an and for the same gaps with an changed to a. They run together at first; then the first rises to nearly 100 percent and the other falls to nearly 0."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "First a vowel whatever the article, then the article decides: share of first guesses that begin with a vowel, during training. Means and ranges of three stored trainings.", "name": "fig-pre-when"}, "image": {"alt": "Two curves over 1,500 steps, for gaps after an and for the same gaps with an changed to a. They run together at first; then the first rises to nearly 100 percent and the other falls to nearly 0."}}
 curves(lines, "step", "vowels (%)")
 plt.show()
 
@@ -656,7 +656,7 @@ claim(
 )
 
 # %% [markdown]
-# **What can a model learn from text that nobody has labelled?** Which words can replace one another, what a passage is about, even which words begin with a vowel: enough that a hundred labels then do the work of thousands.
+# **What can a model learn from text that nobody has labelled?** Which words can replace one another, what a passage is about, even which words begin with a vowel: enough that a hundred labels then do the work of several hundred or, for a network from scratch, of thousands.
 
 # %% [markdown]
 # ## Exercises

@@ -114,14 +114,14 @@ guess(
 # %% [markdown]
 # ## The idea
 #
-# *2 minutes.* The bytes that a model takes, for all its tasks, are a product of four factors. Each can be made smaller by a method of its own.
+# *2 minutes.* Besides its table of words, the bytes that a model takes, for all its tasks, are a product of four factors. Each can be made smaller by a method of its own.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Four factors, and what shrinks each of them: today's four steps.", "name": "fig-small-levers"}, "image": {"alt": "Four boxes with multiplication signs between them: blocks, weights each, bits each, copies. Below them, with arrows: distillation; pruning, sharing; int8; LoRA."}}
 mechanisms.levers()
 plt.show()
 
 # %% [markdown]
-# Fewer blocks, fewer weights in a block, fewer bits in a weight, fewer numbers in a copy. After each step we measure what is lost, on the task of Days 8 and 10: which of five libraries is a sentence from?
+# Fewer blocks, fewer weights in a block, fewer bits in a weight, fewer numbers in a copy. After each step we measure what is lost, on hidden words or on the task of Days 8 and 10: which of five libraries is a sentence from?
 
 # %% [markdown]
 # ## Step by step
@@ -147,7 +147,7 @@ plt.show()
 # ```{exercise} Soft targets
 # :label: exercise-soft-targets
 #
-# *6 minutes.* Write {eq}`eq-soft-targets`. Some probabilities are so small that a computer rounds them to 0. ([Solution](solutions/11_small.ipynb#solution-soft-targets))
+# *6 minutes.* Write {eq}`eq-soft-targets`. Some probabilities are so small that a computer rounds them to 0, so work with logarithms throughout. ([Solution](solutions/11_small.ipynb#solution-soft-targets))
 # ```
 
 
@@ -189,7 +189,7 @@ every_second = check("every_second", every_second)
 check.show_reference("every_second")
 
 # %% [markdown]
-# Student and teacher read the same text. The student's loss has three parts: the hidden words, as yesterday; your soft targets; and one minus the cosine of the angle between its last vectors and the teacher's ({numref}`exercise-cosine`).
+# Student and teacher read the same text. The student's loss has three parts: the hidden words, as yesterday; your soft targets; and one minus the cosine of the angle between its last vectors and the teacher's (an exercise at the end, {numref}`exercise-cosine`).
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "DistilBERT's recipe, with a teacher of four blocks: blocks 0 and 2 are copied (dashed), and three losses teach the student.", "name": "fig-pre-recipe"}, "image": {"alt": "Above a teacher of four blocks in a row, below it a student of two. Dashed arrows lead from the teacher's blocks 0 and 2 to the student's. After each row come its vectors and its probabilities of words. Arrows marked cosine and soft targets lead from the teacher's vectors and probabilities to the student's, and one marked masked words from the hidden word to the student's probabilities."}}
 mechanisms.recipe()
@@ -256,7 +256,7 @@ bars({name: [100 * share for share in of] for name, of in quality[100].items()},
 plt.show()
 
 # %% [markdown]
-# The student is as good as its teacher. Either gift alone, blocks or lessons, would have been enough; with neither, it needs nearly five times as many steps. So a teacher saves a student *reading*, which matters where the teacher already exists, as BERT did.
+# The student is as good as its teacher. To tell libraries apart, either gift alone, blocks or lessons, would have been enough, and so would reading for nearly five times as many steps. So a teacher saves a student *reading*, which matters where the teacher already exists, as BERT did.
 #
 # ### Pruning: fewer heads
 #
@@ -281,11 +281,11 @@ curves(lines, "silent heads", "correct (%)")
 plt.show()
 
 # %% [markdown]
-# Heads can stand in for one another, so half of them can be removed. But attention holds only a small part of our bytes ({numref}`fig-small-parts`), so little is saved. The [deeper page](deeper/11_small.ipynb#deeper-pruned) cuts them out.
+# Here half of the heads can be removed. But attention holds only a small part of our bytes ({numref}`fig-small-parts`), so little is saved. The [deeper page](deeper/11_small.ipynb#deeper-pruned) cuts them out.
 #
 # ### Sharing: one block, used again and again
 #
-# *3 minutes.* ALBERT {cite}`lan2020albert` saves weights another way: all of its passes go through a single block. This has to be decided before pre-training; a trained model can't be converted.
+# *3 minutes.* ALBERT {cite}`lan2020albert` saves weights another way: all of its layers use the same block. This has to be decided before pre-training.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Three encoders of four passes; boxes with the same letter have the same weights. The Universal Transformer adds signals for position (p) and pass (t).", "name": "fig-pre-shared"}, "image": {"alt": "Three columns of four boxes, one above the other. Left, blocks of their own: A, B, C and D. Middle, ALBERT: A four times. Right, Universal Transformer: A four times, and an arrow before each from p plus t 1, p plus t 2, p plus t 3, p plus t 4."}}
 mechanisms.passes()
@@ -444,7 +444,7 @@ ways = ["frozen", *(f"rank {rank}" for rank in ranks), "full"]
 trained = {way: lora.column(f"{way}, trained")[0] for way in ways}
 after = {way: lora.column(f"{way}, 1000 labels") for way in ways}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Training a hundredth of the numbers does nearly as well as training all of them: accuracy on the test sentences after 1,000 labels, by how many numbers are trained. From left to right: the new layer alone, LoRA of ranks 1 to 16, everything. Means and ranges of three seeds (stored experiment).", "name": "fig-pre-ranks"}, "image": {"alt": "A curve over the number of trained parameters on a logarithmic axis, with a band. It rises from the frozen encoder on the left to the fully tuned one on the right; between the ranks there is little difference."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "For a hundredth of the numbers, LoRA gets part of the way from a frozen encoder to a tuned one: accuracy on the test sentences after 1,000 labels, by how many numbers are trained. From left to right: the new layer alone, LoRA of ranks 1 to 16, everything. Means and ranges of three seeds (stored experiment).", "name": "fig-pre-ranks"}, "image": {"alt": "A curve over the number of trained parameters on a logarithmic axis, with a band. It rises from the frozen encoder on the left to the fully tuned one on the right; between the ranks there is little difference."}}
 lines = {"": (list(trained.values()), 100 * torch.tensor([*zip(*after.values(), strict=True)]))}
 ax = curves(lines, "numbers that are trained", "correct (%)", logx=True)
 ax.set_ylim(40, 60)
@@ -498,7 +498,7 @@ observe(
 )
 
 # %% [markdown]
-# Here is the same for three seeds, each model at the best of four rates, on the test sentences, with the teacher above and LoRA below.
+# Here is the same for three seeds, each model at the best of four rates, on the test sentences, with the teacher above.
 
 # %%
 NAMES = ["teacher", "student", "half of the heads", "8 bits", "4 bits"]
@@ -694,7 +694,7 @@ claim(
 )
 
 # %% [markdown]
-# **How small can it be made?** To a quarter, with half of the blocks, half of the heads and a quarter of the bits, at a cost that our test can hardly measure. The bits save the most and cost the least, down to four of them; with two, the model falls apart.
+# **How small can it be made?** To a quarter, with half of the blocks, half of the heads and a quarter of the bits, at a cost that our test can hardly measure; with four bits a weight, to about an eighth. With two, the model falls apart.
 
 # %% [markdown]
 # ## Exercises

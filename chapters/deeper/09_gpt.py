@@ -562,7 +562,7 @@ lost = {merges: bits(merges, True)[0] - bits(merges, False)[0] for merges in (fe
 saved = [tied.column("parameters", merges=many, tied=s)[0] for s in (False, True)]
 claim(
     "gpt-2",
-    "Yes, if the vocabulary is small: after 300 steps, tied bytes take {few:+.2f} bits per byte, {n:,} byte pairs {many:+.2f}; tying saves {saved:.0%} of the parameters there.",
+    "Yes, if the vocabulary is small: tied, bytes take {few:+.2f} bits per byte, {n:,} byte pairs {many:+.2f}; tying saves {saved:.0%} of the parameters there.",
     few=lost[few],
     many=lost[many],
     n=tied.column("vocabulary", merges=many)[0],

@@ -102,10 +102,10 @@ def _type_problem(got: Any, expected: Any) -> str:
         if not isinstance(got, Tensor):
             made = isinstance(got, list | tuple | int | float)
             how = " Turn the numbers into one with torch.stack or torch.tensor." if made else ""
-            if type(got).__module__ == "torch.return_types":  # such as that of x.max(dim=1)
-                how = " It holds the values and their positions: take its .values."
             if isinstance(got, tuple) and any(same(each, expected) for each in got):
                 how = " One of its values is correct: return that alone."
+            if type(got).__module__ == "torch.return_types":  # such as that of x.max(dim=1)
+                how = " It holds the values and their positions: take its .values."
             if type(got).__module__ == "numpy":
                 how = " Compute with torch's functions: numpy's have no gradient."
             if isinstance(got, int | float) and expected.ndim == 0:
