@@ -505,7 +505,7 @@ observe(
 )
 
 # %% [markdown]
-# One pass over the sentences, and it translates. But something is missing, and you know it from yesterday.
+# One pass over the sentences, still without positions, and it translates. But something is missing, and you know it from yesterday.
 
 # %% tags=["view"]
 told = ["the teacher likes Tom", "Tom likes the teacher"]
@@ -607,9 +607,9 @@ plt.show()
 # %% tags=["evidence"]
 translator_right = task.exact(write(yours, held_out), task.validation)
 ours = {n: longest_chain(yours(x, x).sum()) for n, x in some.items()}
-without = fmean(row["test"] for row in at_best(stored, "without positions"))
+without = fmean(row["validation"] for row in at_best(stored, "without positions"))
 observe(
-    "*I love deep learning* becomes {written}, and {right:.0%} of the unseen sentences come out perfectly; without positions, at the best of four rates, it would be {without:.0%}. Eight words take {eight} operations in a row, and sixteen take {sixteen}.",
+    "*I love deep learning* becomes {written}, and {right:.0%} of the unseen sentences come out perfectly; without positions, at the best of four rates, it would be {without:.0%}, since most of them allow only one sensible order. Eight words take {eight} operations in a row, and sixteen take {sixteen}.",
     written=translate(yours, ASKED),
     right=translator_right,
     without=without,
@@ -620,7 +620,7 @@ observe(
 )
 
 # %% [markdown]
-# The chain no longer grows with the sentence: with eight words it is still longer than the rival's, with sixteen it is shorter. Is the Transformer also the better model? One run can't tell. In stored experiments both got the same care, three seeds, and about as many parameters. They translated short sentences, then Day 4's whole grammar, and they copied random digits.
+# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, with sixteen it is shorter. (When it writes, words still queue: a pass for each.) Is the Transformer also the better model? One run can't tell. In stored experiments both had three seeds and about as many parameters. On short sentences and digits both took the same passes, each at its best rate; on Day 4's whole grammar, each took a rate and a recipe of its own.
 
 # %% tags=["evidence"]
 both = "Day 4's network", "Transformer"
@@ -638,11 +638,11 @@ table(
 )
 short, digits, long = shares.values()
 alone = fmean(row["test"] for row in at_best(copies, "GRU"))
-assert short[1] > short[0] + 0.02 and abs(long[0] - long[1]) < 0.01
+assert abs(short[0] - short[1]) < 0.04 and abs(long[0] - long[1]) < 0.01
 assert min(digits) > 0.98 and alone < 1 / 3
 
 # %% [markdown]
-# With few passes the Transformer is ahead; with time enough, neither is ([how they differ](deeper/06_transformer.ipynb#deeper-time)). And both copy the digits, because both can attend to them. A GRU without attention, as large and at its best rate, gets fewer than a third of them.
+# At this size, neither is ahead ([how they differ](deeper/06_transformer.ipynb#deeper-time)). Both copy the digits, too, because both can attend to them. A GRU without attention, about as large, gets fewer than a third of them at its best rate.
 #
 # How much *time* is saved where words don't queue depends on how many processors you have ([ours was one](deeper/06_transformer.ipynb#deeper-time)).
 

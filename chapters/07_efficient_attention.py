@@ -125,7 +125,7 @@ mechanisms.again()
 plt.show()
 
 # %% [markdown]
-# The old characters haven't changed, and yet they are compared again. There is more waste: every score is stored, only to be read once, and many hardly count in the end.
+# The old characters haven't changed, and yet they are compared again. There is more waste: written out as on Day 5, every score is stored, only to be read once, and many hardly count in the end.
 
 # %%
 looks = weights_of(writer, validation_rows(16, 256))
@@ -440,7 +440,7 @@ mechanisms.reach(w=2, layers=3)
 plt.show()
 
 # %% [markdown]
-# So $L$ blocks with a window of $w$ reach back $L \cdot w$ positions: 64 in our writer, with a window of 16.
+# So $L$ blocks with a window of $w$ reach back $L \cdot w$ positions: $4 \cdot 16 = 64$ in our writer, with a window of 16.
 
 
 # %%
@@ -571,7 +571,7 @@ observe(
 )
 
 # %% [markdown]
-# On this text, attention beyond the window brings little that is new.
+# On this text, to this writer, attention beyond the window brings little that is new.
 #
 # ## Show someone
 #
@@ -597,7 +597,7 @@ race(runs)
 # %% [markdown]
 # ## Where it breaks
 #
-# *6 minutes.* So is a window all you need? Take a text in which an answer can be far away. It has 64 pairs of key and value, and among them 64 questions: *which value did this key have?* That is **recall** {cite}`arora2024zoology`. The answer may be at any of 128 positions, before the question or after it.
+# *6 minutes.* So is a window all you need? Take a text in which an answer can be far away. It has 128 positions. Half of them hold a pair, a key with its value; the other half, in between, hold a key alone and ask: *which value did it have?* That is **recall** {cite}`arora2024zoology`. The answer may come before the question or after it, so these models look both ways.
 # Stored experiments trained Transformers of two blocks on it, three seeds for each kind of attention, with the same number of steps and the same learning rate.
 
 # %% tags=["view"]
@@ -634,7 +634,7 @@ observe(
 )
 
 # %% [markdown]
-# On documentation a window lost little; here it is blind beyond 16 positions, although two blocks could pass the answer on. Information *can* travel, but a network has to learn to send it. **Ask what the task has to find, and how far away it might be.** Some models alternate, with a window in one block and
+# On documentation a window lost little; here it is blind beyond 16 positions. Two blocks could have passed the answer on, but in so little training they didn't learn to. **Ask what the task has to find, and how far away it might be.** Some models alternate, with a window in one block and
 # all pairs in the next {cite}`riviere2024gemma`. If you can't tell, keep all pairs, and save work with a cache and memory with tiles.
 #
 # **Today's answer:** attention computes old keys and values twice and stores its map for nothing; a cache and tiles avoid both, and change no answer. Many distant pairs are compared for nothing, too, but a network that leaves them all out can't recall what is far away.

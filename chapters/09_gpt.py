@@ -370,7 +370,7 @@ plt.show()
 # %% [markdown]
 # ### Four writers, one text: an LSTM, two Transformers and a table of counts
 #
-# *7 minutes.* Three networks of this book meet a rival that has no weights at all: a table of **n-gram counts** {cite}`kneser1995improved`. It remembers which tokens followed each run of four, and how often. For shorter runs it counts in how many different longer ones each token appeared.
+# *7 minutes.* Three networks of this book meet a rival that has no weights at all: a table of **n-gram counts** {cite}`kneser1995improved`. It remembers which tokens followed each run of four, and how often. For shorter runs it doesn't count how often a token followed, but after how many *different* longer runs: *Francisco* is frequent, but only after *San*. (Of the networks, Day 6's blocks have ReLU and sinusoids, and your GPT has GELU and rotary positions.)
 
 
 # %%
@@ -388,7 +388,7 @@ def count(text, back):
 
 
 # %% [markdown]
-# To predict, it starts from equal probabilities and works up from no context to the longest run. Each table takes a little off its counts and shares it out by the previous table's probabilities.
+# To predict, it starts from equal probabilities and works up from no context to the longest run. Each table takes a little off its counts. What this frees goes to all tokens, in proportion to the previous table's probabilities.
 
 
 # %%
@@ -571,7 +571,7 @@ plt.show()
 #
 # ### A GPT that adds
 #
-# *4 minutes.* A sum is a text, too: `123+456=579`. With three digits there are half a million of them, and a table would have to read every one. A small GPT gets 300 steps, with each number written units first, as you add on paper.
+# *4 minutes.* A sum is a text, too: `123+456=579`. With three digits there are a million pairs of numbers, and a table would have to read every one. A small GPT gets 300 steps, with each number written units first, as you add on paper.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Units first, every digit of a sum follows from a few digits that have been written before it: 457 + 68 = 525.", "name": "fig-carries"}, "image": {"alt": "A row of cells: 7 5 4 + 8 6 0 = 5 2 5 0. Arrows lead to the first digit of the answer from 7 and 8, to the second from 5, 6 and the first digit, to the third from 4, 0 and the second, and to the last from the third."}}
 mechanisms.carries(457, 68)
@@ -617,7 +617,7 @@ observe(
 )
 
 # %% [markdown]
-# Units first, each digit needs only one carry, from the column just written. A GPT reads what it writes, so the order of writing decides what it can compute. And it has learned to add three-digit numbers, not to add.
+# Units first, each digit needs only one carry, and the column just written shows it. A GPT reads what it writes, so the order of writing decides what it can compute. And it has learned to add three-digit numbers, not to add.
 #
 # ### The ladder: where counting stops winning
 #
@@ -664,7 +664,7 @@ claim(
 assert all(small > large + 0.01 for small, large in zip(found, found[1:]))
 
 # %% [markdown]
-# That is why the field went this way. A table gets better only by reading more; a network also gets better by growing.
+# A table gets better only by reading more; a network also gets better by growing.
 #
 # ## Look inside
 #
@@ -750,7 +750,7 @@ observe(
 )
 
 # %% [markdown]
-# Predicting the next token taught it what documentation sounds like, not what *this* review says. A network that learns from labels does better, but it needs thousands, and for the next question it starts from scratch.
+# Predicting the next token taught it what documentation sounds like, not what *this* review says. A network that learns from labels can do better (Day 8's did), but it needs thousands, and for the next question it starts from scratch.
 
 # %% [markdown]
 # ## What we found

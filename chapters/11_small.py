@@ -498,7 +498,7 @@ observe(
 )
 
 # %% [markdown]
-# Here is the same for three seeds, each model at the best of four rates, on the test sentences, with the teacher above.
+# Here is the same for three seeds, on the test sentences, teacher and student each tuned at the best of four rates.
 
 # %%
 NAMES = ["teacher", "student", "half of the heads", "8 bits", "4 bits"]
@@ -572,7 +572,7 @@ hidden_words(texts, guessers, measure="hidden words found", amount="bytes")
 # %% [markdown]
 # ## Show someone
 #
-# *4 minutes.* The teacher, its student, and the student in as many bits as you allow fill the same gap. All three run here on the page, from weights that are rounded as you move the slider. Find a sentence on which they agree with 8 bits, and the number of bits at which they no longer do.
+# *4 minutes.* The teacher, its student, and the student in as many bits as you allow fill the same gap. All three run here on the page; the third's weights are rounded as you move the slider. Find a sentence on which they agree with 8 bits, and the number of bits at which they no longer do.
 
 # %% tags=["view"]
 fewer_bits(

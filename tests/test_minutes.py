@@ -10,10 +10,6 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from utils.exercises.checking import Exercise, Prediction
 from utils.press import budget, lessons, minutes, notebooks
 
-# Days whose boxes still state felt minutes, and that have no place to stop yet. Adapt a day to what
-# `python -m utils.press.minutes` says, mark its place to stop, and take it out.
-AS_FELT: set[str] = set()
-
 each_day = pytest.mark.parametrize("day", lessons.days(), ids=lambda day: day.stem)
 BOX = "```{exercise} Two words\n:label: exercise-a\n\n*5 minutes.* Write it.\n```"  # 6 words
 
@@ -90,8 +86,6 @@ def _is_in_a_lesson(name: str) -> bool:
 
 @each_day
 def test_the_minutes_of_an_exercise_are_its_estimate(day):
-    if day.stem[:2] in AS_FELT:
-        pytest.skip("its minutes are still felt")
     exercises = import_module(f"utils.exercises.{day.topic}").check.exercises
     off = {
         name: (told, round(found))
@@ -107,12 +101,12 @@ def test_the_minutes_of_an_exercise_are_its_estimate(day):
 
 @each_day
 def test_a_long_lesson_has_a_place_to_stop_about_halfway(day):
-    if day.stem[:2] in AS_FELT or day.number == 0:
-        pytest.skip("short, or its minutes are still felt")
+    if day.number == 0:
+        pytest.skip("a short lesson")
     script = (notebooks.CHAPTERS / f"{day.stem}.py").read_text(encoding="utf-8")
     assert script.count(f"# {budget.STOP}") == 1
     found = budget.count(notebooks.read(notebooks.CHAPTERS / f"{day.stem}.ipynb"))
-    assert found.stop == math.inf or 0.35 < found.stop < 0.65  # not yet executed anew, or halfway
+    assert 0.35 < found.stop < 0.65
 
 
 def test_boxes_of_a_script_are_found_with_their_names(tmp_path, monkeypatch):

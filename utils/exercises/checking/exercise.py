@@ -162,7 +162,9 @@ class Exercise:
         constant = len(numbers([got[i].value for i in told])) < 2  # such as 0, for many reasons
         if constant or len(told) < 2 or 3 * len(told) <= 2 * len(failed):
             return otherwise
-        return f"looking at {stage.looks_at}, your result is that of a common mistake: {mistake.says}"
+        return (
+            f"looking at {stage.looks_at}, your result is that of a common mistake: {mistake.says}"
+        )
 
 
 def _alike(a: Outcome, b: Outcome) -> bool:

@@ -131,6 +131,15 @@ def along_the_gaps(logits, words):
     return sum(map(begins, chosen)) / len(chosen)
 
 
+@exercise.mistake(
+    "you number the words of letters anew, and look them up in the whole vocabulary: keep their "
+    "numbers."
+)
+def numbered_anew(logits, words):
+    chosen = logits[:, spelt(words)].argmax(dim=1)
+    return sum(begins(words[i]) for i in chosen.tolist()) / len(logits)
+
+
 @exercise.mistake("that is the *least* likely word: take the largest logit.")
 def least_likely(logits, words):
     chosen = logits.masked_fill(~spelt(words), torch.inf).argmin(dim=1)

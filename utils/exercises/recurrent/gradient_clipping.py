@@ -73,6 +73,11 @@ def each_number(gradients, max_norm):
     return [g.clamp(-max_norm, max_norm) for g in gradients]
 
 
+@exercise.mistake("you return the gradients as they came: shorten them where they are too long.")
+def as_they_came(gradients, max_norm):
+    return gradients
+
+
 @exercise.mistake("a gradient that is short enough should stay as it is; yours gets longer.")
 def always(gradients, max_norm):
     return [g * (max_norm / length(gradients)) for g in gradients]

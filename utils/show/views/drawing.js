@@ -104,12 +104,15 @@ function draw({ network, drawings, raster, layers }) {
       canvases.forEach((canvas, c) => paint(canvas, numbers.subarray(c * size, (c + 1) * size), height, most));
     });
     const ranks = chances.map((_, k) => k).sort((a, b) => chances[b] - chances[a]);
-    answer.textContent = empty ? "Draw a digit." : `It reads a ${ranks[0]}.`;
+    answer.textContent = empty ? "Draw a digit." : `It reads ${named(ranks[0])}.`;
     bars.replaceChildren(...(empty ? [] : ranks.slice(0, 3)).map((k) => bar(`${k}`, `${Math.round(100 * chances[k])}%`, chances[k])));
   }
 
+  const named = (digit) => `${digit === 8 ? "an" : "a"} ${digit}`;
+
   // Change the one pixel, of all 64, that costs the present answer most: one row a frame.
   async function fool() {
+    if (pixels.flat().every((value) => value === 0)) return;
     const before = pixels.map((row) => [...row]), { chances } = read(before);
     const said = chances.indexOf(Math.max(...chances));
     let least = Infinity, worst = 0;
@@ -125,8 +128,9 @@ function draw({ network, drawings, raster, layers }) {
     pixels[worst >> 3][worst & 7] = other(pixels[worst >> 3][worst & 7]);
     at = worst;
     show(worst);
-    const still = `It reads a ${said}.` === answer.textContent;
-    answer.textContent = `With row ${(worst >> 3) + 1}, column ${(worst & 7) + 1} changed, ${still ? `it still reads a ${said}` : answer.textContent.toLowerCase().slice(0, -1)}.`;
+    const left = pixels.flat().some((value) => value !== 0), still = `It reads ${named(said)}.` === answer.textContent;
+    answer.textContent = `With row ${(worst >> 3) + 1}, column ${(worst & 7) + 1} changed, ` +
+      `${!left ? "nothing is left" : still ? `it still reads ${named(said)}` : answer.textContent.toLowerCase().slice(0, -1)}.`;
   }
 
   const point = (event) => {

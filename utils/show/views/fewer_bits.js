@@ -35,7 +35,8 @@ function draw({ models, names, sentence, longest }) {
         network.stop();
         bars.replaceChildren();
       }
-      answer.textContent = "Leave a gap: write ___ for a word.";
+      answer.textContent = state.found.length ? "Leave a gap: write ___ for a word."
+        : "Type a sentence of plain words, without formulas.";
       return;
     }
     for (const reader of readers) {

@@ -87,7 +87,7 @@ function interpreter({ decode, part, product, row, plus, layerNorm, relu, softma
 function draw({ model, sentence, longest }) {
   const PACE = 450; // milliseconds for a word, so that one can follow
   const state = { text: [], said: [], at: 0, block: 0, head: 0, example: -1 };
-  let network = null, known = new Map(), examples = [], busy = false;
+  let network = null, known = new Set(), examples = [], busy = false;
 
   const percent = (share) => (share >= 0.0995 || share === 0 ? `${Math.round(100 * share)}%`
     : share >= 0.0005 ? `${(100 * share).toFixed(1)}%` : "< 0.1%");
@@ -188,11 +188,12 @@ function draw({ model, sentence, longest }) {
     const symbols = [...state.text, "EOS"], order = [...look.keys()].sort((a, b) => look[b] - look[a]).slice(0, 3)
       .filter((s) => look[s] >= 0.05);
     seen.textContent = `While it writes ${quote(piece.word)}, ${state.head ? `head ${state.head}` : "the mean of all heads"} of block ` +
-      `${state.block + 1} attends most to ${list(order.map((s) => `${quote(symbols[s])} (${percent(look[s])})`))}.`;
+      `${state.block + 1} ${order.length ? `attends most to ${list(order.map((s) => `${quote(symbols[s])} (${percent(look[s])})`))}`
+        : "spreads its weight over many words"}.`;
   }
 
   function wake(found) {
-    known = new Map(found.english.filter((word) => word[0] !== "<").map((word) => [word, true]));
+    known = new Set(found.english.filter((word) => word[0] !== "<"));
     examples = found.examples;
     network = awake(interpreter, found);
     const n = found.weights.reduce((sum, [, rows, columns = 1]) => sum + rows * columns, 0);
@@ -204,7 +205,7 @@ function draw({ model, sentence, longest }) {
     choices.replaceChildren(
       choice("Block", numbers(blocks), state.block, (block) => { state.block = block; show(); }),
       choice("Head", ["all", ...numbers(found.heads)], 0, (head) => { state.head = head; show(); }));
-    vocabulary.replaceChildren(make("summary", {}, `The ${known.size} words that it knows`), make("p", {}, [...known.keys()].join(" ")));
+    vocabulary.replaceChildren(make("summary", {}, `The ${known.size} words that it knows`), make("p", {}, [...known].join(" ")));
     translate();
   }
 

@@ -76,7 +76,7 @@ function draw({ model, examples }) {
     const day = new Date(`${written}T00:00:00Z`);
     const real = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(written) && written.length === 10;
     const named = (what) => day.toLocaleDateString("en", { ...what, timeZone: "UTC" });
-    told.textContent = `It reads ${written}` +
+    told.textContent = (written ? `It reads ${written}` : "It writes nothing") +
       (real ? `: ${named({ weekday: "long" })}, ${day.getUTCDate()} ${named({ month: "long" })} ${day.getUTCFullYear()}. `
         : ", which is no date. ") + `It gives this answer a probability of ${Math.round(100 * sure)}%.`;
   }

@@ -8,7 +8,7 @@ function readers({ decode, part, product, row, plus, layerNorm, relu, softmax, r
 
   // A word in byte pairs: as in Python, the merge that was learned first comes first.
   function cut(word) {
-    const pieces = ` ${masks[word] ?? word}`.match(/'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+/gu);
+    const pieces = ` ${Object.hasOwn(masks, word) ? masks[word] : word}`.match(/'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+/gu);
     return pieces.flatMap((piece) => {
       let tokens = [...new TextEncoder().encode(piece)];
       for (;;) {
