@@ -19,7 +19,7 @@
 # - find out by an experiment what a model knows that it was never told.
 #
 # It builds on [Day 6](06_transformer.ipynb)'s encoder, [Day 8](08_text_classification.ipynb)'s sentences and [Day 9](09_gpt.ipynb)'s loss. It takes 40 minutes to read and
-# 26 to write. At the end, a model fills the gap in a sentence of yours, here on the page.
+# 28 to write. At the end, a model fills the gap in a sentence of yours, here on the page.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -315,7 +315,7 @@ table(rows, ["hidden", "five best guesses", "probability of the hidden word (%)"
 #
 # ### It never saw a letter, but knows its vowels
 #
-# *13 minutes, 8 of them yours.* Look at its guesses for *array*: they begin with vowels. Is that because of *an*? The reader never saw a letter. To it *array* is a number, *an* is another, and nothing in a number tells how a word is spelt. An experiment decides: hide every word after *an* in the validation sentences. Then change *an* to *a*, and nothing else.
+# *15 minutes, 10 of them yours.* Look at its guesses for *array*: they begin with vowels. Is that because of *an*? The reader never saw a letter. To it *array* is a number, *an* is another, and nothing in a number tells how a word is spelt. An experiment decides: hide every word after *an* in the validation sentences. Then change *an* to *a*, and nothing else.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The experiment: only the article changes, so whatever changes in the answer comes from it.", "name": "fig-pre-swap"}, "image": {"alt": "Two rows, take elements from an [MASK] along an axis, and the same with a in place of the first an. An arrow leads from each [MASK] to a box: a vowel? and: and now?"}}
 mechanisms.swapped()
@@ -325,7 +325,7 @@ plt.show()
 # ```{exercise} Which share begins with a vowel?
 # :label: exercise-vowel-share
 #
-# *8 minutes.* Given the logits of $n$ gaps and the $V$ symbols as strings, take the likeliest symbol of each gap, among those made of letters only (`"<name>".isalpha()` is False). Return the share of gaps in which it begins with a, e, i, o or u.
+# *10 minutes.* Given the logits of $n$ gaps and the $V$ symbols as strings, take the likeliest symbol of each gap, among those made of letters only (`"<name>".isalpha()` is False). Return the share of gaps in which it begins with a, e, i, o or u.
 # ([Solution](solutions/10_pretraining.ipynb#solution-vowel-share))
 # ```
 

@@ -296,8 +296,8 @@ def test_a_mistake_with_an_edge_mended_is_named_with_where_it_shows():
     exercise = masked_softmax(over_queries=over_queries, unmasked=lambda s, mask: s.softmax(-1))
     assert verdict(over_queries, exercise) == "✗ weights: that is over_queries."
     assert verdict(over_queries_with_the_edge_mended, exercise) == (
-        "✗ weights: looking at everything allowed, your result is that of a common mistake: that is "
-        "over_queries."
+        "✗ weights: looking at everything allowed, your result is that of a common mistake: "
+        "that is over_queries."
     )
 
 

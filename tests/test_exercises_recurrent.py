@@ -603,7 +603,6 @@ WRONG = [
     *[("leaky_units", lambda x, start, *_: start.expand(*x.shape[:2], -1)), ("top_p", top_k)],
     *[
         ("truncated_backpropagation", lambda x, y, start, W_x, W_h, b, k: W_h),
-        ("gradient_clipping", lambda g, max_norm: g),
     ],
     *[
         ("min_p", lambda logits, t, share: logits.softmax(1)),
