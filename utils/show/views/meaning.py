@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from utils.show.views.frame import paragraph, view
-from utils.show.views.models import Stored, hand_over, load
+from utils.show.views.models import Stored, check_shapes, hand_over, load, shapes
 
 
 def meaning(
@@ -61,7 +61,7 @@ def check(held: Stored, longest: int) -> None:
 
     longest: words that a sentence may have.
     """
-    found = {name: parts[0].shape for name, parts in held.weights.items()}
+    found = shapes(held)
     V, D = found.get("embedding.weight", (0, 0))
     n = found.get("positions.table", (0, 0))[0]
     layer = {"W_in": (3 * D, D), "b_in": (3 * D,), "W_o.weight": (D, D), "W_o.bias": (D,)}
@@ -69,11 +69,8 @@ def check(held: Stored, longest: int) -> None:
     wanted = {"embedding.weight": (V, D), "positions.table": (n, D)}
     wanted |= {f"layers.{i}.{name}": shape for i in range(L) for name, shape in layer.items()}
     wanted |= {"output.weight": (V, D), "output.bias": (V,)}
-    unlike = sorted(name for name in wanted.keys() | found if wanted.get(name) != found.get(name))
     heads, words = held.header.get("heads", 0), held.header.get("words", ())
-    if not L or unlike or n < longest or heads < 1 or D % heads or len(words) + 4 != V:
-        raise ValueError(
-            "The page computes a `SelfAttentionTagger` with learned positions; in "
-            f"{held.header['name']!r} these are missing, too much or of another size: "
-            f"{', '.join(unlike[:3]) or 'heads, words or positions'}."
-        )
+    fits = L and n >= longest and heads >= 1 and D % heads == 0 and len(words) + 4 == V
+    check_shapes(
+        held, wanted, fits, "utils.self_attention.SelfAttentionTagger", "heads, words or positions"
+    )

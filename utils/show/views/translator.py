@@ -1,7 +1,7 @@
 """Day 6: a Transformer that translates a sentence in the page, word by word."""
 
 from utils.show.views.frame import paragraph, view
-from utils.show.views.models import Stored, hand_over, load
+from utils.show.views.models import Stored, check_shapes, hand_over, load, shapes
 
 LONGEST = 40  # English words that are read, Chinese words that are written
 
@@ -37,7 +37,7 @@ def translator(model: str, *, sentence: str) -> None:
 
 def check(held: Stored) -> None:
     """Raise a ValueError if a stored model is not of the kind that the page computes."""
-    found = {name: parts[0].shape for name, parts in held.weights.items()}
+    found = shapes(held)
     tables = {side: f"{side}.embedding.symbols.weight" for side in ("encoder", "decoder")}
     sizes = {side: found.get(table, (0, 0)) for side, table in tables.items()}
     (V, D), (W, _) = sizes["encoder"], sizes["decoder"]
@@ -57,13 +57,8 @@ def check(held: Stored) -> None:
             for n in range(len(looks) + 1):
                 norm = f"{block}.residuals.{n}.norm"
                 wanted |= {f"{norm}.weight": (D,), f"{norm}.bias": (D,)}
-    unlike = sorted(name for name in wanted.keys() | found if wanted.get(name) != found.get(name))
     told = held.header
     named = [len(told.get(language, ())) for language in ("english", "chinese")] == [V, W]
     heads = told.get("heads", 0)
-    if not all(L.values()) or unlike or not named or heads < 1 or D % heads:
-        raise ValueError(
-            "The page computes models of `experiments/translation_page.py`; in "
-            f"{told['name']!r} these are missing, too much or of another size: "
-            f"{', '.join(unlike[:3]) or 'heads, english or chinese'}."
-        )
+    fits = all(L.values()) and named and heads >= 1 and D % heads == 0
+    check_shapes(held, wanted, fits, "experiments/translation_page.py", "heads, english or chinese")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from utils.show.views.frame import listed, paragraph, view
-from utils.show.views.models import Stored, hand_over, load
+from utils.show.views.models import Stored, check_shapes, hand_over, load, shapes
 
 
 def typed_date(model: str, *, examples: Sequence[tuple[str, str, str]]) -> None:
@@ -41,7 +41,7 @@ def typed_date(model: str, *, examples: Sequence[tuple[str, str, str]]) -> None:
 
 def check(held: Stored) -> None:
     """Raise a ValueError if a stored model is not of the kind that the page computes."""
-    found = {name: parts[0].shape for name, parts in held.weights.items()}
+    found = shapes(held)
     source, target = (len(held.header.get(side, ())) for side in ("source", "target"))
     D = found.get("encoder.embedding.weight", (0, 0))[-1]
     N = found.get("decoder.combine.weight", (0, 0))[0]
@@ -56,10 +56,5 @@ def check(held: Stored) -> None:
     linear = {"bridge.0": (N, N), "combine": (N, 2 * N), "output": (4 + target, N)}
     for layer, shape in linear.items():
         wanted |= {f"decoder.{layer}.weight": shape, f"decoder.{layer}.bias": shape[:1]}
-    unlike = sorted(name for name in wanted.keys() | found if wanted.get(name) != found.get(name))
-    if not source or not target or unlike or held.header.get("longest", 0) < 1:
-        raise ValueError(
-            "The page computes models of `utils.tasks.typed_dates.reader`; in "
-            f"{held.header['name']!r} these are missing, too much or of another size: "
-            f"{', '.join(unlike[:3]) or 'source, target or longest'}."
-        )
+    fits = source and target and held.header.get("longest", 0) >= 1
+    check_shapes(held, wanted, fits, "utils.tasks.typed_dates.reader", "source, target or longest")

@@ -1,7 +1,7 @@
 """Day 8: type a sentence, and two readers say which library it is from, and which words decided."""
 
 from utils.show.views.frame import paragraph, view
-from utils.show.views.models import Stored, hand_over, load
+from utils.show.views.models import Stored, check_shapes, hand_over, load, shapes
 
 
 def which_library(model: str, *, sentence: str) -> None:
@@ -33,7 +33,7 @@ def which_library(model: str, *, sentence: str) -> None:
 
 def check(held: Stored) -> None:
     """Raise a ValueError if a stored model is not of the kind that the page computes."""
-    found, told = {name: parts[0].shape for name, parts in held.weights.items()}, held.header
+    found, told = shapes(held), held.header
     table = "encoder.embedding.symbols.weight"
     V, D = found.get(table, (0, 0))
     F = found.get("encoder.blocks.0.feed_forward.W_1.weight", (0, 0))[0]
@@ -54,11 +54,6 @@ def check(held: Stored) -> None:
     wanted |= {"output.weight": (n, D), "output.bias": (n,)}
     wanted |= {"bag.idf": (N,), "bag.weights": (N, n), "bag.bias": (n,)}
     wanted |= {f"encoder.blocks.{i}.{name}": block[name] for i in range(L) for name in block}
-    unlike = sorted(name for name in wanted.keys() | found if wanted.get(name) != found.get(name))
     heads, tokens = told.get("heads", 0), 256 + len(told.get("merges", ()))
-    if not L or unlike or tokens != V or heads < 1 or D % (2 * heads):
-        raise ValueError(
-            "The page computes models of `experiments/libraries_page.py`; in "
-            f"{told['name']!r} these are missing, too much or of another size: "
-            f"{', '.join(unlike[:3]) or 'heads or merges'}."
-        )
+    fits = L and tokens == V and heads >= 1 and D % (2 * heads) == 0
+    check_shapes(held, wanted, fits, "experiments/libraries_page.py", "heads or merges")
