@@ -24,7 +24,7 @@ from utils.exercises.pretraining import check
 from utils.pretraining import cast_dice, draw_spans, put_back, relative_buckets
 from utils.show.display import observe
 
-# % [markdown]
+# %% [markdown]
 # (solution-mask-words)=
 # ## Masking: hide some of the words
 #
@@ -61,7 +61,7 @@ observe(
     and abs(shares["masked"].double().mean() - 0.8) < 0.01,
 )
 
-# % [markdown]
+# %% [markdown]
 # (solution-trusted-word)=
 # ## Predict: can a visible word be trusted?
 #
@@ -76,7 +76,7 @@ check("trusted_word", my_percent)
 # %% [markdown]
 # About one visible word in twelve is false, so the model can't afford to believe any of them without checking. At BERT's share of 15% it is one in sixty.
 
-# % [markdown]
+# %% [markdown]
 # (solution-masked-word-loss)=
 # ## Masked language model: the loss of the hidden words
 #
@@ -91,7 +91,7 @@ def masked_word_loss(head, x, target):
 
 masked_word_loss = check("masked_word_loss", masked_word_loss)
 
-# % [markdown]
+# %% [markdown]
 # (solution-vowel-share)=
 # ## Which share begins with a vowel?
 #
@@ -110,7 +110,7 @@ vowel_share = check("vowel_share", vowel_share)
 # %% [markdown]
 # The rule in English is about sounds, not letters: *a uniform*, *an hour*. A model that follows the rule must therefore break yours now and then.
 
-# % [markdown]
+# %% [markdown]
 # (solution-asked-at-least-once)=
 # ## Predict: how much of a text is ever asked for?
 #
@@ -124,7 +124,7 @@ check("asked_at_least_once", my_share)
 # %% [markdown]
 # Masks that are drawn once would ask for 15% of the words and never for the rest, however often the text is read.
 
-# % [markdown]
+# %% [markdown]
 # (solution-ordered-pair)=
 # ## Next sentence, or sentence order: two questions about a pair
 #
@@ -145,7 +145,7 @@ def ordered_pair(first, second, other, question, die):
 
 check("ordered_pair", ordered_pair)
 
-# % [markdown]
+# %% [markdown]
 # (solution-hide-spans)=
 # ## T5: spans with sentinels
 #
@@ -172,7 +172,7 @@ spans = draw_spans(len(text), share=0.3, generator=torch.Generator().manual_seed
 marks = [*range(99, 80, -1)]
 assert put_back(*hide_given_spans(text, spans, marks), marks) == text
 
-# % [markdown]
+# %% [markdown]
 # (solution-decoder-reads)=
 # ## T5: the decoder's input
 #
@@ -192,7 +192,7 @@ check("decoder_reads", decoder_reads)
 # %% [markdown]
 # T5 starts with its padding symbol, BART with its end symbol. Any symbol will do, as long as it is the same in training and when the model writes.
 
-# % [markdown]
+# %% [markdown]
 # (solution-relative-buckets)=
 # ## T5's relative positions: a bucket for each distance
 #

@@ -23,7 +23,7 @@ from utils.exercises.small import check
 from utils.pretraining import published_sizes
 from utils.show.display import observe
 
-# % [markdown]
+# %% [markdown]
 # (solution-soft-targets)=
 # ## Distillation: soft targets
 #
@@ -56,7 +56,7 @@ observe(
     holds=max(norm.values()) < 1.5 * min(norm.values()),
 )
 
-# % [markdown]
+# %% [markdown]
 # (solution-every-second)=
 # ## DistilBERT: every second block
 #
@@ -70,7 +70,7 @@ def every_second(blocks):
 
 every_second = check("every_second", every_second)
 
-# % [markdown]
+# %% [markdown]
 # (solution-int8-rows)=
 # ## Quantisation: rows in int8
 #
@@ -91,7 +91,7 @@ W = torch.randn(3, 50) * torch.tensor([[0.01], [1.0], [100.0]])
 q, scale = int8_rows(W)
 assert ((scale * q - W).abs() <= 0.501 * scale).all()
 
-# % [markdown]
+# %% [markdown]
 # (solution-lora)=
 # ## LoRA: a change of low rank
 #
@@ -106,7 +106,7 @@ def lora_layer(x, W, A, B, alpha):
 
 check("lora", lora_layer)
 
-# % [markdown]
+# %% [markdown]
 # (solution-distilberts-size)=
 # ## Predict: how large is DistilBERT?
 #
@@ -133,7 +133,7 @@ observe(
     holds=0.38 < 1 - made.total / bert.total < 0.41,
 )
 
-# % [markdown]
+# %% [markdown]
 # (solution-cosine)=
 # ## Distillation: the angle to the teacher
 #
@@ -148,7 +148,7 @@ def cosine_loss(x_student, x_teacher, real):
 
 check("cosine", cosine_loss)
 
-# % [markdown]
+# %% [markdown]
 # (solution-importance)=
 # ## Pruning: the importance of heads
 #
@@ -163,7 +163,7 @@ def importance(contexts, gradients):
 
 check("importance", importance)
 
-# % [markdown]
+# %% [markdown]
 # (solution-shared-gradient)=
 # ## The gradient of a shared layer
 #
