@@ -121,7 +121,7 @@ def test_a_state_that_is_emptied_changes_what_comes_next(opened, made):
         logits, _ = expected(made[1], TEXT, rule)
         share = (logits / 0.8).softmax(0).max().item()
         said = f" {100 * share:.0f}%" if share >= 0.0995 else f" {100 * share:.1f}%"
-        expect(tab.locator(".view-letters li").first).to_contain_text(said.strip())
+        expect(tab.locator(".view-next-letters li").first).to_contain_text(said.strip())
 
 
 def test_it_goes_on_when_one_types(opened):

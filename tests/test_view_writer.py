@@ -203,14 +203,14 @@ def test_a_head_is_chosen_and_its_looks_are_shaded(opened, made):
 
 def test_sliders_change_what_is_left(opened):
     tab = opened()
-    cut = tab.locator(".view-letters li[data-cut]")
+    cut = tab.locator(".view-next-letters li[data-cut]")
     tab.get_by_label("top-p").fill("0.05")
     expect(cut).to_have_count(7)
     tab.get_by_label("top-p").fill("1")
     expect(cut).to_have_count(0)
     tab.get_by_label("temperature").fill("0")
     expect(cut).to_have_count(7)
-    assert "100%" in tab.locator(".view-letters li").first.inner_text()
+    assert "100%" in tab.locator(".view-next-letters li").first.inner_text()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

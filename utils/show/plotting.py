@@ -280,8 +280,13 @@ def bars(values: dict, xlabel: str, *, ax: Axes | None = None) -> Axes:
     )
     for position, (label, several) in enumerate(runs.items()):
         number = f"{values[label]:,}" if isinstance(values[label], int) else f"{several.mean():.3g}"
-        place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center"}
-        ax.annotate(number, (several.max(), position), **place)
+        sign, end = (1, several.max()) if several.mean() >= 0 else (-1, several.min())
+        place = {
+            "textcoords": "offset points",
+            "va": "center",
+            "ha": "left" if sign > 0 else "right",
+        }
+        ax.annotate(number, (end, position), (5 * sign, 0), **place)
     ax.margins(x=0.18)
     if ax.get_xlim()[1] >= 1e4:
         ax.xaxis.set_major_formatter(EngFormatter())

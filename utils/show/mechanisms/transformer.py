@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from utils.show.diagrams import arrow, box, brace, cells, label, light, note, sheet
-from utils.show.diagrams.sheet import Block, stroke
+from utils.show.diagrams import arrow, box, brace, cells, light, note, sheet
+from utils.show.diagrams.sheet import TIGHT, Block, stroke
 from utils.show.plotting import PAPER
 
 
@@ -88,10 +88,11 @@ def towers(
     last_norm = box(ax, (thought.x, thought.y - GAP - LOW), "norm", (WIDE, LOW))
     arrow(ax, thought.at("top"), last_norm.at("bottom"), role="state", weight=0.25)
     parts["norms"].append(last_norm)
-    at = left - 0.75 * S, last_norm.y - GAP - 0.9
-    memory = cells(ax, at, [[""] * S] * 2, role="state", size=(1.5, 0.45))
+    at = left - 0.78 * S, last_norm.y - GAP - 0.9
+    memory = cells(ax, at, [[""] * S] * 2, role="state", size=(1.56, 0.45))
     arrow(ax, last_norm.at("top"), memory.at("bottom"), role="state", weight=0.25)
-    label(ax, memory, "top", *words)
+    for j, word in enumerate(words):
+        note(ax, (memory[0, j].middle[0], memory.y - 0.4), word).set_fontsize(TIGHT)
     note(ax, (left, memory.y - 1.0), "encoder's output", weight="bold")
 
     own = over(

@@ -19,7 +19,7 @@ function writes({ model, beginning, longest }, writer, makeOwn) {
   const button = make("button", { type: "button", disabled: "", onclick: () => (state.left ? rest() : write(ROOM)) }, "Write");
   const back = make("button", { type: "button", disabled: "", onclick: () => begin(0) }, "Back to the beginning");
   const text = make("p", { class: "view-written", tabindex: "0", role: "group", "aria-label": "The text" });
-  const bars = make("ul", { class: "view-bars view-letters" });
+  const bars = make("ul", { class: "view-bars view-next-letters" });
   const told = make("p"), size = make("p", { class: "view-label" });
 
   function typed() {
