@@ -782,11 +782,12 @@ plt.show()
 
 # %% tags=["evidence"]
 relative = sum(on["adjective"]) / sum(on["antecedent"])
-missed_less = max(missed["adjective"]) < 20 and lost["adjective"] < lost["antecedent"]
 observe(
     "The pronoun gives the adjective {n:.0%} of the weight that it gives the antecedent.",
     n=relative,
-    holds=relative > 0.5 and missed_less,
+    holds=relative > 0.5
+    and max(missed["adjective"]) < 20
+    and lost["adjective"] < lost["antecedent"],
 )
 
 # %% [markdown]

@@ -107,7 +107,7 @@ observe(
 #
 # When everyone adds to a page, it fills up. So before anyone reads it, a copy is scaled to a standard size. That is **layer norm** {cite}`ba2016layer`.
 #
-# Attention, a feed-forward layer, and around each of them a norm and a sum: that is a **block**. Two stacks of blocks make a **Transformer** {cite}`vaswani2017attention`: the **encoder** reads the source, and the **decoder** writes. Here it is, still grey. We build it from the inside out, and each part lights up in its turn.
+# Attention, a feed-forward layer, and around each of them a norm and a sum: that is a **block**. Two stacks of blocks make a **Transformer** {cite}`vaswani2017attention`: the **encoder** reads the source, and the **decoder** writes. Here it is, still grey: each part lights up when it is built.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The whole Transformer, before any of it is built: encoder (left) and decoder, each of L blocks. The sums are left out.", "name": "fig-towers"}, "image": {"alt": "Two towers of grey boxes. Left, from below: I love deep learning, embeddings and positions; then norm and self-attention, norm and feed-forward, L times; a last norm; on top a table with a column for each word, the encoder's output. Two lines, keys and values, lead from it into the right tower. There, from below: BOS 我 爱 深度 学习, embeddings and positions; then norm and causal self-attention, norm and cross-attention, norm and feed-forward, L times; norm and logits; and the prediction, 我 爱 深度 学习 EOS."}}
 hanzi = in_chinese("我 爱 深度 学习", pinyin="wǒ ài shēndù xuéxí")
@@ -620,7 +620,7 @@ observe(
 )
 
 # %% [markdown]
-# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, with sixteen it is shorter. (When it writes, words still queue: a pass for each.) Is the Transformer also the better model? One run can't tell. In stored experiments both had three seeds and about as many parameters. On short sentences and digits both took the same passes, each at its best rate; on Day 4's whole grammar, each took a rate and a recipe of its own.
+# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, with sixteen it is shorter. (When it writes, words still queue: a pass for each.) Is it also the better model? In stored experiments both had three seeds and about as many parameters. On short sentences and digits both took the same passes, each at its best rate; on Day 4's whole grammar, each its own recipe.
 
 # %% tags=["evidence"]
 both = "Day 4's network", "Transformer"
@@ -632,6 +632,8 @@ shares = {
 }
 shares = {name: [fmean(row["test"] for row in of) for of in two] for name, two in shares.items()}
 shares["3 to 25 words, up to six passes"] = [fmean(row["exact"] for row in of) for of in whole]
+
+# %% tags=["evidence"]
 table(
     [[name, *(f"{share:.0%}" for share in two)] for name, two in shares.items()],
     ["correct", *both],

@@ -242,6 +242,8 @@ rivals = {
     "neither": "without a teacher, from nothing",
     "neither, 1,900 steps": "alone, as long as both",
 }
+
+# %%
 quality = {
     n: {name: distilled.column(f"{n} labels", model=of)[0] for name, of in rivals.items()}
     for n in (100, 1000)
