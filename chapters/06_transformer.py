@@ -568,7 +568,7 @@ plt.show()
 # %% [markdown]
 # ## Is it right?
 #
-# *1 minute.* PyTorch's own Transformer lends its weights to yours and to the book's.
+# *1 minute.* PyTorch's own Transformer lends its weights to yours and the book's.
 
 
 # %% tags=["evidence"]
@@ -620,7 +620,7 @@ observe(
 )
 
 # %% [markdown]
-# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, with sixteen it is shorter. (When it writes, words still queue: a pass for each.) Is it also the better model? In stored experiments both had three seeds and about as many parameters. On short sentences and digits both took the same passes, each at its best rate; on Day 4's whole grammar, each its own recipe.
+# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, with sixteen it is shorter. (When it writes, words still queue.) Is it also the better model? In stored experiments both had three seeds and about as many parameters. On short sentences and digits both took the same passes, each at its best rate; on Day 4's whole grammar, each its own recipe.
 
 # %% tags=["evidence"]
 both = "Day 4's network", "Transformer"

@@ -560,6 +560,8 @@ named = {"teacher": teacher, "student": student}
 named |= {"half of the teacher, untaught": untaught, "student in 4 bits": four_bits}
 shares = [found["teacher"], found["student"]]
 shares += [found["first block alone"], guessed(four_bits)["right"]]
+
+# %% tags=["view"]
 guessers = [
     Guesser(
         name,
