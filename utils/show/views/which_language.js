@@ -17,7 +17,7 @@ function draw({ model, word, longest }) {
 
   const field = make("input", { type: "text", value: word, maxlength: 3 * longest, autocomplete: "off",
     autocapitalize: "off", spellcheck: "false", disabled: "", oninput: typed });
-  const map = make("div", { class: "view-verdicts", role: "img" });
+  const map = make("div", { class: "view-verdicts", role: "img", "aria-label": "The model is being loaded." });
   const bars = make("ul", { class: "view-bars" });
   const answer = make("p"), way = make("p"), strange = make("p", { class: "view-label" });
   const size = make("p", { class: "view-label" });
