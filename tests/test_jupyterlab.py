@@ -89,7 +89,7 @@ def address(folder):
         yield f"{base}/?token=t"  # leads to the lesson by itself
     finally:
         server.terminate()
-        server.wait(30)
+        server.wait(120)  # its kernels end first
 
 
 @pytest.fixture(scope="module")
