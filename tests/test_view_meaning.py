@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
-from browser import AS_IN_JUPYTERLAB, PAGE
+from browser import AS_IN_JUPYTERLAB
 from playwright.sync_api import expect
 
 from utils.data import pronouns
@@ -52,42 +52,16 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture
-def here(made, monkeypatch):
-    """What a cell's output is given after it was shown."""
-    given = []
-
-    class Place:
-        def update(self, bundle, raw):
-            given.append(bundle)
-
-    monkeypatch.setattr(models, "FOLDER", made[0])
-    monkeypatch.setattr(models, "display", lambda bundle, raw, display_id: Place())
-    return given
-
-
-@pytest.fixture
-def opened(chromium, here, shown):
+def opened(here, live):
     """Open the view on a phone as JupyterLab shows it: first the weights, then the view."""
-    tab = chromium.new_page(viewport={"width": 390, "height": 844})
-    tab.set_default_timeout(60_000)
-    heard = []
-    tab.on("console", lambda said: heard.append(said.text))
-    tab.on("pageerror", lambda error: heard.append(str(error)))
-    tab.on(
-        "request",
-        lambda asked: None if asked.url.startswith("blob:") else heard.append(asked.url),
-    )
 
     def open_in(theme: str = "light"):
         meaning("tiny", **GIVEN)
-        views = here[0]["text/html"] + shown[-1]["text/html"]
-        tab.set_content(PAGE.format(theme=theme, views=views))
+        tab = live(theme)
         expect(tab.locator(".view-seen")).to_contain_text("means")
         return tab
 
-    yield open_in
-    assert heard == []
-    tab.close()
+    return open_in
 
 
 @torch.no_grad()
