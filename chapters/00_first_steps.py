@@ -46,7 +46,7 @@ use_book_style()
 # %% [markdown]
 # ## Where we stand
 #
-# *2 minutes.* These digits were handwritten, scanned, and shrunk to 8 by 8 pixels {cite}`alpaydin1998optical`.
+# *1 minute.* These digits were handwritten, scanned, and shrunk to 8 by 8 pixels {cite}`alpaydin1998optical`.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Sixteen digits from the training set, with their labels.", "name": "fig-first-steps-digits"}, "image": {"alt": "Two rows of eight small, blurred handwritten digits, white on black, each with the correct digit above it."}}
 data = digits()
@@ -83,7 +83,7 @@ observe(
 #
 # ## The idea
 #
-# *2 minutes.* Leave open the numbers in the model: its **parameters**, or weights. Measure with one number how wrong it is: the **loss**. (Ours is 0.11 if the
+# *1 minute.* Leave open the numbers in the model: its **parameters**, or weights. Measure with one number how wrong it is: the **loss**. (Ours is 0.11 if the
 # correct digit gets a probability of 0.9, and 2.30 if it gets 0.1.) Change each parameter a little, so that the loss falls. Repeat.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The loop that trains every network in this book.", "name": "fig-first-steps-loop"}, "image": {"alt": "Four boxes in a row, joined by arrows: forward, scores; loss, how wrong?; backward, which way is down?; step, new numbers. An arrow from the last back to the first says: again."}}
@@ -97,7 +97,7 @@ plt.show()
 #
 # ### A dense layer
 #
-# *4 minutes.* The model sees an image as a row of 64 numbers. This 3 is our example:
+# *2 minutes.* The model sees an image as a row of 64 numbers. This 3 is our example:
 
 # %%
 x, y = data.train.images.flatten(start_dim=1), data.train.labels  # (B, 1, 8, 8) to (B, 64)
@@ -120,7 +120,7 @@ plt.show()
 # %% [markdown]
 # ### Gradient descent
 #
-# *8 minutes, most of them yours.* The **slope**, or gradient, is how fast the loss $\mathcal L$ rises as a weight grows. A step goes against the slope,
+# *9 minutes, 6 of them yours.* The **slope**, or gradient, is how fast the loss $\mathcal L$ rises as a weight grows. A step goes against the slope,
 # and the **learning rate** $\eta$ sets how far:
 #
 # $$
@@ -211,7 +211,7 @@ plt.show()
 #
 # ### How wrong? Cross-entropy
 #
-# *12 minutes, most of them yours.* What is the loss? First, **softmax** turns the scores into probabilities: $p_k = e^{z_k} / \sum_j e^{z_j}$. They are all positive and
+# *13 minutes, 10 of them yours.* What is the loss? First, **softmax** turns the scores into probabilities: $p_k = e^{z_k} / \sum_j e^{z_j}$. They are all positive and
 # sum to 1. The **cross-entropy** is minus the natural logarithm of the probability that the correct class $y_i$ got, averaged over the batch {cite}`goodfellow2016deep`:
 #
 # $$
@@ -264,7 +264,7 @@ check.show_reference("cross_entropy")
 # %% [markdown]
 # ### Which way is down? The gradient
 #
-# *4 minutes.* Here are the weights again, now with the slopes that PyTorch computed for you {cite}`paszke2019pytorch`.
+# *2 minutes.* Here are the weights again, now with the slopes that PyTorch computed for you {cite}`paszke2019pytorch`.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Backwards: the error is the prediction minus the target, and a weight's slope is the error of its class times its pixel.", "name": "fig-first-steps-slopes"}, "image": {"alt": "The same layer. Below the scores, softmax gives 0.03, 0.86, 0.12. The target is 0, 0, 1, so the error is 0.03, 0.86, −0.88. An arrow leads from the error to a framed table of slopes next to the weights: each is the error of its column times the pixel of its row. In the row of pixel 0, which is 0, all slopes are 0."}}
 mechanisms.layer(back=True)
@@ -313,7 +313,7 @@ print("they agree")
 # %% [markdown]
 # ## Train it
 #
-# *4 minutes.* So far each step used all 1,221 digits. But the slope of [64 of them](deeper/00_first_steps.ipynb#deeper-minibatch) already points roughly the
+# *3 minutes.* So far each step used all 1,221 digits. But the slope of [64 of them](deeper/00_first_steps.ipynb#deeper-minibatch) already points roughly the
 # same way. So we cut the data into
 # **minibatches**, with a **batch size** of 64, and take a step after each. One pass through all of them is an **epoch**.
 
@@ -377,7 +377,7 @@ assert (W.reshape(10, 8, 8)[0, 3:5, 3:5] < 0).all()
 #
 # ## Show someone
 #
-# *3 minutes.* Here is one unseen digit of each class, with the model's answer and how sure it is.
+# *1 minute.* Here is one unseen digit of each class, with the model's answer and how sure it is.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Ten unseen digits.", "name": "fig-first-steps-sure"}, "image": {"alt": "Ten handwritten digits, from 0 to 9, each with the digit that the model reads and a percentage."}}
 first = [int((data.validation.labels == k).nonzero()[0]) for k in range(10)]
@@ -407,7 +407,7 @@ print(f"It reads a {p.argmax()}, and is {p.max():.0%} sure.")
 # %% [markdown]
 # ## Where it breaks
 #
-# *3 minutes.* Shuffle the pixels of every digit in the same way, and train the same model on them.
+# *2 minutes.* Shuffle the pixels of every digit in the same way, and train the same model on them.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Eight digits, before and after shuffling their pixels.", "name": "fig-first-steps-shuffled"}, "image": {"alt": "Above, eight handwritten digits. Below, the same eight as patterns of scattered grey squares, in which no digit can be seen."}}
 torch.manual_seed(0)

@@ -59,7 +59,7 @@ quiz("01_convolution")
 # %% [markdown]
 # ## Where we stand
 #
-# *4 minutes.* Yesterday's model laid one template per class on the digit, and fell apart when the digit moved by a pixel. Perhaps it was too simple? We give
+# *2 minutes.* Yesterday's model laid one template per class on the digit, and fell apart when the digit moved by a pixel. Perhaps it was too simple? We give
 # it a **hidden layer** of 128 units, each a sum over all pixels with weights of its own. Between the layers comes a **ReLU**, which turns negative numbers into 0.
 # Today we split the file in its own order, one handwritten form after the other, so the training and test sets have no form in common. (`train_reader` is
 # yesterday's `fit` with some refinements that come later.)
@@ -97,7 +97,7 @@ guess(
 #
 # ## The idea
 #
-# *3 minutes.* Imagine a proofreader with a card that has a small window in it. She slides the card over the page and asks the same question everywhere: "is
+# *1 minute.* Imagine a proofreader with a card that has a small window in it. She slides the card over the page and asks the same question everywhere: "is
 # it bright on the left and dark on the right here?" She writes each answer in the corresponding spot on a second sheet. When she is done, that sheet is a map of the edges.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "One card slides over the whole picture, and each answer goes to the same position on a second sheet. The last window holds an edge, and its cell is bright.", "name": "fig-sliding-card"}, "image": {"alt": "On the left the card, two by two: 1 and −1, in both rows. Then, three times, a picture of five by five pixels with a 3 in blue, and next to it a sheet of four by four cells. In the first picture a window of two by two is framed in the top left corner, and the first cell of the sheet is filled in. In the second it is one step to the right. In the third it is in the bottom right corner, on the edge of the stroke, and the whole sheet is filled in: its last column is the brightest."}}
@@ -114,7 +114,7 @@ plt.show()
 #
 # ### The sum at one position
 #
-# *4 minutes.* Take a pencil. Here are a picture of 3 × 4 pixels and a kernel of 2 × 2:
+# *3 minutes.* Take a pencil. Here are a picture of 3 × 4 pixels and a kernel of 2 × 2:
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "One step: four products, one sum, one number of the map.", "name": "fig-one-place"}, "image": {"alt": "A picture of three rows and four columns, 1 2 0 1, 0 1 3 2, 2 0 1 1; its top left window of two by two is framed. Beside it the kernel 1 −1, 2 0, and the map of two rows and three columns, in which only the first number is filled in: −1. Below is written 1·1 + 2·−1 + 0·2 + 1·0 = −1."}}
 x = torch.tensor([[1.0, 2.0, 0.0, 1.0], [0.0, 1.0, 3.0, 2.0], [2.0, 0.0, 1.0, 1.0]])
@@ -128,7 +128,7 @@ plt.show()
 #
 # ### Several channels, several kernels
 #
-# *11 minutes, most of them yours.* A colour photograph has three **channels**: red, green, blue. A kernel is as deep as the picture, and the products of all
+# *11 minutes, 8 of them yours.* A colour photograph has three **channels**: red, green, blue. A kernel is as deep as the picture, and the products of all
 # channels go into *one* sum. A layer that asks several questions has several kernels, and returns one map for each.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Three channels, two kernels, two maps. A kernel has a slice for each channel; the sum of all its products, plus its bias, is one number.", "name": "fig-channels"}, "image": {"alt": "On the left three small pictures in a column, red, green and blue, each with a framed window of two by two. Arrows lead to two columns of slices: kernel 1 in light blue, kernel 2 in yellow, three slices each. From the slices of kernel 1 arrows meet in a sum, plus b, from which map 1 comes; from those of kernel 2 in another sum, from which map 2 comes."}}
@@ -173,7 +173,7 @@ for i in range(2):
 # %% [markdown]
 # ### Everywhere: stride, padding, dilation
 #
-# *23 minutes, most of them yours.* Three numbers decide where a kernel can go. The **stride** $s$ is how far it jumps. **Padding** lays a frame of zeros, $p$ wide, around the
+# *27 minutes, 18 of them yours.* Three numbers decide where a kernel can go. The **stride** $s$ is how far it jumps. **Padding** lays a frame of zeros, $p$ wide, around the
 # picture, so that the kernel can reach over the border. **Dilation** $d$ spreads its weights apart; we won't need it until the end.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Padding keeps the map's size, and a stride shrinks it: the first position of a 3 × 3 kernel on a 5 × 5 picture (framed), and the map's size. Dots are zeros.", "name": "fig-settings"}, "image": {"alt": "Four drawings. Plain: a three by three kernel in the corner of a five by five picture; the map has three by three positions. Padding 1: a frame of dots surrounds the picture and the kernel starts in the frame; the map has five by five. Stride 2, padding 1: three by three. Dilation 2: nine weights with gaps cover the whole picture; one position."}}
@@ -261,7 +261,7 @@ observe("After 200 steps, no weight is off by more than {off:.2f}.", off=off, ho
 #
 # ### A first reader: He initialisation
 #
-# *4 minutes.* A network's kernels start at random, with variance $2/n$, where $n = 9C$ products go into each sum. Then the signal after the ReLU is about
+# *2 minutes.* A network's kernels start at random, with variance $2/n$, where $n = 9C$ products go into each sum. Then the signal after the ReLU is about
 # as large as the one that came in {cite}`he2015delving`. After that, they are trained like all other weights.
 
 
@@ -316,7 +316,7 @@ observe(
 # %% [markdown]
 # ### What moves along: equivariance
 #
-# *4 minutes.* Was weight sharing for nothing? Let $S$ move a picture by some pixels. The same question is asked everywhere, so, away from the borders,
+# *2 minutes.* Was weight sharing for nothing? Let $S$ move a picture by some pixels. The same question is asked everywhere, so, away from the borders,
 #
 # $$
 # \operatorname{conv}(S x) = S \operatorname{conv}(x) .
@@ -332,7 +332,7 @@ plt.show()
 #
 # ### Pooling
 #
-# *12 minutes, most of them yours.* It matters little whether an edge is one pixel further left. **Max pooling** keeps only the strongest answer in each window.
+# *11 minutes, 8 of them yours.* It matters little whether an edge is one pixel further left. **Max pooling** keeps only the strongest answer in each window.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Max pooling keeps the largest number of each 2 × 2 window. The mean of the whole map forgets every position.", "name": "fig-pooling"}, "image": {"alt": "In the middle a map of four by four numbers, cut into four windows; in each the largest number is coloured. An arrow to the right, max, leads to these four: 2, 3, 1, 5. An arrow to the left, mean, leads to a single number."}}
 mechanisms.pooled(torch.tensor([[0.0, 2, 1, 0], [1, 0, 0, 3], [0, 0, 5, 1], [1, 0, 2, 2]]))
@@ -393,7 +393,7 @@ observe(
 #
 # ### How far a unit sees: the receptive field
 #
-# *4 minutes.* After two layers of 3 × 3, a number depends on 5 × 5 pixels: its **receptive field**.
+# *2 minutes.* After two layers of 3 × 3, a number depends on 5 × 5 pixels: its **receptive field**.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Each of three layers of width 3 adds two steps, so the unit on top sees seven.", "name": "fig-reach"}, "image": {"alt": "Four rows of boxes, joined by lines. On top one box; below it three, then five, then a row of pixels, of which seven are coloured, one on each side is not. Below: sees 7."}}
 mechanisms.reach()
@@ -437,7 +437,7 @@ print("the same numbers as the library's and the book's layers")
 # %% [markdown]
 # ## Train it
 #
-# *6 minutes.* Now we put everything together. The first three convolutions see 7 × 7 pixels, nearly the whole digit.
+# *4 minutes.* Now we put everything together. The first three convolutions see 7 × 7 pixels, nearly the whole digit.
 
 
 # %%
@@ -512,7 +512,7 @@ observe(
 # %% [markdown]
 # ## Look inside
 #
-# *4 minutes.* What did it learn? Here are the 24 kernels of its first layer, and some maps of our 3:
+# *3 minutes.* What did it learn? Here are the 24 kernels of its first layer, and some maps of our 3:
 
 # %% mystnb={"figure": {"caption": "The 24 kernels of the first layer. Purple and orange are the two signs.", "name": "fig-kernels"}, "image": {"alt": "Twenty-four small grids of three by three squares, in two colours."}}
 image_grid(reader.w1.detach(), columns=8, signed=True)
@@ -539,7 +539,7 @@ plt.show()
 # %% [markdown]
 # ## Show someone
 #
-# *5 minutes.* Draw a digit, and your network reads it, here in the page. Your strokes are stretched, inked and counted in blocks, as those in the data were
+# *8 minutes.* Draw a digit, and your network reads it, here in the page. Your strokes are stretched, inked and counted in blocks, as those in the data were
 # {cite}`garris1994nist`. Which maps light up? Then let the page fool it with a single pixel.
 
 # %% tags=["view"]
@@ -603,7 +603,7 @@ observe(
 #
 # ## Where it breaks
 #
-# *4 minutes.* A kernel sees only a neighbourhood. What if the answer depends on things that are far apart? Here are two marks on a line: which comes first?
+# *3 minutes.* A kernel sees only a neighbourhood. What if the answer depends on things that are far apart? Here are two marks on a line: which comes first?
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Four lines: the answer is the mark further left.", "name": "fig-two-marks"}, "image": {"alt": "Four rows of 20 cells. Each has a circle, in blue, and a square, in orange, six cells apart; sometimes the circle comes first, sometimes the square."}}
 mechanisms.marks(two_marks(4, length=20, distance=6, seed=2)[0])

@@ -62,7 +62,7 @@ quiz("02_recurrent")
 # %% [markdown]
 # ## Where we stand
 #
-# *4 minutes.* Which language is *perjantai* from? And *mittwoch*? You can tell, or guess well, without knowing the words. Here are names of months, weekdays, countries and languages in twelve languages, collected by the Unicode
+# *2 minutes.* Which language is *perjantai* from? And *mittwoch*? You can tell, or guess well, without knowing the words. Here are names of months, weekdays, countries and languages in twelve languages, collected by the Unicode
 # Consortium. Words shared by two languages are left out.
 
 # %%
@@ -95,7 +95,7 @@ observe(
 # %% [markdown]
 # ## The idea
 #
-# *4 minutes.* Imagine someone listening to a long report with one small card to write on. After each sentence she rewrites the card, fitting what she knew already
+# *2 minutes.* Imagine someone listening to a long report with one small card to write on. After each sentence she rewrites the card, fitting what she knew already
 # and what she has just heard into the same few lines. At
 # the end, the card is all she has.
 #
@@ -121,7 +121,7 @@ plt.show()
 #
 # ### One step of a recurrent network
 #
-# *8 minutes, most of them yours.* At step $t$ the layer takes the input $x_t$ and its own previous state $h_{t-1}$, and computes a new state:
+# *6 minutes, 4 of them yours.* At step $t$ the layer takes the input $x_t$ and its own previous state $h_{t-1}$, and computes a new state:
 #
 # $$
 # \begin{aligned}
@@ -171,7 +171,7 @@ check.show_reference("one_step")
 # %% [markdown]
 # ### The loop over a sequence
 #
-# *8 minutes, most of them yours.* Each step needs the state of the previous one, so we need a loop. It starts from zeros, since nothing has been read yet.
+# *8 minutes, 7 of them yours.* Each step needs the state of the previous one, so we need a loop. It starts from zeros, since nothing has been read yet.
 #
 # ```{exercise} The loop
 # :label: exercise-whole-sequence
@@ -201,7 +201,7 @@ for name, order in {"kuu": [0, 1, 2], "uku": [1, 0, 2]}.items():
 #
 # ### A reader: embedding and padding
 #
-# *5 minutes.* A letter is a number in a vocabulary, not a vector. So each letter gets a row in a table, an **embedding**, which is learned like all other weights.
+# *3 minutes.* A letter is a number in a vocabulary, not a vector. So each letter gets a row in a table, an **embedding**, which is learned like all other weights.
 #
 # Words differ in length, but a batch is a rectangle, so short words are filled up with **padding**. No state depends on what comes later, so padding at the end does no harm if we take the state after the word's *last letter*, not
 # the last column.
@@ -260,7 +260,7 @@ observe(
 #
 # ### Backpropagation through time
 #
-# *13 minutes, most of them yours.* Unrolled, the network is an ordinary one, and ordinary backpropagation works {cite}`rumelhart1986learning,werbos1990backpropagation`. Let $\delta_t$ be the gradient of the loss with respect to the
+# *17 minutes, 12 of them yours.* Unrolled, the network is an ordinary one, and ordinary backpropagation works {cite}`rumelhart1986learning,werbos1990backpropagation`. Let $\delta_t$ be the gradient of the loss with respect to the
 # *input* of the tanh at step $t$. The state $h_t$ is used twice: by its own step's output, $y_t = W_y h_t$ with loss $\ell_t$, and by the next step. So two gradients arrive, and their sum is multiplied by the slope of the
 # tanh, $1 - h_t^2$:
 #
@@ -346,7 +346,7 @@ class ByHand(torch.autograd.Function):
 #
 # ### Gradient clipping
 #
-# *12 minutes, most of them yours.* Many factors below 1 make a gradient vanish. What if they are above 1? Then it can become huge, and one step along it throws the weights far away. The
+# *13 minutes, 10 of them yours.* Many factors below 1 make a gradient vanish. What if they are above 1? Then it can become huge, and one step along it throws the weights far away. The
 # remedy is blunt. If the gradient $g$ of all weights together is longer than $c$, shorten it {cite}`pascanu2013difficulty` (an older recipe clips each of its
 # numbers separately {cite}`mikolov2012statistical`):
 #
@@ -437,7 +437,7 @@ print("states agree with nn.RNN and the book's layer, gradients with autograd, t
 # %% [markdown]
 # ## Train it
 #
-# *6 minutes.* Now everything is yours: step, loop, backward pass, clipping. We train three readers and keep the one with the best validation accuracy. The bag gets
+# *3 minutes.* Now everything is yours: step, loop, backward pass, clipping. We train three readers and keep the one with the best validation accuracy. The bag gets
 # help: it may also count pairs and triples of letters
 # {cite}`cavnar1994gram`.
 
@@ -512,7 +512,7 @@ plt.show()
 # %% [markdown]
 # ## Look inside
 #
-# *12 minutes.* Step through a word. Which numbers of the state change, and when does the answer change? Then multiply $W_h$ by a factor, and watch the gradient on
+# *11 minutes.* Step through a word. Which numbers of the state change, and when does the answer change? Then multiply $W_h$ by a factor, and watch the gradient on
 # its way from the last letter to the first. Try it
 # without the tanh, too.
 
@@ -628,7 +628,7 @@ observe(
 # %% [markdown]
 # ## Show someone
 #
-# *4 minutes.* Let someone type a word or a name, and guess its language before the network does. The network here runs in the page. It, too, is a plain recurrent
+# *6 minutes.* Let someone type a word or a name, and guess its language before the network does. The network here runs in the page. It, too, is a plain recurrent
 # network, with three times as many units and about twice as many words to
 # learn from, and in training it had to answer after *every* letter.
 
@@ -662,7 +662,7 @@ print(language_of("perjantai"))
 # %% [markdown]
 # ## Where it breaks
 #
-# *9 minutes.* Now turn it around: name a language, and let the network invent a word in it. This is the third kind in {numref}`fig-kinds`: after each letter,
+# *7 minutes.* Now turn it around: name a language, and let the network invent a word in it. This is the third kind in {numref}`fig-kinds`: after each letter,
 # predict the next. Such a **language model** {cite}`mikolov2010recurrent` gives
 # each letter $i_t$ a probability, and is judged by its **perplexity** on words that it hasn't seen:
 #

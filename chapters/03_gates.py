@@ -61,7 +61,7 @@ quiz("03_gates")
 # %% [markdown]
 # ## Where we stand
 #
-# *4 minutes.* Read these symbols once, cover them, and say which one came first.
+# *2 minutes.* Read these symbols once, cover them, and say which one came first.
 #
 # > **b** a d c a c b a d d c b a c d …
 #
@@ -108,7 +108,7 @@ assert left_of_50 < 1e-6
 # %% [markdown]
 # ## The idea
 #
-# *3 minutes.* Think of a road that runs through all time steps. What drives on it stays as it is, and three gates control the traffic:
+# *2 minutes.* Think of a road that runs through all time steps. What drives on it stays as it is, and three gates control the traffic:
 #
 # - the **forget gate** $f$ decides how much of it may go on,
 # - the **input gate** $i$, at the ramp, decides how much may join,
@@ -131,7 +131,7 @@ plt.show()
 #
 # ### A gate: mixing old and new
 #
-# *10 minutes, most of them yours.* We begin with a single gate. It mixes something old with something new, unit by unit:
+# *9 minutes, 6 of them yours.* We begin with a single gate. It mixes something old with something new, unit by unit:
 #
 # $$
 # \begin{aligned}
@@ -180,7 +180,7 @@ plt.show()
 # %% [markdown]
 # ### One step of an LSTM
 #
-# *12 minutes, half of them yours.* The LSTM has two gates where `mix` has one: how much of the old stays and how much of the new comes in are separate questions. Each gate is computed as yesterday's state was, from the input and
+# *14 minutes, 8 of them yours.* The LSTM has two gates where `mix` has one: how much of the old stays and how much of the new comes in are separate questions. Each gate is computed as yesterday's state was, from the input and
 # the previous $h$, with weights of its own:
 #
 # $$
@@ -293,7 +293,7 @@ class Recall(nn.Module):
 # %% [markdown]
 # ### The gradient along the cell state
 #
-# *13 minutes, most of them yours.* What does the cell state do for the gradient? Hold the gates fixed in {eq}`eq-lstm-cell`. Then the derivative from one cell state to the next is the forget gate, and over many
+# *16 minutes, 10 of them yours.* What does the cell state do for the gradient? Hold the gates fixed in {eq}`eq-lstm-cell`. Then the derivative from one cell state to the next is the forget gate, and over many
 # steps it is a product:
 #
 # $$
@@ -390,7 +390,7 @@ observe(said, steps=steps, right=right, holds=right > 0.9)
 #
 # ### The gated recurrent unit (GRU)
 #
-# *12 minutes, two thirds of them yours.* Can it be done with less? The **gated recurrent unit** {cite}`cho2014learning` has no separate cell. It carries the state itself along, and a single gate decides between old and new: your
+# *13 minutes, 8 of them yours.* Can it be done with less? The **gated recurrent unit** {cite}`cho2014learning` has no separate cell. It carries the state itself along, and a single gate decides between old and new: your
 # `mix`.
 #
 # $$
@@ -500,7 +500,7 @@ print("your LSTM and GRU agree with the library's and the book's, to ten digits"
 # %% [markdown]
 # ## Train it
 #
-# *6 minutes.* One run is an anecdote. A stored experiment trained six kinds of layers with about as many parameters as yours, three seeds each, for at most 600 steps. *Keeping* means a bias of $\log T$ at the LSTM's forget gate or
+# *4 minutes.* One run is an anecdote. A stored experiment trained six kinds of layers with about as many parameters as yours, three seeds each, for at most 600 steps. *Keeping* means a bias of $\log T$ at the LSTM's forget gate or
 # the GRU's update gate.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Only the layers whose gates begin open (*keeping*) learn every length: how many of three networks name over 90% of the first symbols.", "name": "fig-learned"}, "image": {"alt": "A map of six rows and four columns, for 10, 20, 50 and 100 symbols. RNN: 3, 2, 1, 0. GRU: 3, 0, 0, 0. GRU, keeping: 3 everywhere. LSTM, bias 0: 3, 0, 0, 0. LSTM, bias 1: 3, 2, 0, 0. LSTM, keeping: 3 everywhere."}}
@@ -667,7 +667,7 @@ gates({sentence: watched(sentence) for sentence in sentences})
 # %% [markdown]
 # ## Show someone
 #
-# *5 minutes.* This LSTM lives in the page. Type a **prompt**, a beginning for it to continue. It has half a million weights, and has read the documentation of seven
+# *7 minutes.* This LSTM lives in the page. Type a **prompt**, a beginning for it to continue. It has half a million weights, and has read the documentation of seven
 # libraries four times; yours has read that of one library twice.
 
 # %% tags=["evidence"]
@@ -714,7 +714,7 @@ print(continued("Return the number of ", temperature=0.6))
 # %% [markdown]
 # ## Where it breaks
 #
-# *5 minutes.* A gated network can keep one symbol. Can it keep a whole sentence? The task is child's play: repeat after me. The network reads a few symbols (there are
+# *2 minutes.* A gated network can keep one symbol. Can it keep a whole sentence? The task is child's play: repeat after me. The network reads a few symbols (there are
 # eight kinds), then a start signal, and then has to repeat them. At the signal, all that it has is its state: one vector.
 
 # %% tags=["training"]
@@ -756,7 +756,7 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* Two claims that you will often read, and our answers. Four more are on the [deeper page](deeper/03_gates.ipynb).
+# *1 minute.* Two claims that you will often read, and our answers. Four more are on the [deeper page](deeper/03_gates.ipynb).
 #
 # (claim-lstm-1)=
 

@@ -139,7 +139,7 @@ observe(
 # %% [markdown]
 # ## The idea
 #
-# *5 minutes.* Imagine two interpreters. One listens to a whole speech, closes her notebook, and then speaks. The other has the speech in writing, and before each word he
+# *3 minutes.* Imagine two interpreters. One listens to a whole speech, closes her notebook, and then speaks. The other has the speech in writing, and before each word he
 # looks at the page again, at the place that matters now. He doesn't have to remember the page. He has to know *where to look*.
 #
 # That is **attention** {cite}`bahdanau2015neural`. The encoder keeps all of its states. They are called **annotations**: $h_j$ knows the $j$th symbol and its surroundings,
@@ -190,7 +190,7 @@ plt.show()
 #
 # ### Teacher forcing: tell it the truth
 #
-# *6 minutes, most of them yours.* The model is autoregressive: it predicts each symbol of a target $y$ from the source $x$ and the symbols before it. The probability
+# *7 minutes, 4 of them yours.* The model is autoregressive: it predicts each symbol of a target $y$ from the source $x$ and the symbols before it. The probability
 # of the whole target is the product
 #
 # $$
@@ -292,7 +292,7 @@ check.show_reference("additive_score")
 #
 # ### From scores to weights
 #
-# *13 minutes, most of them yours.* A softmax turns scores into weights, and the weights average the annotations:
+# *15 minutes, 12 of them yours.* A softmax turns scores into weights, and the weights average the annotations:
 #
 # $$
 # \alpha_{tj} = \frac{\exp e_{tj}}{\sum_{k} \exp e_{tk}}, \qquad
@@ -347,7 +347,7 @@ print("context", [round(c, 2) for c in (alpha[0, 0] @ h).tolist()])
 #
 # ### Which state is the query?
 #
-# *3 minutes.* {cite:t}`bahdanau2015neural` take the state *before* the step as the query, and the context goes into the step. {cite:t}`luong2015effective` take the step
+# *1 minute.* {cite:t}`bahdanau2015neural` take the state *before* the step as the query, and the context goes into the step. {cite:t}`luong2015effective` take the step
 # first and use the *new* state; the context goes into the output.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Bahdanau's decoder attends before its step, Luong's after it. Blue: the query's path; green: the context's. The logits come from $\\tilde h_t$.", "name": "fig-two-decoders"}, "image": {"alt": "Two diagrams of five boxes each. Bahdanau: a blue arrow leads from s t-1 to alpha t, then to the context c t, and a green arrow from there to s t. Luong: s t-1 leads to s t; a blue arrow leads from s t back to alpha t, then to c t, and a green arrow from there to the output h tilde t."}}
@@ -360,7 +360,7 @@ plt.show()
 #
 # ### A network with attention
 #
-# *5 minutes.* `Translator` is `Plain`, but it keeps the encoder's states. Three lines in `decode` are new, one for each step of the idea: score, weights, context. The context
+# *3 minutes.* `Translator` is `Plain`, but it keeps the encoder's states. Three lines in `decode` are new, one for each step of the idea: score, weights, context. The context
 # then joins the decoder's state on the way to the output.
 
 
@@ -431,7 +431,7 @@ observe(
 #
 # ### Greedy decoding
 #
-# *3 minutes.* How does the network write a new word? **Greedy decoding** takes the most probable symbol at each step and reads it at the next, until that symbol is EOS.
+# *1 minute.* How does the network write a new word? **Greedy decoding** takes the most probable symbol at each step and reads it at the next, until that symbol is EOS.
 
 
 # %%
@@ -478,7 +478,7 @@ print("logits agree with the book's model to ten digits")
 # (seq-train)=
 # ## Train it
 #
-# *8 minutes.* Was the vector too small, or the training too short? A stored experiment showed 12,000 words twenty times to three networks, each at its best learning rate,
+# *4 minutes.* Was the vector too small, or the training too short? A stored experiment showed 12,000 words twenty times to three networks, each at its best learning rate,
 # with three seeds.
 
 # %% tags=["evidence"]
@@ -639,7 +639,7 @@ plt.show()
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* People write dates in many ways; machines want one, such as 1993-02-14. The same `Translator`, letter by letter, learns from 7,000 dates from twelve countries,
+# *7 minutes.* People write dates in many ways; machines want one, such as 1993-02-14. The same `Translator`, letter by letter, learns from 7,000 dates from twelve countries,
 # and is told which country, since `3/5/04` is in March in one country and in May in another.
 
 # %% tags=["training"]
@@ -679,7 +679,7 @@ typed_date("dates", examples=shown_first(dates.parts.test))
 # %% [markdown]
 # ## Where it breaks
 #
-# *3 minutes.* Attention has taken the burden of memory off the recurrence, but the recurrence is still there: a state can't be computed until the one before it is done.
+# *2 minutes.* Attention has taken the burden of memory off the recurrence, but the recurrence is still there: a state can't be computed until the one before it is done.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Each of six states waits for the one before. Six contexts over the same six annotations don't wait for each other.", "name": "fig-waiting"}, "image": {"alt": "Above: six blue boxes, s1 to s6, joined by thick arrows into a chain; the last waits for five. Below: six pink boxes, h1 to h6, and above them six green boxes, c1 to c6; an arrow leads from each pink box to each green one."}}
 mechanisms.waiting(6)
@@ -721,7 +721,7 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* Two claims that you will often read, and our answers. The [deeper page](deeper/04_attention.ipynb) has five more.
+# *1 minute.* Two claims that you will often read, and our answers. The [deeper page](deeper/04_attention.ipynb) has five more.
 #
 # (claim-s2s-1)=
 
@@ -823,7 +823,7 @@ check("cost_by_length", cost_by_length)
 # ```{exercise} Score an alignment
 # :label: exercise-alignment-error-rate
 #
-# *Core, 10 minutes.* The usual alignment has one link for each target symbol. But some symbols have two partners, and some have none. So let **every weight that reaches a
+# *Core, 9 minutes.* The usual alignment has one link for each target symbol. But some symbols have two partners, and some have none. So let **every weight that reaches a
 # threshold** be a link. With these links $A$, the sure ones $S$, and the possible ones $P$, which contain the sure, the alignment error rate {cite}`och2003systematic` is
 #
 # $$

@@ -62,7 +62,7 @@ quiz("05_self_attention")
 # %% [markdown]
 # ## Where we stand
 #
-# *5 minutes.* Read these two sentences.
+# *2 minutes.* Read these two sentences.
 #
 # > The animal did not cross the street because it was too **tired**.
 # >
@@ -117,7 +117,7 @@ observe(
 # %% [markdown]
 # ## The idea
 #
-# *3 minutes.* How did you know what *it* means? You looked from *it* to *tired*, and from there to a noun that can be tired.
+# *1 minute.* How did you know what *it* means? You looked from *it* to *tired*, and from there to a noun that can be tired.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "From *animal* to *it*: yesterday through all states in between, today in a single step.", "name": "fig-two-roads"}, "image": {"alt": "The words \"the animal did not cross the street because it\" and three dots in a row of boxes. Above them is a chain of nine states joined by arrows; the seven arrows from the state of animal to the state of it are thick. Below the words one thick curved arrow leads from it straight to animal: 1 step."}}
 mechanisms.roads("the animal did not cross the street because it …", asks=8, asked=1)
@@ -132,7 +132,7 @@ plt.show()
 #
 # ### Attention without weights
 #
-# *5 minutes.* Here are three words with two numbers each: how much of a *thing* the word is, and how much of an *action*.
+# *2 minutes.* Here are three words with two numbers each: how much of a *thing* the word is, and how much of an *action*.
 
 # %%
 x = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])  # cat, sat, there: (T, D)
@@ -155,7 +155,7 @@ plt.show()
 #
 # ### Query, key and value
 #
-# *4 minutes.* So each word plays three roles, as in a library. You bring a question: the **query**. A book's spine tells you what it is about: the **key**. Inside is what you
+# *2 minutes.* So each word plays three roles, as in a library. You bring a question: the **query**. A book's spine tells you what it is about: the **key**. Inside is what you
 # take home: the **value**.
 #
 # | role | for the word *it* |
@@ -201,7 +201,7 @@ plt.show()
 # %% [markdown]
 # ### Attention by hand
 #
-# *13 minutes, most of them yours.* Take a pencil: multiply the query of *cat*, $(0, 2)$, by the key of each word.
+# *12 minutes, 9 of them yours.* Take a pencil: multiply the query of *cat*, $(0, 2)$, by the key of each word.
 
 # %% tags=["view"]
 first = (q @ k.T)[0].tolist()
@@ -269,7 +269,7 @@ plt.show()
 #
 # ### The scale: why divide by the root?
 #
-# *5 minutes.* Let the numbers in $q$ and $k$ be independent, with mean 0 and variance 1. Their dot product is a sum of $d_k$ terms, each of variance 1, so its variance is
+# *3 minutes.* Let the numbers in $q$ and $k$ be independent, with mean 0 and variance 1. Their dot product is a sum of $d_k$ terms, each of variance 1, so its variance is
 # $d_k$. At a width of 64 the scores have a spread of $\pm 8$, at 1,024 of $\pm 32$. A softmax of numbers so far apart puts nearly all the weight on the largest. It
 # **saturates**, and then hardly any slope is left:
 #
@@ -321,7 +321,7 @@ plt.show()
 #
 # ### Masks: what may be seen
 #
-# *18 minutes, most of them yours.* No word should attend to padding. And a model that has to predict the next word must not see it: a **causal** mask lets each
+# *18 minutes, 16 of them yours.* No word should attend to padding. And a model that has to predict the next word must not see it: a **causal** mask lets each
 # position see itself and all positions before it. `&` combines two masks.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Which keys (columns) each query (row) may see, for three words and one position of padding. Struck out: forbidden. Hatched: the query itself is padding.", "name": "fig-masks"}, "image": {"alt": "Three grids of four rows and four columns for cat, sat, there and padding. Causal: ticks on and below the diagonal, strokes above it. Padding: strokes in the last column, the last row hatched, ticks elsewhere. Both: ticks on and below the diagonal in the first three rows, strokes elsewhere, the last row hatched."}}
@@ -438,7 +438,7 @@ observe(
 #
 # ### Several heads at once
 #
-# *17 minutes, most of them yours.* A softmax has only one unit of weight to share out. *It* has to look at the adjective **and** at the nouns, and a word that looks in two
+# *18 minutes, 14 of them yours.* A softmax has only one unit of weight to share out. *It* has to look at the adjective **and** at the nouns, and a word that looks in two
 # places brings back a mixture. So **multi-head attention** looks several times at once. Each **head** works in a slice of the width, $d_k = D / h$ columns, with a softmax
 # of its own. The outputs of the heads are laid side by side, and $W_o$ mixes them:
 #
@@ -518,7 +518,7 @@ observe(
 # %% [markdown]
 # ### Self-attention doesn't see order
 #
-# *11 minutes, six of them yours.* Why do the gaps stay wrong? The verb agrees with its subject: in "the animals near the gate _ not cross the street", that is the *first* noun.
+# *10 minutes, 6 of them yours.* Why do the gaps stay wrong? The verb agrees with its subject: in "the animals near the gate _ not cross the street", that is the *first* noun.
 
 # %% tags=["view"]
 torch.manual_seed(0)
@@ -643,7 +643,7 @@ print("outputs and weights agree with the library's and the book's layers to ten
 # %% [markdown]
 # ## Train it
 #
-# *4 minutes.* Now we put everything together: four heads, learned positions, and two layers, so that a word can read words that have read others. We keep the best
+# *2 minutes.* Now we put everything together: four heads, learned positions, and two layers, so that a word can read words that have read others. We keep the best
 # of three readers by validation.
 
 # %% tags=["training"]
@@ -684,7 +684,7 @@ observe(
 # %% [markdown]
 # ## Look inside
 #
-# *9 minutes.* Back to the animal and the street: the reader has seen neither sentence.
+# *6 minutes.* Back to the animal and the street: the reader has seen neither sentence.
 
 # %% tags=["evidence"]
 said = "the animal _ not cross the street because it is too".split()
@@ -797,7 +797,7 @@ observe(
 # %% [markdown]
 # ## Show someone
 #
-# *3 minutes.* Put a sentence together, and a reader like yours answers, here in the page. Let someone else choose, and guess first. Then do today's test: take away a
+# *6 minutes.* Put a sentence together, and a reader like yours answers, here in the page. Let someone else choose, and guess first. Then do today's test: take away a
 # word that the pronoun attends to. Does the answer need it?
 
 # %% tags=["view"]
@@ -835,7 +835,7 @@ observe(
 # %% [markdown]
 # ## Where it breaks
 #
-# *4 minutes.* Stack twelve untrained layers, once with the sum (a residual connection), once with each layer's output **in place of** its input. How much do the positions
+# *2 minutes.* Stack twelve untrained layers, once with the sum (a residual connection), once with each layer's output **in place of** its input. How much do the positions
 # still differ?
 
 
@@ -880,7 +880,7 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* Three claims that you will often read, and our answers. The [deeper page](deeper/05_self_attention.ipynb) has six more.
+# *1 minute.* Three claims that you will often read, and our answers. The [deeper page](deeper/05_self_attention.ipynb) has six more.
 #
 # (claim-att-2)=
 

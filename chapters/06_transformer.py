@@ -64,7 +64,7 @@ quiz("06_transformer")
 # %% [markdown]
 # ## Where we stand
 #
-# *4 minutes.* On Day 4 a recurrent network learned to translate, helped by attention. Yesterday attention managed on its own, but it only filled in words; it never wrote a sentence. Could it translate by itself, with no recurrence anywhere?
+# *1 minute.* On Day 4 a recurrent network learned to translate, helped by attention. Yesterday attention managed on its own, but it only filled in words; it never wrote a sentence. Could it translate by itself, with no recurrence anywhere?
 #
 # We train on short sentence pairs and keep one of them out: *I love deep learning*, 我 爱 深度 学习.
 
@@ -99,7 +99,7 @@ observe(
 # %% [markdown]
 # ## The idea
 #
-# *4 minutes.* Picture a team writing a report. They alternate between two activities. In a **meeting**, everyone hears what the others have found. Then they go back to their **desks** and think alone. The meeting is
+# *2 minutes.* Picture a team writing a report. They alternate between two activities. In a **meeting**, everyone hears what the others have found. Then they go back to their **desks** and think alone. The meeting is
 # self-attention. The desk is a small network, identical at every position: the **feed-forward layer**.
 #
 # No one tears up their notes. Whatever a meeting or an hour at the desk brings is *added* to the page: $x + f(x)$, not $f(x)$. That is a **residual connection** {cite}`he2016deep`. The page, a vector for each position, runs through
@@ -125,7 +125,7 @@ plt.show()
 #
 # ### Layer norm: one size
 #
-# *9 minutes, half of them yours.* What goes wrong without a norm? We stack untrained attention and feed-forward layers, and add the output of each to the stream.
+# *10 minutes, 6 of them yours.* What goes wrong without a norm? We stack untrained attention and feed-forward layers, and add the output of each to the stream.
 
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Without norms the stream grows with depth, and its gradient grows far more: sizes relative to one block. Mean and range of three random starts; both axes are logarithmic.", "name": "fig-sums-alone"}, "image": {"alt": "Two lines that stay near one up to about eight blocks and then bend upwards. At 64 blocks the stream has grown more than a hundredfold, and the gradient by many more orders of magnitude."}}
@@ -218,7 +218,7 @@ check.show_reference("layer_norm")
 # %% [markdown]
 # ### The feed-forward layer: a desk at every position
 #
-# *3 minutes.* For given weights, attention's output is a weighted average of the values: it mixes them, but computes nothing nonlinear from them. The feed-forward layer does, because it puts a nonlinearity, the ReLU, between two matrices:
+# *2 minutes.* For given weights, attention's output is a weighted average of the values: it mixes them, but computes nothing nonlinear from them. The feed-forward layer does, because it puts a nonlinearity, the ReLU, between two matrices:
 #
 # $$
 # \begin{aligned}
@@ -263,7 +263,7 @@ plt.show()
 # %% [markdown]
 # ### A block: pre-norm or post-norm
 #
-# *9 minutes, half of them yours.* Where does the norm belong? Let $f$ be a sublayer: attention or a feed-forward layer. The original paper normalises the sum; most models since then normalise the sublayer's input:
+# *8 minutes, 5 of them yours.* Where does the norm belong? Let $f$ be a sublayer: attention or a feed-forward layer. The original paper normalises the sum; most models since then normalise the sublayer's input:
 #
 # $$
 # \begin{aligned}
@@ -302,7 +302,7 @@ check.show_reference("block")
 # %% [markdown]
 # ### The decoder block: cross-attention
 #
-# *16 minutes, most of them yours.* A block of self-attention and a feed-forward layer can read: it is an encoder block. The decoder has to write, and every word it writes depends on the source. So its block has a third sublayer between the two: **cross-attention**, as on Day 4. Its queries come from the decoder's stream, and its keys and values from
+# *15 minutes, 13 of them yours.* A block of self-attention and a feed-forward layer can read: it is an encoder block. The decoder has to write, and every word it writes depends on the source. So its block has a third sublayer between the two: **cross-attention**, as on Day 4. Its queries come from the decoder's stream, and its keys and values from
 # the encoder's output. The decoder's self-attention is causal.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Attention in three ways: full, causal, and to the encoder's output. The grids show what may be seen: a row for each query, a column for each key.", "name": "fig-towers-attention"}, "image": {"alt": "The two towers again, in grey. Framed: in the encoder self-attention, with a full grid of four by four; in the decoder causal self-attention, with a grid of five by five that is full up to its diagonal, and above it cross-attention, with a full grid of five by four, into which the keys and values of the encoder's output lead."}}
@@ -331,7 +331,7 @@ check.show_reference("decoder_block")
 # %% [markdown]
 # ### The shifted target: teacher forcing
 #
-# *3 minutes.* How does the decoder learn? At each position it has to predict the next word. During training we know the whole translation, so we feed it the *true* previous word, whatever it would have
+# *2 minutes.* How does the decoder learn? At each position it has to predict the next word. During training we know the whole translation, so we feed it the *true* previous word, whatever it would have
 # predicted: teacher forcing, as on Day 4. And since a causal mask hides the words that come later, all positions are learned at once.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Teacher forcing: the decoder's input (below) is its target (above), shifted by one position. Solid arrows: what each position may see. Dashed: the true word, fed back.", "name": "fig-shifted"}, "image": {"alt": "A row of boxes below, BOS 我 爱 深度 学习, and one above, 我 爱 深度 学习 EOS. Thick arrows lead straight up, thin ones from each box to all boxes above that are further right. Dashed arrows lead from each word above to the same word below, one position to the right."}}
@@ -365,7 +365,7 @@ read = shift(target)  # BOS, then the target without its last word
 #
 # ### The whole model
 #
-# *11 minutes, most of them yours.* Here is the whole Transformer. The attention is yesterday's layer; `layer_norm`, `block` and `decoder_block` are yours.
+# *14 minutes, 7 of them yours.* Here is the whole Transformer. The attention is yesterday's layer; `layer_norm`, `block` and `decoder_block` are yours.
 
 
 # %%
@@ -521,7 +521,7 @@ guess(
 # %% [markdown]
 # ### Sinusoidal positional encoding
 #
-# *4 minutes.* So we add a positional encoding to each word's embedding: Day 5's clocks {cite}`vaswani2017attention`. Each clock turns at a speed of its own, $\omega_i$, and shows the position $p$ by the direction of its hand. That takes two numbers: how far right it points, and how high.
+# *3 minutes.* So we add a positional encoding to each word's embedding: Day 5's clocks {cite}`vaswani2017attention`. Each clock turns at a speed of its own, $\omega_i$, and shows the position $p$ by the direction of its hand. That takes two numbers: how far right it points, and how high.
 #
 # $$
 # \begin{aligned}
@@ -590,7 +590,7 @@ print("the logits agree with nn.Transformer and with the book's: ten digits")
 # %% [markdown]
 # ## Train it
 #
-# *6 minutes.* Now we train it with positions and, like the rival, for four passes.
+# *2 minutes.* Now we train it with positions and, like the rival, for four passes.
 
 # %% tags=["training"]
 yours, history = trained(ordered=True)
@@ -651,7 +651,7 @@ assert min(digits) > 0.98 and alone < 1 / 3
 # %% [markdown]
 # ## Look inside
 #
-# *9 minutes.* Back to the sentence that it never saw. Which source words does each Chinese word attend to?
+# *8 minutes.* Back to the sentence that it never saw. Which source words does each Chinese word attend to?
 
 
 # %%
@@ -768,7 +768,7 @@ plt.show()
 # %% [markdown]
 # ## Show someone
 #
-# *3 minutes.* Write an English sentence, and a Transformer translates it on this page, word by word. Choose one of its words to see its cross-attention, shaded. The model is today's, a little wider and trained longer, on Day 4's whole grammar (`experiments/translation_page.py` made it). *I love deep learning* was kept from it, too.
+# *6 minutes.* Write an English sentence, and a Transformer translates it on this page, word by word. Choose one of its words to see its cross-attention, shaded. The model is today's, a little wider and trained longer, on Day 4's whole grammar (`experiments/translation_page.py` made it). *I love deep learning* was kept from it, too.
 
 # %% tags=["view"]
 translator("translation", sentence=ASKED)
@@ -783,7 +783,7 @@ observe("It writes: {written}.", written=written, holds=translator_right > 0.8)
 # %% [markdown]
 # ## Where it breaks
 #
-# *3 minutes.* Every position attends to every other, so twice the length makes four times as many pairs. We count the operations in a training step of one encoder block.
+# *1 minute.* Every position attends to every other, so twice the length makes four times as many pairs. We count the operations in a training step of one encoder block.
 
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "In long sequences, comparing all pairs takes most of the work: operations in a training step of one block, 64 wide, by sequence length. Counted; both axes are logarithmic.", "name": "fig-cost"}, "image": {"alt": "Two straight lines over 128 to 2048 words. That of attention is twice as steep as that of the rest, and crosses it between 256 and 512."}}
@@ -810,7 +810,7 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* Two claims that you will often read, and our answers. Thirteen more are on the [deeper page](deeper/06_transformer.ipynb).
+# *1 minute.* Two claims that you will often read, and our answers. Thirteen more are on the [deeper page](deeper/06_transformer.ipynb).
 #
 # (claim-tr-3)=
 

@@ -80,7 +80,7 @@ show_source(Block)
 show_source(Writer)
 
 # %% [markdown]
-# Ours has been trained beforehand, on the documentation of seven Python libraries; its weights come with the book. At first, each character attends to all characters before it.
+# Ours has been trained beforehand, on the documentation of seven Python libraries; its weights come with the book. We no longer change them, we only use them: that is called **inference**, and it is where a writer spends its life. At first, each character attends to all characters before it.
 
 # %% tags=["training"]
 all_pairs = partial(F.scaled_dot_product_attention, is_causal=True)
@@ -140,7 +140,7 @@ observe(
 # %% [markdown]
 # ## The idea
 #
-# *3 minutes.* Picture a meeting in which everyone has to hear everyone. It can be made shorter in three ways.
+# *1 minute.* Picture a meeting in which everyone has to hear everyone. It can be made shorter in three ways.
 #
 # 1. **Compute nothing twice.** When someone new comes in, the others don't introduce themselves again. That is a **cache** of keys and values.
 # 2. **Store nothing needlessly.** Everyone still hears everyone, but a few at a time, and keeps one running summary instead of a transcript. That is attention in **tiles**.
@@ -240,7 +240,7 @@ observe(
 #
 # ### What a key–value cache weighs
 #
-# *4 minutes.* Take a model that people use: Llama 3 has 70 billion weights, in 80 layers {cite}`grattafiori2024llama`. Each layer has 64 query heads, 128 wide, and each number takes two bytes. Instead of characters, the model reads words and parts of words, called **tokens**. Suppose that every head kept keys and values of its own, as ours do.
+# *2 minutes.* Take a model that people use: Llama 3 has 70 billion weights, in 80 layers {cite}`grattafiori2024llama`. Each layer has 64 query heads, 128 wide, and each number takes two bytes. Instead of characters, the model reads words and parts of words, called **tokens**. Suppose that every head kept keys and values of its own, as ours do.
 
 # %%
 layers, n_heads, d_k, size = 80, 64, 128, 2
@@ -267,7 +267,7 @@ observe(
 #
 # ### Tiles: the same softmax without the map
 #
-# *16 minutes, 12 of them yours.* Where all queries come at once, attention makes a **map** of scores, with a row for each query and a column for each key. We **count** what that costs: `work` counts operations, two for each multiply–add, and `peak_bytes` the most memory that PyTorch held at once. Our head is 64 wide and has a causal mask.
+# *24 minutes, 12 of them yours.* Where all queries come at once, attention makes a **map** of scores, with a row for each query and a column for each key. We **count** what that costs: `work` counts operations, two for each multiply–add, and `peak_bytes` the most memory that PyTorch held at once. Our head is 64 wide and has a causal mask.
 
 
 # %%
@@ -399,7 +399,7 @@ plt.show()
 #
 # ### A sliding window: fewer pairs, other answers
 #
-# *15 minutes, 8 of them yours.* With tiles or a cache, each query is still compared with every key before it, although half of them hardly count. Which pairs could be left out? The distant ones, perhaps. So let a character see itself and the $w$ characters before it, and no others {cite}`beltagy2020longformer`. The sum of values then runs over these alone:
+# *13 minutes, 8 of them yours.* With tiles or a cache, each query is still compared with every key before it, although half of them hardly count. Which pairs could be left out? The distant ones, perhaps. So let a character see itself and the $w$ characters before it, and no others {cite}`beltagy2020longformer`. The sum of values then runs over these alone:
 #
 # $$
 # \begin{aligned}
@@ -486,7 +486,7 @@ print("tiles, window and steps agree with the library, the book and the whole te
 # %% [markdown]
 # ## Train it
 #
-# *5 minutes.* A cache and tiles fit into any trained model. A window doesn't, because it computes a different function. We put windows in all the same, at first without further training.
+# *3 minutes.* A cache and tiles fit into any trained model. A window doesn't, because it computes a different function. We put windows in all the same, at first without further training.
 
 
 # %%
@@ -553,7 +553,7 @@ observe(
 # %% [markdown]
 # ## Look inside
 #
-# *4 minutes.* Where does the writer's attention go when it may go anywhere?
+# *1 minute.* Where does the writer's attention go when it may go anywhere?
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Most attention falls on the neighbours, but not all: the last few characters' share of the attention, by how many they are; means over heads and validation text. Dashed: a window of 16.", "name": "fig-near"}, "image": {"alt": "Four curves that rise with the number of characters, 1 to 192, on a logarithmic axis, some much earlier than others."}}
 within = weight_within(looks)
@@ -575,7 +575,7 @@ observe(
 #
 # ## Show someone
 #
-# *4 minutes.* The writer runs on this page. Start a text, and it is continued twice, with the same weights, the same random numbers and the same share of the processor's time. Without a cache, it reads the whole text again for each character. Then let the cache hold only the last 17 characters. Sooner or later the two texts diverge, because a window computes a different function.
+# *11 minutes.* The writer runs on this page. Start a text, and it is continued twice, with the same weights, the same random numbers and the same share of the processor's time. Without a cache, it reads the whole text again for each character. Then let the cache hold only the last 17 characters. Sooner or later the two texts diverge, because a window computes a different function.
 
 # %% tags=["view"]
 live_race("documentation", beginning=start)
@@ -597,7 +597,7 @@ race(runs)
 # %% [markdown]
 # ## Where it breaks
 #
-# *6 minutes.* So is a window all you need? Take a text in which an answer can be far away. It has 128 positions. Half of them hold a pair, a key with its value; the other half, in between, hold a key alone and ask: *which value did it have?* That is **recall** {cite}`arora2024zoology`. The answer may come before the question or after it, so these models look both ways.
+# *3 minutes.* So is a window all you need? Take a text in which an answer can be far away. It has 128 positions. Half of them hold a pair, a key with its value; the other half, in between, hold a key alone and ask: *which value did it have?* That is **recall** {cite}`arora2024zoology`. The answer may come before the question or after it, so these models look both ways.
 # Stored experiments trained Transformers of two blocks on it, three seeds for each kind of attention, with the same number of steps and the same learning rate.
 
 # %% tags=["view"]
@@ -642,7 +642,7 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* Two claims that you will often read, and our answers. Eleven more are on the [deeper page](deeper/07_efficient_attention.ipynb).
+# *1 minute.* Two claims that you will often read, and our answers. Eleven more are on the [deeper page](deeper/07_efficient_attention.ipynb).
 #
 # (claim-eff-8a)=
 

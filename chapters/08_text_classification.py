@@ -66,7 +66,7 @@ quiz("08_text_classification")
 # %% [markdown]
 # ## Where we stand
 #
-# *5 minutes.* On Day 6 we translated, and yesterday we wrote, letter by letter. Today a text goes in and only **one** answer comes out: first a verdict, later the library that the text comes from. Read these two reviews.
+# *4 minutes.* On Day 6 we translated, and yesterday we wrote, letter by letter. Today a text goes in and only **one** answer comes out: first a verdict, later the library that the text comes from. Read these two reviews.
 #
 # > the plot was **not** good but the music was great
 # >
@@ -150,7 +150,7 @@ observe(
 # %% [markdown]
 # ## The idea
 #
-# *3 minutes.* To read is to forget on purpose, and the art is to forget the right things. A text classifier takes four steps, and may forget something at each:
+# *1 minute.* To read is to forget on purpose, and the art is to forget the right things. A text classifier takes four steps, and may forget something at each:
 #
 # 1. A text is split into **tokens**. A word that has no token is lost.
 # 2. Tokens become vectors and attend to each other. A bag of words skips this step, and so it loses the order.
@@ -166,7 +166,7 @@ plt.show()
 #
 # ### Tokens: characters, words or subwords
 #
-# *20 minutes, most of them yours.* A network needs numbers, so a text has to become a sequence of symbols. **Characters** are few, and none is ever unknown. But they make long sequences, and *not* is three symbols that the network has to put together first. **Words** make short sequences. But each needs a vector of its own, and a word that wasn't in the training set has none: names, typing errors and *unfunny* all become the same `<unk>`.
+# *29 minutes, 22 of them yours.* A network needs numbers, so a text has to become a sequence of symbols. **Characters** are few, and none is ever unknown. But they make long sequences, and *not* is three symbols that the network has to put together first. **Words** make short sequences. But each needs a vector of its own, and a word that wasn't in the training set has none: names, typing errors and *unfunny* all become the same `<unk>`.
 #
 # Words are good enough for the reviews, whose grammar uses only a few. But at the end of the day this page reads *your* sentence, and no one knows which words you will type. For that we need tokens from which any word can be built.
 
@@ -300,7 +300,7 @@ observe(
 # %% [markdown]
 # ### TF-IDF, and how far a bag of words gets
 #
-# *6 minutes.* Back to the reviews, whose words are few and known. Our bag weights each word before adding it: a word that is in every text says little, a word that is in few says a lot. Let word $i$ occur $c_i$ times in a text, and in $n_i$ of all $n$ texts. Its **TF-IDF** (term frequency, inverse document frequency) is
+# *4 minutes.* Back to the reviews, whose words are few and known. Our bag weights each word before adding it: a word that is in every text says little, a word that is in few says a lot. Let word $i$ occur $c_i$ times in a text, and in $n_i$ of all $n$ texts. Its **TF-IDF** (term frequency, inverse document frequency) is
 #
 # $$
 # x_i = c_i \left(1 + \ln \frac{1 + n}{1 + n_i}\right) ,
@@ -345,7 +345,7 @@ plt.show()
 #
 # ### Padding: many texts in a batch
 #
-# *8 minutes, half of them yours.* Texts differ in length, but a batch is a rectangle. So short texts are filled up with padding. There is less to fill up if texts of similar length share a batch.
+# *8 minutes, 5 of them yours.* Texts differ in length, but a batch is a rectangle. So short texts are filled up with padding. There is less to fill up if texts of similar length share a batch.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Texts of similar length need less padding: eight texts in batches of two. A row is a text, a cell a word; padding is hatched.", "name": "fig-text-batches"}, "image": {"alt": "Two columns of four batches of two rows of cells. On the left, as they come, 20 of 76 positions are hatched; on the right, sorted by length, 6 of 62."}}
 mechanisms.padded([3, 9, 5, 7, 4, 12, 6, 10], batch_size=2)
@@ -402,7 +402,7 @@ check.show_reference("masked_mean")
 # %% [markdown]
 # ### The whole classifier
 #
-# *6 minutes.* Now everything on one page. The block is Day 6's, its attention has rotary positions, and the mean is yours. All that is missing is a vector for each token, and one matrix that turns the mean into an answer.
+# *5 minutes.* Now everything on one page. The block is Day 6's, its attention has rotary positions, and the mean is yours. All that is missing is a vector for each token, and one matrix that turns the mean into an answer.
 
 
 # %%
@@ -531,7 +531,7 @@ print("the logits agree with nn.TransformerEncoder, averaged text by text: ten d
 # %% [markdown]
 # ## Train it
 #
-# *8 minutes.* A grammar is tidy. People aren't. Here are sentences that people wrote, in the documentation of five libraries. Names are masked as `<name>`, numbers as `<number>`. Which library is this one from?
+# *5 minutes.* A grammar is tidy. People aren't. Here are sentences that people wrote, in the documentation of five libraries. Names are masked as `<name>`, numbers as `<number>`. Which library is this one from?
 
 # %% tags=["view"]
 (heard,) = [said for said in real.train if "fanbelts" in said.words]
@@ -630,7 +630,7 @@ observe(
 # %% [markdown]
 # ## Look inside
 #
-# *11 minutes, some of them yours.* First, the errors. Which libraries does the bag mix up? Most often numpy and scipy.
+# *1 minute.* First, the errors. Which libraries does the bag mix up? Most often numpy and scipy.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "numpy and scipy are mistaken for each other most often: validation sentences of the five libraries (rows), and the bag's predictions (columns).", "name": "fig-libraries-confused"}, "image": {"alt": "A map of five rows and five columns with numbers. The diagonal is brightest. Off it, numpy and scipy are most often confused; sklearn is recognised best."}}
 confused = torch.zeros(5, 5)
@@ -752,7 +752,7 @@ plt.show()
 # %% [markdown]
 # ## Show someone
 #
-# *4 minutes.* Write a sentence of your own, as if you were describing what a function does. Two readers run on this page: today's Transformer on byte pairs, and the bag of words for comparison. Each names the library that your sentence sounds like. Then each reads it again without its first word, without its second, and so on, and shows which words gave the library away. (`experiments/libraries_page.py` trained both.)
+# *6 minutes.* Write a sentence of your own, as if you were describing what a function does. Two readers run on this page: today's Transformer on byte pairs, and the bag of words for comparison. Each names the library that your sentence sounds like. Then each reads it again without its first word, without its second, and so on, and shows which words gave the library away. (`experiments/libraries_page.py` trained both.)
 
 # %% tags=["view"]
 which_library("libraries", sentence="Returns a copy of the points, in random order.")
@@ -775,7 +775,7 @@ observe("It takes this for {library}, with {p:.0%}.", library=library, p=p, hold
 # %% [markdown]
 # ## Where it breaks
 #
-# *3 minutes.* Ask the Transformer which word comes after "the music was". It has no answer: all it can say is *good* or *bad*, and how sure it is.
+# *2 minutes.* Ask the Transformer which word comes after "the music was". It has no answer: all it can say is *good* or *bad*, and how sure it is.
 #
 # And it must name a class, whatever it is given: a recipe gets a library, and a percentage.
 #
@@ -809,7 +809,7 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *2 minutes.* So what is a text about? Count its words, and read their order where a *not* can reverse them; then leave out one word at a time to see which of them decided. Two claims that you will often read, and our answers. Four more are on the [deeper page](deeper/08_text_classification.ipynb).
+# *1 minute.* So what is a text about? Count its words, and read their order where a *not* can reverse them; then leave out one word at a time to see which of them decided. Two claims that you will often read, and our answers. Four more are on the [deeper page](deeper/08_text_classification.ipynb).
 #
 # (claim-cls-1)=
 

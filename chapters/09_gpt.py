@@ -65,7 +65,7 @@ quiz("09_gpt")
 # %% [markdown]
 # ## Where we stand
 #
-# *4 minutes.* Yesterday an encoder read a sentence and named its library. It can't write a word. But the next word is an answer, too. So we give the encoder an output at every position, and train it to predict the **next token** there.
+# *2 minutes.* Yesterday an encoder read a sentence and named its library. It can't write a word. But the next word is an answer, too. So we give the encoder an output at every position, and train it to predict the **next token** there.
 #
 # The text is scikit-learn's documentation, which Days 3 and 7 read, cut into yesterday's byte pairs. One of its sentences will be our example all day.
 
@@ -105,7 +105,7 @@ observe(
 #
 # ## The idea
 #
-# *4 minutes.* So hide the future. Each position sees itself and everything before it, through Day 5's causal mask, and has to *guess* the next token {cite}`radford2018improving`.
+# *2 minutes.* So hide the future. Each position sees itself and everything before it, through Day 5's causal mask, and has to *guess* the next token {cite}`radford2018improving`.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A causal mask hides the answers: which positions each row may see. Framed: the position that holds the row's target.", "name": "fig-hidden"}, "image": {"alt": "Two grids of five by five, rows and columns The, estimator, is, fit, ted; right of the rows the words that they must predict, estimator to on. On the left all cells are filled, and the four cells right of the diagonal are framed and have an exclamation mark. On the right only the cells up to the diagonal are filled, and the framed ones are blank."}}
 mechanisms.hidden()
@@ -223,7 +223,7 @@ class GPT(nn.Module):
 #
 # ### Training on pieces of a long text
 #
-# *5 minutes.* A long text needn't be split into sentences or labelled. We take pieces of 65 tokens from random positions: 64 to read, 64 to predict. These 64 are the model's **context window**: it sees no farther back.
+# *3 minutes.* A long text needn't be split into sentences or labelled. We take pieces of 65 tokens from random positions: 64 to read, 64 to predict. These 64 are the model's **context window**: it sees no farther back.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Any piece of the text is an example: a batch of three. They may overlap, and start in the middle of a sentence.", "name": "fig-pieces"}, "image": {"alt": "A long row of cells, the training text, and under it three shorter rows, each with an arrow from its position in the text; two of them overlap."}}
 mechanisms.pieces([2, 14, 8], 9)
@@ -356,7 +356,7 @@ print("the logits agree with the book's model and with the library's blocks: ten
 #
 # ### Bits per byte: one measure for all tokens
 #
-# *4 minutes.* How good is it? A loss per token depends on how long the tokens are, and so does **perplexity**, its exponential (Day 2). But the bytes of a text are the same for every model:
+# *1 minute.* How good is it? A loss per token depends on how long the tokens are, and so does **perplexity**, its exponential (Day 2). But the bytes of a text are the same for every model:
 #
 # $$
 # \text{bits per byte} = \frac{\text{nats per token}}{\ln 2} \cdot \frac{\text{tokens}}{\text{bytes}} .
@@ -370,7 +370,7 @@ plt.show()
 # %% [markdown]
 # ### Four writers, one text: an LSTM, two Transformers and a table of counts
 #
-# *7 minutes.* Three networks of this book meet a rival that has no weights at all: a table of **n-gram counts** {cite}`kneser1995improved`. It remembers which tokens followed each run of four, and how often. For shorter runs it doesn't count how often a token followed, but after how many *different* longer runs: *Francisco* is frequent, but only after *San*. (Of the networks, Day 6's blocks have ReLU and sinusoids, and your GPT has GELU and rotary positions.)
+# *5 minutes.* Three networks of this book meet a rival that has no weights at all: a table of **n-gram counts** {cite}`kneser1995improved`. It remembers which tokens followed each run of four, and how often. For shorter runs it doesn't count how often a token followed, but after how many *different* longer runs: *Francisco* is frequent, but only after *San*. (Of the networks, Day 6's blocks have ReLU and sinusoids, and your GPT has GELU and rotary positions.)
 
 
 # %%
@@ -512,7 +512,7 @@ observe(
 #
 # ### Induction: going on with what was just read
 #
-# *8 minutes.* Invent a dozen letters, in any order, and start them again: *qzkwvjhxbmfy q…* What comes next? You know, although you have never seen this sequence before. A table of counts can't know: it has never read *qz*. Can a GPT?
+# *4 minutes, 1 of them yours.* Invent a dozen letters, in any order, and start them again: *qzkwvjhxbmfy q…* What comes next? You know, although you have never seen this sequence before. A table of counts can't know: it has never read *qz*. Can a GPT?
 
 # %% [markdown]
 # ```{exercise} Predict: how many blocks?
@@ -571,7 +571,7 @@ plt.show()
 #
 # ### A GPT that adds
 #
-# *4 minutes.* A sum is a text, too: `123+456=579`. With three digits there are a million pairs of numbers, and a table would have to read every one. A small GPT gets 300 steps, with each number written units first, as you add on paper.
+# *2 minutes.* A sum is a text, too: `123+456=579`. With three digits there are a million pairs of numbers, and a table would have to read every one. A small GPT gets 300 steps, with each number written units first, as you add on paper.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Units first, every digit of a sum follows from a few digits that have been written before it: 457 + 68 = 525.", "name": "fig-carries"}, "image": {"alt": "A row of cells: 7 5 4 + 8 6 0 = 5 2 5 0. Arrows lead to the first digit of the answer from 7 and 8, to the second from 5, 6 and the first digit, to the third from 4, 0 and the second, and to the last from the third."}}
 mechanisms.carries(457, 68)
@@ -621,7 +621,7 @@ observe(
 #
 # ### The ladder: where counting stops winning
 #
-# *4 minutes.* Back to prose. Our text was small, and so was the model. What if both grow? Four GPTs of growing size read all of sympy's docstrings, with examples and formulas, and so does the best table of counts.
+# *2 minutes.* Back to prose. Our text was small, and so was the model. What if both grow? Four GPTs of growing size read all of sympy's docstrings, with examples and formulas, and so does the best table of counts.
 
 # %% tags=["view"]
 ladder = experiments.load("counting_ladder")
@@ -668,7 +668,7 @@ assert all(small > large + 0.01 for small, large in zip(found, found[1:]))
 #
 # ## Look inside
 #
-# *7 minutes.* What comes next, in the eyes of your GPT? Choose a prompt, turn the knobs, and take a token. (The third knob, top-k, keeps the $k$ likeliest.)
+# *6 minutes.* What comes next, in the eyes of your GPT? Choose a prompt, turn the knobs, and take a token. (The third knob, top-k, keeps the $k$ likeliest.)
 
 # %% tags=["view"]
 prompts = [tuple(task.tokens.encode(text)) for text in ("The estimator is", "Return the number of")]
@@ -693,7 +693,7 @@ observe(
 # %% [markdown]
 # ## Show someone
 #
-# *5 minutes.* Type, and it continues. This is not your GPT, which is a minute old and not yet worth reading aloud. It is a stored one, of four blocks, trained for far longer on a million letters of Shakespeare. It runs here on the page.
+# *6 minutes.* Type, and it continues. This is not your GPT, which is a minute old and not yet worth reading aloud. It is a stored one, of four blocks, trained for far longer on a million letters of Shakespeare. It runs here on the page.
 
 # %% tags=["view"]
 page_writer("shakespeare", beginning="JULIET:\nWhat is a ")
@@ -720,7 +720,7 @@ assert not tasks.shared_runs([continued(text).removeprefix(text) for text in pro
 # %% [markdown]
 # ## Where it breaks
 #
-# *4 minutes.* It can write, copy and add. Can it answer a question? Here is a review from yesterday's grammar. We let your GPT complete it with *good* and with *bad*, and take the completion that costs fewer bits.
+# *2 minutes.* It can write, copy and add. Can it answer a question? Here is a review from yesterday's grammar. We let your GPT complete it with *good* and with *bad*, and take the completion that costs fewer bits.
 
 
 # %%
@@ -755,7 +755,7 @@ observe(
 # %% [markdown]
 # ## What we found
 #
-# *3 minutes.* Claims that you will often read, and our answers. One more is [under the ladder](#claim-gpt-10), others are on the [deeper page](deeper/09_gpt.ipynb).
+# *2 minutes.* Claims that you will often read, and our answers. One more is [under the ladder](#claim-gpt-10), others are on the [deeper page](deeper/09_gpt.ipynb).
 #
 # (claim-gpt-7)=
 

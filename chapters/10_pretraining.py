@@ -67,7 +67,7 @@ quiz("10_pretraining")
 # %% [markdown]
 # ## Where we stand
 #
-# *3 minutes.* On Day 8 a model learned which of five libraries a sentence comes from, and it had thousands of labelled sentences to learn from. Labels are expensive: a person has to write each of them. What if there are only a hundred? (All our sentences have labels; today we hide most of them.) We train an encoder like Day 8's and a bag of words on a hundred sentences.
+# *2 minutes.* On Day 8 a model learned which of five libraries a sentence comes from, and it had thousands of labelled sentences to learn from. Labels are expensive: a person has to write each of them. What if there are only a hundred? (All our sentences have labels; today we hide most of them.) We train an encoder like Day 8's and a bag of words on a hundred sentences.
 
 # %%
 words, few = vocabulary(), with_labels(100)
@@ -107,7 +107,7 @@ observe(
 # %% [markdown]
 # ## The idea
 #
-# *4 minutes.* Take a word away, and ask for it. As on Day 9, the text itself holds the answer. But this model isn't going to write, so there is no future to hide: it may look at *both* sides of the gap.
+# *2 minutes.* Take a word away, and ask for it. As on Day 9, the text itself holds the answer. But this model isn't going to write, so there is no future to hide: it may look at *both* sides of the gap.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "GPT predicts a word from its left side alone; today's model sees both sides of the gap. Cells that the model can't see are empty.", "name": "fig-pre-sides"}, "image": {"alt": "The sentence take elements from an array along an axis twice, with a question mark for array. Above, GPT: arrows lead to it from the four words before, and the three words after it are blank. Below, today: arrows come from all seven other words."}}
 mechanisms.both_sides()
@@ -127,7 +127,7 @@ plt.show()
 #
 # ### Masking: hide some of the words
 #
-# *16 minutes, 13 of them yours.* What should replace a hidden word? A special symbol, `[MASK]`, is the obvious choice. BERT's authors saw a trap in it: in fine-tuning no sentence contains a `[MASK]`, so the model might have learned to make useful vectors only for that symbol. Hence their rule.
+# *17 minutes, 13 of them yours.* What should replace a hidden word? A special symbol, `[MASK]`, is the obvious choice. BERT's authors saw a trap in it: in fine-tuning no sentence contains a `[MASK]`, so the model might have learned to make useful vectors only for that symbol. Hence their rule.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Eight of ten words that are asked for become [MASK], one becomes another word, and one stays as it is. Since no word can be trusted, each has to be checked against its neighbours.", "name": "fig-pre-trap"}, "image": {"alt": "Four rows of take elements from an array along an axis. In the first, 8 in 10, array is replaced by [MASK]; in the second, 1 in 10, by color; in the third, 1 in 10, it stays. Above them: asked in all three: array? The last row, tuned, has all its words: no [MASK] any more, and every word has to count."}}
 mechanisms.trap()
@@ -216,7 +216,7 @@ check.show_reference("masked_word_loss")
 # %% [markdown]
 # ### Which text to read
 #
-# *4 minutes.* A question teaches something if its answer can be found, but not too easily. So it matters what surrounds a gap. Our text comes in modules, such as `numpy.lib.format`, of about twenty sentences each.
+# *2 minutes.* A question teaches something if its answer can be found, but not too easily. So it matters what surrounds a gap. Our text comes in modules, such as `numpy.lib.format`, of about twenty sentences each.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Three ways to take a passage from a module: one sentence, neighbouring sentences in order, or sentences mixed from all over it.", "name": "fig-pre-passages"}, "image": {"alt": "Left a module of eight sentences, 0 to 7. To its right: one sentence, 2; in order, 2, 3, 4, 5; mixed, 6, 1, 7, 3."}}
 mechanisms.passages()
@@ -243,7 +243,7 @@ plt.show()
 #
 # ### Pre-train: the first steps here, the rest stored
 #
-# *5 minutes.* The model is Day 6's encoder and a head. The head is a layer, a norm, and the embedding table once more: as on Day 6, a vector is compared with the row of each word. The optimiser is Muon, from [yesterday's race](deeper/09_gpt.ipynb#deeper-race). The whole training is 1,500 steps, which take more than a minute. **Here you run the first tenth; a model that ran them all comes with the book.**
+# *4 minutes.* The model is Day 6's encoder and a head. The head is a layer, a norm, and the embedding table once more: as on Day 6, a vector is compared with the row of each word. The optimiser is Muon, from [yesterday's race](deeper/09_gpt.ipynb#deeper-race). The whole training is 1,500 steps, which take more than a minute. **Here you run the first tenth; a model that ran them all comes with the book.**
 
 
 # %%
@@ -413,7 +413,7 @@ print("the loss agrees with PyTorch's to ten digits")
 # %% [markdown]
 # ## Train it
 #
-# *7 minutes.* Now the labels: we **fine-tune** the stored reader. Its head is replaced by Day 8's: the mean of all vectors, and a linear layer with five outputs. That layer is new and starts from zeros. The table and the blocks start from what they have learned, and keep learning.
+# *4 minutes.* Now the labels: we **fine-tune** the stored reader. Its head is replaced by Day 8's: the mean of all vectors, and a linear layer with five outputs. That layer is new and starts from zeros. The table and the blocks start from what they have learned, and keep learning.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Fine-tuning keeps the table and the blocks; only the question is new.", "name": "fig-pre-tuned"}, "image": {"alt": "The two towers again. The right one, 2. fine-tune, with a few labels, the table, two blocks and which library?, is framed."}}
 mechanisms.road(lit=2)
@@ -483,7 +483,7 @@ observe(
 # %% [markdown]
 # ## Look inside
 #
-# *5 minutes.* Before training, no word resembled any other. Now we can ask the table of words which vectors point in the same direction as the vector of *must*. We ask it after pre-training, and after a hundred labels alone.
+# *2 minutes.* Before training, no word resembled any other. Now we can ask the table of words which vectors point in the same direction as the vector of *must*. We ask it after pre-training, and after a hundred labels alone.
 
 
 # %%
@@ -532,7 +532,7 @@ observe(
 # %% [markdown]
 # ## Show someone
 #
-# *4 minutes.* The stored reader fills the gap that you leave. Write a sentence in the style of a library's documentation, with `___` for a word, and let someone guess before it does. Then change an *a* to *an*. All its weights come with this page, and it computes while you type.
+# *6 minutes.* The stored reader fills the gap that you leave. Write a sentence in the style of a library's documentation, with `___` for a word, and let someone guess before it does. Then change an *a* to *an*. All its weights come with this page, and it computes while you type.
 
 # %% tags=["view"]
 fill_the_gap(
@@ -555,7 +555,7 @@ for word, p in filling.fill(reader, "Compute the ___ of a matrix.")[0]:
 # %% [markdown]
 # ## Where it breaks
 #
-# *5 minutes.* A single gap has all its neighbours. What if they are missing, too?
+# *4 minutes.* A single gap has all its neighbours. What if they are missing, too?
 
 # %%
 longer, lengths = pad([[*ids, EOS] for ids in held if len(ids) > 15])

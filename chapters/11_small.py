@@ -67,7 +67,7 @@ quiz("11_small")
 # %% [markdown]
 # ## Where we stand
 #
-# *4 minutes.* Yesterday's reader comes with the book: two blocks, trained for 1,500 steps. Today it is the **teacher**. Every task that it learns takes a fine-tuned copy of it. So where are its bytes?
+# *2 minutes.* Yesterday's reader comes with the book: two blocks, trained for 1,500 steps. Today it is the **teacher**. Every task that it learns takes a fine-tuned copy of it. So where are its bytes?
 
 # %%
 teacher = restored(new_model(0), models.load("reader").weights)
@@ -114,7 +114,7 @@ guess(
 # %% [markdown]
 # ## The idea
 #
-# *2 minutes.* Besides its table of words, the bytes that a model takes, for all its tasks, are a product of four factors. Each can be made smaller by a method of its own.
+# *1 minute.* Besides its table of words, the bytes that a model takes, for all its tasks, are a product of four factors. Each can be made smaller by a method of its own.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Four factors, and what shrinks each of them: today's four steps.", "name": "fig-small-levers"}, "image": {"alt": "Four boxes with multiplication signs between them: blocks, weights each, bits each, copies. Below them, with arrows: distillation; pruning, sharing; int8; LoRA."}}
 mechanisms.levers()
@@ -128,7 +128,7 @@ plt.show()
 #
 # ### Distillation: fewer blocks
 #
-# *18 minutes, 10 of them yours.* A small model could read the same text on its own. Or the teacher could help this **student**: that is **distillation** {cite}`hinton2015distilling`. About a hidden word the text only says what it was. The teacher says more: that *matrix* would have been nearly as good, and *image* would not.
+# *20 minutes, 10 of them yours.* A small model could read the same text on its own. Or the teacher could help this **student**: that is **distillation** {cite}`hinton2015distilling`. About a hidden word the text only says what it was. The teacher says more: that *matrix* would have been nearly as good, and *image* would not.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A text gives one hard target; a teacher gives soft ones, a probability for every word. A temperature τ above 1 (Day 2) brings out the unlikely words. The logits are invented for this picture.", "name": "fig-pre-soft"}, "image": {"alt": "Three rows over array, matrix, tensor, image, axis. The text: 1, 0, 0, 0, 0. Teacher with temperature 1: 0.76, 0.17, 0.06, 0.01, 0.01. With temperature 2: 0.51, 0.24, 0.15, 0.05, 0.04."}}
 likely = torch.tensor([5.0, 3.5, 2.5, 0.5, 0.0])
@@ -212,7 +212,7 @@ long = experiments.load("reader_page")
 steps = long.column("student: steps")[0]
 shares = [[100 * share for share in run] for run in long.column("student: found")]
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Within a few hundred steps the student catches up with its teacher (dashed): hidden words found in held-out text. Means and ranges of three stored trainings of 400 steps; the dot is yours, after 60.", "name": "fig-small-taught"}, "image": {"alt": "A rising curve over 400 steps with a band, which comes close to a dashed horizontal line. A dot lies on or near the curve at 60 steps."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Within a few hundred steps the student catches up with its teacher (dashed): hidden words found in held-out text. Means and ranges of three stored trainings of 400 steps, each with a teacher of its own; the dashed line is the teacher of this page, and the dot is your student after 60 steps.", "name": "fig-small-taught"}, "image": {"alt": "A rising curve over 400 steps with a band, which comes close to a dashed horizontal line. A dot lies on or near the curve at 60 steps."}}
 ax = curves({"student": (steps, shares)}, "step", "found (%)")
 ax.axhline(100 * found["teacher"], color="gray", linestyle="dashed", linewidth=1)
 ax.plot([60], [100 * found["yours"]], "o")
@@ -230,7 +230,7 @@ observe(
 )
 
 # %% [markdown]
-# Which gift helped, the teacher's blocks or its lessons? A stored experiment gave students one of them, both, or neither, and tuned each with 100 labels.
+# Which gift helped, the teacher's blocks or its lessons? A stored experiment gave students one of them, both, or neither, and tuned each with 100 labels, at the best of four learning rates (for the one that got neither that was the highest, so a higher one might serve it a little better).
 
 # %%
 distilled, timed = experiments.load("distilled"), experiments.load("student_time")
@@ -262,7 +262,7 @@ plt.show()
 #
 # ### Pruning: fewer heads
 #
-# *4 minutes.* What about the weights inside a block? *Are sixteen heads really better than one?* ask Michel et al. {cite}`michel2019sixteen`. They multiply the output of each head by a **gate** $\xi$. At $\xi = 1$ nothing changes; at $\xi = 0$ the head is silent. How strongly the loss depends on a gate is the **importance** of its head, and one backward pass computes it for all heads ({numref}`exercise-importance`).
+# *2 minutes.* What about the weights inside a block? *Are sixteen heads really better than one?* ask Michel et al. {cite}`michel2019sixteen`. They multiply the output of each head by a **gate** $\xi$. At $\xi = 1$ nothing changes; at $\xi = 0$ the head is silent. How strongly the loss depends on a gate is the **importance** of its head, and one backward pass computes it for all heads ({numref}`exercise-importance`).
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A gate after each head. Where a gate is 0, the head's rows of W_q, W_k and W_v and its columns of W_o can be cut out.", "name": "fig-pre-gates"}, "image": {"alt": "Four boxes, head 0 to head 3, each with an arrow to a gate; the gates of heads 0, 1 and 3 are 1, that of head 2 is 0. Arrows lead from the gates to a box W_o; the one from head 2 is dashed."}}
 mechanisms.gates()
@@ -287,7 +287,7 @@ plt.show()
 #
 # ### Sharing: one block, used again and again
 #
-# *3 minutes.* ALBERT {cite}`lan2020albert` saves weights another way: all of its layers use the same block. This has to be decided before pre-training.
+# *1 minute.* ALBERT {cite}`lan2020albert` saves weights another way: all of its layers use the same block. This has to be decided before pre-training.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Three encoders of four passes; boxes with the same letter have the same weights. The Universal Transformer adds signals for position (p) and pass (t).", "name": "fig-pre-shared"}, "image": {"alt": "Three columns of four boxes, one above the other. Left, blocks of their own: A, B, C and D. Middle, ALBERT: A four times. Right, Universal Transformer: A four times, and an arrow before each from p plus t 1, p plus t 2, p plus t 3, p plus t 4."}}
 mechanisms.passes()
@@ -314,7 +314,7 @@ observe(
 #
 # ### Quantisation: fewer bits in a weight
 #
-# *14 minutes, 10 of them yours.* So far we counted numbers. But how large is a number? A weight in float32 takes 4 bytes. In **int8** it takes one: a whole number $q$ from $-127$ to $127$, times a scale $s$ that a whole row shares, $w \approx s\,q$. The scale is the row's largest absolute value divided by 127.
+# *13 minutes, 10 of them yours.* So far we counted numbers. But how large is a number? A weight in float32 takes 4 bytes. In **int8** it takes one: a whole number $q$ from $-127$ to $127$, times a scale $s$ that a whole row shares, $w \approx s\,q$. The scale is the row's largest absolute value divided by 127.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "With a scale for each row (middle), small and large weights both keep their digits; with one scale for all (right), the small row becomes coarse.", "name": "fig-pre-int8"}, "image": {"alt": "Left two rows of four weights: small ones up to 1.27 and large ones up to 12.7. In the middle whole numbers up to 127 in both rows, with the scales 0.01 and 0.1. Right, with a single scale of 0.1, the small row has only 3, minus 13, 0 and 6."}}
 some = torch.tensor([[0.31, -1.27, 0.02, 0.64], [12.7, 5.0, -0.4, 8.1]])
@@ -392,7 +392,7 @@ observe(
 #
 # ### LoRA: fewer numbers in a copy
 #
-# *11 minutes, 8 of them yours.* One factor is left: the copies. **LoRA** {cite}`hu2022lora` freezes the model and gives each chosen weight a change of **low rank**, a product of two thin matrices.
+# *12 minutes, 8 of them yours.* One factor is left: the copies. **LoRA** {cite}`hu2022lora` freezes the model and gives each chosen weight a change of **low rank**, a product of two thin matrices.
 #
 # $$
 # W' = W + \tfrac{\alpha}{r}\, B A
@@ -476,7 +476,7 @@ print("losses, whole numbers and merged weights agree")
 # %% [markdown]
 # ## Train it
 #
-# *5 minutes.* Now we take all steps in a row, on the task. You fine-tune the stored student with 1,000 labels. It then loses the less important half of its heads, and its weights are rounded to 8 bits, then to 4. Nothing is tuned afterwards.
+# *3 minutes.* Now we take all steps in a row, on the task. You fine-tune the stored student with 1,000 labels. It then loses the less important half of its heads, and its weights are rounded to 8 bits, then to 4. Nothing is tuned afterwards.
 
 # %% tags=["training"]
 task = with_labels(1000)
@@ -547,7 +547,7 @@ observe(
 # %% [markdown]
 # ## Look inside
 #
-# *6 minutes.* What do the models still have in common? Hide a word of a sentence that none of them has read, and move the slider: from the teacher to its student, to the untaught half of the teacher, and to the student in 4 bits.
+# *5 minutes.* What do the models still have in common? Hide a word of a sentence that none of them has read, and move the slider: from the teacher to its student, to the untaught half of the teacher, and to the student in 4 bits.
 
 # %% tags=["view"]
 texts = [
@@ -576,7 +576,7 @@ hidden_words(texts, guessers, measure="hidden words found", amount="bytes")
 # %% [markdown]
 # ## Show someone
 #
-# *4 minutes.* The teacher, its student, and the student in as many bits as you allow fill the same gap. All three run here on the page; the third's weights are rounded as you move the slider. Find a sentence on which they agree with 8 bits, and the number of bits at which they no longer do.
+# *6 minutes.* The teacher, its student, and the student in as many bits as you allow fill the same gap. All three run here on the page; the third's weights are rounded as you move the slider. Find a sentence on which they agree with 8 bits, and the number of bits at which they no longer do.
 
 # %% tags=["view"]
 fewer_bits(
@@ -596,7 +596,7 @@ for name, model in named.items():
 # %% [markdown]
 # ## Where it breaks
 #
-# *4 minutes.* If 8 bits cost nothing and 4 bits little, why not 2? We round the student to fewer and fewer bits. And because yesterday's reader had learned when a word begins with a vowel, we test that, too: after *an*, and after the same *an* changed to *a*.
+# *2 minutes.* If 8 bits cost nothing and 4 bits little, why not 2? We round the student to fewer and fewer bits. And because yesterday's reader had learned when a word begins with a vowel, we test that, too: after *an*, and after the same *an* changed to *a*.
 
 
 # %%

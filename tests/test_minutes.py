@@ -1,6 +1,7 @@
 """Minutes of exercises: the formula, what readers counted, and what the lessons state."""
 
 import math
+import re
 from importlib import import_module
 from statistics import fmean
 
@@ -45,7 +46,7 @@ def in_the_book(name: str) -> tuple[str, Exercise | Prediction]:
 
 def test_an_estimate_is_statement_lines_and_a_failed_try():
     assert minutes.lines(reference) == 1 + 2  # its own line, and the helper's two
-    assert minutes.estimate(BOX, exercise(4)) == pytest.approx(6 / 25 + 3 / 3 + 4 * 1.5)
+    assert minutes.estimate(BOX, exercise(4)) == pytest.approx(6 / 25 + 3 / 5 + 4 * 1.5)
     assert minutes.estimate(BOX, Prediction(lambda: 2)) == pytest.approx(6 / 25 + 2)
 
 
@@ -97,6 +98,29 @@ def test_the_minutes_of_an_exercise_are_its_estimate(day):
         )
     }
     assert not off, f"stated, estimated: {off}; see `python -m utils.press.minutes`"
+
+
+@each_day
+def test_sections_say_how_long_they_take(day):
+    page = notebooks.read(notebooks.CHAPTERS / f"{day.stem}.ipynb")
+    found = {title: (told, asked) for title, told, asked in budget.sections(page)}
+    assert len(found) > 8
+    for title, (told, asked) in found.items():
+        minutes_told, *yours = map(int, re.findall(r"\d+", told))
+        assert abs(minutes_told - asked.minutes) <= max(2.5, asked.minutes / 5), title
+        assert yours == [asked.writing] * (asked.writing > 0), title
+    added = sum(int(told.split()[0]) for told, _ in found.values())
+    assert added == pytest.approx(sum(asked.minutes for _, asked in found.values()), rel=0.1)
+
+
+def test_a_section_counts_what_stands_in_it():
+    says = "*7 minutes, 5 of them yours.*"
+    cells = [f"# Title\n\n## One\n\n{says} A b c.\n\n{BOX}\n\n### Two\n\nD e.", "## Three"]
+    page = new_notebook(cells=[new_markdown_cell(text) for text in cells])
+    ((title, told, asked),) = budget.sections(page)
+    assert (title, told, asked.writing) == ("One", "7 minutes, 5 of them yours", 5)
+    assert asked.words == budget.words(f"## One\n\n{says} A b c.\n\n{BOX}")
+    assert budget.spoken(asked) == "5 minutes, 5 of them yours"
 
 
 @each_day

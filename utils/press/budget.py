@@ -8,9 +8,11 @@ import ast
 import html
 import re
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 
+import nbformat
 from nbformat import NotebookNode
 
 from utils.measure.claims import RECORD
@@ -136,6 +138,31 @@ def count(notebook: NotebookNode) -> Budget:
     found.stop /= max(found.minutes, 1)
     found.evidence = evidence / max(found.visible + found.folded, 1)
     return found
+
+
+def sections(notebook: NotebookNode) -> Iterator[tuple[str, str, Budget]]:
+    """(title, how long it says it takes, what it asks) of each section that begins with that."""
+    parts: list[tuple[str, str, list[NotebookNode]]] = []
+    for cell in notebook.cells:
+        texts = [cell.source]
+        if cell.cell_type == "markdown":
+            texts = re.split(r"^(?=##)", cell.source, flags=re.MULTILINE)
+        for text in texts:
+            if cell.cell_type == "markdown" and (title := re.match(r"##+ (.*)", text)):
+                told = re.match(r".*\n+\*(\d+ minutes?[^*]*)\.\*", text)
+                parts.append((title[1], told[1] if told else "", []))
+            if parts:
+                parts[-1][2].append({**cell, "source": text})
+    for title, told, cells in parts:
+        if told:
+            yield title, told, count(nbformat.from_dict({"cells": cells}))
+
+
+def spoken(found: Budget) -> str:
+    """How long a section takes, as it says at its beginning: *8 minutes, 5 of them yours*."""
+    minutes = max(1, round(found.minutes))
+    yours = f", {found.writing} of them yours" if found.writing else ""
+    return f"{minutes} minute{'s' * (minutes > 1)}{yours}"
 
 
 def _count_text(found: Budget, text: str, after: bool) -> bool:

@@ -18,7 +18,7 @@ from utils.press.lessons import days
 from utils.show.display import format_table
 
 STATEMENT = 1 / 25  # minutes for each word of the box: it is read again while one writes
-LINE = 1 / 3  # for each line of the reference below its `def`
+LINE = 1 / 5  # for each line of the reference below its `def`
 TRY = 1.5  # one failed try, for each stage of the check: it may fail there, and is looked for there
 PREDICTION = 2  # to make up one's mind
 
