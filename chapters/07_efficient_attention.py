@@ -80,7 +80,7 @@ show_source(Block)
 show_source(Writer)
 
 # %% [markdown]
-# Ours has been trained beforehand, on the documentation of seven Python libraries; its weights come with the book. We no longer change them, we only use them: that is called **inference**, and it is where a writer spends its life. At first, each character attends to all characters before it.
+# Ours was trained beforehand, on the documentation of seven Python libraries. Today we only use its weights: that is **inference**. At first, each character attends to all characters before it.
 
 # %% tags=["training"]
 all_pairs = partial(F.scaled_dot_product_attention, is_causal=True)
