@@ -430,8 +430,8 @@ guess(
 # %% tags=["evidence"] mystnb={"figure": {"caption": "A table of counts beats three networks of equal size after four passes over a small text. Test set, each network at its best of four rates: mean and range of three seeds (stored experiment). Dashed: gzip, and xz after reading the training set.", "name": "fig-four-writers"}, "image": {"alt": "Four bars of bits per byte, LSTM, Day 6's blocks, GPT and table. The table's is the shortest. Two dashed vertical lines, xz and gzip; gzip's is the farthest to the right."}}
 ax = bars({NAMES[w]: rivals.column("test", writer=w) for w in NAMES}, "bits per byte")
 for name in ("xz", "gzip"):
-    ax.axvline(rivals.spread(name, writer="table")[0], color=INK, lw=1, ls="--")
-    ax.annotate(name, (rivals.spread(name, writer="table")[0], -0.45), rotation=90, va="top")
+    ax.axvline(rivals.spread(name, writer="table")[0], color=INK, lw=1, ls="--", zorder=0)
+    ax.annotate(name, (rivals.spread(name, writer="table")[0], -0.6), ha="center", va="bottom")
 plt.show()
 
 # %% tags=["evidence"]

@@ -42,7 +42,7 @@ from utils.pretraining.rounded import round_weight, with_rounded_weights
 from utils.show.display import observe, show_source, table
 from utils.show.mechanisms import pretraining as before
 from utils.show.mechanisms import small as mechanisms
-from utils.show.plotting import bars, curves, use_book_style
+from utils.show.plotting import COLOURS, bars, curves, use_book_style
 
 # %% tags=["setup"]
 from utils.show.views import Guesser, fewer_bits, guess, hidden_words, models, quiz
@@ -212,10 +212,10 @@ long = experiments.load("reader_page")
 steps = long.column("student: steps")[0]
 shares = [[100 * share for share in run] for run in long.column("student: found")]
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Within a few hundred steps the student catches up with its teacher (dashed): hidden words found in held-out text. Means and ranges of three stored trainings of 400 steps, each with a teacher of its own; the dashed line is the teacher of this page, and the dot is your student after 60 steps.", "name": "fig-small-taught"}, "image": {"alt": "A rising curve over 400 steps with a band, which comes close to a dashed horizontal line. A dot lies on or near the curve at 60 steps."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Within a few hundred steps the student catches up with its teacher (dashed): hidden words found in held-out text. Means and ranges of three stored trainings of 400 steps, each with a teacher of its own; the dashed line is the teacher of this page, and the diamond is your student after 60 steps.", "name": "fig-small-taught"}, "image": {"alt": "A rising curve over 400 steps with a band, which comes close to a dashed horizontal line. A diamond lies on or near the curve at 60 steps."}}
 ax = curves({"student": (steps, shares)}, "step", "found (%)")
 ax.axhline(100 * found["teacher"], color="gray", linestyle="dashed", linewidth=1)
-ax.plot([60], [100 * found["yours"]], "o")
+ax.plot([60], [100 * found["yours"]], "D", color=COLOURS[1], markersize=9)
 plt.show()
 
 # %% tags=["evidence"]

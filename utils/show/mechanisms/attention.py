@@ -180,9 +180,9 @@ def table_filled(source: Sequence[str], target: Sequence[str], weights: Tensor) 
     """Draw a table of weights after one step, after two, and full. Shape: weights (T, S)."""
     T, S = weights.shape
     ax = sheet(2.1 + 0.62 * T + 0.75)
-    size = (4.0 / S, 0.62)
+    size = (4.3 / S, 0.62)
     for i, rows in enumerate((1, 2, T)):
-        x = 1.0 + 5.15 * i
+        x = (0.5, 5.6, 11.4)[i]
         done = torch.where(torch.arange(T)[:, None] < rows, weights, 0.0)
         block = cells(ax, (x, 1.5), [[""] * S] * T, role="value", size=size, weights=done)
         label(ax, block, "top", *source)
@@ -190,7 +190,7 @@ def table_filled(source: Sequence[str], target: Sequence[str], weights: Tensor) 
             label(ax, block[t : t + 1, :], "left", target[t], weight="bold")
         light(ax, block[rows - 1 : rows, :] if rows < T else block, margin=0.03)
         told = ("1 step", "2 steps", f"all {T}")[i]
-        note(ax, (x + 2.0, 0.45), told, weight="bold")
+        note(ax, (x + 2.15, 0.35), told, weight="bold")
     note(ax, (8.0, 2.1 + 0.62 * T + 0.25), "across: where it looks.   down: what it writes")
     return ax
 

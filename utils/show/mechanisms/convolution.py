@@ -80,32 +80,31 @@ def settings() -> Axes:
 
 def channels() -> Axes:
     """Draw how three channels become one map, and two kernels two maps."""
-    ax = sheet(9.0)
+    ax = sheet(10.6)
     pictures = []
     for c in range(3):
-        place = 1.9, 0.9 + 2.7 * c
+        place = 1.9, 1.4 + 3.1 * c
         block = cells(ax, place, [[""] * 4] * 3, role="query", weights=0.3, size=SMALL)
         light(ax, block[0:2, 0:2], margin=0.03)
         label(ax, block, "left", ("red", "green", "blue")[c])
         pictures.append(block)
     for o in range(2):
-        role = f"head {o}"
-        x = 6.0 + 2.0 * o
+        role, side = f"head {o}", ("top", "bottom")[o]
         kernels = [
-            cells(ax, (x, 1.25 + 2.7 * c), [[""] * 2] * 2, role=role, size=SMALL) for c in range(3)
+            cells(ax, (6.6, 0.9 + 1.45 * o + 3.1 * c), [[""] * 2] * 2, role=role, size=SMALL)
+            for c in range(3)
         ]
-        label(ax, kernels[0], "top", f"kernel {o + 1}")
-        maps = cells(ax, (13.2, 1.9 + 3.6 * o), [[""] * 3] * 2, role=role, weights=0.5, size=SMALL)
+        label(ax, kernels[-o], side, f"kernel {o + 1}")
+        maps = cells(ax, (13.2, 2.3 + 4.2 * o), [[""] * 3] * 2, role=role, weights=0.5, size=SMALL)
         label(ax, maps, "bottom", f"map {o + 1}")
-        plus = (11.2, maps.middle[1])
-        for kernel in kernels:
-            arrow(ax, kernel.at("right"), (plus[0] - 0.3, plus[1]))
+        plus = (11.4, maps.middle[1])
+        for picture, kernel in zip(pictures, kernels, strict=True):
+            arrow(ax, picture.at("right"), kernel.at("left"))
+            arrow(ax, kernel.at("right"), (plus[0] - 0.6, plus[1]))
         note(ax, plus, "+ $b$", weight="bold")
         arrow(ax, (plus[0] + 0.55, plus[1]), maps.at("left"))
-    for block in pictures:
-        arrow(ax, block.at("right"), (5.85, block.middle[1]))
     note(ax, (3.15, 0.4), "picture (C, H, W)", weight="bold")
-    note(ax, (14.1, 0.9), "maps", weight="bold")
+    note(ax, (14.1, 1.3), "maps", weight="bold")
     return ax
 
 

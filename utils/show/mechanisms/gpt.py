@@ -161,14 +161,14 @@ def cuts(logits: Tensor, tokens: Sequence[str], tau: float, p: float, k: int | N
         **({} if k is None else {f"top-k, k = {k}": few}),
         f"top-p, p = {p:g}": fewer,
     }
-    size = (1.85, 0.85)
+    size = (1.8, 0.85)
     last = None
     for i, (name, chances) in enumerate(rows.items()):
         shown = [[f"{chance:.2f}" if chance > 0 else "" for chance in chances.tolist()]]
         gone = (chances == 0)[None]
         grid = cells(
             ax,
-            (4.4, 1.1 + 1.45 * i),
+            (4.9, 1.1 + 1.45 * i),
             shown,
             role="query",
             weights=0.9 * chances[None],
@@ -188,14 +188,14 @@ def induction(text: str = "qzkwvqz") -> Axes:
     """Draw how an induction head finds what follows the last letter, which stood there before."""
     ax = sheet(6.4)
     last, here = len(text) - 1, text.index(text[-1])
-    wide = min(1.6, 12.2 / (last + 2))
+    wide = min(1.6, 11.8 / (last + 2))
     lit = [
         [0.9 if t in (here + 1, last + 1) else 0.6 if t == last else 0.1 for t in range(last + 2)]
     ]
     found = [[0.9 if t == here + 1 else 0.1 for t in range(last + 2)]]
-    read = cells(ax, (3.4, 1.9), [[*text, "?"]], role="value", weights=lit, size=(wide, 0.9))
+    read = cells(ax, (3.9, 1.9), [[*text, "?"]], role="value", weights=lit, size=(wide, 0.9))
     before = [["", *text]]
-    noted = cells(ax, (3.4, 4.3), before, role="key", weights=found, size=(wide, 0.9))
+    noted = cells(ax, (3.9, 4.3), before, role="key", weights=found, size=(wide, 0.9))
     note(ax, (0.2, 2.35), "the text", align="left", weight="bold")
     note(ax, (0.2, 4.75), "letter before", align="left", weight="bold")
     arrow(ax, read[0, last].at("bottom"), noted[0, here + 1].at("top"), role="query")
@@ -222,7 +222,7 @@ def mixture(tokens: Sequence[str], table: Sequence[float], model: Sequence[float
 
 def carries(a: int, b: int) -> Axes:
     """Draw a sum of three digits from the units on, and what each digit of the answer needs."""
-    ax = sheet(5.0)
+    ax = sheet(5.4)
     n, (one, other, total) = 3, (f"{x:0{k}d}"[::-1] for x, k in ((a, 3), (b, 3), (a + b, 4)))
     y, size = 2.9, (1.2, 0.9)
     left = cells(ax, (0.5, y), [[*one, "+", *other, "="]], role="key", weights=0.3, size=size)
@@ -232,7 +232,7 @@ def carries(a: int, b: int) -> Axes:
             arrow(ax, digit.at("top"), right[0, k].at("top"), role="query", bend=0.26 - 0.03 * k)
     for k in range(1, n + 1):
         arrow(ax, right[0, k - 1].at("bottom"), right[0, k].at("bottom"), role="value", bend=-0.5)
-    note(ax, (8.0, 4.6), f"{a} + {b} = {a + b}, units first; below, the carry goes on")
+    note(ax, (8.0, 5.0), f"{a} + {b} = {a + b}, units first; below, the carry goes on")
     return ax
 
 

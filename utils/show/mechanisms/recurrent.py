@@ -124,7 +124,7 @@ def both_arrows(word: str) -> Axes:
         _there_and_back(ax, one.at("right"), next_.at("left"))
         note(ax, (one.x + 2.85, 4.35), rf"$W_h^\top \delta_{t + 1}$")
         note(ax, (one.x + 2.85, 3.0), "$W_h$")
-    note(ax, (3.4, 2.5), r"$W_y^\top \partial\ell/\partial y$", align="left")
+    note(ax, (x + 1.05, 2.05), r"$W_y^\top \partial\ell/\partial y$", align="left")
     arrow(ax, (1.2, 0.4), (3.0, 0.4))
     note(ax, (3.2, 0.4), "forward", align="left")
     arrow(ax, (8.0, 0.4), (6.2, 0.4), role="gradient", weight=0.12)
