@@ -137,7 +137,7 @@ plt.show()
 # %% [markdown]
 # **Your turn.** The check names your mistakes.
 #
-# ```{exercise} A step downhill
+# ```{exercise} A gradient descent step
 # :label: exercise-gradient-step
 #
 # *6 minutes.* Compute the scores, the loss and the slopes, and return the new $W$ and $b$. `F.cross_entropy(scores, labels)` is the loss. If you begin with
@@ -474,7 +474,7 @@ my_size = None
 check("silent_shape", my_size)
 
 # %% [markdown]
-# ```{exercise} An honest count
+# ```{exercise} Accuracy over batches
 # :label: exercise-honest-count
 #
 # *Core, 7 minutes.* In batches of 64, 1,221 digits leave a last batch of 5. Given the batches one by one, compute the share of all examples whose

@@ -144,7 +144,7 @@ plt.show()
 #
 # **Your turn.** Compute the answers at one position, for a batch of windows that have already been cut out.
 #
-# ```{exercise} One place
+# ```{exercise} Convolution at one position
 # :label: exercise-one-place
 #
 # *8 minutes.* Write {eq}`eq-conv` for one position. Every kernel answers every window in the batch. ([Solution](solutions/01_convolution.ipynb#solution-one-place))
@@ -189,7 +189,7 @@ plt.show()
 #
 # positions {cite}`dumoulin2016guide`. The kernel covers $d(K-1)+1$ pixels; divide the rest into jumps, and add 1 for the position where it starts.
 #
-# ```{exercise} Everywhere
+# ```{exercise} The whole convolution
 # :label: exercise-everywhere
 #
 # *18 minutes.* Write the whole convolution, with stride and padding. Two loops over the positions with your `at_one_place` will do, but training will then take
@@ -339,7 +339,7 @@ mechanisms.pooled(torch.tensor([[0.0, 2, 1, 0], [1, 0, 0, 3], [0, 0, 5, 1], [1, 
 plt.show()
 
 # %% [markdown]
-# ```{exercise} The strongest answer
+# ```{exercise} Max pooling
 # :label: exercise-max-pooling
 #
 # *8 minutes.* Write max pooling with K × K windows that lie side by side. Leftover rows at the bottom and columns at the right are dropped. Careful: a map may be
@@ -714,7 +714,7 @@ claim(
 #
 # *As long as you like.* Six more are on the [deeper page](deeper/01_convolution.ipynb), and all solutions are on [a page of their own](solutions/01_convolution.ipynb).
 #
-# ```{exercise} Keep the size
+# ```{exercise} Same padding
 # :label: exercise-same-padding
 #
 # *Warm-up, 5 minutes.* At stride 1, how many zeros on *each* side keep a picture's size? Use {eq}`eq-size`, and assume that $d(K-1)$ is even; otherwise no number works.
@@ -731,7 +731,7 @@ def same_padding(kernel_size: int, dilation: int) -> int:
 check("same_padding", same_padding)
 
 # %% [markdown]
-# ```{exercise} Count before you build
+# ```{exercise} Count a convolution's parameters
 # :label: exercise-convolution-parameters
 #
 # *Warm-up, 3 minutes.* How many parameters does a convolution from 3 channels to 16 have, with 5 × 5 kernels and biases? ([Solution](solutions/01_convolution.ipynb#solution-convolution-parameters))
@@ -757,7 +757,7 @@ my_prediction = None
 check("shuffled_pixels", my_prediction)
 
 # %% [markdown]
-# ```{exercise} How deep must it be?
+# ```{exercise} Receptive field: how deep must it be?
 # :label: exercise-receptive-field
 #
 # *Core, 10 minutes.* One output should see `length` steps. How many layers of width `kernel_size` and stride 1 do you need, with doubling dilations (1, 2, 4, …) or
@@ -774,7 +774,7 @@ def layers_needed(length: int, kernel_size: int, doubling: bool) -> int:
 check("receptive_field", layers_needed)
 
 # %% [markdown]
-# ```{exercise} Predict: what moves along
+# ```{exercise} Predict: is it equivariant?
 # :label: exercise-strided-equivariance
 #
 # *Core, 5 minutes.* Two convolutions of stride 2 follow each other. What is the smallest move of a picture, in pixels, for which the last map moves along exactly?

@@ -146,7 +146,7 @@ plt.show()
 #
 # **Your turn.**
 #
-# ```{exercise} One step
+# ```{exercise} One recurrent step
 # :label: exercise-one-step
 #
 # *4 minutes.* Write {eq}`eq-rnn` for a batch of B sequences.
@@ -173,7 +173,7 @@ check.show_reference("one_step")
 #
 # *8 minutes, 7 of them yours.* Each step needs the state of the previous one, so we need a loop. It starts from zeros, since nothing has been read yet.
 #
-# ```{exercise} The loop
+# ```{exercise} The recurrent layer
 # :label: exercise-whole-sequence
 #
 # *7 minutes.* Read whole sequences with your `step`, and return the state after every step. `x.unbind(dim=1)` gives the T inputs, (B, D) each; `torch.stack` joins tensors along a new axis.
@@ -296,7 +296,7 @@ plt.show()
 # \frac{\partial \mathcal{L}}{\partial W_h} = \sum_t \delta_t\, h_{t-1}^\top .
 # $$ (eq-bptt-weights)
 #
-# ```{exercise} Back through time
+# ```{exercise} Backpropagation through time
 # :label: exercise-backpropagation-through-time
 #
 # *12 minutes.* Write {eq}`eq-bptt` and {eq}`eq-bptt-weights` for a batch, without autograd, from the last step to the first. `grad_h` holds the gradient that each step's own output sends back to its state. `states` begins with $h_{-1}$, so $h_t$ is `states[:, t + 1]`. A state is a row here, so $W_h^\top \delta$ becomes `delta @ W_h`.
@@ -354,7 +354,7 @@ class ByHand(torch.autograd.Function):
 # g \leftarrow g \cdot \min\!\Big(1, \frac{c}{\lVert g \rVert}\Big) .
 # $$ (eq-clip)
 #
-# ```{exercise} Clip the whole
+# ```{exercise} Gradient clipping
 # :label: exercise-gradient-clipping
 #
 # *10 minutes.* Write {eq}`eq-clip` for a model with several weight tensors: measure the length of all of them together. Beware of a gradient that is zero.
@@ -851,7 +851,7 @@ claim(
 #
 # *As long as you like.* Eight more are on the [deeper page](deeper/02_recurrent.ipynb), and all solutions are on [a page of their own](solutions/02_recurrent.ipynb).
 #
-# ```{exercise} Count before you build
+# ```{exercise} Count a language model's parameters
 # :label: exercise-recurrent-parameters
 #
 # *Warm-up, 5 minutes.* A language model knows 50 characters. It looks each one up in an embedding of width 16, reads with one layer of 32 units as in {eq}`eq-rnn`, and computes 50 logits with a matrix and a bias. How many
@@ -891,7 +891,7 @@ my_steps = None
 check("vanishing_gradient", my_steps)
 
 # %% [markdown]
-# ```{exercise} Where does a sentence end?
+# ```{exercise} Bidirectional network: the last states
 # :label: exercise-bidirectional-states
 #
 # *Core, 10 minutes.* A **bidirectional network** reads a sentence twice: one layer from left to right, another from right to left, starting at the last real token. At each position, the first half of `outputs` is the state of the

@@ -310,7 +310,7 @@ mechanisms.ways_back()
 plt.show()
 
 # %% [markdown]
-# ```{exercise} The road back
+# ```{exercise} The gradient along the cell state
 # :label: exercise-direct-path
 #
 # *10 minutes.* Given the forget gates $f_1 \dots f_T$ of a run, return {eq}`eq-road` for each $t$ from 0 to $T$. The last one is 1. `cumprod` computes running products, and `flip` reverses an axis.
@@ -790,7 +790,7 @@ claim(
 #
 # *As long as you like.* Seven more are on the [deeper page](deeper/03_gates.ipynb), and all solutions are on [a page of their own](solutions/03_gates.ipynb).
 #
-# ```{exercise} Count before you build
+# ```{exercise} Count an LSTM's parameters
 # :label: exercise-lstm-parameters
 #
 # *Warm-up, 3 minutes.* How many parameters does `nn.LSTM(10, 16, bidirectional=True)` have? It has two layers, one for each direction, and the library keeps two biases where one would do. Write down the number before you ask PyTorch.
@@ -803,7 +803,7 @@ my_count = None
 check("lstm_parameters", my_count)
 
 # %% [markdown]
-# ```{exercise} An LSTM from elsewhere
+# ```{exercise} Load an LSTM from ONNX
 # :label: exercise-onnx-lstm
 #
 # *Core, 8 minutes.* ONNX is a file format in which networks move from one library to another. It stacks an LSTM's blocks in the order **i, o, f, g**. Write a step that takes such weights.
@@ -850,7 +850,7 @@ my_gradient = None
 check("twenty_steps_at_bias_1", my_gradient)
 
 # %% [markdown]
-# ```{exercise} A bias for a distance
+# ```{exercise} Forget bias for a distance
 # :label: exercise-forget-bias
 #
 # *Core, 7 minutes.* Now the other way round: which bias of the forget gate leaves `share` of the cell after `distance` steps, if nothing else moves the gate?
@@ -867,7 +867,7 @@ def forget_bias(distance: int, share: float) -> float:
 check("forget_bias", forget_bias)
 
 # %% [markdown]
-# ```{exercise} What must fit into one vector
+# ```{exercise} Bits in a state
 # :label: exercise-bits-in-a-state
 #
 # *Core, 7 minutes.* A state has to store any sequence of `length` symbols from a vocabulary of `vocab_size`, so that the sequence can be recovered from it. Suppose

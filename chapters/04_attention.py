@@ -209,7 +209,7 @@ plt.show()
 #
 # **Your turn.**
 #
-# ```{exercise} One step late
+# ```{exercise} The shifted target
 # :label: exercise-shift
 #
 # *4 minutes.* Given a batch of targets, each ending in EOS and padded with PAD, return the decoder's input: BOS, then the target without its last symbol.
@@ -311,7 +311,7 @@ mechanisms.masked(
 plt.show()
 
 # %% [markdown]
-# ```{exercise} Weights that leave out padding
+# ```{exercise} Masked softmax
 # :label: exercise-masked-softmax
 #
 # *12 minutes.* Turn scores into weights under a mask (`True` = allowed). A masked position gets exactly 0, however large its score. Where nothing is allowed, all weights
@@ -799,7 +799,7 @@ my_step = None
 check("who_asks", my_step)
 
 # %% [markdown]
-# ```{exercise} What the fixed vector costs
+# ```{exercise} Accuracy by sentence length
 # :label: exercise-cost-by-length
 #
 # *Core, 10 minutes.* Two models have translated the same sentences, one with attention and one through a fixed vector. For each sentence you know whether it is correct.
@@ -820,7 +820,7 @@ def cost_by_length(attention, fixed, lengths, edges: list[int]) -> torch.Tensor:
 check("cost_by_length", cost_by_length)
 
 # %% [markdown]
-# ```{exercise} Score an alignment
+# ```{exercise} Alignment error rate
 # :label: exercise-alignment-error-rate
 #
 # *Core, 9 minutes.* The usual alignment has one link for each target symbol. But some symbols have two partners, and some have none. So let **every weight that reaches a
@@ -843,7 +843,7 @@ def alignment_error(weights, sure, possible, threshold: float) -> float:
 check("alignment_error_rate", alignment_error)
 
 # %% [markdown]
-# ```{exercise} Not before you have said something
+# ```{exercise} Greedy decoding, minimum length
 # :label: exercise-minimum-length
 #
 # *Core, 10 minutes.* Decode greedily with a **minimum length**: EOS may not be chosen before `min_len` other symbols have been written. The model is a table here. Row

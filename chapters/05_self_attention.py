@@ -332,7 +332,7 @@ plt.show()
 # What if a query may attend to nothing, as when a batch is padded at the *front*? A softmax of nothing but $-\infty$ is NaN, which spreads. A very negative number
 # instead looks harmless, but it averages exactly what was forbidden. So the weights should be zeros.
 #
-# ```{exercise} Attention under a mask
+# ```{exercise} Masked attention
 # :label: exercise-masked-attention
 #
 # *16 minutes.* Give your `attention` a mask, which is None or broadcasts to (..., T, S). If `is_causal`, a query also sees no key after its own position. If there are fewer
@@ -458,7 +458,7 @@ mechanisms.cuts()
 plt.show()
 
 # %% [markdown]
-# ```{exercise} Cut the width into heads
+# ```{exercise} Split into heads
 # :label: exercise-split-heads
 #
 # *6 minutes.* Turn (B, T, D) into (B, h, T, d), with $d = D / h$: the first head gets the first $d$ columns of every position, the second the next $d$.
@@ -588,7 +588,7 @@ for i, names in enumerate((["dog", "bites", "man"], ["man", "bites", "dog"])):
 plt.show()
 
 # %% [markdown]
-# ```{exercise} Give it order
+# ```{exercise} Learned positional encoding
 # :label: exercise-give-order
 #
 # *6 minutes.* Add to each word the row of its position. The table may have more rows than a text has words. Each piece of a longer text begins at its own position `start`.
@@ -957,7 +957,7 @@ def unit_scores(query, key, var_q: float, var_k: float):
 check("unit_variance", unit_scores)
 
 # %% [markdown]
-# ```{exercise} Cut one edge
+# ```{exercise} Remove one link
 # :label: exercise-cut-edge
 #
 # *Core, 10 minutes.* Does it matter that query $t$ attends to key $s$? Take that one link away, in all heads and sequences, as if the key had been masked for this query.

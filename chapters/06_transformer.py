@@ -281,7 +281,7 @@ plt.show()
 # %% [markdown]
 # We take pre-norm, because deep models train more stably with it ([measured](deeper/06_transformer.ipynb#deeper-warmup)). Its stream is never normalised, so one more norm follows the last block.
 #
-# ```{exercise} A block
+# ```{exercise} A Transformer block
 # :label: exercise-block
 #
 # *5 minutes.* Run all sublayers of a block, one after the other, in pre-norm. Each has a norm of its own. Norms and sublayers are functions that turn a sequence into another of the same shape. ([Solution](solutions/06_transformer.ipynb#solution-block))
@@ -451,7 +451,7 @@ mechanisms.ticking([*hanzi, "EOS"])
 plt.show()
 
 # %% [markdown]
-# ```{exercise} Write the translation
+# ```{exercise} Greedy translation
 # :label: exercise-write-translation
 #
 # *7 minutes.* Translate a batch of sources, one word at a time. `model.encode(source)` reads the source. Its result, together with the words so far, goes into `model.decode(ids, found)`, which returns logits (B, T, V): for each position, those of the next word. Start with `BOS`, write `longest` words for each source, and return them without `BOS`. (Whatever follows an EOS is cut off later.) ([Solution](solutions/06_transformer.ipynb#solution-write-translation))
@@ -861,7 +861,7 @@ my_count = None
 check("decoder_block_parameters", my_count)
 
 # %% [markdown]
-# ```{exercise} Predict: what you say, and where
+# ```{exercise} Predict: the embedding's scale
 # :label: exercise-unscaled-embedding
 #
 # *Warm-up, 5 minutes.* The width is 512, and the embedding starts with numbers of standard deviation $1/\sqrt{512}$. Someone
@@ -876,7 +876,7 @@ my_ratio = None
 check("unscaled_embedding", my_ratio)
 
 # %% [markdown]
-# ```{exercise} Predict: what leaves a tall stack
+# ```{exercise} Predict: a pre-norm stack's output
 # :label: exercise-pre-norm-deviation
 #
 # *Core, 5 minutes.* An encoder has 12 pre-norm blocks. The numbers in its input have standard deviation 1. Suppose that each sublayer's output has standard deviation 1, too, and is
@@ -891,7 +891,7 @@ my_deviation = None
 check("pre_norm_deviation", my_deviation)
 
 # %% [markdown]
-# ```{exercise} Norm without a mean
+# ```{exercise} RMS norm
 # :label: exercise-rms-norm
 #
 # *Core, 6 minutes.* Most of today's large models use **RMSNorm** {cite}`zhang2019root` instead of layer norm. It divides each position by its root

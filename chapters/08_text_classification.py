@@ -191,7 +191,7 @@ mechanisms.merging(rows)
 plt.show()
 
 # %% [markdown]
-# ```{exercise} One merge
+# ```{exercise} Byte-pair merge
 # :label: exercise-merge-step
 #
 # *16 minutes.* Write one such step. The text is given as its distinct words, each a list of tokens, and the number of times each word occurs. Count the pairs of adjacent tokens, and replace the most frequent pair by the token `new`, from left to right. (Of equally frequent pairs, take the smaller tuple.) `itertools.pairwise`, which you have to import, yields the adjacent pairs of a list.
@@ -228,7 +228,7 @@ for new in range(256, 456):
 # %% [markdown]
 # That makes two hundred merges. How do we split a word with them, even one that wasn't in that text? The same way, merge by merge.
 #
-# ```{exercise} A new word
+# ```{exercise} Byte-pair encoding
 # :label: exercise-encode-word
 #
 # *6 minutes.* Encode a word, given as a list of bytes: apply the merges in the order in which they were learned. Counting from 0, the i-th merge makes the token 256 + i. `tokens.replace_pair(word, pair, new)` replaces a pair from left to right.
@@ -378,7 +378,7 @@ for i, text in enumerate((("not", "so", "good"), ("great", "", ""))):
 plt.show()
 
 # %% [markdown]
-# ```{exercise} The mean of the words
+# ```{exercise} Masked mean pooling
 # :label: exercise-masked-mean
 #
 # *5 minutes.* Compute {eq}`eq-masked-mean` for each text of a batch. ([Solution](solutions/08_text_classification.ipynb#solution-masked-mean))

@@ -136,7 +136,7 @@ mechanisms.asked([0.5, 0.25, 0.1, 0.5])
 plt.show()
 
 # %% [markdown]
-# ```{exercise} The loss at every position
+# ```{exercise} Next-token loss
 # :label: exercise-next-token-loss
 #
 # *9 minutes.* Write {eq}`eq-next-token` for a batch. Shorter texts are padded on the right with `PAD` = 0, which is never a target: take the mean over all real targets of the batch together. ([Solution](solutions/09_gpt.ipynb#solution-next-token-loss))
@@ -164,7 +164,7 @@ mechanisms.tower(2)
 plt.show()
 
 # %% [markdown]
-# ```{exercise} The forward pass
+# ```{exercise} GPT's forward pass
 # :label: exercise-forward
 #
 # *5 minutes.* Go from ids to logits. Multiply the vectors by $\sqrt D$ as they enter, as on Day 6; at the output, use the table as it is. ([Solution](solutions/09_gpt.ipynb#solution-forward))
@@ -296,7 +296,7 @@ mechanisms.cuts(logits, ["on", "to", "with", "by", "in", "a"], 0.7, 0.8)
 plt.show()
 
 # %% [markdown]
-# ```{exercise} The probabilities of the next token
+# ```{exercise} Temperature and top-p
 # :label: exercise-next-chances
 #
 # *11 minutes.* Turn logits into the probabilities from which to draw. Each token keeps its position, so sort, cut, and put everything back. ([Solution](solutions/09_gpt.ipynb#solution-next-chances))
@@ -476,7 +476,7 @@ mechanisms.mixture(
 plt.show()
 
 # %% [markdown]
-# ```{exercise} Half and half
+# ```{exercise} Mix two language models
 # :label: exercise-half-and-half
 #
 # *5 minutes.* Given two models' surprises $-\ln p$ of the same tokens, return the surprises of their mixture, which gives each token the mean of their probabilities. ([Solution](solutions/09_gpt.ipynb#solution-half-and-half))
@@ -846,7 +846,7 @@ my_bits = None
 check("bits_per_byte", my_bits)
 
 # %% [markdown]
-# ```{exercise} Write with a cache
+# ```{exercise} Write with a key–value cache
 # :label: exercise-write
 #
 # *Core, 9 minutes.* `begin()` opens an empty cache and returns `read(ids, start)`, which reads a tensor of ids (1, T), the first of them at position `start`, and returns the logits (1, T, V) of each next token. It keeps what it has read, so read each token only once. `choose` turns the logits (V,) of one position into an id. Return the prompt and `n` more.

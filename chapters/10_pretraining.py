@@ -144,7 +144,7 @@ mechanisms.hiding(hides, how, others, share=0.15)
 plt.show()
 
 # %% [markdown]
-# ```{exercise} Hide words
+# ```{exercise} Mask words
 # :label: exercise-mask-words
 #
 # *9 minutes.* A word is asked for where `dice.hides` is below the share. It becomes `MASK` = 4 where `dice.how` is below 0.8, and `dice.words` where `dice.how` is 0.9 or more; in between it stays. Words are the ids above 4. All other ids (padding, ends, unknown words) are never asked for. The target is the original word, and `IGNORE` = −100 where nothing is asked. Return the model's input and the targets.
@@ -195,7 +195,7 @@ plt.show()
 # %% [markdown]
 # If the loss counted all the other words, too, most answers could be copied from the input, as in yesterday's first attempt, without a mask. And the logits, thousands of them at each position, cost more than the blocks. So the head is called only at $M$.
 #
-# ```{exercise} The loss of the hidden words
+# ```{exercise} Masked-word loss
 # :label: exercise-masked-word-loss
 #
 # *5 minutes.* Write {eq}`eq-masked-words` for a batch: one mean over all words that are asked for, across all texts. Call the head once, for these words only. ([Solution](solutions/10_pretraining.ipynb#solution-masked-word-loss))

@@ -144,7 +144,7 @@ plt.show()
 #
 # Both models' logits are divided by $\tau$, so that a student with equal logits has a loss of 0. A higher temperature makes the gradients smaller, by about $1/\tau^2$: once because $p$ and $q$ come closer, and once through the division. The factor $\tau^2$ makes up for that.
 #
-# ```{exercise} Soft targets
+# ```{exercise} Distillation: soft targets
 # :label: exercise-soft-targets
 #
 # *6 minutes.* Write {eq}`eq-soft-targets`. Some probabilities are so small that a computer rounds them to 0, so work with logarithms throughout. ([Solution](solutions/11_small.ipynb#solution-soft-targets))
@@ -405,7 +405,7 @@ mechanisms.detour()
 plt.show()
 
 # %% [markdown]
-# ```{exercise} A change of low rank
+# ```{exercise} LoRA: a change of low rank
 # :label: exercise-lora
 #
 # *8 minutes.* Return the outputs of a layer with LoRA, and the single weight that gives the same outputs after training.
@@ -718,7 +718,7 @@ my_parameters = None
 check("distilberts_size", my_parameters)
 
 # %% [markdown]
-# ```{exercise} The angle to the teacher
+# ```{exercise} Cosine loss
 # :label: exercise-cosine
 #
 # *Core, 8 minutes.* Write the third part of the student's loss: the mean of $1 - \cos$ of the angle between its vector and its teacher's, over all positions that aren't padding. The cosine of two vectors is their dot product, divided by both lengths.

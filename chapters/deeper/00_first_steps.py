@@ -342,7 +342,7 @@ plt.show()
 #
 # *18 minutes.* Which way back, and how fast down? The solutions are on [a page of their own](../solutions/00_first_steps.ipynb).
 #
-# ```{exercise} Two roads back
+# ```{exercise} The chain rule along two paths
 # :label: exercise-two-roads-back
 #
 # *Core, 8 minutes.* In this small network one weight is used twice: $h = \operatorname{ReLU}(wx + b)$, then $\hat y = wh$, and $L = (\hat y - y)^2$. The ReLU lets positive
@@ -360,7 +360,7 @@ def backward(x: float, w: float, b: float, y: float):
 check("two_roads_back", backward)
 
 # %% [markdown]
-# ```{exercise} A ball, not a walker
+# ```{exercise} Momentum
 # :label: exercise-momentum
 #
 # *Stretch, 10 minutes.* A walker forgets each step. A ball that rolls downhill keeps its speed: that is **momentum**. With a velocity $v$ that starts at 0, each step is

@@ -757,7 +757,7 @@ observe(
 # *115 minutes.* Which of these seven would you like to write? Their numbers continue the lesson's. All solutions are on [a page of their own](../solutions/01_convolution.ipynb).
 
 # %% [markdown]
-# ```{exercise} A road around
+# ```{exercise} A residual block
 # :label: exercise-residual-block
 #
 # *Core, 5 minutes.* Write {eq}`eq-residual-block`, where $f$ is convolution, ReLU, convolution, as in {numref}`fig-road-around`. Use `convolution.conv2d`, with padding 1.
@@ -774,7 +774,7 @@ def residual_block(x, w1, b1, w2, b2):
 check("residual_block", residual_block)
 
 # %% [markdown]
-# ```{exercise} Convolution over time
+# ```{exercise} Causal convolution
 # :label: exercise-convolution-over-time
 #
 # *Core, 15 minutes.* Sound and text have one axis, not two. Write the convolution (that is, the
@@ -792,7 +792,7 @@ def conv1d(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, stride: in
 check("convolution_over_time", conv1d)
 
 # %% [markdown]
-# ```{exercise} A kernel for each channel
+# ```{exercise} Depthwise convolution
 # :label: exercise-depthwise-convolution
 #
 # *Core, 10 minutes.* In a **depthwise** convolution, each channel has a kernel of its own and isn't
@@ -810,7 +810,7 @@ def depthwise_conv2d(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
 check("depthwise_convolution", depthwise_conv2d)
 
 # %% [markdown]
-# ```{exercise} The smallest of each window
+# ```{exercise} Min pooling
 # :label: exercise-min-pooling
 #
 # *Core, 10 minutes.* Write *min* pooling, with stride and padding. A padded number must never win.
@@ -827,7 +827,7 @@ def min_pool2d(x: torch.Tensor, kernel_size: int, stride: int, padding: int) -> 
 check("min_pooling", min_pool2d)
 
 # %% [markdown]
-# ```{exercise} Fold the normalisation away
+# ```{exercise} Fold batch normalisation away
 # :label: exercise-batch-norm-folding
 #
 # *Stretch, 15 minutes.* In evaluation mode, batch normalisation is one multiplication and one addition per channel.
@@ -869,7 +869,7 @@ def weight_gradient(x: torch.Tensor, grad_y: torch.Tensor) -> torch.Tensor:
 check("weight_gradient", weight_gradient)
 
 # %% [markdown]
-# ```{exercise} Blur before you jump
+# ```{exercise} Anti-aliasing: blur before a stride
 # :label: exercise-blur-pooling
 #
 # *Research, 40 minutes.* A stride of 2 breaks equivariance, since fine detail falls between the

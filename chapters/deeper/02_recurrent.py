@@ -940,7 +940,7 @@ observe(
 #
 # *145 minutes.* Which of these eight would you like to write? Their numbers continue the lesson's. All solutions are on [a page of their own](../solutions/02_recurrent.ipynb).
 #
-# ```{exercise} Where to cut
+# ```{exercise} Truncated backpropagation through time
 # :label: exercise-truncated-backpropagation
 #
 # *Stretch, 20 minutes.* Truncate backpropagation, this time with autograd. Cut the sequences into chunks of `k` steps; the last chunk may be shorter. The loss is $\frac{1}{2}\sum_t \lVert h_t - y_t \rVert^2$, summed over the batch.
@@ -962,7 +962,7 @@ def truncated_gradient(x, y, start, W_x, W_h, b, k: int) -> torch.Tensor:
 check("truncated_backpropagation", truncated_gradient)
 
 # %% [markdown]
-# ```{exercise} A card that is rewritten slowly
+# ```{exercise} Leaky units
 # :label: exercise-leaky-units
 #
 # *Core, 15 minutes.* In {eq}`eq-rnn` the whole state is rewritten at every step. **Leaky** units keep
@@ -1013,7 +1013,7 @@ my_matrix = None
 check("matrix_powers", my_matrix)
 
 # %% [markdown]
-# ```{exercise} Several texts in one row
+# ```{exercise} Packing: several texts in one row
 # :label: exercise-packed-sequences
 #
 # *Core, 15 minutes.* Padding wastes time. Instead, you can put short texts one after another, as many as
@@ -1036,7 +1036,7 @@ def packed_rnn(x, starts, W_x, W_h, b) -> torch.Tensor:
 check("packed_sequences", packed_rnn)
 
 # %% [markdown]
-# ```{exercise} What the padding says
+# ```{exercise} Perplexity without padding
 # :label: exercise-perplexity-of-lines
 #
 # *Core, 10 minutes.* `nats` holds $-\log p$ of each correct character, with the natural logarithm, as
@@ -1055,7 +1055,7 @@ def perplexity_of_lines(nats: torch.Tensor, lengths: torch.Tensor) -> float:
 check("perplexity_of_lines", perplexity_of_lines)
 
 # %% [markdown]
-# ```{exercise} How many may speak?
+# ```{exercise} Top-p sampling
 # :label: exercise-top-p
 #
 # *Core, 15 minutes.* Top-k always leaves k characters to choose from; top-p sometimes leaves many, and
@@ -1074,7 +1074,7 @@ def nucleus_size(logits: torch.Tensor, temperature: float, p: float) -> torch.Te
 check("top_p", nucleus_size)
 
 # %% [markdown]
-# ```{exercise} A threshold that moves
+# ```{exercise} Min-p sampling
 # :label: exercise-min-p
 #
 # *Stretch, 15 minutes.* **Min-p** {cite}`nguyen2025turning` asks each character by itself: are you at
@@ -1093,7 +1093,7 @@ def min_p(logits: torch.Tensor, temperature: float, share: float) -> torch.Tenso
 check("min_p", min_p)
 
 # %% [markdown]
-# ```{exercise} A memory that nobody trained
+# ```{exercise} Echo state network
 # :label: exercise-spectral-radius
 #
 # *Research, 45 minutes.* In an **echo state network** {cite}`jaeger2001short`, $W_x$ and $W_h$ are random

@@ -697,7 +697,7 @@ observe(
 #
 # *115 minutes.* Which of these seven would you like to write? They don't depend on each other either.
 #
-# ```{exercise} A fair width
+# ```{exercise} Width at equal parameters
 # :label: exercise-fair-width
 #
 # *Warm-up, 10 minutes.* Layers should be compared at equal numbers of parameters. A layer has `n_blocks`
@@ -716,7 +716,7 @@ def hidden_size_for(budget: int, n_blocks: int, input_size: int) -> int:
 check("fair_width", hidden_size_for)
 
 # %% [markdown]
-# ```{exercise} The GRU of tomorrow's paper
+# ```{exercise} A GRU that reads a context
 # :label: exercise-bahdanau-gru
 #
 # *Core, 15 minutes.* Tomorrow's decoder {cite}`bahdanau2015neural` has a GRU whose update gate lets the new value *in*. It also reads from the
@@ -745,7 +745,7 @@ def gru_step(x, h, W_x, W_h) -> torch.Tensor:
 check("bahdanau_gru", gru_step)
 
 # %% [markdown]
-# ```{exercise} From one convention to the other
+# ```{exercise} GRU weights in the other convention
 # :label: exercise-convert-update-gate
 #
 # *Core, 10 minutes.* You have trained a GRU whose update gate is the share of the *old* state that stays. You want
@@ -764,7 +764,7 @@ def other_convention(W_x, W_h, b) -> tuple[torch.Tensor, torch.Tensor, torch.Ten
 check("convert_update_gate", other_convention)
 
 # %% [markdown]
-# ```{exercise} Where does each direction end?
+# ```{exercise} Bidirectional layers: the last states
 # :label: exercise-bidirectional-final-states
 #
 # *Core, 10 minutes.* The library's bidirectional layers return their outputs with **time first**, unless told
@@ -784,7 +784,7 @@ def final_states(outputs: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
 check("bidirectional_final_states", final_states)
 
 # %% [markdown]
-# ```{exercise} Gates that see the cell
+# ```{exercise} Peephole connections
 # :label: exercise-peepholes
 #
 # *Stretch, 15 minutes.* An LSTM's gates see $h$, but not the cell that they guard. **Peephole connections**
@@ -827,7 +827,7 @@ def choose(scores: torch.Tensor, costs: torch.Tensor) -> int:
 check("one_standard_error", choose)
 
 # %% [markdown]
-# ```{exercise} Memories of many lengths
+# ```{exercise} Chrono initialisation
 # :label: exercise-chrono-initialisation
 #
 # *Research, 40 minutes.* One bias for all units gives all of them the same memory. *Chrono initialisation*

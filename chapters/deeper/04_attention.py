@@ -962,7 +962,7 @@ my_probability = None
 check("beam_of_two", my_probability)
 
 # %% [markdown]
-# ```{exercise} Input and target
+# ```{exercise} Teacher forcing: input and target
 # :label: exercise-teacher-forcing
 #
 # *Core, 10 minutes.* A data set gives you sentences without BOS and EOS, padded on the right. Build the pair that teacher forcing needs. The target is the sentence, then
@@ -997,7 +997,7 @@ def perplexity(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
 check("perplexity_of_targets", perplexity)
 
 # %% [markdown]
-# ```{exercise} The library's masks
+# ```{exercise} Key padding mask
 # :label: exercise-blocked-keys
 #
 # *Core, 15 minutes.* `nn.MultiheadAttention` wants a mask of another kind: one for each source, and **True where there is padding**. Turn scores and such a mask into

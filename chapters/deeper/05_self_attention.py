@@ -995,7 +995,7 @@ my_rows = None
 check("reach", my_rows)
 
 # %% [markdown]
-# ```{exercise} Several documents in one row
+# ```{exercise} Packing: several documents in one row
 # :label: exercise-packed-documents
 #
 # *Core, 10 minutes.* Padding is waste. So short documents are packed into one row, one after the other, and only the rest of the row is padding. Write the mask for it. A
@@ -1075,7 +1075,7 @@ def dropped_weights(scores, kept, p: float, training: bool) -> torch.Tensor:
 check("attention_dropout", dropped_weights)
 
 # %% [markdown]
-# ```{exercise} A mask for the library
+# ```{exercise} An attention mask for the library
 # :label: exercise-library-mask
 #
 # *Core, 10 minutes.* A target attends to a source; both are padded with 0, sometimes in front. `nn.MultiheadAttention` takes an `attn_mask` of three axes, (B·h, T, S).

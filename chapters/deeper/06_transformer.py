@@ -1146,7 +1146,7 @@ def shifted(targets):
 check("shifted_target", shifted)
 
 # %% [markdown]
-# ```{exercise} Positions as they were run
+# ```{exercise} Sinusoids as they were run
 # :label: exercise-tensor2tensor-positions
 #
 # *Core, 15 minutes.* The code that the paper's authors ran {cite}`vaswani2018tensor` doesn't do what the paper says. There are
@@ -1166,7 +1166,7 @@ def add_waves(x: torch.Tensor, start: int) -> torch.Tensor:
 check("tensor2tensor_positions", add_waves)
 
 # %% [markdown]
-# ```{exercise} Padded on the left
+# ```{exercise} Padding on the left
 # :label: exercise-left-padding
 #
 # *Core, 15 minutes.* Texts that a decoder-only model should continue are best padded **on the left**: then they all end at the last position, and grow
@@ -1189,7 +1189,7 @@ def embed(ids: torch.Tensor, symbols: torch.Tensor, positions: torch.Tensor) -> 
 check("left_padding", embed)
 
 # %% [markdown]
-# ```{exercise} A norm on either side
+# ```{exercise} Sandwich norm
 # :label: exercise-sandwich-norm
 #
 # *Core, 15 minutes.* A norm can go elsewhere, too. In the **sandwich** {cite}`ding2021cogview`, each sublayer $f$ has one before
@@ -1213,7 +1213,7 @@ def sandwich(x: torch.Tensor, sublayers: list) -> torch.Tensor:
 check("sandwich_norm", sandwich)
 
 # %% [markdown]
-# ```{exercise} A gate in the feed-forward layer
+# ```{exercise} SwiGLU
 # :label: exercise-swiglu
 #
 # *Core, 10 minutes.* Day 3's gates are back {cite}`shazeer2020glu`. In a **SwiGLU** layer, one product of $x$ goes through
@@ -1251,7 +1251,7 @@ my_length = None
 check("pairs_against_feed_forward", my_length)
 
 # %% [markdown]
-# ```{exercise} An encoder and a decoder in one mask
+# ```{exercise} Prefix language model: the mask
 # :label: exercise-prefix-mask
 #
 # *Core, 15 minutes.* A source and its target can share one sequence, and one stack can read both. In a **prefix** model {cite}`raffel2020exploring` the first symbols, as many as
@@ -1273,7 +1273,7 @@ def prefix_mask(prefixes: torch.Tensor, lengths: torch.Tensor, T: int) -> torch.
 check("prefix_mask", prefix_mask)
 
 # %% [markdown]
-# ```{exercise} A loss that can reach 0
+# ```{exercise} Label smoothing: a loss that can reach 0
 # :label: exercise-smoothed-divergence
 #
 # *Core, 20 minutes.* With smoothed labels, the cross-entropy of a perfect model is not 0. The Kullback–Leibler divergence
@@ -1302,7 +1302,7 @@ def smoothed_divergence(logits, target, real, prior, smoothing: float) -> torch.
 check("smoothed_divergence", smoothed_divergence)
 
 # %% [markdown]
-# ```{exercise} Up in a line, down in a wave
+# ```{exercise} Warm-up and cosine decay
 # :label: exercise-cosine-schedule
 #
 # *Core, 10 minutes.* The paper's learning rate falls as $1/\sqrt{\text{step}}$, for ever. If the number of steps is known, a cosine is more usual
@@ -1321,7 +1321,7 @@ def rate(step: int, peak: float, warmup: int, total: int, floor: float) -> float
 check("cosine_schedule", rate)
 
 # %% [markdown]
-# ```{exercise} Backwards through a norm
+# ```{exercise} Layer norm: the backward pass
 # :label: exercise-layer-norm-gradient
 #
 # *Stretch, 25 minutes.* Layer norm is $y = g \odot \hat x + b$, with $\hat x = (x - \mu)/\sqrt{\sigma^2 + \varepsilon}$. Given the gradient of the loss with respect to $y$,
@@ -1343,7 +1343,7 @@ def layer_norm_gradient(x, gain, eps: float, grad_y) -> tuple:
 check("layer_norm_gradient", layer_norm_gradient)
 
 # %% [markdown]
-# ```{exercise} Average over time
+# ```{exercise} Average checkpoints
 # :label: exercise-checkpoint-average
 #
 # *Research, 45 minutes.* The paper's models are the mean of their last checkpoints {cite}`vaswani2017attention`. Given a list of checkpoints, oldest first, return the mean of the last few, parameter by parameter.

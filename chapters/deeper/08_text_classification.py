@@ -892,7 +892,7 @@ claim(
 #
 # *65 minutes.* What is left to write? Solutions are on [a page of their own](../solutions/08_text_classification.ipynb).
 #
-# ```{exercise} How far off is its confidence?
+# ```{exercise} Expected calibration error
 # :label: exercise-calibration-error
 #
 # *Core, 10 minutes.* The **expected calibration error** sorts the answers into $M$ equally wide bins of confidence. In each bin it takes the distance between accuracy and mean confidence, and it averages these distances over the bins, weighting each bin by its share of the answers:
@@ -915,7 +915,7 @@ def calibration_error(confidence, right, n_bins: int) -> float:
 check("calibration_error", calibration_error)
 
 # %% [markdown]
-# ```{exercise} What a merge changes
+# ```{exercise} Byte pairs: what a merge changes
 # :label: exercise-changed-counts
 #
 # *Stretch, 20 minutes.* The plain loops are slow because they count all pairs anew for each merge. By how much does each pair's count change when `pair` becomes `new`? Return a sorted list of (pair, change), for every pair whose count changes, and for no other. Watch out for words in which two merges are side by side. `replace_pair(word, pair, new)` replaces from left to right.
@@ -932,7 +932,7 @@ def changed_counts(words, counts, pair, new):
 check("changed_counts", changed_counts)
 
 # %% [markdown]
-# ```{exercise} A place that speaks for the text
+# ```{exercise} A [CLS] vector
 # :label: exercise-cls-pooling
 #
 # *Core, 10 minutes.* Put the vector `cls` before each text, let all positions attend to the real ones, and return the output at `cls`. `attend(x, mask)` takes x (B, S, D) and a mask (B, 1, S), True where a position may be attended to.
@@ -949,7 +949,7 @@ def cls_pool(attend, x, lengths, cls):
 check("cls_pooling", cls_pool)
 
 # %% [markdown]
-# ```{exercise} A split by group
+# ```{exercise} Split by group
 # :label: exercise-split-by-group
 #
 # *Core, 15 minutes.* For each phrase, return whether it goes to the test set. A phrase belongs to the longest phrase, in words, that contains it word for word; if several are equally long, to the first in the list. Whole groups go to the test set, in the order in which their longest phrases appear in the list, until it has at least `n_test` phrases.

@@ -20,7 +20,7 @@ from utils.exercises.first_steps import check
 
 # %% [markdown]
 # (solution-gradient-step)=
-# ## A step downhill
+# ## A gradient descent step
 #
 # Compute the scores, the loss and its slopes, and take a step against them. `clone` makes copies of our own, so that the given numbers stay as they are, and
 # `requires_grad_` asks autograd to keep track of them. The step starts from `W.detach()`: it isn't part of the model, and the next slopes
@@ -153,7 +153,7 @@ print(f"mean of the targets {target.mean():.1f}")
 
 # %% [markdown]
 # (solution-honest-count)=
-# ## An honest count
+# ## Accuracy over batches
 #
 # Count the correct answers, count the examples, and divide at the very end. The mean of the
 # batches' accuracies is something else: it gives the few examples of the last batch as much weight
@@ -191,7 +191,7 @@ for name, result in [("of all examples", share), ("mean over the batches", mean_
 
 # %% [markdown]
 # (solution-two-roads-back)=
-# ## Two roads back
+# ## The chain rule along two paths
 #
 # Forwards: $z = wx + b$, then $h = \max(z, 0)$, $\hat y = wh$ and $L = (\hat y - y)^2$. Backwards,
 # from the right:
@@ -233,7 +233,7 @@ for x in (3.0, -3.0):
 
 # %% [markdown]
 # (solution-momentum)=
-# ## A ball, not a walker
+# ## Momentum
 #
 # The four steps of the lesson's loop are all here. `torch.autograd.grad` returns the gradient
 # instead of adding it to `.grad`, so there is nothing to clear. The update is done under

@@ -29,7 +29,7 @@ from utils.training.metrics import mean_and_spread
 
 # %% [markdown]
 # (solution-one-place)=
-# ## One place
+# ## Convolution at one position
 #
 # The window and a kernel have the same shape, so each number has its partner: multiply, and sum over channels, rows and columns. `einsum` writes that in letters. Flattened, it is yesterday's
 # $xW^\top + b$: at one position, a convolution is a dense layer that sees only the window.
@@ -44,7 +44,7 @@ at_one_place = check("one_place", at_one_place)
 
 # %% [markdown]
 # (solution-everywhere)=
-# ## Everywhere
+# ## The whole convolution
 #
 # With loops: `range(0, H - K + 1, stride)` lists all the rows where a kernel can start, and its length is the height of the map. The results are stacked along an axis after the channels, which is then split into rows
 # and columns.
@@ -68,7 +68,7 @@ check.show_reference("everywhere")
 
 # %% [markdown]
 # (solution-max-pooling)=
-# ## The strongest answer
+# ## Max pooling
 #
 # Windows that lie side by side are an `unfold` with step K, which also drops the leftover rows and columns. The maximum is taken over the two axes of the window, and compared with nothing else.
 
@@ -82,7 +82,7 @@ max_pool2d = check("max_pooling", max_pool2d)
 
 # %% [markdown]
 # (solution-same-padding)=
-# ## Keep the size
+# ## Same padding
 #
 # A dilated kernel covers $d(K-1)+1$ pixels, so without padding the map is $d(K-1)$ pixels too small. Half
 # of them go to each side.
@@ -98,7 +98,7 @@ check("same_padding", same_padding)
 
 # %% [markdown]
 # (solution-convolution-parameters)=
-# ## Count before you build
+# ## Count a convolution's parameters
 #
 # Each of the 16 kernels is 3 channels deep and 5×5 wide, and has one bias. The size of the picture does
 # not matter.
@@ -157,7 +157,7 @@ observe(
 
 # %% [markdown]
 # (solution-receptive-field)=
-# ## How deep must it be?
+# ## Receptive field: how deep must it be?
 #
 # Each layer adds $d(K-1)$. Without dilation, a length of $n$ takes $(n-1)/(K-1)$ layers, rounded up. With doubling dilations, $L$ layers
 # add $(2^L-1)(K-1)$, so $L$ grows with the logarithm of $n$. Adding up in a loop avoids all questions of rounding.
@@ -177,7 +177,7 @@ check("receptive_field", layers_needed)
 
 # %% [markdown]
 # (solution-strided-equivariance)=
-# ## Predict: what moves along
+# ## Predict: is it equivariant?
 #
 # One step of the second map is as wide as the product of the strides. If the picture moves by less, it
 # lands between the map's positions.
@@ -204,7 +204,7 @@ check("strided_equivariance", 4)
 
 # %% [markdown]
 # (solution-residual-block)=
-# ## A road around
+# ## A residual block
 #
 # The sum has to fit, so both convolutions keep the size and the number of channels. The last ReLU comes after the sum.
 
@@ -219,7 +219,7 @@ check("residual_block", residual_block)
 
 # %% [markdown]
 # (solution-convolution-over-time)=
-# ## Convolution over time
+# ## Causal convolution
 #
 # `unfold` returns all windows as a view, and the letters of `einsum` say which axes meet: the sum runs over channels `c` and positions `k` in
 # the kernel.
@@ -235,7 +235,7 @@ check("convolution_over_time", conv1d)
 
 # %% [markdown]
 # (solution-depthwise-convolution)=
-# ## A kernel for each channel
+# ## Depthwise convolution
 #
 # The letters are the same, but the channel `c` is on both sides of the arrow, so it isn't summed. The layer has $C K^2$ weights,
 # while an ordinary convolution from C to C channels has $C^2 K^2$.
@@ -252,7 +252,7 @@ check("depthwise_convolution", depthwise_conv2d)
 
 # %% [markdown]
 # (solution-min-pooling)=
-# ## The smallest of each window
+# ## Min pooling
 #
 # These windows overlap and have padding, so we use the book's `max_pool2d`. The smallest of some numbers is minus the largest of their negatives. The padding takes care of itself: $-\infty$ becomes
 # $+\infty$, which never wins a minimum.
@@ -267,7 +267,7 @@ check("min_pooling", min_pool2d)
 
 # %% [markdown]
 # (solution-batch-norm-folding)=
-# ## Fold the normalisation away
+# ## Fold batch normalisation away
 #
 # In evaluation mode, the layer returns $\gamma\,(y - \mu)/\sqrt{\sigma^2 + \varepsilon} + \beta$ with fixed numbers.
 # Insert $y = w * x + b$, and sort the terms. The factor $\gamma/\sqrt{\sigma^2 + \varepsilon}$ goes to the
@@ -305,7 +305,7 @@ check("weight_gradient", weight_gradient)
 
 # %% [markdown]
 # (solution-blur-pooling)=
-# ## Blur before you jump
+# ## Anti-aliasing: blur before a stride
 
 
 # %%

@@ -26,7 +26,7 @@ from utils.show.display import observe, table
 
 # %% [markdown]
 # (solution-one-step)=
-# ## One step
+# ## One recurrent step
 #
 # This is the equation with rows instead of columns: each sequence of the batch is a row, and a row is multiplied by the transposed matrix from the right. The bias is added to each row.
 
@@ -40,7 +40,7 @@ step = check("one_step", step)
 
 # %% [markdown]
 # (solution-whole-sequence)=
-# ## The loop
+# ## The recurrent layer
 #
 # `new_zeros` returns zeros of the input's type. The states are collected in a list, since writing into a tensor that autograd still needs would break the backward pass.
 
@@ -58,7 +58,7 @@ read = check("whole_sequence", read)
 
 # %% [markdown]
 # (solution-backpropagation-through-time)=
-# ## Back through time
+# ## Backpropagation through time
 #
 # The loop runs from the last step to the first. `later` is the gradient that the next step has sent back; after the last step it is zero. A state is a row here, so $W_h^\top \delta$ for a column becomes $\delta\, W_h$ for a row.
 # The product of $\delta^\top$ and the previous states sums over the batch.
@@ -90,7 +90,7 @@ print("largest difference below 1e-12:", (ours - layer.W_h.grad).abs().max().ite
 
 # %% [markdown]
 # (solution-gradient-clipping)=
-# ## Clip the whole
+# ## Gradient clipping
 #
 # Add up the squares over all tensors, take one root, and multiply everything by one factor. For a gradient of zero the quotient is infinite, and the minimum with 1 takes care of that.
 
@@ -116,7 +116,7 @@ assert all(torch.allclose(g, p.grad, rtol=1e-4) for g, p in zip(ours, layer.para
 
 # %% [markdown]
 # (solution-recurrent-parameters)=
-# ## Count before you build
+# ## Count a language model's parameters
 #
 # The embedding is a table with 50 rows of 16 numbers. The layer has $W_x$, $W_h$ and one bias. The output layer has $W_y$ and a bias for each character.
 
@@ -161,7 +161,7 @@ assert 0.8**64 < 1e-6
 
 # %% [markdown]
 # (solution-bidirectional-states)=
-# ## Where does a sentence end?
+# ## Bidirectional network: the last states
 #
 # The forward layer ends at the last real token, the backward layer at position 0. Only the former depends on the lengths.
 
@@ -189,7 +189,7 @@ assert torch.equal(both_ends(outputs, lengths), torch.cat([h_n[0], h_n[1]], dim=
 
 # %% [markdown]
 # (solution-truncated-backpropagation)=
-# ## Where to cut
+# ## Truncated backpropagation through time
 #
 # `detach` keeps the value and forgets how it was computed. It is called where a chunk begins. Since the chunks share no graph, the gradient of the sum is the sum of their gradients.
 
@@ -239,7 +239,7 @@ observe(
 
 # %% [markdown]
 # (solution-leaky-units)=
-# ## A card that is rewritten slowly
+# ## Leaky units
 #
 # This is the usual loop over time. `start` has no batch axis; the first addition gives it one.
 
@@ -290,7 +290,7 @@ check("matrix_powers", "c")
 
 # %% [markdown]
 # (solution-packed-sequences)=
-# ## Several texts in one row
+# ## Packing: several texts in one row
 #
 # The state is reset before the step, and only in the rows where a text starts. `masked_fill` leaves the others as they are.
 
@@ -319,7 +319,7 @@ assert torch.allclose(together, apart, atol=1e-6)
 
 # %% [markdown]
 # (solution-perplexity-of-lines)=
-# ## What the padding says
+# ## Perplexity without padding
 #
 # First select, then average: that leaves the padding out of both the sum and the count. Setting its nats to zero would not be enough.
 
@@ -334,7 +334,7 @@ check("perplexity_of_lines", perplexity_of_lines)
 
 # %% [markdown]
 # (solution-top-p)=
-# ## How many may speak?
+# ## Top-p sampling
 #
 # A character belongs to the set if the more likely ones don't reach p yet. So the one that crosses the line is in, and the first one always is.
 
@@ -350,7 +350,7 @@ check("top_p", nucleus_size)
 
 # %% [markdown]
 # (solution-min-p)=
-# ## A threshold that moves
+# ## Min-p sampling
 #
 # Each probability is compared with a share of the largest one in its row. Those that are left are divided by their sum.
 
@@ -381,7 +381,7 @@ for name, logits in (("sure", sure[None]), ("wavering", wavering[None])):
 
 # %% [markdown]
 # (solution-spectral-radius)=
-# ## A memory that nobody trained
+# ## Echo state network
 #
 # Eigenvalues scale with the matrix, so one division is enough. They may be complex; only their magnitude matters.
 

@@ -71,7 +71,7 @@ print(f"cell {c.item():.2f}, shown {h.item():.2f}")
 
 # %% [markdown]
 # (solution-direct-path)=
-# ## The road back
+# ## The gradient along the cell state
 #
 # From $c_t$ to $c_T$ the path leads through $f_{t+1}, \dots, f_T$. All these products together are a running product from the end, which `cumprod` computes from the reversed gates.
 
@@ -114,7 +114,7 @@ torch.testing.assert_close(gru_step(x, h, W_x, W_h, b, b_h[10:]), cell(x, h))
 
 # %% [markdown]
 # (solution-lstm-parameters)=
-# ## Count before you build
+# ## Count an LSTM's parameters
 #
 # Three gates and the candidate make four blocks in each of the two directions. Each block has 16 rows, with 10 weights for the input, 16 for that direction's own old state, and two biases.
 
@@ -125,7 +125,7 @@ check("lstm_parameters", my_count)
 
 # %% [markdown]
 # (solution-onnx-lstm)=
-# ## An LSTM from elsewhere
+# ## Load an LSTM from ONNX
 #
 # Only the names of the four blocks change. Each gate goes through a sigmoid; the candidate, which may be negative, through a tanh.
 
@@ -185,7 +185,7 @@ check("twenty_steps_at_bias_1", my_gradient)
 
 # %% [markdown]
 # (solution-forget-bias)=
-# ## A bias for a distance
+# ## Forget bias for a distance
 #
 # After $d$ steps $f^d$ is left, so the gate must be the $d$-th root of the share. The bias is the number that the sigmoid turns into this gate, its logit: $\log(f / (1 - f))$.
 
@@ -214,7 +214,7 @@ table(
 
 # %% [markdown]
 # (solution-bits-in-a-state)=
-# ## What must fit into one vector
+# ## Bits in a state
 #
 # There are $V^T$ sequences. Telling them apart takes $\log_2 V^T = T \log_2 V$ bits. Round up, since a part of a unit needs a whole one.
 
@@ -241,7 +241,7 @@ table(
 
 # %% [markdown]
 # (solution-fair-width)=
-# ## A fair width
+# ## Width at equal parameters
 #
 # A block has $ND + N^2 + N$ parameters. You could solve a quadratic equation for N, but counting up needs no thought about rounding.
 
@@ -268,7 +268,7 @@ table(
 
 # %% [markdown]
 # (solution-bahdanau-gru)=
-# ## The GRU of tomorrow's paper
+# ## A GRU that reads a context
 #
 # The reset gate is applied to the old state *before* the product. The product mixes units, so it matters whether a unit is silenced before or after it.
 
@@ -287,7 +287,7 @@ check("bahdanau_gru", gru_step)
 
 # %% [markdown]
 # (solution-convert-update-gate)=
-# ## From one convention to the other
+# ## GRU weights in the other convention
 #
 # The other program needs $1 - z$ where the first has $z$. Since $1 - \sigma(a) = \sigma(-a)$, it is enough to flip the sign of everything that goes into the update gate: its rows of both matrices and of the bias.
 
@@ -308,7 +308,7 @@ check("convert_update_gate", other_convention)
 
 # %% [markdown]
 # (solution-bidirectional-final-states)=
-# ## Where does each direction end?
+# ## Bidirectional layers: the last states
 #
 # The forward direction ends at a sequence's last real step, `lengths - 1`. The backward direction *begins* there and
 # ends at position 0, whatever the length.
@@ -335,7 +335,7 @@ torch.testing.assert_close(final_states(outputs, lengths), torch.cat([h[0], h[1]
 
 # %% [markdown]
 # (solution-peepholes)=
-# ## Gates that see the cell
+# ## Peephole connections
 #
 # The order is the point. Two gates see the cell before it changes, the third one after.
 
@@ -374,7 +374,7 @@ check("one_standard_error", choose)
 
 # %% [markdown]
 # (solution-chrono-initialisation)=
-# ## Memories of many lengths
+# ## Chrono initialisation
 #
 # A gate with a bias of $\log t$ is at $t / (t + 1)$, so it forgets in about $t$ steps. The input gate of the same unit is at $1 / (t + 1)$: a unit that keeps things for long is written to in small portions.
 

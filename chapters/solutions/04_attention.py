@@ -29,7 +29,7 @@ from utils.show.display import observe, table
 
 # %% [markdown]
 # (solution-shift)=
-# ## One step late
+# ## The shifted target
 #
 # BOS comes first, and the last symbol is left out: the decoder has to write it, but never reads it. All rows move together, including the PAD of the shorter ones.
 
@@ -69,7 +69,7 @@ print(bare.softmax(-1).tolist()[0] == bare.softmax(-1).tolist()[1])
 
 # %% [markdown]
 # (solution-masked-softmax)=
-# ## Weights that leave out padding
+# ## Masked softmax
 #
 # A masked position gets $-\infty$ *before* the softmax, so that the others share all of the weight. Any finite number could be beaten by scores that are lower still. A row
 # in which nothing is allowed would be NaN, so its scores become 0 first, and its weights 0 afterwards. Replacing the NaN at the end works, too, but only because $-\infty$
@@ -135,7 +135,7 @@ check("who_asks", 4)
 
 # %% [markdown]
 # (solution-cost-by-length)=
-# ## What the fixed vector costs
+# ## Accuracy by sentence length
 #
 # Both models have translated the same sentences, so the difference of the shares is the mean of the differences. `clamp` keeps an empty bucket from dividing by 0.
 
@@ -158,7 +158,7 @@ check("cost_by_length", cost_by_length)
 
 # %% [markdown]
 # (solution-alignment-error-rate)=
-# ## Score an alignment
+# ## Alignment error rate
 #
 # Sure links have to be found, so their number is in the denominator. Possible links may be found, so they only count where a link was made.
 
@@ -174,7 +174,7 @@ check("alignment_error_rate", alignment_error)
 
 # %% [markdown]
 # (solution-minimum-length)=
-# ## Not before you have said something
+# ## Greedy decoding, minimum length
 #
 # A forbidden symbol gets $-\infty$ before the maximum is taken. The row of the table is that of the symbol chosen last.
 
@@ -222,7 +222,7 @@ check("beam_of_two", 0.4 * 0.9)
 
 # %% [markdown]
 # (solution-teacher-forcing)=
-# ## Input and target
+# ## Teacher forcing: input and target
 #
 # The input begins with BOS. The target has EOS at position `lengths`, the first one after the sentence.
 
@@ -253,7 +253,7 @@ check("perplexity_of_targets", perplexity)
 
 # %% [markdown]
 # (solution-blocked-keys)=
-# ## The library's masks
+# ## Key padding mask
 #
 # Only $-\infty$ is below every score. A row of nothing else would be NaN (and so would its gradient, if $-\infty$ were added, not filled in), so such a row gets other
 # scores before the softmax and zeros after it.

@@ -49,7 +49,7 @@ attention = check("scaled_dot_product", attention)
 
 # %% [markdown]
 # (solution-masked-attention)=
-# ## Attention under a mask
+# ## Masked attention
 #
 # A causal mask is a triangle. If there are as many queries as keys, it ends at the main diagonal. With $T$ queries and $S$ keys the queries are the last ones, so it ends
 # $S - T$ positions further right. Both masks have to allow a key, hence `&`. `masked_softmax` removes the forbidden keys *before* it normalises, so that the remaining
@@ -77,7 +77,7 @@ print(torch.ones(2, 4, dtype=torch.bool).tril(4 - 2).int().tolist())
 
 # %% [markdown]
 # (solution-split-heads)=
-# ## Cut the width into heads
+# ## Split into heads
 #
 # First the width is cut into two axes, (B, T, h, d), while each number stays with its position. Then the axes of positions and heads are swapped. A `view` as (B, h, T, d)
 # has the right shape at once, but it cuts along the positions.
@@ -126,7 +126,7 @@ torch.testing.assert_close(mine, theirs, rtol=1e-10, atol=1e-10)
 
 # %% [markdown]
 # (solution-give-order)=
-# ## Give it order
+# ## Learned positional encoding
 #
 # The slice has a row for each of the T positions, and the sum stretches it over the batch: all texts share the positions.
 
@@ -183,7 +183,7 @@ assert abs(variance - 1) < 0.05
 
 # %% [markdown]
 # (solution-cut-edge)=
-# ## Cut one edge
+# ## Remove one link
 #
 # A softmax over fewer keys keeps the ratios of the weights: each $\exp e_s$ is divided by a smaller sum. So we divide the remaining weights by their own sum. Rows that
 # weren't touched sum to 1 already, and a row that is empty is divided by 1 and stays 0.
@@ -234,7 +234,7 @@ check("reach", 5)
 
 # %% [markdown]
 # (solution-packed-documents)=
-# ## Several documents in one row
+# ## Packing: several documents in one row
 #
 # Three conditions have to hold: the same document, no future, no padding. Padding has the number 0 on both sides, so without the last condition it would be a document of
 # its own.
@@ -365,7 +365,7 @@ check("attention_dropout", dropped_weights)
 
 # %% [markdown]
 # (solution-library-mask)=
-# ## A mask for the library
+# ## An attention mask for the library
 #
 # `repeat_interleave` repeats each sequence's mask before it goes on to the next. `repeat` would go through all sequences once for each head: with two heads, the second
 # head of the first sequence would get the second sequence's mask. The shape is the same, so there would be no error.

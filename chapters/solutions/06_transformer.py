@@ -58,7 +58,7 @@ layer_norm = check("layer_norm", layer_norm)
 
 # %% [markdown]
 # (solution-block)=
-# ## A block
+# ## A Transformer block
 #
 # The norm is on the sublayer's path. The other path, from $x$ to the sum, has nothing on it.
 
@@ -93,7 +93,7 @@ decoder_block = check("decoder_block", decoder_block)
 
 # %% [markdown]
 # (solution-write-translation)=
-# ## Write the translation
+# ## Greedy translation
 #
 # The source is encoded once. At each step the decoder reads all words so far, and only the logits of the last position are new.
 
@@ -131,7 +131,7 @@ check("decoder_block_parameters", my_count)
 
 # %% [markdown]
 # (solution-unscaled-embedding)=
-# ## Predict: what you say, and where
+# ## Predict: the embedding's scale
 #
 # Of 512 numbers with a variance of 1/512, the squares sum to about 1. In a position, the squares of each sine and its
 # cosine sum to 1, and there are 256 such pairs. So the ratio is $\sqrt{256} = 16$: the symbol is a whisper next to its position.
@@ -148,7 +148,7 @@ check("unscaled_embedding", 16)
 
 # %% [markdown]
 # (solution-pre-norm-deviation)=
-# ## Predict: what leaves a tall stack
+# ## Predict: a pre-norm stack's output
 #
 # The variances of independent numbers add up: 1 from the input, and 1 from each of 24 sublayers. The standard deviation is $\sqrt{25} = 5$, and the last sublayer
 # contributes one part in 25 of the variance. The deeper a pre-norm stack is, the less each further block changes.
@@ -167,7 +167,7 @@ check("pre_norm_deviation", 5)
 
 # %% [markdown]
 # (solution-rms-norm)=
-# ## Norm without a mean
+# ## RMS norm
 #
 # RMSNorm subtracts nothing. So the two norms agree where there is nothing to subtract anyway: for $x$ whose mean is 0. If the outputs of the layer before
 # always summed to 0, RMSNorm would be layer norm.
@@ -251,7 +251,7 @@ check("shifted_target", shifted)
 
 # %% [markdown]
 # (solution-tensor2tensor-positions)=
-# ## Positions as they were run
+# ## Sinusoids as they were run
 #
 # Both ends are included, so the exponent grows from 0 to 1 in $n - 1$ equal steps. The angles deserve double precision:
 # single precision keeps few decimals of a large one.
@@ -276,7 +276,7 @@ check("tensor2tensor_positions", add_waves)
 
 # %% [markdown]
 # (solution-left-padding)=
-# ## Padded on the left
+# ## Padding on the left
 #
 # Count the real symbols up to each position. The first real symbol is the first one counted, and has position 0.
 
@@ -293,7 +293,7 @@ check("left_padding", embed)
 
 # %% [markdown]
 # (solution-sandwich-norm)=
-# ## A norm on either side
+# ## Sandwich norm
 #
 # The norms are on the sublayer's path. The other path, from $x$ to the sum, has nothing on it.
 
@@ -312,7 +312,7 @@ check("sandwich_norm", sandwich)
 
 # %% [markdown]
 # (solution-swiglu)=
-# ## A gate in the feed-forward layer
+# ## SwiGLU
 #
 # One product goes through SiLU, the other doesn't.
 
@@ -362,7 +362,7 @@ check("pairs_against_feed_forward", 2048)
 
 # %% [markdown]
 # (solution-prefix-mask)=
-# ## An encoder and a decoder in one mask
+# ## Prefix language model: the mask
 #
 # A key can be seen if it is not later than the query, *or* if it is in the prefix. In both cases it must be real.
 
@@ -383,7 +383,7 @@ check("prefix_mask", prefix_mask)
 
 # %% [markdown]
 # (solution-smoothed-divergence)=
-# ## A loss that can reach 0
+# ## Label smoothing: a loss that can reach 0
 #
 # `torch.xlogy(q, q)` is $q \log q$, and 0 where $q$ is 0.
 
@@ -404,7 +404,7 @@ check("smoothed_divergence", smoothed_divergence)
 
 # %% [markdown]
 # (solution-cosine-schedule)=
-# ## Up in a line, down in a wave
+# ## Warm-up and cosine decay
 #
 # After the peak, compute how much of the fall is already done: a share from 0 to 1, and no more than 1.
 
@@ -421,7 +421,7 @@ check("cosine_schedule", rate)
 
 # %% [markdown]
 # (solution-layer-norm-gradient)=
-# ## Backwards through a norm
+# ## Layer norm: the backward pass
 #
 # Write $h = g \odot \partial L / \partial y$, the gradient with respect to $\hat x$, and $s = \sqrt{\sigma^2 + \varepsilon}$. Directly, $x$ gets $h / s$. Through $\mu$, which is
 # subtracted from all, each number of $x$ gets the mean of $-h/s$. Through $s$, which divides all, it gets $-\hat x / s$ times the mean of $h \odot \hat x$. Together:
@@ -449,7 +449,7 @@ check("layer_norm_gradient", layer_norm_gradient)
 
 # %% [markdown]
 # (solution-checkpoint-average)=
-# ## Average over time
+# ## Average checkpoints
 #
 # `zip` goes through all checkpoints at once, one parameter at a time.
 

@@ -24,7 +24,7 @@ from utils.tokens import replace_pair
 
 # %% [markdown]
 # (solution-merge-step)=
-# ## One merge
+# ## Byte-pair merge
 #
 # Each pair counts as often as its word is in the text; `pairwise` looks into one word at
 # a time, so no pair crosses from one word to the next. `min` over `(-count, pair)` takes the largest count and, if several are equal, the lowest
@@ -55,7 +55,7 @@ merge_step = check("merge_step", merge_step)
 
 # %% [markdown]
 # (solution-encode-word)=
-# ## A new word
+# ## Byte-pair encoding
 #
 # A later merge may be built from an earlier one, never the other way round. So one walk through all merges in
 # their order does what learning would have done, had the word been there.
@@ -72,7 +72,7 @@ encode_word = check("encode_word", encode_word)
 
 # %% [markdown]
 # (solution-masked-mean)=
-# ## The mean of the words
+# ## Masked mean pooling
 #
 # `real` is 1 at words and 0 at padding. So padding adds nothing to the sum, whatever it holds, and the sum is divided by the number of words, not of positions.
 
@@ -131,7 +131,7 @@ check("tf_idf", tf_idf)
 
 # %% [markdown]
 # (solution-calibration-error)=
-# ## How far off is its confidence?
+# ## Expected calibration error
 #
 # Each bin's gap is weighted by its share of the answers. An empty bin has no mean, so skip it.
 
@@ -151,7 +151,7 @@ check("calibration_error", calibration_error)
 
 # %% [markdown]
 # (solution-changed-counts)=
-# ## What a merge changes
+# ## Byte pairs: what a merge changes
 #
 # Subtract the old pairs of a word and add its new ones: where nothing was merged, both are the same and the change is 0. That
 # needs no thought about which tokens are next to each other, and it is correct where two merges meet. With an index of the words that contain a
@@ -173,7 +173,7 @@ check("changed_counts", changed_counts)
 
 # %% [markdown]
 # (solution-cls-pooling)=
-# ## A place that speaks for the text
+# ## A [CLS] vector
 #
 # The new position is the first, so the words and their padding move up by one, and each length grows by one. The new position is not padding: the mask has to let the others see it, and it has to see them.
 
@@ -189,7 +189,7 @@ check("cls_pooling", cls_pool)
 
 # %% [markdown]
 # (solution-split-by-group)=
-# ## A split by group
+# ## Split by group
 #
 # With a space at either end, a phrase is found only where its words begin and end. `max` keeps the first of equally long phrases. Every phrase contains itself, so each has a group.
 
