@@ -18,7 +18,7 @@ import convolution_to_attention  # is `utils` this book's?
 
 import math
 from functools import partial
-from statistics import fmean
+from statistics import fmean, median
 
 import matplotlib.pyplot as plt
 import torch

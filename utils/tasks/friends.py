@@ -75,8 +75,8 @@ class Fresh:
             yield draw(BATCH, self.T, int(torch.randint(2**31, ())))
 
 
-def steps_until(right: float, model: Children, learning_rate: float, seed: int) -> float:
-    """Steps of Adam until a round's answers are correct to this share; inf if they never are."""
+def steps_until(right: float, model: Children, learning_rate: float, seed: int) -> int:
+    """Steps of Adam until a round's answers are correct to this share; of all rounds at most."""
     optimiser = torch.optim.Adam(model.parameters(), lr=learning_rate)
     clip_gradients(optimiser, 1.0)
     for round_ in range(ROUNDS):
@@ -91,4 +91,4 @@ def steps_until(right: float, model: Children, learning_rate: float, seed: int) 
         )
         if history.train["right"][0] >= right:
             return ROUND * (round_ + 1)
-    return float("inf")
+    return ROUND * ROUNDS
