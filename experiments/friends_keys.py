@@ -1,8 +1,8 @@
 """Are keys and values better apart? How soon networks with two matrices, or one, answer well.
 
 The groups of `friends`, with sixteen children, drawn anew for each batch: so nothing is learned by
-heart. Counted are the steps of Adam, 1,200 at most, until 95% of a thousand groups' answers are correct,
-at each of six learning rates, at equal parameters.
+heart. Counted are the steps of Adam, 1,200 at most, until 95% of the answers about a thousand
+groups are correct, at each of six learning rates and at equal parameters.
 """
 
 import torch
