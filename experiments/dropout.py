@@ -16,7 +16,7 @@ from utils.training.metrics import accuracy
 
 PARAMETERS = {
     "dropout": [0.0, 0.2, 0.5],
-    "learning_rate": [3e-4, 1e-3, 3e-3, 1e-2],
+    "learning_rate": [1e-4, 3e-4, 1e-3, 3e-3],
     "seed": list(range(20)),
 }
 SHORT = {"STEPS": 10}
