@@ -76,7 +76,7 @@ _, right = train_recall(forgetful, 50, rounds=1, seed=0)
 fixed = experiments.load("recall_fixed")
 learned = seeds_that_learn(fixed.rows)
 lucky = learned["RNN"][50]
-said = "The RNN names {right:.0%} of the first symbols correctly; a blind guess gets 25%. With twelve times as many steps, {lucky} of 3 networks learn it."
+said = "The RNN names {right:.0%} of the first symbols correctly; a blind guess gets 25%. With twelve times as many steps, {lucky} of 3 networks learned the task."
 observe(said, right=right, lucky=lucky, holds=abs(right - 0.25) < 0.1 and lucky < 2)
 
 # %% [markdown]
@@ -91,7 +91,7 @@ guess(
     "How much of the gradient is left after 50 steps?",
     ["about a half", "about a thousandth", "less than a millionth"],
     right="less than a millionth",
-    because=f"What is left is {left_of_50:.0e} of it, the geometric mean of four draws.",
+    because=f"Only {left_of_50:.0e} of it is left (geometric mean of four draws).",
 )
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "Less than a millionth of the gradient survives 50 steps back through an untrained RNN. Logarithmic axis; the band spans four draws.", "name": "fig-rnn-fades"}, "image": {"alt": "A nearly straight line that falls on a logarithmic axis from 1 at distance 0 to below ten to the minus twenty at distance 99, in a narrow band."}}
@@ -525,7 +525,7 @@ guess(
     "Three LSTMs with a bias of 1 see sequences of up to 1,024 symbols, short ones among them. How many recall the first of 1,024?",
     ["none", "some", "all"],
     right=("none", "some", "some", "all")[mixed],
-    because=f"It is {mixed} of 3: short sequences open the way.",
+    because=f"{mixed} of 3: short sequences open the way.",
 )
 
 # %% [markdown]
@@ -585,7 +585,7 @@ plt.show()
 # %% tags=["evidence"]
 least = {kind: of.mean(dim=0).min().item() for kind, of in found.items()}
 slow = {f"{kind}_slow": of[:, 0].mean().item() for kind, of in found.items()}
-said = "At a learning rate of 0.003, the LSTM's perplexity is {LSTM_slow:.1f}, the GRU's {GRU_slow:.1f} and the RNN's {RNN_slow:.1f}. Each at its best rate, the LSTM reaches {LSTM:.1f}, the GRU {GRU:.1f} and the RNN {RNN:.1f}."
+said = "At a learning rate of 0.003, the LSTM's perplexity is {LSTM_slow:.1f}, the GRU's {GRU_slow:.1f} and the RNN's {RNN_slow:.1f}. At their best rates, the LSTM reaches {LSTM:.1f}, the GRU {GRU:.1f} and the RNN {RNN:.1f}."
 last = slow["LSTM_slow"] > 1.2 * max(slow["GRU_slow"], slow["RNN_slow"])
 first = least["LSTM"] < 0.95 * min(least["GRU"], least["RNN"])
 observe(said, **least, **slow, holds=last and first)
@@ -631,7 +631,7 @@ plt.show()
 left = direct_path(forget)[:, 1].mean(dim=0).max().item()
 apart = [held[first == k][:, :, unit].mean(dim=0) for k in range(4)]
 grows = (torch.stack(apart).std(dim=0)[-1] / torch.stack(apart).std(dim=0)[9]).item()
-said = "From this cell alone, {alone:.0%} of the first symbols can be identified after 50 steps; a blind guess gets 25%. In the best unit, the forget gates leave {left:.0%} of what the first symbol wrote. The four means are {grows:.1f} times as far apart as after ten steps."
+said = "From this cell alone, {alone:.0%} of the first symbols can be identified after 50 steps; a blind guess gets 25%. At best, a unit's forget gates leave {left:.0%} of what the first symbol wrote. The four means are {grows:.1f} times as far apart as after ten steps."
 observe(said, alone=alone, left=left, grows=grows, holds=alone > 0.4 and left > 0.05 and grows > 1)
 
 # %% [markdown]
@@ -672,7 +672,7 @@ gates({sentence: watched(sentence) for sentence in sentences})
 
 # %% tags=["evidence"]
 shown = experiments.load("lstm_page").rows[0]
-said = "On the same test text, its perplexity is {stored:.1f}, and yours is {found:.1f}."
+said = "On the same test text, its perplexity is {stored:.1f}, and your LSTM's is {found:.1f}."
 stored = shown["int8"]
 observe(said, stored=stored, found=found_by_yours, holds=stored < 0.95 * found_by_yours)
 
@@ -684,7 +684,7 @@ recurrent_writer("lstm", beginning="If the input is ")
 
 # %% tags=["evidence"]
 emptied = {name: shown[f"after each {name}"] for name in ("word", "letter")}
-said = "Emptied after each word, its perplexity rises from {stored:.1f} to {word:.1f}. Emptied after each letter, it is {letter:.1f}."
+said = "With its state emptied after each word, its perplexity rises from {stored:.1f} to {word:.1f}; after each letter, to {letter:.1f}."
 kept = 1.1 * stored < emptied["word"] < emptied["letter"] / 1.3
 observe(said, stored=stored, **emptied, holds=kept)
 
@@ -740,7 +740,7 @@ curves(lines, "length of the sentence (symbols)", "share repeated exactly")
 plt.show()
 
 # %% tags=["evidence"]
-said = "With 16 units, {narrow:.0%} of the sentences of five symbols are repeated correctly, with 32 units {middle:.0%}, and with 64 units {wide:.0%}. But with twelve symbols, even 64 units manage {long:.0%}."
+said = "With 16 units, {narrow:.0%} of the sentences of five symbols are repeated correctly, with 32 units {middle:.0%}, and with 64 units {wide:.0%}. But at twelve symbols, even 64 units manage only {long:.0%}."
 shares = {"narrow": exact[16][4], "middle": exact[32][4], "wide": exact[64][4]}
 observe(
     said,
