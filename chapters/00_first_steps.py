@@ -19,7 +19,7 @@
 # - judge what a model has learned.
 #
 # You should know derivatives and matrix products. If you have trained a network in PyTorch before, go straight to
-# [Day 1](01_convolution.ipynb). It takes 25 minutes to read and 16 to write two functions. With them, your model learns to read a digit that you draw.
+# [Day 1](01_convolution.ipynb). This page takes 25 minutes to read and 16 to write two functions. With them, your model learns to read a digit that you draw.
 #
 # Run each cell with Shift+Enter.
 
@@ -71,7 +71,7 @@ def best_rule(first: int, second: int, rows: slice, columns: slice) -> float:
 hole, gap = best_rule(0, 1, slice(3, 5), slice(3, 5)), best_rule(3, 8, slice(2, 4), slice(1, 3))
 tried = max(best_rule(3, 8, slice(i, i + 2), slice(j, j + 2)) for i in range(7) for j in range(7))
 observe(
-    "The rule for 0 and 1 sorts {hole:.0%} of them correctly, the rule for 3 and 8 only {gap:.0%}. In the best spot, the second rule would reach {tried:.0%}.",
+    "The rule for 0 and 1 sorts {hole:.0%} of its digits correctly, the rule for 3 and 8 only {gap:.0%}. With the best spot, the second rule would reach {tried:.0%}.",
     hole=hole,
     gap=gap,
     tried=tried,
@@ -130,7 +130,7 @@ plt.show()
 # \end{aligned}
 # $$ (eq-first-steps-descent)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One step with one weight: the steeper the hill, the longer the step.", "name": "fig-first-steps-step"}, "image": {"alt": "A curve like a bowl: loss over weight w. At a point high on the right a dashed line shows the slope. Below, an arrow leads to the left, step = learning rate times slope, to a point much lower on the curve."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One step with one weight: the steeper the hill, the longer the step.", "name": "fig-first-steps-step"}, "image": {"alt": "A curve like a bowl: loss over weight w. At a point high on the right a dashed line shows the slope. Below, an arrow labelled step = learning rate times slope leads left to a point much lower on the curve."}}
 mechanisms.one_step()
 plt.show()
 
@@ -162,7 +162,7 @@ check.show_reference("gradient_step")
 
 # %% tags=["view"]
 guess(
-    "After a single step, how many unseen digits does it read?",
+    "After a single step, how many unseen digits does the model read?",
     ["about 10%", "about 30%", "over 80%"],
     right="over 80%",
     because="Each class's weights are now the average of its digits minus the average of all digits, times about 0.1: a good start.",
@@ -343,7 +343,7 @@ held_out = Batches(data.validation.images.flatten(1), data.validation.labels, ba
 history = fit(model, batches, cross_entropy, optimiser, epochs=20, validation=held_out)
 print("the same weights:", torch.allclose(model.weight, W, atol=1e-4))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls: in training, averaged over each epoch; in validation, at its end.", "name": "fig-first-steps-history"}, "image": {"alt": "Two curves over 20 epochs, which fall steeply at first and then slowly."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls: averaged over each epoch in training, taken at its end in validation.", "name": "fig-first-steps-history"}, "image": {"alt": "Two curves over 20 epochs fall steeply at first, then slowly."}}
 parts = {"training": history.train, "validation": history.validation}
 lines = {name: (range(1, 21), part["loss"]) for name, part in parts.items()}
 curves(lines, "epoch", "loss").set_xticks([1, 5, 10, 15, 20])
@@ -449,7 +449,7 @@ plt.show()
 images = [moved(data.validation.images, *place) for place in places.values()]
 still = [reads(W, b, data.validation._replace(images=way)) for way in images]
 observe(
-    "In place, the model reads {all:.0%} of the validation digits. Moved by one pixel, it reads {worst:.0%} to {best:.0%}, depending on the direction.",
+    "In place, the model reads {all:.0%} of the validation digits. Move them by a pixel, and it reads {worst:.0%} to {best:.0%}, depending on the direction.",
     **{"all": still[0], "worst": min(still), "best": max(still[1:])},
     holds=still[0] > 0.94 and max(still[1:]) < 0.5 and said[0] == 3 and (said[1:] != 3).any(),
 )

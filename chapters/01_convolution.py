@@ -61,7 +61,7 @@ quiz("01_convolution")
 #
 # *2 minutes.* Yesterday's model laid one template per class on the digit, and fell apart when the digit moved by a pixel. Perhaps it was too simple? We give
 # it a **hidden layer** of 128 units, each a sum over all pixels with weights of its own. Between the layers comes a **ReLU**, which turns negative numbers into 0.
-# Today we split the file in its own order, one handwritten form after the other, so the training and test sets have no form in common. (`train_reader` is
+# Today we split the file in its own order, one handwritten sheet after another, so the training and test sets have no sheet in common. (`train_reader` is
 # yesterday's `fit` with some refinements that come later.)
 
 # %% tags=["training"]
@@ -176,7 +176,7 @@ for i in range(2):
 # *27 minutes, 18 of them yours.* Three numbers decide where a kernel can go. The **stride** $s$ is how far it jumps. **Padding** lays a frame of zeros, $p$ wide, around the
 # picture, so that the kernel can reach over the border. **Dilation** $d$ spreads its weights apart; we won't need it until the end.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Padding keeps the map's size, and a stride shrinks it: the first position of a 3 × 3 kernel on a 5 × 5 picture (framed), and the map's size. Dots are zeros.", "name": "fig-settings"}, "image": {"alt": "Four drawings. Plain: a three by three kernel in the corner of a five by five picture; the map has three by three positions. Padding 1: a frame of dots surrounds the picture and the kernel starts in the frame; the map has five by five. Stride 2, padding 1: three by three. Dilation 2: nine weights with gaps cover the whole picture; one position."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Padding preserves the picture's size, and a stride shrinks it: the first position of a 3 × 3 kernel on a 5 × 5 picture (framed), and the map's size. Dots are zeros.", "name": "fig-settings"}, "image": {"alt": "Four drawings. Plain: a three by three kernel in the corner of a five by five picture; the map has three by three positions. Padding 1: a frame of dots surrounds the picture and the kernel starts in the frame; the map has five by five. Stride 2, padding 1: three by three. Dilation 2: nine weights with gaps cover the whole picture; one position."}}
 mechanisms.settings()
 plt.show()
 
@@ -322,7 +322,7 @@ observe(
 # \operatorname{conv}(S x) = S \operatorname{conv}(x) .
 # $$ (eq-equivariance)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "At stride 1 the map moves with the picture. At stride 2, a move by one pixel gives different numbers. The kernel is 1, −1.", "name": "fig-moves"}, "image": {"alt": "Four rows of eight pixels, each with an arrow to its map. At stride 1: 0 0 1 1 0 0 0 0 gives 0 −1 0 1 0 0 0; moved by one pixel, the same numbers appear one position further right. At stride 2 the still picture gives only zeros; the moved one gives 0 −1 1 0."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "At stride 1 the map moves with the picture. At stride 2, a move by one pixel gives different numbers. The kernel is 1, −1.", "name": "fig-moves"}, "image": {"alt": "Four rows of eight pixels, each with an arrow to its map. At stride 1: 0 0 1 1 0 0 0 0 gives 0 −1 0 1 0 0 0; moved by one pixel, the same numbers appear one position further right. At stride 2 the unmoved picture gives only zeros; the moved one gives 0 −1 1 0."}}
 mechanisms.moved_along(torch.tensor([0.0, 0, 1, 1, 0, 0, 0, 0]), torch.tensor([1.0, -1.0]))
 plt.show()
 
@@ -369,12 +369,12 @@ ladder["the whole map"] = trained(lambda maps: max_pool2d(maps, 8), 1)
 two, whole = (ladder[name][1] for name in ("windows of 2 × 2", "the whole map"))
 guess(
     "After a move by one pixel, which reader reads more digits?",
-    ["the one with windows of 2 × 2", "the one with the whole map", "both about as many"],
+    ["the one with windows of 2 × 2", "the one with the whole map", "both about the same"],
     right="the one with the whole map",
     because=f"Windows of 2 × 2: {two:.0%}. The whole map: {whole:.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A reader that pools over the whole map survives a move: share of validation digits read, in place and moved to the right. (Two pixels cut off part of most digits. The dense network had 20 epochs, the others 10.)", "name": "fig-moved"}, "image": {"alt": "Four curves over a move of 0, 1 and 2 pixels. After one pixel the one with the whole map is far above the other three."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A reader that pools over the whole map survives a move: validation digits read, in place and moved to the right. (Moving by two pixels cuts off part of most digits. The dense network had 20 epochs, the others 10.)", "name": "fig-moved"}, "image": {"alt": "Four curves over a move of 0, 1 and 2 pixels. After one pixel the one with the whole map is far above the other three."}}
 curves(
     {name: ((0, 1, 2), found) for name, found in ladder.items()}, "moved by (pixels)", "share read"
 )
@@ -395,11 +395,11 @@ observe(
 #
 # *2 minutes.* After two layers of 3 × 3, a number depends on 5 × 5 pixels: its **receptive field**.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each of three layers of width 3 adds two steps, so the unit on top sees seven.", "name": "fig-reach"}, "image": {"alt": "Four rows of boxes, joined by lines. On top one box; below it three, then five, then a row of pixels, of which seven are coloured, one on each side is not. Below: sees 7."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each of three layers of width 3 adds two steps, so the unit on top sees seven.", "name": "fig-reach"}, "image": {"alt": "Four rows of boxes, joined by lines. On top one box; below it three, then five, then a row of pixels, of which seven are coloured and one on each side is not. Below: sees 7."}}
 mechanisms.reach()
 plt.show()
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "With stride 2 in the second layer, the unit on top sees nine: after that layer, one step is two pixels wide.", "name": "fig-reach-stride"}, "image": {"alt": "The same drawing; the unit on top sees three units of the second layer, which are twice as far apart; nine of the pixels are coloured. Below: sees 9."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "With stride 2 in the second layer, the unit on top sees nine pixels: after that layer, one step is two wide.", "name": "fig-reach-stride"}, "image": {"alt": "The same drawing; the unit on top sees three units of the second layer, which are twice as far apart; nine of the pixels are coloured. Below: sees 9."}}
 mechanisms.reach(strides=(1, 2, 1))
 plt.show()
 
@@ -492,7 +492,7 @@ assert history.train["loss"][0] > history.validation["loss"][0] > 5 * history.tr
 # At first the training loss is the higher one: its digits are jittered, and it is measured while the network is still learning. Now that everything is chosen, we
 # use the test digits, once. For comparison, a stored experiment trained a dense network with about as many weights as your reader, and your reader with a
 # [residual connection](deeper/01_convolution.ipynb#conv-road) around two layers: with jitter, 40 epochs and three seeds, at the best of four learning rates by
-# validation. (Validation and test digits are mostly from different forms, so compare test only with test.)
+# validation. (Validation and test digits are mostly from different sheets, so compare test only with test.)
 
 # %% tags=["evidence"]
 moved = experiments.load("moved_digits")
@@ -592,7 +592,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "For {some:.0%} of the digits that it reads correctly, changing one pixel is enough to fool it, though only {changes:.1%} of all changes do.",
+    "Changing one pixel can fool the network on {some:.0%} of the digits that it reads correctly, though only {changes:.1%} of all changes do.",
     some=fooled.any(1).double().mean().item(),
     changes=fooled.double().mean().item(),
     holds=fooled.any(1).double().mean() > 0.2 and fooled.double().mean() < 0.1,
@@ -612,7 +612,7 @@ plt.show()
 # %% [markdown]
 # Networks of one, two and three layers of width 3 were trained on marks at each distance, three seeds each. At the end they take the strongest answer over the whole line.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Each layer moves the cliff two steps further: share of correct answers, by the distance of the marks. Stored experiment, mean and range over three seeds.", "name": "fig-order"}, "image": {"alt": "Three curves like cliffs: with one layer the share drops from one to one half after distance two, with two layers after four, with three layers after six, where one of three seeds fails."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Each layer moves the cliff two steps further: share of correct answers, by the distance between the marks. Stored experiment, mean and range over three seeds.", "name": "fig-order"}, "image": {"alt": "Three curves like cliffs: with one layer the share drops from one to one half after distance two, with two layers after four, with three layers after six, where one of three seeds fails."}}
 order = experiments.load("order")
 apart = order.parameters["distance"]
 found = {n: [order.column("test", layers=n, seed=s) for s in (0, 1, 2)] for n in (1, 2, 3)}
@@ -622,8 +622,8 @@ plt.show()
 assert all(max(run[2 * n :]) < 0.6 for n, runs in found.items() for run in runs)
 
 # %% [markdown]
-# It is a cliff. With $n$ layers a unit sees $2n + 1$ steps, so two marks that are $2n$ apart just fit, even if not every training run gets there (the band). Further
-# apart, they never meet in one unit, and no training changes that. Can't a convolutional network see far, then? It can: with **dilations** that double from layer to
+# It is a cliff. With $n$ layers a unit sees $2n + 1$ steps, so two marks that are $2n$ apart just fit, even if not every training run gets there (the band). Marks
+# further apart never meet in one unit, and no training changes that. Can't a convolutional network see far, then? It can: with **dilations** that double from layer to
 # layer, as in WaveNet {cite}`oord2016wavenet`, the reach doubles, too. (WaveNet's layers are also **causal**: an output
 # sees nothing that comes later.)
 
@@ -672,7 +672,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "cnn-2a",
-    "Yes, if the stride divides the move: after one pixel, maps differ by {one:.0g} at stride 1 and by up to {two:.1f} at stride 2.",
+    "Yes, if the stride divides the move: after a one-pixel move, maps differ by {one:.0g} at stride 1, by up to {two:.1f} at stride 2.",
     **{name: mismatch(photo, sobel, stride) for stride, name in ((1, "one"), (2, "two"))},
     holds=lambda one, two: one < 1e-5 and two > 0.1,
     scale="a photograph, away from its borders",
@@ -685,7 +685,7 @@ claim(
 kinds = {"none": "no pooling", "small": "max pooling", "whole": "largest of each map"}
 claim(
     "cnn-2b",
-    "Yes, if it spans the picture, roughly: {whole:.0%} are read after a move, {still:.0%} before. Windows of 2 × 2 read {small:.0%}, no pooling {none:.0%}.",
+    "Yes, if it spans the picture, roughly: {whole:.0%} are read after a move, {still:.0%} before; with 2 × 2 windows {small:.0%}, without pooling {none:.0%}.",
     **{name: fmean(at_best_rate(moved, kind, False, 1)) for name, kind in kinds.items()},
     still=fmean(at_best_rate(moved, kinds["whole"], False, 0)),
     holds=lambda none, small, whole, still: max(none, small) + 0.1 < whole < still < whole + 0.12,
@@ -701,7 +701,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "cnn-9",
-    "No: with doubling dilations, eight layers name the first of 256 symbols in {doubling:.0%} of lines. Without, they guess and reach {plain:.0%}.",
+    "No: with doubling dilations, eight layers name the first of 256 symbols in {doubling:.0%} of lines. Without dilation, they guess: {plain:.0%}.",
     doubling=far[True][0],
     plain=far[False][0],
     holds=lambda doubling, plain: doubling > 0.95 and abs(plain - 0.25) < 0.06,

@@ -130,14 +130,14 @@ plt.show()
 # \end{aligned}
 # $$ (eq-rnn)
 #
-# The hyperbolic tangent keeps each number between -1 and 1. No weight has an index $t$. Let *k* be the number 1 and *u* the number -0.5, with no bias:
+# The hyperbolic tangent keeps each number between -1 and 1. No weight has an index $t$. Let *k* be the number 1 and *u* the number -0.5; there is no bias:
 
 # %%
 W_x = torch.tensor([[1.0], [0.5]])  # (N, D): a state of two numbers, an input of one
 W_h = torch.tensor([[0.5, -1.0], [1.0, 0.0]])  # (N, N)
 kuu = torch.tensor([[1.0], [-0.5], [-0.5]])  # (T, D)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Both *u* are the same input, but lead to different states, because each also depends on the previous one.", "name": "fig-steps"}, "image": {"alt": "Three rows, for k, u, u. In each, W x times x t plus W h times the previous state equals two numbers; an arrow, tanh, leads to the new state, from which a line leads down to the previous state of the next row. The states are 0.76 and 0.46, then minus 0.52 and 0.47, then minus 0.84 and minus 0.65."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The same *u* leads to different states, because each state also depends on the one before.", "name": "fig-steps"}, "image": {"alt": "Three rows, for k, u, u. In each, W x times x t plus W h times the previous state equals two numbers; an arrow, tanh, leads to the new state, from which a line leads down to the previous state of the next row. The states are 0.76 and 0.46, then minus 0.52 and 0.47, then minus 0.84 and minus 0.65."}}
 mechanisms.steps("kuu", kuu, W_x, W_h)
 plt.show()
 
@@ -250,7 +250,7 @@ history = train_reader(reader)
 
 # %% tags=["evidence"]
 observe(
-    "After eight epochs your loop names {share:.0%} of the languages correctly.",
+    "After eight epochs your loop names the language of {share:.0%} of the words.",
     share=history.validation["accuracy"][-1],
     holds=history.validation["accuracy"][-1] > counted["counted letters"] + 0.08,
 )
@@ -403,7 +403,7 @@ plt.show()
 means = [shares.mean(dim=0) for shares in descents.values()]  # by rate
 (clipped, bare), (best, best_bare) = ([m[-1] for m in means], [m.max() for m in means])
 observe(
-    "At a learning rate of 4, the accuracy is {clipped:.0%} with clipping and {bare:.0%} without. Each at its best rate, it is {best:.0%} and {best_bare:.0%}.",
+    "At a learning rate of 4, the accuracy is {clipped:.0%} with clipping and {bare:.0%} without. At the best rate for each, it is {best:.0%} and {best_bare:.0%}.",
     clipped=clipped,
     bare=bare,
     best=best,
@@ -462,7 +462,7 @@ guess(
     because=f"They name {counted['and triples']:.0%} correctly; your networks name {min(named):.0%} to {max(named):.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Counting pairs and triples beats the network: validation accuracy (network: mean and range of three seeds).", "name": "fig-languages"}, "image": {"alt": "Four bars: counted letters about 53 percent, and pairs about 73, and triples about 75, your network about 69."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Counting pairs and triples beats the network: validation accuracy (network: mean and range of three seeds).", "name": "fig-languages"}, "image": {"alt": "Four bars: counted letters, about 53 percent; and pairs, about 73; and triples, about 75; your network, about 69."}}
 shares = counted | {"your network": named}
 bars({name: 100 * torch.tensor(share) for name, share in shares.items()}, "validation accuracy (%)")
 plt.show()
@@ -493,7 +493,7 @@ related = [NAMES.index(name) for name in ("French", "Italian", "Portuguese", "Sp
 missed = confused - confused.diag().diag()
 family = (missed[related][:, related].sum() / missed[related].sum()).item()
 observe(
-    "It is correct for {share:.0%} of the test words. Where it misses a French, Italian, Portuguese or Spanish word, {family:.0%} of its answers are one of the other three; by chance it would be {blind:.0%}.",
+    "It is correct for {share:.0%} of the test words. When it misreads a French, Italian, Portuguese or Spanish word, {family:.0%} of its answers are one of the other three; by chance, {blind:.0%} would be.",
     share=tested,
     family=family,
     blind=3 / 11,
@@ -606,7 +606,7 @@ radius = min(torch.linalg.eigvals(model.W_h).abs().max().item() for model in rea
 norm = min(torch.linalg.matrix_norm(model.W_h, 2).item() for model in readers)
 began = max(torch.linalg.eigvals(model.W_h).abs().max().item() for model in fresh)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Training lets more of the gradient through, but it still fades: its size some letters before the end of a word, relative to the end (three readers).", "name": "fig-fades"}, "image": {"alt": "Two falling curves on a logarithmic axis over 11 letters. Untrained it falls to about a thousandth, trained to about a tenth."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Training lets more of the gradient through, but it still fades: its size, by distance from the end of a word, relative to its size there (three readers).", "name": "fig-fades"}, "image": {"alt": "Two falling curves on a logarithmic axis over 11 letters. The untrained one falls to about a thousandth, the trained one to about a tenth."}}
 lines = {name: (range(12), sizes) for name, sizes in faded.items()}
 curves(lines, "letters before the last", "relative size", logy=True)
 plt.show()
@@ -614,7 +614,7 @@ plt.show()
 # %% tags=["evidence"]
 observe(
     "Training raised the spectral radius from about {began:.1f} to {radius:.1f} or more. Still, only {after:.0%} of the gradient "
-    "gets back eleven letters. Before training it was {before:.1%}.",
+    "makes it eleven letters back; before training, {before:.1%} did.",
     began=began,
     radius=radius,
     after=after,
@@ -635,7 +635,7 @@ observe(
 # %% tags=["evidence"]
 shown = experiments.load("language_page").select(seed=0)[0]
 observe(
-    "Tell them first: it names the language of {stored:.0%} of words that it has never seen. Yours names {share:.0%}.",
+    "Tell them first: it names the language of {stored:.0%} of words that it has never seen, yours that of {share:.0%}.",
     stored=shown["test in int8"],
     share=tested,
     holds=shown["test in int8"] > 0.7,
@@ -683,7 +683,7 @@ writer = writers[nats.index(min(nats))]
 
 # %% tags=["evidence"]
 observe(
-    "Among {all} characters, the best of three writers is as unsure as if there were {low:.1f}, the worst as if there were {high:.1f}.",
+    "Out of {all} characters, the best of three writers wavers as if among {low:.1f}, the worst as if among {high:.1f}.",
     all=len(LETTERS),
     low=min(wavering),
     high=max(wavering),
@@ -778,7 +778,7 @@ for name, result in zip(stored, map(experiments.load, stored.values())):
         rows = result.select(layer="RNN", length=n)
         learned[name, n] = sum(row["test"] > 0.9 for row in rows)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With shorter sequences mixed in, a plain recurrent network recalls the first of 400 symbols. Mean and range of three seeds (stored experiments `recall_fixed` and `recall_mixed`); the line is a blind guess.", "name": "fig-recall"}, "image": {"alt": "Two curves over the length. Trained on the full length only, recall is complete up to 10 symbols, and falls between 10 and 100, with a wide range. With shorter sequences among them it stays complete up to 400."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With shorter sequences mixed in, a plain recurrent network recalls the first of 400 symbols. Mean and range of three seeds (stored experiments `recall_fixed` and `recall_mixed`); the line is a blind guess.", "name": "fig-recall"}, "image": {"alt": "Two curves over the length. After training on the full length only, recall is complete up to 10 symbols and falls between 10 and 100, with a wide range. With shorter sequences mixed in, it stays complete up to 400."}}
 ax = curves(lines, "length (symbols)", "accuracy", logx=True)
 ax.axhline(0.25, color="black", linewidth=1)
 plt.show()
@@ -798,7 +798,7 @@ plt.show()
 # %% tags=["evidence"]
 claim(
     "rnn-2",
-    "Yes, if linear: after 100 steps, radius 0.85 leaves {low:.0e}, and 1.05 leaves {high:.0f}. With a tanh and inputs, 1.05 leaves {bent:.0e}.",
+    "Yes, if linear: over 100 steps, a radius of 0.85 multiplies it by {low:.0e}, 1.05 by {high:.0f}; with tanh and inputs, 1.05 by {bent:.0e}.",
     low=left[True][0.85],
     high=left[True][1.05],
     bent=left[False][1.05],
@@ -813,7 +813,7 @@ claim(
 tight = 0.95 * torch.linalg.qr(random_matrix(1.0, 0)).Q  # it stretches all vectors alike
 claim(
     "rnn-3",
-    "Yes, if below 1: a norm of 0.95 leaves {tight:.0e} after 100 steps. Above 1, no: trained readers ({norm:.1f} or more) keep {after:.0%} over eleven.",
+    "Yes, if below 1: 0.95 leaves {tight:.0e} after 100 steps. Above 1, no: trained readers (norm {norm:.1f} or more) keep {after:.0%} over eleven letters.",
     tight=10 ** sizes_of_products(tight, noise(100, 1.0, 0))[-1],
     norm=norm,
     after=after,
@@ -837,7 +837,7 @@ alone = {
 # %% tags=["evidence"]
 claim(
     "rnn-4",
-    "No: with shorter sequences mixed in, {mixed} of 3 recall the first of 400. Without, {twenty} of 3 learn 20, and {fifty} learn 50.",
+    "No: with shorter sequences mixed in, {mixed} of 3 recall the first of 400. Without them, {twenty} of 3 learned 20, and {fifty} learned 50.",
     mixed=learned["shorter ones, too", 400],
     fifty=alone[50],
     twenty=alone[20],

@@ -65,7 +65,7 @@ quiz("03_gates")
 #
 # > **b** a d c a c b a d d c b a c d …
 #
-# You kept it, because you knew that you would be asked, and let the others go. Can yesterday's network do that? We train it for 50 steps on sequences of 50 symbols, drawn from four kinds.
+# You kept it because you knew that you would be asked, and let the others go. Can yesterday's network do that? We train it for 50 steps on sequences of 50 symbols, drawn from four kinds.
 
 # %% tags=["training"]
 torch.manual_seed(0)
@@ -76,7 +76,7 @@ _, right = train_recall(forgetful, 50, rounds=1, seed=0)
 fixed = experiments.load("recall_fixed")
 learned = seeds_that_learn(fixed.rows)
 lucky = learned["RNN"][50]
-said = "The RNN names {right:.0%} of the first symbols correctly; a blind guess gets 25%. With twelve times as many steps, {lucky} of 3 networks learn it."
+said = "The RNN names {right:.0%} of the first symbols correctly; a blind guess gets 25%. With twelve times as many steps, {lucky} of 3 networks learned the task."
 observe(said, right=right, lucky=lucky, holds=abs(right - 0.25) < 0.1 and lucky < 2)
 
 # %% [markdown]
@@ -91,10 +91,10 @@ guess(
     "How much of the gradient is left after 50 steps?",
     ["about a half", "about a thousandth", "less than a millionth"],
     right="less than a millionth",
-    because=f"What is left is {left_of_50:.0e} of it, the geometric mean of four draws.",
+    because=f"Only {left_of_50:.0e} of it is left (geometric mean of four draws).",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Less than a millionth of the gradient survives 50 steps back through an untrained RNN. Logarithmic axis; the band holds four draws.", "name": "fig-rnn-fades"}, "image": {"alt": "A nearly straight line that falls on a logarithmic axis from 1 at distance 0 to below ten to the minus twenty at distance 99, in a narrow band."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Less than a millionth of the gradient survives 50 steps back through an untrained RNN. Logarithmic axis; the band spans four draws.", "name": "fig-rnn-fades"}, "image": {"alt": "A nearly straight line that falls on a logarithmic axis from 1 at distance 0 to below ten to the minus twenty at distance 99, in a narrow band."}}
 curves({"RNN": (range(100), plain)}, "steps back", "gradient that is left", logy=True)
 plt.show()
 
@@ -142,7 +142,7 @@ plt.show()
 #
 # The **logistic function** $\sigma$, or sigmoid, turns any number $a$ into one between 0 and 1, and $\odot$ multiplies unit by unit.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "An open gate keeps the old value, a shut one takes the new: three units with $z$ at 1, 0.5 and 0. The thicker the arrow, the more comes through.", "name": "fig-valve"}, "image": {"alt": "Three units. In the first, old 2 goes through a thick arrow, z is 1, to the mixture 2, and new 0.3 through a dashed one, 1 minus z is 0. In the second, old minus 1 and new 0.6 come through arrows of the same width, z is 0.5, and make minus 0.2. In the third, z is 0: old 0.5 comes through a dashed arrow, new minus 0.8 through a thick one, and the mixture is minus 0.8."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "An open gate keeps the old value, a shut one takes the new: three units with $z$ at 1, 0.5 and 0. The thicker the arrow, the more comes through.", "name": "fig-valve"}, "image": {"alt": "Three units. In the first, z is 1: old 2 goes through a thick arrow to the mixture 2, and new 0.3 through a dashed one. In the second, z is 0.5: old minus 1 and new 0.6 come through arrows of the same width and make minus 0.2. In the third, z is 0: old 0.5 comes through a dashed arrow, new minus 0.8 through a thick one, and the mixture is minus 0.8."}}
 z, old, new = torch.tensor([[1.0, 0.5, 0.0], [2.0, -1.0, 0.5], [0.3, 0.6, -0.8]])
 mechanisms.valve(z, old, new)
 plt.show()
@@ -172,7 +172,7 @@ check.show_reference("mixture")
 # %% [markdown]
 # What is such a gate good for? {numref}`fig-carried` reads six symbols twice. A plain state changes at each of them. A cell with two gates writes once, and then carries `b` along unchanged.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A plain state (above) is rewritten at each symbol of *b a d c a c*. A cell (below) keeps what *b* wrote, because its input gate opens for *b* alone and its forget gate is open from then on.", "name": "fig-carried"}, "image": {"alt": "Above, a row of six cells for b, a, d, c, a, c: the state is 0.76, then 0.06, 0.56, minus 0.35, minus 0.54, minus 0.77. Below, the input gate is 1, then five times 0; the forget gate is five times 1; the cell is 0.76 at all six symbols, under a thick arrow."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A plain state (above) is rewritten at each symbol of *b a d c a c*. A cell (below) keeps what *b* wrote, because its input gate opens for *b* alone and its forget gate then stays open.", "name": "fig-carried"}, "image": {"alt": "Above, a row of six cells for b, a, d, c, a, c: the state is 0.76, then 0.06, 0.56, minus 0.35, minus 0.54, minus 0.77. Below, the input gate is 1, then five times 0; the forget gate is five times 1; the cell is 0.76 at all six symbols, under a thick arrow."}}
 added = torch.tensor([1.0, -0.4, 0.6, -0.7, -0.4, -0.7])
 mechanisms.carried("badcac", added, w=0.6)
 plt.show()
@@ -219,7 +219,7 @@ b = {"i": 0.0, "f": 0.5, "g": 0.0, "o": 0.0}
 inside = {name: w_x[name] * x + w_h[name] * h + b[name] for name in "ifgo"}
 inside
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The forget gate is nearly open, so the cell keeps most of its 2, and the input gate lets a little in: the step in numbers.", "name": "fig-lstm"}, "image": {"alt": "A thick road from c at t minus 1, which is 2, past a multiplication sign with f = 0.88, after which 1.76 is left, and a plus sign, to c_t = 1.97. Below, i = 0.27 and g = 0.76 meet in a multiplication sign; 0.20 goes up to the plus sign. After it an arrow leads down through tanh to a multiplication sign with o = 0.50, and on to h_t = 0.48. All four letters get their numbers from x_t and h at t minus 1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The forget gate is almost fully open, so the cell keeps most of its 2; the input gate lets a little in: the step in numbers.", "name": "fig-lstm"}, "image": {"alt": "A thick road from c at t minus 1, which is 2, past a multiplication sign with f = 0.88, after which 1.76 is left, and a plus sign, to c_t = 1.97. Below, i = 0.27 and g = 0.76 meet in a multiplication sign; 0.20 goes up to the plus sign. After it an arrow leads down through tanh to a multiplication sign with o = 0.50, and on to h_t = 0.48. All four letters get their numbers from x_t and h at t minus 1."}}
 squash = {"g": math.tanh}
 values = {name: squash.get(name, lambda a: 1 / (1 + math.exp(-a)))(inside[name]) for name in "ifgo"}
 mechanisms.lstm(c, values)
@@ -411,7 +411,7 @@ plt.show()
 # The **update gate** $z$ decides how much is kept. The shares sum to 1, so whatever comes in pushes something out. The **reset gate** $r$ decides how much of the old state the candidate may use. With $z = r = 0$ a unit begins anew,
 # as if it had read nothing.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two gates, three ways to treat an old state. Keep: z = 1, and the candidate doesn't matter. Rewrite: z = 0, and the candidate has seen the old state. Begin anew: r = 0 too, so it has seen only the input.", "name": "fig-updates-resets"}, "image": {"alt": "Three rows of five columns: h, r, n, z, new h. Keep: h is 0.8 and minus 0.4, r is 1, n is minus 0.1 and 0.8, z is 1, and the new h is 0.8 and minus 0.4, framed. Rewrite: the same with z = 0; the new h is n. Begin anew: r and z are 0, n is 0.29 twice, and so is the new h."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two gates, three ways to treat an old state. Keep: z = 1, and the candidate doesn't matter. Rewrite: z = 0, and the candidate has seen the old state. Begin anew: z = r = 0, so it has seen only the input.", "name": "fig-updates-resets"}, "image": {"alt": "Three rows of five columns: h, r, n, z, new h. Keep: h is 0.8 and minus 0.4, r is 1, n is minus 0.1 and 0.8, z is 1, and the new h is 0.8 and minus 0.4, framed. Rewrite: the same with z = 0; the new h is n. Begin anew: r and z are 0, n is 0.29 twice, and so is the new h."}}
 state, from_input = torch.tensor([0.8, -0.4]), torch.tensor([0.3, 0.3])
 exchange = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # W_hn: each unit looks at the other
 mechanisms.updates_and_resets(state, from_input, exchange)
@@ -525,7 +525,7 @@ guess(
     "Three LSTMs with a bias of 1 see sequences of up to 1,024 symbols, short ones among them. How many recall the first of 1,024?",
     ["none", "some", "all"],
     right=("none", "some", "some", "all")[mixed],
-    because=f"It is {mixed} of 3: short sequences open the way.",
+    because=f"{mixed} of 3: short sequences open the way.",
 )
 
 # %% [markdown]
@@ -569,9 +569,9 @@ found_by_yours = math.exp(nats)
 observe(said, found=found_by_yours, alone=alone, holds=found_by_yours < 6 and alone > 15)
 
 # %% [markdown]
-# LSTM, GRU or RNN: which is best? {numref}`fig-rates` is a warning. It compares three kinds of layers with equally many parameters, at five learning rates.
+# LSTM, GRU or RNN: which is best? {numref}`fig-rates` is a warning. It compares three kinds of layers with equal numbers of parameters, at five learning rates.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Which layer is best depends on the learning rate: perplexity on the validation text after three passes. Means and ranges of three seeds, cut off above 50.", "name": "fig-rates"}, "image": {"alt": "Three curves over five learning rates from 0.003 to 0.3, on logarithmic axes. At 0.003 that of the LSTM is the highest, near 10, and the others lie near 7. Those of the RNN and the GRU are lowest at 0.01, near 6 and 5.5; at higher rates they are above it, and single seeds leave the picture. That of the LSTM falls to 5 at 0.1, the lowest of all, and rises to about 7 at 0.3."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Which layer is best depends on the learning rate: perplexity on the validation text after three passes. Means and ranges of three seeds, cut off above 50.", "name": "fig-rates"}, "image": {"alt": "Three curves over five learning rates from 0.003 to 0.3, on logarithmic axes. At 0.003 the LSTM's is the highest, near 10, and the others lie near 7. The RNN's and the GRU's are lowest at 0.01, near 6 and 5.5, and higher at higher rates, where single seeds leave the picture. The LSTM's falls to 5 at 0.1, the lowest of all, and rises to about 7 at 0.3."}}
 rates = experiments.load("learning_rates")
 grid, found = rates.parameters["learning_rate"], perplexities(rates.rows)  # (seeds, rates) each
 lines = {kind: (grid, of) for kind, of in found.items()}
@@ -585,7 +585,7 @@ plt.show()
 # %% tags=["evidence"]
 least = {kind: of.mean(dim=0).min().item() for kind, of in found.items()}
 slow = {f"{kind}_slow": of[:, 0].mean().item() for kind, of in found.items()}
-said = "At a learning rate of 0.003, the LSTM's perplexity is {LSTM_slow:.1f}, the GRU's {GRU_slow:.1f} and the RNN's {RNN_slow:.1f}. Each at its best rate, the LSTM reaches {LSTM:.1f}, the GRU {GRU:.1f} and the RNN {RNN:.1f}."
+said = "At a learning rate of 0.003, the LSTM's perplexity is {LSTM_slow:.1f}, the GRU's {GRU_slow:.1f} and the RNN's {RNN_slow:.1f}. At their best rates, the LSTM reaches {LSTM:.1f}, the GRU {GRU:.1f} and the RNN {RNN:.1f}."
 last = slow["LSTM_slow"] > 1.2 * max(slow["GRU_slow"], slow["RNN_slow"])
 first = least["LSTM"] < 0.95 * min(least["GRU"], least["RNN"])
 observe(said, **least, **slow, holds=last and first)
@@ -622,7 +622,7 @@ ids, first = recall_ids(400, 50, seed=7)
 forget, _, _, held = gates_of(keeper.layer, keeper.symbols(ids))  # (B, T, N)
 unit, alone = telling_unit(held, first)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "After 50 steps, the best unit's cell still shows which symbol came first. Lines are means over the sequences that began with the same symbol; bands hold nine tenths of them.", "name": "fig-cell"}, "image": {"alt": "Four curves over 50 steps, one for each first symbol. They part in the first steps and stay apart, each in a band of its own width; at the end the lowest and the highest are far from each other."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "After 50 steps, the best unit's cell still shows which symbol came first. Lines are means over the sequences that began with the same symbol; bands cover nine tenths of them.", "name": "fig-cell"}, "image": {"alt": "Four curves over 50 steps, one for each first symbol. They part in the first steps and stay apart, each in a band of its own width; at the end the lowest and the highest are far from each other."}}
 lines = {f"began with {'abcd'[k]}": (range(50), held[first == k][:, :, unit]) for k in range(4)}
 curves(lines, "step", "cell", within=90)
 plt.show()
@@ -631,7 +631,7 @@ plt.show()
 left = direct_path(forget)[:, 1].mean(dim=0).max().item()
 apart = [held[first == k][:, :, unit].mean(dim=0) for k in range(4)]
 grows = (torch.stack(apart).std(dim=0)[-1] / torch.stack(apart).std(dim=0)[9]).item()
-said = "From this cell alone, {alone:.0%} of the first symbols can be identified after 50 steps; a blind guess gets 25%. In the best unit, the forget gates leave {left:.0%} of what the first symbol wrote. The four means are {grows:.1f} times as far apart as after ten steps."
+said = "From this cell alone, {alone:.0%} of the first symbols can be identified after 50 steps; a blind guess gets 25%. At best, a unit's forget gates leave {left:.0%} of what the first symbol wrote. The four means are {grows:.1f} times as far apart as after ten steps."
 observe(said, alone=alone, left=left, grows=grows, holds=alone > 0.4 and left > 0.05 and grows > 1)
 
 # %% [markdown]
@@ -672,7 +672,7 @@ gates({sentence: watched(sentence) for sentence in sentences})
 
 # %% tags=["evidence"]
 shown = experiments.load("lstm_page").rows[0]
-said = "On the same test text, its perplexity is {stored:.1f}, and yours is {found:.1f}."
+said = "On the same test text, its perplexity is {stored:.1f}, and your LSTM's is {found:.1f}."
 stored = shown["int8"]
 observe(said, stored=stored, found=found_by_yours, holds=stored < 0.95 * found_by_yours)
 
@@ -684,12 +684,12 @@ recurrent_writer("lstm", beginning="If the input is ")
 
 # %% tags=["evidence"]
 emptied = {name: shown[f"after each {name}"] for name in ("word", "letter")}
-said = "Emptied after each word, its perplexity rises from {stored:.1f} to {word:.1f}. Emptied after each letter, it is {letter:.1f}."
+said = "With its state emptied after each word, its perplexity rises from {stored:.1f} to {word:.1f}; after each letter, to {letter:.1f}."
 kept = 1.1 * stored < emptied["word"] < emptied["letter"] / 1.3
 observe(said, stored=stored, **emptied, holds=kept)
 
 # %% [markdown]
-# All that it knows of the sentence is in its state. In JupyterLab, let your own LSTM write, too, with a temperature as yesterday:
+# All that it knows of the sentence is in its state. In JupyterLab, let your own LSTM write, too, with a temperature, as yesterday:
 
 
 # %%
@@ -709,7 +709,7 @@ def continued(start, temperature, n=160):
 print(continued("Return the number of ", temperature=0.6))
 
 # %% [markdown]
-# It means nothing. Still, two passes ago your LSTM didn't know that words exist.
+# That is nonsense. Still, two passes ago your LSTM didn't know that words exist.
 
 # %% [markdown]
 # ## Where it breaks
@@ -740,7 +740,7 @@ curves(lines, "length of the sentence (symbols)", "share repeated exactly")
 plt.show()
 
 # %% tags=["evidence"]
-said = "With 16 units, {narrow:.0%} of the sentences of five symbols are repeated correctly, with 32 units {middle:.0%}, and with 64 units {wide:.0%}. But with twelve symbols, even 64 units manage {long:.0%}."
+said = "With 16 units, {narrow:.0%} of the sentences of five symbols are repeated correctly, with 32 units {middle:.0%}, and with 64 units {wide:.0%}. But at twelve symbols, even 64 units manage only {long:.0%}."
 shares = {"narrow": exact[16][4], "middle": exact[32][4], "wide": exact[64][4]}
 observe(
     said,
@@ -776,7 +776,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "lstm-4",
-    "Yes, if gates begin open ({kept} of 3 learn 100 steps; at bias 1, {usual}) or shorter sequences are mixed in ({mixed} learn 1,024).",
+    "Yes, if gates begin open ({kept} of 3 learn 100 steps; {usual} with bias 1) or shorter sequences are mixed in ({mixed} learn 1,024).",
     kept=learned["LSTM, keeping"][100],
     usual=learned["LSTM, bias 1"][100],
     mixed=mixed,

@@ -70,7 +70,7 @@ quiz("04_attention")
 # Today's example is a tiny task that needs the whole source: write a word backwards. *faced* becomes *decaf*. The symbol **BOS** tells the decoder to begin, and the
 # decoder writes **EOS** when it has finished. Sources end in EOS, too, which the picture leaves out.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One vector is all that passes from the encoder to the decoder, here unrolled in time.", "name": "fig-unrolled-pair"}, "image": {"alt": "Five pink boxes, h1 to h5, joined by arrows, read the letters f, a, c, e, d from below. The last is framed: all that is handed over. A thick arrow leads from it to six blue boxes, s1 to s6, which read BOS, d, e, c, a, f from below and write d, e, c, a, f, EOS above."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One vector is all that passes from the encoder to the decoder (both unrolled in time).", "name": "fig-unrolled-pair"}, "image": {"alt": "Five pink boxes, h1 to h5, joined by arrows, read the letters f, a, c, e, d from below. The last is framed: all that is handed over. A thick arrow leads from it to six blue boxes, s1 to s6, which read BOS, d, e, c, a, f from below and write d, e, c, a, f, EOS above."}}
 mechanisms.unrolled("faced", "decaf")
 plt.show()
 
@@ -176,7 +176,7 @@ for e in ([0.0, 0.0, 0.0], [20.0, 0.0, 0.0]):
 # %% [markdown]
 # The weights of all steps, one row below the other, form a table. If all goes well, it should fill up like this:
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each step adds a row of weights, which shows where the decoder looks while it writes this symbol. (Drawn, not learned.)", "name": "fig-table-filled"}, "image": {"alt": "Three tables of six rows and six columns, f, a, c, e, d, EOS. After one step the first row, d, has its dark cell under d. After two steps the second row, e, has it under e. When all six are filled the dark cells lie on the diagonal from upper right to lower left, and EOS is under EOS."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Each symbol adds a row of weights: where the decoder looks while writing it. (Drawn, not learned.)", "name": "fig-table-filled"}, "image": {"alt": "Three tables of six rows and six columns, f, a, c, e, d, EOS. After one step the first row, d, has its dark cell under d. After two steps the second row, e, has it under e. When all six are filled the dark cells lie on the diagonal from upper right to lower left, and EOS is under EOS."}}
 one_each = torch.full((6, 6), 0.03)
 one_each[range(6), [4, 3, 2, 1, 0, 5]] = 0.85
 mechanisms.table_filled([*"faced", "EOS"], [*"decaf", "EOS"], one_each)
@@ -412,7 +412,7 @@ torch.manual_seed(0)
 sources, targets = [[*word, EOS] for word in words], [word[::-1] for word in words]
 looking = trained(Translator(VOCAB_SIZE, VOCAB_SIZE, 16, 48), sources, targets, epochs=7)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With your attention, long words come out correctly, too, until they are much longer than any in training (dashed line).", "name": "fig-attention-words"}, "image": {"alt": "Two curves over the letters in the word. With attention it stays near one up to about eleven letters and falls steeply beyond twelve. The fixed vector's falls from four letters on."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With your attention, long words come out correctly, too, until they are much longer than any in training (dashed line).", "name": "fig-attention-words"}, "image": {"alt": "Two curves over the letters in the word. The one with attention stays near one up to about eleven letters and falls steeply beyond twelve. The fixed vector's falls from four letters on."}}
 with_attention = right_by_length(looking, range(2, 17))
 lines = {"with attention": with_attention, "vector of 48": through_vector}
 lines = {name: (list(right), list(right.values())) for name, right in lines.items()}
@@ -421,13 +421,13 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "With attention, {ours:.0%} of the 11-letter words are correct; through the vector it was {theirs:.0%}. With 16 letters, more than it ever saw, {beyond:.0%} are.",
+    "With attention, {ours:.0%} of the 11-letter words are correct; through the vector, {theirs:.0%} were. At 16 letters, more than in training, {beyond:.0%} are.",
     **{"ours": with_attention[11], "theirs": through_vector[11], "beyond": with_attention[16]},
     holds=with_attention[11] > 0.6 and with_attention[16] < 0.5,
 )
 
 # %% [markdown]
-# After so little training, the few lines that you wrote make all the difference, at least for words as long as those in training.
+# After so little training, the few lines that you wrote make all the difference, at least for words no longer than those in training.
 #
 # ### Greedy decoding
 #
@@ -503,7 +503,7 @@ plt.show()
 # %% tags=["evidence"]
 half = arrivals(runs, 0.5)
 observe(
-    "Half of these words are correct after {attention} passes with attention, after {wide} with a vector of 96 and after {narrow} with one of 48. At the end it is {most:.0%}, {more:.0%} and {less:.0%}.",
+    "Half of these words are correct after {attention} passes with attention, after {wide} with a vector of 96 and after {narrow} with one of 48. In the end, {most:.0%}, {more:.0%} and {less:.0%} are.",
     **{"attention": half["attention"], "wide": half["vector of 96"]},
     narrow=half["vector of 48"],
     **{"most": last["attention"], "more": last["vector of 96"], "less": last["vector of 48"]},
@@ -524,7 +524,7 @@ plt.show()
 of = {name: torch.tensor([row["right"] for row in rows]).mean(0) for name, rows in runs.items()}
 twelve, fourteen = ({name: right[n - 2].item() for name, right in of.items()} for n in (12, 14))
 observe(
-    "At 12 letters, the longest of training, the two vectors manage {narrow:.0%} and {wide:.0%} of the words, and attention {ours:.0%}. At 14 letters it is {less:.0%}, {more:.0%} and {most:.0%}.",
+    "At 12 letters, the most in training, the two vectors manage {narrow:.0%} and {wide:.0%} of the words, and attention {ours:.0%}. At 14, they manage {less:.0%}, {more:.0%} and {most:.0%}.",
     **{"narrow": twelve["vector of 48"], "wide": twelve["vector of 96"]},
     **{"less": fourteen["vector of 48"], "more": fourteen["vector of 96"]},
     **{"ours": twelve["attention"], "most": fourteen["attention"]},
@@ -532,7 +532,7 @@ observe(
 )
 
 # %% [markdown]
-# Up to the longest words of training, then, each extra letter makes it harder for a vector, while attention doesn't notice. Beyond them all three fail, attention only a few
+# Up to the longest words in training, then, each extra letter makes it harder for a vector, while attention doesn't notice. Beyond them all three fail, attention only a few
 # letters later: none has learned to "go back one letter", whatever the length. [With sentences](deeper/04_attention.ipynb#seq-vector), too, a vector takes longer to train.
 #
 # **Now sentences.** A small grammar writes them in English and Chinese. *I love deep learning* is kept aside; your network learns from others.
@@ -576,7 +576,7 @@ def looks(model, source, written):
     return model.decode(shift(torch.tensor([written])), s, h, real)[2][0]
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "While it writes 我, your network looks mostly at *I*, in a sentence that it has never seen. Circles: the true links, which it doesn't know.", "name": "fig-sentence"}, "image": {"alt": "A map with five rows, 我, 爱, 深度, 学习 and EOS, and five columns, I, love, deep, learning and EOS. Circles mark the first four cells of the diagonal; the first two rows have their bright cells there, the others on or near it."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "While it writes 我, your network looks mostly at *I*, in a sentence that it had never seen. Circles: the true links, which it doesn't know.", "name": "fig-sentence"}, "image": {"alt": "A map with five rows, 我, 爱, 深度, 学习 and EOS, and five columns, I, love, deep, learning and EOS. Circles mark the first four cells of the diagonal; the first two rows have their bright cells there, the others on or near it."}}
 wanted = "我 爱 深度 学习"
 source = [*task.english.encode(ASKED.split()), EOS]
 weights = looks(translator, source, [*task.target([wanted])[0], EOS])
@@ -625,7 +625,7 @@ alignment(shown, choose="Text")
 # [nearly](deeper/04_attention.ipynb#seq-aer), the share of links that are wrong or missing. A stored experiment on 24,000 sentences measured it for four scores; *scaled
 # dot* is tomorrow's. The baseline, the diagonal, knows no words.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With all four scores, far fewer links are wrong or missing than along the diagonal. Means of three seeds (stored experiment), with lines from the lowest to the highest; the diagonal on 1,000 sentences.", "name": "fig-aer"}, "image": {"alt": "Five bars. Those of dot, scaled dot, general and additive are all below 30 percent; the diagonal's is at nearly 80."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With all four scores, far fewer links are wrong or missing than along the diagonal. Means of three seeds (stored experiment), with lines from lowest to highest; the diagonal was measured on 1,000 sentences.", "name": "fig-aer"}, "image": {"alt": "Five bars. Those of dot, scaled dot, general and additive are all below 30 percent; the diagonal's is at nearly 80."}}
 translated = experiments.load("translation")
 scores = ("dot", "scaled dot", "general", "additive")
 aer = {name: [100 * rate for rate in translated.column("aer", score=name)] for name in scores}
@@ -709,13 +709,13 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "From 64 to 128 symbols, the model's chain grows from {half} operations to {full}; attention's own has {short} and {long}.",
+    "With 64 and 128 symbols, the model's chain has {half} and {full} operations; attention's own has {short} and {long}.",
     **{"half": whole[3], "full": whole[4], "short": alone[3], "long": alone[4]},
     holds=1.9 < whole[4] / whole[3] < 2.05 and alone[3] == alone[4],
 )
 
 # %% [markdown]
-# A thousand processors can't shorten a chain. But attention's chain is no longer for 128 positions than for 8. If attention does the work, what is the recurrence still
+# A thousand processors can't shorten a chain. But attention's chain is as short for 128 positions as for 8. If attention does the work, what is the recurrence still
 # for?
 
 # %% [markdown]
@@ -729,7 +729,7 @@ observe(
 six = {name: right[6 - 2].item() for name, right in of.items()}
 claim(
     "s2s-1",
-    "Yes: after 20 passes, a vector of 96 writes {short:.0%} of 6-letter words correctly, but only {long:.0%} of 12-letter ones; attention, {both:.0%} of both.",
+    "Yes: after 20 passes, a vector of 96 writes {short:.0%} of 6-letter words correctly, but only {long:.0%} of 12-letter ones; attention manages {both:.0%} of both.",
     short=six["vector of 96"],
     long=twelve["vector of 96"],
     both=min(six["attention"], twelve["attention"]),
@@ -745,7 +745,7 @@ claim(
 rates = [sum(of) / 300 for of in aer.values()]
 claim(
     "s2s-2",
-    "Yes, mostly: by score, {best:.0%} to {worst:.0%} of the links of the largest weights are wrong or missing; along the diagonal, {guessed:.0%} are.",
+    "Yes, mostly: depending on the score, {best:.0%} to {worst:.0%} of the largest weights' links are wrong or missing; along the diagonal, {guessed:.0%} are.",
     best=min(rates),
     worst=max(rates),
     guessed=by_diagonal,

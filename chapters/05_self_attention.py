@@ -180,7 +180,7 @@ W_v = torch.tensor([[3.0, 0.0], [0.0, 1.0]])
 q, k, v = x @ W_q.T, x @ W_k.T, x @ W_v.T
 print("queries", q.tolist())
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three matrices turn the two numbers of *cat* into its query, which asks, its key, by which it is found, and its value, which it gives.", "name": "fig-roles"}, "image": {"alt": "On the left the word cat and its vector 1, 0. Three arrows lead through three matrices of two rows and two columns to three vectors: through W_q to the query 0, 2 in blue, which asks; through W_k to the key 1, 0 in orange, by which the word is found; through W_v to the value 3, 0 in green, which it gives."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three matrices turn the two numbers of *cat* into its query (what it asks), its key (how it is found) and its value (what it gives).", "name": "fig-roles"}, "image": {"alt": "On the left the word cat and its vector 1, 0. Three arrows lead through three matrices of two rows and two columns to three vectors: through W_q to the query 0, 2 in blue, which asks; through W_k to the key 1, 0 in orange, by which the word is found; through W_v to the value 3, 0 in green, which it gives."}}
 roles = {"query": (W_q, "asks"), "key": (W_k, "is found by"), "value": (W_v, "gives")}
 
 ax = sheet(7.8)
@@ -304,7 +304,7 @@ guess(
     because=f"The median over 500 queries is {share[1024]:.4f} times the median with the scale.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Without the scale a softmax over 64 keys saturates at large widths: the largest weight nears 1, and hardly any gradient arrives at the scores. Medians of 500 queries; bands hold nine tenths.", "name": "fig-scale"}, "image": {"alt": "Two panels over the width, from 4 to 1024. With the scale both lines are flat: the largest weight near 0.1, the gradient near 1. Without it the largest weight rises to 1, and the gradient falls, to about a thousandth at 1024."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Without the scale a softmax over 64 keys saturates at large widths: the largest weight nears 1, and hardly any gradient arrives at the scores. Medians of 500 queries; bands cover nine tenths.", "name": "fig-scale"}, "image": {"alt": "Two panels over the width, from 4 to 1024. With the scale both lines are flat: the largest weight near 0.1, the gradient near 1. Without it the largest weight rises to 1, and the gradient falls, to about a thousandth at 1024."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.2))
 for i, (ax, name) in enumerate(zip(axes, ("largest weight", "gradient at the scores"))):
     lines = {
@@ -453,7 +453,7 @@ plt.show()
 # %% [markdown]
 # {numref}`fig-split` shows how to cut, and the most common mistake. Both results have the same shape, so no error tells them apart.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Right: first the width is cut, then the axes of heads and words are swapped. Wrong: a plain view into the same shape, where a head gets half of the words, in each other's rows.", "name": "fig-split"}, "image": {"alt": "On the left a table of three rows, cat, sat, there, and eight numbered columns, the first four light blue, the last four yellow. Above on the right the right cut: head 0 all light blue with rows cat, sat, there; head 1 all yellow with the same rows. Below on the right the wrong one: head 0 with the rows cat, light blue, cat, yellow, sat, light blue; head 1 with sat, yellow, there, light blue, there, yellow."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The right way cuts the width first, then swaps the axes of heads and words. The wrong way, a plain view into the same shape, gives a head half of the words, in each other's rows.", "name": "fig-split"}, "image": {"alt": "On the left a table of three rows, cat, sat, there, and eight numbered columns, the first four light blue, the last four yellow. Above on the right the right cut: head 0 all light blue with rows cat, sat, there; head 1 all yellow with the same rows. Below on the right the wrong one: head 0 with the rows cat, light blue, cat, yellow, sat, light blue; head 1 with sat, yellow, there, light blue, there, yellow."}}
 mechanisms.cuts()
 plt.show()
 
@@ -501,7 +501,7 @@ multi_head = check("multi_head", multi_head)
 check.show_reference("multi_head")
 
 # %% [markdown]
-# Heads cost no parameters: the matrices are the same, only cut. Now we use four:
+# Heads cost no parameters: the same matrices are merely split. Now we use four:
 
 # %% tags=["training"]
 four_looks = partial(multi_head, n_heads=4)
@@ -651,7 +651,7 @@ readers = [trained(four_looks, n_layers=2, ordered=True, seed=seed) for seed in 
 steps["four heads, order, two layers"] = [judged(model) for model in readers]
 reader = max(readers, key=lambda model: judged(model)["pronoun"])
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Four heads fix the pronouns; order and a second layer, added together, fix the gaps. Bars are means of three seeds (the GRU: one), lines go from the lowest to the highest.", "name": "fig-ladder"}, "image": {"alt": "Two bar charts with four bars each. Pronouns: yesterday's GRU and one head are between 60 and 80 percent, four heads near 95, the whole reader near 100. Gaps: the GRU and the whole reader are near 100, one head near 55, four heads near 73."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Four heads fix the pronouns; order and a second layer, added together, fix the gaps. Bars are means of three seeds (the GRU's: one); lines go from lowest to highest.", "name": "fig-ladder"}, "image": {"alt": "Two bar charts with four bars each. Pronouns: yesterday's GRU and one head are between 60 and 80 percent, four heads near 95, the whole reader near 100. Gaps: the GRU and the whole reader are near 100, one head near 55, four heads near 73."}}
 figure, axes = plt.subplots(2, 1, figsize=(6.4, 5.6))
 for ax, what in zip(axes, ("pronoun", "gap")):
     shares = {step: [100 * found[what] for found in runs] for step, runs in steps.items()}
@@ -668,8 +668,8 @@ tested, gaps, new = (sum(judged(r, part)[what] for r in readers) / 3 for part, w
 unseen = [row["pronoun, unseen pairs"] for row in patient]
 ruled = sum(pronouns.first_of_its_number(s) == s.antecedent for s in corpus.test) / 500
 observe(
-    "On average the three readers fill {gaps:.0%} of the gaps in the test set correctly, and understand {reader:.1%} of the pronouns; with unseen pairs it is {new:.1%}. "
-    "The rule finds {rule:.0%}; the GRU, trained for 60 epochs, finds at most {gru:.0%} and {gru_new:.0%}.",
+    "On average the three readers fill {gaps:.0%} of the gaps in the test set correctly, and understand {reader:.1%} of the pronouns ({new:.1%} with unseen pairs). "
+    "The rule gets {rule:.0%}; the GRU, after 60 epochs, at most {gru:.0%} ({gru_new:.0%} with unseen pairs).",
     **{"gaps": gaps, "reader": tested, "new": new, "rule": ruled},
     **{"gru": max(longer), "gru_new": max(unseen)},
     holds=tested > max(0.97, ruled + 0.1)
@@ -697,7 +697,7 @@ with torch.no_grad():
 sure, symbols = logits[:, it].softmax(-1).max(-1)
 tired, wide = VOCABULARY.decode(symbols)
 observe(
-    "With *tired* it means *the {a}*, with *wide* *the {b}*.",
+    "With *tired*, *it* means *the {a}*; with *wide*, *the {b}*.",
     **{"a": tired, "b": wide},
     holds=tired == "animal" and wide == "street" and sure.min() > 0.5,
 )
@@ -773,7 +773,7 @@ guess(
     because=f"Your reader loses {lost['antecedent']:.0f} of 100 pronouns without it; without the link to the adjective it loses {lost['adjective']:.0f}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The adjective gets much of the weight, but is missed far less than the antecedent. Left: mean weight of a pronoun on four kinds of words. Right: how many of 100 pronouns are lost without that link. Five stored readers: means, and lines from the lowest to the highest.", "name": "fig-cuts"}, "image": {"alt": "Two bar charts with four bars each: antecedent, adjective, other noun, any other word. Left: antecedent and adjective are long, the other two short. Right: only the bar of the antecedent is long; that of the adjective is short, the others are nearly zero."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The adjective gets much of the weight, but is missed far less than the antecedent. Left: mean weight of a pronoun on four kinds of words. Right: how many of 100 pronouns are lost without that link. Five stored readers: means, with lines from lowest to highest.", "name": "fig-cuts"}, "image": {"alt": "Two bar charts with four bars each: antecedent, adjective, other noun, any other word. Left: antecedent and adjective are long, the other two short. Right: only the bar of the antecedent is long; that of the adjective is short, the others are nearly zero."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.8))
 bars(on, "mean weight", ax=axes[0])
 bars(missed, "points lost without it", ax=axes[1])
@@ -853,7 +853,7 @@ def by_depth(residual: bool, seed: int, depth: int = 12) -> list[float]:
     return differ
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With attention alone, 32 random words become the same within a few untrained layers; with the sum they stay different. Three seeds each.", "name": "fig-collapse"}, "image": {"alt": "Two curves over the number of layers. With the sum it stays near one. For attention alone it falls ever faster, to about one part in ten thousand after two layers, and to nothing but rounding after two more."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With attention alone, 32 random words become the same within a few untrained layers; with the sum they stay different. Three seeds each.", "name": "fig-collapse"}, "image": {"alt": "Two curves over the number of layers. The one with the sum stays near one. That of attention alone falls ever faster, to about one part in ten thousand after two layers, and to nothing but rounding after two more."}}
 lines = {
     name: (range(13), torch.tensor([by_depth(residual, seed) for seed in (0, 1, 2)]))
     for name, residual in (("with the sum", True), ("attention alone", False))

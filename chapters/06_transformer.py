@@ -107,9 +107,9 @@ observe(
 #
 # When everyone adds to a page, it fills up. So before anyone reads it, a copy is scaled to a standard size. That is **layer norm** {cite}`ba2016layer`.
 #
-# Attention, a feed-forward layer, and around each of them a norm and a sum: that is a **block**. Two stacks of blocks make a **Transformer** {cite}`vaswani2017attention`: the **encoder** reads the source, and the **decoder** writes. Here it is, still grey: each part lights up when it is built.
+# Attention, a feed-forward layer, and around each of them a norm and a sum: that is a **block**. Two stacks of blocks make a **Transformer** {cite}`vaswani2017attention`: the **encoder** reads the source, and the **decoder** writes. Here it is, still grey: each part lights up once built.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The whole Transformer, before any of it is built: encoder (left) and decoder, each of L blocks. The sums are left out.", "name": "fig-towers"}, "image": {"alt": "Two towers of grey boxes. Left, from below: I love deep learning, embeddings and positions; then norm and self-attention, norm and feed-forward, L times; a last norm; on top a table with a column for each word, the encoder's output. Two lines, keys and values, lead from it into the right tower. There, from below: BOS 我 爱 深度 学习, embeddings and positions; then norm and causal self-attention, norm and cross-attention, norm and feed-forward, L times; norm and logits; and the prediction, 我 爱 深度 学习 EOS."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The whole Transformer, before any of it is built: encoder (left) and decoder, with L blocks each. The sums are left out.", "name": "fig-towers"}, "image": {"alt": "Two towers of grey boxes. Left, from below: I love deep learning, embeddings and positions; then norm and self-attention, norm and feed-forward, L times; a last norm; on top a table with a column for each word, the encoder's output. Two lines, keys and values, lead from it into the right tower. There, from below: BOS 我 爱 深度 学习, embeddings and positions; then norm and causal self-attention, norm and cross-attention, norm and feed-forward, L times; norm and logits; and the prediction, 我 爱 深度 学习 EOS."}}
 hanzi = in_chinese("我 爱 深度 学习", pinyin="wǒ ài shēndù xuéxí")
 
 
@@ -274,7 +274,7 @@ plt.show()
 #
 # In post-norm the stream itself is rescaled after every sum. In pre-norm only the copy that a sublayer reads is rescaled, and from the last block back to the first there is a path with nothing on it but additions ([both in a picture](deeper/06_transformer.ipynb#deeper-warmup)). A gradient can travel along it undisturbed.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Whatever happens inside, a layer adds vectors of the stream's own shape: an encoder block, from below. In our model D = 48, h = 4 heads have 12 numbers each, and F = 160.", "name": "fig-shapes"}, "image": {"alt": "Two thick arrows rise from x of shape B, T, D. From the first, called attention, an arrow leaves to norm, B T D; above it q, k and v, B h T d_k; weights, B h T T; heads, B h T d_k; merged by W_o, B T D; and back to a plus on the thick arrow. From the second, called FFN, an arrow leaves to norm, B T D; above it W_1 and ReLU, B T F; W_2, B T D; and back to a plus."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Whatever happens inside, a layer adds vectors of the stream's own shape: an encoder block, read upwards. In our model D = 48, h = 4 (12 numbers per head) and F = 160.", "name": "fig-shapes"}, "image": {"alt": "Two thick arrows rise from x of shape B, T, D. From the first, called attention, an arrow leaves to norm, B T D; above it q, k and v, B h T d_k; weights, B h T T; heads, B h T d_k; merged by W_o, B T D; and back to a plus on the thick arrow. From the second, called FFN, an arrow leaves to norm, B T D; above it W_1 and ReLU, B T F; W_2, B T D; and back to a plus."}}
 mechanisms.shapes()
 plt.show()
 
@@ -332,7 +332,7 @@ check.show_reference("decoder_block")
 # ### The shifted target: teacher forcing
 #
 # *2 minutes.* How does the decoder learn? At each position it has to predict the next word. During training we know the whole translation, so we feed it the *true* previous word, whatever it would have
-# predicted: teacher forcing, as on Day 4. And since a causal mask hides the words that come later, all positions are learned at once.
+# predicted: teacher forcing, as on Day 4. And since a causal mask hides the words that come later, all positions are trained at once.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Teacher forcing: the decoder's input (below) is its target (above), shifted by one position. Solid arrows: what each position may see. Dashed: the true word, fed back.", "name": "fig-shifted"}, "image": {"alt": "A row of boxes below, BOS 我 爱 深度 学习, and one above, 我 爱 深度 学习 EOS. Thick arrows lead straight up, thin ones from each box to all boxes above that are further right. Dashed arrows lead from each word above to the same word below, one position to the right."}}
 ax = sheet(6.6)
@@ -498,7 +498,7 @@ bag_right = task.exact(write(bag, held_out), task.validation)
 
 # %% tags=["evidence"]
 observe(
-    "It translates *I love deep learning* as {written}, and {right:.0%} of the unseen sentences without a mistake.",
+    "*I love deep learning* becomes {written}, and {right:.0%} of the unseen sentences come out perfectly.",
     written=translate(bag, ASKED),
     right=bag_right,
     holds=0.05 < bag_right < 0.9,
@@ -595,7 +595,7 @@ print("the logits agree with nn.Transformer and with the book's: ten digits")
 # %% tags=["training"]
 yours, history = trained(ordered=True)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Both learn to translate within four passes: loss of Day 4's network (mean and range of three seeds, stored experiment) and of your Transformer, means of 50 steps. The vertical axis is logarithmic.", "name": "fig-translator-loss"}, "image": {"alt": "Two falling curves over the steps, from about four nats to well below one half."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Both learn to translate within four passes: loss of Day 4's network (mean and range of three seeds, stored experiment) and of your Transformer (means of 50 steps). The vertical axis is logarithmic.", "name": "fig-translator-loss"}, "image": {"alt": "Two falling curves over the steps, from about four nats to well below one half."}}
 means = torch.tensor(history.step_loss[: len(history.step_loss) // 50 * 50]).view(-1, 50)
 n = min(len(means), len(rivals[0]["losses"]))
 steps = range(50, 50 * n + 1, 50)
@@ -609,7 +609,7 @@ translator_right = task.exact(write(yours, held_out), task.validation)
 ours = {n: longest_chain(yours(x, x).sum()) for n, x in some.items()}
 without = fmean(row["validation"] for row in at_best(stored, "without positions"))
 observe(
-    "*I love deep learning* becomes {written}, and {right:.0%} of the unseen sentences come out perfectly; without positions, at the best of four rates, it would be {without:.0%}, since most of them allow only one sensible order. Eight words take {eight} operations in a row, and sixteen take {sixteen}.",
+    "*I love deep learning* becomes {written}, and {right:.0%} of the unseen sentences come out perfectly; without positions, at the best of four rates, {without:.0%} would, since most of them allow only one sensible order. Eight words take {eight} operations in a row, and sixteen take {sixteen}.",
     written=translate(yours, ASKED),
     right=translator_right,
     without=without,
@@ -620,7 +620,7 @@ observe(
 )
 
 # %% [markdown]
-# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, with sixteen it is shorter. (When it writes, words still queue.) Is it also the better model? In stored experiments both had three seeds and about as many parameters. On short sentences and digits both took the same passes, each at its best rate; on Day 4's whole grammar, each its own recipe.
+# In training, the chain no longer grows with the sentence: with eight words it is still longer than the rival's, with sixteen it is shorter. (When it writes, words still queue.) Is it also the better model? In stored experiments both had three seeds and about equally many parameters. On short sentences and digits both took equally many passes, each at its best rate; on Day 4's whole grammar, each followed its own recipe.
 
 # %% tags=["evidence"]
 both = "Day 4's network", "Transformer"
@@ -646,7 +646,7 @@ assert min(digits) > 0.98 and alone < 1 / 3
 # %% [markdown]
 # At this size, neither is ahead ([how they differ](deeper/06_transformer.ipynb#deeper-time)). Both copy the digits, too, because both can attend to them. A GRU without attention, about as large, gets fewer than a third of them at its best rate.
 #
-# How much *time* is saved where words don't queue depends on how many processors you have ([ours was one](deeper/06_transformer.ipynb#deeper-time)).
+# How much *time* is saved where words don't queue depends on how many processors you have ([we had one](deeper/06_transformer.ipynb#deeper-time)).
 
 # %% [markdown]
 # ## Look inside
@@ -699,7 +699,7 @@ observe(
 )
 
 # %% [markdown]
-# No one told the heads what to do. And attention weights are only half of the story, as yesterday's ablations showed. So follow one position instead. After each sublayer we take its residual stream, normalise it, and ask the output layer what it would predict *now*. Choose a word and go up through the blocks. Turn the temperature, too (Day 2).
+# No one told the heads what to do. And attention weights are only half of the story, as yesterday's ablations showed. So follow one position instead. After each sublayer we take its residual stream, normalise it, and ask the output layer what it would predict *now*. Choose a word and go up through the blocks. Change the temperature, too (Day 2).
 
 # %% tags=["view"]
 followed = [(ASKED, "我 爱 深度 学习")]
@@ -752,7 +752,7 @@ guess(
     because=f"Only {left['neither'][0]:.0e} of it is left.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Only sum and norm together keep the gradient in bounds and the positions apart: size of the gradient at the input, by the number of untrained blocks. Right: the part of it that differs from position to position. Means and ranges of three starts; both axes are logarithmic, and end at 1e-12.", "name": "fig-gradients"}, "image": {"alt": "Two diagrams with four lines. Left: with neither sum nor norm the line falls to the lower edge by sixteen blocks, with the sum alone it rises from sixteen on, the other two stay level. Right: the two lines with sums go on as before, the two without fall by more than ten orders of magnitude within a few blocks."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Only sum and norm together keep the gradient in bounds and the positions apart: size of the gradient at the input, by the number of untrained blocks. Right: the part of it that differs from position to position. Means and ranges of three starts; logarithmic axes, the vertical ones cut off at 1e-12.", "name": "fig-gradients"}, "image": {"alt": "Two diagrams of four lines each. Left: with neither sum nor norm the line falls to the lower edge by sixteen blocks, with the sum alone it rises from sixteen on, the other two stay level. Right: the two lines with sums go on as before, the two without fall by more than ten orders of magnitude within a few blocks."}}
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.6), sharey=True)
 for i, (ax, title) in enumerate(zip(axes, ("the whole gradient", "what differs by position"))):
     lines = {kind: (heights, found[..., i].clamp(min=1e-12)) for kind, found in slopes.items()}
@@ -805,7 +805,7 @@ observe(
 )
 
 # %% [markdown]
-# For a sentence this is nothing. For a book of 100,000 words, each head of each block would compare ten billion pairs.
+# For a sentence that hardly matters. For a book of 100,000 words, each head of each block would compare ten billion pairs.
 
 # %% [markdown]
 # ## What we found
@@ -820,7 +820,7 @@ grus, todays = (timed.select(layer=name) for name in ("GRU", "encoder block"))
 pairs = dict(zip(timed.parameters["T"], zip(grus, todays)))
 claim(
     "tr-3",
-    "Can't tell here: on one core, it is at most {time:.1f} times as fast. Its chain is {chain:.0f} times shorter, but only parallel hardware profits.",
+    "Can't tell here: on one core, it is at most {time:.1f} times as fast. Its chain is {chain:.0f} times shorter, but only parallel hardware benefits.",
     time=max(gru["seconds"] / block["seconds"] for gru, block in pairs.values()),
     chain=pairs[512][0]["chain"] / pairs[512][1]["chain"],
     holds=lambda time, chain: time < 8 and chain > 100,
@@ -834,7 +834,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "tr-4",
-    "Yes: after 16 untrained blocks, the gradient that tells positions apart is {kept:.1f} times one block's; without sum and norm {lost:.0e}, with norms alone {same:.0e}.",
+    "Yes: after 16 untrained blocks, the gradient that tells positions apart is {kept:.1f} times one block's; without sum and norm, {lost:.0e}; with norms alone, {same:.0e}.",
     kept=left["sum and norm"][1],
     lost=left["neither"][1],
     same=left["norm alone"][1],

@@ -120,7 +120,7 @@ observe(
     holds=full < 4.5 and scored[-1] < 0.02 * sum(scored),
 )
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Pairs are scored again and again: three steps of writing, each of which reads the whole text. The pairs that are struck out had been scored before.", "name": "fig-again"}, "image": {"alt": "Three triangles of cells, of two, three and four rows, with the letters m, a, t, r on the left and above. The last row of each is filled; the cells above it are pale and struck out. Below: 3 pairs, 2 new; 6 pairs, 3 new; 10 pairs, 4 new."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Pairs are scored again and again: three steps of writing, each of which reads the whole text. The pairs struck out have been scored before.", "name": "fig-again"}, "image": {"alt": "Three triangles of cells, of two, three and four rows, with the letters m, a, t, r on the left and above. The last row of each is filled; the cells above it are pale and struck out. Below: 3 pairs, 2 new; 6 pairs, 3 new; 10 pairs, 4 new."}}
 mechanisms.again()
 plt.show()
 
@@ -146,7 +146,7 @@ observe(
 # 2. **Store nothing needlessly.** Everyone still hears everyone, but a few at a time, and keeps one running summary instead of a transcript. That is attention in **tiles**.
 # 3. **Compare nothing needlessly.** Everyone talks to their neighbours only, and news from far away takes several rounds. That is a **window**.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A cache and tiles change how attention is computed, but not one answer. A window changes what is computed.", "name": "fig-three-ways"}, "image": {"alt": "Three six by six maps. Nothing twice: a pale triangle with a dark last row. A tile at a time: a pale triangle with one dark square of four cells. Under these two: the same answers. Neighbours: a band along the diagonal. Under it: other answers."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A cache and tiles change how attention is computed, but no answer. A window changes what is computed.", "name": "fig-three-ways"}, "image": {"alt": "Three six by six maps. Nothing twice: a pale triangle with a dark last row. A tile at a time: a pale triangle with one dark square of four cells. Under these two: the same answers. Neighbours: a band along the diagonal. Under it: other answers."}}
 mechanisms.three_ways()
 plt.show()
 
@@ -230,7 +230,7 @@ plt.show()
 without, with_cache = of_letter.values()
 each = sum(x.nbytes for of_block in remembering.held for x in of_block) // remembering.n_read
 observe(
-    "After {behind:,} characters, the next one costs {times:.0f} times less work with a cache. The price: the cache grows by {each:,} bytes per character.",
+    "After {behind:,} characters, the next one takes {times:.0f} times less work with a cache. The price: the cache grows by {each:,} bytes per character.",
     **{"behind": counts[-1], "times": without[-1] / with_cache[-1], "each": each},
     holds=without[-1] > 200 * with_cache[-1],
 )
@@ -364,7 +364,7 @@ writer.attend = all_pairs
 
 # %% tags=["evidence"]
 observe(
-    "In your tiles, the writer's perplexity is {tiled:.4f}; with all scores at once it was {full:.4f}.",
+    "With your tiles, the writer's perplexity is {tiled:.4f}; with all scores at once it was {full:.4f}.",
     **{"tiled": tiled, "full": full},
     holds=abs(tiled - full) < 1e-3,
 )
@@ -525,7 +525,7 @@ stored = experiments.load("writer_windows")
 sizes = [w for w in stored.parameters["window"] if w]
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "On this text, a window of a few dozen characters hardly raises the perplexity, and even less once the writer has trained under it. Perplexity on validation text, relative to that of all pairs with the same training: mean and range of three seeds (stored experiment).", "name": "fig-windows"}, "image": {"alt": "Two falling curves over windows of 4 to 128 characters. The curve of a writer at first starts about twice as far above 1 as the curve after training; from 64 characters on, both are close to 1."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "On this text, a window of a few dozen characters hardly raises the perplexity, and raises it even less once the writer has trained under it. Perplexity on validation text, relative to that of all pairs with the same training: mean and range of three seeds (stored experiment).", "name": "fig-windows"}, "image": {"alt": "Two falling curves over windows of 4 to 128 characters. The curve before training starts about twice as far above 1 as the one after it; from 64 characters on, both are close to 1."}}
 def relative(when, w):
     """Perplexities under a window over those with all pairs, by seed."""
     return [a / b for a, b in zip(*(stored.column(when, window=size) for size in (w, 0)))]
@@ -541,7 +541,7 @@ plt.show()
 # %% tags=["evidence"]
 first, after = ({w: sum(relative(when, w)) / 3 - 1 for w in sizes} for when in ("before", "after"))
 observe(
-    "At first, a window of 4 raises the perplexity by {four:.1%}, one of 16 by {some:.1%}, and one of 64 by {many:.1%}. After training under them, they raise it by {four_after:.1%}, {some_after:.1%} and {many_after:.1%}.",
+    "At first, a window of 4 raises the perplexity by {four:.1%}, one of 16 by {some:.1%}, and one of 64 by {many:.1%}. Once the writer has trained under them, they raise it by {four_after:.1%}, {some_after:.1%} and {many_after:.1%}.",
     **{"four": first[4], "some": first[16], "many": first[64]},
     **{"four_after": after[4], "some_after": after[16], "many_after": after[64]},
     holds=all(0 < after[w] < 0.8 * first[w] for w in (4, 8, 16, 32))
@@ -555,7 +555,7 @@ observe(
 #
 # *1 minute.* Where does the writer's attention go when it may go anywhere?
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Most attention falls on the neighbours, but not all: the last few characters' share of the attention, by how many they are; means over heads and validation text. Dashed: a window of 16.", "name": "fig-near"}, "image": {"alt": "Four curves that rise with the number of characters, 1 to 192, on a logarithmic axis, some much earlier than others."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Most attention falls on the neighbours, but not all: the share that the last few characters get, by their number; means over heads and validation text. Dashed: a window of 16.", "name": "fig-near"}, "image": {"alt": "Four curves that rise with the number of characters, 1 to 192, on a logarithmic axis, some much earlier than others."}}
 within = weight_within(looks)
 lines = {f"block {i + 1}": (range(1, 193), share[:192]) for i, share in enumerate(within)}
 ax = curves(lines, "characters, from the last one back", "share of the attention", logx=True)
@@ -628,7 +628,7 @@ plt.show()
 everywhere, near_only, one_each = (sum(rings[-1] for rings in rows) / 3 for rows in found.values())
 beyond = max(rings[1] for rings in found["window of 16"])
 observe(
-    "From 97 positions on, windows alone answer {window:.0%} of the questions correctly, all pairs answer {all:.0%}, and one block of each answers {one:.0%}. At 17 to 32 positions, which two blocks could reach, the best run with windows answers {beyond:.0%}.",
+    "Beyond 96 positions, windows alone answer {window:.0%} of the questions correctly, all pairs answer {all:.0%}, and one block of each answers {one:.0%}. At 17 to 32 positions, which two blocks could reach, the best run with windows answers {beyond:.0%}.",
     **{"window": near_only, "all": everywhere, "one": one_each, "beyond": beyond},
     holds=max(near_only, beyond) < 0.2 and min(everywhere, one_each) > 0.9,
 )
@@ -712,7 +712,7 @@ check("cost_of_pairs", my_length)
 # ```{exercise} Predict: what a window recalls
 # :label: exercise-window-recall
 #
-# *Core, 6 minutes.* A text has 128 positions. A question is equally likely at each of them, and its answer is equally likely at each of the other 127. One block has a window of 16 positions to either side. It answers correctly if it sees the answer, and
+# *Core, 6 minutes.* A text has 128 positions. A question is equally likely at each of them, and its answer is equally likely at each of the other 127. A one-block model has a window of 16 positions to either side. It answers correctly if it sees the answer, and
 # otherwise guesses one of 8 values. What share of the questions does it answer correctly? Half a percentage point more or less doesn't matter. ([Solution](solutions/07_efficient_attention.ipynb#solution-window-recall))
 # ```
 

@@ -131,7 +131,7 @@ guess(
     because=f"It is {weight['not']:+.2f}, while “good” has {weight['good']:+.2f} and “bad” {weight['bad']:+.2f}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A bag can praise or blame, but it can't reverse: its weights of six words. The two negations have next to none.", "name": "fig-bag-weights"}, "image": {"alt": "Six bars around 0. Excellent and good reach far to the right, bad and terrible far to the left; not and never stay close to 0."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A bag can praise or blame, but it can't reverse: its weights for six words. Those of the two negations are near 0.", "name": "fig-bag-weights"}, "image": {"alt": "Six bars around 0. Excellent and good reach far to the right, bad and terrible far to the left; not and never stay close to 0."}}
 six = "excellent", "good", "never", "not", "bad", "terrible"
 bars({word: weight[word] for word in six}, "weight")
 plt.show()
@@ -265,7 +265,7 @@ for word in (" function", " normalization", " unfunny", " Shakespeare", " 好"):
 table(rows, ["word", "its pieces", "number"])
 
 # %% [markdown]
-# No word is unknown any more. At worst it is spelled in bytes, like 好. A space belongs to the word after it. What does all this cost?
+# No word is unknown any more. At worst, a word is spelled in bytes, like 好. A space belongs to the word after it. What does all this cost?
 
 # %%
 learned = tokens.learn_merges_indexed(text, 3000)  # as you, faster
@@ -318,7 +318,7 @@ plt.show()
 # %% tags=["view"]
 most = reviews.ceiling(reviews.windows(1))
 guess(
-    "At most, what share of the reviews can anyone get right who sees only their bags?",
+    "What is the largest share of the reviews that anyone could get right from bags alone?",
     ["hardly more than ours", "75%", "over 90%"],
     right="75%" if 0.7 < most < 0.8 else "over 90%",
     because=f"{most:.0%}. {2 - 2 * most:.0%} of all reviews share their bag with just as many of the opposite verdict, and half of these are lost.",
@@ -332,7 +332,7 @@ shares = {"trained bag": of_bag["all"], "any bag": most}
 for size in (2, 3, 4):
     shares[f"windows of {size}"] = reviews.ceiling(reviews.windows(size))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "No bag can tell all reviews apart; windows of four words can. Shares classified correctly: the first bar is the trained bag of words, the others are ceilings, counted over all reviews that the grammar writes. Dashed: a guess.", "name": "fig-ceilings"}, "image": {"alt": "Five bars. The trained bag reaches 64 percent. The ceiling of a bag is 75 percent, that of windows of two and of three words 89 percent, of windows of four 100 percent."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "No bag can tell all reviews apart; windows of four words can. Shares classified correctly: the first bar is the trained bag of words; the others are ceilings, counted over all reviews that the grammar writes. Dashed: a guess.", "name": "fig-ceilings"}, "image": {"alt": "Five bars. The trained bag reaches 64 percent. The ceiling of a bag is 75 percent, that of windows of two and of three words 89 percent, of windows of four 100 percent."}}
 ax = bars({name: 100 * share for name, share in shares.items()}, "correct (%)")
 ax.axvline(50, color=INK, lw=1, ls="--")
 plt.show()
@@ -477,7 +477,7 @@ verdicts = says(reader, [review.split() for review in PAIR], task.vocabulary).so
 
 # %% tags=["evidence"]
 observe(
-    "After eight passes the Transformer classifies {all:.1%} of the new reviews correctly; no bag of words can exceed {bag:.0%}. It had never read our pair: it gives the first review a {first:.1%} probability of being good, and the second {second:.1%}.",
+    "After eight passes the Transformer classifies {all:.1%} of the new reviews correctly; no bag of words can exceed {bag:.0%}. It had never read our pair, yet it gives the first review a {first:.1%} probability of being good, and the second {second:.1%}.",
     all=of_reader["all"],
     bag=most,
     first=verdicts[0].item(),
@@ -567,7 +567,7 @@ for name, logits in said_5.items():
 
 # %% tags=["evidence"]
 observe(
-    "The bag names the correct library for {bag:.0%} of {n:,} validation sentences, the Transformer for {reader:.0%}. A guess would be right 20% of the time.",
+    "The bag names the correct library for {bag:.0%} of {n:,} validation sentences, the Transformer for {reader:.0%}. A guess would be correct 20% of the time.",
     n=len(true_5),
     **right_5,
     holds=0.35 < right_5["reader"] < right_5["bag"] + 0.05,
@@ -616,7 +616,7 @@ for name, model, of in (("reviews", reader, task), ("libraries", reader_5, task_
 
 # %% tags=["evidence"]
 observe(
-    "Shuffled or not hardly matters to the libraries: {libraries:.0%} of their shuffled sentences are still recognised, instead of {before:.0%}. But only {reviews:.0%} of the shuffled reviews are classified correctly, instead of {of_reviews:.0%}.",
+    "On the libraries, shuffling hardly matters: {libraries:.0%} of their shuffled sentences are still recognised, instead of {before:.0%}. But only {reviews:.0%} of the shuffled reviews are classified correctly, instead of {of_reviews:.0%}.",
     **still,
     before=right_5["reader"],
     of_reviews=of_reader["all"],
@@ -724,7 +724,7 @@ for review in pair + others:
 decided(asked)
 
 # %% [markdown]
-# Six reviews are few. A stored experiment asked three other Transformers about 300 reviews each. How often is the word with the highest score one that decides?
+# Six reviews prove little. A stored experiment asked three other Transformers about 300 reviews each. How often is the word with the highest score one that decides?
 
 # %% tags=["view"]
 marked = experiments.load("decided")
@@ -770,7 +770,7 @@ def who_says(sentence):
 
 
 library, p = who_says("Draw a line from the first to the last point, in the given colour.")
-observe("It takes this for {library}, with {p:.0%}.", library=library, p=p, holds=p > 0.2)
+observe("It takes this for {library}, and is {p:.0%} sure.", library=library, p=p, holds=p > 0.2)
 
 # %% [markdown]
 # ## Where it breaks
@@ -817,7 +817,7 @@ observe(
 lstm = fmean(stored.column("test", task="reviews", model="BiLSTM")[-1])
 claim(
     "cls-1",
-    "No: it classifies {reader:.1%} of the reviews correctly, an LSTM {lstm:.1%}; it classifies {reader_5:.1%} of the libraries' sentences correctly, a bag of words {bag_5:.1%}.",
+    "No: it classifies {reader:.1%} of the reviews correctly, an LSTM {lstm:.1%}; of the libraries' sentences it gets {reader_5:.1%}, a bag of words {bag_5:.1%}.",
     reader=ends["reader_reviews"],
     lstm=lstm,
     reader_5=ends["reader_libraries"],
@@ -833,7 +833,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "cls-3",
-    "Yes, if all blocks are averaged: the word with most attention decides in {all:.0%} of reviews (last block alone: {last:.0%}; chance: {chance:.0%}).",
+    "Yes, if all blocks are averaged: the word with the most attention decides in {all:.0%} of reviews (last block alone: {last:.0%}; chance: {chance:.0%}).",
     all=share["attention"],
     last=share["attention, last layer"],
     chance=share["chance"],

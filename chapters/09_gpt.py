@@ -272,7 +272,7 @@ with torch.no_grad():
 
 # %% tags=["evidence"]
 observe(
-    "The first step's loss was {first:.2f}. With another last token, the logits at the {n} positions before it move by {before:g}, those at its own position by {own:.1f}.",
+    "The first step's loss was {first:.2f}. With the last token replaced, the logits at the {n} positions before it move by {before:g}, those at its own position by {own:.1f}.",
     first=history.step_loss[0],
     n=len(moved) - 1,
     before=moved[:-1].max(),
@@ -427,7 +427,7 @@ guess(
     + ".",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A table of counts beats three networks of equal size after four passes over a small text. Test set, each network at its best of four rates: mean and range of three seeds (stored experiment). Dashed: gzip, and xz after reading the training set.", "name": "fig-four-writers"}, "image": {"alt": "Four bars of bits per byte, LSTM, Day 6's blocks, GPT and table. The table's is the shortest. Two dashed vertical lines, xz and gzip; gzip's is the farthest to the right."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A table of counts beats three networks of equal size after four passes over a small text. Test set, each network at the best of four rates: mean and range of three seeds (stored experiment). Dashed: gzip, and xz after reading the training set.", "name": "fig-four-writers"}, "image": {"alt": "Four bars of bits per byte, LSTM, Day 6's blocks, GPT and table. The table's is the shortest. Two dashed vertical lines, xz and gzip; gzip's is the farthest to the right."}}
 ax = bars({NAMES[w]: rivals.column("test", writer=w) for w in NAMES}, "bits per byte")
 for name in ("xz", "gzip"):
     ax.axvline(rivals.spread(name, writer="table")[0], color=INK, lw=1, ls="--", zorder=0)
@@ -437,7 +437,7 @@ plt.show()
 # %% tags=["evidence"]
 blocks = means["Day 6's blocks"]
 observe(
-    "On the test set the table needs {table:.2f} bits per byte, GPT {gpt:.2f}, Day 6's blocks {blocks:.2f} and the LSTM {lstm:.2f}. On the validation set your GPT, after fewer steps, needs {yours:.2f}, and the table that you see {counted:.2f}.",
+    "On the test set the table needs {table:.2f} bits per byte, GPT {gpt:.2f}, Day 6's blocks {blocks:.2f} and the LSTM {lstm:.2f}. On the validation set your GPT, after fewer steps, needs {yours:.2f}, and the table built here {counted:.2f}.",
     **{"table": means["table"], "gpt": means["GPT"], "blocks": blocks, "lstm": means["LSTM"]},
     **{"yours": bits["GPT"], "counted": bits["table"]},
     holds=means["table"] + 0.05 < min(means["GPT"], blocks, means["LSTM"])
@@ -499,7 +499,7 @@ bits["half"] = task.per_byte(half_and_half(by_gpt, by_table))
 
 # %% tags=["evidence"]
 observe(
-    "Half table, half GPT needs {half:.2f} bits per byte; the table alone needs {table:.2f}, GPT alone {gpt:.2f}. In the stored comparison the table gains from every network, most from {most}: {best:.2f}.",
+    "Half table, half GPT needs {half:.2f} bits per byte; the table alone needs {table:.2f}, GPT alone {gpt:.2f}. In the stored comparison every network helps the table, {most} the most (to {best:.2f}).",
     **{"half": bits["half"], "table": bits["table"], "gpt": bits["GPT"]},
     most=NAMES[min(halves, key=halves.get)],
     best=min(halves.values()),
@@ -554,7 +554,7 @@ finished = [share_repeated(model, 12) for model in (one, two)]  # of 200 invente
 
 # %% tags=["evidence"]
 observe(
-    "Of 200 invented dozens, each begun again with one letter, two blocks finish {two:.0%} without a mistake, and one block {one:.0%}.",
+    "Of 200 invented sequences, each restarted with one letter, two blocks finish {two:.0%} without a mistake, and one block {one:.0%}.",
     **{"one": finished[0], "two": finished[1]},
     holds=finished[1] > 0.7 and finished[0] < 0.1,
 )
@@ -602,7 +602,7 @@ def at_best(order, column="in the end"):
 
 units, usual = at_best("units first"), at_best("usual")
 guess(
-    "Now with the digits in the usual order, hundreds first, and as many steps. How many of the sums are correct?",
+    "Now with the digits in the usual order, hundreds first, and equally many steps. How many of the sums are correct?",
     ["more than with the units first", "about as many", "less than half as many"],
     right=2 if usual < units / 2 else 0 if usual > units + 0.05 else 1,
     because=f"{usual:.0%} of them, and {units:.0%} with the units first, each at the best of three rates. The first digit depends on every carry, and none has been computed yet.",
@@ -610,14 +610,14 @@ guess(
 
 # %% tags=["evidence"]
 observe(
-    "It has read at most {read:,} of a million pairs, and of 5,000 others it adds {correct:.0%} correctly. With the digits in the usual order it would be {usual:.0%}, and with four digits it is {longer:.0%} (stored, means of three seeds).",
+    "It has read at most {read:,} of a million pairs, and of 5,000 others it adds {correct:.0%} correctly. With the digits in the usual order it would add {usual:.0%}, and of four-digit sums it gets {longer:.0%} (stored, means of three seeds).",
     **{"read": 300 * 64, "correct": correct, "usual": usual},
     longer=at_best("units first", "four digits"),
     holds=correct > 0.8 and usual < 0.6 and at_best("units first", "four digits") < 0.05,
 )
 
 # %% [markdown]
-# Units first, each digit needs only one carry, and the column just written shows it. A GPT reads what it writes, so the order of writing decides what it can compute. And it has learned to add three-digit numbers, not to add.
+# With units first, each digit needs only one carry, and the column just written shows it. A GPT reads what it writes, so the order of writing decides what it can compute. And it has learned to add three-digit numbers, not to add.
 #
 # ### The ladder: where counting stops winning
 #
@@ -744,7 +744,7 @@ few, some, many, read = (
 
 # %% tags=["evidence"]
 observe(
-    "It judges {share:.0%} of {n} reviews correctly; a coin would get half. Trained from scratch to tell five libraries apart, a network names {few:.0%} correctly after 100 labelled sentences, and {many:.0%} after 2,500 (stored).",
+    "It judges {share:.0%} of {n} reviews correctly; a coin would get half. Trained from scratch on five libraries, a network classifies {few:.0%} of sentences correctly after 100 labels, and {many:.0%} after 2,500 (stored).",
     **{"share": correct / 200, "n": 200, "few": few, "many": many},
     holds=60 < correct < 140 and few < 0.35 and many > few + 0.12 and read > some,
 )
@@ -764,7 +764,7 @@ letters = Writing(n_merges=0)
 nats, pairs = letters.counted(6), task.counted(6)
 claim(
     "gpt-7",
-    "Yes: a table on letters has perplexity {low:.1f} and needs {more:.2f} bits per byte; on byte pairs {high:.1f}, and {fewer:.2f}.",
+    "Yes: a table of letters has a perplexity of {low:.1f} and needs {more:.2f} bits per byte; one of byte pairs, {high:.1f} and {fewer:.2f}.",
     **{"low": perplexity(nats.mean()), "high": perplexity(pairs.mean())},
     **{"more": letters.per_byte(nats), "fewer": task.per_byte(pairs)},
     holds=lambda low, high, more, fewer: high > 2 * low and fewer < more,
@@ -791,7 +791,7 @@ def off(model, row):
 row = task.ids["train"][None, :65]
 claim(
     "gpt-8",
-    "Yes: one pass has the gradient of 64, one for each beginning, up to {hidden:.0e} of its size; without the mask it is {seen:.0%} off.",
+    "Yes: one pass has the gradient of 64, one for each beginning, to within {hidden:.0e} of its size; without the mask it is {seen:.0%} off.",
     hidden=off(writer, row),
     seen=off(reader, row),
     holds=lambda hidden, seen: hidden < 1e-4 and seen > 0.1,
@@ -806,7 +806,7 @@ copiers = experiments.load("induction")
 again = {n: sum(run[-1] for run in copiers.column("again", layers=n)) / 3 for n in (1, 2)}
 claim(
     "gpt-9",
-    "Yes: where a segment of random symbols comes again, two blocks lose {two:.1f} nats per symbol, one block {one:.1f}; a guess loses {guess:.1f}.",
+    "Yes: where a segment of random symbols recurs, two blocks lose {two:.1f} nats per symbol, one block {one:.1f}; a guess loses {guess:.1f}.",
     two=again[2],
     one=again[1],
     guess=math.log(64),

@@ -129,12 +129,12 @@ plt.show()
 #
 # *17 minutes, 13 of them yours.* What should replace a hidden word? A special symbol, `[MASK]`, is the obvious choice. BERT's authors saw a trap in it: in fine-tuning no sentence contains a `[MASK]`, so the model might have learned to make useful vectors only for that symbol. Hence their rule.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Eight of ten words that are asked for become [MASK], one becomes another word, and one stays as it is. Since no word can be trusted, each has to be checked against its neighbours.", "name": "fig-pre-trap"}, "image": {"alt": "Four rows of take elements from an array along an axis. In the first, 8 in 10, array is replaced by [MASK]; in the second, 1 in 10, by color; in the third, 1 in 10, it stays. Above them: asked in all three: array? The last row, tuned, has all its words: no [MASK] any more, and every word has to count."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Of ten words that are asked for, eight become [MASK], one becomes another word, and one stays as it is. Since no word can be trusted, each has to be checked against its neighbours.", "name": "fig-pre-trap"}, "image": {"alt": "Four rows of take elements from an array along an axis. In the first, 8 in 10, array is replaced by [MASK]; in the second, 1 in 10, by color; in the third, 1 in 10, it stays. Above them: asked in all three: array? The last row, tuned, has all its words: no [MASK] any more, and every word has to count."}}
 mechanisms.trap()
 plt.show()
 
 # %% [markdown]
-# The idea: the wrong word teaches the model to doubt its input, and the word that stays tells it that the input may be correct. ([Our test](deeper/10_pretraining.ipynb#deeper-masking) couldn't tell whether that works.) So we roll two dice for each word, numbers between 0 and 1, and draw a word at random. The first die, `hides`, decides whether a word is asked for. The second, `how`, decides what replaces it.
+# The idea: the wrong word teaches the model to doubt its input, and the word that stays tells it that the input may be correct. ([Our test](deeper/10_pretraining.ipynb#deeper-masking) couldn't tell whether that works.) So for each word we roll two dice that show numbers between 0 and 1, and draw a word at random. The first die, `hides`, decides whether a word is asked for. The second, `how`, decides what replaces it.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Two dice for each word, at BERT's share of 15%: three words are asked for, and each meets a different fate.", "name": "fig-pre-dice"}, "image": {"alt": "Five rows over the eight words of the sentence. hides: 0.81, 0.12, 0.55, 0.93, 0.06, 0.38, 0.09, 0.70, of which the second, fifth and seventh are lit. how, for these: 0.93, 0.41, 0.85. read: elements has become draw, array [MASK], and an is still an. target: elements, array, an."}}
 hides = [0.81, 0.12, 0.55, 0.93, 0.06, 0.38, 0.09, 0.70]
@@ -243,7 +243,7 @@ plt.show()
 #
 # ### Pre-train: the first steps here, the rest stored
 #
-# *4 minutes.* The model is Day 6's encoder and a head. The head is a layer, a norm, and the embedding table once more: as on Day 6, a vector is compared with the row of each word. The optimiser is Muon, from [yesterday's race](deeper/09_gpt.ipynb#deeper-race). The whole training is 1,500 steps, which take more than a minute. **Here you run the first tenth; a model that ran them all comes with the book.**
+# *4 minutes.* The model is Day 6's encoder and a head. The head is a layer, a norm, and the embedding table once more: as on Day 6, a vector is compared with the row of each word. The optimiser is Muon, from [yesterday's race](deeper/09_gpt.ipynb#deeper-race). The whole run is 1,500 steps, which take more than a minute. **Here you run the first tenth; a model that ran them all comes with the book.**
 
 
 # %%
@@ -280,7 +280,7 @@ history = fit(yours, batches, loss, optimiser, epochs=1, schedule=schedule)
 reader = restored(Reader(sizes()), models.load("reader").weights)
 long = experiments.load("reader_page")
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls fast to what can be predicted without the neighbours, then slowly: your first tenth, and three stored trainings of 1,500 steps. Means of 20 steps, of 8 passages each.", "name": "fig-pre-training"}, "image": {"alt": "A curve over 1,500 steps that falls from above eight nats to about six in 100 steps, and then slowly to four. A second, short curve lies on its beginning."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls fast to what is possible without the neighbours, then slowly: your first tenth, and three stored runs of 1,500 steps. Means of 20 steps, of 8 passages each.", "name": "fig-pre-training"}, "image": {"alt": "A curve over 1,500 steps that falls from above eight nats to about six in 100 steps, and then slowly to four. A second, short curve lies on its beginning."}}
 here = [fmean(history.step_loss[first : first + 20]) for first in range(0, 140, 20)]
 losses = long.column("losses")
 lines = {"stored": (range(20, STEPS + 1, 20), losses), "yours": (range(20, 141, 20), here)}
@@ -293,7 +293,7 @@ the = fmean(float(word == "the") for text in few.validation.texts for word in te
 
 # %% tags=["evidence"]
 observe(
-    "In modules that were left out, the first guess of your reader is correct for {yours:.0%} of the hidden words; always answering “the” gives {the:.0%}. The stored reader finds {stored:.0%}.",
+    "In held-out modules, your reader's first guess is correct for {yours:.0%} of the hidden words; always answering “the” gives {the:.0%}. The stored reader finds {stored:.0%}.",
     **found,
     the=the,
     holds=found["yours"] < 0.14 and found["stored"] > 2 * the and found["stored"] > 0.24,
@@ -348,7 +348,7 @@ for article, other in changes.items():
 
 # %% tags=["view"]
 guess(
-    "After “an”, nearly all first guesses begin with a vowel. “an” becomes “a”. What share still does?",
+    "After “an”, nearly all first guesses begin with a vowel. “an” becomes “a”. How many still do?",
     ["nearly all: the other words haven't changed", "about half", "hardly any"],
     right="hardly any",
     because=f"{vowels['an', 'a']:.0%} do, and {vowels['an', 'an']:.0%} did before. One word decides it.",
@@ -378,7 +378,7 @@ last = {
     for name, column in named.items()
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "One word decides the first letter of another: gaps whose first guess begins with a vowel, in three stored trainings.", "name": "fig-pre-vowels"}, "image": {"alt": "Four bars. After an, and where a has become an, nearly all first guesses begin with a vowel. After a, and where an has become a, hardly any do."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "One word decides the first letter of another: gaps whose first guess begins with a vowel, in three stored runs.", "name": "fig-pre-vowels"}, "image": {"alt": "Four bars. After an, and where a has become an, nearly all first guesses begin with a vowel. After a, and where an has become a, hardly any do."}}
 bars(last, "first guess begins with a vowel (%)")
 plt.show()
 
@@ -392,7 +392,7 @@ lines = {
     for name, column in (("after an", "an"), ("an changed to a", "an to a"))
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "First a vowel whatever the article, then the article decides: share of first guesses that begin with a vowel, during training. Means and ranges of three stored trainings.", "name": "fig-pre-when"}, "image": {"alt": "Two curves over 1,500 steps, for gaps after an and for the same gaps with an changed to a. They run together at first; then the first rises to nearly 100 percent and the other falls to nearly 0."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "At first the reader guesses a vowel whatever the article; then the article decides: share of first guesses that begin with a vowel, during training. Means and ranges of three stored runs.", "name": "fig-pre-when"}, "image": {"alt": "Two curves over 1,500 steps, for gaps after an and for the same gaps with an changed to a. They run together at first; then the first rises to nearly 100 percent and the other falls to nearly 0."}}
 curves(lines, "step", "vowels (%)")
 plt.show()
 
@@ -428,7 +428,7 @@ of_tuned = right(logits_of(tuned, held))
 
 # %% tags=["evidence"]
 observe(
-    "With the same 100 labels and as many steps, the pre-trained encoder is correct for {tuned:.0%}, the one from scratch for {beginner:.0%}, and the bag of words for {bag:.0%}.",
+    "With the same 100 labels and equally many steps, the pre-trained encoder classifies {tuned:.0%} of the sentences correctly, the one from scratch {beginner:.0%}, and the bag of words {bag:.0%}.",
     tuned=of_tuned,
     beginner=of_beginner,
     bag=of_bag,
@@ -436,7 +436,7 @@ observe(
 )
 
 # %% [markdown]
-# That was one run, judged on validation sentences. A stored experiment pre-trained three encoders. It gave 30 to 2,500 labels to them, to three encoders from scratch, and to the bag of words. Each got the best of four settings on the validation set; the test set was used once.
+# That was one run, judged on validation sentences. A stored experiment pre-trained three encoders. These, three encoders from scratch, and the bag of words were given 30 to 2,500 labels. Each got the best of four settings on the validation set; the test set was used once.
 
 # %%
 starts = {"pre-trained": "mixed", "from scratch": "from scratch", "bag of words": "bag of words"}
@@ -452,7 +452,7 @@ goal = measured["pre-trained"][1].mean()
 enough = [n for n, of in zip(labels, measured["from scratch"]) if of.mean() >= goal]
 options = [*(f"{n:,}" for n in labels[1:]), "more than 2,500"]
 guess(
-    "How many labels does an encoder from scratch need, to match the pre-trained one with 100?",
+    "How many labels does an encoder from scratch need to match the pre-trained one with 100?",
     options,
     right=options.index(f"{enough[0]:,}") if enough else len(options) - 1,
     because=f"The pre-trained one is correct for {goal:.0%} of the test sentences with 100 labels.",
@@ -467,7 +467,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "With 100 labels, {read:.0%} are correct after pre-training, {fresh:.0%} from scratch, and {bag:.0%} with the bag of words. With 2,500 it is {more:.0%}, {fresher:.0%} and {larger:.0%}.",
+    "With 100 labels, {read:.0%} are correct after pre-training, {fresh:.0%} from scratch, and {bag:.0%} with the bag of words. With 2,500, the shares are {more:.0%}, {fresher:.0%} and {larger:.0%}.",
     **dict(zip(("read", "fresh", "bag"), at[100])),
     **dict(zip(("more", "fresher", "larger"), at[2500])),
     holds=0.12 < at[100][0] - at[100][2] < 0.18
@@ -527,7 +527,7 @@ observe(
 )
 
 # %% [markdown]
-# Words that can fill the same gaps needed similar vectors, since the head compares every vector with them. A hundred labels teach nothing of the kind.
+# Words that can fill the same gaps needed similar vectors: the head compares each gap's vector with theirs. A hundred labels teach nothing of the kind.
 
 # %% [markdown]
 # ## Show someone
@@ -602,7 +602,7 @@ real = twice(few.validation.texts)
 
 # %% tags=["evidence"]
 observe(
-    "It finds {one:.0%} of single hidden words, and {eight:.0%} of eight in a row. And it writes: “compute the {text}”. {repeats:.0%} of its words repeat the word before; in real sentences {real:.1%} do.",
+    "It finds {one:.0%} of single hidden words, and {eight:.0%} of those in gaps of eight. And it writes: “compute the {text}”. {repeats:.0%} of its words repeat the word before; in real sentences {real:.1%} do.",
     one=gaps[1],
     eight=gaps[8],
     text=" ".join(written(["compute", "the"])).replace("<name>", "‹name›"),
@@ -646,7 +646,7 @@ observe(
 # %% tags=["evidence"]
 claim(
     "pre-3",
-    "Yes: with 100 labels {read:.0%} are correct after pre-training and {fresh:.0%} from scratch, where it takes 2,500 labels for {more:.0%}.",
+    "Yes: with 100 labels {read:.0%} are correct after pre-training and {fresh:.0%} from scratch, where reaching {more:.0%} takes 2,500 labels.",
     read=at[100][0],
     fresh=at[100][1],
     more=at[2500][1],

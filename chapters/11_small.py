@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Day 11: Small models: distillation, int8 and LoRA
 #
-# **Today's question:** how small can a model be made that has learned to read, and what does each step cost?
+# **Today's question:** how small can we make a model that has learned to read, and what does each step cost?
 #
 # After today you can
 #
@@ -114,7 +114,7 @@ guess(
 # %% [markdown]
 # ## The idea
 #
-# *1 minute.* Besides its table of words, the bytes that a model takes, for all its tasks, are a product of four factors. Each can be made smaller by a method of its own.
+# *1 minute.* Apart from the table of words, a model's bytes, for all its tasks, are a product of four factors. Each can be made smaller by a method of its own.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Four factors, and what shrinks each of them: today's four steps.", "name": "fig-small-levers"}, "image": {"alt": "Four boxes with multiplication signs between them: blocks, weights each, bits each, copies. Below them, with arrows: distillation; pruning, sharing; int8; LoRA."}}
 mechanisms.levers()
@@ -212,7 +212,7 @@ long = experiments.load("reader_page")
 steps = long.column("student: steps")[0]
 shares = [[100 * share for share in run] for run in long.column("student: found")]
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Within a few hundred steps the student catches up with its teacher (dashed): hidden words found in held-out text. Means and ranges of three stored trainings of 400 steps, each with a teacher of its own; the dashed line is the teacher of this page, and the diamond is your student after 60 steps.", "name": "fig-small-taught"}, "image": {"alt": "A rising curve over 400 steps with a band, which comes close to a dashed horizontal line. A diamond lies on or near the curve at 60 steps."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Within a few hundred steps the student catches up with its teacher (dashed): hidden words found in held-out text. Means and ranges of three stored runs of 400 steps, each with a teacher of its own; the dashed line is the teacher of this page, and the diamond is your student after 60 steps.", "name": "fig-small-taught"}, "image": {"alt": "A rising curve over 400 steps with a band, which comes close to a dashed horizontal line. A diamond lies on or near the curve at 60 steps."}}
 ax = curves({"student": (steps, shares)}, "step", "found (%)")
 ax.axhline(100 * found["teacher"], color="gray", linestyle="dashed", linewidth=1)
 ax.plot([60], [100 * found["yours"]], "D", color=COLOURS[1], markersize=9)
@@ -220,7 +220,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "Half of the teacher finds {half:.0%} of the hidden words untaught, {yours:.0%} after your 60 steps, and {student:.0%} after 400. The teacher finds {teacher:.0%}.",
+    "Untaught, half of the teacher finds {half:.0%} of the hidden words; after your 60 steps {yours:.0%}, and after 400 {student:.0%}. The teacher finds {teacher:.0%}.",
     half=found["first block alone"],
     yours=found["yours"],
     student=found["student"],
@@ -230,7 +230,7 @@ observe(
 )
 
 # %% [markdown]
-# Which gift helped, the teacher's blocks or its lessons? A stored experiment gave students one of them, both, or neither, and tuned each with 100 labels, at the best of four learning rates (for the one that got neither that was the highest, so a higher one might serve it a little better).
+# Which gift helped, the teacher's blocks or its lessons? A stored experiment gave students one of them, both, or neither, and tuned each with 100 labels, at the best of four learning rates (for the one that got neither, the best was the highest, so a higher one might serve it a little better).
 
 # %%
 distilled, timed = experiments.load("distilled"), experiments.load("student_time")
@@ -253,7 +253,7 @@ part = {
 }
 assert min(part[100]["its start, no lessons"], part[100]["its lessons, random start"]) > 0.97
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Either gift is enough, and so is more reading: test sentences classified correctly after 100 labels. The models of one block read for 400 steps, the last one for 1,900, as many as teacher and student together. Mean and range of three seeds (stored experiment).", "name": "fig-pre-small"}, "image": {"alt": "Six bars. The teacher, the student, the start without lessons, the lessons from a random start, and neither after 1,900 steps are all between 43 and 51 percent; neither after 400 steps is at 35."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Either gift is enough, and so is more reading: test sentences classified correctly after 100 labels. The one-block models read for 400 steps, the last one for 1,900, as many as teacher and student together. Mean and range of three seeds (stored experiment).", "name": "fig-pre-small"}, "image": {"alt": "Six bars. The teacher, the student, the start without lessons, the lessons from a random start, and neither after 1,900 steps are all between 43 and 51 percent; neither after 400 steps is at 35."}}
 bars({name: [100 * share for share in of] for name, of in quality[100].items()}, "correct (%)")
 plt.show()
 
@@ -277,13 +277,13 @@ orders = {
     "most important first": heads.column("most first"),
 }
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Half of sixteen heads can go at hardly any cost, unless they are the most important ones: accuracy on the test sentences, nothing tuned afterwards. Means and ranges of three seeds, with four random draws each (stored experiment).", "name": "fig-pre-heads"}, "image": {"alt": "Three falling curves over 0 to 16 silent heads, each with a band, from about 50 percent to about 35 percent. With the least important first, and nearly so at random, the curve sinks little until twelve are silent, and then steeply. With the most important first it falls from the fifth head on."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Half of sixteen heads can go at hardly any cost, unless they are the most important ones: accuracy on the test sentences, with nothing tuned afterwards. Means and ranges of three seeds, with four random draws each (stored experiment).", "name": "fig-pre-heads"}, "image": {"alt": "Three falling curves over 0 to 16 silent heads, each with a band, from about 50 percent to about 35 percent. With the least important silenced first, the curve sinks little until twelve are silent, then steeply; in random order, it does nearly the same. With the most important first, it falls from the fifth head on."}}
 lines = {name: (range(17), 100 * torch.tensor(of)) for name, of in orders.items()}
 curves(lines, "silent heads", "correct (%)")
 plt.show()
 
 # %% [markdown]
-# Here half of the heads can be removed. But attention holds only a small part of our bytes ({numref}`fig-small-parts`), so little is saved. The [deeper page](deeper/11_small.ipynb#deeper-pruned) cuts them out.
+# Here half of the heads can be removed. But attention holds only a small part of our bytes ({numref}`fig-small-parts`), so little is saved. The [deeper page](deeper/11_small.ipynb#deeper-pruned) cuts the heads out.
 #
 # ### Sharing: one block, used again and again
 #
@@ -301,7 +301,7 @@ saved = 1 - shared[kinds[1]]["parameters"] / shared[kinds[0]]["parameters"]
 
 # %% tags=["evidence"]
 observe(
-    "One block for four passes saves {saved:.0%} of the numbers. With 1,000 labels {one:.0%} are correct, with four blocks {four:.0%}, and with four narrow blocks of the same size {narrow:.0%}.",
+    "One block for four passes saves {saved:.0%} of the numbers. With 1,000 labels it is correct for {one:.0%} of the sentences, four blocks for {four:.0%}, and four narrow blocks of the same size for {narrow:.0%}.",
     saved=saved,
     **dict(zip(("four", "one", "narrow"), correct.values())),
     holds=0.2 < saved < 0.4
@@ -446,7 +446,7 @@ ways = ["frozen", *(f"rank {rank}" for rank in ranks), "full"]
 trained = {way: lora.column(f"{way}, trained")[0] for way in ways}
 after = {way: lora.column(f"{way}, 1000 labels") for way in ways}
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "For a hundredth of the numbers, LoRA gets part of the way from a frozen encoder to a tuned one: accuracy on the test sentences after 1,000 labels, by how many numbers are trained. From left to right: the new layer alone, LoRA of ranks 1 to 16, everything. Means and ranges of three seeds (stored experiment).", "name": "fig-pre-ranks"}, "image": {"alt": "A curve over the number of trained parameters on a logarithmic axis, with a band. It rises from the frozen encoder on the left to the fully tuned one on the right; between the ranks there is little difference."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With a hundredth of the numbers, LoRA gets part of the way from a frozen encoder to a tuned one: accuracy on the test sentences after 1,000 labels, by how many numbers are trained. From left to right: the new layer alone, LoRA of ranks 1 to 16, everything. Means and ranges of three seeds (stored experiment).", "name": "fig-pre-ranks"}, "image": {"alt": "A curve over the number of trained parameters on a logarithmic axis, with a band. It rises from the frozen encoder on the left to the fully tuned one on the right; between the ranks there is little difference."}}
 lines = {"": (list(trained.values()), 100 * torch.tensor([*zip(*after.values(), strict=True)]))}
 ax = curves(lines, "numbers that are trained", "correct (%)", logx=True)
 ax.set_ylim(40, 60)
@@ -476,7 +476,7 @@ print("losses, whole numbers and merged weights agree")
 # %% [markdown]
 # ## Train it
 #
-# *3 minutes.* Now we take all steps in a row, on the task. You fine-tune the stored student with 1,000 labels. It then loses the less important half of its heads, and its weights are rounded to 8 bits, then to 4. Nothing is tuned afterwards.
+# *3 minutes.* Now we take all the steps in a row, on the task. You fine-tune the stored student with 1,000 labels. It then loses the less important half of its heads, and its weights are rounded to 8 bits, then to 4. Nothing is tuned afterwards.
 
 # %% tags=["training"]
 task = with_labels(1000)
@@ -489,7 +489,7 @@ accuracy = {name: share for name, (share, _) in ladder.items()}
 
 # %% tags=["evidence"]
 observe(
-    "On the validation sentences your student is correct for {student:.1%}, with half of its heads for {heads:.1%}, in 8 bits for {eight:.1%}, and in 4 bits for {four:.1%}.",
+    "Your student is correct for {student:.1%} of the validation sentences, with half of its heads for {heads:.1%}, in 8 bits for {eight:.1%}, and in 4 bits for {four:.1%}.",
     student=accuracy["student"],
     heads=accuracy["half of the heads"],
     eight=accuracy["8 bits"],
@@ -500,7 +500,7 @@ observe(
 )
 
 # %% [markdown]
-# Here is the same for three seeds, on the test sentences, teacher and student each tuned at the best of four rates.
+# Here is the same for three seeds, on the test sentences, with teacher and student each tuned at the best of four rates.
 
 # %%
 NAMES = ["teacher", "student", "half of the heads", "8 bits", "4 bits"]
@@ -531,7 +531,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "From {large:.2f} MB to {small:.2f}: {teacher:.1%} were correct, and {eight:.1%} are. For each further task, LoRA on the frozen int8 student adds {more:,} bytes, and is correct for {low:.1%}.",
+    "From {large:.2f} MB to {small:.2f}, accuracy goes from {teacher:.1%} to {eight:.1%}. For each further task, LoRA on the frozen int8 student adds {more:,} bytes and is correct for {low:.1%}.",
     large=size["teacher"] / 1e6,
     small=size["8 bits"] / 1e6,
     teacher=mean["teacher"],
@@ -610,7 +610,7 @@ for n in bits:
         by_bits[name].append(share_of_vowels(logits, vocabulary().symbols))
 at_bits = dict(zip(bits, by_bits["found"]))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Down to 4 bits little is lost, vowels included; with 2 bits hardly anything is left. Hidden words found, and first guesses that begin with a vowel: the stored student, rounded, nothing tuned afterwards.", "name": "fig-small-bits"}, "image": {"alt": "Three curves over 2 to 8 bits. The share of hidden words found is level from 8 down to 4 bits and falls below. The shares of vowels after an and after a stay far apart down to 4 bits or so and come together at 2."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Down to 4 bits little is lost, and *an* still gets a vowel; with 2, hardly anything is left. Hidden words found, and first guesses that begin with a vowel: the stored student, rounded, with nothing tuned afterwards.", "name": "fig-small-bits"}, "image": {"alt": "Three curves over 2 to 8 bits. The share of hidden words found is level from 8 down to 4 bits and falls below. The shares of vowels after an and after a stay far apart down to 4 bits or so and come together at 2."}}
 lines = {name: (bits, [100 * share for share in of]) for name, of in by_bits.items()}
 ax = curves(lines, "bits for each weight", "share (%)")
 ax.set_xticks(bits)
@@ -645,7 +645,7 @@ distilbert, bert = (published_sizes(name).total for name in ("DistilBERT", "BERT
 # %% tags=["evidence"]
 claim(
     "pre-5a",
-    "Yes: its published sizes have {fewer:.0%} fewer. With half the blocks ours has {ours:.0%} fewer, since most are in the table of words.",
+    "Yes: by the published sizes, {fewer:.0%} fewer. With half the blocks, ours has {ours:.0%} fewer, since most are in the table of words.",
     fewer=1 - distilbert / bert,
     ours=fewer,
     holds=lambda fewer, ours: 0.38 < fewer < 0.41 and 0.05 < ours < 0.2,
@@ -659,7 +659,7 @@ claim(
 # %% tags=["evidence"]
 claim(
     "pre-5c",
-    "Yes: with 100 and 1,000 labels its accuracy is {few:.0%} and {more:.0%} of its teacher's. Untaught, in 1,900 steps: {alone:.0%} and {longer:.0%}.",
+    "Yes: with 100 and 1,000 labels its accuracy is {few:.0%} and {more:.0%} of its teacher's. Untaught, after 1,900 steps, it is {alone:.0%} and {longer:.0%}.",
     few=part[100]["student"],
     more=part[1000]["student"],
     alone=part[100]["neither, 1,900 steps"],
@@ -685,7 +685,7 @@ on_disk = [stored.column(f"{form}, bytes on disk")[0] for form in ("int8 by row"
 # %% tags=["evidence"]
 claim(
     "pre-8",
-    "Yes: in {share:.0%} of the bytes, {small:.1%} are correct, and {full:.1%} in float32. Even 4 bits keep {four:.1%}.",
+    "Yes: in {share:.0%} of the bytes, {small:.1%} are correct, and {full:.1%} in float32. Even in 4 bits, {four:.1%} are.",
     share=on_disk[0] / on_disk[1],
     small=eight,
     full=exact,
@@ -698,7 +698,7 @@ claim(
 )
 
 # %% [markdown]
-# **How small can it be made?** To a quarter, with half of the blocks, half of the heads and a quarter of the bits, at a cost that our test can hardly measure; with four bits a weight, to about an eighth. With two, the model falls apart.
+# **How small can it be made?** To a quarter, with half of the blocks, half of the heads and a quarter of the bits, at a cost that our test can hardly measure; with four bits per weight, to about an eighth. With two, the model falls apart.
 
 # %% [markdown]
 # ## Exercises
