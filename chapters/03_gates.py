@@ -31,6 +31,7 @@ from statistics import fmean
 import matplotlib.pyplot as plt
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from utils import recurrent
 from utils.data.docstrings import docstring_text

@@ -30,6 +30,7 @@ from statistics import fmean
 import matplotlib.pyplot as plt
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from utils.data import libraries
 from utils.exercises.progress import checklist
