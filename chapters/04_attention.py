@@ -412,7 +412,7 @@ torch.manual_seed(0)
 sources, targets = [[*word, EOS] for word in words], [word[::-1] for word in words]
 looking = trained(Translator(VOCAB_SIZE, VOCAB_SIZE, 16, 48), sources, targets, epochs=7)
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "With your attention, long words come out correctly, too, until they are much longer than any in training (dashed line).", "name": "fig-attention-words"}, "image": {"alt": "Two curves over the letters in the word. The one with attention stays near one up to about eleven letters and falls steeply beyond twelve. The fixed vector's falls from four letters on."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "With your attention, long words come out correctly, too, nearly up to the longest ones in training (dashed line).", "name": "fig-attention-words"}, "image": {"alt": "Two curves over the letters in the word. The one with attention stays near one up to about eleven letters and falls steeply beyond twelve. The fixed vector's falls from four letters on."}}
 with_attention = right_by_length(looking, range(2, 17))
 lines = {"with attention": with_attention, "vector of 48": through_vector}
 lines = {name: (list(right), list(right.values())) for name, right in lines.items()}
