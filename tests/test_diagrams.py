@@ -178,10 +178,13 @@ def test_words_are_as_wide_as_they_are_long_and_stand_side_by_side(ax):
 
 
 def test_a_stack_grows_up_and_the_road_goes_through_it(ax):
-    lower, upper = stack(ax, (4, 7), ["norm", "attention"], (3, 1), gap=0.5)
-    assert (lower, upper) == (Block(2.5, 5.5, 3, 1), Block(2.5, 4, 3, 1))
+    lower, upper = stack(ax, (4, 7), ["norm", "attention"], (3, 1))
+    assert [(block.x, block.width, block.height) for block in (lower, upper)] == [(2.5, 3, 1)] * 2
+    assert [lower.y, upper.y] == pytest.approx([5.3, 3.6])
     ends = [arrow._posA_posB for arrow in of_kind(ax, FancyArrowPatch)]
-    assert ends == [[(4, 7), (4, 6.5)], [(4, 5.5), (4, 5)], [(4, 4), (4, 3.5)]]
+    heights = [y for end in ends for _, y in end]
+    assert heights == pytest.approx([7, 6.3, 5.3, 4.6, 3.6, 2.9])
+    assert {x for end in ends for x, _ in end} == {4}
 
 
 def test_an_arrow_is_thicker_with_its_weight_and_dashed_on_demand(ax):
@@ -280,7 +283,7 @@ def test_hands_turn_clockwise_from_twelve_and_sectors_with_them(ax):
 
 def test_all_texts_have_the_size_that_a_phone_can_show(ax):
     block = cells(ax, (5, 3), [[1]])
-    words(ax, (1, 1), "a word")
+    words(ax, (1, 1), "a word", gap=0.2)
     label(ax, block, "left", "name")
     arrow(ax, (1, 6), (8, 6), text="softmax")
     stack(ax, (12, 7), ["box"], (2, 1))
@@ -326,7 +329,7 @@ def test_a_text_in_a_box_is_named_by_what_it_stands_on(ax):
         (lambda ax: box(ax, (1, 1), "a", (3, 1), role="answer"), "'answer'"),
         (lambda ax: note(ax, (15.5, 1), "beyond"), "'beyond'"),
         (lambda ax: note(ax, (3, 7.95), "below"), "'below'"),
-        (lambda ax: words(ax, (1, 1), "much " * 20), "shape.* 16.00 "),
+        (lambda ax: words(ax, (1, 1), "much " * 20, gap=0.2), "shape.* 16.00 "),
         (lambda ax: arrow(ax, (1, 1), (2, 2), weight=-0.1), "weight.* -0.1"),
         (lambda ax: arrow(ax, (1, 1), (2, 2), role="W_q"), "'W_q'"),
         (lambda ax: arrow(ax, (1, 1), (20, 1)), "arrow.* 20.00 "),

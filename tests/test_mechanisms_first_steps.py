@@ -52,10 +52,10 @@ def test_the_drawn_column_and_row_are_stretched_as_tensors_are():
 
 
 def test_one_drawn_step_is_the_learning_rate_times_the_slope():
-    ax = first_steps.one_step(start=0.8, learning_rate=0.25)
+    ax = first_steps.one_step()
     places = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
     start, end = ((x - 8) / 6 for x in places)
-    assert start == pytest.approx(0.8) and end == pytest.approx(0.8 - 0.25 * 2 * 0.8)
+    assert start == pytest.approx(0.9) and end == pytest.approx(0.9 - 0.3 * 2 * 0.9)
 
 
 def test_one_walk_goes_down_and_the_other_up():

@@ -47,9 +47,8 @@ def test_a_bar_is_kept_as_far_as_the_gate_is_open_and_the_steps_multiply():
     assert "9e-16" in texts(mechanisms.forgetting({"nothing": 0.0}, steps=50))
 
 
-@pytest.mark.parametrize(("D", "N"), [(3, 2), (2, 1)])
-def test_one_product_makes_four_blocks_and_one_of_them_has_a_sign(D, N):
-    ax = mechanisms.blocks(D, N)
+def test_one_product_makes_four_blocks_and_one_of_them_has_a_sign():
+    ax, D, N = mechanisms.blocks(), 3, 2
     drawn = [p for p in ax.patches if isinstance(p, Rectangle) and p.get_width() < 1]
     assert len(drawn) == 4 * N * (D + N) + D + N + 4 * N + 4 * N
     through = sorted((y, text) for text in ("σ", "tanh") for _, y in places(ax, text))

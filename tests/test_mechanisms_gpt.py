@@ -1,4 +1,4 @@
-"""Day 9's pictures show what they say: lessons, masks, losses, chances, positions."""
+"""Day 9's pictures show what they say: lessons, masks, losses, chances, a sum."""
 
 import math
 
@@ -7,7 +7,7 @@ import torch
 from drawings import arrows, leads, near, numbers, places, texts
 
 from utils.show.mechanisms import gpt as mechanisms
-from utils.training.sampling import temperature, top_k, top_p
+from utils.training.sampling import temperature, top_p
 
 pytestmark = pytest.mark.usefixtures("closed")
 
@@ -26,11 +26,10 @@ def test_an_encoder_has_one_lesson_and_a_decoder_one_for_each_next_token():
     assert not any(leads(ax, place, (place[0], 4.6), within=1.2) for place in ends)
 
 
-@pytest.mark.parametrize("T", [4, 5])
-def test_the_answers_are_open_on_the_left_and_hidden_on_the_right(T):
-    ax = mechanisms.hidden(T)
+def test_the_answers_are_open_on_the_left_and_hidden_on_the_right():
+    ax = mechanisms.hidden()
     opened = places(ax, "!")
-    assert len(opened) == T - 1
+    assert len(opened) == len(mechanisms.TEXT) - 2
     assert all(x < 8 for x, _ in opened)
     pairs = zip(opened, opened[1:], strict=False)
     steps = {(round((x - u) / 0.85), round((y - v) / 0.85)) for (u, v), (x, y) in pairs}
@@ -71,26 +70,16 @@ def test_bits_are_shared_out_among_symbols_and_bytes():
     assert "12 bits\n2.00 per symbol" in said and "2.00\nper byte" in said
 
 
-@pytest.mark.parametrize(("tau", "k", "p"), [(0.7, 4, 0.8), (1.5, 5, 0.6), (0.5, 6, 1.0)])
-def test_chances_are_those_of_the_books_filters(tau, k, p):
+@pytest.mark.parametrize(("tau", "p"), [(0.7, 0.8), (1.5, 0.6), (0.5, 1.0)])
+def test_chances_are_those_of_the_books_filters(tau, p):
     logits = torch.tensor([2.0, 1.2, 0.6, 0.2, -0.6, -1.0])
-    ax = mechanisms.cuts(logits, list("abcdef"), tau, p, k)
+    ax = mechanisms.cuts(logits, list("abcdef"), tau, p)
     cold = temperature(logits, tau)
-    few = top_k(cold, k)
-    rows = [logits, cold, few, top_p(few, p)]
+    rows = [logits, cold, top_p(cold, p)]
     shown = [chance for row in rows for chance in row.softmax(0).tolist() if chance > 0]
     assert near(numbers(ax), shown)
     gone = sum((row.softmax(0) == 0).sum().item() for row in rows)
     assert len(ax.lines) == gone
-
-
-def test_without_k_there_is_no_row_for_it():
-    logits = torch.tensor([2.0, 1.2, 0.6])
-    ax = mechanisms.cuts(logits, list("abc"), 0.7, 0.8)
-    cold = temperature(logits, 0.7)
-    rows = [row.softmax(0).tolist() for row in (logits, cold, top_p(cold, 0.8))]
-    assert near(numbers(ax), [chance for row in rows for chance in row if chance > 0])
-    assert not any("top-k" in text for text in texts(ax))
 
 
 @pytest.mark.parametrize("text", ["qzkwvqz", "abcab"])
@@ -120,14 +109,6 @@ def test_a_sum_is_written_from_its_units_on():
     written = "".join(text for _, text in row if len(text) == 1)
     assert written == "754+860=5250"
     assert len(arrows(ax)) == 2 * 3 + 3
-
-
-def test_positions_go_on_from_step_to_step():
-    ax = mechanisms.feeding(["The", "estimator", "is"], ["fit", "ted", "on"])
-    for position in range(5):
-        assert texts(ax).count(str(position)) == 1
-    rows = [places(ax, str(position))[0][1] for position in range(5)]
-    assert rows[0] == rows[1] == rows[2] < rows[3] < rows[4]
 
 
 def test_both_blocks_look_and_are_added_to_the_stream():

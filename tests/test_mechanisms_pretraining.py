@@ -13,9 +13,8 @@ pytestmark = pytest.mark.usefixtures("closed")
 SENTENCE = mechanisms.SENTENCE
 
 
-@pytest.mark.parametrize("at", [2, 4])
-def test_gpt_guesses_from_the_past_and_today_from_both_sides(at):
-    ax = mechanisms.both_sides(at)
+def test_gpt_guesses_from_the_past_and_today_from_both_sides():
+    ax, at = mechanisms.both_sides(), mechanisms.AT
     assert len(arrows(ax)) == at + len(SENTENCE) - 1
     above, below = sorted(places(ax, "?"), key=lambda place: place[1])
     ends = [arrow._posA_posB for arrow in arrows(ax)]
@@ -26,39 +25,19 @@ def test_gpt_guesses_from_the_past_and_today_from_both_sides(at):
     assert all(y == below[1] for word in later for _, y in places(ax, word))
 
 
-@pytest.mark.parametrize("L", [2, 4])
-def test_what_is_learned_in_the_middle_goes_to_both_sides(L):
-    ax = mechanisms.road(L=L, small=True)
-    middle, left, right = (
-        places(ax, name)[0][0] for name in ("1. pre-train", "2. fine-tune", "3. distil")
-    )
-    assert left < middle < right
-    count = [
-        sum(x == pytest.approx(at) for x, _ in places(ax, "block")) for at in (left, middle, right)
-    ]
-    assert count == [L, L, L // 2]
-    level = [
-        arrow._posA_posB for arrow in arrows(ax) if arrow._posA_posB[0][1] == arrow._posA_posB[1][1]
-    ]
-    assert sorted(end[0] > start[0] for start, end in level) == [False, True]
-    assert all(abs(start[0] - middle) < 2.3 for start, _ in level)
-
-
-@pytest.mark.parametrize(
-    ("lit", "name"), [(1, "1. pre-train"), (2, "2. fine-tune"), (3, "3. distil")]
-)
+@pytest.mark.parametrize(("lit", "name"), [(1, "1. pre-train"), (2, "2. fine-tune")])
 def test_a_station_is_framed(lit, name):
-    ax = mechanisms.road(lit, small=True)
+    ax = mechanisms.road(lit)
     (frame,) = (patch for patch in ax.patches if patch.get_linewidth() == 2.6)
     ends = ax.transData.inverted().transform(frame.get_window_extent())
     x, _ = places(ax, name)[0]
     assert ends[0][0] < x < ends[1][0] and ends[1][0] - ends[0][0] < 5
 
 
-def test_without_the_small_model_two_stations_are_left():
+def test_what_is_learned_first_goes_on_to_the_second_station():
     ax = mechanisms.road()
     first, second = (places(ax, name)[0][0] for name in ("1. pre-train", "2. fine-tune"))
-    assert first < second and not any("distil" in text for text in texts(ax))
+    assert first < second and texts(ax).count("block") == 4
     (level,) = (
         arrow._posA_posB for arrow in arrows(ax) if arrow._posA_posB[0][1] == arrow._posA_posB[1][1]
     )
@@ -106,9 +85,8 @@ def test_words_are_hidden_as_the_book_hides_them(hides, how, share):
     ]
 
 
-@pytest.mark.parametrize("at", [4, 5])
-def test_one_word_is_asked_for_whatever_stands_there(at):
-    ax = mechanisms.trap(at, "color")
+def test_one_word_is_asked_for_whatever_stands_there():
+    ax, at = mechanisms.trap(), mechanisms.AT
     assert texts(ax).count("[MASK]") == texts(ax).count("color") == 1
     assert texts(ax).count(SENTENCE[at]) == 2 and f"{SENTENCE[at]}?" in texts(ax)
     assert {"8 in 10", "1 in 10", "tuned"} <= set(texts(ax))
@@ -133,7 +111,7 @@ def test_a_loss_is_the_mean_of_those_that_are_asked(chances):
 
 
 def test_passages_are_one_sentence_neighbours_or_of_all_places():
-    ax = mechanisms.passages(4, (6, 1, 7, 3), 2)
+    ax = mechanisms.passages()
     columns = {name: places(ax, name)[0][0] for name in ("one sentence", "in order", "mixed")}
     found = {}
     for name, x in columns.items():

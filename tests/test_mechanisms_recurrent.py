@@ -49,10 +49,10 @@ def test_padding_is_hatched_and_the_lengths_are_the_words():
 
 
 def test_a_message_is_multiplied_at_each_step():
-    drawn = numbers(recurrent.passed_on((0.5, 2.0), times=3))
-    first, times, second = drawn[:4], drawn[4:7], drawn[7:]
-    assert near(first, 0.5 ** torch.arange(4)) and times == [1, 2, 3]
-    assert near(second, 2.0 ** torch.arange(4))
+    drawn = numbers(recurrent.passed_on((0.5, 2.0)))
+    first, times, second = drawn[:9], drawn[9:17], drawn[17:]
+    assert near(first, 0.5 ** torch.arange(9)) and times == [*range(1, 9)]
+    assert near(second, 2.0 ** torch.arange(9))
 
 
 @pytest.fixture
@@ -69,12 +69,12 @@ def arrows(monkeypatch):
 
 
 def test_no_gradient_crosses_the_cut_and_the_state_does(arrows):
-    (cut,) = {line.get_xdata()[0] for line in recurrent.truncated(chunk=2).lines}
+    (cut,) = {line.get_xdata()[0] for line in recurrent.truncated().lines}
     back = [(start[0], end[0]) for start, end, role in arrows if role == "gradient"]
     onwards = [(a[0], b[0]) for a, b, role in arrows if role is None and a[0] != b[0]]
-    assert len(back) == 2 and all(end < start and (start < cut or end > cut) for start, end in back)
-    assert len(onwards) == 3 and sum(start < cut < end for start, end in onwards) == 1
-    assert sum(start < cut for start, _ in back) == 1  # as many steps on either side
+    assert len(back) == 4 and all(end < start and (start < cut or end > cut) for start, end in back)
+    assert len(onwards) == 5 and sum(start < cut < end for start, end in onwards) == 1
+    assert sum(start < cut for start, _ in back) == 2  # as many steps on either side
 
 
 def test_each_arrow_forward_has_a_gradient_that_comes_back(arrows):

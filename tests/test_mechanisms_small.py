@@ -10,9 +10,8 @@ from utils.show.mechanisms import small
 pytestmark = pytest.mark.usefixtures("closed")
 
 
-@pytest.mark.parametrize("lit", [None, 0, 3])
-def test_a_size_is_a_product_of_four(lit):
-    ax = small.levers(lit)
+def test_a_size_is_a_product_of_four():
+    ax = small.levers()
     assert texts(ax).count("×") == 3 and len(arrows(ax)) == 4
     for name, step, _ in small.LEVERS:
         assert {name, step} <= set(texts(ax))
@@ -25,9 +24,8 @@ def test_a_student_begins_with_every_second_block_and_has_three_losses():
     assert {"masked words", "cosine", "soft\ntargets"} <= set(shown)
 
 
-@pytest.mark.parametrize("silent", [0, 3])
-def test_one_gate_is_closed(silent):
-    shown = texts(small.gates(silent))
+def test_one_gate_is_closed():
+    shown = texts(small.gates())
     assert shown.count("ξ = 0") == 1 and shown.count("ξ = 1") == 3
 
 
@@ -45,5 +43,5 @@ def test_rounded_weights_are_those_of_the_layer():
 
 def test_a_detour_and_copies():
     assert {"W, frozen", "A", "B", "+"} <= set(texts(small.detour()))
-    shown = texts(small.copies(3))
-    assert {"W3", "B3 A3"} <= set(shown) and shown.count("W, frozen") == 1
+    shown = texts(small.copies())
+    assert {"W4", "B4 A4"} <= set(shown) and shown.count("W, frozen") == 1

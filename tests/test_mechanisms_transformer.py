@@ -32,7 +32,7 @@ def test_the_norms_stand_on_the_stream_in_post_norm_and_beside_it_in_pre_norm():
 )
 def test_the_grids_are_the_masks_of_attention_in_three_ways(source, said):
     said = said.split()
-    ax = mechanisms.towers(source, ["BOS", *said], [*said, "EOS"])
+    ax = mechanisms.towers(source, ["BOS", *said], [*said, "EOS"], ())
     S, T = len(source.split()), len(said) + 1
     small = [p for p in ax.patches if isinstance(p, Rectangle) and p.get_width() < 0.2]
     seen = torch.tensor([to_rgb(cell.get_facecolor()) != (1, 1, 1) for cell in small])
@@ -46,7 +46,7 @@ def test_the_grids_are_the_masks_of_attention_in_three_ways(source, said):
 
 
 def test_queries_come_from_the_decoder_and_keys_and_values_from_the_encoder():
-    ax = mechanisms.towers("I love", ["BOS", "wǒ", "ài"], ["wǒ", "ài", "EOS"])
+    ax = mechanisms.towers("I love", ["BOS", "wǒ", "ài"], ["wǒ", "ài", "EOS"], ())
     (own,), (across,) = places(ax, "causal self-attention"), places(ax, "cross-attention")
     (queries,), (found,) = places(ax, "queries"), places(ax, "encoder's output")
     assert own[1] > queries[1] > across[1]
@@ -66,14 +66,13 @@ def test_queries_come_from_the_decoder_and_keys_and_values_from_the_encoder():
         (("feed-forward",), 2),
         (("self-attention", "cross-attention"), 3),
         (("embeddings",), 2),
-        (None, 1),
     ],
 )
 def test_a_part_is_lit_and_all_others_are_greyed(lit, framed):
     ax = mechanisms.towers("I love", ["BOS", "wǒ", "ài"], ["wǒ", "ài", "EOS"], lit)
     frames = [patch for patch in ax.patches if patch.get_linewidth() == 2.6]
     veils = [patch for patch in ax.patches if patch.get_zorder() == 4]
-    assert len(frames) == framed and len(veils) == (0 if lit is None else 15 - framed)
+    assert len(frames) == framed and len(veils) == 15 - framed
 
 
 def test_what_is_added_to_the_stream_has_its_shape():

@@ -7,11 +7,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from utils.language import RMSNorm
-from utils.positions import Alibi, Rotary, alibi_slopes, sinusoidal
+from utils.positions import Rotary, sinusoidal
 from utils.pretraining.rounded import with_rounded_weights
 from utils.recurrent import GRU, LSTM, RNN
-from utils.self_attention import BiasedAttention, MultiHeadAttention
+from utils.self_attention import MultiHeadAttention
 from utils.show.views import frame, models
 from utils.tasks.rounded import in_int8
 from utils.transformer import CrossAttention
@@ -101,17 +100,12 @@ def test_norms(here):
     normal = F.layer_norm(x, (10,), gain, bias)
     same(here("return ops.layerNorm(x, gain, bias)", x=x, gain=gain, bias=bias), normal)
     same(here("return ops.layerNorm(x, gain)", x=x, gain=gain), normal - bias)
-    norm = RMSNorm(10)
-    norm.weight.data = gain
-    same(here("return ops.rmsNorm(x, gain)", x=x, gain=gain), norm(x))
 
 
 def test_positions(here):
     same(here("return ops.sinusoidal(37, 9)"), sinusoidal(1, 9, start=37))
     x = torch.randn(3, 1, 8)  # three heads
     same(here("return ops.rotary(x, 37, 3)", x=x.flatten()), Rotary(8)(x, start=37))
-    for heads in (4, 6):
-        same(here(f"return ops.alibiSlopes({heads})"), alibi_slopes(heads))
 
 
 def attended(layer: MultiHeadAttention) -> dict:
@@ -126,8 +120,7 @@ STEP_BY_STEP = """
         const [q, k, v] = [0, D, 2 * D].map((from) => all.subarray(from, from + D));
         const turned = (x) => rotary ? ops.rotary(x, t, heads) : x;
         ops.remember(held, turned(k), v);
-        const slopes = alibi ? ops.alibiSlopes(heads) : undefined;
-        const found = ops.attend(turned(q), held, heads, slopes);
+        const found = ops.attend(turned(q), held, heads);
         y.push(ops.product(W_o, found.context, b_o));
         looks = found.looks;
     }
@@ -135,16 +128,13 @@ STEP_BY_STEP = """
 """
 
 
-@pytest.mark.parametrize("positions", ["none", "rotary", "alibi"])
-def test_attention_step_by_step_with_a_cache(here, positions):
-    how = {"rotary": Rotary(6)} if positions == "rotary" else {}
-    if positions == "alibi":
-        how["attend"] = BiasedAttention(Alibi(2))
+@pytest.mark.parametrize("rotary", [False, True])
+def test_attention_step_by_step_with_a_cache(here, rotary):
+    how = {"rotary": Rotary(6)} if rotary else {}
     layer, xs = MultiHeadAttention(12, 2, **how), torch.randn(7, 12)
     nn.init.normal_(layer.b_in)
     y, weights = layer(xs[None], is_causal=True, need_weights=True)
-    which = {"rotary": positions == "rotary", "alibi": positions == "alibi"}
-    found = here(STEP_BY_STEP, xs=xs, heads=2, **which, **attended(layer))
+    found = here(STEP_BY_STEP, xs=xs, heads=2, rotary=rotary, **attended(layer))
     same(found["y"], y)
     same(found["looks"], weights[0, :, -1])
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
 from browser import AS_IN_JUPYTERLAB
-from live import Given, computed, opened
+from live import computed
 from playwright.sync_api import expect
 
 from utils.data.text import BOS, EOS, PAD, SPECIAL, pad
@@ -45,19 +45,20 @@ def made(tmp_path_factory):
         yield folder, with_rounded_weights(model)
 
 
-@pytest.fixture
-def here(made, monkeypatch):
-    given = Given()
-    monkeypatch.setattr(models, "FOLDER", made[0])
-    monkeypatch.setattr(models, "display", given.display)
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
     monkeypatch.setattr(sys.modules["utils.show.views.translator"], "LONGEST", LONGEST)
-    return given
 
 
 @pytest.fixture
-def page(chromium, here, shown):
-    translator("tiny", sentence=SENTENCE)
-    return here[0]["text/html"] + shown[-1]["text/html"]
+def opened(here, live):
+    """Open the view on a phone as JupyterLab shows it: first the weights, then the view."""
+
+    def open_in(theme: str = "light"):
+        translator("tiny", sentence=SENTENCE)
+        return live(theme)
+
+    return open_in
 
 
 @torch.no_grad()
@@ -90,53 +91,53 @@ def answer(tab):
     return tab.locator(".view-answer")
 
 
-def test_it_translates_and_shows_what_a_word_attends_to(chromium, made, page):
+def test_it_translates_and_shows_what_a_word_attends_to(opened, made):
     written, _, cross = expected(made[1], SENTENCE.split())
     wrote = "".join(word for word in written if word != "EOS")
-    with opened(chromium, page) as tab:
-        expect(answer(tab)).to_contain_text(f"“{SENTENCE}” becomes “{wrote}”.")
-        chosen = tab.get_by_role("radiogroup", name="What it has written").get_by_role("radio")
-        assert chosen.count() == len(written)
-        chosen.first.check(force=True)
-        tab.get_by_role("radiogroup", name="Head").get_by_label("2", exact=True).check(force=True)
-        shades = tab.locator("ul.view-row li").evaluate_all(
-            "all => all.map((one) => parseInt(one.style.getPropertyValue('--look')))"
-        )
-        look = cross[1, 1, 0].numpy()
-        assert np.abs(np.array(shades) - 100 * look).max() < 0.6
-        best = [*SENTENCE.split(), "EOS"][look.argmax()]
-        expect(answer(tab)).to_contain_text(f"head 2 of block 2 attends most to “{best}”")
+    tab = opened()
+    expect(answer(tab)).to_contain_text(f"“{SENTENCE}” becomes “{wrote}”.")
+    chosen = tab.get_by_role("radiogroup", name="What it has written").get_by_role("radio")
+    assert chosen.count() == len(written)
+    chosen.first.check(force=True)
+    tab.get_by_role("radiogroup", name="Head").get_by_label("2", exact=True).check(force=True)
+    shades = tab.locator("ul.view-row li").evaluate_all(
+        "all => all.map((one) => parseInt(one.style.getPropertyValue('--look')))"
+    )
+    look = cross[1, 1, 0].numpy()
+    assert np.abs(np.array(shades) - 100 * look).max() < 0.6
+    best = [*SENTENCE.split(), "EOS"][look.argmax()]
+    expect(answer(tab)).to_contain_text(f"head 2 of block 2 attends most to “{best}”")
 
 
-def test_unknown_words_are_named_and_others_are_read_in_any_form(chromium, page):
-    with opened(chromium, page) as tab:
-        field = tab.get_by_label("Your English sentence")
-        expect(field).to_be_enabled()
-        field.fill("I love unicorns, Tom!")
-        tab.get_by_role("button", name="Translate").click()
-        expect(answer(tab)).to_contain_text("It never learned “unicorns”.")
-        field.fill("i don’t LOVE tom.")
-        tab.get_by_role("button", name="Translate").click()
-        expect(answer(tab)).to_contain_text("“I do not love Tom” becomes")
-        expect(answer(tab)).to_contain_text("correct")
-        field.fill("  ")
-        tab.get_by_role("button", name="Translate").click()
-        expect(answer(tab)).to_contain_text("Write an English sentence.")
-        tab.get_by_role("button", name="Another sentence").click()
-        expect(answer(tab)).to_contain_text(f"“{EXAMPLES[0][0]}” becomes")
+def test_unknown_words_are_named_and_others_are_read_in_any_form(opened):
+    tab = opened()
+    field = tab.get_by_label("Your English sentence")
+    expect(field).to_be_enabled()
+    field.fill("I love unicorns, Tom!")
+    tab.get_by_role("button", name="Translate").click()
+    expect(answer(tab)).to_contain_text("It never learned “unicorns”.")
+    field.fill("i don’t LOVE tom.")
+    tab.get_by_role("button", name="Translate").click()
+    expect(answer(tab)).to_contain_text("“I do not love Tom” becomes")
+    expect(answer(tab)).to_contain_text("correct")
+    field.fill("  ")
+    tab.get_by_role("button", name="Translate").click()
+    expect(answer(tab)).to_contain_text("Write an English sentence.")
+    tab.get_by_role("button", name="Another sentence").click()
+    expect(answer(tab)).to_contain_text(f"“{EXAMPLES[0][0]}” becomes")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_is_accessible_and_fits_a_phone(chromium, page, theme):
-    with opened(chromium, page, theme) as tab:
-        tab.evaluate(AS_IN_JUPYTERLAB)
-        expect(answer(tab)).to_contain_text("becomes")
-        tab.get_by_role("radiogroup", name="Block").locator(":checked").focus()
-        tab.keyboard.press("ArrowLeft")
-        expect(answer(tab)).to_contain_text("the mean of all heads of block 1")
-        assert tab.evaluate("document.documentElement.scrollWidth") <= 390
-        faults = Axe().run(tab).response["violations"]
-        assert [(fault["id"], fault["nodes"][0]["html"]) for fault in faults] == []
+def test_it_is_accessible_and_fits_a_phone(opened, theme):
+    tab = opened(theme)
+    tab.evaluate(AS_IN_JUPYTERLAB)
+    expect(answer(tab)).to_contain_text("becomes")
+    tab.get_by_role("radiogroup", name="Block").locator(":checked").focus()
+    tab.keyboard.press("ArrowLeft")
+    expect(answer(tab)).to_contain_text("the mean of all heads of block 1")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+    faults = Axe().run(tab).response["violations"]
+    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in faults] == []
 
 
 def test_no_weight_is_in_the_view_and_none_stays_in_the_output(here, shown):

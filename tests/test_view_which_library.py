@@ -8,7 +8,7 @@ import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
 from browser import AS_IN_JUPYTERLAB
-from live import Given, computed, opened
+from live import computed
 from playwright.sync_api import expect
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -66,17 +66,14 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture
-def here(made, monkeypatch):
-    given = Given()
-    monkeypatch.setattr(models, "FOLDER", made[0])
-    monkeypatch.setattr(models, "display", given.display)
-    return given
+def opened(here, live):
+    """Open the view on a phone as JupyterLab shows it: first the weights, then the view."""
 
+    def open_in(theme: str = "light"):
+        which_library("tiny", sentence=FIRST)
+        return live(theme)
 
-@pytest.fixture
-def page(here, shown):
-    which_library("tiny", sentence=FIRST)
-    return here[0]["text/html"] + shown[-1]["text/html"]
+    return open_in
 
 
 def by_transformer(made, words) -> torch.Tensor:
@@ -116,37 +113,37 @@ def answer(tab):
     return tab.locator(".view-answer")
 
 
-def test_it_names_a_library_and_the_words_that_decided(chromium, made, page):
-    with opened(chromium, page) as tab:
-        field = tab.get_by_label("Your sentence")
-        for sentence in (FIRST, "An unfunny tensor"):
-            words = list(masked(sentence))
-            if sentence != FIRST:
-                field.fill(sentence)
-            whole = by_transformer(made, words)
-            best = LIBRARIES[whole.argmax()]
-            share = round(100 * whole.exp().max().item())
-            expect(answer(tab)).to_contain_text(f"The Transformer takes this for {best} ({share}%)")
-            assert tab.locator(".view-over li").count() == 2 * len(words)
-            assert "bag of words takes this for" in answer(tab).inner_text()
-        assert re.search("reads “unfunny” as [a-z·]+", tab.locator("form").inner_text())
-        field.fill("It is a = b")
-        expect(answer(tab)).to_contain_text("Type a sentence of plain words")
-        assert tab.locator(".view-over li").count() == 0
+def test_it_names_a_library_and_the_words_that_decided(opened, made):
+    tab = opened()
+    field = tab.get_by_label("Your sentence")
+    for sentence in (FIRST, "An unfunny tensor"):
+        words = list(masked(sentence))
+        if sentence != FIRST:
+            field.fill(sentence)
+        whole = by_transformer(made, words)
+        best = LIBRARIES[whole.argmax()]
+        share = round(100 * whole.exp().max().item())
+        expect(answer(tab)).to_contain_text(f"The Transformer takes this for {best} ({share}%)")
+        assert tab.locator(".view-over li").count() == 2 * len(words)
+        assert "bag of words takes this for" in answer(tab).inner_text()
+    assert re.search("reads “unfunny” as [a-z·]+", tab.locator("form").inner_text())
+    field.fill("It is a = b")
+    expect(answer(tab)).to_contain_text("Type a sentence of plain words")
+    assert tab.locator(".view-over li").count() == 0
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_typing_is_accessible_and_fits_a_phone(chromium, page, theme):
-    with opened(chromium, page, theme) as tab:
-        tab.evaluate(AS_IN_JUPYTERLAB)
-        expect(answer(tab)).to_contain_text("takes this for")
-        for text in ("A-very-long-word-without-any-end-" * 4, FIRST):
-            tab.get_by_label("Your sentence").fill(text)
-            words = len(masked(text))
-            expect(tab.locator(".view-over li")).to_have_count(2 * words)
-            assert tab.evaluate("document.documentElement.scrollWidth") <= 390
-        faults = Axe().run(tab).response["violations"]
-        assert [(fault["id"], fault["nodes"][0]["html"]) for fault in faults] == []
+def test_typing_is_accessible_and_fits_a_phone(opened, theme):
+    tab = opened(theme)
+    tab.evaluate(AS_IN_JUPYTERLAB)
+    expect(answer(tab)).to_contain_text("takes this for")
+    for text in ("A-very-long-word-without-any-end-" * 4, FIRST):
+        tab.get_by_label("Your sentence").fill(text)
+        words = len(masked(text))
+        expect(tab.locator(".view-over li")).to_have_count(2 * words)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+    faults = Axe().run(tab).response["violations"]
+    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in faults] == []
 
 
 def test_no_weight_is_in_the_view_and_none_stays_in_the_output(here, shown):

@@ -1,4 +1,4 @@
-"""Day 9's views: the next token's chances under three filters, and how much a text surprises."""
+"""Day 9's view: the next token's chances under three filters."""
 
 import json
 import math
@@ -40,24 +40,6 @@ def show_next(**changed) -> dict:
     return given
 
 
-THREE = [("x", 0.5), (" ", 0.25), ("\n", 0.0004)]
-READ = {
-    "a verse": [
-        ("To", None, []),
-        (" be", 2.0, THREE),
-        (",", 0.24, [(",", 0.85), (" or", 0.1), (".", 0.05)]),
-        ("\n", 9.5, THREE),
-        ("é<b>", 12.0, [("a", 0.9), ("b", 0.05), ("c", 0.01)]),
-    ],
-    "another": [("a", 1.0, THREE), ("b", 3.0, THREE)],
-}
-
-
-def show_surprise(texts=READ) -> dict:
-    views.surprise(texts)
-    return texts
-
-
 def data_of(bundle: dict) -> str:
     (written,) = re.findall(r'<script type="application/json">(.*?)</script>', bundle["text/html"])
     return written
@@ -66,24 +48,15 @@ def data_of(bundle: dict) -> str:
 def test_the_text_is_the_same_whatever_was_learned(shown):
     for seed in (0, 1):
         show_next(logits=tree(seed))
-    show_surprise()
-    show_surprise(
-        {title: [(t, b and b / 2, e) for t, b, e in text] for title, text in READ.items()}
-    )
-    for one, other in (shown[:2], shown[2:]):
-        assert one["text/plain"] == other["text/plain"]
-        assert one["text/html"] != other["text/html"]
+    one, other = shown
+    assert one["text/plain"] == other["text/plain"]
+    assert one["text/html"] != other["text/html"]
     assert shown[0]["text/plain"].splitlines() == ["View: the next token.", "a b", "ce", "the"]
-    assert shown[2]["text/plain"].splitlines()[1:] == ["a verse", "another"]
 
 
-def test_the_still_pages_say_what_is_likeliest_and_the_bits_per_byte(shown):
+def test_the_still_page_says_what_is_likeliest(shown):
     show_next(tokens=["x", "yes"], logits={(0,): [0.0, math.log(3)]}, starts=[(0,)])
     assert "x: “yes”, 75%." in shown[0]["text/html"]
-    show_surprise()
-    bits, size = 2 + 0.24 + 9.5 + 12, 3 + 1 + 1 + 5
-    assert f"a verse: {bits / size:.2f} bits per byte." in shown[1]["text/html"]
-    assert "another: 2.00 bits per byte." in shown[1]["text/html"]
 
 
 def test_the_largest_tree_weighs_at_most_150_kilobytes(shown):
@@ -117,31 +90,13 @@ def test_a_tree_that_does_not_fit_is_refused(shown, change, said):
     assert not shown
 
 
-@pytest.mark.parametrize(
-    ("texts", "said"),
-    [
-        ({}, "no text"),
-        ({"t": []}, "'t' no token"),
-        ({"t": [("a", None, [])]}, "'t' no token"),
-        ({"t": [("a", -0.1, THREE)]}, "'a' .*'t' .* -0.1 bits"),
-        ({"t": [("a", math.inf, THREE)]}, "'a' .*'t' .* inf bits"),
-        ({"t": [("a", 1.0, THREE[:2])]}, "'a' .*'t' .* 3 tokens"),
-        ({"t": [("a", 1.0, [*THREE[:2], ("b", 1.5)])]}, "'a' .*'t' .* 3 tokens"),
-    ],
-)
-def test_a_text_that_does_not_fit_is_refused(shown, texts, said):
-    with pytest.raises(ValueError, match=said):
-        views.surprise(texts)
-    assert not shown
-
-
 # In the browser -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def opened(alone):
-    def open_in(theme: str, show, *given, **changed):
-        made = show(*given, **changed)
+    def open_in(theme: str, **changed):
+        made = show_next(**changed)
         return alone(theme), made
 
     return open_in
@@ -183,7 +138,7 @@ def percents(told: str) -> float:
 
 
 def test_the_page_filters_as_python_does(opened):
-    tab, given = opened("light", show_next)
+    tab, given = opened("light")
     for place, start in enumerate(STARTS):
         choose(tab, "Beginning", place)
         logits = given["logits"][start]
@@ -211,7 +166,7 @@ def test_the_filters_come_in_the_one_order_that_python_has(opened):
     """Temperature first or second, and top-p last: in the other four orders fewer are left."""
     row = [3.0, 2.5, 2.0, 1.5, 1.0, 0.5, 0.0, -0.5]
     given = {"tokens": list("abcdefgh"), "logits": {(0,): row}, "starts": [(0,)]}
-    tab, _ = opened("light", show_next, **given)
+    tab, _ = opened("light", **given)
     tau, k, p = 2.0, 5, 0.75
     filters = (partial(temperature, tau=tau), partial(top_k, k=k), partial(top_p, p=p))
     left = []
@@ -229,7 +184,7 @@ def test_the_filters_come_in_the_one_order_that_python_has(opened):
 def test_equal_tokens_are_kept_in_the_order_of_their_numbers(opened):
     row = [0.0, 1.0, 1.0, 1.0]
     given = {"tokens": list("abcd"), "logits": {(0,): row}, "starts": [(0,)]}
-    tab, _ = opened("light", show_next, **given)
+    tab, _ = opened("light", **given)
     set_to(tab, 1.0, 2, 1.0)
     rows = tab.locator(".view-next li").all_inner_texts()
     assert [row[0] for row in rows] == ["b", "c", "d", "a"]
@@ -237,7 +192,7 @@ def test_equal_tokens_are_kept_in_the_order_of_their_numbers(opened):
 
 
 def test_a_token_is_taken_by_keyboard_and_given_back(opened):
-    tab, given = opened("light", show_next)
+    tab, given = opened("light")
     tab.evaluate(AS_IN_JUPYTERLAB)
     row = given["logits"][STARTS[0]]
     best = max(range(V), key=row.__getitem__)
@@ -263,7 +218,7 @@ def test_a_token_is_taken_by_keyboard_and_given_back(opened):
 
 
 def test_a_new_beginning_begins_without_what_was_taken(opened):
-    tab, _ = opened("light", show_next)
+    tab, _ = opened("light")
     tab.locator(".view-next button").first.click()
     choose(tab, "Beginning", 1)
     assert tab.locator(".view-next-text").inner_text() == "ce"
@@ -273,87 +228,25 @@ def test_a_new_beginning_begins_without_what_was_taken(opened):
 def test_bars_are_as_long_as_what_is_left_is_likely(opened):
     row = [math.log(share) for share in (0.5, 0.25, 0.15, 0.1)]
     given = {"tokens": list("abcd"), "logits": {(0,): row}, "starts": [(0,)]}
-    tab, _ = opened("light", show_next, **given)
+    tab, _ = opened("light", **given)
     set_to(tab, 1.0, 2, 1.0)
     weights = "(rows) => rows.map((row) => row.style.getPropertyValue('--weight'))"
     assert tab.locator(".view-next li").evaluate_all(weights) == ["67%", "33%", "15%", "10%"]
 
 
-def test_the_page_tells_each_tokens_bits_and_what_was_expected(opened):
-    tab, texts = opened("light", show_surprise)
-    for place, text in enumerate(texts.values()):
-        choose(tab, "Text", place)
-        bits = sum(b for _, b, _ in text if b is not None)
-        size = sum(len(t.encode()) for t, b, _ in text if b is not None)
-        told = tab.locator(".view-surprise + p").inner_text()
-        assert f"{bits:.1f} bits for {size} bytes, {bits / size:.2f} bits per byte." in told
-        assert "The darkest colour is 12.0 bits." in told
-        for at, (token, of_it, expected) in enumerate(text):
-            choose(tab, "Token", at)
-            seen, instead = tab.locator(".view-answer p").all_inner_texts()
-            assert seen.startswith(f"Token {at + 1}, “{spelt(token)}”: ")
-            if of_it is None:
-                assert (seen.endswith("given, not predicted."), instead) == (True, "")
-                continue
-            assert f"{of_it:.1f} bits; the model gave it " in seen
-            if of_it < 9:
-                assert percents(seen) == pytest.approx(2**-of_it, abs=0.0051)
-            named = re.findall(r"“(.*?)” ([\d.]+|less than 0\.1) ?%", instead)
-            assert [name for name, _ in named] == [spelt(other) for other, _ in expected]
-            for (_, share), (_, wanted) in zip(named, expected, strict=True):
-                assert (wanted < 0.0005) == ("less" in share)
-                assert "less" in share or float(share) == pytest.approx(100 * wanted, abs=0.51)
-
-
-def test_colour_grows_with_surprise_and_what_was_given_has_none(opened):
-    tab, _ = opened("light", show_surprise)
-    style = "(labels) => labels.map((label) => label.style.getPropertyValue('--share'))"
-    labels = tab.locator(".view-surprise label")
-    assert labels.evaluate_all(style) == ["0%", "17%", "2%", "79%", "100%"]
-    painted = "(spans) => spans.map((span) => getComputedStyle(span).backgroundColor)"
-    colours = tab.locator(".view-surprise label span").evaluate_all(painted)
-    assert len(set(colours)) == 5
-    assert labels.first.get_attribute("data-given") == ""
-    assert tab.locator(".view-surprise").evaluate("node => node.textContent") == "To be,↵\né<b>"
-
-
-def test_pointing_at_a_token_tells_of_it_until_the_pointer_leaves(opened):
-    tab, _ = opened("light", show_surprise)
-    live = tab.locator(".view-answer")
-    before = live.inner_text()
-    assert before.startswith("Token 2, “␣be”")  # the first that was predicted
-    tab.locator(".view-surprise label").nth(4).hover()
-    assert live.inner_text().startswith("Token 5")
-    tab.mouse.move(0, 0)
-    assert live.inner_text() == before
-    tab.locator(".view-surprise label").nth(2).click()
-    tab.mouse.move(0, 0)
-    assert live.inner_text().startswith("Token 3")
-    tab.evaluate(AS_IN_JUPYTERLAB)
-    tab.locator(".view-surprise input").nth(2).focus()
-    tab.keyboard.press("ArrowRight")
-    assert live.inner_text().startswith("Token 4, “↵”")
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("show", [show_next, show_surprise])
-def test_they_are_accessible_and_fit_a_phone(opened, theme, show):
-    tab, _ = opened(theme, show)
+def test_it_is_accessible_and_fits_a_phone(opened, theme):
+    tab, _ = opened(theme)
     for _ in range(2):
         assert tab.evaluate("document.documentElement.scrollWidth") <= 390
         faults = Axe().run(tab).response["violations"]
         assert [(fault["id"], fault["nodes"][0]["html"]) for fault in faults] == []
-        if show is show_next:  # once more, with bars that are cut
-            set_to(tab, 1.0, 3, 1.0)
-            assert tab.locator("li[data-cut]").count() == 9
-        else:
-            choose(tab, "Token", 4)
+        set_to(tab, 1.0, 3, 1.0)  # once more, with bars that are cut
+        assert tab.locator("li[data-cut]").count() == 9
 
 
 def test_the_data_is_plain(shown):
     show_next()
-    show_surprise()
     told = json.loads(data_of(shown[0]))
     assert told["tokens"] == TOKENS and len(told["rows"]) == 12
     assert all(min(row) == 0 for row in told["rows"].values())
-    assert json.loads(data_of(shown[1]))["texts"][0]["tokens"][0] == {"text": "To"}

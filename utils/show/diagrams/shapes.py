@@ -90,7 +90,7 @@ def box(ax: Axes, place: Point, text: str, size: Point, *, role: str | None = No
     return block
 
 
-def words(ax: Axes, place: Point, sentence: str, *, gap: float = 0.2) -> list[Block]:
+def words(ax: Axes, place: Point, sentence: str, *, gap: float) -> list[Block]:
     """Draw the words of a sentence in a row of boxes, each as wide as its word.
 
     Raises: ValueError if they leave the sheet.
@@ -110,13 +110,13 @@ def words(ax: Axes, place: Point, sentence: str, *, gap: float = 0.2) -> list[Bl
     return blocks
 
 
-def stack(ax: Axes, foot: Point, texts: Sequence[str], size: Point, gap: float = 0.7) -> list:
+def stack(ax: Axes, foot: Point, texts: Sequence[str], size: Point) -> list[Block]:
     """Draw boxes one above the other, from the foot up, and the road through them.
 
-    foot: where the road begins. size: of each box; gap: from box to box.
+    foot: where the road begins. size: of each box.
     Raises: ValueError if the boxes leave the sheet, or a text its box.
     """
-    x, y = foot
+    (x, y), gap = foot, 0.7  # from box to box
     blocks = []
     for text in texts:
         top = y - gap - size[1]

@@ -14,29 +14,29 @@ LINE = {"color": INK, "linewidth": 1.4, "linestyle": "-", "marker": ""}
 SMALL = (0.62, 0.62)
 
 
-def one_place(x: Tensor, w: Tensor, row: int = 0, column: int = 0) -> Axes:
-    """Draw the numbers of one step. Shapes: x (H, W), w (K, K)."""
+def one_place(x: Tensor, w: Tensor) -> Axes:
+    """Draw the numbers of the first step. Shapes: x (H, W), w (K, K)."""
     K = len(w)
     y = F.conv2d(x[None, None], w[None, None])[0, 0]
     ax = sheet(4.7)
     size = (0.85, 0.75)
     tint = 0.2 * torch.ones_like(x)
-    tint[row : row + K, column : column + K] = 1
+    tint[:K, :K] = 1
     picture = cells(ax, (0.4, 1.0), x, role="query", weights=0.75 * tint, size=size)
     kernel = cells(ax, (6.3, 1.35), w, role="key", weights=0.6, size=size)
     seen = torch.full_like(y, 0.0)
-    seen[row, column] = 0.8
-    numbers = [[f"{v:g}" if (i, j) == (row, column) else "" for j, v in enumerate(line)]
-               for i, line in enumerate(y.tolist())]  # fmt: skip
+    seen[0, 0] = 0.8
+    numbers = [[f"{y[0, 0]:g}" if (i, j) == (0, 0) else "" for j in range(y.shape[1])]
+               for i in range(y.shape[0])]  # fmt: skip
     maps = cells(ax, (11.3, 1.35), numbers, role="value", weights=seen, size=size)
-    light(ax, picture[row : row + K, column : column + K], margin=0.04)
+    light(ax, picture[:K, :K], margin=0.04)
     note(ax, ((picture.at("right")[0] + kernel.x) / 2, kernel.middle[1]), "times", weight="bold")
     arrow(ax, kernel.at("right"), maps.at("left"))
     for block, name in ((picture, "picture"), (kernel, "kernel"), (maps, "map")):
         label(ax, block, "top", name, weight="bold")
-    window = x[row : row + K, column : column + K].flatten().tolist()
+    window = x[:K, :K].flatten().tolist()
     terms = [f"{p:g}·{v:g}" for p, v in zip(window, w.flatten().tolist(), strict=True)]
-    said = " + ".join(terms) + f" = {y[row, column]:g}"
+    said = " + ".join(terms) + f" = {y[0, 0]:g}"
     note(ax, (8.0, 4.2), said.replace("-", "−"))
     return ax
 
@@ -154,13 +154,12 @@ def pooled(x: Tensor) -> Axes:
     return ax
 
 
-def reach(strides: Sequence[int] = (), dilations: Sequence[int] = (), n: int = 3) -> Axes:
+def reach(strides: Sequence[int] = (1, 1, 1), dilations: Sequence[int] = (1, 1, 1)) -> Axes:
     """Draw layers of width 3 above a row of steps, and what the unit on top sees.
 
-    strides, dilations: of each layer from below; 1 unless given.
+    strides, dilations: of each layer from below.
     """
-    strides, dilations = ([*given] + [1] * (n - len(given)) for given in (strides, dilations))
-    steps = [1]
+    n, steps = len(strides), [1]
     for stride in strides[:-1]:
         steps.append(steps[-1] * stride)
     sees = [{0}]  # offsets in steps of the input, from the top down

@@ -29,9 +29,9 @@ def loop() -> Axes:
     return ax
 
 
-def one_step(start: float = 0.9, learning_rate: float = 0.3) -> Axes:
+def one_step() -> Axes:
     """Draw a loss over one weight, its slope at one point, and the step that follows from it."""
-    ax = sheet(6.6)
+    ax, start, learning_rate = sheet(6.6), 0.9, 0.3
 
     def at(w, loss):
         return 8 + 6 * w, 5.4 - 4.4 * loss

@@ -97,9 +97,9 @@ def carried(symbols: str, inputs: Tensor, w: float) -> Axes:
     return ax
 
 
-def blocks(D: int = 3, N: int = 2) -> Axes:
+def blocks() -> Axes:
     """Draw the one product that serves all four blocks of an LSTM."""
-    ax = sheet(8.0)
+    ax, D, N = sheet(8.0), 3, 2
     height, width = 0.62, 0.72
     top = 1.6
     for k, (name, role) in enumerate(GATES.items()):

@@ -31,10 +31,9 @@ def lessons() -> Axes:
     return ax
 
 
-def hidden(T: int = 5) -> Axes:
+def hidden() -> Axes:
     """Draw what each position may see, with and without the future; framed are the answers."""
-    ax = sheet(8.4)
-    said = TEXT[1 : T + 1]
+    ax, T = sheet(8.4), len(TEXT) - 1
     blank, size = [[""] * T] * T, (0.85, 0.85)
     everything, past = torch.ones(T, T), torch.ones(T, T).tril()
     for x, seen, name in ((2.3, everything, "hides nothing"), (9.3, past, "hides the future")):
@@ -45,7 +44,7 @@ def hidden(T: int = 5) -> Axes:
             light(ax, grid[t, t + 1], margin=-0.09)
         note(ax, (grid.middle[0], 0.4), name, weight="bold")
         label(ax, grid, "top", *TEXT[:T], rotation=90)
-        label(ax, grid, "right", *said)
+        label(ax, grid, "right", *TEXT[1:])
         if x < 5:
             label(ax, grid, "left", *TEXT[:T])
     note(
@@ -106,9 +105,9 @@ def tower(L: int) -> Axes:
     return ax
 
 
-def pieces(starts: Sequence[int], T: int, n: int = 30) -> Axes:
+def pieces(starts: Sequence[int], T: int) -> Axes:
     """Draw a long text and the pieces of a batch, which begin at random places."""
-    ax = sheet(5.6)
+    ax, n = sheet(5.6), 30
     width = 15.4 / n
     strip = cells(ax, (0.3, 1.2), [[""] * n], role="state", weights=0.3, size=(width, 0.7))
     note(ax, (0.3, 0.55), "the training text, token after token", align="left")
@@ -142,24 +141,18 @@ def per_byte(cuts: Sequence[tuple[str, Sequence[str], Sequence[float]]]) -> Axes
     return ax
 
 
-def cuts(logits: Tensor, tokens: Sequence[str], tau: float, p: float, k: int | None = None) -> Axes:
-    """Draw a few tokens' probabilities after a temperature, top-k if there is a k, and top-p.
-
-    Shapes: logits (V,).
-    """
-    ax = sheet(5.45 if k is None else 6.9)
+def cuts(logits: Tensor, tokens: Sequence[str], tau: float, p: float) -> Axes:
+    """Draw a few tokens' probabilities after a temperature and top-p. Shapes: logits (V,)."""
+    ax = sheet(5.45)
     cold = (logits / tau).softmax(dim=0)
     rank = cold.argsort(descending=True).argsort(dim=0)
-    few = cold * (rank < (len(rank) if k is None else k))
+    before = torch.stack([cold[rank < r].sum() for r in rank])
+    few = cold * (before < p)
     few = few / few.sum()
-    before = torch.stack([few[rank < r].sum() for r in rank])
-    fewer = few * (before < p)
-    fewer = fewer / fewer.sum()
     rows = {
         "softmax": logits.softmax(dim=0),
         f"temperature {tau:g}": cold,
-        **({} if k is None else {f"top-k, k = {k}": few}),
-        f"top-p, p = {p:g}": fewer,
+        f"top-p, p = {p:g}": few,
     }
     size = (1.8, 0.85)
     last = None
@@ -184,7 +177,7 @@ def cuts(logits: Tensor, tokens: Sequence[str], tau: float, p: float, k: int | N
     return ax
 
 
-def induction(text: str = "qzkwvqz") -> Axes:
+def induction(text: str) -> Axes:
     """Draw how an induction head finds what follows the last letter, which stood there before."""
     ax = sheet(6.4)
     last, here = len(text) - 1, text.index(text[-1])
@@ -233,27 +226,6 @@ def carries(a: int, b: int) -> Axes:
     for k in range(1, n + 1):
         arrow(ax, right[0, k - 1].at("bottom"), right[0, k].at("bottom"), role="value", bend=-0.5)
     note(ax, (8.0, 5.0), f"{a} + {b} = {a + b}, units first; below, the carry goes on")
-    return ax
-
-
-def feeding(prompt: Sequence[str], written: Sequence[str]) -> Axes:
-    """Draw what is read at each step of writing, at which positions, and what the cache holds."""
-    ax = sheet(1.1 + 1.75 * len(written))
-    size, held = (2.3, 0.85), []
-    new = list(prompt)
-    for step, word in enumerate(written):
-        y = 1.7 + 1.75 * step
-        x = 1.9
-        if held:
-            old = cells(ax, (x, y), [held], role="key", weights=0.25, size=size)
-            x = old.x + old.width
-        fresh = cells(ax, (x, y), [new], role="query", weights=0.6, size=size)
-        label(ax, fresh, "top", *(str(len(held) + i) for i in range(len(new))))
-        end = box(ax, (fresh.x + fresh.width + 0.8, y), word, (1.5, 0.85), role="value")
-        arrow(ax, fresh.at("right"), end.at("left"))
-        note(ax, (0.2, fresh.middle[1]), f"step {step + 1}", align="left", weight="bold")
-        held, new = held + new, [word]
-    note(ax, (8.6, 0.45), "pale: held by the cache; dark: read now, with its positions above")
     return ax
 
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from utils.show.diagrams import Block, arrow, box, cells, label, light, note, sheet
 
 SENTENCE = ("take", "elements", "from", "an", "array", "along", "an", "axis")
+AT = SENTENCE.index("array")  # the word that is guessed
 HIDDEN = "[MASK]"
 HEIGHT = 0.85  # of a row
 
@@ -41,61 +42,50 @@ def _row(
 # The idea -----------------------------------------------------------------------------------------
 
 
-def both_sides(at: int = 4) -> Axes:
+def both_sides() -> Axes:
     """Draw what a guess at one place may look at: the past, or both sides."""
     ax = sheet(6.3)
     widths = _columns(SENTENCE)
     x = (16 - sum(widths)) / 2
-    rows = ((1.7, "GPT: what comes next?", at), (4.9, "today: what is hidden?", len(SENTENCE)))
+    rows = ((1.7, "GPT: what comes next?", AT), (4.9, "today: what is hidden?", len(SENTENCE)))
     for y, name, seen in rows:
-        row = [word if i < seen and i != at else "" for i, word in enumerate(SENTENCE)]
+        row = [word if i < seen and i != AT else "" for i, word in enumerate(SENTENCE)]
         blocks = _row(ax, x, y, row, widths, "state", [0.5 * (t != "") for t in row])
-        asked = blocks[at]
+        asked = blocks[AT]
         cells(ax, (asked.x, y), [["?"]], role="gradient", size=(asked.width, HEIGHT))
         for i, block in enumerate(blocks):
-            if i < seen and i != at:
-                bend = 0.1 if i < at else -0.1
+            if i < seen and i != AT:
+                bend = 0.1 if i < AT else -0.1
                 arrow(ax, block.at("top"), asked.at("top"), bend=bend)
         note(ax, (x, y - 1.25), name, align="left", weight="bold")
     return ax
 
 
-def road(lit: int | None = None, L: int = 2, small: bool = False) -> Axes:
-    """Draw stations: guess words, then answer a question, and, the day after, become small.
+def road(lit: int | None = None) -> Axes:
+    """Draw two stations: guess words, then answer a question.
 
-    lit: the number of the one that is framed. L: blocks; the third station has half as many.
-    small: whether there is a third station.
+    lit: the number of the one that is framed.
     """
+    L, wide, left = 2, 4.4, 2.2
     floor = 2.6 + HEIGHT * L
     ax = sheet(floor + 2.9)
-    stations = {
-        2: ("fine-tune", "a few labels", L, "which library?"),
-        1: ("pre-train", "text without labels", L, "which word?"),
-        3: ("distil", "text, and a teacher", L // 2, "which word?"),
-    }
-    if not small:
-        stations = {number: stations[number] for number in (1, 2)}
-    wide, left, towers = 4.4, 0.4 if small else 2.2, {}
-    for number, (name, text, n, question) in stations.items():
+    stations = (("pre-train", "text without labels", "which word?"),)
+    stations += (("fine-tune", "a few labels", "which library?"),)
+    towers = []
+    for number, (name, text, question) in enumerate(stations, start=1):
         note(ax, (left + wide / 2, 0.45), f"{number}. {name}", weight="bold")
         read = box(ax, (left, floor + 1.75), text, (wide, HEIGHT), role="state")
         words = box(ax, (left, floor + 0.45), "table of words", (wide, HEIGHT), role="key")
-        blocks = [["block"]] * n
-        tower = cells(ax, (left, floor - HEIGHT * n), blocks, role="query", size=(wide, HEIGHT))
+        blocks = [["block"]] * L
+        tower = cells(ax, (left, floor - HEIGHT * L), blocks, role="query", size=(wide, HEIGHT))
         answer = box(ax, (left, 1.1), question, (wide, HEIGHT), role="value")
         for below, above in ((read, words), (words, tower), (tower, answer)):
             arrow(ax, below.at("top"), above.at("bottom"))
         if number == lit:
             light(ax, Block(left, 0.95, wide, floor + 1.8), margin=0.15)
-        towers[number] = tower
-        left += 5.4 if small else 7.2
-    if small:
-        y = towers[3].middle[1]
-        arrow(ax, (towers[1].x, y), (towers[2].x + wide, y))
-        arrow(ax, (towers[1].x + wide, y), (towers[3].x, y))
-    else:
-        y = towers[1].middle[1]
-        arrow(ax, (towers[1].x + wide, y), (towers[2].x, y))
+        towers.append(tower)
+        left += 7.2
+    arrow(ax, towers[0].at("right"), towers[1].at("left"))
     return ax
 
 
@@ -135,22 +125,22 @@ def hiding(
     return ax
 
 
-def trap(at: int = 4, other: str = "color") -> Axes:
+def trap() -> Axes:
     """Draw what stands where a word is asked for, and what stands there when tuned."""
     ax = sheet(7.6)
     names = ("8 in 10", "1 in 10", "1 in 10", "tuned")
-    shown = (HIDDEN, other, SENTENCE[at], SENTENCE[at])
-    rows = [[*SENTENCE[:at], word, *SENTENCE[at + 1 :]] for word in shown]
+    shown = (HIDDEN, "color", SENTENCE[AT], SENTENCE[AT])
+    rows = [[*SENTENCE[:AT], word, *SENTENCE[AT + 1 :]] for word in shown]
     widths, x = _columns(*rows), 2.0
     for i, (name, row) in enumerate(zip(names, rows, strict=True)):
         tuned = name == "tuned"
         y = 1.9 + i + tuned
-        blocks = _row(ax, x, y, row, widths, "state", [0.6 if j == at else 0.1 for j in range(8)])
+        blocks = _row(ax, x, y, row, widths, "state", [0.6 if j == AT else 0.1 for j in range(8)])
         note(ax, (0.2, blocks[0].middle[1]), name, align="left", weight="bold")
         if i == 0:
-            x_asked = blocks[at].middle[0]
-            target = box(ax, (x_asked - 1.4, 0.3), f"{SENTENCE[at]}?", (2.8, HEIGHT), role="value")
-            arrow(ax, blocks[at].at("top"), target.at("bottom"))
+            x_asked = blocks[AT].middle[0]
+            target = box(ax, (x_asked - 1.4, 0.3), f"{SENTENCE[AT]}?", (2.8, HEIGHT), role="value")
+            arrow(ax, blocks[AT].at("top"), target.at("bottom"))
             note(ax, (target.x - 0.3, target.middle[1]), "asked in all three:", align="right")
         if tuned:
             note(ax, (8.0, y + 1.25), f"no {HIDDEN} any more, and every word has to count")
@@ -192,26 +182,26 @@ def asked_alone(reads: Sequence[str], chances: dict[int, float]) -> Axes:
     return ax
 
 
-def swapped(at: int = 4) -> Axes:
+def swapped() -> Axes:
     """Draw one sentence with a gap twice: as it was, and with *an* become *a*."""
     ax = sheet(5.6)
     rows = [list(SENTENCE), list(SENTENCE)]
     for row in rows:
-        row[at] = HIDDEN
-    rows[1][at - 1] = "a"
+        row[AT] = HIDDEN
+    rows[1][AT - 1] = "a"
     widths = _columns(*rows)
     x = (16 - sum(widths)) / 2
     for y, row, question in ((1.7, rows[0], "a vowel?"), (3.9, rows[1], "and now?")):
-        tints = [0.8 if j == at - 1 else 0.5 if j == at else 0.1 for j in range(len(row))]
+        tints = [0.8 if j == AT - 1 else 0.5 if j == AT else 0.1 for j in range(len(row))]
         blocks = _row(ax, x, y, row, widths, "query", tints)
-        middle = blocks[at].middle[0]
+        middle = blocks[AT].middle[0]
         answer = box(ax, (middle - 1.5, y - 1.3), question, (3.0, HEIGHT), role="value")
-        arrow(ax, blocks[at].at("top"), answer.at("bottom"))
+        arrow(ax, blocks[AT].at("top"), answer.at("bottom"))
     note(ax, (8.0, 5.3), "one word is changed, and nothing else")
     return ax
 
 
-def passages(length: int = 4, order: Sequence[int] = (6, 1, 7, 3), start: int = 2) -> Axes:
+def passages() -> Axes:
     """Draw a document's sentences, numbered, and three ways to make a passage of them."""
     ax = sheet(7.4)
     n = 8
@@ -221,9 +211,9 @@ def passages(length: int = 4, order: Sequence[int] = (6, 1, 7, 3), start: int = 
     )  # fmt: skip
     note(ax, (module.middle[0], 0.6), "a module", weight="bold")
     ways = {
-        "one sentence": [start],
-        "in order": [*range(start, start + length)],
-        "mixed": [*order[:length]],
+        "one sentence": [2],
+        "in order": [2, 3, 4, 5],
+        "mixed": [6, 1, 7, 3],
     }
     for i, (name, chosen) in enumerate(ways.items()):
         x = 5.0 + 3.8 * i

@@ -158,9 +158,9 @@ def back_in_numbers(inputs: tuple[float, float], w: float) -> Axes:
     return ax
 
 
-def truncated(chunk: int = 3) -> Axes:
+def truncated() -> Axes:
     """Draw two chunks of a long text: the state goes on, the gradient stops between them."""
-    ax, boxes = sheet(5.0), []
+    ax, boxes, chunk = sheet(5.0), [], 3
     for t in range(2 * chunk):
         x = 0.45 + 2.55 * t + (0.35 if t >= chunk else 0)
         boxes.append(box(ax, (x, 2.1), f"$h_{t}$", SIDE, role="state"))
@@ -181,9 +181,9 @@ def truncated(chunk: int = 3) -> Axes:
     return ax
 
 
-def passed_on(factors: tuple[float, ...], times: int = 8) -> Axes:
+def passed_on(factors: tuple[float, ...]) -> Axes:
     """Draw 1, multiplied again and again by each of some factors."""
-    ax = sheet(1.75 * len(factors) + 0.5)
+    ax, times = sheet(1.75 * len(factors) + 0.5), 8
     for i, factor in enumerate(factors):
         numbers = [factor**k for k in range(times + 1)]
         tints = [[min(1.0, number / 2) for number in numbers]]

@@ -3,7 +3,7 @@
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from utils.show.diagrams import Block, arrow, box, cells, light, note, sheet, stack
+from utils.show.diagrams import arrow, box, cells, note, sheet, stack
 
 # The size -----------------------------------------------------------------------------------------
 
@@ -15,11 +15,8 @@ LEVERS = (  # what the bytes are a product of, and what makes it smaller
 )
 
 
-def levers(lit: int | None = None) -> Axes:
-    """Draw the bytes of models for some tasks as a product, and the step that makes each smaller.
-
-    lit: the number of the factor that is framed, from 0.
-    """
+def levers() -> Axes:
+    """Draw the bytes of models for some tasks as a product, and what makes each factor smaller."""
     ax = sheet(3.6)
     width, gap = 3.3, 0.75
     for i, (name, step, role) in enumerate(LEVERS):
@@ -29,8 +26,6 @@ def levers(lit: int | None = None) -> Axes:
         arrow(ax, (x + width / 2, 2.05), factor.at("bottom"))
         if i:
             note(ax, (x - gap / 2, 1.07), "×", weight="bold")
-        if i == lit:
-            light(ax, Block(x, 0.6, width, 0.95), margin=0.15)
     note(ax, (8.0, 3.2), "the table of words is there whatever the number of blocks")
     return ax
 
@@ -38,17 +33,11 @@ def levers(lit: int | None = None) -> Axes:
 # Distillation -------------------------------------------------------------------------------------
 
 
-def recipe(n_teacher: int = 4) -> Axes:
+def recipe() -> Axes:
     """Draw DistilBERT's recipe: where a student begins, and the three losses that teach it."""
     ax = sheet(6.6)
-    above = [
-        box(ax, (0.3 + 2.1 * i, 0.6), f"block {i}", (1.9, 0.9), role="key")
-        for i in range(n_teacher)
-    ]
-    below = [
-        box(ax, (0.3 + 4.2 * i, 3.4), f"block {2 * i}", (1.9, 0.9), role="query")
-        for i in range(n_teacher // 2)
-    ]
+    above = [box(ax, (0.3 + 2.1 * i, 0.6), f"block {i}", (1.9, 0.9), role="key") for i in range(4)]
+    below = [box(ax, (0.3 + 2.1 * i, 3.4), f"block {i}", (1.9, 0.9), role="query") for i in (0, 2)]
     for i, block in enumerate(below):
         arrow(ax, above[2 * i].at("bottom"), block.at("top"), dashed=True)
     arrow(ax, below[0].at("right"), below[1].at("left"))
@@ -75,14 +64,14 @@ def recipe(n_teacher: int = 4) -> Axes:
 # Heads and passes ---------------------------------------------------------------------------------
 
 
-def gates(silent: int = 2, h: int = 4) -> Axes:
+def gates() -> Axes:
     """Draw a gate after each head, and one that is closed."""
     ax = sheet(5.4)
     mix = box(ax, (11.2, 2.2), "W_o", (1.8, 0.9), role="value")
-    for i in range(h):
-        y, gate = 0.3 + 1.25 * i, float(i != silent)
+    for i, gate in enumerate((1, 1, 0, 1)):
+        y = 0.3 + 1.25 * i
         head = box(ax, (1.2, y), f"head {i}", (2.6, 0.9), role="query" if gate else None)
-        open_ = box(ax, (6.0, y), f"ξ = {gate:.0f}", (2.2, 0.9), role="key" if gate else None)
+        open_ = box(ax, (6.0, y), f"ξ = {gate}", (2.2, 0.9), role="key" if gate else None)
         arrow(ax, head.at("right"), open_.at("left"))
         arrow(ax, open_.at("right"), mix.at("left"), dashed=not gate)
     arrow(ax, mix.at("right"), (14.6, 2.65))
@@ -146,9 +135,9 @@ def detour() -> Axes:
     return ax
 
 
-def copies(n: int = 4) -> Axes:
-    """Draw some tasks with a model each, and with one model and a change of low rank each."""
-    ax = sheet(6.2)
+def copies() -> Axes:
+    """Draw four tasks with a model each, and with one model and a change of low rank each."""
+    ax, n = sheet(6.2), 4
     note(ax, (3.6, 0.4), "a copy for each task", weight="bold")
     for i in range(n):
         box(ax, (0.4 + 1.7 * i, 1.2), f"W{i + 1}", (1.5, 3.4), role="key")

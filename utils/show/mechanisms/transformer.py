@@ -46,14 +46,11 @@ def residuals() -> Axes:
 WIDE, HIGH, LOW, GAP = 6.0, 0.8, 0.55, 0.5  # a sublayer's box, its norm's height, what is between
 
 
-def towers(
-    source: str, read: Sequence[str], said: Sequence[str], lit: Collection[str] | None = None
-) -> Axes:
+def towers(source: str, read: Sequence[str], said: Sequence[str], lit: Collection[str]) -> Axes:
     """Draw encoder and decoder, what each attention may see, and what flows between them.
 
     lit: of these parts, only they are not greyed, and framed: "embeddings", "norms",
-        "self-attention", "cross-attention", "feed-forward", "output". None: nothing is greyed, and
-        the cross-attention framed.
+        "self-attention", "cross-attention", "feed-forward", "output".
     """
     ax = sheet(11.8)
     left, right, foot = 3.2, 11.8, 10.05
@@ -118,9 +115,9 @@ def towers(
         brace(ax, Block(bottom.x, top.y, WIDE, height), "right", r"$\times L$")
     for part, blocks in parts.items():
         for block in blocks:
-            if part in (("cross-attention",) if lit is None else lit):
+            if part in lit:
                 light(ax, block)
-            elif lit is not None:
+            else:
                 _grey(ax, block)
     return ax
 

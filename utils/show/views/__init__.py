@@ -19,7 +19,6 @@ from utils.show.views.reading import reading
 from utils.show.views.recurrent_writer import recurrent_writer
 from utils.show.views.sliding import sliding
 from utils.show.views.stream import stream
-from utils.show.views.surprise import surprise
 from utils.show.views.translator import translator
 from utils.show.views.typed_date import typed_date
 from utils.show.views.which_language import which_language
@@ -50,7 +49,6 @@ __all__ = [
     "recurrent_writer",
     "sliding",
     "stream",
-    "surprise",
     "translator",
     "typed_date",
     "which_language",

@@ -50,11 +50,6 @@ function runtime() {
     return x.map((value, i) => gain[i] * (value - middle) / deviation + (bias ? bias[i] : 0));
   }
 
-  function rmsNorm(x, gain) {
-    const size = Math.sqrt(x.reduce((sum, value) => sum + value * value, 0) / x.length + 1e-5);
-    return x.map((value, i) => gain[i] * value / size);
-  }
-
   function softmax(scores) {
     const most = scores.reduce((one, other) => Math.max(one, other), -Infinity);
     const parts = scores.map((score) => Math.exp(score - most));
@@ -99,9 +94,6 @@ function runtime() {
     });
   }
 
-  // What a score loses with each step of distance, for each head.
-  const alibiSlopes = (heads) => Float32Array.from({ length: heads }, (_, i) => 2 ** (-8 * (i + 1) / heads));
-
   // Attention ------------------------------------------------------------------------------------
 
   // Room for keys and values, (most, D) each; of a source that is looked at, or of what was read.
@@ -114,14 +106,14 @@ function runtime() {
   }
 
   // One query (D,), in heads, to a context (D,) and to each head's weights (length,).
-  function attend(query, { keys, values, length }, heads, slopes) {
+  function attend(query, { keys, values, length }, heads) {
     const D = query.length, d = D / heads, context = new Float32Array(D), looks = [];
     for (let head = 0; head < heads; head++) {
       const scores = new Float32Array(length), from = head * d;
       for (let s = 0; s < length; s++) {
         let sum = 0;
         for (let i = from; i < from + d; i++) sum += query[i] * keys[s * D + i];
-        scores[s] = sum / Math.sqrt(d) - (slopes ? slopes[head] * (length - 1 - s) : 0);
+        scores[s] = sum / Math.sqrt(d);
       }
       const weights = softmax(scores);
       for (let s = 0; s < length; s++) {
@@ -223,6 +215,6 @@ function runtime() {
     }
   }
 
-  return { decode, part, product, row, plus, layerNorm, rmsNorm, softmax, drawn, relu, silu, gelu, sinusoidal, rotary,
-    alibiSlopes, cache, remember, attend, rnn, lstm, gru, convolution, maxPool, written };
+  return { decode, part, product, row, plus, layerNorm, softmax, drawn, relu, silu, gelu, sinusoidal, rotary,
+    cache, remember, attend, rnn, lstm, gru, convolution, maxPool, written };
 }
