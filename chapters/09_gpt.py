@@ -34,7 +34,6 @@ from functools import partial
 import matplotlib.pyplot as plt
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from utils.data.reviews import reviews
 from utils.data.text import PAD
