@@ -15,11 +15,9 @@
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
 
-from statistics import fmean
-from time import process_time
-
 import math
 from statistics import fmean, stdev
+from time import process_time
 
 import matplotlib.pyplot as plt
 import torch
@@ -554,7 +552,7 @@ show_source(train_digits)
 drop = experiments.load("dropout")
 
 
-def best_rate(dropout: float) -> float:
+def chosen_rate(dropout: float) -> float:
     """The learning rate with the highest mean accuracy on the validation part; inside the grid."""
     tried = drop.parameters["learning_rate"]
     found = {r: fmean(drop.column("validation", dropout=dropout, learning_rate=r)) for r in tried}
@@ -564,14 +562,14 @@ def best_rate(dropout: float) -> float:
 
 
 tests = {
-    p: [100 * x for x in drop.column("test", dropout=p, learning_rate=best_rate(p))]
+    p: [100 * x for x in drop.column("test", dropout=p, learning_rate=chosen_rate(p))]
     for p in drop.parameters["dropout"]
 }
 gains = {p: [x - y for x, y in zip(tests[p], tests[0.0])] for p in tests if p}
-rows = [["0", best_rate(0.0), f"{fmean(tests[0.0]):.1f}", "", ""]]
+rows = [["0", chosen_rate(0.0), f"{fmean(tests[0.0]):.1f}", "", ""]]
 for p, gained in gains.items():
     better = f"{sum(gain > 0 for gain in gained)} of {len(gained)}"
-    rows.append([p, best_rate(p), f"{fmean(tests[p]):.1f}", f"{fmean(gained):+.1f}", better])
+    rows.append([p, chosen_rate(p), f"{fmean(tests[p]):.1f}", f"{fmean(gained):+.1f}", better])
 table(rows, ["dropout", "best rate", "test accuracy (%)", "points gained", "draws with a gain"])
 
 # %% [markdown]
