@@ -1,5 +1,5 @@
 function draw({ choose, examples }) {
-  const { nodes, seen, quote, begin, add, say } = looking();
+  const { nodes, seen, begin, add, say } = looking();
   const verdict = make("p");
 
   const joined = (symbols) => {
@@ -15,8 +15,7 @@ function draw({ choose, examples }) {
       (written.join(" ") === right.join(" ") ? "✓ That is correct." : `✗ The correct answer is ${quote(joined(right))}.`);
   }
 
-  const chosen = choice(choose, examples.map(({ name }) => name), 0, (example) => lay(examples[example]));
-  chosen.classList.add("view-lines");
+  const chosen = lines(choose, examples.map(({ name }) => name), 0, (example) => lay(examples[example]));
   lay(examples[0]);
   return [chosen, ...nodes, make("div", { class: "view-answer", "aria-live": "polite" }, seen, verdict)];
 }

@@ -20,10 +20,9 @@ function draw({ methods, texts }) {
   }
 
   const choices = [
-    choice("Text", texts.map(({ words }) => words.join(" ")), 0, (text) => { state.text = text; show(); }),
+    lines("Text", texts.map(({ words }) => words.join(" ")), 0, (text) => { state.text = text; show(); }),
     choice("Method", methods, 0, (method) => { state.method = method; show(); }),
   ];
-  choices[0].classList.add("view-lines");
   show();
   return [...choices, line, make("p", { class: "view-label" },
     "A full bar and +: the word speaks for the model's answer. A striped bar and −: against it. The largest number is 100."),

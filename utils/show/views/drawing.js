@@ -103,9 +103,9 @@ function draw({ network, drawings, raster, layers }) {
       const most = Math.max(1e-6, ...numbers.subarray(0, 8 * size));
       canvases.forEach((canvas, c) => paint(canvas, numbers.subarray(c * size, (c + 1) * size), height, most));
     });
-    const ranks = chances.map((_, k) => k).sort((a, b) => chances[b] - chances[a]);
+    const ranks = ranked(chances);
     answer.textContent = empty ? "Draw a digit." : `It reads ${named(ranks[0])}.`;
-    bars.replaceChildren(...(empty ? [] : ranks.slice(0, 3)).map((k) => bar(`${k}`, `${Math.round(100 * chances[k])}%`, chances[k])));
+    bars.replaceChildren(...(empty ? [] : ranks.slice(0, 3)).map((k) => bar(`${k}`, wholePercent(chances[k]), chances[k])));
   }
 
   const named = (digit) => `${digit === 8 ? "an" : "a"} ${digit}`;

@@ -1,13 +1,13 @@
 function draw({ models, names, sentence, longest }) {
   const SHOWN = 5, CHOICES = [2, 3, 4, 5, 6, 7, 8];
-  const state = { bits: 8, ids: [], found: [] };
+  const state = { bits: 8 };
   let rows = new Map();
   const { field, hole } = gapped(sentence, longest, show);
   const answer = make("p", { class: "view-seen" }), strange = make("p", { class: "view-label" });
   const range = make("input", { type: "range", min: CHOICES[0], max: CHOICES.at(-1), step: 1, value: state.bits,
     oninput: () => { state.bits = Number(range.value); bits(); show(); } });
   const output = make("output", {}, `${state.bits}`);
-  const slider = make("label", { class: "view-field view-slider" }, "bits for each weight of the last model", range, output);
+  const slider = make("label", { class: "view-field view-few" }, "bits for each weight of the last model", range, output);
 
   // Three readers: two as they were trained, and the smaller one again with fewer bits.
   const readers = [...models.map(({ name }, model) => ({ name, model, bits: () => 16 })),
@@ -26,17 +26,15 @@ function draw({ models, names, sentence, longest }) {
   function show() {
     if (!rows.size) return;
     Object.assign(state, parsed(field.value, names, rows));
-    const gaps = state.ids.filter((id) => id === rows.get("<mask>")).length;
-    const unknown = [...new Set(state.found.filter((_, place) => state.ids[place] === rows.get("<unk>")))];
-    strange.textContent = unknown.length ? `They don't know ${list(unknown.map(quote))}.` : "";
+    const unknown = state.unknown.map(quote);
+    strange.textContent = unknown.length ? `They don't know ${list(unknown)}.` : "";
     for (const reader of readers) reader.best = null;
-    if (!gaps) {
+    if (!state.gaps) {
       for (const { network, bars } of readers) {
         network.stop();
         bars.replaceChildren();
       }
-      answer.textContent = state.found.length ? "Leave a gap: write ___ for a word."
-        : "Type a sentence of plain words, without formulas.";
+      answer.textContent = state.found.length ? "Leave a gap: write ___ for a word." : ASK;
       return;
     }
     for (const reader of readers) {
@@ -49,7 +47,7 @@ function draw({ models, names, sentence, longest }) {
     reader.best = best;
     const { numbers, bytes } = sizeOf(reader.stored, reader.bits() < 16 ? reader.bits() : 32);
     const how = reader.bits() < 16 ? `${reader.bits()} bits` : "as trained";
-    reader.title.textContent = `${reader.name}, ${how}: ${numbers.toLocaleString("en")} numbers, ${Math.round(bytes / 1000)} kB`;
+    reader.title.textContent = `${reader.name}, ${how}: ${count(numbers)} numbers, ${Math.round(bytes / 1000)} kB`;
     reader.bars.replaceChildren(...guessed(best.slice(0, SHOWN)));
     if (readers.some((each) => !each.best)) return;
     const told = readers.map((each) => `the ${each.name} ${each.bits() < 16 ? `with ${each.bits()} bits ` : ""}${quote(each.best[0][0])} (${percent(each.best[0][1])})`);
@@ -57,7 +55,7 @@ function draw({ models, names, sentence, longest }) {
     answer.textContent = `First guesses: ${list(told)}. ${same ? "All three agree." : "They don't all agree."}`;
   }
 
-  function wake(held) {
+  function wake(...held) {
     rows = new Map(held[0].words.map((word, row) => [word, row]));
     for (const reader of readers) {
       reader.stored = held[reader.model];
@@ -68,9 +66,7 @@ function draw({ models, names, sentence, longest }) {
   }
 
   const boxes = make("div", { class: "view-gaps" }, ...readers.map(({ box }) => box));
-  answer.textContent = "The models are being loaded.";
-  near(boxes).then(() => Promise.all(models.map(({ model }) => stored(model)))).then(wake)
-    .catch((problem) => { answer.textContent = `${problem}`; });
+  load(models.map(({ model }) => model), boxes, answer, wake);
   return [make("label", { class: "view-field view-typed" }, "Your sentence ", field), hole, slider, boxes,
     make("div", { class: "view-answer", "aria-live": "polite" }, answer, strange)];
 }

@@ -58,12 +58,15 @@ function filler({ decode, part, product, row, plus, layerNorm, softmax, gelu, ro
   };
 }
 
-// What stands in a field: the words as the libraries' are read, and their numbers. rows: {word: number}.
+// What stands in a field: the words as the libraries' are read, their numbers, how many are gaps, and
+// which are unknown. rows: {word: number}.
 const STAND_IN = "gaptobefilled"; // a word like any other to what masks names
 const GAP = new RegExp(`(?<!${LETTER})_+(?!${LETTER})`, "gu");
 function parsed(text, names, rows) {
   const found = masked(text.replace(GAP, ` ${STAND_IN} `), names);
-  return { found, ids: found.map((word) => rows.get(word === STAND_IN ? "<mask>" : word) ?? rows.get("<unk>")) };
+  const ids = found.map((word) => rows.get(word === STAND_IN ? "<mask>" : word) ?? rows.get("<unk>"));
+  const gaps = ids.filter((id) => id === rows.get("<mask>")).length;
+  return { found, ids, gaps, unknown: [...new Set(found.filter((_, place) => ids[place] === rows.get("<unk>")))] };
 }
 
 // The bytes of a stored model with so many bits for each number of a matrix.

@@ -12,22 +12,43 @@ function make(tag, attributes = {}, ...children) {
   return node;
 }
 
+// A radio with its text; input and label: their attributes.
+function radio(text, { checked, ...input }, label = {}) {
+  const button = make("input", { type: "radio", ...input });
+  button.checked = checked;
+  return make("label", label, button, make("span", {}, text));
+}
+
 function choice(label, options, chosen, choose) {
-  const radios = options.map((text, index) => {
-    const radio = make("input", { type: "radio", name: label, onchange: () => choose(index) });
-    radio.checked = index === chosen;
-    return make("label", {}, radio, make("span", {}, text));
-  });
+  const radios = options.map((text, index) =>
+    radio(text, { name: label, onchange: () => choose(index), checked: index === chosen }));
   const name = make("span", { class: "view-label", "aria-hidden": "true" }, label);
   return make("div", { class: "view-choice", role: "radiogroup", "aria-label": label }, name,
     make("div", {}, ...radios));
 }
 
+// A choice of whole texts, each on a line of its own.
+function lines(...given) {
+  const made = choice(...given);
+  made.classList.add("view-lines");
+  return made;
+}
+
 function bar(name, number, share) {
   const row = make("li", {}, make("span", {}, name), make("span", {}, number));
-  row.style.setProperty("--weight", `${Math.round(100 * share)}%`);
+  row.style.setProperty("--weight", wholePercent(share));
   return row;
 }
+
+const quote = (text) => `“${text}”`;
+const list = (parts) => [parts.slice(0, -1).join(", "), ...parts.slice(-1)].filter((part) => part).join(" and ");
+const count = (number) => number.toLocaleString("en");
+const wholePercent = (share) => `${Math.round(100 * share)}%`;
+const percent = (share) => (share >= 0.0995 || share === 0 ? wholePercent(share)
+  : share >= 0.0005 ? `${(100 * share).toFixed(1)}%` : "< 0.1%");
+
+// The places of some numbers, that of the largest first; of equal ones the lower place.
+const ranked = (numbers) => [...numbers.keys()].sort((one, other) => numbers[other] - numbers[one]);
 
 const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 const times = (W, x) => W.map((row) => dot(row, x));

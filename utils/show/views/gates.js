@@ -6,7 +6,7 @@ function draw({ texts }) {
   const all = make("p");
   let bars;
 
-  const named = (letter) => ({ " ": "a space", "\n": "a new line" })[letter] || `“${letter}”`;
+  const named = (letter) => ({ " ": "a space", "\n": "a new line" })[letter] || quote(letter);
   const unitName = () => (state.unit ? `unit ${state.unit}` : "the mean of all units");
 
   function lay() {
@@ -14,10 +14,9 @@ function draw({ texts }) {
     state.unit = Math.min(state.unit, parts[0].percent.length - 1);
     state.at = 0;
     bars = [...text].map((letter, at) => {
-      const radio = make("input", { type: "radio", name: "Character", "aria-label": `${named(letter)}, character ${at + 1}`,
-        onchange: () => { state.at = at; show(at); } });
-      radio.checked = at === state.at;
-      return make("label", { onpointerenter: () => show(at) }, radio, make("span", {}, letter === " " ? "␣" : letter));
+      const input = { name: "Character", "aria-label": `${named(letter)}, character ${at + 1}`,
+        onchange: () => { state.at = at; show(at); }, checked: at === state.at };
+      return radio(letter === " " ? "␣" : letter, input, { onpointerenter: () => show(at) });
     });
     line.replaceChildren(...bars);
     units.replaceChildren(choice("Unit", parts[0].percent.map((_, unit) => (unit ? `${unit}` : "mean")), state.unit,
@@ -38,10 +37,9 @@ function draw({ texts }) {
   }
 
   const controls = [
-    choice("Text", texts.map(({ text }) => text), 0, (text) => { state.text = text; lay(); show(0); }),
+    lines("Text", texts.map(({ text }) => text), 0, (text) => { state.text = text; lay(); show(0); }),
     choice("Show", texts[0].parts.map(({ name }) => name), 0, (part) => { state.part = part; show(state.at); }),
   ];
-  controls[0].classList.add("view-lines");
   line.addEventListener("pointerleave", () => show(state.at));
   lay();
   show(0);

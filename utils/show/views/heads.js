@@ -6,9 +6,7 @@ function draw({ sentences, masks }) {
   const said = make("div");
   let words, paths, keys;
 
-  const quote = (word) => `“${word}”`;
   const set = (change) => { Object.assign(state, change); show(state.word); };
-  const list = (parts) => parts.join(", ").replace(/, ([^,]*)$/, " and $1");
 
   // The rows of one sentence; T words give T² paths.
   function lay() {
@@ -16,11 +14,9 @@ function draw({ sentences, masks }) {
     const asked = sentences[state.sentence].right.map(([place]) => place);
     state.word = asked.at(-1);
     const queries = words.map((word, place) => {
-      const radio = make("input", { type: "radio", name: "Word", "aria-label": `${word}, word ${place + 1}`,
-        onchange: () => set({ word: place }) });
-      radio.checked = place === state.word;
-      return make("label", { onpointerenter: () => show(place), class: asked.includes(place) ? "view-asks" : "" },
-        radio, make("span", {}, word));
+      const input = { name: "Word", "aria-label": `${word}, word ${place + 1}`,
+        onchange: () => set({ word: place }), checked: place === state.word };
+      return radio(word, input, { onpointerenter: () => show(place), class: asked.includes(place) ? "view-asks" : "" });
     });
     paths = words.map((_, query) => words.map((_, key) => make("path", {
       d: `M0,${query + 0.5} C50,${query + 0.5} 50,${key + 0.5} 100,${key + 0.5}` })));
@@ -52,8 +48,7 @@ function draw({ sentences, masks }) {
     });
 
     const whose = head ? `head ${head}` : "the mean of its heads";
-    const most = words.map((_, key) => key).filter((key) => looks[word][key] >= 5)
-      .sort((one, other) => looks[word][other] - looks[word][one]).slice(0, 3)
+    const most = ranked(looks[word]).slice(0, 3).filter((key) => looks[word][key] >= 5)
       .map((key) => `${quote(words[key])} (${looks[word][key]}%)`);
     seen.textContent = `Layer ${layer + 1}, ${whose}: ${quote(words[word])} ` +
       (most.length ? `looks most at ${list(most)}.` : "spreads its weight over many words.");
@@ -67,12 +62,11 @@ function draw({ sentences, masks }) {
   const texts = sentences.map(({ words }) => words.join(" "));
   const heads = looks[0].map((_, head) => (head ? `${head}` : "mean"));
   const controls = [
-    choice("Sentence", texts, 0, (sentence) => { state.sentence = sentence; lay(); show(state.word); }),
+    lines("Sentence", texts, 0, (sentence) => { state.sentence = sentence; lay(); show(state.word); }),
     choice("May look at", masks.map(({ name }) => name), 0, (mask) => set({ mask })),
-    choice("Layer", looks.map((_, layer) => `${layer + 1}`), state.layer, (layer) => set({ layer })),
+    choice("Layer", looks.map((_, layer) => `${layer + 1}`), 0, (layer) => set({ layer })),
     choice("Head", heads, 0, (head) => set({ head })),
   ];
-  controls[0].classList.add("view-lines");
   lay();
   show(state.word);
   return [...controls, picture, make("div", { class: "view-answer", "aria-live": "polite" }, seen, said)];

@@ -8,17 +8,14 @@ function draw({ sentences, models, measure, amount }) {
   const slider = make("input", { type: "range", min: 0, max: last, step: 1, value: last,
     oninput: () => { state.model = last - Number(slider.value); show(); } });
 
-  const whole = (number) => number.toLocaleString("en");
   const share = (quality) => `${(100 * quality).toFixed(1)}%`;
 
   function open(sentence) {
     const words = sentences[sentence];
     Object.assign(state, { sentence, at: Math.floor(words.length / 2) });
     line.replaceChildren(...words.map((word, at) => {
-      const radio = make("input", { type: "radio", name: "Hidden word", "aria-label": `${word}, word ${at + 1}`,
-        onchange: () => { state.at = at; show(); } });
-      radio.checked = at === state.at;
-      return make("label", {}, radio, make("span", {}, word));
+      const choose = () => { state.at = at; show(); };
+      return radio(word, { name: "Hidden word", "aria-label": `${word}, word ${at + 1}`, onchange: choose, checked: at === state.at });
     }));
     show();
   }
@@ -32,12 +29,12 @@ function draw({ sentences, models, measure, amount }) {
     dots[i].setAttribute("d", `M${x.toFixed(1)} ${y.toFixed(1)}h0`);
   });
   const chart = make("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none", role: "img",
-    "aria-label": `${measure} against ${amount}. ${models.map((model) => `${model.name}: ${whole(model.parameters)}, ${share(model.quality)}`).join("; ")}.` }, ...dots);
+    "aria-label": `${measure} against ${amount}. ${models.map((model) => `${model.name}: ${count(model.parameters)}, ${share(model.quality)}`).join("; ")}.` }, ...dots);
   const ends = (...texts) => texts.map((text) => make("span", {}, text));
   const picture = make("div", { class: "view-quality" },
     make("span", { class: "view-label" }, measure),
     make("div", { class: "view-up" }, ...ends(share(best), "0")), chart,
-    make("div", { class: "view-across" }, ...ends("0", whole(largest))),
+    make("div", { class: "view-across" }, ...ends("0", count(largest))),
     make("span", { class: "view-label" }, amount));
 
   function show() {
@@ -52,11 +49,10 @@ function draw({ sentences, models, measure, amount }) {
     slider.setAttribute("aria-valuetext", models[model].name);
     const given = right === null ? "The model doesn't know it" : `The model gives it ${percent(right)}`;
     seen.textContent = `The hidden word is ${quote(word)}. ${given}; its first guess is ${quote(likeliest[0][0])}: ${likeliest[0][0] === word ? "✓ correct" : "✗ not correct"}.`;
-    size.textContent = `${models[model].name}: ${whole(parameters)} ${amount}; ${measure}: ${share(quality)}.`;
+    size.textContent = `${models[model].name}: ${count(parameters)} ${amount}; ${measure}: ${share(quality)}.`;
   }
 
-  const choose = choice("Sentence", sentences.map((words) => words.join(" ")), 0, open);
-  choose.classList.add("view-lines");
+  const choose = lines("Sentence", sentences.map((words) => words.join(" ")), 0, open);
   open(0);
   return [...(sentences.length > 1 ? [choose] : []), line,
     make("label", { class: "view-field view-model" }, "Model ", slider, name),

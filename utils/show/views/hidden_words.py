@@ -84,9 +84,10 @@ def _rounded(name: str, best: Sequence[tuple[str, float]], right: float | None) 
         raise ValueError(f"{name} needs guesses for each word of each sentence, at least one.")
     for share in (*(share for _, share in best), *(() if right is None else (right,))):
         _check_share(name, share)
+    least = 10**-DIGITS  # a page says of 0 that it is 0
     return {
-        "best": [[word, round(share, DIGITS)] for word, share in best],
-        "right": None if right is None else round(right, DIGITS),
+        "best": [[word, max(round(share, DIGITS), least)] for word, share in best],
+        "right": None if right is None else max(round(right, DIGITS), least),
     }
 
 

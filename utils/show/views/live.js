@@ -74,3 +74,18 @@ function stored({ name, sha256 }) {
     }
   });
 }
+
+// Once a place on the page comes near, `wake` gets the stored models; until then, and where one is
+// missing, `told` says so.
+function load(models, place, told, wake) {
+  told.textContent = models.length > 1 ? "The models are being loaded." : "The model is being loaded.";
+  near(place).then(() => Promise.all(models.map(stored))).then((found) => wake(...found))
+    .catch((problem) => { told.textContent = `${problem}`; });
+}
+
+function weighed({ weights }) {
+  const n = weights.reduce((sum, [, rows, columns = 1]) => sum + rows * columns, 0);
+  return `${count(n)} weights, most of one byte, run in this page`;
+}
+
+const numbered = (n) => Array.from({ length: n }, (_, i) => `${i + 1}`);

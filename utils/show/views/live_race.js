@@ -70,7 +70,6 @@ function draw({ model, ways, beginning, longest, length, temperature, window }) 
   const told = make("p"), size = make("p", { class: "view-label" });
 
   const sum = (pieces, what) => pieces.reduce((total, piece) => total + piece[what], 0);
-  const count = (n) => n.toLocaleString("en");
   const short = (n) => (n < 10 ? n.toFixed(1) : count(Math.round(n)));
 
   function reset() {
@@ -134,8 +133,7 @@ function draw({ model, ways, beginning, longest, length, temperature, window }) 
   function wake(found) {
     typing.wake(found.characters);
     network = awake(racers, { ...found, most: longest + length });
-    const n = found.weights.reduce((total, [, rows, columns = 1]) => total + rows * columns, 0);
-    size.textContent = `${count(n)} weights, most of one byte, run in this page, the same in both lanes.`;
+    size.textContent = `${weighed(found)}, the same in both lanes.`;
     button.disabled = false;
     reset();
   }
@@ -145,9 +143,8 @@ function draw({ model, ways, beginning, longest, length, temperature, window }) 
     if (network) reset();
   });
   show();
-  told.textContent = "The model is being loaded.";
   const room = make("div", { class: "view-lanes view-short" }, ...lanes.map(({ box }) => box));
-  near(room).then(() => stored(model)).then(wake).catch((problem) => { told.textContent = `${problem}`; });
+  load([model], room, told, wake);
   return [...typing.nodes, seen, make("div", { class: "view-moves" }, button), room,
     make("div", { class: "view-answer", "aria-live": "polite" }, told), size];
 }

@@ -7,7 +7,7 @@ function looking() {
   let symbols = [], steps = [], chosen = 0;
 
   const chip = (symbol) => (symbol === " " ? "␣" : symbol);
-  const quote = (symbol) => `“${symbol === " " ? "a space" : symbol}”`;
+  const named = (symbol) => quote(symbol === " " ? "a space" : symbol);
 
   function begin(read) {
     [symbols, steps, chosen] = [read, [], 0];
@@ -19,9 +19,8 @@ function looking() {
   function add(symbol, weights) {
     const at = steps.push({ symbol, weights }) - 1;
     const choose = () => { chosen = at; say(at); };
-    const radio = make("input", { type: "radio", name: "Written", "aria-label": `${symbol}, number ${at + 1}`, onchange: choose });
-    radio.checked = at === 0;
-    written.append(make("label", { onpointerenter: () => say(at) }, radio, make("span", {}, chip(symbol))));
+    const input = { name: "Written", "aria-label": `${symbol}, number ${at + 1}`, onchange: choose, checked: at === 0 };
+    written.append(radio(chip(symbol), input, { onpointerenter: () => say(at) }));
   }
 
   // The bars of one step.
@@ -38,16 +37,15 @@ function looking() {
   function say(at = chosen) {
     show(at);
     const { symbol, weights } = steps[at];
-    const most = symbols.map((_, j) => j).filter((j) => weights[j] >= 5)
-      .sort((one, other) => weights[other] - weights[one]).slice(0, 3)
-      .map((j) => `${quote(symbols[j])} (${weights[j]}%)`);
-    seen.textContent = `While it writes ${quote(symbol)}, ` +
-      (most.length ? `it looks most at ${[most.slice(0, -1).join(", "), most.at(-1)].filter((part) => part).join(" and ")}.`
+    const most = ranked(weights).slice(0, 3).filter((j) => weights[j] >= 5)
+      .map((j) => `${named(symbols[j])} (${weights[j]}%)`);
+    seen.textContent = `While it writes ${named(symbol)}, ` +
+      (most.length ? `it looks most at ${list(most)}.`
         : "its weight is spread over many positions.");
   }
 
   written.addEventListener("pointerleave", () => steps.length && say());
   const nodes = [make("p", { class: "view-label" }, "It writes (point at one):"), written,
     make("p", { class: "view-label" }, "and looks at (%):"), source];
-  return { nodes, seen, quote, begin, add, show, say };
+  return { nodes, seen, begin, add, show, say };
 }

@@ -88,14 +88,14 @@ function draw({ model, menus, nouns, said }) {
   function tell(sentence, pronoun, { shares, looks }) {
     const best = (row) => words[row.indexOf(Math.max(...row))];
     const gap = sentence.indexOf("_"), meant = best(shares[pronoun]), [right] = fits(sentence);
-    const taken = cut.map((s) => `“${sentence[s]}”`).join(" and ");
+    const taken = cut.map((s) => quote(sentence[s])).join(" and ");
     answer.textContent = `${taken ? `Without the link to ${taken}, the` : "The"} network reads: ` +
-      `“${sentence.join(" ").replace("_", best(shares[gap]))}”, and “${sentence[pronoun]}” means “${meant}”.`;
-    verdict.textContent = (meant === right ? "✓ That is correct." : `✗ The correct noun is “${right}”.`) +
-      (nouns[right].never === sentence.at(-1) ? ` In training, “${right}” was never said to be “${sentence.at(-1)}”.` : "");
+      `${quote(sentence.join(" ").replace("_", best(shares[gap])))}, and ${quote(sentence[pronoun])} means ${quote(meant)}.`;
+    verdict.textContent = (meant === right ? "✓ That is correct." : `✗ The correct noun is ${quote(right)}.`) +
+      (nouns[right].never === sentence.at(-1) ? ` In training, ${quote(right)} was never said to be ${quote(sentence.at(-1))}.` : "");
     bars.replaceChildren(...sentence.filter((word) => word in nouns).map((noun) => {
       const share = shares[pronoun][words.indexOf(noun)];
-      return bar(noun, `${Math.round(100 * share)}%`, share);
+      return bar(noun, wholePercent(share), share);
     }));
     lay(sentence, looks);
   }
@@ -104,7 +104,7 @@ function draw({ model, menus, nouns, said }) {
   function lay(sentence, looks) {
     const boxes = [...links.querySelectorAll("input")], at = boxes.indexOf(document.activeElement);
     links.replaceChildren(...sentence.map((word, s) => {
-      const box = make("input", { type: "checkbox", "aria-label": `${word}, ${Math.round(100 * looks[s])}%`, onchange: () => {
+      const box = make("input", { type: "checkbox", "aria-label": `${word}, ${wholePercent(looks[s])}`, onchange: () => {
         cut = box.checked ? cut.filter((place) => place !== s) : [...cut, s].sort((one, next) => one - next);
         ask();
       } });
@@ -120,14 +120,12 @@ function draw({ model, menus, nouns, said }) {
   function wake(found) {
     words = found.words;
     network = awake(tagger, found);
-    const n = found.weights.reduce((sum, [, rows, columns = 1]) => sum + rows * columns, 0);
-    size.textContent = `${n.toLocaleString("en")} weights, most of one byte, run in this page.`;
+    size.textContent = `${weighed(found)}.`;
     fill();
     ask();
   }
 
-  answer.textContent = "The model is being loaded.";
-  near(answer).then(() => stored(model)).then(wake).catch((problem) => { answer.textContent = `${problem}`; });
+  load([model], answer, answer, wake);
   return [make("div", { class: "view-sentence" }, ...selects),
     make("div", { class: "view-answer", "aria-live": "polite" }, answer, verdict),
     make("p", { class: "view-label" }, "What the pronoun means, by the network's own probabilities:"), bars,

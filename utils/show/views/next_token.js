@@ -4,13 +4,11 @@ function draw({ tokens, starts, rows }) {
 
   const key = (more = []) => [...starts[state.start], ...state.taken, ...more].join(",");
   const spelt = (token) => tokens[token].replaceAll(" ", "␣").replaceAll("\n", "↵").replaceAll("\t", "⇥") || "(empty)";
-  const percent = (share) => (share >= 0.0995 || share === 0 ? `${Math.round(100 * share)}%`
-    : share >= 0.0005 ? `${(100 * share).toFixed(1)}%` : "< 0.1%");
 
   // Temperature first, then top-k, then top-p of what is left; of equal ones the lower number is kept.
   function filtered() {
     const logits = rows[key()].map((below) => -below / 1000 / state.tau);
-    const order = logits.map((_, token) => token).sort((a, b) => logits[b] - logits[a] || a - b);
+    const order = ranked(logits);
     const chances = softmax(logits);
     const best = order.slice(0, state.k);
     const left = softmax(best.map((token) => logits[token]));
@@ -60,7 +58,7 @@ function draw({ tokens, starts, rows }) {
     const mass = others.reduce((sum, token) => sum + chances[token], 0);
     const stay = Math.max(0, kept.length - ROWS);
     rest.textContent = others.length ? `${others.length} more tokens had ${percent(mass)} together; ${stay || "none"} of them ${stay === 1 ? "is" : "are"} left.` : "";
-    seen.textContent = `Most likely next: ${kept.slice(0, 3).map((token, i) => `“${spelt(token)}” ${percent(drawn[i])}`).join(", ")}.`;
+    seen.textContent = `Most likely next: ${kept.slice(0, 3).map((token, i) => `${quote(spelt(token))} ${percent(drawn[i])}`).join(", ")}.`;
     const before = kept.reduce((sum, token) => sum + chances[token], 0);
     counted.textContent = kept.length === V ? `All ${V} tokens are left.`
       : `${kept.length} of ${V} tokens ${kept.length === 1 ? "is" : "are"} left; together they had ${percent(before)}. ` +
@@ -84,9 +82,8 @@ function draw({ tokens, starts, rows }) {
   const undo = (taken) => { state.taken = taken; show(); if (!taken.length) text.focus(); };
   const back = make("button", { type: "button", onclick: () => undo(state.taken.slice(0, -1)) }, "← Back one");
   const again = make("button", { type: "button", onclick: () => undo([]) }, "From the start");
-  const choose = choice("Beginning", starts.map((start) => start.map((token) => tokens[token]).join("")), 0,
+  const choose = lines("Beginning", starts.map((start) => start.map((token) => tokens[token]).join("")), 0,
     (start) => { Object.assign(state, { start, taken: [] }); show(); });
-  choose.classList.add("view-lines");
   show();
   return [choose, ...sliders.map(({ field }) => field), text, make("div", { class: "view-moves-back" }, back, again), hint, bars, rest,
     make("div", { class: "view-answer", "aria-live": "polite" }, seen, counted)];

@@ -6,7 +6,6 @@ function draw({ names, windows, lengths, rows }) {
   const told = make("p");
 
   const at = ({ name, window, length }) => rows[(name * windows.length + window) * lengths.length + length];
-  const whole = (number) => number.toLocaleString("en");
   const size = (bytes) => (bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
 
   function show() {
@@ -15,8 +14,8 @@ function draw({ names, windows, lengths, rows }) {
     for (const [i, path] of levels.entries()) {
       path.setAttribute("d", row.cells.flatMap((line, y) => [...line].map((cell, x) => (cell === `${i + 1}` ? `M${x} ${y}h1v1h-1z` : ""))).join(""));
     }
-    told.textContent = `${names[state.name]}, ${T} positions: ${whole(row.pairs)} of ${whole(T * T)} pairs, ` +
-      `${whole(row.work)} operations, ${whole(row.bytes)} bytes at once.`;
+    told.textContent = `${names[state.name]}, ${T} positions: ${count(row.pairs)} of ${count(T * T)} pairs, ` +
+      `${count(row.work)} operations, ${count(row.bytes)} bytes at once.`;
     picture.setAttribute("aria-label", `Queries downwards, keys to the right: ${names[state.name]}`);
     bars.replaceChildren(
       bar("pairs", `${(100 * row.pairs / (T * T)).toFixed(1)}%`, row.pairs / (T * T)),

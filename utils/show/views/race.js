@@ -39,8 +39,7 @@ function draw({ ways, runs }) {
     show(-1);
   }
 
-  const starts = choice("Beginning", runs.map(({ start }) => start), 0, reset);
-  starts.classList.add("view-lines");
+  const starts = lines("Beginning", runs.map(({ start }) => start), 0, reset);
   reset(0);
   return [starts, make("div", { class: "view-moves" }, go), make("div", { class: "view-lanes" }, ...lanes.map(({ box }) => box)),
     make("div", { class: "view-answer", "aria-live": "polite" }, told)];

@@ -64,12 +64,12 @@ function draw({ network, symbols, unknown, answers, word, longest }) {
     }
     const all = read(typedLetters);
     const h = all[at], chances = softmax(scores(h));
-    const ranks = answers.map((_, i) => i).sort((a, b) => chances[b] - chances[a]);
+    const ranks = ranked(chances);
     const soFar = typedLetters.slice(0, at + 1).join("");
-    answer.textContent = `“${soFar}${at + 1 < typedLetters.length ? "…" : ""}” is ${answers[ranks[0]]}, says the network.`;
+    answer.textContent = `${quote(`${soFar}${at + 1 < typedLetters.length ? "…" : ""}`)} is ${answers[ranks[0]]}, says the network.`;
     const foreign = typedLetters.filter((letter) => !(letter in symbols));
-    strange.textContent = foreign.length ? `It has never seen “${foreign[0]}”.` : "";
-    bars.replaceChildren(...ranks.slice(0, 4).map((i) => bar(answers[i], `${Math.round(100 * chances[i])}%`, chances[i])));
+    strange.textContent = foreign.length ? `It has never seen ${quote(foreign[0])}.` : "";
+    bars.replaceChildren(...ranks.slice(0, 4).map((i) => bar(answers[i], wholePercent(chances[i]), chances[i])));
     const near = h.filter((value) => Math.abs(value) > 0.9).length;
     stateLabel.textContent = `The state: ${h.length} numbers from −1 (blue) to 1 (orange). ${near} of them are beyond ±0.9.`;
     states.setAttribute("aria-label", `${h.length} coloured cells, ${near} of them near −1 or 1`);

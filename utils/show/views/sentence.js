@@ -1,5 +1,6 @@
 // The words of a sentence as utils.data.libraries has them: small letters, no punctuation, names and
 // numbers masked.
+const ASK = "Type a sentence of plain words, without formulas.";
 const NAME = "<name>", NUMBER = "<number>", LETTER = "[\\p{L}\\p{N}_]";
 const MARKED = new RegExp(`(:[:\\p{L}\\p{N}_]+:)?\`+[^\`]*\`+_*|\\*+${LETTER}+\\*+|"[^"]*"|` +
   `(?<!${LETTER})'[^' ]*'(?!${LETTER})|[.\\p{L}\\p{N}_]+[(][)]`, "gu");

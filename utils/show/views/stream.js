@@ -16,13 +16,13 @@ function draw({ sentences, stages, words }) {
   function show() {
     const { logits, said } = sentences[state.sentence];
     const chances = softmax(logits[state.place][state.stage].map((logit) => logit / temperature()));
-    const best = chances.map((_, id) => id).sort((one, other) => chances[other] - chances[one]).slice(0, 6);
-    const right = said[state.place], share = (id) => Math.round(100 * chances[id]);
+    const best = ranked(chances).slice(0, 6);
+    const right = said[state.place], share = (id) => wholePercent(chances[id]);
     const rank = chances.filter((chance) => chance > chances[right]).length + 1;
-    seen.textContent = `After “${stages[state.stage]}” it would predict “${words[best[0]]}” (${share(best[0])}%).`;
+    seen.textContent = `After ${quote(stages[state.stage])} it would predict ${quote(words[best[0]])} (${share(best[0])}).`;
     told.textContent = best[0] === right ? "✓ That is correct."
-      : `✗ The correct word is “${words[right]}”: ${share(right)}%, rank ${rank} of ${words.length}.`;
-    bars.replaceChildren(...best.map((id) => bar(words[id], `${share(id)}%`, chances[id])));
+      : `✗ The correct word is ${quote(words[right])}: ${share(right)}, rank ${rank} of ${words.length}.`;
+    bars.replaceChildren(...best.map((id) => bar(words[id], share(id), chances[id])));
     heat.setAttribute("aria-valuetext", `temperature ${temperature()}`);
     value.textContent = `${temperature()}`;
   }
@@ -31,14 +31,13 @@ function draw({ sentences, stages, words }) {
     "aria-label": "Temperature", oninput: () => { state.heat = Number(heat.value); show(); } });
   const value = make("span", {});
   const controls = [
-    choice("Sentence", sentences.map(({ source }) => source), 0,
+    lines("Sentence", sentences.map(({ source }) => source), 0,
       (sentence) => { Object.assign(state, { sentence, place: 0 }); places(); show(); }),
     line,
     choice("Its stream after", stages, 0, (stage) => { state.stage = stage; show(); }),
     make("div", { class: "view-choice" }, make("span", { class: "view-label", "aria-hidden": "true" }, "Temperature"),
       make("div", { class: "view-heat" }, heat, value)),
   ];
-  controls[0].classList.add("view-lines");
   places();
   show();
   return [...controls, make("div", { class: "view-answer", "aria-live": "polite" }, seen, told), bars];

@@ -89,11 +89,6 @@ function draw({ model, sentence, longest }) {
   const state = { text: [], said: [], at: 0, block: 0, head: 0, example: -1 };
   let network = null, known = new Set(), examples = [], busy = false;
 
-  const percent = (share) => (share >= 0.0995 || share === 0 ? `${Math.round(100 * share)}%`
-    : share >= 0.0005 ? `${(100 * share).toFixed(1)}%` : "< 0.1%");
-  const quote = (text) => `“${text}”`;
-  const list = (parts) => parts.join(", ").replace(/, ([^,]*)$/, " and $1");
-
   const field = make("input", { type: "text", value: sentence, maxlength: 200, autocomplete: "off", spellcheck: "false",
     disabled: "", onchange: () => translate() });
   const button = make("button", { type: "button", disabled: "", onclick: () => translate() }, "Translate");
@@ -163,12 +158,8 @@ function draw({ model, sentence, longest }) {
     const symbols = state.text.length ? [...state.text, "EOS"] : [];
     source.replaceChildren(...symbols.map((word) => make("li", {}, make("span", {}, word), make("span"))));
     written.replaceChildren(...state.said.map(({ word }, at) => {
-      const radio = make("input", { type: "radio", name: "Written", "aria-label": `${word}, word ${at + 1}`, onchange: () => {
-        state.at = at;
-        show();
-      } });
-      radio.checked = at === state.at;
-      return make("label", {}, radio, make("span", {}, word));
+      const choose = () => { state.at = at; show(); };
+      return radio(word, { name: "Written", "aria-label": `${word}, word ${at + 1}`, onchange: choose, checked: at === state.at });
     }));
     show();
   }
@@ -177,7 +168,7 @@ function draw({ model, sentence, longest }) {
     const look = weights(), piece = state.said[state.at];
     [...source.children].forEach((place, s) => {
       const share = look ? look[s] : 0;
-      place.style.setProperty("--look", `${Math.round(100 * share)}%`);
+      place.style.setProperty("--look", wholePercent(share));
       place.lastChild.textContent = share >= 0.05 ? percent(share) : "";
     });
     bars.replaceChildren(...(piece?.next ?? []).map(([word, share]) => bar(word, percent(share), share)));
@@ -185,8 +176,7 @@ function draw({ model, sentence, longest }) {
       seen.textContent = "";
       return;
     }
-    const symbols = [...state.text, "EOS"], order = [...look.keys()].sort((a, b) => look[b] - look[a]).slice(0, 3)
-      .filter((s) => look[s] >= 0.05);
+    const symbols = [...state.text, "EOS"], order = ranked(look).slice(0, 3).filter((s) => look[s] >= 0.05);
     seen.textContent = `While it writes ${quote(piece.word)}, ${state.head ? `head ${state.head}` : "the mean of all heads"} of block ` +
       `${state.block + 1} ${order.length ? `attends most to ${list(order.map((s) => `${quote(symbols[s])} (${percent(look[s])})`))}`
         : "spreads its weight over many words"}.`;
@@ -196,22 +186,19 @@ function draw({ model, sentence, longest }) {
     known = new Set(found.english.filter((word) => word[0] !== "<"));
     examples = found.examples;
     network = awake(interpreter, found);
-    const n = found.weights.reduce((sum, [, rows, columns = 1]) => sum + rows * columns, 0);
-    size.dataset.weights = `${n.toLocaleString("en")} weights, most of one byte, run in this page.`;
+    size.dataset.weights = `${weighed(found)}.`;
     for (const part of [field, button, another]) part.disabled = false;
     const blocks = found.weights.filter(([name]) => name.endsWith("cross_attention.W_in")).length;
-    const numbers = (count) => Array.from({ length: count }, (_, i) => `${i + 1}`);
     state.block = blocks - 1;
     choices.replaceChildren(
-      choice("Block", numbers(blocks), state.block, (block) => { state.block = block; show(); }),
-      choice("Head", ["all", ...numbers(found.heads)], 0, (head) => { state.head = head; show(); }));
+      choice("Block", numbered(blocks), state.block, (block) => { state.block = block; show(); }),
+      choice("Head", ["all", ...numbered(found.heads)], 0, (head) => { state.head = head; show(); }));
     vocabulary.replaceChildren(make("summary", {}, `The ${known.size} words that it knows`), make("p", {}, [...known].join(" ")));
     translate();
   }
 
   const choices = make("div", { class: "view-choices" });
-  told.textContent = "The model is being loaded.";
-  near(written).then(() => stored(model)).then(wake).catch((problem) => { told.textContent = `${problem}`; });
+  load([model], written, told, wake);
   return [make("label", { class: "view-field view-typed" }, make("span", {}, "Your English sentence"), field),
     make("div", { class: "view-moves-back" }, button, another),
     make("p", { class: "view-label" }, "It writes (choose a word):"), written,

@@ -10,7 +10,7 @@ function typedText(beginning, longest, typed) {
   function read() {
     const plain = field.value.replace(/[‘’]/g, "'").replace(/[–—]/g, "-").replace(/\r/g, "");
     const others = [...new Set([...plain].filter((letter) => !characters.includes(letter)))];
-    strange.textContent = others.length ? `It has never seen ${others.map((letter) => `“${letter}”`).join(", ")} and reads a space there.`
+    strange.textContent = others.length ? `It has never seen ${others.map(quote).join(", ")} and reads a space there.`
       : plain ? "" : "An empty beginning is read as the beginning of a line.";
     return [...plain].map((letter) => (others.includes(letter) ? " " : letter)).join("") || "\n";
   }

@@ -56,7 +56,7 @@ function draw({ model, examples }) {
   function read() {
     const text = [...field.value.normalize("NFC").replace(/\p{Cf}/gu, "").replace(/\s+/g, " ").trim()];
     const unknown = [...new Set(text.filter((letter) => !letters.includes(letter)))];
-    strange.textContent = unknown.length ? `It has never seen ${unknown.map((letter) => `“${letter}”`).join(", ")}.` : "";
+    strange.textContent = unknown.length ? `It has never seen ${unknown.map(quote).join(", ")}.` : "";
     const { locale, name } = examples[chosen];
     [written, sure, told.textContent] = ["", 1, text.length ? "" : "Type a date."];
     begin([name, ...text, "EOS"]);
@@ -78,20 +78,18 @@ function draw({ model, examples }) {
     const named = (what) => day.toLocaleDateString("en", { ...what, timeZone: "UTC" });
     told.textContent = (written ? `It reads ${written}` : "It writes nothing") +
       (real ? `: ${named({ weekday: "long" })}, ${day.getUTCDate()} ${named({ month: "long" })} ${day.getUTCFullYear()}. `
-        : ", which is no date. ") + `It gives this answer a probability of ${Math.round(100 * sure)}%.`;
+        : ", which is no date. ") + `It gives this answer a probability of ${wholePercent(sure)}.`;
   }
 
   function wake(found) {
     letters = found.source;
     network = awake(reader, found);
-    const n = found.weights.reduce((sum, [, rows, columns = 1]) => sum + rows * columns, 0);
-    size.textContent = `${n.toLocaleString("en")} weights, most of one byte, run in this page.`;
+    size.textContent = `${weighed(found)}.`;
     for (const part of [field, country]) part.disabled = false;
     read();
   }
 
-  told.textContent = "The model is being loaded.";
-  near(told).then(() => stored(model)).then(wake).catch((problem) => { told.textContent = `${problem}`; });
+  load([model], told, told, wake);
   return [make("label", { class: "view-field" }, "A date", field), make("label", { class: "view-field" }, "written in", country), strange,
     ...nodes, make("div", { class: "view-answer", "aria-live": "polite" }, told, seen), size];
 }

@@ -22,8 +22,6 @@ function draw({ model, word, longest }) {
   const answer = make("p"), way = make("p"), strange = make("p", { class: "view-label" });
   const size = make("p", { class: "view-label" });
 
-  const percent = (share) => `${Math.round(100 * share)}%`;
-
   // The first word, in small letters, as in training.
   function read() {
     const words = field.value.replaceAll("İ", "i").toLowerCase().normalize("NFC").match(/\p{L}+/gu) ?? [];
@@ -53,39 +51,36 @@ function draw({ model, word, longest }) {
     way.textContent = strange.textContent = "";
     answer.textContent = "Type a word or a name.";
     if (!last) return map.setAttribute("aria-label", "Nothing has been typed.");
-    const ranks = (shares) => answers.map((_, i) => i).sort((a, b) => shares[b] - shares[a]);
-    const order = ranks(last), best = verdicts.map((shares) => ranks(shares)[0]);
+    const order = ranked(last), best = verdicts.map((shares) => ranked(shares)[0]);
     const rows = order.filter((i, rank) => rank < SHOWN || best.includes(i));
     map.style.setProperty("--letters", written.length);
     map.append(make("span"), ...[...written].map((letter) => make("b", {}, letter)));
     for (const i of rows) {
       map.append(make("span", {}, answers[i]), ...verdicts.map((shares, t) => {
-        const cell = make("i", { title: `after “${written.slice(0, t + 1)}”: ${answers[i]} ${percent(shares[i])}` });
-        cell.style.setProperty("--share", percent(shares[i]));
+        const cell = make("i", { title: `after “${written.slice(0, t + 1)}”: ${answers[i]} ${wholePercent(shares[i])}` });
+        cell.style.setProperty("--share", wholePercent(shares[i]));
         cell.toggleAttribute("data-best", best[t] === i);
         return cell;
       }));
     }
-    bars.replaceChildren(...order.slice(0, SHOWN).map((i) => bar(answers[i], percent(last[i]), last[i])));
-    answer.textContent = `“${written}” is ${answers[order[0]]}, says the network: ${percent(last[order[0]])}.`;
+    bars.replaceChildren(...order.slice(0, SHOWN).map((i) => bar(answers[i], wholePercent(last[i]), last[i])));
+    answer.textContent = `“${written}” is ${answers[order[0]]}, says the network: ${wholePercent(last[order[0]])}.`;
     way.textContent = path(written, best.map((i) => answers[i]));
     map.setAttribute("aria-label", `The probability of ${rows.length} languages after each letter. ${way.textContent}`);
     const foreign = [...written].find((letter) => !letters.includes(letter));
-    strange.textContent = (foreign ? `It has never seen “${foreign}”. ` : "") +
+    strange.textContent = (foreign ? `It has never seen ${quote(foreign)}. ` : "") +
       (read().more ? "It reads one word at a time, here the first." : "");
   }
 
   function wake(found) {
     ({ letters, answers } = found);
     network = awake(reader, found);
-    const n = found.weights.reduce((sum, [, rows, columns = 1]) => sum + rows * columns, 0);
-    size.textContent = `${n.toLocaleString("en")} weights, most of one byte, run in this page.`;
+    size.textContent = `${weighed(found)}.`;
     field.disabled = false;
     typed();
   }
 
-  answer.textContent = "The model is being loaded.";
-  near(field).then(() => stored(model)).then(wake).catch((problem) => { answer.textContent = `${problem}`; });
+  load([model], field, answer, wake);
   return [make("label", { class: "view-field" }, "A word or a name ", field),
     make("p", { class: "view-label" }, "Its verdict after each letter (the bluer, the more probable; the best is framed):"), map, bars,
     make("div", { class: "view-answer", "aria-live": "polite" }, answer, way, strange), size];

@@ -99,7 +99,7 @@ function draw({ model, libraries, names, sentence }) {
       network.stop();
       for (const { line, bars } of panels) for (const part of [line, bars]) part.replaceChildren();
       for (const node of [...told, read, strange]) node.textContent = "";
-      told[0].textContent = "Type a sentence of plain words, without formulas.";
+      told[0].textContent = ASK;
     }
   }
 
@@ -107,8 +107,8 @@ function draw({ model, libraries, names, sentence }) {
     readers.forEach(({ shares, best, scores }, i) => {
       const most = Math.max(...scores.map(Math.abs)) || 1, parts = scores.map((score) => Math.round(100 * score / most));
       panels[i].line.replaceChildren(...over(words, parts));
-      panels[i].bars.replaceChildren(...libraries.map((name, label) => bar(name, `${Math.round(100 * shares[label])}%`, shares[label])));
-      told[i].textContent = `${NAMES[i]} takes this for ${libraries[best]} (${Math.round(100 * shares[best])}%); left out one by one, ` +
+      panels[i].bars.replaceChildren(...libraries.map((name, label) => bar(name, wholePercent(shares[label]), shares[label])));
+      told[i].textContent = `${NAMES[i]} takes this for ${libraries[best]} (${wholePercent(shares[best])}); left out one by one, ` +
         speakers(words, parts, libraries[best]);
     });
     const cut = words.map((word, i) => [word, pieces[i]]).filter(([word, parts]) => parts.length > 1 && !word.startsWith("<"));
@@ -122,8 +122,7 @@ function draw({ model, libraries, names, sentence }) {
     show();
   }
 
-  told[0].textContent = "The model is being loaded.";
-  near(field).then(() => stored(model)).then(wake).catch((problem) => { told[0].textContent = `${problem}`; });
+  load([model], field, told[0], wake);
   return [make("label", { class: "view-field view-typed" }, "Your sentence ", field),
     make("div", { class: "view-halves" }, ...panels.map(({ box }) => box)),
     make("div", { class: "view-answer", "aria-live": "polite" }, ...told), read, strange];

@@ -1,7 +1,5 @@
 // Words side by side, each over its share: per cent of the largest, with its sign.
 const signed = (share) => (share > 0 ? `+${share}` : share < 0 ? `−${-share}` : "0");
-const quote = (word) => `“${word}”`;
-const list = (parts) => parts.join(", ").replace(/, ([^,]*)$/, " and $1");
 
 function over(words, shares) {
   return words.map((word, place) => {
@@ -11,9 +9,6 @@ function over(words, shares) {
     return row;
   });
 }
-
-// The places of the words, those that speak most for the answer first.
-const ranked = (shares) => shares.map((_, place) => place).sort((one, other) => shares[other] - shares[one]);
 
 function speakers(words, shares, answer) {
   const speak = (places) => `${list(places.map((place) => `${quote(words[place])} (${signed(shares[place])})`))} ` +

@@ -73,15 +73,14 @@ function draw(data) {
 
     told({ from, looks }, text) {
       const look = looks[chosen.block][chosen.head], at = look.indexOf(Math.max(...look));
-      return `Block ${chosen.block + 1}, head ${chosen.head + 1} attends most to “${spelt(text[from + at])}”, ` +
+      return `Block ${chosen.block + 1}, head ${chosen.head + 1} attends most to ${quote(spelt(text[from + at]))}, ` +
         `${percent(look[at])}, letter ${look.length - at} from the end.`;
     },
 
     controls({ heads, weights }) {
-      const numbers = (count) => Array.from({ length: count }, (_, i) => `${i + 1}`);
       const blocks = weights.filter(([name]) => name.endsWith("W_in")).length;
       return [["Block", "block", blocks], ["Head", "head", heads]].map(([name, key, count]) =>
-        choice(name, numbers(count), 0, (index) => { chosen[key] = index; again(); }));
+        choice(name, numbered(count), 0, (index) => { chosen[key] = index; again(); }));
     },
   }));
 }

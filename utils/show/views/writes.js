@@ -1,6 +1,4 @@
 const spelt = (letter) => ({ " ": "␣", "\n": "↵" })[letter] ?? letter;
-const percent = (share) => (share >= 0.0995 || share === 0 ? `${Math.round(100 * share)}%`
-  : share >= 0.0005 ? `${(100 * share).toFixed(1)}%` : "< 0.1%");
 
 // A text that a model goes on with as one types: the worker runs `writer`. makeOwn gets again, which shows
 // a piece anew, and change, which writes on with other settings. It gives what a view adds: its settings
@@ -62,7 +60,7 @@ function writes({ model, beginning, longest }, writer, makeOwn) {
     const { from = 0, next } = state.piece;
     const letters = [...own.shares(state.piece)].map((share, i) => {
       const place = from + i, one = make(place < state.begun.length ? "strong" : "span", {}, state.text[place]);
-      one.style.setProperty("--look", `${Math.round(100 * share)}%`);
+      one.style.setProperty("--look", wholePercent(share));
       return one;
     });
     text.replaceChildren(make("span", { class: "view-forgotten" }, state.text.slice(0, from)), ...letters);
@@ -76,12 +74,12 @@ function writes({ model, beginning, longest }, writer, makeOwn) {
   // What a screen reader says: not each letter, but where the model rests.
   function say() {
     if (!state.piece) return;
-    const best = state.piece.next.slice(0, 3).map(([letter, share]) => `“${spelt(letter)}” ${percent(share)}`);
+    const best = state.piece.next.slice(0, 3).map(([letter, share]) => `${quote(spelt(letter))} ${percent(share)}`);
     const written = state.text.length - state.begun.length;
     told.textContent = `${written ? `It has written ${written} letters. ` : ""}Most likely next: ${best.join(", ")}. ` +
       own.told(state.piece, state.text, state.begun);
     size.textContent = size.dataset.weights + (speed ? ` Here it takes ${speed.toFixed(1)} ms for a letter, ` +
-      `and could write ${Math.round(1000 / speed).toLocaleString("en")} in a second; it waits, so that you can read along.` : "");
+      `and could write ${count(Math.round(1000 / speed))} in a second; it waits, so that you can read along.` : "");
   }
 
   function again() {
@@ -102,16 +100,14 @@ function writes({ model, beginning, longest }, writer, makeOwn) {
   function wake(found) {
     typing.wake(found.characters);
     network = awake(writer, found);
-    const n = found.weights.reduce((sum, [, rows, columns = 1]) => sum + rows * columns, 0);
-    size.dataset.weights = `${n.toLocaleString("en")} weights, most of one byte, run in this page.`;
+    size.dataset.weights = `${weighed(found)}.`;
     for (const part of [button, back]) part.disabled = false;
     choices.replaceChildren(...own.controls(found));
     begin(0);
   }
 
   const choices = make("div", { class: "view-choices" });
-  told.textContent = "The model is being loaded.";
-  near(text).then(() => stored(model)).then(wake).catch((problem) => { told.textContent = `${problem}`; });
+  load([model], text, told, wake);
   return [...typing.nodes,
     slider("temperature", 0, 1.5, 0.05), slider("top-p", 0.05, 1, 0.05),
     make("div", { class: "view-moves-back" }, button, back), text,
