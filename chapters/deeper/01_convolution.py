@@ -566,10 +566,12 @@ tests = {
     for p in drop.parameters["dropout"]
 }
 gains = {p: [x - y for x, y in zip(tests[p], tests[0.0])] for p in tests if p}
-rows = [["0", chosen_rate(0.0), f"{fmean(tests[0.0]):.1f}", "", ""]]
+rows = [["0", f"{chosen_rate(0.0):g}", f"{fmean(tests[0.0]):.1f}", "", ""]]
 for p, gained in gains.items():
     better = f"{sum(gain > 0 for gain in gained)} of {len(gained)}"
-    rows.append([p, chosen_rate(p), f"{fmean(tests[p]):.1f}", f"{fmean(gained):+.1f}", better])
+    rows.append(
+        [f"{p:g}", f"{chosen_rate(p):g}", f"{fmean(tests[p]):.1f}", f"{fmean(gained):+.1f}", better]
+    )
 table(rows, ["dropout", "best rate", "test accuracy (%)", "points gained", "draws with a gain"])
 
 # %% [markdown]

@@ -760,7 +760,9 @@ for width in keys.parameters["width"]:
     for name in (apart, shared):
         steps, rate = soonest(name, width)
         found = needed(name, width, rate)
-        rows.append([name, width, rate, f"{steps:.0f}", f"{found[0]:.0f} to {found[-1]:.0f}"])
+        rows.append(
+            [name, width, f"{rate:g}", f"{steps:.0f}", f"{found[0]:.0f} to {found[-1]:.0f}"]
+        )
     assert max(needed(apart, width, soonest(apart, width)[1])) < found[0]
 table(rows, ["network", "width", "best rate", "median of steps", "ten networks"])
 

@@ -34,6 +34,7 @@ function writes({ model, beginning, longest }, writer, makeOwn) {
   function write(length) {
     state.left = Math.min(length, Math.max(0, ROOM - state.text.length));
     button.textContent = state.left ? "Stop" : "Write";
+    if (state.left) told.textContent = "It is writing.";
     const { text, temperature, p } = state;
     network.run({ ...own.settings, text, length: state.left, temperature, p }, PACE, take, rest);
   }
