@@ -86,6 +86,7 @@ def execute(run: object, module: ModuleType) -> None:
         module.History.plot = lambda self: import_module("utils.show.training").learning_curves(
             self
         )
+    if module.__name__ == "utils.training.loop":
         import_module("utils.show.progress").in_the_page(module)
 
 

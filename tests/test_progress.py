@@ -22,6 +22,7 @@ import convolution_to_attention
 import torch
 from utils.data.batches import Batches
 from utils.training.loop import fit
+from utils.training.recipes import rise_and_fall
 
 def slow(outputs, target):
     time.sleep(0.04)
