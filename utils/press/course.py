@@ -162,9 +162,9 @@ def summary(found: list[Standing], today: date) -> str:
             f"<ul>\n{points}\n</ul>\n</section>"
         )
     count = sum(len(each.passed.intersection([*each.core, *each.beyond])) for each in found)
-    page = Template(PAGE.read_text(encoding="utf-8"))
-    day = f"{today.day} {today:%B %Y}"
-    return page.substitute(count=count, day=day, days="\n".join(listed))
+    exercises = "1 exercise" if count == 1 else f"{count} exercises"
+    page, day = Template(PAGE.read_text(encoding="utf-8")), f"{today.day} {today:%B %Y}"
+    return page.substitute(exercises=exercises, day=day, days="\n".join(listed))
 
 
 def write_summary(file: Path, page: str) -> None:
