@@ -10,18 +10,25 @@ SUITABLE := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_inf
 UNSUITABLE := The book needs Python 3.11, 3.12 or 3.13 with its venv module, and "$(PYTHON)" is not that: \
 install it (on Debian and Ubuntu with python3-venv), or name another one, as in "make lab PYTHON=python3.12".
 COPYING := Making copies of the lessons in my/, which are yours; JupyterLab opens in about half a minute.
+OPENING := Opening JupyterLab on your lessons, in my/: it takes about ten seconds.
 
 .DEFAULT_GOAL := help
-.PHONY: help lab fresh test book edit execute budget experiments shake train days new-day bench speed mutation lock
+.PHONY: help lab fresh progress summary test book edit execute budget experiments shake train days new-day bench speed mutation lock
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
 
 lab: $(READY) ## read the lessons in JupyterLab, in copies of your own (in my/); LESSON=01_convolution opens that one
-	@[ -e my ] || echo '$(COPYING)'; $(BIN)/python -m utils.press.jupyter lab $(LESSON) -- $(ARGS)
+	@[ -e my ] && echo '$(OPENING)' || echo '$(COPYING)'; $(BIN)/python -m utils.press.jupyter lab $(LESSON) -- $(ARGS)
 
 fresh: $(READY) ## put a new copy of a lesson beside yours: LESSON=01_convolution
 	@$(BIN)/python -m utils.press.jupyter fresh $(LESSON)
+
+progress: $(READY) ## how far you are: what you have passed, what is next, and how long the rest takes
+	@$(BIN)/python -m utils.press.jupyter progress
+
+summary: $(READY) ## write what you can do now as a page to print: my/summary.html
+	@$(BIN)/python -m utils.press.jupyter summary
 
 test: $(READY) ## check everything but speed: lessons, code, book; ALL=1 runs lessons again that passed here
 	@$(BIN)/python -m pytest --nbval $(if $(ALL),--all) $(ARGS)

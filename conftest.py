@@ -122,24 +122,35 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Stamp a page when its last cell has passed, and all before it; not what `make shake` runs."""
+    """Stamp a page when its last cell has passed, and all before it; not what `make shake` runs.
+
+    A cell that writes to stderr fails: JupyterLab shows that to a reader in a pink box.
+    """
     page, folder = item.parent, kept(item.config)
-    if folder is None or "BOOK_SHAKE_RECORD" in os.environ:
-        return (yield)
-    if not hasattr(page, "kernel") or not page.path.is_relative_to(ROOT):
+    if "BOOK_SHAKE_RECORD" in os.environ or not hasattr(page, "kernel"):
         return (yield)
     from utils.press import stamps
 
-    if not hasattr(page, "passed"):
+    stamped = folder is not None and page.path.is_relative_to(ROOT)
+    if stamped and not hasattr(page, "passed"):
         page.passed = 0
         stamps.listen(page.kernel)
     result = yield
-    page.passed += 1
-    if page.passed == sum(cell.cell_type == "code" for cell in page.nb.cells):
-        files = stamps.reached(page.kernel, page.path.parent)
-        run = item.config.stash[RUN]
-        stamps.store(folder, page.path, files, run.setting, since=run.begun)
+    fail_if_pink(item)
+    if stamped:
+        page.passed += 1
+        if page.passed == sum(cell.cell_type == "code" for cell in page.nb.cells):
+            files = stamps.reached(page.kernel, page.path.parent)
+            run = item.config.stash[RUN]
+            stamps.store(folder, page.path, files, run.setting, since=run.begun)
     return result
+
+
+def fail_if_pink(cell: pytest.Item) -> None:
+    """Fail if a cell of a page wrote to stderr when it ran."""
+    written = "".join(out.text for out in cell.test_outputs or () if out.get("name") == "stderr")
+    if written:
+        pytest.fail(f"the cell writes to stderr, which is pink in JupyterLab:\n{written}")
 
 
 def pytest_report_header() -> list[str]:

@@ -1,7 +1,7 @@
 """Importing this module makes sure that `utils` is this book's package: the name is common.
 
 Where an older copy of a lesson asks for a module that has moved since, it says what to do; what
-copies of version 0.8.0 ask for they get from where it is now.
+copies of version 0.8.0 ask for they get from where it is now. Training shows its steps in the page.
 """
 
 import sys
@@ -86,6 +86,8 @@ def execute(run: object, module: ModuleType) -> None:
         module.History.plot = lambda self: import_module("utils.show.training").learning_curves(
             self
         )
+    if module.__name__ == "utils.training.loop":
+        import_module("utils.show.progress").in_the_page(module)
 
 
 def former(module: str, name: str) -> object:

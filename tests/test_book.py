@@ -238,7 +238,7 @@ def test_numbers_begin_with_the_day_and_broken_links_are_refused(small_book):
 def test_code_that_is_tagged_is_folded_under_its_words_and_its_output_is_open(small_book):
     small = small_book("# Start\n")
     assert small.status == 0, small.log[-4000:]
-    for name, prompt in (("07_lesson", "Imports"), ("deeper/07_lesson", "How this is drawn")):
+    for name, prompt in (("07_lesson", "Set-up"), ("deeper/07_lesson", "How this is drawn")):
         page = (small.html / "chapters" / f"{name}.html").read_text(encoding="utf-8")
         (fold,) = re.findall(r"<details.*?</details>", page, re.DOTALL)
         assert re.findall(r"<summary>(.*?)</summary>", fold, re.DOTALL)[0].count(prompt) == 2

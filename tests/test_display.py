@@ -219,5 +219,7 @@ def test_a_reference_is_closed_until_it_is_opened(shown):
 
     check.show_reference("unit_variance")
     (bundle,) = shown
-    assert bundle["text/html"].startswith('<details class="reference"><summary>One way to write')
+    assert bundle["text/html"].startswith(
+        '<details class="reference"><summary style="list-style: revert;'
+    )
     assert "unit_scores" in bundle["text/html"] and bundle["text/html"].endswith("</details>")

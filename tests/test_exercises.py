@@ -946,6 +946,40 @@ def test_ticks_by_number_of_version_0_8_0_are_carried_over(file, monkeypatch):
     assert progress.progress.passed() == carried | {"rows"}
 
 
+@pytest.mark.parametrize("there", [[], ["count", "rows"]])
+def test_the_ticks_of_a_former_file_are_added_to_those_that_are_there(there, file, tmp_path):
+    former = tmp_path / "former.json"
+    former.write_text(json.dumps({"edition": 3, "passed": ["4.3", "rows"]}))
+    if there:
+        file.write_text(json.dumps({"edition": 4, "passed": there}))
+    progress.carry_over(former)
+    expected = sorted({"masked_softmax", "rows", *there})
+    assert json.loads(file.read_text()) == {"edition": 4, "passed": expected}
+    assert not former.exists() and os.environ["BOOK_PROGRESS"] == str(file)
+
+
+@pytest.mark.parametrize("damaged", ["former", "file"])
+def test_where_one_of_both_files_is_damaged_both_stay_as_they_are(damaged, file, tmp_path):
+    former = tmp_path / "former.json"
+    text = {each: json.dumps({"edition": 4, "passed": [each]}) for each in ("former", "file")}
+    text[damaged] = "{"
+    former.write_text(text["former"])
+    file.write_text(text["file"])
+    with pytest.raises(ValueError, match="is damaged"):
+        progress.carry_over(former)
+    assert (former.read_text(), file.read_text()) == (text["former"], text["file"])
+    assert os.environ["BOOK_PROGRESS"] == str(file)
+
+
+def test_a_former_file_that_a_notebook_still_writes_is_waited_for(file, tmp_path, monkeypatch):
+    former = tmp_path / "former.json"
+    former.write_text('{"edition": 4, "passed": ["rows"]}')
+    monkeypatch.setattr(progress, "PATIENCE", 0.05)
+    with FileLock(former.with_name(".former.json.lock")), pytest.raises(OSError):
+        progress.carry_over(former)
+    assert former.exists() and not file.exists()
+
+
 def test_the_numbers_of_version_0_8_0_name_exercises_each_once():
     names = list(progress.FORMER.values())
     assert len(names) == 164 and len(set(names)) == 164 and set(names) <= set(everything)

@@ -1,4 +1,7 @@
-"""A lesson in JupyterLab, as `make lab` opens it: it renders, runs, and checks an exercise."""
+"""A lesson in JupyterLab, as `make lab` opens it: it renders, runs, and checks an exercise.
+
+A second evening begins with a kernel that has run nothing.
+"""
 
 import json
 import os
@@ -17,6 +20,7 @@ from playwright.sync_api import expect
 from utils import ROOT
 from utils.exercises.numbers import titled
 from utils.press import notebooks
+from utils.press.lessons import days
 from utils.press.readable import references
 
 LESSON = "01_convolution"
@@ -132,7 +136,36 @@ def test_the_lesson_opens_rendered_and_asks_nothing(page):
     assert page.locator(".Toastify__toast, .jp-Dialog").count() == 0
 
 
+def test_names_are_not_cut_off_and_no_file_but_lessons_is_in_the_list(page):
+    names = page.locator(".jp-DirListing-itemText")
+    lessons = [f"{day.stem}.ipynb" for day in days()]
+    expect(names).to_have_text(["deeper", "solutions", *lessons])
+    cut = names.evaluate_all("them => them.filter((it) => it.scrollWidth > it.clientWidth)")
+    assert cut == []
+
+
+def test_a_reader_who_is_back_again_is_told_what_to_run_and_one_button_runs_it(page):
+    cell = page.locator(".jp-CodeCell").filter(has_text=CALL)
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    answer = cell.locator(".jp-OutputArea-output")
+    expect(answer).to_contain_text("check comes from a cell above that hasn’t run yet")
+    assert page.locator(".jp-RenderedText[data-mime-type*=error]").count() == 0
+    wait_until_idle(page, seconds=60)
+    page.get_by_role("button", name="Run all above").click()
+    expect(page.locator(".jp-CodeCell .jp-InputPrompt").first).not_to_have_text("[ ]:")
+    wait_until_idle(page, seconds=120)
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    expect(answer).to_contain_text(f"○ {titled(EXERCISE)}: not started")
+    expect(cell.locator(".jp-InputPrompt")).not_to_have_text("[*]:")
+
+
 def test_the_lesson_runs_from_top_to_bottom(page, folder):
+    page.get_by_role("menuitem", name="Kernel", exact=True).click()
+    page.get_by_role("menuitem", name="Restart Kernel…", exact=True).click()
+    page.get_by_role("button", name="Confirm Kernel Restart").click()
+    wait_until_idle(page, seconds=60)
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
     expect(page.locator(".jp-CodeCell .jp-InputPrompt").first).not_to_have_text("[ ]:")
@@ -140,6 +173,7 @@ def test_the_lesson_runs_from_top_to_bottom(page, folder):
     cells = [cell for cell in saved(page, folder) if cell["cell_type"] == "code"]
     errors = [o for cell in cells for o in cell.outputs if o.output_type == "error"]
     assert errors == []
+    assert [o.text for cell in cells for o in cell.outputs if o.get("name") == "stderr"] == []
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
 
 
@@ -153,7 +187,7 @@ def test_an_exercise_is_diagnosed_and_then_gets_its_tick(page, folder, code, sig
     answer = cell.locator(".jp-OutputArea-output")
     expect(answer).to_contain_text(f"{sign} {titled(EXERCISE)}: ")
     expect(answer).to_contain_text(says)
-    progress = folder / "my" / "progress.json"
+    progress = folder / "my" / ".progress.json"
     ticks = json.loads(progress.read_text())["passed"] if progress.exists() else []
     assert (EXERCISE in ticks) == (sign == "✓")
 

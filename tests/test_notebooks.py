@@ -424,7 +424,7 @@ def test_the_least_processor_seconds_of_the_same_code_count(tmp_path):
         assert notebooks.execute(script) == least
 
 
-def test_nbval_compares_outputs_to_the_last_digit_and_leaves_out_what_it_should(tmp_path):
+def test_nbval_compares_to_the_last_digit_leaves_out_what_it_should_and_refuses_stderr(tmp_path):
     bundle = {"text/plain": "value 1", "text/markdown": "value 1.25"}
     cells = [
         new_code_cell(
@@ -444,6 +444,8 @@ def test_nbval_compares_outputs_to_the_last_digit_and_leaves_out_what_it_should(
         "beside": text.replace('"text/markdown": "value 1.25"', '"text/markdown": "value 1.26"'),
     }
     assert len(set(altered.values())) == len(altered)
+    pink = new_code_cell("import sys\n\nprint('!', file=sys.stderr)", execution_count=1)
+    altered["pink"] = json.dumps(new_notebook(cells=[pink]))
     for name, content in altered.items():
         (tmp_path / f"{name}.ipynb").write_text(content)
     settings = ["-c", ROOT / "pyproject.toml", "-p", "conftest", "-p", "no:cacheprovider"]
@@ -455,5 +457,5 @@ def test_nbval_compares_outputs_to_the_last_digit_and_leaves_out_what_it_should(
         text=True,
     )
     failed = re.findall(r"^FAILED \S*?(\w+)\.ipynb::Cell (\d)", done.stdout, re.MULTILINE)
-    assert sorted(failed) == [("printed", "0"), ("shown", "1")], done.stdout
-    assert "2 failed, 6 passed" in done.stdout
+    assert sorted(failed) == [("pink", "0"), ("printed", "0"), ("shown", "1")], done.stdout
+    assert "3 failed, 6 passed" in done.stdout

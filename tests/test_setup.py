@@ -124,7 +124,7 @@ def test_the_first_lab_says_at_once_what_it_does(book):
     settings = {"cwd": book, "capture_output": True, "text": True, "env": silent}
     assert "Making copies of the lessons in my/" in subprocess.run(command, **settings).stdout
     (book / "my").mkdir()
-    assert subprocess.run(command, **settings).stdout == ""
+    assert "Opening JupyterLab on your lessons" in subprocess.run(command, **settings).stdout
 
 
 def test_another_python_is_refused_in_one_sentence(book):
@@ -290,7 +290,9 @@ def test_without_make_the_readme_calls_what_make_calls():
     recipes = (ROOT / "Makefile").read_text(encoding="utf-8")
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     named = re.findall(r"python -m (\S+).*# make ([\w-]+)", text)
-    assert {"lab", "test", "execute", "days", "new-day"} == {command for _, command in named}
+    assert {command for _, command in named} == {
+        *("lab", "progress", "summary", "test", "execute", "days", "new-day")
+    }
     for module, command in named:
         assert re.search(rf"^{command}:.*\n\t.*-m {module}\b", recipes, re.MULTILINE), (
             f"README.md: without make, `make {command}` is another module than {module}"
@@ -628,8 +630,10 @@ def test_make_lab_opens_the_rewritten_lesson(lessons, monkeypatch, capsys):
     monkeypatch.setenv("BOOK_PROGRESS", "")
     jupyter.main(["lab", "01_tiny"])
     assert opened == [lessons / "my" / "rewritten" / "01_tiny.ipynb"]
-    assert os.environ["BOOK_PROGRESS"] == str(lessons / "my" / "progress.json")
-    assert capsys.readouterr().out.startswith("The lessons have been rewritten since you began. ")
+    assert os.environ["BOOK_PROGRESS"] == str(lessons / "my" / ".progress.json")
+    out = capsys.readouterr().out
+    assert out.startswith("The lessons have been rewritten since you began. ")
+    assert "copies of the lessons that are yours, in my/rewritten/.\n" in out
 
 
 @pytest.mark.parametrize(

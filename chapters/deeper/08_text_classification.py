@@ -616,7 +616,6 @@ for row, n_train in zip(axes, (6000, 500)):
         bars(
             by_pooling(task_name, n_train), f"{task_name}, {n_train:,} examples: correct (%)", ax=ax
         )
-plt.tight_layout()
 plt.show()
 
 # %% [markdown]
@@ -665,7 +664,6 @@ for ax, model in zip(axes, marked.parameters["model"]):
     }
     shares = {way: [100 * x for x in seeds] for way, seeds in found[model].items()}
     bars(shares, f"{model}: found (%)", ax=ax)
-plt.tight_layout()
 plt.show()
 
 # %% tags=["evidence"]

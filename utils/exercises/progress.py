@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from filelock import FileLock
@@ -83,6 +84,24 @@ def _store(passed: set[str]) -> None:
 
 
 progress = Progress()
+
+
+def carry_over(former: Path) -> None:
+    """Add the ticks of a former file to those in the file that BOOK_PROGRESS names, and remove it.
+
+    Raises: ValueError or OSError if one of them can't be read or written; both are then left.
+    """
+    file = _file()
+    with ExitStack() as held:
+        for each in (former, file):  # notebooks that are open may still tick there
+            held.enter_context(FileLock(each.with_name(f".{each.name}.lock"), timeout=PATIENCE))
+        os.environ["BOOK_PROGRESS"] = str(former)
+        try:
+            passed = _stored()
+        finally:
+            os.environ["BOOK_PROGRESS"] = str(file)
+        _store(_stored() | passed)
+        former.unlink(missing_ok=True)
 
 
 def checklist(points: Mapping[str, Sequence[str]]) -> None:

@@ -1,7 +1,9 @@
-"""The readers' copies of the lessons, in my/, and JupyterLab on them.
+"""The readers' copies of the lessons, in my/, JupyterLab on them, and how far the readers are.
 
 python -m utils.press.jupyter lab [LESSON] [-- options of JupyterLab]     read and work, in copies
 python -m utils.press.jupyter fresh LESSON                                a second, new copy
+python -m utils.press.jupyter progress                                    what is passed, and next
+python -m utils.press.jupyter summary                                     a page of it to print
 python -m utils.press.jupyter edit [LESSON] [-- options of JupyterLab]    the originals, for authors
 """
 
@@ -10,18 +12,24 @@ import json
 import os
 import re
 import sys
+from datetime import date
 from pathlib import Path
 
-from jupyterlab.labapp import LabApp
 from nbformat import NotebookNode
 
 from utils import ROOT
 from utils.exercises.numbers import numbers
+from utils.exercises.progress import carry_over, progress
 from utils.press.notebooks import CHAPTERS, KERNEL, LessonError, find, read, scripts, shown, write
 from utils.press.readable import make_readable, names_in_the_book
 
 MINE = ROOT / "my"
 SETTINGS = Path(__file__).with_name("jupyterlab_settings")
+DATA = Path(__file__).with_name("jupyter_data")
+OPENING = """\
+JupyterLab opens in your browser, on copies of the lessons that are yours, in {mine}/.
+Leave this window open while you work; Ctrl+C ends it. Another evening, `make lab` brings you
+back, and `make progress` shows how far you have come."""
 
 
 def fingerprint(notebook: NotebookNode) -> str:
@@ -55,6 +63,10 @@ def make_copy(original: Path, copy: Path) -> None:
     pages = [read(page.with_suffix(".ipynb")) for page in scripts() if page.stem == original.stem]
     names = names_in_the_book(pages, int(original.stem[:2]), numbers(CHAPTERS))
     make_readable(notebook, names)
+    if original.parent == CHAPTERS and original.stem.startswith("00_"):
+        from utils.press import course  # with PyTorch, for which no other start has to wait
+
+        notebook.cells.insert(1, course.first_cell())
     try:
         write(notebook, copy)
     except OSError as error:
@@ -131,14 +143,52 @@ def _beside(copy: Path) -> list[Path]:
     return sorted(copy.parent.glob(f"{copy.stem}.new*.ipynb"))
 
 
+def remember_progress() -> list[str]:
+    """Let the kernels know where the reader's ticks are kept: out of sight, beside the lessons.
+
+    Returns: a sentence if those of a former version, in sight, can't be carried over.
+    """
+    os.environ["BOOK_PROGRESS"] = str(MINE / ".progress.json")
+    former = MINE / "progress.json"
+    try:
+        if former.exists():
+            carry_over(former)
+    except (OSError, ValueError) as error:
+        return [f"The ticks in {shown(former)} can't be carried over: {error}."]
+    return []
+
+
+def tell_progress(to_print: bool) -> None:
+    """Print how far the reader is, or write what they can do now as a page that prints well.
+
+    Raises: LessonError if a lesson can't be read or the page can't be written.
+    """
+    from utils.press import course
+
+    for message in remember_progress():
+        print(message)
+    found = course.standings(progress.passed())
+    if to_print:
+        course.write_summary(file := MINE / "summary.html", course.summary(found, date.today()))
+        print(f"Open {file.as_uri()} in your browser, and print it from there.")
+    else:
+        print("\n".join([*course.sentences(found), "", course.table(found)]))
+
+
 def open_lab(workspace: str, page: Path, options: list[str]) -> None:
     """Run JupyterLab on one notebook, with tabs of its own, until the reader ends it."""
+    from jupyterlab.labapp import LabApp  # it takes seconds, and what `main` says comes first
+
     own = [
         f"--ServerApp.root_dir={ROOT}",
         f"--LabApp.default_url=/lab/workspaces/{workspace}/tree/{page.relative_to(ROOT).as_posix()}",
         f"--LabApp.app_settings_dir={SETTINGS}",  # no question about news
     ]
-    if workspace == "book-edit":
+    if workspace == "book-lab":
+        own.append("--Application.log_level=WARN")
+        path = [str(DATA), os.environ.get("JUPYTER_PATH", "")]  # there are the book's kernels
+        os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, path))
+    else:
         own.append("--FileContentsManager.pre_save_hook=utils.press.jupyter.tidy")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         own.append("--allow-root")
@@ -158,21 +208,25 @@ def main(arguments: list[str]) -> None:
     command, *names = arguments[:split] or [""]
     options = arguments[split + 1 :]
     if (
-        command not in ("lab", "fresh", "edit")
+        command not in ("lab", "fresh", "progress", "summary", "edit")
         or len(names) > 1
         or (command == "fresh" and not names)
+        or (command in ("progress", "summary") and names)
     ):
         sys.exit(__doc__)
     try:
+        if command in ("progress", "summary"):
+            tell_progress(command == "summary")
+            return
         if command == "fresh":
             print(f"A new copy: {shown(fresh_copy(names[0]))}")
             return
         lesson = (find(names[0]) if names else scripts())[0].with_suffix(".ipynb")
         if command == "lab":
-            for message in provide_copies():
+            for message in [*remember_progress(), *provide_copies()]:
                 print(message, flush=True)
-            os.environ["BOOK_PROGRESS"] = str(MINE / "progress.json")
             lesson = folder() / lesson.relative_to(CHAPTERS)
+            print(OPENING.format(mine=shown(lesson.parent)), flush=True)
     except LessonError as error:
         sys.exit(str(error))
     open_lab(f"book-{command}", lesson, options)

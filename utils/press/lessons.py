@@ -29,7 +29,7 @@ SECTIONS = (  # the headings of a lesson
 )
 FOLDED = {  # the tag of a cell whose code is folded: what stands in its place
     "evidence": "How this was measured",
-    "setup": "Imports",
+    "setup": "Set-up",
     "mechanism": "How this is drawn",
     "view": "How this is made",
 }

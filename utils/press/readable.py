@@ -11,6 +11,7 @@ from pybtex.database import Entry, parse_file
 from pybtex.richtext import Text
 
 from utils import ROOT
+from utils.press.lessons import FOLDED
 
 EQUATION = re.compile(r"^\$\$\n([^$]*)\n\$\$(?: \(([\w-]+)\))?$", re.MULTILINE)
 EXERCISE = re.compile(r"(?<=:label: )(exercise-[\w-]+)$", re.MULTILINE)
@@ -60,15 +61,18 @@ def make_readable(notebook: NotebookNode, names: dict[str, str]) -> None:
 
     Citations become names and years, with a list of references at the end; a computed figure gets
     its number and its caption in a cell below it; equations, exercises and solutions get their
-    numbers; code that the book folds away is folded away.
+    numbers; code that the book folds away is folded away, under a first line that says what it is.
     names: what the book calls figures, equations, exercises and sections, by their labels.
     """
     cited: set[str] = set()
     cells = []
     for cell in notebook.cells:
         cells.append(cell)
-        if {"hide-input", "hide-cell"} & set(cell.metadata.get("tags", ())):
+        tags = cell.metadata.get("tags", ())
+        if {"hide-input", "hide-cell"} & set(tags):
             cell.metadata.jupyter = {"source_hidden": True}
+        says = [f"# {told}" for tag, told in FOLDED.items() if tag in tags]
+        cell.source = "\n".join([*says, cell.source])
         if figure := cell.metadata.get("mystnb", {}).get("figure"):
             caption = f"*{names[figure['name']]}.* {figure['caption']}"
             cells.append(new_markdown_cell(caption))

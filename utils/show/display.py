@@ -51,8 +51,12 @@ def show_reference(reference) -> None:
 
 
 def closed(markup: str) -> str:
-    """Markup that is folded under a line until the reader opens it."""
-    return f'<details class="reference"><summary>One way to write it</summary>{markup}</details>'
+    """Markup that is folded under a line until the reader opens it.
+
+    The line has the browser's own triangle, also in JupyterLab, whose styles would take it away.
+    """
+    line = '<summary style="list-style: revert; cursor: pointer">One way to write it</summary>'
+    return f'<details class="reference">{line}{markup}</details>'
 
 
 def observe(sentence: str, *, holds: bool, **measured: object) -> None:
