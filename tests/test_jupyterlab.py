@@ -162,13 +162,9 @@ def test_a_reader_who_is_back_again_is_told_what_to_run_and_one_button_runs_it(p
 
 
 def test_the_lesson_runs_from_top_to_bottom(page, folder):
-    page.get_by_role("menuitem", name="Kernel", exact=True).click()
-    page.get_by_role("menuitem", name="Restart Kernel…", exact=True).click()
-    page.get_by_role("button", name="Confirm Kernel Restart").click()
-    wait_until_idle(page, seconds=60)
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-    expect(page.locator(".jp-CodeCell .jp-InputPrompt").first).not_to_have_text("[ ]:")
+    page.get_by_role("button", name="Restart the kernel and run all cells").click()
+    page.locator(".jp-Dialog .jp-mod-accept").click()
+    expect(page.locator(".jp-CodeCell .jp-InputPrompt").first).to_have_text("[1]:")
     wait_until_idle(page, seconds=120)
     cells = [cell for cell in saved(page, folder) if cell["cell_type"] == "code"]
     errors = [o for cell in cells for o in cell.outputs if o.output_type == "error"]
