@@ -144,27 +144,10 @@ def test_names_are_not_cut_off_and_no_file_but_lessons_is_in_the_list(page):
     assert cut == []
 
 
-def test_a_reader_who_is_back_again_is_told_what_to_run_and_one_button_runs_it(page):
-    cell = page.locator(".jp-CodeCell").filter(has_text=CALL)
-    cell.locator(".cm-content").click()
-    page.keyboard.press("Control+Enter")
-    answer = cell.locator(".jp-OutputArea-output")
-    expect(answer).to_contain_text("check comes from a cell above that hasn’t run yet")
-    assert page.locator(".jp-RenderedText[data-mime-type*=error]").count() == 0
-    wait_until_idle(page, seconds=60)
-    page.get_by_role("button", name="Run all above").click()
-    expect(page.locator(".jp-CodeCell .jp-InputPrompt").first).not_to_have_text("[ ]:")
-    wait_until_idle(page, seconds=120)
-    cell.locator(".cm-content").click()
-    page.keyboard.press("Control+Enter")
-    expect(answer).to_contain_text(f"○ {titled(EXERCISE)}: not started")
-    expect(cell.locator(".jp-InputPrompt")).not_to_have_text("[*]:")
-
-
 def test_the_lesson_runs_from_top_to_bottom(page, folder):
-    page.get_by_role("button", name="Restart the kernel and run all cells").click()
-    page.locator(".jp-Dialog .jp-mod-accept").click()
-    expect(page.locator(".jp-CodeCell .jp-InputPrompt").first).to_have_text("[1]:")
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    expect(page.locator(".jp-CodeCell .jp-InputPrompt").first).not_to_have_text("[ ]:")
     wait_until_idle(page, seconds=120)
     cells = [cell for cell in saved(page, folder) if cell["cell_type"] == "code"]
     errors = [o for cell in cells for o in cell.outputs if o.output_type == "error"]
@@ -198,6 +181,25 @@ def test_a_link_opens_the_solutions_in_a_tab_beside_the_lesson(page):
     page.locator(".myst a").filter(has_text="Solution").first.click()
     expect(page.locator(TABS)).to_have_text([f"{LESSON}.ipynb"] * 2)
     expect(page.locator(".myst h1").last).to_contain_text("Solutions")
+
+
+def test_a_reader_who_is_back_again_is_told_what_to_run_and_one_button_runs_it(chromium, address):
+    page = chromium.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(120_000)
+    page.goto(address.replace("/?", "/lab/workspaces/back/tree/my/00_first_steps.ipynb?"))
+    expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible(timeout=120_000)
+    expect(page.locator(".jp-RenderedMarkdown table")).to_contain_text("Minutes left")
+    cell = page.locator(".jp-CodeCell").filter(has_text='check("gradient_step"')
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    answer = cell.locator(".jp-OutputArea-output")
+    expect(answer).to_contain_text("check comes from a cell above that hasn’t run yet")
+    assert page.locator("[data-mime-type*=error]").count() == 0
+    page.get_by_role("button", name="Run all above").click()
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    expect(answer).to_contain_text(f"○ {titled('gradient_step')}: not started")
+    page.close()
 
 
 def test_a_model_is_handed_to_the_page_and_not_to_the_notebook(chromium, address, folder):

@@ -152,7 +152,9 @@ def test_a_page_is_stamped_when_all_its_cells_have_passed(
     stash = {plugin.RUN: plugin.Run(0, "", [], {})}
     config = SimpleNamespace(cache=SimpleNamespace(mkdir=lambda _: tmp_path), stash=stash)
     for passes in passing:
-        cell = plugin.pytest_runtest_call(SimpleNamespace(parent=page, config=config))
+        cell = plugin.pytest_runtest_call(
+            SimpleNamespace(parent=page, config=config, test_outputs=[])
+        )
         next(cell)
         with pytest.raises(StopIteration if passes else AssertionError):
             cell.send(None) if passes else cell.throw(AssertionError())
