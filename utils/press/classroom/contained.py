@@ -10,7 +10,17 @@ import errno
 import os
 import sys
 from contextlib import suppress
-from ctypes import POINTER, Structure, c_char_p, c_int, c_uint, c_uint32, c_uint64, c_ulong, c_void_p
+from ctypes import (
+    POINTER,
+    Structure,
+    c_char_p,
+    c_int,
+    c_uint,
+    c_uint32,
+    c_uint64,
+    c_ulong,
+    c_void_p,
+)
 
 KINDS = {  # what can be contained: what it means if it isn't
     "files": "it can change or delete your files",

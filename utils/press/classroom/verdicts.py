@@ -54,7 +54,8 @@ def book() -> dict[str, Asked]:
     places, found = numbers(CHAPTERS), {}
     for day in days():
         exercises = import_module(f"utils.exercises.{day.topic}").check.exercises
-        for page in (day.stem, f"deeper/{day.stem}"):
+        pages = (day.stem, f"deeper/{day.stem}")
+        for page in (page for page in pages if (CHAPTERS / f"{page}.py").exists()):
             for name, box in boxes(page):
                 found[name] = Asked(page, places[label(name)], stated(box), exercises[name])
     return found
@@ -86,7 +87,11 @@ def _verdict(name: str, run: Run) -> tuple[str, str, str]:
         return ("passed", "", "") if right else ("refused", "", "its numbers are not right")
     if line.get("passed") is None:
         return "not started", "", ""
-    known = [mistake.says for mistake in exercise.mistakes.values() if mistake.says in str(line.get("said"))]
+    known = [
+        mistake.says
+        for mistake in exercise.mistakes.values()
+        if mistake.says in str(line.get("said"))
+    ]
     return ("known mistake", max(known, key=len), "") if known else ("wrong", "", said)
 
 
