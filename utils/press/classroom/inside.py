@@ -62,7 +62,7 @@ def main(allowed: int, left_out: set[int]) -> None:
         return passed, said
 
     Checker.judge = judge_and_report
-    space = {"__name__": "__main__"}
+    space, earlier = {"__name__": "__main__"}, ""
     for number, cell in enumerate(page):
         names = {FORMER.get(name, name): target for name, target in cell.checks.items()}
         report(at=number, names=[*names])
@@ -70,9 +70,11 @@ def main(allowed: int, left_out: set[int]) -> None:
         for name, target in names.items():
             if name not in judged and name in exercises:
                 if problem:
-                    report(name=name, passed=False, said=f"its cell fails: {problem}", evidence="")
+                    said = f"its cell fails: {problem}{earlier}"
+                    report(name=name, passed=False, said=said, evidence="")
                 if target:
                     space[target] = exercises[name].reference
+        earlier = f", after {problem}" if problem else earlier
     report(ended=True)
 
 

@@ -22,6 +22,7 @@ KEPT = ("PATH", "SYSTEMROOT", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VIRTUAL_ENV"
 SETTINGS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 SETTINGS |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
 SETTINGS |= {"MPLBACKEND": "agg", "TQDM_DISABLE": "1", "PYTHONPATH": str(ROOT)}
+FOLDERS = ("HOME", "TMPDIR", "TEMP", "MPLCONFIGDIR", "TORCHINDUCTOR_CACHE_DIR")
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def _texts(given: object) -> list[str]:
 def _start(folder: str, given, left_out: list[int], limits: Limits) -> subprocess.Popen:
     inside = [sys.executable, "-m", "utils.press.classroom.inside", str(limits.memory)]
     own = {name: os.environ[name] for name in KEPT if name in os.environ}
-    own |= SETTINGS | {"HOME": folder, "TMPDIR": folder, "TEMP": folder, "MPLCONFIGDIR": folder}
+    own |= SETTINGS | dict.fromkeys(FOLDERS, folder)
     return subprocess.Popen(
         [*inside, *map(str, left_out)],
         cwd=folder,
