@@ -13,13 +13,15 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from utils import ROOT
 from utils.exercises.self_attention import check
-from utils.press.classroom import collecting, contained
+from utils.press.classroom import collecting, contained, plan
 from utils.press.classroom.collecting import collect, free, hand_ins, summary
 from utils.press.classroom.evidence import bears_out, encoded, evidence
 from utils.press.classroom.excerpt import cells, excerpt
 from utils.press.classroom.folders import make_folders, rewritten
+from utils.press.classroom.plan import builds_on
 from utils.press.classroom.running import Limits, Run
-from utils.press.classroom.verdicts import Row, best, rows, shortened
+from utils.press.classroom.verdicts import VERDICTS, Row, best, rows, shortened
+from utils.press.lessons import days
 from utils.press.notebooks import LessonError
 
 SETUP = "import math\nimport torch\nfrom utils.exercises.self_attention import check"
@@ -54,7 +56,7 @@ def hostile(precious: Path) -> str:
         answer("multi_head", "import socket\nsocket.create_connection(('127.0.0.1', 9))"),
         answer("give_order", "bytearray(1 << 31)"),
         answer("unit_variance", f"open({file!r}, 'a').write('more')"),
-        answer("cut_edge", "import os\nos.kill(os.getppid(), 9)"),
+        answer("cut_edge", "import os\nos.kill(os.getppid(), 0)"),
         COUNT,
     )
 
@@ -383,3 +385,47 @@ def test_a_folder_that_is_there_is_left_as_it_is(tmp_path):
     with pytest.raises(LessonError, match="there already"):
         make_folders(0, 0, tmp_path)
     assert [path.name for path in tmp_path.rglob("*")] == ["days-0-to-0", "students"]
+
+
+# -------------------------------------------------------------------------------- the teachers' page
+
+TEACHING = (ROOT / "teaching.md").read_text(encoding="utf-8")
+
+
+def needed(last: int) -> set[int]:
+    """The days that a day builds on, and those that these build on, and itself."""
+    return {last}.union(*map(needed, builds_on(days()[last])))
+
+
+def test_what_can_be_left_out_is_what_no_day_builds_on():
+    assert builds_on(days()[9]) == [5, 6, 8]
+    left_out = {day.number for day in days()} - {n for day in days() for n in builds_on(day)}
+    said = re.search(r"No day builds on (.*?),", TEACHING)[1]
+    assert {int(number) for number in re.findall(r"\d+", said)} == left_out
+
+
+@pytest.mark.parametrize("course", re.findall(r"weeks:\*\* (Days .*?), \D", TEACHING))
+def test_a_shorter_course_lacks_nothing_that_its_days_need(course):
+    numbers = re.sub(r"(\d+) to (\d+)", lambda m: spread(*map(int, m.groups())), course)
+    found = {int(number) for number in re.findall(r"\d+", numbers)}
+    assert len(found) > 6 and needed(max(found)) == found
+
+
+def spread(first: int, last: int) -> str:
+    return " ".join(map(str, range(first, last + 1)))
+
+
+def test_the_tables_have_a_row_for_each_day():
+    for name in plan.TABLES:
+        rows = plan.table(name).splitlines()
+        assert len(rows) == len(days()) + 2 and len({row.count("|") for row in rows}) == 1
+    assert {"masked_attention", "merge_step"} <= {
+        row[1].split("`")[-2] for row in plan.telling()[1:]
+    }
+
+
+def test_the_page_explains_every_verdict_and_no_other():
+    explained = re.findall(
+        r"^\| ([a-z ]+) \| [a-z]", TEACHING.partition("| verdict")[2], re.MULTILINE
+    )
+    assert tuple(explained[: len(VERDICTS)]) == VERDICTS and "*unreadable*" in TEACHING

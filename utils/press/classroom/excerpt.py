@@ -65,8 +65,7 @@ def excerpt(cells: list[Cell]) -> list[Cell]:
             bound, used = _names(statement)
             if cell.checks or bound & wanted or "*" in bound:
                 code.append(statement)
-                certain = isinstance(statement, ast.Assign | ast.FunctionDef | ast.ClassDef)
-                wanted = (wanted - bound if certain else wanted) | used
+                wanted = (wanted - _replaced(statement)) | used
         if code or cell.checks:
             kept.append(Cell(cell.source, code[::-1], cell.checks, cell.problem))
     return kept[::-1]
@@ -85,6 +84,14 @@ def _names(statement: ast.stmt) -> tuple[set[str], set[str]]:
         if symbol.is_referenced() and (table is top or symbol.is_global())
     }
     return bound, used
+
+
+def _replaced(statement: ast.stmt) -> set[str]:
+    """The names that after a statement mean nothing that came before it."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name}
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
 def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
