@@ -55,7 +55,13 @@ class Checker:
             return None
         exercise = self.exercises[name]
         runs = getattr(exercise, "runs", False)
-        passed, sentence = self.judge(name, attempt)
+        try:
+            passed, sentence = exercise.judge(attempt)
+        except KeyboardInterrupt:
+            passed, sentence = False, "you stopped the check."
+        except BaseException as error:  # what it gave runs code of its own when it is looked at
+            problem = f"{type(error).__name__}: {message(error)}".partition("\n")[0]
+            passed, sentence = False, f"its result can't be read: that raised {problem}"
         sign = {True: "✓", False: "✗", None: "○"}[passed]
         print(f"{sign} {titled(name)}: {sentence}")
         if passed:
@@ -66,16 +72,6 @@ class Checker:
         print(f"   From here on, the page uses {whose}.")
         luck.in_place[name] = attempt if passed else exercise.reference
         return luck.in_place[name]
-
-    def judge(self, name: str, attempt: Any) -> tuple[bool | None, str]:
-        """Return True, False or (untouched) None, and a sentence; never raise."""
-        try:
-            return self.exercises[name].judge(attempt)
-        except KeyboardInterrupt:
-            return False, "you stopped the check."
-        except BaseException as error:  # what it gave runs code of its own when it is looked at
-            problem = f"{type(error).__name__}: {message(error)}".partition("\n")[0]
-            return False, f"its result can't be read: that raised {problem}"
 
     def show_reference(self, name: str) -> None:
         """Show how the book writes an exercise, closed until the reader opens it."""

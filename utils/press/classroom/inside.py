@@ -18,10 +18,11 @@ from utils.press.classroom.contained import contain, limit_memory
 HELD = contain()  # first of all, while there is but one thread and no code of a hand-in
 tempfile.tempdir = os.getcwd()  # Python would look for one in which it may write
 
+from collections.abc import Callable  # noqa: E402
 from importlib import import_module  # noqa: E402
 
 from utils import ROOT  # noqa: E402
-from utils.exercises.checking import Checker, Exercise, Prediction  # noqa: E402
+from utils.exercises.checking import Exercise, Prediction  # noqa: E402
 from utils.exercises.checking.sandbox import message  # noqa: E402
 from utils.exercises.progress import FORMER  # noqa: E402
 from utils.press.classroom.evidence import encoded, evidence  # noqa: E402
@@ -52,16 +53,22 @@ def main(allowed: int, left_out: set[int]) -> None:
         return
     exercises = asked({FORMER.get(name, name) for cell in page for name in cell.checks})
     judged: set[str] = set()
-    judge = Checker.judge
 
-    def judge_and_report(self: Checker, name: str, attempt: object) -> tuple[bool | None, str]:
-        passed, said = judge(self, name, attempt)
-        sent = encoded(evidence(exercises[name], attempt)) if passed else ""
-        report(name=name, passed=passed, said=said, evidence=sent)
-        judged.add(name)
-        return passed, said
+    def reporting(name: str, judge: Callable) -> Callable:
+        def judge_and_report(attempt: object) -> tuple[bool | None, str]:
+            try:
+                passed, said = judge(attempt)
+            except BaseException as error:  # what it gave runs code of its own when looked at
+                passed, said = False, f"its result can't be read: {summed_up(error)}"
+            sent = encoded(evidence(exercises[name], attempt)) if passed else ""
+            report(name=name, passed=passed, said=said, evidence=sent)
+            judged.add(name)
+            return passed, said
 
-    Checker.judge = judge_and_report
+        return judge_and_report
+
+    for name, exercise in exercises.items():
+        exercise.judge = reporting(name, exercise.judge)
     space, earlier = {"__name__": "__main__"}, ""
     for number, cell in enumerate(page):
         names = {FORMER.get(name, name): target for name, target in cell.checks.items()}
@@ -94,8 +101,12 @@ def run(cell: Cell, file: str, space: dict) -> str:
     try:
         exec(compile(ast.Module(cell.code, []), file, "exec"), space)
     except BaseException as error:
-        return f"{type(error).__name__}: {message(error)}".partition("\n")[0]
+        return summed_up(error)
     return ""
+
+
+def summed_up(error: BaseException) -> str:
+    return f"{type(error).__name__}: {message(error)}".partition("\n")[0]
 
 
 if __name__ == "__main__":
