@@ -13,7 +13,7 @@ COPYING := Making copies of the lessons in my/, which are yours; JupyterLab open
 OPENING := Opening JupyterLab on your lessons, in my/: it takes about ten seconds.
 
 .DEFAULT_GOAL := help
-.PHONY: help lab fresh progress summary test book edit execute budget experiments shake train days new-day bench speed mutation lock
+.PHONY: help lab fresh progress summary test book edit execute budget experiments shake train days new-day class collect bench speed mutation lock
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -60,6 +60,12 @@ days: $(READY) ## write the table of contents and the lists of days from lessons
 
 new-day: $(READY) ## begin a lesson: NUMBER=11 TOPIC=vision
 	@$(BIN)/python -m utils.press.new_day "$(NUMBER)" "$(TOPIC)"
+
+class: $(READY) ## make a folder of some days for students, and one with solutions for you: FROM=1 TO=7
+	@$(BIN)/python -m utils.press.classroom.folders $(FROM) $(TO)
+
+collect: $(READY) ## run what students handed in, each alone and within limits: FOLDER=hand-ins
+	@$(BIN)/python -m utils.press.classroom.collecting "$(FOLDER)"
 
 bench: $(READY) ## measure time and memory of our layers beside the library's
 	@$(BIN)/python -m benchmarks

@@ -12,7 +12,7 @@ from finish import finish
 from matplotlib import pyplot as plt
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
-from stored import Counted, StoredView
+from stored import Counted, CountedTable, StoredView
 
 from utils.exercises.numbers import numbers
 from utils.press.budget import STOP
@@ -161,6 +161,7 @@ class ArcOfDays(SphinxDirective):
 def setup(app: Sphinx) -> dict:
     app.add_directive("arc-of-days", ArcOfDays)
     app.add_directive("view", StoredView)
+    app.add_directive("counted-table", CountedTable)
     app.add_role("counted", Counted())
     app.connect("config-inited", add_repository_buttons)
     app.connect("config-inited", leave_out_live_code)

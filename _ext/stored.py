@@ -14,6 +14,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from utils import ROOT
 from utils.measure.claims import ANSWERS
 from utils.press import budget, claims, lessons, notebooks
+from utils.press.classroom import plan
 
 
 def stored_view(notebook: Path, name: str) -> str:
@@ -56,6 +57,18 @@ class StoredView(SphinxDirective):
             return [nodes.raw("", stored_view(notebook, name), format="html")]
         except ValueError as error:
             raise self.error(str(error)) from error
+
+
+class CountedTable(SphinxDirective):
+    """A table that the build counts, as in `{counted-table} term`; named in `plan.TABLES`."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        self.env.note_reread()
+        if self.arguments[0] not in plan.TABLES:
+            raise self.error(f"There is no such table; there are: {', '.join(plan.TABLES)}.")
+        return self.parse_text_to_nodes(plan.table(self.arguments[0]))
 
 
 class Counted(SphinxRole):

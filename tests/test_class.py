@@ -1,0 +1,132 @@
+"""A class: its folders, with and without solutions, and the tables of the teachers' page."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from utils import ROOT
+from utils.press.classroom import plan
+from utils.press.classroom.folders import make_folders, rewritten
+from utils.press.classroom.plan import builds_on
+from utils.press.classroom.verdicts import VERDICTS
+from utils.press.lessons import days
+from utils.press.notebooks import LessonError
+
+# ------------------------------------------------------------------------------------- the folders
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    return make_folders(4, 5, tmp_path_factory.mktemp("class"))
+
+
+def test_students_get_no_solutions_and_the_teacher_does(made):
+    pages = {
+        name: {path.relative_to(made / name).as_posix() for path in made.glob(f"{name}/**/*.ipynb")}
+        for name in ("students", "teacher")
+    }
+    assert len(pages["students"]) == 4  # two lessons, two deeper pages
+    assert pages["teacher"] - pages["students"] == {
+        f"chapters/solutions/{stem}.ipynb" for stem in ("04_attention", "05_self_attention")
+    }
+    text = "".join(path.read_text("utf-8") for path in made.glob("students/chapters/**/*.*"))
+    assert "solutions/" not in text and "[Solution]" not in text
+    assert not [*made.glob("**/__pycache__")] and [*made.parent.glob(".*")] == []
+
+
+def test_pages_of_a_folder_link_to_what_is_there(made):
+    for page in made.glob("*/chapters/**/*.ipynb"):
+        text = page.read_text(encoding="utf-8")
+        for target in re.findall(r"\]\(([^)\s#\\]+\.(?:ipynb|md))", text):
+            assert (page.parent / target).resolve().exists(), f"{page}: {target}"
+
+
+COPIES = """
+from utils.press import jupyter, notebooks
+print(jupyter.fresh_copy("chapters/05_self_attention"))
+assert [found for script in notebooks.scripts() for found in notebooks.differences(script)] == []
+from utils.exercises.self_attention import check
+check("leaked_order", None)
+"""
+
+
+def test_readers_copies_are_made_in_a_folder_of_its_own(made):
+    settings = {"cwd": made / "students", "capture_output": True, "text": True}
+    environment = os.environ | {"PYTHONPATH": str(made / "students")}
+    done = subprocess.run([sys.executable, "-c", COPIES], env=environment, **settings)
+    assert done.returncode == 0, done.stderr
+    assert "○ 5.9 leaked_order" in done.stdout
+    (copy,) = (made / "students" / "my").glob("05_self_attention*.ipynb")
+    text = copy.read_text(encoding="utf-8")
+    assert ":enumerator: 5.2" in text and "olution](" not in text
+
+
+def test_a_page_names_what_its_folder_lacks():
+    page, there = Path("chapters/05_a.py"), {"chapters/05_a.ipynb", "glossary.md"}
+    text = "[Day 4](04_b.ipynb#x), [terms](../glossary.md); {numref}`exercise-lstm`"
+    assert rewritten(text, page, there) == "Day 4, [terms](../glossary.md); Exercise 3.2"
+    link = "Write it. ([Solution](solutions/05_a.ipynb#solution-a))"
+    assert rewritten(link, page, there) == "Write it."
+    assert rewritten(link, page, there | {"chapters/solutions/05_a.ipynb"}) == link
+
+
+@pytest.mark.parametrize("first, last", [(3, 2), (-1, 2), (1, 99)])
+def test_days_that_there_are_not_are_refused(tmp_path, first, last):
+    with pytest.raises(LessonError):
+        make_folders(first, last, tmp_path)
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_folder_that_is_there_is_left_as_it_is(tmp_path):
+    (tmp_path / "days-0-to-0" / "students").mkdir(parents=True)
+    with pytest.raises(LessonError, match="there already"):
+        make_folders(0, 0, tmp_path)
+    assert [path.name for path in tmp_path.rglob("*")] == ["days-0-to-0", "students"]
+
+
+# ------------------------------------------------------------------------------ the teachers' page
+
+TEACHING = (ROOT / "teaching.md").read_text(encoding="utf-8")
+
+
+def needed(last: int) -> set[int]:
+    """The days that a day builds on, and those that these build on, and itself."""
+    return {last}.union(*map(needed, builds_on(days()[last])))
+
+
+def test_what_can_be_left_out_is_what_no_day_builds_on():
+    assert builds_on(days()[9]) == [5, 6, 8]
+    left_out = {day.number for day in days()} - {n for day in days() for n in builds_on(day)}
+    said = re.search(r"No day builds on (.*?),", TEACHING)[1]
+    assert {int(number) for number in re.findall(r"\d+", said)} == left_out
+
+
+@pytest.mark.parametrize("course", re.findall(r"weeks:\*\* (Days .*?), \D", TEACHING))
+def test_a_shorter_course_lacks_nothing_that_its_days_need(course):
+    numbers = re.sub(r"(\d+) to (\d+)", lambda m: spread(*map(int, m.groups())), course)
+    found = {int(number) for number in re.findall(r"\d+", numbers)}
+    assert len(found) > 6 and needed(max(found)) == found
+
+
+def spread(first: int, last: int) -> str:
+    return " ".join(map(str, range(first, last + 1)))
+
+
+def test_the_tables_have_a_row_for_each_day():
+    for name in plan.TABLES:
+        rows = plan.table(name).splitlines()
+        assert len(rows) == len(days()) + 2 and len({row.count("|") for row in rows}) == 1
+    assert {"masked_attention", "merge_step"} <= {
+        row[1].split("`")[-2] for row in plan.telling()[1:]
+    }
+
+
+def test_the_page_explains_every_verdict_and_no_other():
+    explained = re.findall(
+        r"^\| ([a-z ]+) \| [a-z]", TEACHING.partition("| verdict")[2], re.MULTILINE
+    )
+    assert tuple(explained[: len(VERDICTS)]) == VERDICTS and "*unreadable*" in TEACHING

@@ -1,0 +1,1 @@
+"""Teaching with the book: a folder for a class, and what the class hands in."""
