@@ -14,6 +14,7 @@ from front import MeasuredClaim, WaysIn, WrongAnswer
 from matplotlib import pyplot as plt
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.fileutil import copy_asset
 from stored import Counted, StoredView
 
 from utils.exercises.numbers import numbers
@@ -90,6 +91,12 @@ def leave_models_to_their_views(app: Sphinx, config) -> None:
     ]
 
 
+def bring_mathjax(app: Sphinx, failure: Exception | None) -> None:
+    """Copy MathJax into the book, so that pages ask no other host for it."""
+    if not failure and app.builder.name == "html":
+        copy_asset(Path(__file__).with_name("mathjax"), Path(app.outdir, "_static", "mathjax"))
+
+
 def let_everybody_read(app: Sphinx, pagename, templatename, context, doctree) -> None:
     """Give the entries of a bibliography the role that their list asks for, folds their own words.
 
@@ -142,5 +149,6 @@ def setup(app: Sphinx) -> dict:
     app.connect("doctree-read", mark_places_to_stop)
     app.connect("env-get-updated", number_by_day, priority=900)  # after Sphinx has counted
     app.connect("html-page-context", let_everybody_read)
+    app.connect("build-finished", bring_mathjax)
     app.connect("build-finished", finish, priority=900)  # after the theme's colours of code
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

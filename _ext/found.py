@@ -91,7 +91,10 @@ def introduce(app: Sphinx, pagename, templatename, context, doctree) -> None:
     if doctree is None:
         return
     said = {"og:type": "website", "og:site_name": app.config.html_title}
-    said |= {"og:title": app.env.titles[pagename].astext(), "og:description": about(pagename, doctree)}
+    said |= {
+        "og:title": app.env.titles[pagename].astext(),
+        "og:description": about(pagename, doctree),
+    }
     if site:
         said |= {"og:url": context["pageurl"], "og:image": site + CARD}
         said |= {"og:image:alt": "A drawn digit, a check's answer to a mistake, a claim measured"}
