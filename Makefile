@@ -116,9 +116,8 @@ $(READY): requirements.txt requirements-hashes.txt pyproject.toml
 	fi
 	@$(BIN)/python -m pip install --no-deps --require-hashes --requirement requirements-hashes.txt
 	@torch=$$(grep '^torch==' requirements.txt); \
-	$(if $(TORCH_INDEX),$(BIN)/python -m pip install --no-deps --retries 1 --index-url $(TORCH_INDEX) $$torch 2>/dev/null \
-	  || echo '$(UNREACHED)';) \
-	$(BIN)/python -m pip install $$torch
+	$(if $(TORCH_INDEX),$(BIN)/python -m pip install --no-deps --retries 1 --index-url $(TORCH_INDEX) $$torch 2>/dev/null || { echo '$(UNREACHED)';) \
+	$(BIN)/python -m pip install $$torch$(if $(TORCH_INDEX),; })
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@rm -f .venv/unfinished
 	@pwd -P > $(READY)
