@@ -87,7 +87,7 @@ def introduce(app: Sphinx, pagename, templatename, context, doctree) -> None:
     """Tell search engines, and whoever shows a link to a page, what the page is about."""
     site = app.config.html_baseurl
     if pagename == MISSING and site:  # it answers for addresses in any folder
-        context["metatags"] += f'<base href="{escape(urlsplit(site).path)}">'
+        context["metatags"] = f'<base href="{escape(urlsplit(site).path)}">'
     if doctree is None:
         return
     said = {"og:type": "website", "og:site_name": app.config.html_title}

@@ -273,28 +273,28 @@ def test_without_an_address_no_page_claims_one(build):
 
 
 def test_every_page_has_a_description_of_its_own(build):
-    described = {}
+    described = []
     for page in pages(build):
-        found = [a for tag, a in Tags(page).found if tag == "meta"]
-        described |= {page.stem: a["content"] for a in found if a.get("name") == "description"}
         if page.stem not in ("404", "genindex", "search"):
-            assert 20 < len(described[page.stem]) <= 300, f"{page.name}: {described[page.stem]}"
-    by_page = [text for text in described.values() if text]
-    assert len(set(by_page)) == len(by_page)
+            metas = (a for tag, a in Tags(page).found if tag == "meta")
+            (about,) = (a["content"] for a in metas if a.get("name") == "description")
+            assert 20 < len(about) <= 300, f"{page.name}: {about}"
+            described.append(about)
+    assert len(set(described)) == len(described)
 
 
 def test_the_first_page_proves_it_with_a_checks_answer_and_a_claims(small_book):
     wrong = "```{wrong-answer} one_place\ndef wrong(window, w, b):\n    return %s\n```\n\n"
-    product = "window.flatten(1) @ w%s.flatten(1).T"
+    product = "window.flatten(1) @ w%s.flatten(1).T + b"
     small = small_book(
         "# Start\n\n"
-        + wrong % (product % ".flip(2, 3) + b")
+        + wrong % (product % ".flip(2, 3)")
         + "```{claim} rnn-4\n```\n\n```{claim} rnn-99\n```\n\n"
-        + wrong % (product % "" + " + b")
+        + wrong % (product % "")
         + wrong.replace("one_place", "no_place")
     )
     start = (small.html / "index.html").read_text(encoding="utf-8")
-    assert "✗ 1.1 one_place: you flipped the kernel" in start or "you flipped the kernel" in start
+    assert re.search("✗ .*one_place: you flipped the kernel", start)
     said = (BOOK / "claims.md").read_text(encoding="utf-8").partition("[rnn-4]")[2]
     answer = re.search(r"^\*\*No\*\*(.*)", said, re.MULTILINE)[1]
     assert f"<strong>No</strong>{answer}" in start
@@ -346,7 +346,7 @@ def test_a_page_shows_a_lessons_view_and_counts(small_book):
     for said in (
         "07_lesson.ipynb stores no view 'hoop'; its views: toy, ball. Name one of these",
         "There is no notebook 08_lesson.ipynb in chapters/.",
-        "Nothing is counted by the name 'unicorns'; there are: exercises, mistakes",
+        "Nothing is counted by the name 'unicorns'; there are: days, exercises, mistakes",
     ):
         assert small.log.count(said) == 1, small.log[-4000:]
 

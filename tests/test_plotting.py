@@ -85,8 +85,8 @@ def test_the_books_font_has_all_chinese_that_the_book_uses():
     text += "".join(render(day, "zh", form) for day in days for form in FORMATS + UNSEEN_FORMATS)
     lacking = set(re.findall(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]", text)) - has
     assert not lacking, (
-        f"{''.join(sorted(lacking))}: make {plotting.FONT.name} anew from the whole of Noto Sans SC, "
-        "as CONTRIBUTING.md says"
+        f"{''.join(sorted(lacking))}: make {plotting.FONT.name} anew from the whole of Noto Sans "
+        "SC, as CONTRIBUTING.md says"
     )
 
 
