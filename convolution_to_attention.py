@@ -44,6 +44,12 @@ class Moved:
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
+        if name == "transformers":
+            raise ModuleNotFoundError(
+                "This cell compares the book with the library `transformers`, which is not "
+                "installed: run `%pip install transformers` in a cell, then this one again "
+                "(`make test` brings it, too)."
+            )
         if f"{name}.".startswith(MOVED):
             raise ModuleNotFoundError(
                 f"The book's rooms have moved since this lesson was copied, and `{name}` is gone: "

@@ -1,17 +1,20 @@
-"""What the book adds to Sphinx: its address, numbers by day, the picture of the first page."""
+"""What the book adds to Sphinx: numbers by day, folds, the picture of the first page."""
 
 import os
 import re
 from collections import Counter
 from pathlib import Path
 
+import found
 import nbformat
 from docutils import nodes
 from docutils.parsers.rst import directives
 from finish import finish
+from front import MeasuredClaim, WaysIn, WrongAnswer
 from matplotlib import pyplot as plt
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.fileutil import copy_asset
 from stored import Counted, CountedTable, StoredView
 
 from utils.exercises.numbers import numbers
@@ -19,40 +22,6 @@ from utils.press.budget import STOP
 from utils.press.lessons import FOLDED
 from utils.press.readable import names_in_the_book, number_solutions
 from utils.show.plotting import KEPT, STYLE
-
-ADDRESS = "https://github.com/OWNER/NAME"  # stands in index.md where nobody knows the address
-
-
-def repository() -> str | None:
-    """Return where the book's repository lives, from the environment, or None."""
-    if address := os.environ.get("BOOK_REPOSITORY"):
-        return address.rstrip("/")
-    if name := os.environ.get("GITHUB_REPOSITORY"):
-        return f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{name}"
-    return None
-
-
-def add_repository_buttons(app: Sphinx, config) -> None:
-    """Offer Colab, Binder and "suggest an edit" where there is an address, and nowhere else."""
-    if address := repository():
-        config.html_theme_options |= {
-            "repository_url": address,
-            "repository_branch": os.environ.get("BOOK_BRANCH", "main"),
-            "use_repository_button": True,
-            "use_edit_page_button": True,
-            "use_issues_button": True,
-            "launch_buttons": {
-                "notebook_interface": "jupyterlab",
-                "binderhub_url": "https://mybinder.org",
-                "colab_url": "https://colab.research.google.com",
-            },
-        }
-
-
-def fill_in_address(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Write the repository's address, where there is one, into what a reader copies."""
-    if address := repository():
-        source[0] = source[0].replace(ADDRESS, address)
 
 
 def number_headings(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -122,6 +91,12 @@ def leave_models_to_their_views(app: Sphinx, config) -> None:
     ]
 
 
+def bring_mathjax(app: Sphinx, failure: Exception | None) -> None:
+    """Copy MathJax into the book, so that pages ask no other host for it."""
+    if not failure and app.builder.name == "html":
+        copy_asset(Path(__file__).with_name("mathjax"), Path(app.outdir, "_static", "mathjax"))
+
+
 def let_everybody_read(app: Sphinx, pagename, templatename, context, doctree) -> None:
     """Give the entries of a bibliography the role that their list asks for, folds their own words.
 
@@ -162,16 +137,19 @@ def setup(app: Sphinx) -> dict:
     app.add_directive("arc-of-days", ArcOfDays)
     app.add_directive("view", StoredView)
     app.add_directive("counted-table", CountedTable)
+    app.add_directive("wrong-answer", WrongAnswer)
+    app.add_directive("claim", MeasuredClaim)
+    app.add_directive("ways-in", WaysIn)
     app.add_role("counted", Counted())
-    app.connect("config-inited", add_repository_buttons)
+    found.setup(app)
     app.connect("config-inited", leave_out_live_code)
     app.connect("config-inited", leave_models_to_their_views)
-    app.connect("source-read", fill_in_address)
     app.connect("source-read", number_headings)
     app.connect("doctree-read", link_to_labels)
     app.connect("doctree-read", fold_evidence)
     app.connect("doctree-read", mark_places_to_stop)
     app.connect("env-get-updated", number_by_day, priority=900)  # after Sphinx has counted
     app.connect("html-page-context", let_everybody_read)
+    app.connect("build-finished", bring_mathjax)
     app.connect("build-finished", finish, priority=900)  # after the theme's colours of code
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

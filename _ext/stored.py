@@ -96,6 +96,7 @@ def counts() -> dict[str, int]:
     stored = [notebooks.read(script.with_suffix(".ipynb")) for script in notebooks.scripts()]
     tests = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*.py")]
     return {
+        "days": len(checks),
         "exercises": len(asked),
         "mistakes": sum(len(exercise.mistakes) for exercise in asked),
         "claims": len(answers),

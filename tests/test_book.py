@@ -137,7 +137,9 @@ def test_all_pages_are_there_and_no_others(build):
     toc = yaml.safe_load((BOOK / "_toc.yml").read_text(encoding="utf-8"))
     listed = {toc["root"]} | {page["file"] for part in toc["parts"] for page in part["chapters"]}
     built = {path.relative_to(build.html).with_suffix("").as_posix() for path in pages(build)}
-    assert built - {"genindex", "search"} == listed, "list every page in _toc.yml, and no other"
+    assert built - {"404", "genindex", "search"} == listed, (
+        "list every page in _toc.yml, and no other"
+    )
 
 
 def test_every_chapter_and_solution_is_in_the_book(build):
@@ -197,27 +199,111 @@ def test_every_picture_has_a_description(build):
 def test_without_an_address_nothing_points_to_a_repository(build):
     for page in pages(build):
         text = page.read_text(encoding="utf-8")
-        assert not re.search(r"mybinder|colab\.research|/edit/|/issues/new|launch-buttons", text), (
-            page
-        )
+        assert not re.search(
+            r"mybinder|colab\.research|codespaces|OWNER/NAME|/edit/|/issues/new|launch-buttons",
+            text,
+        ), page
+
+
+ELSEWHERE = "https://someone.github.io/their-copy"
+WAYS_IN = "# Start\n\nHere it begins.\n\n```{ways-in}\n```\n"
 
 
 def test_with_an_address_lessons_can_be_launched_and_edited(small_book):
-    first_page = "# Start\n\n```\n!git clone https://github.com/OWNER/NAME book\n```\n"
-    small = small_book(first_page, BOOK_REPOSITORY=ADDRESS)
-    assert small.status == 0, small.log[-4000:]
+    small = small_book(WAYS_IN, BOOK_REPOSITORY=ADDRESS, BOOK_ADDRESS=ELSEWHERE)
     lesson = (small.html / "chapters" / "07_lesson.html").read_text(encoding="utf-8")
     there = "someone/their-copy"
     notebook = "chapters/07_lesson.ipynb"
     for link in (
-        f"https://colab.research.google.com/github/{there}/blob/main/{notebook}",
+        f"https://colab.research.google.com/github/{there}/blob/colab/{notebook}",
         f"https://mybinder.org/v2/gh/{there}/main?urlpath=lab/tree/{notebook}",
+        f"https://codespaces.new/{there}?quickstart=1",
         f"{ADDRESS}/edit/main/{notebook}",
         f"{ADDRESS}/issues/new",
     ):
         assert link in lesson, link
     start = (small.html / "index.html").read_text(encoding="utf-8")
-    assert ADDRESS in start and "OWNER/NAME" not in start
+    for way in ("Colab", "Binder", "Codespaces"):
+        assert f"Try it in {way}" in start
+    assert not re.search("colab|binder|codespaces", WAYS_IN)
+
+
+def test_a_page_says_what_it_is_about_and_where_it_is(small_book):
+    small = small_book(WAYS_IN, BOOK_REPOSITORY=ADDRESS, BOOK_ADDRESS=ELSEWHERE)
+
+    def said(page: str) -> dict[str, str]:
+        found = (a for tag, a in Tags(small.html / page).found if tag == "meta")
+        return {a.get("property", a.get("name")): a.get("content") for a in found}
+
+    lesson = said("chapters/07_lesson.html")
+    assert lesson["og:url"] == f"{ELSEWHERE}/chapters/07_lesson.html"
+    assert lesson["og:image"] == f"{ELSEWHERE}/_static/card.png"
+    assert (small.html / "_static" / "card.png").is_file()
+    assert lesson["og:title"] == "Day 7" and lesson["twitter:card"] == "summary_large_image"
+    assert said("index.html")["description"] == "Here it begins."
+    for page in ("index", "chapters/07_lesson"):
+        (canonical,) = (
+            a["href"]
+            for tag, a in Tags(small.html / f"{page}.html").found
+            if tag == "link" and a.get("rel") == "canonical"
+        )
+        assert canonical == f"{ELSEWHERE}/{page}.html"
+    sitemap = (small.html / "sitemap.xml").read_text(encoding="utf-8")
+    assert re.findall(r"<loc>(.*)</loc>", sitemap) == [
+        f"{ELSEWHERE}/{page}.html"
+        for page in ("chapters/07_lesson", "chapters/deeper/07_lesson")
+        + ("chapters/solutions/07_lesson", "index")
+    ]
+
+
+def test_what_is_missing_is_answered_in_any_folder(small_book):
+    small = small_book(WAYS_IN, BOOK_REPOSITORY=ADDRESS, BOOK_ADDRESS=ELSEWHERE)
+    found = Tags(small.html / "404.html").found
+    names = [tag for tag, _ in found]
+    (base,) = (a["href"] for tag, a in found if tag == "base")
+    assert base == "/their-copy/" and names.index("base") < names.index("link")
+    assert "index.html" in [a.get("href") for tag, a in found if tag == "a"]
+
+
+def test_without_an_address_no_page_claims_one(build):
+    assert not (build.html / "sitemap.xml").exists() and (build.html / "404.html").is_file()
+    for page in pages(build):
+        text = page.read_text(encoding="utf-8")
+        assert not re.search('og:url|og:image|rel="canonical"|<base ', text), page
+
+
+def test_every_page_has_a_description_of_its_own(build):
+    described = []
+    for page in pages(build):
+        if page.stem not in ("404", "genindex", "search"):
+            metas = (a for tag, a in Tags(page).found if tag == "meta")
+            (about,) = (a["content"] for a in metas if a.get("name") == "description")
+            assert 20 < len(about) <= 300, f"{page.name}: {about}"
+            described.append(about)
+    assert len(set(described)) == len(described)
+
+
+def test_the_first_page_proves_it_with_a_checks_answer_and_a_claims(small_book):
+    wrong = "```{wrong-answer} one_place\ndef wrong(window, w, b):\n    return %s\n```\n\n"
+    product = "window.flatten(1) @ w%s.flatten(1).T + b"
+    small = small_book(
+        "# Start\n\n"
+        + wrong % (product % ".flip(2, 3)")
+        + "```{claim} rnn-4\n```\n\n```{claim} rnn-99\n```\n\n"
+        + wrong % (product % "")
+        + wrong.replace("one_place", "no_place")
+    )
+    start = (small.html / "index.html").read_text(encoding="utf-8")
+    assert re.search("✗ .*one_place: you flipped the kernel", start)
+    said = (BOOK / "claims.md").read_text(encoding="utf-8").partition("[rnn-4]")[2]
+    answer = re.search(r"^\*\*No\*\*(.*)", said, re.MULTILINE)[1]
+    assert f"<strong>No</strong>{answer}" in start
+    for said in (
+        "No notebook holds the claim 'rnn-99'.",
+        "The check of 'one_place' should refuse this answer, and it says: ✓",
+        "There is no exercise 'no_place'.",
+    ):
+        assert said in small.log, small.log[-3000:]
 
 
 def test_numbers_begin_with_the_day_and_broken_links_are_refused(small_book):
@@ -260,7 +346,7 @@ def test_a_page_shows_a_lessons_view_and_counts(small_book):
     for said in (
         "07_lesson.ipynb stores no view 'hoop'; its views: toy, ball. Name one of these",
         "There is no notebook 08_lesson.ipynb in chapters/.",
-        "Nothing is counted by the name 'unicorns'; there are: exercises, mistakes",
+        "Nothing is counted by the name 'unicorns'; there are: days, exercises, mistakes",
     ):
         assert small.log.count(said) == 1, small.log[-4000:]
 
@@ -341,7 +427,7 @@ def test_a_figure_with_more_dots_takes_the_same_room_and_loses_none(tmp_path, mo
 
 def test_the_address_comes_from_github_in_a_workflow(monkeypatch):
     monkeypatch.syspath_prepend(BOOK / "_ext")
-    from book import repository
+    from found import repository
 
     for name in ("BOOK_REPOSITORY", "GITHUB_SERVER_URL", "GITHUB_REPOSITORY"):
         monkeypatch.delenv(name, raising=False)

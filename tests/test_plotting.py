@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from datetime import date, timedelta
 from io import BytesIO
 
 import matplotlib.pyplot as plt
@@ -10,9 +11,12 @@ import pytest
 import torch
 from matplotlib.colors import to_rgb
 from matplotlib.font_manager import FontEntry
+from matplotlib.ft2font import FT2Font
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
+from utils import ROOT
+from utils.data.dates import FORMATS, UNSEEN_FORMATS, render
 from utils.show import plotting
 from utils.show.plotting import bars, curves, heat_map, image_grid, use_book_style
 
@@ -61,26 +65,29 @@ def test_chinese_is_drawn_in_characters(recwarn, caplog):
     assert not caplog.messages  # a font that lacks a face is told of in the log
 
 
-@pytest.mark.parametrize(
-    ("there", "font", "shown"),
-    [
-        (["DejaVu Sans", "PingFang SC", "SimHei"], "PingFang SC", ["我", "爱"]),
-        (["DejaVu Sans"], None, ["wǒ", "ài"]),
-    ],
-)
-def test_without_the_books_font_the_readers_serves_and_without_one_pinyin(
-    there, font, shown, monkeypatch
-):
-    monkeypatch.setattr(plotting, "sans_path", None)
-    monkeypatch.setattr(plotting.fontManager, "ttflist", [FontEntry(name=name) for name in there])
-    plotting.chinese_font.cache_clear()
+def test_what_the_books_font_lacks_is_set_in_the_readers(monkeypatch):
+    there = [FontEntry(name=name) for name in ("DejaVu Sans", "SimHei", "PingFang SC")]
+    monkeypatch.setattr(plotting.fontManager, "ttflist", there)
+    plotting.chinese_fonts.cache_clear()
     try:
         use_book_style()
-        assert plotting.chinese_font() == font
-        assert plt.rcParams["font.family"] == ["sans-serif", *([font] if font else [])]
-        assert plotting.in_chinese("我 爱", pinyin="wǒ ài") == shown
+        fonts = ["Noto Sans SC", "PingFang SC", "SimHei"]
+        assert plt.rcParams["font.family"] == ["sans-serif", *fonts]
     finally:
-        plotting.chinese_font.cache_clear()
+        plotting.chinese_fonts.cache_clear()
+
+
+def test_the_books_font_has_all_chinese_that_the_book_uses():
+    has = set(map(chr, FT2Font(plotting.FONT).get_charmap()))
+    sources = [path for name in ("chapters", "utils") for path in ROOT.glob(f"{name}/**/*.py")]
+    text = "".join(path.read_text(encoding="utf-8") for path in sources)
+    days = (date(2004, 1, 1) + timedelta(n) for n in range(366))
+    text += "".join(render(day, "zh", form) for day in days for form in FORMATS + UNSEEN_FORMATS)
+    lacking = set(re.findall(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]", text)) - has
+    assert not lacking, (
+        f"{''.join(sorted(lacking))}: make {plotting.FONT.name} anew from the whole of Noto Sans "
+        "SC, as CONTRIBUTING.md says"
+    )
 
 
 def test_in_a_notebook_a_figure_is_a_drawing_and_the_same_in_each_run():

@@ -20,7 +20,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from utils import ROOT
-from utils.press import jupyter, notebooks, readable, serving
+from utils.press import colab, jupyter, missing, notebooks, readable, serving
 from utils.press.notebooks import LessonError
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -29,7 +29,19 @@ LOCK = [
     for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     if not line.startswith("#")
 ]
-ANEW = "requirements.txt is not as `make lock` writes it: run that"
+
+
+def with_sums(file: str) -> dict[str, list[str]]:
+    """{package with its version: checksums} of a requirements file that has them."""
+    text = (ROOT / file).read_text(encoding="utf-8")
+    blocks = [block.replace("\\\n", "") for block in re.split(r"\n(?=\S)", text) if block[0] != "#"]
+    return {str(Requirement(name)): sums for name, *sums in (b.split("--hash=") for b in blocks)}
+
+
+FOR_TESTS = [Requirement(line) for line in with_sums("requirements-test.txt")]
+LAB, TEST = (PROJECT["optional-dependencies"][name] for name in ("lab", "test"))
+READING = [*PROJECT["dependencies"], *LAB]
+ANEW = "the requirements files are not as `make lock` writes them: run that"
 ACCELERATOR = ("nvidia-", "cuda-", "triton")  # pip brings them where they are of use
 
 # ------------------------------------------------------------------------------------------- make
@@ -42,13 +54,17 @@ echo "$*" | cut -c1-70 >> "$LOG"
 if [ -n "$FAIL" ] && echo "$*" | grep -q -e "$FAIL"; then exit 1; fi
 if [ "$*" = "-m venv .venv" ]; then mkdir -p .venv/bin && cp "$0" .venv/bin/python; fi
 """
+REQUIREMENTS = ("requirements.txt", "requirements-hashes.txt", "requirements-test.txt")
 CHECK = "-c import sys, venv, ensurepip"
 VENV = "-m venv .venv"
 INSTALL = "-m pip install --no-deps --require-hashes --requirement requirements-h"  # …ashes.txt
 INSTALL_TORCH = "-m pip install torch==2.13.0"
+FROM_INDEX = "-m pip install --no-deps --retries 1 --index-url https://download.pyto"  # …rch.org
 INSTALL_BOOK = "-m pip install --quiet --no-deps --no-build-isolation --editable"
 SET_UP = [INSTALL, INSTALL_TORCH, f"{INSTALL_BOOK} ."]
-TEST = "-m pytest --nbval"
+INSTALL_TESTS = "-m pip install --no-deps --require-hashes --requirement requirements-t"  # …est.txt
+TESTS_RUN = "-m pytest --nbval"
+LAB_OPENS = "-m utils.press.jupyter lab --"
 
 
 @pytest.fixture
@@ -59,7 +75,7 @@ def book(tmp_path):
     folder = tmp_path / "a book, with (blanks)"
     folder.mkdir()
     shutil.copy(ROOT / "Makefile", folder)
-    for name in ("requirements.txt", "requirements-hashes.txt", "pyproject.toml"):
+    for name in (*REQUIREMENTS, "pyproject.toml"):
         shutil.copy(ROOT / name, folder)
     python = tmp_path / "python"
     python.write_text(FAKE_PYTHON)
@@ -67,32 +83,58 @@ def book(tmp_path):
     return folder
 
 
-def make(book: Path, *arguments: str, fail: str = "") -> tuple[list[str], str]:
-    """What Python was asked for (shortened, without `CHECK`), and what make printed on stderr."""
+NO_INDEX = {"TORCH_INDEX": ""}  # PyTorch's ordinary package, whatever machine this is
+
+
+def make(
+    book: Path,
+    *arguments: str,
+    fail: str = "",
+    environment: dict | None = None,
+    works: bool = False,
+) -> tuple[list[str], str]:
+    """What Python was asked for (shortened, without `CHECK`), and what make printed on stderr.
+
+    fail: of which calls Python makes nothing; works: that make does without them.
+    """
+    works = works or not fail
     log = book.parent / "log"
     log.write_text("")
     done = subprocess.run(
         ["make", f"PYTHON={book.parent / 'python'}", *arguments],
         cwd=book,
-        env={"PATH": os.environ["PATH"], "LOG": str(log), "FAIL": fail, "REAL": sys.executable},
+        env={"PATH": os.environ["PATH"], "LOG": str(log), "FAIL": fail, "REAL": sys.executable}
+        | (NO_INDEX if environment is None else environment),
         capture_output=True,
         text=True,
     )
-    assert bool(done.returncode) == bool(fail), done.stderr
+    assert (done.returncode == 0) == works, done.stderr
     calls = [line.strip() for line in log.read_text().splitlines()]
     return [call for call in calls if not call.startswith(CHECK)], done.stderr
 
 
 def test_the_first_run_sets_everything_up_and_the_second_goes_straight_on(book):
-    assert make(book, "test")[0] == [VENV, *SET_UP, TEST]
-    assert make(book, "test")[0] == [TEST]
+    assert make(book, "test")[0] == [VENV, *SET_UP, INSTALL_TESTS, TESTS_RUN]
+    assert make(book, "test")[0] == [TESTS_RUN]
+
+
+def test_a_reader_gets_the_tests_packages_with_the_tests(book):
+    assert make(book, "lab")[0] == [VENV, *SET_UP, LAB_OPENS]
+    assert make(book, "test")[0] == [INSTALL_TESTS, TESTS_RUN]
+    assert make(book, "lab")[0] == [LAB_OPENS]
 
 
 @pytest.mark.parametrize("fail", [VENV, INSTALL, INSTALL_TORCH, INSTALL_BOOK])
 def test_an_interrupted_set_up_is_done_again_from_the_start(book, fail):
     calls, _ = make(book, "test", fail=fail)
-    assert fail in calls[-1] and TEST not in calls
-    assert make(book, "test")[0] == [VENV, *SET_UP, TEST]
+    assert fail in calls[-1] and TESTS_RUN not in calls
+    assert make(book, "test")[0] == [VENV, *SET_UP, INSTALL_TESTS, TESTS_RUN]
+
+
+def test_where_only_the_tests_packages_are_lacking_they_alone_are_installed(book):
+    calls, _ = make(book, "test", fail=INSTALL_TESTS)
+    assert calls == [VENV, *SET_UP, INSTALL_TESTS]
+    assert make(book, "test")[0] == [INSTALL_TESTS, TESTS_RUN]
 
 
 @pytest.mark.parametrize("changed", ["requirements.txt", "requirements-hashes.txt"])
@@ -102,7 +144,7 @@ def test_a_changed_lock_is_installed_into_what_is_there(book, changed):
     os.utime(book / changed, (later, later))
     calls, _ = make(book, "test", fail=INSTALL)
     assert calls == [INSTALL]
-    assert make(book, "test")[0] == [*SET_UP, TEST]
+    assert make(book, "test")[0] == [*SET_UP, INSTALL_TESTS, TESTS_RUN]
 
 
 @pytest.mark.parametrize("fail", ["", INSTALL_BOOK])
@@ -112,10 +154,11 @@ def test_a_book_that_was_moved_keeps_its_environment(book, fail):
     (book / ".venv" / "bin" / "torchrun").write_text(script)
     moved = book.rename(book.with_name("elsewhere"))
     calls, _ = make(moved, "test", fail=fail)
-    assert calls == (SET_UP if fail else [*SET_UP, TEST])
+    whole = [*SET_UP, INSTALL_TESTS, TESTS_RUN]
+    assert calls == (SET_UP if fail else whole)
     (found,) = (moved / ".venv" / "bin").glob("torch*")
     assert found.read_text() == script.replace(str(book), str(moved))
-    assert make(moved, "test")[0] == ([*SET_UP, TEST] if fail else [TEST])
+    assert make(moved, "test")[0] == (whole if fail else [TESTS_RUN])
 
 
 def test_the_first_lab_says_at_once_what_it_does(book):
@@ -135,9 +178,35 @@ def test_another_python_is_refused_in_one_sentence(book):
     assert of_make.startswith("make: ***")
 
 
-def test_the_cpu_build_of_torch_is_asked_for_by_its_address(book):
-    line = "torch==2.13.0 --extra-index-url file:///wheels"
-    assert make(book, "test", "TORCH_INDEX=file:///wheels", fail=line)[0]
+@pytest.fixture
+def without_a_gpu(book):
+    """The environment of a machine with Linux and, if any, a GPU that nvidia-smi doesn't see."""
+    if sys.platform != "linux":
+        pytest.skip("elsewhere the ordinary package is the small one")
+    (tools := book.parent / "tools").mkdir()
+    (tools / "nvidia-smi").write_text("#!/bin/sh\nexit 9\n")
+    (tools / "nvidia-smi").chmod(0o755)
+    return {"PATH": f"{tools}:{os.environ['PATH']}"}
+
+
+def test_without_a_gpu_pytorch_is_its_own_indexs_build_for_the_cpu(book, without_a_gpu):
+    calls, _ = make(book, "lab", environment=without_a_gpu)
+    assert calls == [VENV, INSTALL, FROM_INDEX, f"{INSTALL_BOOK} .", LAB_OPENS]
+
+
+def test_where_that_index_is_not_reached_the_ordinary_package_serves(book, without_a_gpu):
+    calls, _ = make(book, "lab", environment=without_a_gpu, fail="index-url", works=True)
+    assert calls == [VENV, INSTALL, FROM_INDEX, *SET_UP[1:], LAB_OPENS]
+
+
+def test_with_a_gpu_the_ordinary_package_is_taken(book, without_a_gpu):
+    (book.parent / "tools" / "nvidia-smi").write_text("#!/bin/sh\necho GPU 0\n")
+    assert make(book, "lab", environment=without_a_gpu)[0] == [VENV, *SET_UP, LAB_OPENS]
+
+
+def test_another_index_is_asked_where_one_is_named(book):
+    calls, _ = make(book, "lab", "TORCH_INDEX=file:///wheels")
+    assert calls[2] == "-m pip install --no-deps --retries 1 --index-url file:///wheels torch="
 
 
 def test_help_lists_every_command_and_is_what_make_alone_does(book):
@@ -189,17 +258,16 @@ def test_the_lock_has_each_package_once_for_every_machine():
 
 
 def test_every_package_but_pytorch_has_its_checksums():
-    text = (ROOT / "requirements-hashes.txt").read_text(encoding="utf-8")
-    blocks = [
-        block.replace("\\\n", "").split("--hash=")
-        for block in re.split(r"\n(?=\S)", text)
-        if not block.startswith("#")
-    ]
-    with_sums = [str(Requirement(name)) for name, *_ in blocks]
-    assert with_sums == [str(package) for package in LOCK if package.name != "torch"], (
-        "requirements.txt and requirements-hashes.txt differ: `make lock` writes both"
-    )
-    assert all(sums and all(s.startswith("sha256:") for s in sums) for _, *sums in blocks)
+    locked = with_sums("requirements-hashes.txt")
+    assert list(locked) == [str(package) for package in LOCK if package.name != "torch"], ANEW
+    for sums in [*locked.values(), *with_sums("requirements-test.txt").values()]:
+        assert sums and all(each.startswith("sha256:") for each in sums)
+
+
+def test_what_only_tests_need_is_not_installed_for_reading():
+    reading, testing = ({canonicalize_name(p.name) for p in lock} for lock in (LOCK, FOR_TESTS))
+    assert not reading & testing, ANEW
+    assert {"pytest", "playwright", "ruff", "transformers"} <= testing
 
 
 def test_binder_takes_the_locked_pytorch_for_the_cpu():
@@ -213,17 +281,19 @@ def test_binder_takes_the_locked_pytorch_for_the_cpu():
 
 
 def test_the_lock_fits_the_ranges_of_the_project():
-    locked = {canonicalize_name(package.name): package.specifier for package in LOCK}
-    for wanted in map(Requirement, PROJECT["dependencies"]):
+    everything = [*LOCK, *FOR_TESTS]
+    locked = {canonicalize_name(package.name): package.specifier for package in everything}
+    for wanted in map(Requirement, [*READING, *TEST]):
         version = str(locked.get(canonicalize_name(wanted.name), "none")).removeprefix("==")
         assert wanted.specifier.contains(version), (
             f"pyproject.toml wants {wanted}, the lock has {version}: run `make lock`"
         )
 
 
-def test_the_lock_is_complete():
-    locked = {canonicalize_name(package.name) for package in LOCK}
-    waiting, seen = [Requirement(line) for line in PROJECT["dependencies"]], set()
+@pytest.mark.parametrize("wanted, lock", [(READING, LOCK), (TEST, [*LOCK, *FOR_TESTS])])
+def test_the_lock_is_complete(wanted, lock):
+    locked = {canonicalize_name(package.name) for package in lock}
+    waiting, seen = [Requirement(line) for line in wanted], set()
     while waiting:
         package = waiting.pop()
         if package.name.startswith(ACCELERATOR) or str(package) in seen:
@@ -265,6 +335,21 @@ def test_the_project_declares_whatever_it_imports():
     )
 
 
+def test_a_lesson_away_from_the_lab_imports_only_what_it_needs():
+    base = {canonicalize_name(Requirement(line).name) for line in PROJECT["dependencies"]}
+    assert not base & {canonicalize_name(Requirement(line).name) for line in TEST}
+    assert missing.missing() == []
+    sums = {name.partition("==")[0] for name in with_sums("requirements-hashes.txt")}
+    assert base - sums == {"torch"}
+
+
+def test_what_a_service_lacks_is_installed_at_the_versions_of_the_lock(monkeypatch):
+    monkeypatch.setattr(missing, "installed", lambda name: name not in ("sacrebleu", "babel"))
+    (bleu,) = (package for package in LOCK if package.name == "sacrebleu")
+    (babel,) = (package for package in LOCK if package.name == "babel")
+    assert missing.missing() == [str(babel), str(bleu)]
+
+
 def test_the_version_is_the_same_everywhere():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
@@ -288,14 +373,14 @@ def test_every_command_that_the_text_names_is_one_of_make():
 
 def test_without_make_the_readme_calls_what_make_calls():
     recipes = (ROOT / "Makefile").read_text(encoding="utf-8")
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "installing.md").read_text(encoding="utf-8")
     named = re.findall(r"python -m (\S+).*# make ([\w-]+)", text)
     assert {command for _, command in named} == {
         *("lab", "progress", "summary", "test", "execute", "days", "new-day")
     }
     for module, command in named:
         assert re.search(rf"^{command}:.*\n\t.*-m {module}\b", recipes, re.MULTILINE), (
-            f"README.md: without make, `make {command}` is another module than {module}"
+            f"installing.md: without make, `make {command}` is another module than {module}"
         )
 
 
@@ -336,6 +421,23 @@ def test_every_push_runs_what_the_makefile_runs():
     }
     assert any("pip_audit --requirement requirements.txt" in step.get("run", "") for step in steps)
     assert "schedule" in workflow[True]  # YAML reads `on` so
+
+
+def test_the_book_is_published_with_its_addresses_and_copies_for_colab():
+    jobs = yaml.safe_load(WORKFLOWS["book"])["jobs"]
+    assert {"BOOK_REPOSITORY", "BOOK_BRANCH", "BOOK_ADDRESS"} == set(jobs["publish"]["env"])
+    steps = [step.get("run", "") for step in jobs["colab"]["steps"]]
+    assert any("-m utils.press.colab" in step for step in steps)
+    assert any(step.rstrip().endswith(f"origin {colab.BRANCH}") for step in steps)
+    assert jobs["colab"]["permissions"] == {"contents": "write"}
+
+
+def test_a_codespace_sets_the_book_up():
+    settings = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text("utf-8"))
+    assert settings["postCreateCommand"] == "make .venv/ready"
+    image, version = settings["image"].rsplit(":", 1)
+    assert image == "mcr.microsoft.com/devcontainers/python"
+    assert f'"{version}"' in WORKFLOWS["book"], "take a version that the tests run with"
 
 
 def test_what_a_workflow_uses_is_one_commit_with_its_version():
@@ -557,6 +659,16 @@ def test_a_day_counts_on_from_page_to_page_and_a_copy_says_what_the_book_says(le
     solved = notebooks.read(lessons / "my" / "solutions" / "03_day.ipynb").cells[0].source
     assert "(solution-more-scores)=\n## 3.2 More scores\n" in solved
     assert "As in Exercise 3.1, or in The proof." in solved
+
+
+def test_a_copy_for_colab_begins_with_a_cell_that_fetches_the_book(lessons):
+    colab.write_copies(lessons / "copies", "https://example.org/a/book", "work")
+    assert len(contents(lessons / "copies")) == 2
+    copy = notebooks.read(lessons / "copies" / "chapters" / "01_tiny.ipynb")
+    notebooks.nbformat.validate(copy)
+    assert "--branch work https://example.org/a/book " in copy.cells[0].source
+    original = notebooks.read(lessons / "chapters" / "01_tiny.ipynb")
+    assert [cell.source for cell in copy.cells[1:]] == [cell.source for cell in original.cells]
 
 
 def test_a_copy_is_never_overwritten_and_other_outputs_are_no_change(lessons):

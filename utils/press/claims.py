@@ -38,12 +38,12 @@ def page() -> str:
             lines += ["", f"## {_title(notebook)}"]
         for record in found:
             count[record["answer"]] += 1
-            lines += ["", *_listed(record), ""]
+            lines += ["", *listed(record), ""]
     answers = "\n".join(f"- {number} {kind}" for kind, number in count.items() if number)
     return HEAD.format(total=sum(count.values()), answers=answers) + "\n".join(lines)
 
 
-def _listed(record: dict) -> list[str]:
+def listed(record: dict) -> list[str]:
     """A claim on the page: statement and source, answer, how and at which scale it was found."""
     entry = entry_of(record["claim"])
     by = f"{{cite:t}}`{','.join(entry['cite'])}`" if "cite" in entry else entry["made_by"]

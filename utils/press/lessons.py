@@ -93,7 +93,7 @@ def table_of_contents(listed: list[Day]) -> str:
     parts = {
         "The days": [f"chapters/{day.stem}" for day in listed],
         "Deeper": [f"chapters/deeper/{day.stem}" for day in listed],
-        "Look it up": ["claims", "notation", "glossary", "references", "making"],
+        "Look it up": ["installing", "claims", "notation", "glossary", "references", "making"],
         "For teachers": ["teaching", "errata"],
         "Solutions": [f"chapters/solutions/{day.stem}" for day in listed],
     }

@@ -7,23 +7,19 @@ around zero.
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import seaborn as sns
 import torch
-from cycler import cycler
 from IPython import get_ipython
+from matplotlib import cycler
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 from matplotlib.ticker import EngFormatter, FixedLocator, MaxNLocator
-
-try:
-    from pylopdf_fonts_zh_cn import sans_path
-except ImportError:  # as on Colab, where only the book itself is installed
-    sans_path = None
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 DASHES = ["-", "--", "-.", ":", (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 1))]
@@ -32,7 +28,8 @@ MAGNITUDE, SIGNED, GREY = "cividis", "PuOr", "gray"
 PAPER, INK = "#fbfaf6", "#1a1a1a"
 WIDTH = 6.4  # inches
 DENSE = 400  # cells from which on a heat map is stored as dots
-CHINESE = ["Noto Sans SC"]  # the font that is installed with the book; then those of readers
+FONT = Path(__file__).parent / "fonts" / "NotoSansSC.otf"  # the Chinese that the book uses
+CHINESE = ["Noto Sans SC"]  # that font; then those that a reader may have, for all other Chinese
 CHINESE += ["Noto Sans CJK SC", "Source Han Sans SC", "PingFang SC", "Heiti SC"]
 CHINESE += ["Microsoft YaHei", "SimHei", "WenQuanYi Micro Hei", "WenQuanYi Zen Hei"]
 
@@ -73,7 +70,7 @@ KEPT = {"bbox_inches": "tight", "pad_inches": 0.02, "dpi": 240, "metadata": {"Da
 def use_book_style() -> None:
     """Draw all figures from here on in the book's style, in a notebook as drawings (SVG)."""
     plt.rcParams.update(STYLE)
-    plt.rcParams["font.family"] = ["sans-serif", *filter(None, [chinese_font()])]
+    plt.rcParams["font.family"] = ["sans-serif", *chinese_fonts()]
     if "inline" in plt.get_backend():
         settings = {"figure_format": "svg", "print_figure_kwargs": KEPT}
         for name, value in settings.items():
@@ -81,20 +78,19 @@ def use_book_style() -> None:
 
 
 @cache
-def chinese_font() -> str | None:
-    """The font for Chinese: the one that is installed with the book, the reader's own, or none."""
-    if sans_path:
-        fontManager.addfont(sans_path())
+def chinese_fonts() -> list[str]:
+    """The fonts for Chinese: the book's, and for what it lacks the reader's own."""
+    fontManager.addfont(FONT)
     fonts = {font.name: font for font in fontManager.ttflist}
-    name = next((name for name in CHINESE if name in fonts), None)
-    if name:  # most have no bold face, and each bold title would be warned of
+    there = [name for name in CHINESE if name in fonts]
+    for name in there:  # most have no bold face, and each bold title would be warned of
         fontManager.ttflist.append(replace(fonts[name], weight=700))
-    return name
+    return there
 
 
 def in_chinese(characters: str, pinyin: str) -> list[str]:
-    """The words of a sentence for a figure: in characters, or in pinyin where no font has them."""
-    return (characters if chinese_font() else pinyin).split()
+    """The words of a sentence for a figure; pinyin says to who reads the page how they sound."""
+    return characters.split()
 
 
 def image_grid(images, titles=None, columns: int = 8, signed: bool = False) -> Figure:
