@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from utils.show.views.frame import paragraph, view
+from utils.show.views.frame import paragraph, rounded, view
 
 DIGITS = 3  # of each weight; chances differ from the network's own by less than a hundredth
 LAYERS = "after the first convolution", "after the third", "after the last"
@@ -42,7 +42,7 @@ def drawing(
             f"and {last} maps, and there are {len(drawings)} drawings."
         )
     data = {
-        "network": {name: [_rounded(weight) for weight in network[name]] for name in shapes},
+        "network": {name: [rounded(weight, DIGITS) for weight in network[name]] for name in shapes},
         "drawings": [{"digit": digit, "strokes": drawn} for digit, drawn in drawings],
         "raster": dict(raster),
         "layers": LAYERS,
@@ -54,8 +54,3 @@ def drawing(
     )
     says = f"View: draw a digit, or take one of {digits}."
     view("drawing", data, says=says, still=still, parts=["runtime"])
-
-
-def _rounded(weight: Tensor) -> list:
-    scale = 10**DIGITS
-    return ((weight.detach().double() * scale).round() / scale).tolist()

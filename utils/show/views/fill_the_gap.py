@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from utils.show.views.frame import paragraph, view
-from utils.show.views.models import Stored, hand_over, load
+from utils.show.views.models import Stored, encoder_block, hand_over, load
 
 LONGEST = 300  # characters of a sentence
 PARTS = ("words", "sentence", "guesses", "runtime", "live", "filler")
@@ -77,17 +77,7 @@ def _shapes(found: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
     V, D = found.get(TABLE, (0, 0))
     F = found.get("encoder.blocks.0.feed_forward.W_1.weight", (0, 0))[0]
     norm = {"weight": (D,), "bias": (D,)}
-    block = {
-        "self_attention.W_in": (3 * D, D),
-        "self_attention.b_in": (3 * D,),
-        "self_attention.W_o.weight": (D, D),
-        "self_attention.W_o.bias": (D,),
-        "feed_forward.W_1.weight": (F, D),
-        "feed_forward.W_1.bias": (F,),
-        "feed_forward.W_2.weight": (D, F),
-        "feed_forward.W_2.bias": (D,),
-        **{f"residuals.{i}.norm.{part}": shape for i in (0, 1) for part, shape in norm.items()},
-    }
+    block = encoder_block(D, F)
     L = max(1, sum(name.endswith("self_attention.W_in") for name in found))
     shapes = {TABLE: (V, D)}
     shapes |= {f"encoder.blocks.{i}.{name}": block[name] for i in range(L) for name in block}

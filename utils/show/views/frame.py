@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 
 from IPython.display import display
+from torch import Tensor
 
 HERE = Path(__file__).parent
 
@@ -51,3 +52,9 @@ def paragraph(text: str) -> str:
 def listed(items: list[str]) -> str:
     """Texts as a list in HTML."""
     return f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in items)}</ul>"
+
+
+def rounded(numbers: Tensor, digits: int) -> list:
+    """A tensor as lists of numbers with so many digits after the point."""
+    scale = 10**digits
+    return ((numbers.detach().double() * scale).round() / scale).tolist()

@@ -1,7 +1,7 @@
 """Day 7: one text, written with a cache and without one by a model that runs in the page."""
 
 from utils.show.views.frame import paragraph, view
-from utils.show.views.models import Stored, check_shapes, hand_over, load
+from utils.show.views.models import Stored, check_shapes, hand_over, load, shapes
 from utils.show.views.race import WAYS
 from utils.show.views.typed import check_beginning
 
@@ -44,7 +44,7 @@ def live_race(model: str, *, beginning: str) -> None:
 
 def check(held: Stored) -> None:
     """Raise a ValueError if a stored model is not of the kind that the page computes."""
-    found = {name: parts[0].shape for name, parts in held.weights.items()}
+    found = shapes(held)
     V, D = found.get("characters.weight", (0, 0))
     F = found.get("blocks.0.feed_forward.0.bias", (0,))[0]
     block = {"W_in.weight": (3 * D, D), "W_o.weight": (D, D)}

@@ -86,6 +86,21 @@ def shapes(held: Stored) -> dict[str, tuple[int, ...]]:
     return {name: parts[0].shape for name, parts in held.weights.items()}
 
 
+def encoder_block(D: int, F: int) -> dict[str, tuple[int, ...]]:
+    """The shape of each weight of an encoder's block, of width D, and F in its feed-forward."""
+    return {
+        "self_attention.W_in": (3 * D, D),
+        "self_attention.b_in": (3 * D,),
+        "self_attention.W_o.weight": (D, D),
+        "self_attention.W_o.bias": (D,),
+        "feed_forward.W_1.weight": (F, D),
+        "feed_forward.W_1.bias": (F,),
+        "feed_forward.W_2.weight": (D, F),
+        "feed_forward.W_2.bias": (D,),
+        **{f"residuals.{i}.norm.{part}": (D,) for i in (0, 1) for part in ("weight", "bias")},
+    }
+
+
 def check_shapes(
     held: Stored, wanted: Mapping[str, tuple[int, ...]], fits: bool, kind: str, told: str
 ) -> None:

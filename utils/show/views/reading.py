@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from utils.show.views.frame import paragraph, view
+from utils.show.views.frame import paragraph, rounded, view
 
 DIGITS = 4  # of each weight; answers differ from the model's own by less than a hundredth
 LONGEST = 20  # letters of a word
@@ -47,7 +47,7 @@ def reading(
             f"The first word has 1 to {LONGEST} letters, and the network knows them; got {word!r}."
         )
     data = {
-        "network": {name: _rounded(network[name]) for name in shapes},
+        "network": {name: rounded(network[name], DIGITS) for name in shapes},
         "symbols": {symbol: number for number, symbol in enumerate(letters) if len(symbol) == 1},
         "unknown": list(letters).index(UNKNOWN),
         "answers": list(answers),
@@ -60,8 +60,3 @@ def reading(
         f"open it. It begins with: {word}"
     )
     view("reading", data, says=f"View: {asked}. {word}", still=still)
-
-
-def _rounded(weight: Tensor) -> list:
-    scale = 10**DIGITS
-    return ((weight.detach().double() * scale).round() / scale).tolist()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from utils.show.views.frame import listed, paragraph, view
+from utils.show.views.frame import listed, paragraph, rounded, view
 
 DIGITS = 2  # of each logit
 
@@ -41,13 +41,11 @@ def stream(
     unknown = {word for target in targets for word in target} - set(said)
     if unknown:
         raise ValueError(f"No logit belongs to {', '.join(sorted(unknown))}.")
-    scale = 10**DIGITS
-    rounded = (logits.detach().double() * scale).round() / scale
     sentences = [
         {
             "source": source,
             "said": [said.index(word) for word in target],
-            "logits": rounded[:, row, : len(target)].transpose(0, 1).tolist(),  # (T, K, V)
+            "logits": rounded(logits[:, row, : len(target)].transpose(0, 1), DIGITS),  # (T, K, V)
         }
         for row, (source, target) in enumerate(zip(sources, targets, strict=True))
     ]

@@ -1,7 +1,7 @@
 """Day 8: type a sentence, and two readers say which library it is from, and which words decided."""
 
 from utils.show.views.frame import paragraph, view
-from utils.show.views.models import Stored, check_shapes, hand_over, load, shapes
+from utils.show.views.models import Stored, check_shapes, encoder_block, hand_over, load, shapes
 
 
 def which_library(model: str, *, sentence: str) -> None:
@@ -38,17 +38,7 @@ def check(held: Stored) -> None:
     V, D = found.get(table, (0, 0))
     F = found.get("encoder.blocks.0.feed_forward.W_1.weight", (0, 0))[0]
     n, N = (len(told.get(name, ())) for name in ("libraries", "words"))
-    block = {
-        "self_attention.W_in": (3 * D, D),
-        "self_attention.b_in": (3 * D,),
-        "self_attention.W_o.weight": (D, D),
-        "self_attention.W_o.bias": (D,),
-        "feed_forward.W_1.weight": (F, D),
-        "feed_forward.W_1.bias": (F,),
-        "feed_forward.W_2.weight": (D, F),
-        "feed_forward.W_2.bias": (D,),
-        **{f"residuals.{i}.norm.{part}": (D,) for i in (0, 1) for part in ("weight", "bias")},
-    }
+    block = encoder_block(D, F)
     L = sum(name.endswith("self_attention.W_in") for name in found)
     wanted = {table: (V, D), "encoder.norm.weight": (D,), "encoder.norm.bias": (D,)}
     wanted |= {"output.weight": (n, D), "output.bias": (n,)}
