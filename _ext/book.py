@@ -16,7 +16,6 @@ from stored import Counted, StoredView
 
 from utils.exercises.numbers import numbers
 from utils.press.budget import STOP
-from utils.press.lessons import FOLDED
 from utils.press.readable import names_in_the_book, number_solutions
 from utils.show.plotting import KEPT, STYLE
 
@@ -90,15 +89,6 @@ def number_by_day(app: Sphinx, env) -> list[str]:
     return []
 
 
-def fold_evidence(app: Sphinx, doctree: nodes.document) -> None:
-    """Fold the code of cells whose tag asks for it, under words that say what it is."""
-    for cell in doctree.findall(nodes.container):
-        for tag, prompt in FOLDED.items():
-            if f"tag_{tag}" in cell["classes"]:
-                cell["hide_mode"] = "input"
-                cell["prompt_show"] = cell["prompt_hide"] = prompt
-
-
 def mark_places_to_stop(app: Sphinx, doctree: nodes.document) -> None:
     """Set a paragraph that begins with "Enough for tonight?" in bold apart from the others."""
     for paragraph in doctree.findall(nodes.paragraph):
@@ -159,6 +149,7 @@ class ArcOfDays(SphinxDirective):
 
 
 def setup(app: Sphinx) -> dict:
+    app.setup_extension("reading")
     app.add_directive("arc-of-days", ArcOfDays)
     app.add_directive("view", StoredView)
     app.add_role("counted", Counted())
@@ -168,7 +159,6 @@ def setup(app: Sphinx) -> dict:
     app.connect("source-read", fill_in_address)
     app.connect("source-read", number_headings)
     app.connect("doctree-read", link_to_labels)
-    app.connect("doctree-read", fold_evidence)
     app.connect("doctree-read", mark_places_to_stop)
     app.connect("env-get-updated", number_by_day, priority=900)  # after Sphinx has counted
     app.connect("html-page-context", let_everybody_read)
