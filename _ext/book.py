@@ -113,13 +113,22 @@ def leave_models_to_their_views(app: Sphinx, config) -> None:
 
 
 def let_everybody_read(app: Sphinx, pagename, templatename, context, doctree) -> None:
-    """Give the entries of a bibliography the role that their list asks for, folds their own words.
-
-    docutils has another role, and myst-nb calls each fold "Toggle hidden content".
-    """
+    """Give the entries of a bibliography the role that their list asks for, not docutils' own."""
     if "body" in context:
-        body = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
-        context["body"] = re.sub('<summary aria-label="[^"]*">', "<summary>", body)
+        context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
+
+
+def lead_to_the_next_day(app: Sphinx, pagename, templatename, context, doctree) -> None:
+    """Lead from lesson to lesson: a day's deeper page and its solutions lie aside."""
+    if not re.fullmatch(r"chapters/\d+_\w+", pagename):
+        return
+    for way, place in (("prev", 1), ("next", 2)):
+        page = app.builder.relations[pagename][place]
+        while page and page.startswith("chapters/") and page.count("/") > 1:
+            page = app.builder.relations[page][place]
+        title = page and app.builder.render_partial(app.env.titles[page])["title"]
+        link = page and app.builder.get_relative_uri(pagename, page)
+        context[way] = {"link": link, "title": title} if page else None
 
 
 class ArcOfDays(SphinxDirective):
@@ -162,5 +171,6 @@ def setup(app: Sphinx) -> dict:
     app.connect("doctree-read", mark_places_to_stop)
     app.connect("env-get-updated", number_by_day, priority=900)  # after Sphinx has counted
     app.connect("html-page-context", let_everybody_read)
+    app.connect("html-page-context", lead_to_the_next_day, priority=400)  # before the theme
     app.connect("build-finished", finish, priority=900)  # after the theme's colours of code
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

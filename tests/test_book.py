@@ -9,8 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-import yaml
-from browser import BOOK, build_book
+from browser import BOOK, build_book, listed_pages
 from PIL import Image, ImageChops, ImageStat
 from sklearn.datasets import load_sample_image
 
@@ -134,8 +133,7 @@ def test_the_strict_build_is_clean_and_quick(build):
 
 
 def test_all_pages_are_there_and_no_others(build):
-    toc = yaml.safe_load((BOOK / "_toc.yml").read_text(encoding="utf-8"))
-    listed = {toc["root"]} | {page["file"] for part in toc["parts"] for page in part["chapters"]}
+    listed = set(listed_pages())
     built = {path.relative_to(build.html).with_suffix("").as_posix() for path in pages(build)}
     assert built - {"genindex", "search"} == listed, "list every page in _toc.yml, and no other"
 

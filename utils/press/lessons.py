@@ -33,6 +33,7 @@ FOLDED = {  # the tag of a cell whose code is folded: what stands in its place
     "mechanism": "How this is drawn",
     "view": "How this is made",
 }
+LOOKED_UP = ("claims", "notation", "glossary", "references", "making")
 BEGIN, END = "<!-- days: made by `make days` from lessons.toml -->", "<!-- end of days -->"
 
 
@@ -89,17 +90,16 @@ def concepts(book: Path = ROOT) -> list[str]:
 
 
 def table_of_contents(listed: list[Day]) -> str:
-    """_toc.yml."""
-    parts = {
-        "The days": [f"chapters/{day.stem}" for day in listed],
-        "Deeper": [f"chapters/deeper/{day.stem}" for day in listed],
-        "Look it up": ["claims", "notation", "glossary", "references", "making"],
-        "Solutions": [f"chapters/solutions/{day.stem}" for day in listed],
-    }
+    """_toc.yml: below each lesson what belongs to its day."""
     lines = ["# made by `make days` from lessons.toml", "format: jb-book", "root: index", "parts:"]
-    for caption, files in parts.items():
-        lines += [f"  - caption: {caption}", "    chapters:"]
-        lines += [f"      - file: {file}" for file in files]
+    lines += ["  - caption: The days", "    chapters:"]
+    for day in listed:
+        lines += [f"      - file: chapters/{day.stem}", "        sections:"]
+        for folder in ("deeper", "solutions"):
+            page = f"file: chapters/{folder}/{day.stem}"
+            lines.append(f"          - {{{page}, title: {folder.capitalize()}}}")
+    lines += ["  - caption: Look it up", "    chapters:"]
+    lines += [f"      - file: {page}" for page in LOOKED_UP]
     return "\n".join(lines) + "\n"
 
 
