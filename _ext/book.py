@@ -19,7 +19,6 @@ from stored import Counted, CountedTable, StoredView
 
 from utils.exercises.numbers import numbers
 from utils.press.budget import STOP
-from utils.press.lessons import FOLDED
 from utils.press.readable import names_in_the_book, number_solutions
 from utils.show.plotting import KEPT, STYLE
 
@@ -59,15 +58,6 @@ def number_by_day(app: Sphinx, env) -> list[str]:
     return []
 
 
-def fold_evidence(app: Sphinx, doctree: nodes.document) -> None:
-    """Fold the code of cells whose tag asks for it, under words that say what it is."""
-    for cell in doctree.findall(nodes.container):
-        for tag, prompt in FOLDED.items():
-            if f"tag_{tag}" in cell["classes"]:
-                cell["hide_mode"] = "input"
-                cell["prompt_show"] = cell["prompt_hide"] = prompt
-
-
 def mark_places_to_stop(app: Sphinx, doctree: nodes.document) -> None:
     """Set a paragraph that begins with "Enough for tonight?" in bold apart from the others."""
     for paragraph in doctree.findall(nodes.paragraph):
@@ -98,13 +88,22 @@ def bring_mathjax(app: Sphinx, failure: Exception | None) -> None:
 
 
 def let_everybody_read(app: Sphinx, pagename, templatename, context, doctree) -> None:
-    """Give the entries of a bibliography the role that their list asks for, folds their own words.
-
-    docutils has another role, and myst-nb calls each fold "Toggle hidden content".
-    """
+    """Give the entries of a bibliography the role that their list asks for, not docutils' own."""
     if "body" in context:
-        body = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
-        context["body"] = re.sub('<summary aria-label="[^"]*">', "<summary>", body)
+        context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
+
+
+def lead_to_the_next_day(app: Sphinx, pagename, templatename, context, doctree) -> None:
+    """Lead from lesson to lesson: a day's deeper page and its solutions lie aside."""
+    if not re.fullmatch(r"chapters/\d+_\w+", pagename):
+        return
+    for way, place in (("prev", 1), ("next", 2)):
+        page = app.builder.relations[pagename][place]
+        while page and page.startswith("chapters/") and page.count("/") > 1:
+            page = app.builder.relations[page][place]
+        title = page and app.builder.render_partial(app.env.titles[page])["title"]
+        link = page and app.builder.get_relative_uri(pagename, page)
+        context[way] = {"link": link, "title": title} if page else None
 
 
 class ArcOfDays(SphinxDirective):
@@ -134,6 +133,7 @@ class ArcOfDays(SphinxDirective):
 
 
 def setup(app: Sphinx) -> dict:
+    app.setup_extension("reading")
     app.add_directive("arc-of-days", ArcOfDays)
     app.add_directive("view", StoredView)
     app.add_directive("counted-table", CountedTable)
@@ -146,10 +146,10 @@ def setup(app: Sphinx) -> dict:
     app.connect("config-inited", leave_models_to_their_views)
     app.connect("source-read", number_headings)
     app.connect("doctree-read", link_to_labels)
-    app.connect("doctree-read", fold_evidence)
     app.connect("doctree-read", mark_places_to_stop)
     app.connect("env-get-updated", number_by_day, priority=900)  # after Sphinx has counted
     app.connect("html-page-context", let_everybody_read)
+    app.connect("html-page-context", lead_to_the_next_day, priority=400)  # before the theme
     app.connect("build-finished", bring_mathjax)
     app.connect("build-finished", finish, priority=900)  # after the theme's colours of code
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -29,6 +29,11 @@ DRAWING = re.compile(
     r'<img ([^>]*?)src="([^"]*)\b(_images/[^"/]+)(?<!-light)(?<!-dark)\.svg"([^>]*?)\s*/?>'
 )
 DOTS = re.compile(r"data:image/png;base64,([^\"]{20000,})")
+FORMULA = re.compile(r'class="[^"]*\bmath\b')
+TYPESETTER = re.compile(
+    r"\s*<script>window\.MathJax = .*?</script>|\s*<script [^>]*\bmathjax/[^>]*></script>"
+)
+OPENER = '<summary><span class="toctree-toggle"'  # of a day's pages in the sidebar: an icon alone
 ALL = "styles/all.css"
 SIDEBAR = 'id="pst-primary-sidebar"'  # its logo stands in no landmark otherwise
 LANDMARK = f'{SIDEBAR} role="complementary" aria-label="The book"'
@@ -76,6 +81,9 @@ def finish(app: Sphinx, failure: Exception | None) -> None:
         text = with_one_sheet(page.read_text(encoding="utf-8"), folder / "_static")
         if LANDMARK not in text:
             text = text.replace(SIDEBAR, LANDMARK)
+        text = text.replace(OPENER, OPENER.replace(">", ' aria-label="The day\'s pages">', 1))
+        if not FORMULA.search(text):
+            text = TYPESETTER.sub("", text)
         if page.name != "search.html":
             text = NEEDLESS.sub("", text)
             text = OPTIONS.sub(lambda _: f"<script>{options}</script>", text)

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import yaml
+
 BOOK = Path(__file__).resolve().parents[1]
 ADDRESS_VARIABLES = ("BOOK_REPOSITORY", "BOOK_BRANCH", "GITHUB_REPOSITORY", "GITHUB_SERVER_URL")
 FLAGS = [
@@ -30,6 +32,14 @@ AS_IN_JUPYTERLAB = """() => document.addEventListener("keydown", (event) => {
     const free = event.target.hasAttribute("data-lm-suppress-shortcuts");
     if (event.key.startsWith("Arrow") && !free) event.preventDefault();
 }, true)"""
+
+
+def listed_pages() -> list[str]:
+    """The pages that _toc.yml lists, in order."""
+    toc = yaml.safe_load((BOOK / "_toc.yml").read_text(encoding="utf-8"))
+    chapters = [page for part in toc["parts"] for page in part["chapters"]]
+    below = [[page, *page.get("sections", ())] for page in chapters]
+    return [toc["root"], *(page["file"] for group in below for page in group)]
 
 
 class Build(NamedTuple):

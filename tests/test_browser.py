@@ -8,13 +8,11 @@ import threading
 from pathlib import Path
 
 import pytest
-import yaml
 from axe_playwright_python.base import AXE_FILE_PATH
-from browser import BOOK
+from browser import BOOK, listed_pages
 from playwright.sync_api import TimeoutError
 
-TOC = yaml.safe_load((BOOK / "_toc.yml").read_text(encoding="utf-8"))
-PAGES = [TOC["root"], *(chapter["file"] for part in TOC["parts"] for chapter in part["chapters"])]
+PAGES = listed_pages()
 LESSONS = [name for name in PAGES if re.match(r"chapters/\d\d_", name)]
 LONGEST_LESSONS = sorted(LESSONS, key=lambda name: (BOOK / f"{name}.ipynb").stat().st_size)[-2:]
 # Axe takes seconds for the many words of a page. So of code it sees one word of each colour, of

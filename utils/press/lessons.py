@@ -33,6 +33,10 @@ FOLDED = {  # the tag of a cell whose code is folded: what stands in its place
     "mechanism": "How this is drawn",
     "view": "How this is made",
 }
+LISTED = {  # the other pages, by the heading of their list
+    "Look it up": ("installing", "claims", "notation", "glossary", "references", "making"),
+    "For teachers": ("teaching", "errata"),
+}
 BEGIN, END = "<!-- days: made by `make days` from lessons.toml -->", "<!-- end of days -->"
 
 
@@ -89,18 +93,17 @@ def concepts(book: Path = ROOT) -> list[str]:
 
 
 def table_of_contents(listed: list[Day]) -> str:
-    """_toc.yml."""
-    parts = {
-        "The days": [f"chapters/{day.stem}" for day in listed],
-        "Deeper": [f"chapters/deeper/{day.stem}" for day in listed],
-        "Look it up": ["installing", "claims", "notation", "glossary", "references", "making"],
-        "For teachers": ["teaching", "errata"],
-        "Solutions": [f"chapters/solutions/{day.stem}" for day in listed],
-    }
+    """_toc.yml: below each lesson what belongs to its day."""
     lines = ["# made by `make days` from lessons.toml", "format: jb-book", "root: index", "parts:"]
-    for caption, files in parts.items():
+    lines += ["  - caption: The days", "    chapters:"]
+    for day in listed:
+        lines += [f"      - file: chapters/{day.stem}", "        sections:"]
+        for folder in ("deeper", "solutions"):
+            page = f"file: chapters/{folder}/{day.stem}"
+            lines.append(f"          - {{{page}, title: {folder.capitalize()}}}")
+    for caption, pages in LISTED.items():
         lines += [f"  - caption: {caption}", "    chapters:"]
-        lines += [f"      - file: {file}" for file in files]
+        lines += [f"      - file: {page}" for page in pages]
     return "\n".join(lines) + "\n"
 
 

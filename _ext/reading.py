@@ -1,0 +1,153 @@
+"""What a page is to somebody who reads it: the learner's tools leave it, the notebook keeps them.
+
+A notebook is written for a learner who runs it. On the page a check that was not begun says
+nothing, the call that shows a reference goes (the reference stays, closed), folded code is one
+small word after what it gave, and a checklist is a list. Paper has no folds: `leave_out_folds`.
+"""
+
+import re
+
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+
+from utils.exercises.numbers import label
+from utils.press.lessons import FOLDED
+
+NOT_BEGUN = re.compile(r"^○ .*\n?(?: {3}From here on.*\n?)?", re.MULTILINE)
+FUNCTION = re.compile(r"<function .*>\s*")  # what a check returns
+REFERENCE = re.compile(r"check\.show_reference\([^()]*\)")
+IMPORTS = re.compile(r"import convolution_to_attention\b")  # how a page's first code begins
+POINT = re.compile(r"^[☐☑] (.+)\n {3}(.+)$", re.MULTILINE)
+EXERCISE = re.compile(r"(?:(?P<number>\d[\d.]*) )?(?P<name>\w+)")
+OPENS = ("html", "dirhtml")  # the builders on whose pages a reader can open a fold
+
+
+class Fold(nodes.General, nodes.Element):
+    """Folded code; its `title` says what it does."""
+
+
+def for_reading(app: Sphinx, doctree: nodes.document) -> None:
+    """Turn a page that is run into one that is read."""
+    for cell in _cells(doctree):
+        source, output = _part(cell, "source"), _part(cell, "output")
+        if source is None:
+            continue
+        code, said = source.astext().strip(), output.astext() if output else ""
+        if REFERENCE.fullmatch(code):
+            cell.remove(source)
+            cell["classes"].append("one-way")
+        elif points := POINT.findall(said):
+            cell.replace_self(checklist(points))
+        elif NOT_BEGUN.search(said):
+            _leave_out_what_was_not_begun(output)
+        elif title := _title(cell, code):
+            cell.attributes.pop("hide_mode", None)  # else it would be folded once more
+            cell.remove(source)
+            cell += Fold("", source, title=title)
+    for cell in _cells(doctree):
+        _join(cell)
+
+
+def leave_out_folds(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Where nothing opens, take out folded code and references."""
+    if app.builder.name in OPENS:
+        return
+    for fold in list(doctree.findall(Fold)):
+        fold.parent.remove(fold)
+    for cell in _cells(doctree):
+        if "one-way" in cell["classes"] or not cell.children:
+            cell.parent.remove(cell)
+
+
+def checklist(points: list[tuple[str, str]]) -> nodes.bullet_list:
+    """A list of points, each with links to its exercises, from the lines that a cell printed."""
+    listed = nodes.bullet_list(bullet="-", classes=["checklist"])
+    for point, exercises in points:
+        links: list[nodes.Node] = []
+        for exercise in EXERCISE.finditer(exercises):
+            links += [nodes.Text(", " if links else " "), _link(**exercise.groupdict())]
+        asked = nodes.inline("", "", *links, classes=["asked"])
+        listed += nodes.list_item("", nodes.paragraph("", point, asked))
+    return listed
+
+
+def _link(number: str | None, name: str) -> nodes.Node:
+    if number is None:  # no page asks it
+        return nodes.Text(name)
+    words = nodes.inline("", number)
+    return pending_xref(
+        "", words, refdomain="std", reftype="ref", reftarget=label(name), refexplicit=True
+    )
+
+
+def _cells(doctree: nodes.document) -> list[nodes.container]:
+    return [
+        node for node in doctree.findall(nodes.container) if node.get("nb_element") == "cell_code"
+    ]
+
+
+def _part(cell: nodes.container, part: str) -> nodes.container | None:
+    """The source or the output of a cell, if it has one."""
+    name = f"cell_code_{part}"
+    return next((child for child in cell if child.get("nb_element") == name), None)
+
+
+def _title(cell: nodes.container, code: str) -> str | None:
+    """What folded code says of itself; None if it is not to be folded."""
+    if IMPORTS.match(code):
+        return FOLDED["setup"]
+    return next((FOLDED[tag] for tag in FOLDED if f"tag_{tag}" in cell["classes"]), None)
+
+
+def _leave_out_what_was_not_begun(output: nodes.container) -> None:
+    for node in list(output.children):
+        text = node.astext()
+        left = NOT_BEGUN.sub("", text)
+        if left.strip() and left != text:
+            shorter = node.copy()
+            shorter += nodes.Text(left)
+            node.replace_self(shorter)
+        elif left != text or FUNCTION.fullmatch(text):
+            output.remove(node)
+    if not output.children:
+        output.parent.remove(output)
+
+
+def _join(cell: nodes.container) -> None:
+    """Put folded code that gave nothing into the fold next to it, if there is one."""
+    if len(cell) > 1 or cell["ids"] or not _is_folded(cell):
+        return
+    beside = cell.parent
+    at = beside.index(cell)
+    before, after = beside[max(0, at - 1) : at], beside[at + 1 : at + 2]
+    if after and _is_folded(after[0]):
+        after[0][-1].insert(0, cell[-1].children)
+    elif before and _is_folded(before[0]):
+        before[0][-1].extend(cell[-1].children)
+    else:
+        return
+    beside.remove(cell)
+
+
+def _is_folded(node: nodes.Node) -> bool:
+    """Whether it is a cell with a fold other than a page's imports."""
+    last = node.children[-1] if node.children else None
+    return isinstance(last, Fold) and last["title"] != FOLDED["setup"]
+
+
+def _open_fold(translator, fold: Fold) -> None:
+    words = "code" if len(fold.parent) > 1 else fold["title"]
+    said = f'<summary title="{translator.attval(fold["title"])}">{words}</summary>'
+    translator.body.append(f'<details class="code-fold">{said}\n')
+
+
+def _close_fold(translator, fold: Fold) -> None:
+    translator.body.append("</details>\n")
+
+
+def setup(app: Sphinx) -> None:
+    """Called by the book's own extension."""
+    app.add_node(Fold, html=(_open_fold, _close_fold))
+    app.connect("doctree-read", for_reading)
+    app.connect("doctree-resolved", leave_out_folds)
