@@ -228,6 +228,12 @@ def test_no_kernel_contains_where_there_is_no_linux(monkeypatch):
     assert contained.contain() == []
 
 
+def test_without_a_folder_nothing_is_run():
+    command = [sys.executable, "-m", "utils.press.classroom.collecting", ""]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1 and "Which folder?" in done.stderr and not done.stdout
+
+
 # -------------------------------------------------------------------------------------- the parts
 
 
@@ -298,7 +304,7 @@ def test_of_several_files_the_best_answer_counts():
     row = Row("ann", "1", "05", "5.3", "split_heads", "wrong", "", "", 6)
     better = Row("ann", "2", "05", "5.3", "split_heads", "passed", "", "", 6)
     assert best([row, better]) == best([better, row]) == [better]
-    assert summary([better])[0].startswith("1 students: 1 passed")
+    assert summary([better])[0].startswith("1 student: 1 passed")
 
 
 def test_a_folder_without_notebooks_is_refused(tmp_path):

@@ -76,7 +76,7 @@ def collect(folder: Path, limits: Limits | None = None) -> tuple[Path, Path]:
     Raises: LessonError if there is nothing to run, or nothing can be written.
     """
     listed = list(hand_ins(folder))
-    print(f"Running {len(listed)} notebooks, each in a process of its own …", flush=True)
+    print(f"Notebooks: {len(listed)}, each in a process of its own …", flush=True)
     found: list[Row] = []
     least = set(KINDS)
     with ThreadPoolExecutor(cpu_count(only_physical_cores=True)) as pool:
@@ -131,7 +131,7 @@ def summary(found: Sequence[Row]) -> list[str]:
     verdicts = Counter(row.verdict for row in found)
     told = ", ".join(f"{verdicts[each]} {each}" for each in VERDICTS if verdicts[each])
     students = len({row.student for row in found})
-    lines = [f"{students} students: {told or 'no exercise'}."]
+    lines = [f"{students} student{'s' * (students > 1)}: {told or 'no exercise'}."]
     lines += [f"{row.file}: {row.said}." for row in found if row.verdict == "unreadable"]
     made = Counter((row.number, row.exercise, row.mistake) for row in found if row.mistake)
     lines += [f"{n} × {number} {name}: {says}" for (number, name, says), n in made.most_common(5)]
@@ -161,8 +161,8 @@ def draw(found: Sequence[Row], path: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
+    if len(sys.argv) != 2 or not sys.argv[1]:
+        sys.exit("Which folder? Name the one with what was handed in, as in FOLDER=hand-ins.")
     try:
         collect(Path(sys.argv[1]))
     except LessonError as error:
