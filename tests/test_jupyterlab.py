@@ -188,7 +188,7 @@ def test_a_reader_who_is_back_again_is_told_what_to_run_and_one_button_runs_it(c
     page.set_default_timeout(120_000)
     page.goto(address.replace("/?", "/lab/workspaces/back/tree/my/00_first_steps.ipynb?"))
     expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible(timeout=120_000)
-    expect(page.locator(".jp-RenderedMarkdown table")).to_contain_text("Minutes left")
+    expect(page.locator(".jp-OutputArea table").first).to_contain_text("Minutes left")
     cell = page.locator(".jp-CodeCell").filter(has_text='check("gradient_step"')
     cell.locator(".cm-content").click()
     page.keyboard.press("Control+Enter")
