@@ -38,7 +38,7 @@ def for_reading(app: Sphinx, doctree: nodes.document) -> None:
             cell.remove(source)
             cell["classes"].append("one-way")
         elif points := POINT.findall(said):
-            cell.replace_self(checklist(points))
+            cell.parent.replace(cell, checklist(points))
         elif NOT_BEGUN.search(said):
             _leave_out_what_was_not_begun(output)
         elif title := _title(cell, code):
@@ -66,7 +66,8 @@ def checklist(points: list[tuple[str, str]]) -> nodes.bullet_list:
     for point, exercises in points:
         links: list[nodes.Node] = []
         for exercise in EXERCISE.finditer(exercises):
-            links += [nodes.Text(", " if links else " "), _link(**exercise.groupdict())]
+            links += [nodes.Text(", "), _link(**exercise.groupdict())]
+        links[0] = nodes.Text(" Exercise " if len(links) == 2 else " Exercises ")
         asked = nodes.inline("", "", *links, classes=["asked"])
         listed += nodes.list_item("", nodes.paragraph("", point, asked))
     return listed

@@ -1,11 +1,8 @@
-/* Paper is white: a page that is dark on the screen turns light while it is printed. */
-let theme = null;
+/* Paper is white: a page that is dark on the screen is light while it is printed. */
 window.addEventListener("beforeprint", () => {
-  const page = document.documentElement;
-  theme = page.dataset.theme;
-  page.dataset.theme = "light";
+  const { dataset } = document.documentElement;
+  const { theme } = dataset;
+  dataset.theme = "light";
   for (const image of document.images) image.loading = "eager";
-});
-window.addEventListener("afterprint", () => {
-  document.documentElement.dataset.theme = theme;
+  window.addEventListener("afterprint", () => { dataset.theme = theme; }, { once: true });
 });

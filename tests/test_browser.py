@@ -344,6 +344,113 @@ def test_search_finds_a_term(tab, address):
     assert tab.locator("#search-results li a", has_text="Glossary").count() >= 1
 
 
+def test_the_search_has_its_magnifier_before_its_words(tab, address):
+    show(tab, DESK, "light")
+    tab.goto(f"{address}index.html", wait_until="networkidle")
+    tab.keyboard.press("Control+k")
+    field = tab.locator("dialog .bd-search input")
+    field.wait_for()
+    words = field.evaluate(
+        "(it) => it.getBoundingClientRect().left + parseFloat(getComputedStyle(it).paddingLeft)"
+    )
+    glass = tab.locator("dialog .bd-search i").first.bounding_box()
+    assert glass["x"] + glass["width"] < words
+    tab.keyboard.press("Escape")
+
+
+def test_the_sidebar_opens_the_day_and_next_leads_to_the_next_lesson(tab, address):
+    show(tab, DESK, "light")
+    first, second, stem = LESSONS[0], LESSONS[1], LESSONS[1].rpartition("/")[2]
+    for name in (second, f"chapters/deeper/{stem}", f"chapters/solutions/{stem}"):
+        tab.goto(f"{address}{name}.html")
+        opened = tab.locator(".bd-sidebar-primary li:has(> details[open]) > a")
+        assert opened.count() == 1 and "Day 1" in opened.text_content()
+        below = tab.locator(".bd-sidebar-primary details[open] a")
+        assert below.all_text_contents() == ["Deeper", "Solutions"]
+    tab.goto(f"{address}{second}.html")
+    assert tab.locator(".left-prev").get_attribute("href").endswith(f"{first[9:]}.html")
+    assert tab.locator(".right-next").get_attribute("href").endswith(f"{LESSONS[2][9:]}.html")
+
+
+def test_only_a_page_with_formulas_loads_what_typesets_them(build):
+    for name in PAGES:
+        page = (build.html / f"{name}.html").read_text(encoding="utf-8")
+        assert ("mathjax/" in page) == bool(re.search(r'class="[^"]*\bmath\b', page)), name
+
+
+KINDS_TO_TOUCH = "button, summary, select, input, .toctree-toggle"
+TOO_SMALL = """(kinds) => [...document.querySelectorAll(kinds)]
+    .filter((one) => one.checkVisibility({ opacityProperty: false }))
+    .map((one) => [one.outerHTML.slice(0, 120), one.getBoundingClientRect()])
+    .filter(([, { width, height }]) => width > 1 && height > 1 && (width < 23.5 || height < 23.5))
+    .map(([text, { width, height }]) => [text, width, height])"""
+
+
+@pytest.mark.parametrize("lesson", LONGEST_LESSONS)
+def test_on_a_phone_code_wraps_and_a_finger_hits_what_it_is_to_touch(tab, address, lesson):
+    show(tab, PHONE, "light")
+    tab.goto(f"{address}{lesson}.html", wait_until="networkidle")
+    cut = "(all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1).length"
+    assert tab.locator("article pre").count() > 20
+    assert tab.locator("article pre").evaluate_all(cut) == 0
+    assert tab.evaluate(TOO_SMALL, KINDS_TO_TOUCH) == []
+
+
+def test_folded_code_is_in_the_line_of_its_caption(tab, address):
+    show(tab, DESK, "light")
+    tab.goto(f"{address}{LESSONS[1]}.html", wait_until="networkidle")
+    folded = tab.locator("div.cell:has(> .code-fold):has(figure)")
+    assert folded.count() >= 6
+    for cell in folded.all()[:6]:
+        caption = cell.locator("figcaption p").bounding_box()
+        word = cell.locator("summary").bounding_box()
+        assert abs(caption["y"] + caption["height"] - word["y"] - word["height"]) < 6
+        assert cell.locator(".cell_input").is_hidden()
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_a_picture_is_larger_at_a_tap_and_by_keyboard(tab, address, size):
+    show(tab, size, "light")
+    tab.goto(f"{address}{LESSONS[1]}.html", wait_until="networkidle")
+    picture = tab.locator("article figure img:visible").first
+    before = picture.bounding_box()["width"]
+    large, dialog = tab.locator("dialog.picture img"), tab.locator("dialog.picture")
+    picture.click()
+    assert large.bounding_box()["width"] > 1.2 * before
+    assert large.get_attribute("alt") == picture.get_attribute("alt")
+    tab.keyboard.press("Escape")
+    assert not dialog.is_visible()
+    tab.locator("article .enlarge").first.focus()
+    tab.keyboard.press("Enter")
+    assert dialog.is_visible()
+    dialog.get_by_role("button", name="Close").click()
+    assert not dialog.is_visible()
+
+
+def test_on_paper_a_lesson_has_its_text_and_none_of_its_tools(tab, address):
+    show(tab, {"width": 700, "height": 990}, "dark")
+    tab.goto(f"{address}{LESSONS[1]}.html", wait_until="networkidle")
+    tab.emulate_media(media="print")
+    tab.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    tools = ".code-fold, details.reference, .bd-sidebar, .prev-next-footer, .enlarge, .headerlink"
+    assert (
+        tab.locator(tools).evaluate_all("(all) => all.filter((one) => one.checkVisibility())") == []
+    )
+    assert (
+        tab.locator("article button:visible").count()
+        == tab.locator(
+            "article :is(.view-options, .view-squares, li, .view-choice) button:visible"
+        ).count()
+    )
+    assert tab.evaluate("document.documentElement.dataset.theme") == "light"
+    wide = "(all) => all.filter((one) => one.getBoundingClientRect().right > innerWidth + 1).length"
+    assert tab.locator("article :is(pre, figure, table)").evaluate_all(wide) == 0
+    assert tab.locator("article .cell_input:visible").count() > 10
+    tab.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert tab.evaluate("document.documentElement.dataset.theme") == "dark"
+    tab.emulate_media(media="screen")
+
+
 def test_claims_are_chosen_by_their_answer_with_the_keyboard_alone(tab, address):
     show(tab, DESK, "light")
     tab.goto(f"{address}claims.html", wait_until="networkidle")
