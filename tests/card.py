@@ -13,7 +13,7 @@ from playwright.sync_api import sync_playwright
 CARD = BOOK / "_static" / "card.png"
 SIZE = {"width": 1200, "height": 630}  # which most services ask for
 LAID_OUT = """
-.bd-sidebar, .bd-header-article, .ways-in, section > section { display: none !important }
+.bd-sidebar, .bd-header-article, .ways-in, section > section, footer { display: none !important }
 html .bd-main .bd-content .bd-article-container { max-width: 100% !important }
 html .bd-article { padding: 1.5rem 2.5rem !important }
 """

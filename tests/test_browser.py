@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.base import AXE_FILE_PATH
 from browser import BOOK, listed_pages
+from card import CARD, SIZE, WORDS
+from PIL import Image
 from playwright.sync_api import TimeoutError
 
 PAGES = listed_pages()
@@ -495,3 +497,14 @@ def test_an_exercise_leads_to_its_solution(tab, address, lesson):
     solution = tab.locator(f"section:has(> [id='{tab.url.split('#')[1]}'])")
     assert solution.bounding_box()["y"] < PHONE["height"] / 2
     assert solution.locator(".cell_input").count() >= 1
+
+
+def test_the_card_shows_what_the_first_page_says_now(build, chromium):
+    tab = chromium.new_page()
+    tab.goto((build.html / "index.html").as_uri())
+    with Image.open(CARD) as picture:
+        assert picture.size == (SIZE["width"], SIZE["height"])
+        assert picture.text["Description"] == tab.evaluate(WORDS), (
+            "the first page says something else now: `make book`, then `python tests/card.py`"
+        )
+    tab.close()
