@@ -122,7 +122,7 @@ def test_folded_code_is_one_word_after_what_it_gave(html):
 
 def test_folded_code_that_gave_nothing_joins_the_fold_beside_it(html):
     words = folds(html)
-    assert list(words.values()) == ["Imports", "code", "code", "How this was measured"]
+    assert list(words.values()) == ["Set-up", "code", "code", "How this was measured"]
     _, drawn, measured, alone = words
     assert drawn == "prepared = 1 prepared_more = 1 draw()"
     assert measured == "measure() assert behind" and alone == "assert alone"

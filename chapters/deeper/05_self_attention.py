@@ -754,6 +754,7 @@ def soonest(network: str, width: int) -> tuple[float, float]:
     return best
 
 
+# %% tags=["evidence"]
 apart, shared = keys.parameters["network"]
 rows = []
 for width in keys.parameters["width"]:
