@@ -212,7 +212,7 @@ plt.show()
 # ### How wrong? Cross-entropy
 #
 # *13 minutes, 10 of them yours.* What is the loss? First, **softmax** turns the scores into probabilities: $p_k = e^{z_k} / \sum_j e^{z_j}$. They are all positive and
-# sum to 1. The **cross-entropy** is minus the natural logarithm of the probability that the correct class $y_i$ got, averaged over the batch {cite}`goodfellow2016deep`:
+# sum to 1. The **cross-entropy** is minus the natural logarithm of the probability given to the correct class $y_i$, averaged over the batch {cite}`goodfellow2016deep`:
 #
 # $$
 # \mathcal{L} = -\frac1B \sum_{i=0}^{B-1} \log p_{i,\,y_i} .
@@ -372,7 +372,7 @@ plt.show()
 assert (W.reshape(10, 8, 8)[0, 3:5, 3:5] < 0).all()
 
 # %% [markdown]
-# Ink in the middle speaks against a 0. That is the rule we wrote by hand, and the model found it by itself. Each image is a **template**, laid on the digit
+# Ink in the middle counts against a 0. That is the rule we wrote by hand, and the model found it by itself. Each image is a **template**, laid on the digit
 # to weigh its ink.
 #
 # ## Show someone

@@ -245,7 +245,7 @@ for _ in range(201):
     loss = ((conv2d(piece, w, none) - wanted) ** 2).mean()
     w = (w - 3.0 * torch.autograd.grad(loss, w)[0]).detach()
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Gradient descent finds Sobel's kernel: the learned kernel after some steps, and Sobel's own. Purple and orange are the two signs.", "name": "fig-learned-kernel"}, "image": {"alt": "Five grids of three by three squares. The first is empty. Then a purple column grows on the left and an orange one on the right, until the fourth grid looks like the fifth, Sobel's."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Gradient descent finds Sobel's kernel: the learned kernel after some steps, and Sobel's own. Purple and orange mark opposite signs.", "name": "fig-learned-kernel"}, "image": {"alt": "Five grids of three by three squares. The first is empty. Then a purple column grows on the left and an orange one on the right, until the fourth grid looks like the fifth, Sobel's."}}
 shown = {f"{steps} steps": found[steps][0] for steps in (0, 10, 50, 200)} | {"Sobel": sobel[None]}
 image_grid(list(shown.values()), list(shown), columns=5, signed=True)
 plt.show()
@@ -514,7 +514,7 @@ observe(
 #
 # *3 minutes.* What did it learn? Here are the 24 kernels of its first layer, and some maps of our 3:
 
-# %% mystnb={"figure": {"caption": "The 24 kernels of the first layer. Purple and orange are the two signs.", "name": "fig-kernels"}, "image": {"alt": "Twenty-four small grids of three by three squares, in two colours."}}
+# %% mystnb={"figure": {"caption": "The 24 kernels of the first layer. Purple and orange mark opposite signs.", "name": "fig-kernels"}, "image": {"alt": "Twenty-four small grids of three by three squares, in two colours."}}
 image_grid(reader.w1.detach(), columns=8, signed=True)
 plt.show()
 

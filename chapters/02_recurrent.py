@@ -900,7 +900,7 @@ check("vanishing_gradient", my_steps)
 # ([Solution](solutions/02_recurrent.ipynb#solution-bidirectional-states))
 # ```
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A layer that reads forwards and one that reads backwards: the layer above both sees past and future.", "name": "fig-both-ends"}, "image": {"alt": "Three letters k, u, u at the bottom. Above them a row of pink boxes joined by arrows to the right, labelled forwards, then a row of green boxes joined by arrows to the left, labelled backwards. From both, arrows lead up to a row of orange boxes, labelled above, joined by arrows to the right."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "One layer reads forwards, the other backwards, so the layer above them sees past and future.", "name": "fig-both-ends"}, "image": {"alt": "Three letters k, u, u at the bottom. Above them a row of pink boxes joined by arrows to the right, labelled forwards, then a row of green boxes joined by arrows to the left, labelled backwards. From both, arrows lead up to a row of orange boxes, labelled above, joined by arrows to the right."}}
 mechanisms.directions("kuu")
 plt.show()
 

@@ -593,8 +593,8 @@ observe(said, **least, **slow, holds=last and first)
 
 # %% [markdown]
 # At a single learning rate, you compare recipes, not layers. Here the order is even reversed: the layer that is last at the lowest rate is first when each has its
-# best rate. A learning rate is a **hyperparameter**, a choice that training doesn't
-# learn, and each layer needs its own.
+# best rate. A learning rate is a **hyperparameter**, a number that isn't learned
+# in training, and each kind of layer needs its own.
 
 # %% [markdown]
 # ## Look inside

@@ -107,7 +107,7 @@ class Plain(nn.Module):
 
 
 # %% [markdown]
-# Look at the first underscore in `forward`. The encoder has computed a state for each symbol, and these are thrown away: only the vector `s`, made from the last ones, goes on. We give
+# Look at the first underscore in `forward`. The encoder computes a state for each symbol, and all of them are thrown away: only the vector `s`, made from the last ones, is passed on. We give
 # it 48 numbers. In training, the pair sees 3,000 words of two to twelve letters, from *a* to *f*, seven times.
 
 # %% tags=["training"]
@@ -157,7 +157,7 @@ mechanisms.look(torch.tensor([0.60, 0.12, 0.28]), h)
 plt.show()
 
 # %% [markdown]
-# Python's dictionary returns the value whose key equals the query, or nothing. Attention is a **soft dictionary**: every key matches a little, so it returns a mixture of
+# A Python dictionary returns the value whose key equals the query, or nothing. Attention is a **soft dictionary**: every key matches a little, so it returns a mixture of
 # all values. It has two limiting cases: a single score is far above the rest, or all scores are equal.
 
 # %% tags=["view"]
@@ -535,7 +535,7 @@ observe(
 # Up to the longest words in training, then, each extra letter makes it harder for a vector, while attention doesn't notice. Beyond them all three fail, attention only a few
 # letters later: none has learned to "go back one letter", whatever the length. [With sentences](deeper/04_attention.ipynb#seq-vector), too, a vector takes longer to train.
 #
-# **Now sentences.** A small grammar writes them in English and Chinese. *I love deep learning* is kept aside; your network learns from others.
+# **Now sentences.** A small grammar writes them in English and Chinese. *I love deep learning* is held back; your network learns from the others.
 
 # %% tags=["training"]
 task = ShortTask()
@@ -576,7 +576,7 @@ def looks(model, source, written):
     return model.decode(shift(torch.tensor([written])), s, h, real)[2][0]
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "While it writes 我, your network looks mostly at *I*, in a sentence that it had never seen. Circles: the true links, which it doesn't know.", "name": "fig-sentence"}, "image": {"alt": "A map with five rows, 我, 爱, 深度, 学习 and EOS, and five columns, I, love, deep, learning and EOS. Circles mark the first four cells of the diagonal; the first two rows have their bright cells there, the others on or near it."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "While it writes 我, your network looks mostly at *I*, in a sentence that it has never seen. Circles: the true links, which it doesn't know.", "name": "fig-sentence"}, "image": {"alt": "A map with five rows, 我, 爱, 深度, 学习 and EOS, and five columns, I, love, deep, learning and EOS. Circles mark the first four cells of the diagonal; the first two rows have their bright cells there, the others on or near it."}}
 wanted = "我 爱 深度 学习"
 source = [*task.english.encode(ASKED.split()), EOS]
 weights = looks(translator, source, [*task.target([wanted])[0], EOS])
@@ -667,7 +667,7 @@ observe(
 )
 
 # %% [markdown]
-# In JupyterLab, `reads("…")` reads your own birthday. Here in the page a network of the same kind answers. It was trained for longer, also on dates as people type
+# In JupyterLab, `reads("…")` reads your own birthday. Here on the page a network of the same kind answers. It was trained for longer, also on dates as people type
 # them: in lower case, without accents or full stops. Type `3/5/04`, change the country, and point at what it writes to see where it looks.
 
 # %% tags=["view"]
@@ -824,7 +824,7 @@ check("cost_by_length", cost_by_length)
 # :label: exercise-alignment-error-rate
 #
 # *Core, 9 minutes.* The usual alignment has one link for each target symbol. But some symbols have two partners, and some have none. So let **every weight that reaches a
-# threshold** be a link. With these links $A$, the sure ones $S$, and the possible ones $P$, which contain the sure, the alignment error rate {cite}`och2003systematic` is
+# threshold** be a link. With these links $A$, the sure links $S$, and the possible links $P$, which include $S$, the alignment error rate {cite}`och2003systematic` is
 #
 # $$
 # 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|} .

@@ -317,7 +317,7 @@ for i, (ax, name) in enumerate(zip(axes, ("largest weight", "gradient at the sco
 plt.show()
 
 # %% [markdown]
-# At a width of 64, as in the Transformer's paper, most of the gradient is still there without the scale. ([At the query](deeper/05_self_attention.ipynb#deeper-query) it is even larger.)
+# At a width of 64, as in the Transformer paper, most of the gradient is still there without the scale. ([At the query](deeper/05_self_attention.ipynb#deeper-query) it is even larger.)
 #
 # ### Masks: what may be seen
 #
@@ -329,7 +329,7 @@ mechanisms.masks()
 plt.show()
 
 # %% [markdown]
-# What if a query may attend to nothing, as when a batch is padded at the *front*? A softmax of nothing but $-\infty$ is NaN, which spreads. A very negative number
+# What if every key is masked for a query, as when a batch is padded at the *front*? A softmax of nothing but $-\infty$ is NaN, which spreads. A very negative number
 # instead looks harmless, but it averages exactly what was forbidden. So the weights should be zeros.
 #
 # ```{exercise} Masked attention
@@ -562,7 +562,7 @@ for name in bag:
 plt.show()
 
 # %% [markdown]
-# For a matrix $P$ that puts rows into another order,
+# For any matrix $P$ that reorders the rows,
 #
 # $$
 # \operatorname{SA}(P X) = P \operatorname{SA}(X) .
@@ -617,7 +617,7 @@ shuffled, _ = layer(give_order(seven[:, shuffle], rows))
 print("the same, shuffled:", torch.allclose(shuffled, straight[:, shuffle]))
 
 # %% [markdown]
-# It does: {eq}`eq-permutation` no longer holds. The Transformer's paper adds sines and cosines instead, the hands of **clocks** {cite}`vaswani2017attention`, as we do tomorrow;
+# It does: {eq}`eq-permutation` no longer holds. The Transformer paper instead adds sines and cosines, like the hands of **clocks** {cite}`vaswani2017attention`, and so do we tomorrow;
 # [rotary positions](deeper/05_self_attention.ipynb#deeper-rotary) turn queries and keys.
 
 # %% [markdown]
@@ -773,7 +773,7 @@ guess(
     because=f"Your reader loses {lost['antecedent']:.0f} of 100 pronouns without it; without the link to the adjective it loses {lost['adjective']:.0f}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The adjective gets much of the weight, but is missed far less than the antecedent. Left: mean weight of a pronoun on four kinds of words. Right: how many of 100 pronouns are lost without that link. Five stored readers: means, with lines from lowest to highest.", "name": "fig-cuts"}, "image": {"alt": "Two bar charts with four bars each: antecedent, adjective, other noun, any other word. Left: antecedent and adjective are long, the other two short. Right: only the bar of the antecedent is long; that of the adjective is short, the others are nearly zero."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The adjective gets much of the weight, but is missed far less than the antecedent. Left: the mean weight that a pronoun gives four kinds of words. Right: how many of 100 pronouns are lost without that link. Five stored readers: means, with lines from lowest to highest.", "name": "fig-cuts"}, "image": {"alt": "Two bar charts with four bars each: antecedent, adjective, other noun, any other word. Left: antecedent and adjective are long, the other two short. Right: only the bar of the antecedent is long; that of the adjective is short, the others are nearly zero."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.8))
 bars(on, "mean weight", ax=axes[0])
 bars(missed, "points lost without it", ax=axes[1])

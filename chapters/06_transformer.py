@@ -786,7 +786,7 @@ observe("It writes: {written}.", written=written, holds=translator_right > 0.8)
 # *1 minute.* Every position attends to every other, so twice the length makes four times as many pairs. We count the operations in a training step of one encoder block.
 
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "In long sequences, comparing all pairs takes most of the work: operations in a training step of one block, 64 wide, by sequence length. Counted; both axes are logarithmic.", "name": "fig-cost"}, "image": {"alt": "Two straight lines over 128 to 2048 words. That of attention is twice as steep as that of the rest, and crosses it between 256 and 512."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "In long sequences, comparing all pairs is most of the work: operations in a training step of one block, 64 wide, by sequence length. Counted; both axes are logarithmic.", "name": "fig-cost"}, "image": {"alt": "Two straight lines over 128 to 2048 words. That of attention is twice as steep as that of the rest, and crosses it between 256 and 512."}}
 lengths = [128, 256, 512, 1024, 2048]
 counted = stacks.operations(lengths, costs.work)
 lines = {name: (lengths, counted[:, i]) for i, name in enumerate(("all pairs", "all the rest"))}

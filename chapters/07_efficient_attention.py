@@ -452,7 +452,7 @@ def in_window(q, k, v, w=16):
 
 
 # %% [markdown]
-# And what did the mask save? Nothing: all pairs are scored, and then most scores are thrown away. To compute only the band, cut the text into pieces as long as the window. Everything that a query may see is in its own piece or in the one before.
+# And what did the mask save? Nothing: all pairs are scored, and then most scores are thrown away. To compute only the scores that count, cut the text into pieces as long as the window. Everything that a query may see is in its own piece or in the one before.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Most of the map is never computed: a window of 2 in pieces of 2. Each piece's queries meet the keys of two pieces, and a small mask hides those that are too far away.", "name": "fig-blocks"}, "image": {"alt": "The grid of the window. In each pair of rows only the four columns of its own piece and the piece before are computed; of these eight cells six are filled and two struck out. All other cells are blank. The last piece is framed."}}
 mechanisms.blocks(efficient.window_mask(8, 2, is_causal=True), 2)

@@ -574,7 +574,7 @@ observe(
 )
 
 # %% [markdown]
-# The bag keeps up! But one run at one learning rate says little. So a stored experiment tuned both with the same care: four settings each, chosen on the validation set, with few examples and with many, then measured once on the test set. (Its Transformer has dropout and three seeds, neither of which a bag needs, and it reads words, which [makes no difference here](deeper/08_text_classification.ipynb#deeper-subwords).)
+# The bag keeps up! But one run at one learning rate says little. So a stored experiment tuned both with the same care: four settings each, chosen on the validation set, with few examples and with many, then measured once on the test set. (Its Transformer has dropout and three seeds, which a bag doesn't need, and reads whole words, which [makes no difference here](deeper/08_text_classification.ipynb#deeper-subwords).)
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "With 6,000 texts, the Transformer wins on the reviews, and the bag on the libraries' sentences: correct answers on test sets of 1,000 reviews and 1,370 sentences. Means and ranges of three seeds (stored experiment); the vertical axes differ, the horizontal ones are logarithmic.", "name": "fig-by-examples"}, "image": {"alt": "Two diagrams over 500, 1,700 and 6,000 texts. On the reviews the bag stays near 60 percent, the Transformer rises from below 70 to nearly 100. On the libraries' sentences both rise together, from about 45 to nearly 60 percent for the bag, a few points less for the Transformer."}}
 stored, ends = experiments.load("classifiers"), {}
@@ -625,7 +625,7 @@ observe(
 )
 
 # %% [markdown]
-# A library gives itself away by *which* words it uses, and they give it away in any order. In a review, order decides what a *not* reverses. Nor is attention the only way to see order: Day 3's LSTM, reading from both ends, does at least as well on the reviews, and needs fewer of them ([six models](deeper/08_text_classification.ipynb#deeper-six) side by side). All of these models learned from scratch. A model that was pretrained on billions of words is another matter, and we don't try one here.
+# A library gives itself away by *which* words it uses, and they give it away in any order. In a review, order decides what a *not* reverses. But attention isn't the only way to see order: Day 3's LSTM, reading from both ends, does at least as well on the reviews, and needs fewer of them ([six models](deeper/08_text_classification.ipynb#deeper-six) side by side). All of these models learned from scratch. A model that was pretrained on billions of words is another matter, and we don't try one here.
 
 # %% [markdown]
 # ## Look inside

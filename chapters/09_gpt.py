@@ -617,7 +617,7 @@ observe(
 )
 
 # %% [markdown]
-# With units first, each digit needs only one carry, and the column just written shows it. A GPT reads what it writes, so the order of writing decides what it can compute. And it has learned to add three-digit numbers, not to add.
+# With units first, each digit needs only the carry from the column just written. A GPT reads what it writes, so the order of writing decides what it can compute. And it has learned to add three-digit numbers, not to add.
 #
 # ### The ladder: where counting stops winning
 #

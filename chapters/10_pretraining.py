@@ -234,7 +234,7 @@ guess(
     because=f"After these, {fmean(after[best]):.0%} of the test sentences are classified correctly. A single sentence gives few clues. Mixed sentences are slightly ahead of those in order: perhaps the model then has to find out what the whole module is about.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Longer passages help: test sentences classified correctly after 100 labels, by the passages read in pre-training. Mean and range of three seeds (stored experiment).", "name": "fig-pre-kinds"}, "image": {"alt": "Four bars. After single sentences 36 percent are correct, after sentences in order 45, after mixed ones 48, and 30 where nothing was read."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Longer passages help: test sentences classified correctly after 100 labels, by kind of passage read in pre-training. Mean and range of three seeds (stored experiment).", "name": "fig-pre-kinds"}, "image": {"alt": "Four bars. After single sentences 36 percent are correct, after sentences in order 45, after mixed ones 48, and 30 where nothing was read."}}
 bars({kind: [100 * share for share in of] for kind, of in after.items()}, "correct (%)")
 plt.show()
 
@@ -280,7 +280,7 @@ history = fit(yours, batches, loss, optimiser, epochs=1, schedule=schedule)
 reader = restored(Reader(sizes()), models.load("reader").weights)
 long = experiments.load("reader_page")
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls fast to what is possible without the neighbours, then slowly: your first tenth, and three stored runs of 1,500 steps. Means of 20 steps, of 8 passages each.", "name": "fig-pre-training"}, "image": {"alt": "A curve over 1,500 steps that falls from above eight nats to about six in 100 steps, and then slowly to four. A second, short curve lies on its beginning."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls fast to what is possible without the neighbours, then slowly: your run, a tenth as long, and three stored runs of 1,500 steps. Means of 20 steps, of 8 passages each.", "name": "fig-pre-training"}, "image": {"alt": "A curve over 1,500 steps that falls from above eight nats to about six in 100 steps, and then slowly to four. A second, short curve lies on its beginning."}}
 here = [fmean(history.step_loss[first : first + 20]) for first in range(0, 140, 20)]
 losses = long.column("losses")
 lines = {"stored": (range(20, STEPS + 1, 20), losses), "yours": (range(20, 141, 20), here)}
