@@ -457,7 +457,7 @@ slow, able = by_gpt[1:][rare].mean(), by_gpt[1:][new].mean()
 
 # %% tags=["evidence"]
 observe(
-    "Where the three tokens were seen once or twice, the table loses {counts:.1f} nats on the third and GPT {slow:.1f}. Where they are new, the table loses {lost:.1f} and GPT {able:.1f}.",
+    "Where the three tokens were seen once or twice, the table's loss on the third is {counts:.1f} nats, and GPT's {slow:.1f}. Where they are new, the table's is {lost:.1f}, and GPT's {able:.1f}.",
     **{"counts": counts, "slow": slow, "able": able, "lost": lost},
     holds=counts < slow - 0.3 and able < lost - 0.2,
 )
@@ -554,7 +554,7 @@ finished = [share_repeated(model, 12) for model in (one, two)]  # of 200 invente
 
 # %% tags=["evidence"]
 observe(
-    "Of 200 invented sequences, each restarted with one letter, two blocks finish {two:.0%} without a mistake, and one block {one:.0%}.",
+    "Of 200 invented sequences, each begun again with one letter, the model of two blocks finishes {two:.0%} without a mistake, that of one block {one:.0%}.",
     **{"one": finished[0], "two": finished[1]},
     holds=finished[1] > 0.7 and finished[0] < 0.1,
 )
@@ -631,7 +631,7 @@ table = counting["test"][0]
 found = [sum(rung["test"]) / len(rung["test"]) for rung in rungs]
 passed = [rung["reader"] for rung, needed in zip(rungs, found) if needed < table]
 guess(
-    "The table stays where it is. With how many weights does a GPT need fewer bits?",
+    "The table stays where it is. With how many weights does a GPT need fewer bits than the table?",
     [*(rung["reader"] for rung in rungs), "with none of these"],
     right=passed[0] if passed else "with none of these",
     because=f"The table needs {table:.2f} bits per byte, the GPTs {', '.join(f'{needed:.2f}' for needed in found)}.",
@@ -701,7 +701,7 @@ page_writer("shakespeare", beginning="JULIET:\nWhat is a ")
 # %% tags=["evidence"]
 (stored,) = experiments.load("shakespeare_page").rows
 observe(
-    "It has {n:,} weights, rounded to 8 bits. On plays that it has never read it loses {nats:.2f} nats per letter.",
+    "It has {n:,} weights, rounded to 8 bits. On plays that it has never read, its loss is {nats:.2f} nats per letter.",
     **{"n": stored["parameters"], "nats": stored["int8"]},
     holds=stored["int8"] < 1.55,
 )

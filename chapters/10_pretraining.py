@@ -428,7 +428,7 @@ of_tuned = right(logits_of(tuned, held))
 
 # %% tags=["evidence"]
 observe(
-    "With the same 100 labels and equally many steps, the pre-trained encoder classifies {tuned:.0%} of the sentences correctly, the one from scratch {beginner:.0%}, and the bag of words {bag:.0%}.",
+    "With the same 100 labels and the same number of steps, the pre-trained encoder classifies {tuned:.0%} of the sentences correctly, the one from scratch {beginner:.0%}, and the bag of words {bag:.0%}.",
     tuned=of_tuned,
     beginner=of_beginner,
     bag=of_bag,

@@ -434,7 +434,7 @@ plt.show()
 
 # %% tags=["view"]
 guess(
-    "The encoder is frozen, and only LoRA's thin matrices and the new layer are trained. How many of the numbers is that, with rank 4?",
+    "The encoder is frozen, and only LoRA's thin matrices and the new layer are trained. What share of the numbers is that at rank 4?",
     ["about a tenth", "about a hundredth", "about a thousandth"],
     right=1,
     because="The table of words is frozen with the rest, and two thin matrices per weight hold few numbers.",
@@ -619,7 +619,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "In 8 bits it finds {eight:.1%} of the hidden words, in 4 bits {four:.1%}, and in 2 bits {two:.1%}. After *an* its first guess begins with a vowel in {vowels:.0%} of the gaps with 4 bits, and in {none:.0%} with 2.",
+    "In 8 bits it finds {eight:.1%} of the hidden words, in 4 bits {four:.1%}, and in 2 bits {two:.1%}. With 4 bits, its first guess after *an* begins with a vowel in {vowels:.0%} of the gaps, with 2 bits in {none:.0%}.",
     eight=at_bits[8],
     four=at_bits[4],
     two=at_bits[2],
@@ -686,7 +686,7 @@ on_disk = [stored.column(f"{form}, bytes on disk")[0] for form in ("int8 by row"
 # %% tags=["evidence"]
 claim(
     "pre-8",
-    "Yes: in {share:.0%} of the bytes, {small:.1%} are correct, and {full:.1%} in float32. Even in 4 bits, {four:.1%} are.",
+    "Yes: with {share:.0%} of the bytes, {small:.1%} of the sentences are correct; in float32, {full:.1%}. Even in 4 bits, {four:.1%} are.",
     share=on_disk[0] / on_disk[1],
     small=eight,
     full=exact,

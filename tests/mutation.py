@@ -276,7 +276,9 @@ def run_tests(tests: tuple[str, ...], mistake: Mistake | None) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
         put_into_import(mistake)
     options = ["-x", "-q", "-o", "addopts=", "-m", "not speed", "-p", "no:cacheprovider"]
-    os._exit(pytest.main([*options, "--noconftest", *tests]))
+    code = pytest.main([*options, "--noconftest", *tests])
+    sys.stdout.flush()  # which _exit leaves out
+    os._exit(code)
 
 
 def put_into_import(mistake: Mistake) -> None:
