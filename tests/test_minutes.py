@@ -107,8 +107,9 @@ def test_sections_say_how_long_they_take(day):
     assert len(found) > 8
     for title, (told, asked) in found.items():
         minutes_told, *yours = map(int, re.findall(r"\d+", told))
-        assert abs(minutes_told - asked.minutes) <= max(2.5, asked.minutes / 5), title
-        assert yours == [asked.writing] * (asked.writing > 0), title
+        counted = f"{title}: counted are *{budget.spoken(asked)}.*"
+        assert abs(minutes_told - asked.minutes) <= max(2.5, asked.minutes / 5), counted
+        assert yours == [asked.writing] * (asked.writing > 0), counted
     added = sum(int(told.split()[0]) for told, _ in found.values())
     assert added == pytest.approx(sum(asked.minutes for _, asked in found.values()), rel=0.1)
 

@@ -4,9 +4,11 @@
 fetches the book from the repository at ADDRESS, and installs what is missing there.
 """
 
-import json
 import sys
 from pathlib import Path
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
 
 BRANCH = "colab"  # where the copies are, in the book's repository
 FIRST = """\
@@ -23,16 +25,14 @@ def write_copies(folder: Path, address: str, branch: str = "main") -> None:
     for script in notebooks.scripts():
         copy = folder / script.relative_to(notebooks.ROOT).with_suffix(".ipynb")
         jupyter.make_copy(script.with_suffix(".ipynb"), copy)
-        notebook = json.loads(copy.read_text(encoding="utf-8"))
-        notebook["cells"].insert(0, first_cell(address, branch))
-        copy.write_text(json.dumps(notebook, ensure_ascii=False, indent=1), encoding="utf-8")
+        notebook = notebooks.read(copy)
+        notebook.cells.insert(0, first_cell(address, branch))
+        notebooks.write(notebook, copy)
 
 
-def first_cell(address: str, branch: str) -> dict:
+def first_cell(address: str, branch: str) -> NotebookNode:
     """The cell that comes before all others."""
-    source = FIRST.format(address=address, branch=branch)
-    empty = {"execution_count": None, "metadata": {}, "outputs": []}
-    return {"cell_type": "code", "id": "fetch-the-book", "source": source, **empty}
+    return new_code_cell(FIRST.format(address=address, branch=branch), id="fetch-the-book")
 
 
 if __name__ == "__main__":

@@ -19,17 +19,17 @@ from utils.press.classroom.contained import KINDS
 from utils.press.classroom.running import Limits, Run, run
 from utils.press.classroom.verdicts import VERDICTS, Row, best, book, rows, shortened
 from utils.press.notebooks import LessonError
-from utils.show.plotting import GREY, KEPT, PAPER, STYLE
+from utils.show.plotting import COLOURS, GREY, KEPT, PAPER, STYLE
 
 LARGEST = 20 << 20  # bytes of a notebook
 KINDS = KINDS | {"memory": "its memory is only watched, ten times a second"}
 HEADS = {"minutes": "minutes_by_the_book"}
 # Shares of the picture, from the left: (colour, hatch), told apart without colours, too.
 LOOK = {
-    "passed": ("#009E73", ""),
-    "known mistake": ("#D55E00", "//"),
-    "wrong": ("#E69F00", "\\\\"),
-    "stopped": ("#000000", ""),
+    "passed": (COLOURS[2], ""),
+    "known mistake": (COLOURS[1], "//"),
+    "wrong": (COLOURS[4], "\\\\"),
+    "stopped": (COLOURS[6], ""),
     "not started": (PAPER, ""),
 }
 SHOWN = {"missing": "not started", "refused": "wrong"}  # in the picture
