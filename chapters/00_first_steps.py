@@ -79,11 +79,11 @@ observe(
 )
 
 # %% [markdown]
-# The examples showed us that spot. And there are 45 pairs of digits, so let the examples tell us the rest.
+# We needed the examples to find that spot. There are 45 pairs of digits, so let the examples find the rest.
 #
 # ## The idea
 #
-# *1 minute.* Leave open the numbers in the model: its **parameters**, or weights. Measure with one number how wrong it is: the **loss**. (Ours is 0.11 if the
+# *1 minute.* Leave the numbers in the model open: its **parameters**, or weights. Measure how wrong the model is with a single number, the **loss**. (Ours is 0.11 if the
 # correct digit gets a probability of 0.9, and 2.30 if it gets 0.1.) Change each parameter a little, so that the loss falls. Repeat.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "The loop that trains every network in this book.", "name": "fig-first-steps-loop"}, "image": {"alt": "Four boxes in a row, joined by arrows: forward, scores; loss, how wrong?; backward, which way is down?; step, new numbers. An arrow from the last back to the first says: again."}}
@@ -105,7 +105,7 @@ three = x[10]
 print((16 * three).int().view(8, 8), "is a", y[10].item())
 
 # %% [markdown]
-# For each class, the model multiplies each pixel by a weight, adds up the products, and adds a constant, the **bias**. That is the class's score, or **logit**:
+# For each class, the model multiplies each pixel by a weight, adds up the products, and adds a constant, the **bias**. The result is the class's score, or **logit**:
 #
 # $$
 # z = x W^\top + b .
@@ -113,7 +113,7 @@ print((16 * three).int().view(8, 8), "is a", y[10].item())
 #
 # For $B$ images, $x$ is (B, 64), $W$ (10, 64), $b$ (10,) and $z$ (B, 10).
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "A **dense** layer with four pixels and three classes: each score is a weighted sum of all pixels.", "name": "fig-first-steps-layer"}, "image": {"alt": "On the left a column of four pixels, 0, 1, 0.5, 1, in blue. Arrows lead to a table of weights with four rows and a column for each of the classes 0, 1, 2. Below it are the three scores −1, 2.5, 0.5. The column of class 1 and its score are framed: 0·−1 + 1·1 + 0.5·1 + 1·1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "In a **dense** layer, each score is a weighted sum of all pixels: four pixels, three classes.", "name": "fig-first-steps-layer"}, "image": {"alt": "On the left a column of four pixels, 0, 1, 0.5, 1, in blue. Arrows lead to a table of weights with four rows and a column for each of the classes 0, 1, 2. Below it are the three scores −1, 2.5, 0.5. The column of class 1 and its score are framed: 0·−1 + 1·1 + 0.5·1 + 1·1."}}
 mechanisms.layer()
 plt.show()
 
@@ -130,7 +130,7 @@ plt.show()
 # \end{aligned}
 # $$ (eq-first-steps-descent)
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One step with one weight: the steeper the hill, the longer the step.", "name": "fig-first-steps-step"}, "image": {"alt": "A curve like a bowl: loss over weight w. At a point high on the right a dashed line shows the slope. Below, an arrow labelled step = learning rate times slope leads left to a point much lower on the curve."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The steeper the hill, the longer the step: gradient descent with one weight.", "name": "fig-first-steps-step"}, "image": {"alt": "A bowl-shaped curve of the loss over the weight w. At a point high on the right, a dashed line shows the slope. Below, an arrow labelled step = learning rate times slope leads left to a point much lower on the curve."}}
 mechanisms.one_step()
 plt.show()
 
@@ -190,7 +190,7 @@ walk = {steps: descend(steps) for steps in (0, 1, 100)}
 # %% tags=["evidence"]
 share = [reads(*place) for place in walk.values()]
 observe(
-    "Before any step it reads {before:.0%} of the validation digits; one step brings that to {one:.0%}, and a hundred steps to {hundred:.0%}.",
+    "Before the first step, the model reads {before:.0%} of the unseen (validation) digits; one step brings that to {one:.0%}, and a hundred steps to {hundred:.0%}.",
     **dict(zip(("before", "one", "hundred"), share)),
     holds=share[0] < 0.15 and share[1] > 0.8 and share[2] > 0.92,
 )
@@ -202,7 +202,7 @@ observe(
 #
 # *1 minute.* A rate of 1 was our choice. With a tiny rate, the walk takes forever; with a large one, each step leaps across the valley:
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four steps in the same valley: a small rate leads into it (left), a large one out of it (right).", "name": "fig-first-steps-hill"}, "image": {"alt": "Two bowls with marked points and arrows between them. Left, learning rate 0.2: the points go down one side to the bottom. Right, learning rate 1.1: they jump from side to side and climb."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "A small learning rate leads into the valley (left), a large one out of it (right): four steps each.", "name": "fig-first-steps-hill"}, "image": {"alt": "Two bowls with marked points and arrows between them. Left, learning rate 0.2: the points go down one side to the bottom. Right, learning rate 1.1: they jump from side to side and climb."}}
 mechanisms.walks()
 plt.show()
 
@@ -226,13 +226,13 @@ for steps, (W, b) in walk.items():
     print(f"{steps:3} steps: p of a 3 is {p[3]:.2f}, the loss {-p[3].log():.2f}")
 
 # %% [markdown]
-# Before the first step all ten classes get 0.1, so the loss is $\log 10 \approx 2.30$. Check it before you train: it reveals mistakes that training would hide.
+# Before the first step all ten classes get 0.1, so the loss is $\log 10 \approx 2.30$. Check this number before you train: it reveals mistakes that training would hide.
 #
 # ```{admonition} Broadcasting: which shapes fit?
 # :class: tip
 #
 # $xW^\top$ is (B, 10) and $b$ is (10,), and yet they can be added. Write one shape above the other, aligned on the *right*. Sizes fit if they are equal, or if
-# one of them is 1 or missing; that one is repeated. So a sum per row fits with the shape (B, 1), which `keepdim=True` preserves, but not with (B,). Shapes that fit by accident
+# one of them is 1 or missing; that one is repeated. So the sums of the rows fit as (B, 1), the shape that `keepdim=True` leaves, but not as (B,). Shapes that fit by accident
 # raise no error.
 # ```
 
@@ -244,7 +244,7 @@ plt.show()
 # ```{exercise} Cross-entropy from scores
 # :label: exercise-cross-entropy
 #
-# *10 minutes.* Write {eq}`eq-first-steps-loss` for a batch, without the library's softmax. It has to stay correct for scores as
+# *10 minutes.* Write {eq}`eq-first-steps-loss` for a batch, without the library's softmax. Your function has to stay correct for scores as
 # large as 1000, although $e^{1000}$ overflows to infinity: what happens to the softmax if you subtract the same number from all scores in a row?
 # ([Solution](solutions/00_first_steps.ipynb#solution-cross-entropy))
 # ```
@@ -290,7 +290,7 @@ for call in (1, 2):
     print(f"after call {call} the slopes have the size {W.grad.norm():.2f}")
 
 # %% [markdown]
-# The second size is twice the first, although the slope hasn't changed. So a loop has to empty `.grad` before each step.
+# The second size is twice the first, although the slope hasn't changed. So a loop has to clear `.grad` before each step.
 #
 # In a network with many layers, the chain rule hands the error back, layer by layer. This is **backpropagation** {cite}`rumelhart1986learning`; PyTorch does it for
 # [any graph of operations](deeper/00_first_steps.ipynb#deeper-graph).
@@ -313,7 +313,7 @@ print("they agree")
 # %% [markdown]
 # ## Train it
 #
-# *3 minutes.* So far each step used all 1,221 digits. But the slope of [64 of them](deeper/00_first_steps.ipynb#deeper-minibatch) already points roughly the
+# *3 minutes.* So far, each step has used all 1,221 digits. But the slope of [64 of them](deeper/00_first_steps.ipynb#deeper-minibatch) already points roughly the
 # same way. So we cut the data into
 # **minibatches**, with a **batch size** of 64, and take a step after each. One pass through all of them is an **epoch**.
 
@@ -343,7 +343,7 @@ held_out = Batches(data.validation.images.flatten(1), data.validation.labels, ba
 history = fit(model, batches, cross_entropy, optimiser, epochs=20, validation=held_out)
 print("the same weights:", torch.allclose(model.weight, W, atol=1e-4))
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The loss falls: averaged over each epoch in training, taken at its end in validation.", "name": "fig-first-steps-history"}, "image": {"alt": "Two curves over 20 epochs fall steeply at first, then slowly."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Both losses fall: the training loss, averaged over each epoch, and the validation loss, measured at its end.", "name": "fig-first-steps-history"}, "image": {"alt": "Two curves over 20 epochs fall steeply at first, then slowly."}}
 parts = {"training": history.train, "validation": history.validation}
 lines = {name: (range(1, 21), part["loss"]) for name, part in parts.items()}
 curves(lines, "epoch", "loss").set_xticks([1, 5, 10, 15, 20])
@@ -356,7 +356,7 @@ plt.show()
 # %% tags=["evidence"]
 found = {"validation": reads(W, b), "test": reads(W, b, data.test)}
 observe(
-    "It reads {validation:.0%} of the validation digits and {test:.1%} of the test digits.",
+    "Your model reads {validation:.0%} of the validation digits and {test:.1%} of the test digits.",
     **found,
     holds=min(found.values()) > 0.94 and parts["training"]["loss"][-1] < 0.5,
 )
@@ -364,9 +364,9 @@ observe(
 # %% [markdown]
 # ## Look inside
 #
-# *1 minute.* What are the 650 numbers? Each class has a weight for each pixel, so its weights are an image:
+# *1 minute.* What do the 650 numbers look like? Each class has a weight for each pixel, so its weights form an image:
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "The weights of each class. Purple: ink here speaks for the digit. Orange: against it.", "name": "fig-first-steps-weights"}, "image": {"alt": "Ten images of 8 by 8 pixels in purple and orange. That of the digit 0 is orange in the middle."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Ink on purple speaks for the digit, ink on orange against it: the weights of each class.", "name": "fig-first-steps-weights"}, "image": {"alt": "Ten images of 8 by 8 pixels in purple and orange. That of the digit 0 is orange in the middle."}}
 image_grid(W.reshape(10, 8, 8), titles=range(10), columns=5, signed=True)
 plt.show()
 assert (W.reshape(10, 8, 8)[0, 3:5, 3:5] < 0).all()
@@ -379,7 +379,7 @@ assert (W.reshape(10, 8, 8)[0, 3:5, 3:5] < 0).all()
 #
 # *1 minute.* Here is one unseen digit of each class, with the model's answer and how sure it is.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Ten unseen digits.", "name": "fig-first-steps-sure"}, "image": {"alt": "Ten handwritten digits, from 0 to 9, each with the digit that the model reads and a percentage."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Ten unseen digits, with the model's answers and their probabilities.", "name": "fig-first-steps-sure"}, "image": {"alt": "Ten handwritten digits, from 0 to 9, each with the digit that the model reads and a percentage."}}
 first = [int((data.validation.labels == k).nonzero()[0]) for k in range(10)]
 sure, said = (data.validation.images[first].flatten(1) @ W.T + b).softmax(dim=1).max(dim=1)
 titles = [f"{k}: {p:.0%}" for k, p in zip(said, sure)]
@@ -407,9 +407,9 @@ print(f"It reads a {p.argmax()}, and is {p.max():.0%} sure.")
 # %% [markdown]
 # ## Where it breaks
 #
-# *2 minutes.* Shuffle the pixels of every digit in the same way, and train the same model on them.
+# *2 minutes.* Shuffle the pixels of every digit in the same way, and train the same model on the result.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Eight digits, before and after shuffling their pixels.", "name": "fig-first-steps-shuffled"}, "image": {"alt": "Above, eight handwritten digits. Below, the same eight as patterns of scattered grey squares, in which no digit can be seen."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Shuffling their pixels makes digits unreadable: eight, before (top) and after (bottom).", "name": "fig-first-steps-shuffled"}, "image": {"alt": "Above, eight handwritten digits. Below, the same eight as patterns of scattered grey squares, in which no digit can be seen."}}
 torch.manual_seed(0)
 order = torch.randperm(64)
 image_grid(torch.cat([x[:8], x[:8, order]]).reshape(16, 8, 8), columns=8)
@@ -428,7 +428,7 @@ W_shuffled, b_shuffled = train(x[:, order], y)
 print("the old weights, shuffled:", torch.allclose(W_shuffled, W[:, order], atol=1e-4))
 
 # %% [markdown]
-# So the model **has no idea which pixels are neighbours**. That has a price. Move our 3 by one pixel; you would hardly notice.
+# So the model **has no idea which pixels are neighbours**. That has a price. Move our 3 by one pixel, and you will hardly notice.
 
 # %%
 places = {"in place": (1, 1), "up": (2, 1), "down": (0, 1), "left": (1, 2), "right": (1, 0)}
@@ -449,7 +449,7 @@ plt.show()
 images = [moved(data.validation.images, *place) for place in places.values()]
 still = [reads(W, b, data.validation._replace(images=way)) for way in images]
 observe(
-    "In place, the model reads {all:.0%} of the validation digits. Move them by a pixel, and it reads {worst:.0%} to {best:.0%}, depending on the direction.",
+    "The model reads {all:.0%} of the validation digits in place. Move them by a pixel, and it reads {worst:.0%} to {best:.0%}, depending on the direction.",
     **{"all": still[0], "worst": min(still), "best": max(still[1:])},
     holds=still[0] > 0.94 and max(still[1:]) < 0.5 and said[0] == 3 and (said[1:] != 3).any(),
 )
@@ -465,7 +465,7 @@ observe(
 # :label: exercise-silent-shape
 #
 # *Warm-up, 4 minutes.* A model returns one number for each of 32 examples, as a column: `prediction` is (32, 1). The targets are a row: `target` is (32,).
-# `((prediction - target) ** 2).mean()` runs. How many numbers are averaged? ([Solution](solutions/00_first_steps.ipynb#solution-silent-shape))
+# `((prediction - target) ** 2).mean()` runs without an error. How many numbers are averaged? ([Solution](solutions/00_first_steps.ipynb#solution-silent-shape))
 # ```
 
 # %%

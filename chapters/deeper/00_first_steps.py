@@ -51,7 +51,7 @@ model, history = trained(1.0)
 
 # %% [markdown]
 # (deeper-graph)=
-# ## How does a slope come back through a graph?
+# ## Backpropagation: how does a slope come back through a graph?
 #
 # *6 minutes.* The lesson's network had one layer, and its slopes had a formula. What if there are many operations, one after another and side by side? Take the
 # smallest case. A model predicts $\hat y = wx + b$, and the target is $y$. The loss is the squared error, and on top of it we charge the weight a small rent,
@@ -60,13 +60,13 @@ model, history = trained(1.0)
 # Each number that we compute is a node of a **graph**. Forwards, from left to right, we compute the values in the boxes. Backwards, from right to left, we ask
 # each node: *if you grew a little, how much would $L$ grow?*
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "The graph of L = (wx + b − y)² + ½w². In the boxes: values, computed from left to right. Below them: the slope of L with respect to that value, computed from right to left.", "name": "fig-first-steps-graph"}, "image": {"alt": "A graph. w = 2 and x = 3 lead to wx = 6, this and b = −1 to ŷ = 5, this and y = 4 to e = 1, then e² = 1, then L = 3. A second road leads from w over ½w² = 2 to L. The slopes are 1 at L, e² and ½w², 2 at e, ŷ, b and wx, and 6 + 2 = 8 at w."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Slopes come back along both roads, and add up at w: the graph of L = (wx + b − y)² + ½w². In each box is a value, computed from left to right; below it is the slope of L with respect to that value, computed from right to left.", "name": "fig-first-steps-graph"}, "image": {"alt": "A graph. w = 2 and x = 3 lead to wx = 6, this and b = −1 to ŷ = 5, this and y = 4 to e = 1, then e² = 1, then L = 3. A second road leads from w over ½w² = 2 to L. The slopes are 1 at L, e² and ½w², 2 at e, ŷ, b and wx, and 6 + 2 = 8 at w."}}
 mechanisms.graph()
 plt.show()
 
 # %% [markdown]
 # Read it from the right. $L$ grows as fast as itself: 1. A sum passes its slope on unchanged, so $e^2$ and $\tfrac12 w^2$ get 1 each. The square has the slope
-# $2e = 2$. Adding $b$ and subtracting $y$ change nothing, so 2 also reaches $\hat y$, $b$ and $wx$. The product passes its slope on times *the other factor*:
+# $2e = 2$. Adding $b$ and subtracting $y$ leave the slope as it is, so 2 also reaches $\hat y$, $b$ and $wx$. The product passes its slope on times *the other factor*:
 # $2 \cdot x = 6$ reaches $w$ on the upper road. On the lower one, the slope of $\tfrac12 w^2$ is $w = 2$.
 #
 # This is the **chain rule**. If $w$ moves $u$ and $v$, and both move the loss, then slopes are multiplied along each road, and the roads are added up:
@@ -87,17 +87,17 @@ L.backward()
 print("L =", L.item(), " dL/dw =", w.grad.item(), " dL/db =", b.grad.item())
 
 # %% [markdown]
-# They are the same 3, 8 and 2. This is **backpropagation** {cite}`rumelhart1986learning`: one backward pass gives the slope in *every* direction, for the price of a
+# The numbers are the same: 3, 8 and 2. This is **backpropagation** {cite}`rumelhart1986learning`: one backward pass gives the slope in *every* direction, for the price of a
 # few forward passes {cite}`baydin2018automatic`. Nudging the weights one by one would take a forward pass for each of them.
 
 # %% [markdown]
 # (deeper-foot)=
-# ## Is a smaller step more exact?
+# ## Finite differences: is a smaller step more exact?
 #
 # *6 minutes.* To feel a slope with your foot, move one weight by a small $h$ and see how much the loss changes: $f'(z) \approx (f(z + h) - f(z)) / h$. That is a **finite
 # difference**. It needs no calculus, so it would also find a mistake in a formula. How small should $h$ be?
 #
-# First, what is small? All numbers in a tensor have the same type. Networks compute with `float32`, and we check with `float64`. The gap between 1 and the next larger
+# First, what counts as small? All numbers in a tensor have the same type. Networks compute with `float32`, and we check with `float64`. The gap between 1 and the next larger
 # number is called *epsilon*:
 
 # %%
@@ -146,9 +146,9 @@ claim(
 )
 
 # %% [markdown]
-# Two errors are at work. The curve bends between $z$ and $z + h$, and a smaller step makes that error smaller. But $f(z + h)$ and $f(z)$ then agree in more and more
-# digits, so their difference is left with the last ones, which are rounded, and dividing by $h$ blows that rounding up. In `float32`, $2 + 10^{-7}$ is 2, and the
-# difference is 0. Autograd takes no step, so it doesn't have this problem. Gradients are therefore checked in `float64`, with a step that is small, but not too small:
+# Two errors are at work. One comes from the curve, which bends between $z$ and $z + h$; a smaller step makes it smaller. The other is rounding: as $h$ shrinks, $f(z + h)$ and
+# $f(z)$ agree in more and more digits. Their difference is left with the last, rounded ones, and dividing by $h$ blows those up. In `float32`, $2 + 10^{-7}$ is 2, and the
+# difference is 0. Autograd takes no step, so it doesn't have this problem. So when we check its gradients, we use `float64`, and a step that is small, but not too small:
 
 # %%
 W, b = model.weight.detach().double(), model.bias.detach().double()
@@ -164,7 +164,7 @@ print("autograd and the foot agree")
 # (deeper-rates)=
 # ## Which learning rate?
 #
-# *2 minutes.* The learning rate is not learned: we choose it. Such a number is called a **hyperparameter**. How much does it matter? We try four, and count correct answers
+# *2 minutes.* The learning rate is not learned: we choose it. Such a number is called a **hyperparameter**. How much does it matter? We try four rates, and count correct answers
 # on the training digits and on the validation digits. As a **baseline**, we always answer with the digit that is most common in the training set.
 
 
@@ -207,12 +207,12 @@ observe(
 )
 
 # %% [markdown]
-# With a rate of 0.01, the walk is still on its way after 20 epochs. With 10, it has got furthest on the training digits. But on the validation digits, by which we choose,
+# With a rate of 0.01, the walk is still on its way down after 20 epochs. With 10, it has got furthest on the training digits. But on the validation digits, by which we choose,
 # it does about as well as with 1.
 
 # %% [markdown]
 # (deeper-minibatch)=
-# ## Do 64 digits know the way?
+# ## Minibatches: do 64 digits know the way?
 #
 # *2 minutes.* A step on all 1,221 digits is exact and slow. How well do 64 digits point downhill? We take the cosine between their slopes and those of all digits: 1 is the
 # same direction, and 0 is a right angle.
@@ -235,7 +235,7 @@ with torch.no_grad():
     rough = F.cross_entropy(by_rough(x_validation), y_validation).item()
 exact = F.cross_entropy(x_validation @ -slope.T, y_validation).item()
 observe(
-    "The rough steps of one epoch bring the validation loss from 2.30 down to {rough:.2f}, and one exact step brings it to {exact:.2f}.",
+    "The rough steps of one epoch bring the validation loss from 2.30 down to {rough:.2f}; one exact step brings it only to {exact:.2f}.",
     rough=rough,
     exact=exact,
     holds=rough < 1 and exact > 2,
@@ -254,8 +254,8 @@ show_source(train_epoch)
 
 # %% [markdown]
 # They are all there. `zero_grad` clears the old slopes just before the new ones arrive, since `backward` *adds* to `.grad`. The lines around the four parts watch for a loss
-# that isn't a number, keep count, and let you stop. `fit` adds a progress bar, and numbers for each epoch. The lesson compared its weights with those of the loop. That
-# leaves the layer to compare: as a plain loop, as a matrix product, and as the library's `nn.Linear`.
+# that isn't a number, keep count, and let you stop. `fit` adds a progress bar, and a record of each epoch. The lesson compared its weights with those of the loop. Now
+# we compare the layer in three forms: as a plain loop, as a matrix product, and as the library's `nn.Linear`.
 
 # %%
 W, b = model.weight.detach(), model.bias.detach()
@@ -267,7 +267,7 @@ print("they agree, after", len(history.step_loss), "steps")
 
 # %% [markdown]
 # (deeper-three)=
-# ## Why three kinds of data?
+# ## Training, validation, test: why three kinds of data?
 #
 # *5 minutes.* Why can't the training digits judge? Take a model that only memorises: for a new image, it looks up the most similar training image and returns its
 # label. And to make sure that there is nothing to understand, we deal out the labels at random.
@@ -300,13 +300,13 @@ best = chosen_by.argsort(descending=True, stable=True)[:10]
 shares = {"all": chosen_by.mean(), "best": chosen_by[best].mean(), "then": others[best].mean()}
 shares = {name: share.item() for name, share in shares.items()}
 observe(
-    "All thousand guess {all:.0%} of the validation digits correctly, and the ten best {best:.0%}. On other digits, those ten get {then:.0%}.",
+    "On average, the thousand guess {all:.0%} of the validation digits correctly, and the ten best guess {best:.0%}. On other digits, those ten get {then:.0%}.",
     **shares,
     holds=shares["best"] > 0.15 and shares["then"] < 0.12,
 )
 
 # %% [markdown]
-# The winners look much better than the rest, and know nothing. Their number is flattering *because* we chose by it. That is what **test** digits are for: we make all
+# The winners look much better than the rest, and know nothing. Their accuracy is flattering *because* we chose by it. That is what **test** digits are for: we make all
 # choices without them, and ask them at the very end, once. How precise is the lesson's test accuracy?
 
 # %% tags=["evidence"]
@@ -346,7 +346,7 @@ plt.show()
 # :label: exercise-two-roads-back
 #
 # *Core, 8 minutes.* In this small network one weight is used twice: $h = \operatorname{ReLU}(wx + b)$, then $\hat y = wh$, and $L = (\hat y - y)^2$. The ReLU lets positive
-# numbers through and turns negative ones into 0. Draw the graph on paper, and carry the slope back by the chain rule, without autograd. (Tomorrow is about a weight that is used in many positions.)
+# numbers through and turns negative ones into 0. Draw the graph on paper, and carry the slope back by the chain rule, without autograd. (Tomorrow is about a weight that is used at many positions.)
 # ([Solution](../solutions/00_first_steps.ipynb#solution-two-roads-back))
 # ```
 
@@ -364,7 +364,7 @@ check("two_roads_back", backward)
 # :label: exercise-momentum
 #
 # *Stretch, 10 minutes.* A walker forgets each step. A ball that rolls downhill keeps its speed: that is **momentum**. With a velocity $v$ that starts at 0, each step is
-# $v \leftarrow \mu v + \partial \mathcal{L} / \partial W$, then $W \leftarrow W - \eta v$. Write the training loop, on the whole batch in each step, for the model
+# $v \leftarrow \mu v + \partial \mathcal{L} / \partial W$, then $W \leftarrow W - \eta v$. Write the training loop, with the whole batch in each step, for the model
 # $z = x W^\top$ without a bias. The `W` that you are given must stay as it is. You may use autograd and `F.cross_entropy`, but nothing from `torch.optim`.
 # ([Solution](../solutions/00_first_steps.ipynb#solution-momentum))
 # ```

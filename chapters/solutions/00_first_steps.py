@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 0
 #
-# To the exercises of [First steps](../00_first_steps.ipynb), then to those of its [deeper page](../deeper/00_first_steps.ipynb). Yours may look quite different and be correct as well: the check decides.
+# First come the solutions of [First steps](../00_first_steps.ipynb), then those of its [deeper page](../deeper/00_first_steps.ipynb). Yours may look quite different and still be correct: the check decides.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -23,7 +23,7 @@ from utils.exercises.first_steps import check
 # ## A gradient descent step
 #
 # Compute the scores, the loss and its slopes, and take a step against them. `clone` makes copies of our own, so that the given numbers stay as they are, and
-# `requires_grad_` asks autograd to keep track of them. The step starts from `W.detach()`: it isn't part of the model, and the next slopes
+# `requires_grad_` asks autograd to keep track of them. The new `W` starts from `W.detach()`, because the step isn't part of the model, and the next slopes
 # should not be carried back through it.
 
 
@@ -57,7 +57,7 @@ print("both steps lead to the same place")
 
 # %% [markdown]
 # (solution-cross-entropy)=
-# ## Cross-entropy from logits
+# ## Cross-entropy from scores
 #
 # If you subtract the same number $m$ from all logits in a row, then $e^{z_k - m} = e^{z_k} e^{-m}$,
 # and the factor $e^{-m}$ cancels between the numerator and the denominator of the softmax. So we may
@@ -103,15 +103,15 @@ print("our loss for class 1: ", cross_entropy(large, torch.tensor([1])).item())
 
 # %% [markdown]
 # Through the powers, class 0 gets `nan`, which is not a number at all. The library's softmax subtracts
-# the largest logit first, and its logarithm is still minus infinity for class 1, where −1000 would
-# be correct. Our loss of 1000 is. The library's `F.cross_entropy` computes it in the same way. That is
+# the largest logit first, but its logarithm is still minus infinity for class 1, where −1000 would
+# be correct. Our loss, 1000, is correct. The library's `F.cross_entropy` computes it in the same way. That is
 # why it wants logits, and why a model in this book has no softmax at its end.
 
 # %% [markdown]
 # (solution-silent-shape)=
 # ## A shape that fits by accident
 #
-# Write the shapes above each other, aligned at the right end:
+# Write one shape above the other, aligned on the right:
 #
 # | tensor | axis 0 | axis 1 |
 # | --- | --- | --- |
@@ -136,7 +136,7 @@ print("column minus row:   ", ((column - target) ** 2).mean().item())
 print("column minus column:", ((column - target.unsqueeze(1)) ** 2).mean().item())
 
 # %% [markdown]
-# The wrong line punishes perfect predictions with 170.5. What does training do with that? We let
+# The wrong line punishes perfect predictions with an error of 170.5. What does training do with that? We let
 # the predictions walk downhill on it.
 
 # %%
@@ -303,7 +303,7 @@ def steps_down(momentum: float) -> int:
 print("walker:", steps_down(0.0), "steps;  ball:", steps_down(0.8), "steps")
 
 # %% [markdown]
-# Across the valley the slope turns back and forth, as in the right panel of
+# Across the valley, the slope keeps changing sign, as in the right panel of
 # {numref}`fig-first-steps-hill`. That keeps the walker's learning rate below 2/50, or each step
 # would leap farther than the last, and with so small a rate it takes many steps along the valley. The
 # ball's steps cancel out across the valley and add up along it.
