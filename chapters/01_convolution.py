@@ -16,10 +16,10 @@
 # - work out a convolution by hand, and write it,
 # - compute how large a feature map is, and how many weights it takes,
 # - predict what happens to the answer when the picture moves,
-# - compute how far a unit sees, and choose depth and dilation for it,
+# - compute how far a unit sees, and choose depth and dilation to match,
 # - predict when a convolution is the wrong tool.
 #
-# It builds on [Day 0](00_first_steps.ipynb): scores, losses, `fit`, and why the data are split in three. It takes 50 minutes to read and 34 to write the three
+# The lesson builds on [Day 0](00_first_steps.ipynb): scores, losses, `fit`, and why the data are split in three. It takes 50 minutes to read and 34 to write the three
 # functions at its heart. Your network is built from them, and at the end it reads a digit that you draw.
 
 # %% tags=["setup"]
@@ -61,7 +61,7 @@ quiz("01_convolution")
 #
 # *2 minutes.* Yesterday's model laid one template per class on the digit, and fell apart when the digit moved by a pixel. Perhaps it was too simple? We give
 # it a **hidden layer** of 128 units, each a sum over all pixels with weights of its own. Between the layers comes a **ReLU**, which turns negative numbers into 0.
-# Today we split the file in its own order, one handwritten sheet after another, so the training and test sets have no sheet in common. (`train_reader` is
+# Today we split the data in the order of their file, one handwritten sheet after another, so the training and test sets have no sheet in common. (`train_reader` is
 # yesterday's `fit` with some refinements that come later.)
 
 # %% tags=["training"]
@@ -74,14 +74,14 @@ ladder = {"dense": [reads(dense, data.validation, by) for by in (0, 1, 2)]}
 # %% tags=["evidence"]
 still, one, _ = ladder["dense"]
 observe(
-    "It reads {still:.0%} of the validation digits in place, but only {one:.0%} of them once they are moved one pixel to the right.",
+    "This network reads {still:.0%} of the validation digits in place, but only {one:.0%} of them once they are moved one pixel to the right.",
     **{"still": still, "one": one},
     holds=still > 0.9 and one < 0.7,
 )
 
 # %% [markdown]
 # It never learned what a 3 looks like. It learned which of 64 numbers are large when there is a 3 *in the middle*. And it is wasteful: every layer of
-# this kind has a weight for each pair of an input and an output.
+# this kind has a weight for each pair of input and output.
 
 # %% tags=["view"]
 pixels = 224 * 224
@@ -116,7 +116,7 @@ plt.show()
 #
 # *3 minutes.* Take a pencil. Here are a picture of 3 × 4 pixels and a kernel of 2 × 2:
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "One step: four products, one sum, one number of the map.", "name": "fig-one-place"}, "image": {"alt": "A picture of three rows and four columns, 1 2 0 1, 0 1 3 2, 2 0 1 1; its top left window of two by two is framed. Beside it the kernel 1 −1, 2 0, and the map of two rows and three columns, in which only the first number is filled in: −1. Below is written 1·1 + 2·−1 + 0·2 + 1·0 = −1."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four products and one sum give one number of the map.", "name": "fig-one-place"}, "image": {"alt": "A picture of three rows and four columns, 1 2 0 1, 0 1 3 2, 2 0 1 1; its top left window of two by two is framed. Beside it the kernel 1 −1, 2 0, and the map of two rows and three columns, in which only the first number is filled in: −1. Below is written 1·1 + 2·−1 + 0·2 + 1·0 = −1."}}
 x = torch.tensor([[1.0, 2.0, 0.0, 1.0], [0.0, 1.0, 3.0, 2.0], [2.0, 0.0, 1.0, 1.0]])
 w = torch.tensor([[1.0, -1.0], [2.0, 0.0]])
 mechanisms.one_place(x, w)
@@ -129,9 +129,9 @@ plt.show()
 # ### Several channels, several kernels
 #
 # *11 minutes, 8 of them yours.* A colour photograph has three **channels**: red, green, blue. A kernel is as deep as the picture, and the products of all
-# channels go into *one* sum. A layer that asks several questions has several kernels, and returns one map for each.
+# channels go into *one* sum. A layer that looks for several patterns has several kernels, and returns one map for each.
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Three channels, two kernels, two maps. A kernel has a slice for each channel; the sum of all its products, plus its bias, is one number.", "name": "fig-channels"}, "image": {"alt": "On the left three small pictures in a column, red, green and blue, each with a framed window of two by two. Arrows lead to two columns of slices: kernel 1 in light blue, kernel 2 in yellow, three slices each. From the slices of kernel 1 arrows meet in a sum, plus b, from which map 1 comes; from those of kernel 2 in another sum, from which map 2 comes."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Two kernels return two maps, however many channels come in. A kernel has a slice for each channel; the sum of all its products, plus its bias, is one number of its map.", "name": "fig-channels"}, "image": {"alt": "On the left three small pictures in a column, red, green and blue, each with a framed window of two by two. Arrows lead to two columns of slices: kernel 1 in light blue, kernel 2 in yellow, three slices each. From the slices of kernel 1 arrows meet in a sum, plus b, from which map 1 comes; from those of kernel 2 in another sum, from which map 2 comes."}}
 mechanisms.channels()
 plt.show()
 
@@ -231,7 +231,7 @@ plt.show()
 # %% [markdown]
 # ### A kernel that is learned
 #
-# *2 minutes.* Sobel had to think up his kernel. Could yesterday's descent have found it? We take a piece of the photograph and the map that Sobel's kernel gives for it,
+# *2 minutes.* Sobel had to think up his kernel. Could yesterday's gradient descent have found it? We take a piece of the photograph and the map that Sobel's kernel gives for it,
 # hide the kernel, and start from 0:
 
 # %%
@@ -245,7 +245,7 @@ for _ in range(201):
     loss = ((conv2d(piece, w, none) - wanted) ** 2).mean()
     w = (w - 3.0 * torch.autograd.grad(loss, w)[0]).detach()
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Gradient descent finds Sobel's kernel: the learned kernel after some steps, and Sobel's own. Purple and orange mark opposite signs.", "name": "fig-learned-kernel"}, "image": {"alt": "Five grids of three by three squares. The first is empty. Then a purple column grows on the left and an orange one on the right, until the fourth grid looks like the fifth, Sobel's."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Gradient descent finds Sobel's kernel: the learned kernel after 0 to 200 steps, and Sobel's own. Purple and orange mark opposite signs.", "name": "fig-learned-kernel"}, "image": {"alt": "Five grids of three by three squares. The first is empty. Then a purple column grows on the left and an orange one on the right, until the fourth grid looks like the fifth, Sobel's."}}
 shown = {f"{steps} steps": found[steps][0] for steps in (0, 10, 50, 200)} | {"Sobel": sobel[None]}
 image_grid(list(shown.values()), list(shown), columns=5, signed=True)
 plt.show()
@@ -255,14 +255,14 @@ off = (found[200][0, 0] - sobel).abs().max().item()
 observe("After 200 steps, no weight is off by more than {off:.2f}.", off=off, holds=off < 0.1)
 
 # %% [markdown]
-# In a network there is no map to copy: the loss comes from the labels, and descent looks for kernels whose answers help.
+# In a network there is no map to copy: the loss comes from the labels, and gradient descent looks for kernels whose maps help to predict them.
 #
 # **Enough for tonight?** This is a good place to stop: your convolution works, and can learn. Next, we build networks from it.
 #
 # ### A first reader: He initialisation
 #
-# *2 minutes.* A network's kernels start at random, with variance $2/n$, where $n = 9C$ products go into each sum. Then the signal after the ReLU is about
-# as large as the one that came in {cite}`he2015delving`. After that, they are trained like all other weights.
+# *2 minutes.* A network's kernels start at random, with variance $2/n$, where $n = 9C$ products go into each sum. This keeps the signal after the ReLU about
+# as large as the one that came in {cite}`he2015delving`. From there on, kernels are trained like all other weights.
 
 
 # %%
@@ -308,7 +308,7 @@ ladder["convolutions"] = trained(lambda maps: maps, 64)
 # %% tags=["evidence"]
 first = dict(zip(("still", "one", "two"), ladder["convolutions"]))
 observe(
-    "Your convolutions read {still:.0%} of the digits in place. After a move by one pixel they read {one:.0%}, after two pixels {two:.0%}.",
+    "Your convolutions read {still:.0%} of the digits in place. After a move by one pixel they read {one:.0%}, and after a move by two, {two:.0%}.",
     **first,
     holds=first["still"] > 0.9 and first["one"] < 0.8,
 )
@@ -316,7 +316,7 @@ observe(
 # %% [markdown]
 # ### What moves along: equivariance
 #
-# *2 minutes.* Was weight sharing for nothing? Let $S$ move a picture by some pixels. The same question is asked everywhere, so, away from the borders,
+# *2 minutes.* Was weight sharing for nothing? Let $S$ move a picture by some pixels. The kernel is the same everywhere, so, away from the borders,
 #
 # $$
 # \operatorname{conv}(S x) = S \operatorname{conv}(x) .
@@ -328,11 +328,11 @@ plt.show()
 
 # %% [markdown]
 # What goes in shifted comes out shifted. That is **equivariance**. So the *maps* did move along, but the dense layer after them still has a separate weight for each
-# position. The *answer* should instead stay the same: **invariance**.
+# position. The *answer*, though, should stay the same: that is **invariance**.
 #
 # ### Pooling
 #
-# *11 minutes, 8 of them yours.* It matters little whether an edge is one pixel further left. **Max pooling** keeps only the strongest answer in each window.
+# *11 minutes, 8 of them yours.* It matters little whether an edge is one pixel further left. So **max pooling** keeps only the largest number in each window.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "Max pooling keeps the largest number of each 2 × 2 window. The mean of the whole map forgets every position.", "name": "fig-pooling"}, "image": {"alt": "In the middle a map of four by four numbers, cut into four windows; in each the largest number is coloured. An arrow to the right, max, leads to these four: 2, 3, 1, 5. An arrow to the left, mean, leads to a single number."}}
 mechanisms.pooled(torch.tensor([[0.0, 2, 1, 0], [1, 0, 0, 3], [0, 0, 5, 1], [1, 0, 2, 2]]))
@@ -359,7 +359,7 @@ max_pool2d = check("max_pooling", max_pool2d)
 check.show_reference("max_pooling")
 
 # %% [markdown]
-# Now we give the same reader your pooling before its dense layer: with windows of 2 × 2, as in most networks, and with one window as large as the map.
+# Now we give the same reader your pooling before its dense layer: once with windows of 2 × 2, as in most networks, and once with one window as large as the map.
 
 # %% tags=["training"]
 ladder["windows of 2 × 2"] = trained(lambda maps: max_pool2d(maps, 2), 16)
@@ -374,7 +374,7 @@ guess(
     because=f"Windows of 2 × 2: {two:.0%}. The whole map: {whole:.0%}.",
 )
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "A reader that pools over the whole map survives a move: validation digits read, in place and moved to the right. (Moving by two pixels cuts off part of most digits. The dense network had 20 epochs, the others 10.)", "name": "fig-moved"}, "image": {"alt": "Four curves over a move of 0, 1 and 2 pixels. After one pixel the one with the whole map is far above the other three."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "A reader that pools over the whole map survives a move: share of validation digits read, in place and moved to the right. (Moving by two pixels cuts off part of most digits. The dense network was trained for 20 epochs, the others for 10.)", "name": "fig-moved"}, "image": {"alt": "Four curves over a move of 0, 1 and 2 pixels. After one pixel the one with the whole map is far above the other three."}}
 curves(
     {name: ((0, 1, 2), found) for name, found in ladder.items()}, "moved by (pixels)", "share read"
 )
@@ -383,7 +383,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "After a move by one pixel, the reader with one window over the whole map reads {whole:.0%}. Windows of 2 × 2 bring that down to {two:.0%}, and without pooling it is {none:.0%}.",
+    "After a move by one pixel, the reader with one window over the whole map reads {whole:.0%}. With windows of 2 × 2 it is {two:.0%}, and without pooling {none:.0%}.",
     **{"whole": whole, "two": two, "none": first["one"]},
     holds=whole > max(two, first["one"], ladder["dense"][1]) + 0.1,
 )
@@ -399,7 +399,7 @@ observe(
 mechanisms.reach()
 plt.show()
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "With stride 2 in the second layer, the unit on top sees nine pixels: after that layer, one step is two wide.", "name": "fig-reach-stride"}, "image": {"alt": "The same drawing; the unit on top sees three units of the second layer, which are twice as far apart; nine of the pixels are coloured. Below: sees 9."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "With stride 2 in the second layer, the unit on top sees nine pixels: after that layer, one step is two pixels wide.", "name": "fig-reach-stride"}, "image": {"alt": "The same drawing; the unit on top sees three units of the second layer, which are twice as far apart; nine of the pixels are coloured. Below: sees 9."}}
 mechanisms.reach(strides=(1, 2, 1))
 plt.show()
 
@@ -465,7 +465,7 @@ class Reader(nn.Module):
 
 
 # %% [markdown]
-# There is another cure for moved digits: train on them. A digit that is moved, turned or slanted a little is still the same digit. This is **augmentation**, here by
+# There is another cure for moved digits: train on them. A digit that is moved, turned or slanted a little is still the same digit. Training on such variants is **augmentation**, here by
 # **jitter**: every epoch draws new small changes.
 
 # %% mystnb={"figure": {"caption": "Still the same digit: our 3, and seven variants drawn by augmentation.", "name": "fig-jitter"}, "image": {"alt": "Eight pictures of the same handwritten 3, each moved, turned or slanted a little differently."}}
@@ -475,7 +475,7 @@ image_grid(torch.cat([three, jitter(three.expand(7, -1, -1, -1))]), columns=8)
 plt.show()
 
 # %% [markdown]
-# And the two refinements in `train_reader`? **Adam** gives each weight a step size of its own {cite}`kingma2015adam`. And the learning rate rises, then falls
+# What are the refinements in `train_reader`? **Adam** gives each weight a step size of its own {cite}`kingma2015adam`. And the learning rate rises, then falls
 # {cite}`smith2018superconvergence`: large steps to find the valley, small ones to reach its floor.
 
 # %% tags=["training"]
@@ -489,9 +489,9 @@ plt.show()
 assert history.train["loss"][0] > history.validation["loss"][0] > 5 * history.train["loss"][-1]
 
 # %% [markdown]
-# At first the training loss is the higher one: its digits are jittered, and it is measured while the network is still learning. Now that everything is chosen, we
+# At first the training loss is the higher one: the training digits are jittered, and the loss is measured while the network is still learning. Now that everything is chosen, we
 # use the test digits, once. For comparison, a stored experiment trained a dense network with about as many weights as your reader, and your reader with a
-# [residual connection](deeper/01_convolution.ipynb#conv-road) around two layers: with jitter, 40 epochs and three seeds, at the best of four learning rates by
+# [residual connection](deeper/01_convolution.ipynb#conv-road) around two layers. Both had jitter, 40 epochs and three seeds, at the best of four learning rates by
 # validation. (Validation and test digits are mostly from different sheets, so compare test only with test.)
 
 # %% tags=["evidence"]
@@ -512,7 +512,7 @@ observe(
 # %% [markdown]
 # ## Look inside
 #
-# *3 minutes.* What did it learn? Here are the 24 kernels of its first layer, and some maps of our 3:
+# *3 minutes.* What did your reader learn? Here are the 24 kernels of its first layer, and some maps of our 3:
 
 # %% mystnb={"figure": {"caption": "The 24 kernels of the first layer. Purple and orange mark opposite signs.", "name": "fig-kernels"}, "image": {"alt": "Twenty-four small grids of three by three squares, in two colours."}}
 image_grid(reader.w1.detach(), columns=8, signed=True)
@@ -525,7 +525,7 @@ image_grid([picture for row in shown for picture in row], columns=8)
 plt.show()
 
 # %% [markdown]
-# First layers find edges, you will often read. Here, [a measurement](deeper/01_convolution.ipynb#conv-edges) doesn't find any; AlexNet's first layer, which learned from a million
+# You will often read that first layers find edges. Here, [a measurement](deeper/01_convolution.ipynb#conv-edges) doesn't find any, but AlexNet's first layer, which learned from a million
 # photographs, does show them {cite}`krizhevsky2012imagenet`. And which digits are still hard?
 
 # %% mystnb={"figure": {"caption": "The eight hardest validation digits, whose labels get the lowest probability: what the network reads, and the label.", "name": "fig-errors"}, "image": {"alt": "Eight badly written digits, each with the network's answer and the label above it."}}
@@ -540,7 +540,7 @@ plt.show()
 # ## Show someone
 #
 # *8 minutes.* Draw a digit, and your network reads it, here in the page. Your strokes are stretched, inked and counted in blocks, as those in the data were
-# {cite}`garris1994nist`. Which maps light up? Then let the page fool it with a single pixel.
+# {cite}`garris1994nist`. Which maps light up? Then let the page fool the network with a single pixel.
 
 # %% tags=["view"]
 weights = {"first": (reader.w1, reader.b1), "second": (reader.w2, reader.b2)}
@@ -578,7 +578,7 @@ fooled = answers != torch.tensor([[y] for _, y in correct])  # (digits, 64)
 
 # %% tags=["view"]
 guess(
-    "How many of these digits can be misread after a change of one pixel?",
+    "On how many of these digits can changing a single pixel fool the network?",
     ["about one in 100", "about one in 20", "at least one in 5"],
     right="at least one in 5",
     because="Nothing in its training asked it to ignore a single wrong pixel.",
@@ -599,25 +599,25 @@ observe(
 )
 
 # %% [markdown]
-# So it reads nearly all digits, but it doesn't read as we do: its answer can turn on a spot that we overlook.
+# So the network reads nearly all digits, but it doesn't read as we do: its answer can turn on a spot that we overlook.
 #
 # ## Where it breaks
 #
 # *3 minutes.* A kernel sees only a neighbourhood. What if the answer depends on things that are far apart? Here are two marks on a line: which comes first?
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four lines: the answer is the mark further left.", "name": "fig-two-marks"}, "image": {"alt": "Four rows of 20 cells. Each has a circle, in blue, and a square, in orange, six cells apart; sometimes the circle comes first, sometimes the square."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "The answer is the mark further left: four lines of the task.", "name": "fig-two-marks"}, "image": {"alt": "Four rows of 20 cells. Each has a circle, in blue, and a square, in orange, six cells apart; sometimes the circle comes first, sometimes the square."}}
 mechanisms.marks(two_marks(4, length=20, distance=6, seed=2)[0])
 plt.show()
 
 # %% [markdown]
-# Networks of one, two and three layers of width 3 were trained on marks at each distance, three seeds each. At the end they take the strongest answer over the whole line.
+# Networks of one, two and three layers of width 3 were trained on marks at each distance, with three seeds each. After the convolutions comes a maximum over the whole line.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Each layer moves the cliff two steps further: share of correct answers, by the distance between the marks. Stored experiment, mean and range over three seeds.", "name": "fig-order"}, "image": {"alt": "Three curves like cliffs: with one layer the share drops from one to one half after distance two, with two layers after four, with three layers after six, where one of three seeds fails."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Each layer moves the cliff two steps further: share of correct answers, by the distance between the marks. Stored experiment, mean and range over three seeds.", "name": "fig-order"}, "image": {"alt": "Three curves like cliffs: with one layer the share drops from one to one half after a distance of two, with two layers after four, with three layers after six, where one of three seeds fails."}}
 order = experiments.load("order")
 apart = order.parameters["distance"]
 found = {n: [order.column("test", layers=n, seed=s) for s in (0, 1, 2)] for n in (1, 2, 3)}
 lines = {f"layers: {n}": (apart, runs) for n, runs in found.items()}
-curves(lines, "distance of the marks (steps)", "share correct")
+curves(lines, "distance between marks (steps)", "share correct")
 plt.show()
 assert all(max(run[2 * n :]) < 0.6 for n, runs in found.items() for run in runs)
 
@@ -635,7 +635,7 @@ plt.show()
 recall = experiments.load("recall")
 far = {doubling: recall.spread("test", doubling=doubling, length=256) for doubling in (True, False)}
 observe(
-    "Asked for the first of 256 symbols, eight layers of width 2 name it in {doubling:.0%} of all lines if their dilations double. Without dilations they name it in {plain:.0%}, and a guess among four symbols would do as well.",
+    "Eight layers of width 2 name the first of 256 symbols in {doubling:.0%} of all lines if their dilations double. Without dilations they name it in {plain:.0%}, no better than a guess among four.",
     doubling=far[True][0],
     plain=far[False][0],
     holds=far[True][1] > 0.95 and far[False][2] < 0.31,
@@ -685,7 +685,7 @@ claim(
 kinds = {"none": "no pooling", "small": "max pooling", "whole": "largest of each map"}
 claim(
     "cnn-2b",
-    "Yes, if it spans the picture, roughly: {whole:.0%} are read after a move, {still:.0%} before; with 2 × 2 windows {small:.0%}, without pooling {none:.0%}.",
+    "Yes, if it spans the picture, roughly: {whole:.0%} of moved digits are read, {still:.0%} of unmoved; 2 × 2 windows manage {small:.0%}, no pooling {none:.0%}.",
     **{name: fmean(at_best_rate(moved, kind, False, 1)) for name, kind in kinds.items()},
     still=fmean(at_best_rate(moved, kinds["whole"], False, 0)),
     holds=lambda none, small, whole, still: max(none, small) + 0.1 < whole < still < whole + 0.12,
@@ -712,7 +712,7 @@ claim(
 # %% [markdown]
 # ## Exercises
 #
-# *As long as you like.* Six more are on the [deeper page](deeper/01_convolution.ipynb), and all solutions are on [a page of their own](solutions/01_convolution.ipynb).
+# *As long as you like.* Seven more are on the [deeper page](deeper/01_convolution.ipynb), and all solutions are on [a page of their own](solutions/01_convolution.ipynb).
 #
 # ```{exercise} Same padding
 # :label: exercise-same-padding
@@ -746,8 +746,8 @@ check("convolution_parameters", my_count)
 # ```{exercise} Predict: shuffled pixels
 # :label: exercise-shuffled-pixels
 #
-# *Core, 5 minutes.* Yesterday one fixed shuffle of the pixels made no difference to a dense layer. A convolutional and a dense network are each trained and tested on shuffled
-# pictures, with eight seeds. Whose mean error rate is more than 1.25 times that on the original pictures? Commit to `"dense"`, `"convolutional"`, `"both"` or `"neither"`.
+# *Core, 5 minutes.* Yesterday one fixed shuffle of the pixels made no difference to a dense layer. Now a convolutional and a dense network are each trained and tested on shuffled
+# pictures, with eight seeds. Whose mean error rate is more than 1.25 times as high as on the original pictures? Commit to `"dense"`, `"convolutional"`, `"both"` or `"neither"`.
 # ([Solution](solutions/01_convolution.ipynb#solution-shuffled-pixels))
 # ```
 
@@ -794,7 +794,7 @@ points = {
     "work out a convolution by hand, and write it": "one_place everywhere",
     "compute how large a feature map is, and how many weights it takes": "same_padding convolution_parameters",
     "predict what happens to the answer when the picture moves": "max_pooling strided_equivariance",
-    "compute how far a unit sees, and choose depth and dilation for it": "receptive_field",
+    "compute how far a unit sees, and choose depth and dilation to match": "receptive_field",
     "predict when a convolution is the wrong tool": "shuffled_pixels",
 }
 checklist({point: ids.split() for point, ids in points.items()})

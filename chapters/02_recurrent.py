@@ -16,12 +16,12 @@
 #
 # - work out a recurrence by hand, and write its loop,
 # - read words of different lengths in one batch,
-# - backpropagate through time, and check it in numbers,
+# - backpropagate through time, and check the gradients,
 # - clip a gradient, and say when gradients vanish and when they explode,
 # - judge a language model by its perplexity.
 #
-# It builds on [Day 1](01_convolution.ipynb): shared weights, and gradients that fade with depth. It takes 55 minutes to read and 33 to write the four
-# functions at its heart. The page trains what you wrote, and at the end it guesses the language of your word.
+# The lesson builds on [Day 1](01_convolution.ipynb): shared weights, and gradients that fade with depth. It takes 55 minutes to read and 33 to write the four
+# functions at its heart. The page trains what you wrote, and at the end it guesses the language of any word you type.
 
 # %% tags=["setup"]
 import convolution_to_attention  # is `utils` this book's?
@@ -89,7 +89,7 @@ observe(
 )
 
 # %% [markdown]
-# Better than you might think. But Finnish months end in *kuu*, and to a bag *kuu* and *uku* are the same. So we have three wishes: **order** should count, any **length** should do, and whatever matters should be **kept** until it
+# That is better than you might think. But Finnish months end in *kuu*, and to a bag *kuu* and *uku* are the same. So we have three wishes: **order** should count, any **length** should do, and whatever matters should be **kept** until it
 # is needed.
 
 # %% [markdown]
@@ -130,7 +130,7 @@ plt.show()
 # \end{aligned}
 # $$ (eq-rnn)
 #
-# The hyperbolic tangent keeps each number between -1 and 1. No weight has an index $t$. Let *k* be the number 1 and *u* the number -0.5; there is no bias:
+# The hyperbolic tangent keeps each number between -1 and 1. No weight has an index $t$: every step uses the same ones. As an example, let *k* be the number 1 and *u* the number -0.5, without a bias:
 
 # %%
 W_x = torch.tensor([[1.0], [0.5]])  # (N, D): a state of two numbers, an input of one
@@ -171,7 +171,7 @@ check.show_reference("one_step")
 # %% [markdown]
 # ### The loop over a sequence
 #
-# *8 minutes, 7 of them yours.* Each step needs the state of the previous one, so we need a loop. It starts from zeros, since nothing has been read yet.
+# *8 minutes, 7 of them yours.* Each step needs the state of the previous one, so the layer is a loop. It starts from zeros, since nothing has been read yet.
 #
 # ```{exercise} The recurrent layer
 # :label: exercise-whole-sequence
@@ -250,7 +250,7 @@ history = train_reader(reader)
 
 # %% tags=["evidence"]
 observe(
-    "After eight epochs your loop names the language of {share:.0%} of the words.",
+    "After eight epochs your loop names the language of {share:.0%} of the validation words.",
     share=history.validation["accuracy"][-1],
     holds=history.validation["accuracy"][-1] > counted["counted letters"] + 0.08,
 )
@@ -290,7 +290,7 @@ mechanisms.back_in_numbers((1.0, 0.0), 0.5)
 plt.show()
 
 # %% [markdown]
-# The weights are used at every step, so their gradients are sums over the steps (those of $W_x$ and $b$, too):
+# The weights are used at every step, so each of their gradients is a sum over the steps. For $W_h$,
 #
 # $$
 # \frac{\partial \mathcal{L}}{\partial W_h} = \sum_t \delta_t\, h_{t-1}^\top .
@@ -357,7 +357,7 @@ class ByHand(torch.autograd.Function):
 # ```{exercise} Gradient clipping
 # :label: exercise-gradient-clipping
 #
-# *10 minutes.* Write {eq}`eq-clip` for a model with several weight tensors: measure the length of all of them together. Beware of a gradient that is zero.
+# *10 minutes.* Write {eq}`eq-clip` for a model with several weight tensors: $\lVert g \rVert$ is the length of all their gradients together. Beware of a gradient that is zero.
 # ([Solution](solutions/02_recurrent.ipynb#solution-gradient-clipping))
 # ```
 
@@ -374,7 +374,7 @@ clip = check("gradient_clipping", clip)
 check.show_reference("gradient_clipping")
 
 # %% [markdown]
-# Is it needed? We try plain gradient descent at four learning rates.
+# Is clipping needed? We try plain gradient descent at four learning rates.
 
 
 # %%
@@ -417,7 +417,7 @@ observe(
 # %% [markdown]
 # ## Is it right?
 #
-# *1 minute.* We give your loop, the book's layer and the library's the same weights, and compare your backward pass with autograd's.
+# *1 minute.* With the same weights, your loop, the book's layer and the library's must return the same states, and your backward pass must agree with autograd.
 
 # %% tags=["evidence"]
 torch.manual_seed(0)
@@ -456,7 +456,7 @@ reader = readers[named.index(max(named))].eval()
 
 # %% tags=["view"]
 guess(
-    "Which one names the most languages correctly?",
+    "Which one names the language of the most words?",
     ["counted letters", "counted letters, pairs and triples", "the network"],
     right="counted letters, pairs and triples",
     because=f"They name {counted['and triples']:.0%} correctly; your networks name {min(named):.0%} to {max(named):.0%}.",
@@ -473,7 +473,7 @@ said = "With pairs and triples, counting reaches {triples:.0%}; the networks rea
 observe(said, triples=triples, mean=mean, holds=mean < triples)
 
 # %% [markdown]
-# With 4,000 words the old method wins: it is handed "sch" as one feature, while the network has to discover it. Every network needs such a **baseline**. Which languages does ours confuse?
+# With 4,000 words to learn from, the old method wins: it is handed "sch" as one feature, while the network has to discover it. Every network needs such a **baseline**. Which languages does ours confuse?
 
 # %%
 test_ids, test_languages = as_ids("test")
@@ -493,7 +493,7 @@ related = [NAMES.index(name) for name in ("French", "Italian", "Portuguese", "Sp
 missed = confused - confused.diag().diag()
 family = (missed[related][:, related].sum() / missed[related].sum()).item()
 observe(
-    "It is correct for {share:.0%} of the test words. When it misreads a French, Italian, Portuguese or Spanish word, {family:.0%} of its answers are one of the other three; by chance, {blind:.0%} would be.",
+    "Your reader names the language of {share:.0%} of the test words. When it misreads a French, Italian, Portuguese or Spanish word, {family:.0%} of its answers are one of the other three languages; by chance, {blind:.0%} would be.",
     share=tested,
     family=family,
     blind=3 / 11,
@@ -505,7 +505,7 @@ observe(
 #
 # Reading a word and answering once is one of four ways to use a recurrence {cite}`karpathy2015unreasonable`. The deeper page trains [one of each](deeper/02_recurrent.ipynb#deeper-kinds).
 
-# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four ways to use a recurrence: inputs (white), states, and outputs (green).", "name": "fig-kinds"}, "image": {"alt": "Four small diagrams of states in a row. Many to one: three inputs, one output at the end, a word to its language. One to many: one input at the beginning, three outputs, a picture to its name. Many to many, in step: three inputs and three outputs, letters to the next letters. First read, then write: two inputs, then two outputs, 307 to three hundred seven."}}
+# %% tags=["mechanism"] mystnb={"figure": {"caption": "Four ways to use a recurrence: inputs below, states in the middle, outputs above.", "name": "fig-kinds"}, "image": {"alt": "Four small diagrams of states in a row. Many to one: three inputs, one output at the end, a word to its language. One to many: one input at the beginning, three outputs, a picture to its name. Many to many, in step: three inputs and three outputs, letters to the next letters. First read, then write: two inputs, then two outputs, 307 to three hundred seven."}}
 mechanisms.kinds()
 plt.show()
 
@@ -540,7 +540,7 @@ plt.show()
 
 # %% [markdown]
 # Above 1, you will often read, it **explodes**. But does a network behave like a single number? We take random matrices $W_h$ for 64 units, scaled to a chosen
-# **spectral radius**: the magnitude of the largest eigenvalue, by which a linear
+# **spectral radius**: the magnitude of the largest eigenvalue, which is the factor by which a linear
 # recurrence grows per step in the long run.
 
 # %%
@@ -553,10 +553,10 @@ left = {
 
 # %% tags=["view"]
 guess(
-    "Spectral radius 1.05, a tanh, random inputs: what happens to a gradient over 100 steps?",
+    "With a spectral radius of 1.05, a tanh and random inputs, what happens to a gradient over 100 steps?",
     ["It grows more than tenfold.", "It stays about the same.", "Less than a billionth is left."],
     right="Less than a billionth is left.",
-    because=f"{left[False][1.05]:.0e} of it is left. Without tanh and inputs, it becomes {left[True][1.05]:.0f} times as large.",
+    because=f"{left[False][1.05]:.0e} of it is left. Without the tanh and the inputs, it becomes {left[True][1.05]:.0f} times as large.",
 )
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "With a tanh and inputs (right), gradients vanish even at a spectral radius of 1.05; in a linear recurrence (left) they grow. Means and ranges of five random networks.", "name": "fig-factors"}, "image": {"alt": "Two panels with a logarithmic axis, over 100 steps. Left: the line for 0.85 falls to about ten to the minus seven, that for 1 stays level, that for 1.05 rises to about one hundred. Right: all three fall, to below ten to the minus twelve."}}
@@ -568,10 +568,10 @@ for ax, (linear, paths) in zip(axes, arriving.items()):
 plt.show()
 
 # %% [markdown]
-# So the rule holds for numbers and linear recurrences, but not for the network that we use. Inputs push the units away from 0, to where the tanh is flat. (It
+# So the rule holds for numbers and linear recurrences, but not for the network that we use. Inputs push the units away from 0, to where the tanh is flat. (Gradients
 # [can still explode](deeper/02_recurrent.ipynb#deeper-growth).)
 #
-# And your trained readers? We take the last twelve letters of long words, and send the loss's gradient back from the last one.
+# And what about your trained readers? We take the last twelve letters of long words, and send the loss's gradient back from the last one.
 
 # %%
 ending, spoken = endings(12)  # ids (n, 12), languages (n,)
@@ -628,14 +628,14 @@ observe(
 # %% [markdown]
 # ## Show someone
 #
-# *6 minutes.* Let someone type a word or a name, and guess its language before the network does. The network here runs in the page. It, too, is a plain recurrent
-# network, with three times as many units and about twice as many words to
+# *6 minutes.* Let someone type a word or a name, and guess its language before the network does. The network here runs in the page. Like yours, it is a plain recurrent
+# network, but it has three times as many units and about twice as many words to
 # learn from, and in training it had to answer after *every* letter.
 
 # %% tags=["evidence"]
 shown = experiments.load("language_page").select(seed=0)[0]
 observe(
-    "Tell them first: it names the language of {stored:.0%} of words that it has never seen, yours that of {share:.0%}.",
+    "Tell them first: it names the language of {stored:.0%} of the words that it has never seen; yours names {share:.0%}.",
     stored=shown["test in int8"],
     share=tested,
     holds=shown["test in int8"] > 0.7,
@@ -662,7 +662,7 @@ print(language_of("perjantai"))
 # %% [markdown]
 # ## Where it breaks
 #
-# *7 minutes.* Now turn it around: name a language, and let the network invent a word in it. This is the third kind in {numref}`fig-kinds`: after each letter,
+# *7 minutes.* Now turn the task around: name a language, and let the network invent a word in it. This is the third kind in {numref}`fig-kinds`: after each letter,
 # predict the next. Such a **language model** {cite}`mikolov2010recurrent` gives
 # each letter $i_t$ a probability, and is judged by its **perplexity** on words that it hasn't seen:
 #
@@ -683,7 +683,7 @@ writer = writers[nats.index(min(nats))]
 
 # %% tags=["evidence"]
 observe(
-    "Out of {all} characters, the best of three writers wavers as if among {low:.1f}, the worst as if among {high:.1f}.",
+    "There are {all} characters to choose from. The best of three writers wavers as if there were {low:.1f}, the worst as if there were {high:.1f}.",
     all=len(LETTERS),
     low=min(wavering),
     high=max(wavering),
@@ -713,7 +713,7 @@ for language in ("Finnish", "German", "Spanish"):
     print(f"{language:8}", *write(language, n=6))
 
 # %% [markdown]
-# All three rows used the same random draws, so where a word hardly changes down its column, the language made no difference. Does the reader recognise the language that we asked for?
+# All three rows used the same random draws, so where the words in a column are nearly the same, the language made hardly any difference. Does the reader recognise the language that we asked for?
 
 # %%
 asked = torch.arange(len(NAMES)).repeat_interleave(40)
@@ -722,7 +722,7 @@ agrees = accuracy(reader(*pad(own)).detach(), asked)
 
 # %% tags=["evidence"]
 observe(
-    "It recognises the language of {agrees:.0%} of 480 invented words. A blind guess would get {blind:.0%}.",
+    "Your reader recognises the language of {agrees:.0%} of 480 invented words. A blind guess would get {blind:.0%}.",
     agrees=agrees,
     blind=1 / len(NAMES),
     holds=agrees < 0.35,
@@ -746,7 +746,7 @@ kept = torch.stack([*map(same_answer, readers)])  # (3, 12)
 
 # %% tags=["view"]
 guess(
-    "The reader sees only the last four of twelve letters. How often is its answer the same?",
+    "The reader sees only the last four of twelve letters. How often does it still give the same answer?",
     ["in about a quarter of the words", "in about half", "in more than three quarters"],
     right="in more than three quarters",
     because=f"It is the same for {kept[:, 3].mean():.0%} of the words, on average.",
@@ -784,8 +784,8 @@ ax.axhline(0.25, color="black", linewidth=1)
 plt.show()
 
 # %% [markdown]
-# With short sequences among the long ones, all three networks recall the first of 400 symbols. So they *can* remember. But from long ones alone, the gradient gives
-# hardly a hint: among 50 symbols, the first gets [less than a billionth](deeper/02_recurrent.ipynb#deeper-budget) of it, and learning is a matter of luck. So the
+# With short sequences among the long ones, all three networks recall the first of 400 symbols. So they *can* remember. But with long ones alone, the gradient gives
+# hardly any hint: among 50 symbols, the first gets [less than a billionth](deeper/02_recurrent.ipynb#deeper-budget) of it, and learning is a matter of luck. So the
 # memory is innocent; the trouble is in the learning.
 
 # %% [markdown]
@@ -798,7 +798,7 @@ plt.show()
 # %% tags=["evidence"]
 claim(
     "rnn-2",
-    "Yes, if linear: over 100 steps, a radius of 0.85 multiplies it by {low:.0e}, 1.05 by {high:.0f}; with tanh and inputs, 1.05 by {bent:.0e}.",
+    "Yes, if linear: over 100 steps, a radius of 0.85 multiplies gradients by {low:.0e}, and 1.05 by {high:.0f}; with tanh and inputs, 1.05 by {bent:.0e}.",
     low=left[True][0.85],
     high=left[True][1.05],
     bent=left[False][1.05],
@@ -837,7 +837,7 @@ alone = {
 # %% tags=["evidence"]
 claim(
     "rnn-4",
-    "No: with shorter sequences mixed in, {mixed} of 3 recall the first of 400. Without them, {twenty} of 3 learned 20, and {fifty} learned 50.",
+    "No: with shorter sequences mixed in, {mixed} of 3 recall the first of 400. Without them, {twenty} of 3 managed 20 symbols, {fifty} managed 50.",
     mixed=learned["shorter ones, too", 400],
     fifty=alone[50],
     twenty=alone[20],
@@ -855,7 +855,7 @@ claim(
 # :label: exercise-recurrent-parameters
 #
 # *Warm-up, 5 minutes.* A language model knows 50 characters. It looks each one up in an embedding of width 16, reads with one layer of 32 units as in {eq}`eq-rnn`, and computes 50 logits with a matrix and a bias. How many
-# parameters does it have? And for a text twice as long? Write down the first.
+# parameters does it have? And how many for a text twice as long? Write down the first number.
 # ([Solution](solutions/02_recurrent.ipynb#solution-recurrent-parameters))
 # ```
 
@@ -895,7 +895,7 @@ check("vanishing_gradient", my_steps)
 # :label: exercise-bidirectional-states
 #
 # *Core, 10 minutes.* A **bidirectional network** reads a sentence twice: one layer from left to right, another from right to left, starting at the last real token. At each position, the first half of `outputs` is the state of the
-# forward layer, the second half that of the backward layer. To classify a sentence, we want each layer's state once it has read all of it. The outputs at the
+# forward layer, the second half that of the backward layer. To classify a sentence, we want each layer's state when it has read the whole sentence. The outputs at the
 # padding, on the right, may be anything.
 # ([Solution](solutions/02_recurrent.ipynb#solution-bidirectional-states))
 # ```
@@ -923,7 +923,7 @@ check("bidirectional_states", both_ends)
 points = {
     "work out a recurrence by hand, and write its loop": "one_step whole_sequence recurrent_parameters",
     "read words of different lengths in one batch": "bidirectional_states",
-    "backpropagate through time, and check it in numbers": "backpropagation_through_time",
+    "backpropagate through time, and check the gradients": "backpropagation_through_time",
     "clip a gradient, and say when gradients vanish and when they explode": "gradient_clipping vanishing_gradient",
     "judge a language model by its perplexity": "mean_surprise",
 }

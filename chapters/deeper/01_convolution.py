@@ -45,7 +45,7 @@ sobel = torch.tensor([[1.0, 0.0, -1.0], [2.0, 0.0, -2.0], [1.0, 0.0, -1.0]]) / 4
 # (conv-fast)=
 # ## How does a convolution get fast?
 #
-# *5 minutes.* Why is the library so much faster than your loops? With all settings, stride $s$, padding $p$ and dilation $d$, and $x = 0$ outside the picture,
+# *5 minutes.* Why is the library so much faster than your loops? With all three settings, stride $s$, padding $p$ and dilation $d$, and $x = 0$ outside the picture,
 #
 # $$
 # y_{o,i,j} = b_o + \sum_{c,u,v} w_{o,c,u,v}\; x_{c,\,si+du-p,\,sj+dv-p} .
@@ -58,7 +58,7 @@ sobel = torch.tensor([[1.0, 0.0, -1.0], [2.0, 0.0, -2.0], [1.0, 0.0, -1.0]]) / 4
 show_source(convolution.pixels_met)
 
 # %% [markdown]
-# So we stack copies of the picture, one shifted by each column of the kernel. Then each row of the kernel takes one matrix product with this stack, and the products add up.
+# So we stack shifted copies of the picture, one for each column of the kernel. Then each row of the kernel takes one matrix product with this stack, and the products add up.
 # (`baddbmm` adds the product of two batches of matrices to a third batch; `expand` repeats without copying; `unflatten` splits one axis into two.)
 
 # %%
@@ -86,7 +86,7 @@ observe(
 # ## Is it right, with gradients and dilation?
 #
 # *3 minutes.* Do the book's layers compute what the library's do, forwards and backwards? We compare the results and the gradients of the convolution, then load the library's weights into the book's layers. All sizes differ on
-# purpose: if two were equal, exchanged axes could go unnoticed.
+# purpose: if two were equal, swapped axes could go unnoticed.
 
 # %%
 generator = torch.Generator().manual_seed(1)
@@ -114,7 +114,7 @@ for ours, theirs in pairs:
 
 # %% [markdown]
 # (conv-moves)=
-# ## Which moves does a map follow?
+# ## Equivariance: which moves does a map follow?
 #
 # *3 minutes.* Does a map move along at any stride? We move a photograph by 1 to 4 pixels, and compare the map of the moved picture with the moved map, away from the borders.
 
@@ -130,7 +130,7 @@ table([[m, *row] for m, row in rows.items()], ["moved by", "stride 1", "stride 2
 # %% [markdown]
 # After an odd move, a kernel of stride 2 lands between its old positions. At stride 4 the map follows only a move by 4.
 #
-# And the answers? The lesson's stored experiment trained five networks, with and without jitter, each at four learning rates and with three seeds. The table shows each network at the
+# And do the answers stay the same? The lesson's stored experiment trained five networks, with and without jitter, each at four learning rates and with three seeds. The table shows each network at the
 # rate that was best on the validation digits; the numbers are means over the seeds, on the test digits.
 
 
@@ -152,7 +152,7 @@ bare, small, whole = (
     found[name, False] for name in ("no pooling", "max pooling", "largest of each map")
 )
 observe(
-    "After a move by one pixel, the network with 2 × 2 max pooling reads {small:.0%}, and the one without pooling {bare:.0%}. The one that takes the largest of each map reads {whole:.0%}.",
+    "After a move by one pixel, the network with 2 × 2 max pooling reads {small:.0%}, and the one without pooling {bare:.0%}. The one that takes the largest number of each map reads {whole:.0%}.",
     small=small[1],
     bare=bare[1],
     whole=whole[1],
@@ -160,15 +160,15 @@ observe(
 )
 
 # %% [markdown]
-# The mean and the largest of each map forget positions, so moves hurt less. Jitter helps every network, even the dense one; with it, pooling hardly matters for a move by one
+# The mean and the maximum of each map forget positions, so moves hurt less. Jitter helps every network, even the dense one; with it, pooling hardly matters for a move by one
 # pixel.
 
 # %% [markdown]
 # (conv-road)=
-# ## How does a gradient get through a deep stack?
+# ## Residual connections: how does a gradient get through a deep stack?
 #
-# *9 minutes.* What becomes of a gradient on a long way back? To see farther, you stack more layers. But the gradient passes through all of them on its way back, and each multiplies it by something.
-# If that is a little less than 1 each time, little arrives. **Residual connections** {cite}`he2016deep` give it a road on which nothing is multiplied.
+# *9 minutes.* What becomes of a gradient on a long way back? To see farther, you stack more layers. But the gradient has to pass back through all of them, and each multiplies it by a factor.
+# If all these factors are a little less than 1, little arrives. **Residual connections** {cite}`he2016deep` give it a road on which nothing is multiplied.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A residual block adds its input to the output of two convolutions. On its way back, the gradient can take the road around them.", "name": "fig-road-around"}, "image": {"alt": "Boxes from left to right: x, convolution, ReLU, convolution, a plus, ReLU. A line leads from x above the boxes straight to the plus: the road around. Above it a thick brown arrow, the gradient, points back to x."}}
 mechanisms.roads()
@@ -179,10 +179,10 @@ plt.show()
 # y = \operatorname{ReLU}\left(x + f(x)\right)
 # $$ (eq-residual-block)
 #
-# Where the input of the last ReLU is positive, the derivative is $1 + f'(x)$. Even if $f'$ is nearly 0, the 1 is left. How much is that worth? We build stacks of 5 to 33 layers, whose weights are
-# half as large as He's start has them, so that each layer makes the signal a little smaller.
+# Where the input of the last ReLU is positive, the derivative is $1 + f'(x)$. Even if $f'$ is nearly 0, the 1 is left. How much is that worth? We build stacks of 5 to 33 layers whose weights are
+# half as large as in He's initialisation, so that each layer shrinks the signal.
 
-# %% tags=["evidence"] mystnb={"figure": {"caption": "Without roads around, hardly any gradient gets through a deep stack with small weights. Untrained; *small* is half of He's size; geometric means of four draws.", "name": "fig-gradient-depth"}, "image": {"alt": "Three curves over depth, from 5 to 33 layers, on a logarithmic scale. With small weights the gradient falls by many powers of ten; with He's weights it falls far less; with small weights and roads around it stays nearly level."}}
+# %% tags=["evidence"] mystnb={"figure": {"caption": "Without residual connections (roads), hardly any gradient gets through a deep stack with small weights: untrained networks, geometric means of four draws. *Small* is half of He's size.", "name": "fig-gradient-depth"}, "image": {"alt": "Three curves over depth, from 5 to 33 layers, on a logarithmic scale. With small weights the gradient falls by many powers of ten; with He's weights it falls far less; with small weights and roads around it stays nearly level."}}
 depths = [5, 9, 17, 33]
 arrives = gradients(data.train, depths)
 lines = {name: (depths, norms) for name, norms in arrives.items()}
@@ -192,7 +192,7 @@ plt.show()
 # %% tags=["evidence"]
 left = {name: norms[-1] / norms[0] for name, norms in arrives.items()}
 observe(
-    "With 33 layers instead of 5, {small:.0e} of the first layer's gradient is left. With a road around every two layers it is {roads:.1f}; with He's weights and no roads, {he:.2f}.",
+    "With 33 layers instead of 5, {small:.0e} of the first layer's gradient is left. With a residual connection around every two layers, {roads:.1f} of it is left; with He's weights and no residual connections, {he:.2f}.",
     small=left["small weights"],
     roads=left["small, with roads"],
     he=left["He's weights"],
@@ -202,21 +202,21 @@ observe(
 )
 
 # %% [markdown]
-# So He's start nearly does without roads, and yet deep networks have them: training moves the weights away from their start, and a road is open whatever the weights are. Residual connections return
+# So with He's start a stack can nearly do without these roads, and yet deep networks have them: training moves the weights away from their start, and a road is open whatever the weights are. Residual connections return
 # on several days, and [Day 6's deeper page](06_transformer.ipynb) trains deep stacks with and without them.
 
 # %% [markdown]
 # (conv-norm)=
 # ## What does batch normalisation do?
 #
-# *9 minutes.* Can a layer keep its signal at one size, whatever its weights are? The last section led the gradient around the layers. **Batch normalisation** takes another way {cite}`ioffe2015batch`. It measures the mean $\mu$ and the variance $\sigma^2$ of each
+# *9 minutes.* Can a layer keep its signal at one size, whatever its weights are? The last section led the gradient around the layers. **Batch normalisation** takes another approach {cite}`ioffe2015batch`. It measures the mean $\mu$ and the variance $\sigma^2$ of each
 # channel, over the batch and all positions, and brings them to 0 and 1:
 #
 # $$
 # \hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}, \qquad y = \gamma\, \hat{x} + \beta .
 # $$ (eq-batch-norm)
 #
-# $\varepsilon$ is small and keeps the root away from 0. $\gamma$ and $\beta$ are learned, so the layer can choose another size. In training, $\mu$ and $\sigma^2$ are those of the batch,
+# $\varepsilon$ is small and keeps the denominator away from 0. $\gamma$ and $\beta$ are learned, so the layer can choose another size. In training, $\mu$ and $\sigma^2$ are those of the batch,
 # and the layer keeps running averages of both. In evaluation mode (`model.eval()`) it uses those averages, so the answer to one picture doesn't depend on the others.
 
 # %%
@@ -295,7 +295,7 @@ observe(
 
 # %% [markdown]
 # (conv-field)=
-# ## Do all pixels in the receptive field count the same?
+# ## Do all pixels in the receptive field count equally?
 #
 # *5 minutes.* On which pixels does a unit depend, and how much? The lesson counted the pixels that it sees. The gradient of a unit in the middle of the last map measures how much each one matters.
 
@@ -379,9 +379,9 @@ show_source(convolution.AlexNet)
 
 # %% [markdown]
 # AlexNet exists in two widths. The network of 2012 was split over two graphics cards, which cut some of its connections. Later its author described a version in one stream
-# {cite}`krizhevsky2014one`; with slightly fewer channels, that is the version in most libraries.
+# {cite}`krizhevsky2014one`, which most libraries have adopted with slightly fewer channels.
 #
-# **GoogLeNet** asks several questions at once {cite}`szegedy2015going`. An **Inception block** looks at its input with kernels of 1×1, 3×3 and 5×5 and with a pooling window, and stacks the answers.
+# **GoogLeNet** uses several kernel sizes at once {cite}`szegedy2015going`. An **Inception block** applies kernels of 1×1, 3×3 and 5×5 and a pooling window to the same input, and stacks the maps.
 
 # %%
 show_source(convolution.Inception)
@@ -411,10 +411,10 @@ rows = [[name, f"{n:,}", f"{n - in_dense[name]:,}"] for name, n in counts.items(
 table(rows, ["network", "parameters", "of them in convolutions"])
 
 # %% [markdown]
-# The second AlexNet is counted with all connections, as if it had not been split. GoogLeNet has one dense layer with a million numbers, where AlexNet has three with 59 million. One is enough because GoogLeNet first takes
-# the mean of each last map, an idea of Network in Network {cite}`lin2014network`. Its convolutions have more parameters than AlexNet's.
+# The second AlexNet is counted with all connections, as if it had not been split. GoogLeNet has one dense layer with a million parameters, where AlexNet has three with 59 million. One is enough because GoogLeNet first takes
+# the mean of each of its last maps, an idea from Network in Network {cite}`lin2014network`. Its convolutions have more parameters than AlexNet's.
 #
-# AlexNet's paper says 60 million. GoogLeNet's says twelve times fewer, which would be 5 million, but the paper's own table has more:
+# AlexNet's paper counts 60 million parameters. GoogLeNet's claims twelve times fewer, which would be 5 million, but the paper's own table has more:
 
 # %% tags=["evidence"]
 # thousands of parameters, as the paper's table 1 lists them, from the first convolution to the last
@@ -436,7 +436,7 @@ claim(
 )
 
 # %% [markdown]
-# The 1×1 convolutions mix channels, and shrink their number before the expensive kernels. We count the multiplications and additions of the first Inception block, which the paper calls 3a, on 28×28 positions.
+# The 1×1 convolutions mix channels, and reduce their number before the expensive kernels. We count the multiplications and additions of the first Inception block, which the paper calls 3a, on 28×28 positions.
 
 
 # %% tags=["evidence"]
@@ -487,7 +487,7 @@ claim(
 
 # %% [markdown]
 # How well do the designs read digits? A stored experiment trained scaled-down versions, with batch normalisation in AlexNet and GoogLeNet, and **DigitsNet**, which has three normalised convolutions. Two classical models
-# are there for comparison. Each model has three seeds and the best of four learning rates or penalties on the validation digits; all networks were trained for the same 20 epochs.
+# are there for comparison. Each model was trained with three seeds, at the best of four learning rates or penalties by validation; all networks had the same 20 epochs.
 
 # %% tags=["evidence"]
 baselines, networks = (experiments.load(f"digits_{kind}") for kind in ("baselines", "networks"))
@@ -546,7 +546,7 @@ show_source(train_digits)
 
 # %% [markdown]
 # Does dropout help here? It should help most where a large network has few examples. So a stored experiment trained a dense network with two hidden layers of 512 units on 50 digits, at four learning rates, with
-# dropout and without. It did so for twenty draws of the digits, and each draw began with the same weights in every network, so that they can be compared one by one. The rates are chosen on the validation part.
+# dropout and without. It did so for twenty draws of the digits. In each draw, all networks began with the same weights, so that they can be compared one by one. The rates were chosen on the validation digits.
 
 # %% tags=["evidence"]
 drop = experiments.load("dropout")
@@ -634,14 +634,14 @@ claim(
 )
 
 # %% [markdown]
-# But ReLU forgives a badly chosen rate: at 0.3 it still learns and tanh doesn't, and at 0.03 it is ahead. That is worth something. And the claim was made about photographs.
+# But ReLU forgives a badly chosen rate: at 0.3 it still learns while tanh doesn't, and at 0.03 it is ahead. That is worth something. And the claim was made about photographs.
 
 # %% [markdown]
 # (conv-edges)=
 # ## Do first layers find edges, and deep ones meaning?
 #
-# *8 minutes.* How can you measure whether a kernel is an edge detector? An edge of any direction lies in the plane that Sobel's two kernels span. So how much of a learned kernel lies in that plane? For a random one it is 2 of 9 dimensions, on average. We train DigitsNet for ten epochs with
-# three seeds, and once more with the first layer frozen at its random start.
+# *8 minutes.* How can you measure whether a kernel is an edge detector? A detector for edges of any direction lies in the plane that Sobel's two kernels span. So how much of a learned kernel lies in that plane? For a random one it is two ninths, on average. We train DigitsNet for ten epochs with
+# three seeds, and again with the first layer frozen at its random start.
 
 
 # %% tags=["evidence"]
@@ -688,7 +688,7 @@ claim(
 )
 
 # %% [markdown]
-# If not edges, does anything grow with depth? The numbers in a layer vary from picture to picture. Part of that variance lies *between* digits: a 3 differs from an 8. The rest lies *within* a digit: two
+# And do deep layers find meaning? The numbers in a layer vary from picture to picture. Part of that variance lies *between* digits: a 3 differs from an 8. The rest lies *within* a digit: two
 # people write a 3 differently. What share lies between digits, at each depth? We compare trained networks with untrained ones, since random layers transform a picture, too.
 
 
@@ -751,7 +751,7 @@ claim(
 show_source(convolution.CausalConv1d)
 
 # %% [markdown]
-# In the lesson's task, the network names the first of many symbols at the end. Here there are 64 symbols and six layers of width 2. With dilations 1, 2, 4, …, 32 they see 1 + (1 + 2 + 4 + … + 32) = 64 steps; without dilations, they see 7.
+# In the lesson's task, the network has to name, at the end, the first of many symbols. Here there are 64 symbols and six layers of width 2. With dilations 1, 2, 4, …, 32 they see 1 + (1 + 2 + 4 + … + 32) = 64 steps; without dilations, they see 7.
 
 # %%
 show_source(convolution.RecallNet)
@@ -762,7 +762,7 @@ named = {
     doubling: recall.spread("test", doubling=doubling, length=64) for doubling in (True, False)
 }
 observe(
-    "In a stored experiment with three seeds, networks with doubling dilations name {doubling:.0%} of the symbols on average. Those without name {plain:.0%}, no better than a guess among four.",
+    "In a stored experiment with three seeds, networks with doubling dilations name {doubling:.0%} of the symbols on average. Those without them name {plain:.0%}, no better than a guess among four.",
     doubling=named[True][0],
     plain=named[False][0],
     holds=named[True][1] > 0.95 and named[False][2] < 0.31,
@@ -777,7 +777,7 @@ observe(
 # ```{exercise} A residual block
 # :label: exercise-residual-block
 #
-# *Core, 5 minutes.* Write {eq}`eq-residual-block`, where $f$ is convolution, ReLU, convolution, as in {numref}`fig-road-around`. Use `convolution.conv2d`, with padding 1.
+# *Core, 5 minutes.* Write {eq}`eq-residual-block`, where $f$ is a convolution, a ReLU and another convolution, as in {numref}`fig-road-around`. Use `convolution.conv2d`, with padding 1.
 # ([Solution](../solutions/01_convolution.ipynb#solution-residual-block))
 # ```
 
@@ -791,7 +791,7 @@ def residual_block(x, w1, b1, w2, b2):
 check("residual_block", residual_block)
 
 # %% [markdown]
-# ```{exercise} Causal convolution
+# ```{exercise} One-dimensional convolution
 # :label: exercise-convolution-over-time
 #
 # *Core, 15 minutes.* Sound and text have one axis, not two. Write the convolution (that is, the
@@ -891,9 +891,9 @@ check("weight_gradient", weight_gradient)
 #
 # *Research, 40 minutes.* A stride of 2 breaks equivariance, since fine detail falls between the
 # positions. Signal processing has a cure that works in networks, too {cite}`zhang2019making`: blur first.
-# Write `blur_pool`. Blur each channel with the kernel of rows 1 2 1, 2 4 2, 1 2 1, divided by its sum,
+# Write `blur_pool`: blur each channel with the kernel of rows 1 2 1, 2 4 2, 1 2 1, divided by its sum,
 # and reflect the border with `F.pad(…, mode="reflect")`. Then keep every other row and column,
-# starting with row 0 and column 0. Then measure: in DigitsNet, replace the pooling by max pooling at
+# starting with row 0 and column 0. Now measure: in DigitsNet, replace the pooling by max pooling at
 # stride 1 and a blur pool. Train both for 4 epochs with AdamW at 3e-3, over three seeds. How many
 # answers change when the digits move by one pixel?
 # ([Solution](../solutions/01_convolution.ipynb#solution-blur-pooling))

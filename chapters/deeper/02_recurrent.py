@@ -77,7 +77,7 @@ torch.testing.assert_close(*gradients, rtol=1e-10, atol=1e-10)
 print("outputs, final states and gradients agree to ten digits, padding and all")
 
 # %% [markdown]
-# The library has two biases per unit, though only their sum matters. Next we let autograd keep $\partial \mathcal{L} / \partial a_t$, where $a_t$ is the input of the tanh, and check whether these numbers satisfy the equation. The
+# The library has two biases per unit, though only their sum matters. Next we let autograd keep $\partial \mathcal{L} / \partial a_t$, where $a_t$ is the input of the tanh, and check whether these gradients satisfy {eq}`eq-bptt`. The
 # loss is half the sum of all squared states, so the gradient that each step sends to its own state is $h_t$ itself.
 
 # %% tags=["evidence"]
@@ -101,7 +101,7 @@ print("the deltas satisfy the equation, and sum to the gradients of the bias and
 # ## How long can a state keep one bit?
 #
 # *6 minutes.* A light is switched on, or off, or (most of the time) nothing happens. Is it on? To know, you have to remember one bit. Yesterday's causal network with four dilated layers sees 16 steps, so we train it on rows of 16
-# commands. Then it gets a single command, and after that nothing but waiting.
+# commands. Then it gets a single command, followed by nothing but waits.
 
 
 # %%
@@ -144,7 +144,7 @@ observe(
 )
 
 # %% [markdown]
-# After 16 waits the command is out of sight: the network gets the same 16 numbers in both cases, so it must give the same answer. No training can help. Now we take a recurrent network whose state is only eight numbers, ask it after
+# After 16 waits the command is out of sight: the network gets the same 16 inputs in both cases, so it must give the same answer. No training can help. Now we take a recurrent network whose state is only eight numbers, ask it after
 # each step, and train it with three seeds.
 
 
@@ -186,7 +186,7 @@ observe(
 # ## When does training fail without gradient clipping?
 #
 # *4 minutes.* The lesson clips a reader of words, and gains something only at a high learning rate. Is there a case in which nothing works without clipping? Take a task with one thing to remember: the first of ten symbols, of which
-# there are four kinds. A stored experiment used gradient descent at two learning rates with ten seeds each, and with weights $W_h$ large enough to hold a symbol, and to explode.
+# there are four kinds. A stored experiment used gradient descent at two learning rates with ten seeds each, and with weights $W_h$ large enough to hold a symbol, and for gradients to explode.
 
 # %% tags=["evidence"]
 clipping = experiments.load("clipping")
@@ -227,7 +227,7 @@ other = [
 ]
 claim(
     "rnn-1",
-    "Yes, if trained for it: a light is kept 1,000 steps ({keep:.0%} sure). Trained to answer after ten, networks reach {other:.0%} at nine or eleven.",
+    "Yes, if trained for it: one bit lasts 1,000 steps ({keep:.0%} sure). Trained to answer after ten, networks reach {other:.0%} at nine or eleven.",
     keep=sure[1000],
     other=max(other),
     holds=lambda keep, other: keep > 0.8 and other < 0.5,
@@ -240,8 +240,8 @@ claim(
 # (deeper-writer)=
 # ## How well does a recurrent language model write, compared with n-grams?
 #
-# *8 minutes.* The lesson's writer invents single words. On a long text, how does such a network compare with a model that only counts? It reads scikit-learn's docstrings, the texts that `help()` shows, and has to predict each next
-# character. Some modules are held out. The text is one long sequence, cut into chunks: the state goes on from chunk to chunk, and the gradient doesn't.
+# *8 minutes.* The lesson's writer invents single words. On a long text, how does such a network compare with a model that only counts? Ours reads scikit-learn's docstrings, the texts that `help()` shows, and has to predict each next
+# character. Some modules are held out. The text is one long sequence, cut into chunks: the state goes on from chunk to chunk, but the gradient doesn't.
 
 # %%
 show_source(recurrent.Streaming)
@@ -257,7 +257,7 @@ judged_on = stream(docstrings["test"], 16, len(docstrings["test"]))
 test_nats = evaluate(writer, judged_on, F.cross_entropy)["loss"]
 
 # %% [markdown]
-# A counting model of order $n$ {cite}`shannon1951prediction`, or **n-gram** model, takes the previous $n - 1$ characters and looks up which character followed them how often. Where it has seen too little, it falls back on a shorter
+# A counting model of order $n$ {cite}`shannon1951prediction`, or **n-gram** model, takes the previous $n - 1$ characters and looks up how often each character followed them. Where it has seen too little, it falls back on a shorter
 # context, by the rules of Kneser and Ney {cite}`kneser1995improved`.
 
 # %% tags=["evidence"] mystnb={"figure": {"caption": "After one epoch, the recurrent network beats counting at order 3, but not at order 6. Perplexity on the test text, by the order of the counting model (which looks at one character fewer).", "name": "fig-perplexity"}, "image": {"alt": "A falling curve that is flat from order six on; a dashed horizontal line for the network crosses it after order three."}}
@@ -333,8 +333,8 @@ for name, ids in written.items():
     print(f"{name:16}", repr("".join(symbols.decode(ids[0, :100]))))
 
 # %% [markdown]
-# Which is best? We want two things, and they conflict. The text should be like the docstrings: the counting model of order 5 judges that, by its perplexity. And it shouldn't repeat itself: we count the share of its pieces of eight
-# characters that are different.
+# Which is best? We want two things, and they conflict. The text should be like the docstrings: the counting model of order 5 judges that, by its perplexity. And it shouldn't repeat itself: we measure the share of its pieces of eight
+# characters that are distinct.
 
 
 # %% tags=["evidence"]
@@ -358,13 +358,13 @@ varied = {name: variety(ids) for name, ids in written.items()}
 figure, ax = plt.subplots(figsize=(7, 4.2))
 for (name, value), marker in zip(surprise.items(), "osD^vPX*", strict=True):
     ax.scatter(varied[name], value, marker=marker, s=90, label=name)
-ax.set(xlabel="share of different pieces", ylabel="perplexity to order 5", yscale="log")
+ax.set(xlabel="share of distinct pieces", ylabel="perplexity to order 5", yscale="log")
 ax.legend(fontsize=10)
 plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "Greedy decoding goes in circles: {greedy:.0%} of its pieces differ. At temperature 1, {varied:.0%} differ, and the perplexity is {free:.1f}. Top-p at 0.9 has a "
+    "Greedy decoding goes in circles: only {greedy:.0%} of its pieces are distinct. At temperature 1, {varied:.0%} are, and the perplexity is {free:.1f}. Top-p at 0.9 has a "
     "perplexity of {top:.1f}, and the docstrings themselves have {real:.1f}.",
     greedy=varied["greedy"],
     varied=varied["temperature 1"],
@@ -386,7 +386,7 @@ observe(
 #
 # *9 minutes.* The lesson shows four ways to use a recurrence, and trains two of them. Can the same layer serve all four? Here is one of each: a word's language, a picture's name, a number in words, and the next character.
 #
-# **One to many.** Describing pictures is the best-known task of this kind {cite}`vinyals2015show`. Ours is a tiny one: a handwritten digit is turned into the first state, and a language model of letters spells its name from there.
+# **One to many.** Describing pictures is the best-known task of this kind {cite}`vinyals2015show`. Ours is tiny: a handwritten digit is turned into the first state, and a language model of letters spells its name from there.
 
 # %%
 names = "zero one two three four five six seven eight nine".split()
@@ -458,7 +458,7 @@ observe(
 )
 
 # %% [markdown]
-# **First read, then write.** When the output has a different length than the input, one network reads all of the input, and its last state becomes the first state of another, which writes. Day 4 is about such pairs. Here one
+# **First read, then write.** When the output differs in length from the input, one network reads all of the input, and its last state becomes the first state of another, which writes. Day 4 is about such pairs. Here one
 # network reads the digits of a number below a thousand, and another writes it in words: 307 is *three hundred seven*.
 
 # %%
@@ -515,7 +515,7 @@ def learned_to_say(seed: int) -> float:
 # %% tags=["evidence", "training"]
 counted = learned_to_say(seed=0)
 observe(
-    "It writes {share:.0%} of 200 unseen numbers without a mistake.",
+    "The pair writes {share:.0%} of 200 unseen numbers without a mistake.",
     share=counted,
     holds=counted > 0.6,
 )
@@ -555,7 +555,7 @@ claim(
 # \lambda = \lim_{T \to \infty} \frac{1}{T} \log \lVert J_T\, J_{T-1} \cdots J_1 \rVert .
 # $$ (eq-lyapunov)
 #
-# Where the factor $e^\lambda$ is below 1, the gradient vanishes; above 1, it explodes. We measure it for spectral radii up to 5 and inputs of several sizes.
+# If the factor $e^\lambda$ is below 1, the gradient vanishes; if it is above 1, the gradient explodes. We measure the factor for spectral radii up to 5 and inputs of several sizes.
 
 # %% tags=["evidence"]
 radii = [0.5, 0.85, 1.05, 1.5, 2.0, 3.0, 4.0, 5.0]
@@ -640,7 +640,7 @@ table(rows, ["W", "norm", "radius", "W¹⁰⁰", "with tanh"])
 # %% tags=["evidence"]
 shear = measured["shear"]
 observe(
-    "The shear has a norm of {norm:.1f}. Its powers grow to {largest:.1f}, and the 100th has a norm of {last:.0e}.",
+    "The shear has a norm of {norm:.1f}. Its powers grow to a norm of {largest:.1f}, but that of the 100th is {last:.0e}.",
     norm=shear["norm"],
     largest=shear["largest"],
     last=shear["last"],
@@ -688,7 +688,7 @@ observe(
 )
 
 # %% [markdown]
-# The spectral radius is far above 1, and the gradient vanishes, because many units sit near -1 or 1, where the tanh is flat.
+# The spectral radius is far above 1, and yet the gradient vanishes, because many units sit near -1 or 1, where the tanh is flat.
 
 
 # %% tags=["evidence"]
@@ -712,7 +712,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "After 20 steps back, {fresh:.0e} of the gradient is left in the untrained network, and {trained:.0e} in the trained one.",
+    "Twenty steps back, {fresh:.0e} of the gradient is left in the untrained network, and {trained:.0e} in the trained one.",
     fresh=back["untrained"][20],
     trained=back["trained"][20],
     holds=3 * back["untrained"][20] < back["trained"][20],
@@ -764,7 +764,7 @@ observe(
 # (deeper-probe)=
 # ## What does the state remember? A linear probe
 #
-# *4 minutes.* What does the state still hold of earlier characters? A **linear probe** {cite}`alain2016understanding` asks whether the character of $k$ steps ago can be read off the state by a linear map, fitted to half of the
+# *4 minutes.* What does the state still hold of earlier characters? A **linear probe** {cite}`alain2016understanding` asks whether the character from $k$ steps ago can be read off the state by a linear map, fitted to half of the
 # texts and tested on the other half.
 
 
@@ -809,12 +809,12 @@ observe(
 
 # %% [markdown]
 # A surprise: a linear map finds *more* of the last characters in the untrained network. Random weights mix everything in. The trained network has to predict the next character, and for that it needn't know each letter of the last
-# word. So it keeps less of them in a form that is easy to read; whether a cleverer reader would find them, this probe can't tell. Each is a single network from one seed.
+# word. So it keeps fewer of them in a form that is easy to read; whether a cleverer reader would find them, this probe can't tell. (Both networks come from a single seed.)
 #
 # (deeper-parallel)=
 # ## Can a recurrent network be computed in parallel?
 #
-# *6 minutes.* A step can't begin before the previous one has ended. How long is the longest chain of operations that wait for each other? We can read it off the graph that autograd keeps for the backward pass.
+# *6 minutes.* A step can't begin before the previous one has ended. How long is the longest chain of operations that wait for one another? We can read it off the graph that autograd keeps for the backward pass.
 
 # %%
 show_source(longest_chain)
@@ -884,7 +884,7 @@ claim(
 # Rounds cost work, since each of them computes all steps again. (We don't time them: the book's own loop spends its time mostly on many small calls.) Recurrences without a tanh between the steps come on a later day.
 #
 # (deeper-budget)=
-# ## What could it compute, and what does training find?
+# ## What can a recurrent network compute, and what does training find?
 #
 # *4 minutes.* In theory, a recurrent network can compute anything that a computer can {cite}`siegelmann1995computational`. The theorem is about units that are *saturated-linear* (0 below 0, 1 above 1, and linear in between), with
 # rational weights, unlimited precision and as much time as they want. Ours have a tanh and 32 bits. And the theorem only says that such weights exist. Does training find them?
@@ -921,7 +921,7 @@ observe(
 patience = experiments.load("recall_patience")
 arrived = {n: [s for s in patience.column("steps", length=n) if s < 3000] for n in (20, 50)}
 observe(
-    "Trained on 20 symbols alone, {twenty} of 9 networks learn it; on 50 alone, {fifty} do. None of those takes more than {slowest} steps.",
+    "Trained on 20 symbols alone, {twenty} of 9 networks learn the task; on 50 alone, {fifty} do. None of those takes more than {slowest} steps.",
     twenty=len(arrived[20]),
     fifty=len(arrived[50]),
     slowest=max(arrived[20] + arrived[50]),
@@ -929,7 +929,7 @@ observe(
 )
 
 # %% [markdown]
-# So it is luck, in the seed and in the rate: the networks that learn it, learn it soon. Mixing in short sequences helps, because they open a way that the long ones can then use. We didn't even sort them; going from easy to hard
+# So it is luck, in the seed and in the rate: the networks that learn the task learn it soon. Mixing in short sequences helps, because they open a way that the long ones can then use. We didn't even sort them; going from easy to hard
 # would be a **curriculum** {cite}`bengio2009curriculum`.
 #
 # That cure works if the same question can be asked of short sequences. If the thing to keep always lies far back, there are none to mix in. Then we would like a network in which the way is open from the beginning. Tomorrow's lesson
@@ -1017,7 +1017,7 @@ check("matrix_powers", my_matrix)
 # :label: exercise-packed-sequences
 #
 # *Core, 15 minutes.* Padding wastes time. Instead, you can put short texts one after another, as many as
-# fit into a row. Then no text may know anything about the previous one. `starts` is `True` where a new
+# fit into a row. But then no text may know anything about the previous one. `starts` is `True` where a new
 # text begins: before that step, the state is reset to zero. A row may begin in the middle of a text;
 # its state starts at zero, too. Write the layer of {eq}`eq-rnn` for such rows.
 # ([Solution](../solutions/02_recurrent.ipynb#solution-packed-sequences))

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Solutions of Day 1
 #
-# To the exercises of [The convolutional network](../01_convolution.ipynb), then to those of its [deeper page](../deeper/01_convolution.ipynb). There is more than one good way. It counts if the check passes and you can say why.
+# First come the solutions of [The convolutional network](../01_convolution.ipynb), then those of its [deeper page](../deeper/01_convolution.ipynb). There is more than one good way. What counts is that the check passes and that you can say why.
 
 # %%
 import convolution_to_attention  # is `utils` this book's?
@@ -70,7 +70,7 @@ check.show_reference("everywhere")
 # (solution-max-pooling)=
 # ## Max pooling
 #
-# Windows that lie side by side are an `unfold` with step K, which also drops the leftover rows and columns. The maximum is taken over the two axes of the window, and compared with nothing else.
+# An `unfold` with step K returns windows that lie side by side, and drops the leftover rows and columns. The maximum is taken over the two axes of the window, and nothing else, such as a 0, takes part.
 
 
 # %%
@@ -113,7 +113,7 @@ check("convolution_parameters", my_count)
 # ## Predict: shuffled pixels
 #
 # A dense layer doesn't know which pixels are neighbours, so a shuffle changes nothing for it. A kernel
-# looks at neighbours, and after the shuffle they are unrelated pixels. The stored experiment `shuffled`
+# looks at neighbours, which after the shuffle are unrelated pixels. The stored experiment `shuffled`
 # trained both kinds of network with eight seeds.
 
 
@@ -206,7 +206,7 @@ check("strided_equivariance", 4)
 # (solution-residual-block)=
 # ## A residual block
 #
-# The sum has to fit, so both convolutions keep the size and the number of channels. The last ReLU comes after the sum.
+# Both terms of the sum need the same shape, so the convolutions keep the size and the number of channels. The last ReLU comes after the sum.
 
 
 # %%
@@ -219,7 +219,7 @@ check("residual_block", residual_block)
 
 # %% [markdown]
 # (solution-convolution-over-time)=
-# ## Causal convolution
+# ## One-dimensional convolution
 #
 # `unfold` returns all windows as a view, and the letters of `einsum` say which axes meet: the sum runs over channels `c` and positions `k` in
 # the kernel.
@@ -237,7 +237,7 @@ check("convolution_over_time", conv1d)
 # (solution-depthwise-convolution)=
 # ## Depthwise convolution
 #
-# The letters are the same, but the channel `c` is on both sides of the arrow, so it isn't summed. The layer has $C K^2$ weights,
+# The letters are the same, but the channel `c` is on both sides of the arrow, so it isn't summed over. The layer has $C K^2$ weights,
 # while an ordinary convolution from C to C channels has $C^2 K^2$.
 
 
@@ -270,8 +270,8 @@ check("min_pooling", min_pool2d)
 # ## Fold batch normalisation away
 #
 # In evaluation mode, the layer returns $\gamma\,(y - \mu)/\sqrt{\sigma^2 + \varepsilon} + \beta$ with fixed numbers.
-# Insert $y = w * x + b$, and sort the terms. The factor $\gamma/\sqrt{\sigma^2 + \varepsilon}$ goes to the
-# weights, and all the rest to the bias.
+# Insert $y = w * x + b$, and collect the terms. The factor $\gamma/\sqrt{\sigma^2 + \varepsilon}$ goes into the
+# weights, and everything else into the bias.
 
 
 # %%
@@ -292,7 +292,7 @@ check("batch_norm_folding", fold_batch_norm)
 # \frac{\partial \mathcal{L}}{\partial w_{o,c,u,v}} = \sum_{b,i,j} \frac{\partial \mathcal{L}}{\partial y_{b,o,i,j}}\; x_{b,c,i+u,j+v} .
 # $$
 #
-# That is a cross-correlation again, of the picture with the gradient as its kernel.
+# That is a cross-correlation again, of the picture with the gradient as the kernel.
 
 
 # %%

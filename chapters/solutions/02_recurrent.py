@@ -153,7 +153,7 @@ print(f"{math.log(1000) / math.log(1.25):.2f}", f"{0.8**30:.6f}", f"{0.8**31:.6f
 check("vanishing_gradient", 31)
 
 # %% [markdown]
-# At 64 steps the bound is below a millionth. As long as its $W_h$ is like this, such a network gets next to no hint that it should keep the first symbol. It can find out only if training first makes $\lVert W_h \rVert$ larger, for
+# At 64 steps the bound is below a millionth. As long as $W_h$ stays like this, such a network gets next to no hint that it should keep the first symbol. It can find out only if training first makes $\lVert W_h \rVert$ larger, for
 # some other reason.
 
 # %%
