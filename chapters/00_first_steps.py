@@ -19,7 +19,7 @@
 # - judge what a model has learned.
 #
 # You should know derivatives and matrix products. If you have trained a network in PyTorch before, go straight to
-# [Day 1](01_convolution.ipynb). This page takes 25 minutes to read and 16 to write two functions. With them, your model learns to read a digit that you draw.
+# [Day 1](01_convolution.ipynb). This page takes 25 minutes to read and 16 to write two functions. By the end, they train a model that reads a digit you draw.
 #
 # Run each cell with Shift+Enter.
 
@@ -79,7 +79,7 @@ observe(
 )
 
 # %% [markdown]
-# We needed the examples to find that spot. There are 45 pairs of digits, so let the examples find the rest.
+# We needed the examples to find that spot. And there are 45 pairs of digits, so let us learn the rest from examples, too.
 #
 # ## The idea
 #
@@ -91,7 +91,7 @@ mechanisms.loop()
 plt.show()
 
 # %% [markdown]
-# It is a walk downhill in thick fog: your foot feels the slope.
+# Training is a walk downhill in thick fog: your foot feels the slope.
 #
 # ## Step by step
 #
@@ -162,7 +162,7 @@ check.show_reference("gradient_step")
 
 # %% tags=["view"]
 guess(
-    "After a single step, how many unseen digits does the model read?",
+    "After a single step, what share of unseen digits does the model read?",
     ["about 10%", "about 30%", "over 80%"],
     right="over 80%",
     because="Each class's weights are now the average of its digits minus the average of all digits, times about 0.1: a good start.",
@@ -331,7 +331,7 @@ def train(images, labels, epochs=20):
 W, b = train(x, y)
 
 # %% [markdown]
-# On the other days the book's `fit` runs this loop, and an **optimiser** takes the steps. Here `fit` uses your loss:
+# From tomorrow on, the book's `fit` runs this loop, and an **optimiser** takes the steps. Here `fit` uses your loss:
 
 # %%
 model = nn.Linear(64, 10)  # the library's dense layer

@@ -97,8 +97,8 @@ guess(
 #
 # ## The idea
 #
-# *1 minute.* Imagine a proofreader with a card that has a small window in it. She slides the card over the page and asks the same question everywhere: "is
-# it bright on the left and dark on the right here?" She writes each answer in the corresponding spot on a second sheet. When she is done, that sheet is a map of the edges.
+# *1 minute.* Imagine a proofreader with a card that has a small window in it. She slides the card over the page and asks the same question everywhere: "Is
+# it bright on the left here, and dark on the right?" She writes each answer in the corresponding spot on a second sheet. When she is done, that sheet is a map of the edges.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "One card slides over the whole picture, and each answer goes to the same position on a second sheet. The last window holds an edge, and its cell is bright.", "name": "fig-sliding-card"}, "image": {"alt": "On the left the card, two by two: 1 and −1, in both rows. Then, three times, a picture of five by five pixels with a 3 in blue, and next to it a sheet of four by four cells. In the first picture a window of two by two is framed in the top left corner, and the first cell of the sheet is filled in. In the second it is one step to the right. In the third it is in the bottom right corner, on the edge of the stroke, and the whole sheet is filled in: its last column is the brightest."}}
 rows = ["01110", "00010", "00110", "00010", "01110"]
@@ -147,7 +147,7 @@ plt.show()
 # ```{exercise} Convolution at one position
 # :label: exercise-one-place
 #
-# *8 minutes.* Write {eq}`eq-conv` for one position. Every kernel answers every window in the batch. ([Solution](solutions/01_convolution.ipynb#solution-one-place))
+# *8 minutes.* Write {eq}`eq-conv` for one position. Each window in the batch gets one number from each kernel. ([Solution](solutions/01_convolution.ipynb#solution-one-place))
 # ```
 
 
@@ -383,7 +383,7 @@ plt.show()
 
 # %% tags=["evidence"]
 observe(
-    "After a move by one pixel, the reader with one window over the whole map reads {whole:.0%}. With windows of 2 × 2 it is {two:.0%}, and without pooling {none:.0%}.",
+    "After a move by one pixel, the reader with one window over the whole map reads {whole:.0%}, the one with windows of 2 × 2 reads {two:.0%}, and the one without pooling {none:.0%}.",
     **{"whole": whole, "two": two, "none": first["one"]},
     holds=whole > max(two, first["one"], ladder["dense"][1]) + 0.1,
 )
@@ -437,7 +437,7 @@ print("the same numbers as the library's and the book's layers")
 # %% [markdown]
 # ## Train it
 #
-# *4 minutes.* Now we put everything together. The first three convolutions see 7 × 7 pixels, nearly the whole digit.
+# *4 minutes.* Now we put everything together, in a reader whose first three convolutions see 7 × 7 pixels, nearly the whole digit.
 
 
 # %%
@@ -800,7 +800,7 @@ points = {
 checklist({point: ids.split() for point, ids in points.items()})
 
 # %% [markdown]
-# So a network makes use of a picture by asking the same small question everywhere, and pooling the answers. **Tomorrow** we give up the fixed reach. A recurrent network reads one step at a time,
+# So that is how a network makes use of a picture: it asks the same small question everywhere, and pools the answers. **Tomorrow** we give up the fixed reach. A recurrent network reads one step at a time,
 # with the same weights at each step, and carries what it has read in a state.
 
 # %% [markdown]

@@ -62,7 +62,7 @@ quiz("02_recurrent")
 # %% [markdown]
 # ## Where we stand
 #
-# *2 minutes.* Which language is *perjantai* from? And *mittwoch*? You can tell, or guess well, without knowing the words. Here are names of months, weekdays, countries and languages in twelve languages, collected by the Unicode
+# *2 minutes.* Which language is *perjantai* from? And *mittwoch*? You can tell, or make a good guess, without knowing the words. Here are names of months, weekdays, countries and languages in twelve languages, collected by the Unicode
 # Consortium. Words shared by two languages are left out.
 
 # %%
@@ -74,7 +74,7 @@ table(
 
 # %% [markdown]
 # A word may have three letters, or twenty. Yesterday's network sees only as far as its layers reach, and
-# [we had to decide in advance](deeper/02_recurrent.ipynb#deeper-light) how far that is. A bag of letters takes any length: count a word's
+# [we had to decide in advance](deeper/02_recurrent.ipynb#deeper-light) how far that is. A **bag of letters** takes any length: count a word's
 # letters, and let a linear classifier weigh the counts.
 
 # %% tags=["training"]
@@ -256,7 +256,7 @@ observe(
 )
 
 # %% [markdown]
-# So order helps. But autograd did the backward pass. What did it do?
+# So order helps. But autograd did the backward pass. What did it compute?
 #
 # ### Backpropagation through time
 #
@@ -568,7 +568,7 @@ for ax, (linear, paths) in zip(axes, arriving.items()):
 plt.show()
 
 # %% [markdown]
-# So the rule holds for numbers and linear recurrences, but not for the network that we use. Inputs push the units away from 0, to where the tanh is flat. (Gradients
+# So the rule holds for single numbers and linear recurrences, but not for the network that we use. Inputs push the units away from 0, to where the tanh is flat. (Gradients
 # [can still explode](deeper/02_recurrent.ipynb#deeper-growth).)
 #
 # And what about your trained readers? We take the last twelve letters of long words, and send the loss's gradient back from the last one.
@@ -645,7 +645,7 @@ observe(
 which_language("languages", word="pazartesi")
 
 # %% [markdown]
-# Add letters one at a time, and watch it change its mind. Which letter decides? It has read only words from the names of months, countries, currencies and cities,
+# Add letters one at a time, and watch the network change its mind. Which letter decides? It has read only words from the names of months, countries, currencies and cities,
 # so a greeting or a surname is a hard test. In JupyterLab, ask your own
 # reader, too:
 

@@ -146,7 +146,7 @@ claim(
 )
 
 # %% [markdown]
-# Two errors are at work. One comes from the curve, which bends between $z$ and $z + h$; a smaller step makes it smaller. The other is rounding: as $h$ shrinks, $f(z + h)$ and
+# Two errors are at work. One comes from the curve, which bends between $z$ and $z + h$: the smaller the step, the smaller this error. The other is rounding: as $h$ shrinks, $f(z + h)$ and
 # $f(z)$ agree in more and more digits. Their difference is left with the last, rounded ones, and dividing by $h$ blows those up. In `float32`, $2 + 10^{-7}$ is 2, and the
 # difference is 0. Autograd takes no step, so it doesn't have this problem. So when we check its gradients, we use `float64`, and a step that is small, but not too small:
 

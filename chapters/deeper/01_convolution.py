@@ -51,14 +51,14 @@ sobel = torch.tensor([[1.0, 0.0, -1.0], [2.0, 0.0, -2.0], [1.0, 0.0, -1.0]]) / 4
 # y_{o,i,j} = b_o + \sum_{c,u,v} w_{o,c,u,v}\; x_{c,\,si+du-p,\,sj+dv-p} .
 # $$ (eq-deeper-conv)
 #
-# Written as loops in Python, that is slow. But it is a great many sums of products, all of the same form, and so is a matrix product {cite}`chellapilla2006high`. Take
+# Written as loops in Python, this sum is slow. But it is a great many sums of products, all of the same form, and so is a matrix product {cite}`chellapilla2006high`. Take
 # one weight of the kernel: over all positions, the pixels that it meets are the picture again, shifted.
 
 # %%
 show_source(convolution.pixels_met)
 
 # %% [markdown]
-# So we stack shifted copies of the picture, one for each column of the kernel. Then each row of the kernel takes one matrix product with this stack, and the products add up.
+# So we stack shifted copies of the picture, one for each column of the kernel. Then each row of the kernel takes one matrix product with this stack, and the products are added up.
 # (`baddbmm` adds the product of two batches of matrices to a third batch; `expand` repeats without copying; `unflatten` splits one axis into two.)
 
 # %%
@@ -167,7 +167,7 @@ observe(
 # (conv-road)=
 # ## Residual connections: how does a gradient get through a deep stack?
 #
-# *9 minutes.* What becomes of a gradient on a long way back? To see farther, you stack more layers. But the gradient has to pass back through all of them, and each multiplies it by a factor.
+# *9 minutes.* What becomes of a gradient on its long way back? To see farther, you stack more layers. But the gradient has to pass back through all of them, and each multiplies it by a factor.
 # If all these factors are a little less than 1, little arrives. **Residual connections** {cite}`he2016deep` give it a road on which nothing is multiplied.
 
 # %% tags=["mechanism"] mystnb={"figure": {"caption": "A residual block adds its input to the output of two convolutions. On its way back, the gradient can take the road around them.", "name": "fig-road-around"}, "image": {"alt": "Boxes from left to right: x, convolution, ReLU, convolution, a plus, ReLU. A line leads from x above the boxes straight to the plus: the road around. Above it a thick brown arrow, the gradient, points back to x."}}
@@ -216,8 +216,8 @@ observe(
 # \hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}, \qquad y = \gamma\, \hat{x} + \beta .
 # $$ (eq-batch-norm)
 #
-# $\varepsilon$ is small and keeps the denominator away from 0. $\gamma$ and $\beta$ are learned, so the layer can choose another size. In training, $\mu$ and $\sigma^2$ are those of the batch,
-# and the layer keeps running averages of both. In evaluation mode (`model.eval()`) it uses those averages, so the answer to one picture doesn't depend on the others.
+# $\varepsilon$ is small and keeps the denominator away from 0. $\gamma$ and $\beta$ are learned, so the layer can choose another mean and size. In training, $\mu$ and $\sigma^2$ are those of the batch,
+# and the layer keeps running averages of both. In evaluation mode (`model.eval()`) it uses those averages, so the output for one picture doesn't depend on the others.
 
 # %%
 show_source(convolution.BatchNorm2d)
@@ -537,7 +537,7 @@ observe(
 # (conv-recipe)=
 # ## Soft labels, weight decay, dropout: what else is in a recipe?
 #
-# *6 minutes.* What do people add to a recipe, and does it help? DigitsNet's recipe has three more parts than the lesson's. **AdamW** is Adam with **weight decay**: it also makes each weight a little smaller in every step {cite}`loshchilov2019decoupled`.
+# *6 minutes.* What do people add to a training recipe, and does it help? DigitsNet's recipe has three more parts than the lesson's. **AdamW** is Adam with **weight decay**: it also makes each weight a little smaller in every step {cite}`loshchilov2019decoupled`.
 # The labels are **soft**: a tenth of each is spread over all classes, so that the network doesn't have to become infinitely sure {cite}`szegedy2016rethinking`. And **dropout** sets a random share of
 # a layer's numbers to 0 in each training step, so that no unit can rely on another {cite}`srivastava2014dropout`; in evaluation mode it does nothing.
 
@@ -592,7 +592,7 @@ claim(
 )
 
 # %% [markdown]
-# A gain of one point would have been seen here. Larger pictures, more of them, or more training may be another matter: AlexNet's authors report that without dropout their network overfitted substantially.
+# A gain of one point would have shown up here. Larger pictures, more of them, or more training may be another matter: AlexNet's authors report that without dropout their network overfitted substantially.
 
 # %% [markdown]
 # (conv-activations)=
@@ -894,7 +894,7 @@ check("weight_gradient", weight_gradient)
 # Write `blur_pool`: blur each channel with the kernel of rows 1 2 1, 2 4 2, 1 2 1, divided by its sum,
 # and reflect the border with `F.pad(…, mode="reflect")`. Then keep every other row and column,
 # starting with row 0 and column 0. Now measure: in DigitsNet, replace the pooling by max pooling at
-# stride 1 and a blur pool. Train both for 4 epochs with AdamW at 3e-3, over three seeds. How many
+# stride 1 and a blur pool. Train both networks for 4 epochs with AdamW at 3e-3, over three seeds. How many
 # answers change when the digits move by one pixel?
 # ([Solution](../solutions/01_convolution.ipynb#solution-blur-pooling))
 # ```

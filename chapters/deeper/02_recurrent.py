@@ -333,8 +333,8 @@ for name, ids in written.items():
     print(f"{name:16}", repr("".join(symbols.decode(ids[0, :100]))))
 
 # %% [markdown]
-# Which is best? We want two things, and they conflict. The text should be like the docstrings: the counting model of order 5 judges that, by its perplexity. And it shouldn't repeat itself: we measure the share of its pieces of eight
-# characters that are distinct.
+# Which is best? We want two things, and they conflict. The text should be like the docstrings: the counting model of order 5 judges that, by its perplexity. And it shouldn't repeat itself: we measure the share of its eight-character
+# pieces that are distinct.
 
 
 # %% tags=["evidence"]
@@ -409,7 +409,7 @@ class Speller(nn.Module):
 
 
 # %% [markdown]
-# In training, the network's input is the correct word, preceded by a start symbol, and its target is the same word, followed by an end symbol. Padding doesn't count. Afterwards the network reads its own output.
+# In training, the network's input is the correct word, preceded by a start symbol, and its target is the same word, followed by an end symbol. Padding doesn't count. After training, the network reads its own output.
 
 
 # %%
@@ -521,7 +521,7 @@ observe(
 )
 
 # %% [markdown]
-# It didn't learn a thousand numbers by heart. It learned how numbers are put into words, and that takes memory: between the *three* and the *seven* of 307 it has to write *hundred*, and still know what comes next.
+# The pair didn't learn a thousand numbers by heart. It learned how numbers are put into words, and that takes memory: between the *three* and the *seven* of 307 it has to write *hundred*, and still know what comes next.
 #
 # **Many to one** is the lesson's reader: a stored experiment, `words`, trained one of 128 units with three seeds. **Many to many, in step** is the network that writes docstrings.
 
@@ -809,7 +809,7 @@ observe(
 
 # %% [markdown]
 # A surprise: a linear map finds *more* of the last characters in the untrained network. Random weights mix everything in. The trained network has to predict the next character, and for that it needn't know each letter of the last
-# word. So it keeps fewer of them in a form that is easy to read; whether a cleverer reader would find them, this probe can't tell. (Both networks come from a single seed.)
+# word. So it keeps fewer of them in a form that is easy to read; whether a cleverer probe would find them, this one can't tell. (Both networks come from a single seed.)
 #
 # (deeper-parallel)=
 # ## Can a recurrent network be computed in parallel?
